@@ -1,0 +1,72 @@
+#include "describe.hpp"
+
+#include <filesystem>
+
+namespace staircase {
+
+StageNames names_of(const StageProgram& program) {
+  const std::filesystem::path source = std::filesystem::path(program.source_file).lexically_normal();
+  const auto directory = source.parent_path();
+  const std::string workload = directory.parent_path().filename();
+  const bool yardstick = directory.filename() == "yardsticks";
+  return {workload, yardstick ? "yardstick_" + source.stem().string() : directory.filename().string(),
+          std::filesystem::path("stages") / workload / directory.filename() / source.filename()};
+}
+
+std::string device() { return "cpu"; }
+
+std::string name_of(Precision precision) { return precision == Precision::f64 ? "f64" : "f32"; }
+
+Json parameters_json(const StageProgram& program, const std::vector<double>& values) {
+  Json json = Json::object();
+  for (std::size_t p = 0; p < values.size(); ++p) {
+    const ParameterInfo& parameter = program.parameters[p];
+    if (parameter.integer)
+      json[parameter.name] = static_cast<std::int64_t>(values[p]);
+    else
+      json[parameter.name] = values[p];
+  }
+  return json;
+}
+
+Json describe(const StageProgram& program) {
+  const StageNames names = names_of(program);
+  Json datasets = Json::object();
+  for (const auto& [name, values] : program.datasets) datasets[name] = parameters_json(program, values);
+  Json test_cases = Json::object();
+  for (const auto& [name, values] : program.test_cases)
+    test_cases[name] = parameters_json(program, values);
+  Json parameters = Json::array();
+  for (std::size_t p = 0; p < program.parameters.size(); ++p) {
+    const auto& [name, integer, min, max, help] = program.parameters[p];
+    parameters.push_back({{"name", name},
+                          {"type", integer ? "integer" : "real"},
+                          {"default", parameters_json(program, program.datasets[0].values)[name]},
+                          {"min", min},
+                          {"max", max},
+                          {"help", help}});
+  }
+  const auto tolerance = [](const Tolerance& t) {
+    return Json{{"relative", t.relative}, {"floor", t.floor}};
+  };
+  return {{"workload", names.workload},
+          {"stage", names.stage},
+          {"title", program.title},
+          {"idea", program.idea},
+          {"source", names.source},
+          {"device", device()},
+          {"needs", Json::array()},
+          {"precisions", {"f64", "f32"}},
+          {"datasets", datasets},
+          {"parameters", parameters},
+          {"input",
+           {{"rank", program.input.rank},
+            {"min", program.input.min},
+            {"max", program.input.max},
+            {"meaning", program.input.meaning}}},
+          {"tolerance",
+           {{"f64", tolerance(program.tolerance_f64)}, {"f32", tolerance(program.tolerance_f32)}}},
+          {"test_cases", test_cases}};
+}
+
+}  // namespace staircase

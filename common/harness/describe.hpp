@@ -1,0 +1,37 @@
+/// \file
+/// What a stage program says of itself: `--describe`, the records of `--json`, and its names.
+
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <staircase/stage.hpp>
+#include <string>
+
+namespace staircase {
+
+using Json = nlohmann::ordered_json;
+
+/// The names that a stage gets from the place of its source, stages/<workload>/<stage>/<file>.
+struct StageNames {
+  std::string workload;
+  std::string stage;
+  std::string source;  ///< path from the root of the repository
+
+  /// The program's name: <workload>-<stage>.
+  std::string program() const { return workload + "-" + stage; }
+};
+
+StageNames names_of(const StageProgram& program);
+
+/// "cpu", "gpu" or "cpu-device".
+std::string device();
+
+std::string name_of(Precision precision);
+
+/// The parameters as a JSON object; whole numbers stay whole.
+Json parameters_json(const StageProgram& program, const std::vector<double>& values);
+
+/// What `--describe` prints.
+Json describe(const StageProgram& program);
+
+}  // namespace staircase

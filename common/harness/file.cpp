@@ -1,0 +1,99 @@
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <staircase/error.hpp>
+#include <staircase/file.hpp>
+#include <system_error>
+#include <unistd.h>
+
+namespace staircase {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const fs::path& path, std::string_view why) {
+  throw BadInput(fmt::format("the file '{}' cannot be written: {}", path.string(), why));
+}
+
+/// Writes everything; returns false with errno set if the system does not take it.
+bool write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+/// An open file; it is removed at the end of its life unless it was kept.
+class NewFile {
+ public:
+  NewFile(const fs::path& path, int flags, bool keep)
+      : path_(path), descriptor_(::open(path.c_str(), flags | O_WRONLY | O_CLOEXEC, 0666)), keep_(keep) {}
+  ~NewFile() {
+    if (descriptor_ < 0) return;
+    ::close(descriptor_);
+    if (!keep_) ::unlink(path_.c_str());
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  bool write(std::initializer_list<std::string_view> parts) {
+    if (descriptor_ < 0) return false;
+    for (const auto part : parts)
+      if (!write_all(descriptor_, part)) return false;
+    return true;
+  }
+
+  bool rename_to(const fs::path& target) {
+    keep_ = ::rename(path_.c_str(), target.c_str()) == 0;
+    return keep_;
+  }
+
+ private:
+  fs::path path_;
+  int descriptor_;
+  bool keep_;
+};
+
+}  // namespace
+
+void check_writable(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) refuse(path, "it is a directory");
+  const fs::path directory = path.has_parent_path() ? path.parent_path() : ".";
+  if (!fs::is_directory(directory, error))
+    refuse(path, fmt::format("there is no directory '{}'", directory.string()));
+  const fs::path checked = fs::exists(path, error) && !fs::is_regular_file(path, error) ? path : directory;
+  if (::access(checked.c_str(), W_OK) != 0) refuse(path, std::strerror(errno));
+}
+
+void write_file(const fs::path& path, std::initializer_list<std::string_view> parts) {
+  check_writable(path);
+  std::error_code error;
+  if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
+    if (NewFile file(path, 0, true); !file.write(parts)) refuse(path, std::strerror(errno));
+    return;
+  }
+  // A symbolic link stays one: what it points to is replaced.
+  const fs::path target = fs::weakly_canonical(path);
+  const fs::path temporary = fmt::format("{}.{}.tmp", target.string(), ::getpid());
+  NewFile file(temporary, O_CREAT | O_TRUNC, false);
+  if (!file.write(parts) || !file.rename_to(target)) refuse(path, std::strerror(errno));
+}
+
+void write_stdout(std::string_view text) {
+  if (!write_all(STDOUT_FILENO, text))
+    throw BadInput(fmt::format("standard output cannot be written: {}", std::strerror(errno)));
+}
+
+void guard_standard_streams() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(descriptor, F_GETFD) < 0) ::open("/dev/null", O_RDONLY);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+}  // namespace staircase

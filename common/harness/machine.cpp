@@ -1,0 +1,88 @@
+#include <cctype>
+#include <chrono>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fstream>
+#include <omp.h>
+#include <sstream>
+#include <staircase/machine.hpp>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+namespace staircase {
+namespace {
+
+/// The value behind `key` and `separator` in a file of such lines, or nothing.
+std::string value_in(const char* path, std::string_view key, char separator) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(key)) continue;
+    const auto begin = line.find_first_not_of(" \t\"", line.find(separator) + 1);
+    const auto end = line.find_last_not_of(" \t\"");
+    return begin == std::string::npos ? "" : line.substr(begin, end - begin + 1);
+  }
+  return "";
+}
+
+double kibibytes_in(const char* path, std::string_view key) {
+  return 1024 * std::strtod(value_in(path, key, ':').c_str(), nullptr);
+}
+
+/// The number in a file that holds one, or infinity.
+double number_in(const char* path) {
+  double number;
+  return std::ifstream(path) >> number ? number : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+Machine this_machine() {
+  utsname kernel{};
+  ::uname(&kernel);
+  std::string cpu = value_in("/proc/cpuinfo", "model name", ':');
+  if (cpu.empty()) cpu = kernel.machine;
+  std::string system = value_in("/etc/os-release", "PRETTY_NAME", '=');
+  if (system.empty()) system = kernel.sysname;
+  return {cpu, omp_get_num_procs(), kibibytes_in("/proc/meminfo", "MemTotal"), system,
+#ifdef __clang__
+          "clang " __clang_version__
+#else
+          "g++ " __VERSION__
+#endif
+  };
+}
+
+std::string Machine::name() const {
+  std::string name;
+  for (const char c : cpu) {
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    else if (!name.empty() && name.back() != '-')
+      name += '-';
+  }
+  while (name.ends_with('-')) name.pop_back();
+  return fmt::format("{}-{}-core{}", name, cores, cores == 1 ? "" : "s");
+}
+
+double available_memory() {
+  const double machine = kibibytes_in("/proc/meminfo", "MemAvailable");
+  const double limit = number_in("/sys/fs/cgroup/memory.max");
+  const double used = number_in("/sys/fs/cgroup/memory.current");
+  return std::isfinite(limit) && std::isfinite(used) ? std::min(machine, limit - used) : machine;
+}
+
+double peak_memory() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return 1024.0 * static_cast<double>(usage.ru_maxrss);
+}
+
+int thread_count() { return omp_get_max_threads(); }
+
+std::string utc_now() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+}
+
+}  // namespace staircase

@@ -1,0 +1,238 @@
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <fmt/format.h>
+#include <fstream>
+#include <optional>
+#include <staircase/error.hpp>
+#include <staircase/file.hpp>
+#include <staircase/npy.hpp>
+#include <system_error>
+
+static_assert(std::endian::native == std::endian::little, ".npy files are read as they lie");
+
+namespace staircase {
+namespace {
+
+constexpr std::string_view magic("\x93NUMPY", 6);
+
+/// What the header of a `.npy` file says.
+struct Header {
+  std::string descr;
+  bool fortran_order = false;
+  std::vector<std::size_t> shape;
+};
+
+/// Reads the Python literal that a header is: a dictionary with three known keys.
+class HeaderParser {
+ public:
+  explicit HeaderParser(std::string_view text) : text_(text) {}
+
+  /// Nothing if the text is not a header.
+  std::optional<Header> parse() {
+    Header header;
+    bool has_descr = false, has_order = false, has_shape = false;
+    if (!take('{')) return {};
+    while (!take('}')) {
+      const auto key = string();
+      if (!key || !take(':')) return {};
+      if (*key == "descr" && !has_descr) {
+        const auto descr = string();
+        if (!descr) return {};
+        header.descr = *descr;
+        has_descr = true;
+      } else if (*key == "fortran_order" && !has_order) {
+        if (word("True"))
+          header.fortran_order = true;
+        else if (!word("False"))
+          return {};
+        has_order = true;
+      } else if (*key == "shape" && !has_shape) {
+        if (!tuple(header.shape)) return {};
+        has_shape = true;
+      } else {
+        return {};
+      }
+      if (!take(',') && !peek('}')) return {};
+    }
+    skip_space();
+    if (!text_.empty() || !has_descr || !has_order || !has_shape) return {};
+    return header;
+  }
+
+ private:
+  void skip_space() {
+    while (!text_.empty() && (text_[0] == ' ' || text_[0] == '\n')) text_.remove_prefix(1);
+  }
+  bool peek(char c) {
+    skip_space();
+    return text_.starts_with(c);
+  }
+  bool take(char c) {
+    if (!peek(c)) return false;
+    text_.remove_prefix(1);
+    return true;
+  }
+  bool word(std::string_view w) {
+    skip_space();
+    if (!text_.starts_with(w)) return false;
+    text_.remove_prefix(w.size());
+    return true;
+  }
+  std::optional<std::string> string() {
+    skip_space();
+    if (text_.empty() || (text_[0] != '\'' && text_[0] != '"')) return {};
+    const auto end = text_.find(text_[0], 1);
+    if (end == std::string_view::npos) return {};
+    std::string value(text_.substr(1, end - 1));
+    text_.remove_prefix(end + 1);
+    return value;
+  }
+  bool tuple(std::vector<std::size_t>& shape) {
+    if (!take('(')) return false;
+    while (!take(')')) {
+      std::size_t extent = 0;
+      skip_space();
+      const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), extent);
+      if (error != std::errc()) return false;
+      text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
+      shape.push_back(extent);
+      if (!take(',') && !peek(')')) return false;
+    }
+    return true;
+  }
+
+  std::string_view text_;
+};
+
+/// Copies a column-major array into row-major order.
+template <typename T>
+std::vector<T> to_row_major(const std::vector<T>& values, const std::vector<std::size_t>& shape) {
+  std::vector<T> rows(values.size());
+  std::vector<std::size_t> index(shape.size());
+  for (T& row : rows) {
+    std::size_t offset = 0;
+    for (std::size_t d = shape.size(); d-- > 0;) offset = offset * shape[d] + index[d];
+    row = values[offset];
+    for (std::size_t d = shape.size(); d-- > 0 && ++index[d] == shape[d];) index[d] = 0;
+  }
+  return rows;
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& path) : path_(path) {}
+
+  NpyArray read() {
+    std::error_code error;
+    const auto status = std::filesystem::status(path_, error);
+    if (!std::filesystem::exists(status)) refuse("does not exist");
+    if (!std::filesystem::is_regular_file(status)) refuse("is not a regular file");
+    file_.open(path_, std::ios::binary);
+    if (!file_) refuse("cannot be opened");
+    left_ = std::filesystem::file_size(path_);
+
+    const Header header = read_header();
+    NpyArray array{header.shape, {}};
+    if (header.descr == "<f8")
+      array.values = read_values<double>(header);
+    else if (header.descr == "<f4")
+      array.values = read_values<float>(header);
+    else if (header.descr == "<i4")
+      array.values = read_values<std::int32_t>(header);
+    else if (header.descr == "<i8")
+      array.values = read_values<std::int64_t>(header);
+    else
+      refuse(fmt::format("holds elements of type '{}'; allowed are '<f4', '<f8', '<i4' and '<i8'",
+                         header.descr));
+    return array;
+  }
+
+ private:
+  [[noreturn]] void refuse(std::string_view why) const {
+    throw BadInput(fmt::format("the file '{}' {}", path_.string(), why));
+  }
+
+  void read_bytes(char* data, std::uintmax_t count) {
+    if (count > left_) refuse(fmt::format("is truncated: {} bytes are missing", count - left_));
+    if (!file_.read(data, static_cast<std::streamsize>(count))) refuse("cannot be read");
+    left_ -= count;
+  }
+
+  Header read_header() {
+    char start[8];
+    if (left_ < sizeof start) refuse("is not a .npy file: it is too short");
+    read_bytes(start, sizeof start);
+    if (std::string_view(start, magic.size()) != magic)
+      refuse("is not a .npy file: it does not begin with \\x93NUMPY");
+    const int version = start[6];
+    if (version < 1 || version > 3)
+      refuse(fmt::format("has .npy version {}; allowed are 1, 2 and 3", version));
+    unsigned char length_bytes[4] = {};
+    read_bytes(reinterpret_cast<char*>(length_bytes), version == 1 ? 2 : 4);
+    std::uint32_t length = 0;
+    std::memcpy(&length, length_bytes, sizeof length);
+    if (length > left_) refuse("is truncated within its header");
+    std::string text(length, '\0');
+    read_bytes(text.data(), length);
+    const auto header = HeaderParser(text).parse();
+    if (!header) refuse("has a malformed .npy header");
+    return *header;
+  }
+
+  template <typename T>
+  std::vector<T> read_values(const Header& header) {
+    std::uintmax_t bytes = sizeof(T);
+    for (const std::size_t extent : header.shape)
+      if (__builtin_mul_overflow(bytes, extent, &bytes)) refuse("has a shape that is too large");
+    if (bytes < left_) refuse(fmt::format("holds {} bytes more than its shape says", left_ - bytes));
+    if (bytes > left_) refuse(fmt::format("is truncated: {} bytes are missing", bytes - left_));
+    std::vector<T> values(bytes / sizeof(T));
+    read_bytes(reinterpret_cast<char*>(values.data()), bytes);
+    return header.fortran_order ? to_row_major(values, header.shape) : values;
+  }
+
+  std::filesystem::path path_;
+  std::ifstream file_;
+  std::uintmax_t left_ = 0;
+};
+
+}  // namespace
+
+std::size_t NpyArray::size() const {
+  return std::visit([](const auto& v) { return v.size(); }, values);
+}
+
+std::string_view NpyArray::dtype() const {
+  constexpr std::string_view names[] = {"<f8", "<f4", "<i4", "<i8"};
+  return names[values.index()];
+}
+
+std::vector<double> NpyArray::as_double() const {
+  return std::visit([](const auto& v) { return std::vector<double>(v.begin(), v.end()); }, values);
+}
+
+NpyArray read_npy(const std::filesystem::path& path) { return Reader(path).read(); }
+
+void write_npy(const std::filesystem::path& path, const NpyArray& array) {
+  // A tuple of one element has a comma, and the whole header is padded to a multiple of 64 bytes.
+  const std::string shape =
+      fmt::format("({}{})", fmt::join(array.shape, ", "), array.shape.size() == 1 ? "," : "");
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}",
+                                   array.dtype(), shape);
+  const std::size_t fixed = magic.size() + 4;
+  header.append(63 - (fixed + header.size()) % 64, ' ');
+  header += '\n';
+
+  std::string start(magic);
+  start += {'\x01', '\x00', static_cast<char>(header.size() & 255),
+            static_cast<char>(header.size() >> 8)};
+  const auto [data, bytes] = std::visit(
+      [](const auto& v) {
+        return std::pair(reinterpret_cast<const char*>(v.data()), v.size() * sizeof(v[0]));
+      },
+      array.values);
+  write_file(path, {start, header, {data, bytes}});
+}
+
+}  // namespace staircase

@@ -1,0 +1,34 @@
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <staircase/error.hpp>
+#include <staircase/number.hpp>
+
+namespace staircase {
+namespace {
+
+/// True if the whole text is one number of type T.
+template <typename T>
+bool parse_whole(std::string_view text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+double parse_integer(std::string_view name, std::string_view text, double min, double max) {
+  long long value = 0;
+  if (!parse_whole(text, value) || !(value >= min && value <= max))
+    throw BadInput(fmt::format("{} must be a whole number from {:.0f} to {:.0f}, not '{}'", name, min,
+                               max, text));
+  return static_cast<double>(value);
+}
+
+double parse_real(std::string_view name, std::string_view text, double min, double max) {
+  double value = 0;
+  if (!parse_whole(text, value) || !(value >= min && value <= max))
+    throw BadInput(fmt::format("{} must be a number from {} to {}, not '{}'", name, min, max, text));
+  return value;
+}
+
+}  // namespace staircase

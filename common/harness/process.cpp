@@ -1,0 +1,113 @@
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <staircase/error.hpp>
+#include <staircase/process.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace staircase {
+namespace {
+
+/// A file descriptor that is closed at the end of its life.
+class Descriptor {
+ public:
+  explicit Descriptor(int value = -1) : value_(value) {}
+  ~Descriptor() { close(); }
+  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    close();
+    value_ = std::exchange(other.value_, -1);
+    return *this;
+  }
+  void close() {
+    if (value_ >= 0) ::close(std::exchange(value_, -1));
+  }
+  int get() const { return value_; }
+
+ private:
+  int value_;
+};
+
+struct Pipe {
+  Descriptor read, write;
+  Pipe() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+      throw Failure(Exit::exhausted, fmt::format("no pipe could be made: {}", std::strerror(errno)));
+    read = Descriptor(ends[0]);
+    write = Descriptor(ends[1]);
+  }
+};
+
+/// Appends what can be read now; returns false at the end of the stream.
+bool drain(const Descriptor& from, std::string& to) {
+  std::array<char, 65536> buffer;
+  const ssize_t count = ::read(from.get(), buffer.data(), buffer.size());
+  if (count > 0) to.append(buffer.data(), static_cast<std::size_t>(count));
+  return count > 0 || (count < 0 && errno == EINTR);
+}
+
+/// Becomes the program; returns only if that fails. Nothing here may allocate.
+void become(char* const* arguments, const ProcessOptions& options, int out, int err) {
+  if (!options.directory.empty() && ::chdir(options.directory.c_str()) != 0) return;
+  const int nothing = ::open("/dev/null", O_RDONLY);
+  ::dup2(nothing, STDIN_FILENO);
+  ::dup2(out, STDOUT_FILENO);
+  ::dup2(err, STDERR_FILENO);
+  for (const int stream : options.closed) ::close(stream);
+  for (const auto& variable : options.environment) ::putenv(const_cast<char*>(variable.c_str()));
+  std::signal(SIGPIPE, SIG_DFL);
+  ::execvp(arguments[0], arguments);
+}
+
+}  // namespace
+
+ProcessResult run_process(const std::vector<std::string>& command, const ProcessOptions& options) {
+  std::vector<char*> arguments;
+  for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+
+  Pipe out, err, failure;
+  Descriptor out_file;
+  if (!options.out_path.empty()) out_file = Descriptor(::open(options.out_path.c_str(), O_WRONLY | O_CLOEXEC));
+  const pid_t child = ::fork();
+  if (child < 0)
+    throw Failure(Exit::exhausted, fmt::format("'{}' could not be started: {}", command[0], std::strerror(errno)));
+  if (child == 0) {
+    become(arguments.data(), options, out_file.get() >= 0 ? out_file.get() : out.write.get(), err.write.get());
+    const int error = errno;
+    (void)!::write(failure.write.get(), &error, sizeof error);
+    ::_exit(127);
+  }
+  for (Descriptor* end : {&out.write, &err.write, &failure.write}) end->close();
+
+  // The pipe of failures closes by itself when the program starts.
+  int error = 0;
+  const bool failed = ::read(failure.read.get(), &error, sizeof error) == sizeof error;
+
+  const auto start = std::chrono::steady_clock::now();
+  ProcessResult result{};
+  std::array<pollfd, 2> streams{pollfd{out.read.get(), POLLIN, 0}, pollfd{err.read.get(), POLLIN, 0}};
+  while (streams[0].fd >= 0 || streams[1].fd >= 0) {
+    ::poll(streams.data(), streams.size(), 100);
+    if (streams[0].revents != 0 && !drain(out.read, result.out)) streams[0].fd = -1;
+    if (streams[1].revents != 0 && !drain(err.read, result.err)) streams[1].fd = -1;
+    if (options.tick)
+      options.tick(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (failed)
+    throw BadInput(fmt::format("'{}' could not be started: {}", command[0], std::strerror(error)));
+  result.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return result;
+}
+
+}  // namespace staircase

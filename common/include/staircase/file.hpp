@@ -1,0 +1,28 @@
+/// \file
+/// Files that are written whole or not at all.
+
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+namespace staircase {
+
+/// Checks, before any work is done, that `path` can probably be written.
+/// \throws BadInput if its directory is missing or may not be written, or if it is a directory.
+void check_writable(const std::filesystem::path& path);
+
+/// Writes `parts`, one after the other, under a temporary name beside `path`, then renames the file.
+/// A path that is a device or a pipe is written directly.
+/// \throws BadInput if it cannot be written; nothing is left behind then.
+void write_file(const std::filesystem::path& path, std::initializer_list<std::string_view> parts);
+
+/// Writes to standard output and flushes it.
+/// \throws BadInput if standard output is closed or full.
+void write_stdout(std::string_view text);
+
+/// Makes sure that a closed standard stream fails when it is written, that no file opened later
+/// takes its place, and that a closed pipe is an error and not a signal.
+void guard_standard_streams();
+
+}  // namespace staircase

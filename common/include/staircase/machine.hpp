@@ -1,0 +1,41 @@
+/// \file
+/// What machine this is.
+
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace staircase {
+
+/// The machine that a program runs on.
+struct Machine {
+  std::string cpu;      ///< the processor's model name
+  int cores;            ///< logical processors that this process may use
+  double memory;        ///< bytes of main memory
+  std::string system;   ///< the operating system's name
+  std::string compiler; ///< the compiler that built this program
+
+  /// A short name for directories: `amd-epyc-2-cores`.
+  std::string name() const;
+};
+
+/// Reads what the operating system tells of this machine.
+Machine this_machine();
+
+/// Bytes that can be allocated without swapping, also within a container's limit.
+double available_memory();
+
+/// The largest resident set that this process has had so far, in bytes.
+double peak_memory();
+
+/// The threads that an OpenMP region gets, from OMP_NUM_THREADS or the cores.
+int thread_count();
+
+/// The revision of the sources that this program was built from.
+std::string revision();
+
+/// Now, in UTC, as ISO 8601.
+std::string utc_now();
+
+}  // namespace staircase

@@ -1,0 +1,39 @@
+/// \file
+/// NumPy's `.npy` files: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace staircase {
+
+/// An array of any shape, in row-major order, as a `.npy` file holds it.
+struct NpyArray {
+  using Values = std::variant<std::vector<double>, std::vector<float>, std::vector<std::int32_t>,
+                              std::vector<std::int64_t>>;
+
+  std::vector<std::size_t> shape;  ///< extents, outermost first; empty for a single number
+  Values values;                   ///< f8, f4, i4 or i8, little-endian in the file
+
+  /// Number of elements.
+  std::size_t size() const;
+  /// NumPy's name of the element type: `<f8`, `<f4`, `<i4` or `<i8`.
+  std::string_view dtype() const;
+  /// The elements as f64.
+  std::vector<double> as_double() const;
+};
+
+/// Reads a `.npy` file (versions 1 to 3; f4, f8, i4, i8; C or Fortran order).
+/// \throws BadInput if the file cannot be read or is not such a file; the sentence names the file.
+NpyArray read_npy(const std::filesystem::path& path);
+
+/// Writes a `.npy` file (version 1, C order) under a temporary name, then renames it.
+/// \throws BadInput if it cannot be written; nothing is left behind then.
+void write_npy(const std::filesystem::path& path, const NpyArray& array);
+
+}  // namespace staircase

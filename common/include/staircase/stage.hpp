@@ -1,0 +1,156 @@
+/// \file
+/// Turns a stage's `solve` into a program that keeps the contract of every stage.
+///
+/// This is the only harness header that a stage includes.
+
+#pragma once
+
+#include <functional>
+#include <source_location>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "array.hpp"
+#include "timeline.hpp"
+#include "workload.hpp"
+
+namespace staircase {
+
+/// What a stage tells the harness of itself.
+template <typename Problem, std::size_t rank>
+struct Stage {
+  std::string title;
+  std::string idea;
+  /// The numbers that solve() keeps in memory at once; the harness refuses what does not fit.
+  double (*reals)(const Problem&);
+  Array<double, rank> (*solve_f64)(const Problem&, Timeline&);
+  Array<float, rank> (*solve_f32)(const Problem&, Timeline&);
+};
+
+/// A parameter whose problem's type is erased; integers up to 2^53 are exact.
+struct ParameterInfo {
+  std::string name;
+  bool integer;
+  double min;
+  double max;
+  std::string help;
+};
+
+/// The parameters of a named problem, in the order of the workload's parameters.
+struct NamedValues {
+  std::string name;
+  std::vector<double> values;
+};
+
+/// A stage whose problem's type is erased, so that the harness is compiled once.
+struct StageProgram {
+  std::string source_file;
+  std::string title;
+  std::string idea;
+  std::vector<ParameterInfo> parameters;
+  std::vector<NamedValues> datasets;
+  std::vector<NamedValues> test_cases;
+  InputFormat input;
+  Tolerance tolerance_f64;
+  Tolerance tolerance_f32;
+  std::function<void(const std::vector<double>&)> set_values;
+  std::function<std::vector<double>()> values;
+  std::function<void(const NpyArray&)> set_input;
+  std::function<void(Precision)> check;
+  std::function<Work(Precision)> work;
+  std::function<double()> reals;
+  std::function<NpyArray(Precision, Timeline&)> solve;
+};
+
+/// Runs a stage whose types are erased; returns the exit status.
+int run_program(int argc, char** argv, const StageProgram& program);
+
+namespace detail {
+
+template <typename Problem>
+double get(const Problem& problem, const Parameter<Problem>& parameter) {
+  return std::visit([&](auto member) { return static_cast<double>(problem.*member); },
+                    parameter.member);
+}
+
+template <typename Problem>
+void set(Problem& problem, const Parameter<Problem>& parameter, double value) {
+  std::visit(
+      [&](auto member) {
+        problem.*member = static_cast<std::remove_reference_t<decltype(problem.*member)>>(value);
+      },
+      parameter.member);
+}
+
+template <typename Problem>
+std::vector<double> values_of(const Problem& problem,
+                              const std::vector<Parameter<Problem>>& parameters) {
+  std::vector<double> values;
+  for (const auto& parameter : parameters) values.push_back(get(problem, parameter));
+  return values;
+}
+
+template <typename Problem>
+std::vector<NamedValues> values_of(const std::vector<NamedProblem<Problem>>& problems,
+                                   const std::vector<Parameter<Problem>>& parameters) {
+  std::vector<NamedValues> named;
+  for (const auto& [name, problem] : problems)
+    named.push_back({name, values_of(problem, parameters)});
+  return named;
+}
+
+template <typename T, std::size_t rank>
+NpyArray to_npy(Array<T, rank> array) {
+  NpyArray npy;
+  for (std::size_t d = 0; d < rank; ++d) npy.shape.push_back(array.extent(d));
+  npy.values = std::move(array).release();
+  return npy;
+}
+
+}  // namespace detail
+
+/// The body of a stage's `main`: reads the command line, solves, checks, times and writes.
+///
+/// The names of the workload and of the stage are those of the directories that hold `source`.
+/// \returns the exit status (see Exit).
+template <typename Problem, std::size_t rank>
+int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
+              const std::type_identity_t<Stage<Problem, rank>>& stage,
+              std::source_location source = std::source_location::current()) {
+  Problem problem = workload.datasets.front().problem;
+  const auto& parameters = workload.parameters;
+  StageProgram program{
+      .source_file = source.file_name(),
+      .title = stage.title,
+      .idea = stage.idea,
+      .parameters = {},
+      .datasets = detail::values_of(workload.datasets, parameters),
+      .test_cases = detail::values_of(workload.test_cases, parameters),
+      .input = workload.input,
+      .tolerance_f64 = workload.tolerance_f64,
+      .tolerance_f32 = workload.tolerance_f32,
+      .set_values =
+          [&](const std::vector<double>& values) {
+            for (std::size_t p = 0; p < values.size(); ++p)
+              detail::set(problem, parameters[p], values[p]);
+          },
+      .values = [&] { return detail::values_of(problem, parameters); },
+      .set_input = [&](const NpyArray& input) { workload.set_input(problem, input); },
+      .check = [&](Precision precision) { workload.check(problem, precision); },
+      .work = [&](Precision precision) { return workload.work(problem, precision); },
+      .reals = [&] { return stage.reals(problem); },
+      .solve =
+          [&](Precision precision, Timeline& timeline) {
+            return precision == Precision::f64
+                       ? detail::to_npy(stage.solve_f64(problem, timeline))
+                       : detail::to_npy(stage.solve_f32(problem, timeline));
+          },
+  };
+  for (const auto& [name, member, min, max, help] : parameters)
+    program.parameters.push_back({name, member.index() == 0, min, max, help});
+  return run_program(argc, argv, program);
+}
+
+}  // namespace staircase

@@ -1,0 +1,24 @@
+/// \file
+/// Median and spread of repeated measurements.
+
+#pragma once
+
+#include <vector>
+
+namespace staircase {
+
+/// The summary of repeated measurements of one quantity.
+struct Summary {
+  double min;
+  double median;
+  double max;
+
+  /// Half the distance between the extremes, as a share of the median.
+  double spread() const { return 0.5 * (max - min) / median; }
+};
+
+/// Summarises at least one sample.
+/// \throws std::invalid_argument if there is none.
+Summary summarise(std::vector<double> samples);
+
+}  // namespace staircase

@@ -1,0 +1,71 @@
+/// \file
+/// What a workload tells the harness: its parameters, data sets, test cases, work and tolerance.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "array.hpp"
+#include "compare.hpp"
+#include "npy.hpp"
+
+namespace staircase {
+
+/// The floating-point type that a solve computes in.
+enum class Precision { f64, f32 };
+
+/// Bytes of one number.
+constexpr double bytes_of(Precision precision) { return precision == Precision::f64 ? 8 : 4; }
+
+/// A number of the problem that users may set.
+template <typename Problem>
+struct Parameter {
+  std::string name;
+  std::variant<std::int64_t Problem::*, double Problem::*> member;
+  double min;  ///< the least value allowed
+  double max;  ///< the greatest value allowed
+  std::string help;
+};
+
+/// A problem with a name.
+template <typename Problem>
+struct NamedProblem {
+  std::string name;
+  Problem problem;
+};
+
+/// The array that `--input` reads.
+struct InputFormat {
+  std::size_t rank;     ///< number of dimensions
+  double min;           ///< the least value allowed
+  double max;           ///< the greatest value allowed
+  std::string meaning;  ///< what it holds, for the help text
+};
+
+/// The work that the problem needs whatever the stage.
+struct Work {
+  double flops;  ///< additions, multiplications, divisions and elementary functions, one each
+  double bytes;  ///< compulsory traffic: input read once, solution written once
+};
+
+/// A workload; its solution is an array of `rank` dimensions.
+template <typename ProblemType, std::size_t solution_rank>
+struct Workload {
+  using Problem = ProblemType;
+  static constexpr std::size_t rank = solution_rank;
+
+  std::vector<Parameter<Problem>> parameters;
+  std::vector<NamedProblem<Problem>> datasets;    ///< the first is the default
+  std::vector<NamedProblem<Problem>> test_cases;  ///< awkward sizes, for the contract suite
+  InputFormat input;
+  void (*set_input)(Problem&, const NpyArray&);      ///< takes over a checked input array
+  void (*check)(const Problem&, Precision);          ///< throws BadInput on what ranges cannot say
+  Work (*work)(const Problem&, Precision);
+  Tolerance tolerance_f64;
+  Tolerance tolerance_f32;  ///< of an f32 result against stage zero in f64
+};
+
+}  // namespace staircase

@@ -1,0 +1,122 @@
+/// \file
+/// Local volatility calibration: the problem, its data sets and test cases, its work and tolerance.
+///
+/// One call option a strike is priced by solving a two-factor partial differential equation
+/// backwards in time. The benchmark is LocVolCalib of FinPar (Andreetta et al., "FinPar: A Parallel
+/// Financial Benchmark", ACM TACO 13(2), 2016); README.md beside this file has the mathematics.
+
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <fmt/format.h>
+#include <limits>
+#include <staircase/error.hpp>
+#include <staircase/workload.hpp>
+#include <vector>
+
+namespace local_volatility {
+
+// [Problem]
+/// A number of call options on one spot, priced on grids of one size.
+struct Problem {
+  std::int64_t outer = 16;   ///< number of options
+  std::int64_t num_x = 32;   ///< grid points of the spot price x
+  std::int64_t num_y = 256;  ///< grid points of the logarithm y of the volatility
+  std::int64_t num_t = 256;  ///< points in time
+  double s0 = 0.03;          ///< spot price today
+  double t = 5;              ///< maturity in years
+  double alpha = 0.2;        ///< volatility today
+  double nu = 0.6;           ///< volatility of the volatility
+  double beta = 0.5;         ///< elasticity: the spot's variance grows as x^(2 beta)
+  std::vector<double> strikes = {};  ///< the user's own, or empty for 0.001 k
+
+  /// The strike of option k in 0..outer-1.
+  double strike(std::size_t k) const {
+    return strikes.empty() ? 0.001 * static_cast<double>(k) : strikes[k];
+  }
+};
+
+/// One price an option, in the order of the strikes.
+template <typename Real>
+using Prices = staircase::Array<Real, 1>;
+// [Problem]
+
+/// The width of the grid in x, in multiples of the spot price.
+inline double relative_width(const Problem& problem) {
+  return 20 * problem.alpha * std::sqrt(problem.t);
+}
+
+/// Refuses problems whose grid does not hold the spot or whose variance overflows.
+inline void check(const Problem& problem, staircase::Precision precision) {
+  const auto num_x = static_cast<double>(problem.num_x);
+  if (std::floor(num_x / relative_width(problem)) > num_x - 1)
+    throw staircase::BadInput(fmt::format(
+        "alpha = {} and t = {} put the spot outside the grid: 20 alpha sqrt(t) is {:.6g} and must be "
+        "greater than {:.6g} for numX = {}",
+        problem.alpha, problem.t, relative_width(problem), num_x / (num_x - 1), problem.num_x));
+  const double x_max = problem.s0 * (1 + relative_width(problem));
+  const double y_max = std::log(problem.alpha) + 5 * problem.nu * std::sqrt(problem.t);
+  const double largest = 2 * (problem.beta * std::max(std::log(x_max), 0.0) + y_max);
+  const double allowed = precision == staircase::Precision::f64 ? 600 : 80;
+  if (largest > allowed)
+    throw staircase::BadInput(fmt::format(
+        "nu = {}, t = {} and beta = {} let the variance grow to exp({:.4g}), which overflows; at most "
+        "exp({}) is allowed in this precision",
+        problem.nu, problem.t, problem.beta, largest, allowed));
+}
+
+/// 101 operations a grid point and time step: 6 for the variance, 22 for each explicit half step,
+/// 24 and 27 for the implicit ones (16 of each for the coefficients, 8 for the Thomas algorithm).
+inline staircase::Work work(const Problem& problem, staircase::Precision precision) {
+  const auto points = static_cast<double>(problem.outer) * static_cast<double>(problem.num_x) *
+                      static_cast<double>(problem.num_y);
+  return {.flops = 101 * points * static_cast<double>(problem.num_t - 1),
+          .bytes = 2 * staircase::bytes_of(precision) * static_cast<double>(problem.outer)};
+}
+
+inline void set_strikes(Problem& problem, const staircase::NpyArray& input) {
+  problem.strikes = input.as_double();
+  problem.outer = static_cast<std::int64_t>(problem.strikes.size());
+}
+
+inline const staircase::Workload<Problem, 1> workload{
+    .parameters = {{"outer", &Problem::outer, 1, 2147483647, "number of options"},
+                   {"numX", &Problem::num_x, 3, 2147483647, "grid points of the spot price"},
+                   {"numY", &Problem::num_y, 3, 2147483647, "grid points of the log-volatility"},
+                   {"numT", &Problem::num_t, 2, 2147483647, "points in time"},
+                   {"s0", &Problem::s0, 1e-6, 1e6, "spot price today"},
+                   {"t", &Problem::t, 1e-3, 100, "maturity in years"},
+                   {"alpha", &Problem::alpha, 1e-3, 10, "volatility today"},
+                   {"nu", &Problem::nu, 1e-3, 10, "volatility of the volatility"},
+                   {"beta", &Problem::beta, 0, 2, "elasticity of the spot's variance"}},
+    .datasets = {{"small", {.outer = 16, .num_x = 32, .num_y = 256, .num_t = 256}},
+                 {"medium", {.outer = 128, .num_x = 256, .num_y = 32, .num_t = 64}},
+                 {"large", {.outer = 256, .num_x = 256, .num_y = 256, .num_t = 64}},
+                 {"tiny", {.outer = 5, .num_x = 23, .num_y = 18, .num_t = 12}}},
+    .test_cases = {{"smallest", {.outer = 1, .num_x = 3, .num_y = 3, .num_t = 2}},
+                   {"one option", {.outer = 1, .num_x = 17, .num_y = 12, .num_t = 9}},
+                   {"warp-1", {.outer = 31, .num_x = 31, .num_y = 31, .num_t = 5}},
+                   {"warp", {.outer = 32, .num_x = 32, .num_y = 32, .num_t = 4}},
+                   {"warp+1", {.outer = 33, .num_x = 33, .num_y = 33, .num_t = 3}},
+                   {"primes", {.outer = 7, .num_x = 127, .num_y = 61, .num_t = 5}},
+                   {"block+1", {.outer = 2, .num_x = 257, .num_y = 129, .num_t = 3}},
+                   {"tall", {.outer = 3, .num_x = 1025, .num_y = 3, .num_t = 4}},
+                   {"wide", {.outer = 3, .num_x = 3, .num_y = 1025, .num_t = 4}},
+                   {"many options", {.outer = 1000, .num_x = 5, .num_y = 4, .num_t = 3}},
+                   {"many steps", {.outer = 2, .num_x = 9, .num_y = 10, .num_t = 500}},
+                   {"spot on the first point", {.outer = 3, .num_x = 32, .num_y = 9, .num_t = 6,
+                                                .t = 4}},
+                   {"no elasticity", {.outer = 3, .num_x = 32, .num_y = 9, .num_t = 6, .t = 4,
+                                      .beta = 0}},
+                   {"other market", {.outer = 9, .num_x = 40, .num_y = 30, .num_t = 20, .s0 = 100,
+                                     .t = 0.5, .alpha = 0.35, .nu = 0.25, .beta = 1}}},
+    .input = {.rank = 1, .min = 0, .max = 1e9, .meaning = "strikes, one an option"},
+    .set_input = set_strikes,
+    .check = check,
+    .work = work,
+    .tolerance_f64 = {.relative = 1e-12},
+    .tolerance_f32 = {.relative = 5e-5}};
+
+}  // namespace local_volatility
