@@ -1,6 +1,7 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <limits>
 #include <staircase/compare.hpp>
 
@@ -28,8 +29,9 @@ Comparison compare(const NpyArray& result, const NpyArray& reference, const Tole
   double largest = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (!std::isfinite(a[i]) || !std::isfinite(b[i]))
-      return {false, nan,
-              fmt::format("element {} is {} and must be {}", index_of(i, result.shape), a[i], b[i])};
+      return {
+          false, nan,
+          fmt::format("element {} is {} and must be {}", index_of(i, result.shape), a[i], b[i])};
     largest = std::max(largest, std::abs(b[i]));
   }
 
@@ -45,10 +47,10 @@ Comparison compare(const NpyArray& result, const NpyArray& reference, const Tole
     }
   }
   if (error <= tolerance.relative) return {true, error, ""};
-  return {false, error,
-          fmt::format("element {} is {} and must be {}: the error {:.2g} exceeds {:.2g}",
-                      index_of(worst, result.shape), a[worst], b[worst], error,
-                      tolerance.relative)};
+  return {
+      false, error,
+      fmt::format("element {} is {} and must be {}: the error {:.2g} exceeds {:.2g}",
+                  index_of(worst, result.shape), a[worst], b[worst], error, tolerance.relative)};
 }
 
 }  // namespace staircase

@@ -5,11 +5,13 @@
 namespace staircase {
 
 StageNames names_of(const StageProgram& program) {
-  const std::filesystem::path source = std::filesystem::path(program.source_file).lexically_normal();
+  const std::filesystem::path source =
+      std::filesystem::path(program.source_file).lexically_normal();
   const auto directory = source.parent_path();
   const std::string workload = directory.parent_path().filename();
   const bool yardstick = directory.filename() == "yardsticks";
-  return {workload, yardstick ? "yardstick_" + source.stem().string() : directory.filename().string(),
+  return {workload,
+          yardstick ? "yardstick_" + source.stem().string() : directory.filename().string(),
           std::filesystem::path("stages") / workload / directory.filename() / source.filename()};
 }
 
@@ -32,7 +34,8 @@ Json parameters_json(const StageProgram& program, const std::vector<double>& val
 Json describe(const StageProgram& program) {
   const StageNames names = names_of(program);
   Json datasets = Json::object();
-  for (const auto& [name, values] : program.datasets) datasets[name] = parameters_json(program, values);
+  for (const auto& [name, values] : program.datasets)
+    datasets[name] = parameters_json(program, values);
   Json test_cases = Json::object();
   for (const auto& [name, values] : program.test_cases)
     test_cases[name] = parameters_json(program, values);

@@ -1,12 +1,13 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <staircase/error.hpp>
 #include <staircase/file.hpp>
 #include <system_error>
-#include <unistd.h>
 
 namespace staircase {
 namespace {
@@ -32,7 +33,9 @@ bool write_all(int descriptor, std::string_view text) {
 class NewFile {
  public:
   NewFile(const fs::path& path, int flags, bool keep)
-      : path_(path), descriptor_(::open(path.c_str(), flags | O_WRONLY | O_CLOEXEC, 0666)), keep_(keep) {}
+      : path_(path),
+        descriptor_(::open(path.c_str(), flags | O_WRONLY | O_CLOEXEC, 0666)),
+        keep_(keep) {}
   ~NewFile() {
     if (descriptor_ < 0) return;
     ::close(descriptor_);
@@ -67,7 +70,8 @@ void check_writable(const fs::path& path) {
   const fs::path directory = path.has_parent_path() ? path.parent_path() : ".";
   if (!fs::is_directory(directory, error))
     refuse(path, fmt::format("there is no directory '{}'", directory.string()));
-  const fs::path checked = fs::exists(path, error) && !fs::is_regular_file(path, error) ? path : directory;
+  const fs::path checked =
+      fs::exists(path, error) && !fs::is_regular_file(path, error) ? path : directory;
   if (::access(checked.c_str(), W_OK) != 0) refuse(path, std::strerror(errno));
 }
 

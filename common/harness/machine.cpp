@@ -1,14 +1,15 @@
-#include <cctype>
-#include <chrono>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <fstream>
 #include <omp.h>
-#include <sstream>
-#include <staircase/machine.hpp>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#include <cctype>
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <staircase/machine.hpp>
 
 namespace staircase {
 namespace {
@@ -81,8 +82,9 @@ double peak_memory() {
 int thread_count() { return omp_get_max_threads(); }
 
 std::string utc_now() {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
-                     fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+  return fmt::format(
+      "{:%Y-%m-%dT%H:%M:%SZ}",
+      fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
 }
 
 }  // namespace staircase

@@ -1,7 +1,8 @@
+#include <fmt/format.h>
+
 #include <bit>
 #include <charconv>
 #include <cstring>
-#include <fmt/format.h>
 #include <fstream>
 #include <optional>
 #include <staircase/error.hpp>
@@ -185,7 +186,8 @@ class Reader {
     std::uintmax_t bytes = sizeof(T);
     for (const std::size_t extent : header.shape)
       if (__builtin_mul_overflow(bytes, extent, &bytes)) refuse("has a shape that is too large");
-    if (bytes < left_) refuse(fmt::format("holds {} bytes more than its shape says", left_ - bytes));
+    if (bytes < left_)
+      refuse(fmt::format("holds {} bytes more than its shape says", left_ - bytes));
     if (bytes > left_) refuse(fmt::format("is truncated: {} bytes are missing", bytes - left_));
     std::vector<T> values(bytes / sizeof(T));
     read_bytes(reinterpret_cast<char*>(values.data()), bytes);
@@ -218,8 +220,8 @@ void write_npy(const std::filesystem::path& path, const NpyArray& array) {
   // A tuple of one element has a comma, and the whole header is padded to a multiple of 64 bytes.
   const std::string shape =
       fmt::format("({}{})", fmt::join(array.shape, ", "), array.shape.size() == 1 ? "," : "");
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}",
-                                   array.dtype(), shape);
+  std::string header =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", array.dtype(), shape);
   const std::size_t fixed = magic.size() + 4;
   header.append(63 - (fixed + header.size()) % 64, ' ');
   header += '\n';

@@ -1,6 +1,7 @@
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
-#include <fmt/format.h>
 #include <staircase/error.hpp>
 #include <staircase/number.hpp>
 
@@ -19,15 +20,16 @@ bool parse_whole(std::string_view text, T& value) {
 double parse_integer(std::string_view name, std::string_view text, double min, double max) {
   long long value = 0;
   if (!parse_whole(text, value) || !(value >= min && value <= max))
-    throw BadInput(fmt::format("{} must be a whole number from {:.0f} to {:.0f}, not '{}'", name, min,
-                               max, text));
+    throw BadInput(fmt::format("{} must be a whole number from {:.0f} to {:.0f}, not '{}'", name,
+                               min, max, text));
   return static_cast<double>(value);
 }
 
 double parse_real(std::string_view name, std::string_view text, double min, double max) {
   double value = 0;
   if (!parse_whole(text, value) || !(value >= min && value <= max))
-    throw BadInput(fmt::format("{} must be a number from {} to {}, not '{}'", name, min, max, text));
+    throw BadInput(
+        fmt::format("{} must be a number from {} to {}, not '{}'", name, min, max, text));
   return value;
 }
 

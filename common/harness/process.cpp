@@ -1,15 +1,17 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <poll.h>
 #include <staircase/error.hpp>
 #include <staircase/process.hpp>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <utility>
 
 namespace staircase {
 namespace {
@@ -39,7 +41,8 @@ struct Pipe {
   Pipe() {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0)
-      throw Failure(Exit::exhausted, fmt::format("no pipe could be made: {}", std::strerror(errno)));
+      throw Failure(Exit::exhausted,
+                    fmt::format("no pipe could be made: {}", std::strerror(errno)));
     read = Descriptor(ends[0]);
     write = Descriptor(ends[1]);
   }
@@ -75,12 +78,15 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
 
   Pipe out, err, failure;
   Descriptor out_file;
-  if (!options.out_path.empty()) out_file = Descriptor(::open(options.out_path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!options.out_path.empty())
+    out_file = Descriptor(::open(options.out_path.c_str(), O_WRONLY | O_CLOEXEC));
   const pid_t child = ::fork();
   if (child < 0)
-    throw Failure(Exit::exhausted, fmt::format("'{}' could not be started: {}", command[0], std::strerror(errno)));
+    throw Failure(Exit::exhausted,
+                  fmt::format("'{}' could not be started: {}", command[0], std::strerror(errno)));
   if (child == 0) {
-    become(arguments.data(), options, out_file.get() >= 0 ? out_file.get() : out.write.get(), err.write.get());
+    become(arguments.data(), options, out_file.get() >= 0 ? out_file.get() : out.write.get(),
+           err.write.get());
     const int error = errno;
     (void)!::write(failure.write.get(), &error, sizeof error);
     ::_exit(127);
@@ -93,7 +99,8 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
 
   const auto start = std::chrono::steady_clock::now();
   ProcessResult result{};
-  std::array<pollfd, 2> streams{pollfd{out.read.get(), POLLIN, 0}, pollfd{err.read.get(), POLLIN, 0}};
+  std::array<pollfd, 2> streams{pollfd{out.read.get(), POLLIN, 0},
+                                pollfd{err.read.get(), POLLIN, 0}};
   while (streams[0].fd >= 0 || streams[1].fd >= 0) {
     ::poll(streams.data(), streams.size(), 100);
     if (streams[0].revents != 0 && !drain(out.read, result.out)) streams[0].fd = -1;

@@ -1,9 +1,10 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <new>
 #include <optional>
 #include <staircase/error.hpp>
@@ -49,10 +50,12 @@ std::optional<Options> read_options(int argc, char** argv, const StageProgram& p
   std::string set_help = "Change a parameter:";
   for (const auto& p : program.parameters) set_help += fmt::format(" {} ({});", p.name, p.help);
   set_help.back() = '.';
-  app.add_option("--dataset", options.dataset,
-                 fmt::format("Data set: {} (default {})", joined(program.datasets),
-                             program.datasets[0].name));
-  app.add_option("--set", options.assignments, set_help)->type_name("KEY=VALUE")->expected(1)
+  app.add_option(
+      "--dataset", options.dataset,
+      fmt::format("Data set: {} (default {})", joined(program.datasets), program.datasets[0].name));
+  app.add_option("--set", options.assignments, set_help)
+      ->type_name("KEY=VALUE")
+      ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--input", options.input, "Read " + program.input.meaning)->type_name("FILE.npy");
   app.add_option("--output", options.output, "Write the solution")->type_name("FILE.npy");
@@ -102,12 +105,13 @@ std::size_t assign(const StageProgram& program, std::string_view assignment,
 /// Refuses an input array of another rank or with values out of range.
 void check_input(const InputFormat& format, const NpyArray& input, const std::string& path) {
   if (input.shape.size() != format.rank)
-    throw BadInput(fmt::format("the file '{}' holds an array of {} dimensions; {} must have {}", path,
-                               input.shape.size(), format.meaning, format.rank));
+    throw BadInput(fmt::format("the file '{}' holds an array of {} dimensions; {} must have {}",
+                               path, input.shape.size(), format.meaning, format.rank));
   if (!std::holds_alternative<std::vector<double>>(input.values) &&
       !std::holds_alternative<std::vector<float>>(input.values))
-    throw BadInput(fmt::format("the file '{}' holds elements of type '{}'; {} must be '<f4' or '<f8'",
-                               path, input.dtype(), format.meaning));
+    throw BadInput(
+        fmt::format("the file '{}' holds elements of type '{}'; {} must be '<f4' or '<f8'", path,
+                    input.dtype(), format.meaning));
   if (input.size() == 0)
     throw BadInput(fmt::format("the file '{}' is empty; {} must have at least one element", path,
                                format.meaning));
@@ -153,15 +157,17 @@ void check_memory(const StageProgram& program, Precision precision) {
   const double needed = needed_memory(program, precision);
   const double available = available_memory();
   if (needed > available)
-    throw NotEnoughMemory(fmt::format(
-        "{} needs {:.0f} bytes of memory for this problem, and {:.0f} bytes are available; choose a "
-        "smaller one with --set",
-        names_of(program).program(), needed, available));
+    throw NotEnoughMemory(
+        fmt::format("{} needs {:.0f} bytes of memory for this problem, and {:.0f} bytes are "
+                    "available; choose a "
+                    "smaller one with --set",
+                    names_of(program).program(), needed, available));
 }
 
 void check_finite(const NpyArray& solution) {
   const std::vector<double> values = solution.as_double();
-  const auto bad = std::find_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v); });
+  const auto bad =
+      std::find_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v); });
   if (bad != values.end())
     throw WrongResult(fmt::format("the solution is wrong: element {} of {} is {}",
                                   bad - values.begin(), values.size(), *bad));
@@ -205,9 +211,9 @@ Json record(const StageProgram& program, const std::string& dataset, const Optio
 }
 
 /// What a person reads when no file was asked for.
-std::string summary_text(const StageProgram& program, const std::string& dataset, Precision precision,
-                         const std::vector<Repeat>& repeats, const Summary& seconds,
-                         const NpyArray& solution) {
+std::string summary_text(const StageProgram& program, const std::string& dataset,
+                         Precision precision, const std::vector<Repeat>& repeats,
+                         const Summary& seconds, const NpyArray& solution) {
   std::vector<std::string> parameters;
   const std::vector<double> values = program.values();
   for (std::size_t p = 0; p < values.size(); ++p)
@@ -221,10 +227,12 @@ std::string summary_text(const StageProgram& program, const std::string& dataset
   for (std::size_t p = 0; p < repeats[0].phases.size(); ++p) {
     std::vector<double> phase;
     for (const auto& repeat : repeats) phase.push_back(repeat.phases[p].seconds);
-    text += fmt::format("\n  {:<22} {:10.6f} s", repeats[0].phases[p].name, summarise(phase).median);
+    text +=
+        fmt::format("\n  {:<22} {:10.6f} s", repeats[0].phases[p].name, summarise(phase).median);
   }
   const std::vector<double> all = solution.as_double();
-  const std::vector<double> first(all.begin(), all.begin() + std::min<std::ptrdiff_t>(16, std::ssize(all)));
+  const std::vector<double> first(all.begin(),
+                                  all.begin() + std::min<std::ptrdiff_t>(16, std::ssize(all)));
   return text + fmt::format("\nsolution  ({}): {:.8g}{}\n", fmt::join(solution.shape, ", "),
                             fmt::join(first, " "), all.size() > first.size() ? " ..." : "");
 }
@@ -250,6 +258,7 @@ void run(int argc, char** argv, const StageProgram& program) {
   for (double r = -warmup_count; r < repeat_count; ++r) {
     Timeline timeline;
     solution = program.solve(precision, timeline);
+    timeline.end();
     const double seconds = timeline.now();
     check_finite(solution);
     if (r >= 0) repeats.push_back({seconds, timeline.totals()});

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <stdexcept>
 #include <staircase/statistics.hpp>
+#include <stdexcept>
 
 namespace staircase {
 

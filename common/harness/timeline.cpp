@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <stdexcept>
 #include <staircase/timeline.hpp>
 
 namespace staircase {
@@ -8,18 +7,16 @@ double Timeline::now() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
-Timeline::Phase::Phase(Timeline& timeline, std::string_view name) : timeline_(timeline) {
-  if (timeline_.open_)
-    throw std::logic_error("phase '" + std::string(name) + "' begins before '" +
-                           std::string(timeline_.spans_.back().name) + "' has ended");
-  timeline_.open_ = true;
-  const double now = timeline_.now();
-  timeline_.spans_.push_back({name, now, now});
+void Timeline::begin(std::string_view name) {
+  end();
+  const double start = now();
+  spans_.push_back({name, start, start});
+  open_ = true;
 }
 
-Timeline::Phase::~Phase() {
-  timeline_.spans_.back().end = timeline_.now();
-  timeline_.open_ = false;
+void Timeline::end() {
+  if (open_) spans_.back().end = now();
+  open_ = false;
 }
 
 std::vector<PhaseTotal> Timeline::totals() const {

@@ -7,10 +7,11 @@
 
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <fmt/format.h>
 #include <limits>
 #include <staircase/error.hpp>
 #include <staircase/workload.hpp>
@@ -21,15 +22,15 @@ namespace local_volatility {
 // [Problem]
 /// A number of call options on one spot, priced on grids of one size.
 struct Problem {
-  std::int64_t outer = 16;   ///< number of options
-  std::int64_t num_x = 32;   ///< grid points of the spot price x
-  std::int64_t num_y = 256;  ///< grid points of the logarithm y of the volatility
-  std::int64_t num_t = 256;  ///< points in time
-  double s0 = 0.03;          ///< spot price today
-  double t = 5;              ///< maturity in years
-  double alpha = 0.2;        ///< volatility today
-  double nu = 0.6;           ///< volatility of the volatility
-  double beta = 0.5;         ///< elasticity: the spot's variance grows as x^(2 beta)
+  std::int64_t outer = 16;           ///< number of options
+  std::int64_t num_x = 32;           ///< grid points of the spot price x
+  std::int64_t num_y = 256;          ///< grid points of the logarithm y of the volatility
+  std::int64_t num_t = 256;          ///< points in time
+  double s0 = 0.03;                  ///< spot price today
+  double t = 5;                      ///< maturity in years
+  double alpha = 0.2;                ///< volatility today
+  double nu = 0.6;                   ///< volatility of the volatility
+  double beta = 0.5;                 ///< elasticity: the spot's variance grows as x^(2 beta)
   std::vector<double> strikes = {};  ///< the user's own, or empty for 0.001 k
 
   /// The strike of option k in 0..outer-1.
@@ -53,7 +54,8 @@ inline void check(const Problem& problem, staircase::Precision precision) {
   const auto num_x = static_cast<double>(problem.num_x);
   if (std::floor(num_x / relative_width(problem)) > num_x - 1)
     throw staircase::BadInput(fmt::format(
-        "alpha = {} and t = {} put the spot outside the grid: 20 alpha sqrt(t) is {:.6g} and must be "
+        "alpha = {} and t = {} put the spot outside the grid: 20 alpha sqrt(t) is {:.6g} and must "
+        "be "
         "greater than {:.6g} for numX = {}",
         problem.alpha, problem.t, relative_width(problem), num_x / (num_x - 1), problem.num_x));
   const double x_max = problem.s0 * (1 + relative_width(problem));
@@ -61,10 +63,11 @@ inline void check(const Problem& problem, staircase::Precision precision) {
   const double largest = 2 * (problem.beta * std::max(std::log(x_max), 0.0) + y_max);
   const double allowed = precision == staircase::Precision::f64 ? 600 : 80;
   if (largest > allowed)
-    throw staircase::BadInput(fmt::format(
-        "nu = {}, t = {} and beta = {} let the variance grow to exp({:.4g}), which overflows; at most "
-        "exp({}) is allowed in this precision",
-        problem.nu, problem.t, problem.beta, largest, allowed));
+    throw staircase::BadInput(
+        fmt::format("nu = {}, t = {} and beta = {} let the variance grow to exp({:.4g}), which "
+                    "overflows; at most "
+                    "exp({}) is allowed in this precision",
+                    problem.nu, problem.t, problem.beta, largest, allowed));
 }
 
 /// 101 operations a grid point and time step: 6 for the variance, 22 for each explicit half step,
@@ -106,12 +109,20 @@ inline const staircase::Workload<Problem, 1> workload{
                    {"wide", {.outer = 3, .num_x = 3, .num_y = 1025, .num_t = 4}},
                    {"many options", {.outer = 1000, .num_x = 5, .num_y = 4, .num_t = 3}},
                    {"many steps", {.outer = 2, .num_x = 9, .num_y = 10, .num_t = 500}},
-                   {"spot on the first point", {.outer = 3, .num_x = 32, .num_y = 9, .num_t = 6,
-                                                .t = 4}},
-                   {"no elasticity", {.outer = 3, .num_x = 32, .num_y = 9, .num_t = 6, .t = 4,
-                                      .beta = 0}},
-                   {"other market", {.outer = 9, .num_x = 40, .num_y = 30, .num_t = 20, .s0 = 100,
-                                     .t = 0.5, .alpha = 0.35, .nu = 0.25, .beta = 1}}},
+                   {"spot on the first point",
+                    {.outer = 3, .num_x = 32, .num_y = 9, .num_t = 6, .t = 4}},
+                   {"no elasticity",
+                    {.outer = 3, .num_x = 32, .num_y = 9, .num_t = 6, .t = 4, .beta = 0}},
+                   {"other market",
+                    {.outer = 9,
+                     .num_x = 40,
+                     .num_y = 30,
+                     .num_t = 20,
+                     .s0 = 100,
+                     .t = 0.5,
+                     .alpha = 0.35,
+                     .nu = 0.25,
+                     .beta = 1}}},
     .input = {.rank = 1, .min = 0, .max = 1e9, .meaning = "strikes, one an option"},
     .set_input = set_strikes,
     .check = check,

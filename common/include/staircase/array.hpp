@@ -23,15 +23,14 @@ class View {
 
   /// The element at one index a dimension.
   template <std::integral... Index>
-    requires(sizeof...(Index) == rank)
-  constexpr T& operator()(Index... index) const {
+  requires(sizeof...(Index) == rank) constexpr T& operator()(Index... index) const {
     return data_[offset(index...)];
   }
 
   /// The contiguous rest of the array behind the leading indices: row i of a matrix is `a.row(i)`.
   template <std::integral... Index>
-    requires(sizeof...(Index) < rank)
-  constexpr View<T, rank - sizeof...(Index)> row(Index... index) const {
+  requires(sizeof...(Index) <
+           rank) constexpr View<T, rank - sizeof...(Index)> row(Index... index) const {
     constexpr std::size_t rest = rank - sizeof...(Index);
     std::array<std::size_t, rest> extents{};
     std::size_t size = 1;
@@ -66,8 +65,7 @@ template <std::floating_point T, std::size_t rank>
 class Array : public View<T, rank> {
  public:
   template <std::integral... Extent>
-    requires(sizeof...(Extent) == rank)
-  explicit Array(Extent... extent)
+  requires(sizeof...(Extent) == rank) explicit Array(Extent... extent)
       : Array(std::vector<T>((std::size_t{1} * ... * static_cast<std::size_t>(extent)),
                              std::numeric_limits<T>::quiet_NaN()),
               {static_cast<std::size_t>(extent)...}) {}

@@ -14,15 +14,15 @@ namespace staircase {
 /// The error of an element is |a - b| / max(|b|, floor * max|b|): relative, but measured against a
 /// small part of the largest element where the element itself nearly vanishes.
 struct Tolerance {
-  double relative;       ///< the largest error allowed
-  double floor = 1e-3;   ///< see above
+  double relative;      ///< the largest error allowed
+  double floor = 1e-3;  ///< see above
 };
 
 /// The outcome of a comparison.
 struct Comparison {
-  bool equal;         ///< the shapes are equal and every error is within the tolerance
-  double error;       ///< the largest error; NaN if the arrays cannot be compared at all
-  std::string reason; ///< a sentence that says what differs, empty if equal
+  bool equal;          ///< the shapes are equal and every error is within the tolerance
+  double error;        ///< the largest error; NaN if the arrays cannot be compared at all
+  std::string reason;  ///< a sentence that says what differs, empty if equal
 };
 
 /// Compares `result` with `reference`, both of a floating-point type.

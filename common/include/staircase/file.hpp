@@ -12,9 +12,9 @@ namespace staircase {
 /// \throws BadInput if its directory is missing or may not be written, or if it is a directory.
 void check_writable(const std::filesystem::path& path);
 
-/// Writes `parts`, one after the other, under a temporary name beside `path`, then renames the file.
-/// A path that is a device or a pipe is written directly.
-/// \throws BadInput if it cannot be written; nothing is left behind then.
+/// Writes `parts`, one after the other, under a temporary name beside `path`, then renames the
+/// file. A path that is a device or a pipe is written directly. \throws BadInput if it cannot be
+/// written; nothing is left behind then.
 void write_file(const std::filesystem::path& path, std::initializer_list<std::string_view> parts);
 
 /// Writes to standard output and flushes it.

@@ -10,11 +10,11 @@ namespace staircase {
 
 /// The machine that a program runs on.
 struct Machine {
-  std::string cpu;      ///< the processor's model name
-  int cores;            ///< logical processors that this process may use
-  double memory;        ///< bytes of main memory
-  std::string system;   ///< the operating system's name
-  std::string compiler; ///< the compiler that built this program
+  std::string cpu;       ///< the processor's model name
+  int cores;             ///< logical processors that this process may use
+  double memory;         ///< bytes of main memory
+  std::string system;    ///< the operating system's name
+  std::string compiler;  ///< the compiler that built this program
 
   /// A short name for directories: `amd-epyc-2-cores`.
   std::string name() const;

@@ -11,22 +11,23 @@ namespace staircase {
 
 /// How a program ended and what it printed.
 struct ProcessResult {
-  int status;        ///< exit status, or 128 + the signal that ended it
-  std::string out;   ///< standard output
-  std::string err;   ///< standard error
+  int status;       ///< exit status, or 128 + the signal that ended it
+  std::string out;  ///< standard output
+  std::string err;  ///< standard error
 };
 
 /// How to run a program.
 struct ProcessOptions {
-  std::string directory = {};                      ///< where it runs; empty for here
-  std::vector<std::string> environment = {};       ///< NAME=value, added to this program's own
-  std::vector<int> closed = {};                    ///< standard streams that it finds closed
-  std::string out_path = {};                       ///< where its standard output goes instead
-  std::function<void(double)> tick = {};           ///< called now and then with the seconds so far
+  std::string directory = {};                 ///< where it runs; empty for here
+  std::vector<std::string> environment = {};  ///< NAME=value, added to this program's own
+  std::vector<int> closed = {};               ///< standard streams that it finds closed
+  std::string out_path = {};                  ///< where its standard output goes instead
+  std::function<void(double)> tick = {};      ///< called now and then with the seconds so far
 };
 
 /// Runs `command` (a path and its arguments; no shell) to its end, with no standard input.
 /// \throws Failure if the program cannot be started.
-ProcessResult run_process(const std::vector<std::string>& command, const ProcessOptions& options = {});
+ProcessResult run_process(const std::vector<std::string>& command,
+                          const ProcessOptions& options = {});
 
 }  // namespace staircase

@@ -143,9 +143,8 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
       .reals = [&] { return stage.reals(problem); },
       .solve =
           [&](Precision precision, Timeline& timeline) {
-            return precision == Precision::f64
-                       ? detail::to_npy(stage.solve_f64(problem, timeline))
-                       : detail::to_npy(stage.solve_f32(problem, timeline));
+            return precision == Precision::f64 ? detail::to_npy(stage.solve_f64(problem, timeline))
+                                               : detail::to_npy(stage.solve_f32(problem, timeline));
           },
   };
   for (const auto& [name, member, min, max, help] : parameters)

@@ -25,25 +25,16 @@ struct PhaseTotal {
 
 /// Records the phases of one solve.
 ///
-/// Phases do not overlap; one name may come back any number of times. Only the thread that called
-/// solve() may mark them.
+/// A phase lasts until the next one begins; one name may come back any number of times. Only the
+/// thread that called solve() may mark phases.
 class Timeline {
  public:
-  /// Ends its phase when it goes out of scope.
-  class [[nodiscard]] Phase {
-   public:
-    Phase(Timeline& timeline, std::string_view name);
-    ~Phase();
-    Phase(const Phase&) = delete;
-    Phase& operator=(const Phase&) = delete;
+  /// Ends the current phase and begins another; `name` must outlive the timeline (a string literal
+  /// does).
+  void begin(std::string_view name);
 
-   private:
-    Timeline& timeline_;
-  };
-
-  /// Begins a phase; `name` must outlive the timeline (a string literal does).
-  /// \throws std::logic_error if another phase has not ended yet.
-  Phase phase(std::string_view name) { return Phase(*this, name); }
+  /// Ends the current phase, if there is one.
+  void end();
 
   /// Seconds since the timeline was made.
   double now() const;
@@ -56,7 +47,7 @@ class Timeline {
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::vector<Span> spans_;
-  bool open_ = false;
+  bool open_ = false;  // whether the last span is still going on
 };
 
 }  // namespace staircase

@@ -61,8 +61,8 @@ struct Workload {
   std::vector<NamedProblem<Problem>> datasets;    ///< the first is the default
   std::vector<NamedProblem<Problem>> test_cases;  ///< awkward sizes, for the contract suite
   InputFormat input;
-  void (*set_input)(Problem&, const NpyArray&);      ///< takes over a checked input array
-  void (*check)(const Problem&, Precision);          ///< throws BadInput on what ranges cannot say
+  void (*set_input)(Problem&, const NpyArray&);  ///< takes over a checked input array
+  void (*check)(const Problem&, Precision);      ///< throws BadInput on what ranges cannot say
   Work (*work)(const Problem&, Precision);
   Tolerance tolerance_f64;
   Tolerance tolerance_f32;  ///< of an f32 result against stage zero in f64
