@@ -34,8 +34,9 @@ std::optional<Ceilings> read_cache(const Machine& machine) {
   };
   const Ceilings ceilings{rate("flops_f64"), rate("flops_f32"), rate("flops_f64_one_core"),
                           rate("flops_f32_one_core"), rate("copy_bytes_per_second")};
-  const bool whole = ceilings.flops_f64 > 0 && ceilings.flops_f32 > 0 && ceilings.flops_f64_one > 0 &&
-                     ceilings.flops_f32_one > 0 && ceilings.bandwidth > 0;
+  const bool whole = ceilings.flops_f64 > 0 && ceilings.flops_f32 > 0 &&
+                     ceilings.flops_f64_one > 0 && ceilings.flops_f32_one > 0 &&
+                     ceilings.bandwidth > 0;
   return whole ? std::optional(ceilings) : std::nullopt;
 }
 

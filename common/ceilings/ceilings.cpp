@@ -1,9 +1,9 @@
 #include "ceilings.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <fmt/format.h>
 #include <omp.h>
+#include <algorithm>
+#include <chrono>
 #include <staircase/machine.hpp>
 
 #include "cache.hpp"
@@ -32,7 +32,8 @@ double flop_rate(double (*kernel)(long), int threads) {
   // Steps for about 30 ms, from a first guess of the rate.
   const long probe = 100'000;
   const double flops_a_step = kernel(1);
-  const long steps = std::max(probe, static_cast<long>(0.03 * run(probe) / (threads * flops_a_step)));
+  const long steps =
+      std::max(probe, static_cast<long>(0.03 * run(probe) / (threads * flops_a_step)));
   return std::max({run(steps), run(steps), run(steps)});
 }
 

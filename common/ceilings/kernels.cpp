@@ -1,8 +1,8 @@
 #include "kernels.hpp"
 
+#include <omp.h>
 #include <cstddef>
 #include <cstring>
-#include <omp.h>
 
 namespace staircase {
 namespace {

@@ -1,8 +1,8 @@
 /// \file
 /// Prints the limits of this machine.
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <staircase/error.hpp>
 #include <staircase/file.hpp>
 #include <staircase/machine.hpp>
@@ -25,9 +25,9 @@ void run(int argc, char** argv) {
   }
   const auto ceilings = staircase::cached_ceilings(measure);
   const auto machine = staircase::this_machine();
-  staircase::write_stdout(json ? to_json(ceilings).dump(2) + "\n"
-                               : fmt::format("{}, {} cores: {}\n", machine.cpu, machine.cores,
-                                             to_text(ceilings)));
+  staircase::write_stdout(
+      json ? to_json(ceilings).dump(2) + "\n"
+           : fmt::format("{}, {} cores: {}\n", machine.cpu, machine.cores, to_text(ceilings)));
 }
 
 }  // namespace

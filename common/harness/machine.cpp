@@ -3,12 +3,13 @@
 #include <omp.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <cctype>
 #include <chrono>
+#include <cmath>
 #include <fstream>
-#include <sstream>
+#include <limits>
+#include <nlohmann/json.hpp>
 #include <staircase/machine.hpp>
 
 namespace staircase {
@@ -64,6 +65,12 @@ std::string Machine::name() const {
   }
   while (name.ends_with('-')) name.pop_back();
   return fmt::format("{}-{}-core{}", name, cores, cores == 1 ? "" : "s");
+}
+
+nlohmann::ordered_json to_json(const Machine& machine) {
+  return {{"name", machine.name()},   {"cpu", machine.cpu},
+          {"cores", machine.cores},   {"memory_bytes", machine.memory},
+          {"system", machine.system}, {"compiler", machine.compiler}};
 }
 
 double available_memory() {

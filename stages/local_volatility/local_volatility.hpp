@@ -52,7 +52,7 @@ inline double relative_width(const Problem& problem) {
 /// Refuses problems whose grid does not hold the spot or whose variance overflows.
 inline void check(const Problem& problem, staircase::Precision precision) {
   const auto num_x = static_cast<double>(problem.num_x);
-  if (std::floor(num_x / relative_width(problem)) > num_x - 1)
+  if (std::floor((1 + 1e-12) * num_x / relative_width(problem)) > num_x - 1)
     throw staircase::BadInput(fmt::format(
         "alpha = {} and t = {} put the spot outside the grid: 20 alpha sqrt(t) is {:.6g} and must "
         "be "
@@ -113,6 +113,7 @@ inline const staircase::Workload<Problem, 1> workload{
                     {.outer = 3, .num_x = 32, .num_y = 9, .num_t = 6, .t = 4}},
                    {"no elasticity",
                     {.outer = 3, .num_x = 32, .num_y = 9, .num_t = 6, .t = 4, .beta = 0}},
+                   {"large arrays", {.outer = 128, .num_x = 256, .num_y = 32, .num_t = 2}},
                    {"other market",
                     {.outer = 9,
                      .num_x = 40,
@@ -123,7 +124,7 @@ inline const staircase::Workload<Problem, 1> workload{
                      .alpha = 0.35,
                      .nu = 0.25,
                      .beta = 1}}},
-    .input = {.rank = 1, .min = 0, .max = 1e9, .meaning = "strikes, one an option"},
+    .input = {.rank = 1, .min = 0, .max = 1e9, .typical = 0.1, .meaning = "strikes, one an option"},
     .set_input = set_strikes,
     .check = check,
     .work = work,

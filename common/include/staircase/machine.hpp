@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace staircase {
@@ -19,6 +19,9 @@ struct Machine {
   /// A short name for directories: `amd-epyc-2-cores`.
   std::string name() const;
 };
+
+/// The machine as records name it.
+nlohmann::ordered_json to_json(const Machine& machine);
 
 /// Reads what the operating system tells of this machine.
 Machine this_machine();

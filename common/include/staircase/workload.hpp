@@ -42,6 +42,7 @@ struct InputFormat {
   std::size_t rank;     ///< number of dimensions
   double min;           ///< the least value allowed
   double max;           ///< the greatest value allowed
+  double typical;       ///< tests draw values from min to this
   std::string meaning;  ///< what it holds, for the help text
 };
 

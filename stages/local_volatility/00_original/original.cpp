@@ -238,7 +238,7 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
 int main(int argc, char** argv) {
   return staircase::run_stage(argc, argv, local_volatility::workload,
                               {.title = "Original",
-                               .idea = "Price one option after the other, as the course does",
+                               .idea = "Price one option after the other",
                                .reals = local_volatility::reals,
                                .solve_f64 = local_volatility::solve<double>,
                                .solve_f32 = local_volatility::solve<float>});

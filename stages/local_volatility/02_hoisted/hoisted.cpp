@@ -227,7 +227,7 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
 int main(int argc, char** argv) {
   return staircase::run_stage(argc, argv, local_volatility::workload,
                               {.title = "Hoisted",
-                               .idea = "Expand what an option owns into arrays, hoist them",
+                               .idea = "Expand each option's state into arrays",
                                .reals = local_volatility::reals,
                                .solve_f64 = local_volatility::solve<double>,
                                .solve_f32 = local_volatility::solve<float>});

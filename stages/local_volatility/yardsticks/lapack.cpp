@@ -237,7 +237,7 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
 int main(int argc, char** argv) {
   return staircase::run_stage(argc, argv, local_volatility::workload,
                               {.title = "LAPACK",
-                               .idea = "The original with LAPACK's gtsv as its solver",
+                               .idea = "The original, solving with LAPACK's gtsv",
                                .reals = local_volatility::reals,
                                .solve_f64 = local_volatility::solve<double>,
                                .solve_f32 = local_volatility::solve<float>});

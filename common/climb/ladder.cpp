@@ -1,0 +1,153 @@
+#include "ladder.hpp"
+
+#include <fmt/color.h>
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <staircase/error.hpp>
+#include <staircase/file.hpp>
+#include <staircase/machine.hpp>
+
+namespace staircase {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+Ladder::Ladder(const std::vector<Program>& all, const Options& options, RunSettings settings,
+               const Ceilings& ceilings)
+    : all_(all),
+      options_(options),
+      settings_(std::move(settings)),
+      ceilings_(ceilings),
+      measurement_(all.front(), settings_, [this](const auto& text) { progress_.show(text); }) {
+  for (const Program& program : select_stages(all, options.stages))
+    if (options.device == "all" || options.device == program.device()) chosen_.push_back(program);
+  if (chosen_.empty())
+    throw BadInput(fmt::format("no stage of {} runs on the device '{}'", all.front().workload,
+                               options.device));
+}
+
+std::string Ladder::table() {
+  for (const Program& program : chosen_) add_row(program);
+  return render_table(heading(), rows_, columns(), has_colour());
+}
+
+void Ladder::walk() {
+  for (const Program& program : chosen_) {
+    write_stdout(introduction(program));
+    add_row(program);
+    write_stdout(verdict_text(rows_.back()));
+    const bool last = program.path == chosen_.back().path;
+    if (!last && !wait_for_key("Any key for the next stage, q to stop: ")) return;
+  }
+}
+
+Json Ladder::json() const {
+  Json records = Json::array();
+  for (const Row& row : rows_) {
+    const Outcome& outcome = row.outcome;
+    Json record = outcome.record;
+    if (!record.is_object())
+      record = {{"workload", outcome.program.workload}, {"stage", outcome.program.stage}};
+    record["verdict"] = name_of(outcome.verdict);
+    record["error"] = std::isfinite(outcome.error) ? Json(outcome.error) : Json(nullptr);
+    if (!outcome.reason.empty()) record["reason"] = outcome.reason;
+    if (row.of_limit > 0) record["of_limit"] = row.of_limit;
+    if (row.lines) {
+      record["lines_added"] = row.lines->added;
+      record["lines_removed"] = row.lines->removed;
+    }
+    records.push_back(record);
+  }
+  return {{"workload", all_.front().workload},
+          {"dataset", dataset()},
+          {"precision", settings_.precision},
+          {"records", records}};
+}
+
+bool Ladder::all_well() const {
+  const auto solved = [](const Row& row) { return row.outcome.solved(); };
+  const auto fine = [](const Row& row) {
+    return row.outcome.solved() || row.outcome.verdict == Verdict::not_available;
+  };
+  return std::any_of(rows_.begin(), rows_.end(), solved) &&
+         std::all_of(rows_.begin(), rows_.end(), fine);
+}
+
+std::string Ladder::dataset() const {
+  return settings_.assignments.empty() && settings_.input.empty() ? settings_.dataset : "custom";
+}
+
+/// The stage before a stage in reading order, or null.
+const Program* Ladder::before(const Program& program) const {
+  const auto here = std::find_if(all_.begin(), all_.end(),
+                                 [&](const Program& p) { return p.path == program.path; });
+  return program.is_yardstick() || here == all_.begin() ? nullptr : &*std::prev(here);
+}
+
+fs::path Ladder::source_of(const Program& program) const {
+  return fs::path(options_.source) / program.text("source");
+}
+
+void Ladder::add_row(const Program& program) {
+  Row row{measurement_.run(program), 0, 0, 0, {}};
+  progress_.clear();
+  const Program* previous = before(program);
+  if (previous != nullptr && fs::exists(source_of(program)))
+    row.lines = lines_changed(source_of(*previous), source_of(program));
+  if (row.outcome.record.is_object()) {
+    const auto& modelled = row.outcome.record.at("modelled");
+    const Work work{modelled.at("flops"), modelled.at("bytes")};
+    const Precision precision = settings_.precision == "f64" ? Precision::f64 : Precision::f32;
+    const double median = row.outcome.median();
+    row.of_limit = ceilings_.floor(work, precision) / median;
+    row.over_zero = measurement_.zero_median() / median;
+    if (previous != nullptr && medians_.contains(previous->stage))
+      row.over_step = medians_.at(previous->stage) / median;
+    medians_[program.stage] = median;
+  }
+  rows_.push_back(std::move(row));
+}
+
+std::string Ladder::heading() const {
+  std::string problem;
+  for (const Row& row : rows_) {
+    if (!row.outcome.record.is_object()) continue;
+    for (const auto& [key, value] : row.outcome.record.at("parameters").items())
+      problem += fmt::format("{}{} = {}", problem.empty() ? "" : ", ", key, value.dump());
+    break;
+  }
+  const Machine machine = this_machine();
+  return fmt::format("{}, {} ({}), {}, median of {}\n{}, {} cores: {}\n\n", all_.front().workload,
+                     dataset(), problem, settings_.precision, settings_.repeat, machine.cpu,
+                     machine.cores, to_text(ceilings_));
+}
+
+std::string Ladder::introduction(const Program& program) const {
+  const auto bold = has_colour() ? fmt::emphasis::bold : fmt::text_style();
+  std::string text =
+      fmt::format(bold, "{} {}: {}", program.workload, program.stage, program.text("idea"));
+  text += fmt::format("\n{}\n\n", program.text("source"));
+  if (!fs::exists(source_of(program))) return text + "The source is not here; see --source.\n\n";
+  text += header_comment(source_of(program)) + "\n";
+  if (const Program* previous = before(program))
+    text += unified_diff(source_of(*previous), source_of(program), has_colour()) + "\n";
+  return text;
+}
+
+std::string Ladder::verdict_text(const Row& row) const {
+  const Outcome& outcome = row.outcome;
+  if (!outcome.record.is_object())
+    return fmt::format("Verdict  {}: {}\n\n", name_of(outcome.verdict), outcome.reason);
+  std::string text =
+      fmt::format("Time     {} (spread {:.1f} %), {:.2f} times the speed of stage zero",
+                  time_text(outcome.median()), 100 * outcome.seconds().spread(), row.over_zero);
+  if (row.over_step > 0) text += fmt::format(", {:.2f} of the step before", row.over_step);
+  text += fmt::format("\nVerdict  {}", name_of(outcome.verdict));
+  if (outcome.verdict == Verdict::matches)
+    text += fmt::format(" stage zero, error {}", error_text(outcome));
+  if (!outcome.reason.empty()) text += ": " + outcome.reason;
+  return text + "\n\n";
+}
+
+}  // namespace staircase

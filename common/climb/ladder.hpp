@@ -1,0 +1,57 @@
+/// \file
+/// The stages of one workload on one problem: run, printed as a table, or walked one by one.
+
+#pragma once
+
+#include <ceilings.hpp>
+#include <map>
+
+#include "measure.hpp"
+#include "options.hpp"
+#include "table.hpp"
+#include "terminal.hpp"
+
+namespace staircase {
+
+/// Runs the chosen stages of one workload on one data set in one precision.
+class Ladder {
+ public:
+  /// \param all every program of the workload, stage zero first
+  /// \throws BadInput if the options choose no stage
+  Ladder(const std::vector<Program>& all, const Options& options, RunSettings settings,
+         const Ceilings& ceilings);
+
+  /// Runs every chosen stage, with a progress line, and renders the table.
+  std::string table();
+
+  /// Walks: idea, diff, run and verdict of each stage, then waits for a key.
+  void walk();
+
+  /// The records of the stages that have run.
+  nlohmann::ordered_json json() const;
+
+  /// Whether every stage matches stage zero. A stage whose hardware is missing does not count, but
+  /// one at least must have run.
+  bool all_well() const;
+
+ private:
+  std::string dataset() const;
+  const Program* before(const Program& program) const;
+  std::filesystem::path source_of(const Program& program) const;
+  void add_row(const Program& program);
+  std::string heading() const;
+  std::string introduction(const Program& program) const;
+  std::string verdict_text(const Row& row) const;
+
+  std::vector<Program> all_;
+  const Options& options_;
+  RunSettings settings_;
+  const Ceilings& ceilings_;
+  ProgressLine progress_;
+  Measurement measurement_;
+  std::vector<Program> chosen_;
+  std::vector<Row> rows_;
+  std::map<std::string, double> medians_;  // by stage
+};
+
+}  // namespace staircase

@@ -1,0 +1,196 @@
+/// \file
+/// The runner: runs the stages of a workload in order on one problem and prints one table.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+#include <ceilings.hpp>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <staircase/error.hpp>
+#include <staircase/file.hpp>
+#include <staircase/machine.hpp>
+#include <staircase/number.hpp>
+
+#include "ladder.hpp"
+#include "options.hpp"
+
+namespace staircase {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+/// The directory of the stage programs, beside the runner's own in the build directory.
+fs::path default_programs() {
+  return fs::read_symlink("/proc/self/exe").parent_path().parent_path().parent_path() / "stages";
+}
+
+std::optional<Options> read_options(int argc, char** argv) {
+  Options options;
+  options.programs = default_programs();
+  CLI::App app{"Runs the stages of a workload in order on the same problem and prints one table",
+               "climb"};
+  app.add_option("WORKLOAD", options.workloads, "Workloads to run (default all)");
+  app.add_flag("--step", options.step,
+               "Walk: idea, diff, run and verdict of each stage, then a key");
+  app.add_flag("--list", options.list, "List the workloads, their stages and data sets");
+  app.add_option("--stages", options.stages,
+                 "Stages: numbers, ranges, names, as in 00,02-03,openmp");
+  app.add_option("--device", options.device,
+                 "Only stages of a device: all, cpu, gpu or cpu-device");
+  app.add_option("--dataset", options.datasets, "Data sets, separated by commas, or all");
+  app.add_option("--set", options.assignments, "Change a parameter of the data set: KEY=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--input", options.input, "Run on your own data: FILE.npy");
+  app.add_option("--precision", options.precisions, "f64 (default), f32 or f64,f32");
+  app.add_option("--repeat", options.repeat, "Timed solves of a stage (default 5)");
+  app.add_option("--warmup", options.warmup, "Solves before the timed ones (default 1)");
+  app.add_option("--json", options.json,
+                 "Write the records of all runs: FILE, or - for standard output");
+  app.add_option("--programs", options.programs, "Where the stage programs are");
+  app.add_option("--source", options.source, "Where the repository is, for the diffs");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    write_stdout(app.help());
+    return {};
+  } catch (const CLI::ParseError& error) {
+    throw BadInput(fmt::format("{}; see --help", error.what()));
+  }
+  return options;
+}
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> items;
+  std::istringstream stream(list);
+  for (std::string item; std::getline(stream, item, ',');) items.push_back(item);
+  return items;
+}
+
+/// Refuses a value that is not among those allowed.
+void check_choice(const std::string& what, const std::string& value,
+                  const std::vector<std::string>& allowed) {
+  if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
+    throw BadInput(
+        fmt::format("there is no {} '{}'; there is {}", what, value, fmt::join(allowed, ", ")));
+}
+
+std::vector<std::string> keys_of(const nlohmann::json& object) {
+  std::vector<std::string> keys;
+  for (const auto& item : object.items()) keys.push_back(item.key());
+  return keys;
+}
+
+using Workloads = std::map<std::string, std::vector<Program>>;
+
+Workloads all_workloads(const Options& options) {
+  Workloads workloads;
+  for (Program& program : find_programs(options.programs)) {
+    auto& programs = workloads[program.workload];
+    programs.push_back(std::move(program));
+  }
+  return workloads;
+}
+
+std::string list_text(const Workloads& workloads) {
+  std::string text;
+  for (const auto& [name, programs] : workloads) {
+    text += fmt::format("{} (data sets: {})\n", name,
+                        fmt::join(keys_of(programs.front().description.at("datasets")), ", "));
+    for (const Program& program : programs)
+      text += fmt::format("  {:<20} {:<14} {}\n", program.stage, program.text("title"),
+                          program.text("idea"));
+  }
+  return text;
+}
+
+/// The data sets to run: those asked for, or the first.
+std::vector<std::string> datasets_of(const Program& program, const Options& options) {
+  const auto names = keys_of(program.description.at("datasets"));
+  if (options.datasets == "all") return names;
+  if (options.datasets.empty()) return {program.text("default_dataset")};
+  const auto chosen = split(options.datasets);
+  for (const auto& dataset : chosen) check_choice("data set", dataset, names);
+  return chosen;
+}
+
+/// Refuses what can be refused before anything runs.
+void check_options(const Options& options, const Workloads& workloads) {
+  std::vector<std::string> names;
+  for (const auto& [name, programs] : workloads) names.push_back(name);
+  for (const auto& workload : options.workloads) check_choice("workload", workload, names);
+  check_choice("device", options.device, {"all", "cpu", "gpu", "cpu-device"});
+  if (split(options.precisions).empty()) check_choice("precision", "", {"f64", "f32"});
+  for (const auto& precision : split(options.precisions))
+    check_choice("precision", precision, {"f64", "f32"});
+  if (options.step && !options.json.empty())
+    throw BadInput("--step and --json exclude each other; --json needs a whole run");
+  if (!options.json.empty() && options.json != "-") check_writable(options.json);
+}
+
+Exit run(int argc, char** argv) {
+  const auto options = read_options(argc, argv);
+  if (!options) return Exit::solved;
+  const Workloads workloads = all_workloads(*options);
+  check_options(*options, workloads);
+  if (options->list) {
+    write_stdout(list_text(workloads));
+    return Exit::solved;
+  }
+  RunSettings settings;
+  settings.assignments = options->assignments;
+  settings.input = options->input;
+  settings.repeat = static_cast<int>(parse_integer("--repeat", options->repeat, 1, 1e6));
+  settings.warmup = static_cast<int>(parse_integer("--warmup", options->warmup, 0, 1e6));
+
+  const Ceilings ceilings = cached_ceilings();
+  const Machine machine = this_machine();
+  Json runs = Json::array();
+  bool all_well = true;
+  for (const auto& [name, programs] : workloads) {
+    const auto& wanted = options->workloads;
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end()) continue;
+    for (const auto& dataset : datasets_of(programs.front(), *options))
+      for (const auto& precision : split(options->precisions)) {
+        settings.dataset = dataset;
+        settings.precision = precision;
+        Ladder ladder(programs, *options, settings, ceilings);
+        if (options->step) {
+          ladder.walk();
+        } else {
+          const std::string table = ladder.table();
+          if (options->json != "-") write_stdout(table + "\n");
+        }
+        runs.push_back(ladder.json());
+        all_well = all_well && ladder.all_well();
+      }
+  }
+  const Json all{{"machine", to_json(machine)},
+                 {"ceilings", to_json(ceilings)},
+                 {"revision", revision()},
+                 {"date", utc_now()},
+                 {"runs", runs}};
+  if (options->json == "-") write_stdout(all.dump(2) + "\n");
+  if (!options->json.empty() && options->json != "-")
+    write_file(options->json, {all.dump(2) + "\n"});
+  return all_well ? Exit::solved : Exit::wrong;
+}
+
+}  // namespace
+}  // namespace staircase
+
+int main(int argc, char** argv) {
+  staircase::guard_standard_streams();
+  try {
+    return static_cast<int>(staircase::run(argc, argv));
+  } catch (const staircase::Failure& failure) {
+    fmt::print(stderr, "climb: {}\n", failure.what());
+    return static_cast<int>(failure.status());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "climb: {}\n", error.what());
+    return static_cast<int>(staircase::Exit::wrong);
+  }
+}

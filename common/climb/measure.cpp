@@ -1,0 +1,146 @@
+#include "measure.hpp"
+
+#include <fmt/format.h>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <staircase/error.hpp>
+#include <staircase/process.hpp>
+
+namespace staircase {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::vector<std::string> command_of(const Program& program, const RunSettings& settings,
+                                    const fs::path& solution, const fs::path& record) {
+  std::vector<std::string> command{program.path,
+                                   "--precision",
+                                   settings.precision,
+                                   "--repeat",
+                                   std::to_string(settings.repeat),
+                                   "--warmup",
+                                   std::to_string(settings.warmup),
+                                   "--output",
+                                   solution,
+                                   "--json",
+                                   record};
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) command.insert(command.end(), {option, value});
+  };
+  add("--dataset", settings.dataset);
+  add("--input", settings.input);
+  for (const auto& assignment : settings.assignments) add("--set", assignment);
+  return command;
+}
+
+}  // namespace
+
+std::string name_of(Verdict verdict) {
+  constexpr const char* names[] = {"reference", "matches", "differs", "failed", "not available"};
+  return names[static_cast<int>(verdict)];
+}
+
+Summary Outcome::seconds() const {
+  const auto& seconds = record.at("seconds");
+  return {seconds.at("min"), seconds.at("median"), seconds.at("max")};
+}
+
+TemporaryDirectory::TemporaryDirectory() {
+  std::string name = fs::temp_directory_path() / "staircase-XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr)
+    throw BadInput(
+        fmt::format("no directory can be made in '{}'", fs::temp_directory_path().string()));
+  path_ = name;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code error;
+  fs::remove_all(path_, error);
+}
+
+Measurement::Measurement(Program zero, RunSettings settings, Progress progress)
+    : zero_(std::move(zero)), settings_(std::move(settings)), progress_(std::move(progress)) {}
+
+Outcome Measurement::execute(const Program& program, const RunSettings& settings) {
+  const fs::path solution = directory_.path() / "solution.npy";
+  const fs::path record = directory_.path() / "record.json";
+  std::error_code ignored;
+  fs::remove(solution, ignored);
+  fs::remove(record, ignored);
+
+  ProcessOptions options;
+  options.tick = [&](double seconds) {
+    progress_(fmt::format("{} {}: running for {:.0f} s ({} + {} solves)", program.workload,
+                          program.stage, seconds, settings.warmup, settings.repeat));
+  };
+  const ProcessResult result =
+      run_process(command_of(program, settings, solution, record), options);
+  Outcome outcome{program, Verdict::failed, std::numeric_limits<double>::quiet_NaN(),
+                  first_line(result.err), nullptr};
+  if (result.status == static_cast<int>(Exit::bad_input)) throw BadInput(first_line(result.err));
+  if (result.status == static_cast<int>(Exit::not_available))
+    outcome.verdict = Verdict::not_available;
+  if (result.status != 0) {
+    if (outcome.reason.empty()) outcome.reason = fmt::format("ended with status {}", result.status);
+    return outcome;
+  }
+  auto json = nlohmann::ordered_json::parse(std::ifstream(record), nullptr, false);
+  if (!json.is_object() || !fs::exists(solution)) {
+    outcome.reason = "wrote no record or no solution";
+    return outcome;
+  }
+  outcome.record = std::move(json);
+  outcome.verdict = Verdict::matches;
+  return outcome;
+}
+
+void Measurement::need_reference() {
+  if (!reference_.shape.empty()) return;
+  RunSettings once = settings_;
+  once.precision = "f64";
+  once.repeat = 1;
+  once.warmup = 0;
+  const Outcome zero = execute(zero_, once);
+  if (!zero.solved())
+    throw Failure(Exit::exhausted,
+                  fmt::format("stage zero did not solve the problem: {}", zero.reason));
+  reference_ = read_npy(directory_.path() / "solution.npy");
+  if (settings_.precision == "f64" && zero_median_ == 0) zero_median_ = zero.median();
+}
+
+double Measurement::zero_median() {
+  if (zero_median_ == 0) run(zero_);
+  return zero_median_;
+}
+
+void Measurement::compare_with_zero(Outcome& outcome) {
+  const auto& tolerance = outcome.program.description.at("tolerance").at(settings_.precision);
+  const Comparison comparison = compare(read_npy(directory_.path() / "solution.npy"), reference_,
+                                        {tolerance.at("relative"), tolerance.at("floor")});
+  outcome.error = comparison.error;
+  outcome.reason = comparison.reason;
+  if (!comparison.equal) outcome.verdict = Verdict::differs;
+}
+
+Outcome Measurement::run(const Program& program) {
+  const bool is_zero = program.path == zero_.path;
+  const bool is_reference = is_zero && settings_.precision == "f64";
+  if (!is_reference) need_reference();
+  Outcome outcome = execute(program, settings_);
+  if (outcome.verdict != Verdict::matches) return outcome;
+  if (is_zero) zero_median_ = outcome.median();
+  if (is_reference) {
+    reference_ = read_npy(directory_.path() / "solution.npy");
+    outcome.verdict = Verdict::reference;
+    outcome.error = 0;
+    return outcome;
+  }
+  compare_with_zero(outcome);
+  return outcome;
+}
+
+}  // namespace staircase

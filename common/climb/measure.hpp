@@ -1,0 +1,89 @@
+/// \file
+/// Runs stage programs on one problem and holds each to stage zero.
+
+#pragma once
+
+#include <functional>
+#include <staircase/compare.hpp>
+#include <staircase/statistics.hpp>
+
+#include "programs.hpp"
+
+namespace staircase {
+
+/// The problem that all stages are run on, and how often.
+struct RunSettings {
+  std::string dataset;                   ///< empty for the workload's default
+  std::vector<std::string> assignments;  ///< key=value
+  std::string input;                     ///< a .npy file, or empty
+  std::string precision = "f64";
+  int repeat = 5;
+  int warmup = 1;
+};
+
+/// How a stage's run ended.
+enum class Verdict {
+  reference,     ///< stage zero in f64, which the others are held to
+  matches,       ///< within the tolerance of stage zero
+  differs,       ///< solved, but not what stage zero computes
+  failed,        ///< did not solve
+  not_available  ///< the hardware that it needs is not there
+};
+
+std::string name_of(Verdict verdict);
+
+/// What came out of running one stage.
+struct Outcome {
+  Program program;
+  Verdict verdict;
+  double error;                   ///< against stage zero; NaN if there is nothing to compare
+  std::string reason;             ///< a sentence, unless the stage matches
+  nlohmann::ordered_json record;  ///< what `--json` wrote, null if it did not solve
+
+  bool solved() const { return verdict == Verdict::reference || verdict == Verdict::matches; }
+  double median() const { return record.at("seconds").at("median").get<double>(); }
+  Summary seconds() const;
+};
+
+/// A directory of this process's own, removed with all that is in it.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Runs the stages of one workload on one problem.
+class Measurement {
+ public:
+  /// Called with a line that says what is running, again and again.
+  using Progress = std::function<void(const std::string&)>;
+
+  /// \param zero stage zero of the workload
+  Measurement(Program zero, RunSettings settings, Progress progress);
+
+  /// Runs a stage; runs stage zero in f64 first if its solution is not there yet.
+  Outcome run(const Program& program);
+
+  /// The median time of stage zero in the precision asked for, in seconds; runs it if need be.
+  double zero_median();
+
+ private:
+  Outcome execute(const Program& program, const RunSettings& settings);
+  void compare_with_zero(Outcome& outcome);
+  void need_reference();
+
+  Program zero_;
+  RunSettings settings_;
+  Progress progress_;
+  TemporaryDirectory directory_;
+  NpyArray reference_;
+  double zero_median_ = 0;  // 0 until stage zero has run
+};
+
+}  // namespace staircase

@@ -1,0 +1,21 @@
+/// \file
+/// What the runner's command line says.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace staircase {
+
+/// The options as text; numbers and names are checked where they are used.
+struct Options {
+  std::vector<std::string> workloads;
+  std::string stages, device = "all", datasets, precisions = "f64";
+  std::vector<std::string> assignments;
+  std::string input, repeat = "5", warmup = "1", json;
+  std::string programs, source = ".";
+  bool step = false, list = false;
+};
+
+}  // namespace staircase

@@ -1,0 +1,34 @@
+/// \file
+/// The stage programs that were built, and what they say of themselves.
+
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace staircase {
+
+/// A stage program.
+struct Program {
+  std::filesystem::path path;
+  std::string workload;
+  std::string stage;           ///< 01_openmp or yardstick_lapack
+  nlohmann::json description;  ///< what `--describe` prints
+
+  bool is_yardstick() const { return stage.starts_with("yardstick_"); }
+  std::string text(const char* key) const { return description.at(key).get<std::string>(); }
+  std::string device() const { return text("device"); }
+};
+
+/// The programs in a directory, by workload and in the order of the stages, yardsticks last.
+/// \throws BadInput if there are none, or if one does not keep the contract.
+std::vector<Program> find_programs(const std::filesystem::path& directory);
+
+/// Those programs whose stage is selected by a list such as `00,02-03,openmp,yardstick_lapack`.
+/// An empty list selects all.
+/// \throws BadInput if an item of the list selects nothing.
+std::vector<Program> select_stages(const std::vector<Program>& programs, const std::string& list);
+
+}  // namespace staircase

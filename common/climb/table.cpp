@@ -1,0 +1,90 @@
+#include "table.hpp"
+
+#include <fmt/color.h>
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace staircase {
+namespace {
+
+constexpr int fixed_width = 66;  // of all columns but the stage and its idea
+
+std::string factor_text(double factor) {
+  if (factor == 0) return "";
+  return fmt::format("{:.{}f}", factor, factor < 99.995 ? 2 : 0);
+}
+
+std::string lines_text(const std::optional<LinesChanged>& lines) {
+  return lines ? fmt::format("+{} -{}", lines->added, lines->removed) : "";
+}
+
+/// Shortens a text to a number of ASCII columns.
+std::string fit(const std::string& text, int columns) {
+  if (std::ssize(text) <= columns) return text;
+  return text.substr(0, static_cast<std::size_t>(std::max(columns - 3, 0))) + "...";
+}
+
+std::string line_of(const Row& row, int stage_width, int idea_width) {
+  const Outcome& outcome = row.outcome;
+  const std::string start = fmt::format("{:<{}}  {:<{}}", outcome.program.stage, stage_width,
+                                        fit(outcome.program.text("idea"), idea_width), idea_width);
+  if (!outcome.record.is_object())
+    return fmt::format("{}  {}: {}", start, name_of(outcome.verdict), outcome.reason);
+  return fmt::format(
+      "{}  {:>9} {:>7}  {:>6}  {:>6}  {:>8}  {:>10}  {:>8}", start, time_text(outcome.median()),
+      fmt::format("{:.1f} %", 100 * outcome.seconds().spread()), factor_text(row.over_zero),
+      factor_text(row.over_step), fmt::format("{:.3g} %", 100 * row.of_limit), error_text(outcome),
+      lines_text(row.lines));
+}
+
+}  // namespace
+
+std::string time_text(double seconds) {
+  const auto [scale, unit] = seconds >= 1      ? std::pair(1.0, "s")
+                             : seconds >= 1e-3 ? std::pair(1e3, "ms")
+                                               : std::pair(1e6, "us");
+  const double value = seconds * scale;
+  return fmt::format("{:.{}f} {}", value, value < 10 ? 3 : value < 100 ? 2 : 1, unit);
+}
+
+std::string error_text(const Outcome& outcome) {
+  if (outcome.verdict == Verdict::reference) return "stage zero";
+  if (outcome.verdict == Verdict::differs) return "DIFFERS";
+  return outcome.error == 0 ? "exact" : fmt::format("{:.1e}", outcome.error);
+}
+
+std::string render_table(const std::string& heading, const std::vector<Row>& rows, int width,
+                         bool colour) {
+  int stage_width = 5, idea_width = 4;
+  for (const Row& row : rows) {
+    stage_width = std::max(stage_width, static_cast<int>(row.outcome.program.stage.size()));
+    idea_width = std::max(idea_width, static_cast<int>(row.outcome.program.text("idea").size()));
+  }
+  idea_width = std::clamp(width - stage_width - fixed_width - 4, 10, idea_width);
+  const std::string rule(static_cast<std::size_t>(stage_width + idea_width + fixed_width + 4), '-');
+
+  std::string text = heading;
+  text += fmt::format(colour ? fmt::emphasis::bold : fmt::text_style(),
+                      "{:<{}}  {:<{}}  {:>9} {:>7}  {:>6}  {:>6}  {:>8}  {:>10}  {:>8}\n", "stage",
+                      stage_width, "idea", idea_width, "time", "spread", "x 00", "x step",
+                      "of limit", "error", "lines");
+  text += rule + "\n";
+  bool under_rule = false;
+  for (const Row& row : rows) {
+    if (row.outcome.program.is_yardstick() && !std::exchange(under_rule, true)) text += rule + "\n";
+    const auto style = !colour || row.outcome.solved() ? fmt::text_style()
+                       : row.outcome.verdict == Verdict::not_available
+                           ? fg(fmt::terminal_color::yellow)
+                           : fg(fmt::terminal_color::red);
+    text += fmt::format(style, "{}", line_of(row, stage_width, idea_width)) + "\n";
+  }
+  for (const Row& row : rows)
+    if (row.outcome.verdict == Verdict::differs)
+      text += fmt::format("{} differs from stage zero: {}\n", row.outcome.program.stage,
+                          row.outcome.reason);
+  return text;
+}
+
+}  // namespace staircase

@@ -1,0 +1,33 @@
+/// \file
+/// The table that the runner prints.
+
+#pragma once
+
+#include <ceilings.hpp>
+#include <optional>
+
+#include "measure.hpp"
+#include "source.hpp"
+
+namespace staircase {
+
+/// A stage's outcome with what the table sets beside it.
+struct Row {
+  Outcome outcome;
+  double over_zero = 0;               ///< speed-up over stage zero, 0 if unknown
+  double over_step = 0;               ///< speed-up over the step before, 0 if unknown
+  double of_limit = 0;                ///< share of the machine's limit, 0 if unknown
+  std::optional<LinesChanged> lines;  ///< against the step before
+};
+
+/// Renders a heading and one line a stage, yardsticks under a rule; `width` is in columns.
+std::string render_table(const std::string& heading, const std::vector<Row>& rows, int width,
+                         bool colour);
+
+/// A time in a fitting unit: "1.063 s", "12.40 ms", "7.031 us".
+std::string time_text(double seconds);
+
+/// What the error column says: "stage zero", "exact", "3.4e-06", or the verdict.
+std::string error_text(const Outcome& outcome);
+
+}  // namespace staircase

@@ -1,0 +1,30 @@
+/// \file
+/// The terminal that the runner talks to.
+
+#pragma once
+
+#include <string>
+
+namespace staircase {
+
+/// Whether standard output is a terminal that shows colours.
+bool has_colour();
+
+/// Columns of the terminal, or 132 where there is none.
+int columns();
+
+/// A line on standard error that says what is running; shown only on a terminal.
+class ProgressLine {
+ public:
+  ~ProgressLine() { clear(); }
+  void show(const std::string& text);
+  void clear();
+
+ private:
+  bool shown_ = false;
+};
+
+/// Waits for a key; returns false for q or at the end of input. Does not wait without a terminal.
+bool wait_for_key(const std::string& prompt);
+
+}  // namespace staircase
