@@ -118,7 +118,7 @@ double Measurement::zero_median() {
 }
 
 void Measurement::compare_with_zero(Outcome& outcome) {
-  const auto& tolerance = outcome.program.description.at("tolerance").at(settings_.precision);
+  const auto& tolerance = outcome.record.at("tolerance");
   const Comparison comparison = compare(read_npy(directory_.path() / "solution.npy"), reference_,
                                         {tolerance.at("relative"), tolerance.at("floor")});
   outcome.error = comparison.error;

@@ -31,6 +31,10 @@ Json parameters_json(const StageProgram& program, const std::vector<double>& val
   return json;
 }
 
+Json tolerance_json(const Tolerance& tolerance) {
+  return {{"relative", tolerance.relative}, {"floor", tolerance.floor}};
+}
+
 Json describe(const StageProgram& program) {
   const StageNames names = names_of(program);
   Json datasets = Json::object();
@@ -49,9 +53,6 @@ Json describe(const StageProgram& program) {
                           {"max", max},
                           {"help", help}});
   }
-  const auto tolerance = [](const Tolerance& t) {
-    return Json{{"relative", t.relative}, {"floor", t.floor}};
-  };
   return {{"workload", names.workload},
           {"stage", names.stage},
           {"title", program.title},
@@ -70,7 +71,8 @@ Json describe(const StageProgram& program) {
             {"typical", program.input.typical},
             {"meaning", program.input.meaning}}},
           {"tolerance",
-           {{"f64", tolerance(program.tolerance_f64)}, {"f32", tolerance(program.tolerance_f32)}}},
+           {{"f64", tolerance_json(program.tolerance(Precision::f64))},
+            {"f32", tolerance_json(program.tolerance(Precision::f32))}}},
           {"test_cases", test_cases}};
 }
 

@@ -53,13 +53,12 @@ struct StageProgram {
   std::vector<NamedValues> datasets;
   std::vector<NamedValues> test_cases;
   InputFormat input;
-  Tolerance tolerance_f64;
-  Tolerance tolerance_f32;
   std::function<void(const std::vector<double>&)> set_values;
   std::function<std::vector<double>()> values;
   std::function<void(const NpyArray&)> set_input;
   std::function<void(Precision)> check;
   std::function<Work(Precision)> work;
+  std::function<Tolerance(Precision)> tolerance;
   std::function<double()> reals;
   std::function<NpyArray(Precision, Timeline&)> solve;
 };
@@ -129,8 +128,6 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
       .datasets = detail::values_of(workload.datasets, parameters),
       .test_cases = detail::values_of(workload.test_cases, parameters),
       .input = workload.input,
-      .tolerance_f64 = workload.tolerance_f64,
-      .tolerance_f32 = workload.tolerance_f32,
       .set_values =
           [&](const std::vector<double>& values) {
             for (std::size_t p = 0; p < values.size(); ++p)
@@ -140,6 +137,7 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
       .set_input = [&](const NpyArray& input) { workload.set_input(problem, input); },
       .check = [&](Precision precision) { workload.check(problem, precision); },
       .work = [&](Precision precision) { return workload.work(problem, precision); },
+      .tolerance = [&](Precision precision) { return workload.tolerance(problem, precision); },
       .reals = [&] { return stage.reals(problem); },
       .solve =
           [&](Precision precision, Timeline& timeline) {

@@ -65,8 +65,8 @@ struct Workload {
   void (*set_input)(Problem&, const NpyArray&);  ///< takes over a checked input array
   void (*check)(const Problem&, Precision);      ///< throws BadInput on what ranges cannot say
   Work (*work)(const Problem&, Precision);
-  Tolerance tolerance_f64;
-  Tolerance tolerance_f32;  ///< of an f32 result against stage zero in f64
+  /// How far a stage's solution in a precision may lie from stage zero's in f64.
+  Tolerance (*tolerance)(const Problem&, Precision);
 };
 
 }  // namespace staircase

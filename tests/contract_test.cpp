@@ -1,0 +1,354 @@
+/// \file
+/// The contract of every stage program, checked on one program: contract_test PROGRAM STAGE_ZERO.
+///
+/// What is particular to the workload (parameters, test cases, tolerance) comes from `--describe`.
+
+#include <fmt/format.h>
+#include <cmath>
+#include <fstream>
+#include <random>
+#include <staircase/compare.hpp>
+#include <staircase/npy.hpp>
+
+#include "support.hpp"
+
+namespace staircase::test {
+namespace {
+
+using nlohmann::json;
+using Arguments = std::vector<std::string>;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
+std::string program;
+std::string stage_zero;
+
+ProcessResult run(Arguments arguments, const ProcessOptions& options = {}) {
+  arguments.insert(arguments.begin(), program);
+  return run_process(arguments, options);
+}
+
+const json& description() {
+  static const json description = json::parse(run_process({program, "--describe"}).out);
+  return description;
+}
+
+/// The `--set` options that ask for a problem.
+Arguments settings_of(const json& parameters) {
+  Arguments arguments;
+  for (const auto& [key, value] : parameters.items())
+    arguments.insert(arguments.end(), {"--set", fmt::format("{}={}", key, value.dump())});
+  return arguments;
+}
+
+/// What came out of a solve.
+struct Solved {
+  NpyArray solution;
+  json record;
+};
+
+/// Solves with a program; a failed test if it does not.
+Solved solve(const std::string& by, Arguments arguments, const ProcessOptions& options = {}) {
+  const Directory directory;
+  arguments.insert(arguments.begin(), by);
+  arguments.insert(arguments.end(), {"--output", directory / "solution.npy", "--json", "-"});
+  const ProcessResult result = run_process(arguments, options);
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(directory.files(), Arguments{"solution.npy"});
+  if (result.status != 0) return {};
+  return {read_npy(directory / "solution.npy"), json::parse(result.out)};
+}
+
+/// Solves in a precision and holds the solution to stage zero's in f64.
+void expect_match(Arguments arguments, const std::string& precision,
+                  const ProcessOptions& options = {}) {
+  const Solved reference = solve(stage_zero, arguments);
+  arguments.insert(arguments.end(), {"--precision", precision});
+  const auto [solution, record] = solve(program, arguments, options);
+  ASSERT_TRUE(record.is_object());
+  EXPECT_EQ(solution.dtype(), precision == "f64" ? "<f8" : "<f4");
+  const json& tolerance = record.at("tolerance");
+  const Comparison comparison =
+      compare(solution, reference.solution, {tolerance.at("relative"), tolerance.at("floor")});
+  EXPECT_TRUE(comparison.equal) << comparison.reason;
+}
+
+// --- The solution
+
+struct Case {
+  std::string name;
+  json parameters;
+};
+
+void PrintTo(const Case& test_case, std::ostream* stream) {
+  *stream << test_case.name << " " << test_case.parameters;
+}
+
+std::vector<Case> test_cases() {
+  std::vector<Case> cases;
+  for (const auto& [name, parameters] : description().at("test_cases").items())
+    cases.push_back({name, parameters});
+  return cases;
+}
+
+std::string test_name(const testing::TestParamInfo<Case>& info) {
+  std::string name = info.param.name;
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  return fmt::format("{}_{}", info.index, name);
+}
+
+class Solution : public testing::TestWithParam<Case> {};
+
+TEST_P(Solution, MatchesStageZeroInF64) { expect_match(settings_of(GetParam().parameters), "f64"); }
+
+TEST_P(Solution, MatchesStageZeroInF32) { expect_match(settings_of(GetParam().parameters), "f32"); }
+
+TEST_P(Solution, DoesNotDependOnTheNumberOfThreads) {
+  expect_match(settings_of(GetParam().parameters), "f64", {.environment = {"OMP_NUM_THREADS=3"}});
+}
+
+INSTANTIATE_TEST_SUITE_P(TestCases, Solution, testing::ValuesIn(test_cases()), test_name);
+
+TEST(Solution, MatchesStageZeroOnRandomSizesAndInputs) {
+  const unsigned seed = fresh_seed();
+  SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
+  std::mt19937_64 random(seed);
+  const json& input = description().at("input");
+  ASSERT_EQ(input.at("rank"), 1) << "draw the sizes of inputs of this rank here";
+  for (int draw = 0; draw < 8; ++draw) {
+    json parameters = json::object();
+    for (const auto& parameter : description().at("parameters"))
+      if (parameter.at("type") == "integer" && draw % 2 == 0)
+        parameters[parameter.at("name")] =
+            parameter.at("min").get<long>() + static_cast<long>(random() % 60);
+    Arguments arguments = settings_of(parameters);
+    const Directory directory;
+    if (draw % 2 == 1) {
+      std::uniform_real_distribution<double> value(input.at("min"), input.at("typical"));
+      std::vector<double> values(1 + random() % 40);
+      for (double& v : values) v = value(random);
+      write_npy(directory / "input.npy", {{values.size()}, values});
+      arguments = {"--dataset", "tiny", "--input", directory / "input.npy"};
+    }
+    SCOPED_TRACE(fmt::format("{}", fmt::join(arguments, " ")));
+    expect_match(arguments, "f64");
+    expect_match(arguments, "f32");
+  }
+}
+
+// --- What the program tells
+
+TEST(Describe, NamesTheProgramAndItsIdea) {
+  const json& d = description();
+  EXPECT_EQ(
+      std::filesystem::path(program).filename(),
+      fmt::format("{}-{}", d.at("workload").get<std::string>(), d.at("stage").get<std::string>()));
+  EXPECT_FALSE(d.at("title").get<std::string>().empty());
+  EXPECT_LE(d.at("idea").get<std::string>().size(), 46u) << "must fit into the runner's table";
+  EXPECT_TRUE(d.at("datasets").contains("tiny"));
+  EXPECT_TRUE(d.at("datasets").contains(d.at("default_dataset").get<std::string>()));
+}
+
+TEST(Record, HoldsEveryRepeatAndItsPhases) {
+  const ProcessResult result =
+      run({"--dataset", "tiny", "--repeat", "3", "--warmup", "1", "--json", "-"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const json record = json::parse(result.out);
+  EXPECT_EQ(record.at("workload"), description().at("workload"));
+  EXPECT_EQ(record.at("stage"), description().at("stage"));
+  EXPECT_EQ(record.at("dataset"), "tiny");
+  EXPECT_EQ(record.at("parameters"), description().at("datasets").at("tiny"));
+  EXPECT_EQ(record.at("precision"), "f64");
+  EXPECT_GT(record.at("modelled").at("flops"), 0);
+  EXPECT_GE(record.at("machine").at("cores"), 1);
+  ASSERT_EQ(record.at("repeats").size(), 3u);
+  for (const auto& repeat : record.at("repeats")) {
+    double phases = 0;
+    for (const auto& [name, seconds] : repeat.at("phases").items()) {
+      EXPECT_GE(seconds, 0) << name;
+      phases += seconds.get<double>();
+    }
+    const double total = repeat.at("seconds");
+    EXPECT_GT(total, 0);
+    EXPECT_LE(phases, total);
+    EXPECT_GE(phases, 0.5 * total) << "most of the time belongs to a phase";
+  }
+  const json& seconds = record.at("seconds");
+  EXPECT_LE(seconds.at("min"), seconds.at("median"));
+  EXPECT_LE(seconds.at("median"), seconds.at("max"));
+}
+
+TEST(Record, CallsAChangedDataSetCustom) {
+  const ProcessResult result =
+      run({"--set",
+           fmt::format("{}=3", description().at("parameters")[0].at("name").get<std::string>()),
+           "--dataset", "tiny", "--json", "-"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(json::parse(result.out).at("dataset"), "custom");
+}
+
+TEST(Record, ModelsTheMemoryThatIsUsed) {
+  if (sanitized) GTEST_SKIP() << "sanitizers use memory of their own";
+  const auto memory = [](const json& parameters) {
+    Arguments arguments = settings_of(parameters);
+    arguments.insert(arguments.end(), {"--json", "-"});
+    return json::parse(run(arguments).out).at("memory");
+  };
+  const auto cases = test_cases();
+  const double base = memory(description().at("test_cases").at("smallest")).at("peak_bytes");
+  for (const auto& [name, parameters] : cases) {
+    const json used = memory(parameters);
+    const double peak = used.at("peak_bytes").get<double>() - base;
+    const double model = used.at("modelled_bytes");
+    EXPECT_LE(peak, 1.1 * model + 16e6) << name;
+    EXPECT_LE(model, 1.1 * peak + 16e6) << name;
+  }
+}
+
+TEST(Summary, IsPrintedWhereNothingElseWasAskedFor) {
+  const ProcessResult result = run({"--dataset", "tiny"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_NE(result.out.find("time "), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("solution "), std::string::npos) << result.out;
+}
+
+TEST(Help, NamesEveryOption) {
+  const ProcessResult result = run({"--help"});
+  EXPECT_EQ(result.status, 0);
+  for (const char* option : {"--dataset", "--set", "--input", "--output", "--precision", "--repeat",
+                             "--warmup", "--json", "--describe", "--help"})
+    EXPECT_NE(result.out.find(option), std::string::npos) << option;
+}
+
+// --- Bad input
+
+TEST(BadInput, OnTheCommandLineIsRefused) {
+  expect_refusal(run({"--frobnicate"}), 2, {"'--frobnicate'", "--dataset"});
+  expect_refusal(run({"surplus"}), 2, {"'surplus'", "--dataset"});
+  expect_refusal(run({"--dataset"}), 2, {"--dataset"});
+  expect_refusal(run({"--dataset", "enormous"}), 2, {"'enormous'", "tiny"});
+  expect_refusal(run({"--precision", "f16"}), 2, {"'f16'", "f64", "f32"});
+  for (const char* value : {"0", "-1", "1.5", "many", "", "99999999999"})
+    expect_refusal(run({fmt::format("--repeat={}", value)}), 2, {"--repeat"});
+  expect_refusal(run({"--warmup", "-1"}), 2, {"--warmup", "-1"});
+  expect_refusal(run({"--set", "nonsense"}), 2, {"'nonsense'", "KEY=VALUE"});
+  expect_refusal(run({"--set", "size_of_moon=3"}), 2, {"'size_of_moon=3'", "keys"});
+  expect_refusal(run({"--set", "=3"}), 2, {"'=3'", "keys"});
+}
+
+TEST(BadInput, InEveryParameterIsRefused) {
+  for (const auto& parameter : description().at("parameters")) {
+    const std::string name = parameter.at("name");
+    Arguments values{"", "many", "nan", "inf", "-inf", "-1", "-0.5", "1e400", "0x10", "1 ", "1;2"};
+    if (parameter.at("type") == "integer")
+      values.insert(values.end(), {"1.5", "1e3", "99999999999999999999"});
+    if (parameter.at("min") > 0) values.push_back("0");
+    for (const auto& value : values)
+      expect_refusal(run({"--set", name + "=" + value}), 2, {name, "'" + value + "'", "from"});
+  }
+}
+
+TEST(BadInput, ThatNeedsMoreMemoryThanThereIsIsRefusedBeforeAllocating) {
+  Arguments arguments;
+  for (const auto& parameter : description().at("parameters"))
+    if (parameter.at("type") == "integer")
+      arguments.insert(arguments.end(),
+                       {"--set", fmt::format("{}={}", parameter.at("name").get<std::string>(),
+                                             parameter.at("max").get<long>())});
+  expect_refusal(run(arguments), 3, {"bytes"});
+}
+
+TEST(BadInput, InTheInputFileIsRefused) {
+  const Directory directory;
+  const auto input = [&](const std::string& name) { return run({"--input", directory / name}); };
+  expect_refusal(input("missing.npy"), 2, {"missing.npy", "does not exist"});
+  expect_refusal(run({"--input", "/"}), 2, {"'/'", "not a regular file"});
+
+  write_text(directory / "text.npy", "these are no numbers");
+  expect_refusal(input("text.npy"), 2, {"text.npy", "not a .npy file"});
+
+  write_npy(directory / "good.npy", {{3}, std::vector<double>{0.01, 0.02, 0.03}});
+  std::ifstream good(directory / "good.npy", std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(good), {}};
+  for (const std::size_t length : {0ul, 5ul, 9ul, 60ul, 128ul, bytes.size() - 1}) {
+    write_text(directory / "short.npy", bytes.substr(0, length));
+    expect_refusal(input("short.npy"), 2, {"short.npy"});
+  }
+  write_text(directory / "long.npy", bytes + "x");
+  expect_refusal(input("long.npy"), 2, {"long.npy", "more than its shape says"});
+
+  write_npy(directory / "whole.npy", {{2}, std::vector<std::int32_t>{1, 2}});
+  expect_refusal(input("whole.npy"), 2, {"whole.npy", "'<i4'", "<f8"});
+  write_npy(directory / "flat.npy", {{1, 1, 1, 1}, std::vector<double>{0.01}});
+  expect_refusal(input("flat.npy"), 2, {"flat.npy", "dimensions"});
+  write_npy(directory / "empty.npy", {{0}, std::vector<double>{}});
+  expect_refusal(input("empty.npy"), 2, {"empty.npy", "empty"});
+  for (const double value : {std::nan(""), double{INFINITY}, -1.0}) {
+    write_npy(directory / "bad.npy", {{2}, std::vector<double>{0.01, value}});
+    expect_refusal(input("bad.npy"), 2, {"bad.npy", "element 1", "from"});
+  }
+}
+
+// --- Output that cannot be written
+
+TEST(Output, ThatCannotBeWrittenIsRefusedAndLeavesNothing) {
+  const Directory directory;
+  write_text(directory / "file", "");
+  for (const char* option : {"--output", "--json"}) {
+    const auto to = [&](const std::string& path) {
+      return run({"--dataset", "tiny", option, path});
+    };
+    expect_refusal(to(directory / "no/such/out"), 2, {"no/such/out", "no directory"});
+    expect_refusal(to(directory / "file/out"), 2, {"file/out", "no directory"});
+    expect_refusal(to(directory / ""), 2, {"directory"});
+    expect_refusal(to("/dev/full"), 2, {"/dev/full", "No space left"});
+  }
+  EXPECT_EQ(directory.files(), Arguments{"file"});
+}
+
+TEST(Output, ToAFullOrClosedStandardOutputFails) {
+  for (const Arguments& arguments :
+       {Arguments{"--dataset", "tiny"}, Arguments{"--dataset", "tiny", "--json", "-"},
+        Arguments{"--describe"}, Arguments{"--help"}}) {
+    expect_refusal(run(arguments, {.out_path = "/dev/full"}), 2, {"standard output"});
+    expect_refusal(run(arguments, {.closed = {1}}), 2, {"standard output"});
+  }
+}
+
+TEST(Output, IsNotMixedWithAClosedStandardOutput) {
+  const Directory directory;
+  const ProcessResult result =
+      run({"--dataset", "tiny", "--output", directory / "solution.npy"}, {.closed = {0, 1}});
+  expect_refusal(result, 2, {"standard output"});
+  EXPECT_NO_THROW(read_npy(directory / "solution.npy"));
+}
+
+TEST(Output, ReplacesAFileAndKeepsASymbolicLink) {
+  const Directory directory;
+  write_text(directory / "old.npy", "old");
+  std::filesystem::create_symlink("old.npy", directory / "link.npy");
+  EXPECT_EQ(run({"--dataset", "tiny", "--output", directory / "link.npy"}).status, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(directory / "link.npy"));
+  EXPECT_NO_THROW(read_npy(directory / "old.npy"));
+  EXPECT_EQ(directory.files(), (Arguments{"link.npy", "old.npy"}));
+}
+
+}  // namespace
+}  // namespace staircase::test
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    fmt::print(stderr, "usage: contract_test PROGRAM STAGE_ZERO [GTEST OPTIONS]\n");
+    return 2;
+  }
+  staircase::test::program = std::filesystem::absolute(argv[1]);
+  staircase::test::stage_zero = std::filesystem::absolute(argv[2]);
+  testing::InitGoogleTest(&argc, argv);
+  return staircase::test::run_all_tests();
+}

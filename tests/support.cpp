@@ -1,0 +1,56 @@
+#include "support.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+
+namespace staircase::test {
+
+namespace fs = std::filesystem;
+
+Directory::Directory() {
+  std::string name = fs::temp_directory_path() / "staircase-test-XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
+  path_ = name;
+}
+
+Directory::~Directory() {
+  std::error_code error;
+  fs::remove_all(path_, error);
+}
+
+std::vector<std::string> Directory::files() const {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(path_)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void write_text(const fs::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+void expect_refusal(const ProcessResult& result, int status,
+                    const std::vector<std::string>& fragments) {
+  EXPECT_EQ(result.status, status) << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  for (const auto& fragment : fragments)
+    EXPECT_NE(result.err.find(fragment), std::string::npos)
+        << fragment << " not in: " << result.err;
+}
+
+unsigned fresh_seed() {
+  const char* seed = std::getenv("STAIRCASE_TEST_SEED");
+  return seed != nullptr ? static_cast<unsigned>(std::stoul(seed)) : std::random_device()();
+}
+
+int run_all_tests() {
+  const int failed = RUN_ALL_TESTS();
+  const auto& results = *testing::UnitTest::GetInstance();
+  const bool nothing_ran = results.successful_test_count() + results.failed_test_count() == 0;
+  return failed != 0 ? failed : nothing_ran ? 77 : 0;
+}
+
+}  // namespace staircase::test

@@ -1,0 +1,46 @@
+/// \file
+/// What the test programs share.
+
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <staircase/process.hpp>
+#include <string>
+#include <vector>
+
+namespace staircase::test {
+
+/// A directory of the test's own, removed at its end.
+class Directory {
+ public:
+  Directory();
+  ~Directory();
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  /// The names of the files in it, in order.
+  std::vector<std::string> files() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Writes a text file.
+void write_text(const std::filesystem::path& path, const std::string& text);
+
+/// Checks that a program refused: the exit status, nothing on standard output, and one line on
+/// standard error that holds every fragment.
+void expect_refusal(const ProcessResult& result, int status,
+                    const std::vector<std::string>& fragments);
+
+/// A seed for random tests: new each time, or STAIRCASE_TEST_SEED from the environment.
+unsigned fresh_seed();
+
+/// Runs all tests; returns 77 if none ran or all were skipped, so that Meson shows a skip.
+int run_all_tests();
+
+}  // namespace staircase::test
