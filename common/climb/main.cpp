@@ -78,7 +78,7 @@ void check_choice(const std::string& what, const std::string& value,
         fmt::format("there is no {} '{}'; there is {}", what, value, fmt::join(allowed, ", ")));
 }
 
-std::vector<std::string> keys_of(const nlohmann::json& object) {
+std::vector<std::string> keys_of(const Json& object) {
   std::vector<std::string> keys;
   for (const auto& item : object.items()) keys.push_back(item.key());
   return keys;

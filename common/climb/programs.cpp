@@ -15,9 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-nlohmann::json description_of(const fs::path& program) {
+nlohmann::ordered_json description_of(const fs::path& program) {
   const ProcessResult result = run_process({program, "--describe"});
-  auto json = nlohmann::json::parse(result.out, nullptr, false);
+  auto json = nlohmann::ordered_json::parse(result.out, nullptr, false);
   if (result.status != 0 || !json.is_object())
     throw BadInput(fmt::format("'{}' does not describe itself: {}", program.filename().string(),
                                result.err.empty() ? "it prints no JSON" : result.err));

@@ -14,8 +14,8 @@ namespace staircase {
 struct Program {
   std::filesystem::path path;
   std::string workload;
-  std::string stage;           ///< 01_openmp or yardstick_lapack
-  nlohmann::json description;  ///< what `--describe` prints
+  std::string stage;                   ///< 01_openmp or yardstick_lapack
+  nlohmann::ordered_json description;  ///< what `--describe` prints
 
   bool is_yardstick() const { return stage.starts_with("yardstick_"); }
   std::string text(const char* key) const { return description.at(key).get<std::string>(); }

@@ -1,0 +1,294 @@
+/// \file
+/// The runner, on toy stages that misbehave and on the real ones: climb_test CLIMB STAGES SOURCE.
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <staircase/npy.hpp>
+
+#include "support.hpp"
+
+namespace staircase::test {
+namespace {
+
+using nlohmann::json;
+
+std::string climb;
+std::string stages;
+std::string source;
+
+/// A workload of toy stages: shell scripts that hand out prepared solutions and records.
+class Toys {
+ public:
+  /// \param seconds what the stage says it took
+  void add(const std::string& stage, std::vector<double> solution, double seconds = 1) {
+    write_npy(directory_ / (stage + ".npy"), {{solution.size()}, solution});
+    const json record{{"workload", "toy"},
+                      {"stage", stage},
+                      {"parameters", {{"n", 2}}},
+                      {"seconds", {{"min", seconds}, {"median", seconds}, {"max", seconds}}},
+                      {"tolerance", {{"relative", 1e-6}, {"floor", 1e-3}}},
+                      {"modelled", {{"flops", 1.0}, {"bytes", 1.0}}}};
+    write_text(directory_ / (stage + ".json"), record.dump());
+    add_script(stage, fmt::format("cp '{0}.npy' \"$output\"; cp '{0}.json' \"$json\"",
+                                  (directory_ / stage).string()));
+  }
+
+  /// A stage that runs a shell command instead of solving.
+  void add_script(const std::string& stage, const std::string& command) {
+    const json description{{"workload", "toy"},
+                           {"stage", stage},
+                           {"title", "T"},
+                           {"idea", "idea of " + stage},
+                           {"source", "none"},
+                           {"device", "cpu"},
+                           {"datasets", {{"tiny", {{"n", 2}}}}},
+                           {"default_dataset", "tiny"}};
+    const auto path = directory_ / ("toy-" + stage);
+    write_text(path, fmt::format("#!/bin/sh\n"
+                                 "if [ \"$1\" = --describe ]; then echo '{}'; exit; fi\n"
+                                 "while [ $# -gt 0 ]; do case $1 in\n"
+                                 "--output) output=$2;; --json) json=$2;; esac; shift; done\n{}\n",
+                                 description.dump(), command));
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  }
+
+  ProcessResult run(std::vector<std::string> arguments = {}) const {
+    arguments.insert(arguments.begin(), {climb, "--programs", directory_ / ""});
+    return run_process(arguments);
+  }
+
+ private:
+  Directory directory_;
+};
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// The line of the table that begins with a stage's name.
+std::string line_of(const std::string& table, const std::string& stage) {
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(stage)) return line;
+  return "";
+}
+
+TEST(Table, SetsSpeedUpsAndErrorsSideBySide) {
+  Toys toys;
+  toys.add("00_zero", {1, 2}, 8);
+  toys.add("01_half", {1, 2}, 4);
+  toys.add("02_tenth", {1, 2.000001}, 0.8);
+  toys.add("yardstick_lib", {1, 2}, 0.5);
+  const ProcessResult result = toys.run();
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(contains(line_of(result.out, "00_zero"), "8.000 s")) << result.out;
+  EXPECT_TRUE(contains(line_of(result.out, "00_zero"), "stage zero"));
+  EXPECT_TRUE(contains(line_of(result.out, "01_half"), "2.00    2.00"));
+  EXPECT_TRUE(contains(line_of(result.out, "01_half"), "exact"));
+  EXPECT_TRUE(contains(line_of(result.out, "02_tenth"), "800.0 ms"));
+  EXPECT_TRUE(contains(line_of(result.out, "02_tenth"), "10.00    5.00"));
+  EXPECT_TRUE(contains(line_of(result.out, "02_tenth"), "5.0e-07"));
+  EXPECT_LT(result.out.rfind("-----"), result.out.find("yardstick_lib")) << "under the line";
+}
+
+TEST(Verdict, AWrongStageFailsTheRun) {
+  Toys toys;
+  toys.add("00_zero", {1, 2});
+  toys.add("01_wrong", {1, 2.1});
+  toys.add("02_nan", {1, std::nan("")});
+  toys.add("03_short", {1});
+  const ProcessResult result = toys.run();
+  EXPECT_EQ(result.status, 1);
+  for (const char* stage : {"01_wrong", "02_nan", "03_short"})
+    EXPECT_TRUE(contains(line_of(result.out, stage), "DIFFERS")) << result.out;
+  EXPECT_TRUE(contains(result.out, "01_wrong differs from stage zero: element (1) is 2.1"))
+      << result.out;
+}
+
+TEST(Verdict, AStageThatBreaksFailsTheRunButNotTheOthers) {
+  Toys toys;
+  toys.add("00_zero", {1, 2});
+  toys.add_script("01_broken", "echo 'toy: the device failed' >&2; exit 3");
+  toys.add_script("02_killed", "kill -9 $$");
+  toys.add_script("03_silent", "exit 0");
+  toys.add("04_good", {1, 2});
+  const ProcessResult result = toys.run();
+  EXPECT_EQ(result.status, 1);
+  EXPECT_TRUE(contains(line_of(result.out, "01_broken"), "failed: toy: the device failed"));
+  EXPECT_TRUE(contains(line_of(result.out, "02_killed"), "failed: ended with status 137"));
+  EXPECT_TRUE(contains(line_of(result.out, "03_silent"), "failed: wrote no record"));
+  EXPECT_TRUE(contains(line_of(result.out, "04_good"), "exact"));
+}
+
+TEST(Verdict, MissingHardwareIsShownAndDoesNotFailTheRun) {
+  Toys toys;
+  toys.add("00_zero", {1, 2});
+  toys.add_script("01_gpu", "echo 'toy: there is no GPU' >&2; exit 77");
+  const ProcessResult result = toys.run();
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(contains(line_of(result.out, "01_gpu"), "not available: toy: there is no GPU"));
+  EXPECT_EQ(toys.run({"--stages", "01"}).status, 1) << "a run in which nothing ran is not well";
+}
+
+TEST(Verdict, WithoutStageZeroThereIsNone) {
+  Toys toys;
+  toys.add_script("00_zero", "echo 'toy: no memory' >&2; exit 3");
+  toys.add("01_good", {1, 2});
+  expect_refusal(toys.run(), 3, {"stage zero", "toy: no memory"});
+}
+
+TEST(Selection, TakesNumbersRangesAndNames) {
+  Toys toys;
+  for (const char* stage : {"00_zero", "01_one", "02_two", "03_three", "yardstick_lib"})
+    toys.add(stage, {1, 2});
+  const auto selected = [&](const std::string& list) {
+    const ProcessResult result = toys.run({"--stages", list});
+    EXPECT_EQ(result.status, 0) << result.err;
+    std::string digits;
+    for (const char* stage : {"00_zero", "01_one", "02_two", "03_three", "yardstick_lib"})
+      if (!line_of(result.out, stage).empty()) digits += stage[1];
+    return digits;
+  };
+  EXPECT_EQ(selected("00"), "0");
+  EXPECT_EQ(selected("2"), "2");
+  EXPECT_EQ(selected("01-03"), "123");
+  EXPECT_EQ(selected("three,0"), "03");
+  EXPECT_EQ(selected("01_one,yardstick_lib"), "1a");
+  expect_refusal(toys.run({"--stages", "07"}), 2, {"'07'", "03_three"});
+  expect_refusal(toys.run({"--stages", "seven"}), 2, {"'seven'"});
+}
+
+TEST(BadInput, IsRefusedInOneSentence) {
+  Toys toys;
+  toys.add("00_zero", {1, 2});
+  expect_refusal(toys.run({"nonsuch"}), 2, {"'nonsuch'", "toy"});
+  expect_refusal(toys.run({"--frobnicate"}), 2, {"--frobnicate"});
+  expect_refusal(toys.run({"--dataset", "huge"}), 2, {"'huge'", "tiny"});
+  expect_refusal(toys.run({"--precision", "f16"}), 2, {"'f16'", "f64"});
+  expect_refusal(toys.run({"--precision", ""}), 2, {"precision", "f64"});
+  expect_refusal(toys.run({"--device", "tpu"}), 2, {"'tpu'", "gpu"});
+  expect_refusal(toys.run({"--device", "gpu"}), 2, {"'gpu'", "toy"});
+  expect_refusal(toys.run({"--repeat", "0"}), 2, {"--repeat", "'0'"});
+  expect_refusal(toys.run({"--warmup", "x"}), 2, {"--warmup", "'x'"});
+  expect_refusal(toys.run({"--json", "/no/such/file"}), 2, {"/no/such/file"});
+  expect_refusal(toys.run({"--step", "--json", "-"}), 2, {"--step", "--json"});
+  expect_refusal(run_process({climb, "--programs", "/no/such"}), 2, {"'/no/such'"});
+  const Directory empty;
+  expect_refusal(run_process({climb, "--programs", empty / ""}), 2, {"no stage programs"});
+}
+
+TEST(BadInput, OfAStageStopsTheRun) {
+  const ProcessResult result =
+      run_process({climb, "--programs", stages, "local_volatility", "--set", "numX=2"});
+  expect_refusal(result, 2, {"numX", "'2'", "from 3"});
+}
+
+TEST(Json, HoldsTheMachineAndEveryRun) {
+  const ProcessResult result =
+      run_process({climb, "--programs", stages, "--source", source, "local_volatility", "--dataset",
+                   "tiny", "--precision", "f64,f32", "--repeat", "2", "--json", "-"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const json all = json::parse(result.out);
+  EXPECT_GT(all.at("ceilings").at("flops_f64"), 0);
+  EXPECT_EQ(all.at("runs").size(), 2u);
+  for (const json& run : all.at("runs")) {
+    EXPECT_EQ(run.at("dataset"), "tiny");
+    ASSERT_GE(run.at("records").size(), 5u);
+    for (const json& record : run.at("records")) {
+      EXPECT_TRUE(record.at("verdict") == "matches" || record.at("verdict") == "reference")
+          << record;
+      EXPECT_LE(record.at("error"), record.at("tolerance").at("relative"));
+      EXPECT_GT(record.at("of_limit"), 0);
+    }
+    EXPECT_EQ(run.at("records")[1].at("stage"), "01_openmp");
+    EXPECT_GT(run.at("records")[1].at("lines_added"), 0);
+    EXPECT_LE(run.at("records")[1].at("lines_added"), 10);
+  }
+}
+
+TEST(List, NamesEveryStage) {
+  const ProcessResult result = run_process({climb, "--programs", stages, "--list"});
+  EXPECT_EQ(result.status, 0);
+  for (const char* text :
+       {"local_volatility", "small, medium, large, tiny", "00_original", "OpenMP"})
+    EXPECT_TRUE(contains(result.out, text)) << text << "\n" << result.out;
+}
+
+TEST(Step, ShowsIdeaDiffAndVerdictOfEachStage) {
+  const ProcessResult result = run_process({climb, "--programs", stages, "--source", source,
+                                            "local_volatility", "--dataset", "tiny", "--step"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(contains(result.out, "+#pragma omp parallel for"));
+  EXPECT_TRUE(contains(result.out, "Verdict  matches stage zero"));
+  EXPECT_TRUE(contains(result.out, "Legal:"));
+}
+
+/// Runs the runner on a terminal of its own, answering each prompt with a key.
+std::string on_terminal(const std::vector<std::string>& command, char key) {
+  int terminal = -1;
+  const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (child == 0) {
+    std::vector<char*> arguments;
+    for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+    arguments.push_back(nullptr);
+    ::execv(arguments[0], arguments.data());
+    ::_exit(127);
+  }
+  std::string output;
+  std::size_t answered = 0;
+  std::array<char, 4096> buffer;
+  for (ssize_t count; (count = ::read(terminal, buffer.data(), buffer.size())) > 0;) {
+    output.append(buffer.data(), static_cast<std::size_t>(count));
+    const auto prompt = output.find("q to stop: ", answered);
+    if (prompt == std::string::npos) continue;
+    answered = prompt + 1;
+    EXPECT_EQ(::write(terminal, &key, 1), 1);
+  }
+  ::close(terminal);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  return output;
+}
+
+TEST(Step, WaitsForAKeyOnATerminal) {
+  const std::vector<std::string> command{
+      climb,  "--programs", stages,  "--source",        source, "--step", "--dataset",
+      "tiny", "--stages",   "00-02", "local_volatility"};
+  const std::string all = on_terminal(command, ' ');
+  EXPECT_TRUE(contains(all, "01_openmp"));
+  EXPECT_TRUE(contains(all, "Hoisted") || contains(all, "02_hoisted: ")) << all;
+  EXPECT_TRUE(contains(all, "\x1b[32m+#pragma")) << "additions are green";
+  const std::string stopped = on_terminal(command, 'q');
+  EXPECT_FALSE(contains(stopped, "local_volatility 01_openmp"));
+}
+
+TEST(Progress, IsShownOnATerminalOnly) {
+  EXPECT_FALSE(
+      contains(run_process({climb, "--programs", stages, "--dataset", "tiny"}).err, "running"));
+  const std::string terminal = on_terminal(
+      {climb, "--programs", stages, "--dataset", "small", "--stages", "01", "--repeat", "1"}, 'q');
+  EXPECT_TRUE(contains(terminal, "01_openmp: running for")) << terminal;
+}
+
+}  // namespace
+}  // namespace staircase::test
+
+int main(int argc, char** argv) {
+  if (argc < 4) {
+    fmt::print(stderr, "usage: climb_test CLIMB STAGES SOURCE [GTEST OPTIONS]\n");
+    return 2;
+  }
+  staircase::test::climb = std::filesystem::absolute(argv[1]);
+  staircase::test::stages = std::filesystem::absolute(argv[2]);
+  staircase::test::source = std::filesystem::absolute(argv[3]);
+  testing::InitGoogleTest(&argc, argv);
+  return staircase::test::run_all_tests();
+}

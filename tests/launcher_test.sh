@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# The command line of ./climb, as far as it goes without building: launcher_test.sh SOURCE. Speaks TAP.
+set -u
+climb=$1/climb
+count=0
+
+# check WHAT STATUS FRAGMENT ARGUMENT...: the exit status, and a fragment of what is printed.
+check() {
+  local what=$1 expected=$2 fragment=$3 output status verdict=ok
+  shift 3
+  output=$("$climb" "$@" 2>&1 </dev/null)
+  status=$?
+  [ "$status" = "$expected" ] && [[ $output == *"$fragment"* ]] || verdict='not ok'
+  count=$((count + 1))
+  echo "$verdict $count - $what"
+  [ "$verdict" = ok ] || printf '# status %s: %s\n' "$status" "${output//$'\n'/ }"
+}
+
+check 'help is printed' 0 'Usage: ./climb' --help
+check 'help of the runner is asked for with other arguments' 0 'Usage: ./climb' local_volatility --help
+check 'test takes no stray argument' 2 "no argument 'stray'" test stray
+check 'book takes no stray argument' 2 "no argument '--fast'" book --fast
+check 'an unknown sanitizer is refused' 2 "not 'memory'" test --sanitize memory
+check 'a missing sanitizer is refused' 2 "not ''" test --sanitize
+echo "1..$count"

@@ -1,0 +1,55 @@
+"""The .npy files of the stages against NumPy: numpy_test.py STAGE_PROGRAM. Speaks TAP."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy
+except ImportError:
+    print("1..0 # SKIP NumPy is not installed")
+    sys.exit(0)
+
+
+def solve(program, directory, *arguments):
+    """The solution as NumPy reads it."""
+    output = directory / "solution.npy"
+    subprocess.run([program, "--dataset", "tiny", "--output", output, *arguments],
+                   check=True, stdout=subprocess.DEVNULL)
+    return numpy.load(output)
+
+
+def main(program):
+    """Prints one TAP line a check."""
+    strikes = numpy.array([0.0, 0.0105, 0.031, 0.0105])
+    checks = []
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        expected = None
+        for dtype in ("<f8", "<f4"):
+            for order in ("C", "F"):
+                path = directory / "strikes.npy"
+                numpy.save(path, numpy.array(strikes, dtype=dtype, order=order))
+                for precision in ("f64", "f32"):
+                    prices = solve(program, directory, "--input", path, "--precision", precision)
+                    expected = prices if expected is None else expected
+                    good = (prices.dtype == {"f64": "<f8", "f32": "<f4"}[precision]
+                            and prices.shape == strikes.shape
+                            and numpy.allclose(prices, expected, rtol=1e-5, atol=0)
+                            and prices[1] == prices[3])
+                    checks.append((good, f"strikes {dtype} order {order}, prices {precision}"))
+        for version in ((1, 0), (2, 0), (3, 0)):
+            path = directory / "strikes.npy"
+            with open(path, "wb") as file:
+                numpy.lib.format.write_array(file, strikes, version=version)
+            prices = solve(program, directory, "--input", path)
+            checks.append((numpy.array_equal(prices, expected), f"file version {version[0]}"))
+    print(f"1..{len(checks)}")
+    for number, (good, what) in enumerate(checks, 1):
+        print(f"{'ok' if good else 'not ok'} {number} - {what}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

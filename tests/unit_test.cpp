@@ -1,0 +1,384 @@
+/// \file
+/// The parts of common/ one by one.
+
+#include <algorithm>
+#include <ceilings.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <staircase/array.hpp>
+#include <staircase/compare.hpp>
+#include <staircase/error.hpp>
+#include <staircase/file.hpp>
+#include <staircase/machine.hpp>
+#include <staircase/npy.hpp>
+#include <staircase/number.hpp>
+#include <staircase/process.hpp>
+#include <staircase/statistics.hpp>
+#include <staircase/timeline.hpp>
+#include <thread>
+
+#include "support.hpp"
+
+namespace staircase::test {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// --- Arrays
+
+TEST(Array, IsRowMajor) {
+  Array<double, 3> a(2, 3, 4);
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 3; ++j)
+      for (int k = 0; k < 4; ++k) a(i, j, k) = 100 * i + 10 * j + k;
+  EXPECT_EQ(a.values().size(), 24u);
+  EXPECT_EQ(a.values()[(1 * 3 + 2) * 4 + 3], 123);
+  EXPECT_EQ(a.row(1)(2, 3), 123);
+  EXPECT_EQ(a.row(1, 2)(3), 123);
+  EXPECT_EQ(a.row(1, 2).extent(0), 4u);
+}
+
+TEST(Array, IsBornPoisonedAndMovesWithoutCopying) {
+  Array<float, 2> a(5, 7);
+  EXPECT_TRUE(
+      std::all_of(a.values().begin(), a.values().end(), [](float v) { return std::isnan(v); }));
+  const float* data = a.data();
+  Array<float, 2> b = std::move(a);
+  EXPECT_EQ(b.data(), data);
+  EXPECT_EQ(std::move(b).release().data(), data);
+}
+
+// --- The comparator, tested by mutation
+
+class Comparator : public testing::Test {
+ protected:
+  /// 6 × 5 elements between 1 and 2, no two equal.
+  static NpyArray reference() {
+    std::vector<double> values(30);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1 + static_cast<double>(i) / 31;
+    return {{6, 5}, values};
+  }
+  static std::vector<double>& values(NpyArray& array) {
+    return std::get<std::vector<double>>(array.values);
+  }
+  static Comparison compared(const NpyArray& mutant) {
+    return compare(mutant, reference(), {.relative = 1e-12});
+  }
+};
+
+TEST_F(Comparator, PassesEqualAndNearlyEqualArrays) {
+  EXPECT_TRUE(compared(reference()).equal);
+  EXPECT_EQ(compared(reference()).error, 0);
+  NpyArray near = reference();
+  values(near)[7] *= 1 + 5e-13;
+  EXPECT_TRUE(compared(near).equal);
+  EXPECT_NEAR(compared(near).error, 5e-13, 1e-15);
+}
+
+TEST_F(Comparator, CatchesNanAndInfinityOnEitherSide) {
+  for (const double bad : {nan, infinity, -infinity}) {
+    NpyArray mutant = reference();
+    values(mutant).back() = bad;
+    EXPECT_FALSE(compared(mutant).equal);
+    EXPECT_FALSE(compare(reference(), mutant, {.relative = 1e-12}).equal);
+    EXPECT_FALSE(compare(mutant, mutant, {.relative = infinity}).equal);
+    EXPECT_NE(compared(mutant).reason.find("(5, 4)"), std::string::npos) << compared(mutant).reason;
+  }
+}
+
+TEST_F(Comparator, CatchesAStaleValue) {
+  NpyArray mutant = reference();
+  values(mutant)[12] = values(mutant)[11];
+  EXPECT_FALSE(compared(mutant).equal);
+  EXPECT_NE(compared(mutant).reason.find("(2, 2)"), std::string::npos) << compared(mutant).reason;
+}
+
+TEST_F(Comparator, CatchesAMissingLastRow) {
+  NpyArray mutant = reference();
+  mutant.shape = {5, 5};
+  values(mutant).resize(25);
+  EXPECT_FALSE(compared(mutant).equal);
+}
+
+TEST_F(Comparator, CatchesATransposedShape) {
+  NpyArray mutant = reference();
+  mutant.shape = {5, 6};
+  EXPECT_FALSE(compared(mutant).equal);
+}
+
+TEST_F(Comparator, CatchesSwappedElements) {
+  NpyArray mutant = reference();
+  std::swap(values(mutant)[3], values(mutant)[4]);
+  EXPECT_FALSE(compared(mutant).equal);
+}
+
+TEST_F(Comparator, CatchesAnErrorJustAboveTheTolerance) {
+  NpyArray mutant = reference();
+  values(mutant)[29] *= 1 + 2e-12;
+  EXPECT_FALSE(compared(mutant).equal);
+}
+
+TEST_F(Comparator, MeasuresTinyElementsAgainstTheFloor) {
+  const NpyArray reference{{2}, std::vector<double>{1, 0}};
+  const NpyArray near{{2}, std::vector<double>{1, 1e-16}};
+  EXPECT_NEAR(compare(near, reference, {.relative = 1e-12}).error, 1e-13, 1e-20);
+  EXPECT_TRUE(compare(near, reference, {.relative = 1e-12}).equal);
+  EXPECT_FALSE(compare({{2}, std::vector<double>{1, 1e-14}}, reference, {.relative = 1e-12}).equal);
+  EXPECT_TRUE(
+      compare({{1}, std::vector<double>{0}}, {{1}, std::vector<double>{0}}, {.relative = 0}).equal);
+}
+
+// --- .npy files
+
+template <typename T>
+std::vector<T> counted(std::size_t n) {
+  std::vector<T> values(n);
+  for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<T>(i) - 2;
+  return values;
+}
+
+TEST(Npy, ReadsWhatItWrites) {
+  const Directory directory;
+  const std::vector<NpyArray> arrays{{{}, counted<double>(1)},
+                                     {{0}, counted<double>(0)},
+                                     {{7}, counted<double>(7)},
+                                     {{3, 5}, counted<float>(15)},
+                                     {{2, 3, 4}, counted<std::int32_t>(24)},
+                                     {{1, 1, 6, 1}, counted<std::int64_t>(6)}};
+  for (const NpyArray& array : arrays) {
+    write_npy(directory / "a.npy", array);
+    const NpyArray read = read_npy(directory / "a.npy");
+    EXPECT_EQ(read.shape, array.shape);
+    EXPECT_EQ(read.dtype(), array.dtype());
+    EXPECT_EQ(read.values, array.values);
+    EXPECT_EQ(std::filesystem::file_size(directory / "a.npy") % 64,
+              array.size() * (array.dtype().back() == '8' ? 8 : 4) % 64)
+        << "the elements begin at a multiple of 64 bytes";
+  }
+}
+
+std::string npy_bytes(const std::string& header, const std::string& data, char version = 1) {
+  std::string bytes = "\x93NUMPY";
+  bytes += {version, '\0', static_cast<char>(header.size()), static_cast<char>(header.size() >> 8)};
+  if (version > 1) bytes += {'\0', '\0'};
+  return bytes + header + data;
+}
+
+TEST(Npy, ReadsOtherLegalHeaders) {
+  const Directory directory;
+  const std::string data(24, '\0');
+  for (const std::string header : {"{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }\n",
+                                   "{\"shape\":(3,),\"fortran_order\":False,\"descr\":\"<f8\"}",
+                                   "{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3)}   \n"})
+    for (const char version : {1, 2, 3}) {
+      write_text(directory / "a.npy", npy_bytes(header, data, version));
+      EXPECT_NO_THROW(read_npy(directory / "a.npy")) << header;
+    }
+}
+
+TEST(Npy, TurnsFortranOrderIntoRows) {
+  const Directory directory;
+  const std::vector<std::int32_t> columns{0, 10, 1, 11, 2, 12};
+  write_text(directory / "a.npy",
+             npy_bytes("{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3), }\n",
+                       {reinterpret_cast<const char*>(columns.data()), 24}));
+  EXPECT_EQ(std::get<std::vector<std::int32_t>>(read_npy(directory / "a.npy").values),
+            (std::vector<std::int32_t>{0, 1, 2, 10, 11, 12}));
+}
+
+TEST(Npy, RefusesMalformedHeaders) {
+  const Directory directory;
+  const std::string data(24, '\0');
+  for (const std::string header :
+       {"",
+        "{",
+        "}",
+        "{}",
+        "[]",
+        "{'descr': '<f8'}",
+        "{'descr': '<f8', 'fortran_order': False}",
+        "{'descr': '<f8', 'fortran_order': 0, 'shape': (3,)}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': 3}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (-3,)}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (3.0,)}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), 'more': 1}",
+        "{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (3,)}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (3,)} surplus",
+        "{'descr': '>f8', 'fortran_order': False, 'shape': (3,)}",
+        "{'descr': '<c16', 'fortran_order': False, 'shape': (1,)}",
+        "{'descr': '|O', 'fortran_order': False, 'shape': (3,)}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (4,)}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775807, 9)}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}"}) {
+    write_text(directory / "a.npy", npy_bytes(header, data));
+    EXPECT_THROW(read_npy(directory / "a.npy"), BadInput) << header;
+  }
+  write_text(directory / "a.npy",
+             npy_bytes("{'descr': '<f8', 'fortran_order': False, 'shape': (3,)}", data, 4));
+  EXPECT_THROW(read_npy(directory / "a.npy"), BadInput) << "version 4";
+}
+
+TEST(Npy, SurvivesEveryTruncationAndEveryChangedByteOfTheHeader) {
+  const Directory directory;
+  write_npy(directory / "good.npy", {{4}, counted<double>(4)});
+  std::ifstream file(directory / "good.npy", std::ios::binary);
+  const std::string good{std::istreambuf_iterator<char>(file), {}};
+  for (std::size_t length = 0; length < good.size(); ++length) {
+    write_text(directory / "a.npy", good.substr(0, length));
+    EXPECT_THROW(read_npy(directory / "a.npy"), BadInput) << length;
+  }
+  for (std::size_t at = 0; at < 128; ++at)
+    for (const char byte : {'\0', '\x7f', '\xff', '(', '9'}) {
+      std::string changed = good;
+      changed[at] = byte;
+      write_text(directory / "a.npy", changed);
+      try {
+        const NpyArray array = read_npy(directory / "a.npy");
+        EXPECT_LE(array.size(), 8u);
+      } catch (const BadInput& refusal) {
+        EXPECT_NE(std::string(refusal.what()).find("a.npy"), std::string::npos);
+      }
+    }
+}
+
+// --- Files
+
+TEST(File, IsWrittenWholeOrNotAtAll) {
+  const Directory directory;
+  write_file(directory / "a", {"one ", "two"});
+  std::string text;
+  std::getline(std::ifstream(directory / "a"), text);
+  EXPECT_EQ(text, "one two");
+  EXPECT_THROW(write_file(directory / "no/a", {"x"}), BadInput);
+  EXPECT_THROW(write_file(directory / "", {"x"}), BadInput);
+  EXPECT_THROW(write_file("/dev/full", {"x"}), BadInput);
+  write_file("/dev/null", {"x"});
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  EXPECT_EQ(directory.files(), std::vector<std::string>{"a"});
+}
+
+// --- Numbers
+
+TEST(Number, IsReadStrictly) {
+  EXPECT_EQ(parse_integer("n", "42", 1, 100), 42);
+  EXPECT_EQ(parse_integer("n", "-3", -5, 5), -3);
+  EXPECT_EQ(parse_real("x", "2.5e-1", 0, 1), 0.25);
+  for (const char* text :
+       {"", " 1", "1 ", "+1", "1.0", "1e2", "0x1", "nan", "101", "0", "one", "9223372036854775808"})
+    EXPECT_THROW(parse_integer("n", text, 1, 100), BadInput) << text;
+  for (const char* text :
+       {"", " 1", "1 ", "nan", "-nan", "inf", "1e999", "1.1", "-0.1", "0.5x", "one"})
+    EXPECT_THROW(parse_real("x", text, 0, 1), BadInput) << text;
+}
+
+TEST(Number, IsNamedWhenItIsRefused) {
+  try {
+    parse_integer("numX", "two", 3, 9);
+    FAIL();
+  } catch (const BadInput& refusal) {
+    EXPECT_STREQ(refusal.what(), "numX must be a whole number from 3 to 9, not 'two'");
+  }
+}
+
+// --- Statistics and timeline
+
+TEST(Statistics, MedianAndSpread) {
+  EXPECT_EQ(summarise({3}).median, 3);
+  EXPECT_EQ(summarise({5, 1, 3}).median, 3);
+  EXPECT_EQ(summarise({4, 1, 3, 2}).median, 2.5);
+  const Summary summary = summarise({5, 1, 4});
+  EXPECT_EQ(summary.min, 1);
+  EXPECT_EQ(summary.max, 5);
+  EXPECT_EQ(summary.spread(), 0.5);
+  EXPECT_THROW(summarise({}), std::invalid_argument);
+}
+
+TEST(Timeline, AddsUpThePhasesOfOneName) {
+  Timeline timeline;
+  timeline.end();
+  for (int turn = 0; turn < 2; ++turn) {
+    timeline.begin("first");
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    timeline.begin("second");
+  }
+  timeline.end();
+  ASSERT_EQ(timeline.spans().size(), 4u);
+  for (std::size_t s = 1; s < 4; ++s)
+    EXPECT_LE(timeline.spans()[s - 1].end, timeline.spans()[s].begin);
+  const auto totals = timeline.totals();
+  ASSERT_EQ(totals.size(), 2u);
+  EXPECT_EQ(totals[0].name, "first");
+  EXPECT_GE(totals[0].seconds, 0.004);
+  EXPECT_LE(totals[0].seconds + totals[1].seconds, timeline.now());
+}
+
+// --- Processes
+
+TEST(Process, KeepsOutputErrorAndStatus) {
+  const ProcessResult result = run_process({"sh", "-c", "echo out; echo err >&2; exit 3"});
+  EXPECT_EQ(result.status, 3);
+  EXPECT_EQ(result.out, "out\n");
+  EXPECT_EQ(result.err, "err\n");
+  EXPECT_EQ(run_process({"sh", "-c", "kill -9 $$"}).status, 137);
+  EXPECT_EQ(run_process({"sh", "-c", "head -c 3000000 /dev/zero"}).out.size(), 3000000u);
+  EXPECT_EQ(run_process({"cat"}).out, "") << "there is no standard input";
+  EXPECT_EQ(run_process({"sh", "-c", "echo $A"}, {.environment = {"A=b"}}).out, "b\n");
+  EXPECT_THROW(run_process({"/no/such/program"}), Failure);
+}
+
+// --- The machine
+
+TEST(Machine, IsNamedForDirectories) {
+  Machine machine = this_machine();
+  EXPECT_GE(machine.cores, 1);
+  EXPECT_GT(machine.memory, 1e8);
+  machine.cpu = "Some(R) CPU  E5-2680 v4 @ 2.40GHz ";
+  machine.cores = 28;
+  EXPECT_EQ(machine.name(), "some-r-cpu-e5-2680-v4-2-40ghz-28-cores");
+  machine.cores = 1;
+  EXPECT_TRUE(machine.name().ends_with("-1-core"));
+}
+
+TEST(Machine, HasMemoryThatCanBeUsed) {
+  EXPECT_GT(available_memory(), 0);
+  EXPECT_LE(available_memory(), this_machine().memory);
+  const double before = peak_memory();
+  const Array<double, 1> a(8'000'000);
+  EXPECT_GE(peak_memory(), std::max(before, 64e6));
+}
+
+TEST(Machine, KnowsTheTime) {
+  EXPECT_EQ(utc_now().size(), std::string("2026-01-01T00:00:00Z").size());
+  EXPECT_GE(utc_now(), "2026");
+  EXPECT_FALSE(revision().empty());
+}
+
+TEST(Ceilings, AreMeasuredOnceAndCached) {
+  const Directory directory;
+  ASSERT_EQ(::setenv("XDG_CACHE_HOME", (directory / "").c_str(), 1), 0);
+  const Ceilings measured = cached_ceilings();
+  EXPECT_GT(measured.flops_f64, 1e8);
+  EXPECT_GT(measured.flops_f32, 1e8);
+  EXPECT_GT(measured.flops_f64_one, 1e8);
+  EXPECT_GT(measured.bandwidth, 1e8);
+  EXPECT_EQ(directory.files(), std::vector<std::string>{"staircase"});
+  EXPECT_EQ(to_json(cached_ceilings()), to_json(measured));
+
+  const auto file = directory / ("staircase/ceilings-" + this_machine().name() + ".json");
+  write_text(file, "{\"flops_f64\": -1}");
+  EXPECT_GT(cached_ceilings().flops_f64, 1e8) << "a spoilt cache is measured again";
+}
+
+TEST(Ceilings, BoundTheTimeByFlopsOrBytes) {
+  const Ceilings ceilings{100, 200, 50, 100, 10};
+  EXPECT_EQ(ceilings.floor({.flops = 1000, .bytes = 20}, Precision::f64), 10);
+  EXPECT_EQ(ceilings.floor({.flops = 1000, .bytes = 20}, Precision::f32), 5);
+  EXPECT_EQ(ceilings.floor({.flops = 1000, .bytes = 200}, Precision::f64), 20);
+}
+
+}  // namespace
+}  // namespace staircase::test
