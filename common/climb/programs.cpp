@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 #include <algorithm>
-#include <regex>
+#include <charconv>
 #include <set>
 #include <sstream>
 #include <staircase/error.hpp>
@@ -24,34 +24,52 @@ nlohmann::ordered_json description_of(const fs::path& program) {
   return json;
 }
 
-/// The two digits in front of a stage's name, or -1 for a yardstick.
+/// The number in front of a stage's name, or -1 for a yardstick.
 int number_of(const std::string& stage) {
   return stage.starts_with("yardstick_") ? -1 : std::stoi(stage.substr(0, 2));
 }
 
+/// Reads the whole of a text as a stage's number, or returns -1.
+int parse_number(std::string_view text) {
+  int number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : -1;
+}
+
+/// Whether an item such as 02, 01-03, openmp or yardstick_lapack selects a stage.
 bool selected_by(const std::string& item, const std::string& stage) {
-  static const std::regex range("(\\d\\d?)(-(\\d\\d?))?");
   const int number = number_of(stage);
-  std::smatch match;
-  if (!std::regex_match(item, match, range))
-    return item == stage || (number >= 0 && item == stage.substr(3));
-  const int first = std::stoi(match[1]);
-  const int last = match[3].matched ? std::stoi(match[3]) : first;
-  return number >= first && number <= last;
+  if (item == stage || (number >= 0 && item == stage.substr(3))) return true;
+  const auto dash = item.find('-');
+  const int first = parse_number(item.substr(0, dash));
+  const int last = dash == std::string::npos ? first : parse_number(item.substr(dash + 1));
+  return first >= 0 && number >= first && number <= last;
+}
+
+/// The workload and the stage in a program's name, <workload>-<stage> or <workload>-<stage>-cpu;
+/// empty if it is not the name of a stage program.
+std::pair<std::string, std::string> parse_name(std::string name) {
+  if (name.ends_with("-cpu")) name.resize(name.size() - 4);
+  const auto dash = name.find('-');
+  if (dash == std::string::npos) return {};
+  const std::string stage = name.substr(dash + 1);
+  const bool numbered =
+      stage.size() > 3 && stage[2] == '_' && parse_number(stage.substr(0, 2)) >= 0;
+  const bool named = numbered || stage.starts_with("yardstick_");
+  return named && stage.find_first_of(".-") == std::string::npos
+             ? std::pair(name.substr(0, dash), stage)
+             : std::pair<std::string, std::string>();
 }
 
 }  // namespace
 
 std::vector<Program> find_programs(const fs::path& directory) {
-  static const std::regex name("([a-z0-9_]+)-((\\d\\d|yardstick)_[a-z0-9_]+)(-cpu)?");
   std::error_code error;
   std::vector<Program> programs;
   for (const auto& entry : fs::directory_iterator(directory, error)) {
-    const std::string file = entry.path().filename();
-    std::smatch match;
-    if (std::regex_match(file, match, name) && entry.is_regular_file() &&
-        ::access(entry.path().c_str(), X_OK) == 0)
-      programs.push_back({entry.path(), match[1], match[2], {}});
+    const auto [workload, stage] = parse_name(entry.path().filename());
+    if (!stage.empty() && entry.is_regular_file() && ::access(entry.path().c_str(), X_OK) == 0)
+      programs.push_back({entry.path(), workload, stage, {}});
   }
   if (programs.empty())
     throw BadInput(
