@@ -18,12 +18,6 @@ namespace {
 using nlohmann::json;
 using Arguments = std::vector<std::string>;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-
 std::string program;
 std::string stage_zero;
 
@@ -194,7 +188,7 @@ TEST(Record, CallsAChangedDataSetCustom) {
 }
 
 TEST(Record, ModelsTheMemoryThatIsUsed) {
-  if (sanitized) GTEST_SKIP() << "sanitizers use memory of their own";
+  if (SANITIZED) GTEST_SKIP() << "sanitizers use memory of their own";
   const auto memory = [](const json& parameters) {
     Arguments arguments = settings_of(parameters);
     arguments.insert(arguments.end(), {"--json", "-"});

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <functional>
-#include <source_location>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -117,11 +116,11 @@ NpyArray to_npy(Array<T, rank> array) {
 template <typename Problem, std::size_t rank>
 int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
               const std::type_identity_t<Stage<Problem, rank>>& stage,
-              std::source_location source = std::source_location::current()) {
+              const char* source = __builtin_FILE()) {
   Problem problem = workload.datasets.front().problem;
   const auto& parameters = workload.parameters;
   StageProgram program{
-      .source_file = source.file_name(),
+      .source_file = source,
       .title = stage.title,
       .idea = stage.idea,
       .parameters = {},
