@@ -1,0 +1,166 @@
+"""Holds every figure in the prose to the recorded runs.
+
+A number in a page is followed by an HTML comment that says where it comes from:
+
+    1.16 s<!-- MACHINE WORKLOAD DATASET PRECISION STAGE seconds -->
+    2.02 ×<!-- MACHINE WORKLOAD DATASET PRECISION STAGE/STAGE speedup -->
+
+The last word is one of seconds, memory, error, of_limit, phase:NAME (of one stage), speedup and
+efficiency (of two: the first one's time over the second one's). `MACHINE ceilings NAME` is a
+ceiling. `<!-- model -->` marks a number that is derived on the page, `<!-- published: SOURCE -->`
+one from the literature. In a section *The cost*, every time and every ratio needs such a comment.
+
+Usage: figures.py --check|--update ROOT
+"""
+
+import json
+import pathlib
+import re
+import statistics
+import sys
+
+NUMBER = r"(?P<number>\d+(?:\.\d+)?(?:e-?\d+)?)"
+UNIT = r"(?:[ \n](?P<unit>ms|µs|ns|s|MB|GB/s|GB|×|%))?"
+MARKED = re.compile(NUMBER + UNIT + r"<!-- (?P<key>[^>]*?) -->")
+UNMARKED = re.compile(r"(?<![\w.])\d+(?:\.\d+)? (?:ms|µs|ns|s|×)(?!<!--|[\w*]| \d)")
+SCALE = {"s": 1, "ms": 1e3, "µs": 1e6, "ns": 1e9, "MB": 1e-6, "GB": 1e-9, "GB/s": 1e-9, "%": 100}
+
+
+class UnknownKey(Exception):
+    """A key that names nothing recorded."""
+
+
+class Results:
+    """The recorded runs below docs/results."""
+
+    def __init__(self, directory):
+        self.machines = {}
+        for path in sorted(pathlib.Path(directory).glob("*/*.json")):
+            self.machines.setdefault(path.parent.name, []).append(json.loads(path.read_text()))
+
+    def records(self, machine, workload, dataset, precision):
+        """The records of one run, by stage."""
+        for recording in self.machines.get(machine, []):
+            for run in recording["runs"]:
+                if (run["workload"], run["dataset"], run["precision"]) == (
+                        workload, dataset, precision):
+                    return {record["stage"]: record for record in run["records"]}
+        raise UnknownKey(f"no run of {workload} {dataset} {precision} on {machine} is recorded")
+
+    def value(self, key):
+        """The recorded value that a key names, in SI units."""
+        words = key.split()
+        if len(words) == 3 and words[1] == "ceilings":
+            for recording in self.machines.get(words[0], []):
+                if words[2] in recording["ceilings"]:
+                    return recording["ceilings"][words[2]]
+            raise UnknownKey(f"no ceiling '{words[2]}' of {words[0]} is recorded")
+        if len(words) < 6:
+            raise UnknownKey("a key has six words: machine workload dataset precision stage figure")
+        records = self.records(*words[:4])
+        stages = words[4].split("/")
+        missing = [stage for stage in stages if stage not in records]
+        if missing:
+            raise UnknownKey(f"the stage {missing[0]} is not in the recorded run")
+        return figure(" ".join(words[5:]), [records[stage] for stage in stages])
+
+
+def figure(name, records):
+    """One figure of one stage, or of two compared."""
+    record = records[0]
+    if name == "speedup":
+        return record["seconds"]["median"] / records[1]["seconds"]["median"]
+    if name == "efficiency":
+        return figure("speedup", records) / record["machine"]["cores"]
+    if name == "seconds":
+        return record["seconds"]["median"]
+    if name == "memory":
+        return record["memory"]["peak_bytes"]
+    if name in ("error", "of_limit"):
+        return record[name]
+    phase = name.removeprefix("phase:")
+    times = [repeat["phases"][phase] for repeat in record["repeats"] if phase in repeat["phases"]]
+    if phase == name or not times:
+        raise UnknownKey(f"no figure '{name}' is recorded")
+    return statistics.median(times)
+
+
+def written_like(text, value):
+    """A value with as many digits as a text that stands for one has."""
+    mantissa, _, exponent = text.partition("e")
+    digits = len(mantissa.partition(".")[2])
+    if not exponent:
+        return f"{value:.{digits}f}"
+    mantissa, _, exponent = f"{value:.{digits}e}".partition("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def corrected(match, results):
+    """The marked number as it should be written."""
+    scale = SCALE.get(match["unit"], 1)
+    return written_like(match["number"], results.value(match["key"]) * scale)
+
+
+def is_recorded(match):
+    """Whether a marked number has to be found among the recorded runs."""
+    return match["key"] != "model" and not match["key"].startswith("published: ")
+
+
+def line_of(text, offset):
+    """The number of the line that an offset lies in."""
+    return text.count("\n", 0, offset) + 1
+
+
+def problems(page, text, results):
+    """Yields a sentence for each figure of a page that does not hold."""
+    for match in filter(is_recorded, MARKED.finditer(text)):
+        place = f"{page}:{line_of(text, match.start())}: {match['key']}"
+        try:
+            expected = corrected(match, results)
+        except UnknownKey as error:
+            yield f"{place}: {error}"
+            continue
+        if expected != match["number"]:
+            yield f"{place}: written {match['number']}, recorded {expected}"
+    cost = text.find("## The cost")
+    end = text.find("\n## ", cost + 1)
+    for match in UNMARKED.finditer(text, max(cost, 0), end if cost >= 0 else 0):
+        yield f"{page}:{line_of(text, match.start())}: '{match[0]}' says not where it comes from"
+
+
+def update(text, results):
+    """A page's text with its marked numbers taken from the recorded runs."""
+    def replace(match):
+        if not is_recorded(match):
+            return match[0]
+        return match[0].replace(match["number"], corrected(match, results), 1)
+    return MARKED.sub(replace, text)
+
+
+def pages(root):
+    """The pages that quote figures."""
+    yield root / "README.md"
+    yield from sorted(root.glob("stages/**/README.md"))
+    yield from sorted(root.glob("docs/pages/*.md"))
+
+
+def main(mode, root):
+    """The exit status: 1 if a figure does not hold."""
+    root = pathlib.Path(root)
+    results = Results(root / "docs" / "results")
+    found = []
+    for page in filter(pathlib.Path.exists, pages(root)):
+        text = page.read_text()
+        if mode == "--update":
+            page.write_text(update(text, results))
+        else:
+            found += problems(page.relative_to(root), text, results)
+    for problem in found:
+        print(problem, file=sys.stderr)
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3 or sys.argv[1] not in ("--check", "--update"):
+        sys.exit("usage: figures.py --check|--update ROOT")
+    sys.exit(main(*sys.argv[1:]))

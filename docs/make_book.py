@@ -1,0 +1,243 @@
+"""Makes the book: generates what the pages include, runs Doxygen, and links the pages in order.
+
+Usage: make_book.py ROOT PROGRAMS OUTPUT STAMP DEPFILE VERSION
+
+ROOT is the repository, PROGRAMS the directory of the built stage programs, OUTPUT the directory that
+gets html/. The book is written beside the one there is and replaces it only when it is whole.
+"""
+
+import html
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import figures
+import stages
+
+AWESOME = pathlib.Path("/usr/share/doxygen-awesome-css")
+MATHJAX = pathlib.Path("/usr/share/javascript/mathjax")
+MATHJAX_PARTS = ("MathJax.js", "config/TeX-MML-AM_SVG.js", "extensions", "fonts/HTML-CSS/TeX/svg",
+                 "jax/element", "jax/input/TeX", "jax/output/SVG", "localization/en")
+HEAD = """
+<script type="text/javascript" src="$relpath^doxygen-awesome-darkmode-toggle.js"></script>
+<script type="text/javascript" src="$relpath^doxygen-awesome-fragment-copy-button.js"></script>
+<script type="text/javascript" src="$relpath^doxygen-awesome-paragraph-link.js"></script>
+<script type="text/javascript" src="$relpath^doxygen-awesome-interactive-toc.js"></script>
+<script type="text/javascript">
+DoxygenAwesomeDarkModeToggle.init()
+DoxygenAwesomeFragmentCopyButton.init()
+DoxygenAwesomeParagraphLink.init()
+DoxygenAwesomeInteractiveToc.init()
+</script>
+</head>"""
+
+
+def diff_html(stage):
+    """The diff from the stage before as HTML, and how long it is."""
+    added, removed = stages.lines_changed(stage.before.source, stage.source)
+    rows = "".join(
+        f'<div class="{kind}"><span>{old or ""}</span><span>{new or ""}</span>'
+        f"<code>{html.escape(text) or ' '}</code></div>"
+        for kind, old, new, text in stages.hunks(stage.before.source, stage.source))
+    return (f'<p>From <a href="{stage.before.page}.html">{html.escape(stage.before.heading)}</a>: '
+            f"{added} lines of code added, {removed} removed (comments aside).</p>"
+            f'<div class="diff" role="figure" aria-label="Changes from the stage before">{rows}</div>\n')
+
+
+def seconds_text(seconds):
+    """A time in a fitting unit."""
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
+
+
+def spread_text(record):
+    """Half the distance between the extremes, as a share of the median."""
+    times = record["seconds"]
+    return f"{50 * (times['max'] - times['min']) / times['median']:.1f} %"
+
+
+def figures_rows(stage, results):
+    """Yields a table row a recorded run of a stage."""
+    for recordings in results.machines.values():
+        for recording in recordings:
+            for run in recording["runs"]:
+                records = {record["stage"]: record for record in run["records"]}
+                if run["workload"] != stage.workload or "seconds" not in records.get(stage.name, {}):
+                    continue
+                record = records[stage.name]
+                ratio = {}
+                for name, other in (("zero", next(iter(records))),
+                                    ("step", stage.before and stage.before.name)):
+                    if other in records and other != stage.name:
+                        ratio[name] = f"{figures.figure('speedup', [records[other], record]):.2f}"
+                cells = (run["dataset"], run["precision"], seconds_text(record["seconds"]["median"]),
+                         spread_text(record), ratio.get("zero", ""), ratio.get("step", ""),
+                         f"{100 * record['of_limit']:.3g} %", f"{record['error']:.1e}")
+                yield "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
+
+
+def recording_text(recording, repeats):
+    """Machine, date and revision of a recording."""
+    machine = recording["machine"]
+    return (f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}, {machine['compiler']}; "
+            f"medians of {repeats}; {recording['date'][:10]}, revision {recording['revision']}")
+
+
+def figures_html(stage, results):
+    """The measured figures of a stage as an HTML table."""
+    rows = "".join(figures_rows(stage, results))
+    if not rows:
+        return "<p>No run recorded yet.</p>\n"
+    titles = ("data set", "precision", "time", "spread", "× 00", "× step", "of limit", "error")
+    captions = {recording_text(recording, len(recording["runs"][0]["records"][0]["repeats"]))
+                for recordings in results.machines.values() for recording in recordings
+                if any(run["workload"] == stage.workload for run in recording["runs"])}
+    return ('<div class="figures"><table class="markdownTable"><tr>'
+            + "".join(f"<th>{title}</th>" for title in titles) + f"</tr>{rows}</table>"
+            + "".join(f"<p class=\"caption\">{html.escape(text)}.</p>" for text in captions)
+            + "</div>\n")
+
+
+def stages_html(of_workload, results):
+    """The map of a workload's stages: idea, lines changed, and recorded times in f64."""
+    columns = []  # (machine and data set, records by stage)
+    for machine, recordings in results.machines.items():
+        for recording in recordings:
+            for run in recording["runs"]:
+                if run["workload"] == of_workload[0].workload and run["precision"] == "f64":
+                    columns.append((machine, run["dataset"],
+                                    {record["stage"]: record for record in run["records"]}))
+    head = "".join(f"<th>{dataset}<br><small>{machine}</small></th>" for machine, dataset, _ in columns)
+    rows = ""
+    for stage in of_workload:
+        times = "".join(
+            f"<td>{seconds_text(records[stage.name]['seconds']['median'])}</td>"
+            if "seconds" in records.get(stage.name, {}) else "<td></td>"
+            for _, _, records in columns)
+        lines = "+{} −{}".format(*stages.lines_changed(stage.before.source, stage.source)) \
+            if stage.before else ""
+        rows += (f'<tr><td><a href="{stage.page}.html">{stage.heading}</a></td>'
+                 f"<td>{html.escape(stage.idea)}</td><td>{lines}</td>{times}</tr>")
+    return ('<div class="figures"><table class="markdownTable"><tr><th>stage</th><th>idea</th>'
+            f"<th>lines</th>{head}</tr>{rows}</table></div>\n")
+
+
+def generate(root, workloads, results, generated):
+    """Writes what the pages include."""
+    generated.mkdir(parents=True, exist_ok=True)
+    for name, of_workload in workloads.items():
+        (generated / f"{name}_stages.html").write_text(stages_html(of_workload, results))
+        for stage in of_workload:
+            (generated / f"{stage.page}_figures.html").write_text(figures_html(stage, results))
+            if stage.before:
+                (generated / f"{stage.page}_diff.html").write_text(diff_html(stage))
+            (generated / f"{stage.page}_source.md").write_text(
+                f"# Source of {stage.heading} {{#{stage.page}_source}}\n\n"
+                f"`{stage.source.relative_to(root)}`\n\n"
+                f"\\include{{lineno}} {stage.source.relative_to(root)}\n")
+
+
+def write_header(directory):
+    """Doxygen's own page header with the theme's scripts in it."""
+    subprocess.run(["doxygen", "-w", "html", "header.html", "footer.html", "unused.css", "Doxyfile"],
+                   cwd=directory, check=True, capture_output=True)
+    header = directory / "header.html"
+    header.write_text(header.read_text().replace("</head>", HEAD))
+
+
+def write_layout(directory):
+    """Doxygen's own layout without the indices of names, which tell a reader little."""
+    subprocess.run(["doxygen", "-l", "layout.xml"], cwd=directory, check=True, capture_output=True)
+    layout = directory / "layout.xml"
+    hidden = "namespaces|concepts|interfaces|classes|structs|exceptions|examples"
+    layout.write_text(re.sub(rf'(<tab type="(?:{hidden})" visible=)"yes"', r'\1"no"',
+                             layout.read_text()))
+
+
+def write_doxyfile(root, output, generated, version):
+    """Fills in the paths of this build."""
+    text = (root / "docs" / "Doxyfile.in").read_text()
+    values = {"ROOT": root, "GENERATED": generated, "OUTPUT": output, "AWESOME": AWESOME,
+              "VERSION": version}
+    for key, value in values.items():
+        text = text.replace(f"@{key}@", str(value))
+    (output / "Doxyfile").write_text(text)
+
+
+def copy_mathjax(target):
+    """Copies the part of MathJax that turns TeX into SVG."""
+    for part in MATHJAX_PARTS:
+        source = MATHJAX / part
+        if source.is_dir():
+            shutil.copytree(source, target / part, dirs_exist_ok=True)
+        elif source.exists():
+            (target / part).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target / part)
+
+
+def reading_order(workloads):
+    """Label and title of every page, in the order in which they are read."""
+    order = [("index", "Staircase"), ("how_to_read", "How to read a stage")]
+    for name, of_workload in workloads.items():
+        order.append((name, name.replace("_", " ").capitalize()))
+        order += [(stage.page, stage.heading) for stage in of_workload]
+    return order + [("harness", "The harness")]
+
+
+def link_pages(directory, order):
+    """Adds links to the page before and the page after at the foot of every page."""
+    for i, (label, _) in enumerate(order):
+        page = directory / f"{label}.html"
+        text = page.read_text()
+        ends = re.findall(r"</div></div><!-- (?:contents|PageDoc) -->", text)
+        if len(ends) != 1:
+            raise SystemExit(f"{page.name} does not end as pages do")
+        links = ""
+        if i > 0:
+            links += f'<a rel="prev" href="{order[i - 1][0]}.html">← {html.escape(order[i - 1][1])}</a>'
+        if i + 1 < len(order):
+            links += f'<a rel="next" href="{order[i + 1][0]}.html">{html.escape(order[i + 1][1])} →</a>'
+        page.write_text(text.replace(ends[0], f'<nav class="reading">{links}</nav>{ends[0]}'))
+
+
+def write_depfile(root, stamp, depfile):
+    """Names every file that the book is made from."""
+    patterns = ("README.md", "docs/**/*", "stages/**/*", "common/include/**/*.hpp")
+    inputs = sorted({path for pattern in patterns for path in root.glob(pattern) if path.is_file()
+                     and "__pycache__" not in path.parts})
+    escaped = " ".join(str(path).replace(" ", "\\ ") for path in inputs)
+    pathlib.Path(depfile).write_text(f"{stamp}: {escaped}\n")
+
+
+def main(root, programs, output, stamp, depfile, version):
+    """The exit status of the first step that fails."""
+    root, output = pathlib.Path(root), pathlib.Path(output).resolve()
+    final = output / "html"
+    work = output / "work"
+    shutil.rmtree(work, ignore_errors=True)
+    generated = work / "generated"
+    work.mkdir(parents=True)
+    if figures.main("--check", root) != 0:
+        return 1
+    results = figures.Results(root / "docs" / "results")
+    workloads = stages.find_stages(root, programs)
+    generate(root, workloads, results, generated)
+    write_doxyfile(root, work, generated, version)
+    write_layout(work)
+    write_header(work)
+    status = subprocess.run(["doxygen", "Doxyfile"], cwd=work, stdout=subprocess.DEVNULL).returncode
+    if status != 0:
+        shutil.rmtree(final, ignore_errors=True)
+        return status
+    copy_mathjax(work / "html" / "mathjax")
+    link_pages(work / "html", reading_order(workloads))
+    shutil.rmtree(final, ignore_errors=True)
+    (work / "html").rename(final)
+    write_depfile(root, stamp, depfile)
+    pathlib.Path(stamp).touch()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,85 @@
+"""The stages as the book sees them: their order, what they say of themselves, their diffs."""
+
+import dataclasses
+import difflib
+import json
+import pathlib
+import subprocess
+
+
+@dataclasses.dataclass
+class Stage:
+    """One stage of a workload."""
+
+    workload: str
+    name: str  # 01_openmp
+    source: pathlib.Path
+    title: str
+    idea: str
+    before: "Stage | None" = None
+
+    @property
+    def page(self):
+        """The label of the stage's page."""
+        return f"{self.workload}_{self.name}"
+
+    @property
+    def heading(self):
+        """Number and title."""
+        return f"{self.name[:2]} {self.title}"
+
+
+def find_source(directory):
+    """The one source file of a stage."""
+    sources = [path for path in directory.iterdir() if path.suffix in (".cpp", ".cu")]
+    if len(sources) != 1:
+        raise SystemExit(f"{directory} must hold one source file, not {len(sources)}")
+    return sources[0]
+
+
+def find_stages(root, programs):
+    """The stages by workload, in reading order."""
+    workloads = {}
+    for directory in sorted(pathlib.Path(root, "stages").glob("*/[0-9][0-9]_*")):
+        workload = directory.parent.name
+        program = pathlib.Path(programs, f"{workload}-{directory.name}")
+        described = json.loads(subprocess.run([program, "--describe"], check=True,
+                                              capture_output=True, text=True).stdout)
+        stages = workloads.setdefault(workload, [])
+        stages.append(Stage(workload, directory.name, find_source(directory), described["title"],
+                            described["idea"], stages[-1] if stages else None))
+    return workloads
+
+
+def code_lines(path):
+    """The lines of a source that are neither blank nor comments."""
+    lines = path.read_text().splitlines()
+    return [line for line in lines if line.strip() and not line.lstrip().startswith("//")]
+
+
+def lines_changed(before, after):
+    """Lines of code that a step adds and removes, by their longest common subsequence."""
+    a, b = code_lines(before), code_lines(after)
+    above = [0] * (len(b) + 1)
+    for line in a:
+        row = [0]
+        for j, other in enumerate(b):
+            row.append(above[j] + 1 if line == other else max(above[j + 1], row[j]))
+        above = row
+    return len(b) - above[-1], len(a) - above[-1]
+
+
+def hunks(before, after):
+    """Yields the lines of a unified diff: kind, line number before and after (or None), text."""
+    a, b = before.read_text().splitlines(), after.read_text().splitlines()
+    for group in difflib.SequenceMatcher(None, a, b, autojunk=False).get_grouped_opcodes(3):
+        yield "hunk", None, None, f"line {group[0][3] + 1}"
+        for operation, i1, i2, j1, j2 in group:
+            if operation == "equal":
+                for i, j in zip(range(i1, i2), range(j1, j2)):
+                    yield "same", i + 1, j + 1, a[i]
+                continue
+            for i in range(i1, i2):
+                yield "removed", i + 1, None, a[i]
+            for j in range(j1, j2):
+                yield "added", None, j + 1, b[j]
