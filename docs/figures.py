@@ -122,18 +122,19 @@ def problems(page, text, results):
             continue
         if expected != match["number"]:
             yield f"{place}: written {match['number']}, recorded {expected}"
-    cost = text.find("## The cost")
-    end = text.find("\n## ", cost + 1)
-    for match in UNMARKED.finditer(text, max(cost, 0), end if cost >= 0 else 0):
+    section = re.search(r"^## The cost$.*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    for match in UNMARKED.finditer(text, *section.span()) if section else ():
         yield f"{page}:{line_of(text, match.start())}: '{match[0]}' says not where it comes from"
 
 
 def update(text, results):
     """A page's text with its marked numbers taken from the recorded runs."""
     def replace(match):
-        if not is_recorded(match):
-            return match[0]
-        return match[0].replace(match["number"], corrected(match, results), 1)
+        try:
+            number = corrected(match, results) if is_recorded(match) else match["number"]
+        except UnknownKey:
+            return match[0]  # --check tells
+        return match[0].replace(match["number"], number, 1)
     return MARKED.sub(replace, text)
 
 

@@ -24,12 +24,10 @@ HEAD = """
 <script type="text/javascript" src="$relpath^doxygen-awesome-darkmode-toggle.js"></script>
 <script type="text/javascript" src="$relpath^doxygen-awesome-fragment-copy-button.js"></script>
 <script type="text/javascript" src="$relpath^doxygen-awesome-paragraph-link.js"></script>
-<script type="text/javascript" src="$relpath^doxygen-awesome-interactive-toc.js"></script>
 <script type="text/javascript">
 DoxygenAwesomeDarkModeToggle.init()
 DoxygenAwesomeFragmentCopyButton.init()
 DoxygenAwesomeParagraphLink.init()
-DoxygenAwesomeInteractiveToc.init()
 </script>
 </head>"""
 
@@ -57,6 +55,13 @@ def spread_text(record):
     return f"{50 * (times['max'] - times['min']) / times['median']:.1f} %"
 
 
+def error_text(record):
+    """What the runner's table says of the error."""
+    if record["verdict"] == "reference":
+        return "stage zero"
+    return "exact" if record["error"] == 0 else f"{record['error']:.1e}"
+
+
 def figures_rows(stage, results):
     """Yields a table row a recorded run of a stage."""
     for recordings in results.machines.values():
@@ -73,7 +78,7 @@ def figures_rows(stage, results):
                         ratio[name] = f"{figures.figure('speedup', [records[other], record]):.2f}"
                 cells = (run["dataset"], run["precision"], seconds_text(record["seconds"]["median"]),
                          spread_text(record), ratio.get("zero", ""), ratio.get("step", ""),
-                         f"{100 * record['of_limit']:.3g} %", f"{record['error']:.1e}")
+                         f"{100 * record['of_limit']:.3g} %", error_text(record))
                 yield "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
 
 

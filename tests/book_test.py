@@ -1,0 +1,186 @@
+"""The book as it was built: book_test.py ROOT HTML_DIRECTORY. Speaks TAP."""
+
+import html.parser
+import json
+import pathlib
+import re
+import sys
+import tempfile
+import urllib.parse
+
+ROOT = pathlib.Path(sys.argv[1])
+HTML = pathlib.Path(sys.argv[2])
+sys.path.insert(0, str(ROOT / "docs"))
+
+import figures  # noqa: E402 (the module lies in docs)
+import stages  # noqa: E402
+
+SECTIONS = ["The idea", "The transformation", "The work", "Correctness", "The cost", "Try it"]
+
+
+class Page(html.parser.HTMLParser):
+    """The links, anchors and loaded files of a page."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.path = path
+        self.links, self.anchors, self.loaded = [], set(), []
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag, attributes):
+        """Collects what a tag refers to and how it can be referred to."""
+        values = dict(attributes)
+        self.anchors |= {values[key] for key in ("id", "name") if key in values}
+        if tag == "a" and values.get("href"):
+            self.links.append(values["href"])
+        for key in ("src", "data") if tag != "link" else ("href",):
+            if values.get(key):
+                self.loaded.append(values[key])
+
+
+PAGES = {path.name: Page(path) for path in HTML.glob("*.html")}
+STAGES = sorted(ROOT.glob("stages/*/[0-9][0-9]_*"))
+
+
+def is_external(link):
+    """Whether a link leaves the book."""
+    return urllib.parse.urlsplit(link).scheme not in ("", "javascript") or link.startswith("//")
+
+
+def broken_links():
+    """Links and loaded files that lead nowhere."""
+    for page in PAGES.values():
+        for link in page.links + page.loaded:
+            if is_external(link) or link.startswith("javascript:"):
+                continue
+            target, _, anchor = urllib.parse.unquote(link).partition("#")
+            name = target or page.path.name
+            if not (HTML / name).exists():
+                yield f"{page.path.name}: {link}"
+            elif anchor and name in PAGES and anchor not in PAGES[name].anchors:
+                yield f"{page.path.name}: {link} (no such anchor)"
+
+
+def loaded_from_outside():
+    """Scripts, styles and images that need a network."""
+    for page in PAGES.values():
+        yield from (f"{page.path.name}: {link}" for link in page.loaded if is_external(link))
+
+
+def page_of(directory):
+    """The text of a stage's page."""
+    return (HTML / f"{directory.parent.name}_{directory.name}.html").read_text()
+
+
+def incomplete_pages():
+    """Stage pages that lack a section, the diff, the figures or the source."""
+    for directory in STAGES:
+        text = page_of(directory)
+        found = [title for title in re.findall(r"</a>\s*([^<]+)</h1>", text) if title in SECTIONS]
+        if found != SECTIONS:
+            yield f"{directory.name}: the sections are {found}"
+        if not directory.name.startswith("00_") and 'class="added"' not in text:
+            yield f"{directory.name}: no diff"
+        if 'class="figures"' not in text:
+            yield f"{directory.name}: no recorded figures"
+        source = HTML / f"{directory.parent.name}_{directory.name}_source.html"
+        if source.name not in text or "solve" not in source.read_text():
+            yield f"{directory.name}: no source"
+
+
+def missing_from_sidebar():
+    """Stages that the sidebar does not list, or lists out of order."""
+    trees = {directory.parent.name for directory in STAGES}
+    tree = "".join((HTML / f"{name}.js").read_text() for name in sorted(trees))
+    pages = [f'"{directory.parent.name}_{directory.name}.html"' for directory in STAGES]
+    places = [tree.find(page) for page in pages]
+    if -1 in places:
+        yield f"{pages[places.index(-1)]} is not in the sidebar"
+    if places != sorted(places):
+        yield "the stages are not in order"
+
+
+def unreached_pages():
+    """Pages that following «next» from the main page does not reach."""
+    order, page = [], "index.html"
+    while page and page not in order:
+        order.append(page)
+        match = re.search(r'rel="next" href="([^"]+)"', (HTML / page).read_text())
+        page = match and match[1]
+    wanted = [f"{directory.parent.name}_{directory.name}.html" for directory in STAGES]
+    if [name for name in order if name in wanted] != wanted:
+        yield f"the order is {order}"
+    backwards = [re.search(r'rel="prev" href="([^"]+)"', (HTML / name).read_text()) for name in order]
+    if [match and match[1] for match in backwards] != [None] + order[:-1]:
+        yield "«previous» does not lead back the same way"
+
+
+RECORDING = {
+    "ceilings": {"copy": 4.56e10},
+    "runs": [{"workload": "w", "dataset": "d", "precision": "f64", "records": [
+        {"stage": "00_a", "seconds": {"median": 1.234}, "error": 3.42e-6, "machine": {"cores": 2},
+         "memory": {"peak_bytes": 17.2e6},
+         "repeats": [{"phases": {"solve x": 0.2}}, {"phases": {"solve x": 0.4}}]},
+        {"stage": "01_b", "seconds": {"median": 0.617}, "machine": {"cores": 2}}]}]}
+
+GOOD = """## The cost
+1.23 s<!-- m w d f64 00_a seconds -->, 617.0 ms<!-- m w d f64 01_b seconds -->,
+2.00 ×<!-- m w d f64 00_a/01_b speedup -->, 1.0<!-- m w d f64 00_a/01_b efficiency -->,
+17 MB<!-- m w d f64 00_a memory -->, 3.4e-6<!-- m w d f64 00_a error -->,
+300 ms<!-- m w d f64 00_a phase:solve x -->, 45.6 GB/s<!-- m ceilings copy -->,
+12 ms<!-- model -->, 3 s<!-- published: somebody -->, 16 numbers in 32 × 256 points."""
+
+
+def escaped_mistakes():
+    """Mistakes in a page's figures that the checker does not catch."""
+    with tempfile.TemporaryDirectory() as name:
+        pathlib.Path(name, "m").mkdir()
+        pathlib.Path(name, "m", "w.json").write_text(json.dumps(RECORDING))
+        results = figures.Results(name)
+    for problem in figures.problems("good", GOOD, results):
+        yield f"a good page is refused: {problem}"
+    numbers = [("1.23 s", "1.24 s"), ("617.0 ms", "617.1 ms"), ("2.00 ×", "1.99 ×"),
+               ("17 MB", "18 MB"), ("3.4e-6", "3.5e-6"), ("300 ms", "200 ms"), ("45.6", "45.7")]
+    keys = [("00_a seconds", "07_z seconds"), ("d f64 00_a memory", "e f64 00_a memory"),
+            ("phase:solve x", "phase:x"), ("ceilings copy", "ceilings flops"),
+            ("<!-- model -->", ""), ("<!-- published: somebody -->", "")]
+    for right, wrong in numbers + keys:
+        page = GOOD.replace(right, wrong, 1)
+        if page == GOOD or not list(figures.problems("bad", page, results)):
+            yield f"{right} → {wrong}"
+        if (right, wrong) in numbers and figures.update(page, results) != GOOD:
+            yield f"{wrong} is not updated to {right}"
+
+
+def miscounted_lines():
+    """Changes of a source that are counted wrongly."""
+    with tempfile.TemporaryDirectory() as name:
+        before, after = pathlib.Path(name, "a.cpp"), pathlib.Path(name, "b.cpp")
+        before.write_text("// old\na\nb\n\nc\nd\n")
+        for text, expected in (("// new\na\nb\nc\nd\n", (0, 0)), ("a\nb\nd\n", (0, 1)),
+                               ("a\nx\nb\nc\nd\n", (1, 0)), ("a\nc\nb\nd\n", (1, 1)), ("", (0, 4))):
+            after.write_text(text)
+            if stages.lines_changed(before, after) != expected:
+                yield f"{text!r}: {stages.lines_changed(before, after)}, expected {expected}"
+
+
+CHECKS = [
+    ("there are pages and stages", lambda: [] if len(PAGES) > 10 and STAGES else ["none"]),
+    ("every link leads somewhere", broken_links),
+    ("nothing is loaded from outside", loaded_from_outside),
+    ("every stage's page is complete", incomplete_pages),
+    ("the sidebar lists the stages in order", missing_from_sidebar),
+    ("previous and next walk the whole book", unreached_pages),
+    ("the maths script is there", lambda: [] if (HTML / "mathjax/MathJax.js").exists() else ["no"]),
+    ("every quoted figure is recorded",
+     lambda: [] if figures.main("--check", ROOT) == 0 else ["see above"]),
+    ("mistakes in quoted figures are caught", escaped_mistakes),
+    ("changed lines are counted", miscounted_lines),
+]
+
+print(f"1..{len(CHECKS)}")
+for number, (what, check) in enumerate(CHECKS, 1):
+    problems = list(check())
+    print(f"{'not ok' if problems else 'ok'} {number} - {what}")
+    for problem in problems[:20]:
+        print(f"# {problem}")
