@@ -22,4 +22,17 @@ check 'test takes no stray argument' 2 "no argument 'stray'" test stray
 check 'book takes no stray argument' 2 "no argument '--fast'" book --fast
 check 'an unknown sanitizer is refused' 2 "not 'memory'" test --sanitize memory
 check 'a missing sanitizer is refused' 2 "not ''" test --sanitize
+
+# A user without root and without sudo, on a machine where nothing is installed.
+tools=$(mktemp -d)
+trap 'rm -rf "$tools"' EXIT
+for tool in bash env dirname cat grep tail; do ln -s "$(command -v $tool)" "$tools/$tool"; done
+printf '#!/bin/sh\necho 1000\n' >"$tools/id"
+printf '#!/bin/sh\nexit 1\n' >"$tools/dpkg-query"
+chmod +x "$tools/id" "$tools/dpkg-query"
+cp "$climb" "$tools/climb"
+climb=$tools/climb
+PATH=$tools check 'without root, the command to ask for is printed' 1 \
+  'ask for: apt-get install --yes --no-install-recommends g++ ninja-build' --list
+PATH=$tools check 'tests need more packages than runs' 1 'libgtest-dev' test
 echo "1..$count"
