@@ -19,7 +19,7 @@ double seconds_of(Run run) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Operations a second of a kernel of multiply-adds on so many threads: the best of three runs.
+/// Operations a second of a kernel of multiply-adds on so many threads: the best of nine runs.
 double flop_rate(double (*kernel)(long), int threads) {
   const auto run = [&](long steps) {
     double flops = 0;
@@ -34,16 +34,18 @@ double flop_rate(double (*kernel)(long), int threads) {
   const double flops_a_step = kernel(1);
   const long steps =
       std::max(probe, static_cast<long>(0.03 * run(probe) / (threads * flops_a_step)));
-  return std::max({run(steps), run(steps), run(steps)});
+  double best = 0;
+  for (int r = 0; r < 9; ++r) best = std::max(best, run(steps));
+  return best;
 }
 
-/// Bytes a second of copies that are too large for the caches: the best of five runs.
+/// Bytes a second of copies that are too large for the caches: the best of twenty runs.
 double copy_rate() {
   const double most = available_memory() / 8;
   const auto count = static_cast<std::size_t>(std::min(most, 268'435'456.0) / sizeof(double));
   std::vector<double> from(count, 1.0), to(count, 0.0);
   double best = 0;
-  for (int run = 0; run < 5; ++run) {
+  for (int run = 0; run < 20; ++run) {
     const double seconds = seconds_of([&] { copy_in_parallel(from, to); });
     best = std::max(best, 2 * sizeof(double) * static_cast<double>(count) / seconds);
   }

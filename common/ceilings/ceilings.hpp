@@ -20,7 +20,7 @@ struct Ceilings {
   double floor(const Work& work, Precision precision) const;
 };
 
-/// Measures the ceilings; takes about a second.
+/// Measures the ceilings, each as the best of many short runs; takes about two seconds.
 Ceilings measure_ceilings();
 
 /// The ceilings from the user's cache; measures and stores them if they are not there.
