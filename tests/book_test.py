@@ -164,6 +164,18 @@ def miscounted_lines():
                 yield f"{text!r}: {stages.lines_changed(before, after)}, expected {expected}"
 
 
+def unrecorded_tables():
+    """Blocks of runner output in the README that no recorded output holds."""
+    recorded = [path.read_text() for path in ROOT.glob("docs/results/*/*.txt")]
+    blocks = re.findall(r"```\n([^`]*?)```", (ROOT / "README.md").read_text())
+    tables = [block for block in blocks if "00_original" in block and "x step" in block]
+    if not tables:
+        yield "there is no table"
+    for table in tables:
+        if not any(table.strip() in text for text in recorded):
+            yield table.splitlines()[0]
+
+
 CHECKS = [
     ("there are pages and stages", lambda: [] if len(PAGES) > 10 and STAGES else ["none"]),
     ("every link leads somewhere", broken_links),
@@ -175,6 +187,7 @@ CHECKS = [
     ("every quoted figure is recorded",
      lambda: [] if figures.main("--check", ROOT) == 0 else ["see above"]),
     ("mistakes in quoted figures are caught", escaped_mistakes),
+    ("the README's table is a recorded one", unrecorded_tables),
     ("changed lines are counted", miscounted_lines),
 ]
 

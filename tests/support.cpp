@@ -9,20 +9,10 @@ namespace staircase::test {
 
 namespace fs = std::filesystem;
 
-Directory::Directory() {
-  std::string name = fs::temp_directory_path() / "staircase-test-XXXXXX";
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
-  path_ = name;
-}
-
-Directory::~Directory() {
-  std::error_code error;
-  fs::remove_all(path_, error);
-}
-
 std::vector<std::string> Directory::files() const {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(path_)) names.push_back(entry.path().filename());
+  for (const auto& entry : fs::directory_iterator(directory_.path()))
+    names.push_back(entry.path().filename());
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -7,26 +7,24 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <staircase/file.hpp>
 #include <staircase/process.hpp>
 #include <string>
 #include <vector>
 
 namespace staircase::test {
 
-/// A directory of the test's own, removed at its end.
+/// A directory of the test's own.
 class Directory {
  public:
-  Directory();
-  ~Directory();
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  std::filesystem::path operator/(const std::string& name) const {
+    return directory_.path() / name;
+  }
   /// The names of the files in it, in order.
   std::vector<std::string> files() const;
 
  private:
-  std::filesystem::path path_;
+  TemporaryDirectory directory_;
 };
 
 /// Writes a text file.

@@ -12,6 +12,7 @@
 #include <staircase/file.hpp>
 #include <staircase/machine.hpp>
 #include <staircase/number.hpp>
+#include <staircase/program.hpp>
 
 #include "ladder.hpp"
 #include "options.hpp"
@@ -52,14 +53,7 @@ std::optional<Options> read_options(int argc, char** argv) {
                  "Write the records of all runs: FILE, or - for standard output");
   app.add_option("--programs", options.programs, "Where the stage programs are");
   app.add_option("--source", options.source, "Where the repository is, for the diffs");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    write_stdout(app.help());
-    return {};
-  } catch (const CLI::ParseError& error) {
-    throw BadInput(fmt::format("{}; see --help", error.what()));
-  }
+  if (!parse_command_line(app, argc, argv)) return {};
   return options;
 }
 
@@ -183,14 +177,5 @@ Exit run(int argc, char** argv) {
 }  // namespace staircase
 
 int main(int argc, char** argv) {
-  staircase::guard_standard_streams();
-  try {
-    return static_cast<int>(staircase::run(argc, argv));
-  } catch (const staircase::Failure& failure) {
-    fmt::print(stderr, "climb: {}\n", failure.what());
-    return static_cast<int>(failure.status());
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "climb: {}\n", error.what());
-    return static_cast<int>(staircase::Exit::wrong);
-  }
+  return staircase::run_guarded("climb", [&] { return staircase::run(argc, argv); });
 }

@@ -49,19 +49,6 @@ Summary Outcome::seconds() const {
   return {seconds.at("min"), seconds.at("median"), seconds.at("max")};
 }
 
-TemporaryDirectory::TemporaryDirectory() {
-  std::string name = fs::temp_directory_path() / "staircase-XXXXXX";
-  if (::mkdtemp(name.data()) == nullptr)
-    throw BadInput(
-        fmt::format("no directory can be made in '{}'", fs::temp_directory_path().string()));
-  path_ = name;
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code error;
-  fs::remove_all(path_, error);
-}
-
 Measurement::Measurement(Program zero, RunSettings settings, Progress progress)
     : zero_(std::move(zero)), settings_(std::move(settings)), progress_(std::move(progress)) {}
 

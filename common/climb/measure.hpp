@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <staircase/compare.hpp>
+#include <staircase/file.hpp>
 #include <staircase/statistics.hpp>
 
 #include "programs.hpp"
@@ -43,19 +44,6 @@ struct Outcome {
   bool solved() const { return verdict == Verdict::reference || verdict == Verdict::matches; }
   double median() const { return record.at("seconds").at("median").get<double>(); }
   Summary seconds() const;
-};
-
-/// A directory of this process's own, removed with all that is in it.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory();
-  ~TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
 };
 
 /// Runs the stages of one workload on one problem.

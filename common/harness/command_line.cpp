@@ -5,8 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <staircase/error.hpp>
-#include <staircase/file.hpp>
 #include <staircase/number.hpp>
+#include <staircase/program.hpp>
 
 #include "describe.hpp"
 
@@ -86,14 +86,7 @@ std::optional<StageOptions> read_options(int argc, char** argv, const StageProgr
   app.add_option("--json", options.json, "Write a record of the run; - is standard output")
       ->type_name("FILE|-");
   app.add_flag("--describe", options.describe, "Print what this stage is, as JSON");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    write_stdout(app.help());
-    return {};
-  } catch (const CLI::ParseError& error) {
-    throw BadInput(fmt::format("{}; see --help", error.what()));
-  }
+  if (!parse_command_line(app, argc, argv)) return {};
   if (const auto rest = app.remaining(); !rest.empty())
     throw BadInput(fmt::format(
         "unknown argument '{}'; allowed are --dataset, --set, --input, --output, --precision, "

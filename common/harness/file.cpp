@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <staircase/error.hpp>
 #include <staircase/file.hpp>
@@ -98,6 +99,19 @@ void guard_standard_streams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(descriptor, F_GETFD) < 0) ::open("/dev/null", O_RDONLY);
   std::signal(SIGPIPE, SIG_IGN);
+}
+
+TemporaryDirectory::TemporaryDirectory() {
+  std::string name = fs::temp_directory_path() / "staircase-XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr)
+    throw BadInput(
+        fmt::format("no directory can be made in '{}'", fs::temp_directory_path().string()));
+  path_ = name;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code error;
+  fs::remove_all(path_, error);
 }
 
 }  // namespace staircase

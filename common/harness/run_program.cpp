@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <new>
 #include <optional>
 #include <staircase/error.hpp>
 #include <staircase/file.hpp>
 #include <staircase/machine.hpp>
 #include <staircase/number.hpp>
+#include <staircase/program.hpp>
 #include <staircase/stage.hpp>
 #include <staircase/statistics.hpp>
 
@@ -148,21 +147,10 @@ void run(int argc, char** argv, const StageProgram& program) {
 }  // namespace
 
 int run_program(int argc, char** argv, const StageProgram& program) {
-  guard_standard_streams();
-  const auto report = [&](Exit status, std::string_view sentence) {
-    fmt::print(stderr, "{}: {}\n", names_of(program).program(), sentence);
-    return static_cast<int>(status);
-  };
-  try {
+  return run_guarded(names_of(program).program(), [&] {
     run(argc, argv, program);
-    return static_cast<int>(Exit::solved);
-  } catch (const Failure& failure) {
-    return report(failure.status(), failure.what());
-  } catch (const std::bad_alloc&) {
-    return report(Exit::exhausted, "the machine has not enough memory for this problem");
-  } catch (const std::exception& error) {
-    return report(Exit::wrong, error.what());
-  }
+    return Exit::solved;
+  });
 }
 
 }  // namespace staircase

@@ -25,4 +25,17 @@ void write_stdout(std::string_view text);
 /// takes its place, and that a closed pipe is an error and not a signal.
 void guard_standard_streams();
 
+/// A directory of this process's own, removed with all that is in it.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
 }  // namespace staircase
