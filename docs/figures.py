@@ -42,8 +42,8 @@ class Results:
         """The records of one run, by stage."""
         for recording in self.machines.get(machine, []):
             for run in recording["runs"]:
-                if (run["workload"], run["dataset"], run["precision"]) == (
-                        workload, dataset, precision):
+                if [run[key] for key in ("workload", "dataset", "precision")] == [
+                        workload, dataset, precision]:
                     return {record["stage"]: record for record in run["records"]}
         raise UnknownKey(f"no run of {workload} {dataset} {precision} on {machine} is recorded")
 

@@ -1,9 +1,9 @@
 """Makes the book: generates what the pages include, runs Doxygen, and links the pages in order.
 
-Usage: make_book.py ROOT PROGRAMS OUTPUT STAMP DEPFILE VERSION
+Usage: make_book.py ROOT OUTPUT STAMP DEPFILE VERSION
 
-ROOT is the repository, PROGRAMS the directory of the built stage programs, OUTPUT the directory that
-gets html/. The book is written beside the one there is and replaces it only when it is whole.
+ROOT is the repository, OUTPUT the directory that gets html/. The book is written beside the one there
+is and replaces it only when it is whole.
 """
 
 import html
@@ -62,9 +62,16 @@ def error_text(record):
     return "exact" if record["error"] == 0 else f"{record['error']:.1e}"
 
 
+def machine_text(recording):
+    """The device of a recording where it is not the processor, else nothing."""
+    names = {record["device_name"] for run in recording["runs"] for record in run["records"]
+             if record.get("device") == "gpu"}
+    return "".join(f"{name}; host: " for name in sorted(names))
+
+
 def figures_rows(stage, results):
     """Yields a table row a recorded run of a stage."""
-    for recordings in results.machines.values():
+    for of_machine, recordings in results.machines.items():
         for recording in recordings:
             for run in recording["runs"]:
                 records = {record["stage"]: record for record in run["records"]}
@@ -72,20 +79,22 @@ def figures_rows(stage, results):
                     continue
                 record = records[stage.name]
                 ratio = {}
-                for name, other in (("zero", next(iter(records))),
+                zero = next((name for name in records if name.startswith("00_")), None)
+                for name, other in (("zero", zero),
                                     ("step", stage.before and stage.before.name)):
                     if other in records and other != stage.name:
                         ratio[name] = f"{figures.figure('speedup', [records[other], record]):.2f}"
-                cells = (run["dataset"], run["precision"], seconds_text(record["seconds"]["median"]),
+                cells = (of_machine, run["dataset"], run["precision"], seconds_text(record["seconds"]["median"]),
                          spread_text(record), ratio.get("zero", ""), ratio.get("step", ""),
-                         f"{100 * record['of_limit']:.3g} %", error_text(record))
+                         f"{100 * record['of_limit']:.3g} %" if "of_limit" in record else "",
+                         error_text(record))
                 yield "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
 
 
 def recording_text(recording, repeats):
     """Machine, date and revision of a recording."""
     machine = recording["machine"]
-    return (f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}, {machine['compiler']}; "
+    return (f"{machine_text(recording)}{machine['cpu']}, {machine['cores']} cores, {machine['system']}, {machine['compiler']}; "
             f"medians of {repeats}; {recording['date'][:10]}, revision {recording['revision']}")
 
 
@@ -94,10 +103,11 @@ def figures_html(stage, results):
     rows = "".join(figures_rows(stage, results))
     if not rows:
         return "<p>No run recorded yet.</p>\n"
-    titles = ("data set", "precision", "time", "spread", "× 00", "× step", "of limit", "error")
-    captions = {recording_text(recording, len(recording["runs"][0]["records"][0]["repeats"]))
-                for recordings in results.machines.values() for recording in recordings
-                if any(run["workload"] == stage.workload for run in recording["runs"])}
+    titles = ("machine", "data set", "precision", "time", "spread", "× 00", "× step", "of limit", "error")
+    captions = dict.fromkeys(
+        recording_text(recording, len(recording["runs"][0]["records"][0]["repeats"]))
+        for recordings in results.machines.values() for recording in recordings
+        if any(run["workload"] == stage.workload for run in recording["runs"]))
     return ('<div class="figures"><table class="markdownTable"><tr>'
             + "".join(f"<th>{title}</th>" for title in titles) + f"</tr>{rows}</table>"
             + "".join(f"<p class=\"caption\">{html.escape(text)}.</p>" for text in captions)
@@ -215,7 +225,7 @@ def write_depfile(root, stamp, depfile):
     pathlib.Path(depfile).write_text(f"{stamp}: {escaped}\n")
 
 
-def main(root, programs, output, stamp, depfile, version):
+def main(root, output, stamp, depfile, version):
     """The exit status of the first step that fails."""
     root, output = pathlib.Path(root), pathlib.Path(output).resolve()
     final = output / "html"
@@ -226,7 +236,7 @@ def main(root, programs, output, stamp, depfile, version):
     if figures.main("--check", root) != 0:
         return 1
     results = figures.Results(root / "docs" / "results")
-    workloads = stages.find_stages(root, programs)
+    workloads = stages.find_stages(root)
     generate(root, workloads, results, generated)
     write_doxyfile(root, work, generated, version)
     write_layout(work)

@@ -2,9 +2,8 @@
 
 import dataclasses
 import difflib
-import json
 import pathlib
-import subprocess
+import re
 
 
 @dataclasses.dataclass
@@ -37,17 +36,23 @@ def find_source(directory):
     return sources[0]
 
 
-def find_stages(root, programs):
+def what_it_says(source, field):
+    """The title or the idea that a stage's `main` hands to the harness."""
+    match = re.search(rf'\.{field} = "([^"]*)"', source.read_text())
+    if not match:
+        raise SystemExit(f"{source} has no {field}")
+    return match[1]
+
+
+def find_stages(root):
     """The stages by workload, in reading order."""
     workloads = {}
     for directory in sorted(pathlib.Path(root, "stages").glob("*/[0-9][0-9]_*")):
-        workload = directory.parent.name
-        program = pathlib.Path(programs, f"{workload}-{directory.name}")
-        described = json.loads(subprocess.run([program, "--describe"], check=True,
-                                              capture_output=True, text=True).stdout)
-        stages = workloads.setdefault(workload, [])
-        stages.append(Stage(workload, directory.name, find_source(directory), described["title"],
-                            described["idea"], stages[-1] if stages else None))
+        source = find_source(directory)
+        stages = workloads.setdefault(directory.parent.name, [])
+        stages.append(Stage(directory.parent.name, directory.name, source,
+                            what_it_says(source, "title"), what_it_says(source, "idea"),
+                            stages[-1] if stages else None))
     return workloads
 
 

@@ -121,7 +121,7 @@ TEST(Verdict, AStageThatBreaksFailsTheRunButNotTheOthers) {
   toys.add("04_good", {1, 2});
   const ProcessResult result = toys.run();
   EXPECT_EQ(result.status, 1);
-  EXPECT_TRUE(contains(line_of(result.out, "01_broken"), "failed: toy: the device failed"));
+  EXPECT_TRUE(contains(line_of(result.out, "01_broken"), "failed: the device failed"));
   EXPECT_TRUE(contains(line_of(result.out, "02_killed"), "failed: ended with status 137"));
   EXPECT_TRUE(contains(line_of(result.out, "03_silent"), "failed: wrote no record"));
   EXPECT_TRUE(contains(line_of(result.out, "04_good"), "exact"));
@@ -133,7 +133,7 @@ TEST(Verdict, MissingHardwareIsShownAndDoesNotFailTheRun) {
   toys.add_script("01_gpu", "echo 'toy: there is no GPU' >&2; exit 77");
   const ProcessResult result = toys.run();
   EXPECT_EQ(result.status, 0);
-  EXPECT_TRUE(contains(line_of(result.out, "01_gpu"), "not available: toy: there is no GPU"));
+  EXPECT_TRUE(contains(line_of(result.out, "01_gpu"), "not available: there is no GPU"));
   EXPECT_EQ(toys.run({"--stages", "01"}).status, 1) << "a run in which nothing ran is not well";
 }
 
@@ -141,7 +141,7 @@ TEST(Verdict, WithoutStageZeroThereIsNone) {
   Toys toys;
   toys.add_script("00_zero", "echo 'toy: no memory' >&2; exit 3");
   toys.add("01_good", {1, 2});
-  expect_refusal(toys.run(), 3, {"stage zero", "toy: no memory"});
+  expect_refusal(toys.run(), 3, {"stage zero", "no memory"});
 }
 
 TEST(Selection, TakesNumbersRangesAndNames) {
@@ -202,10 +202,16 @@ TEST(Json, HoldsTheMachineAndEveryRun) {
     EXPECT_EQ(run.at("dataset"), "tiny");
     ASSERT_GE(run.at("records").size(), 5u);
     for (const json& record : run.at("records")) {
+      if (record.at("verdict") == "not available") {
+        EXPECT_NE(record.at("reason").get<std::string>().find("GPU"), std::string::npos) << record;
+        continue;
+      }
       EXPECT_TRUE(record.at("verdict") == "matches" || record.at("verdict") == "reference")
           << record;
       EXPECT_LE(record.at("error"), record.at("tolerance").at("relative"));
-      EXPECT_GT(record.at("of_limit"), 0);
+      if (record.at("device") == "cpu") {
+        EXPECT_GT(record.at("of_limit"), 0);
+      }
     }
     EXPECT_EQ(run.at("records")[1].at("stage"), "01_openmp");
     EXPECT_GT(run.at("records")[1].at("lines_added"), 0);

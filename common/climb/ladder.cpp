@@ -100,7 +100,7 @@ void Ladder::add_row(const Program& program) {
     const Work work{modelled.at("flops"), modelled.at("bytes")};
     const Precision precision = settings_.precision == "f64" ? Precision::f64 : Precision::f32;
     const double median = row.outcome.median();
-    row.of_limit = ceilings_.floor(work, precision) / median;
+    if (program.device() == "cpu") row.of_limit = ceilings_.floor(work, precision) / median;
     row.over_zero = measurement_.zero_median() / median;
     if (previous != nullptr && medians_.contains(previous->stage))
       row.over_step = medians_.at(previous->stage) / median;

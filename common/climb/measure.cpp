@@ -15,6 +15,13 @@ namespace fs = std::filesystem;
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
+/// What a program says on standard error, without its name in front.
+std::string sentence_of(const std::string& error) {
+  const std::string line = first_line(error);
+  const auto colon = line.find(": ");
+  return colon == std::string::npos ? line : line.substr(colon + 2);
+}
+
 std::vector<std::string> command_of(const Program& program, const RunSettings& settings,
                                     const fs::path& solution, const fs::path& record) {
   std::vector<std::string> command{program.path,
@@ -67,7 +74,7 @@ Outcome Measurement::execute(const Program& program, const RunSettings& settings
   const ProcessResult result =
       run_process(command_of(program, settings, solution, record), options);
   Outcome outcome{program, Verdict::failed, std::numeric_limits<double>::quiet_NaN(),
-                  first_line(result.err), nullptr};
+                  sentence_of(result.err), nullptr};
   if (result.status == static_cast<int>(Exit::bad_input)) throw BadInput(first_line(result.err));
   if (result.status == static_cast<int>(Exit::not_available))
     outcome.verdict = Verdict::not_available;

@@ -16,6 +16,10 @@ std::string factor_text(double factor) {
   return fmt::format("{:.{}f}", factor, factor < 99.995 ? 2 : 0);
 }
 
+std::string limit_text(double share) {
+  return share == 0 ? "" : fmt::format("{:.3g} %", 100 * share);
+}
+
 std::string lines_text(const std::optional<LinesChanged>& lines) {
   return lines ? fmt::format("+{} -{}", lines->added, lines->removed) : "";
 }
@@ -32,11 +36,11 @@ std::string line_of(const Row& row, int stage_width, int idea_width) {
                                         fit(outcome.program.text("idea"), idea_width), idea_width);
   if (!outcome.record.is_object())
     return fmt::format("{}  {}: {}", start, name_of(outcome.verdict), outcome.reason);
-  return fmt::format(
-      "{}  {:>9} {:>7}  {:>6}  {:>6}  {:>8}  {:>10}  {:>8}", start, time_text(outcome.median()),
-      fmt::format("{:.1f} %", 100 * outcome.seconds().spread()), factor_text(row.over_zero),
-      factor_text(row.over_step), fmt::format("{:.3g} %", 100 * row.of_limit), error_text(outcome),
-      lines_text(row.lines));
+  return fmt::format("{}  {:>9} {:>7}  {:>6}  {:>6}  {:>8}  {:>10}  {:>8}", start,
+                     time_text(outcome.median()),
+                     fmt::format("{:.1f} %", 100 * outcome.seconds().spread()),
+                     factor_text(row.over_zero), factor_text(row.over_step),
+                     limit_text(row.of_limit), error_text(outcome), lines_text(row.lines));
 }
 
 }  // namespace

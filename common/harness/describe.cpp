@@ -15,8 +15,6 @@ StageNames names_of(const StageProgram& program) {
           std::filesystem::path("stages") / workload / directory.filename() / source.filename()};
 }
 
-std::string device() { return "cpu"; }
-
 std::string name_of(Precision precision) { return precision == Precision::f64 ? "f64" : "f32"; }
 
 Json parameters_json(const StageProgram& program, const std::vector<double>& values) {
@@ -58,8 +56,8 @@ Json describe(const StageProgram& program) {
           {"title", program.title},
           {"idea", program.idea},
           {"source", names.source},
-          {"device", device()},
-          {"needs", Json::array()},
+          {"device", program.device},
+          {"needs", program.device == "gpu" ? Json{"a CUDA GPU"} : Json::array()},
           {"precisions", {"f64", "f32"}},
           {"datasets", datasets},
           {"default_dataset", program.datasets[0].name},

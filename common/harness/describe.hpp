@@ -23,9 +23,6 @@ struct StageNames {
 
 StageNames names_of(const StageProgram& program);
 
-/// "cpu", "gpu" or "cpu-device".
-std::string device();
-
 std::string name_of(Precision precision);
 
 /// The parameters as a JSON object; whole numbers stay whole.

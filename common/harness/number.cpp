@@ -33,4 +33,6 @@ double parse_real(std::string_view name, std::string_view text, double min, doub
   return value;
 }
 
+std::string to_text(double value) { return fmt::format("{:.6g}", value); }
+
 }  // namespace staircase

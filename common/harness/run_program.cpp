@@ -29,7 +29,7 @@ double needed_memory(const StageProgram& program, Precision precision) {
 
 void check_memory(const StageProgram& program, Precision precision) {
   const double needed = needed_memory(program, precision);
-  const double available = available_memory();
+  const double available = program.available_memory();
   if (needed > available)
     throw NotEnoughMemory(
         fmt::format("{} needs {:.0f} bytes of memory for this problem, and {:.0f} bytes are "
@@ -65,7 +65,8 @@ Json record(const StageProgram& program, const std::string& dataset, const Stage
           {"parameters", parameters_json(program, program.values())},
           {"input", input.empty() ? Json(nullptr) : Json(input)},
           {"precision", name_of(precision)},
-          {"device", device()},
+          {"device", program.device},
+          {"device_name", program.device_name()},
           {"threads", thread_count()},
           {"machine", to_json(this_machine())},
           {"seconds", {{"min", seconds.min}, {"median", seconds.median}, {"max", seconds.max}}},
@@ -117,9 +118,11 @@ void run(int argc, char** argv, const StageProgram& program) {
   const double repeat_count = parse_integer("--repeat", options->repeat, 1, 1e6);
   const double warmup_count = parse_integer("--warmup", options->warmup, 0, 1e6);
   const std::string dataset = make_problem(program, *options, precision);
-  check_memory(program, precision);
   if (!options->output.empty()) check_writable(options->output);
   if (!options->json.empty() && options->json != "-") check_writable(options->json);
+
+  program.prepare_device();
+  check_memory(program, precision);
 
   NpyArray solution;
   std::vector<Repeat> repeats;

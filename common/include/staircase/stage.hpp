@@ -12,8 +12,12 @@
 #include <vector>
 
 #include "array.hpp"
+#include "machine.hpp"
 #include "timeline.hpp"
 #include "workload.hpp"
+#ifdef __CUDACC__
+#include "cuda.hpp"
+#endif
 
 namespace staircase {
 
@@ -46,6 +50,7 @@ struct NamedValues {
 /// A stage whose problem's type is erased, so that the harness is compiled once.
 struct StageProgram {
   std::string source_file;
+  std::string device;  ///< "cpu" or "gpu"
   std::string title;
   std::string idea;
   std::vector<ParameterInfo> parameters;
@@ -59,6 +64,9 @@ struct StageProgram {
   std::function<Work(Precision)> work;
   std::function<Tolerance(Precision)> tolerance;
   std::function<double()> reals;
+  std::function<void()> prepare_device;      ///< throws NotAvailable if it is not there
+  std::function<double()> available_memory;  ///< bytes that the arrays may take
+  std::function<std::string()> device_name;
   std::function<NpyArray(Precision, Timeline&)> solve;
 };
 
@@ -66,6 +74,21 @@ struct StageProgram {
 int run_program(int argc, char** argv, const StageProgram& program);
 
 namespace detail {
+
+/// Fills in what the program runs on; decided by the compiler of the stage's source.
+inline void set_device(StageProgram& program) {
+#ifdef __CUDACC__
+  program.device = "gpu";
+  program.prepare_device = prepare_gpu;
+  program.available_memory = available_gpu_memory;
+  program.device_name = gpu_name;
+#else
+  program.device = "cpu";
+  program.prepare_device = [] {};
+  program.available_memory = staircase::available_memory;
+  program.device_name = [] { return this_machine().cpu; };
+#endif
+}
 
 template <typename Problem>
 double get(const Problem& problem, const Parameter<Problem>& parameter) {
@@ -121,6 +144,7 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
   const auto& parameters = workload.parameters;
   StageProgram program{
       .source_file = source,
+      .device = {},
       .title = stage.title,
       .idea = stage.idea,
       .parameters = {},
@@ -138,6 +162,9 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
       .work = [&](Precision precision) { return workload.work(problem, precision); },
       .tolerance = [&](Precision precision) { return workload.tolerance(problem, precision); },
       .reals = [&] { return stage.reals(problem); },
+      .prepare_device = {},
+      .available_memory = {},
+      .device_name = {},
       .solve =
           [&](Precision precision, Timeline& timeline) {
             return precision == Precision::f64 ? detail::to_npy(stage.solve_f64(problem, timeline))
@@ -146,6 +173,7 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
   };
   for (const auto& [name, member, min, max, help] : parameters)
     program.parameters.push_back({name, member.index() == 0, min, max, help});
+  detail::set_device(program);
   return run_program(argc, argv, program);
 }
 

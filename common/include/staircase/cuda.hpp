@@ -1,0 +1,85 @@
+/// \file
+/// What CUDA stages share: checked calls, arrays on the device, and the device itself.
+
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "array.hpp"
+#include "error.hpp"
+
+namespace staircase {
+
+/// Throws if a call of the CUDA runtime failed.
+/// \throws Failure with the exit status "the device failed"
+inline void check(cudaError_t error) {
+  if (error != cudaSuccess)
+    throw Failure(Exit::exhausted, std::string("the device failed: ") + cudaGetErrorString(error));
+}
+
+/// Throws if the launch before it failed; call it behind every launch.
+inline void check_launch() { check(cudaGetLastError()); }
+
+/// Creates the CUDA context, so that its time is not taken for the stage's.
+/// \throws NotAvailable if there is no GPU that this program can use
+inline void prepare_gpu() {
+  int count = 0;
+  if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess || count == 0)
+    throw NotAvailable(std::string("this stage needs a CUDA GPU, and there is none (") +
+                       cudaGetErrorString(error == cudaSuccess ? cudaErrorNoDevice : error) + ")");
+  check(cudaFree(nullptr));
+}
+
+/// Bytes of device memory that can be allocated.
+inline double available_gpu_memory() {
+  std::size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total));
+  return static_cast<double>(free);
+}
+
+/// The name of the GPU: "NVIDIA H200".
+inline std::string gpu_name() {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, 0));
+  return properties.name;
+}
+
+/// A dense row-major array in device memory; poisoned with bytes 0xFF, which are NaN, when it is
+/// made.
+template <typename T, std::size_t rank>
+class DeviceArray {
+ public:
+  template <std::integral... Extent>
+  requires(sizeof...(Extent) == rank) explicit DeviceArray(Extent... extent)
+      : extents_{static_cast<std::size_t>(extent)...} {
+    check(cudaMalloc(&data_, bytes()));
+    check(cudaMemset(data_, 0xFF, bytes()));
+  }
+  ~DeviceArray() { cudaFree(data_); }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+
+  /// The array as kernels take it.
+  View<T, rank> view() const { return {data_, extents_}; }
+
+  /// Copies as many elements as the array has; returns when they are there.
+  void copy_from(const T* host) { check(cudaMemcpy(data_, host, bytes(), cudaMemcpyHostToDevice)); }
+  void copy_to(T* host) const { check(cudaMemcpy(host, data_, bytes(), cudaMemcpyDeviceToHost)); }
+
+ private:
+  std::size_t bytes() const {
+    std::size_t size = sizeof(T);
+    for (const std::size_t extent : extents_) size *= extent;
+    return size;
+  }
+
+  T* data_ = nullptr;
+  std::array<std::size_t, rank> extents_;
+};
+
+}  // namespace staircase
