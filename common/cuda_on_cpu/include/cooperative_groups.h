@@ -138,8 +138,8 @@ coalesced_group binary_partition(const Tile& tile, bool predicate) {
 template <typename Tile, typename Label>
 coalesced_group labeled_partition(const Tile& tile, Label label) {
   const unsigned first = cuda_on_cpu::lane() - tile.thread_rank();
-  const unsigned lanes = tile.size() == 32 ? cuda_on_cpu::all_lanes
-                                           : ((1u << tile.size()) - 1) << first;
+  const unsigned lanes =
+      tile.size() == 32 ? cuda_on_cpu::all_lanes : ((1u << tile.size()) - 1) << first;
   return coalesced_group(__match_any_sync(lanes, label));
 }
 
@@ -204,8 +204,8 @@ class cluster_group {
   }
   template <typename T>
   static T* map_shared_rank(T* address, unsigned rank) {
-    return static_cast<T*>(cuda_on_cpu::in_block_of_cluster(
-        const_cast<const std::remove_const_t<T>*>(address), rank));
+    return static_cast<T*>(
+        cuda_on_cpu::in_block_of_cluster(const_cast<const std::remove_const_t<T>*>(address), rank));
   }
   static unsigned query_shared_rank(const void* address) {
     for (unsigned rank = 0; rank < num_blocks(); ++rank)

@@ -22,19 +22,29 @@ T result(T old, T operand) {
       } else {
         return old + operand;
       }
-    case Atomic::minimum: return std::min(old, operand);
-    case Atomic::maximum: return std::max(old, operand);
-    case Atomic::exchange: return operand;
-    default: break;
+    case Atomic::minimum:
+      return std::min(old, operand);
+    case Atomic::maximum:
+      return std::max(old, operand);
+    case Atomic::exchange:
+      return operand;
+    default:
+      break;
   }
   if constexpr (std::is_integral_v<T>) {
     switch (operation) {
-      case Atomic::increment: return old >= operand ? 0 : old + 1;
-      case Atomic::decrement: return old == 0 || old > operand ? operand : old - 1;
-      case Atomic::bit_and: return old & operand;
-      case Atomic::bit_or: return old | operand;
-      case Atomic::bit_xor: return old ^ operand;
-      default: break;
+      case Atomic::increment:
+        return old >= operand ? 0 : old + 1;
+      case Atomic::decrement:
+        return old == 0 || old > operand ? operand : old - 1;
+      case Atomic::bit_and:
+        return old & operand;
+      case Atomic::bit_or:
+        return old | operand;
+      case Atomic::bit_xor:
+        return old ^ operand;
+      default:
+        break;
     }
   }
   return old;
@@ -56,8 +66,8 @@ T atomic(T* address, T operand, Order order) {
   __atomic_load(address, &old, __ATOMIC_SEQ_CST);
   do {
     fresh = result<operation>(old, operand);
-  } while (!__atomic_compare_exchange(address, &old, &fresh, false, __ATOMIC_SEQ_CST,
-                                      __ATOMIC_SEQ_CST));
+  } while (
+      !__atomic_compare_exchange(address, &old, &fresh, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
   after_atomic(std::memcmp(&old, &fresh, sizeof(T)) != 0);
   return old;
 }
@@ -66,8 +76,8 @@ template <typename T>
 T atomic_compare(T* address, T expected, T desired, Order order) {
   before(address, sizeof(T), order, __builtin_return_address(0), __builtin_frame_address(0));
   T old = expected;
-  const bool replaced = __atomic_compare_exchange(address, &old, &desired, false, __ATOMIC_SEQ_CST,
-                                                  __ATOMIC_SEQ_CST);
+  const bool replaced =
+      __atomic_compare_exchange(address, &old, &desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   after_atomic(replaced);
   return old;
 }
@@ -94,16 +104,16 @@ void atomic_store(T* address, T value, Order order) {
   INSTANTIATE(minimum, T)      \
   INSTANTIATE(maximum, T)      \
   INSTANTIATE(exchange, T)
-#define INSTANTIATE_BITS(T)  \
-  INSTANTIATE_ORDERED(T)     \
-  INSTANTIATE(increment, T)  \
-  INSTANTIATE(decrement, T)  \
-  INSTANTIATE(bit_and, T)    \
-  INSTANTIATE(bit_or, T)     \
+#define INSTANTIATE_BITS(T) \
+  INSTANTIATE_ORDERED(T)    \
+  INSTANTIATE(increment, T) \
+  INSTANTIATE(decrement, T) \
+  INSTANTIATE(bit_and, T)   \
+  INSTANTIATE(bit_or, T)    \
   INSTANTIATE(bit_xor, T)
-#define INSTANTIATE_ACCESS(T)                     \
-  template T atomic_compare(T*, T, T, Order);     \
-  template T atomic_load(const T*, Order);        \
+#define INSTANTIATE_ACCESS(T)                 \
+  template T atomic_compare(T*, T, T, Order); \
+  template T atomic_load(const T*, Order);    \
   template void atomic_store(T*, T, Order);
 
 INSTANTIATE_BITS(int)

@@ -13,10 +13,11 @@ void complete(BarrierState* state) {
   Block& b = *block;
   state->missing = state->expected;
   ++state->phase;
-  ++b.epoch;  // what was done before the barrier is seen behind it
+  ++b.clock;  // what was done before the barrier is seen behind it
   for (unsigned rank = 0; rank < b.started; ++rank) {
     Thread& thread = b.threads[rank];
-    if (thread.state == State::at_barrier_object && thread.barrier_object == state) wake(&thread);
+    if (thread.state == State::at_barrier_object && details_of(thread).barrier_object == state)
+      wake(&thread);
   }
 }
 
@@ -36,7 +37,7 @@ void wait(BarrierState* state, unsigned phase) {
   Thread* thread = block->current;
   thread->place = __builtin_return_address(0);
   while (state->phase == phase) {
-    thread->barrier_object = state;
+    details_of(*thread).barrier_object = state;
     wait_in(thread, State::at_barrier_object);
   }
 }

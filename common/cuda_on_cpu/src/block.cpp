@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdlib>
 #include <new>
@@ -58,6 +59,7 @@ void* start_stack() {
 }
 
 void make_current(Thread* thread) {
+  thread->state = State::ready;
   block->current = thread;
   current_thread_index = thread->index;
 }
@@ -109,13 +111,12 @@ void open_barrier(Thread* last) {
     if (static_cast<Scope>(any.mask) == Scope::gang) b.gang_phase = b.gang->arrive();
     if (!b.gang->wait(b.gang_rank, b.gang_phase)) give_up();
   }
-  for (Thread* thread = b.at_barrier.head; thread != nullptr; thread = thread->next) {
-    if (thread->place != any.place) analysis::different_barriers(*thread, any);
-    thread->state = State::ready;
-    ++thread->warp->running;
+  // All that live are here, so the lanes of each warp that have not finished run from now on.
+  for (unsigned first = 0; first < b.launch->threads; first += warp_size) {
+    Warp& warp = b.warps[first / warp_size];
+    warp.running = static_cast<unsigned>(std::popcount(warp.lanes & ~warp.finished));
   }
   b.at_barrier_count = 0;
-  ++b.epoch;
   b.barrier_clock = b.clock++;
   ++b.barriers;
   b.predicates_sum = b.predicates;
@@ -128,6 +129,8 @@ void barrier(Scope scope, const void* place) {
   Thread* thread = b.current;
   thread->place = place;
   thread->mask = static_cast<unsigned>(scope);
+  if (!b.at_barrier.empty() && b.at_barrier.head->place != place)
+    analysis::different_barriers(*thread, *b.at_barrier.head);
   if (++b.at_barrier_count == b.living) {
     open_barrier(thread);
   } else {
@@ -171,10 +174,9 @@ void run_thread() {
   thread->warp = &b.warps[rank / warp_size];
   thread->spins = 0;
   thread->fenced = false;
-  thread->copies.clear();
-  thread->batches = 0;
-  thread->stack_top = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  thread->state = State::ready;
+  details_of(*thread).copies.clear();
+  details_of(*thread).batches = 0;
+  details_of(*thread).stack_top = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   advance(b.next_index, b.launch->configuration.block);
   make_current(thread);
   b.launch->invocation.call(b.launch->invocation.closure.get());
@@ -191,8 +193,8 @@ void run_threads() {
     if ((b.ready.empty() || b.start_next) && b.started < b.launch->threads) {
       run_thread();
     } else {
-      const auto offset = static_cast<std::size_t>(
-          static_cast<char*>(__builtin_frame_address(0)) - b.stack_pool);
+      const auto offset =
+          static_cast<std::size_t>(static_cast<char*>(__builtin_frame_address(0)) - b.stack_pool);
       char* stack = b.stack_pool + offset / stack_bytes * stack_bytes;
       if (*reinterpret_cast<std::uint64_t*>(stack) != stack_end_mark)
         fatal("kernel " + b.launch->kernel + " uses more than " + std::to_string(stack_bytes) +
@@ -225,12 +227,11 @@ void prepare(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank) {
   b.failed = false;
   b.idle_yields = 0;
   b.barriers = 0;
-  ++b.epoch;
   b.barrier_clock = b.clock++;
   for (unsigned first = 0; first < launch.threads; first += warp_size) {
     const unsigned lanes = std::min(warp_size, launch.threads - first);
-    b.warps[first / warp_size] = {&b.threads[first], lanes == 32 ? all_lanes : (1u << lanes) - 1,
-                                  0, 0, 0, lanes, 0};
+    b.warps[first / warp_size] = {
+        &b.threads[first], lanes == 32 ? all_lanes : (1u << lanes) - 1, 0, 0, 0, lanes, 0};
   }
   const auto builtin = [](dim3 d) { return Builtin{d.x, d.y, d.z}; };
   set_block(builtin(b.index), builtin(launch.configuration.block), builtin(grid));
@@ -239,9 +240,12 @@ void prepare(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank) {
 /// Says which threads wait for what, when none can go on.
 void report_deadlock() {
   Block& b = *block;
-  constexpr const char* waits[] = {"not started",         "ready",
-                                   "at a block barrier",  "in an operation of a warp",
-                                   "at a cuda::barrier",  "at an access",
+  constexpr const char* waits[] = {"not started",
+                                   "ready",
+                                   "at a block barrier",
+                                   "in an operation of a warp",
+                                   "at a cuda::barrier",
+                                   "at an access",
                                    "finished"};
   unsigned counts[std::size(waits)] = {b.launch->threads - b.started};
   const Thread* first = nullptr;
@@ -254,7 +258,8 @@ void report_deadlock() {
   for (std::size_t i = 0; i < std::size(waits); ++i)
     if (counts[i] > 0) sentence += ' ' + std::to_string(counts[i]) + ' ' + waits[i] + ',';
   sentence.pop_back();
-  report_trouble({.kind = "deadlock", .place = first->place, .thread = first, .sentence = sentence});
+  report_trouble(
+      {.kind = "deadlock", .place = first->place, .thread = first, .sentence = sentence});
 }
 
 double seconds() {
@@ -282,7 +287,10 @@ void lane_stopped(Warp* warp) {
 
 void wait_in(Thread* thread, State state) {
   thread->state = state;
-  if (state != State::at_access) note_spin(false);
+  if (state != State::at_access) {
+    thread->spins = 0;
+    block->idle_yields = 0;
+  }
   lane_stopped(thread->warp);
   leave(&thread->stack_pointer);
 }
@@ -334,9 +342,7 @@ void yield() {
 
 void block_barrier() { barrier(Scope::block, __builtin_return_address(0)); }
 
-int block_count(bool predicate) {
-  return count_at_barrier(predicate, __builtin_return_address(0));
-}
+int block_count(bool predicate) { return count_at_barrier(predicate, __builtin_return_address(0)); }
 
 void grid_barrier() {
   if (!block->launch->configuration.cooperative)

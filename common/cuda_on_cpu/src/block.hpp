@@ -51,24 +51,30 @@ struct PendingCopy {
   const void* place;
 };
 
-struct Thread {
+/// A CUDA thread. What a barrier touches comes first and fills one line of the cache.
+struct alignas(64) Thread {
   void* stack_pointer;
   Thread* next;  ///< in a queue
+  Warp* warp;
+  const void* place;  ///< where it waits
   uint3 index;
   unsigned rank;
+  unsigned mask;   ///< of the collective it waits in, or the scope of the barrier
+  unsigned spins;  ///< rounds of a loop that waits for another thread
   std::uint8_t lane;
   State state;
-  Warp* warp;
-  std::uintptr_t stack_top;
-  const void* place;  ///< where it waits
-  unsigned mask;      ///< of the collective it waits in
-  void* record;
-  Combine combine;
+  bool fenced;  ///< whether it ever ordered its accesses by a fence
   bool orders_memory;
+};
+static_assert(sizeof(Thread) == 64);
+
+/// The rest of a thread.
+struct Details {
+  void* record;  ///< of the collective it waits in
+  Combine combine;
   const void* barrier_object;
+  std::uintptr_t stack_top;
   PendingAccess access;
-  unsigned spins;           ///< atomics since it last did anything else
-  bool fenced;        ///< whether it ever ordered its accesses by a fence
   std::vector<PendingCopy> copies;
   std::size_t batches;  ///< of copies that it closed
 };
@@ -123,34 +129,36 @@ struct Block {
   Queue at_barrier;
   void* host = nullptr;  ///< the stack pointer of the host's side
   Launch* launch = nullptr;
-  Gang* gang = nullptr;   ///< the blocks that this one can wait for, or null
+  Gang* gang = nullptr;  ///< the blocks that this one can wait for, or null
   unsigned gang_rank = 0;
-  unsigned number = 0;    ///< in the grid, x fastest
+  unsigned number = 0;  ///< in the grid, x fastest
   uint3 index = {};
   uint3 next_index = {};  ///< of the next thread to start
   unsigned started = 0;
   unsigned living = 0;
   unsigned at_barrier_count = 0;
-  unsigned gang_arrivals = 0;    ///< threads that told the gang that they have come
-  std::uint32_t gang_phase = 0;  ///< the phase of the gang that they wait for
-  int predicates = 0;       ///< sum over the threads at the barrier
-  int predicates_sum = 0;   ///< of the barrier passed last
-  std::uint32_t epoch = 0;  ///< number of barriers passed
-  std::uint32_t clock = 0;  ///< grows with barriers and with what is published by atomics
+  unsigned gang_arrivals = 0;       ///< threads that told the gang that they have come
+  std::uint32_t gang_phase = 0;     ///< the phase of the gang that they wait for
+  int predicates = 0;               ///< sum over the threads at the barrier
+  int predicates_sum = 0;           ///< of the barrier passed last
+  std::uint32_t clock = 0;          ///< grows with all that orders the accesses of its threads
   std::uint32_t barrier_clock = 0;  ///< at the barrier passed last
   std::uint64_t barriers = 0;
   std::uint64_t idle_yields = 0;  ///< since a thread last did anything but wait in a loop
   double idle_since = 0;          ///< when that began, in seconds
-  bool start_next = false;  ///< whether a new thread goes before those that are ready
+  bool start_next = false;        ///< whether a new thread goes before those that are ready
   bool failed = false;
   std::vector<char*> stacks;  ///< free ones
   char* stack_pool = nullptr;
   std::array<Thread, most_threads> threads;
+  std::array<Details, most_threads> details;  // by rank
   std::array<Warp, most_threads / warp_size> warps;
 };
 
 /// The block of this thread of the operating system; null outside of kernels' threads.
 extern __thread Block* block;
+
+inline Details& details_of(const Thread& thread) { return block->details[thread.rank]; }
 
 /// Bytes of a thread's stack. The odd lines keep stacks from sharing sets of the cache.
 inline constexpr std::size_t stack_bytes = (128 << 10) + 192;

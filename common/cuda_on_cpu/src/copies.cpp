@@ -9,13 +9,14 @@ namespace cuda_on_cpu {
 
 void start_copy(void* to, const void* from, std::size_t bytes) {
   Thread& thread = *block->current;
-  thread.copies.push_back({to, from, bytes, thread.batches + 1, __builtin_return_address(0)});
+  details_of(thread).copies.push_back(
+      {to, from, bytes, details_of(thread).batches + 1, __builtin_return_address(0)});
 }
 
-std::size_t commit_copies() { return ++block->current->batches; }
+std::size_t commit_copies() { return ++details_of(*block->current).batches; }
 
 void wait_for_batch(std::size_t number) {
-  auto& copies = block->current->copies;
+  auto& copies = details_of(*block->current).copies;
   const void* frame = __builtin_frame_address(0);
   std::size_t done = 0;
   for (; done < copies.size() && copies[done].batch <= number; ++done) {
@@ -29,7 +30,7 @@ void wait_for_batch(std::size_t number) {
 }
 
 void wait_for_copies(std::size_t pending) {
-  const std::size_t batches = block->current->batches;
+  const std::size_t batches = details_of(*block->current).batches;
   if (batches > pending) wait_for_batch(batches - pending);
 }
 

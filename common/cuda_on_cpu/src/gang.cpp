@@ -4,8 +4,7 @@
 
 namespace cuda_on_cpu {
 
-Gang::Gang(unsigned size)
-    : thread_areas_(size), inside_(size), runnable_(size), members_(size) {}
+Gang::Gang(unsigned size) : thread_areas_(size), inside_(size), runnable_(size), members_(size) {}
 
 void Gang::enter(unsigned rank) {
   std::unique_lock lock(mutex_);

@@ -33,9 +33,8 @@ class Crew {
     {
       const std::scoped_lock lock(mutex_);
       while (threads_.size() + 1 < size)
-        threads_.emplace_back([this, rank = static_cast<unsigned>(threads_.size() + 1)] {
-          serve(rank);
-        });
+        threads_.emplace_back(
+            [this, rank = static_cast<unsigned>(threads_.size() + 1)] { serve(rank); });
       call_ = [](const void* object, unsigned rank) { (*static_cast<const Work*>(object))(rank); };
       work_ = &work;
       size_ = size;
@@ -107,10 +106,10 @@ void run_gangs(Launch& launch, unsigned gang_size, const NumberOf& number_of) {
 unsigned number_in_cluster(const Configuration& c, unsigned cluster, unsigned rank) {
   const dim3 clusters(c.grid.x / c.cluster.x, c.grid.y / c.cluster.y, c.grid.z / c.cluster.z);
   const unsigned x = cluster % clusters.x * c.cluster.x + rank % c.cluster.x;
-  const unsigned y = cluster / clusters.x % clusters.y * c.cluster.y +
-                     rank / c.cluster.x % c.cluster.y;
-  const unsigned z = cluster / (clusters.x * clusters.y) * c.cluster.z +
-                     rank / (c.cluster.x * c.cluster.y);
+  const unsigned y =
+      cluster / clusters.x % clusters.y * c.cluster.y + rank / c.cluster.x % c.cluster.y;
+  const unsigned z =
+      cluster / (clusters.x * clusters.y) * c.cluster.z + rank / (c.cluster.x * c.cluster.y);
   return (z * c.grid.y + y) * c.grid.x + x;
 }
 
@@ -122,9 +121,9 @@ bool is_valid(const Configuration& c) {
   constexpr unsigned most_layers = 65535, most_block_layers = 64, most_cluster = 16;
   const bool grid = c.grid.x > 0 && c.grid.y > 0 && c.grid.z > 0 && c.grid.x <= 0x7fffffff &&
                     c.grid.y <= most_layers && c.grid.z <= most_layers;
-  const bool block = c.block.x > 0 && c.block.y > 0 && c.block.z > 0 &&
-                     c.block.x <= most_threads && c.block.y <= most_threads &&
-                     c.block.z <= most_block_layers && size_of(c.block) <= most_threads;
+  const bool block = c.block.x > 0 && c.block.y > 0 && c.block.z > 0 && c.block.x <= most_threads &&
+                     c.block.y <= most_threads && c.block.z <= most_block_layers &&
+                     size_of(c.block) <= most_threads;
   if (!grid || !block) return false;
   const unsigned cluster = size_of(c.cluster);
   return cluster > 0 && cluster <= most_cluster && c.grid.x % c.cluster.x == 0 &&
@@ -147,9 +146,7 @@ bool run(Launch& launch) {
   return !launch.failed;
 }
 
-unsigned cluster_rank() {
-  return block->launch->configuration.cooperative ? 0 : block->gang_rank;
-}
+unsigned cluster_rank() { return block->launch->configuration.cooperative ? 0 : block->gang_rank; }
 
 dim3 cluster_extent() { return block->launch->configuration.cluster; }
 
@@ -168,7 +165,8 @@ void* in_block_of_cluster(const void* address, unsigned rank) {
 }
 
 bool is_shared_of(const void* address, unsigned rank) {
-  const auto* area = static_cast<const char*>(in_block_of_cluster(__builtin_thread_pointer(), rank));
+  const auto* area =
+      static_cast<const char*>(in_block_of_cluster(__builtin_thread_pointer(), rank));
   const auto* byte = static_cast<const char*>(address);
   return byte < area && byte >= area - thread_area_bytes();
 }

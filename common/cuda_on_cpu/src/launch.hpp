@@ -16,8 +16,8 @@ struct Launch {
   Configuration configuration;
   Invocation invocation;
   unsigned blocks;
-  unsigned threads;            ///< of a block
-  std::uint32_t operation = 0; ///< the number of the operation in its stream's order
+  unsigned threads;             ///< of a block
+  std::uint32_t operation = 0;  ///< the number of the operation in its stream's order
   int device = 0;
   std::atomic<std::uint64_t> barriers = 0;
   std::atomic<bool> failed = false;

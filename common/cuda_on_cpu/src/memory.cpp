@@ -100,8 +100,8 @@ void release(Allocation* allocation) {
 Allocation* find_allocation(const void* address) {
   const std::scoped_lock lock(heap().mutex);
   Allocation* found = at_or_before(address);
-  const bool inside = found != nullptr && found->living &&
-                      (found->contains(address) || found->base == address);
+  const bool inside =
+      found != nullptr && found->living && (found->contains(address) || found->base == address);
   return inside ? found : nullptr;
 }
 

@@ -145,9 +145,8 @@ OperationPointer enqueue(CUstream_st& stream, std::function<bool(const Operation
     return operation;
   }
   add_default_order(stream, *operation);
-  std::erase_if(operation->after, [](const auto& before) {
-    return before->done && !analysis::enabled;
-  });
+  std::erase_if(operation->after,
+                [](const auto& before) { return before->done && !analysis::enabled; });
   number(*operation, stream.chain);
   forget_done(stream);
   stream.pending.push_back(operation);
@@ -230,7 +229,8 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
 
 /// A marker behind all that a stream has, which an event or another stream can wait for.
 OperationPointer mark(CUstream_st& stream, const void* place) {
-  return enqueue(stream, [](const Operation&) { return true; }, place);
+  return enqueue(
+      stream, [](const Operation&) { return true; }, place);
 }
 
 }  // namespace

@@ -42,14 +42,14 @@ extern "C" void cuda_on_cpu_enter();
 namespace cuda_on_cpu {
 
 void* fresh_stack(char* top, void (*entry)()) {
-  // From the top down: padding that keeps the entry's call aligned to 16 bytes, the address that the
-  // switch returns to, and the six registers in the order in which the switch pops them.
+  // From the top down: padding that keeps the entry's call aligned to 16 bytes, the address that
+  // the switch returns to, and the six registers in the order in which the switch pops them.
   auto** stack = reinterpret_cast<void**>(top);
   *--stack = nullptr;
   *--stack = nullptr;
   *--stack = reinterpret_cast<void*>(cuda_on_cpu_enter);
-  *--stack = nullptr;                           // rbp
-  *--stack = reinterpret_cast<void*>(entry);    // rbx
+  *--stack = nullptr;                              // rbp
+  *--stack = reinterpret_cast<void*>(entry);       // rbx
   for (int i = 0; i < 4; ++i) *--stack = nullptr;  // r12 to r15
   return stack;
 }

@@ -58,8 +58,7 @@ Side side_of(const void* address) {
 bool is_legal(const Rows& rows, bool on_device) {
   const Allocation* allocation = find_allocation(rows.first);
   if (allocation == nullptr) return !on_device || is_symbol(rows.first);
-  return allocation->contains(rows.first, rows.extent()) &&
-         (on_device || allocation->on_host());
+  return allocation->contains(rows.first, rows.extent()) && (on_device || allocation->on_host());
 }
 
 cudaError_t refusal_of(const Rows& to, const Rows& from, cudaMemcpyKind kind) {
@@ -67,10 +66,12 @@ cudaError_t refusal_of(const Rows& to, const Rows& from, cudaMemcpyKind kind) {
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
     return cudaErrorInvalidMemcpyDirection;
   const bool by_address = kind == cudaMemcpyDefault;
-  const bool to_device = by_address ? side_of(to.first) == Side::device
-                                    : kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-  const bool from_device = by_address ? side_of(from.first) == Side::device
-                                      : kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  const bool to_device = by_address
+                             ? side_of(to.first) == Side::device
+                             : kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  const bool from_device = by_address
+                               ? side_of(from.first) == Side::device
+                               : kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   return is_legal(to, to_device) && is_legal(from, from_device) ? cudaSuccess
                                                                 : cudaErrorInvalidValue;
 }
@@ -153,8 +154,8 @@ cudaError_t allocate_for(void** pointer, std::size_t bytes, MemorySpace space) {
 /// The allocation that begins at an address and lives in one of two spaces.
 Allocation* allocation_at(void* pointer, MemorySpace one, MemorySpace other) {
   Allocation* found = find_allocation(pointer);
-  const bool right = found != nullptr && found->base == pointer &&
-                     (found->space == one || found->space == other);
+  const bool right =
+      found != nullptr && found->base == pointer && (found->space == one || found->space == other);
   return right ? found : nullptr;
 }
 
@@ -259,8 +260,7 @@ cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
 
 cudaError_t cudaHostUnregister(void* pointer) {
   const Guard guard(runtime_mutex());
-  Allocation* allocation =
-      allocation_at(pointer, MemorySpace::registered, MemorySpace::registered);
+  Allocation* allocation = allocation_at(pointer, MemorySpace::registered, MemorySpace::registered);
   if (allocation == nullptr)
     return fail(pointer == nullptr ? cudaErrorInvalidValue : cudaErrorHostMemoryNotRegistered);
   for (int device = 0; device < settings().devices; ++device) synchronise_device(device);

@@ -10,10 +10,10 @@ namespace cuda_on_cpu {
 struct Thread;
 
 struct Trouble {
-  const char* kind;                  ///< "race", "deadlock", ...
-  const void* place = nullptr;       ///< behind the instruction that found it
-  const void* other_place = nullptr; ///< behind the instruction that it collided with
-  const Thread* thread = nullptr;    ///< null: the host
+  const char* kind;                   ///< "race", "deadlock", ...
+  const void* place = nullptr;        ///< behind the instruction that found it
+  const void* other_place = nullptr;  ///< behind the instruction that it collided with
+  const Thread* thread = nullptr;     ///< null: the host
   std::string sentence;
 };
 

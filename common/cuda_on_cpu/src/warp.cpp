@@ -20,7 +20,8 @@ bool is_complete(const Warp& warp, const Thread& thread) {
   if ((warp.waiting & needed) != needed) return false;
   for (unsigned rest = needed; rest != 0; rest &= rest - 1) {
     const Thread& other = warp.threads[std::countr_zero(rest)];
-    if (other.mask != thread.mask || other.combine != thread.combine) return false;
+    if (other.mask != thread.mask || details_of(other).combine != details_of(thread).combine)
+      return false;
   }
   return true;
 }
@@ -31,9 +32,9 @@ unsigned complete(Warp& warp, const Thread& thread) {
   void* records[warp_size] = {};
   for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    records[lane] = warp.threads[lane].record;
+    records[lane] = details_of(warp.threads[lane]).record;
   }
-  if (thread.combine != nullptr) thread.combine(records);
+  if (details_of(thread).combine != nullptr) details_of(thread).combine(records);
   warp.waiting &= ~lanes;
   if (thread.orders_memory) ++warp.epoch;
   return lanes;
@@ -45,15 +46,16 @@ void meet(unsigned mask, void* record, Combine combine, bool orders_memory, cons
   const unsigned me = 1u << thread.lane;
   thread.place = place;
   if ((mask & me) == 0) {
-    report_trouble({.kind = "invalid mask",
-                    .place = place,
-                    .thread = &thread,
-                    .sentence = "a lane calls an operation of the warp with a mask without itself"});
+    report_trouble(
+        {.kind = "invalid mask",
+         .place = place,
+         .thread = &thread,
+         .sentence = "a lane calls an operation of the warp with a mask without itself"});
     mask |= me;
   }
   thread.mask = mask;
-  thread.record = record;
-  thread.combine = combine;
+  details_of(thread).record = record;
+  details_of(thread).combine = combine;
   thread.orders_memory = orders_memory;
   warp.waiting |= me;
   if (!is_complete(warp, thread)) return wait_in(&thread, State::in_warp_collective);
@@ -155,9 +157,7 @@ unsigned match(unsigned mask, std::uint64_t value) {
 
 using namespace cuda_on_cpu;
 
-void __syncwarp(unsigned mask) {
-  meet(mask, nullptr, nullptr, true, __builtin_return_address(0));
-}
+void __syncwarp(unsigned mask) { meet(mask, nullptr, nullptr, true, __builtin_return_address(0)); }
 
 unsigned __ballot_sync(unsigned mask, int predicate) {
   return ballot_at(mask, predicate != 0, __builtin_return_address(0));

@@ -11,7 +11,17 @@
 
 namespace cuda_on_cpu {
 
-enum class Atomic { add, minimum, maximum, exchange, increment, decrement, bit_and, bit_or, bit_xor };
+enum class Atomic {
+  add,
+  minimum,
+  maximum,
+  exchange,
+  increment,
+  decrement,
+  bit_and,
+  bit_or,
+  bit_xor
+};
 
 /// How an atomic orders the accesses around it, as far as races are concerned.
 enum class Order { relaxed, acquire, release, both };
@@ -32,16 +42,16 @@ void atomic_store(T* address, T value, Order order);
 
 }  // namespace cuda_on_cpu
 
-#define CUDA_ON_CPU_ATOMIC(name, operation, T)                                      \
-  inline T name(T* address, T operand) {                                            \
-    return cuda_on_cpu::atomic<cuda_on_cpu::Atomic::operation>(address, operand);   \
-  }                                                                                 \
-  inline T name##_block(T* address, T operand) { return name(address, operand); }   \
+#define CUDA_ON_CPU_ATOMIC(name, operation, T)                                    \
+  inline T name(T* address, T operand) {                                          \
+    return cuda_on_cpu::atomic<cuda_on_cpu::Atomic::operation>(address, operand); \
+  }                                                                               \
+  inline T name##_block(T* address, T operand) { return name(address, operand); } \
   inline T name##_system(T* address, T operand) { return name(address, operand); }
 
-#define CUDA_ON_CPU_ATOMIC_OF_INTEGERS(name, operation)      \
-  CUDA_ON_CPU_ATOMIC(name, operation, int)                   \
-  CUDA_ON_CPU_ATOMIC(name, operation, unsigned)              \
+#define CUDA_ON_CPU_ATOMIC_OF_INTEGERS(name, operation) \
+  CUDA_ON_CPU_ATOMIC(name, operation, int)              \
+  CUDA_ON_CPU_ATOMIC(name, operation, unsigned)         \
   CUDA_ON_CPU_ATOMIC(name, operation, unsigned long long)
 
 CUDA_ON_CPU_ATOMIC_OF_INTEGERS(atomicAdd, add)

@@ -16,7 +16,9 @@ struct Binary16 {
   static std::uint16_t bits(float number) {
     return std::bit_cast<std::uint16_t>(static_cast<_Float16>(number));
   }
-  static float number(std::uint16_t bits) { return static_cast<float>(std::bit_cast<_Float16>(bits)); }
+  static float number(std::uint16_t bits) {
+    return static_cast<float>(std::bit_cast<_Float16>(bits));
+  }
 };
 
 /// bfloat16: the upper half of a float, rounded to nearest, ties to even.

@@ -33,8 +33,12 @@ inline double min(float a, double b) { return std::fmin(a, b); }
 inline double min(double a, float b) { return std::fmin(a, b); }
 inline double max(float a, double b) { return std::fmax(a, b); }
 inline double max(double a, float b) { return std::fmax(a, b); }
-inline unsigned long long umin(unsigned long long a, unsigned long long b) { return std::min(a, b); }
-inline unsigned long long umax(unsigned long long a, unsigned long long b) { return std::max(a, b); }
+inline unsigned long long umin(unsigned long long a, unsigned long long b) {
+  return std::min(a, b);
+}
+inline unsigned long long umax(unsigned long long a, unsigned long long b) {
+  return std::max(a, b);
+}
 
 inline float rsqrtf(float x) { return 1 / std::sqrt(x); }
 inline double rsqrt(double x) { return 1 / std::sqrt(x); }
@@ -141,42 +145,42 @@ T square_root(T a, Rounding rounding) {
 
 }  // namespace cuda_on_cpu
 
-#define CUDA_ON_CPU_ROUNDED(suffix, rounding)                                                   \
-  inline float __fadd_##suffix(float a, float b) {                                              \
-    return cuda_on_cpu::add(a, b, cuda_on_cpu::Rounding::rounding);                             \
-  }                                                                                             \
-  inline float __fsub_##suffix(float a, float b) {                                              \
-    return cuda_on_cpu::add(a, -b, cuda_on_cpu::Rounding::rounding);                            \
-  }                                                                                             \
-  inline float __fmul_##suffix(float a, float b) {                                              \
-    return cuda_on_cpu::multiply(a, b, cuda_on_cpu::Rounding::rounding);                        \
-  }                                                                                             \
-  inline float __fdiv_##suffix(float a, float b) {                                              \
-    return cuda_on_cpu::divide(a, b, cuda_on_cpu::Rounding::rounding);                          \
-  }                                                                                             \
-  inline float __frcp_##suffix(float a) {                                                       \
-    return cuda_on_cpu::divide(1.0f, a, cuda_on_cpu::Rounding::rounding);                       \
-  }                                                                                             \
-  inline float __fsqrt_##suffix(float a) {                                                      \
-    return cuda_on_cpu::square_root(a, cuda_on_cpu::Rounding::rounding);                        \
-  }                                                                                             \
-  inline double __dadd_##suffix(double a, double b) {                                           \
-    return cuda_on_cpu::add(a, b, cuda_on_cpu::Rounding::rounding);                             \
-  }                                                                                             \
-  inline double __dsub_##suffix(double a, double b) {                                           \
-    return cuda_on_cpu::add(a, -b, cuda_on_cpu::Rounding::rounding);                            \
-  }                                                                                             \
-  inline double __dmul_##suffix(double a, double b) {                                           \
-    return cuda_on_cpu::multiply(a, b, cuda_on_cpu::Rounding::rounding);                        \
-  }                                                                                             \
-  inline double __ddiv_##suffix(double a, double b) {                                           \
-    return cuda_on_cpu::divide(a, b, cuda_on_cpu::Rounding::rounding);                          \
-  }                                                                                             \
-  inline double __drcp_##suffix(double a) {                                                     \
-    return cuda_on_cpu::divide(1.0, a, cuda_on_cpu::Rounding::rounding);                        \
-  }                                                                                             \
-  inline double __dsqrt_##suffix(double a) {                                                    \
-    return cuda_on_cpu::square_root(a, cuda_on_cpu::Rounding::rounding);                        \
+#define CUDA_ON_CPU_ROUNDED(suffix, rounding)                             \
+  inline float __fadd_##suffix(float a, float b) {                        \
+    return cuda_on_cpu::add(a, b, cuda_on_cpu::Rounding::rounding);       \
+  }                                                                       \
+  inline float __fsub_##suffix(float a, float b) {                        \
+    return cuda_on_cpu::add(a, -b, cuda_on_cpu::Rounding::rounding);      \
+  }                                                                       \
+  inline float __fmul_##suffix(float a, float b) {                        \
+    return cuda_on_cpu::multiply(a, b, cuda_on_cpu::Rounding::rounding);  \
+  }                                                                       \
+  inline float __fdiv_##suffix(float a, float b) {                        \
+    return cuda_on_cpu::divide(a, b, cuda_on_cpu::Rounding::rounding);    \
+  }                                                                       \
+  inline float __frcp_##suffix(float a) {                                 \
+    return cuda_on_cpu::divide(1.0f, a, cuda_on_cpu::Rounding::rounding); \
+  }                                                                       \
+  inline float __fsqrt_##suffix(float a) {                                \
+    return cuda_on_cpu::square_root(a, cuda_on_cpu::Rounding::rounding);  \
+  }                                                                       \
+  inline double __dadd_##suffix(double a, double b) {                     \
+    return cuda_on_cpu::add(a, b, cuda_on_cpu::Rounding::rounding);       \
+  }                                                                       \
+  inline double __dsub_##suffix(double a, double b) {                     \
+    return cuda_on_cpu::add(a, -b, cuda_on_cpu::Rounding::rounding);      \
+  }                                                                       \
+  inline double __dmul_##suffix(double a, double b) {                     \
+    return cuda_on_cpu::multiply(a, b, cuda_on_cpu::Rounding::rounding);  \
+  }                                                                       \
+  inline double __ddiv_##suffix(double a, double b) {                     \
+    return cuda_on_cpu::divide(a, b, cuda_on_cpu::Rounding::rounding);    \
+  }                                                                       \
+  inline double __drcp_##suffix(double a) {                               \
+    return cuda_on_cpu::divide(1.0, a, cuda_on_cpu::Rounding::rounding);  \
+  }                                                                       \
+  inline double __dsqrt_##suffix(double a) {                              \
+    return cuda_on_cpu::square_root(a, cuda_on_cpu::Rounding::rounding);  \
   }
 CUDA_ON_CPU_ROUNDED(rd, down)
 CUDA_ON_CPU_ROUNDED(ru, up)
@@ -214,20 +218,23 @@ inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
   return result;
 }
 inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
-  return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) << (shift & 31) >> 32);
+  return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) << (shift & 31) >>
+                               32);
 }
 inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
   return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) >> (shift & 31));
 }
 inline unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
-  return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) <<
-                               std::min(shift, 32u) >> 32);
+  return static_cast<unsigned>(
+      (static_cast<std::uint64_t>(high) << 32 | low) << std::min(shift, 32u) >> 32);
 }
 inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
   return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) >>
                                std::min(shift, 32u));
 }
-inline int __mulhi(int a, int b) { return static_cast<int>(static_cast<std::int64_t>(a) * b >> 32); }
+inline int __mulhi(int a, int b) {
+  return static_cast<int>(static_cast<std::int64_t>(a) * b >> 32);
+}
 inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>(static_cast<std::uint64_t>(a) * b >> 32);
 }
@@ -293,7 +300,9 @@ To to_integer(From x) {
 
 }  // namespace cuda_on_cpu
 #define CUDA_ON_CPU_TO_INTEGER(from, From, to, To)                                              \
-  inline To __##from##2##to##_rn(From x) { return cuda_on_cpu::to_integer<To>(std::nearbyint(x)); } \
+  inline To __##from##2##to##_rn(From x) {                                                      \
+    return cuda_on_cpu::to_integer<To>(std::nearbyint(x));                                      \
+  }                                                                                             \
   inline To __##from##2##to##_rz(From x) { return cuda_on_cpu::to_integer<To>(std::trunc(x)); } \
   inline To __##from##2##to##_rd(From x) { return cuda_on_cpu::to_integer<To>(std::floor(x)); } \
   inline To __##from##2##to##_ru(From x) { return cuda_on_cpu::to_integer<To>(std::ceil(x)); }
@@ -318,10 +327,10 @@ inline double __ull2double_rn(unsigned long long x) { return static_cast<double>
 
 // --- Loads and stores with a hint for the caches, which mean no more than plain ones here
 
-#define CUDA_ON_CPU_LOAD(name)       \
-  template <typename T>              \
+#define CUDA_ON_CPU_LOAD(name)         \
+  template <typename T>                \
   __forceinline__ T name(const T* p) { \
-    return *p;                       \
+    return *p;                         \
   }
 CUDA_ON_CPU_LOAD(__ldg)
 CUDA_ON_CPU_LOAD(__ldca)
@@ -330,10 +339,10 @@ CUDA_ON_CPU_LOAD(__ldcs)
 CUDA_ON_CPU_LOAD(__ldlu)
 CUDA_ON_CPU_LOAD(__ldcv)
 #undef CUDA_ON_CPU_LOAD
-#define CUDA_ON_CPU_STORE(name)                                        \
-  template <typename T>                                                \
-  __forceinline__ void name(T* p, std::type_identity_t<T> value) {     \
-    *p = value;                                                        \
+#define CUDA_ON_CPU_STORE(name)                                    \
+  template <typename T>                                            \
+  __forceinline__ void name(T* p, std::type_identity_t<T> value) { \
+    *p = value;                                                    \
   }
 CUDA_ON_CPU_STORE(__stwb)
 CUDA_ON_CPU_STORE(__stcg)

@@ -266,8 +266,7 @@ cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned flags) {
 
 template <typename T>
 cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::size_t bytes,
-                               std::size_t offset = 0,
-                               cudaMemcpyKind = cudaMemcpyHostToDevice) {
+                               std::size_t offset = 0, cudaMemcpyKind = cudaMemcpyHostToDevice) {
   return cuda_on_cpu::copy_symbol(const_cast<std::remove_const_t<T>*>(&symbol), from, bytes,
                                   sizeof symbol, offset, true, true, nullptr);
 }

@@ -5,22 +5,22 @@
 
 #include "core.hpp"
 
-#define CUDA_ON_CPU_VECTORS(name, T, align2, align4)                                    \
-  struct name##1 {                                                                      \
-    T x;                                                                                \
-  };                                                                                    \
-  struct alignas(align2) name##2 {                                                      \
-    T x, y;                                                                             \
-  };                                                                                    \
-  struct name##3 {                                                                      \
-    T x, y, z;                                                                          \
-  };                                                                                    \
-  struct alignas(align4) name##4 {                                                      \
-    T x, y, z, w;                                                                       \
-  };                                                                                    \
-  inline name##1 make_##name##1(T x) { return {x}; }                                    \
-  inline name##2 make_##name##2(T x, T y) { return {x, y}; }                            \
-  inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }                    \
+#define CUDA_ON_CPU_VECTORS(name, T, align2, align4)                 \
+  struct name##1 {                                                   \
+    T x;                                                             \
+  };                                                                 \
+  struct alignas(align2) name##2 {                                   \
+    T x, y;                                                          \
+  };                                                                 \
+  struct name##3 {                                                   \
+    T x, y, z;                                                       \
+  };                                                                 \
+  struct alignas(align4) name##4 {                                   \
+    T x, y, z, w;                                                    \
+  };                                                                 \
+  inline name##1 make_##name##1(T x) { return {x}; }                 \
+  inline name##2 make_##name##2(T x, T y) { return {x, y}; }         \
+  inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
   inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 
 CUDA_ON_CPU_VECTORS(char, signed char, 2, 4)

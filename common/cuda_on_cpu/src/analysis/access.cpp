@@ -28,6 +28,7 @@ bool may_access(int from, int to);
 namespace analysis {
 
 const bool enabled = true;
+std::uint64_t accesses = 0;
 
 namespace {
 
@@ -79,9 +80,7 @@ Allocation* cached_allocation(const char* address, std::size_t bytes, Place plac
 }
 
 const char* verb_of(Kind kind) {
-  return kind == read || kind == volatile_read ? "reads"
-         : kind == atomic                      ? "updates"
-                                               : "writes";
+  return kind == read || kind == volatile_read ? "reads" : kind == atomic ? "updates" : "writes";
 }
 
 std::string accessed(Kind kind, std::size_t bytes) {
@@ -121,7 +120,7 @@ struct SharedPlace {
 };
 
 SharedPlace shared_place(const char* address) {
-  const std::size_t bytes = thread_area_bytes();
+  static const std::size_t bytes = thread_area_bytes();
   const auto inside = [&](const char* area) {
     return area != nullptr && address < area && address >= area - bytes;
   };
@@ -149,8 +148,8 @@ void check_shared(const char* address, std::size_t bytes, Kind kind, Place place
                 accessed(kind, bytes) + "of the shared memory of a block that has ended");
   const auto offset =
       static_cast<std::size_t>(address - (shared.thread_area - thread_area_bytes()));
-  check_and_remember(shared_shadow(shared.thread_area), offset, bytes, kind,
-                     event_here(thread, kind, place), Region::shared, &thread);
+  check_thread(shared_shadow(shared.thread_area), offset, bytes, kind, place, Region::shared,
+               thread);
 }
 
 /// \returns whether the access counts as a request to global memory
@@ -168,14 +167,14 @@ bool check_global(const char* address, std::size_t bytes, Kind kind, Place place
     }
   }
   const int device = block->launch->device;
-  if (allocation->space == MemorySpace::device && !may_access(device, allocation->device))
+  if (allocation->space == MemorySpace::device && device != allocation->device &&
+      !may_access(device, allocation->device))
     add_finding("illegal device access", place, 0, &thread,
                 "device " + std::to_string(device) + " uses memory of device " +
                     std::to_string(allocation->device) + " without peer access");
-  const Region region =
-      allocation->space == MemorySpace::device ? Region::global : Region::host;
-  check_and_remember(shadow_of(*allocation), static_cast<std::size_t>(address - allocation->base),
-                     bytes, kind, event_here(thread, kind, place), region, &thread);
+  const Region region = allocation->space == MemorySpace::device ? Region::global : Region::host;
+  check_thread(shadow_of(*allocation), static_cast<std::size_t>(address - allocation->base), bytes,
+               kind, place, region, thread);
   return true;
 }
 
@@ -197,13 +196,8 @@ void check_host(const char* address, std::size_t bytes, Kind kind, Place place) 
                 "the host " + accessed(kind, bytes) + "of memory on the device");
     return;
   }
-  Event event;
-  event.operation = host_operation();
-  event.block = no_block;
-  event.place = place;
-  event.atomic = false;
-  check_and_remember(shadow_of(*allocation), static_cast<std::size_t>(address - allocation->base),
-                     bytes, kind, event, Region::host, nullptr);
+  check_operation(shadow_of(*allocation), static_cast<std::size_t>(address - allocation->base),
+                  bytes, kind, host_operation(), place, Region::host);
 }
 
 bool is_argument(const char* address) {
@@ -221,7 +215,7 @@ void check_access(const void* where, std::size_t bytes, Kind kind, const void* i
   if (block == nullptr || block->current == nullptr) return check_host(address, bytes, kind, place);
   const auto number = reinterpret_cast<std::uintptr_t>(address);
   if (on_a_stack(number) || is_argument(address)) return;
-  ++record().accesses;
+  ++accesses;
   Thread& thread = *block->current;
   Space space = Space::global;
   if (const SharedPlace shared = shared_place(address); shared.thread_area != nullptr) {
@@ -232,8 +226,13 @@ void check_access(const void* where, std::size_t bytes, Kind kind, const void* i
     return;
   }
   const Kind counted = kind == volatile_read ? read : kind == volatile_write ? write : kind;
-  thread.access = {number, place, thread.stack_top - reinterpret_cast<std::uintptr_t>(frame),
-                   static_cast<std::uint8_t>(bytes), counted, static_cast<std::uint8_t>(space)};
+  details_of(thread).access = {
+      number,
+      place,
+      details_of(thread).stack_top - reinterpret_cast<std::uintptr_t>(frame),
+      static_cast<std::uint8_t>(bytes),
+      counted,
+      static_cast<std::uint8_t>(space)};
   thread.warp->pending |= 1u << thread.lane;
   wait_in(&thread, State::at_access);
   if (kind == atomic || kind == volatile_read || kind == volatile_write)
@@ -249,15 +248,10 @@ void access(const void* address, std::size_t bytes, Kind kind, const void* place
 void copy_access(const void* address, std::size_t bytes, Kind kind, const Operation& operation) {
   Allocation* allocation = find_allocation(address);
   if (allocation == nullptr) return;
-  Event event;
-  event.operation = operation.number;
-  event.block = no_block;
-  event.place = place_of(operation.place);
-  const Region region =
-      allocation->space == MemorySpace::device ? Region::global : Region::host;
-  check_and_remember(shadow_of(*allocation),
-                     static_cast<std::size_t>(static_cast<const char*>(address) - allocation->base),
-                     bytes, kind, event, region, nullptr);
+  const Region region = allocation->space == MemorySpace::device ? Region::global : Region::host;
+  check_operation(shadow_of(*allocation),
+                  static_cast<std::size_t>(static_cast<const char*>(address) - allocation->base),
+                  bytes, kind, operation.number, place_of(operation.place), region);
 }
 
 void fence() {

@@ -10,54 +10,55 @@
 namespace analysis = cuda_on_cpu::analysis;
 using analysis::Kind;
 
-#define CHECK(address, bytes, kind) \
-  analysis::check_access(address, bytes, analysis::kind, __builtin_return_address(0), __builtin_frame_address(0))
+#define CHECK(address, bytes, kind)                                                   \
+  analysis::check_access(address, bytes, analysis::kind, __builtin_return_address(0), \
+                         __builtin_frame_address(0))
 
-#define CALLBACKS(bytes)                                                                        \
-  void __tsan_read##bytes(void* p) { CHECK(p, bytes, read); }                                   \
-  void __tsan_write##bytes(void* p) { CHECK(p, bytes, write); }                                 \
-  void __tsan_unaligned_read##bytes(void* p) { CHECK(p, bytes, read); }                         \
-  void __tsan_unaligned_write##bytes(void* p) { CHECK(p, bytes, write); }                       \
-  void __tsan_volatile_read##bytes(void* p) { CHECK(p, bytes, volatile_read); }                 \
-  void __tsan_volatile_write##bytes(void* p) { CHECK(p, bytes, volatile_write); }               \
-  void __tsan_unaligned_volatile_read##bytes(void* p) { CHECK(p, bytes, volatile_read); }       \
-  void __tsan_unaligned_volatile_write##bytes(void* p) { CHECK(p, bytes, volatile_write); }     \
-  void __tsan_read_write##bytes(void* p) {                                                      \
-    CHECK(p, bytes, read);                                                                      \
-    CHECK(p, bytes, write);                                                                     \
-  }                                                                                             \
-  void __tsan_unaligned_read_write##bytes(void* p) {                                            \
-    CHECK(p, bytes, read);                                                                      \
-    CHECK(p, bytes, write);                                                                     \
+#define CALLBACKS(bytes)                                                                    \
+  void __tsan_read##bytes(void* p) { CHECK(p, bytes, read); }                               \
+  void __tsan_write##bytes(void* p) { CHECK(p, bytes, write); }                             \
+  void __tsan_unaligned_read##bytes(void* p) { CHECK(p, bytes, read); }                     \
+  void __tsan_unaligned_write##bytes(void* p) { CHECK(p, bytes, write); }                   \
+  void __tsan_volatile_read##bytes(void* p) { CHECK(p, bytes, volatile_read); }             \
+  void __tsan_volatile_write##bytes(void* p) { CHECK(p, bytes, volatile_write); }           \
+  void __tsan_unaligned_volatile_read##bytes(void* p) { CHECK(p, bytes, volatile_read); }   \
+  void __tsan_unaligned_volatile_write##bytes(void* p) { CHECK(p, bytes, volatile_write); } \
+  void __tsan_read_write##bytes(void* p) {                                                  \
+    CHECK(p, bytes, read);                                                                  \
+    CHECK(p, bytes, write);                                                                 \
+  }                                                                                         \
+  void __tsan_unaligned_read_write##bytes(void* p) {                                        \
+    CHECK(p, bytes, read);                                                                  \
+    CHECK(p, bytes, write);                                                                 \
   }
 
 // Atomics of the host's code, and of libraries within it.
-#define ATOMICS(bits, T)                                                                        \
+#define ATOMICS(bits, T)                                                                         \
   T __tsan_atomic##bits##_load(const T* p, int) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); } \
   void __tsan_atomic##bits##_store(T* p, T v, int) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); } \
-  T __tsan_atomic##bits##_exchange(T* p, T v, int) {                                            \
-    return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                         \
-  }                                                                                             \
-  T __tsan_atomic##bits##_fetch_add(T* p, T v, int) {                                           \
-    return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);                                          \
-  }                                                                                             \
-  T __tsan_atomic##bits##_fetch_sub(T* p, T v, int) {                                           \
-    return __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST);                                          \
-  }                                                                                             \
-  T __tsan_atomic##bits##_fetch_and(T* p, T v, int) {                                           \
-    return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);                                          \
-  }                                                                                             \
-  T __tsan_atomic##bits##_fetch_or(T* p, T v, int) {                                            \
-    return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);                                           \
-  }                                                                                             \
-  T __tsan_atomic##bits##_fetch_xor(T* p, T v, int) {                                           \
-    return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);                                          \
-  }                                                                                             \
-  int __tsan_atomic##bits##_compare_exchange_strong(T* p, T* e, T v, int, int) {                \
-    return __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);     \
-  }                                                                                             \
-  int __tsan_atomic##bits##_compare_exchange_weak(T* p, T* e, T v, int, int) {                  \
-    return __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);     \
+  T __tsan_atomic##bits##_exchange(T* p, T v, int) {                                             \
+    return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                          \
+  }                                                                                              \
+  T __tsan_atomic##bits##_fetch_add(T* p, T v, int) {                                            \
+    return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);                                           \
+  }                                                                                              \
+  T __tsan_atomic##bits##_fetch_sub(T* p, T v, int) {                                            \
+    return __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST);                                           \
+  }                                                                                              \
+  T __tsan_atomic##bits##_fetch_and(T* p, T v, int) {                                            \
+    return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);                                           \
+  }                                                                                              \
+  T __tsan_atomic##bits##_fetch_or(T* p, T v, int) {                                             \
+    return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);                                            \
+  }                                                                                              \
+  T __tsan_atomic##bits##_fetch_xor(T* p, T v, int) {                                            \
+    return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);                                           \
+  }                                                                                              \
+  int __tsan_atomic##bits##_compare_exchange_strong(T* p, T* e, T v, int, int) {                 \
+    return __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
+  }                                                                                              \
+  int __tsan_atomic##bits##_compare_exchange_weak(T* p, T* e, T v, int, int) {                   \
+    return __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
   }
 
 extern "C" {

@@ -58,14 +58,14 @@ struct Record {
   std::vector<KernelTotals> kernels;
   std::unordered_map<std::uint64_t, Site> sites;
   std::map<std::string, Finding> findings;
-  std::uint64_t accesses = 0;
-  std::uint32_t current = 0;  ///< the kernel that runs
 };
 
 Record& record();
 
+extern std::uint64_t accesses;  ///< that kernels made
+
 /// The number of the kernel that runs, in the record.
-std::uint32_t current_kernel();
+extern std::uint32_t current_kernel;
 
 /// Counts a request of a warp: the addresses of the lanes in `mask`.
 void count_request(Site& site, unsigned mask, const std::uintptr_t (&addresses)[warp_size]);

@@ -1,8 +1,8 @@
 /// \file
 /// The report: what was counted and found, by line of the source, as a table and as JSON.
 
-#include <fmt/format.h>
 #include <errno.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -187,22 +187,22 @@ Record& record() {
   return record;
 }
 
-std::uint32_t current_kernel() { return record().current; }
+std::uint32_t current_kernel = 0;
 
 void launch_begins(Launch& launch) {
   Record& r = record();
   const auto known = std::find_if(r.kernels.begin(), r.kernels.end(),
                                   [&](const auto& k) { return k.name == launch.kernel; });
-  r.current = static_cast<std::uint32_t>(known - r.kernels.begin());
+  current_kernel = static_cast<std::uint32_t>(known - r.kernels.begin());
   if (known == r.kernels.end()) r.kernels.push_back({launch.kernel});
-  KernelTotals& kernel = r.kernels[r.current];
+  KernelTotals& kernel = r.kernels[current_kernel];
   ++kernel.launches;
   kernel.blocks += launch.blocks;
   kernel.threads += std::uint64_t{launch.blocks} * launch.threads;
   forget_publications();
 }
 
-void launch_ends(Launch& launch) { record().kernels[record().current].barriers += launch.barriers; }
+void launch_ends(Launch& launch) { record().kernels[current_kernel].barriers += launch.barriers; }
 
 void block_begins(Block&) {}
 void block_ends(Block&) {}
@@ -239,7 +239,7 @@ bool write_report() {
   if (!settings().report.empty()) {
     std::ofstream file(settings().report);
     file << Json{{"program", program_invocation_short_name},
-                 {"accesses", record().accesses},
+                 {"accesses", accesses},
                  {"kernels", kernels},
                  {"errors", errors}}
                 .dump(1)

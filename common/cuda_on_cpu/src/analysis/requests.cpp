@@ -75,7 +75,7 @@ unsigned ideal_wavefronts(unsigned mask, unsigned bytes) {
 }
 
 Site& site_of(const PendingAccess& access) {
-  const std::uint32_t kernel = current_kernel();
+  const std::uint32_t kernel = current_kernel;
   const std::uint64_t key = (static_cast<std::uint64_t>(access.place) << 24) ^
                             (static_cast<std::uint64_t>(kernel) << 12) ^
                             (std::uint64_t{access.bytes} << 4 | access.kind << 1 | access.space);
@@ -118,17 +118,17 @@ void resolve(Warp& warp) {
   const Thread* chosen = nullptr;
   for (unsigned rest = warp.pending; rest != 0; rest &= rest - 1) {
     const Thread& thread = warp.threads[std::countr_zero(rest)];
-    const PendingAccess& a = thread.access;
-    if (chosen == nullptr || a.depth > chosen->access.depth ||
-        (a.depth == chosen->access.depth && a.place < chosen->access.place))
+    const PendingAccess& a = details_of(thread).access;
+    if (chosen == nullptr || a.depth > details_of(*chosen).access.depth ||
+        (a.depth == details_of(*chosen).access.depth && a.place < details_of(*chosen).access.place))
       chosen = &thread;
   }
-  const PendingAccess& request = chosen->access;
+  const PendingAccess& request = details_of(*chosen).access;
   std::uintptr_t addresses[warp_size];
   unsigned mask = 0;
   for (unsigned rest = warp.pending; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    const PendingAccess& a = warp.threads[lane].access;
+    const PendingAccess& a = details_of(warp.threads[lane]).access;
     if (a.place != request.place || a.depth != request.depth || a.space != request.space) continue;
     mask |= 1u << lane;
     addresses[lane] = a.address;

@@ -20,7 +20,7 @@ namespace {
 
 /// What a block published, or what another learned of it: accesses up to a clock are done.
 struct Knowledge {
-  std::uint32_t all = 0;  ///< of all threads of the block
+  std::uint32_t all = 0;                                          ///< of all threads of the block
   std::vector<std::pair<std::uint16_t, std::uint32_t>> own = {};  ///< of single threads
 };
 using KnowledgeOf = std::unordered_map<std::uint32_t, Knowledge>;  // by block
@@ -96,7 +96,7 @@ bool is_ordered(const Event& then, const Event& now) {
     return happens_before_operation(then.operation, now.operation);
   if (now.block == no_block) return true;
   if (then.block != now.block) return is_ordered_across(then, now);
-  if (then.epoch != now.epoch || then.thread == now.thread) return true;
+  if (then.clock != now.clock || then.thread == now.thread) return true;
   return then.thread / warp_size == now.thread / warp_size && then.warp_epoch != now.warp_epoch;
 }
 
@@ -105,24 +105,23 @@ std::string name_of(const Event& event) {
   return "thread " + std::to_string(event.thread) + " of block " + std::to_string(event.block);
 }
 
-void report_race(const Event& then, const Event& now, const char* what, Region region,
-                 const Thread* thread) {
+__attribute__((noinline, cold)) void report_race(Event then, Event now, const char* what,
+                                                 Region region, const Thread* thread) {
   const bool other_operation = then.operation != now.operation;
   const bool of_host = is_host_operation(then.operation) || is_host_operation(now.operation);
   const char* kind = !other_operation ? "race" : of_host ? "host race" : "stream race";
   const std::string memory = region == Region::shared ? "shared memory: " : "";
-  const std::string order =
-      other_operation ? ", and nothing makes the one wait for the other"
-                      : ", with no barrier between them";
+  const std::string order = other_operation ? ", and nothing makes the one wait for the other"
+                                            : ", with no barrier between them";
   add_finding(kind, now.place, then.place, thread,
               memory + name_of(now) + ' ' + what + ' ' + name_of(then) + order);
 }
 
-/// A number that is not 0 for a block of a launch, to tell whose shared memory it is.
-std::uint32_t owner_of(const Event& event) {
-  const std::uint32_t gang = event.block == no_block ? 0 : gang_of(event.block);
-  const bool alone = block == nullptr || block->gang == nullptr;
-  return (event.operation * 0x9E37'79B1u ^ (alone ? event.block : gang) * 0x85EB'CA6Bu) | 1u;
+/// A number that is not 0 for the block or the gang that runs, to tell whose shared memory it is.
+std::uint32_t current_owner() {
+  const auto gang = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(block->gang) >> 4);
+  const std::uint32_t who = block->gang == nullptr ? block->number : gang;
+  return (block->launch->operation * 0x9E37'79B1u ^ who * 0x85EB'CA6Bu) | 1u;
 }
 
 std::uint8_t mask_of(std::size_t offset, std::size_t bytes) {
@@ -131,17 +130,16 @@ std::uint8_t mask_of(std::size_t offset, std::size_t bytes) {
 }
 
 bool same_readers(const Event& read, const Event& now) {
-  return read.operation == now.operation && read.block == now.block && read.epoch == now.epoch;
+  return read.operation == now.operation && read.block == now.block && read.clock == now.clock;
 }
 
 /// Adds a read to those that the cell remembers.
 void remember_read(Cell& cell, const Event& now) {
   const unsigned warp = now.thread / warp_size, lane = now.thread % warp_size;
   if (!same_readers(cell.read, now)) {
-    cell.many_blocks = cell.read.bytes != 0 && cell.read.operation == now.operation &&
-                       now.block != no_block &&
-                       (cell.many_blocks || (cell.read.block != now.block &&
-                                             cell.read.phase == now.phase));
+    cell.many_blocks =
+        cell.read.bytes != 0 && cell.read.operation == now.operation && now.block != no_block &&
+        (cell.many_blocks || (cell.read.block != now.block && cell.read.phase == now.phase));
     cell.warps = cell.lanes = 0;
   } else if (cell.read.thread / warp_size != warp || cell.read.warp_epoch != now.warp_epoch) {
     cell.lanes = 0;
@@ -155,8 +153,8 @@ void remember_read(Cell& cell, const Event& now) {
 bool readers_are_done(const Cell& cell, const Event& now) {
   if (cell.read.bytes == 0) return true;
   if (!same_readers(cell.read, now)) {
-    if (cell.many_blocks && cell.read.operation == now.operation &&
-        cell.read.block == now.block && cell.read.phase == now.phase)
+    if (cell.many_blocks && cell.read.operation == now.operation && cell.read.block == now.block &&
+        cell.read.phase == now.phase)
       return false;
     return is_ordered(cell.read, now);
   }
@@ -167,7 +165,8 @@ bool readers_are_done(const Cell& cell, const Event& now) {
   return (cell.lanes & ~(1u << lane)) == 0;
 }
 
-void check_cell(Cell& cell, const Event& now, Kind kind, Region region, const Thread* thread) {
+__attribute__((always_inline)) inline void check_cell(Cell& cell, const Event& now, Kind kind,
+                                                      Region region, const Thread* thread) {
   const bool writes = kind != read && kind != volatile_read;
   const bool conflicts_with_write =
       (cell.write.bytes & now.bytes) != 0 && !(cell.write.atomic && now.atomic);
@@ -185,52 +184,19 @@ void check_cell(Cell& cell, const Event& now, Kind kind, Region region, const Th
       !readers_are_done(cell, now))
     report_race(cell.read, now, "writes what is read by", region, thread);
   const bool first_write = cell.write.operation != now.operation || cell.write.block != now.block ||
-                           cell.write.epoch != now.epoch || cell.write.thread != now.thread;
+                           cell.write.clock != now.clock || cell.write.thread != now.thread;
   const auto bytes = static_cast<std::uint8_t>(first_write ? 0 : cell.write.bytes);
   cell.write = now;
   cell.write.bytes |= bytes;
   cell.written |= now.bytes;
 }
 
-}  // namespace
-
-Place place_of(const void* address) {
-  return address == nullptr ? 0
-                            : static_cast<Place>(static_cast<const char*>(address) -
-                                                 &__executable_start);
-}
-
-const void* address_of(Place place) {
-  return place == 0 ? nullptr : &__executable_start + place;
-}
-
-Shadow::Shadow(std::size_t bytes) : bytes_((bytes / 4 + 2) * sizeof(Cell)) {
-  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
-  cells_ = static_cast<Cell*>(memory);  // all zero: an untouched cell
-}
-
-Shadow::~Shadow() { munmap(cells_, bytes_); }
-
-Event event_here(const Thread& thread, Kind kind, Place place) {
-  const Block& b = *block;
-  return {.operation = b.launch->operation,
-          .block = b.number,
-          .clock = b.clock,
-          .epoch = b.epoch,
-          .warp_epoch = thread.warp->epoch,
-          .phase = b.gang == nullptr ? 0 : b.gang->phase(),
-          .place = place,
-          .thread = static_cast<std::uint16_t>(thread.rank),
-          .bytes = 0,
-          .atomic = kind != read && kind != write};
-}
-
-void check_and_remember(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,
-                        const Event& event, Region region, const Thread* thread) {
-  Event now = event;
-  const std::uint32_t owner = owner_of(event);
+/// Checks and remembers an access in each cell that it touches. In line, so that the event stays in
+/// registers.
+__attribute__((always_inline)) inline void check_cells(Shadow& shadow, std::size_t offset,
+                                                       std::size_t bytes, Kind kind, Event now,
+                                                       Region region, const Thread* thread) {
+  const std::uint32_t owner = region == Region::shared ? current_owner() : 0;
   for (std::size_t done = 0; done < bytes;) {
     const std::size_t at = offset + done;
     const std::size_t here = std::min(bytes - done, 4 - at % 4);
@@ -245,6 +211,46 @@ void check_and_remember(Shadow& shadow, std::size_t offset, std::size_t bytes, K
   }
 }
 
+}  // namespace
+
+Place place_of(const void* address) {
+  return address == nullptr
+             ? 0
+             : static_cast<Place>(static_cast<const char*>(address) - &__executable_start);
+}
+
+const void* address_of(Place place) { return place == 0 ? nullptr : &__executable_start + place; }
+
+Shadow::Shadow(std::size_t bytes) : bytes_((bytes / 4 + 2) * sizeof(Cell)) {
+  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  cells_ = static_cast<Cell*>(memory);  // all zero: an untouched cell
+}
+
+Shadow::~Shadow() { munmap(cells_, bytes_); }
+
+void check_thread(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind, Place place,
+                  Region region, const Thread& thread) {
+  const Block& b = *block;
+  const Event now{.operation = b.launch->operation,
+                  .block = b.number,
+                  .clock = b.clock,
+                  .place = place,
+                  .thread = static_cast<std::uint16_t>(thread.rank),
+                  .warp_epoch = static_cast<std::uint16_t>(thread.warp->epoch),
+                  .phase = static_cast<std::uint16_t>(b.gang == nullptr ? 0 : b.gang->phase()),
+                  .bytes = 0,
+                  .atomic = kind != read && kind != write};
+  check_cells(shadow, offset, bytes, kind, now, region, &thread);
+}
+
+void check_operation(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,
+                     std::uint32_t operation, Place place, Region region) {
+  const Event now{.operation = operation, .block = no_block, .place = place};
+  check_cells(shadow, offset, bytes, kind, now, region, nullptr);
+}
+
 void synchronise_at(const void* address, Kind kind) {
   Block& b = *block;
   Thread& thread = *b.current;
@@ -253,7 +259,7 @@ void synchronise_at(const void* address, Kind kind) {
     const auto found = published().find(key);
     if (found != published().end()) {
       learn(learned_by(b.number), found->second);
-      if (found->second.contains(b.number)) ++b.epoch;  // a flag between threads of the block
+      if (found->second.contains(b.number)) ++b.clock;  // a flag between threads of the block
     }
   }
   if (kind == volatile_read || !thread.fenced) return;

@@ -7,6 +7,8 @@
 #include <cstdint>
 
 #include "../analysis.hpp"
+#include "../gang.hpp"
+#include "../launch.hpp"
 
 namespace cuda_on_cpu::analysis {
 
@@ -21,27 +23,27 @@ struct Event {
   std::uint32_t operation = 0;  ///< of a stream, or of the host
   std::uint32_t block = 0;      ///< number in the grid
   std::uint32_t clock = 0;      ///< of the block: grows with barriers and publications
-  std::uint32_t epoch = 0;      ///< barriers of the block
-  std::uint32_t warp_epoch = 0;
-  std::uint32_t phase = 0;      ///< barriers of the gang
   Place place = 0;
-  std::uint16_t thread = 0;     ///< rank in the block
-  std::uint8_t bytes = 0;       ///< of the four, as a mask; none: there was no access
+  std::uint16_t thread = 0;      ///< rank in the block
+  std::uint16_t warp_epoch = 0;  ///< operations that ordered the warp's accesses
+  std::uint16_t phase = 0;       ///< barriers of the gang
+  std::uint8_t bytes = 0;        ///< of the four, as a mask; none: there was no access
   bool atomic = false;
 };
 
 /// The block number of accesses that no kernel makes.
 inline constexpr std::uint32_t no_block = ~0u;
 
-struct Cell {
+struct alignas(64) Cell {
   Event write;
-  Event read;                 ///< the last one, for all its siblings
-  std::uint32_t lanes = 0;    ///< that read in the last reader's warp since its last collective
-  std::uint32_t warps = 0;    ///< that read in the last reader's block since its last barrier
-  bool many_blocks = false;   ///< whether several blocks of the operation read
-  std::uint8_t written = 0;   ///< bytes that were ever written, as a mask
-  std::uint32_t owner = 0;    ///< shared memory: whose bytes these are, or 0
+  Event read;                ///< the last one, for all its siblings
+  std::uint32_t lanes = 0;   ///< that read in the last reader's warp since its last collective
+  std::uint32_t warps = 0;   ///< that read in the last reader's block since its last barrier
+  std::uint32_t owner = 0;   ///< shared memory: whose bytes these are, or 0
+  bool many_blocks = false;  ///< whether several blocks of the operation read
+  std::uint8_t written = 0;  ///< bytes that were ever written, as a mask
 };
+static_assert(sizeof(Cell) == 64, "a cell fills one line of the cache");
 
 /// Cells for a stretch of memory; untouched ones cost nothing.
 class Shadow {
@@ -61,14 +63,15 @@ class Shadow {
 /// Memory that a kernel writes, or that the host's uninstrumented code may have written.
 enum class Region { shared, global, host };
 
-/// Compares an access with what its cells remember, reports races and reads of what nobody wrote,
-/// and makes the cells remember it.
+/// Compares an access of the current thread with what its cells remember, reports races and reads
+/// of what nobody wrote, and makes the cells remember it.
 /// \param offset of the first byte in the shadow
-void check_and_remember(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,
-                        const Event& event, Region region, const Thread* thread);
+void check_thread(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind, Place place,
+                  Region region, const Thread& thread);
 
-/// The event of an access of the current thread.
-Event event_here(const Thread& thread, Kind kind, Place place);
+/// The same for an access of the host, or of a copy in a stream.
+void check_operation(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,
+                     std::uint32_t operation, Place place, Region region);
 
 /// The current thread's atomic: publishes what came before its last fence, learns what others
 /// published at the same address.
