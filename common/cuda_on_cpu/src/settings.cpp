@@ -1,5 +1,7 @@
 #include "settings.hpp"
 
+#include <unistd.h>
+
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
@@ -24,12 +26,14 @@ std::uint64_t number(const char* name, std::uint64_t standard, std::uint64_t mos
 }
 
 Settings read_settings() {
-  constexpr std::uint64_t gibibyte = std::uint64_t{1} << 30;
+  constexpr std::uint64_t most = std::uint64_t{1} << 40;
+  const std::uint64_t physical = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                                 static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   const char* report = std::getenv("CUDA_ON_CPU_REPORT");
   return {static_cast<unsigned>(number("CUDA_ON_CPU_THREADS", cores, 1024)),
           static_cast<int>(number("CUDA_ON_CPU_DEVICES", 1, 64)),
-          number("CUDA_ON_CPU_MEMORY", 8 * gibibyte, 1024 * gibibyte),
+          number("CUDA_ON_CPU_MEMORY", physical / 2, most),
           report == nullptr ? "" : report};
 }
 
