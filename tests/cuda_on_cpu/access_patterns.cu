@@ -330,7 +330,7 @@ __global__ void matrix_product(const float* a, const float* b, float* c) {
   const int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
   float sum = 0;
 #pragma unroll 1
-  for (int k = 0; k < 32; ++k) sum += a[y * side + k] * b[k * side + x];  // 2, 4
+  for (int k = 0; k < 32; ++k) sum += a[y * side + k] * b[k * side + x];  // 2, 2: two rows of 16
   c[y * side + x] = sum;
 }
 
@@ -501,12 +501,15 @@ __global__ void shared_doubles_stride_16(double* out) {
   out[t] = tile[16 * (63 - t)];  // 32
 }
 
+// The halves of a warp are served together if all lanes, or all lanes two apart, come in pairs of
+// which both want the same or one wants nothing.
+
 __global__ void shared_doubles_broadcast(double* out) {
   __shared__ double tile[64];
   const int t = threadIdx.x;
   tile[t] = t;
   __syncthreads();
-  out[t] = tile[(t / 32 + 1) % 2];
+  out[t] = tile[(t / 32 + 1) % 2];  // 1
 }
 
 __global__ void shared_doubles_of_half_a_warp(double* out) {
@@ -514,15 +517,15 @@ __global__ void shared_doubles_of_half_a_warp(double* out) {
   const int t = threadIdx.x;
   tile[t] = t;
   __syncthreads();
-  if (t % 32 < 16) out[t] = tile[63 - t];
+  if (t % 32 < 16) out[t] = tile[63 - t];  // 1
 }
 
 __global__ void shared_doubles_of_even_lanes(double* out) {
-  __shared__ double tile[64];
+  __shared__ double tile[32];
   const int t = threadIdx.x;
-  tile[t] = t;
+  if (t % 2 == 0) tile[t / 2] = t;  // 1
   __syncthreads();
-  if (t % 2 == 0) out[t] = tile[t / 2];
+  if (t % 2 == 0) out[t] = tile[t / 2];  // 1
 }
 
 __global__ void shared_doubles_in_pairs(double* out) {
@@ -530,7 +533,39 @@ __global__ void shared_doubles_in_pairs(double* out) {
   const int t = threadIdx.x;
   tile[t] = t;
   __syncthreads();
-  out[t] = tile[t / 2];
+  out[t] = tile[t / 2];  // 1
+}
+
+__global__ void shared_doubles_of_pairs_two_apart(double* out) {
+  __shared__ double tile[64];
+  const int t = threadIdx.x;
+  tile[t] = t;
+  __syncthreads();
+  out[t] = tile[t / 4 * 2 + t % 2];  // 1
+}
+
+__global__ void shared_doubles_of_pairs_four_apart(double* out) {
+  __shared__ double tile[64];
+  const int t = threadIdx.x;
+  tile[t] = t;
+  __syncthreads();
+  out[t] = tile[t / 8 * 4 + t % 4];  // 2, though it is as many doubles
+}
+
+__global__ void shared_doubles_of_equal_halves(double* out) {
+  __shared__ double tile[64];
+  const int t = threadIdx.x;
+  tile[t] = t;
+  __syncthreads();
+  out[t] = tile[t % 16];  // 2
+}
+
+__global__ void shared_doubles_in_pairs_gather(const int* where, double* out) {
+  __shared__ double tile[256];
+  const int t = threadIdx.x;
+  tile[t] = t;
+  __syncthreads();
+  out[t] = tile[where[t / 2] % 256];
 }
 
 __global__ void shared_doubles_gather(const int* where, double* out) {
@@ -570,15 +605,47 @@ __global__ void shared_float4_broadcast(float4* out) {
   const int t = threadIdx.x;
   tile[t] = make_float4(t, 1, 2, 3);
   __syncthreads();
-  out[t] = tile[(t / 32 + 1) % 2];
+  out[t] = tile[(t / 32 + 1) % 2];  // 2: quarters pair up, halves do not
 }
 
-__global__ void shared_float4_in_fours(float4* out) {
+__global__ void shared_float4_of_a_quarter(float4* out) {
   __shared__ float4 tile[64];
   const int t = threadIdx.x;
   tile[t] = make_float4(t, 1, 2, 3);
   __syncthreads();
-  out[t] = tile[t / 4];
+  if (t % 32 < 8) out[t] = tile[63 - t];  // 1
+}
+
+__global__ void shared_float4_of_even_lanes(float4* out) {
+  __shared__ float4 tile[32];
+  const int t = threadIdx.x;
+  if (t % 2 == 0) tile[t / 2] = make_float4(t, 1, 2, 3);  // 2
+  __syncthreads();
+  if (t % 2 == 0) out[t] = tile[t / 2];  // 2
+}
+
+__global__ void shared_float4_in_pairs(float4* out) {
+  __shared__ float4 tile[64];
+  const int t = threadIdx.x;
+  tile[t] = make_float4(t, 1, 2, 3);
+  __syncthreads();
+  out[t] = tile[t / 2];  // 2
+}
+
+__global__ void shared_float4_of_pairs_two_apart(float4* out) {
+  __shared__ float4 tile[64];
+  const int t = threadIdx.x;
+  tile[t] = make_float4(t, 1, 2, 3);
+  __syncthreads();
+  out[t] = tile[t / 4 * 2 + t % 2];  // 2
+}
+
+__global__ void shared_float4_of_equal_quarters(float4* out) {
+  __shared__ float4 tile[64];
+  const int t = threadIdx.x;
+  tile[t] = make_float4(t, 1, 2, 3);
+  __syncthreads();
+  out[t] = tile[t % 8];  // 4
 }
 
 __global__ void shared_float4_gather(const int* where, float4* out) {
@@ -713,17 +780,16 @@ __global__ void tree_with_shrinking_stride(const float* in, float* out) {
 __global__ void scan_of_a_block(const float* in, float* out) {
   __shared__ float tile[2][256];
   const int t = threadIdx.x;
+  float sum = in[index()];
   int now = 0;
-  tile[0][t] = in[index()];
 #pragma unroll 1
   for (int step = 1; step < 256; step *= 2) {
+    tile[now][t] = sum;  // 1
     __syncthreads();
-    float value = tile[now][t];
-    if (t >= step) value += tile[now][t - step];
+    if (t >= step) sum += tile[now][t - step];  // 1, by ever fewer warps
     now = 1 - now;
-    tile[now][t] = value;
   }
-  out[index()] = tile[now][t];  // its own element: no barrier needed
+  out[index()] = sum;
 }
 
 // --- Atomics in shared memory
@@ -773,6 +839,16 @@ __global__ void shared_atomic_maximum(const int* in, int* out) {
   atomicMax(&largest[t % 4], in[t]);
   __syncthreads();
   if (t < 4) out[t] = largest[t];
+}
+
+__global__ void shared_atomics_gather(const int* where, int* out) {
+  __shared__ int tile[256];
+  const int t = threadIdx.x;
+  tile[t] = 0;
+  __syncthreads();
+  atomicAdd(&tile[where[t] % 64 * 3], t);
+  __syncthreads();
+  out[t] = tile[t];
 }
 
 __global__ void shared_atomics_on_floats(const float* in, float* out) {
@@ -987,13 +1063,21 @@ void share(const int* where) {
   shared_doubles_of_half_a_warp<<<1, 64>>>(doubles.out);
   shared_doubles_of_even_lanes<<<1, 64>>>(doubles.out);
   shared_doubles_in_pairs<<<1, 64>>>(doubles.out);
+  shared_doubles_of_pairs_two_apart<<<1, 64>>>(doubles.out);
+  shared_doubles_of_pairs_four_apart<<<1, 64>>>(doubles.out);
+  shared_doubles_of_equal_halves<<<1, 64>>>(doubles.out);
+  shared_doubles_in_pairs_gather<<<1, 256>>>(where, doubles.out);
   shared_doubles_gather<<<1, 256>>>(where, doubles.out);
   shared_gather<<<1, 256>>>(where, floats.out);
   shared_float2<<<1, 256>>>(twos.out);
   shared_float4<<<1, 256>>>(fours.out);
   shared_float4_stride_two<<<1, 256>>>(fours.out);
   shared_float4_broadcast<<<1, 64>>>(fours.out);
-  shared_float4_in_fours<<<1, 64>>>(fours.out);
+  shared_float4_of_a_quarter<<<1, 64>>>(fours.out);
+  shared_float4_of_even_lanes<<<1, 64>>>(fours.out);
+  shared_float4_in_pairs<<<1, 64>>>(fours.out);
+  shared_float4_of_pairs_two_apart<<<1, 64>>>(fours.out);
+  shared_float4_of_equal_quarters<<<1, 64>>>(fours.out);
   shared_float4_gather<<<1, 64>>>(where, fours.out);
   shared_dynamic<<<1, 96, 96 * sizeof(float)>>>(floats.out);
   shared_some_lanes<<<1, 256>>>(floats.out);
@@ -1023,6 +1107,7 @@ void add_in_shared_memory(const int* where) {
   shared_atomics_in_a_bank<<<1, 32>>>(ints.out);
   shared_atomic_tickets<<<1, 256>>>(ints.out);
   shared_atomic_maximum<<<1, 256>>>(where, ints.out);
+  shared_atomics_gather<<<1, 256>>>(where, ints.out);
   shared_atomics_on_floats<<<1, 256>>>(floats.in, floats.out);
   shared_histogram<<<4, bins>>>(where, ints.out);
 }

@@ -23,11 +23,11 @@ METRICS = {
     "global_atomic_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
     "global_reduction_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
     "global_reduction_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
-    "shared_load_requests": "smsp__inst_executed_op_shared_ld.sum",
+    "shared_load_requests": "smsp__inst_executed_op_shared_ld_pred_on_any.sum",
     "shared_load_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-    "shared_store_requests": "smsp__inst_executed_op_shared_st.sum",
+    "shared_store_requests": "smsp__inst_executed_op_shared_st_pred_on_any.sum",
     "shared_store_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-    "shared_atomic_requests": "smsp__inst_executed_op_shared_atom.sum",
+    "shared_atomic_requests": "smsp__inst_executed_op_shared_atom_pred_on_any.sum",
     "shared_atomic_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
 }
 
@@ -50,8 +50,8 @@ def runs_of(program):
 
 def base_name(kernel):
     """A kernel's name without scope, template arguments and parameters."""
-    plain = kernel.replace("(anonymous namespace)::", "")
-    return re.split(r"[<(]", plain)[0].split()[-1].split("::")[-1]
+    scopes = re.sub(r"<unnamed>|\(anonymous namespace\)", "unnamed", kernel)
+    return re.split(r"[<(]", scopes)[0].split()[-1].split("::")[-1]
 
 
 def profile(program, arguments):
