@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "buffer.cuh"
+#include "resources.cuh"
 
 namespace {
 
@@ -404,6 +404,16 @@ __global__ void read_only(const float* __restrict__ in, float* __restrict__ out)
   out[i] = __ldg(&in[i + 2]);  // 5
 }
 
+__global__ void streaming_hints(const float* in, float* out) {
+  const int i = index();
+  __stcs(&out[i], __ldcs(&in[2 * i]));  // load 8, store 4
+}
+
+__global__ void volatile_loads(const volatile float* in, float* out) {
+  const int i = index();
+  out[i] = in[i] + in[i];  // 4 twice: nothing may be kept
+}
+
 __global__ void warp_sum(const float* in, float* out) {
   const int i = index();
   float sum = in[i];
@@ -501,8 +511,8 @@ __global__ void shared_doubles_stride_16(double* out) {
   out[t] = tile[16 * (63 - t)];  // 32
 }
 
-// The halves of a warp are served together if all lanes, or all lanes two apart, come in pairs of
-// which both want the same or one wants nothing.
+// The halves of a warp are served together if lane by lane the one beside it (its number differs in
+// bit 0) wants the same element or none; or if, lane by lane, the one two apart (bit 1) does.
 
 __global__ void shared_doubles_broadcast(double* out) {
   __shared__ double tile[64];
@@ -750,6 +760,22 @@ __global__ void matrix_product_in_tiles(const float* a, const float* b, float* c
   c[y * side + x] = sum;
 }
 
+__global__ void matrix_product_unrolled(const float* a, const float* b, float* c) {
+  __shared__ float tile_a[16][16], tile_b[16][16];
+  const int tx = threadIdx.x, ty = threadIdx.y;
+  const int x = blockIdx.x * 16 + tx, y = blockIdx.y * 16 + ty;
+  float sum = 0;
+#pragma unroll 1
+  for (int first = 0; first < 64; first += 16) {
+    tile_a[ty][tx] = a[y * side + first + tx];
+    tile_b[ty][tx] = b[(first + ty) * side + x];
+    __syncthreads();
+    for (int k = 0; k < 16; ++k) sum += tile_a[ty][k] * tile_b[k][tx];  // 4 elements of a at once
+    __syncthreads();
+  }
+  c[y * side + x] = sum;
+}
+
 __global__ void tree_with_growing_stride(const float* in, float* out) {
   __shared__ float tile[256];
   const int t = threadIdx.x;
@@ -859,6 +885,32 @@ __global__ void shared_atomics_on_floats(const float* in, float* out) {
   atomicAdd(&tile[t], in[t]);
   __syncthreads();
   out[t] = tile[t];
+}
+
+__global__ void shared_atomics_of_64_bits(const int* where, unsigned long long* out) {
+  __shared__ unsigned long long tile[64];
+  const int t = threadIdx.x;
+  tile[t] = 0;
+  __syncthreads();
+  atomicAdd(&tile[where[t] % 64], t + 1ull);
+  __syncthreads();
+  out[t] = tile[t];
+}
+
+__global__ void shared_atomic_exchange(const int* where, int* out) {
+  __shared__ int tile[256];
+  const int t = threadIdx.x;
+  tile[t] = t;
+  __syncthreads();
+  out[t] = atomicExch(&tile[where[t] % 256], -t);
+}
+
+__global__ void shared_atomic_compare_and_swap(int* out) {
+  __shared__ int tile[512];
+  const int t = threadIdx.x;
+  tile[t] = tile[t + 256] = 0;
+  __syncthreads();
+  out[t] = atomicCAS(&tile[t / 4 * 8], 0, t);
 }
 
 __global__ void shared_histogram(const int* in, int* out) {
@@ -1038,6 +1090,8 @@ void look_elsewhere(const int* where) {
   device_variable<<<8, 256>>>(floats.out);
   local_array<<<8, 256>>>(where, floats.out);
   read_only<<<8, 256>>>(floats.in, floats.out);
+  streaming_hints<<<8, 256>>>(floats.in, floats.out);
+  volatile_loads<<<8, 256>>>(floats.in, floats.out);
   warp_sum<<<8, 256>>>(floats.in, floats.out);
 }
 
@@ -1094,6 +1148,7 @@ void use_tiles() {
   double_tile_without_padding<<<grid, block>>>(doubles.in, doubles.out);
   double_tile_with_padding<<<grid, block>>>(doubles.in, doubles.out);
   matrix_product_in_tiles<<<dim3(4, 4), dim3(16, 16)>>>(floats.in, floats.in + count, floats.out);
+  matrix_product_unrolled<<<dim3(4, 4), dim3(16, 16)>>>(floats.in, floats.in + count, floats.out);
   tree_with_growing_stride<<<4, 256>>>(floats.in, floats.out);
   tree_with_shrinking_stride<<<4, 256>>>(floats.in, floats.out);
   scan_of_a_block<<<4, 256>>>(floats.in, floats.out);
@@ -1102,6 +1157,7 @@ void use_tiles() {
 void add_in_shared_memory(const int* where) {
   const Pair<float> floats;
   const Pair<int> ints;
+  const Pair<unsigned long long> longs;
   shared_atomics_apart<<<1, 256>>>(ints.out);
   shared_atomics_on_one<<<2, 256>>>(ints.out);
   shared_atomics_in_a_bank<<<1, 32>>>(ints.out);
@@ -1109,6 +1165,9 @@ void add_in_shared_memory(const int* where) {
   shared_atomic_maximum<<<1, 256>>>(where, ints.out);
   shared_atomics_gather<<<1, 256>>>(where, ints.out);
   shared_atomics_on_floats<<<1, 256>>>(floats.in, floats.out);
+  shared_atomics_of_64_bits<<<1, 64>>>(where, longs.out);
+  shared_atomic_exchange<<<1, 256>>>(where, ints.out);
+  shared_atomic_compare_and_swap<<<1, 256>>>(ints.out);
   shared_histogram<<<4, bins>>>(where, ints.out);
 }
 

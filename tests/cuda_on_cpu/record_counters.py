@@ -3,7 +3,8 @@
 Usage, on a machine with a GPU: record_counters.py MACHINE REVISION OUTPUT.json PROGRAM...
 
 A program named WORKLOAD-STAGE is a stage: it solves its data set `tiny`, once in each precision.
-Any other program runs as it is. The counters of a kernel are summed over its launches.
+Any other program runs as it is. The counters of a kernel are summed over its launches. What OUTPUT
+holds of other programs stays.
 """
 
 import csv
@@ -73,21 +74,22 @@ def profile(program, arguments):
 
 def main(machine, revision, output, *programs):
     """Writes the recording."""
-    recording = {
-        "machine": machine,
-        "device": output_of("nvidia-smi", "--query-gpu=name", "--format=csv,noheader").strip(),
-        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "ncu": re.search(r"Version (\S+)", output_of("ncu", "--version"))[1],
-        "revision": revision,
-        "arguments": {},
-        "kernels": {},
-    }
+    output = pathlib.Path(output)
+    recording = (json.loads(output.read_text()) if output.exists()
+                 else {"machine": machine, "device": "", "programs": {}, "kernels": {}})
+    recording["device"] = output_of("nvidia-smi", "--query-gpu=name", "--format=csv,noheader").strip()
+    version = re.search(r"Version (\S+)", output_of("ncu", "--version"))[1]
     for program in map(pathlib.Path, programs):
         for run, arguments in runs_of(program):
-            recording["arguments"][run] = arguments
-            for kernel, counters in profile(program, arguments).items():
-                recording["kernels"][f"{run}/{kernel}"] = counters
-    pathlib.Path(output).write_text(json.dumps(recording, indent=1) + "\n")
+            now = datetime.datetime.now(datetime.timezone.utc)
+            recording["programs"][run] = {"arguments": arguments, "revision": revision,
+                                          "date": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+                                          "ncu": version}
+            kept = {name: counters for name, counters in recording["kernels"].items()
+                    if not name.startswith(run + "/")}
+            recording["kernels"] = kept | {f"{run}/{kernel}": counters for kernel, counters
+                                           in profile(program, arguments).items()}
+    output.write_text(json.dumps(recording, indent=1) + "\n")
 
 
 if __name__ == "__main__":
