@@ -1,0 +1,345 @@
+/// \file
+/// Planted bugs: memory that is too small, gone, not yet written, or not the device's.
+
+#include <cuda_runtime.h>
+
+#include <vector>
+
+#include "planted.cuh"
+#include "resources.cuh"
+
+namespace {
+
+constexpr int threads = 64;
+
+/// The kernel of the cases whose mistake is the host's.
+__global__ void twice(const int* in, int* out, int n) {
+  const int i = blockIdx.x * threads + threadIdx.x;
+  if (i < n) out[i] = 2 * in[i];
+}
+
+namespace no_guard_at_the_tail {
+
+/// The last block has more threads than there are elements left.
+template <bool bug>
+__global__ void twice(const int* in, int* out, int n) {
+  const int i = blockIdx.x * threads + threadIdx.x;
+  if (bug || i < n) out[i] = 2 * in[i];  // planted: out of bounds
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(100), out(100);
+  twice<bug><<<2, threads>>>(in.get(), out.get(), 100);
+  finish();
+}
+
+}  // namespace no_guard_at_the_tail
+
+namespace one_before_the_beginning {
+
+/// The first element has no left neighbour.
+template <bool bug>
+__global__ void differences(const int* in, int* out) {
+  const int t = threadIdx.x;
+  if (bug || t > 0) out[t] = in[t] - in[t - 1];  // planted: out of bounds
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(threads), out(threads);
+  differences<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace one_before_the_beginning
+
+namespace swapped_extents {
+
+/// Takes the number of rows for the length of a row.
+template <bool bug>
+__global__ void negate(int* matrix, int height, int width) {
+  const int x = threadIdx.x, y = threadIdx.y;
+  const int pitch = bug ? height : width;
+  if (x < width && y < height) matrix[y * pitch + x] = -1;  // planted: out of bounds
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> matrix(9 * 7);
+  negate<bug><<<1, dim3(8, 16)>>>(matrix.get(), 9, 7);
+  finish();
+}
+
+}  // namespace swapped_extents
+
+namespace elements_for_bytes {
+
+/// Allocates as many bytes as there are elements.
+__global__ void fill(int* out) {
+  out[threadIdx.x] = 1;  // planted: out of bounds
+}
+
+template <bool bug>
+void run() {
+  int* out = nullptr;
+  check(cudaMalloc(&out, bug ? threads : threads * sizeof(int)));
+  fill<<<1, threads>>>(out);
+  finish();
+  check(cudaFree(out));
+}
+
+}  // namespace elements_for_bytes
+
+namespace vector_over_the_end {
+
+/// Rounds the number of groups of four up, where the last group is not whole.
+template <bool bug>
+__global__ void twice_in_fours(float4* values, int n) {
+  const int i = threadIdx.x;
+  if (i < (bug ? (n + 3) / 4 : n / 4)) values[i].w *= 2;  // planted: out of bounds
+}
+
+template <bool bug>
+void run() {
+  const Buffer<float> values(30);
+  twice_in_fours<bug><<<1, 32>>>(reinterpret_cast<float4*>(values.get()), 30);
+  finish();
+}
+
+}  // namespace vector_over_the_end
+
+namespace dynamic_shared_memory_too_small {
+
+/// The launch gives half of what the kernel uses.
+template <bool bug>
+__global__ void reverse(int* out) {
+  extern __shared__ int dynamic_tile[];
+  const int t = threadIdx.x;
+  dynamic_tile[t] = t;  // planted: out of bounds
+  __syncthreads();
+  out[t] = dynamic_tile[threads - 1 - t];
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(threads);
+  reverse<bug><<<1, threads, (bug ? threads / 2 : threads) * sizeof(int)>>>(out.get());
+  finish();
+}
+
+}  // namespace dynamic_shared_memory_too_small
+
+namespace shared_array_too_short {
+
+/// Has no room for the element behind the tile, which the last thread needs.
+template <bool bug>
+__global__ void differences(const int* in, int* out) {
+  __shared__ int tile[bug ? threads : threads + 1];
+  const int t = threadIdx.x;
+  tile[t] = in[t];
+  if (t == 0) tile[blockDim.x] = in[blockDim.x];  // planted: out of bounds
+  __syncthreads();
+  out[t] = tile[t + 1] - tile[t];  // planted: out of bounds
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(threads + 1), out(threads);
+  differences<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace shared_array_too_short
+
+namespace used_after_free {
+
+/// Frees the input before the kernel that reads it is launched.
+__global__ void copy(const int* in, int* out) {
+  out[threadIdx.x] = in[threadIdx.x];  // planted: use after free
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(threads);
+  int* in = nullptr;
+  check(cudaMalloc(&in, threads * sizeof(int)));
+  check(cudaMemset(in, 0, threads * sizeof(int)));
+  if (bug) check(cudaFree(in));
+  copy<<<1, threads>>>(in, out.get());
+  finish();
+  if (!bug) check(cudaFree(in));
+}
+
+}  // namespace used_after_free
+
+namespace freed_while_in_use {
+
+/// Frees in one stream what another still uses.
+__global__ void fill(int* out) {
+  out[threadIdx.x] = 1;  // planted: use after free or stream race
+}
+
+template <bool bug>
+void run() {
+  const Stream worker, other;
+  const Event done;
+  int* out = nullptr;
+  check(cudaMallocAsync(&out, threads * sizeof(int), worker.get()));
+  fill<<<1, threads, 0, worker.get()>>>(out);
+  check(cudaEventRecord(done.get(), worker.get()));
+  if (!bug) check(cudaStreamWaitEvent(other.get(), done.get()));
+  check(cudaFreeAsync(out, other.get()));  // planted: use after free or stream race
+  finish();
+}
+
+}  // namespace freed_while_in_use
+
+namespace sum_without_a_zero {
+
+/// Adds to shared memory, which begins with whatever was there.
+template <bool bug>
+__global__ void sums(const int* in, int* out) {
+  __shared__ int tile[threads];
+  const int t = threadIdx.x;
+  if (!bug) tile[t] = 0;
+  for (int k = 0; k < 4; ++k) tile[t] += in[k * threads + t];  // planted: uninitialised read
+  out[t] = tile[t];                                            // planted: uninitialised read
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(4 * threads), out(threads);
+  sums<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace sum_without_a_zero
+
+namespace early_return_before_a_store {
+
+/// Threads without an element of their own return before they have filled the tile.
+template <bool bug>
+__global__ void reverse(const int* in, int* out, int n) {
+  __shared__ int tile[threads];
+  const int t = threadIdx.x;
+  if (bug && t >= n) return;
+  tile[t] = t < n ? in[t] : 0;
+  __syncthreads();
+  if (t < n) out[t] = tile[threads - 1 - t];  // planted: uninitialised read
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(50), out(50);
+  reverse<bug><<<1, threads>>>(in.get(), out.get(), 50);
+  finish();
+}
+
+}  // namespace early_return_before_a_store
+
+namespace device_memory_never_written {
+
+/// Fresh device memory is not zero.
+__global__ void accumulate(int* sums) {
+  sums[threadIdx.x] += 1;  // planted: uninitialised read
+}
+
+template <bool bug>
+void run() {
+  int* sums = nullptr;
+  check(cudaMalloc(&sums, threads * sizeof(int)));
+  if (!bug) check(cudaMemset(sums, 0, threads * sizeof(int)));
+  accumulate<<<1, threads>>>(sums);
+  finish();
+  check(cudaFree(sums));
+}
+
+}  // namespace device_memory_never_written
+
+namespace copied_in_part {
+
+/// Copies as many bytes as there are elements.
+__global__ void negate(const int* in, int* out) {
+  out[threadIdx.x] = -in[threadIdx.x];  // planted: uninitialised read
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(threads);
+  const std::vector<int> values(threads, 1);
+  int* in = nullptr;
+  check(cudaMalloc(&in, threads * sizeof(int)));
+  check(
+      cudaMemcpy(in, values.data(), bug ? threads : threads * sizeof(int), cudaMemcpyHostToDevice));
+  negate<<<1, threads>>>(in, out.get());
+  finish();
+  check(cudaFree(in));
+}
+
+}  // namespace copied_in_part
+
+namespace host_reads_device_memory {
+
+/// Follows a pointer into device memory on the host.
+template <bool bug>
+void run() {
+  const Buffer<int> in(threads), out(threads);
+  twice<<<1, threads>>>(in.get(), out.get(), threads);
+  finish();
+  int first = 0;
+  if (bug)
+    first = out.get()[0];  // planted: illegal host access
+  else
+    check(cudaMemcpy(&first, out.get(), sizeof first, cudaMemcpyDeviceToHost));
+  if (first != 0) std::puts("wrong");
+}
+
+}  // namespace host_reads_device_memory
+
+namespace kernel_reads_host_memory {
+
+/// Hands the kernel a pointer to ordinary memory of the host.
+__global__ void copy(const int* in, int* out) {
+  out[threadIdx.x] = in[threadIdx.x];  // planted: illegal device access
+}
+
+template <bool bug>
+void run() {
+  const std::vector<int> values(threads, 1);
+  const Buffer<int> in(threads), out(threads);
+  check(cudaMemcpy(in.get(), values.data(), threads * sizeof(int), cudaMemcpyHostToDevice));
+  copy<<<1, threads>>>(bug ? values.data() : in.get(), out.get());
+  finish();
+}
+
+}  // namespace kernel_reads_host_memory
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_cases(
+      argc, argv,
+      {{"no_guard_at_the_tail", no_guard_at_the_tail::run<true>, no_guard_at_the_tail::run<false>},
+       {"one_before_the_beginning", one_before_the_beginning::run<true>,
+        one_before_the_beginning::run<false>},
+       {"swapped_extents", swapped_extents::run<true>, swapped_extents::run<false>},
+       {"elements_for_bytes", elements_for_bytes::run<true>, elements_for_bytes::run<false>},
+       {"vector_over_the_end", vector_over_the_end::run<true>, vector_over_the_end::run<false>},
+       {"dynamic_shared_memory_too_small", dynamic_shared_memory_too_small::run<true>,
+        dynamic_shared_memory_too_small::run<false>},
+       {"shared_array_too_short", shared_array_too_short::run<true>,
+        shared_array_too_short::run<false>},
+       {"used_after_free", used_after_free::run<true>, used_after_free::run<false>},
+       {"freed_while_in_use", freed_while_in_use::run<true>, freed_while_in_use::run<false>},
+       {"sum_without_a_zero", sum_without_a_zero::run<true>, sum_without_a_zero::run<false>},
+       {"early_return_before_a_store", early_return_before_a_store::run<true>,
+        early_return_before_a_store::run<false>},
+       {"device_memory_never_written", device_memory_never_written::run<true>,
+        device_memory_never_written::run<false>},
+       {"copied_in_part", copied_in_part::run<true>, copied_in_part::run<false>},
+       {"host_reads_device_memory", host_reads_device_memory::run<true>,
+        host_reads_device_memory::run<false>},
+       {"kernel_reads_host_memory", kernel_reads_host_memory::run<true>,
+        kernel_reads_host_memory::run<false>}});
+}

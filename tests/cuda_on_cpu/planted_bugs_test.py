@@ -1,0 +1,122 @@
+"""Planted bugs are found, their correct twins are silent: planted_bugs_test.py PROGRAM-analyze...
+
+The source of PROGRAM-analyze is PROGRAM.cu beside this file. Its cases are namespaces; where a bug
+should be found, the line ends in `// planted: KIND or KIND`. Speaks TAP.
+"""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+PLANTED = re.compile(r"// planted: (.+)$")
+KINDS = {"race", "out of bounds", "use after free", "divergent barrier", "uninitialised read",
+         "deadlock", "invalid mask", "host race", "stream race", "illegal host access",
+         "illegal device access"}
+SECONDS = 120  # that a case may take
+
+
+def planted_lines(source):
+    """The kinds that may be told at each planted line, by case; those of all cases under None."""
+    lines, case = {}, None
+    for number, text in enumerate(source.read_text().splitlines(), 1):
+        begin = re.match(r"namespace (\w+) \{$", text)
+        if begin:
+            case = begin[1]
+        elif case and text == f"}}  // namespace {case}":
+            case = None
+        planted = PLANTED.search(text)
+        if planted:
+            kinds = set(planted[1].split(" or "))
+            if not kinds <= KINDS:
+                sys.exit(f"{source}:{number}: there is no kind of error {kinds - KINDS}")
+            lines.setdefault(case, {})[number] = kinds
+    return lines
+
+
+def run(program, case, version):
+    """Exit status and errors of one run; no status where it took too long."""
+    with tempfile.TemporaryDirectory() as name:
+        report = pathlib.Path(name, "report.json")
+        environment = os.environ | {"CUDA_ON_CPU_REPORT": str(report)}
+        try:
+            result = subprocess.run([program, case, version], env=environment, timeout=SECONDS,
+                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                    errors="replace", check=False)
+        except subprocess.TimeoutExpired:
+            return None, [], f"it did not end within {SECONDS} s"
+        if not report.exists():
+            return result.returncode, [], f"there is no report; {result.stdout[-500:]!r}"
+        return result.returncode, json.loads(report.read_text())["errors"], ""
+
+
+def told(error):
+    """An error in one line."""
+    return f"{error['kind']} at line {error['line']}, {error['other_line']}: {error['sentence']}"
+
+
+def is_planted(error, source, lines):
+    """Whether an error names a planted line, and a kind that may be told there."""
+    places = ((error["file"], error["line"]), (error["other_file"], error["other_line"]))
+    return any(error["kind"] in lines.get(line, ()) for file, line in places
+               if pathlib.Path(file).name == source.name)
+
+
+def problems(program, source, case, version, lines):
+    """Yields what is wrong with one run."""
+    status, errors, trouble = run(program, case, version)
+    if trouble:
+        yield trouble
+    wanted = 1 if version == "bug" else 0
+    if status != wanted:
+        yield f"the exit status is {status}, not {wanted}"
+    if version == "bug" and not any(is_planted(error, source, lines) for error in errors):
+        yield f"not found at any of the lines {lines}"
+        yield from map(told, errors)
+    if version == "twin":
+        yield from map(told, errors)
+    if any(not error["sentence"] or error["count"] < 1 for error in errors):
+        yield "an error has no sentence or no count"
+
+
+def cases_of(program):
+    """The runs of a program: (program, source, case, version, planted lines)."""
+    source = HERE / (pathlib.Path(program).name.removesuffix("-analyze") + ".cu")
+    planted = planted_lines(source)
+    names = subprocess.run([program, "--list"], stdout=subprocess.PIPE, text=True,
+                           check=True).stdout.split()
+    unknown = set(planted) - set(names) - {None}
+    if unknown:
+        sys.exit(f"{program} does not list {', '.join(sorted(unknown))}")
+    for case in names:
+        lines = planted.get(None, {}) | planted.get(case, {})
+        if not lines:
+            sys.exit(f"{source}: nothing is planted in {case}")
+        for version in ("bug", "twin"):
+            yield program, source, case, version, lines
+
+
+def main(programs):
+    """Prints one TAP line a run."""
+    cases = [case for program in programs for case in cases_of(program)]
+    print(f"1..{len(cases)}", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = pool.map(lambda case: list(problems(*case)), cases)
+        for number, ((_, source, case, version, _), found) in enumerate(zip(cases, results), 1):
+            verdict = "not ok" if found else "ok"
+            what = "is found" if version == "bug" else "has a silent twin"
+            print(f"{verdict} {number} - {source.stem} {case} {what}", flush=True)
+            for problem in found:
+                print(f"# {problem}")
+    return 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,366 @@
+/// \file
+/// Planted bugs: threads that do not meet where others wait for them.
+
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
+
+#include <cuda/barrier>
+
+#include "planted.cuh"
+#include "resources.cuh"
+
+namespace {
+
+namespace cg = cooperative_groups;
+
+constexpr int threads = 64;
+constexpr unsigned all_lanes = ~0u;
+
+namespace barrier_in_both_branches {
+
+/// Two barriers in the source are two barriers, even if every thread meets one of them.
+template <bool bug>
+__global__ void reverse(int* out) {
+  __shared__ int tile[threads];
+  const int t = threadIdx.x;
+  tile[t] = t;
+  if (bug) {
+    if (t < 32) {
+      __syncthreads();  // planted: divergent barrier
+      out[t] = tile[threads - 1 - t];
+    } else {
+      __syncthreads();  // planted: divergent barrier
+      out[t] = -tile[threads - 1 - t];
+    }
+  } else {
+    __syncthreads();
+    out[t] = t < 32 ? tile[threads - 1 - t] : -tile[threads - 1 - t];
+  }
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(threads);
+  reverse<bug><<<1, threads>>>(out.get());
+  finish();
+}
+
+}  // namespace barrier_in_both_branches
+
+namespace barrier_for_threads_with_work {
+
+/// Threads without an element skip the barrier, and meet the others at the next one.
+template <bool bug>
+__global__ void reverse(const int* in, int* out, int n) {
+  __shared__ int tile[threads];
+  const int t = threadIdx.x;
+  tile[t] = 0;
+  if (t < n) tile[t] = in[t];
+  if (!bug || t < n) __syncthreads();  // planted: divergent barrier
+  const int value = tile[threads - 1 - t];
+  __syncthreads();  // planted: divergent barrier
+  tile[t] = value;
+  if (t < n) out[t] = tile[t];
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(40), out(40);
+  reverse<bug><<<1, threads>>>(in.get(), out.get(), 40);
+  finish();
+}
+
+}  // namespace barrier_for_threads_with_work
+
+namespace barrier_in_a_loop_of_any_length {
+
+/// Each thread takes as many turns as it has work, and the barrier along with them.
+template <bool bug>
+__global__ void largest_product(int* out) {
+  __shared__ int largest;
+  const int t = threadIdx.x;
+  if (t == 0) largest = 0;
+  __syncthreads();
+  for (int k = 0; k < (bug ? 1 + t / 16 : 4); ++k) {
+    if (k <= t / 16) atomicMax(&largest, k * t);
+    __syncthreads();  // planted: divergent barrier
+  }
+  if (t == 0) *out = largest;
+  __syncthreads();  // planted: divergent barrier
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(1);
+  largest_product<bug><<<1, threads>>>(out.get());
+  finish();
+}
+
+}  // namespace barrier_in_a_loop_of_any_length
+
+namespace barrier_beside_a_warp_operation {
+
+/// Half a warp waits for the block, the other half for the warp.
+template <bool bug>
+__global__ void sum(int* out) {
+  const int t = threadIdx.x;
+  int sum = t;
+  if (!bug || t < 16) __syncthreads();  // planted: deadlock or divergent barrier
+  if (!bug || t >= 16) sum = __reduce_add_sync(all_lanes, sum);  // planted: deadlock
+  out[t] = sum;
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(32);
+  sum<bug><<<1, 32>>>(out.get());
+  finish();
+}
+
+}  // namespace barrier_beside_a_warp_operation
+
+namespace flag_set_behind_the_barrier {
+
+/// One thread waits for a flag that another sets when both have met.
+template <bool bug>
+__global__ void wait_for_flag(int* flag, int* out) {
+  const int t = threadIdx.x;
+  if (!bug && t == 32) atomicExch(flag, 1);
+  if (t == 0)
+    while (atomicAdd(flag, 0) == 0) {  // planted: deadlock
+    }
+  __syncthreads();  // planted: deadlock
+  if (bug && t == 32) atomicExch(flag, 1);
+  out[t] = t;
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> flag(1), out(threads);
+  wait_for_flag<bug><<<1, threads>>>(flag.get(), out.get());
+  finish();
+}
+
+}  // namespace flag_set_behind_the_barrier
+
+namespace grid_barrier_of_some_blocks {
+
+/// A barrier of the grid waits for all blocks, but one has nothing to add.
+template <bool bug>
+__global__ void fill(int* out, int blocks) {
+  const int b = blockIdx.x;
+  if (b < blocks) out[b] = b;
+  if (!bug || b < blocks) cg::this_grid().sync();  // planted: deadlock
+  if (b == 0) out[0] = out[1];
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(4);
+  int* o = out.get();
+  int blocks = 3;
+  void* arguments[] = {&o, &blocks};
+  check(cudaLaunchCooperativeKernel(fill<bug>, 4, 1, arguments));
+  finish();
+}
+
+}  // namespace grid_barrier_of_some_blocks
+
+namespace barrier_expects_too_many {
+
+/// Threads without an element never arrive, but were counted.
+template <bool bug>
+__global__ void reverse(const int* in, int* out, int n) {
+  using Barrier = cuda::barrier<cuda::thread_scope_block>;
+#pragma nv_diag_suppress static_var_with_dynamic_init
+  __shared__ Barrier barrier;
+  __shared__ int tile[threads];
+  const int t = threadIdx.x;
+  if (t == 0) init(&barrier, bug ? threads : n);
+  __syncthreads();
+  if (t >= n) return;
+  tile[t] = in[t];
+  barrier.arrive_and_wait();  // planted: deadlock
+  out[t] = tile[n - 1 - t];
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(40), out(40);
+  reverse<bug><<<1, threads>>>(in.get(), out.get(), 40);
+  finish();
+}
+
+}  // namespace barrier_expects_too_many
+
+namespace barrier_expects_too_few {
+
+/// The barrier lets go when one of the two warps has arrived.
+template <bool bug>
+__global__ void reverse(int* out) {
+  using Barrier = cuda::barrier<cuda::thread_scope_block>;
+#pragma nv_diag_suppress static_var_with_dynamic_init
+  __shared__ Barrier barrier;
+  __shared__ int tile[threads];
+  const int t = threadIdx.x;
+  if (t == 0) init(&barrier, bug ? threads / 2 : threads);
+  __syncthreads();
+  tile[t] = t;  // planted: race
+  barrier.arrive_and_wait();
+  out[t] = tile[threads - 1 - t];  // planted: race or uninitialised read
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(threads);
+  reverse<bug><<<1, threads>>>(out.get());
+  finish();
+}
+
+}  // namespace barrier_expects_too_few
+
+namespace warp_barrier_of_half_a_warp {
+
+/// Names all lanes, of which one half waits elsewhere.
+template <bool bug>
+__global__ void fill(int* out) {
+  __shared__ int tile[32];
+  const int lane = threadIdx.x;
+  tile[lane] = lane;
+  if (lane < 16) {
+    __syncwarp(bug ? all_lanes : 0x0000ffff);  // planted: invalid mask or deadlock
+    out[lane] = tile[15 - lane];
+  }
+  __syncthreads();  // planted: divergent barrier or deadlock
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(32);
+  fill<bug><<<1, 32>>>(out.get());
+  finish();
+}
+
+}  // namespace warp_barrier_of_half_a_warp
+
+namespace shuffles_in_both_branches {
+
+/// Each half names all lanes, but they meet in two different shuffles.
+template <bool bug>
+__global__ void rotate(int* out) {
+  const int lane = threadIdx.x;
+  int value = lane;
+  const unsigned mask = bug ? all_lanes : lane < 16 ? 0x0000ffff : 0xffff0000;
+  if (lane < 16)
+    value = __shfl_xor_sync(mask, value, 1);  // planted: invalid mask or deadlock
+  else
+    value = __shfl_down_sync(mask, value, 1, 16);  // planted: invalid mask or deadlock
+  out[lane] = value;
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(32);
+  rotate<bug><<<1, 32>>>(out.get());
+  finish();
+}
+
+}  // namespace shuffles_in_both_branches
+
+namespace lane_missing_from_its_mask {
+
+/// Leaves itself out of the lanes that take part.
+template <bool bug>
+__global__ void broadcast(int* out) {
+  const int lane = threadIdx.x;
+  const unsigned mask = bug ? all_lanes - 1 : all_lanes;
+  out[lane] = __shfl_sync(mask, lane, 5);  // planted: invalid mask
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(32);
+  broadcast<bug><<<1, 32>>>(out.get());
+  finish();
+}
+
+}  // namespace lane_missing_from_its_mask
+
+namespace lanes_of_two_minds {
+
+/// Each lane names only the lanes before it and itself.
+template <bool bug>
+__global__ void odd_lanes(int* out) {
+  const int lane = threadIdx.x;
+  const unsigned mask = bug ? all_lanes >> (31 - lane) : all_lanes;
+  out[lane] = __ballot_sync(mask, lane % 2);  // planted: invalid mask or deadlock
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(32);
+  odd_lanes<bug><<<1, 32>>>(out.get());
+  finish();
+}
+
+}  // namespace lanes_of_two_minds
+
+namespace shuffle_from_an_absent_lane {
+
+/// Sums 24 lanes as if they were 32: the first step asks lanes that take no part.
+template <bool bug>
+__global__ void sum(const int* in, int* out) {
+  const int lane = threadIdx.x;
+  const unsigned mask = 0x00ffffff;
+  if (lane >= 24) return;
+  int sum = in[lane];
+  for (int step = 16; step > 0; step /= 2) {
+    const int other = lane + step;
+    const int source = bug || other < 24 ? other : lane;
+    const int value =
+        __shfl_sync(mask, sum, source);  // planted: invalid mask or uninitialised read
+    if (source != lane) sum += value;
+  }
+  if (lane == 0) *out = sum;
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(24), out(1);
+  sum<bug><<<1, 32>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace shuffle_from_an_absent_lane
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_cases(
+      argc, argv,
+      {{"barrier_in_both_branches", barrier_in_both_branches::run<true>,
+        barrier_in_both_branches::run<false>},
+       {"barrier_for_threads_with_work", barrier_for_threads_with_work::run<true>,
+        barrier_for_threads_with_work::run<false>},
+       {"barrier_in_a_loop_of_any_length", barrier_in_a_loop_of_any_length::run<true>,
+        barrier_in_a_loop_of_any_length::run<false>},
+       {"barrier_beside_a_warp_operation", barrier_beside_a_warp_operation::run<true>,
+        barrier_beside_a_warp_operation::run<false>},
+       {"flag_set_behind_the_barrier", flag_set_behind_the_barrier::run<true>,
+        flag_set_behind_the_barrier::run<false>},
+       {"grid_barrier_of_some_blocks", grid_barrier_of_some_blocks::run<true>,
+        grid_barrier_of_some_blocks::run<false>},
+       {"barrier_expects_too_many", barrier_expects_too_many::run<true>,
+        barrier_expects_too_many::run<false>},
+       {"barrier_expects_too_few", barrier_expects_too_few::run<true>,
+        barrier_expects_too_few::run<false>},
+       {"warp_barrier_of_half_a_warp", warp_barrier_of_half_a_warp::run<true>,
+        warp_barrier_of_half_a_warp::run<false>},
+       {"shuffles_in_both_branches", shuffles_in_both_branches::run<true>,
+        shuffles_in_both_branches::run<false>},
+       {"lane_missing_from_its_mask", lane_missing_from_its_mask::run<true>,
+        lane_missing_from_its_mask::run<false>},
+       {"lanes_of_two_minds", lanes_of_two_minds::run<true>, lanes_of_two_minds::run<false>},
+       {"shuffle_from_an_absent_lane", shuffle_from_an_absent_lane::run<true>,
+        shuffle_from_an_absent_lane::run<false>}});
+}

@@ -1,0 +1,312 @@
+/// \file
+/// Planted bugs: blocks that touch global memory, or each other's shared memory, without an order.
+
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
+
+#include "planted.cuh"
+#include "resources.cuh"
+
+namespace {
+
+namespace cg = cooperative_groups;
+
+constexpr int threads = 64;
+constexpr int blocks = 4;
+constexpr int count = blocks * threads;
+
+namespace histogram_without_atomics {
+
+/// Reads a bin, adds one and stores it: another thread may do so in between.
+template <bool bug>
+__global__ void histogram(const int* in, int* bins) {
+  const int bin = in[blockIdx.x * threads + threadIdx.x] % 8;
+  if (bug)
+    bins[bin] += 1;  // planted: race
+  else
+    atomicAdd(&bins[bin], 1);
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(count), bins(8);
+  histogram<bug><<<blocks, threads>>>(in.get(), bins.get());
+  finish();
+}
+
+}  // namespace histogram_without_atomics
+
+namespace stencil_in_place {
+
+/// Overwrites elements whose old values the neighbours need.
+template <bool bug>
+__global__ void smooth(int* values, int* smoothed) {
+  const int i = blockIdx.x * threads + threadIdx.x;
+  int* const to = bug ? values : smoothed;
+  if (i > 0 && i < count - 1) to[i] = (values[i - 1] + values[i + 1]) / 2;  // planted: race
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> values(count), smoothed(count);
+  smooth<bug><<<blocks, threads>>>(values.get(), smoothed.get());
+  finish();
+}
+
+}  // namespace stencil_in_place
+
+namespace swapped_twice {
+
+/// A transposition in place is the work of half the threads.
+template <bool bug>
+__global__ void transpose(int* matrix, int side) {
+  const int x = threadIdx.x, y = blockIdx.x;
+  if (bug ? x != y : x < y) {
+    const int value = matrix[y * side + x];
+    matrix[y * side + x] = matrix[x * side + y];  // planted: race
+    matrix[x * side + y] = value;                 // planted: race
+  }
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> matrix(32 * 32);
+  transpose<bug><<<32, 32>>>(matrix.get(), 32);
+  finish();
+}
+
+}  // namespace swapped_twice
+
+namespace overlapping_blocks {
+
+/// Takes the stride of blocks that overlap, as those of a stencil do, where none should.
+template <bool bug>
+__global__ void fill(int* out) {
+  const int stride = bug ? threads - 2 : threads;
+  out[blockIdx.x * stride + threadIdx.x] = blockIdx.x;  // planted: race
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(count);
+  fill<bug><<<blocks, threads>>>(out.get());
+  finish();
+}
+
+}  // namespace overlapping_blocks
+
+namespace plain_read_beside_atomics {
+
+/// Asks the counter itself for the ticket that atomicAdd has returned.
+template <bool bug>
+__global__ void draw_tickets(int* counter, int* tickets) {
+  const int i = blockIdx.x * threads + threadIdx.x;
+  const int ticket = atomicAdd(counter, 1);
+  tickets[i] = bug ? *counter : ticket;  // planted: race
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> counter(1), tickets(count);
+  draw_tickets<bug><<<blocks, threads>>>(counter.get(), tickets.get());
+  finish();
+}
+
+}  // namespace plain_read_beside_atomics
+
+__device__ unsigned blocks_done;  // back at 0 when the last block has counted
+
+/// Whether this block is the last of the grid to ask.
+__device__ bool is_last_block() { return atomicInc(&blocks_done, gridDim.x - 1) == gridDim.x - 1; }
+
+namespace last_block_without_a_fence {
+
+/// The counter may be seen before the sum that it stands for.
+template <bool bug>
+__global__ void sum(const int* in, int* partial, int* out) {
+  __shared__ bool last;
+  const int lane = threadIdx.x;
+  const int sum = __reduce_add_sync(~0u, in[blockIdx.x * 32 + lane]);
+  if (lane == 0) {
+    partial[blockIdx.x] = sum;
+    if (!bug) __threadfence();
+    last = is_last_block();
+    __threadfence();
+  }
+  __syncthreads();
+  if (last && lane == 0) {
+    int total = 0;
+    for (int b = 0; b < gridDim.x; ++b) total += partial[b];  // planted: race
+    *out = total;
+  }
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(blocks * 32), partial(blocks), out(1);
+  sum<bug><<<blocks, 32>>>(in.get(), partial.get(), out.get());
+  finish();
+}
+
+}  // namespace last_block_without_a_fence
+
+namespace last_block_without_a_barrier {
+
+/// One thread counts its block as done while others have yet to store.
+template <bool bug>
+__global__ void sum(const int* in, int* squares, int* out) {
+  __shared__ bool last;
+  const int t = threadIdx.x, i = blockIdx.x * threads + t;
+  squares[i] = in[i] * in[i];
+  if (!bug) __syncthreads();
+  if (t == 0) {
+    __threadfence();
+    last = is_last_block();
+    __threadfence();
+  }
+  __syncthreads();
+  if (last && t == 0) {
+    int total = 0;
+    for (int k = 0; k < count; ++k) total += squares[k];  // planted: race
+    *out = total;
+  }
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(count), squares(count), out(1);
+  sum<bug><<<blocks, threads>>>(in.get(), squares.get(), out.get());
+  finish();
+}
+
+}  // namespace last_block_without_a_barrier
+
+namespace handover_without_a_fence {
+
+/// The flag may be seen before the value that it announces.
+template <bool bug>
+__global__ void hand_over(int* value, int* flag, int* out) {
+  if (blockIdx.x == 0) {
+    *value = 42;
+    if (!bug) __threadfence();
+    atomicExch(flag, 1);
+  } else {
+    while (atomicAdd(flag, 0) == 0) {
+    }
+    __threadfence();
+    *out = *value;  // planted: race
+  }
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> value(1), flag(1), out(1);
+  int *v = value.get(), *f = flag.get(), *o = out.get();
+  void* arguments[] = {&v, &f, &o};
+  check(cudaLaunchCooperativeKernel(hand_over<bug>, 2, 1, arguments));
+  finish();
+}
+
+}  // namespace handover_without_a_fence
+
+namespace block_barrier_for_a_grid {
+
+/// Waits for its own block, and reads what another one stored.
+template <bool bug>
+__global__ void swap_blocks(int* values, int* out) {
+  const int t = threadIdx.x;
+  values[blockIdx.x * threads + t] = t;
+  if (bug)
+    __syncthreads();
+  else
+    cg::this_grid().sync();
+  out[blockIdx.x * threads + t] = values[(blockIdx.x + 1) % blocks * threads + t];  // planted: race
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> values(count), out(count);
+  int *v = values.get(), *o = out.get();
+  void* arguments[] = {&v, &o};
+  check(cudaLaunchCooperativeKernel(swap_blocks<bug>, blocks, threads, arguments));
+  finish();
+}
+
+}  // namespace block_barrier_for_a_grid
+
+namespace block_barrier_for_a_cluster {
+
+/// Reads the other block's shared memory before that block has stored to it.
+template <bool bug>
+__global__ void __cluster_dims__(2, 1, 1) swap_in_cluster(int* out) {
+  __shared__ int tile[threads];
+  const cg::cluster_group cluster = cg::this_cluster();
+  const int t = threadIdx.x;
+  tile[t] = blockIdx.x;
+  if (bug)
+    __syncthreads();
+  else
+    cluster.sync();
+  const int* const others = cluster.map_shared_rank(tile, cluster.block_rank() ^ 1);
+  out[blockIdx.x * threads + t] = others[t];  // planted: race or uninitialised read
+  cluster.sync();
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(count);
+  swap_in_cluster<bug><<<blocks, threads>>>(out.get());
+  finish();
+}
+
+}  // namespace block_barrier_for_a_cluster
+
+namespace cluster_left_too_early {
+
+/// A block ends, and its shared memory with it, while the other may still read there.
+template <bool bug>
+__global__ void __cluster_dims__(2, 1, 1) read_and_leave(int* out) {
+  __shared__ int tile[threads];
+  const cg::cluster_group cluster = cg::this_cluster();
+  const int t = threadIdx.x;
+  tile[t] = t;
+  cluster.sync();
+  const int* const others = cluster.map_shared_rank(tile, cluster.block_rank() ^ 1);
+  out[blockIdx.x * threads + t] = others[t];  // planted: race or use after free
+  if (!bug) cluster.sync();
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(count);
+  read_and_leave<bug><<<blocks, threads>>>(out.get());
+  finish();
+}
+
+}  // namespace cluster_left_too_early
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_cases(
+      argc, argv,
+      {{"histogram_without_atomics", histogram_without_atomics::run<true>,
+        histogram_without_atomics::run<false>},
+       {"stencil_in_place", stencil_in_place::run<true>, stencil_in_place::run<false>},
+       {"swapped_twice", swapped_twice::run<true>, swapped_twice::run<false>},
+       {"overlapping_blocks", overlapping_blocks::run<true>, overlapping_blocks::run<false>},
+       {"plain_read_beside_atomics", plain_read_beside_atomics::run<true>,
+        plain_read_beside_atomics::run<false>},
+       {"last_block_without_a_fence", last_block_without_a_fence::run<true>,
+        last_block_without_a_fence::run<false>},
+       {"last_block_without_a_barrier", last_block_without_a_barrier::run<true>,
+        last_block_without_a_barrier::run<false>},
+       {"handover_without_a_fence", handover_without_a_fence::run<true>,
+        handover_without_a_fence::run<false>},
+       {"block_barrier_for_a_grid", block_barrier_for_a_grid::run<true>,
+        block_barrier_for_a_grid::run<false>},
+       {"block_barrier_for_a_cluster", block_barrier_for_a_cluster::run<true>,
+        block_barrier_for_a_cluster::run<false>},
+       {"cluster_left_too_early", cluster_left_too_early::run<true>,
+        cluster_left_too_early::run<false>}});
+}

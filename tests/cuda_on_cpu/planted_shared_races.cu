@@ -1,0 +1,382 @@
+/// \file
+/// Planted bugs: threads of a block that touch its shared memory without waiting for each other.
+
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
+
+#include "planted.cuh"
+#include "resources.cuh"
+
+namespace {
+
+constexpr int threads = 64;
+
+namespace no_barrier_after_a_store {
+
+/// Reads what another thread may not have stored yet.
+template <bool bug>
+__global__ void reverse(int* out) {
+  __shared__ int tile[threads];
+  const int t = threadIdx.x;
+  tile[t] = t;
+  if (!bug) __syncthreads();
+  out[t] = tile[threads - 1 - t];  // planted: race
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(threads);
+  reverse<bug><<<1, threads>>>(out.get());
+  finish();
+}
+
+}  // namespace no_barrier_after_a_store
+
+namespace no_barrier_before_the_next_store {
+
+/// Overwrites, in the next turn of the loop, what slower threads still read.
+template <bool bug>
+__global__ void sum_of_neighbours(const int* in, int* out) {
+  __shared__ int tile[threads];
+  const int t = threadIdx.x;
+  int sum = 0;
+  for (int k = 0; k < 3; ++k) {
+    tile[t] = in[k * threads + t];  // planted: race
+    __syncthreads();
+    sum += tile[(t + 1) % threads];
+    if (!bug) __syncthreads();
+  }
+  out[t] = sum;
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(3 * threads), out(threads);
+  sum_of_neighbours<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace no_barrier_before_the_next_store
+
+namespace no_barrier_in_a_reduction {
+
+/// Adds sums that other warps are still making.
+template <bool bug>
+__global__ void sum(const int* in, int* out) {
+  __shared__ int tile[threads];
+  const int t = threadIdx.x;
+  tile[t] = in[t];
+  __syncthreads();
+  for (int step = threads / 2; step > 0; step /= 2) {
+    if (t < step) tile[t] += tile[t + step];  // planted: race
+    if (!bug) __syncthreads();
+  }
+  if (t == 0) *out = tile[0];
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(threads), out(1);
+  sum<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace no_barrier_in_a_reduction
+
+namespace no_barrier_in_a_scan {
+
+/// Hillis and Steele's scan in one array: a barrier must part reading from writing.
+template <bool bug>
+__global__ void scan(int* values) {
+  __shared__ int tile[threads];
+  const int t = threadIdx.x;
+  tile[t] = values[t];
+  __syncthreads();
+  for (int step = 1; step < threads; step *= 2) {
+    const int before = t >= step ? tile[t - step] : 0;
+    if (!bug) __syncthreads();
+    tile[t] += before;  // planted: race
+    __syncthreads();
+  }
+  values[t] = tile[t];
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> values(threads, 1);
+  scan<bug><<<1, threads>>>(values.get());
+  finish();
+}
+
+}  // namespace no_barrier_in_a_scan
+
+namespace two_threads_for_one_element {
+
+/// Halves the index once too often, so that pairs of threads store to one element.
+template <bool bug>
+__global__ void store(int* out) {
+  __shared__ int tile[threads];
+  const int t = threadIdx.x;
+  tile[threads - 1 - t] = 0;
+  __syncthreads();
+  tile[bug ? t / 2 : t] = t;  // planted: race
+  __syncthreads();
+  out[t] = tile[t];
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(threads);
+  store<bug><<<1, threads>>>(out.get());
+  finish();
+}
+
+}  // namespace two_threads_for_one_element
+
+namespace same_half_of_a_double_buffer {
+
+/// Writes into the half that the others read.
+template <bool bug>
+__global__ void smooth(const int* in, int* out) {
+  __shared__ int tile[2][threads];
+  const int t = threadIdx.x;
+  tile[0][t] = in[t];
+  for (int k = 0; k < 4; ++k) {
+    __syncthreads();
+    const int now = k % 2, next = bug ? now : 1 - now;
+    tile[next][t] = tile[now][t] + tile[now][(t + 1) % threads];  // planted: race
+  }
+  __syncthreads();
+  out[t] = tile[0][t];
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(threads), out(threads);
+  smooth<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace same_half_of_a_double_buffer
+
+namespace trust_in_lockstep {
+
+/// The lanes of a warp do not run in step; they need __syncwarp as a block needs __syncthreads.
+template <bool bug>
+__global__ void sum_of_a_warp(const int* in, int* out) {
+  __shared__ int tile[32];
+  const int lane = threadIdx.x;
+  tile[lane] = in[lane];
+  __syncwarp();
+  for (int step = 16; step > 0; step /= 2) {
+    if (lane < step) tile[lane] += tile[lane + step];  // planted: race
+    if (!bug) __syncwarp();
+  }
+  if (lane == 0) *out = tile[0];
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(32), out(1);
+  sum_of_a_warp<bug><<<1, 32>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace trust_in_lockstep
+
+namespace warp_barrier_for_a_block {
+
+/// Waits for its own warp alone, and reads what the other one stored.
+template <bool bug>
+__global__ void swap_warps(int* out) {
+  __shared__ int tile[threads];
+  const int t = threadIdx.x;
+  tile[t] = t;
+  if (bug)
+    __syncwarp();
+  else
+    __syncthreads();
+  out[t] = tile[(t + 32) % threads];  // planted: race
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(threads);
+  swap_warps<bug><<<1, threads>>>(out.get());
+  finish();
+}
+
+}  // namespace warp_barrier_for_a_block
+
+namespace group_too_small {
+
+/// Waits for a tile of 8 threads, and reads beyond it.
+template <bool bug>
+__global__ void reverse(int* out) {
+  namespace cg = cooperative_groups;
+  __shared__ int tile[threads];
+  const int t = threadIdx.x;
+  tile[t] = t;
+  cg::tiled_partition<bug ? 8 : 16>(cg::this_thread_block()).sync();
+  out[t] = tile[t / 16 * 16 + 15 - t % 16];  // planted: race
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(threads);
+  reverse<bug><<<1, threads>>>(out.get());
+  finish();
+}
+
+}  // namespace group_too_small
+
+namespace late_halo {
+
+/// Loads the element behind the tile after the barrier that should have covered it.
+template <bool bug>
+__global__ void differences(const int* in, int* out) {
+  __shared__ int tile[threads + 1];
+  const int t = threadIdx.x;
+  tile[t] = in[t];
+  if (bug) __syncthreads();
+  if (t == 0) tile[threads] = in[threads];
+  if (!bug) __syncthreads();
+  out[t] = tile[t + 1] - tile[t];  // planted: race
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(threads + 1), out(threads);
+  differences<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace late_halo
+
+namespace broadcast_without_a_barrier {
+
+/// One thread decides for all; the others do not wait for its decision.
+template <bool bug>
+__global__ void scale(const int* in, int* out) {
+  __shared__ int factor;
+  const int t = threadIdx.x;
+  if (t == 0) factor = in[0] + 2;
+  if (!bug) __syncthreads();
+  out[t] = factor * in[t];  // planted: race
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(threads), out(threads);
+  scale<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace broadcast_without_a_barrier
+
+namespace helper_called_twice {
+
+/// The sum over the block, for every thread. Its tile is free again only when all have read it.
+template <bool bug>
+__device__ int block_sum(int value) {
+  __shared__ int tile[threads];
+  const int t = threadIdx.x;
+  tile[t] = value;  // planted: race
+  __syncthreads();
+  int sum = 0;
+  for (int k = 0; k < threads; ++k) sum += tile[k];
+  if (!bug) __syncthreads();
+  return sum;
+}
+
+template <bool bug>
+__global__ void variance(const int* in, int* out) {
+  const int value = in[threadIdx.x];
+  const int mean = block_sum<bug>(value) / threads;
+  const int sum = block_sum<bug>((value - mean) * (value - mean));
+  if (threadIdx.x == 0) *out = sum / threads;
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(threads), out(1);
+  variance<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace helper_called_twice
+
+namespace result_read_beside_atomics {
+
+/// Reads the bins while others still add to them.
+template <bool bug>
+__global__ void histogram(const int* in, int* out) {
+  __shared__ int bins[8];
+  const int t = threadIdx.x;
+  if (t < 8) bins[t] = 0;
+  __syncthreads();
+  atomicAdd(&bins[in[t] % 8], 1);
+  if (!bug) __syncthreads();
+  if (t < 8) out[t] = bins[t];  // planted: race
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(threads), out(8);
+  histogram<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace result_read_beside_atomics
+
+namespace zeroed_too_late {
+
+/// Adds to bins that another thread has yet to set to zero.
+template <bool bug>
+__global__ void histogram(const int* in, int* out) {
+  __shared__ int bins[threads];
+  const int t = threadIdx.x;
+  bins[threads - 1 - t] = 0;  // planted: race
+  if (!bug) __syncthreads();
+  atomicAdd(&bins[(in[t] + t) % threads], 1);  // planted: race or uninitialised read
+  __syncthreads();
+  out[t] = bins[t];
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(threads), out(threads);
+  histogram<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace zeroed_too_late
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_cases(
+      argc, argv,
+      {{"no_barrier_after_a_store", no_barrier_after_a_store::run<true>,
+        no_barrier_after_a_store::run<false>},
+       {"no_barrier_before_the_next_store", no_barrier_before_the_next_store::run<true>,
+        no_barrier_before_the_next_store::run<false>},
+       {"no_barrier_in_a_reduction", no_barrier_in_a_reduction::run<true>,
+        no_barrier_in_a_reduction::run<false>},
+       {"no_barrier_in_a_scan", no_barrier_in_a_scan::run<true>, no_barrier_in_a_scan::run<false>},
+       {"two_threads_for_one_element", two_threads_for_one_element::run<true>,
+        two_threads_for_one_element::run<false>},
+       {"same_half_of_a_double_buffer", same_half_of_a_double_buffer::run<true>,
+        same_half_of_a_double_buffer::run<false>},
+       {"trust_in_lockstep", trust_in_lockstep::run<true>, trust_in_lockstep::run<false>},
+       {"warp_barrier_for_a_block", warp_barrier_for_a_block::run<true>,
+        warp_barrier_for_a_block::run<false>},
+       {"group_too_small", group_too_small::run<true>, group_too_small::run<false>},
+       {"late_halo", late_halo::run<true>, late_halo::run<false>},
+       {"broadcast_without_a_barrier", broadcast_without_a_barrier::run<true>,
+        broadcast_without_a_barrier::run<false>},
+       {"helper_called_twice", helper_called_twice::run<true>, helper_called_twice::run<false>},
+       {"result_read_beside_atomics", result_read_beside_atomics::run<true>,
+        result_read_beside_atomics::run<false>},
+       {"zeroed_too_late", zeroed_too_late::run<true>, zeroed_too_late::run<false>}});
+}

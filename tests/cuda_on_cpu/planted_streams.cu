@@ -1,0 +1,273 @@
+/// \file
+/// Planted bugs: a host, or a stream, that does not wait for work which it started elsewhere.
+
+#include <cuda_runtime.h>
+
+#include <cstdio>
+
+#include "planted.cuh"
+#include "resources.cuh"
+
+namespace {
+
+constexpr int count = 256;
+constexpr std::size_t size = count * sizeof(int);
+constexpr cudaMemcpyKind to_host = cudaMemcpyDeviceToHost;
+constexpr cudaMemcpyKind to_device = cudaMemcpyHostToDevice;
+constexpr cudaMemcpyKind on_device = cudaMemcpyDeviceToDevice;
+
+__global__ void fill(int* out, int value) { out[blockIdx.x * blockDim.x + threadIdx.x] = value; }
+
+__global__ void add_one(const int* in, int* out) {
+  out[threadIdx.x] = in[threadIdx.x] + 1;  // planted: stream race
+}
+
+/// Tells of a result that is not the expected one.
+void expect(int value, int expected) {
+  if (value != expected) std::printf("%d instead of %d\n", value, expected);
+}
+
+namespace read_before_the_copy_is_done {
+
+/// An asynchronous copy to pinned memory is only begun when the call returns.
+template <bool bug>
+void run() {
+  const Stream stream;
+  const Buffer<int> device(count);
+  const Pinned<int> host(count, -1);
+  check(cudaDeviceSynchronize());
+  check(cudaMemcpyAsync(host.get(), device.get(), size, to_host, stream.get()));
+  if (!bug) check(cudaStreamSynchronize(stream.get()));
+  expect(host[7], 0);  // planted: host race
+  finish();
+}
+
+}  // namespace read_before_the_copy_is_done
+
+namespace source_overwritten_too_early {
+
+/// Prepares the next input where an asynchronous copy may still read the last.
+template <bool bug>
+void run() {
+  const Stream stream;
+  const Buffer<int> device(count);
+  const Pinned<int> host(count, 1);
+  check(cudaDeviceSynchronize());
+  check(cudaMemcpyAsync(device.get(), host.get(), size, to_device, stream.get()));
+  if (!bug) check(cudaStreamSynchronize(stream.get()));
+  host[3] = 2;  // planted: host race
+  finish();
+}
+
+}  // namespace source_overwritten_too_early
+
+namespace wrong_staging_buffer_awaited {
+
+/// Two staging buffers take turns; each must wait for the copy that was made from itself.
+template <bool bug>
+void run() {
+  const Stream stream;
+  const Buffer<int> device(4 * count);
+  const Pinned<int> first(count), second(count);
+  const Pinned<int>* const staging[] = {&first, &second};
+  const Event copied[2];
+  check(cudaDeviceSynchronize());
+  for (int chunk = 0; chunk < 4; ++chunk) {
+    const Pinned<int>& host = *staging[chunk % 2];
+    if (chunk >= 2) check(cudaEventSynchronize(copied[bug ? 1 - chunk % 2 : chunk % 2].get()));
+    for (int i = 0; i < count; ++i) host[i] = chunk;  // planted: host race
+    check(cudaMemcpyAsync(device.get() + chunk * count, host.get(), size, to_device, stream.get()));
+    check(cudaEventRecord(copied[chunk % 2].get(), stream.get()));
+  }
+  finish();
+}
+
+}  // namespace wrong_staging_buffer_awaited
+
+namespace managed_memory_read_at_once {
+
+/// A launch returns before the kernel has run; managed memory does not change that.
+template <bool bug>
+void run() {
+  int* values = nullptr;
+  check(cudaMallocManaged(&values, size));
+  fill<<<1, count>>>(values, 5);
+  if (!bug) check(cudaDeviceSynchronize());
+  expect(values[9], 5);  // planted: host race
+  finish();
+  check(cudaFree(values));
+}
+
+}  // namespace managed_memory_read_at_once
+
+namespace pinned_result_read_at_once {
+
+/// The kernel writes straight to the host's memory, whenever it runs.
+template <bool bug>
+void run() {
+  const Pinned<int> result(count, -1);
+  fill<<<1, count>>>(result.get(), 5);
+  if (!bug) check(cudaStreamSynchronize(nullptr));
+  expect(result[9], 5);  // planted: host race
+  finish();
+}
+
+}  // namespace pinned_result_read_at_once
+
+namespace other_stream_awaited {
+
+/// Waits for a stream, but not for the one that does the work.
+template <bool bug>
+void run() {
+  const Stream worker, other;
+  const Pinned<int> result(count, -1);
+  fill<<<1, count, 0, worker.get()>>>(result.get(), 5);
+  check(cudaStreamSynchronize(bug ? other.get() : worker.get()));
+  expect(result[9], 5);  // planted: host race
+  finish();
+}
+
+}  // namespace other_stream_awaited
+
+namespace no_event_between_streams {
+
+/// The second stream does not know of the first one's kernel.
+template <bool bug>
+void run() {
+  const Stream first, second;
+  const Event filled;
+  const Buffer<int> values(count), out(count);
+  check(cudaDeviceSynchronize());
+  fill<<<1, count, 0, first.get()>>>(values.get(), 5);
+  check(cudaEventRecord(filled.get(), first.get()));
+  if (!bug) check(cudaStreamWaitEvent(second.get(), filled.get()));
+  add_one<<<1, count, 0, second.get()>>>(values.get(), out.get());  // planted: stream race
+  finish();
+}
+
+}  // namespace no_event_between_streams
+
+namespace event_recorded_too_early {
+
+/// An event stands for what the stream had to do when it was recorded, and that was nothing.
+template <bool bug>
+void run() {
+  const Stream first, second;
+  const Event filled;
+  const Buffer<int> values(count), out(count);
+  check(cudaDeviceSynchronize());
+  if (bug) check(cudaEventRecord(filled.get(), first.get()));
+  fill<<<1, count, 0, first.get()>>>(values.get(), 5);
+  if (!bug) check(cudaEventRecord(filled.get(), first.get()));
+  check(cudaStreamWaitEvent(second.get(), filled.get()));
+  add_one<<<1, count, 0, second.get()>>>(values.get(), out.get());  // planted: stream race
+  finish();
+}
+
+}  // namespace event_recorded_too_early
+
+namespace event_awaited_before_its_record {
+
+/// To wait for an event that nobody has recorded yet is not to wait.
+template <bool bug>
+void run() {
+  const Stream first, second;
+  const Event filled;
+  const Buffer<int> values(count), out(count);
+  check(cudaDeviceSynchronize());
+  if (bug) check(cudaStreamWaitEvent(second.get(), filled.get()));
+  fill<<<1, count, 0, first.get()>>>(values.get(), 5);
+  check(cudaEventRecord(filled.get(), first.get()));
+  if (!bug) check(cudaStreamWaitEvent(second.get(), filled.get()));
+  add_one<<<1, count, 0, second.get()>>>(values.get(), out.get());  // planted: stream race
+  finish();
+}
+
+}  // namespace event_awaited_before_its_record
+
+namespace copy_in_another_stream {
+
+/// Copies the result out in a stream that does not wait for the kernel.
+template <bool bug>
+void run() {
+  const Stream worker, other;
+  const Buffer<int> values(count);
+  const Pinned<int> host(count);
+  check(cudaDeviceSynchronize());
+  fill<<<1, count, 0, worker.get()>>>(values.get(), 5);
+  const cudaStream_t stream = bug ? other.get() : worker.get();
+  check(cudaMemcpyAsync(host.get(), values.get(), size, to_host, stream));  // planted: stream race
+  check(cudaStreamSynchronize(stream));
+  expect(host[9], 5);
+  finish();
+}
+
+}  // namespace copy_in_another_stream
+
+namespace stream_that_does_not_block {
+
+/// The default stream waits for other streams, but not for those made not to block.
+template <bool bug>
+void run() {
+  const Stream stream(bug ? cudaStreamNonBlocking : cudaStreamDefault);
+  const Buffer<int> values(count);
+  int value = 0;
+  check(cudaDeviceSynchronize());
+  fill<<<1, count, 0, stream.get()>>>(values.get(), 5);
+  check(cudaMemcpy(&value, values.get(), sizeof value, to_host));  // planted: stream race
+  expect(value, 5);
+  finish();
+}
+
+}  // namespace stream_that_does_not_block
+
+namespace two_streams_write_one_buffer {
+
+/// Chunks are worked on side by side, in one scratch buffer.
+template <bool bug>
+void run() {
+  const Stream first, second;
+  const Buffer<int> scratch(2 * count), out(2 * count);
+  check(cudaDeviceSynchronize());
+  const Stream* const streams[] = {&first, &second};
+  for (int chunk = 0; chunk < 2; ++chunk) {
+    const cudaStream_t stream = streams[chunk]->get();
+    int* const own = scratch.get() + (bug ? 0 : chunk * count);
+    check(cudaMemsetAsync(own, chunk, size, stream));  // planted: stream race
+    int* const to = out.get() + chunk * count;
+    check(cudaMemcpyAsync(to, own, size, on_device, stream));  // planted: stream race
+  }
+  finish();
+}
+
+}  // namespace two_streams_write_one_buffer
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_cases(
+      argc, argv,
+      {{"read_before_the_copy_is_done", read_before_the_copy_is_done::run<true>,
+        read_before_the_copy_is_done::run<false>},
+       {"source_overwritten_too_early", source_overwritten_too_early::run<true>,
+        source_overwritten_too_early::run<false>},
+       {"wrong_staging_buffer_awaited", wrong_staging_buffer_awaited::run<true>,
+        wrong_staging_buffer_awaited::run<false>},
+       {"managed_memory_read_at_once", managed_memory_read_at_once::run<true>,
+        managed_memory_read_at_once::run<false>},
+       {"pinned_result_read_at_once", pinned_result_read_at_once::run<true>,
+        pinned_result_read_at_once::run<false>},
+       {"other_stream_awaited", other_stream_awaited::run<true>, other_stream_awaited::run<false>},
+       {"no_event_between_streams", no_event_between_streams::run<true>,
+        no_event_between_streams::run<false>},
+       {"event_recorded_too_early", event_recorded_too_early::run<true>,
+        event_recorded_too_early::run<false>},
+       {"event_awaited_before_its_record", event_awaited_before_its_record::run<true>,
+        event_awaited_before_its_record::run<false>},
+       {"copy_in_another_stream", copy_in_another_stream::run<true>,
+        copy_in_another_stream::run<false>},
+       {"stream_that_does_not_block", stream_that_does_not_block::run<true>,
+        stream_that_does_not_block::run<false>},
+       {"two_streams_write_one_buffer", two_streams_write_one_buffer::run<true>,
+        two_streams_write_one_buffer::run<false>}});
+}
