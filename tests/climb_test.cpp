@@ -8,8 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
+#include <ladder.hpp>
 #include <staircase/npy.hpp>
 
 #include "support.hpp"
@@ -27,27 +29,38 @@ std::string source;
 class Toys {
  public:
   /// \param seconds what the stage says it took
-  void add(const std::string& stage, std::vector<double> solution, double seconds = 1) {
+  void add(const std::string& stage, std::vector<double> solution, double seconds = 1,
+           const std::string& device = "cpu",
+           const json& modelled = {{"flops", 1.0}, {"bytes", 1.0}}) {
     write_npy(directory_ / (stage + ".npy"), {{solution.size()}, solution});
     const json record{{"workload", "toy"},
                       {"stage", stage},
                       {"parameters", {{"n", 2}}},
                       {"seconds", {{"min", seconds}, {"median", seconds}, {"max", seconds}}},
                       {"tolerance", {{"relative", 1e-6}, {"floor", 1e-3}}},
-                      {"modelled", {{"flops", 1.0}, {"bytes", 1.0}}}};
+                      {"modelled", modelled}};
     write_text(directory_ / (stage + ".json"), record.dump());
-    add_script(stage, fmt::format("cp '{0}.npy' \"$output\"; cp '{0}.json' \"$json\"",
-                                  (directory_ / stage).string()));
+    add_script(stage,
+               fmt::format("cp '{0}.npy' \"$output\"; cp '{0}.json' \"$json\"",
+                           (directory_ / stage).string()),
+               device);
+  }
+
+  /// A stage that runs on a GPU and models its kernels' traffic.
+  void add_gpu(const std::string& stage, double seconds, double flops, double traffic_bytes) {
+    add(stage, {1, 2}, seconds, "gpu",
+        {{"flops", flops}, {"bytes", 1.0}, {"traffic_bytes", traffic_bytes}});
   }
 
   /// A stage that runs a shell command instead of solving.
-  void add_script(const std::string& stage, const std::string& command) {
+  void add_script(const std::string& stage, const std::string& command,
+                  const std::string& device = "cpu") {
     const json description{{"workload", "toy"},
                            {"stage", stage},
                            {"title", "T"},
                            {"idea", "idea of " + stage},
                            {"source", "none"},
-                           {"device", "cpu"},
+                           {"device", device},
                            {"datasets", {{"tiny", {{"n", 2}}}}},
                            {"default_dataset", "tiny"}};
     const auto path = directory_ / ("toy-" + stage);
@@ -63,6 +76,8 @@ class Toys {
     arguments.insert(arguments.begin(), {climb, "--programs", directory_ / ""});
     return run_process(arguments);
   }
+
+  std::filesystem::path programs() const { return directory_ / ""; }
 
  private:
   Directory directory_;
@@ -96,6 +111,32 @@ TEST(Table, SetsSpeedUpsAndErrorsSideBySide) {
   EXPECT_TRUE(contains(line_of(result.out, "02_tenth"), "10.00    5.00"));
   EXPECT_TRUE(contains(line_of(result.out, "02_tenth"), "5.0e-07"));
   EXPECT_LT(result.out.rfind("-----"), result.out.find("yardstick_lib")) << "under the line";
+}
+
+TEST(Table, SetsStagesAgainstTheLimitsOfTheirDevice) {
+  Toys toys;
+  toys.add("00_zero", {1, 2}, 8, "cpu", {{"flops", 8e10}, {"bytes", 1.0}});
+  toys.add_gpu("01_gpu", 0.5, 1e12, 6e11);
+  Ceilings ceilings{{1e11, 2e11, 1e10}, 5e10, 1e11, GpuCeilings{{1e13, 2e13, 4e12}, "GPU", "1"}};
+  const Options options;
+  const auto table_of = [&](const std::string& precision) {
+    RunSettings settings;
+    settings.dataset = "tiny";
+    settings.precision = precision;
+    return Ladder(find_programs(toys.programs()), options, settings, ceilings).table();
+  };
+  std::string table = table_of("f64");
+  EXPECT_TRUE(
+      contains(table, "GPU, driver 1: 10 TFLOP/s in f64, 20 TFLOP/s in f32, copies at 4 TB/s\n"))
+      << table;
+  EXPECT_TRUE(contains(line_of(table, "00_zero"), "10 %            stage zero")) << table;
+  EXPECT_TRUE(contains(line_of(table, "01_gpu"), "20 %      30 %")) << table;
+  EXPECT_TRUE(contains(line_of(table_of("f32"), "01_gpu"), "10 %      30 %"));
+
+  ceilings.gpu.reset();
+  table = table_of("f64");
+  EXPECT_FALSE(contains(table, "of copy")) << "a column without entries\n" << table;
+  EXPECT_EQ(std::count(table.begin(), table.end(), '%'), 3) << table;
 }
 
 TEST(Verdict, AWrongStageFailsTheRun) {

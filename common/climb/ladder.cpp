@@ -53,6 +53,7 @@ Json Ladder::json() const {
     record["error"] = std::isfinite(outcome.error) ? Json(outcome.error) : Json(nullptr);
     if (!outcome.reason.empty()) record["reason"] = outcome.reason;
     if (row.of_limit > 0) record["of_limit"] = row.of_limit;
+    if (row.of_copy > 0) record["of_copy"] = row.of_copy;
     if (row.lines) {
       record["lines_added"] = row.lines->added;
       record["lines_removed"] = row.lines->removed;
@@ -90,23 +91,34 @@ fs::path Ladder::source_of(const Program& program) const {
 }
 
 void Ladder::add_row(const Program& program) {
-  Row row{measurement_.run(program), 0, 0, 0, {}};
+  Row row{.outcome = measurement_.run(program), .lines = {}};
   progress_.clear();
   const Program* previous = before(program);
   if (previous != nullptr && fs::exists(source_of(program)))
     row.lines = lines_changed(source_of(*previous), source_of(program));
   if (row.outcome.record.is_object()) {
-    const auto& modelled = row.outcome.record.at("modelled");
-    const Work work{modelled.at("flops"), modelled.at("bytes")};
-    const Precision precision = settings_.precision == "f64" ? Precision::f64 : Precision::f32;
     const double median = row.outcome.median();
-    if (program.device() == "cpu") row.of_limit = ceilings_.floor(work, precision) / median;
+    compare_with_ceilings(row);
     row.over_zero = measurement_.zero_median() / median;
     if (previous != nullptr && medians_.contains(previous->stage))
       row.over_step = medians_.at(previous->stage) / median;
     medians_[program.stage] = median;
   }
   rows_.push_back(std::move(row));
+}
+
+/// Sets the time of a row against the limits of the device that it was measured on.
+void Ladder::compare_with_ceilings(Row& row) const {
+  const bool on_gpu = row.outcome.program.device() == "gpu";
+  if (on_gpu && !ceilings_.gpu) return;
+  const Rates* rates = &ceilings_;
+  if (on_gpu) rates = &*ceilings_.gpu;
+  const auto& modelled = row.outcome.record.at("modelled");
+  const Work work{modelled.at("flops"), modelled.at("bytes")};
+  const Precision precision = settings_.precision == "f64" ? Precision::f64 : Precision::f32;
+  const double median = row.outcome.median();
+  row.of_limit = rates->floor(work, precision) / median;
+  if (on_gpu) row.of_copy = modelled.value("traffic_bytes", 0.0) / rates->bandwidth / median;
 }
 
 std::string Ladder::heading() const {
@@ -117,10 +129,9 @@ std::string Ladder::heading() const {
       problem += fmt::format("{}{} = {}", problem.empty() ? "" : ", ", key, value.dump());
     break;
   }
-  const Machine machine = this_machine();
-  return fmt::format("{}, {} ({}), {}, median of {}\n{}, {} cores: {}\n\n", all_.front().workload,
-                     dataset(), problem, settings_.precision, settings_.repeat, machine.cpu,
-                     machine.cores, to_text(ceilings_));
+  return fmt::format("{}, {} ({}), {}, median of {}\n{}\n", all_.front().workload, dataset(),
+                     problem, settings_.precision, settings_.repeat,
+                     to_text(this_machine(), ceilings_));
 }
 
 std::string Ladder::introduction(const Program& program) const {

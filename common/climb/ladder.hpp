@@ -39,6 +39,7 @@ class Ladder {
   const Program* before(const Program& program) const;
   std::filesystem::path source_of(const Program& program) const;
   void add_row(const Program& program);
+  void compare_with_ceilings(Row& row) const;
   std::string heading() const;
   std::string introduction(const Program& program) const;
   std::string verdict_text(const Row& row) const;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <ceilings.hpp>
 #include <map>
 #include <optional>
@@ -125,6 +126,18 @@ void check_options(const Options& options, const Workloads& workloads) {
   if (!options.json.empty() && options.json != "-") check_writable(options.json);
 }
 
+/// The limits of this machine; the GPU's only if a stage for it may run.
+Ceilings ceilings_for(const Workloads& workloads, const Options& options) {
+  Ceilings ceilings = cached_ceilings();
+  const auto for_gpu = [](const Program& program) { return program.device() == "gpu"; };
+  const bool may_run = std::any_of(workloads.begin(), workloads.end(), [&](const auto& workload) {
+    return std::any_of(workload.second.begin(), workload.second.end(), for_gpu);
+  });
+  if (!may_run || options.device == "cpu" || options.device == "cpu-device") return ceilings;
+  if (const auto gpu = this_gpu()) ceilings.gpu = cached_ceilings(*gpu);
+  return ceilings;
+}
+
 Exit run(int argc, char** argv) {
   const auto options = read_options(argc, argv);
   if (!options) return Exit::solved;
@@ -140,7 +153,7 @@ Exit run(int argc, char** argv) {
   settings.repeat = static_cast<int>(parse_integer("--repeat", options->repeat, 1, 1e6));
   settings.warmup = static_cast<int>(parse_integer("--warmup", options->warmup, 0, 1e6));
 
-  const Ceilings ceilings = cached_ceilings();
+  const Ceilings ceilings = ceilings_for(workloads, *options);
   const Machine machine = this_machine();
   Json runs = Json::array();
   bool all_well = true;

@@ -9,14 +9,12 @@
 namespace staircase {
 namespace {
 
-constexpr int fixed_width = 66;  // of all columns but the stage and its idea
-
 std::string factor_text(double factor) {
   if (factor == 0) return "";
   return fmt::format("{:.{}f}", factor, factor < 99.995 ? 2 : 0);
 }
 
-std::string limit_text(double share) {
+std::string share_text(double share) {
   return share == 0 ? "" : fmt::format("{:.3g} %", 100 * share);
 }
 
@@ -30,17 +28,45 @@ std::string fit(const std::string& text, int columns) {
   return text.substr(0, static_cast<std::size_t>(std::max(columns - 3, 0))) + "...";
 }
 
-std::string line_of(const Row& row, int stage_width, int idea_width) {
+/// What the table says behind a stage and its idea.
+struct Column {
+  const char* title;
+  int width;
+  std::string (*text)(const Row&);
+};
+
+constexpr Column all_columns[] = {
+    {"time", 9, [](const Row& row) { return time_text(row.outcome.median()); }},
+    {"spread", 6,
+     [](const Row& row) { return fmt::format("{:.1f} %", 100 * row.outcome.seconds().spread()); }},
+    {"x 00", 6, [](const Row& row) { return factor_text(row.over_zero); }},
+    {"x step", 6, [](const Row& row) { return factor_text(row.over_step); }},
+    {"of limit", 8, [](const Row& row) { return share_text(row.of_limit); }},
+    {"of copy", 8, [](const Row& row) { return share_text(row.of_copy); }},
+    {"error", 10, [](const Row& row) { return error_text(row.outcome); }},
+    {"lines", 8, [](const Row& row) { return lines_text(row.lines); }}};
+
+/// The columns that say something of one row at least.
+std::vector<Column> columns_of(const std::vector<Row>& rows) {
+  std::vector<Column> columns;
+  for (const Column& column : all_columns)
+    if (std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+          return row.outcome.record.is_object() && !column.text(row).empty();
+        }))
+      columns.push_back(column);
+  return columns;
+}
+
+std::string line_of(const Row& row, int stage_width, int idea_width,
+                    const std::vector<Column>& columns) {
   const Outcome& outcome = row.outcome;
-  const std::string start = fmt::format("{:<{}}  {:<{}}", outcome.program.stage, stage_width,
-                                        fit(outcome.program.text("idea"), idea_width), idea_width);
+  std::string line = fmt::format("{:<{}}  {:<{}}", outcome.program.stage, stage_width,
+                                 fit(outcome.program.text("idea"), idea_width), idea_width);
   if (!outcome.record.is_object())
-    return fmt::format("{}  {}: {}", start, name_of(outcome.verdict), outcome.reason);
-  return fmt::format("{}  {:>9} {:>7}  {:>6}  {:>6}  {:>8}  {:>10}  {:>8}", start,
-                     time_text(outcome.median()),
-                     fmt::format("{:.1f} %", 100 * outcome.seconds().spread()),
-                     factor_text(row.over_zero), factor_text(row.over_step),
-                     limit_text(row.of_limit), error_text(outcome), lines_text(row.lines));
+    return fmt::format("{}  {}: {}", line, name_of(outcome.verdict), outcome.reason);
+  for (const Column& column : columns)
+    line += fmt::format("  {:>{}}", column.text(row), column.width);
+  return line;
 }
 
 }  // namespace
@@ -66,14 +92,19 @@ std::string render_table(const std::string& heading, const std::vector<Row>& row
     stage_width = std::max(stage_width, static_cast<int>(row.outcome.program.stage.size()));
     idea_width = std::max(idea_width, static_cast<int>(row.outcome.program.text("idea").size()));
   }
-  idea_width = std::clamp(width - stage_width - fixed_width - 4, 10, idea_width);
-  const std::string rule(static_cast<std::size_t>(stage_width + idea_width + fixed_width + 4), '-');
+  const std::vector<Column> columns = columns_of(rows);
+  int fixed_width = stage_width + 2;
+  std::string titles;
+  for (const Column& column : columns) {
+    fixed_width += 2 + column.width;
+    titles += fmt::format("  {:>{}}", column.title, column.width);
+  }
+  idea_width = std::clamp(width - fixed_width, 10, idea_width);
+  const std::string rule(static_cast<std::size_t>(fixed_width + idea_width), '-');
 
   std::string text = heading;
-  text += fmt::format(colour ? fmt::emphasis::bold : fmt::text_style(),
-                      "{:<{}}  {:<{}}  {:>9} {:>7}  {:>6}  {:>6}  {:>8}  {:>10}  {:>8}\n", "stage",
-                      stage_width, "idea", idea_width, "time", "spread", "x 00", "x step",
-                      "of limit", "error", "lines");
+  text += fmt::format(colour ? fmt::emphasis::bold : fmt::text_style(), "{:<{}}  {:<{}}{}\n",
+                      "stage", stage_width, "idea", idea_width, titles);
   text += rule + "\n";
   bool under_rule = false;
   for (const Row& row : rows) {
@@ -82,7 +113,7 @@ std::string render_table(const std::string& heading, const std::vector<Row>& row
                        : row.outcome.verdict == Verdict::not_available
                            ? fg(fmt::terminal_color::yellow)
                            : fg(fmt::terminal_color::red);
-    text += fmt::format(style, "{}", line_of(row, stage_width, idea_width)) + "\n";
+    text += fmt::format(style, "{}", line_of(row, stage_width, idea_width, columns)) + "\n";
   }
   for (const Row& row : rows)
     if (row.outcome.verdict == Verdict::differs)

@@ -16,7 +16,8 @@ struct Row {
   Outcome outcome;
   double over_zero = 0;               ///< speed-up over stage zero, 0 if unknown
   double over_step = 0;               ///< speed-up over the step before, 0 if unknown
-  double of_limit = 0;                ///< share of the machine's limit, 0 if unknown
+  double of_limit = 0;                ///< share of the device's limit, 0 if unknown
+  double of_copy = 0;                 ///< share of the GPU's copy bandwidth, 0 if unknown
   std::optional<LinesChanged> lines;  ///< against the step before
 };
 

@@ -47,10 +47,17 @@ void check_finite(const NpyArray& solution) {
                                   bad - values.begin(), values.size(), *bad));
 }
 
+/// The work that any stage has to do, and the traffic of this one's kernels.
+Json modelled(const StageProgram& program, Precision precision) {
+  const Work work = program.work(precision);
+  Json json{{"flops", work.flops}, {"bytes", work.bytes}};
+  if (program.traffic) json["traffic_bytes"] = program.traffic() * bytes_of(precision);
+  return json;
+}
+
 Json record(const StageProgram& program, const std::string& dataset, const StageOptions& options,
             Precision precision, const std::vector<Repeat>& repeats, const Summary& seconds) {
   const StageNames names = names_of(program);
-  const Work work = program.work(precision);
   Json repeats_json = Json::array();
   for (const auto& repeat : repeats) {
     Json phases = Json::object();
@@ -71,7 +78,7 @@ Json record(const StageProgram& program, const std::string& dataset, const Stage
           {"machine", to_json(this_machine())},
           {"seconds", {{"min", seconds.min}, {"median", seconds.median}, {"max", seconds.max}}},
           {"repeats", repeats_json},
-          {"modelled", {{"flops", work.flops}, {"bytes", work.bytes}}},
+          {"modelled", modelled(program, precision)},
           {"tolerance", tolerance_json(program.tolerance(precision))},
           {"memory",
            {{"modelled_bytes", needed_memory(program, precision)}, {"peak_bytes", peak_memory()}}},
