@@ -31,8 +31,9 @@ double flop_rate(double (*kernel)(long), int threads) {
     });
     return flops / seconds;
   };
-  // Steps for about 30 ms, from a first guess of the rate.
+  // Steps for about 30 ms, from a first guess of the rate; the first run of all starts the threads.
   const long probe = 100'000;
+  run(probe);
   const double flops_a_step = kernel(1);
   const long steps =
       std::max(probe, static_cast<long>(0.03 * run(probe) / (threads * flops_a_step)));

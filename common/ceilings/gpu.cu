@@ -17,7 +17,7 @@ template <typename Real>
 __global__ void multiply_add(Real a, Real b, long steps, Real* sums) {
   Real x[chains];
   for (int c = 0; c < chains; ++c) x[c] = threadIdx.x + c;  // equal chains would be merged
-#pragma unroll 8
+#pragma unroll 32
   for (long step = 0; step < steps; ++step)
 #pragma unroll
     for (int c = 0; c < chains; ++c) x[c] = x[c] * a + b;
