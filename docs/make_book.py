@@ -87,7 +87,7 @@ def figures_rows(stage, results):
                 zero = next((name for name in records if name.startswith("00_")), None)
                 for name, other in (("zero", zero),
                                     ("step", stage.before and stage.before.name)):
-                    if other in records and other != stage.name:
+                    if other != stage.name and "seconds" in records.get(other, {}):
                         ratio[name] = f"{figures.figure('speedup', [records[other], record]):.2f}"
                 cells = (of_machine, run["dataset"], run["precision"], seconds_text(record["seconds"]["median"]),
                          spread_text(record), ratio.get("zero", ""), ratio.get("step", ""),

@@ -175,8 +175,7 @@ TEST_F(Record, HoldsEveryRepeatAndItsPhases) {
   EXPECT_EQ(record.at("precision"), "f64");
   const json& modelled = record.at("modelled");
   EXPECT_GT(modelled.at("flops"), 0);
-  if (modelled.contains("traffic_bytes"))
-    EXPECT_GE(modelled.at("traffic_bytes"), modelled.at("bytes")) << "kernels move more than input";
+  EXPECT_GE(modelled.value("traffic_bytes", 1e300), modelled.at("bytes"));
   EXPECT_GE(record.at("machine").at("cores"), 1);
   ASSERT_EQ(record.at("repeats").size(), 3u);
   for (const auto& repeat : record.at("repeats")) {

@@ -41,7 +41,7 @@ std::optional<Options> read_options(int argc, char** argv) {
   app.add_option("--stages", options.stages,
                  "Stages: numbers, ranges, names, as in 00,02-03,openmp");
   app.add_option("--device", options.device,
-                 "Only stages of a device: all, cpu, gpu or cpu-device");
+                 "Only stages of a device: cpu, gpu or cpu-device (default all)");
   app.add_option("--dataset", options.datasets, "Data sets, separated by commas, or all");
   app.add_option("--set", options.assignments, "Change a parameter of the data set: KEY=VALUE")
       ->expected(1)
@@ -95,18 +95,24 @@ std::string list_text(const Workloads& workloads) {
   for (const auto& [name, programs] : workloads) {
     text += fmt::format("{} (data sets: {})\n", name,
                         fmt::join(keys_of(programs.front().description.at("datasets")), ", "));
-    for (const Program& program : programs)
-      text += fmt::format("  {:<20} {:<14} {}\n", program.stage, program.text("title"),
-                          program.text("idea"));
+    for (std::size_t p = 0; p < programs.size(); ++p) {
+      std::string devices = programs[p].device();
+      const Program& program = programs[p];
+      while (p + 1 < programs.size() && programs[p + 1].stage == program.stage)
+        devices += ", " + programs[++p].device();
+      text += fmt::format("  {:<20} {:<15}  {:<14} {}\n", program.stage, devices,
+                          program.text("title"), program.text("idea"));
+    }
   }
   return text;
 }
 
-/// The data sets to run: those asked for, or the first.
+/// The data sets to run: those asked for, or the first, or the reduced one on the CPU device.
 std::vector<std::string> datasets_of(const Program& program, const Options& options) {
   const auto names = keys_of(program.description.at("datasets"));
   if (options.datasets == "all") return names;
-  if (options.datasets.empty()) return {program.text("default_dataset")};
+  if (options.datasets.empty())
+    return {options.device == "cpu-device" ? reduced_dataset : program.text("default_dataset")};
   const auto chosen = split(options.datasets);
   for (const auto& dataset : chosen) check_choice("data set", dataset, names);
   return chosen;

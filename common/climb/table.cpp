@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 namespace staircase {
@@ -36,23 +37,26 @@ struct Column {
 };
 
 constexpr Column all_columns[] = {
-    {"time", 9, [](const Row& row) { return time_text(row.outcome.median()); }},
+    {"time", 9,
+     [](const Row& row) { return row.checked() ? "checked" : time_text(row.outcome.median()); }},
     {"spread", 6,
-     [](const Row& row) { return fmt::format("{:.1f} %", 100 * row.outcome.seconds().spread()); }},
+     [](const Row& row) {
+       return row.checked() ? "" : fmt::format("{:.1f} %", 100 * row.outcome.seconds().spread());
+     }},
     {"x 00", 6, [](const Row& row) { return factor_text(row.over_zero); }},
     {"x step", 6, [](const Row& row) { return factor_text(row.over_step); }},
     {"of limit", 8, [](const Row& row) { return share_text(row.of_limit); }},
     {"of copy", 8, [](const Row& row) { return share_text(row.of_copy); }},
     {"error", 10, [](const Row& row) { return error_text(row.outcome); }},
-    {"lines", 8, [](const Row& row) { return lines_text(row.lines); }}};
+    {"sectors", 11, [](const Row& row) { return row.sectors ? sectors_text(*row.sectors) : ""; }},
+    {"lines", 9, [](const Row& row) { return lines_text(row.lines); }}};
 
 /// The columns that say something of one row at least.
 std::vector<Column> columns_of(const std::vector<Row>& rows) {
   std::vector<Column> columns;
   for (const Column& column : all_columns)
-    if (std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-          return row.outcome.record.is_object() && !column.text(row).empty();
-        }))
+    if (std::any_of(rows.begin(), rows.end(),
+                    [&](const Row& row) { return row.outcome.ran() && !column.text(row).empty(); }))
       columns.push_back(column);
   return columns;
 }
@@ -62,11 +66,24 @@ std::string line_of(const Row& row, int stage_width, int idea_width,
   const Outcome& outcome = row.outcome;
   std::string line = fmt::format("{:<{}}  {:<{}}", outcome.program.stage, stage_width,
                                  fit(outcome.program.text("idea"), idea_width), idea_width);
-  if (!outcome.record.is_object())
+  if (!outcome.ran())
     return fmt::format("{}  {}: {}", line, name_of(outcome.verdict), outcome.reason);
   for (const Column& column : columns)
     line += fmt::format("  {:>{}}", column.text(row), column.width);
-  return line;
+  return line.substr(0, line.find_last_not_of(' ') + 1);
+}
+
+/// What the words mean that only rows of the CPU device have.
+std::string notes(const std::vector<Row>& rows) {
+  const auto checked = std::find_if(rows.begin(), rows.end(), std::mem_fn(&Row::checked));
+  if (checked == rows.end()) return "";
+  std::string text = fmt::format(
+      "\nchecked: run on the CPU device with the data set {}, held to stage zero, not timed\n",
+      checked->outcome.record.at("dataset").get<std::string>());
+  if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.sectors.has_value(); }))
+    text +=
+        "sectors: of 32 bytes, moved by a request to global memory / the fewest that would do\n";
+  return text;
 }
 
 }  // namespace
@@ -83,6 +100,11 @@ std::string error_text(const Outcome& outcome) {
   if (outcome.verdict == Verdict::reference) return "stage zero";
   if (outcome.verdict == Verdict::differs) return "DIFFERS";
   return outcome.error == 0 ? "exact" : fmt::format("{:.1e}", outcome.error);
+}
+
+std::string sectors_text(const Sectors& sectors) {
+  return fmt::format("{:.1f} / {:.1f}", sectors.moved / sectors.requests,
+                     sectors.ideal / sectors.requests);
 }
 
 std::string render_table(const std::string& heading, const std::vector<Row>& rows, int width,
@@ -119,7 +141,7 @@ std::string render_table(const std::string& heading, const std::vector<Row>& row
     if (row.outcome.verdict == Verdict::differs)
       text += fmt::format("{} differs from stage zero: {}\n", row.outcome.program.stage,
                           row.outcome.reason);
-  return text;
+  return text + notes(rows);
 }
 
 }  // namespace staircase
