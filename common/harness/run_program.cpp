@@ -35,7 +35,7 @@ void check_memory(const StageProgram& program, Precision precision) {
         fmt::format("{} needs {:.0f} bytes of memory for this problem, and {:.0f} bytes are "
                     "available; choose a "
                     "smaller one with --set",
-                    names_of(program).program(), needed, available));
+                    names_of(program).program, needed, available));
 }
 
 void check_finite(const NpyArray& solution) {
@@ -94,7 +94,7 @@ std::string summary_text(const StageProgram& program, const std::string& dataset
   const std::vector<double> values = program.values();
   for (std::size_t p = 0; p < values.size(); ++p)
     parameters.push_back(fmt::format("{} = {}", program.parameters[p].name, values[p]));
-  std::string text = fmt::format("{}: {}\n{} ({}), {}\n", names_of(program).program(), program.idea,
+  std::string text = fmt::format("{}: {}\n{} ({}), {}\n", names_of(program).program, program.idea,
                                  dataset, fmt::join(parameters, ", "), name_of(precision));
   text += fmt::format("time      {:10.6f} s", seconds.median);
   if (repeats.size() > 1)
@@ -157,7 +157,7 @@ void run(int argc, char** argv, const StageProgram& program) {
 }  // namespace
 
 int run_program(int argc, char** argv, const StageProgram& program) {
-  return run_guarded(names_of(program).program(), [&] {
+  return run_guarded(names_of(program).program, [&] {
     run(argc, argv, program);
     return Exit::solved;
   });
