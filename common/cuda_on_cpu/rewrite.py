@@ -9,6 +9,7 @@ The compiler's preprocessor runs first, so that launches in macros and in header
     __shared__ T x[n]                  becomes a variable of the OS thread that runs the block,
     extern __shared__ T x[]            becomes the block's dynamic shared memory,
     __cluster_dims__(x, y, z)          moves to the launches of the kernel,
+    __launch_bounds__(n)               is told to the runtime,
     (void*)kernel                      keeps its type where the runtime takes a kernel.
 
 No line is added or dropped: the preprocessor's line markers keep debuggers on the lines of the .cu
@@ -30,6 +31,8 @@ TOKEN = re.compile(
     re.VERBOSE | re.MULTILINE | re.DOTALL)
 OPENERS = {'(': ')', '[': ']', '{': '}'}
 CLOSERS = {close: opener for opener, close in OPENERS.items()}
+NO_KERNELS = {'__attribute__', 'alignas', '__launch_bounds__', '__cluster_dims__'}
+KEYWORDS = {'do', 'else', 'for', 'if', 'return', 'switch', 'while'}
 TAKES_KERNEL = {'cudaLaunchKernel', 'cudaLaunchCooperativeKernel', 'cudaFuncSetAttribute'}
 
 
@@ -160,7 +163,10 @@ def kernel_start(source, launch):
     """The first token of the kernel's name before '<<<': a::b<c>, p->f, table[i] or (expression)."""
     i = source.previous(launch)
     if source.tokens[i] == ')':
-        return source.open_of(i)
+        opening = source.open_of(i)
+        i = source.previous(opening)
+        if source.kinds[i] != 'name' or source.tokens[i] in KEYWORDS:
+            return opening  # a kernel in parentheses; else, a call that returns one
     while True:
         if source.tokens[i] == '>':
             i = source.previous(template_start(source, i))
@@ -175,11 +181,11 @@ def kernel_start(source, launch):
             scope = source.previous(before)
             if source.kinds[scope] != 'name' and source.tokens[scope] != '>':
                 return before
-            if source.tokens[scope] in ('return', 'else', 'do'):
+            if source.tokens[scope] in KEYWORDS:
                 return before
             i = scope
-        elif source.tokens[before] in ('.', '->'):
-            i = source.previous(before)
+        elif source.tokens[before] in ('.', '->', '<'):
+            i = source.previous(before)  # '<': of a comparison there was in template arguments
         else:
             return i
 
@@ -199,7 +205,7 @@ def launch_parts(source, launch):
 
 def base_name(kernel):
     """The kernel's name without scope and template arguments."""
-    plain = re.sub(r'<.*', '', kernel, flags=re.DOTALL)
+    plain = re.sub(r'[<(].*', '', kernel, flags=re.DOTALL)
     return plain.split('::')[-1].strip()
 
 
@@ -289,7 +295,12 @@ def rewrite_shared(source, i, guards):
         end = source.close_of(end) if source.tokens[end] in OPENERS else source.next(end)
     if external is None:
         is_static = 'static' in (source.tokens[before], source.tokens[after])
-        source.replace(i, i + 1, '__thread' if is_static else 'static __thread')
+        storage = '__thread' if is_static else 'static __thread'
+        if source.tokens[after] == 'alignas':  # stands before the storage
+            last = source.close_of(source.next(after))
+            source.replace(i, last + 1, source.text(after, last + 1) + ' ' + storage)
+        else:
+            source.replace(i, i + 1, storage)
         if guards and is_in_function(source, i):
             source.replace(end, end + 1, f'; static __thread char cuda_on_cpu_guard_{i}[256] '
                                          '__attribute__((used));')
@@ -303,20 +314,19 @@ def rewrite_shared(source, i, guards):
     source.replace(first, end, new)
 
 
-def read_cluster(source, i, clusters):
-    """Takes __cluster_dims__ away and remembers it for the kernel whose declaration follows."""
+def read_promise(source, i, promises):
+    """Takes __cluster_dims__ or __launch_bounds__ away and remembers it for the kernel behind it."""
     opening = source.next(i)
     closing = source.close_of(opening)
-    dimensions = source.text(opening + 1, closing)
     j = source.next(closing)
     while not (source.kinds[j] == 'name' and source.tokens[source.next(j)] == '(' and
-               source.tokens[j] not in ('__attribute__', 'alignas')):
+               source.tokens[j] not in NO_KERNELS):
         if source.tokens[j] in (';', '{'):
-            raise Unsure('__cluster_dims__ is not followed by a kernel')
+            raise Unsure(f'{source.tokens[i]} is not followed by a kernel')
         if source.tokens[j] in OPENERS:
             j = source.close_of(j)
         j = source.next(j)
-    clusters[source.tokens[j]] = dimensions
+    promises[source.tokens[j]] = source.text(opening + 1, closing)
     source.replace(i, closing + 1, '')
 
 
@@ -345,14 +355,16 @@ def rewrite(text, guards):
     :raises SystemExit: with file and line where the source is not understood
     """
     source = Source(text)
-    clusters = {}
+    clusters, bounds = {}, {}
     for i, token in enumerate(source.tokens):
         try:
             if source.kinds[i] == 'name':
                 if token == '__shared__':
                     rewrite_shared(source, i, guards)
                 elif token == '__cluster_dims__':
-                    read_cluster(source, i, clusters)
+                    read_promise(source, i, clusters)
+                elif token == '__launch_bounds__':
+                    read_promise(source, i, bounds)
                 elif token in TAKES_KERNEL:
                     keep_kernel_type(source, i)
                 elif token in ('asm', '__asm__', '__asm'):
@@ -363,7 +375,12 @@ def rewrite(text, guards):
                     rewrite_launch(source, i, clusters)
         except Unsure as unsure:
             sys.exit(f'{source.place_of(i)}: error: {unsure}')
-    return ''.join(source.tokens)
+    # Bounds that depend on template arguments are not known here, and are not enforced.
+    known = [f'::cuda_on_cpu::note_bounds("{kernel}", {threads.split(",")[0].strip()})'
+             for kernel, threads in bounds.items() if re.fullmatch(r'\s*\d+\s*(,.*)?', threads)]
+    noted = ('static const bool cuda_on_cpu_bounds [[maybe_unused]] = ' + ' && '.join(known) + ';\n'
+             if known else '')
+    return ''.join(source.tokens) + noted
 
 
 def main():

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <bit>
+#include <optional>
 
 #include "cuda_on_cpu/copies.hpp"
 #include "cuda_runtime.h"
@@ -13,7 +14,12 @@ namespace cooperative_groups {
 /// The threads of a block.
 class thread_block {
  public:
+  using arrival_token = int;
+
   static void sync() { cuda_on_cpu::block_barrier(); }
+  /// Nobody is let go before all wait, which a barrier in two halves allows.
+  static arrival_token barrier_arrive() { return 0; }
+  static void barrier_wait(arrival_token&&) { cuda_on_cpu::block_barrier(); }
   static unsigned thread_rank() { return cuda_on_cpu::thread_rank(); }
   static unsigned size() { return blockDim.x * blockDim.y * blockDim.z; }
   static unsigned num_threads() { return size(); }
@@ -101,14 +107,46 @@ class tile_of_warp : public lanes_of_warp {
   unsigned size_;
 };
 
+/// A block, or some lanes of a warp.
+class thread_group {
+ public:
+  thread_group(const thread_block&) {}
+  thread_group(const lanes_of_warp& lanes) : lanes_(lanes) {}
+  void sync() const { lanes_ ? lanes_->sync() : thread_block::sync(); }
+  unsigned thread_rank() const {
+    return lanes_ ? lanes_->thread_rank() : thread_block::thread_rank();
+  }
+  unsigned size() const { return lanes_ ? lanes_->size() : thread_block::size(); }
+  unsigned num_threads() const { return size(); }
+
+ private:
+  std::optional<lanes_of_warp> lanes_;
+};
+
 template <unsigned tile_size, typename Parent = void>
 class thread_block_tile : public tile_of_warp {
  public:
   static_assert(tile_size <= 32 && std::has_single_bit(tile_size),
                 "the CPU device has tiles of 1, 2, 4, 8, 16 or 32 threads");
   thread_block_tile() : tile_of_warp(tile_size) {}
+  static unsigned meta_group_rank() {
+    if constexpr (within_block)
+      return cuda_on_cpu::thread_rank() / tile_size;
+    else
+      return cuda_on_cpu::lane() % Parent::size() / tile_size;
+  }
+  static unsigned meta_group_size() {
+    if constexpr (within_block)
+      return (thread_block::size() + tile_size - 1) / tile_size;
+    else
+      return Parent::size() / tile_size;
+  }
   static constexpr unsigned size() { return tile_size; }
   static constexpr unsigned num_threads() { return tile_size; }
+
+ private:
+  static constexpr bool within_block =
+      std::is_void_v<Parent> || std::is_same_v<Parent, thread_block>;
 };
 
 /// Lanes that run together; this lane alone is a legal answer.
@@ -146,8 +184,12 @@ coalesced_group labeled_partition(const Tile& tile, Label label) {
 /// All threads of a cooperative launch.
 class grid_group {
  public:
+  using arrival_token = int;
+
   static bool is_valid() { return true; }
   static void sync() { cuda_on_cpu::grid_barrier(); }
+  static arrival_token barrier_arrive() { return 0; }
+  static void barrier_wait(arrival_token&&) { cuda_on_cpu::grid_barrier(); }
   static unsigned long long num_blocks() {
     return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;
   }

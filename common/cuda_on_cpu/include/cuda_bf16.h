@@ -13,7 +13,22 @@ using nv_bfloat162 = __nv_bfloat162;
 inline float __bfloat162float(__nv_bfloat16 a) { return a; }
 inline __nv_bfloat16 __float2bfloat16(float a) { return a; }
 inline __nv_bfloat16 __float2bfloat16_rn(float a) { return a; }
+inline __nv_bfloat16 __float2bfloat16_rd(float a) {
+  return cuda_on_cpu::directed<__nv_bfloat16>(a, FE_DOWNWARD);
+}
+inline __nv_bfloat16 __float2bfloat16_ru(float a) {
+  return cuda_on_cpu::directed<__nv_bfloat16>(a, FE_UPWARD);
+}
+inline __nv_bfloat16 __float2bfloat16_rz(float a) {
+  return cuda_on_cpu::directed<__nv_bfloat16>(a, FE_TOWARDZERO);
+}
 inline __nv_bfloat16 __double2bfloat16(double a) { return a; }
+inline __nv_bfloat16 __int2bfloat16_rn(int a) { return a; }
+inline int __bfloat162int_rn(__nv_bfloat16 a) { return __float2int_rn(a); }
+inline int __bfloat162int_rz(__nv_bfloat16 a) { return __float2int_rz(a); }
+inline int __bfloat162int_rd(__nv_bfloat16 a) { return __float2int_rd(a); }
+inline int __bfloat162int_ru(__nv_bfloat16 a) { return __float2int_ru(a); }
+inline __nv_bfloat162 __float22bfloat162_rn(float2 a) { return {a.x, a.y}; }
 inline __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) {
   return std::bit_cast<__nv_bfloat16>(bits);
 }

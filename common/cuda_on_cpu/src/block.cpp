@@ -315,6 +315,11 @@ void note_spin(bool idle) {
   }
 }
 
+void fail_launch(int error) {
+  block->launch->failure = static_cast<cudaError_t>(error);
+  give_up();
+}
+
 void wake(Thread* thread) {
   thread->state = State::ready;
   ++thread->warp->running;
@@ -331,8 +336,8 @@ void yield() {
                     .sentence = "a thread waits in a loop for what no other thread does"});
     give_up();
   }
-  // At first the others of the warp wait for this lane, as they would in lockstep; what it waits for
-  // may be theirs to do, though.
+  // At first the others of the warp wait for this lane, as they would in lockstep; what it waits
+  // for may be theirs to do, though.
   const bool leaves_warp = b.idle_yields > yields_in_step;
   if (leaves_warp) lane_stopped(thread->warp);
   const auto come_back = [&] {

@@ -167,6 +167,9 @@ inline constexpr std::size_t stack_bytes = (128 << 10) + 192;
 /// \returns whether it came to its end; if not, the failure was reported
 bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank);
 
+/// Ends the block and its launch, as a GPU does when a kernel fails.
+[[noreturn]] void fail_launch(int error);
+
 /// Makes a thread wait in `state` and runs others until it is woken.
 void wait_in(Thread* thread, State state);
 

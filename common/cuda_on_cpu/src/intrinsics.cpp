@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 
 #include "analysis.hpp"
@@ -32,4 +33,12 @@ long long clock64() {
   return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
-void __trap() { fatal("kernel " + block->launch->kernel + " called __trap()"); }
+void __trap() { fail_launch(cudaErrorLaunchFailure); }
+
+/// What assert() calls. In a kernel it ends the launch, in the host's code the program.
+extern "C" void __assert_fail(const char* assertion, const char* file, unsigned line,
+                              const char* function) noexcept {
+  std::fprintf(stderr, "%s:%u: %s: Assertion `%s` failed.\n", file, line, function, assertion);
+  if (block == nullptr || block->current == nullptr) std::abort();
+  fail_launch(cudaErrorAssert);
+}

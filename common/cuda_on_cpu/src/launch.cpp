@@ -9,6 +9,7 @@
 
 #include "analysis.hpp"
 #include "gang.hpp"
+#include "illegal_access.hpp"
 #include "settings.hpp"
 #include "thread_area.hpp"
 
@@ -119,15 +120,17 @@ unsigned size_of(dim3 extent) { return extent.x * extent.y * extent.z; }
 }  // namespace
 
 bool is_valid(const Configuration& c) {
-  constexpr unsigned most_layers = 65535, most_block_layers = 64, most_cluster = 16;
+  constexpr unsigned most_layers = 65535, most_block_layers = 64;
   const bool grid = c.grid.x > 0 && c.grid.y > 0 && c.grid.z > 0 && c.grid.x <= 0x7fffffff &&
                     c.grid.y <= most_layers && c.grid.z <= most_layers;
   const bool block = c.block.x > 0 && c.block.y > 0 && c.block.z > 0 && c.block.x <= most_threads &&
                      c.block.y <= most_threads && c.block.z <= most_block_layers &&
                      size_of(c.block) <= most_threads;
-  if (!grid || !block) return false;
-  const unsigned cluster = size_of(c.cluster);
-  return cluster > 0 && cluster <= most_cluster && c.grid.x % c.cluster.x == 0 &&
+  return grid && block && size_of(c.cluster) > 0;
+}
+
+bool has_whole_clusters(const Configuration& c, unsigned most_blocks) {
+  return size_of(c.cluster) <= most_blocks && c.grid.x % c.cluster.x == 0 &&
          c.grid.y % c.cluster.y == 0 && c.grid.z % c.cluster.z == 0;
 }
 
@@ -135,6 +138,7 @@ bool run(Launch& launch) {
   const Configuration& c = launch.configuration;
   launch.blocks = size_of(c.grid);
   launch.threads = size_of(c.block);
+  catch_illegal_accesses();
   analysis::launch_begins(launch);
   if (c.cooperative)
     run_gangs(launch, launch.blocks, [](unsigned, unsigned rank) { return rank; });

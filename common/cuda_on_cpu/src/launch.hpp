@@ -8,6 +8,7 @@
 #include <string>
 
 #include "block.hpp"
+#include "cuda_on_cpu/runtime_api.hpp"
 
 namespace cuda_on_cpu {
 
@@ -21,13 +22,17 @@ struct Launch {
   int device = 0;
   std::atomic<std::uint64_t> barriers = 0;
   std::atomic<bool> failed = false;
+  cudaError_t failure = cudaErrorLaunchTimeout;  ///< what the runtime tells of it
 };
 
 /// Runs all blocks of a launch.
 /// \returns whether all came to their end
 bool run(Launch& launch);
 
-/// Whether CUDA would refuse a configuration.
+/// Whether grid and block are as CUDA allows them.
 bool is_valid(const Configuration& configuration);
+
+/// Whether the grid consists of whole clusters of at most so many blocks.
+bool has_whole_clusters(const Configuration& configuration, unsigned most_blocks);
 
 }  // namespace cuda_on_cpu

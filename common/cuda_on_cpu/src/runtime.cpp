@@ -27,9 +27,29 @@ constexpr std::size_t plain_shared = 48 << 10;  // what a kernel gets without as
 thread_local cudaError_t last_error = cudaSuccess;
 thread_local int device = 0;
 
-std::map<AnyKernel, int>& opted_in() {
-  static std::map<AnyKernel, int> opted_in;
-  return opted_in;
+/// What is known of a kernel beside its code, by its name.
+struct KernelLimits {
+  unsigned threads = most_threads;            ///< of a block
+  std::size_t dynamic_shared = plain_shared;  ///< that it asked to be allowed
+  bool large_clusters = false;                ///< whether it asked for more than 8 blocks
+};
+
+std::map<std::string, KernelLimits>& kernel_limits() {
+  static std::map<std::string, KernelLimits> limits;
+  return limits;
+}
+
+/// The limits of a kernel; one that is launched by a pointer has those of the most daring.
+KernelLimits limits_of(const std::string& name) {
+  const auto& known = kernel_limits();
+  if (const auto found = known.find(name); found != known.end()) return found->second;
+  KernelLimits limits;
+  if (known.empty() || has_function(name)) return limits;
+  for (const auto& [other, asked] : known) {
+    limits.dynamic_shared = std::max(limits.dynamic_shared, asked.dynamic_shared);
+    limits.large_clusters = limits.large_clusters || asked.large_clusters;
+  }
+  return limits;
 }
 
 std::set<std::pair<int, int>>& peers() {
@@ -39,14 +59,6 @@ std::set<std::pair<int, int>>& peers() {
 
 bool is_device(int d) { return d >= 0 && d < settings().devices; }
 
-/// The dynamic shared memory that some kernel asked to be allowed.
-std::size_t allowed_shared() {
-  std::size_t allowed = plain_shared;
-  for (const auto& [kernel, bytes] : opted_in())
-    allowed = std::max(allowed, static_cast<std::size_t>(bytes));
-  return allowed;
-}
-
 int blocks_of_processor(int block_size, std::size_t shared) {
   if (block_size < 1 || block_size > static_cast<int>(most_threads)) return 0;
   const int warps = (block_size + 31) / 32;
@@ -55,9 +67,12 @@ int blocks_of_processor(int block_size, std::size_t shared) {
   return std::min(by_threads, by_shared);
 }
 
-cudaError_t refusal_of(const Configuration& c) {
+cudaError_t refusal_of(const std::string& kernel, const Configuration& c) {
   if (!is_valid(c)) return cudaErrorInvalidConfiguration;
-  if (c.dynamic_shared > allowed_shared()) return cudaErrorInvalidValue;
+  const KernelLimits limits = limits_of(kernel);
+  if (c.dynamic_shared > limits.dynamic_shared) return cudaErrorInvalidValue;
+  if (c.block.x * c.block.y * c.block.z > limits.threads) return cudaErrorInvalidValue;
+  if (!has_whole_clusters(c, limits.large_clusters ? 16 : 8)) return cudaErrorInvalidClusterSize;
   const std::size_t blocks = std::size_t{c.grid.x} * c.grid.y * c.grid.z;
   const auto size = static_cast<int>(c.block.x * c.block.y * c.block.z);
   const auto together =
@@ -93,6 +108,8 @@ constexpr ErrorText error_texts[] = {
     {cudaErrorPeerAccessUnsupported, "cudaErrorPeerAccessUnsupported",
      "peer access is not supported between these two devices"},
     {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {cudaErrorIllegalState, "cudaErrorIllegalState",
+     "the operation cannot be performed in the present state"},
     {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
     {cudaErrorIllegalAddress, "cudaErrorIllegalAddress",
      "an illegal memory access was encountered"},
@@ -118,7 +135,8 @@ constexpr ErrorText error_texts[] = {
      "operation failed due to a previous error during capture"},
     {cudaErrorStreamCaptureUnjoined, "cudaErrorStreamCaptureUnjoined",
      "capturing stream has unjoined work"},
-    {cudaErrorInvalidClusterSize, "cudaErrorInvalidClusterSize", "cluster misconfiguration"},
+    {cudaErrorInvalidClusterSize, "cudaErrorInvalidClusterSize",
+     "a kernel launch error has occurred due to cluster misconfiguration"},
     {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
 };
 
@@ -145,7 +163,7 @@ void submit(const char* kernel, const Configuration& configuration, Invocation i
   }
   CUstream_st* stream = find_stream(configuration.stream);
   cudaError_t refusal =
-      stream == nullptr ? cudaErrorInvalidResourceHandle : refusal_of(configuration);
+      stream == nullptr ? cudaErrorInvalidResourceHandle : refusal_of(kernel, configuration);
   if (refusal == cudaSuccess && stream->device != current_device() &&
       configuration.stream != nullptr)
     refusal = cudaErrorInvalidResourceHandle;
@@ -158,7 +176,7 @@ void submit(const char* kernel, const Configuration& configuration, Invocation i
       [kernel = std::string(kernel), configuration, invocation](const Operation& operation) {
         Launch launch{kernel, configuration, invocation, 0, 0, operation.number, operation.device};
         if (run(launch)) return true;
-        lasting_error() = cudaErrorLaunchTimeout;
+        lasting_error() = launch.failure;
         return false;
       },
       nullptr);
@@ -186,21 +204,23 @@ const char* name_of(AnyKernel kernel) {
 }
 
 cudaError_t set_attribute(AnyKernel kernel, cudaFuncAttribute attribute, int value) {
+  const std::scoped_lock guard(runtime_mutex());
+  KernelLimits& limits = kernel_limits()[name_of(kernel)];
+  if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed)
+    limits.large_clusters = value != 0;
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return lasting_error();
   if (value < 0 || value > static_cast<int>(most_dynamic_shared))
     return fail(cudaErrorInvalidValue);
-  const std::scoped_lock guard(runtime_mutex());
-  opted_in()[kernel] = value;
+  limits.dynamic_shared = static_cast<std::size_t>(value);
   return lasting_error();
 }
 
 cudaError_t get_attributes(cudaFuncAttributes* attributes, AnyKernel kernel) {
   const std::scoped_lock guard(runtime_mutex());
-  const auto found = opted_in().find(kernel);
+  const KernelLimits limits = limits_of(name_of(kernel));
   *attributes = {};
-  attributes->maxThreadsPerBlock = static_cast<int>(most_threads);
-  attributes->maxDynamicSharedSizeBytes =
-      found == opted_in().end() ? static_cast<int>(plain_shared) : found->second;
+  attributes->maxThreadsPerBlock = static_cast<int>(limits.threads);
+  attributes->maxDynamicSharedSizeBytes = static_cast<int>(limits.dynamic_shared);
   return lasting_error();
 }
 
@@ -214,10 +234,16 @@ cudaError_t active_blocks(int* blocks, AnyKernel, int block_size, std::size_t sh
 cudaError_t active_clusters(int* clusters, AnyKernel, const cudaLaunchConfig_t& config) {
   const Configuration c = configuration(config);
   if (!is_valid(c)) return fail(cudaErrorInvalidConfiguration);
+  if (!has_whole_clusters(c, 16)) return fail(cudaErrorInvalidClusterSize);
   const auto size = static_cast<int>(c.block.x * c.block.y * c.block.z);
   const auto blocks = static_cast<int>(c.cluster.x * c.cluster.y * c.cluster.z);
   *clusters = processors * blocks_of_processor(size, c.dynamic_shared) / blocks;
   return lasting_error();
+}
+
+bool note_bounds(const char* kernel, unsigned threads) {
+  kernel_limits()[kernel].threads = threads;
+  return true;
 }
 
 bool may_access(int from, int to) { return from == to || peers().contains({from, to}); }
@@ -236,14 +262,9 @@ const char* cudaGetErrorString(cudaError_t error) {
   return text == nullptr ? "unrecognized error code" : text->text;
 }
 
-cudaError_t cudaGetLastError() {
-  if (lasting_error() != cudaSuccess) return lasting_error();
-  return std::exchange(last_error, cudaSuccess);
-}
+cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
 
-cudaError_t cudaPeekAtLastError() {
-  return lasting_error() != cudaSuccess ? lasting_error() : last_error;
-}
+cudaError_t cudaPeekAtLastError() { return last_error; }
 
 cudaError_t cudaGetDeviceCount(int* count) {
   if (count == nullptr) return fail(cudaErrorInvalidValue);

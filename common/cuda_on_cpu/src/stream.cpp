@@ -79,6 +79,7 @@ void host_learns(const Operation& operation) {
 }
 
 void perform(Operation& operation) {
+  if (operation.host_call != nullptr) operation.host_call->wait();
   const bool well = lasting_error() == cudaSuccess && operation.work(operation);
   if (!well && lasting_error() == cudaSuccess) lasting_error() = cudaErrorLaunchFailure;
   operation.work = nullptr;
@@ -116,6 +117,19 @@ void add_default_order(const CUstream_st& stream, Operation& operation) {
 }
 
 }  // namespace
+
+bool HostCall::is_running() {
+  if (!thread.joinable() && !done)
+    thread = std::thread([this] {
+      function();
+      done = true;
+    });
+  return !done;
+}
+
+void HostCall::wait() {
+  if (is_running()) thread.join();
+}
 
 std::recursive_mutex& runtime_mutex() { return streams().mutex; }
 
@@ -181,9 +195,17 @@ void synchronise_device(int device) {
   for (CUstream_st* stream : streams_of(device)) synchronise(*stream);
 }
 
-void advance(CUstream_st& stream) {
-  forget_done(stream);
-  if (!stream.pending.empty()) finish(OperationPointer(stream.pending.front()));
+void advance(const OperationPointer& operation) {
+  OperationPointer next = operation;
+  for (auto before = next->after.begin(); before != next->after.end();) {
+    if ((*before)->done) {
+      ++before;
+    } else {
+      next = *before;
+      before = next->after.begin();
+    }
+  }
+  if (next->host_call == nullptr || !next->host_call->is_running()) perform(*next);
 }
 
 std::uint32_t host_operation() {
@@ -230,8 +252,17 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
 
 /// A marker behind all that a stream has, which an event or another stream can wait for.
 OperationPointer mark(CUstream_st& stream, const void* place) {
-  return enqueue(
+  const OperationPointer marker = enqueue(
       stream, [](const Operation&) { return true; }, place);
+  marker->marks = true;
+  return marker;
+}
+
+/// A call of the host, which runs beside the host's own thread.
+void enqueue_call(CUstream_st& stream, std::function<void()> call, const void* place) {
+  enqueue(
+      stream, [](const Operation&) { return true; }, place)
+      ->host_call = std::make_shared<HostCall>(std::move(call));
 }
 
 }  // namespace
@@ -276,7 +307,10 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   const Guard guard(runtime_mutex());
   CUstream_st* found = find_stream(stream);
   if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
-  if (found->capture != nullptr) return fail(cudaErrorStreamCaptureUnsupported);
+  if (found->capture != nullptr) {
+    found->capture->valid = false;
+    return fail(cudaErrorStreamCaptureUnsupported);
+  }
   synchronise(*found);
   return fail(lasting_error());
 }
@@ -287,7 +321,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
   if (found->last == nullptr) return lasting_error();
   if (!found->last->done) {
-    advance(*found);
+    advance(found->last);
     return cudaErrorNotReady;
   }
   synchronise(*found);
@@ -313,11 +347,8 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   CUstream_st* found = find_stream(stream);
   if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
   if (function == nullptr) return fail(cudaErrorInvalidValue);
-  const auto call = [function, data](const Operation&) {
-    function(data);
-    return true;
-  };
-  enqueue(*found, call, __builtin_return_address(0));
+  enqueue_call(
+      *found, [function, data] { function(data); }, __builtin_return_address(0));
   return lasting_error();
 }
 
@@ -326,16 +357,15 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
   const Guard guard(runtime_mutex());
   CUstream_st* found = find_stream(stream);
   if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
-  const auto call = [stream, callback, data](const Operation&) {
-    callback(stream, lasting_error(), data);
-    return true;
-  };
-  enqueue(*found, call, __builtin_return_address(0));
+  enqueue_call(
+      *found, [stream, callback, data] { callback(stream, cudaSuccess, data); },
+      __builtin_return_address(0));
   return lasting_error();
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   if (event == nullptr) return fail(cudaErrorInvalidValue);
+  if (flags > (cudaEventBlockingSync | cudaEventDisableTiming)) return fail(cudaErrorInvalidValue);
   auto made = std::make_unique<CUevent_st>();
   made->timing = (flags & cudaEventDisableTiming) == 0;
   *event = made.release();  // cudaEventDestroy takes it back
@@ -366,7 +396,10 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   const Guard guard(runtime_mutex());
   if (event == nullptr) return fail(cudaErrorInvalidResourceHandle);
   if (event->operation == nullptr) return lasting_error();
-  if (event->capture != nullptr) return fail(cudaErrorStreamCaptureUnsupported);
+  if (event->capture != nullptr) {
+    event->capture->valid = false;
+    return fail(cudaErrorStreamCaptureUnsupported);
+  }
   finish(event->operation);
   host_learns(*event->operation);
   return fail(lasting_error());
@@ -377,18 +410,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   if (event == nullptr) return fail(cudaErrorInvalidResourceHandle);
   if (event->operation == nullptr) return lasting_error();
   if (!event->operation->done) {
-    // One step of what the event waits for, so that a host that asks in a loop gets its answer.
-    OperationPointer next = event->operation;
-    for (bool deeper = true; deeper;) {
-      deeper = false;
-      for (const auto& before : next->after)
-        if (!before->done) {
-          next = before;
-          deeper = true;
-          break;
-        }
-    }
-    finish(next);
+    advance(event->operation);
     return cudaErrorNotReady;
   }
   host_learns(*event->operation);
@@ -424,8 +446,8 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   const Guard guard(runtime_mutex());
   CUstream_st* found = find_stream(stream);
-  if (found == nullptr || found->capture == nullptr || !found->began_capture)
-    return fail(cudaErrorInvalidValue);
+  if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (found->capture == nullptr || !found->began_capture) return fail(cudaErrorIllegalState);
   const std::shared_ptr<Capture> capture = found->capture;
   bool joined = true;
   for (CUstream_st* other : streams().created) {
@@ -443,6 +465,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     other->last = nullptr;
     other->began_capture = false;
   }
+  *graph = nullptr;
+  if (!capture->valid) return fail(cudaErrorStreamCaptureInvalidated);
   if (!joined) return fail(cudaErrorStreamCaptureUnjoined);
   auto made = std::make_unique<CUgraph_st>();
   made->capture = std::move(*capture);
@@ -454,7 +478,9 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
   const Guard guard(runtime_mutex());
   const CUstream_st* found = find_stream(stream);
   if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
-  *status = found->capture == nullptr ? cudaStreamCaptureStatusNone : cudaStreamCaptureStatusActive;
+  *status = found->capture == nullptr ? cudaStreamCaptureStatusNone
+            : found->capture->valid   ? cudaStreamCaptureStatusActive
+                                      : cudaStreamCaptureStatusInvalidated;
   return lasting_error();
 }
 
@@ -470,7 +496,9 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
   if (graph == nullptr || count == nullptr || nodes != nullptr) return fail(cudaErrorInvalidValue);
-  *count = graph->capture.operations.size();
+  const auto& operations = graph->capture.operations;
+  *count = static_cast<std::size_t>(
+      std::count_if(operations.begin(), operations.end(), [](const auto& o) { return !o->marks; }));
   return lasting_error();
 }
 
@@ -486,6 +514,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
   std::unordered_map<const Operation*, OperationPointer> copies;
   for (const OperationPointer& recorded : executable->capture.operations) {
     auto copy = std::make_shared<Operation>(*recorded);
+    if (recorded->host_call != nullptr)
+      copy->host_call = std::make_shared<HostCall>(recorded->host_call->function);
     copy->after = {begin};
     for (const OperationPointer& before : recorded->after)
       if (const auto other = copies.find(before.get()); other != copies.end())

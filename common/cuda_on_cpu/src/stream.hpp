@@ -3,12 +3,14 @@
 
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "cuda_on_cpu/runtime_api.hpp"
@@ -18,12 +20,27 @@ namespace cuda_on_cpu {
 struct Operation;
 using OperationPointer = std::shared_ptr<Operation>;
 
+/// A function of the host that a stream calls, on a thread of its own.
+struct HostCall {
+  std::function<void()> function;
+  std::atomic<bool> done = false;
+  std::thread thread = {};
+
+  ~HostCall() {
+    if (thread.joinable()) thread.join();
+  }
+  bool is_running();  ///< starts it if need be
+  void wait();
+};
+
 /// Something that a stream does: a kernel, a copy, a fill, a call of the host.
 struct Operation {
-  std::function<bool(const Operation&)> work;  ///< returns whether it went well
-  std::vector<OperationPointer> after;         ///< what must be done before
-  const void* place = nullptr;                 ///< where the host asked for it
+  std::function<bool(const Operation&)> work;     ///< returns whether it went well
+  std::shared_ptr<HostCall> host_call = nullptr;  ///< done before the work
+  std::vector<OperationPointer> after;            ///< what must be done before
+  const void* place = nullptr;                    ///< where the host asked for it
   int device = 0;
+  bool marks = false;  ///< whether it does nothing but be waited for
   bool done = false;
   std::chrono::steady_clock::time_point when = {};
 
@@ -34,6 +51,7 @@ struct Operation {
 /// The operations that a stream recorded instead of doing them.
 struct Capture {
   std::vector<OperationPointer> operations;
+  bool valid = true;
 };
 
 }  // namespace cuda_on_cpu
@@ -92,8 +110,8 @@ void finish(const OperationPointer& operation);
 void synchronise(CUstream_st& stream);
 void synchronise_device(int device);
 
-/// Does the next operation of a stream, for a host that asks again and again.
-void advance(CUstream_st& stream);
+/// Does the first operation that another one waits for, for a host that asks again and again.
+void advance(const OperationPointer& operation);
 
 /// The number of the operation that stands for what the host does from now on, until it starts or
 /// awaits work.

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <vector>
 
 extern "C" const char __executable_start;
@@ -97,6 +98,16 @@ std::string function_at(const void* address) {
     if (symbol.kind == STT_FUNC && symbol.value == offset_in_program(address))
       return base_of(demangled(symbol.name));
   return "a kernel";
+}
+
+bool has_function(const std::string& name) {
+  static const std::set<std::string> names = [] {
+    std::set<std::string> all;
+    for (const Symbol& symbol : symbols())
+      if (symbol.kind == STT_FUNC) all.insert(base_of(demangled(symbol.name)));
+    return all;
+  }();
+  return names.contains(name);
 }
 
 std::vector<ThreadVariable> thread_variables(const std::string& word) {

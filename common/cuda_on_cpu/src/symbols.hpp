@@ -14,6 +14,9 @@ namespace cuda_on_cpu {
 /// parameters; "a kernel" if the program has no symbols.
 std::string function_at(const void* address);
 
+/// Whether the program has a function of that name.
+bool has_function(const std::string& name);
+
 /// A thread-local variable of the program: where it begins in the thread area, and its bytes.
 struct ThreadVariable {
   std::size_t offset;

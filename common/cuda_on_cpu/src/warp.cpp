@@ -149,11 +149,12 @@ void lanes_changed(Warp* warp) {
 
 void note_absent_lane(unsigned asking, unsigned absent) {
   const Thread& thread = block->current->warp->threads[asking];
+  if ((thread.mask >> absent & 1) == 0) return;
   report_trouble({.kind = "invalid mask",
                   .place = thread.place,
                   .thread = &thread,
                   .sentence = "a shuffle asks for the value of lane " + std::to_string(absent) +
-                              ", which takes no part in it"});
+                              ", which has ended"});
 }
 
 unsigned ballot(unsigned mask, bool predicate) {

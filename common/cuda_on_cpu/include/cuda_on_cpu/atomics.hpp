@@ -72,11 +72,19 @@ CUDA_ON_CPU_ATOMIC_OF_INTEGERS(atomicXor, bit_xor)
 #undef CUDA_ON_CPU_ATOMIC_OF_INTEGERS
 #undef CUDA_ON_CPU_ATOMIC
 
-inline int atomicSub(int* address, int operand) {
-  return atomicAdd(address, static_cast<int>(-static_cast<unsigned>(operand)));
+template <typename T>
+T atomicSub(T* address, std::type_identity_t<T> operand) {
+  static_assert(std::is_same_v<T, int> || std::is_same_v<T, unsigned>,
+                "CUDA subtracts int and unsigned");
+  return atomicAdd(address, static_cast<T>(-static_cast<unsigned>(operand)));
 }
-inline unsigned atomicSub(unsigned* address, unsigned operand) {
-  return atomicAdd(address, -operand);
+template <typename T>
+T atomicSub_block(T* address, std::type_identity_t<T> operand) {
+  return atomicSub(address, operand);
+}
+template <typename T>
+T atomicSub_system(T* address, std::type_identity_t<T> operand) {
+  return atomicSub(address, operand);
 }
 
 template <typename T>

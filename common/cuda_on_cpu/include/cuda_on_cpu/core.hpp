@@ -14,7 +14,6 @@
 #define __host__
 #define __managed__
 #define __grid_constant__
-#define __launch_bounds__(...)
 #define __maxnreg__(...)
 #define __noinline__ __attribute__((noinline))
 #define __forceinline__ inline __attribute__((always_inline))
@@ -89,6 +88,9 @@ struct Invocation {
 /// Puts a kernel into its stream; it runs when something depends on it.
 /// Refused configurations show in cudaGetLastError, as CUDA has it.
 void submit(const char* kernel, const Configuration& configuration, Invocation invocation);
+
+/// Notes the most threads of a block that a kernel promises by __launch_bounds__.
+bool note_bounds(const char* kernel, unsigned threads);
 
 /// Copies a kernel's arguments, as a launch does, and submits it.
 template <typename Kernel, typename... Arguments>

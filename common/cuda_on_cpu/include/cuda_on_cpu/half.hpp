@@ -75,6 +75,25 @@ struct alignas(4) Half2 {
   Half2& operator*=(Half2 b) { return *this = *this * b; }
 };
 
+/// A float in 16 bits by a directed rounding: the nearest number or its neighbour.
+template <typename H>
+H directed(float number, int mode) {
+  const H nearest = number;
+  const float found = nearest;
+  if (found == number || std::isnan(number)) return nearest;
+  const bool upwards = mode == FE_UPWARD || (mode == FE_TOWARDZERO && number < 0);
+  if (upwards ? found > number : found < number) return nearest;
+  H neighbour = nearest;
+  if (found == 0) {
+    neighbour.bits = upwards ? 0x0001 : 0x8001;
+  } else if (upwards == (found > 0)) {
+    ++neighbour.bits;
+  } else {
+    --neighbour.bits;
+  }
+  return neighbour;
+}
+
 template <typename F>
 Half<F> fused(Half<F> a, Half<F> b, Half<F> c) {
   return std::fma(static_cast<double>(float(a)), float(b), float(c));
@@ -164,6 +183,34 @@ cuda_on_cpu::Half<F> hexp(cuda_on_cpu::Half<F> a) {
 template <typename F>
 cuda_on_cpu::Half<F> hlog(cuda_on_cpu::Half<F> a) {
   return std::log(float(a));
+}
+template <typename F>
+cuda_on_cpu::Half2<F> __lowhigh2highlow(cuda_on_cpu::Half2<F> a) {
+  return {a.y, a.x};
+}
+template <typename F>
+cuda_on_cpu::Half2<F> __hmax2(cuda_on_cpu::Half2<F> a, cuda_on_cpu::Half2<F> b) {
+  return {__hmax(a.x, b.x), __hmax(a.y, b.y)};
+}
+template <typename F>
+cuda_on_cpu::Half2<F> __hmin2(cuda_on_cpu::Half2<F> a, cuda_on_cpu::Half2<F> b) {
+  return {__hmin(a.x, b.x), __hmin(a.y, b.y)};
+}
+template <typename F>
+cuda_on_cpu::Half2<F> __hlt2(cuda_on_cpu::Half2<F> a, cuda_on_cpu::Half2<F> b) {
+  return {a.x < b.x ? 1 : 0, a.y < b.y ? 1 : 0};
+}
+template <typename F>
+cuda_on_cpu::Half2<F> __hgt2(cuda_on_cpu::Half2<F> a, cuda_on_cpu::Half2<F> b) {
+  return {a.x > b.x ? 1 : 0, a.y > b.y ? 1 : 0};
+}
+template <typename F>
+cuda_on_cpu::Half2<F> __heq2(cuda_on_cpu::Half2<F> a, cuda_on_cpu::Half2<F> b) {
+  return {a.x == b.x ? 1 : 0, a.y == b.y ? 1 : 0};
+}
+template <typename F>
+bool __hbeq2(cuda_on_cpu::Half2<F> a, cuda_on_cpu::Half2<F> b) {
+  return a == b;
 }
 template <typename F>
 float __low2float(cuda_on_cpu::Half2<F> a) {

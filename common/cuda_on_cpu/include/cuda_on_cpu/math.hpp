@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -57,6 +58,20 @@ inline double norm4d(double x, double y, double z, double w) {
 inline float norm4df(float x, float y, float z, float w) {
   return std::hypot(std::hypot(x, y), std::hypot(z, w));
 }
+inline double norm(int n, const double* x) {
+  double length = 0;
+  for (int i = 0; i < n; ++i) length = std::hypot(length, x[i]);
+  return length;
+}
+inline float normf(int n, const float* x) {
+  float length = 0;
+  for (int i = 0; i < n; ++i) length = std::hypot(length, x[i]);
+  return length;
+}
+inline double rnorm(int n, const double* x) { return 1 / norm(n, x); }
+inline float rnormf(int n, const float* x) { return 1 / normf(n, x); }
+inline double rnorm4d(double x, double y, double z, double w) { return 1 / norm4d(x, y, z, w); }
+inline float rnorm4df(float x, float y, float z, float w) { return 1 / norm4df(x, y, z, w); }
 inline constexpr double cuda_on_cpu_pi = 3.14159265358979323846;
 inline double sinpi(double x) { return std::sin(cuda_on_cpu_pi * std::remainder(x, 2)); }
 inline float sinpif(float x) { return static_cast<float>(sinpi(static_cast<double>(x))); }
@@ -108,84 +123,94 @@ inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c);
 
 namespace cuda_on_cpu {
 
-enum class Rounding { down, up, to_zero };
+/// Sets the processor's rounding for as long as it lives.
+class RoundingMode {
+ public:
+  explicit RoundingMode(int mode) : before_(std::fegetround()) { std::fesetround(mode); }
+  ~RoundingMode() { std::fesetround(before_); }
+  RoundingMode(const RoundingMode&) = delete;
+  RoundingMode& operator=(const RoundingMode&) = delete;
 
-/// The number that a directed rounding chooses, given the nearest one and the sign of what the
-/// nearest one lacks (exact minus nearest).
-template <typename T>
-T directed(T nearest, T lacking, Rounding rounding) {
-  const T infinity = std::numeric_limits<T>::infinity();
-  if (lacking == 0 || !std::isfinite(nearest)) return nearest;
-  const bool upwards = rounding == Rounding::up || (rounding == Rounding::to_zero && nearest < 0);
-  if (upwards == (lacking > 0)) return std::nextafter(nearest, lacking > 0 ? infinity : -infinity);
-  return nearest;
+ private:
+  int before_;
+};
+
+// Volatile operands keep the compiler from calculating at another time, and so in another mode.
+
+template <int mode, typename T>
+T add(volatile T a, volatile T b) {
+  const RoundingMode rounding(mode);
+  const volatile T sum = a + b;
+  return sum;
 }
-template <typename T>
-T add(T a, T b, Rounding rounding) {
-  const T sum = a + b;
-  const T back = sum - a;  // Knuth's two-sum gives the exact error
-  return directed(sum, (a - (sum - back)) + (b - back), rounding);
+template <int mode, typename T>
+T multiply(volatile T a, volatile T b) {
+  const RoundingMode rounding(mode);
+  const volatile T product = a * b;
+  return product;
 }
-template <typename T>
-T multiply(T a, T b, Rounding rounding) {
-  const T product = a * b;
-  return directed(product, std::fma(a, b, -product), rounding);
+template <int mode, typename T>
+T divide(volatile T a, volatile T b) {
+  const RoundingMode rounding(mode);
+  const volatile T quotient = a / b;
+  return quotient;
 }
-template <typename T>
-T divide(T a, T b, Rounding rounding) {
-  const T quotient = a / b;
-  const T rest = std::fma(-quotient, b, a);
-  return directed(quotient, b < 0 ? -rest : rest, rounding);
+template <int mode, typename T>
+T square_root(volatile T a) {
+  const RoundingMode rounding(mode);
+  const volatile T root = std::sqrt(a);
+  return root;
 }
-template <typename T>
-T square_root(T a, Rounding rounding) {
-  const T root = std::sqrt(a);
-  return directed(root, std::fma(-root, root, a), rounding);
+template <int mode, typename T>
+T fused(volatile T a, volatile T b, volatile T c) {
+  const RoundingMode rounding(mode);
+  const volatile T result = std::fma(a, b, c);
+  return result;
+}
+template <int mode, typename To, typename From>
+To convert(volatile From number) {
+  const RoundingMode rounding(mode);
+  const volatile To result = static_cast<To>(number);
+  return result;
 }
 
 }  // namespace cuda_on_cpu
 
-#define CUDA_ON_CPU_ROUNDED(suffix, rounding)                             \
-  inline float __fadd_##suffix(float a, float b) {                        \
-    return cuda_on_cpu::add(a, b, cuda_on_cpu::Rounding::rounding);       \
-  }                                                                       \
-  inline float __fsub_##suffix(float a, float b) {                        \
-    return cuda_on_cpu::add(a, -b, cuda_on_cpu::Rounding::rounding);      \
-  }                                                                       \
-  inline float __fmul_##suffix(float a, float b) {                        \
-    return cuda_on_cpu::multiply(a, b, cuda_on_cpu::Rounding::rounding);  \
-  }                                                                       \
-  inline float __fdiv_##suffix(float a, float b) {                        \
-    return cuda_on_cpu::divide(a, b, cuda_on_cpu::Rounding::rounding);    \
-  }                                                                       \
-  inline float __frcp_##suffix(float a) {                                 \
-    return cuda_on_cpu::divide(1.0f, a, cuda_on_cpu::Rounding::rounding); \
-  }                                                                       \
-  inline float __fsqrt_##suffix(float a) {                                \
-    return cuda_on_cpu::square_root(a, cuda_on_cpu::Rounding::rounding);  \
-  }                                                                       \
-  inline double __dadd_##suffix(double a, double b) {                     \
-    return cuda_on_cpu::add(a, b, cuda_on_cpu::Rounding::rounding);       \
-  }                                                                       \
-  inline double __dsub_##suffix(double a, double b) {                     \
-    return cuda_on_cpu::add(a, -b, cuda_on_cpu::Rounding::rounding);      \
-  }                                                                       \
-  inline double __dmul_##suffix(double a, double b) {                     \
-    return cuda_on_cpu::multiply(a, b, cuda_on_cpu::Rounding::rounding);  \
-  }                                                                       \
-  inline double __ddiv_##suffix(double a, double b) {                     \
-    return cuda_on_cpu::divide(a, b, cuda_on_cpu::Rounding::rounding);    \
-  }                                                                       \
-  inline double __drcp_##suffix(double a) {                               \
-    return cuda_on_cpu::divide(1.0, a, cuda_on_cpu::Rounding::rounding);  \
-  }                                                                       \
-  inline double __dsqrt_##suffix(double a) {                              \
-    return cuda_on_cpu::square_root(a, cuda_on_cpu::Rounding::rounding);  \
+#define CUDA_ON_CPU_ROUNDED_TYPE(T, letter, fma_name, suffix, mode)                            \
+  inline T __##letter##add_##suffix(T a, T b) { return cuda_on_cpu::add<mode, T>(a, b); }      \
+  inline T __##letter##sub_##suffix(T a, T b) { return cuda_on_cpu::add<mode, T>(a, -b); }     \
+  inline T __##letter##mul_##suffix(T a, T b) { return cuda_on_cpu::multiply<mode, T>(a, b); } \
+  inline T __##letter##div_##suffix(T a, T b) { return cuda_on_cpu::divide<mode, T>(a, b); }   \
+  inline T __##letter##rcp_##suffix(T a) { return cuda_on_cpu::divide<mode, T>(1, a); }        \
+  inline T __##letter##sqrt_##suffix(T a) { return cuda_on_cpu::square_root<mode, T>(a); }     \
+  inline T fma_name##_##suffix(T a, T b, T c) { return cuda_on_cpu::fused<mode, T>(a, b, c); }
+#define CUDA_ON_CPU_ROUNDED(suffix, mode)                                                        \
+  CUDA_ON_CPU_ROUNDED_TYPE(float, f, __fmaf, suffix, mode)                                       \
+  CUDA_ON_CPU_ROUNDED_TYPE(double, d, __fma, suffix, mode)                                       \
+  inline float __double2float_##suffix(double x) {                                               \
+    return cuda_on_cpu::convert<mode, float, double>(x);                                         \
+  }                                                                                              \
+  inline float __int2float_##suffix(int x) { return cuda_on_cpu::convert<mode, float, int>(x); } \
+  inline float __uint2float_##suffix(unsigned x) {                                               \
+    return cuda_on_cpu::convert<mode, float, long long>(x);                                      \
+  }                                                                                              \
+  inline float __ll2float_##suffix(long long x) {                                                \
+    return cuda_on_cpu::convert<mode, float, long double>(x);                                    \
+  }                                                                                              \
+  inline float __ull2float_##suffix(unsigned long long x) {                                      \
+    return cuda_on_cpu::convert<mode, float, long double>(x);                                    \
+  }                                                                                              \
+  inline double __ll2double_##suffix(long long x) {                                              \
+    return cuda_on_cpu::convert<mode, double, long double>(x);                                   \
+  }                                                                                              \
+  inline double __ull2double_##suffix(unsigned long long x) {                                    \
+    return cuda_on_cpu::convert<mode, double, long double>(x);                                   \
   }
-CUDA_ON_CPU_ROUNDED(rd, down)
-CUDA_ON_CPU_ROUNDED(ru, up)
-CUDA_ON_CPU_ROUNDED(rz, to_zero)
+CUDA_ON_CPU_ROUNDED(rd, FE_DOWNWARD)
+CUDA_ON_CPU_ROUNDED(ru, FE_UPWARD)
+CUDA_ON_CPU_ROUNDED(rz, FE_TOWARDZERO)
 #undef CUDA_ON_CPU_ROUNDED
+#undef CUDA_ON_CPU_ROUNDED_TYPE
 
 // --- Bits and integers
 
@@ -258,6 +283,9 @@ inline int __rhadd(int a, int b) {
 }
 inline unsigned __uhadd(unsigned a, unsigned b) {
   return static_cast<unsigned>((static_cast<std::uint64_t>(a) + b) >> 1);
+}
+inline unsigned __urhadd(unsigned a, unsigned b) {
+  return static_cast<unsigned>((static_cast<std::uint64_t>(a) + b + 1) >> 1);
 }
 inline int __dp4a(int a, int b, int c) {
   for (int i = 0; i < 4; ++i)

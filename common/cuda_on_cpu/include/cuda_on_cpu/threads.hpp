@@ -41,7 +41,8 @@ using Combine = void (*)(void* const* records);
 /// records when the call returns. `orders_memory` if it orders accesses as __syncwarp does.
 void warp_collective(unsigned mask, void* record, Combine combine, bool orders_memory = false);
 
-/// Says that a lane asked for the value of a lane that takes no part, which is undefined.
+/// Notes that a lane asked for the value of one that takes no part. The value is undefined, which
+/// does no harm where it is not used; that a lane of the mask has ended is a mistake.
 void note_absent_lane(unsigned asking, unsigned absent);
 
 inline constexpr unsigned all_lanes = ~0u;
@@ -60,16 +61,20 @@ void combine_shuffle(void* const* records) {
     auto* mine = static_cast<Shuffle<T>*>(records[lane]);
     if (mine == nullptr) continue;
     const auto* theirs = static_cast<const Shuffle<T>*>(records[mine->source]);
-    if (theirs == nullptr) note_absent_lane(lane, mine->source);
-    mine->result = theirs == nullptr ? mine->value : theirs->value;
+    if (theirs == nullptr) {
+      note_absent_lane(lane, mine->source);
+      std::memset(&mine->result, 0xFF, sizeof mine->result);
+    } else {
+      mine->result = theirs->value;
+    }
   }
 }
 
 /// The value that another lane handed over.
 template <typename T>
 T shuffle(unsigned mask, T value, unsigned source) {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8,
-                "shuffles take numbers of 4 or 8 bytes");
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 32,
+                "shuffles take values of at most 32 bytes, and tiles no others");
   Shuffle<T> record{value, source, value};
   warp_collective(mask, &record, combine_shuffle<T>);
   return record.result;

@@ -82,7 +82,9 @@ Allocation* cached_allocation(const char* address, std::size_t bytes, Place plac
 }
 
 const char* verb_of(Kind kind) {
-  return kind == read || kind == volatile_read ? "reads" : kind == atomic || kind == atomic_compare ? "updates" : "writes";
+  return kind == read || kind == volatile_read      ? "reads"
+         : kind == atomic || kind == atomic_compare ? "updates"
+                                                    : "writes";
 }
 
 std::string accessed(Kind kind, std::size_t bytes) {

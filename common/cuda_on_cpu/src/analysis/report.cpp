@@ -131,8 +131,7 @@ Json json_of(const Finding& finding, const Lines& lines) {
 bool is_trouble(const Finding& finding, const Lines& lines) {
   const bool between_places = finding.kind == "divergent barrier" ||
                               (finding.kind == "invalid mask" && finding.other_place != nullptr);
-  return !between_places ||
-         line_of(lines, finding.place) != line_of(lines, finding.other_place);
+  return !between_places || line_of(lines, finding.place) != line_of(lines, finding.other_place);
 }
 
 std::string base_of(const std::string& file) { return file.substr(file.rfind('/') + 1); }

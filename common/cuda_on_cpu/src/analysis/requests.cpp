@@ -118,7 +118,8 @@ unsigned count_wavefronts(unsigned mask, Addresses addresses, unsigned bytes, Ki
 
 unsigned ideal_wavefronts(unsigned mask, Addresses addresses, unsigned bytes, Kind kind) {
   unsigned groups = 0;
-  for_each_group(mask, addresses, bytes, kind == read, [&](unsigned lanes) { groups += lanes != 0; });
+  for_each_group(mask, addresses, bytes, kind == read,
+                 [&](unsigned lanes) { groups += lanes != 0; });
   return kind == atomic_compare ? 2 * groups : groups;
 }
 
