@@ -231,7 +231,7 @@ TEST(Help, NamesEveryOption) {
   const ProcessResult result = run({"--help"});
   EXPECT_EQ(result.status, 0);
   for (const char* option : {"--dataset", "--set", "--input", "--output", "--precision", "--repeat",
-                             "--warmup", "--json", "--describe", "--help"})
+                             "--warmup", "--json", "--analyze", "--report", "--describe", "--help"})
     EXPECT_NE(result.out.find(option), std::string::npos) << option;
 }
 

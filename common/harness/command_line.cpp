@@ -85,12 +85,16 @@ std::optional<StageOptions> read_options(int argc, char** argv, const StageProgr
       ->type_name("N");
   app.add_option("--json", options.json, "Write a record of the run; - is standard output")
       ->type_name("FILE|-");
+  app.add_flag("--analyze", options.analyze,
+               "Check and count every access of the kernels, on the CPU device");
+  app.add_option("--report", options.report, "Write what --analyze found and counted, as JSON")
+      ->type_name("FILE");
   app.add_flag("--describe", options.describe, "Print what this stage is, as JSON");
   if (!parse_command_line(app, argc, argv)) return {};
   if (const auto rest = app.remaining(); !rest.empty())
     throw BadInput(fmt::format(
         "unknown argument '{}'; allowed are --dataset, --set, --input, --output, --precision, "
-        "--repeat, --warmup, --json, --describe and --help",
+        "--repeat, --warmup, --json, --analyze, --report, --describe and --help",
         rest.front()));
   return options;
 }

@@ -16,6 +16,8 @@ struct StageOptions {
   std::vector<std::string> assignments;
   std::string input, output, json;
   std::string precision = "f64", repeat = "1", warmup = "0";
+  std::string report;
+  bool analyze = false;
   bool describe = false;
 };
 

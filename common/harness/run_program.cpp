@@ -11,6 +11,7 @@
 #include <staircase/stage.hpp>
 #include <staircase/statistics.hpp>
 
+#include "analyze.hpp"
 #include "command_line.hpp"
 #include "describe.hpp"
 
@@ -110,6 +111,10 @@ void run(int argc, char** argv, const StageProgram& program) {
   const auto options = read_options(argc, argv, program);
   if (!options) return;
   if (options->describe) return write_stdout(describe(program).dump(2) + "\n");
+
+  if (options->analyze) run_analysed(argv, program, options->report);
+  if (!options->analyze && !options->report.empty())
+    throw BadInput("--report is what --analyze found; add --analyze");
 
   // Refuse everything that can be refused before any work is done.
   if (options->precision != "f64" && options->precision != "f32")

@@ -50,7 +50,7 @@ struct NamedValues {
 /// A stage whose problem's type is erased, so that the harness is compiled once.
 struct StageProgram {
   std::string source_file;
-  std::string device;  ///< "cpu" or "gpu"
+  std::string device;  ///< "cpu", "gpu" or "cpu-device"
   std::string title;
   std::string idea;
   std::vector<ParameterInfo> parameters;
@@ -78,7 +78,11 @@ namespace detail {
 /// Fills in what the program runs on; decided by the compiler of the stage's source.
 inline void set_device(StageProgram& program) {
 #ifdef __CUDACC__
+#ifdef STAIRCASE_CUDA_ON_CPU
+  program.device = "cpu-device";
+#else
   program.device = "gpu";
+#endif
   program.prepare_device = prepare_gpu;
   program.available_memory = available_gpu_memory;
   program.device_name = gpu_name;

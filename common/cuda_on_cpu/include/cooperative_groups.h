@@ -1,0 +1,223 @@
+/// \file
+/// Found in place of CUDA's own header: groups of threads that work together.
+
+#pragma once
+
+#include <bit>
+
+#include "cuda_on_cpu/copies.hpp"
+#include "cuda_runtime.h"
+
+namespace cooperative_groups {
+
+/// The threads of a block.
+class thread_block {
+ public:
+  static void sync() { cuda_on_cpu::block_barrier(); }
+  static unsigned thread_rank() { return cuda_on_cpu::thread_rank(); }
+  static unsigned size() { return blockDim.x * blockDim.y * blockDim.z; }
+  static unsigned num_threads() { return size(); }
+  static dim3 group_index() { return blockIdx; }
+  static dim3 thread_index() { return threadIdx; }
+  static dim3 group_dim() { return blockDim; }
+  static dim3 dim_threads() { return blockDim; }
+};
+
+inline thread_block this_thread_block() { return {}; }
+
+/// Some lanes of one warp, in the order of the lanes.
+class lanes_of_warp {
+ public:
+  explicit lanes_of_warp(unsigned mask) : mask_(mask) {}
+
+  unsigned size() const { return static_cast<unsigned>(std::popcount(mask_)); }
+  unsigned num_threads() const { return size(); }
+  unsigned thread_rank() const {
+    return static_cast<unsigned>(std::popcount(mask_ & ((1u << cuda_on_cpu::lane()) - 1)));
+  }
+  void sync() const { __syncwarp(mask_); }
+  template <typename T>
+  T shfl(T value, unsigned rank) const {
+    return cuda_on_cpu::shuffle(mask_, value, lane_of(rank % size()));
+  }
+  template <typename T>
+  T shfl_up(T value, unsigned delta) const {
+    const unsigned rank = thread_rank();
+    return cuda_on_cpu::shuffle(mask_, value, lane_of(rank >= delta ? rank - delta : rank));
+  }
+  template <typename T>
+  T shfl_down(T value, unsigned delta) const {
+    const unsigned rank = thread_rank();
+    return cuda_on_cpu::shuffle(mask_, value, lane_of(rank + delta < size() ? rank + delta : rank));
+  }
+  template <typename T>
+  T shfl_xor(T value, unsigned rank_mask) const {
+    const unsigned rank = thread_rank(), other = rank ^ rank_mask;
+    return cuda_on_cpu::shuffle(mask_, value, lane_of(other < size() ? other : rank));
+  }
+  unsigned ballot(int predicate) const { return ranks_of(__ballot_sync(mask_, predicate)); }
+  int any(int predicate) const { return __any_sync(mask_, predicate); }
+  int all(int predicate) const { return __all_sync(mask_, predicate); }
+  template <typename T>
+  unsigned match_any(T value) const {
+    return ranks_of(__match_any_sync(mask_, value));
+  }
+  template <typename T>
+  unsigned match_all(T value, int& predicate) const {
+    return ranks_of(__match_all_sync(mask_, value, &predicate));
+  }
+
+ protected:
+  /// The lane of a rank: the one with so many lanes of the group below it.
+  unsigned lane_of(unsigned rank) const {
+    unsigned rest = mask_;
+    for (unsigned i = 0; i < rank; ++i) rest &= rest - 1;
+    return static_cast<unsigned>(std::countr_zero(rest));
+  }
+
+ private:
+  /// A mask of lanes as a mask of ranks.
+  unsigned ranks_of(unsigned lanes) const {
+    unsigned ranks = 0;
+    for (unsigned rank = 0; rank < size(); ++rank) ranks |= (lanes >> lane_of(rank) & 1u) << rank;
+    return ranks;
+  }
+
+  unsigned mask_;
+};
+
+/// An aligned piece of a warp, as many lanes as a power of two.
+class tile_of_warp : public lanes_of_warp {
+ public:
+  explicit tile_of_warp(unsigned size) : lanes_of_warp(mask_of(size)), size_(size) {}
+  unsigned meta_group_rank() const { return cuda_on_cpu::thread_rank() / size_; }
+  unsigned meta_group_size() const { return (thread_block::size() + size_ - 1) / size_; }
+
+ private:
+  static unsigned mask_of(unsigned size) {
+    if (size == 32) return cuda_on_cpu::all_lanes;
+    return ((1u << size) - 1) << (cuda_on_cpu::lane() & ~(size - 1));
+  }
+  unsigned size_;
+};
+
+template <unsigned tile_size, typename Parent = void>
+class thread_block_tile : public tile_of_warp {
+ public:
+  static_assert(tile_size <= 32 && std::has_single_bit(tile_size),
+                "the CPU device has tiles of 1, 2, 4, 8, 16 or 32 threads");
+  thread_block_tile() : tile_of_warp(tile_size) {}
+  static constexpr unsigned size() { return tile_size; }
+  static constexpr unsigned num_threads() { return tile_size; }
+};
+
+/// Lanes that run together; this lane alone is a legal answer.
+class coalesced_group : public lanes_of_warp {
+ public:
+  coalesced_group() : lanes_of_warp(__activemask()) {}
+  explicit coalesced_group(unsigned mask) : lanes_of_warp(mask) {}
+  unsigned meta_group_rank() const { return 0; }
+  unsigned meta_group_size() const { return 1; }
+};
+inline coalesced_group coalesced_threads() { return {}; }
+
+template <unsigned tile_size, typename Parent>
+thread_block_tile<tile_size, Parent> tiled_partition(const Parent&) {
+  return {};
+}
+template <typename Parent>
+tile_of_warp tiled_partition(const Parent&, unsigned tile_size) {
+  return tile_of_warp(tile_size);
+}
+
+/// The lanes of a tile whose predicates, or labels, agree.
+template <typename Tile>
+coalesced_group binary_partition(const Tile& tile, bool predicate) {
+  return labeled_partition(tile, static_cast<int>(predicate));
+}
+template <typename Tile, typename Label>
+coalesced_group labeled_partition(const Tile& tile, Label label) {
+  const unsigned first = cuda_on_cpu::lane() - tile.thread_rank();
+  const unsigned lanes =
+      tile.size() == 32 ? cuda_on_cpu::all_lanes : ((1u << tile.size()) - 1) << first;
+  return coalesced_group(__match_any_sync(lanes, label));
+}
+
+/// All threads of a cooperative launch.
+class grid_group {
+ public:
+  static bool is_valid() { return true; }
+  static void sync() { cuda_on_cpu::grid_barrier(); }
+  static unsigned long long num_blocks() {
+    return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;
+  }
+  static unsigned long long block_rank() {
+    return blockIdx.x + static_cast<unsigned long long>(gridDim.x) *
+                            (blockIdx.y + static_cast<unsigned long long>(gridDim.y) * blockIdx.z);
+  }
+  static unsigned long long size() { return num_blocks() * thread_block::size(); }
+  static unsigned long long num_threads() { return size(); }
+  static unsigned long long thread_rank() {
+    return block_rank() * thread_block::size() + thread_block::thread_rank();
+  }
+  static dim3 group_dim() { return gridDim; }
+  static dim3 dim_blocks() { return gridDim; }
+  static dim3 block_index() { return blockIdx; }
+};
+inline grid_group this_grid() { return {}; }
+
+/// The blocks of a cluster.
+class cluster_group {
+ public:
+  using arrival_token = int;
+
+  static void sync() {
+    cuda_on_cpu::cluster_arrive();
+    cuda_on_cpu::cluster_wait();
+  }
+  static arrival_token barrier_arrive() {
+    cuda_on_cpu::cluster_arrive();
+    return 0;
+  }
+  static void barrier_wait() { cuda_on_cpu::cluster_wait(); }
+  static void barrier_wait(arrival_token&&) { cuda_on_cpu::cluster_wait(); }
+  static unsigned block_rank() { return cuda_on_cpu::cluster_rank(); }
+  static dim3 block_index() { return cuda_on_cpu::cluster_position(); }
+  static dim3 dim_blocks() { return cuda_on_cpu::cluster_extent(); }
+  static unsigned num_blocks() {
+    const dim3 extent = dim_blocks();
+    return extent.x * extent.y * extent.z;
+  }
+  static unsigned thread_rank() {
+    return block_rank() * thread_block::size() + thread_block::thread_rank();
+  }
+  static unsigned size() { return num_blocks() * thread_block::size(); }
+  static unsigned num_threads() { return size(); }
+  static dim3 dim_threads() {
+    const dim3 extent = dim_blocks();
+    return {extent.x * blockDim.x, extent.y * blockDim.y, extent.z * blockDim.z};
+  }
+  static dim3 thread_index() {
+    const dim3 position = block_index();
+    return {position.x * blockDim.x + threadIdx.x, position.y * blockDim.y + threadIdx.y,
+            position.z * blockDim.z + threadIdx.z};
+  }
+  template <typename T>
+  static T* map_shared_rank(T* address, unsigned rank) {
+    return static_cast<T*>(
+        cuda_on_cpu::in_block_of_cluster(const_cast<const std::remove_const_t<T>*>(address), rank));
+  }
+  static unsigned query_shared_rank(const void* address) {
+    for (unsigned rank = 0; rank < num_blocks(); ++rank)
+      if (cuda_on_cpu::is_shared_of(address, rank)) return rank;
+    return block_rank();
+  }
+};
+inline cluster_group this_cluster() { return {}; }
+
+template <typename Group>
+void sync(const Group& group) {
+  group.sync();
+}
+
+}  // namespace cooperative_groups

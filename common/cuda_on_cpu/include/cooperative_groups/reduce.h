@@ -1,0 +1,48 @@
+/// \file
+/// Found in place of CUDA's own header: reductions over the lanes of a group.
+
+#pragma once
+
+#include <algorithm>
+
+#include "../cooperative_groups.h"
+
+namespace cooperative_groups {
+
+template <typename T = void>
+struct plus {
+  T operator()(T a, T b) const { return a + b; }
+};
+template <typename T = void>
+struct less {
+  T operator()(T a, T b) const { return std::min(a, b); }
+};
+template <typename T = void>
+struct greater {
+  T operator()(T a, T b) const { return std::max(a, b); }
+};
+template <typename T = void>
+struct bit_and {
+  T operator()(T a, T b) const { return a & b; }
+};
+template <typename T = void>
+struct bit_or {
+  T operator()(T a, T b) const { return a | b; }
+};
+template <typename T = void>
+struct bit_xor {
+  T operator()(T a, T b) const { return a ^ b; }
+};
+
+/// Every lane gets the reduction of all lanes' values.
+template <typename Group, typename T, typename Operation>
+T reduce(const Group& group, T value, Operation&& operation) {
+  // A lane takes in the one `step` ranks above it, as long as there is one; lane 0 has all at last.
+  for (unsigned step = std::bit_ceil(group.size()) / 2; step > 0; step /= 2) {
+    const T other = group.shfl_down(value, step);
+    if (group.thread_rank() + step < group.size()) value = operation(value, other);
+  }
+  return group.shfl(value, 0);
+}
+
+}  // namespace cooperative_groups

@@ -1,0 +1,164 @@
+/// \file
+/// Found in place of cuBLAS: the operations that stages use, on the host's BLAS, in their stream.
+///
+/// Matrices are stored by columns, as in cuBLAS. Programs that include this link with a CBLAS.
+
+#pragma once
+
+#include <cblas.h>
+
+#include "cuda_on_cpu/library_call.hpp"
+#include "cuda_runtime.h"
+
+enum cublasStatus_t {
+  CUBLAS_STATUS_SUCCESS = 0,
+  CUBLAS_STATUS_NOT_INITIALIZED = 1,
+  CUBLAS_STATUS_ALLOC_FAILED = 3,
+  CUBLAS_STATUS_INVALID_VALUE = 7,
+  CUBLAS_STATUS_EXECUTION_FAILED = 13,
+  CUBLAS_STATUS_NOT_SUPPORTED = 15
+};
+enum cublasOperation_t { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2 };
+enum cublasFillMode_t { CUBLAS_FILL_MODE_LOWER = 0, CUBLAS_FILL_MODE_UPPER = 1 };
+enum cublasDiagType_t { CUBLAS_DIAG_NON_UNIT = 0, CUBLAS_DIAG_UNIT = 1 };
+enum cublasSideMode_t { CUBLAS_SIDE_LEFT = 0, CUBLAS_SIDE_RIGHT = 1 };
+enum cublasPointerMode_t { CUBLAS_POINTER_MODE_HOST = 0, CUBLAS_POINTER_MODE_DEVICE = 1 };
+enum cublasMath_t { CUBLAS_DEFAULT_MATH = 0, CUBLAS_PEDANTIC_MATH = 2, CUBLAS_TF32_TENSOR_OP_MATH = 3 };
+
+struct cublasContext {
+  cudaStream_t stream = nullptr;
+};
+using cublasHandle_t = cublasContext*;
+
+inline cublasStatus_t cublasCreate(cublasHandle_t* handle) {
+  *handle = std::make_unique<cublasContext>().release();  // cublasDestroy takes it back
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasDestroy(cublasHandle_t handle) {
+  const std::unique_ptr<cublasContext> taken(handle);
+  return handle == nullptr ? CUBLAS_STATUS_NOT_INITIALIZED : CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
+  handle->stream = stream;
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t* stream) {
+  *stream = handle->stream;
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t) {
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasSetPointerMode(cublasHandle_t, cublasPointerMode_t mode) {
+  return mode == CUBLAS_POINTER_MODE_HOST ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+}
+inline const char* cublasGetStatusString(cublasStatus_t status) {
+  switch (status) {
+    case CUBLAS_STATUS_SUCCESS: return "success";
+    case CUBLAS_STATUS_NOT_INITIALIZED: return "the library was not initialized";
+    case CUBLAS_STATUS_ALLOC_FAILED: return "the resource allocation failed";
+    case CUBLAS_STATUS_INVALID_VALUE: return "an unsupported value or parameter was passed";
+    case CUBLAS_STATUS_EXECUTION_FAILED: return "the function failed to launch on the GPU";
+    default: return "the functionality requested is not supported";
+  }
+}
+
+namespace cuda_on_cpu {
+
+inline CBLAS_TRANSPOSE cblas_of(cublasOperation_t operation) {
+  return operation == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
+}
+inline CBLAS_UPLO cblas_of(cublasFillMode_t mode) {
+  return mode == CUBLAS_FILL_MODE_LOWER ? CblasLower : CblasUpper;
+}
+inline CBLAS_DIAG cblas_of(cublasDiagType_t type) {
+  return type == CUBLAS_DIAG_UNIT ? CblasUnit : CblasNonUnit;
+}
+inline CBLAS_SIDE cblas_of(cublasSideMode_t side) {
+  return side == CUBLAS_SIDE_LEFT ? CblasLeft : CblasRight;
+}
+
+/// A matrix of so many columns, `stride` elements apart.
+template <typename T>
+Touched matrix(T* first, int stride, int rows, int columns) {
+  const std::size_t elements = columns == 0 ? 0 : std::size_t(stride) * (columns - 1) + rows;
+  return {first, elements * sizeof(T), !std::is_const_v<T>};
+}
+
+inline cublasStatus_t in_stream(cublasHandle_t handle, std::initializer_list<Touched> touched,
+                                std::function<void()> work) {
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  return library_call(handle->stream, touched, std::move(work)) == cudaSuccess
+             ? CUBLAS_STATUS_SUCCESS
+             : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
+}  // namespace cuda_on_cpu
+
+#define CUDA_ON_CPU_BLAS(letter, Letter, T)                                                       \
+  inline cublasStatus_t cublas##Letter##gemm(                                                     \
+      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, \
+      const T* alpha, const T* a, int lda, const T* b, int ldb, const T* beta, T* c, int ldc) {   \
+    using namespace cuda_on_cpu;                                                                  \
+    const bool plain_a = op_a == CUBLAS_OP_N, plain_b = op_b == CUBLAS_OP_N;                      \
+    if (m < 0 || n < 0 || k < 0 || lda < (plain_a ? m : k) || ldb < (plain_b ? k : n) || ldc < m) \
+      return CUBLAS_STATUS_INVALID_VALUE;                                                         \
+    return in_stream(handle,                                                                      \
+                     {matrix(a, lda, plain_a ? m : k, plain_a ? k : m),                           \
+                      matrix(b, ldb, plain_b ? k : n, plain_b ? n : k), matrix(c, ldc, m, n)},    \
+                     [=, alpha = *alpha, beta = *beta] {                                          \
+                       cblas_##letter##gemm(CblasColMajor, cblas_of(op_a), cblas_of(op_b), m, n,  \
+                                            k, alpha, a, lda, b, ldb, beta, c, ldc);              \
+                     });                                                                          \
+  }                                                                                               \
+  inline cublasStatus_t cublas##Letter##gemmStridedBatched(                                       \
+      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, \
+      const T* alpha, const T* a, int lda, long long stride_a, const T* b, int ldb,               \
+      long long stride_b, const T* beta, T* c, int ldc, long long stride_c, int batches) {        \
+    for (int i = 0; i < batches; ++i)                                                             \
+      if (const auto status = cublas##Letter##gemm(handle, op_a, op_b, m, n, k, alpha,            \
+                                                   a + i * stride_a, lda, b + i * stride_b, ldb,  \
+                                                   beta, c + i * stride_c, ldc);                  \
+          status != CUBLAS_STATUS_SUCCESS)                                                        \
+        return status;                                                                            \
+    return CUBLAS_STATUS_SUCCESS;                                                                 \
+  }                                                                                               \
+  inline cublasStatus_t cublas##Letter##syrk(cublasHandle_t handle, cublasFillMode_t uplo,        \
+                                             cublasOperation_t op, int n, int k, const T* alpha,  \
+                                             const T* a, int lda, const T* beta, T* c, int ldc) { \
+    using namespace cuda_on_cpu;                                                                  \
+    const bool plain = op == CUBLAS_OP_N;                                                         \
+    if (n < 0 || k < 0 || lda < (plain ? n : k) || ldc < n) return CUBLAS_STATUS_INVALID_VALUE;   \
+    return in_stream(handle, {matrix(a, lda, plain ? n : k, plain ? k : n), matrix(c, ldc, n, n)}, \
+                     [=, alpha = *alpha, beta = *beta] {                                          \
+                       cblas_##letter##syrk(CblasColMajor, cblas_of(uplo), cblas_of(op), n, k,    \
+                                            alpha, a, lda, beta, c, ldc);                         \
+                     });                                                                          \
+  }                                                                                               \
+  inline cublasStatus_t cublas##Letter##trsm(                                                     \
+      cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t op,  \
+      cublasDiagType_t diagonal, int m, int n, const T* alpha, const T* a, int lda, T* b,         \
+      int ldb) {                                                                                  \
+    using namespace cuda_on_cpu;                                                                  \
+    const int order = side == CUBLAS_SIDE_LEFT ? m : n;                                           \
+    if (m < 0 || n < 0 || lda < order || ldb < m) return CUBLAS_STATUS_INVALID_VALUE;             \
+    return in_stream(handle, {matrix(a, lda, order, order), matrix(b, ldb, m, n)},                \
+                     [=, alpha = *alpha] {                                                        \
+                       cblas_##letter##trsm(CblasColMajor, cblas_of(side), cblas_of(uplo),        \
+                                            cblas_of(op), cblas_of(diagonal), m, n, alpha, a,     \
+                                            lda, b, ldb);                                         \
+                     });                                                                          \
+  }                                                                                               \
+  inline cublasStatus_t cublas##Letter##trsv(cublasHandle_t handle, cublasFillMode_t uplo,        \
+                                             cublasOperation_t op, cublasDiagType_t diagonal,     \
+                                             int n, const T* a, int lda, T* x, int stride) {      \
+    using namespace cuda_on_cpu;                                                                  \
+    if (n < 0 || lda < n || stride == 0) return CUBLAS_STATUS_INVALID_VALUE;                      \
+    return in_stream(handle, {matrix(a, lda, n, n), matrix(x, std::abs(stride), 1, n)}, [=] {     \
+      cblas_##letter##trsv(CblasColMajor, cblas_of(uplo), cblas_of(op), cblas_of(diagonal), n, a, \
+                           lda, x, stride);                                                       \
+    });                                                                                           \
+  }
+CUDA_ON_CPU_BLAS(s, S, float)
+CUDA_ON_CPU_BLAS(d, D, double)
+#undef CUDA_ON_CPU_BLAS

@@ -1,0 +1,27 @@
+/// \file
+/// Found in place of CUDA's own header: numbers of 16 bits with the exponent of a float.
+
+#pragma once
+
+#include "cuda_on_cpu/half.hpp"
+
+using __nv_bfloat16 = cuda_on_cpu::Half<cuda_on_cpu::BFloat16>;
+using __nv_bfloat162 = cuda_on_cpu::Half2<cuda_on_cpu::BFloat16>;
+using nv_bfloat16 = __nv_bfloat16;
+using nv_bfloat162 = __nv_bfloat162;
+
+inline float __bfloat162float(__nv_bfloat16 a) { return a; }
+inline __nv_bfloat16 __float2bfloat16(float a) { return a; }
+inline __nv_bfloat16 __float2bfloat16_rn(float a) { return a; }
+inline __nv_bfloat16 __double2bfloat16(double a) { return a; }
+inline __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) {
+  return std::bit_cast<__nv_bfloat16>(bits);
+}
+inline unsigned short __bfloat16_as_ushort(__nv_bfloat16 a) { return a.bits; }
+inline __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return {a, b}; }
+inline __nv_bfloat162 make_bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return {a, b}; }
+inline __nv_bfloat162 __float2bfloat162_rn(float a) { return {a, a}; }
+inline __nv_bfloat162 __floats2bfloat162_rn(float a, float b) { return {a, b}; }
+inline float2 __bfloat1622float2(__nv_bfloat162 a) { return {a.x, a.y}; }
+inline __nv_bfloat16 __low2bfloat16(__nv_bfloat162 a) { return a.x; }
+inline __nv_bfloat16 __high2bfloat16(__nv_bfloat162 a) { return a.y; }

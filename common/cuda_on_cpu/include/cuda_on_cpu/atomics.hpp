@@ -1,0 +1,93 @@
+/// \file
+/// Atomic operations, which are atomic between the threads of the operating system, too.
+
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "core.hpp"
+
+namespace cuda_on_cpu {
+
+enum class Atomic {
+  add,
+  minimum,
+  maximum,
+  exchange,
+  increment,
+  decrement,
+  bit_and,
+  bit_or,
+  bit_xor
+};
+
+/// How an atomic orders the accesses around it, as far as races are concerned.
+enum class Order { relaxed, acquire, release, both };
+
+/// Does an operation on memory of the device, or in shared memory; returns the old value. For
+/// int, unsigned, long long, unsigned long long, float and double.
+template <Atomic operation, typename T>
+T atomic(T* address, T operand, Order order = Order::relaxed);
+
+/// Replaces `expected` by `desired`; returns the old value.
+template <typename T>
+T atomic_compare(T* address, T expected, T desired, Order order = Order::relaxed);
+
+template <typename T>
+T atomic_load(const T* address, Order order);
+template <typename T>
+void atomic_store(T* address, T value, Order order);
+
+}  // namespace cuda_on_cpu
+
+#define CUDA_ON_CPU_ATOMIC(name, operation, T)                                    \
+  inline T name(T* address, T operand) {                                          \
+    return cuda_on_cpu::atomic<cuda_on_cpu::Atomic::operation>(address, operand); \
+  }                                                                               \
+  inline T name##_block(T* address, T operand) { return name(address, operand); } \
+  inline T name##_system(T* address, T operand) { return name(address, operand); }
+
+#define CUDA_ON_CPU_ATOMIC_OF_INTEGERS(name, operation) \
+  CUDA_ON_CPU_ATOMIC(name, operation, int)              \
+  CUDA_ON_CPU_ATOMIC(name, operation, unsigned)         \
+  CUDA_ON_CPU_ATOMIC(name, operation, unsigned long long)
+
+CUDA_ON_CPU_ATOMIC_OF_INTEGERS(atomicAdd, add)
+CUDA_ON_CPU_ATOMIC(atomicAdd, add, float)
+CUDA_ON_CPU_ATOMIC(atomicAdd, add, double)
+CUDA_ON_CPU_ATOMIC_OF_INTEGERS(atomicMin, minimum)
+CUDA_ON_CPU_ATOMIC(atomicMin, minimum, long long)
+CUDA_ON_CPU_ATOMIC_OF_INTEGERS(atomicMax, maximum)
+CUDA_ON_CPU_ATOMIC(atomicMax, maximum, long long)
+CUDA_ON_CPU_ATOMIC_OF_INTEGERS(atomicExch, exchange)
+CUDA_ON_CPU_ATOMIC(atomicExch, exchange, float)
+CUDA_ON_CPU_ATOMIC(atomicInc, increment, unsigned)
+CUDA_ON_CPU_ATOMIC(atomicDec, decrement, unsigned)
+CUDA_ON_CPU_ATOMIC_OF_INTEGERS(atomicAnd, bit_and)
+CUDA_ON_CPU_ATOMIC_OF_INTEGERS(atomicOr, bit_or)
+CUDA_ON_CPU_ATOMIC_OF_INTEGERS(atomicXor, bit_xor)
+
+#undef CUDA_ON_CPU_ATOMIC_OF_INTEGERS
+#undef CUDA_ON_CPU_ATOMIC
+
+inline int atomicSub(int* address, int operand) {
+  return atomicAdd(address, static_cast<int>(-static_cast<unsigned>(operand)));
+}
+inline unsigned atomicSub(unsigned* address, unsigned operand) {
+  return atomicAdd(address, -operand);
+}
+
+template <typename T>
+T atomicCAS(T* address, T expected, T desired) {
+  return cuda_on_cpu::atomic_compare(address, expected, desired);
+}
+template <typename T>
+T atomicCAS_block(T* address, T expected, T desired) {
+  return cuda_on_cpu::atomic_compare(address, expected, desired);
+}
+template <typename T>
+T atomicCAS_system(T* address, T expected, T desired) {
+  return cuda_on_cpu::atomic_compare(address, expected, desired);
+}

@@ -1,0 +1,21 @@
+/// \file
+/// The state of a cuda::barrier.
+
+#pragma once
+
+namespace cuda_on_cpu {
+
+/// The state of a barrier, in shared or global memory.
+struct BarrierState {
+  unsigned expected;  ///< threads, of the phases to come
+  unsigned missing;   ///< threads, in this phase
+  unsigned phase;
+};
+
+void init_barrier(BarrierState* state, unsigned expected);
+/// Arrives `count` times; returns the phase to wait for.
+unsigned arrive(BarrierState* state, unsigned count, bool drop);
+void wait(BarrierState* state, unsigned phase);
+bool has_passed(const BarrierState* state, unsigned phase);
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,105 @@
+/// \file
+/// The part of CUDA C++ that is language: qualifiers, built-in variables, launches.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+// The rewriter replaces __shared__ and __cluster_dims__; the other qualifiers mean nothing here.
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __noinline__ __attribute__((noinline))
+#define __forceinline__ inline __attribute__((always_inline))
+#define __align__(n) __attribute__((aligned(n)))
+
+// In a program that is analysed, a kernel takes its functions in, so that the order of addresses is
+// the order of the source: warps reconverge at the lowest.
+#ifdef CUDA_ON_CPU_ANALYSE
+#define __global__ __attribute__((noinline, flatten))
+#else
+#define __global__ __attribute__((noinline))
+#endif
+#define CUDA_ON_CPU_NOT_ANALYSED __attribute__((no_sanitize("thread")))
+
+struct uint3 {
+  unsigned x, y, z;
+};
+
+/// The extent of a block or of a grid; what is left out is 1.
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+  constexpr dim3(uint3 u) : x(u.x), y(u.y), z(u.z) {}
+  constexpr operator uint3() const { return {x, y, z}; }
+};
+
+// Constant here, for they are constant to a CUDA thread: compilers may keep them in registers over
+// a switch between threads. They change in builtins.cpp, where they are not constant.
+extern __thread const uint3 threadIdx;
+extern __thread const uint3 blockIdx;
+extern __thread const dim3 blockDim;
+extern __thread const dim3 gridDim;
+inline constexpr int warpSize = 32;
+
+using cudaStream_t = struct CUstream_st*;
+
+namespace cuda_on_cpu {
+
+/// What stands between <<< and >>>, and the attributes of a launch.
+struct Configuration {
+  dim3 grid;
+  dim3 block;
+  std::size_t dynamic_shared = 0;  ///< bytes a block
+  cudaStream_t stream = nullptr;
+  dim3 cluster = {};  ///< blocks of a cluster
+  bool cooperative = false;
+
+  Configuration with_cluster(dim3 extent) const {
+    Configuration with = *this;
+    with.cluster = extent;
+    return with;
+  }
+};
+
+inline Configuration configuration(dim3 grid, dim3 block, std::size_t dynamic_shared = 0,
+                                   cudaStream_t stream = nullptr) {
+  return {grid, block, dynamic_shared, stream};
+}
+
+/// A kernel with its arguments, to be called once a thread.
+struct Invocation {
+  std::shared_ptr<void> closure;
+  std::size_t bytes;
+  void (*call)(void* closure);
+};
+
+/// Puts a kernel into its stream; it runs when something depends on it.
+/// Refused configurations show in cudaGetLastError, as CUDA has it.
+void submit(const char* kernel, const Configuration& configuration, Invocation invocation);
+
+/// Copies a kernel's arguments, as a launch does, and submits it.
+template <typename Kernel, typename... Arguments>
+void launch(const char* name, const Configuration& configuration, Kernel kernel,
+            Arguments... arguments) {
+  struct Closure {
+    Kernel kernel;
+    std::tuple<Arguments...> arguments;
+  };
+  submit(name, configuration,
+         {std::make_shared<Closure>(std::move(kernel), std::tuple<Arguments...>(arguments...)),
+          sizeof(Closure), [](void* closure) CUDA_ON_CPU_NOT_ANALYSED {
+            auto& self = *static_cast<Closure*>(closure);
+            std::apply(self.kernel, self.arguments);
+          }});
+}
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,201 @@
+/// \file
+/// The 16-bit floating-point types: stored in 16 bits, each operation rounded once from float.
+
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "../cuda_runtime.h"
+
+namespace cuda_on_cpu {
+
+/// IEEE binary16: conversions by the compiler's own type.
+struct Binary16 {
+  static std::uint16_t bits(float number) {
+    return std::bit_cast<std::uint16_t>(static_cast<_Float16>(number));
+  }
+  static float number(std::uint16_t bits) {
+    return static_cast<float>(std::bit_cast<_Float16>(bits));
+  }
+};
+
+/// bfloat16: the upper half of a float, rounded to nearest, ties to even.
+struct BFloat16 {
+  static std::uint16_t bits(float number) {
+    const auto whole = std::bit_cast<std::uint32_t>(number);
+    if (std::isnan(number)) return static_cast<std::uint16_t>(whole >> 16 | 0x40);
+    return static_cast<std::uint16_t>((whole + 0x7fff + (whole >> 16 & 1)) >> 16);
+  }
+  static float number(std::uint16_t bits) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+  }
+};
+
+/// A number of 16 bits; arithmetic is that of float, rounded to the format.
+template <typename Format>
+struct Half {
+  std::uint16_t bits;
+
+  Half() = default;
+  Half(float number) : bits(Format::bits(number)) {}
+  Half(double number) : bits(Format::bits(static_cast<float>(number))) {}
+  Half(int number) : bits(Format::bits(static_cast<float>(number))) {}
+  Half(unsigned number) : bits(Format::bits(static_cast<float>(number))) {}
+  operator float() const { return Format::number(bits); }
+
+  friend Half operator+(Half a, Half b) { return float(a) + float(b); }
+  friend Half operator-(Half a, Half b) { return float(a) - float(b); }
+  friend Half operator*(Half a, Half b) { return float(a) * float(b); }
+  friend Half operator/(Half a, Half b) { return float(a) / float(b); }
+  friend Half operator-(Half a) { return -float(a); }
+  friend bool operator==(Half a, Half b) { return float(a) == float(b); }
+  friend bool operator<(Half a, Half b) { return float(a) < float(b); }
+  friend bool operator>(Half a, Half b) { return float(a) > float(b); }
+  friend bool operator<=(Half a, Half b) { return float(a) <= float(b); }
+  friend bool operator>=(Half a, Half b) { return float(a) >= float(b); }
+  Half& operator+=(Half b) { return *this = *this + b; }
+  Half& operator-=(Half b) { return *this = *this - b; }
+  Half& operator*=(Half b) { return *this = *this * b; }
+  Half& operator/=(Half b) { return *this = *this / b; }
+};
+
+template <typename Format>
+struct alignas(4) Half2 {
+  Half<Format> x, y;
+
+  friend Half2 operator+(Half2 a, Half2 b) { return {a.x + b.x, a.y + b.y}; }
+  friend Half2 operator-(Half2 a, Half2 b) { return {a.x - b.x, a.y - b.y}; }
+  friend Half2 operator*(Half2 a, Half2 b) { return {a.x * b.x, a.y * b.y}; }
+  friend Half2 operator/(Half2 a, Half2 b) { return {a.x / b.x, a.y / b.y}; }
+  friend Half2 operator-(Half2 a) { return {-a.x, -a.y}; }
+  friend bool operator==(Half2 a, Half2 b) { return a.x == b.x && a.y == b.y; }
+  Half2& operator+=(Half2 b) { return *this = *this + b; }
+  Half2& operator*=(Half2 b) { return *this = *this * b; }
+};
+
+template <typename F>
+Half<F> fused(Half<F> a, Half<F> b, Half<F> c) {
+  return std::fma(static_cast<double>(float(a)), float(b), float(c));
+}
+
+}  // namespace cuda_on_cpu
+
+// Functions whose names do not tell the format.
+template <typename F>
+cuda_on_cpu::Half<F> __hadd(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+  return a + b;
+}
+template <typename F>
+cuda_on_cpu::Half<F> __hsub(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+  return a - b;
+}
+template <typename F>
+cuda_on_cpu::Half<F> __hmul(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+  return a * b;
+}
+template <typename F>
+cuda_on_cpu::Half<F> __hdiv(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+  return a / b;
+}
+template <typename F>
+cuda_on_cpu::Half<F> __hneg(cuda_on_cpu::Half<F> a) {
+  return -a;
+}
+template <typename F>
+cuda_on_cpu::Half<F> __habs(cuda_on_cpu::Half<F> a) {
+  return std::fabs(float(a));
+}
+template <typename F>
+cuda_on_cpu::Half<F> __hfma(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b,
+                            cuda_on_cpu::Half<F> c) {
+  return cuda_on_cpu::fused(a, b, c);
+}
+template <typename F>
+cuda_on_cpu::Half<F> __hmax(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+  return std::fmax(float(a), float(b));
+}
+template <typename F>
+cuda_on_cpu::Half<F> __hmin(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+  return std::fmin(float(a), float(b));
+}
+template <typename F>
+bool __heq(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+  return a == b;
+}
+template <typename F>
+bool __hlt(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+  return a < b;
+}
+template <typename F>
+bool __hgt(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+  return a > b;
+}
+template <typename F>
+bool __hisnan(cuda_on_cpu::Half<F> a) {
+  return std::isnan(float(a));
+}
+template <typename F>
+cuda_on_cpu::Half2<F> __hadd2(cuda_on_cpu::Half2<F> a, cuda_on_cpu::Half2<F> b) {
+  return a + b;
+}
+template <typename F>
+cuda_on_cpu::Half2<F> __hsub2(cuda_on_cpu::Half2<F> a, cuda_on_cpu::Half2<F> b) {
+  return a - b;
+}
+template <typename F>
+cuda_on_cpu::Half2<F> __hmul2(cuda_on_cpu::Half2<F> a, cuda_on_cpu::Half2<F> b) {
+  return a * b;
+}
+template <typename F>
+cuda_on_cpu::Half2<F> __hfma2(cuda_on_cpu::Half2<F> a, cuda_on_cpu::Half2<F> b,
+                              cuda_on_cpu::Half2<F> c) {
+  return {cuda_on_cpu::fused(a.x, b.x, c.x), cuda_on_cpu::fused(a.y, b.y, c.y)};
+}
+template <typename F>
+cuda_on_cpu::Half<F> hsqrt(cuda_on_cpu::Half<F> a) {
+  return std::sqrt(float(a));
+}
+template <typename F>
+cuda_on_cpu::Half<F> hexp(cuda_on_cpu::Half<F> a) {
+  return std::exp(float(a));
+}
+template <typename F>
+cuda_on_cpu::Half<F> hlog(cuda_on_cpu::Half<F> a) {
+  return std::log(float(a));
+}
+template <typename F>
+float __low2float(cuda_on_cpu::Half2<F> a) {
+  return a.x;
+}
+template <typename F>
+float __high2float(cuda_on_cpu::Half2<F> a) {
+  return a.y;
+}
+
+namespace cuda_on_cpu {
+
+/// Adds to a number of 16 bits, or to a pair, by comparing and exchanging its bits.
+template <typename T, typename Bits>
+T add_by_bits(T* address, T operand) {
+  auto* bits = reinterpret_cast<Bits*>(address);
+  Bits old = atomic_load(bits, Order::relaxed);
+  for (;;) {
+    const T number = std::bit_cast<T>(old);
+    const Bits seen = atomic_compare(bits, old, std::bit_cast<Bits>(number + operand));
+    if (seen == old) return number;
+    old = seen;
+  }
+}
+
+}  // namespace cuda_on_cpu
+
+template <typename F>
+cuda_on_cpu::Half<F> atomicAdd(cuda_on_cpu::Half<F>* address, cuda_on_cpu::Half<F> operand) {
+  return cuda_on_cpu::add_by_bits<cuda_on_cpu::Half<F>, unsigned short>(address, operand);
+}
+template <typename F>
+cuda_on_cpu::Half2<F> atomicAdd(cuda_on_cpu::Half2<F>* address, cuda_on_cpu::Half2<F> operand) {
+  return cuda_on_cpu::add_by_bits<cuda_on_cpu::Half2<F>, unsigned>(address, operand);
+}

@@ -1,0 +1,25 @@
+/// \file
+/// Calls of a library of the host as operations of a stream.
+
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+
+#include "runtime_api.hpp"
+
+namespace cuda_on_cpu {
+
+/// Memory that a call reads, or reads and writes.
+struct Touched {
+  const void* first;
+  std::size_t bytes;
+  bool written;
+};
+
+/// Puts a call into a stream; the analysis takes it for accesses of all that it touches.
+cudaError_t library_call(cudaStream_t stream, std::initializer_list<Touched> touched,
+                         std::function<void()> work);
+
+}  // namespace cuda_on_cpu

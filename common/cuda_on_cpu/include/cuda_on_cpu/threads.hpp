@@ -1,0 +1,174 @@
+/// \file
+/// What the threads of a grid do together: barriers, and operations of a warp.
+
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+
+#include "core.hpp"
+
+namespace cuda_on_cpu {
+
+unsigned lane();         ///< of this thread in its warp
+unsigned thread_rank();  ///< of this thread in its block
+
+/// Waits for the living threads of the block.
+void block_barrier();
+
+/// Waits for all threads of the grid, which must have been launched cooperatively.
+void grid_barrier();
+
+/// The two halves of the barrier of a cluster; a launch without clusters has clusters of one block.
+void cluster_arrive();
+void cluster_wait();
+dim3 cluster_extent();
+dim3 cluster_position();  ///< of this block in its cluster
+unsigned cluster_rank();  ///< of this block in its cluster
+/// The address that a variable in shared memory has in another block of the cluster.
+void* in_block_of_cluster(const void* address, unsigned rank);
+/// Whether an address lies in the shared memory of a block of the cluster.
+bool is_shared_of(const void* address, unsigned rank);
+
+/// Lets the other threads run; in a loop that waits for them.
+void yield();
+
+/// Computes the results of all lanes at once: `records[lane]` is what the lane handed over, or null
+/// if it takes no part.
+using Combine = void (*)(void* const* records);
+
+/// Meets the other lanes of `mask`; the last to come calls `combine`, the results stand in the
+/// records when the call returns. `orders_memory` if it orders accesses as __syncwarp does.
+void warp_collective(unsigned mask, void* record, Combine combine, bool orders_memory = false);
+
+/// Says that a lane asked for the value of a lane that takes no part, which is undefined.
+void note_absent_lane(unsigned asking, unsigned absent);
+
+inline constexpr unsigned all_lanes = ~0u;
+
+/// A lane's part of a shuffle.
+template <typename T>
+struct Shuffle {
+  T value;
+  unsigned source;
+  T result;
+};
+
+template <typename T>
+void combine_shuffle(void* const* records) {
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    auto* mine = static_cast<Shuffle<T>*>(records[lane]);
+    if (mine == nullptr) continue;
+    const auto* theirs = static_cast<const Shuffle<T>*>(records[mine->source]);
+    if (theirs == nullptr) note_absent_lane(lane, mine->source);
+    mine->result = theirs == nullptr ? mine->value : theirs->value;
+  }
+}
+
+/// The value that another lane handed over.
+template <typename T>
+T shuffle(unsigned mask, T value, unsigned source) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8,
+                "shuffles take numbers of 4 or 8 bytes");
+  Shuffle<T> record{value, source, value};
+  warp_collective(mask, &record, combine_shuffle<T>);
+  return record.result;
+}
+
+/// A lane's part of a reduction: the value goes in, the result comes out.
+template <typename T, T (*operation)(T, T)>
+void combine_reduction(void* const* records) {
+  T result{};
+  bool first = true;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (records[lane] == nullptr) continue;
+    const T value = *static_cast<const T*>(records[lane]);
+    result = first ? value : operation(result, value);
+    first = false;
+  }
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if (records[lane] != nullptr) *static_cast<T*>(records[lane]) = result;
+}
+
+template <typename T, T (*operation)(T, T)>
+T reduction(unsigned mask, T value) {
+  warp_collective(mask, &value, combine_reduction<T, operation>);
+  return value;
+}
+
+/// The lanes whose predicate is not zero.
+unsigned ballot(unsigned mask, bool predicate);
+
+/// The lanes whose bytes are equal to this lane's.
+unsigned match(unsigned mask, std::uint64_t value);
+
+/// Adds up, over the block, the predicates of its threads, behind a barrier.
+int block_count(bool predicate);
+
+}  // namespace cuda_on_cpu
+
+void __syncthreads();
+int __syncthreads_count(int predicate);
+int __syncthreads_and(int predicate);
+int __syncthreads_or(int predicate);
+void __syncwarp(unsigned mask = ~0u);
+
+template <typename T>
+T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
+  const unsigned base = cuda_on_cpu::lane() & ~(width - 1u);
+  return cuda_on_cpu::shuffle(mask, value, base | (source & (width - 1u)));
+}
+template <typename T>
+T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+  const unsigned lane = cuda_on_cpu::lane(), place = lane & (width - 1u);
+  return cuda_on_cpu::shuffle(mask, value, place >= delta ? lane - delta : lane);
+}
+template <typename T>
+T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+  const unsigned lane = cuda_on_cpu::lane(), place = lane & (width - 1u);
+  return cuda_on_cpu::shuffle(mask, value, place + delta < unsigned(width) ? lane + delta : lane);
+}
+template <typename T>
+T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
+  const unsigned lane = cuda_on_cpu::lane(), source = lane ^ unsigned(lane_mask);
+  return cuda_on_cpu::shuffle(mask, value, source <= (lane | (width - 1u)) ? source : lane);
+}
+
+unsigned __ballot_sync(unsigned mask, int predicate);
+int __any_sync(unsigned mask, int predicate);
+int __all_sync(unsigned mask, int predicate);
+/// Lanes are never promised to run together: this lane alone is a legal answer.
+unsigned __activemask();
+
+template <typename T>
+unsigned __match_any_sync(unsigned mask, T value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  return cuda_on_cpu::match(mask, bits);
+}
+template <typename T>
+unsigned __match_all_sync(unsigned mask, T value, int* predicate) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  const unsigned same = cuda_on_cpu::match(mask, bits);
+  const bool all = __all_sync(mask, same == (__ballot_sync(mask, 1)));
+  *predicate = all;
+  return all ? same : 0;
+}
+
+int __reduce_add_sync(unsigned mask, int value);
+int __reduce_min_sync(unsigned mask, int value);
+int __reduce_max_sync(unsigned mask, int value);
+unsigned __reduce_add_sync(unsigned mask, unsigned value);
+unsigned __reduce_min_sync(unsigned mask, unsigned value);
+unsigned __reduce_max_sync(unsigned mask, unsigned value);
+unsigned __reduce_and_sync(unsigned mask, unsigned value);
+unsigned __reduce_or_sync(unsigned mask, unsigned value);
+unsigned __reduce_xor_sync(unsigned mask, unsigned value);
+
+void __threadfence_block();
+void __threadfence();
+void __threadfence_system();
+void __nanosleep(unsigned nanoseconds);
+long long clock64();
+[[noreturn]] void __trap();

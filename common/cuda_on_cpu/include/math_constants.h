@@ -1,0 +1,14 @@
+/// \file
+/// Found in place of CUDA's own header: numbers by name.
+
+#pragma once
+
+#include <limits>
+#include <numbers>
+
+inline constexpr float CUDART_INF_F = std::numeric_limits<float>::infinity();
+inline constexpr float CUDART_NAN_F = std::numeric_limits<float>::quiet_NaN();
+inline constexpr float CUDART_PI_F = std::numbers::pi_v<float>;
+inline constexpr double CUDART_INF = std::numeric_limits<double>::infinity();
+inline constexpr double CUDART_NAN = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double CUDART_PI = std::numbers::pi;

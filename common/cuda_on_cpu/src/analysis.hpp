@@ -1,0 +1,53 @@
+/// \file
+/// What the scheduler tells the analysis. Programs that are not analysed link no_analysis.cpp.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "block.hpp"
+
+namespace cuda_on_cpu {
+
+struct Launch;
+struct Operation;
+
+namespace analysis {
+
+extern const bool enabled;
+
+/// A launch begins and ends.
+void launch_begins(Launch& launch);
+void launch_ends(Launch& launch);
+
+/// A block begins and ends on this thread of the operating system.
+void block_begins(Block& block);
+void block_ends(Block& block);
+
+/// No lane of the warp runs: the accesses that they wait with form requests.
+void resolve(Warp& warp);
+
+/// Threads of one block met at barriers in different places.
+void different_barriers(const Thread& thread, const Thread& other);
+
+/// What an access does.
+enum Kind : std::uint8_t { read, write, atomic, volatile_read, volatile_write };
+
+/// An access that the device's own code makes for a thread; `frame` is that of the function that
+/// the kernel called.
+void access(const void* address, std::size_t bytes, Kind kind, const void* place,
+            const void* frame);
+
+/// An access of a copy or of a fill, as operation of a stream.
+void copy_access(const void* address, std::size_t bytes, Kind kind, const Operation& operation);
+
+/// A fence of the current thread; an atomic behind it publishes what came before.
+void fence();
+
+/// Memory was allocated or given back.
+void allocated(const void* address, std::size_t bytes);
+void freed(const void* address, std::size_t bytes, const void* place);
+
+}  // namespace analysis
+}  // namespace cuda_on_cpu

@@ -1,0 +1,267 @@
+/// \file
+/// What happens at each access: where it goes, whether it may, and what it collides with.
+
+#include <cstdlib>
+#include <memory>
+
+#include "../builtins.hpp"
+#include "../gang.hpp"
+#include "../launch.hpp"
+#include "../memory.hpp"
+#include "../stream.hpp"
+#include "../thread_area.hpp"
+#include "callbacks.hpp"
+#include "findings.hpp"
+
+extern "C" {
+extern const char __executable_start, __data_start, _end;
+extern __thread char cuda_on_cpu_dynamic_shared[];
+// The section of __constant__ variables; absent from programs that have none.
+extern const char __start_cuda_constant[] __attribute__((weak));
+extern const char __stop_cuda_constant[] __attribute__((weak));
+}
+
+namespace cuda_on_cpu {
+
+bool may_access(int from, int to);
+
+namespace analysis {
+
+const bool enabled = true;
+std::uint64_t accesses = 0;
+
+namespace {
+
+constexpr std::ptrdiff_t near_bytes = 4096;  // of an allocation: probably that one was meant
+
+/// One shadow a thread of the operating system for its shared memory.
+Shadow& shared_shadow(const char* thread_area) {
+  static std::unordered_map<const char*, std::unique_ptr<Shadow>> shadows;
+  static const char* last_area = nullptr;
+  static Shadow* last = nullptr;
+  if (thread_area != last_area) {
+    auto& shadow = shadows[thread_area];
+    if (shadow == nullptr) shadow = std::make_unique<Shadow>(thread_area_bytes());
+    last_area = thread_area;
+    last = shadow.get();
+  }
+  return *last;
+}
+
+Shadow& shadow_of(Allocation& allocation) {
+  // Allocations are kept for the whole run, and so are their shadows.
+  if (allocation.shadow == nullptr) allocation.shadow = new Shadow(allocation.bytes);
+  return *static_cast<Shadow*>(allocation.shadow);
+}
+
+/// The program's own variables, as if they were one allocation.
+Allocation& program_data() {
+  static Allocation data{const_cast<char*>(&__data_start),
+                         static_cast<std::size_t>(&_end - &__data_start), MemorySpace::managed, 0,
+                         0};
+  return data;
+}
+
+bool is_constant(const char* address) {
+  return __start_cuda_constant != nullptr && address >= __start_cuda_constant &&
+         address < __stop_cuda_constant;
+}
+
+/// The allocation of an address, remembered by the instruction that used it last.
+Allocation* cached_allocation(const char* address, std::size_t bytes, Place place) {
+  static Allocation* cache[1024];
+  Allocation*& cached = cache[(place ^ place >> 10) & 1023];
+  if (cached == nullptr || !cached->living || !cached->contains(address, bytes)) {
+    Allocation* found = find_allocation(address);
+    if (found == nullptr || !found->contains(address, bytes)) return nullptr;
+    cached = found;
+  }
+  return cached;
+}
+
+const char* verb_of(Kind kind) {
+  return kind == read || kind == volatile_read ? "reads" : kind == atomic ? "updates" : "writes";
+}
+
+std::string accessed(Kind kind, std::size_t bytes) {
+  return std::string(verb_of(kind)) + ' ' + std::to_string(bytes) + " bytes ";
+}
+
+/// Says what is wrong with an address that no living allocation has, and ends the program where
+/// going on would end it anyway.
+void report_stray(const char* address, std::size_t bytes, Kind kind, Place place,
+                  const Thread* thread) {
+  const Allocation* nearest = nearest_allocation(address);
+  const auto offset = nearest == nullptr ? 0 : address - nearest->base;
+  const bool is_near = nearest != nullptr && offset > -near_bytes &&
+                       offset < static_cast<std::ptrdiff_t>(nearest->bytes) + near_bytes;
+  if (is_near) {
+    const bool dead = !nearest->living;
+    const std::string where = "at byte " + std::to_string(offset) + " of allocation " +
+                              std::to_string(nearest->number) + ", which has " +
+                              std::to_string(nearest->bytes) + " bytes";
+    add_finding(dead ? "use after free" : "out of bounds", place, 0, thread,
+                accessed(kind, bytes) + where + (dead ? " and was freed" : ""));
+    return;
+  }
+  if (address == nullptr || reinterpret_cast<std::uintptr_t>(address) < 65536) {
+    add_finding("out of bounds", place, 0, thread, accessed(kind, bytes) + "near address 0");
+    stop();
+  }
+  add_finding("illegal device access", place, 0, thread,
+              accessed(kind, bytes) +
+                  "of memory that only the host may use: it is neither on the device nor pinned");
+}
+
+/// A thread of the operating system whose shared memory an address lies in.
+struct SharedPlace {
+  const char* thread_area = nullptr;
+  bool ended = false;  ///< whether its block no longer runs
+};
+
+SharedPlace shared_place(const char* address) {
+  static const std::size_t bytes = thread_area_bytes();
+  const auto inside = [&](const char* area) {
+    return area != nullptr && address < area && address >= area - bytes;
+  };
+  const auto* mine = static_cast<const char*>(__builtin_thread_pointer());
+  if (inside(mine)) return {mine, false};
+  if (const Gang* gang = block->gang; gang != nullptr)
+    for (unsigned rank = 0; rank < gang->size(); ++rank)
+      if (inside(gang->thread_area(rank))) return {gang->thread_area(rank), !gang->inside(rank)};
+  return {};
+}
+
+void check_shared(const char* address, std::size_t bytes, Kind kind, Place place, Thread& thread,
+                  const SharedPlace& shared) {
+  const Configuration& c = block->launch->configuration;
+  const auto* area = static_cast<const char*>(__builtin_thread_pointer());
+  const auto in_dynamic = (address - shared.thread_area) - (cuda_on_cpu_dynamic_shared - area);
+  if (in_dynamic >= 0 && in_dynamic < static_cast<std::ptrdiff_t>(most_dynamic_shared) &&
+      static_cast<std::size_t>(in_dynamic) + bytes > c.dynamic_shared)
+    add_finding("out of bounds", place, 0, &thread,
+                accessed(kind, bytes) + "at byte " + std::to_string(in_dynamic) +
+                    " of dynamic shared memory, of which the launch gave " +
+                    std::to_string(c.dynamic_shared) + " bytes");
+  if (shared.ended)
+    add_finding("use after free", place, 0, &thread,
+                accessed(kind, bytes) + "of the shared memory of a block that has ended");
+  const auto offset =
+      static_cast<std::size_t>(address - (shared.thread_area - thread_area_bytes()));
+  check_thread(shared_shadow(shared.thread_area), offset, bytes, kind, place, Region::shared,
+               thread);
+}
+
+/// \returns whether the access counts as a request to global memory
+bool check_global(const char* address, std::size_t bytes, Kind kind, Place place, Thread& thread) {
+  Allocation* allocation = cached_allocation(address, bytes, place);
+  if (allocation == nullptr) {
+    if (is_constant(address)) return false;
+    if (program_data().contains(address, bytes)) {
+      allocation = &program_data();
+    } else if (address >= &__executable_start && address < &_end) {
+      return false;  // constants of the compiler
+    } else {
+      report_stray(address, bytes, kind, place, &thread);
+      return true;
+    }
+  }
+  const int device = block->launch->device;
+  if (allocation->space == MemorySpace::device && device != allocation->device &&
+      !may_access(device, allocation->device))
+    add_finding("illegal device access", place, 0, &thread,
+                "device " + std::to_string(device) + " uses memory of device " +
+                    std::to_string(allocation->device) + " without peer access");
+  const Region region = allocation->space == MemorySpace::device ? Region::global : Region::host;
+  check_thread(shadow_of(*allocation), static_cast<std::size_t>(address - allocation->base), bytes,
+               kind, place, region, thread);
+  return true;
+}
+
+/// An access of host code: to memory of the device it is illegal, to memory that both use it may
+/// collide with work in a stream.
+void check_host(const char* address, std::size_t bytes, Kind kind, Place place) {
+  if (!may_be_allocated(address)) return;
+  Allocation* allocation = find_allocation(address);
+  if (allocation == nullptr) {
+    const Allocation* dead = nearest_allocation(address);
+    if (dead != nullptr && !dead->living && dead->contains(address) &&
+        dead->space != MemorySpace::registered)
+      add_finding("use after free", place, 0, nullptr,
+                  "the host " + accessed(kind, bytes) + "of memory that was freed");
+    return;
+  }
+  if (!allocation->on_host()) {
+    add_finding("illegal host access", place, 0, nullptr,
+                "the host " + accessed(kind, bytes) + "of memory on the device");
+    return;
+  }
+  check_operation(shadow_of(*allocation), static_cast<std::size_t>(address - allocation->base),
+                  bytes, kind, host_operation(), place, Region::host);
+}
+
+bool is_argument(const char* address) {
+  const Invocation& invocation = block->launch->invocation;
+  return static_cast<std::size_t>(address - static_cast<char*>(invocation.closure.get())) <
+         invocation.bytes;
+}
+
+}  // namespace
+
+void check_access(const void* where, std::size_t bytes, Kind kind, const void* instruction,
+                  const void* frame) {
+  const auto* address = static_cast<const char*>(where);
+  const Place place = place_of(instruction);
+  if (block == nullptr || block->current == nullptr) return check_host(address, bytes, kind, place);
+  const auto number = reinterpret_cast<std::uintptr_t>(address);
+  if (on_a_stack(number) || is_argument(address)) return;
+  ++accesses;
+  Thread& thread = *block->current;
+  Space space = Space::global;
+  if (const SharedPlace shared = shared_place(address); shared.thread_area != nullptr) {
+    if (is_builtin(address)) return;
+    space = Space::shared;
+    check_shared(address, bytes, kind, place, thread, shared);
+  } else if (!check_global(address, bytes, kind, place, thread)) {
+    return;
+  }
+  const Kind counted = kind == volatile_read ? read : kind == volatile_write ? write : kind;
+  details_of(thread).access = {
+      number,
+      place,
+      details_of(thread).stack_top - reinterpret_cast<std::uintptr_t>(frame),
+      static_cast<std::uint8_t>(bytes),
+      counted,
+      static_cast<std::uint8_t>(space)};
+  thread.warp->pending |= 1u << thread.lane;
+  wait_in(&thread, State::at_access);
+  if (kind == atomic || kind == volatile_read || kind == volatile_write)
+    synchronise_at(address, kind);
+  if (kind == volatile_read) note_spin(true);
+}
+
+void access(const void* address, std::size_t bytes, Kind kind, const void* place,
+            const void* frame) {
+  check_access(address, bytes, kind, place, frame);
+}
+
+void copy_access(const void* address, std::size_t bytes, Kind kind, const Operation& operation) {
+  Allocation* allocation = find_allocation(address);
+  if (allocation == nullptr) return;
+  const Region region = allocation->space == MemorySpace::device ? Region::global : Region::host;
+  check_operation(shadow_of(*allocation),
+                  static_cast<std::size_t>(static_cast<const char*>(address) - allocation->base),
+                  bytes, kind, operation.number, place_of(operation.place), region);
+}
+
+void fence() {
+  if (block != nullptr && block->current != nullptr) block->current->fenced = true;
+}
+
+void different_barriers(const Thread& thread, const Thread& other) {
+  add_finding("divergent barrier", place_of(thread.place), place_of(other.place), &thread,
+              "threads of one block wait at different barriers");
+}
+
+}  // namespace analysis
+}  // namespace cuda_on_cpu

@@ -1,0 +1,138 @@
+/// \file
+/// The functions that -fsanitize=thread calls before each access of memory. The sanitizer's own
+/// library is not linked: these take its place.
+
+#include "callbacks.hpp"
+
+#include <cstdint>
+#include <cstring>
+
+namespace analysis = cuda_on_cpu::analysis;
+using analysis::Kind;
+
+#define CHECK(address, bytes, kind)                                                   \
+  analysis::check_access(address, bytes, analysis::kind, __builtin_return_address(0), \
+                         __builtin_frame_address(0))
+
+#define CALLBACKS(bytes)                                                                    \
+  void __tsan_read##bytes(void* p) { CHECK(p, bytes, read); }                               \
+  void __tsan_write##bytes(void* p) { CHECK(p, bytes, write); }                             \
+  void __tsan_unaligned_read##bytes(void* p) { CHECK(p, bytes, read); }                     \
+  void __tsan_unaligned_write##bytes(void* p) { CHECK(p, bytes, write); }                   \
+  void __tsan_volatile_read##bytes(void* p) { CHECK(p, bytes, volatile_read); }             \
+  void __tsan_volatile_write##bytes(void* p) { CHECK(p, bytes, volatile_write); }           \
+  void __tsan_unaligned_volatile_read##bytes(void* p) { CHECK(p, bytes, volatile_read); }   \
+  void __tsan_unaligned_volatile_write##bytes(void* p) { CHECK(p, bytes, volatile_write); } \
+  void __tsan_read_write##bytes(void* p) {                                                  \
+    CHECK(p, bytes, read);                                                                  \
+    CHECK(p, bytes, write);                                                                 \
+  }                                                                                         \
+  void __tsan_unaligned_read_write##bytes(void* p) {                                        \
+    CHECK(p, bytes, read);                                                                  \
+    CHECK(p, bytes, write);                                                                 \
+  }
+
+// Atomics of the host's code, and of libraries within it.
+#define ATOMICS(bits, T)                                                                         \
+  T __tsan_atomic##bits##_load(const T* p, int) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); } \
+  void __tsan_atomic##bits##_store(T* p, T v, int) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); } \
+  T __tsan_atomic##bits##_exchange(T* p, T v, int) {                                             \
+    return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                          \
+  }                                                                                              \
+  T __tsan_atomic##bits##_fetch_add(T* p, T v, int) {                                            \
+    return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);                                           \
+  }                                                                                              \
+  T __tsan_atomic##bits##_fetch_sub(T* p, T v, int) {                                            \
+    return __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST);                                           \
+  }                                                                                              \
+  T __tsan_atomic##bits##_fetch_and(T* p, T v, int) {                                            \
+    return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);                                           \
+  }                                                                                              \
+  T __tsan_atomic##bits##_fetch_or(T* p, T v, int) {                                             \
+    return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);                                            \
+  }                                                                                              \
+  T __tsan_atomic##bits##_fetch_xor(T* p, T v, int) {                                            \
+    return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);                                           \
+  }                                                                                              \
+  int __tsan_atomic##bits##_compare_exchange_strong(T* p, T* e, T v, int, int) {                 \
+    return __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
+  }                                                                                              \
+  int __tsan_atomic##bits##_compare_exchange_weak(T* p, T* e, T v, int, int) {                   \
+    return __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
+  }
+
+extern "C" {
+
+CALLBACKS(1)
+CALLBACKS(2)
+CALLBACKS(4)
+CALLBACKS(8)
+CALLBACKS(16)
+ATOMICS(8, std::uint8_t)
+ATOMICS(16, std::uint16_t)
+ATOMICS(32, std::uint32_t)
+ATOMICS(64, std::uint64_t)
+
+void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void __tsan_atomic_signal_fence(int) {}
+
+/// Copies of structures: in pieces as wide as a GPU could move them.
+void __tsan_read_range(void* p, std::size_t bytes);
+void __tsan_write_range(void* p, std::size_t bytes);
+}
+
+namespace {
+
+std::size_t piece_of(const void* address, std::size_t bytes) {
+  const auto number = reinterpret_cast<std::uintptr_t>(address);
+  for (const std::size_t piece : {16, 8, 4, 2})
+    if (number % piece == 0 && bytes % piece == 0) return piece;
+  return 1;
+}
+
+void check_range(char* first, std::size_t bytes, Kind kind, const void* instruction,
+                 const void* frame) {
+  const std::size_t piece = piece_of(first, bytes);
+  // Each piece is an instruction of its own, so that the lanes' pieces meet one by one.
+  for (std::size_t done = 0; done < bytes; done += piece)
+    analysis::check_access(first + done, piece, kind, instruction, frame);
+}
+
+}  // namespace
+
+extern "C" {
+
+void __tsan_read_range(void* p, std::size_t bytes) {
+  check_range(static_cast<char*>(p), bytes, analysis::read, __builtin_return_address(0),
+              __builtin_frame_address(0));
+}
+void __tsan_write_range(void* p, std::size_t bytes) {
+  check_range(static_cast<char*>(p), bytes, analysis::write, __builtin_return_address(0),
+              __builtin_frame_address(0));
+}
+void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
+  check_range(static_cast<char*>(const_cast<void*>(from)), bytes, analysis::read,
+              __builtin_return_address(0), __builtin_frame_address(0));
+  check_range(static_cast<char*>(to), bytes, analysis::write, __builtin_return_address(0),
+              __builtin_frame_address(0));
+  return std::memcpy(to, from, bytes);
+}
+void* __tsan_memset(void* to, int value, std::size_t bytes) {
+  check_range(static_cast<char*>(to), bytes, analysis::write, __builtin_return_address(0),
+              __builtin_frame_address(0));
+  return std::memset(to, value, bytes);
+}
+void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
+  check_range(static_cast<char*>(const_cast<void*>(from)), bytes, analysis::read,
+              __builtin_return_address(0), __builtin_frame_address(0));
+  check_range(static_cast<char*>(to), bytes, analysis::write, __builtin_return_address(0),
+              __builtin_frame_address(0));
+  return std::memmove(to, from, bytes);
+}
+
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+}

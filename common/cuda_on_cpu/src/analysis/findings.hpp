@@ -1,0 +1,80 @@
+/// \file
+/// What the analysis found, and what it counted, until the report is written.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "../trouble.hpp"
+#include "shadow.hpp"
+
+namespace cuda_on_cpu::analysis {
+
+struct Finding {
+  std::string kind;
+  std::string kernel;
+  const void* place;
+  const void* other_place;
+  uint3 block;
+  uint3 thread;
+  std::string sentence;
+  std::uint64_t count;
+};
+
+/// Adds a finding; those of one kind between the same instructions are counted.
+void add_finding(const char* kind, Place place, Place other_place, const Thread* thread,
+                 const std::string& sentence);
+
+/// What an access of a kernel is counted as.
+enum class Space : std::uint8_t { global, shared };
+
+/// Requests of one instruction in one kernel.
+struct Site {
+  std::uint32_t kernel;
+  Place place;
+  Kind kind;
+  Space space;
+  std::uint8_t bytes;
+  std::uint64_t requests = 0;
+  std::uint64_t lanes = 0;
+  std::uint64_t cost = 0;   ///< sectors or wavefronts
+  std::uint64_t ideal = 0;  ///< what the same bytes would cost at best
+};
+
+/// What a kernel did, over all its launches.
+struct KernelTotals {
+  std::string name;
+  std::uint64_t launches = 0;
+  std::uint64_t blocks = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t barriers = 0;
+};
+
+struct Record {
+  std::vector<KernelTotals> kernels;
+  std::unordered_map<std::uint64_t, Site> sites;
+  std::map<std::string, Finding> findings;
+};
+
+Record& record();
+
+extern std::uint64_t accesses;  ///< that kernels made
+
+/// The number of the kernel that runs, in the record.
+extern std::uint32_t current_kernel;
+
+/// Counts a request of a warp: the addresses of the lanes in `mask`.
+void count_request(Site& site, unsigned mask, const std::uintptr_t (&addresses)[warp_size]);
+
+/// Writes the report: a table on standard error, JSON into the file that the user named.
+/// \returns whether nothing was wrong
+bool write_report();
+
+/// Writes the report and ends the program at once: it cannot go on.
+[[noreturn]] void stop();
+
+}  // namespace cuda_on_cpu::analysis

@@ -1,0 +1,265 @@
+/// \file
+/// The report: what was counted and found, by line of the source, as a table and as JSON.
+
+#include <errno.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "../launch.hpp"
+#include "../settings.hpp"
+#include "../stream.hpp"
+#include "../symbols.hpp"
+#include "findings.hpp"
+
+namespace cuda_on_cpu {
+namespace analysis {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool is_shared(const Site& site) { return site.space == Space::shared; }
+
+std::string access_name(const Site& site) {
+  constexpr const char* verbs[] = {"load", "store", "atomic"};
+  return fmt::format("{} {}", is_shared(site) ? "shared" : "global", verbs[site.kind]);
+}
+
+const char* unit_of(const Site& site) { return is_shared(site) ? "wavefronts" : "sectors"; }
+
+/// Requests of one kind of access, added up over the lines of a kernel.
+struct Sum {
+  std::uint64_t requests = 0, cost = 0, ideal = 0;
+};
+
+using Lines = std::map<const void*, Line>;
+
+Lines lines_of_record() {
+  std::set<const void*> places;
+  for (const auto& [key, site] : record().sites) places.insert(address_of(site.place));
+  for (const auto& [key, finding] : record().findings) {
+    places.insert(finding.place);
+    places.insert(finding.other_place);
+  }
+  places.erase(nullptr);
+  return lines_of(places);
+}
+
+Line line_of(const Lines& lines, const void* place) {
+  const auto found = lines.find(place);
+  return found == lines.end() ? Line{} : found->second;
+}
+
+/// The sites of a kernel by line; those of one line and one kind of access are one.
+std::vector<std::pair<Line, Site>> sites_of(std::uint32_t kernel, const Lines& lines) {
+  std::map<std::tuple<Line, Space, Kind, unsigned>, Site> merged;
+  for (const auto& [key, site] : record().sites) {
+    if (site.kernel != kernel) continue;
+    const Line line = line_of(lines, address_of(site.place));
+    auto [found, is_new] = merged.try_emplace({line, site.space, site.kind, site.bytes}, site);
+    if (is_new) continue;
+    found->second.requests += site.requests;
+    found->second.lanes += site.lanes;
+    found->second.cost += site.cost;
+    found->second.ideal += site.ideal;
+  }
+  std::vector<std::pair<Line, Site>> sites;
+  for (const auto& [key, site] : merged) sites.emplace_back(std::get<Line>(key), site);
+  return sites;
+}
+
+Json json_of(const KernelTotals& kernel, const std::vector<std::pair<Line, Site>>& sites) {
+  std::map<std::string, Sum> sums;
+  Json lines = Json::array();
+  for (const auto& [line, site] : sites) {
+    Sum& sum = sums[access_name(site)];
+    sum.requests += site.requests;
+    sum.cost += site.cost;
+    sum.ideal += site.ideal;
+    lines.push_back({{"file", line.file},
+                     {"line", line.number},
+                     {"access", access_name(site)},
+                     {"bits", 8 * site.bytes},
+                     {"requests", site.requests},
+                     {"lanes", site.lanes},
+                     {unit_of(site), site.cost},
+                     {"ideal", site.ideal}});
+  }
+  Json json{{"kernel", kernel.name},
+            {"launches", kernel.launches},
+            {"blocks", kernel.blocks},
+            {"threads", kernel.threads},
+            {"block_barriers", kernel.barriers}};
+  for (const std::string space : {"global", "shared"})
+    for (const std::string verb : {"load", "store", "atomic"}) {
+      const Sum& sum = sums[space + ' ' + verb];
+      const std::string unit = space == "global" ? "sectors" : "wavefronts";
+      json[space + '_' + verb + 's'] = {
+          {"requests", sum.requests}, {unit, sum.cost}, {"ideal_" + unit, sum.ideal}};
+    }
+  json["lines"] = lines;
+  return json;
+}
+
+Json json_of(const Finding& finding, const Lines& lines) {
+  const Line line = line_of(lines, finding.place), other = line_of(lines, finding.other_place);
+  const auto triple = [](uint3 t) { return std::array{t.x, t.y, t.z}; };
+  return {{"kind", finding.kind},
+          {"kernel", finding.kernel},
+          {"file", line.file},
+          {"line", line.number},
+          {"other_file", other.file},
+          {"other_line", other.number},
+          {"block", triple(finding.block)},
+          {"thread", triple(finding.thread)},
+          {"count", finding.count},
+          {"sentence", finding.sentence}};
+}
+
+/// Drops what is no trouble once lines are known: one barrier of the source that the compiler made
+/// two of.
+bool is_trouble(const Finding& finding, const Lines& lines) {
+  return finding.kind != "divergent barrier" ||
+         line_of(lines, finding.place) != line_of(lines, finding.other_place);
+}
+
+std::string base_of(const std::string& file) { return file.substr(file.rfind('/') + 1); }
+
+std::string place_text(const Line& line) {
+  return line.number == 0 ? "?" : fmt::format("{}:{}", base_of(line.file), line.number);
+}
+
+void print_kernel(const KernelTotals& kernel, const std::vector<std::pair<Line, Site>>& sites) {
+  fmt::print(stderr, "\n{}: {} launches, {} blocks, {} threads, {} barriers\n", kernel.name,
+             kernel.launches, kernel.blocks, kernel.threads, kernel.barriers);
+  if (sites.empty()) return;
+  fmt::print(stderr, "  {:<26} {:<14} {:>4} {:>12} {:>6} {:>9} {:>6}   {}\n", "line", "access",
+             "bits", "requests", "lanes", "cost", "ideal", "source");
+  for (const auto& [line, site] : sites) {
+    const auto per_request = [&](std::uint64_t n) {
+      return static_cast<double>(n) / static_cast<double>(site.requests);
+    };
+    fmt::print(stderr, "  {:<26} {:<14} {:>4} {:>12} {:>6.1f} {:>6.2f} {} {:>6.2f}   {:.60}\n",
+               place_text(line), access_name(site), 8 * site.bytes, site.requests,
+               per_request(site.lanes), per_request(site.cost), is_shared(site) ? "wf" : "se",
+               per_request(site.ideal), text_of(line));
+  }
+}
+
+void print_finding(const Finding& finding, const Lines& lines) {
+  const Line line = line_of(lines, finding.place), other = line_of(lines, finding.other_place);
+  fmt::print(stderr, "\n{}: error: {}: {}\n  {}\n", place_text(line), finding.kind,
+             finding.sentence, text_of(line));
+  if (finding.kernel.empty())
+    fmt::print(stderr, "  in the host's code or a copy");
+  else
+    fmt::print(stderr, "  in {}, block ({}, {}, {}), thread ({}, {}, {})", finding.kernel,
+               finding.block.x, finding.block.y, finding.block.z, finding.thread.x,
+               finding.thread.y, finding.thread.z);
+  fmt::print(stderr, ", {} times\n", finding.count);
+  if (other.number != 0)
+    fmt::print(stderr, "  the other: {}\n  {}\n", place_text(other), text_of(other));
+}
+
+/// Writes the report when the program ends, and makes it fail if something was wrong.
+struct AtEnd {
+  ~AtEnd() {
+    // What nobody waited for is analysed, too.
+    for (int device = 0; device < settings().devices; ++device) synchronise_device(device);
+    std::fflush(nullptr);
+    if (!write_report()) _exit(1);
+  }
+} at_end;
+
+}  // namespace
+
+Record& record() {
+  static Record& record = *new Record;  // the report is written after other statics are gone
+  return record;
+}
+
+std::uint32_t current_kernel = 0;
+
+void launch_begins(Launch& launch) {
+  Record& r = record();
+  const auto known = std::find_if(r.kernels.begin(), r.kernels.end(),
+                                  [&](const auto& k) { return k.name == launch.kernel; });
+  current_kernel = static_cast<std::uint32_t>(known - r.kernels.begin());
+  if (known == r.kernels.end()) r.kernels.push_back({launch.kernel});
+  KernelTotals& kernel = r.kernels[current_kernel];
+  ++kernel.launches;
+  kernel.blocks += launch.blocks;
+  kernel.threads += std::uint64_t{launch.blocks} * launch.threads;
+  forget_publications();
+}
+
+void launch_ends(Launch& launch) { record().kernels[current_kernel].barriers += launch.barriers; }
+
+void block_begins(Block&) {}
+void block_ends(Block&) {}
+void allocated(const void*, std::size_t) {}
+void freed(const void*, std::size_t, const void*) {}
+
+void add_finding(const char* kind, Place place, Place other_place, const Thread* thread,
+                 const std::string& sentence) {
+  Finding& finding = record().findings[fmt::format("{} {} {}", kind, place, other_place)];
+  if (finding.count++ > 0) return;
+  finding.kind = kind;
+  finding.place = address_of(place);
+  finding.other_place = address_of(other_place);
+  finding.sentence = sentence;
+  if (thread == nullptr) return;
+  finding.kernel = block->launch->kernel;
+  finding.block = block->index;
+  finding.thread = thread->index;
+}
+
+bool write_report() {
+  const Lines lines = lines_of_record();
+  Json kernels = Json::array(), errors = Json::array();
+  for (std::uint32_t k = 0; k < record().kernels.size(); ++k) {
+    const auto sites = sites_of(k, lines);
+    kernels.push_back(json_of(record().kernels[k], sites));
+    print_kernel(record().kernels[k], sites);
+  }
+  for (const auto& [key, finding] : record().findings) {
+    if (!is_trouble(finding, lines)) continue;
+    errors.push_back(json_of(finding, lines));
+    print_finding(finding, lines);
+  }
+  if (!settings().report.empty()) {
+    std::ofstream file(settings().report);
+    file << Json{{"program", program_invocation_short_name},
+                 {"accesses", accesses},
+                 {"kernels", kernels},
+                 {"errors", errors}}
+                .dump(1)
+         << '\n';
+    if (!file.flush()) fatal(fmt::format("cannot write the report '{}'", settings().report));
+  }
+  return errors.empty();
+}
+
+void stop() {
+  std::fflush(nullptr);
+  write_report();
+  _exit(1);
+}
+
+}  // namespace analysis
+
+void report_trouble(const Trouble& trouble) {
+  analysis::add_finding(trouble.kind, analysis::place_of(trouble.place),
+                        analysis::place_of(trouble.other_place), trouble.thread, trouble.sentence);
+}
+
+}  // namespace cuda_on_cpu

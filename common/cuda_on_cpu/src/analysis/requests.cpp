@@ -1,0 +1,142 @@
+/// \file
+/// Requests of a warp: which lanes access memory together, and what that costs.
+
+#include <algorithm>
+#include <bit>
+
+#include "../launch.hpp"
+#include "findings.hpp"
+
+namespace cuda_on_cpu::analysis {
+namespace {
+
+constexpr std::uintptr_t sector_bytes = 32;
+constexpr unsigned banks = 32;
+constexpr unsigned bank_bytes = 4;
+
+/// Distinct sectors that the lanes touch.
+unsigned count_sectors(unsigned mask, const std::uintptr_t (&addresses)[warp_size],
+                       unsigned bytes) {
+  std::uintptr_t sectors[2 * warp_size];
+  unsigned count = 0;
+  bool sorted = true;
+  for (unsigned rest = mask; rest != 0; rest &= rest - 1) {
+    const std::uintptr_t first = addresses[std::countr_zero(rest)];
+    for (auto sector = first / sector_bytes; sector <= (first + bytes - 1) / sector_bytes;
+         ++sector) {
+      if (count > 0 && sectors[count - 1] == sector) continue;
+      sorted = sorted && (count == 0 || sectors[count - 1] < sector);
+      sectors[count++] = sector;
+    }
+  }
+  if (sorted) return count;
+  std::sort(sectors, sectors + count);
+  return static_cast<unsigned>(std::unique(sectors, sectors + count) - sectors);
+}
+
+/// The most distinct words of one bank that some of the lanes touch.
+unsigned count_conflicts(unsigned mask, const std::uintptr_t (&addresses)[warp_size],
+                         unsigned bytes) {
+  std::uintptr_t words[banks][warp_size];
+  unsigned counts[banks] = {};
+  unsigned most = 0;
+  for (unsigned rest = mask; rest != 0; rest &= rest - 1) {
+    const std::uintptr_t first = addresses[std::countr_zero(rest)];
+    for (auto word = first / bank_bytes; word <= (first + bytes - 1) / bank_bytes; ++word) {
+      const auto bank = word % banks;
+      auto* end = words[bank] + counts[bank];
+      if (std::find(words[bank], end, word) != end) continue;
+      *end = word;
+      most = std::max(most, ++counts[bank]);
+    }
+  }
+  return most;
+}
+
+/// Wavefronts of shared memory: wide accesses are served in groups of as many lanes as the banks
+/// can feed at once.
+unsigned count_wavefronts(unsigned mask, const std::uintptr_t (&addresses)[warp_size],
+                          unsigned bytes) {
+  const unsigned lanes = bytes <= bank_bytes ? warp_size : warp_size * bank_bytes / bytes;
+  unsigned wavefronts = 0;
+  for (unsigned first = 0; first < warp_size; first += lanes) {
+    const unsigned group = lanes == warp_size ? all_lanes : ((1u << lanes) - 1) << first;
+    wavefronts += count_conflicts(mask & group, addresses, bytes);
+  }
+  return wavefronts;
+}
+
+unsigned ideal_wavefronts(unsigned mask, unsigned bytes) {
+  const unsigned lanes = bytes <= bank_bytes ? warp_size : warp_size * bank_bytes / bytes;
+  unsigned groups = 0;
+  for (unsigned first = 0; first < warp_size; first += lanes)
+    groups += (mask & (lanes == warp_size ? all_lanes : ((1u << lanes) - 1) << first)) != 0;
+  return groups;
+}
+
+Site& site_of(const PendingAccess& access) {
+  const std::uint32_t kernel = current_kernel;
+  const std::uint64_t key = (static_cast<std::uint64_t>(access.place) << 24) ^
+                            (static_cast<std::uint64_t>(kernel) << 12) ^
+                            (std::uint64_t{access.bytes} << 4 | access.kind << 1 | access.space);
+  static std::uint64_t last_keys[256];
+  static Site* last_sites[256];
+  const std::size_t slot = (access.place ^ access.place >> 8) & 255;
+  if (last_sites[slot] != nullptr && last_keys[slot] == key) return *last_sites[slot];
+  Site& site = record()
+                   .sites
+                   .try_emplace(key, Site{kernel, static_cast<Place>(access.place),
+                                          static_cast<Kind>(access.kind),
+                                          static_cast<Space>(access.space), access.bytes})
+                   .first->second;
+  last_keys[slot] = key;
+  last_sites[slot] = &site;
+  return site;
+}
+
+}  // namespace
+
+void count_request(Site& site, unsigned mask, const std::uintptr_t (&addresses)[warp_size]) {
+  const auto lanes = static_cast<unsigned>(std::popcount(mask));
+  ++site.requests;
+  site.lanes += lanes;
+  if (site.space == Space::shared) {
+    site.cost += count_wavefronts(mask, addresses, site.bytes);
+    site.ideal += ideal_wavefronts(mask, site.bytes);
+  } else {
+    const unsigned sectors = count_sectors(mask, addresses, site.bytes);
+    const auto least =
+        static_cast<unsigned>((lanes * site.bytes + sector_bytes - 1) / sector_bytes);
+    site.cost += sectors;
+    site.ideal += std::min(sectors, least);
+  }
+}
+
+/// Of the lanes that wait, those in the deepest frame at the lowest address go first, together: so
+/// do branches and loops of a warp run in turn and meet again.
+void resolve(Warp& warp) {
+  const Thread* chosen = nullptr;
+  for (unsigned rest = warp.pending; rest != 0; rest &= rest - 1) {
+    const Thread& thread = warp.threads[std::countr_zero(rest)];
+    const PendingAccess& a = details_of(thread).access;
+    if (chosen == nullptr || a.depth > details_of(*chosen).access.depth ||
+        (a.depth == details_of(*chosen).access.depth && a.place < details_of(*chosen).access.place))
+      chosen = &thread;
+  }
+  const PendingAccess& request = details_of(*chosen).access;
+  std::uintptr_t addresses[warp_size];
+  unsigned mask = 0;
+  for (unsigned rest = warp.pending; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const PendingAccess& a = details_of(warp.threads[lane]).access;
+    if (a.place != request.place || a.depth != request.depth || a.space != request.space) continue;
+    mask |= 1u << lane;
+    addresses[lane] = a.address;
+  }
+  count_request(site_of(request), mask, addresses);
+  warp.pending &= ~mask;
+  for (unsigned rest = mask; rest != 0; rest &= rest - 1)
+    wake(&warp.threads[std::countr_zero(rest)]);
+}
+
+}  // namespace cuda_on_cpu::analysis

@@ -1,0 +1,275 @@
+#include "shadow.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <new>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "../gang.hpp"
+#include "../launch.hpp"
+#include "../stream.hpp"
+#include "findings.hpp"
+
+extern "C" const char __executable_start;
+
+namespace cuda_on_cpu::analysis {
+namespace {
+
+/// What a block published, or what another learned of it: accesses up to a clock are done.
+struct Knowledge {
+  std::uint32_t all = 0;                                          ///< of all threads of the block
+  std::vector<std::pair<std::uint16_t, std::uint32_t>> own = {};  ///< of single threads
+};
+using KnowledgeOf = std::unordered_map<std::uint32_t, Knowledge>;  // by block
+
+void learn(Knowledge& mine, const Knowledge& other) {
+  mine.all = std::max(mine.all, other.all);
+  for (const auto& [thread, clock] : other.own) {
+    const auto known = std::find_if(mine.own.begin(), mine.own.end(),
+                                    [&](const auto& pair) { return pair.first == thread; });
+    if (known == mine.own.end())
+      mine.own.emplace_back(thread, clock);
+    else
+      known->second = std::max(known->second, clock);
+  }
+}
+
+void learn(KnowledgeOf& mine, const KnowledgeOf& other) {
+  for (const auto& [number, knowledge] : other) learn(mine[number], knowledge);
+}
+
+std::unordered_map<std::uintptr_t, KnowledgeOf>& published() {
+  static std::unordered_map<std::uintptr_t, KnowledgeOf> published;
+  return published;
+}
+
+/// What the blocks of this launch have learned; of those that run now, as a rule one.
+KnowledgeOf& learned_by(std::uint32_t number) {
+  static std::unordered_map<std::uint32_t, KnowledgeOf> learned;
+  static std::uint32_t launch = 0;
+  if (launch != block->launch->operation) {
+    learned.clear();
+    launch = block->launch->operation;
+  }
+  return learned[number];
+}
+
+/// The gang that a block of the current launch is in.
+std::uint32_t gang_of(std::uint32_t number) {
+  const Configuration& c = block->launch->configuration;
+  if (c.cooperative) return 0;
+  const unsigned x = number % c.grid.x / c.cluster.x;
+  const unsigned y = number / c.grid.x % c.grid.y / c.cluster.y;
+  const unsigned z = number / (c.grid.x * c.grid.y) / c.cluster.z;
+  return (z * (c.grid.y / c.cluster.y) + y) * (c.grid.x / c.cluster.x) + x;
+}
+
+bool happens_before_operation(std::uint32_t first, std::uint32_t second) {
+  static std::uint32_t last_first = 0, last_second = 0;
+  static bool last = true;
+  if (first != last_first || second != last_second) {
+    last = happens_before(first, second);
+    last_first = first;
+    last_second = second;
+  }
+  return last;
+}
+
+/// Whether an access of another block of the same launch is done before one of this block.
+bool is_ordered_across(const Event& then, const Event& now) {
+  if (gang_of(then.block) == gang_of(now.block) && then.phase != now.phase) return true;
+  const KnowledgeOf& learned = learned_by(now.block);
+  const auto known = learned.find(then.block);
+  if (known == learned.end()) return false;
+  if (known->second.all >= then.clock) return true;
+  return std::any_of(known->second.own.begin(), known->second.own.end(), [&](const auto& pair) {
+    return pair.first == then.thread && pair.second >= then.clock;
+  });
+}
+
+/// Whether an access is done before another that came later.
+bool is_ordered(const Event& then, const Event& now) {
+  if (then.operation != now.operation)
+    return happens_before_operation(then.operation, now.operation);
+  if (now.block == no_block) return true;
+  if (then.block != now.block) return is_ordered_across(then, now);
+  if (then.clock != now.clock || then.thread == now.thread) return true;
+  return then.thread / warp_size == now.thread / warp_size && then.warp_epoch != now.warp_epoch;
+}
+
+std::string name_of(const Event& event) {
+  if (event.block == no_block) return "the host or a copy";
+  return "thread " + std::to_string(event.thread) + " of block " + std::to_string(event.block);
+}
+
+__attribute__((noinline, cold)) void report_race(Event then, Event now, const char* what,
+                                                 Region region, const Thread* thread) {
+  const bool other_operation = then.operation != now.operation;
+  const bool of_host = is_host_operation(then.operation) || is_host_operation(now.operation);
+  const char* kind = !other_operation ? "race" : of_host ? "host race" : "stream race";
+  const std::string memory = region == Region::shared ? "shared memory: " : "";
+  const std::string order = other_operation ? ", and nothing makes the one wait for the other"
+                                            : ", with no barrier between them";
+  add_finding(kind, now.place, then.place, thread,
+              memory + name_of(now) + ' ' + what + ' ' + name_of(then) + order);
+}
+
+/// A number that is not 0 for the block or the gang that runs, to tell whose shared memory it is.
+std::uint32_t current_owner() {
+  const auto gang = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(block->gang) >> 4);
+  const std::uint32_t who = block->gang == nullptr ? block->number : gang;
+  return (block->launch->operation * 0x9E37'79B1u ^ who * 0x85EB'CA6Bu) | 1u;
+}
+
+std::uint8_t mask_of(std::size_t offset, std::size_t bytes) {
+  if (bytes >= 4) return 0xF;
+  return static_cast<std::uint8_t>(((1u << bytes) - 1) << offset % 4);
+}
+
+bool same_readers(const Event& read, const Event& now) {
+  return read.operation == now.operation && read.block == now.block && read.clock == now.clock;
+}
+
+/// Adds a read to those that the cell remembers.
+void remember_read(Cell& cell, const Event& now) {
+  const unsigned warp = now.thread / warp_size, lane = now.thread % warp_size;
+  if (!same_readers(cell.read, now)) {
+    cell.many_blocks =
+        cell.read.bytes != 0 && cell.read.operation == now.operation && now.block != no_block &&
+        (cell.many_blocks || (cell.read.block != now.block && cell.read.phase == now.phase));
+    cell.warps = cell.lanes = 0;
+  } else if (cell.read.thread / warp_size != warp || cell.read.warp_epoch != now.warp_epoch) {
+    cell.lanes = 0;
+  }
+  cell.warps |= 1u << warp;
+  cell.lanes |= 1u << lane;
+  cell.read = now;
+}
+
+/// Whether somebody else may still be reading what is written now.
+bool readers_are_done(const Cell& cell, const Event& now) {
+  if (cell.read.bytes == 0) return true;
+  if (!same_readers(cell.read, now)) {
+    if (cell.many_blocks && cell.read.operation == now.operation && cell.read.block == now.block &&
+        cell.read.phase == now.phase)
+      return false;
+    return is_ordered(cell.read, now);
+  }
+  if (now.block == no_block) return true;
+  const unsigned warp = now.thread / warp_size, lane = now.thread % warp_size;
+  if ((cell.warps & ~(1u << warp)) != 0) return false;
+  if (cell.read.warp_epoch != now.warp_epoch) return true;
+  return (cell.lanes & ~(1u << lane)) == 0;
+}
+
+__attribute__((always_inline)) inline void check_cell(Cell& cell, const Event& now, Kind kind,
+                                                      Region region, const Thread* thread) {
+  const bool writes = kind != read && kind != volatile_read;
+  const bool conflicts_with_write =
+      (cell.write.bytes & now.bytes) != 0 && !(cell.write.atomic && now.atomic);
+  if (conflicts_with_write && !is_ordered(cell.write, now))
+    report_race(cell.write, now, writes ? "writes what was written by" : "reads what is written by",
+                region, thread);
+  if (!writes) {
+    if (now.bytes != 0 && (cell.written & now.bytes) == 0 && region != Region::host)
+      add_finding("uninitialised read", now.place, 0, thread,
+                  region == Region::shared ? "shared memory that the block has not written is read"
+                                           : "memory that nothing has written is read");
+    return remember_read(cell, now);
+  }
+  if ((cell.read.bytes & now.bytes) != 0 && !(cell.read.atomic && now.atomic) &&
+      !readers_are_done(cell, now))
+    report_race(cell.read, now, "writes what is read by", region, thread);
+  const bool first_write = cell.write.operation != now.operation || cell.write.block != now.block ||
+                           cell.write.clock != now.clock || cell.write.thread != now.thread;
+  const auto bytes = static_cast<std::uint8_t>(first_write ? 0 : cell.write.bytes);
+  cell.write = now;
+  cell.write.bytes |= bytes;
+  cell.written |= now.bytes;
+}
+
+/// Checks and remembers an access in each cell that it touches. In line, so that the event stays in
+/// registers.
+__attribute__((always_inline)) inline void check_cells(Shadow& shadow, std::size_t offset,
+                                                       std::size_t bytes, Kind kind, Event now,
+                                                       Region region, const Thread* thread) {
+  const std::uint32_t owner = region == Region::shared ? current_owner() : 0;
+  for (std::size_t done = 0; done < bytes;) {
+    const std::size_t at = offset + done;
+    const std::size_t here = std::min(bytes - done, 4 - at % 4);
+    now.bytes = mask_of(at, here);
+    Cell& cell = shadow.cell(at);
+    if (region == Region::shared && cell.owner != owner) {
+      cell = Cell{};  // what a block before this one left
+      cell.owner = owner;
+    }
+    check_cell(cell, now, kind, region, thread);
+    done += here;
+  }
+}
+
+}  // namespace
+
+Place place_of(const void* address) {
+  return address == nullptr
+             ? 0
+             : static_cast<Place>(static_cast<const char*>(address) - &__executable_start);
+}
+
+const void* address_of(Place place) { return place == 0 ? nullptr : &__executable_start + place; }
+
+Shadow::Shadow(std::size_t bytes) : bytes_((bytes / 4 + 2) * sizeof(Cell)) {
+  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  cells_ = static_cast<Cell*>(memory);  // all zero: an untouched cell
+}
+
+Shadow::~Shadow() { munmap(cells_, bytes_); }
+
+void check_thread(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind, Place place,
+                  Region region, const Thread& thread) {
+  const Block& b = *block;
+  const Event now{.operation = b.launch->operation,
+                  .block = b.number,
+                  .clock = b.clock,
+                  .place = place,
+                  .thread = static_cast<std::uint16_t>(thread.rank),
+                  .warp_epoch = static_cast<std::uint16_t>(thread.warp->epoch),
+                  .phase = static_cast<std::uint16_t>(b.gang == nullptr ? 0 : b.gang->phase()),
+                  .bytes = 0,
+                  .atomic = kind != read && kind != write};
+  check_cells(shadow, offset, bytes, kind, now, region, &thread);
+}
+
+void check_operation(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,
+                     std::uint32_t operation, Place place, Region region) {
+  const Event now{.operation = operation, .block = no_block, .place = place};
+  check_cells(shadow, offset, bytes, kind, now, region, nullptr);
+}
+
+void synchronise_at(const void* address, Kind kind) {
+  Block& b = *block;
+  Thread& thread = *b.current;
+  const auto key = reinterpret_cast<std::uintptr_t>(address);
+  if (kind != volatile_write) {
+    const auto found = published().find(key);
+    if (found != published().end()) {
+      learn(learned_by(b.number), found->second);
+      if (found->second.contains(b.number)) ++b.clock;  // a flag between threads of the block
+    }
+  }
+  if (kind == volatile_read || !thread.fenced) return;
+  KnowledgeOf& publication = published()[key];
+  learn(publication, learned_by(b.number));
+  learn(publication[b.number],
+        {b.barrier_clock, {{static_cast<std::uint16_t>(thread.rank), b.clock}}});
+  ++b.clock;
+}
+
+void forget_publications() { published().clear(); }
+
+}  // namespace cuda_on_cpu::analysis

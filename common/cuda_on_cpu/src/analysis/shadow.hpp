@@ -1,0 +1,83 @@
+/// \file
+/// What the analysis remembers of each four bytes of memory: who wrote last and who read last.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../analysis.hpp"
+#include "../gang.hpp"
+#include "../launch.hpp"
+
+namespace cuda_on_cpu::analysis {
+
+/// An instruction, as the distance of what stands behind it from the start of the program.
+using Place = std::uint32_t;
+
+Place place_of(const void* address);
+const void* address_of(Place place);
+
+/// One access: which operation, block and thread made it, and what it was ordered by.
+struct Event {
+  std::uint32_t operation = 0;  ///< of a stream, or of the host
+  std::uint32_t block = 0;      ///< number in the grid
+  std::uint32_t clock = 0;      ///< of the block: grows with barriers and publications
+  Place place = 0;
+  std::uint16_t thread = 0;      ///< rank in the block
+  std::uint16_t warp_epoch = 0;  ///< operations that ordered the warp's accesses
+  std::uint16_t phase = 0;       ///< barriers of the gang
+  std::uint8_t bytes = 0;        ///< of the four, as a mask; none: there was no access
+  bool atomic = false;
+};
+
+/// The block number of accesses that no kernel makes.
+inline constexpr std::uint32_t no_block = ~0u;
+
+struct alignas(64) Cell {
+  Event write;
+  Event read;                ///< the last one, for all its siblings
+  std::uint32_t lanes = 0;   ///< that read in the last reader's warp since its last collective
+  std::uint32_t warps = 0;   ///< that read in the last reader's block since its last barrier
+  std::uint32_t owner = 0;   ///< shared memory: whose bytes these are, or 0
+  bool many_blocks = false;  ///< whether several blocks of the operation read
+  std::uint8_t written = 0;  ///< bytes that were ever written, as a mask
+};
+static_assert(sizeof(Cell) == 64, "a cell fills one line of the cache");
+
+/// Cells for a stretch of memory; untouched ones cost nothing.
+class Shadow {
+ public:
+  explicit Shadow(std::size_t bytes);
+  ~Shadow();
+  Shadow(const Shadow&) = delete;
+  Shadow& operator=(const Shadow&) = delete;
+
+  Cell& cell(std::size_t byte) { return cells_[byte / 4]; }
+
+ private:
+  Cell* cells_;
+  std::size_t bytes_;
+};
+
+/// Memory that a kernel writes, or that the host's uninstrumented code may have written.
+enum class Region { shared, global, host };
+
+/// Compares an access of the current thread with what its cells remember, reports races and reads
+/// of what nobody wrote, and makes the cells remember it.
+/// \param offset of the first byte in the shadow
+void check_thread(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind, Place place,
+                  Region region, const Thread& thread);
+
+/// The same for an access of the host, or of a copy in a stream.
+void check_operation(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,
+                     std::uint32_t operation, Place place, Region region);
+
+/// The current thread's atomic: publishes what came before its last fence, learns what others
+/// published at the same address.
+void synchronise_at(const void* address, Kind kind);
+
+/// Forgets what was published: a launch begins.
+void forget_publications();
+
+}  // namespace cuda_on_cpu::analysis

@@ -1,0 +1,141 @@
+#include "cuda_on_cpu/atomics.hpp"
+
+#include <algorithm>
+
+#include "analysis.hpp"
+#include "block.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+void after_atomic(bool changed) {
+  if (block != nullptr && block->current != nullptr) note_spin(!changed);
+}
+
+template <Atomic operation, typename T>
+T result(T old, T operand) {
+  switch (operation) {
+    case Atomic::add:
+      if constexpr (std::is_integral_v<T>) {
+        using Bits = std::make_unsigned_t<T>;
+        return static_cast<T>(static_cast<Bits>(old) + static_cast<Bits>(operand));
+      } else {
+        return old + operand;
+      }
+    case Atomic::minimum:
+      return std::min(old, operand);
+    case Atomic::maximum:
+      return std::max(old, operand);
+    case Atomic::exchange:
+      return operand;
+    default:
+      break;
+  }
+  if constexpr (std::is_integral_v<T>) {
+    switch (operation) {
+      case Atomic::increment:
+        return old >= operand ? 0 : old + 1;
+      case Atomic::decrement:
+        return old == 0 || old > operand ? operand : old - 1;
+      case Atomic::bit_and:
+        return old & operand;
+      case Atomic::bit_or:
+        return old | operand;
+      case Atomic::bit_xor:
+        return old ^ operand;
+      default:
+        break;
+    }
+  }
+  return old;
+}
+
+/// What an order asks for before and after the operation itself.
+void before(const void* address, std::size_t bytes, Order order, const void* place,
+            const void* frame) {
+  if (order == Order::release || order == Order::both) analysis::fence();
+  analysis::access(address, bytes, analysis::atomic, place, frame);
+}
+
+}  // namespace
+
+template <Atomic operation, typename T>
+T atomic(T* address, T operand, Order order) {
+  before(address, sizeof(T), order, __builtin_return_address(0), __builtin_frame_address(0));
+  T old, fresh;
+  __atomic_load(address, &old, __ATOMIC_SEQ_CST);
+  do {
+    fresh = result<operation>(old, operand);
+  } while (
+      !__atomic_compare_exchange(address, &old, &fresh, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+  after_atomic(std::memcmp(&old, &fresh, sizeof(T)) != 0);
+  return old;
+}
+
+template <typename T>
+T atomic_compare(T* address, T expected, T desired, Order order) {
+  before(address, sizeof(T), order, __builtin_return_address(0), __builtin_frame_address(0));
+  T old = expected;
+  const bool replaced =
+      __atomic_compare_exchange(address, &old, &desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  after_atomic(replaced);
+  return old;
+}
+
+template <typename T>
+T atomic_load(const T* address, Order order) {
+  before(address, sizeof(T), order, __builtin_return_address(0), __builtin_frame_address(0));
+  T value;
+  __atomic_load(const_cast<T*>(address), &value, __ATOMIC_SEQ_CST);
+  after_atomic(false);
+  return value;
+}
+
+template <typename T>
+void atomic_store(T* address, T value, Order order) {
+  before(address, sizeof(T), order, __builtin_return_address(0), __builtin_frame_address(0));
+  __atomic_store(address, &value, __ATOMIC_SEQ_CST);
+  after_atomic(true);
+}
+
+#define INSTANTIATE(operation, T) template T atomic<Atomic::operation>(T*, T, Order);
+#define INSTANTIATE_ORDERED(T) \
+  INSTANTIATE(add, T)          \
+  INSTANTIATE(minimum, T)      \
+  INSTANTIATE(maximum, T)      \
+  INSTANTIATE(exchange, T)
+#define INSTANTIATE_BITS(T) \
+  INSTANTIATE_ORDERED(T)    \
+  INSTANTIATE(increment, T) \
+  INSTANTIATE(decrement, T) \
+  INSTANTIATE(bit_and, T)   \
+  INSTANTIATE(bit_or, T)    \
+  INSTANTIATE(bit_xor, T)
+#define INSTANTIATE_ACCESS(T)                 \
+  template T atomic_compare(T*, T, T, Order); \
+  template T atomic_load(const T*, Order);    \
+  template void atomic_store(T*, T, Order);
+
+INSTANTIATE_BITS(int)
+INSTANTIATE_BITS(unsigned)
+INSTANTIATE_BITS(long)
+INSTANTIATE_BITS(unsigned long)
+INSTANTIATE_BITS(long long)
+INSTANTIATE_BITS(unsigned long long)
+INSTANTIATE_ORDERED(float)
+INSTANTIATE_ORDERED(double)
+INSTANTIATE_ACCESS(bool)
+INSTANTIATE_ACCESS(char)
+INSTANTIATE_ACCESS(unsigned char)
+INSTANTIATE_ACCESS(short)
+INSTANTIATE_ACCESS(unsigned short)
+INSTANTIATE_ACCESS(int)
+INSTANTIATE_ACCESS(unsigned)
+INSTANTIATE_ACCESS(long)
+INSTANTIATE_ACCESS(unsigned long)
+INSTANTIATE_ACCESS(long long)
+INSTANTIATE_ACCESS(unsigned long long)
+INSTANTIATE_ACCESS(float)
+INSTANTIATE_ACCESS(double)
+
+}  // namespace cuda_on_cpu

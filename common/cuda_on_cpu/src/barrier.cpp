@@ -1,0 +1,51 @@
+/// \file
+/// cuda::barrier: a number of threads of a block that wait for each other in phases.
+
+#include "cuda_on_cpu/barrier.hpp"
+
+#include "block.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+/// Begins the next phase and wakes who waited for this one.
+void complete(BarrierState* state) {
+  Block& b = *block;
+  state->missing = state->expected;
+  ++state->phase;
+  ++b.clock;  // what was done before the barrier is seen behind it
+  for (unsigned rank = 0; rank < b.started; ++rank) {
+    Thread& thread = b.threads[rank];
+    if (thread.state == State::at_barrier_object && details_of(thread).barrier_object == state)
+      wake(&thread);
+  }
+}
+
+}  // namespace
+
+void init_barrier(BarrierState* state, unsigned expected) { *state = {expected, expected, 0}; }
+
+unsigned arrive(BarrierState* state, unsigned count, bool drop) {
+  const unsigned phase = state->phase;
+  if (drop) --state->expected;
+  state->missing -= count;
+  if (state->missing == 0) complete(state);
+  return phase;
+}
+
+void wait(BarrierState* state, unsigned phase) {
+  Thread* thread = block->current;
+  thread->place = __builtin_return_address(0);
+  while (state->phase == phase) {
+    details_of(*thread).barrier_object = state;
+    wait_in(thread, State::at_barrier_object);
+  }
+}
+
+bool has_passed(const BarrierState* state, unsigned phase) {
+  const bool passed = state->phase != phase;
+  note_spin(!passed);
+  return passed;
+}
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,392 @@
+#include "block.hpp"
+
+#include <sched.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstdlib>
+#include <new>
+
+#include "analysis.hpp"
+#include "builtins.hpp"
+#include "gang.hpp"
+#include "launch.hpp"
+#include "switch.hpp"
+#include "trouble.hpp"
+
+// The dynamic shared memory of the block that this thread of the operating system runs.
+extern "C" {
+alignas(1024) __thread char cuda_on_cpu_dynamic_shared[cuda_on_cpu::most_dynamic_shared];
+}
+
+extern __thread uint3 current_thread_index __asm__("threadIdx");
+
+namespace cuda_on_cpu {
+
+__thread Block* block = nullptr;
+
+namespace {
+
+constexpr unsigned spins_before_yield = 32;
+constexpr std::uint64_t most_idle_yields = 1 << 16;
+constexpr double most_idle_seconds = 10;
+constexpr std::uint64_t stack_end_mark = 0x5374'6169'7243'6173;
+
+char* free_stack() {
+  if (block->stack_pool == nullptr) {
+    const std::size_t bytes = stack_bytes * (most_threads + 1);
+    void* pool = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pool == MAP_FAILED) throw std::bad_alloc();
+    block->stack_pool = static_cast<char*>(pool);
+    for (std::size_t i = most_threads + 1; i-- > 0;)
+      block->stacks.push_back(block->stack_pool + i * stack_bytes);
+  }
+  char* stack = block->stacks.back();
+  block->stacks.pop_back();
+  return stack;
+}
+
+void run_threads();
+
+void* start_stack() {
+  char* stack = free_stack();
+  *reinterpret_cast<std::uint64_t*>(stack) = stack_end_mark;
+  const auto top = reinterpret_cast<std::uintptr_t>(stack + stack_bytes) & ~std::uintptr_t{63};
+  return fresh_stack(reinterpret_cast<char*>(top), run_threads);
+}
+
+void make_current(Thread* thread) {
+  thread->state = State::ready;
+  block->current = thread;
+  current_thread_index = thread->index;
+}
+
+/// Leaves the current stack for a thread that is ready, a new one, or the host's side.
+void leave(void** stack_pointer) {
+  Block& b = *block;
+  if (!b.ready.empty()) {
+    Thread* next = b.ready.pop();
+    make_current(next);
+    if (stack_pointer != &next->stack_pointer)
+      cuda_on_cpu_switch(stack_pointer, next->stack_pointer);
+  } else if (b.started < b.launch->threads) {
+    b.current = nullptr;
+    cuda_on_cpu_switch(stack_pointer, start_stack());
+  } else {
+    b.current = nullptr;
+    cuda_on_cpu_switch(stack_pointer, b.host);
+  }
+}
+
+void advance(uint3& index, const dim3& extent) {
+  if (++index.x < extent.x) return;
+  index.x = 0;
+  if (++index.y < extent.y) return;
+  index.y = 0;
+  ++index.z;
+}
+
+/// Gives the block up: control goes back to the host's side for good.
+[[noreturn]] void give_up() {
+  Block& b = *block;
+  b.failed = true;
+  b.current = nullptr;
+  void* nobody = nullptr;
+  cuda_on_cpu_switch(&nobody, b.host);
+  __builtin_unreachable();
+}
+
+/// Whom the threads at a barrier wait for: their block, its whole gang, or a gang that they told
+/// before that they have come.
+enum class Scope : unsigned { block, gang, gang_told };
+
+/// Lets the threads at the barrier go on, once all that live have come.
+void open_barrier(Thread* last) {
+  Block& b = *block;
+  const Thread& any = last != nullptr ? *last : *b.at_barrier.head;
+  if (b.gang != nullptr && static_cast<Scope>(any.mask) != Scope::block) {
+    if (static_cast<Scope>(any.mask) == Scope::gang) b.gang_phase = b.gang->arrive();
+    if (!b.gang->wait(b.gang_rank, b.gang_phase)) give_up();
+  }
+  // All that live are here, so the lanes of each warp that have not finished run from now on.
+  for (unsigned first = 0; first < b.launch->threads; first += warp_size) {
+    Warp& warp = b.warps[first / warp_size];
+    warp.running = static_cast<unsigned>(std::popcount(warp.lanes & ~warp.finished));
+  }
+  b.at_barrier_count = 0;
+  b.barrier_clock = b.clock++;
+  ++b.barriers;
+  b.predicates_sum = b.predicates;
+  b.predicates = 0;
+  b.ready.append(b.at_barrier);
+}
+
+void barrier(Scope scope, const void* place) {
+  Block& b = *block;
+  Thread* thread = b.current;
+  thread->place = place;
+  thread->mask = static_cast<unsigned>(scope);
+  if (!b.at_barrier.empty() && b.at_barrier.head->place != place)
+    analysis::different_barriers(*thread, *b.at_barrier.head);
+  if (++b.at_barrier_count == b.living) {
+    open_barrier(thread);
+  } else {
+    b.at_barrier.push(thread);
+    wait_in(thread, State::at_block_barrier);
+  }
+}
+
+/// Counts the predicates of the block's threads behind a barrier.
+int count_at_barrier(bool predicate, const void* place) {
+  block->predicates += predicate;
+  barrier(Scope::block, place);
+  return block->predicates_sum;
+}
+
+void arrive_at_gang() {
+  Block& b = *block;
+  b.gang_arrivals = 0;
+  if (b.gang != nullptr) b.gang_phase = b.gang->arrive();
+}
+
+void finish(Thread* thread) {
+  Block& b = *block;
+  thread->state = State::finished;
+  --b.living;
+  thread->warp->finished |= 1u << thread->lane;
+  lanes_changed(thread->warp);
+  lane_stopped(thread->warp);
+  if (b.gang_arrivals > 0 && b.gang_arrivals == b.living) arrive_at_gang();
+  if (b.at_barrier_count > 0 && b.at_barrier_count == b.living) open_barrier(nullptr);
+}
+
+void run_thread() {
+  Block& b = *block;
+  b.start_next = false;
+  const unsigned rank = b.started++;
+  Thread* thread = &b.threads[rank];
+  thread->index = b.next_index;
+  thread->rank = rank;
+  thread->lane = rank % warp_size;
+  thread->warp = &b.warps[rank / warp_size];
+  thread->spins = 0;
+  thread->fenced = false;
+  details_of(*thread).copies.clear();
+  details_of(*thread).batches = 0;
+  details_of(*thread).stack_top = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  advance(b.next_index, b.launch->configuration.block);
+  make_current(thread);
+  b.launch->invocation.call(b.launch->invocation.closure.get());
+  note_spin(false);
+  finish(thread);
+  b.current = nullptr;
+}
+
+/// The body of every stack: runs threads one after the other, until one of them waited and others
+/// are ready to go on.
+void run_threads() {
+  for (;;) {
+    Block& b = *block;
+    if ((b.ready.empty() || b.start_next) && b.started < b.launch->threads) {
+      run_thread();
+    } else {
+      const auto offset =
+          static_cast<std::size_t>(static_cast<char*>(__builtin_frame_address(0)) - b.stack_pool);
+      char* stack = b.stack_pool + offset / stack_bytes * stack_bytes;
+      if (*reinterpret_cast<std::uint64_t*>(stack) != stack_end_mark)
+        fatal("kernel " + b.launch->kernel + " uses more than " + std::to_string(stack_bytes) +
+              " bytes of stack a thread, which the CPU device does not have");
+      b.stacks.push_back(stack);
+      void* nobody = nullptr;
+      leave(&nobody);
+    }
+  }
+}
+
+void prepare(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank) {
+  if (block == nullptr) block = new Block;  // lives as long as its thread of the operating system
+  Block& b = *block;
+  const dim3 grid = launch.configuration.grid;
+  b.ready.clear();
+  b.at_barrier.clear();
+  b.launch = &launch;
+  b.gang = gang;
+  b.gang_rank = gang_rank;
+  b.number = number;
+  b.index = {number % grid.x, number / grid.x % grid.y, number / (grid.x * grid.y)};
+  b.next_index = {0, 0, 0};
+  b.started = 0;
+  b.living = launch.threads;
+  b.at_barrier_count = 0;
+  b.gang_arrivals = 0;
+  b.predicates = 0;
+  b.start_next = false;
+  b.failed = false;
+  b.idle_yields = 0;
+  b.barriers = 0;
+  b.barrier_clock = b.clock++;
+  for (unsigned first = 0; first < launch.threads; first += warp_size) {
+    const unsigned lanes = std::min(warp_size, launch.threads - first);
+    b.warps[first / warp_size] = {
+        &b.threads[first], lanes == 32 ? all_lanes : (1u << lanes) - 1, 0, 0, 0, lanes, 0};
+  }
+  const auto builtin = [](dim3 d) { return Builtin{d.x, d.y, d.z}; };
+  set_block(builtin(b.index), builtin(launch.configuration.block), builtin(grid));
+}
+
+/// Says which threads wait for what, when none can go on.
+void report_deadlock() {
+  Block& b = *block;
+  constexpr const char* waits[] = {"not started",
+                                   "ready",
+                                   "at a block barrier",
+                                   "in an operation of a warp",
+                                   "at a cuda::barrier",
+                                   "at an access",
+                                   "finished"};
+  unsigned counts[std::size(waits)] = {b.launch->threads - b.started};
+  const Thread* first = nullptr;
+  for (unsigned rank = 0; rank < b.started; ++rank) {
+    const Thread& thread = b.threads[rank];
+    ++counts[static_cast<unsigned>(thread.state)];
+    if (first == nullptr && thread.state != State::finished) first = &thread;
+  }
+  std::string sentence = "the threads of a block wait for each other:";
+  for (std::size_t i = 0; i < std::size(waits); ++i)
+    if (counts[i] > 0) sentence += ' ' + std::to_string(counts[i]) + ' ' + waits[i] + ',';
+  sentence.pop_back();
+  report_trouble(
+      {.kind = "deadlock", .place = first->place, .thread = first, .sentence = sentence});
+}
+
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Whether the block's threads have waited in loops for too long. A block that can wait for others
+/// is given time; one that is alone is not.
+bool waits_in_vain() {
+  Block& b = *block;
+  ++b.idle_yields;
+  if (analysis::enabled && b.gang == nullptr) return b.idle_yields > most_idle_yields;
+  if (b.idle_yields == 1) b.idle_since = seconds();
+  return b.idle_yields % 1024 == 0 && seconds() - b.idle_since > most_idle_seconds;
+}
+
+}  // namespace
+
+unsigned lane() { return block->current->lane; }
+unsigned thread_rank() { return block->current->rank; }
+
+void lane_stopped(Warp* warp) {
+  if (--warp->running == 0 && warp->pending != 0) analysis::resolve(*warp);
+}
+
+void wait_in(Thread* thread, State state) {
+  thread->state = state;
+  if (state != State::at_access) {
+    thread->spins = 0;
+    block->idle_yields = 0;
+  }
+  lane_stopped(thread->warp);
+  leave(&thread->stack_pointer);
+}
+
+void note_spin(bool idle) {
+  Thread& thread = *block->current;
+  if (!idle) {
+    thread.spins = 0;
+    block->idle_yields = 0;
+  } else if (++thread.spins > spins_before_yield) {
+    thread.spins = 0;
+    yield();
+  }
+}
+
+void wake(Thread* thread) {
+  thread->state = State::ready;
+  ++thread->warp->running;
+  block->ready.push(thread);
+}
+
+void yield() {
+  Block& b = *block;
+  Thread* thread = b.current;
+  if (waits_in_vain()) {
+    report_trouble({.kind = "deadlock",
+                    .place = __builtin_return_address(0),
+                    .thread = thread,
+                    .sentence = "a thread waits in a loop for what no other thread does"});
+    give_up();
+  }
+  lane_stopped(thread->warp);
+  if (b.started < b.launch->threads) {  // who waits must not starve those that have not started
+    wake(thread);
+    b.start_next = true;
+    b.current = nullptr;
+    cuda_on_cpu_switch(&thread->stack_pointer, start_stack());
+  } else if (b.ready.empty()) {
+    ++thread->warp->running;
+    if (b.gang != nullptr)
+      b.gang->take_turns(b.gang_rank);
+    else
+      sched_yield();
+  } else {
+    wake(thread);
+    leave(&thread->stack_pointer);
+  }
+}
+
+void block_barrier() { barrier(Scope::block, __builtin_return_address(0)); }
+
+int block_count(bool predicate) { return count_at_barrier(predicate, __builtin_return_address(0)); }
+
+void grid_barrier() {
+  if (!block->launch->configuration.cooperative)
+    fatal("kernel " + block->launch->kernel +
+          " waits for the whole grid, but was not launched cooperatively");
+  barrier(Scope::gang, __builtin_return_address(0));
+}
+
+void cluster_arrive() {
+  if (++block->gang_arrivals == block->living) arrive_at_gang();
+}
+
+void cluster_wait() { barrier(Scope::gang_told, __builtin_return_address(0)); }
+
+bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank) {
+  prepare(launch, number, gang, gang_rank);
+  Block& b = *block;
+  analysis::block_begins(b);
+  leave(&b.host);
+  b.current = nullptr;
+  if (b.living > 0) {
+    if (!b.failed) report_deadlock();
+    // The stacks of threads that never end are given up with all the others.
+    b.stacks.clear();
+    munmap(b.stack_pool, stack_bytes * (most_threads + 1));
+    b.stack_pool = nullptr;
+    if (gang != nullptr) gang->fail();
+  }
+  analysis::block_ends(b);
+  launch.barriers += b.barriers;
+  return b.living == 0;
+}
+
+}  // namespace cuda_on_cpu
+
+void __syncthreads() {
+  cuda_on_cpu::barrier(cuda_on_cpu::Scope::block, __builtin_return_address(0));
+}
+int __syncthreads_count(int predicate) {
+  return cuda_on_cpu::count_at_barrier(predicate != 0, __builtin_return_address(0));
+}
+int __syncthreads_or(int predicate) {
+  return cuda_on_cpu::count_at_barrier(predicate != 0, __builtin_return_address(0)) != 0;
+}
+int __syncthreads_and(int predicate) {
+  return cuda_on_cpu::count_at_barrier(predicate == 0, __builtin_return_address(0)) == 0;
+}

@@ -1,0 +1,192 @@
+/// \file
+/// The threads of a block: fibers that one thread of the operating system runs one after the other.
+///
+/// A stack runs the block's threads in a loop. Only when a thread has to wait does the next one
+/// start on a stack of its own, so that a kernel without barriers needs one stack and no switch.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "cuda_on_cpu/threads.hpp"
+
+namespace cuda_on_cpu {
+
+class Gang;
+struct Launch;
+struct Warp;
+
+inline constexpr unsigned warp_size = 32;
+inline constexpr unsigned most_threads = 1024;
+inline constexpr std::size_t most_dynamic_shared = 227 << 10;
+
+enum class State : std::uint8_t {
+  not_started,
+  ready,
+  at_block_barrier,
+  in_warp_collective,
+  at_barrier_object,
+  at_access,
+  finished
+};
+
+/// A memory access of a thread that waits for the other lanes of its warp.
+struct PendingAccess {
+  std::uintptr_t address;
+  std::uintptr_t place;  ///< of the instruction
+  std::uintptr_t depth;  ///< of the stack frame: the deepest goes first
+  std::uint8_t bytes;
+  std::uint8_t kind;
+  std::uint8_t space;
+};
+
+/// A copy that a thread started and has not waited for.
+struct PendingCopy {
+  void* to;
+  const void* from;
+  std::size_t bytes;
+  std::size_t batch;
+  const void* place;
+};
+
+/// A CUDA thread. What a barrier touches comes first and fills one line of the cache.
+struct alignas(64) Thread {
+  void* stack_pointer;
+  Thread* next;  ///< in a queue
+  Warp* warp;
+  const void* place;  ///< where it waits
+  uint3 index;
+  unsigned rank;
+  unsigned mask;   ///< of the collective it waits in, or the scope of the barrier
+  unsigned spins;  ///< rounds of a loop that waits for another thread
+  std::uint8_t lane;
+  State state;
+  bool fenced;  ///< whether it ever ordered its accesses by a fence
+  bool orders_memory;
+};
+static_assert(sizeof(Thread) == 64);
+
+/// The rest of a thread.
+struct Details {
+  void* record;  ///< of the collective it waits in
+  Combine combine;
+  const void* barrier_object;
+  std::uintptr_t stack_top;
+  PendingAccess access;
+  std::vector<PendingCopy> copies;
+  std::size_t batches;  ///< of copies that it closed
+};
+
+struct Warp {
+  Thread* threads;
+  unsigned lanes;     ///< that exist, as a mask
+  unsigned finished;  ///< masks of lanes
+  unsigned waiting;
+  unsigned pending;
+  unsigned running;     ///< number of lanes that neither wait nor have finished
+  std::uint32_t epoch;  ///< number of operations that ordered memory within the warp
+};
+
+/// Threads in the order in which they wait.
+struct Queue {
+  Thread* head = nullptr;
+  Thread** tail = &head;
+
+  Queue() = default;
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  bool empty() const { return head == nullptr; }
+  void clear() {
+    head = nullptr;
+    tail = &head;
+  }
+  void push(Thread* thread) {
+    thread->next = nullptr;
+    *tail = thread;
+    tail = &thread->next;
+  }
+  Thread* pop() {
+    Thread* thread = head;
+    head = thread->next;
+    if (head == nullptr) tail = &head;
+    return thread;
+  }
+  void append(Queue& other) {
+    if (other.empty()) return;
+    *tail = other.head;
+    tail = other.tail;
+    other.clear();
+  }
+};
+
+/// The block that this thread of the operating system runs, one after the other.
+struct Block {
+  Thread* current = nullptr;  ///< the CUDA thread that runs, or null on the host's side
+  Queue ready;
+  Queue at_barrier;
+  void* host = nullptr;  ///< the stack pointer of the host's side
+  Launch* launch = nullptr;
+  Gang* gang = nullptr;  ///< the blocks that this one can wait for, or null
+  unsigned gang_rank = 0;
+  unsigned number = 0;  ///< in the grid, x fastest
+  uint3 index = {};
+  uint3 next_index = {};  ///< of the next thread to start
+  unsigned started = 0;
+  unsigned living = 0;
+  unsigned at_barrier_count = 0;
+  unsigned gang_arrivals = 0;       ///< threads that told the gang that they have come
+  std::uint32_t gang_phase = 0;     ///< the phase of the gang that they wait for
+  int predicates = 0;               ///< sum over the threads at the barrier
+  int predicates_sum = 0;           ///< of the barrier passed last
+  std::uint32_t clock = 0;          ///< grows with all that orders the accesses of its threads
+  std::uint32_t barrier_clock = 0;  ///< at the barrier passed last
+  std::uint64_t barriers = 0;
+  std::uint64_t idle_yields = 0;  ///< since a thread last did anything but wait in a loop
+  double idle_since = 0;          ///< when that began, in seconds
+  bool start_next = false;        ///< whether a new thread goes before those that are ready
+  bool failed = false;
+  std::vector<char*> stacks;  ///< free ones
+  char* stack_pool = nullptr;
+  std::array<Thread, most_threads> threads;
+  std::array<Details, most_threads> details;  // by rank
+  std::array<Warp, most_threads / warp_size> warps;
+};
+
+/// The block of this thread of the operating system; null outside of kernels' threads.
+extern __thread Block* block;
+
+inline Details& details_of(const Thread& thread) { return block->details[thread.rank]; }
+
+/// Bytes of a thread's stack. The odd lines keep stacks from sharing sets of the cache.
+inline constexpr std::size_t stack_bytes = (128 << 10) + 192;
+
+/// Runs one block of a launch to its end.
+/// \returns whether it came to its end; if not, the failure was reported
+bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank);
+
+/// Makes a thread wait in `state` and runs others until it is woken.
+void wait_in(Thread* thread, State state);
+
+/// Notes that the current thread may be in a loop that waits for another thread, or that it is not;
+/// lets others run after some rounds.
+void note_spin(bool idle);
+
+/// Lets a waiting thread run again.
+void wake(Thread* thread);
+
+/// Says that a lane stopped running; its warp's accesses may be complete now.
+void lane_stopped(Warp* warp);
+
+/// Completes a collective of a warp whose lanes have changed, if they are all there now.
+void lanes_changed(Warp* warp);
+
+/// Whether an address lies on a stack of the threads of this block.
+inline bool on_a_stack(std::uintptr_t address) {
+  return address - reinterpret_cast<std::uintptr_t>(block->stack_pool) <
+         stack_bytes * (most_threads + 1);
+}
+
+}  // namespace cuda_on_cpu

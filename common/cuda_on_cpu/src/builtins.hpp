@@ -1,0 +1,18 @@
+/// \file
+/// The built-in variables under their real names, as the device's own code may write them.
+
+#pragma once
+
+namespace cuda_on_cpu {
+
+struct Builtin {
+  unsigned x, y, z;
+};
+
+void set_thread_index(Builtin index);
+void set_block(Builtin index, Builtin block, Builtin grid);
+
+/// Whether an address is that of a built-in variable, which is a register on a GPU.
+bool is_builtin(const void* address);
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,37 @@
+#include "cuda_on_cpu/copies.hpp"
+
+#include <cstring>
+
+#include "analysis.hpp"
+#include "block.hpp"
+
+namespace cuda_on_cpu {
+
+void start_copy(void* to, const void* from, std::size_t bytes) {
+  Thread& thread = *block->current;
+  details_of(thread).copies.push_back(
+      {to, from, bytes, details_of(thread).batches + 1, __builtin_return_address(0)});
+}
+
+std::size_t commit_copies() { return ++details_of(*block->current).batches; }
+
+void wait_for_batch(std::size_t number) {
+  auto& copies = details_of(*block->current).copies;
+  const void* frame = __builtin_frame_address(0);
+  std::size_t done = 0;
+  for (; done < copies.size() && copies[done].batch <= number; ++done) {
+    const PendingCopy& copy = copies[done];
+    if (copy.bytes == 0) continue;
+    analysis::access(copy.from, copy.bytes, analysis::read, copy.place, frame);
+    analysis::access(copy.to, copy.bytes, analysis::write, copy.place, frame);
+    std::memcpy(copy.to, copy.from, copy.bytes);
+  }
+  copies.erase(copies.begin(), copies.begin() + static_cast<std::ptrdiff_t>(done));
+}
+
+void wait_for_copies(std::size_t pending) {
+  const std::size_t batches = details_of(*block->current).batches;
+  if (batches > pending) wait_for_batch(batches - pending);
+}
+
+}  // namespace cuda_on_cpu

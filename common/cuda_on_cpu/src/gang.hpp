@@ -1,0 +1,67 @@
+/// \file
+/// Blocks that can wait for each other: a cluster, or the whole grid of a cooperative launch.
+
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace cuda_on_cpu {
+
+/// Each block of a gang has a thread of the operating system of its own.
+///
+/// In a program that is analysed only one of them runs at a time, in turn.
+class Gang {
+ public:
+  explicit Gang(unsigned size);
+
+  unsigned size() const { return static_cast<unsigned>(thread_areas_.size()); }
+
+  /// Enters as block `rank`: notes where its thread-local variables are, waits for the others.
+  void enter(unsigned rank);
+
+  /// Leaves for good: nobody waits for this block any more.
+  void leave(unsigned rank);
+
+  /// Says that a block has come to the barrier; returns the phase to wait for.
+  std::uint32_t arrive();
+
+  /// Waits until all blocks have arrived in a phase.
+  /// \returns false if they never will, because a block failed
+  bool wait(unsigned rank, std::uint32_t phase);
+
+  /// Lets another block run, where only one may.
+  void take_turns(unsigned rank);
+
+  /// Gives up: lets everybody who waits go.
+  void fail();
+  bool failed() const { return failed_; }
+
+  std::uint32_t phase() const { return phase_; }
+
+  /// The thread-local variables of a block, and whether it still runs.
+  const char* thread_area(unsigned rank) const { return thread_areas_[rank]; }
+  bool inside(unsigned rank) const { return inside_[rank]; }
+
+ private:
+  void complete();
+  void take_turn(std::unique_lock<std::mutex>& lock, unsigned rank);
+  void give_turn();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<const char*> thread_areas_;
+  std::vector<bool> inside_;
+  std::vector<bool> runnable_;  // wants the turn
+  unsigned members_;
+  unsigned arrived_ = 0;
+  unsigned entered_ = 0;
+  unsigned turn_ = 0;
+  bool turn_taken_ = false;
+  std::uint32_t phase_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,174 @@
+#include "launch.hpp"
+
+#include <condition_variable>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "analysis.hpp"
+#include "gang.hpp"
+#include "settings.hpp"
+#include "thread_area.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+/// Threads of the operating system that work on one launch at a time; the caller is one of them.
+class Crew {
+ public:
+  ~Crew() {
+    {
+      const std::scoped_lock lock(mutex_);
+      quit_ = true;
+    }
+    work_there_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  /// Calls work(0) to work(size - 1) at the same time.
+  template <typename Work>
+  void run(unsigned size, const Work& work) {
+    {
+      const std::scoped_lock lock(mutex_);
+      while (threads_.size() + 1 < size)
+        threads_.emplace_back(
+            [this, rank = static_cast<unsigned>(threads_.size() + 1)] { serve(rank); });
+      call_ = [](const void* object, unsigned rank) { (*static_cast<const Work*>(object))(rank); };
+      work_ = &work;
+      size_ = size;
+      left_ = size - 1;
+      ++round_;
+    }
+    if (size > 1) work_there_.notify_all();
+    work(0);
+    std::unique_lock lock(mutex_);
+    work_done_.wait(lock, [this] { return left_ == 0; });
+  }
+
+ private:
+  void serve(unsigned rank) {
+    std::uint64_t seen = 0;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      work_there_.wait(lock, [&] { return quit_ || (round_ != seen && rank < size_); });
+      if (quit_) return;
+      seen = round_;
+      lock.unlock();
+      call_(work_, rank);
+      lock.lock();
+      if (--left_ == 0) work_done_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable work_there_, work_done_;
+  std::vector<std::thread> threads_;
+  void (*call_)(const void*, unsigned) = nullptr;
+  const void* work_ = nullptr;
+  unsigned size_ = 0;
+  unsigned left_ = 0;
+  std::uint64_t round_ = 0;
+  bool quit_ = false;
+};
+
+Crew& crew() {
+  static Crew crew;
+  return crew;
+}
+
+/// Blocks that do not wait for each other: each thread of the crew takes the next one.
+void run_alone(Launch& launch) {
+  const unsigned workers = analysis::enabled ? 1 : std::min(settings().threads, launch.blocks);
+  std::atomic<unsigned> next = 0;
+  crew().run(workers, [&](unsigned) {
+    for (unsigned number; !launch.failed && (number = next++) < launch.blocks;)
+      if (!run_block(launch, number, nullptr, 0)) launch.failed = true;
+  });
+}
+
+/// Gangs of blocks, one gang after the other; `number_of(gang, rank)` is the block's number.
+template <typename NumberOf>
+void run_gangs(Launch& launch, unsigned gang_size, const NumberOf& number_of) {
+  std::vector<std::unique_ptr<Gang>> gangs(launch.blocks / gang_size);
+  for (auto& gang : gangs) gang = std::make_unique<Gang>(gang_size);
+  crew().run(gang_size, [&](unsigned rank) {
+    for (unsigned g = 0; g < gangs.size() && !launch.failed; ++g) {
+      gangs[g]->enter(rank);
+      if (!run_block(launch, number_of(g, rank), gangs[g].get(), rank)) launch.failed = true;
+      gangs[g]->leave(rank);
+    }
+  });
+}
+
+/// The number of the block that is `rank` in a cluster, both counted with x fastest.
+unsigned number_in_cluster(const Configuration& c, unsigned cluster, unsigned rank) {
+  const dim3 clusters(c.grid.x / c.cluster.x, c.grid.y / c.cluster.y, c.grid.z / c.cluster.z);
+  const unsigned x = cluster % clusters.x * c.cluster.x + rank % c.cluster.x;
+  const unsigned y =
+      cluster / clusters.x % clusters.y * c.cluster.y + rank / c.cluster.x % c.cluster.y;
+  const unsigned z =
+      cluster / (clusters.x * clusters.y) * c.cluster.z + rank / (c.cluster.x * c.cluster.y);
+  return (z * c.grid.y + y) * c.grid.x + x;
+}
+
+unsigned size_of(dim3 extent) { return extent.x * extent.y * extent.z; }
+
+}  // namespace
+
+bool is_valid(const Configuration& c) {
+  constexpr unsigned most_layers = 65535, most_block_layers = 64, most_cluster = 16;
+  const bool grid = c.grid.x > 0 && c.grid.y > 0 && c.grid.z > 0 && c.grid.x <= 0x7fffffff &&
+                    c.grid.y <= most_layers && c.grid.z <= most_layers;
+  const bool block = c.block.x > 0 && c.block.y > 0 && c.block.z > 0 && c.block.x <= most_threads &&
+                     c.block.y <= most_threads && c.block.z <= most_block_layers &&
+                     size_of(c.block) <= most_threads;
+  if (!grid || !block) return false;
+  const unsigned cluster = size_of(c.cluster);
+  return cluster > 0 && cluster <= most_cluster && c.grid.x % c.cluster.x == 0 &&
+         c.grid.y % c.cluster.y == 0 && c.grid.z % c.cluster.z == 0;
+}
+
+bool run(Launch& launch) {
+  const Configuration& c = launch.configuration;
+  launch.blocks = size_of(c.grid);
+  launch.threads = size_of(c.block);
+  analysis::launch_begins(launch);
+  if (c.cooperative)
+    run_gangs(launch, launch.blocks, [](unsigned, unsigned rank) { return rank; });
+  else if (const unsigned cluster = size_of(c.cluster); cluster > 1)
+    run_gangs(launch, cluster,
+              [&](unsigned gang, unsigned rank) { return number_in_cluster(c, gang, rank); });
+  else
+    run_alone(launch);
+  analysis::launch_ends(launch);
+  return !launch.failed;
+}
+
+unsigned cluster_rank() { return block->launch->configuration.cooperative ? 0 : block->gang_rank; }
+
+dim3 cluster_extent() { return block->launch->configuration.cluster; }
+
+dim3 cluster_position() {
+  const dim3 extent = cluster_extent();
+  const unsigned rank = cluster_rank();
+  return {rank % extent.x, rank / extent.x % extent.y, rank / (extent.x * extent.y)};
+}
+
+void* in_block_of_cluster(const void* address, unsigned rank) {
+  const Block& b = *block;
+  const char* here = static_cast<const char*>(address);
+  if (b.gang == nullptr) return const_cast<char*>(here);
+  const auto offset = here - static_cast<const char*>(__builtin_thread_pointer());
+  return const_cast<char*>(b.gang->thread_area(rank)) + offset;
+}
+
+bool is_shared_of(const void* address, unsigned rank) {
+  const auto* area =
+      static_cast<const char*>(in_block_of_cluster(__builtin_thread_pointer(), rank));
+  const auto* byte = static_cast<const char*>(address);
+  return byte < area && byte >= area - thread_area_bytes();
+}
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,128 @@
+#include "memory.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "analysis.hpp"
+#include "settings.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+constexpr std::size_t alignment = 512;
+// Between allocations of a program that is analysed, so that who misses one does not hit the next.
+constexpr std::size_t guard = 4096;
+constexpr int poison = 0xFF;  // NaN in every floating-point type
+
+struct Heap {
+  std::mutex mutex;
+  std::deque<Allocation> all;
+  std::map<std::uintptr_t, Allocation*> by_base;  // the newest of each base
+  std::vector<std::size_t> taken;
+  std::atomic<std::uintptr_t> lowest = ~std::uintptr_t{0}, highest = 0;
+};
+
+Heap& heap() {
+  static Heap& heap = *new Heap;  // outlives the destructors that may still free memory
+  return heap;
+}
+
+std::uintptr_t number_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+
+std::size_t& taken_of(int device) {
+  auto& taken = heap().taken;
+  taken.resize(static_cast<std::size_t>(settings().devices));
+  return taken[static_cast<std::size_t>(device)];
+}
+
+bool takes_device_memory(MemorySpace space) {
+  return space == MemorySpace::device || space == MemorySpace::managed;
+}
+
+Allocation* add(char* base, std::size_t bytes, MemorySpace space, int device) {
+  Heap& h = heap();
+  h.all.push_back({base, bytes, space, device, static_cast<unsigned>(h.all.size() + 1)});
+  h.by_base[number_of(base)] = &h.all.back();
+  h.lowest = std::min<std::uintptr_t>(h.lowest, number_of(base));
+  h.highest = std::max<std::uintptr_t>(h.highest, number_of(base) + bytes);
+  analysis::allocated(base, bytes);
+  return &h.all.back();
+}
+
+Allocation* at_or_before(const void* address) {
+  auto& by_base = heap().by_base;
+  const auto after = by_base.upper_bound(number_of(address));
+  return after == by_base.begin() ? nullptr : std::prev(after)->second;
+}
+
+}  // namespace
+
+Allocation* allocate(std::size_t bytes, MemorySpace space, int device) {
+  const std::scoped_lock lock(heap().mutex);
+  if (takes_device_memory(space)) {
+    std::size_t& taken = taken_of(device);
+    if (bytes > settings().memory || taken + bytes > settings().memory) return nullptr;
+    taken += bytes;
+  }
+  const std::size_t margin = analysis::enabled ? guard : 0;
+  const std::size_t whole = (bytes + 2 * margin + alignment - 1) / alignment * alignment;
+  auto* base = static_cast<char*>(std::aligned_alloc(alignment, whole));
+  if (base == nullptr) return nullptr;
+  std::memset(base, poison, whole);
+  return add(base + margin, bytes, space, device);
+}
+
+Allocation* register_host(void* base, std::size_t bytes, int device) {
+  const std::scoped_lock lock(heap().mutex);
+  auto* first = static_cast<char*>(base);
+  for (const char* end : {first, first + bytes - 1}) {
+    const Allocation* known = at_or_before(end);
+    if (known != nullptr && known->living && known->contains(end)) return nullptr;
+  }
+  return add(first, bytes, MemorySpace::registered, device);
+}
+
+void release(Allocation* allocation) {
+  const std::scoped_lock lock(heap().mutex);
+  allocation->living = false;
+  if (takes_device_memory(allocation->space)) taken_of(allocation->device) -= allocation->bytes;
+  if (analysis::enabled || allocation->space == MemorySpace::registered) return;
+  heap().by_base.erase(number_of(allocation->base));
+  std::free(allocation->base);
+}
+
+Allocation* find_allocation(const void* address) {
+  const std::scoped_lock lock(heap().mutex);
+  Allocation* found = at_or_before(address);
+  const bool inside =
+      found != nullptr && found->living && (found->contains(address) || found->base == address);
+  return inside ? found : nullptr;
+}
+
+const Allocation* nearest_allocation(const void* address) {
+  const std::scoped_lock lock(heap().mutex);
+  const Allocation* before = at_or_before(address);
+  const auto after = heap().by_base.upper_bound(number_of(address));
+  if (after == heap().by_base.end()) return before;
+  if (before == nullptr) return after->second;
+  const auto gap_before = static_cast<const char*>(address) - (before->base + before->bytes);
+  const auto gap_after = after->second->base - static_cast<const char*>(address);
+  return gap_before <= gap_after ? before : after->second;
+}
+
+bool may_be_allocated(const void* address) {
+  return number_of(address) >= heap().lowest && number_of(address) < heap().highest;
+}
+
+std::size_t memory_taken(int device) {
+  const std::scoped_lock lock(heap().mutex);
+  return taken_of(device);
+}
+
+}  // namespace cuda_on_cpu

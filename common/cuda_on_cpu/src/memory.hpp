@@ -1,0 +1,52 @@
+/// \file
+/// Memory that the CUDA runtime knows: on a device, pinned on the host, or managed.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cuda_on_cpu {
+
+enum class MemorySpace { device, pinned, registered, managed };
+
+struct Allocation {
+  char* base;
+  std::size_t bytes;
+  MemorySpace space;
+  int device;
+  unsigned number;  ///< in the order of allocation, from 1
+  bool living = true;
+  void* shadow = nullptr;  ///< of the analysis
+
+  bool contains(const void* address, std::size_t size = 1) const {
+    const auto offset = static_cast<const char*>(address) - base;
+    return offset >= 0 && static_cast<std::size_t>(offset) + size <= bytes;
+  }
+  /// Whether host code may touch it.
+  bool on_host() const { return space != MemorySpace::device; }
+};
+
+/// Poisoned memory of a device or of the host; null if the device's memory does not suffice.
+Allocation* allocate(std::size_t bytes, MemorySpace space, int device);
+
+/// Makes the runtime know memory of the host; null if some of it is known already.
+Allocation* register_host(void* base, std::size_t bytes, int device);
+
+/// Gives an allocation back. Programs that are analysed keep it, to see who still uses it.
+void release(Allocation* allocation);
+
+/// The living allocation that an address lies in, or null.
+Allocation* find_allocation(const void* address);
+
+/// The allocation, living or not, that an address lies in or nearest to; null if there is none.
+const Allocation* nearest_allocation(const void* address);
+
+/// Whether an address lies between the lowest and the highest that were ever allocated: a quick
+/// answer that is right when it says no.
+bool may_be_allocated(const void* address);
+
+/// Bytes of a device's memory that are taken.
+std::size_t memory_taken(int device);
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,38 @@
+/// \file
+/// Linked into programs that are not analysed: trouble is printed, the rest is left out.
+
+#include <cstdio>
+
+#include "analysis.hpp"
+#include "launch.hpp"
+#include "trouble.hpp"
+
+namespace cuda_on_cpu {
+
+void report_trouble(const Trouble& trouble) {
+  const Block* b = block;
+  const char* kernel = b != nullptr && b->launch != nullptr ? b->launch->kernel.c_str() : "";
+  const uint3 in = b != nullptr ? b->index : uint3{};
+  const uint3 at = trouble.thread != nullptr ? trouble.thread->index : uint3{};
+  std::fprintf(stderr, "kernel %s, block (%u, %u, %u), thread (%u, %u, %u): %s: %s\n", kernel, in.x,
+               in.y, in.z, at.x, at.y, at.z, trouble.kind, trouble.sentence.c_str());
+}
+
+namespace analysis {
+
+const bool enabled = false;
+
+void launch_begins(Launch&) {}
+void launch_ends(Launch&) {}
+void block_begins(Block&) {}
+void block_ends(Block&) {}
+void resolve(Warp&) {}
+void different_barriers(const Thread&, const Thread&) {}
+void access(const void*, std::size_t, Kind, const void*, const void*) {}
+void copy_access(const void*, std::size_t, Kind, const Operation&) {}
+void fence() {}
+void allocated(const void*, std::size_t) {}
+void freed(const void*, std::size_t, const void*) {}
+
+}  // namespace analysis
+}  // namespace cuda_on_cpu

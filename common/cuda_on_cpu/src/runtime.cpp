@@ -1,0 +1,465 @@
+/// \file
+/// The runtime's calls about errors, devices and kernels.
+
+#include <cstring>
+#include <map>
+#include <set>
+#include <string>
+
+#include "analysis.hpp"
+#include "launch.hpp"
+#include "memory.hpp"
+#include "settings.hpp"
+#include "stream.hpp"
+#include "symbols.hpp"
+#include "trouble.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+// A small H200: its limits a block and a thread, few enough processors for a laptop.
+constexpr int processors = 8;
+constexpr int most_threads_of_processor = 2048;
+constexpr std::size_t shared_of_processor = 228 << 10;
+constexpr std::size_t reserved_shared = 1 << 10;
+constexpr std::size_t plain_shared = 48 << 10;  // what a kernel gets without asking for more
+
+thread_local cudaError_t last_error = cudaSuccess;
+thread_local int device = 0;
+
+std::map<AnyKernel, int>& opted_in() {
+  static std::map<AnyKernel, int> opted_in;
+  return opted_in;
+}
+
+std::set<std::pair<int, int>>& peers() {
+  static std::set<std::pair<int, int>> peers;
+  return peers;
+}
+
+bool is_device(int d) { return d >= 0 && d < settings().devices; }
+
+/// The dynamic shared memory that some kernel asked to be allowed.
+std::size_t allowed_shared() {
+  std::size_t allowed = plain_shared;
+  for (const auto& [kernel, bytes] : opted_in())
+    allowed = std::max(allowed, static_cast<std::size_t>(bytes));
+  return allowed;
+}
+
+int blocks_of_processor(int block_size, std::size_t shared) {
+  if (block_size < 1 || block_size > static_cast<int>(most_threads)) return 0;
+  const int warps = (block_size + 31) / 32;
+  const int by_threads = std::min(32, most_threads_of_processor / (32 * warps));
+  const auto by_shared = static_cast<int>(shared_of_processor / (shared + reserved_shared));
+  return std::min(by_threads, by_shared);
+}
+
+cudaError_t refusal_of(const Configuration& c) {
+  if (!is_valid(c)) return cudaErrorInvalidConfiguration;
+  if (c.dynamic_shared > allowed_shared()) return cudaErrorInvalidValue;
+  const std::size_t blocks = std::size_t{c.grid.x} * c.grid.y * c.grid.z;
+  const auto size = static_cast<int>(c.block.x * c.block.y * c.block.z);
+  const auto together =
+      static_cast<std::size_t>(processors * blocks_of_processor(size, c.dynamic_shared));
+  if (c.cooperative && blocks > together) return cudaErrorCooperativeLaunchTooLarge;
+  return cudaSuccess;
+}
+
+struct ErrorText {
+  cudaError_t error;
+  const char* name;
+  const char* text;
+};
+
+constexpr ErrorText error_texts[] = {
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
+    {cudaErrorCudartUnloading, "cudaErrorCudartUnloading", "driver shutting down"},
+    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration",
+     "invalid configuration argument"},
+    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
+    {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
+    {cudaErrorInvalidDevicePointer, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
+    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection",
+     "invalid copy direction for memcpy"},
+    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
+    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice",
+     "no kernel image is available for execution on the device"},
+    {cudaErrorPeerAccessUnsupported, "cudaErrorPeerAccessUnsupported",
+     "peer access is not supported between these two devices"},
+    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
+    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress",
+     "an illegal memory access was encountered"},
+    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
+     "too many resources requested for launch"},
+    {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
+    {cudaErrorPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled",
+     "peer access is already enabled"},
+    {cudaErrorPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled",
+     "peer access has not been enabled"},
+    {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
+    {cudaErrorHostMemoryAlreadyRegistered, "cudaErrorHostMemoryAlreadyRegistered",
+     "part or all of the requested memory range is already mapped"},
+    {cudaErrorHostMemoryNotRegistered, "cudaErrorHostMemoryNotRegistered",
+     "pointer does not correspond to a registered memory region"},
+    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",
+     "too many blocks in cooperative launch"},
+    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+    {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
+     "operation not permitted when stream is capturing"},
+    {cudaErrorStreamCaptureInvalidated, "cudaErrorStreamCaptureInvalidated",
+     "operation failed due to a previous error during capture"},
+    {cudaErrorStreamCaptureUnjoined, "cudaErrorStreamCaptureUnjoined",
+     "capturing stream has unjoined work"},
+    {cudaErrorInvalidClusterSize, "cudaErrorInvalidClusterSize", "cluster misconfiguration"},
+    {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
+};
+
+const ErrorText* text_of(cudaError_t error) {
+  for (const ErrorText& text : error_texts)
+    if (text.error == error) return &text;
+  return nullptr;
+}
+
+}  // namespace
+
+cudaError_t fail(cudaError_t error) {
+  if (error != cudaSuccess) last_error = error;
+  return error;
+}
+
+int& current_device() { return device; }
+
+void submit(const char* kernel, const Configuration& configuration, Invocation invocation) {
+  const std::scoped_lock guard(runtime_mutex());
+  if (lasting_error() != cudaSuccess) {
+    fail(lasting_error());
+    return;
+  }
+  CUstream_st* stream = find_stream(configuration.stream);
+  cudaError_t refusal =
+      stream == nullptr ? cudaErrorInvalidResourceHandle : refusal_of(configuration);
+  if (refusal == cudaSuccess && stream->device != current_device() &&
+      configuration.stream != nullptr)
+    refusal = cudaErrorInvalidResourceHandle;
+  if (refusal != cudaSuccess) {
+    fail(refusal);
+    return;
+  }
+  enqueue(
+      *stream,
+      [kernel = std::string(kernel), configuration, invocation](const Operation& operation) {
+        Launch launch{kernel, configuration, invocation, 0, 0, operation.number, operation.device};
+        if (run(launch)) return true;
+        lasting_error() = cudaErrorLaunchTimeout;
+        return false;
+      },
+      nullptr);
+}
+
+Configuration configuration(const cudaLaunchConfig_t& config) {
+  Configuration c{config.gridDim, config.blockDim, config.dynamicSmemBytes, config.stream};
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = config.attrs[i];
+    const auto& extent = attribute.val.clusterDim;
+    if (attribute.id == cudaLaunchAttributeClusterDimension)
+      c.cluster = dim3(extent.x, extent.y, extent.z);
+    else if (attribute.id == cudaLaunchAttributeCooperative)
+      c.cooperative = attribute.val.cooperative != 0;
+  }
+  return c;
+}
+
+const char* name_of(AnyKernel kernel) {
+  static std::map<AnyKernel, std::string> names;
+  const std::scoped_lock guard(runtime_mutex());
+  auto& name = names[kernel];
+  if (name.empty()) name = function_at(reinterpret_cast<const void*>(kernel));
+  return name.c_str();
+}
+
+cudaError_t set_attribute(AnyKernel kernel, cudaFuncAttribute attribute, int value) {
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return lasting_error();
+  if (value < 0 || value > static_cast<int>(most_dynamic_shared))
+    return fail(cudaErrorInvalidValue);
+  const std::scoped_lock guard(runtime_mutex());
+  opted_in()[kernel] = value;
+  return lasting_error();
+}
+
+cudaError_t get_attributes(cudaFuncAttributes* attributes, AnyKernel kernel) {
+  const std::scoped_lock guard(runtime_mutex());
+  const auto found = opted_in().find(kernel);
+  *attributes = {};
+  attributes->maxThreadsPerBlock = static_cast<int>(most_threads);
+  attributes->maxDynamicSharedSizeBytes =
+      found == opted_in().end() ? static_cast<int>(plain_shared) : found->second;
+  return lasting_error();
+}
+
+cudaError_t active_blocks(int* blocks, AnyKernel, int block_size, std::size_t shared) {
+  if (block_size < 1 || block_size > static_cast<int>(most_threads))
+    return fail(cudaErrorInvalidValue);
+  *blocks = blocks_of_processor(block_size, shared);
+  return lasting_error();
+}
+
+cudaError_t active_clusters(int* clusters, AnyKernel, const cudaLaunchConfig_t& config) {
+  const Configuration c = configuration(config);
+  if (!is_valid(c)) return fail(cudaErrorInvalidConfiguration);
+  const auto size = static_cast<int>(c.block.x * c.block.y * c.block.z);
+  const auto blocks = static_cast<int>(c.cluster.x * c.cluster.y * c.cluster.z);
+  *clusters = processors * blocks_of_processor(size, c.dynamic_shared) / blocks;
+  return lasting_error();
+}
+
+bool may_access(int from, int to) { return from == to || peers().contains({from, to}); }
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+const char* cudaGetErrorName(cudaError_t error) {
+  const ErrorText* text = text_of(error);
+  return text == nullptr ? "unrecognized error code" : text->name;
+}
+
+const char* cudaGetErrorString(cudaError_t error) {
+  const ErrorText* text = text_of(error);
+  return text == nullptr ? "unrecognized error code" : text->text;
+}
+
+cudaError_t cudaGetLastError() {
+  if (lasting_error() != cudaSuccess) return lasting_error();
+  return std::exchange(last_error, cudaSuccess);
+}
+
+cudaError_t cudaPeekAtLastError() {
+  return lasting_error() != cudaSuccess ? lasting_error() : last_error;
+}
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  if (count == nullptr) return fail(cudaErrorInvalidValue);
+  *count = settings().devices;
+  return lasting_error();
+}
+
+cudaError_t cudaSetDevice(int d) {
+  if (!is_device(d)) return fail(cudaErrorInvalidDevice);
+  device = d;
+  return lasting_error();
+}
+
+cudaError_t cudaGetDevice(int* d) {
+  *d = device;
+  return lasting_error();
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int d) {
+  if (properties == nullptr) return fail(cudaErrorInvalidValue);
+  if (!is_device(d)) return fail(cudaErrorInvalidDevice);
+  *properties = {};
+  std::strcpy(properties->name, "CPU device");
+  properties->totalGlobalMem = settings().memory;
+  properties->sharedMemPerBlock = plain_shared;
+  properties->regsPerBlock = properties->regsPerMultiprocessor = 65536;
+  properties->warpSize = 32;
+  properties->maxThreadsPerBlock = most_threads;
+  properties->maxThreadsDim[0] = properties->maxThreadsDim[1] = most_threads;
+  properties->maxThreadsDim[2] = 64;
+  properties->maxGridSize[0] = 2147483647;
+  properties->maxGridSize[1] = properties->maxGridSize[2] = 65535;
+  properties->totalConstMem = 64 << 10;
+  properties->major = 9;
+  properties->multiProcessorCount = processors;
+  properties->concurrentKernels = properties->unifiedAddressing = properties->managedMemory = 1;
+  properties->concurrentManagedAccess = properties->canMapHostMemory = 1;
+  properties->asyncEngineCount = 3;
+  properties->memoryBusWidth = 6144;
+  properties->l2CacheSize = 60 << 20;
+  properties->maxThreadsPerMultiProcessor = most_threads_of_processor;
+  properties->sharedMemPerMultiprocessor = shared_of_processor;
+  properties->cooperativeLaunch = properties->clusterLaunch = 1;
+  properties->sharedMemPerBlockOptin = most_dynamic_shared;
+  properties->reservedSharedMemPerBlock = reserved_shared;
+  properties->maxBlocksPerMultiProcessor = 32;
+  properties->streamPrioritiesSupported = 1;
+  return lasting_error();
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int d) {
+  cudaDeviceProp p;
+  if (value == nullptr) return fail(cudaErrorInvalidValue);
+  if (const cudaError_t error = cudaGetDeviceProperties(&p, d); error != cudaSuccess) return error;
+  const auto whole = [](std::size_t number) { return static_cast<int>(number); };
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock:
+      *value = p.maxThreadsPerBlock;
+      break;
+    case cudaDevAttrMaxBlockDimX:
+      *value = p.maxThreadsDim[0];
+      break;
+    case cudaDevAttrMaxBlockDimY:
+      *value = p.maxThreadsDim[1];
+      break;
+    case cudaDevAttrMaxBlockDimZ:
+      *value = p.maxThreadsDim[2];
+      break;
+    case cudaDevAttrMaxGridDimX:
+      *value = p.maxGridSize[0];
+      break;
+    case cudaDevAttrMaxGridDimY:
+      *value = p.maxGridSize[1];
+      break;
+    case cudaDevAttrMaxGridDimZ:
+      *value = p.maxGridSize[2];
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      *value = whole(p.sharedMemPerBlock);
+      break;
+    case cudaDevAttrTotalConstantMemory:
+      *value = whole(p.totalConstMem);
+      break;
+    case cudaDevAttrWarpSize:
+      *value = p.warpSize;
+      break;
+    case cudaDevAttrMaxRegistersPerBlock:
+      *value = p.regsPerBlock;
+      break;
+    case cudaDevAttrClockRate:
+      *value = 1980000;
+      break;
+    case cudaDevAttrMultiProcessorCount:
+      *value = p.multiProcessorCount;
+      break;
+    case cudaDevAttrIntegrated:
+      *value = p.integrated;
+      break;
+    case cudaDevAttrCanMapHostMemory:
+      *value = p.canMapHostMemory;
+      break;
+    case cudaDevAttrConcurrentKernels:
+      *value = p.concurrentKernels;
+      break;
+    case cudaDevAttrMemoryClockRate:
+      *value = 3201000;
+      break;
+    case cudaDevAttrGlobalMemoryBusWidth:
+      *value = p.memoryBusWidth;
+      break;
+    case cudaDevAttrL2CacheSize:
+      *value = p.l2CacheSize;
+      break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      *value = p.maxThreadsPerMultiProcessor;
+      break;
+    case cudaDevAttrAsyncEngineCount:
+      *value = p.asyncEngineCount;
+      break;
+    case cudaDevAttrUnifiedAddressing:
+      *value = p.unifiedAddressing;
+      break;
+    case cudaDevAttrComputeCapabilityMajor:
+      *value = p.major;
+      break;
+    case cudaDevAttrComputeCapabilityMinor:
+      *value = p.minor;
+      break;
+    case cudaDevAttrStreamPrioritiesSupported:
+      *value = p.streamPrioritiesSupported;
+      break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      *value = whole(p.sharedMemPerMultiprocessor);
+      break;
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
+      *value = p.regsPerMultiprocessor;
+      break;
+    case cudaDevAttrManagedMemory:
+      *value = p.managedMemory;
+      break;
+    case cudaDevAttrPageableMemoryAccess:
+      *value = p.pageableMemoryAccess;
+      break;
+    case cudaDevAttrConcurrentManagedAccess:
+      *value = p.concurrentManagedAccess;
+      break;
+    case cudaDevAttrCooperativeLaunch:
+      *value = p.cooperativeLaunch;
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      *value = whole(p.sharedMemPerBlockOptin);
+      break;
+    case cudaDevAttrMaxBlocksPerMultiprocessor:
+      *value = p.maxBlocksPerMultiProcessor;
+      break;
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+      *value = whole(p.reservedSharedMemPerBlock);
+      break;
+    case cudaDevAttrClusterLaunch:
+      *value = p.clusterLaunch;
+      break;
+    default:
+      return fail(cudaErrorInvalidValue);
+  }
+  return lasting_error();
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  const std::scoped_lock guard(runtime_mutex());
+  synchronise_device(device);
+  return fail(lasting_error());
+}
+
+cudaError_t cudaDeviceReset() {
+  const std::scoped_lock guard(runtime_mutex());
+  synchronise_device(device);
+  last_error = lasting_error() = cudaSuccess;
+  return cudaSuccess;
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned) { return lasting_error(); }
+
+cudaError_t cudaInitDevice(int d, unsigned, unsigned) {
+  return is_device(d) ? lasting_error() : fail(cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int* can, int d, int peer) {
+  if (!is_device(d) || !is_device(peer)) return fail(cudaErrorInvalidDevice);
+  *can = d != peer;
+  return lasting_error();
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  const std::scoped_lock guard(runtime_mutex());
+  if (!is_device(peer) || peer == device) return fail(cudaErrorInvalidDevice);
+  if (flags != 0) return fail(cudaErrorInvalidValue);
+  if (!peers().insert({device, peer}).second) return fail(cudaErrorPeerAccessAlreadyEnabled);
+  return lasting_error();
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+  const std::scoped_lock guard(runtime_mutex());
+  if (!is_device(peer)) return fail(cudaErrorInvalidDevice);
+  return peers().erase({device, peer}) == 1 ? lasting_error() : fail(cudaErrorPeerAccessNotEnabled);
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  *least = 0;
+  *greatest = -5;
+  return lasting_error();
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = 13000;
+  return lasting_error();
+}
+cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
+cudaError_t cudaDeviceSetLimit(cudaLimit, std::size_t) { return lasting_error(); }
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return lasting_error(); }

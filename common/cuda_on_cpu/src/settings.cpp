@@ -1,0 +1,47 @@
+#include "settings.hpp"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+#include <thread>
+
+#include "trouble.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+std::uint64_t number(const char* name, std::uint64_t standard, std::uint64_t most) {
+  const char* value = std::getenv(name);
+  if (value == nullptr) return standard;
+  const std::string_view text(value);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > most)
+    fatal(std::string(name) + " must be an integer from 1 to " + std::to_string(most) + ", not '" +
+          value + "'");
+  return number;
+}
+
+Settings read_settings() {
+  constexpr std::uint64_t most = std::uint64_t{1} << 40;
+  const std::uint64_t physical = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                                 static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  const char* report = std::getenv("CUDA_ON_CPU_REPORT");
+  return {static_cast<unsigned>(number("CUDA_ON_CPU_THREADS", cores, 1024)),
+          static_cast<int>(number("CUDA_ON_CPU_DEVICES", 1, 64)),
+          number("CUDA_ON_CPU_MEMORY", physical / 2, most),
+          report == nullptr ? "" : report};
+}
+
+}  // namespace
+
+const Settings& settings() {
+  static const Settings settings = read_settings();
+  return settings;
+}
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,21 @@
+/// \file
+/// What users set by environment variables.
+
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace cuda_on_cpu {
+
+struct Settings {
+  unsigned threads;    ///< CUDA_ON_CPU_THREADS: threads of the operating system
+  int devices;         ///< CUDA_ON_CPU_DEVICES: number of devices
+  std::size_t memory;  ///< CUDA_ON_CPU_MEMORY: bytes of each device's memory
+  std::string report;  ///< CUDA_ON_CPU_REPORT: where an analysed program writes its report
+};
+
+/// Read once; a value that makes no sense ends the program with a sentence.
+const Settings& settings();
+
+}  // namespace cuda_on_cpu

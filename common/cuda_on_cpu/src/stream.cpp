@@ -1,0 +1,512 @@
+#include "stream.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "analysis.hpp"
+#include "settings.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+// The host waits when it is this far ahead of a stream.
+constexpr std::size_t longest_queue = 1024;
+
+/// When an operation ran, for the analysis: how many operations of each chain are done before it.
+/// Chain 0 is the host; each stream is another.
+struct Time {
+  std::uint32_t chain = 0;
+  std::uint32_t sequence = 0;
+  std::vector<std::uint32_t> clock = {};
+};
+
+void join(std::vector<std::uint32_t>& clock, const std::vector<std::uint32_t>& other) {
+  if (clock.size() < other.size()) clock.resize(other.size());
+  for (std::size_t i = 0; i < other.size(); ++i) clock[i] = std::max(clock[i], other[i]);
+}
+
+struct Streams {
+  std::recursive_mutex mutex;
+  std::deque<CUstream_st> legacy, per_thread;  // one a device
+  std::vector<CUstream_st*> created;
+  std::uint32_t chains = 1;
+  std::uint32_t operations = 1;  // operation 0 is the host before it did anything
+  std::deque<Time> times{Time{0, 0, {0}}};
+  std::vector<std::uint32_t> host_clock{0};
+  std::uint32_t host_number = 0;
+  bool host_moved = false;  // since host_number was given
+  cudaError_t lasting = cudaSuccess;
+};
+
+Streams& streams() {
+  static Streams& streams = *[] {
+    auto* made = new Streams;  // outlives the destructors that may still synchronise
+    for (int device = 0; device < settings().devices; ++device)
+      for (auto* special : {&made->legacy, &made->per_thread}) {
+        special->emplace_back();
+        special->back().device = device;
+        special->back().chain = made->chains++;
+      }
+    return made;
+  }();
+  return streams;
+}
+
+void host_moves_on() {
+  ++streams().host_clock[0];
+  streams().host_moved = true;
+}
+
+/// Gives an operation its place in the order of the program.
+void number(Operation& operation, std::uint32_t chain) {
+  Streams& s = streams();
+  operation.number = s.operations++;
+  if (!analysis::enabled) return;
+  Time time{chain, operation.number, s.host_clock};
+  for (const auto& before : operation.after) join(time.clock, s.times[before->number].clock);
+  if (time.clock.size() <= chain) time.clock.resize(chain + 1);
+  time.clock[chain] = time.sequence;
+  s.times.push_back(std::move(time));
+  host_moves_on();
+}
+
+/// The host knows that an operation is done.
+void host_learns(const Operation& operation) {
+  if (!analysis::enabled) return;
+  join(streams().host_clock, streams().times[operation.number].clock);
+  host_moves_on();
+}
+
+void perform(Operation& operation) {
+  const bool well = lasting_error() == cudaSuccess && operation.work(operation);
+  if (!well && lasting_error() == cudaSuccess) lasting_error() = cudaErrorLaunchFailure;
+  operation.work = nullptr;
+  operation.when = std::chrono::steady_clock::now();
+  operation.done = true;
+  operation.after.clear();
+}
+
+/// All streams of a device: the program's own, newest first, then the special ones.
+std::vector<CUstream_st*> streams_of(int device) {
+  Streams& s = streams();
+  std::vector<CUstream_st*> all(s.created.rbegin(), s.created.rend());
+  std::erase_if(all, [&](const CUstream_st* stream) { return stream->device != device; });
+  all.push_back(&s.per_thread[static_cast<std::size_t>(device)]);
+  all.push_back(&s.legacy[static_cast<std::size_t>(device)]);
+  return all;
+}
+
+void forget_done(CUstream_st& stream) {
+  while (!stream.pending.empty() && stream.pending.front()->done) stream.pending.pop_front();
+}
+
+/// What the order between the default stream and the others adds to an operation's dependences.
+void add_default_order(const CUstream_st& stream, Operation& operation) {
+  CUstream_st& legacy = streams().legacy[static_cast<std::size_t>(stream.device)];
+  const auto add = [&](const CUstream_st& other) {
+    if (other.last != nullptr) operation.after.push_back(other.last);
+  };
+  if (&stream == &legacy) {
+    for (const CUstream_st* other : streams_of(stream.device))
+      if (other != &stream && !other->non_blocking) add(*other);
+  } else if (!stream.non_blocking) {
+    add(legacy);
+  }
+}
+
+}  // namespace
+
+std::recursive_mutex& runtime_mutex() { return streams().mutex; }
+
+cudaError_t& lasting_error() { return streams().lasting; }
+
+CUstream_st* find_stream(cudaStream_t stream) {
+  Streams& s = streams();
+  const auto device = static_cast<std::size_t>(current_device());
+  if (stream == nullptr || stream == cudaStreamLegacy) return &s.legacy[device];
+  if (stream == cudaStreamPerThread) return &s.per_thread[device];
+  const auto found = std::find(s.created.begin(), s.created.end(), stream);
+  return found == s.created.end() ? nullptr : *found;
+}
+
+OperationPointer enqueue(CUstream_st& stream, std::function<bool(const Operation&)> work,
+                         const void* place) {
+  auto operation = std::make_shared<Operation>();
+  operation->work = std::move(work);
+  operation->place = place;
+  operation->device = stream.device;
+  operation->after = std::move(stream.awaited);
+  stream.awaited.clear();
+  if (stream.last != nullptr) operation->after.push_back(stream.last);
+  stream.last = operation;
+  if (stream.capture != nullptr) {
+    operation->number = stream.chain;
+    stream.capture->operations.push_back(operation);
+    return operation;
+  }
+  add_default_order(stream, *operation);
+  std::erase_if(operation->after,
+                [](const auto& before) { return before->done && !analysis::enabled; });
+  number(*operation, stream.chain);
+  forget_done(stream);
+  stream.pending.push_back(operation);
+  if (stream.pending.size() > longest_queue) finish(OperationPointer(stream.pending.front()));
+  return operation;
+}
+
+void finish(const OperationPointer& operation) {
+  std::vector<OperationPointer> stack{operation};
+  while (!stack.empty()) {
+    const OperationPointer top = stack.back();
+    const auto before = std::find_if(top->after.begin(), top->after.end(),
+                                     [](const auto& other) { return !other->done; });
+    if (!top->done && before != top->after.end()) {
+      stack.push_back(*before);
+      continue;
+    }
+    if (!top->done) perform(*top);
+    stack.pop_back();
+  }
+}
+
+void synchronise(CUstream_st& stream) {
+  if (stream.last == nullptr) return;
+  finish(stream.last);
+  host_learns(*stream.last);
+  forget_done(stream);
+}
+
+void synchronise_device(int device) {
+  for (CUstream_st* stream : streams_of(device)) synchronise(*stream);
+}
+
+void advance(CUstream_st& stream) {
+  forget_done(stream);
+  if (!stream.pending.empty()) finish(OperationPointer(stream.pending.front()));
+}
+
+std::uint32_t host_operation() {
+  Streams& s = streams();
+  if (s.host_moved) {
+    s.host_number = s.operations++;
+    s.times.push_back({0, s.host_clock[0], s.host_clock});
+    s.host_moved = false;
+  }
+  return s.host_number;
+}
+
+bool is_host_operation(std::uint32_t number) { return streams().times[number].chain == 0; }
+
+bool happens_before(std::uint32_t first, std::uint32_t second) {
+  if (first == second) return true;
+  const Time& one = streams().times[first];
+  const auto& clock = streams().times[second].clock;
+  return one.chain < clock.size() && clock[one.chain] >= one.sequence;
+}
+
+}  // namespace cuda_on_cpu
+
+// --- The runtime's calls
+
+using namespace cuda_on_cpu;
+
+namespace {
+
+using Guard = std::scoped_lock<std::recursive_mutex>;
+
+cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
+  const Guard guard(runtime_mutex());
+  if (stream == nullptr || flags > cudaStreamNonBlocking) return fail(cudaErrorInvalidValue);
+  auto made = std::make_unique<CUstream_st>();
+  made->device = current_device();
+  made->non_blocking = flags == cudaStreamNonBlocking;
+  made->priority = std::clamp(priority, -5, 0);
+  made->chain = streams().chains++;
+  *stream = made.release();  // cudaStreamDestroy takes it back
+  streams().created.push_back(*stream);
+  return lasting_error();
+}
+
+/// A marker behind all that a stream has, which an event or another stream can wait for.
+OperationPointer mark(CUstream_st& stream, const void* place) {
+  return enqueue(
+      stream, [](const Operation&) { return true; }, place);
+}
+
+}  // namespace
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) { return create_stream(stream, 0, 0); }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  return create_stream(stream, flags, 0);
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  return create_stream(stream, flags, priority);
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  const Guard guard(runtime_mutex());
+  const CUstream_st* found = find_stream(stream);
+  if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  *priority = found->priority;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+  const Guard guard(runtime_mutex());
+  const CUstream_st* found = find_stream(stream);
+  if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  *flags = found->non_blocking ? cudaStreamNonBlocking : cudaStreamDefault;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  const Guard guard(runtime_mutex());
+  auto& created = streams().created;
+  const auto found = std::find(created.begin(), created.end(), stream);
+  if (found == created.end()) return fail(cudaErrorInvalidResourceHandle);
+  // What the stream still has is done later on a GPU; here it is done now.
+  if ((*found)->last != nullptr && (*found)->capture == nullptr) finish((*found)->last);
+  const std::unique_ptr<CUstream_st> taken(*found);
+  created.erase(found);
+  return lasting_error();
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  const Guard guard(runtime_mutex());
+  CUstream_st* found = find_stream(stream);
+  if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (found->capture != nullptr) return fail(cudaErrorStreamCaptureUnsupported);
+  synchronise(*found);
+  return fail(lasting_error());
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  const Guard guard(runtime_mutex());
+  CUstream_st* found = find_stream(stream);
+  if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (found->last == nullptr) return lasting_error();
+  if (!found->last->done) {
+    advance(*found);
+    return cudaErrorNotReady;
+  }
+  synchronise(*found);
+  return fail(lasting_error());
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  const Guard guard(runtime_mutex());
+  CUstream_st* found = find_stream(stream);
+  if (found == nullptr || event == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (event->operation == nullptr) return lasting_error();  // never recorded: nothing to wait for
+  if (event->capture != nullptr && found->capture == nullptr) {
+    found->capture = event->capture;
+    found->last = nullptr;
+  }
+  found->awaited.push_back(event->operation);
+  mark(*found, __builtin_return_address(0));
+  return lasting_error();
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  const Guard guard(runtime_mutex());
+  CUstream_st* found = find_stream(stream);
+  if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (function == nullptr) return fail(cudaErrorInvalidValue);
+  const auto call = [function, data](const Operation&) {
+    function(data);
+    return true;
+  };
+  enqueue(*found, call, __builtin_return_address(0));
+  return lasting_error();
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
+                                  unsigned) {
+  const Guard guard(runtime_mutex());
+  CUstream_st* found = find_stream(stream);
+  if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  const auto call = [stream, callback, data](const Operation&) {
+    callback(stream, lasting_error(), data);
+    return true;
+  };
+  enqueue(*found, call, __builtin_return_address(0));
+  return lasting_error();
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  if (event == nullptr) return fail(cudaErrorInvalidValue);
+  auto made = std::make_unique<CUevent_st>();
+  made->timing = (flags & cudaEventDisableTiming) == 0;
+  *event = made.release();  // cudaEventDestroy takes it back
+  return lasting_error();
+}
+cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
+cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
+  return cudaEventCreateWithFlags(event, flags);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  const Guard guard(runtime_mutex());
+  if (event == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  const std::unique_ptr<CUevent_st> taken(event);
+  return lasting_error();
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  const Guard guard(runtime_mutex());
+  CUstream_st* found = find_stream(stream);
+  if (found == nullptr || event == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  event->operation = mark(*found, __builtin_return_address(0));
+  event->capture = found->capture;
+  return lasting_error();
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  const Guard guard(runtime_mutex());
+  if (event == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (event->operation == nullptr) return lasting_error();
+  if (event->capture != nullptr) return fail(cudaErrorStreamCaptureUnsupported);
+  finish(event->operation);
+  host_learns(*event->operation);
+  return fail(lasting_error());
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  const Guard guard(runtime_mutex());
+  if (event == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (event->operation == nullptr) return lasting_error();
+  if (!event->operation->done) {
+    // One step of what the event waits for, so that a host that asks in a loop gets its answer.
+    OperationPointer next = event->operation;
+    for (bool deeper = true; deeper;) {
+      deeper = false;
+      for (const auto& before : next->after)
+        if (!before->done) {
+          next = before;
+          deeper = true;
+          break;
+        }
+    }
+    finish(next);
+    return cudaErrorNotReady;
+  }
+  host_learns(*event->operation);
+  return fail(lasting_error());
+}
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  const Guard guard(runtime_mutex());
+  if (milliseconds == nullptr) return fail(cudaErrorInvalidValue);
+  for (const cudaEvent_t event : {start, end})
+    if (event == nullptr || event->operation == nullptr || !event->timing)
+      return fail(cudaErrorInvalidResourceHandle);
+  if (!start->operation->done || !end->operation->done) return cudaErrorNotReady;
+  const std::chrono::duration<float, std::milli> elapsed =
+      end->operation->when - start->operation->when;
+  *milliseconds = elapsed.count();
+  return lasting_error();
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  const Guard guard(runtime_mutex());
+  CUstream_st* found = find_stream(stream);
+  if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (found->capture != nullptr || find_stream(nullptr) == found)
+    return fail(cudaErrorStreamCaptureUnsupported);
+  synchronise(*found);  // so that the stream's past is not taken for the graph's
+  found->last = nullptr;
+  found->capture = std::make_shared<Capture>();
+  found->began_capture = true;
+  return lasting_error();
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  const Guard guard(runtime_mutex());
+  CUstream_st* found = find_stream(stream);
+  if (found == nullptr || found->capture == nullptr || !found->began_capture)
+    return fail(cudaErrorInvalidValue);
+  const std::shared_ptr<Capture> capture = found->capture;
+  bool joined = true;
+  for (CUstream_st* other : streams().created) {
+    if (other->capture != capture) continue;
+    if (other != found && other->last != nullptr) {
+      // What another stream recorded last must be awaited by something.
+      joined = joined && std::any_of(capture->operations.begin(), capture->operations.end(),
+                                     [&](const OperationPointer& operation) {
+                                       const auto& after = operation->after;
+                                       return std::find(after.begin(), after.end(), other->last) !=
+                                              after.end();
+                                     });
+    }
+    other->capture = nullptr;
+    other->last = nullptr;
+    other->began_capture = false;
+  }
+  if (!joined) return fail(cudaErrorStreamCaptureUnjoined);
+  auto made = std::make_unique<CUgraph_st>();
+  made->capture = std::move(*capture);
+  *graph = made.release();  // cudaGraphDestroy takes it back
+  return lasting_error();
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  const Guard guard(runtime_mutex());
+  const CUstream_st* found = find_stream(stream);
+  if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  *status = found->capture == nullptr ? cudaStreamCaptureStatusNone : cudaStreamCaptureStatusActive;
+  return lasting_error();
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                 unsigned long long) {
+  const Guard guard(runtime_mutex());
+  if (executable == nullptr || graph == nullptr) return fail(cudaErrorInvalidValue);
+  auto made = std::make_unique<CUgraphExec_st>();
+  made->capture = graph->capture;
+  *executable = made.release();  // cudaGraphExecDestroy takes it back
+  return lasting_error();
+}
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
+  if (graph == nullptr || count == nullptr || nodes != nullptr) return fail(cudaErrorInvalidValue);
+  *count = graph->capture.operations.size();
+  return lasting_error();
+}
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t) {
+  return executable == nullptr ? fail(cudaErrorInvalidValue) : lasting_error();
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+  const Guard guard(runtime_mutex());
+  CUstream_st* found = find_stream(stream);
+  if (executable == nullptr || found == nullptr) return fail(cudaErrorInvalidValue);
+  const OperationPointer begin = mark(*found, __builtin_return_address(0));
+  std::unordered_map<const Operation*, OperationPointer> copies;
+  for (const OperationPointer& recorded : executable->capture.operations) {
+    auto copy = std::make_shared<Operation>(*recorded);
+    copy->after = {begin};
+    for (const OperationPointer& before : recorded->after)
+      if (const auto other = copies.find(before.get()); other != copies.end())
+        copy->after.push_back(other->second);
+    number(*copy, recorded->number);
+    found->awaited.push_back(copy);
+    copies.emplace(recorded.get(), std::move(copy));
+  }
+  mark(*found, __builtin_return_address(0));
+  return lasting_error();
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  const Guard guard(runtime_mutex());
+  if (executable == nullptr) return fail(cudaErrorInvalidValue);
+  const std::unique_ptr<CUgraphExec_st> taken(executable);
+  return lasting_error();
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  const Guard guard(runtime_mutex());
+  if (graph == nullptr) return fail(cudaErrorInvalidValue);
+  const std::unique_ptr<CUgraph_st> taken(graph);
+  return lasting_error();
+}

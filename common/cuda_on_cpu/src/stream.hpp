@@ -1,0 +1,109 @@
+/// \file
+/// Streams, events and graphs: operations that run when something depends on them.
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "cuda_on_cpu/runtime_api.hpp"
+
+namespace cuda_on_cpu {
+
+struct Operation;
+using OperationPointer = std::shared_ptr<Operation>;
+
+/// Something that a stream does: a kernel, a copy, a fill, a call of the host.
+struct Operation {
+  std::function<bool(const Operation&)> work;  ///< returns whether it went well
+  std::vector<OperationPointer> after;         ///< what must be done before
+  const void* place = nullptr;                 ///< where the host asked for it
+  int device = 0;
+  bool done = false;
+  std::chrono::steady_clock::time_point when = {};
+
+  std::uint32_t number = 0;  ///< in the order in which they were asked for, from 1; in a graph,
+                             ///< the chain of the stream that recorded it
+};
+
+/// The operations that a stream recorded instead of doing them.
+struct Capture {
+  std::vector<OperationPointer> operations;
+};
+
+}  // namespace cuda_on_cpu
+
+struct CUstream_st {
+  int device = 0;
+  bool non_blocking = false;
+  int priority = 0;
+  std::uint32_t chain = 0;
+  std::deque<cuda_on_cpu::OperationPointer> pending;
+  cuda_on_cpu::OperationPointer last;
+  std::vector<cuda_on_cpu::OperationPointer> awaited;  ///< by the next operation
+  std::shared_ptr<cuda_on_cpu::Capture> capture;
+  bool began_capture = false;
+};
+
+struct CUevent_st {
+  cuda_on_cpu::OperationPointer operation;
+  std::shared_ptr<cuda_on_cpu::Capture> capture;
+  bool timing = true;
+};
+
+struct CUgraph_st {
+  cuda_on_cpu::Capture capture;
+};
+
+struct CUgraphExec_st {
+  cuda_on_cpu::Capture capture;
+};
+
+namespace cuda_on_cpu {
+
+/// Held by every call of the runtime.
+std::recursive_mutex& runtime_mutex();
+
+/// Notes an error, which cudaGetLastError tells; returns it.
+cudaError_t fail(cudaError_t error);
+
+/// The error of a kernel that did not come to its end; every call returns it from then on.
+cudaError_t& lasting_error();
+
+/// The device that this thread of the host has chosen.
+int& current_device();
+
+/// The stream that a handle names, null and the special handles included; null if there is none.
+CUstream_st* find_stream(cudaStream_t stream);
+
+/// Adds an operation behind all that the stream has, and all that it waits for.
+OperationPointer enqueue(CUstream_st& stream, std::function<bool(const Operation&)> work,
+                         const void* place);
+
+/// Does an operation, after all that it depends on.
+void finish(const OperationPointer& operation);
+
+/// Does everything in a stream, or on a device; the host has waited for it.
+void synchronise(CUstream_st& stream);
+void synchronise_device(int device);
+
+/// Does the next operation of a stream, for a host that asks again and again.
+void advance(CUstream_st& stream);
+
+/// The number of the operation that stands for what the host does from now on, until it starts or
+/// awaits work.
+std::uint32_t host_operation();
+
+/// Whether an operation stands for what the host does.
+bool is_host_operation(std::uint32_t number);
+
+/// Whether what one operation did is done when the other begins, whatever the order in which they
+/// really ran.
+bool happens_before(std::uint32_t first, std::uint32_t second);
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,129 @@
+#include "symbols.hpp"
+
+#include <cxxabi.h>
+#include <elf.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <vector>
+
+extern "C" const char __executable_start;
+
+namespace cuda_on_cpu {
+namespace {
+
+std::uintptr_t offset_in_program(const void* address) {
+  return reinterpret_cast<std::uintptr_t>(address) -
+         reinterpret_cast<std::uintptr_t>(&__executable_start);
+}
+
+template <typename T>
+T read_at(const std::vector<char>& file, std::size_t offset) {
+  T value{};
+  if (offset + sizeof value <= file.size()) std::memcpy(&value, file.data() + offset, sizeof value);
+  return value;
+}
+
+/// Addresses of the program's functions, relative to its start, and their mangled names.
+std::map<std::uintptr_t, std::string> read_symbols() {
+  std::ifstream stream("/proc/self/exe", std::ios::binary);
+  const std::vector<char> file{std::istreambuf_iterator<char>(stream), {}};
+  std::map<std::uintptr_t, std::string> symbols;
+  const auto header = read_at<Elf64_Ehdr>(file, 0);
+  for (unsigned s = 0; s < header.e_shnum; ++s) {
+    const auto section =
+        read_at<Elf64_Shdr>(file, header.e_shoff + std::size_t{s} * header.e_shentsize);
+    if (section.sh_type != SHT_SYMTAB) continue;
+    const auto names = read_at<Elf64_Shdr>(
+        file, header.e_shoff + std::size_t{section.sh_link} * header.e_shentsize);
+    for (std::size_t at = 0; at < section.sh_size; at += sizeof(Elf64_Sym)) {
+      const auto symbol = read_at<Elf64_Sym>(file, section.sh_offset + at);
+      if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_value != 0)
+        symbols[symbol.st_value] = file.data() + names.sh_offset + symbol.st_name;
+    }
+  }
+  return symbols;
+}
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 ? text.get() : name;
+}
+
+/// The base of a demangled name: "void a::k<2>(int)" is "k".
+std::string base_of(const std::string& name) {
+  std::string base = name.substr(0, name.find_first_of("<("));
+  const auto begin = base.find_last_of(" :");
+  return begin == std::string::npos ? base : base.substr(begin + 1);
+}
+
+/// The lines that addr2line prints for one address, innermost first: function, file:line.
+Line parse_frames(const std::vector<std::string>& frames) {
+  Line innermost;
+  for (const std::string& frame : frames) {
+    const auto colon = frame.rfind(':');
+    if (colon == std::string::npos) continue;
+    const Line line{frame.substr(0, colon), std::atoi(frame.c_str() + colon + 1)};
+    if (line.file.ends_with(".cu")) return line;
+    if (innermost.number == 0) innermost = line;
+  }
+  return innermost;
+}
+
+}  // namespace
+
+std::string function_at(const void* address) {
+  static const std::map<std::uintptr_t, std::string> symbols = read_symbols();
+  const auto found = symbols.find(offset_in_program(address));
+  return found == symbols.end() ? "a kernel" : base_of(demangled(found->second));
+}
+
+std::map<const void*, Line> lines_of(const std::set<const void*>& places) {
+  std::map<const void*, Line> lines;
+  if (places.empty()) return lines;
+  std::string command = "addr2line -a -i -e /proc/" + std::to_string(getpid()) + "/exe";
+  char text[32];
+  for (const void* place : places) {
+    // A place is behind the instruction: one byte before it lies within.
+    std::snprintf(text, sizeof text, " %#zx", offset_in_program(place) - 1);
+    command += text;
+  }
+  const std::unique_ptr<FILE, decltype(&pclose)> pipe(popen(command.c_str(), "r"), pclose);
+  if (pipe == nullptr) return lines;
+  auto place = places.begin();
+  std::vector<std::string> frames;
+  const auto take = [&] {
+    if (!frames.empty() && place != places.end()) lines[*place++] = parse_frames(frames);
+    frames.clear();
+  };
+  char buffer[4096];
+  for (bool first = true; std::fgets(buffer, sizeof buffer, pipe.get()) != nullptr; first = false) {
+    std::string output(buffer);
+    while (!output.empty() && output.back() == '\n') output.pop_back();
+    if (output.starts_with("0x")) {
+      if (!first) take();
+    } else {
+      frames.push_back(output.substr(0, output.find(" (discriminator")));
+    }
+  }
+  take();
+  return lines;
+}
+
+std::string text_of(const Line& line) {
+  std::ifstream file(line.file);
+  std::string text;
+  for (int number = 0; number < line.number && std::getline(file, text);) ++number;
+  const auto begin = text.find_first_not_of(" \t");
+  return begin == std::string::npos ? "" : text.substr(begin);
+}
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,30 @@
+/// \file
+/// Names and lines of the running program.
+
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+namespace cuda_on_cpu {
+
+/// The name of the function that begins at an address, without scope, template arguments and
+/// parameters; "a kernel" if the program has no symbols.
+std::string function_at(const void* address);
+
+/// A line of the source.
+struct Line {
+  std::string file;
+  int number = 0;
+  friend auto operator<=>(const Line&, const Line&) = default;
+};
+
+/// The lines of instructions, given by what stands behind them. Of functions that were taken in,
+/// the line in the .cu file counts, not that of a header.
+std::map<const void*, Line> lines_of(const std::set<const void*>& places);
+
+/// The text of a line, without its indentation; empty if the file is not there.
+std::string text_of(const Line& line);
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,372 @@
+/// \file
+/// The runtime's calls about memory: allocation, copies and fills.
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "analysis.hpp"
+#include "memory.hpp"
+#include "settings.hpp"
+#include "stream.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+using Guard = std::scoped_lock<std::recursive_mutex>;
+
+/// Rows of bytes, `pitch` apart.
+struct Rows {
+  char* first;
+  std::size_t pitch;
+  std::size_t width;
+  std::size_t height;
+
+  std::size_t extent() const { return height == 0 ? 0 : (height - 1) * pitch + width; }
+  char* row(std::size_t i) const { return first + i * pitch; }
+};
+
+enum class Side { pageable, host, device };
+
+struct Symbol {
+  char* base;
+  std::size_t bytes;
+};
+
+/// Variables of the device that the host has used by name.
+std::vector<Symbol>& symbols() {
+  static std::vector<Symbol> symbols;
+  return symbols;
+}
+
+bool is_symbol(const char* address) {
+  for (const Symbol& symbol : symbols())
+    if (address >= symbol.base && address < symbol.base + symbol.bytes) return true;
+  return false;
+}
+
+Side side_of(const void* address) {
+  const Allocation* allocation = find_allocation(address);
+  if (allocation == nullptr)
+    return is_symbol(static_cast<const char*>(address)) ? Side::device : Side::pageable;
+  return allocation->on_host() && allocation->space != MemorySpace::managed ? Side::host
+                                                                            : Side::device;
+}
+
+/// Whether a copy may touch these bytes, as memory of the device or of the host.
+bool is_legal(const Rows& rows, bool on_device) {
+  const Allocation* allocation = find_allocation(rows.first);
+  if (allocation == nullptr) return !on_device || is_symbol(rows.first);
+  return allocation->contains(rows.first, rows.extent()) && (on_device || allocation->on_host());
+}
+
+cudaError_t refusal_of(const Rows& to, const Rows& from, cudaMemcpyKind kind) {
+  if (to.first == nullptr || from.first == nullptr) return cudaErrorInvalidValue;
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+    return cudaErrorInvalidMemcpyDirection;
+  const bool by_address = kind == cudaMemcpyDefault;
+  const bool to_device = by_address
+                             ? side_of(to.first) == Side::device
+                             : kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  const bool from_device = by_address
+                               ? side_of(from.first) == Side::device
+                               : kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  return is_legal(to, to_device) && is_legal(from, from_device) ? cudaSuccess
+                                                                : cudaErrorInvalidValue;
+}
+
+void note(const Rows& rows, analysis::Kind kind, const Operation& operation) {
+  if (!analysis::enabled) return;
+  for (std::size_t i = 0; i < rows.height; ++i)
+    analysis::copy_access(rows.row(i), rows.width, kind, operation);
+}
+
+void move(const Rows& to, const Rows& from) {
+  for (std::size_t i = 0; i < to.height; ++i) std::memmove(to.row(i), from.row(i), to.width);
+}
+
+/// Copies in a stream. Pageable memory of the host is read before the call returns, and written
+/// before it returns; other memory is touched when the stream comes to it.
+cudaError_t copy(Rows to, Rows from, cudaMemcpyKind kind, CUstream_st* stream, bool wait,
+                 const void* place) {
+  if (stream == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (to.width == 0 || to.height == 0) return lasting_error();
+  if (const cudaError_t refusal = refusal_of(to, from, kind); refusal != cudaSuccess)
+    return fail(refusal);
+  const Side to_side = side_of(to.first), from_side = side_of(from.first);
+  std::shared_ptr<std::vector<char>> staged;
+  if (from_side == Side::pageable && to_side != Side::pageable) {
+    staged = std::make_shared<std::vector<char>>(to.width * to.height);
+    const Rows buffer{staged->data(), to.width, to.width, to.height};
+    move(buffer, from);
+    from = buffer;
+  }
+  enqueue(
+      *stream,
+      [=](const Operation& operation) {
+        if (staged == nullptr) note(from, analysis::read, operation);
+        note(to, analysis::write, operation);
+        move(to, from);
+        return true;
+      },
+      place);
+  const bool between_devices = to_side == Side::device && from_side == Side::device;
+  if (to_side == Side::pageable || (wait && !between_devices)) synchronise(*stream);
+  return fail(lasting_error());
+}
+
+cudaError_t fill(Rows to, int value, CUstream_st* stream, bool wait, const void* place) {
+  if (stream == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (to.width == 0 || to.height == 0) return lasting_error();
+  if (to.first == nullptr || (side_of(to.first) == Side::pageable) || !is_legal(to, true))
+    return fail(cudaErrorInvalidValue);
+  enqueue(
+      *stream,
+      [=](const Operation& operation) {
+        note(to, analysis::write, operation);
+        for (std::size_t i = 0; i < to.height; ++i) std::memset(to.row(i), value, to.width);
+        return true;
+      },
+      place);
+  if (wait && side_of(to.first) == Side::host) synchronise(*stream);
+  return lasting_error();
+}
+
+Rows line(void* first, std::size_t bytes) { return {static_cast<char*>(first), bytes, bytes, 1}; }
+Rows line(const void* first, std::size_t bytes) { return line(const_cast<void*>(first), bytes); }
+Rows rows(const void* first, std::size_t pitch, std::size_t width, std::size_t height) {
+  return {static_cast<char*>(const_cast<void*>(first)), pitch, width, height};
+}
+
+cudaError_t allocate_for(void** pointer, std::size_t bytes, MemorySpace space) {
+  const Guard guard(runtime_mutex());
+  if (pointer == nullptr) return fail(cudaErrorInvalidValue);
+  *pointer = nullptr;
+  if (lasting_error() != cudaSuccess) return fail(lasting_error());
+  if (bytes == 0) return cudaSuccess;
+  const Allocation* allocation = allocate(bytes, space, current_device());
+  if (allocation == nullptr) return fail(cudaErrorMemoryAllocation);
+  *pointer = allocation->base;
+  return cudaSuccess;
+}
+
+/// The allocation that begins at an address and lives in one of two spaces.
+Allocation* allocation_at(void* pointer, MemorySpace one, MemorySpace other) {
+  Allocation* found = find_allocation(pointer);
+  const bool right =
+      found != nullptr && found->base == pointer && (found->space == one || found->space == other);
+  return right ? found : nullptr;
+}
+
+cudaError_t free_now(void* pointer, MemorySpace one, MemorySpace other, const void* place) {
+  const Guard guard(runtime_mutex());
+  if (pointer == nullptr) return lasting_error();
+  Allocation* allocation = allocation_at(pointer, one, other);
+  if (allocation == nullptr) return fail(cudaErrorInvalidValue);
+  for (int device = 0; device < settings().devices; ++device) synchronise_device(device);
+  analysis::freed(allocation->base, allocation->bytes, place);
+  release(allocation);
+  return fail(lasting_error());
+}
+
+}  // namespace
+
+cudaError_t register_symbol_use(const void* symbol, std::size_t size) {
+  const Guard guard(runtime_mutex());
+  auto* base = static_cast<char*>(const_cast<void*>(symbol));
+  if (!is_symbol(base)) symbols().push_back({base, size});
+  return lasting_error();
+}
+
+cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size_t size,
+                        std::size_t offset, bool to_symbol, bool wait, cudaStream_t stream) {
+  const Guard guard(runtime_mutex());
+  if (offset + bytes > size) return fail(cudaErrorInvalidValue);
+  register_symbol_use(to_symbol ? to : from, size);
+  if (to_symbol)
+    to = static_cast<char*>(to) + offset;
+  else
+    from = static_cast<const char*>(from) + offset;
+  return copy(line(to, bytes), line(from, bytes), cudaMemcpyDefault, find_stream(stream), wait,
+              __builtin_return_address(0));
+}
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
+  return allocate_for(pointer, bytes, MemorySpace::device);
+}
+
+cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
+                            std::size_t height) {
+  constexpr std::size_t alignment = 512;
+  *pitch = (width + alignment - 1) / alignment * alignment;
+  return allocate_for(pointer, *pitch * height, MemorySpace::device);
+}
+
+cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned) {
+  return allocate_for(pointer, bytes, MemorySpace::pinned);
+}
+cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned) {
+  return allocate_for(pointer, bytes, MemorySpace::pinned);
+}
+cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned) {
+  return bytes == 0 ? fail(cudaErrorInvalidValue)
+                    : allocate_for(pointer, bytes, MemorySpace::managed);
+}
+
+cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
+  if (find_stream(stream) == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  return allocate_for(pointer, bytes, MemorySpace::device);
+}
+
+cudaError_t cudaFree(void* pointer) {
+  return free_now(pointer, MemorySpace::device, MemorySpace::managed, __builtin_return_address(0));
+}
+
+cudaError_t cudaFreeHost(void* pointer) {
+  return free_now(pointer, MemorySpace::pinned, MemorySpace::pinned, __builtin_return_address(0));
+}
+
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  const Guard guard(runtime_mutex());
+  CUstream_st* found = find_stream(stream);
+  if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (pointer == nullptr) return lasting_error();
+  Allocation* allocation = allocation_at(pointer, MemorySpace::device, MemorySpace::device);
+  if (allocation == nullptr) return fail(cudaErrorInvalidValue);
+  enqueue(
+      *found,
+      [allocation](const Operation& operation) {
+        analysis::copy_access(allocation->base, allocation->bytes, analysis::write, operation);
+        analysis::freed(allocation->base, allocation->bytes, operation.place);
+        release(allocation);
+        return true;
+      },
+      __builtin_return_address(0));
+  return lasting_error();
+}
+
+cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
+  const Guard guard(runtime_mutex());
+  if (pointer == nullptr || bytes == 0) return fail(cudaErrorInvalidValue);
+  return register_host(pointer, bytes, current_device()) == nullptr
+             ? fail(cudaErrorHostMemoryAlreadyRegistered)
+             : lasting_error();
+}
+
+cudaError_t cudaHostUnregister(void* pointer) {
+  const Guard guard(runtime_mutex());
+  Allocation* allocation = allocation_at(pointer, MemorySpace::registered, MemorySpace::registered);
+  if (allocation == nullptr)
+    return fail(pointer == nullptr ? cudaErrorInvalidValue : cudaErrorHostMemoryNotRegistered);
+  for (int device = 0; device < settings().devices; ++device) synchronise_device(device);
+  release(allocation);
+  return lasting_error();
+}
+
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
+  const Allocation* allocation = find_allocation(host);
+  if (device == nullptr || flags != 0 || allocation == nullptr || !allocation->on_host())
+    return fail(cudaErrorInvalidValue);
+  *device = host;
+  return lasting_error();
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  if (attributes == nullptr) return fail(cudaErrorInvalidValue);
+  const Allocation* allocation = find_allocation(pointer);
+  auto* address = const_cast<void*>(pointer);
+  if (allocation == nullptr) {
+    *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, nullptr};
+    return lasting_error();
+  }
+  const cudaMemoryType type = allocation->space == MemorySpace::device    ? cudaMemoryTypeDevice
+                              : allocation->space == MemorySpace::managed ? cudaMemoryTypeManaged
+                                                                          : cudaMemoryTypeHost;
+  *attributes = {type, allocation->device, address, allocation->on_host() ? address : nullptr};
+  return lasting_error();
+}
+
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  *total = settings().memory;
+  *free = settings().memory - memory_taken(current_device());
+  return lasting_error();
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  const Guard guard(runtime_mutex());
+  return copy(line(to, bytes), line(from, bytes), kind, find_stream(nullptr), true,
+              __builtin_return_address(0));
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  const Guard guard(runtime_mutex());
+  return copy(line(to, bytes), line(from, bytes), kind, find_stream(stream), false,
+              __builtin_return_address(0));
+}
+
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  const Guard guard(runtime_mutex());
+  if (width > to_pitch || width > from_pitch) return fail(cudaErrorInvalidPitchValue);
+  return copy(rows(to, to_pitch, width, height), rows(from, from_pitch, width, height), kind,
+              find_stream(nullptr), true, __builtin_return_address(0));
+}
+
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
+                              std::size_t from_pitch, std::size_t width, std::size_t height,
+                              cudaMemcpyKind kind, cudaStream_t stream) {
+  const Guard guard(runtime_mutex());
+  if (width > to_pitch || width > from_pitch) return fail(cudaErrorInvalidPitchValue);
+  return copy(rows(to, to_pitch, width, height), rows(from, from_pitch, width, height), kind,
+              find_stream(stream), false, __builtin_return_address(0));
+}
+
+cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
+                           std::size_t bytes) {
+  const Guard guard(runtime_mutex());
+  for (const int device : {to_device, from_device}) {
+    if (device < 0 || device >= settings().devices) return fail(cudaErrorInvalidDevice);
+    synchronise_device(device);
+  }
+  return copy(line(to, bytes), line(from, bytes), cudaMemcpyDeviceToDevice, find_stream(nullptr),
+              true, __builtin_return_address(0));
+}
+
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
+                                std::size_t bytes, cudaStream_t stream) {
+  const Guard guard(runtime_mutex());
+  for (const int device : {to_device, from_device})
+    if (device < 0 || device >= settings().devices) return fail(cudaErrorInvalidDevice);
+  return copy(line(to, bytes), line(from, bytes), cudaMemcpyDeviceToDevice, find_stream(stream),
+              false, __builtin_return_address(0));
+}
+
+cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
+  const Guard guard(runtime_mutex());
+  return fill(line(to, bytes), value, find_stream(nullptr), true, __builtin_return_address(0));
+}
+
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
+  const Guard guard(runtime_mutex());
+  return fill(line(to, bytes), value, find_stream(stream), false, __builtin_return_address(0));
+}
+
+cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,
+                         std::size_t height) {
+  const Guard guard(runtime_mutex());
+  return fill(rows(to, pitch, width, height), value, find_stream(nullptr), true,
+              __builtin_return_address(0));
+}
+
+cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
+                              std::size_t height, cudaStream_t stream) {
+  const Guard guard(runtime_mutex());
+  return fill(rows(to, pitch, width, height), value, find_stream(stream), false,
+              __builtin_return_address(0));
+}

@@ -1,0 +1,26 @@
+/// \file
+/// What went wrong in a kernel, or around it.
+
+#pragma once
+
+#include <string>
+
+namespace cuda_on_cpu {
+
+struct Thread;
+
+struct Trouble {
+  const char* kind;                   ///< "race", "deadlock", ...
+  const void* place = nullptr;        ///< behind the instruction that found it
+  const void* other_place = nullptr;  ///< behind the instruction that it collided with
+  const Thread* thread = nullptr;     ///< null: the host
+  std::string sentence;
+};
+
+/// Prints trouble, or, in a program that is analysed, adds it to the report.
+void report_trouble(const Trouble& trouble);
+
+/// Ends the program: the CPU device cannot do what the program asks for.
+[[noreturn]] void fatal(const std::string& sentence);
+
+}  // namespace cuda_on_cpu

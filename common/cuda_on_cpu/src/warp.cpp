@@ -1,0 +1,199 @@
+/// \file
+/// Operations of a warp: lanes hand over a record and wait, the last one computes for all.
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+#include "analysis.hpp"
+#include "block.hpp"
+#include "cuda_on_cpu/threads.hpp"
+#include "launch.hpp"
+#include "trouble.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+/// Whether all lanes that a lane waits for have come to the same operation.
+bool is_complete(const Warp& warp, const Thread& thread) {
+  const unsigned needed = thread.mask & warp.lanes & ~warp.finished;
+  if ((warp.waiting & needed) != needed) return false;
+  for (unsigned rest = needed; rest != 0; rest &= rest - 1) {
+    const Thread& other = warp.threads[std::countr_zero(rest)];
+    if (other.mask != thread.mask || details_of(other).combine != details_of(thread).combine)
+      return false;
+  }
+  return true;
+}
+
+/// Computes the results of the lanes that a complete operation has; returns their mask.
+unsigned complete(Warp& warp, const Thread& thread) {
+  const unsigned lanes = thread.mask & warp.waiting;
+  void* records[warp_size] = {};
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    records[lane] = details_of(warp.threads[lane]).record;
+  }
+  if (details_of(thread).combine != nullptr) details_of(thread).combine(records);
+  warp.waiting &= ~lanes;
+  if (thread.orders_memory) ++warp.epoch;
+  return lanes;
+}
+
+void meet(unsigned mask, void* record, Combine combine, bool orders_memory, const void* place) {
+  Thread& thread = *block->current;
+  Warp& warp = *thread.warp;
+  const unsigned me = 1u << thread.lane;
+  thread.place = place;
+  if ((mask & me) == 0) {
+    report_trouble(
+        {.kind = "invalid mask",
+         .place = place,
+         .thread = &thread,
+         .sentence = "a lane calls an operation of the warp with a mask without itself"});
+    mask |= me;
+  }
+  thread.mask = mask;
+  details_of(thread).record = record;
+  details_of(thread).combine = combine;
+  thread.orders_memory = orders_memory;
+  warp.waiting |= me;
+  if (!is_complete(warp, thread)) return wait_in(&thread, State::in_warp_collective);
+  for (unsigned rest = complete(warp, thread) & ~me; rest != 0; rest &= rest - 1)
+    wake(&warp.threads[std::countr_zero(rest)]);
+}
+
+void combine_ballot(void* const* records) {
+  unsigned lanes = 0;
+  for (unsigned lane = 0; lane < warp_size; ++lane)
+    if (records[lane] != nullptr && *static_cast<const unsigned*>(records[lane]) != 0)
+      lanes |= 1u << lane;
+  for (unsigned lane = 0; lane < warp_size; ++lane)
+    if (records[lane] != nullptr) *static_cast<unsigned*>(records[lane]) = lanes;
+}
+
+struct Match {
+  std::uint64_t value;
+  unsigned lanes;
+};
+
+void combine_match(void* const* records) {
+  for (unsigned lane = 0; lane < warp_size; ++lane) {
+    auto* mine = static_cast<Match*>(records[lane]);
+    if (mine == nullptr) continue;
+    mine->lanes = 0;
+    for (unsigned other = 0; other < warp_size; ++other) {
+      const auto* theirs = static_cast<const Match*>(records[other]);
+      if (theirs != nullptr && theirs->value == mine->value) mine->lanes |= 1u << other;
+    }
+  }
+}
+
+unsigned ballot_at(unsigned mask, bool predicate, const void* place) {
+  unsigned lanes = predicate;
+  meet(mask, &lanes, combine_ballot, false, place);
+  return lanes;
+}
+
+template <typename T>
+T add(T a, T b) {
+  return a + b;
+}
+template <typename T>
+T least(T a, T b) {
+  return std::min(a, b);
+}
+template <typename T>
+T greatest(T a, T b) {
+  return std::max(a, b);
+}
+unsigned bits_and(unsigned a, unsigned b) { return a & b; }
+unsigned bits_or(unsigned a, unsigned b) { return a | b; }
+unsigned bits_xor(unsigned a, unsigned b) { return a ^ b; }
+
+template <typename T, T (*operation)(T, T)>
+T reduce_at(unsigned mask, T value, const void* place) {
+  meet(mask, &value, combine_reduction<T, operation>, false, place);
+  return value;
+}
+
+}  // namespace
+
+void warp_collective(unsigned mask, void* record, Combine combine, bool orders_memory) {
+  meet(mask, record, combine, orders_memory, __builtin_return_address(0));
+}
+
+void lanes_changed(Warp* warp) {
+  for (unsigned rest = warp->waiting; rest != 0; rest &= rest - 1) {
+    Thread& thread = warp->threads[std::countr_zero(rest)];
+    if (!is_complete(*warp, thread)) continue;
+    for (unsigned lanes = complete(*warp, thread); lanes != 0; lanes &= lanes - 1)
+      wake(&warp->threads[std::countr_zero(lanes)]);
+    rest = warp->waiting;
+    if (rest == 0) return;
+  }
+}
+
+void note_absent_lane(unsigned asking, unsigned absent) {
+  const Thread& thread = block->current->warp->threads[asking];
+  report_trouble({.kind = "invalid mask",
+                  .place = thread.place,
+                  .thread = &thread,
+                  .sentence = "a shuffle asks for the value of lane " + std::to_string(absent) +
+                              ", which takes no part in it"});
+}
+
+unsigned ballot(unsigned mask, bool predicate) {
+  return ballot_at(mask, predicate, __builtin_return_address(0));
+}
+
+unsigned match(unsigned mask, std::uint64_t value) {
+  Match record{value, 0};
+  meet(mask, &record, combine_match, false, __builtin_return_address(0));
+  return record.lanes;
+}
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+void __syncwarp(unsigned mask) { meet(mask, nullptr, nullptr, true, __builtin_return_address(0)); }
+
+unsigned __ballot_sync(unsigned mask, int predicate) {
+  return ballot_at(mask, predicate != 0, __builtin_return_address(0));
+}
+int __any_sync(unsigned mask, int predicate) {
+  return ballot_at(mask, predicate != 0, __builtin_return_address(0)) != 0;
+}
+int __all_sync(unsigned mask, int predicate) {
+  return ballot_at(mask, predicate == 0, __builtin_return_address(0)) == 0;
+}
+unsigned __activemask() { return 1u << lane(); }
+
+int __reduce_add_sync(unsigned mask, int value) {
+  return reduce_at<int, add<int>>(mask, value, __builtin_return_address(0));
+}
+int __reduce_min_sync(unsigned mask, int value) {
+  return reduce_at<int, least<int>>(mask, value, __builtin_return_address(0));
+}
+int __reduce_max_sync(unsigned mask, int value) {
+  return reduce_at<int, greatest<int>>(mask, value, __builtin_return_address(0));
+}
+unsigned __reduce_add_sync(unsigned mask, unsigned value) {
+  return reduce_at<unsigned, add<unsigned>>(mask, value, __builtin_return_address(0));
+}
+unsigned __reduce_min_sync(unsigned mask, unsigned value) {
+  return reduce_at<unsigned, least<unsigned>>(mask, value, __builtin_return_address(0));
+}
+unsigned __reduce_max_sync(unsigned mask, unsigned value) {
+  return reduce_at<unsigned, greatest<unsigned>>(mask, value, __builtin_return_address(0));
+}
+unsigned __reduce_and_sync(unsigned mask, unsigned value) {
+  return reduce_at<unsigned, bits_and>(mask, value, __builtin_return_address(0));
+}
+unsigned __reduce_or_sync(unsigned mask, unsigned value) {
+  return reduce_at<unsigned, bits_or>(mask, value, __builtin_return_address(0));
+}
+unsigned __reduce_xor_sync(unsigned mask, unsigned value) {
+  return reduce_at<unsigned, bits_xor>(mask, value, __builtin_return_address(0));
+}

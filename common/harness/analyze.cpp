@@ -1,0 +1,34 @@
+#include "analyze.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <staircase/error.hpp>
+#include <staircase/file.hpp>
+
+#include "describe.hpp"
+
+namespace staircase {
+
+void run_analysed(char** argv, const StageProgram& program, const std::string& report) {
+  const std::string name = names_of(program).program();
+  if (program.device == "cpu")
+    throw BadInput(fmt::format("--analyze checks kernels, and {} has none", name));
+  if (program.device != "cpu-device")
+    throw BadInput(
+        fmt::format("--analyze is for the CPU device, not for the GPU; run {}-cpu --analyze", name));
+  if (!report.empty()) {
+    check_writable(report);
+    ::setenv("CUDA_ON_CPU_REPORT", report.c_str(), 1);
+  }
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
+  if (self.filename().string().ends_with("-analyze")) return;
+  const std::string analysed = self.string() + "-analyze";
+  ::execv(analysed.c_str(), argv);
+  throw NotAvailable(fmt::format("the analysed program '{}' is not there; build it with ./climb",
+                                 std::filesystem::path(analysed).filename().string()));
+}
+
+}  // namespace staircase

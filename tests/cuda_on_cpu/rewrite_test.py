@@ -1,0 +1,96 @@
+"""The rewriter of the CPU device: rewrite_test.py COMPILER... Speaks TAP.
+
+What it makes of launches and of shared memory is seen by compiling and running whole programs (the
+conformance suite); here: that lines stay where they were, and that what is not understood ends with
+file and line.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+REWRITE = pathlib.Path(__file__).parents[2] / "common/cuda_on_cpu/rewrite.py"
+KERNEL = "__global__ void k(int* p, int v);\ntemplate <int n, typename T> __global__ void t(T* p);\n"
+
+# A name, a source behind KERNEL, and what its rewritten line must hold.
+REWRITTEN = {
+    "a plain launch": ("void f(int* p) { k<<<1, 2>>>(p, 3); }",
+                       r'cuda_on_cpu::launch\("k", ::cuda_on_cpu::configuration\(1, 2\), .*\{ k\('),
+    "a launch without arguments": ("__global__ void e(); void f() { e<<<1, 2>>>(); }", r"\{ e\(.*\); \}\)"),
+    "template arguments with commas and comparisons": (
+        "void f(int* p) { t<(3 > 2), int><<<1, 2>>>(p); }", r'launch\("t", .*\{ t<\(3 > 2\), int>\('),
+    "shifts and templates in the configuration": (
+        "template <int n> struct S {}; void f(int* p, int n) { k<<<n >> 1, dim3(n), sizeof(S<2>)>>>(p, 1); }",
+        r"configuration\(n >> 1, dim3\(n\), sizeof\(S<2>\)\)"),
+    "a kernel in a table": ("void f(void (**table)(int*, int), int* p) { table[1]<<<1, 1>>>(p, 2); }",
+                            r"\{ table\[1\]\("),
+    "a launch over several lines": ("void f(int* p) { k<<<1,\n2>>>(p,\n3); }\nint here;", r'launch\("k"'),
+    "arguments without a type": ("struct P { int a, b; }; __global__ void s(P p, int* q);"
+                                 " void f() { s<<<1, 1>>>({1, 2}, 0); }", r"\{ s\(\{1, 2\},\s*0\); \}"),
+    "the dimensions of a cluster": (
+        "__global__ void __cluster_dims__(2, 1, 1) c(int* p); void f(int* p) { c<<<4, 32>>>(p); }",
+        r"with_cluster\(dim3\(2, 1, 1\)\)"),
+    "shared memory": ("__global__ void s() { __shared__ float a[8]; a[0] = 1; }", r"static __thread float a\[8\]"),
+    "dynamic shared memory": ("__global__ void s() { extern __shared__ float d[]; d[0] = 1; }",
+                              r'extern __thread float d\[\] __asm__\("cuda_on_cpu_dynamic_shared"\);'),
+    "a kernel's address in a call of the runtime": (
+        "int cudaLaunchKernel(...); void f(int* p) { cudaLaunchKernel((const void*)k, 1, 2); }",
+        r"cudaLaunchKernel\(k, 1, 2\)"),
+    "a string that looks like a launch": ('const char* s = "k<<<1, 2>>>(p, 3)";', r's = "k<<<1, 2>>>\(p, 3\)"'),
+    "a raw string": ('const char* s = R"x(k<<<1)x";', r'R"x\(k<<<1\)x"'),
+    "digits apart": ("int million = 1'000'000; void f(int* p) { k<<<1, 1>>>(p, 1'0); }", r"k\("),
+}
+
+# A name, a source behind KERNEL, the line of the error and a word of its sentence.
+REFUSED = {
+    "PTX": ('\n__device__ void f() {\n  asm volatile("bar.sync 0;");\n}', 5, "STAIRCASE_CUDA_ON_CPU"),
+    "a launch that does not end": ("\nvoid f(int* p) { k<<<1, 2; }", 4, "'>>>'"),
+    "a launch without an argument list": ("void f(int* p) { k<<<1, 2>>>; }", 3, "argument list"),
+    "a launch of what has no name": ("void f(int* p) { 5<<<1, 2>>>(p); }", 3, "not the name of a kernel"),
+    "dynamic shared memory that is no array": ("__global__ void s() { extern __shared__ float d; }", 3, "array"),
+    "a cluster without a kernel": ("struct __cluster_dims__(2) S;", 3, "kernel"),
+}
+
+
+def rewrite(compiler, source):
+    """The rewriter's exit status, its output and what it says, for a source."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory)
+        (path / "source.cu").write_text(source)
+        command = [sys.executable, REWRITE, path / "source.cu", path / "out.cpp", path / "out.d", *compiler]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        out = path / "out.cpp"
+        return result.returncode, out.read_text() if out.exists() else "", result.stderr
+
+
+def line_numbers(text):
+    """The lines of a text, by the numbers that its line markers give them."""
+    numbered, number = {}, 1
+    for line in text.split("\n"):
+        marker = re.match(r'# (\d+) "', line)
+        if marker:
+            number = int(marker[1])
+        else:
+            numbered.setdefault(number, line)
+            number += 1
+    return numbered
+
+
+def main():
+    compiler = sys.argv[1:]
+    print(f"1..{len(REWRITTEN) + len(REFUSED)}")
+    for name, (source, expected) in REWRITTEN.items():
+        status, text, _ = rewrite(compiler, KERNEL + source + "\nint last_line;\n")
+        last = (KERNEL + source).count("\n") + 2
+        kept = line_numbers(text).get(last, "").strip() == "int last_line;"
+        well = status == 0 and kept and re.search(expected, text)
+        print(f"{'ok' if well else 'not ok'} - {name}")
+    for name, (source, line, word) in REFUSED.items():
+        status, text, said = rewrite(compiler, KERNEL + source + "\n")
+        well = status != 0 and not text and f"source.cu:{line}: error: " in said and word in said
+        print(f"{'ok' if well else 'not ok'} - {name} is refused" + ("" if well else f"  # {said}"))
+
+
+main()
