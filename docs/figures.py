@@ -5,9 +5,9 @@ A number in a page is followed by an HTML comment that says where it comes from:
     1.16 s<!-- MACHINE WORKLOAD DATASET PRECISION STAGE seconds -->
     2.02 ×<!-- MACHINE WORKLOAD DATASET PRECISION STAGE/STAGE speedup -->
 
-The last word is one of seconds, memory, error, of_limit, phase:NAME (of one stage), speedup and
-efficiency (of two: the first one's time over the second one's). `MACHINE ceilings NAME` is a
-ceiling. `<!-- model -->` marks a number that is derived on the page, `<!-- published: SOURCE -->`
+The last word is one of seconds, memory, error, of_limit, of_copy, phase:NAME (of one stage), speedup
+and efficiency (of two: the first one's time over the second one's). `MACHINE ceilings NAME` is a
+ceiling of the processor, `MACHINE ceilings gpu NAME` one of the GPU. `<!-- model -->` marks a number that is derived on the page, `<!-- published: SOURCE -->`
 one from the literature. In a section *The cost*, every time and every ratio needs such a comment.
 
 Usage: figures.py --check|--update ROOT
@@ -20,10 +20,11 @@ import statistics
 import sys
 
 NUMBER = r"(?P<number>\d+(?:\.\d+)?(?:e-?\d+)?)"
-UNIT = r"(?:[ \n](?P<unit>ms|µs|ns|s|MB|GB/s|GB|×|%))?"
+UNIT = r"(?:[ \n](?P<unit>ms|µs|ns|s|MB|GB/s|GB|TB/s|TFLOP/s|×|%))?"
 MARKED = re.compile(NUMBER + UNIT + r"<!-- (?P<key>[^>]*?) -->")
 UNMARKED = re.compile(r"(?<![\w.])\d+(?:\.\d+)? (?:ms|µs|ns|s|×)(?!<!--|[\w*]| \d)")
-SCALE = {"s": 1, "ms": 1e3, "µs": 1e6, "ns": 1e9, "MB": 1e-6, "GB": 1e-9, "GB/s": 1e-9, "%": 100}
+SCALE = {"s": 1, "ms": 1e3, "µs": 1e6, "ns": 1e9, "MB": 1e-6, "GB": 1e-9, "GB/s": 1e-9, "TB/s": 1e-12,
+         "TFLOP/s": 1e-12, "%": 100}
 
 
 class UnknownKey(Exception):
@@ -49,14 +50,21 @@ class Results:
                     return {record["stage"]: record for record in run["records"]}
         raise UnknownKey(f"no run of {workload} {dataset} {precision} on {machine} is recorded")
 
+    def ceiling(self, machine, names):
+        """A ceiling of a machine's processor, or of its GPU if the first name says so."""
+        for recording in self.machines.get(machine, []):
+            ceilings = recording["ceilings"]
+            if names[0] == "gpu":
+                ceilings = ceilings.get("gpu", {})
+            if names[-1] in ceilings:
+                return ceilings[names[-1]]
+        raise UnknownKey(f"no ceiling '{' '.join(names)}' of {machine} is recorded")
+
     def value(self, key):
         """The recorded value that a key names, in SI units."""
         words = key.split()
-        if len(words) == 3 and words[1] == "ceilings":
-            for recording in self.machines.get(words[0], []):
-                if words[2] in recording["ceilings"]:
-                    return recording["ceilings"][words[2]]
-            raise UnknownKey(f"no ceiling '{words[2]}' of {words[0]} is recorded")
+        if len(words) > 2 and words[1] == "ceilings":
+            return self.ceiling(words[0], words[2:])
         if len(words) < 6:
             raise UnknownKey("a key has six words: machine workload dataset precision stage figure")
         records = self.records(*words[:4])
@@ -78,7 +86,7 @@ def figure(name, records):
         return record["seconds"]["median"]
     if name == "memory":
         return record["memory"]["peak_bytes"]
-    if name in ("error", "of_limit"):
+    if name in ("error", "of_limit", "of_copy") and name in record:
         return record[name]
     phase = name.removeprefix("phase:")
     times = [repeat["phases"][phase] for repeat in record["repeats"] if phase in repeat["phases"]]

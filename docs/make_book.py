@@ -62,6 +62,11 @@ def error_text(record):
     return "exact" if record["error"] == 0 else f"{record['error']:.1e}"
 
 
+def share_text(record, name):
+    """A share that the record may hold, as a percentage."""
+    return f"{100 * record[name]:.3g} %" if name in record else ""
+
+
 def machine_text(recording):
     """The device of a recording where it is not the processor, else nothing."""
     names = {record["device_name"] for run in recording["runs"] for record in run["records"]
@@ -82,11 +87,11 @@ def figures_rows(stage, results):
                 zero = next((name for name in records if name.startswith("00_")), None)
                 for name, other in (("zero", zero),
                                     ("step", stage.before and stage.before.name)):
-                    if other in records and other != stage.name:
+                    if other != stage.name and "seconds" in records.get(other, {}):
                         ratio[name] = f"{figures.figure('speedup', [records[other], record]):.2f}"
                 cells = (of_machine, run["dataset"], run["precision"], seconds_text(record["seconds"]["median"]),
                          spread_text(record), ratio.get("zero", ""), ratio.get("step", ""),
-                         f"{100 * record['of_limit']:.3g} %" if "of_limit" in record else "",
+                         share_text(record, "of_limit"), share_text(record, "of_copy"),
                          error_text(record))
                 yield "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
 
@@ -103,7 +108,8 @@ def figures_html(stage, results):
     rows = "".join(figures_rows(stage, results))
     if not rows:
         return "<p>No run recorded yet.</p>\n"
-    titles = ("machine", "data set", "precision", "time", "spread", "× 00", "× step", "of limit", "error")
+    titles = ("machine", "data set", "precision", "time", "spread", "× 00", "× step", "of limit", "of copy",
+              "error")
     captions = dict.fromkeys(
         recording_text(recording, len(recording["runs"][0]["records"][0]["repeats"]))
         for recordings in results.machines.values() for recording in recordings

@@ -116,18 +116,19 @@ def unreached_pages():
 
 
 RECORDING = {
-    "ceilings": {"copy": 4.56e10},
+    "ceilings": {"copy": 4.56e10, "gpu": {"copy": 4.29e12}},
     "runs": [{"workload": "w", "dataset": "d", "precision": "f64", "records": [
         {"stage": "00_a", "seconds": {"median": 1.234}, "error": 3.42e-6, "machine": {"cores": 2},
          "memory": {"peak_bytes": 17.2e6},
          "repeats": [{"phases": {"solve x": 0.2}}, {"phases": {"solve x": 0.4}}]},
-        {"stage": "01_b", "seconds": {"median": 0.617}, "machine": {"cores": 2}}]}]}
+        {"stage": "01_b", "seconds": {"median": 0.617}, "of_copy": 0.149, "machine": {"cores": 2}}]}]}
 
 GOOD = """## The cost
 1.23 s<!-- m w d f64 00_a seconds -->, 617.0 ms<!-- m w d f64 01_b seconds -->,
 2.00 ×<!-- m w d f64 00_a/01_b speedup -->, 1.0<!-- m w d f64 00_a/01_b efficiency -->,
 17 MB<!-- m w d f64 00_a memory -->, 3.4e-6<!-- m w d f64 00_a error -->,
 300 ms<!-- m w d f64 00_a phase:solve x -->, 45.6 GB/s<!-- m ceilings copy -->,
+4.29 TB/s<!-- m ceilings gpu copy -->, 14.9 %<!-- m w d f64 01_b of_copy -->,
 12 ms<!-- model -->, 3 s<!-- published: somebody -->, 16 numbers in 32 × 256 points."""
 
 
@@ -140,9 +141,10 @@ def escaped_mistakes():
     for problem in figures.problems("good", GOOD, results):
         yield f"a good page is refused: {problem}"
     numbers = [("1.23 s", "1.24 s"), ("617.0 ms", "617.1 ms"), ("2.00 ×", "1.99 ×"),
-               ("17 MB", "18 MB"), ("3.4e-6", "3.5e-6"), ("300 ms", "200 ms"), ("45.6", "45.7")]
+               ("17 MB", "18 MB"), ("3.4e-6", "3.5e-6"), ("300 ms", "200 ms"), ("45.6", "45.7"), ("4.29 TB/s", "4.56 TB/s"), ("14.9 %", "15.0 %")]
     keys = [("00_a seconds", "07_z seconds"), ("d f64 00_a memory", "e f64 00_a memory"),
             ("phase:solve x", "phase:x"), ("ceilings copy", "ceilings flops"),
+            ("gpu copy", "gpu flops"), ("01_b of_copy", "00_a of_copy"),
             ("<!-- model -->", ""), ("<!-- published: somebody -->", "")]
     for right, wrong in numbers + keys:
         page = GOOD.replace(right, wrong, 1)

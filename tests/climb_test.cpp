@@ -8,8 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
+#include <ladder.hpp>
 #include <staircase/npy.hpp>
 
 #include "support.hpp"
@@ -27,36 +29,58 @@ std::string source;
 class Toys {
  public:
   /// \param seconds what the stage says it took
-  void add(const std::string& stage, std::vector<double> solution, double seconds = 1) {
-    write_npy(directory_ / (stage + ".npy"), {{solution.size()}, solution});
+  void add(const std::string& stage, std::vector<double> solution, double seconds = 1,
+           const std::string& device = "cpu",
+           const json& modelled = {{"flops", 1.0}, {"bytes", 1.0}}) {
+    const std::string prepared = directory_ / (stage + "-" + device);
+    write_npy(prepared + ".npy", {{solution.size()}, solution});
     const json record{{"workload", "toy"},
                       {"stage", stage},
+                      {"dataset", "tiny"},
+                      {"device", device},
                       {"parameters", {{"n", 2}}},
                       {"seconds", {{"min", seconds}, {"median", seconds}, {"max", seconds}}},
+                      {"repeats", json::array()},
                       {"tolerance", {{"relative", 1e-6}, {"floor", 1e-3}}},
-                      {"modelled", {{"flops", 1.0}, {"bytes", 1.0}}}};
-    write_text(directory_ / (stage + ".json"), record.dump());
-    add_script(stage, fmt::format("cp '{0}.npy' \"$output\"; cp '{0}.json' \"$json\"",
-                                  (directory_ / stage).string()));
+                      {"modelled", modelled}};
+    write_text(prepared + ".json", record.dump());
+    add_script(stage, fmt::format("cp '{0}.npy' \"$output\"; cp '{0}.json' \"$json\"", prepared),
+               device);
   }
 
-  /// A stage that runs a shell command instead of solving.
-  void add_script(const std::string& stage, const std::string& command) {
+  /// A stage that runs on a GPU and models its kernels' traffic.
+  void add_gpu(const std::string& stage, double seconds, double flops, double traffic_bytes) {
+    add(stage, {1, 2}, seconds, "gpu",
+        {{"flops", flops}, {"bytes", 1.0}, {"traffic_bytes", traffic_bytes}});
+  }
+
+  /// A stage that runs a shell command instead of solving; its arguments are in $all.
+  void add_script(const std::string& stage, const std::string& command,
+                  const std::string& device = "cpu") {
+    const std::string source = stage + ".cu";
+    write_text(directory_ / source, "common\n" + stage + "\n");
     const json description{{"workload", "toy"},
                            {"stage", stage},
                            {"title", "T"},
                            {"idea", "idea of " + stage},
-                           {"source", "none"},
-                           {"device", "cpu"},
-                           {"datasets", {{"tiny", {{"n", 2}}}}},
+                           {"source", source},
+                           {"device", device},
+                           {"datasets", {{"big", {{"n", 1000}}}, {"tiny", {{"n", 2}}}}},
                            {"default_dataset", "tiny"}};
-    const auto path = directory_ / ("toy-" + stage);
-    write_text(path, fmt::format("#!/bin/sh\n"
-                                 "if [ \"$1\" = --describe ]; then echo '{}'; exit; fi\n"
-                                 "while [ $# -gt 0 ]; do case $1 in\n"
-                                 "--output) output=$2;; --json) json=$2;; esac; shift; done\n{}\n",
-                                 description.dump(), command));
-    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    write_script(program(stage, device),
+                 fmt::format("if [ \"$1\" = --describe ]; then echo '{}'; exit; fi\n"
+                             "all=$*\n"
+                             "while [ $# -gt 0 ]; do case $1 in\n"
+                             "--output) output=$2;; --json) json=$2;; esac; shift; done\n{}",
+                             description.dump(), command));
+  }
+
+  /// The program that analyses a stage's accesses: it writes a report, then runs a command.
+  void add_analysis(const std::string& stage, const json& report, const std::string& command = "") {
+    const std::string prepared = directory_ / (stage + "-report.json");
+    write_text(prepared, report.dump());
+    write_script(program(stage, "cpu-device") + "-analyze",
+                 fmt::format("cp '{}' \"$CUDA_ON_CPU_REPORT\"\n{}", prepared, command));
   }
 
   ProcessResult run(std::vector<std::string> arguments = {}) const {
@@ -64,7 +88,18 @@ class Toys {
     return run_process(arguments);
   }
 
+  std::filesystem::path programs() const { return directory_ / ""; }
+
  private:
+  std::string program(const std::string& stage, const std::string& device) const {
+    return directory_ / ("toy-" + stage + (device == "cpu-device" ? "-cpu" : ""));
+  }
+
+  void write_script(const std::string& path, const std::string& commands) const {
+    write_text(path, "#!/bin/sh\n" + commands + "\n");
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  }
+
   Directory directory_;
 };
 
@@ -96,6 +131,32 @@ TEST(Table, SetsSpeedUpsAndErrorsSideBySide) {
   EXPECT_TRUE(contains(line_of(result.out, "02_tenth"), "10.00    5.00"));
   EXPECT_TRUE(contains(line_of(result.out, "02_tenth"), "5.0e-07"));
   EXPECT_LT(result.out.rfind("-----"), result.out.find("yardstick_lib")) << "under the line";
+}
+
+TEST(Table, SetsStagesAgainstTheLimitsOfTheirDevice) {
+  Toys toys;
+  toys.add("00_zero", {1, 2}, 8, "cpu", {{"flops", 8e10}, {"bytes", 1.0}});
+  toys.add_gpu("01_gpu", 0.5, 1e12, 6e11);
+  Ceilings ceilings{{1e11, 2e11, 1e10}, 5e10, 1e11, GpuCeilings{{1e13, 2e13, 4e12}, "GPU", "1"}};
+  const Options options;
+  const auto table_of = [&](const std::string& precision) {
+    RunSettings settings;
+    settings.dataset = "tiny";
+    settings.precision = precision;
+    return Ladder(find_programs(toys.programs()), options, settings, ceilings).table();
+  };
+  std::string table = table_of("f64");
+  EXPECT_TRUE(
+      contains(table, "GPU, driver 1: 10 TFLOP/s in f64, 20 TFLOP/s in f32, copies at 4 TB/s\n"))
+      << table;
+  EXPECT_TRUE(contains(line_of(table, "00_zero"), "10 %            stage zero")) << table;
+  EXPECT_TRUE(contains(line_of(table, "01_gpu"), "20 %      30 %")) << table;
+  EXPECT_TRUE(contains(line_of(table_of("f32"), "01_gpu"), "10 %      30 %"));
+
+  ceilings.gpu.reset();
+  table = table_of("f64");
+  EXPECT_FALSE(contains(table, "of copy")) << "a column without entries\n" << table;
+  EXPECT_EQ(std::count(table.begin(), table.end(), '%'), 3) << table;
 }
 
 TEST(Verdict, AWrongStageFailsTheRun) {
@@ -143,6 +204,157 @@ TEST(Verdict, WithoutStageZeroThereIsNone) {
   toys.add("01_good", {1, 2});
   expect_refusal(toys.run(), 3, {"stage zero", "no memory"});
 }
+
+// --- The CPU device
+
+/// The report of an analysis: two kernels with 20 requests, 82 sectors, 70 at best.
+json report(const json& errors = json::array()) {
+  const auto accesses = [](int requests, int sectors, int ideal) {
+    return json{{"requests", requests}, {"sectors", sectors}, {"ideal_sectors", ideal}};
+  };
+  return {{"kernels",
+           {{{"kernel", "a"},
+             {"global_loads", accesses(4, 16, 16)},
+             {"global_stores", accesses(4, 20, 16)},
+             {"global_atomics", accesses(2, 2, 2)}},
+            {{"kernel", "b"},
+             {"global_loads", accesses(10, 44, 36)},
+             {"global_stores", accesses(0, 0, 0)},
+             {"global_atomics", accesses(0, 0, 0)}}}},
+          {"errors", errors}};
+}
+
+/// Stage zero, a CUDA stage in two programs, and another CPU stage.
+class CpuDevice : public testing::Test {
+ protected:
+  CpuDevice() {
+    toys.add("00_zero", {1, 2}, 8);
+    toys.add_script("01_cuda", "echo 'toy: there is no GPU' >&2; exit 77", "gpu");
+    toys.add("01_cuda", {1, 2}, 4, "cpu-device");
+    toys.add_analysis("01_cuda", report());
+    toys.add("02_next", {1, 2}, 2);
+  }
+
+  Toys toys;
+};
+
+TEST_F(CpuDevice, StandsInWhereThereIsNoGpu) {
+  const ProcessResult result = toys.run({"--source", toys.programs(), "--dataset", "big"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  const std::string line = line_of(result.out, "01_cuda");
+  for (const char* entry : {"checked", "exact", "4.1 / 3.5", "+1 -1"})
+    EXPECT_TRUE(contains(line, entry)) << entry << "\n" << result.out;
+  EXPECT_FALSE(contains(line, "%") || contains(line, "4.000 s")) << "it is not timed";
+  EXPECT_EQ(result.out.find("\n01_cuda"), result.out.rfind("\n01_cuda")) << result.out;
+  EXPECT_TRUE(contains(result.out, "toy, big")) << result.out;
+  EXPECT_TRUE(contains(result.out, "checked: run on the CPU device with the data set tiny"))
+      << result.out;
+  EXPECT_TRUE(contains(line_of(result.out, "02_next"), "4.00")) << result.out;
+  EXPECT_FALSE(contains(result.out, "x step")) << "there is no time of the step before";
+  EXPECT_TRUE(contains(line_of(result.out, "02_next"), "+1 -1"));
+}
+
+TEST_F(CpuDevice, RunsTheReducedDataSetOnce) {
+  toys.add_script("01_cuda", "echo \"toy: $all\" >&2; exit 3", "cpu-device");
+  const ProcessResult result = toys.run({"--dataset", "big", "--set", "n=7", "--precision", "f32"});
+  const std::string line = line_of(result.out, "01_cuda");
+  for (const char* option : {"--dataset tiny", "--repeat 1", "--warmup 0", "--precision f32"})
+    EXPECT_TRUE(contains(line, option)) << line;
+  EXPECT_FALSE(contains(line, "n=7")) << line;
+}
+
+TEST_F(CpuDevice, IsNotShownWhereTheGpuRan) {
+  toys.add_gpu("01_cuda", 0.5, 1, 1);
+  const ProcessResult result = toys.run();
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(contains(line_of(result.out, "01_cuda"), "500.0 ms")) << result.out;
+  EXPECT_FALSE(contains(result.out, "checked"));
+  EXPECT_FALSE(contains(result.out, "sectors"));
+}
+
+TEST_F(CpuDevice, IsForcedOrForbiddenByName) {
+  const ProcessResult forced = toys.run({"--device", "cpu-device"});
+  EXPECT_EQ(forced.status, 0);
+  EXPECT_TRUE(contains(forced.out, "toy, tiny (n = 2), f64, once")) << forced.out;
+  EXPECT_TRUE(contains(line_of(forced.out, "01_cuda"), "checked"));
+  EXPECT_EQ(line_of(forced.out, "00_zero"), "");
+  const ProcessResult gpu = toys.run({"--device", "gpu"});
+  EXPECT_EQ(gpu.status, 1) << "nothing ran";
+  EXPECT_TRUE(contains(line_of(gpu.out, "01_cuda"), "not available: there is no GPU")) << gpu.out;
+}
+
+TEST_F(CpuDevice, TakesTheDataSetThatItIsForcedTo) {
+  toys.add_script("01_cuda", "echo \"toy: $all\" >&2; exit 3", "cpu-device");
+  const auto line = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--device", "cpu-device"});
+    return line_of(toys.run(arguments).out, "01_cuda");
+  };
+  EXPECT_TRUE(contains(line({}), "--dataset tiny")) << line({});
+  EXPECT_TRUE(contains(line({"--dataset", "big", "--set", "n=7"}), "--dataset big --set n=7"));
+}
+
+TEST_F(CpuDevice, DoesWithoutAnAnalysis) {
+  std::filesystem::remove(toys.programs() / "toy-01_cuda-cpu-analyze");
+  const ProcessResult result = toys.run();
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(contains(line_of(result.out, "01_cuda"), "checked")) << result.out;
+  EXPECT_FALSE(contains(result.out, "sectors"));
+}
+
+TEST_F(CpuDevice, FailsAStageInWhichTheAnalysisFindsAnError) {
+  toys.add_analysis("01_cuda", report({{{"sentence", "two threads write u"}}}), "exit 1");
+  ProcessResult result = toys.run();
+  EXPECT_EQ(result.status, 1);
+  EXPECT_TRUE(contains(line_of(result.out, "01_cuda"), "failed: two threads write u"))
+      << result.out;
+  toys.add_analysis("01_cuda", report(), "kill -9 $$");
+  EXPECT_TRUE(contains(line_of(toys.run().out, "01_cuda"), "failed: ended with status 137"));
+  toys.add_analysis("01_cuda", report(), "rm \"$CUDA_ON_CPU_REPORT\"");
+  EXPECT_TRUE(contains(line_of(toys.run().out, "01_cuda"), "failed: the analysis wrote no report"));
+}
+
+TEST_F(CpuDevice, FailsAStageThatDiffers) {
+  toys.add("01_cuda", {1, 2.1}, 4, "cpu-device");
+  const ProcessResult result = toys.run();
+  EXPECT_EQ(result.status, 1);
+  EXPECT_TRUE(contains(line_of(result.out, "01_cuda"), "DIFFERS")) << result.out;
+}
+
+TEST_F(CpuDevice, IsRecordedWithoutTimes) {
+  const json all = json::parse(toys.run({"--json", "-"}).out);
+  const json& records = all.at("runs")[0].at("records");
+  ASSERT_EQ(records.size(), 3u);
+  EXPECT_EQ(records[1].at("device"), "cpu-device");
+  EXPECT_EQ(records[1].at("verdict"), "matches");
+  EXPECT_FALSE(records[1].contains("seconds") || records[1].contains("repeats"));
+  EXPECT_EQ(records[1].at("global_accesses"),
+            (json{{"requests", 20}, {"sectors", 82}, {"ideal_sectors", 70}}));
+  EXPECT_TRUE(records[2].contains("seconds"));
+}
+
+TEST_F(CpuDevice, IsListedAndWalkedWithItsStage) {
+  const ProcessResult list = toys.run({"--list"});
+  EXPECT_TRUE(contains(list.out, "01_cuda              gpu, cpu-device")) << list.out;
+  EXPECT_EQ(list.out.find("01_cuda "), list.out.rfind("01_cuda "));
+  const ProcessResult walk = toys.run({"--step", "--source", toys.programs()});
+  EXPECT_EQ(walk.status, 0);
+  EXPECT_TRUE(contains(walk.out, "-00_zero\n+01_cuda")) << walk.out;
+  EXPECT_TRUE(contains(walk.out,
+                       "Checked  on the CPU device, not timed\n"
+                       "Sectors  4.1 / 3.5 a request"));
+  EXPECT_TRUE(contains(walk.out, "-01_cuda\n+02_next"));
+  expect_refusal(toys.run({"--stages", "09"}), 2, {"00_zero, 01_cuda, 02_next"});
+}
+
+TEST_F(CpuDevice, IsEnoughWhereNoGpuProgramWasBuilt) {
+  std::filesystem::remove(toys.programs() / "toy-01_cuda");
+  const ProcessResult result = toys.run({"--stages", "01", "--source", toys.programs()});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(contains(line_of(result.out, "01_cuda"), "checked")) << result.out;
+  EXPECT_TRUE(contains(line_of(result.out, "01_cuda"), "+1 -1")) << result.out;
+}
+
+// --- What is run
 
 TEST(Selection, TakesNumbersRangesAndNames) {
   Toys toys;
@@ -209,9 +421,10 @@ TEST(Json, HoldsTheMachineAndEveryRun) {
       EXPECT_TRUE(record.at("verdict") == "matches" || record.at("verdict") == "reference")
           << record;
       EXPECT_LE(record.at("error"), record.at("tolerance").at("relative"));
-      if (record.at("device") == "cpu") {
+      if (record.at("device") == "cpu-device")
+        EXPECT_FALSE(record.contains("seconds"));
+      else
         EXPECT_GT(record.at("of_limit"), 0);
-      }
     }
     EXPECT_EQ(run.at("records")[1].at("stage"), "01_openmp");
     EXPECT_GT(run.at("records")[1].at("lines_added"), 0);

@@ -152,9 +152,10 @@ TEST_F(RandomProblem, MatchesStageZeroOnRandomSizesAndInputs) {
 
 TEST(Describe, NamesTheProgramAndItsIdea) {
   const json& d = description();
-  EXPECT_EQ(
-      std::filesystem::path(program).filename(),
-      fmt::format("{}-{}", d.at("workload").get<std::string>(), d.at("stage").get<std::string>()));
+  const bool on_cpu_device = d.at("device") == "cpu-device";
+  EXPECT_EQ(std::filesystem::path(program).filename(),
+            fmt::format("{}-{}{}", d.at("workload").get<std::string>(),
+                        d.at("stage").get<std::string>(), on_cpu_device ? "-cpu" : ""));
   EXPECT_FALSE(d.at("title").get<std::string>().empty());
   EXPECT_LE(d.at("idea").get<std::string>().size(), 46u) << "must fit into the runner's table";
   EXPECT_TRUE(d.at("datasets").contains("tiny"));
@@ -173,7 +174,9 @@ TEST_F(Record, HoldsEveryRepeatAndItsPhases) {
   EXPECT_EQ(record.at("dataset"), "tiny");
   EXPECT_EQ(record.at("parameters"), description().at("datasets").at("tiny"));
   EXPECT_EQ(record.at("precision"), "f64");
-  EXPECT_GT(record.at("modelled").at("flops"), 0);
+  const json& modelled = record.at("modelled");
+  EXPECT_GT(modelled.at("flops"), 0);
+  EXPECT_GE(modelled.value("traffic_bytes", 1e300), modelled.at("bytes"));
   EXPECT_GE(record.at("machine").at("cores"), 1);
   ASSERT_EQ(record.at("repeats").size(), 3u);
   for (const auto& repeat : record.at("repeats")) {
@@ -203,7 +206,7 @@ TEST_F(Record, CallsAChangedDataSetCustom) {
 
 TEST_F(Record, ModelsTheMemoryThatIsUsed) {
   if (SANITIZED) GTEST_SKIP() << "sanitizers use memory of their own";
-  if (description().at("device") == "gpu") GTEST_SKIP() << "the model is of device memory";
+  if (description().at("device") != "cpu") GTEST_SKIP() << "the model is of device memory";
   const auto memory = [](const json& parameters) {
     Arguments arguments = settings_of(parameters);
     arguments.insert(arguments.end(), {"--json", "-"});

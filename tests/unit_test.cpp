@@ -373,11 +373,36 @@ TEST(Ceilings, AreMeasuredOnceAndCached) {
   EXPECT_GT(cached_ceilings().flops_f64, 1e8) << "a spoilt cache is measured again";
 }
 
+TEST(Ceilings, OfAGpuAreMeasuredOnceForEachDriver) {
+  const Directory directory;
+  ASSERT_EQ(::setenv("XDG_CACHE_HOME", (directory / "").c_str(), 1), 0);
+  static int measured;
+  measured = 0;
+  Gpu gpu{"Some GPU (80 GB)", "580.1", [] { return Rates{1e12, 2e12, 3e12 + ++measured}; }};
+  EXPECT_EQ(cached_ceilings(gpu).bandwidth, 3e12 + 1);
+  EXPECT_EQ(cached_ceilings(gpu).bandwidth, 3e12 + 1) << "from the cache";
+  EXPECT_EQ(cached_ceilings(gpu, true).bandwidth, 3e12 + 2);
+  EXPECT_EQ(cached_ceilings(gpu).bandwidth, 3e12 + 2);
+  gpu.driver = "590.2";
+  EXPECT_EQ(cached_ceilings(gpu).bandwidth, 3e12 + 3);
+  write_text(directory / "staircase/ceilings-some-gpu-80-gb-driver-590-2.json", "[]");
+  EXPECT_EQ(cached_ceilings(gpu).bandwidth, 3e12 + 4) << "a spoilt cache is measured again";
+}
+
+TEST(Ceilings, OfThisMachinesGpuArePlausible) {
+  const auto gpu = this_gpu();
+  if (!gpu) GTEST_SKIP() << "there is no GPU";
+  const Rates rates = gpu->measure();
+  EXPECT_GT(rates.flops_f64, 1e10);
+  EXPECT_GT(rates.flops_f32, 0.9 * rates.flops_f64);
+  EXPECT_GT(rates.bandwidth, 1e10);
+}
+
 TEST(Ceilings, BoundTheTimeByFlopsOrBytes) {
-  const Ceilings ceilings{100, 200, 50, 100, 10};
-  EXPECT_EQ(ceilings.floor({.flops = 1000, .bytes = 20}, Precision::f64), 10);
-  EXPECT_EQ(ceilings.floor({.flops = 1000, .bytes = 20}, Precision::f32), 5);
-  EXPECT_EQ(ceilings.floor({.flops = 1000, .bytes = 200}, Precision::f64), 20);
+  const Rates rates{.flops_f64 = 100, .flops_f32 = 200, .bandwidth = 10};
+  EXPECT_EQ(rates.floor({.flops = 1000, .bytes = 20}, Precision::f64), 10);
+  EXPECT_EQ(rates.floor({.flops = 1000, .bytes = 20}, Precision::f32), 5);
+  EXPECT_EQ(rates.floor({.flops = 1000, .bytes = 200}, Precision::f64), 20);
 }
 
 }  // namespace

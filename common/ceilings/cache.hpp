@@ -3,17 +3,15 @@
 
 #pragma once
 
-#include <optional>
-#include <staircase/machine.hpp>
-
-#include "ceilings.hpp"
+#include <nlohmann/json.hpp>
+#include <string>
 
 namespace staircase {
 
-/// The ceilings stored for this machine, if there are any that can be read.
-std::optional<Ceilings> read_cache(const Machine& machine);
+/// The ceilings stored for a device, or null if there are none that can be read.
+nlohmann::ordered_json read_cache(const std::string& device);
 
-/// Stores the ceilings; does nothing where the cache cannot be written.
-void write_cache(const Machine& machine, const Ceilings& ceilings);
+/// Stores the ceilings of a device; does nothing where the cache cannot be written.
+void write_cache(const std::string& device, const nlohmann::ordered_json& ceilings);
 
 }  // namespace staircase

@@ -12,6 +12,8 @@
 namespace staircase {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 template <typename Run>
 double seconds_of(Run run) {
   const auto start = std::chrono::steady_clock::now();
@@ -29,8 +31,9 @@ double flop_rate(double (*kernel)(long), int threads) {
     });
     return flops / seconds;
   };
-  // Steps for about 30 ms, from a first guess of the rate.
+  // Steps for about 30 ms, from a first guess of the rate; the first run of all starts the threads.
   const long probe = 100'000;
+  run(probe);
   const double flops_a_step = kernel(1);
   const long steps =
       std::max(probe, static_cast<long>(0.03 * run(probe) / (threads * flops_a_step)));
@@ -52,40 +55,91 @@ double copy_rate() {
   return best;
 }
 
-}  // namespace
-
-double Ceilings::floor(const Work& work, Precision precision) const {
-  const double flops = precision == Precision::f64 ? flops_f64 : flops_f32;
-  return std::max(work.flops / flops, work.bytes / bandwidth);
+/// The rate that is stored under a key, or 0.
+double stored(const Json& cached, const char* key) {
+  return cached.is_object() && cached.contains(key) && cached[key].is_number()
+             ? cached[key].get<double>()
+             : 0;
 }
+
+Rates stored_rates(const Json& cached) {
+  return {stored(cached, "flops_f64"), stored(cached, "flops_f32"),
+          stored(cached, "copy_bytes_per_second")};
+}
+
+bool whole(const Rates& rates) {
+  return rates.flops_f64 > 0 && rates.flops_f32 > 0 && rates.bandwidth > 0;
+}
+
+Json to_json(const GpuCeilings& c) {
+  return {{"name", c.name},
+          {"driver", c.driver},
+          {"flops_f64", c.flops_f64},
+          {"flops_f32", c.flops_f32},
+          {"copy_bytes_per_second", c.bandwidth}};
+}
+
+/// A rate with three digits: "30.7 TFLOP/s".
+std::string rate_text(double rate, const char* unit) {
+  const bool tera = rate >= 0.9995e12;
+  return fmt::format("{:.3g} {}{}", rate / (tera ? 1e12 : 1e9), tera ? 'T' : 'G', unit);
+}
+
+std::string rates_text(const Rates& rates) {
+  return fmt::format("{} in f64, {} in f32, copies at {}", rate_text(rates.flops_f64, "FLOP/s"),
+                     rate_text(rates.flops_f32, "FLOP/s"), rate_text(rates.bandwidth, "B/s"));
+}
+
+}  // namespace
 
 Ceilings measure_ceilings() {
   const int all = omp_get_num_procs();
   const MultiplyAddKernels kernels = multiply_add_kernels();
-  return {flop_rate(kernels.f64, all), flop_rate(kernels.f32, all), flop_rate(kernels.f64, 1),
-          flop_rate(kernels.f32, 1), copy_rate()};
+  return {{flop_rate(kernels.f64, all), flop_rate(kernels.f32, all), copy_rate()},
+          flop_rate(kernels.f64, 1),
+          flop_rate(kernels.f32, 1),
+          {}};
 }
 
 Ceilings cached_ceilings(bool measure_again) {
-  const Machine machine = this_machine();
-  if (!measure_again)
-    if (const auto cached = read_cache(machine)) return *cached;
-  const Ceilings ceilings = measure_ceilings();
-  write_cache(machine, ceilings);
-  return ceilings;
+  const std::string device = this_machine().name();
+  const Json cached = measure_again ? Json() : read_cache(device);
+  const Ceilings ceilings{stored_rates(cached),
+                          stored(cached, "flops_f64_one_core"),
+                          stored(cached, "flops_f32_one_core"),
+                          {}};
+  if (whole(ceilings) && ceilings.flops_f64_one > 0 && ceilings.flops_f32_one > 0) return ceilings;
+  const Ceilings measured = measure_ceilings();
+  write_cache(device, to_json(measured));
+  return measured;
 }
 
-nlohmann::ordered_json to_json(const Ceilings& c) {
-  return {{"flops_f64", c.flops_f64},
-          {"flops_f32", c.flops_f32},
-          {"flops_f64_one_core", c.flops_f64_one},
-          {"flops_f32_one_core", c.flops_f32_one},
-          {"copy_bytes_per_second", c.bandwidth}};
+GpuCeilings cached_ceilings(const Gpu& gpu, bool measure_again) {
+  const std::string device = slug(gpu.name + " driver " + gpu.driver);
+  const GpuCeilings cached{stored_rates(measure_again ? Json() : read_cache(device)), gpu.name,
+                           gpu.driver};
+  if (whole(cached)) return cached;
+  const GpuCeilings measured{gpu.measure(), gpu.name, gpu.driver};
+  write_cache(device, to_json(measured));
+  return measured;
 }
 
-std::string to_text(const Ceilings& c) {
-  return fmt::format("{:.3g} GFLOP/s in f64, {:.3g} GFLOP/s in f32, copies at {:.3g} GB/s",
-                     c.flops_f64 / 1e9, c.flops_f32 / 1e9, c.bandwidth / 1e9);
+Json to_json(const Ceilings& c) {
+  Json json{{"flops_f64", c.flops_f64},
+            {"flops_f32", c.flops_f32},
+            {"flops_f64_one_core", c.flops_f64_one},
+            {"flops_f32_one_core", c.flops_f32_one},
+            {"copy_bytes_per_second", c.bandwidth}};
+  if (c.gpu) json["gpu"] = to_json(*c.gpu);
+  return json;
+}
+
+std::string to_text(const Machine& machine, const Ceilings& ceilings) {
+  std::string text =
+      fmt::format("{}, {} cores: {}\n", machine.cpu, machine.cores, rates_text(ceilings));
+  if (const auto& gpu = ceilings.gpu)
+    text += fmt::format("{}, driver {}: {}\n", gpu->name, gpu->driver, rates_text(*gpu));
+  return text;
 }
 
 }  // namespace staircase

@@ -4,31 +4,41 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <staircase/workload.hpp>
+#include <optional>
+#include <staircase/machine.hpp>
+#include <string>
+
+#include "gpu.hpp"
+#include "rates.hpp"
 
 namespace staircase {
 
-/// Rates that this machine reaches on programs that do nothing else.
-struct Ceilings {
-  double flops_f64;      ///< f64 operations a second, all cores, fused multiply-adds counted as two
-  double flops_f32;      ///< the same in f32
-  double flops_f64_one;  ///< the same in f64 on one core
-  double flops_f32_one;  ///< the same in f32 on one core
-  double bandwidth;      ///< bytes a second read plus written by a copy, all cores
-
-  /// The least time that any program needs for this work on all cores, in seconds.
-  double floor(const Work& work, Precision precision) const;
+/// The rates of a GPU.
+struct GpuCeilings : Rates {
+  std::string name;
+  std::string driver;
 };
 
-/// Measures the ceilings, each as the best of many short runs; takes about two seconds.
+/// The rates of the processor on all cores, and what else bounds programs on this machine.
+struct Ceilings : Rates {
+  double flops_f64_one;            ///< f64 operations a second on one core
+  double flops_f32_one;            ///< the same in f32
+  std::optional<GpuCeilings> gpu;  ///< nothing if there is none, or if nobody asked for it
+};
+
+/// Measures the processor's ceilings, each as the best of many short runs, in about two seconds.
 Ceilings measure_ceilings();
 
-/// The ceilings from the user's cache; measures and stores them if they are not there.
+/// The processor's ceilings from the user's cache; measures and stores them if they are not there.
 Ceilings cached_ceilings(bool measure_again = false);
+
+/// The same for a GPU with its driver.
+GpuCeilings cached_ceilings(const Gpu& gpu, bool measure_again = false);
 
 nlohmann::ordered_json to_json(const Ceilings& ceilings);
 
-/// Words for people: "246 GFLOP/s in f64, 489 GFLOP/s in f32, copies at 60.1 GB/s".
-std::string to_text(const Ceilings& ceilings);
+/// A line for the processor and one for the GPU, if there is one:
+/// "AMD EPYC, 2 cores: 246 GFLOP/s in f64, 489 GFLOP/s in f32, copies at 60.1 GB/s".
+std::string to_text(const Machine& machine, const Ceilings& ceilings);
 
 }  // namespace staircase

@@ -1,7 +1,6 @@
 /// \file
 /// Prints the limits of this machine.
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <staircase/file.hpp>
 #include <staircase/machine.hpp>
@@ -17,11 +16,11 @@ staircase::Exit run(int argc, char** argv) {
   app.add_flag("--measure", measure, "Measure again, even if the ceilings are cached");
   app.add_flag("--json", json, "Print them as JSON");
   if (!staircase::parse_command_line(app, argc, argv)) return staircase::Exit::solved;
-  const auto ceilings = staircase::cached_ceilings(measure);
-  const auto machine = staircase::this_machine();
-  staircase::write_stdout(
-      json ? to_json(ceilings).dump(2) + "\n"
-           : fmt::format("{}, {} cores: {}\n", machine.cpu, machine.cores, to_text(ceilings)));
+  auto ceilings = staircase::cached_ceilings(measure);
+  if (const auto gpu = staircase::this_gpu())
+    ceilings.gpu = staircase::cached_ceilings(*gpu, measure);
+  staircase::write_stdout(json ? to_json(ceilings).dump(2) + "\n"
+                               : to_text(staircase::this_machine(), ceilings));
   return staircase::Exit::solved;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <staircase/error.hpp>
 #include <staircase/file.hpp>
 #include <staircase/machine.hpp>
@@ -13,15 +14,33 @@ namespace staircase {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+/// What the CPU device runs: the reduced data set, or what it was asked for by name, once.
+RunSettings settings_for_cpu_device(RunSettings settings, const Options& options) {
+  if (options.device != "cpu-device") {
+    settings.dataset = reduced_dataset;
+    settings.assignments.clear();
+    settings.input.clear();
+  }
+  settings.repeat = 1;
+  settings.warmup = 0;
+  return settings;
+}
+
+}  // namespace
+
 Ladder::Ladder(const std::vector<Program>& all, const Options& options, RunSettings settings,
                const Ceilings& ceilings)
     : all_(all),
       options_(options),
       settings_(std::move(settings)),
       ceilings_(ceilings),
-      measurement_(all.front(), settings_, [this](const auto& text) { progress_.show(text); }) {
+      measurement_(all.front(), settings_, [this](const auto& text) { progress_.show(text); }),
+      reduced_(all.front(), settings_for_cpu_device(settings_, options),
+               [this](const auto& text) { progress_.show(text); }) {
   for (const Program& program : select_stages(all, options.stages))
-    if (options.device == "all" || options.device == program.device()) chosen_.push_back(program);
+    if (chooses(program)) chosen_.push_back(program);
   if (chosen_.empty())
     throw BadInput(fmt::format("no stage of {} runs on the device '{}'", all.front().workload,
                                options.device));
@@ -52,7 +71,16 @@ Json Ladder::json() const {
     record["verdict"] = name_of(outcome.verdict);
     record["error"] = std::isfinite(outcome.error) ? Json(outcome.error) : Json(nullptr);
     if (!outcome.reason.empty()) record["reason"] = outcome.reason;
+    if (row.checked()) {
+      record.erase("seconds");
+      record.erase("repeats");
+    }
+    if (row.sectors)
+      record["global_accesses"] = {{"requests", row.sectors->requests},
+                                   {"sectors", row.sectors->moved},
+                                   {"ideal_sectors", row.sectors->ideal}};
     if (row.of_limit > 0) record["of_limit"] = row.of_limit;
+    if (row.of_copy > 0) record["of_copy"] = row.of_copy;
     if (row.lines) {
       record["lines_added"] = row.lines->added;
       record["lines_removed"] = row.lines->removed;
@@ -74,14 +102,29 @@ bool Ladder::all_well() const {
          std::all_of(rows_.begin(), rows_.end(), fine);
 }
 
+/// Whether a program has a row of its own; for a stage that has a program for the GPU, the one for
+/// the CPU device has none unless it was asked for.
+bool Ladder::chooses(const Program& program) const {
+  if (options_.device != "all") return options_.device == program.device();
+  return !program.on_cpu_device() || find(program.stage, "gpu") == nullptr;
+}
+
 std::string Ladder::dataset() const {
   return settings_.assignments.empty() && settings_.input.empty() ? settings_.dataset : "custom";
 }
 
-/// The stage before a stage in reading order, or null.
+/// A stage's program for a device, or null.
+const Program* Ladder::find(const std::string& stage, const std::string& device) const {
+  const auto found = std::find_if(all_.begin(), all_.end(), [&](const Program& p) {
+    return p.stage == stage && p.device() == device;
+  });
+  return found == all_.end() ? nullptr : &*found;
+}
+
+/// A program of the stage before a stage in reading order, or null.
 const Program* Ladder::before(const Program& program) const {
   const auto here = std::find_if(all_.begin(), all_.end(),
-                                 [&](const Program& p) { return p.path == program.path; });
+                                 [&](const Program& p) { return p.stage == program.stage; });
   return program.is_yardstick() || here == all_.begin() ? nullptr : &*std::prev(here);
 }
 
@@ -89,18 +132,37 @@ fs::path Ladder::source_of(const Program& program) const {
   return fs::path(options_.source) / program.text("source");
 }
 
+Row Ladder::run(const Program& program) {
+  if (program.on_cpu_device()) return check(program);
+  Row row{.outcome = measurement_.run(program), .lines = {}, .sectors = {}};
+  if (row.outcome.verdict != Verdict::not_available || options_.device != "all") return row;
+  const Program* stand_in = find(program.stage, "cpu-device");
+  return stand_in != nullptr ? check(*stand_in) : row;
+}
+
+/// Runs a program for the CPU device and analyses its accesses; an error found there is a failure.
+Row Ladder::check(const Program& program) {
+  Row row{.outcome = reduced_.run(program), .lines = {}, .sectors = {}};
+  if (!row.outcome.solved()) return row;
+  const auto analysis = reduced_.analyse(program);
+  if (!analysis) return row;
+  row.sectors = analysis->sectors;
+  if (analysis->error.empty()) return row;
+  row.outcome.verdict = Verdict::failed;
+  row.outcome.reason = analysis->error;
+  row.outcome.record = nullptr;
+  return row;
+}
+
 void Ladder::add_row(const Program& program) {
-  Row row{measurement_.run(program), 0, 0, 0, {}};
+  Row row = run(program);
   progress_.clear();
   const Program* previous = before(program);
   if (previous != nullptr && fs::exists(source_of(program)))
     row.lines = lines_changed(source_of(*previous), source_of(program));
-  if (row.outcome.record.is_object()) {
-    const auto& modelled = row.outcome.record.at("modelled");
-    const Work work{modelled.at("flops"), modelled.at("bytes")};
-    const Precision precision = settings_.precision == "f64" ? Precision::f64 : Precision::f32;
+  if (row.timed()) {
     const double median = row.outcome.median();
-    if (program.device() == "cpu") row.of_limit = ceilings_.floor(work, precision) / median;
+    compare_with_ceilings(row);
     row.over_zero = measurement_.zero_median() / median;
     if (previous != nullptr && medians_.contains(previous->stage))
       row.over_step = medians_.at(previous->stage) / median;
@@ -109,18 +171,37 @@ void Ladder::add_row(const Program& program) {
   rows_.push_back(std::move(row));
 }
 
+/// Sets the time of a row against the limits of the device that it was measured on.
+void Ladder::compare_with_ceilings(Row& row) const {
+  const bool on_gpu = row.outcome.program.device() == "gpu";
+  if (on_gpu && !ceilings_.gpu) return;
+  const Rates* rates = &ceilings_;
+  if (on_gpu) rates = &*ceilings_.gpu;
+  const auto& modelled = row.outcome.record.at("modelled");
+  const Work work{modelled.at("flops"), modelled.at("bytes")};
+  const Precision precision = settings_.precision == "f64" ? Precision::f64 : Precision::f32;
+  const double median = row.outcome.median();
+  row.of_limit = rates->floor(work, precision) / median;
+  if (on_gpu) row.of_copy = modelled.value("traffic_bytes", 0.0) / rates->bandwidth / median;
+}
+
+/// The problem and the machine; if nothing was timed, the problem that the CPU device checked.
 std::string Ladder::heading() const {
-  std::string problem;
-  for (const Row& row : rows_) {
-    if (!row.outcome.record.is_object()) continue;
-    for (const auto& [key, value] : row.outcome.record.at("parameters").items())
-      problem += fmt::format("{}{} = {}", problem.empty() ? "" : ", ", key, value.dump());
-    break;
+  std::string name = dataset(), often = fmt::format("median of {}", settings_.repeat), problem;
+  auto shown = std::find_if(rows_.begin(), rows_.end(), std::mem_fn(&Row::timed));
+  if (shown == rows_.end()) {
+    shown = std::find_if(rows_.begin(), rows_.end(), std::mem_fn(&Row::checked));
+    if (shown != rows_.end()) {
+      name = shown->outcome.record.at("dataset");
+      often = "once";
+    }
   }
-  const Machine machine = this_machine();
-  return fmt::format("{}, {} ({}), {}, median of {}\n{}, {} cores: {}\n\n", all_.front().workload,
-                     dataset(), problem, settings_.precision, settings_.repeat, machine.cpu,
-                     machine.cores, to_text(ceilings_));
+  if (shown != rows_.end())
+    for (const auto& [key, value] : shown->outcome.record.at("parameters").items())
+      problem += fmt::format("{}{} = {}", problem.empty() ? " (" : ", ", key, value.dump());
+  return fmt::format("{}, {}{}, {}, {}\n{}\n", all_.front().workload, name,
+                     problem.empty() ? "" : problem + ")", settings_.precision, often,
+                     to_text(this_machine(), ceilings_));
 }
 
 std::string Ladder::introduction(const Program& program) const {
@@ -137,12 +218,17 @@ std::string Ladder::introduction(const Program& program) const {
 
 std::string Ladder::verdict_text(const Row& row) const {
   const Outcome& outcome = row.outcome;
-  if (!outcome.record.is_object())
+  if (!outcome.ran())
     return fmt::format("Verdict  {}: {}\n\n", name_of(outcome.verdict), outcome.reason);
-  std::string text =
-      fmt::format("Time     {} (spread {:.1f} %), {:.2f} times the speed of stage zero",
-                  time_text(outcome.median()), 100 * outcome.seconds().spread(), row.over_zero);
+  std::string text = "Checked  on the CPU device, not timed";
+  if (row.timed())
+    text =
+        fmt::format("Time     {} (spread {:.1f} %), {:.2f} times the speed of stage zero",
+                    time_text(outcome.median()), 100 * outcome.seconds().spread(), row.over_zero);
   if (row.over_step > 0) text += fmt::format(", {:.2f} of the step before", row.over_step);
+  if (row.sectors)
+    text += fmt::format("\nSectors  {} a request to global memory, moved / the fewest possible",
+                        sectors_text(*row.sectors));
   text += fmt::format("\nVerdict  {}", name_of(outcome.verdict));
   if (outcome.verdict == Verdict::matches)
     text += fmt::format(" stage zero, error {}", error_text(outcome));

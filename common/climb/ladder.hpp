@@ -14,6 +14,8 @@
 namespace staircase {
 
 /// Runs the chosen stages of one workload on one data set in one precision.
+///
+/// A stage for the GPU that finds none is run on the CPU device instead, on the reduced data set.
 class Ladder {
  public:
   /// \param all every program of the workload, stage zero first
@@ -35,10 +37,15 @@ class Ladder {
   bool all_well() const;
 
  private:
+  bool chooses(const Program& program) const;
   std::string dataset() const;
+  const Program* find(const std::string& stage, const std::string& device) const;
   const Program* before(const Program& program) const;
   std::filesystem::path source_of(const Program& program) const;
+  Row run(const Program& program);
+  Row check(const Program& program);
   void add_row(const Program& program);
+  void compare_with_ceilings(Row& row) const;
   std::string heading() const;
   std::string introduction(const Program& program) const;
   std::string verdict_text(const Row& row) const;
@@ -49,6 +56,7 @@ class Ladder {
   const Ceilings& ceilings_;
   ProgressLine progress_;
   Measurement measurement_;
+  Measurement reduced_;  // on the CPU device
   std::vector<Program> chosen_;
   std::vector<Row> rows_;
   std::map<std::string, double> medians_;  // by stage

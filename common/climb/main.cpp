@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <ceilings.hpp>
 #include <map>
 #include <optional>
@@ -40,7 +41,7 @@ std::optional<Options> read_options(int argc, char** argv) {
   app.add_option("--stages", options.stages,
                  "Stages: numbers, ranges, names, as in 00,02-03,openmp");
   app.add_option("--device", options.device,
-                 "Only stages of a device: all, cpu, gpu or cpu-device");
+                 "Only stages of a device: cpu, gpu or cpu-device (default all)");
   app.add_option("--dataset", options.datasets, "Data sets, separated by commas, or all");
   app.add_option("--set", options.assignments, "Change a parameter of the data set: KEY=VALUE")
       ->expected(1)
@@ -94,18 +95,24 @@ std::string list_text(const Workloads& workloads) {
   for (const auto& [name, programs] : workloads) {
     text += fmt::format("{} (data sets: {})\n", name,
                         fmt::join(keys_of(programs.front().description.at("datasets")), ", "));
-    for (const Program& program : programs)
-      text += fmt::format("  {:<20} {:<14} {}\n", program.stage, program.text("title"),
-                          program.text("idea"));
+    for (std::size_t p = 0; p < programs.size(); ++p) {
+      std::string devices = programs[p].device();
+      const Program& program = programs[p];
+      while (p + 1 < programs.size() && programs[p + 1].stage == program.stage)
+        devices += ", " + programs[++p].device();
+      text += fmt::format("  {:<20} {:<15}  {:<14} {}\n", program.stage, devices,
+                          program.text("title"), program.text("idea"));
+    }
   }
   return text;
 }
 
-/// The data sets to run: those asked for, or the first.
+/// The data sets to run: those asked for, or the first, or the reduced one on the CPU device.
 std::vector<std::string> datasets_of(const Program& program, const Options& options) {
   const auto names = keys_of(program.description.at("datasets"));
   if (options.datasets == "all") return names;
-  if (options.datasets.empty()) return {program.text("default_dataset")};
+  if (options.datasets.empty())
+    return {options.device == "cpu-device" ? reduced_dataset : program.text("default_dataset")};
   const auto chosen = split(options.datasets);
   for (const auto& dataset : chosen) check_choice("data set", dataset, names);
   return chosen;
@@ -125,6 +132,18 @@ void check_options(const Options& options, const Workloads& workloads) {
   if (!options.json.empty() && options.json != "-") check_writable(options.json);
 }
 
+/// The limits of this machine; the GPU's only if a stage for it may run.
+Ceilings ceilings_for(const Workloads& workloads, const Options& options) {
+  Ceilings ceilings = cached_ceilings();
+  const auto for_gpu = [](const Program& program) { return program.device() == "gpu"; };
+  const bool may_run = std::any_of(workloads.begin(), workloads.end(), [&](const auto& workload) {
+    return std::any_of(workload.second.begin(), workload.second.end(), for_gpu);
+  });
+  if (!may_run || options.device == "cpu" || options.device == "cpu-device") return ceilings;
+  if (const auto gpu = this_gpu()) ceilings.gpu = cached_ceilings(*gpu);
+  return ceilings;
+}
+
 Exit run(int argc, char** argv) {
   const auto options = read_options(argc, argv);
   if (!options) return Exit::solved;
@@ -140,7 +159,7 @@ Exit run(int argc, char** argv) {
   settings.repeat = static_cast<int>(parse_integer("--repeat", options->repeat, 1, 1e6));
   settings.warmup = static_cast<int>(parse_integer("--warmup", options->warmup, 0, 1e6));
 
-  const Ceilings ceilings = cached_ceilings();
+  const Ceilings ceilings = ceilings_for(workloads, *options);
   const Machine machine = this_machine();
   Json runs = Json::array();
   bool all_well = true;

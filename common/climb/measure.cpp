@@ -22,9 +22,15 @@ std::string sentence_of(const std::string& error) {
   return colon == std::string::npos ? line : line.substr(colon + 2);
 }
 
-std::vector<std::string> command_of(const Program& program, const RunSettings& settings,
+/// Why a program did not end well.
+std::string failure_of(const ProcessResult& result) {
+  const std::string sentence = sentence_of(result.err);
+  return sentence.empty() ? fmt::format("ended with status {}", result.status) : sentence;
+}
+
+std::vector<std::string> command_of(const fs::path& program, const RunSettings& settings,
                                     const fs::path& solution, const fs::path& record) {
-  std::vector<std::string> command{program.path,
+  std::vector<std::string> command{program,
                                    "--precision",
                                    settings.precision,
                                    "--repeat",
@@ -72,14 +78,13 @@ Outcome Measurement::execute(const Program& program, const RunSettings& settings
                           program.stage, seconds, settings.warmup, settings.repeat));
   };
   const ProcessResult result =
-      run_process(command_of(program, settings, solution, record), options);
-  Outcome outcome{program, Verdict::failed, std::numeric_limits<double>::quiet_NaN(),
-                  sentence_of(result.err), nullptr};
+      run_process(command_of(program.path, settings, solution, record), options);
+  Outcome outcome{program, Verdict::failed, std::numeric_limits<double>::quiet_NaN(), "", nullptr};
   if (result.status == static_cast<int>(Exit::bad_input)) throw BadInput(first_line(result.err));
   if (result.status == static_cast<int>(Exit::not_available))
     outcome.verdict = Verdict::not_available;
   if (result.status != 0) {
-    if (outcome.reason.empty()) outcome.reason = fmt::format("ended with status {}", result.status);
+    outcome.reason = failure_of(result);
     return outcome;
   }
   auto json = nlohmann::ordered_json::parse(std::ifstream(record), nullptr, false);
@@ -111,10 +116,10 @@ double Measurement::zero_median() {
   return zero_median_;
 }
 
-void Measurement::compare_with_zero(Outcome& outcome) {
+void Measurement::compare_with_zero(Outcome& outcome, const NpyArray& solution) {
   const auto& tolerance = outcome.record.at("tolerance");
-  const Comparison comparison = compare(read_npy(directory_.path() / "solution.npy"), reference_,
-                                        {tolerance.at("relative"), tolerance.at("floor")});
+  const Comparison comparison =
+      compare(solution, reference_, {tolerance.at("relative"), tolerance.at("floor")});
   outcome.error = comparison.error;
   outcome.reason = comparison.reason;
   if (!comparison.equal) outcome.verdict = Verdict::differs;
@@ -123,18 +128,42 @@ void Measurement::compare_with_zero(Outcome& outcome) {
 Outcome Measurement::run(const Program& program) {
   const bool is_zero = program.path == zero_.path;
   const bool is_reference = is_zero && settings_.precision == "f64";
-  if (!is_reference) need_reference();
   Outcome outcome = execute(program, settings_);
   if (outcome.verdict != Verdict::matches) return outcome;
+  const NpyArray solution = read_npy(directory_.path() / "solution.npy");
   if (is_zero) zero_median_ = outcome.median();
   if (is_reference) {
-    reference_ = read_npy(directory_.path() / "solution.npy");
+    reference_ = solution;
     outcome.verdict = Verdict::reference;
     outcome.error = 0;
     return outcome;
   }
-  compare_with_zero(outcome);
+  need_reference();
+  compare_with_zero(outcome, solution);
   return outcome;
+}
+
+std::optional<Analysis> Measurement::analyse(const Program& program) {
+  const fs::path analyser = program.path.string() + "-analyze";
+  if (!fs::exists(analyser)) return {};
+  const fs::path report = directory_.path() / "report.json";
+  std::error_code ignored;
+  fs::remove(report, ignored);
+
+  ProcessOptions options;
+  options.environment = {"CUDA_ON_CPU_REPORT=" + report.string()};
+  options.tick = [&](double seconds) {
+    progress_(fmt::format("{} {}: analysing its accesses for {:.0f} s", program.workload,
+                          program.stage, seconds));
+  };
+  const ProcessResult result =
+      run_process(command_of(analyser, settings_, directory_.path() / "solution.npy",
+                             directory_.path() / "record.json"),
+                  options);
+  auto analysis = read_analysis(report);
+  if (!analysis) analysis = {{}, "the analysis wrote no report"};
+  if (result.status != 0 && analysis->error.empty()) analysis->error = failure_of(result);
+  return analysis;
 }
 
 }  // namespace staircase

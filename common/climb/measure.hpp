@@ -8,6 +8,7 @@
 #include <staircase/file.hpp>
 #include <staircase/statistics.hpp>
 
+#include "analysis.hpp"
 #include "programs.hpp"
 
 namespace staircase {
@@ -21,6 +22,9 @@ struct RunSettings {
   int repeat = 5;
   int warmup = 1;
 };
+
+/// The data set that every workload has for checks: so small that the CPU device is quick with it.
+inline constexpr const char* reduced_dataset = "tiny";
 
 /// How a stage's run ended.
 enum class Verdict {
@@ -41,6 +45,7 @@ struct Outcome {
   std::string reason;             ///< a sentence, unless the stage matches
   nlohmann::ordered_json record;  ///< what `--json` wrote, null if it did not solve
 
+  bool ran() const { return record.is_object(); }
   bool solved() const { return verdict == Verdict::reference || verdict == Verdict::matches; }
   double median() const { return record.at("seconds").at("median").get<double>(); }
   Summary seconds() const;
@@ -58,12 +63,15 @@ class Measurement {
   /// Runs a stage; runs stage zero in f64 first if its solution is not there yet.
   Outcome run(const Program& program);
 
+  /// Has the CPU device analyse a stage's accesses; nothing if no program for that was built.
+  std::optional<Analysis> analyse(const Program& program);
+
   /// The median time of stage zero in the precision asked for, in seconds; runs it if need be.
   double zero_median();
 
  private:
   Outcome execute(const Program& program, const RunSettings& settings);
-  void compare_with_zero(Outcome& outcome);
+  void compare_with_zero(Outcome& outcome, const NpyArray& solution);
   void need_reference();
 
   Program zero_;

@@ -94,6 +94,7 @@ std::vector<Program> select_stages(const std::vector<Program>& programs, const s
     if (chosen.size() > before) continue;
     std::vector<std::string> stages;
     for (const Program& program : programs) stages.push_back(program.stage);
+    stages.erase(std::unique(stages.begin(), stages.end()), stages.end());
     throw BadInput(
         fmt::format("--stages takes numbers, ranges and names, and '{}' selects none; the "
                     "stages are {}",

@@ -10,7 +10,7 @@
 
 namespace staircase {
 
-/// A stage program.
+/// A program of a stage; a CUDA stage has one for the GPU and one for the CPU device.
 struct Program {
   std::filesystem::path path;
   std::string workload;
@@ -20,6 +20,8 @@ struct Program {
   bool is_yardstick() const { return stage.starts_with("yardstick_"); }
   std::string text(const char* key) const { return description.at(key).get<std::string>(); }
   std::string device() const { return text("device"); }
+  /// Whether this is the program of a CUDA stage for where there is no GPU.
+  bool on_cpu_device() const { return device() == "cpu-device"; }
 };
 
 /// The programs in a directory, by workload and in the order of the stages, yardsticks last.

@@ -4,19 +4,18 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 namespace staircase {
 namespace {
-
-constexpr int fixed_width = 66;  // of all columns but the stage and its idea
 
 std::string factor_text(double factor) {
   if (factor == 0) return "";
   return fmt::format("{:.{}f}", factor, factor < 99.995 ? 2 : 0);
 }
 
-std::string limit_text(double share) {
+std::string share_text(double share) {
   return share == 0 ? "" : fmt::format("{:.3g} %", 100 * share);
 }
 
@@ -30,17 +29,61 @@ std::string fit(const std::string& text, int columns) {
   return text.substr(0, static_cast<std::size_t>(std::max(columns - 3, 0))) + "...";
 }
 
-std::string line_of(const Row& row, int stage_width, int idea_width) {
+/// What the table says behind a stage and its idea.
+struct Column {
+  const char* title;
+  int width;
+  std::string (*text)(const Row&);
+};
+
+constexpr Column all_columns[] = {
+    {"time", 9,
+     [](const Row& row) { return row.checked() ? "checked" : time_text(row.outcome.median()); }},
+    {"spread", 6,
+     [](const Row& row) {
+       return row.checked() ? "" : fmt::format("{:.1f} %", 100 * row.outcome.seconds().spread());
+     }},
+    {"x 00", 6, [](const Row& row) { return factor_text(row.over_zero); }},
+    {"x step", 6, [](const Row& row) { return factor_text(row.over_step); }},
+    {"of limit", 8, [](const Row& row) { return share_text(row.of_limit); }},
+    {"of copy", 8, [](const Row& row) { return share_text(row.of_copy); }},
+    {"error", 10, [](const Row& row) { return error_text(row.outcome); }},
+    {"sectors", 11, [](const Row& row) { return row.sectors ? sectors_text(*row.sectors) : ""; }},
+    {"lines", 9, [](const Row& row) { return lines_text(row.lines); }}};
+
+/// The columns that say something of one row at least.
+std::vector<Column> columns_of(const std::vector<Row>& rows) {
+  std::vector<Column> columns;
+  for (const Column& column : all_columns)
+    if (std::any_of(rows.begin(), rows.end(),
+                    [&](const Row& row) { return row.outcome.ran() && !column.text(row).empty(); }))
+      columns.push_back(column);
+  return columns;
+}
+
+std::string line_of(const Row& row, int stage_width, int idea_width,
+                    const std::vector<Column>& columns) {
   const Outcome& outcome = row.outcome;
-  const std::string start = fmt::format("{:<{}}  {:<{}}", outcome.program.stage, stage_width,
-                                        fit(outcome.program.text("idea"), idea_width), idea_width);
-  if (!outcome.record.is_object())
-    return fmt::format("{}  {}: {}", start, name_of(outcome.verdict), outcome.reason);
-  return fmt::format("{}  {:>9} {:>7}  {:>6}  {:>6}  {:>8}  {:>10}  {:>8}", start,
-                     time_text(outcome.median()),
-                     fmt::format("{:.1f} %", 100 * outcome.seconds().spread()),
-                     factor_text(row.over_zero), factor_text(row.over_step),
-                     limit_text(row.of_limit), error_text(outcome), lines_text(row.lines));
+  std::string line = fmt::format("{:<{}}  {:<{}}", outcome.program.stage, stage_width,
+                                 fit(outcome.program.text("idea"), idea_width), idea_width);
+  if (!outcome.ran())
+    return fmt::format("{}  {}: {}", line, name_of(outcome.verdict), outcome.reason);
+  for (const Column& column : columns)
+    line += fmt::format("  {:>{}}", column.text(row), column.width);
+  return line.substr(0, line.find_last_not_of(' ') + 1);
+}
+
+/// What the words mean that only rows of the CPU device have.
+std::string notes(const std::vector<Row>& rows) {
+  const auto checked = std::find_if(rows.begin(), rows.end(), std::mem_fn(&Row::checked));
+  if (checked == rows.end()) return "";
+  std::string text = fmt::format(
+      "\nchecked: run on the CPU device with the data set {}, held to stage zero, not timed\n",
+      checked->outcome.record.at("dataset").get<std::string>());
+  if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.sectors.has_value(); }))
+    text +=
+        "sectors: of 32 bytes, moved by a request to global memory / the fewest that would do\n";
+  return text;
 }
 
 }  // namespace
@@ -59,6 +102,11 @@ std::string error_text(const Outcome& outcome) {
   return outcome.error == 0 ? "exact" : fmt::format("{:.1e}", outcome.error);
 }
 
+std::string sectors_text(const Sectors& sectors) {
+  return fmt::format("{:.1f} / {:.1f}", sectors.moved / sectors.requests,
+                     sectors.ideal / sectors.requests);
+}
+
 std::string render_table(const std::string& heading, const std::vector<Row>& rows, int width,
                          bool colour) {
   int stage_width = 5, idea_width = 4;
@@ -66,14 +114,19 @@ std::string render_table(const std::string& heading, const std::vector<Row>& row
     stage_width = std::max(stage_width, static_cast<int>(row.outcome.program.stage.size()));
     idea_width = std::max(idea_width, static_cast<int>(row.outcome.program.text("idea").size()));
   }
-  idea_width = std::clamp(width - stage_width - fixed_width - 4, 10, idea_width);
-  const std::string rule(static_cast<std::size_t>(stage_width + idea_width + fixed_width + 4), '-');
+  const std::vector<Column> columns = columns_of(rows);
+  int fixed_width = stage_width + 2;
+  std::string titles;
+  for (const Column& column : columns) {
+    fixed_width += 2 + column.width;
+    titles += fmt::format("  {:>{}}", column.title, column.width);
+  }
+  idea_width = std::clamp(width - fixed_width, 10, idea_width);
+  const std::string rule(static_cast<std::size_t>(fixed_width + idea_width), '-');
 
   std::string text = heading;
-  text += fmt::format(colour ? fmt::emphasis::bold : fmt::text_style(),
-                      "{:<{}}  {:<{}}  {:>9} {:>7}  {:>6}  {:>6}  {:>8}  {:>10}  {:>8}\n", "stage",
-                      stage_width, "idea", idea_width, "time", "spread", "x 00", "x step",
-                      "of limit", "error", "lines");
+  text += fmt::format(colour ? fmt::emphasis::bold : fmt::text_style(), "{:<{}}  {:<{}}{}\n",
+                      "stage", stage_width, "idea", idea_width, titles);
   text += rule + "\n";
   bool under_rule = false;
   for (const Row& row : rows) {
@@ -82,13 +135,13 @@ std::string render_table(const std::string& heading, const std::vector<Row>& row
                        : row.outcome.verdict == Verdict::not_available
                            ? fg(fmt::terminal_color::yellow)
                            : fg(fmt::terminal_color::red);
-    text += fmt::format(style, "{}", line_of(row, stage_width, idea_width)) + "\n";
+    text += fmt::format(style, "{}", line_of(row, stage_width, idea_width, columns)) + "\n";
   }
   for (const Row& row : rows)
     if (row.outcome.verdict == Verdict::differs)
       text += fmt::format("{} differs from stage zero: {}\n", row.outcome.program.stage,
                           row.outcome.reason);
-  return text;
+  return text + notes(rows);
 }
 
 }  // namespace staircase

@@ -249,24 +249,58 @@ def rewrite_launch(source, launch, clusters):
                    f'{comma}{arguments})')
 
 
-def rewrite_shared(source, i):
-    """__shared__ becomes thread-local; a dynamic array gets the name of the block's memory."""
-    before = source.previous(i)
-    after = source.next(i)
+def is_in_function(source, i):
+    """Whether a declaration stands in a function and not in a namespace or a class."""
+    depth = 0
+    for j in range(i - 1, -1, -1):
+        if source.kinds[j] != 'sign' or source.tokens[j] not in ('{', '}'):
+            continue
+        depth += 1 if source.tokens[j] == '}' else -1
+        if depth < 0:
+            return source.tokens[source.previous(j)] in (')', ';', '{', '}', 'else', 'do', 'const',
+                                                         'noexcept', 'mutable')
+    return False
+
+
+def declaration_of(source, first, end):
+    """Type and name of an array without a size, declared by tokens first..end-1."""
+    i, parts = first, []
+    while i < end:
+        if source.tokens[i] in ('__attribute__', 'alignas', '__declspec'):
+            i = source.close_of(source.next(i)) + 1
+            continue
+        if not source.is_blank(i):
+            parts.append(source.tokens[i])
+        i += 1
+    if len(parts) < 4 or parts[-2:] != ['[', ']']:
+        raise Unsure("'extern __shared__' declares something that is not an array without a size")
+    return ' '.join(parts[:-3]), parts[-3]
+
+
+def rewrite_shared(source, i, guards):
+    """__shared__ becomes thread-local; an array without a size is the block's dynamic memory.
+
+    Guards behind the variables tell the analysis when an index runs past the end.
+    """
+    before, after = source.previous(i), source.next(i)
     external = next((j for j in (before, after) if source.tokens[j] == 'extern'), None)
+    end = i
+    while source.tokens[end] != ';':
+        end = source.close_of(end) if source.tokens[end] in OPENERS else source.next(end)
     if external is None:
         is_static = 'static' in (source.tokens[before], source.tokens[after])
         source.replace(i, i + 1, '__thread' if is_static else 'static __thread')
+        if guards and is_in_function(source, i):
+            source.replace(end, end + 1, f'; static __thread char cuda_on_cpu_guard_{i}[256] '
+                                         '__attribute__((used));')
         return
-    end = i
-    while source.tokens[end] != ';':
-        end = source.next(end)
-    if source.tokens[source.previous(end)] != ']':
-        raise Unsure("'extern __shared__' declares something that is not an array")
-    if external == after:
-        source.replace(external, external + 1, '')
-    source.replace(i, i + 1, 'extern __thread' if external == after else '__thread')
-    source.replace(end, end + 1, ' __asm__("cuda_on_cpu_dynamic_shared");')
+    kind, name = declaration_of(source, source.next(max(i, external)), end)
+    first = min(i, external)
+    if is_in_function(source, first):
+        new = f'{kind}* const {name} = reinterpret_cast<{kind}*>(cuda_on_cpu_dynamic_shared)'
+    else:
+        new = f'extern __thread {kind} {name}[] __asm__("cuda_on_cpu_dynamic_shared")'
+    source.replace(first, end, new)
 
 
 def read_cluster(source, i, clusters):
@@ -304,9 +338,10 @@ def keep_kernel_type(source, i):
         source.replace(first, opening, '')
 
 
-def rewrite(text):
+def rewrite(text, guards):
     """The plain C++ for a preprocessed CUDA source.
 
+    :param guards: whether variables in shared memory get guards behind them
     :raises SystemExit: with file and line where the source is not understood
     """
     source = Source(text)
@@ -315,7 +350,7 @@ def rewrite(text):
         try:
             if source.kinds[i] == 'name':
                 if token == '__shared__':
-                    rewrite_shared(source, i)
+                    rewrite_shared(source, i, guards)
                 elif token == '__cluster_dims__':
                     read_cluster(source, i, clusters)
                 elif token in TAKES_KERNEL:
@@ -340,7 +375,7 @@ def main():
     if preprocessed.returncode != 0:
         sys.exit(preprocessed.returncode)
     with open(output, 'w', encoding='utf-8') as file:
-        file.write(rewrite(preprocessed.stdout))
+        file.write(rewrite(preprocessed.stdout, '-DCUDA_ON_CPU_ANALYSE' in compiler))
 
 
 if __name__ == '__main__':

@@ -64,8 +64,8 @@ void check_input(const InputFormat& format, const NpyArray& input, const std::st
 std::optional<StageOptions> read_options(int argc, char** argv, const StageProgram& program) {
   const StageNames names = names_of(program);
   StageOptions options;
-  CLI::App app{fmt::format("{} ({}): {}", names.program(), program.title, program.idea),
-               names.program()};
+  CLI::App app{fmt::format("{} ({}): {}", names.program, program.title, program.idea),
+               names.program};
   app.allow_extras();
   std::string set_help = "Change a parameter:";
   for (const auto& p : program.parameters) set_help += fmt::format(" {} ({});", p.name, p.help);

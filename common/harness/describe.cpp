@@ -10,9 +10,11 @@ StageNames names_of(const StageProgram& program) {
   const auto directory = source.parent_path();
   const std::string workload = directory.parent_path().filename();
   const bool yardstick = directory.filename() == "yardsticks";
-  return {workload,
-          yardstick ? "yardstick_" + source.stem().string() : directory.filename().string(),
-          std::filesystem::path("stages") / workload / directory.filename() / source.filename()};
+  const std::string stage =
+      yardstick ? "yardstick_" + source.stem().string() : directory.filename().string();
+  return {workload, stage,
+          std::filesystem::path("stages") / workload / directory.filename() / source.filename(),
+          workload + "-" + stage + (program.device == "cpu-device" ? "-cpu" : "")};
 }
 
 std::string name_of(Precision precision) { return precision == Precision::f64 ? "f64" : "f32"; }

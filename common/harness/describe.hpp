@@ -15,10 +15,8 @@ using Json = nlohmann::ordered_json;
 struct StageNames {
   std::string workload;
   std::string stage;
-  std::string source;  ///< path from the root of the repository
-
-  /// The program's name: <workload>-<stage>.
-  std::string program() const { return workload + "-" + stage; }
+  std::string source;   ///< path from the root of the repository
+  std::string program;  ///< <workload>-<stage>, with -cpu behind it on the CPU device
 };
 
 StageNames names_of(const StageProgram& program);

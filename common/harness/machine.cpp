@@ -55,16 +55,20 @@ Machine this_machine() {
   };
 }
 
-std::string Machine::name() const {
-  std::string name;
-  for (const char c : cpu) {
+std::string slug(std::string_view text) {
+  std::string slug;
+  for (const char c : text) {
     if (std::isalnum(static_cast<unsigned char>(c)))
-      name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    else if (!name.empty() && name.back() != '-')
-      name += '-';
+      slug += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    else if (!slug.empty() && slug.back() != '-')
+      slug += '-';
   }
-  while (name.ends_with('-')) name.pop_back();
-  return fmt::format("{}-{}-core{}", name, cores, cores == 1 ? "" : "s");
+  while (slug.ends_with('-')) slug.pop_back();
+  return slug;
+}
+
+std::string Machine::name() const {
+  return fmt::format("{}-{}-core{}", slug(cpu), cores, cores == 1 ? "" : "s");
 }
 
 nlohmann::ordered_json to_json(const Machine& machine) {

@@ -36,7 +36,7 @@ void check_memory(const StageProgram& program, Precision precision) {
         fmt::format("{} needs {:.0f} bytes of memory for this problem, and {:.0f} bytes are "
                     "available; choose a "
                     "smaller one with --set",
-                    names_of(program).program(), needed, available));
+                    names_of(program).program, needed, available));
 }
 
 void check_finite(const NpyArray& solution) {
@@ -48,10 +48,17 @@ void check_finite(const NpyArray& solution) {
                                   bad - values.begin(), values.size(), *bad));
 }
 
+/// The work that any stage has to do, and the traffic of this one's kernels.
+Json modelled(const StageProgram& program, Precision precision) {
+  const Work work = program.work(precision);
+  Json json{{"flops", work.flops}, {"bytes", work.bytes}};
+  if (program.traffic) json["traffic_bytes"] = program.traffic() * bytes_of(precision);
+  return json;
+}
+
 Json record(const StageProgram& program, const std::string& dataset, const StageOptions& options,
             Precision precision, const std::vector<Repeat>& repeats, const Summary& seconds) {
   const StageNames names = names_of(program);
-  const Work work = program.work(precision);
   Json repeats_json = Json::array();
   for (const auto& repeat : repeats) {
     Json phases = Json::object();
@@ -72,7 +79,7 @@ Json record(const StageProgram& program, const std::string& dataset, const Stage
           {"machine", to_json(this_machine())},
           {"seconds", {{"min", seconds.min}, {"median", seconds.median}, {"max", seconds.max}}},
           {"repeats", repeats_json},
-          {"modelled", {{"flops", work.flops}, {"bytes", work.bytes}}},
+          {"modelled", modelled(program, precision)},
           {"tolerance", tolerance_json(program.tolerance(precision))},
           {"memory",
            {{"modelled_bytes", needed_memory(program, precision)}, {"peak_bytes", peak_memory()}}},
@@ -88,7 +95,7 @@ std::string summary_text(const StageProgram& program, const std::string& dataset
   const std::vector<double> values = program.values();
   for (std::size_t p = 0; p < values.size(); ++p)
     parameters.push_back(fmt::format("{} = {}", program.parameters[p].name, values[p]));
-  std::string text = fmt::format("{}: {}\n{} ({}), {}\n", names_of(program).program(), program.idea,
+  std::string text = fmt::format("{}: {}\n{} ({}), {}\n", names_of(program).program, program.idea,
                                  dataset, fmt::join(parameters, ", "), name_of(precision));
   text += fmt::format("time      {:10.6f} s", seconds.median);
   if (repeats.size() > 1)
@@ -155,7 +162,7 @@ void run(int argc, char** argv, const StageProgram& program) {
 }  // namespace
 
 int run_program(int argc, char** argv, const StageProgram& program) {
-  return run_guarded(names_of(program).program(), [&] {
+  return run_guarded(names_of(program).program, [&] {
     run(argc, argv, program);
     return Exit::solved;
   });

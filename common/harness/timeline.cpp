@@ -1,7 +1,22 @@
 #include <algorithm>
 #include <staircase/timeline.hpp>
 
+#ifdef STAIRCASE_NVTX
+#include <nvtx3/nvToolsExt.h>
+#endif
+
 namespace staircase {
+namespace {
+
+#ifdef STAIRCASE_NVTX
+void push_range(std::string_view name) { nvtxRangePushA(std::string(name).c_str()); }
+void pop_range() { nvtxRangePop(); }
+#else
+void push_range(std::string_view) {}
+void pop_range() {}
+#endif
+
+}  // namespace
 
 double Timeline::now() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
@@ -9,14 +24,17 @@ double Timeline::now() const {
 
 void Timeline::begin(std::string_view name) {
   end();
+  push_range(name);
   const double start = now();
   spans_.push_back({name, start, start});
   open_ = true;
 }
 
 void Timeline::end() {
-  if (open_) spans_.back().end = now();
+  if (!open_) return;
+  spans_.back().end = now();
   open_ = false;
+  pop_range();
 }
 
 std::vector<PhaseTotal> Timeline::totals() const {

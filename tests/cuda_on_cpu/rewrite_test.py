@@ -33,8 +33,12 @@ REWRITTEN = {
         "__global__ void __cluster_dims__(2, 1, 1) c(int* p); void f(int* p) { c<<<4, 32>>>(p); }",
         r"with_cluster\(dim3\(2, 1, 1\)\)"),
     "shared memory": ("__global__ void s() { __shared__ float a[8]; a[0] = 1; }", r"static __thread float a\[8\]"),
-    "dynamic shared memory": ("__global__ void s() { extern __shared__ float d[]; d[0] = 1; }",
-                              r'extern __thread float d\[\] __asm__\("cuda_on_cpu_dynamic_shared"\);'),
+    "dynamic shared memory": (
+        "__global__ void s() { extern __shared__ alignas(16) float d[]; d[0] = 1; }",
+        r"\{ float\* const d = reinterpret_cast<float\*>\(cuda_on_cpu_dynamic_shared\); d"),
+    "dynamic shared memory outside of functions": (
+        "namespace n { extern __shared__ float d[]; __global__ void s() { d[0] = 1; } }",
+        r'extern __thread float d\[\] __asm__\("cuda_on_cpu_dynamic_shared"\);'),
     "a kernel's address in a call of the runtime": (
         "int cudaLaunchKernel(...); void f(int* p) { cudaLaunchKernel((const void*)k, 1, 2); }",
         r"cudaLaunchKernel\(k, 1, 2\)"),

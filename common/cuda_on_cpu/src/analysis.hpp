@@ -28,11 +28,25 @@ void block_ends(Block& block);
 /// No lane of the warp runs: the accesses that they wait with form requests.
 void resolve(Warp& warp);
 
+/// Some lanes of a warp, but not all that live, ordered their accesses.
+void lanes_ordered(Warp& warp, unsigned lanes);
+
+/// Some threads of a block passed a cuda::barrier: one arrives, its phase ends, one has waited.
+void arrives_at(const void* barrier);
+void phase_ends(const void* barrier);
+void has_waited_at(const void* barrier);
+
+/// Lanes of a warp met in one operation from different places.
+void different_operations(const Thread& thread, const Thread& other);
+
+/// A lane that has ended took part in the same operation with another mask.
+void different_masks(const Thread& thread, const Thread& other);
+
 /// Threads of one block met at barriers in different places.
 void different_barriers(const Thread& thread, const Thread& other);
 
 /// What an access does.
-enum Kind : std::uint8_t { read, write, atomic, volatile_read, volatile_write };
+enum Kind : std::uint8_t { read, write, atomic, atomic_compare, volatile_read, volatile_write };
 
 /// An access that the device's own code makes for a thread; `frame` is that of the function that
 /// the kernel called.

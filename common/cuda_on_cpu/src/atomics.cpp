@@ -51,17 +51,18 @@ T result(T old, T operand) {
 }
 
 /// What an order asks for before and after the operation itself.
-void before(const void* address, std::size_t bytes, Order order, const void* place,
-            const void* frame) {
+void before(const void* address, std::size_t bytes, analysis::Kind kind, Order order,
+            const void* place, const void* frame) {
+  if (block != nullptr && block->current != nullptr) block->current->place = place;
   if (order == Order::release || order == Order::both) analysis::fence();
-  analysis::access(address, bytes, analysis::atomic, place, frame);
+  analysis::access(address, bytes, kind, place, frame);
 }
 
 }  // namespace
 
 template <Atomic operation, typename T>
 T atomic(T* address, T operand, Order order) {
-  before(address, sizeof(T), order, __builtin_return_address(0), __builtin_frame_address(0));
+  before(address, sizeof(T), analysis::atomic, order, __builtin_return_address(0), __builtin_frame_address(0));
   T old, fresh;
   __atomic_load(address, &old, __ATOMIC_SEQ_CST);
   do {
@@ -74,7 +75,7 @@ T atomic(T* address, T operand, Order order) {
 
 template <typename T>
 T atomic_compare(T* address, T expected, T desired, Order order) {
-  before(address, sizeof(T), order, __builtin_return_address(0), __builtin_frame_address(0));
+  before(address, sizeof(T), analysis::atomic_compare, order, __builtin_return_address(0), __builtin_frame_address(0));
   T old = expected;
   const bool replaced =
       __atomic_compare_exchange(address, &old, &desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
@@ -84,7 +85,7 @@ T atomic_compare(T* address, T expected, T desired, Order order) {
 
 template <typename T>
 T atomic_load(const T* address, Order order) {
-  before(address, sizeof(T), order, __builtin_return_address(0), __builtin_frame_address(0));
+  before(address, sizeof(T), analysis::atomic, order, __builtin_return_address(0), __builtin_frame_address(0));
   T value;
   __atomic_load(const_cast<T*>(address), &value, __ATOMIC_SEQ_CST);
   after_atomic(false);
@@ -93,7 +94,7 @@ T atomic_load(const T* address, Order order) {
 
 template <typename T>
 void atomic_store(T* address, T value, Order order) {
-  before(address, sizeof(T), order, __builtin_return_address(0), __builtin_frame_address(0));
+  before(address, sizeof(T), analysis::atomic, order, __builtin_return_address(0), __builtin_frame_address(0));
   __atomic_store(address, &value, __ATOMIC_SEQ_CST);
   after_atomic(true);
 }

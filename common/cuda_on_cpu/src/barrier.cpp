@@ -3,6 +3,7 @@
 
 #include "cuda_on_cpu/barrier.hpp"
 
+#include "analysis.hpp"
 #include "block.hpp"
 
 namespace cuda_on_cpu {
@@ -11,9 +12,12 @@ namespace {
 /// Begins the next phase and wakes who waited for this one.
 void complete(BarrierState* state) {
   Block& b = *block;
+  if (state->expected >= b.living)
+    b.barrier_clock = b.clock++;  // all threads take part: it orders what __syncthreads orders
+  else
+    analysis::phase_ends(state);
   state->missing = state->expected;
   ++state->phase;
-  ++b.clock;  // what was done before the barrier is seen behind it
   for (unsigned rank = 0; rank < b.started; ++rank) {
     Thread& thread = b.threads[rank];
     if (thread.state == State::at_barrier_object && details_of(thread).barrier_object == state)
@@ -27,6 +31,7 @@ void init_barrier(BarrierState* state, unsigned expected) { *state = {expected, 
 
 unsigned arrive(BarrierState* state, unsigned count, bool drop) {
   const unsigned phase = state->phase;
+  analysis::arrives_at(state);
   if (drop) --state->expected;
   state->missing -= count;
   if (state->missing == 0) complete(state);
@@ -40,11 +45,13 @@ void wait(BarrierState* state, unsigned phase) {
     details_of(*thread).barrier_object = state;
     wait_in(thread, State::at_barrier_object);
   }
+  analysis::has_waited_at(state);
 }
 
 bool has_passed(const BarrierState* state, unsigned phase) {
   const bool passed = state->phase != phase;
   note_spin(!passed);
+  if (passed) analysis::has_waited_at(state);
   return passed;
 }
 

@@ -7,6 +7,7 @@
 #include <bit>
 #include <chrono>
 #include <cstdlib>
+#include <memory>
 #include <new>
 
 #include "analysis.hpp"
@@ -30,6 +31,7 @@ __thread Block* block = nullptr;
 namespace {
 
 constexpr unsigned spins_before_yield = 32;
+constexpr std::uint64_t yields_in_step = 64;
 constexpr std::uint64_t most_idle_yields = 1 << 16;
 constexpr double most_idle_seconds = 10;
 constexpr std::uint64_t stack_end_mark = 0x5374'6169'7243'6173;
@@ -109,7 +111,13 @@ void open_barrier(Thread* last) {
   const Thread& any = last != nullptr ? *last : *b.at_barrier.head;
   if (b.gang != nullptr && static_cast<Scope>(any.mask) != Scope::block) {
     if (static_cast<Scope>(any.mask) == Scope::gang) b.gang_phase = b.gang->arrive();
-    if (!b.gang->wait(b.gang_rank, b.gang_phase)) give_up();
+    if (!b.gang->wait(b.gang_rank, b.gang_phase)) {
+      report_trouble({.kind = "deadlock",
+                      .place = any.place,
+                      .thread = &any,
+                      .sentence = "a block waits for a block that has ended or failed"});
+      give_up();
+    }
   }
   // All that live are here, so the lanes of each warp that have not finished run from now on.
   for (unsigned first = 0; first < b.launch->threads; first += warp_size) {
@@ -207,7 +215,8 @@ void run_threads() {
 }
 
 void prepare(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank) {
-  if (block == nullptr) block = new Block;  // lives as long as its thread of the operating system
+  // It lives to the end of the program: accesses are checked as long as destructors run.
+  if (block == nullptr) block = std::make_unique<Block>().release();
   Block& b = *block;
   const dim3 grid = launch.configuration.grid;
   b.ready.clear();
@@ -317,25 +326,34 @@ void yield() {
   Thread* thread = b.current;
   if (waits_in_vain()) {
     report_trouble({.kind = "deadlock",
-                    .place = __builtin_return_address(0),
+                    .place = thread->place,
                     .thread = thread,
                     .sentence = "a thread waits in a loop for what no other thread does"});
     give_up();
   }
-  lane_stopped(thread->warp);
+  // At first the others of the warp wait for this lane, as they would in lockstep; what it waits for
+  // may be theirs to do, though.
+  const bool leaves_warp = b.idle_yields > yields_in_step;
+  if (leaves_warp) lane_stopped(thread->warp);
+  const auto come_back = [&] {
+    if (leaves_warp)
+      wake(thread);
+    else
+      b.ready.push(thread);
+  };
   if (b.started < b.launch->threads) {  // who waits must not starve those that have not started
-    wake(thread);
+    come_back();
     b.start_next = true;
     b.current = nullptr;
     cuda_on_cpu_switch(&thread->stack_pointer, start_stack());
   } else if (b.ready.empty()) {
-    ++thread->warp->running;
+    if (leaves_warp) ++thread->warp->running;
     if (b.gang != nullptr)
       b.gang->take_turns(b.gang_rank);
     else
       sched_yield();
   } else {
-    wake(thread);
+    come_back();
     leave(&thread->stack_pointer);
   }
 }

@@ -4,7 +4,12 @@
 
 namespace cuda_on_cpu {
 
-Gang::Gang(unsigned size) : thread_areas_(size), inside_(size), runnable_(size), members_(size) {}
+Gang::Gang(unsigned size, bool exit_arrives)
+    : thread_areas_(size),
+      inside_(size),
+      runnable_(size),
+      exit_arrives_(exit_arrives),
+      members_(size) {}
 
 void Gang::enter(unsigned rank) {
   std::unique_lock lock(mutex_);
@@ -19,7 +24,13 @@ void Gang::leave(unsigned rank) {
   const std::scoped_lock lock(mutex_);
   inside_[rank] = false;
   --members_;
-  if (members_ > 0 && arrived_ == members_) complete();
+  if (members_ > 0 && arrived_ == members_) {
+    if (exit_arrives_)
+      complete();
+    else
+      failed_ = true;
+    changed_.notify_all();
+  }
   give_turn();
 }
 
@@ -32,7 +43,12 @@ void Gang::complete() {
 std::uint32_t Gang::arrive() {
   const std::scoped_lock lock(mutex_);
   const std::uint32_t phase = phase_;
-  if (++arrived_ == members_) complete();
+  if (++arrived_ == members_) {
+    if (exit_arrives_ || members_ == size())
+      complete();
+    else
+      failed_ = true;
+  }
   return phase;
 }
 

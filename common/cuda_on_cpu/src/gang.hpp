@@ -15,7 +15,9 @@ namespace cuda_on_cpu {
 /// In a program that is analysed only one of them runs at a time, in turn.
 class Gang {
  public:
-  explicit Gang(unsigned size);
+  /// \param exit_arrives whether a block that has ended counts as one that has come, as in a
+  /// cluster; in a grid, nobody can wait for it
+  Gang(unsigned size, bool exit_arrives);
 
   unsigned size() const { return static_cast<unsigned>(thread_areas_.size()); }
 
@@ -55,7 +57,8 @@ class Gang {
   std::vector<const char*> thread_areas_;
   std::vector<bool> inside_;
   std::vector<bool> runnable_;  // wants the turn
-  unsigned members_;
+  const bool exit_arrives_;
+  unsigned members_;  // that can still come
   unsigned arrived_ = 0;
   unsigned entered_ = 0;
   unsigned turn_ = 0;

@@ -92,7 +92,8 @@ void run_alone(Launch& launch) {
 template <typename NumberOf>
 void run_gangs(Launch& launch, unsigned gang_size, const NumberOf& number_of) {
   std::vector<std::unique_ptr<Gang>> gangs(launch.blocks / gang_size);
-  for (auto& gang : gangs) gang = std::make_unique<Gang>(gang_size);
+  for (auto& gang : gangs)
+    gang = std::make_unique<Gang>(gang_size, !launch.configuration.cooperative);
   crew().run(gang_size, [&](unsigned rank) {
     for (unsigned g = 0; g < gangs.size() && !launch.failed; ++g) {
       gangs[g]->enter(rank);

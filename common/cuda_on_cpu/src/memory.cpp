@@ -6,6 +6,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -29,7 +30,8 @@ struct Heap {
 };
 
 Heap& heap() {
-  static Heap& heap = *new Heap;  // outlives the destructors that may still free memory
+  // Destructors of other statics may still free memory.
+  static Heap& heap = *std::make_unique<Heap>().release();
   return heap;
 }
 

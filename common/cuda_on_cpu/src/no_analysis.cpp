@@ -28,6 +28,12 @@ void block_begins(Block&) {}
 void block_ends(Block&) {}
 void resolve(Warp&) {}
 void different_barriers(const Thread&, const Thread&) {}
+void different_operations(const Thread&, const Thread&) {}
+void different_masks(const Thread&, const Thread&) {}
+void lanes_ordered(Warp&, unsigned) {}
+void arrives_at(const void*) {}
+void phase_ends(const void*) {}
+void has_waited_at(const void*) {}
 void access(const void*, std::size_t, Kind, const void*, const void*) {}
 void copy_access(const void*, std::size_t, Kind, const Operation&) {}
 void fence() {}

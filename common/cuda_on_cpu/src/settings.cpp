@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 #include <thread>
 
@@ -40,7 +41,8 @@ Settings read_settings() {
 }  // namespace
 
 const Settings& settings() {
-  static const Settings settings = read_settings();
+  // The report is written after other statics are gone.
+  static const Settings& settings = *std::make_unique<Settings>(read_settings()).release();
   return settings;
 }
 

@@ -39,15 +39,16 @@ struct Streams {
 };
 
 Streams& streams() {
+  // Destructors of other statics may still synchronise.
   static Streams& streams = *[] {
-    auto* made = new Streams;  // outlives the destructors that may still synchronise
+    auto made = std::make_unique<Streams>();
     for (int device = 0; device < settings().devices; ++device)
       for (auto* special : {&made->legacy, &made->per_thread}) {
         special->emplace_back();
         special->back().device = device;
         special->back().chain = made->chains++;
       }
-    return made;
+    return made.release();
   }();
   return streams;
 }

@@ -30,11 +30,18 @@ T read_at(const std::vector<char>& file, std::size_t offset) {
   return value;
 }
 
-/// Addresses of the program's functions, relative to its start, and their mangled names.
-std::map<std::uintptr_t, std::string> read_symbols() {
+/// A symbol of the program: its kind, its value and bytes, its mangled name.
+struct Symbol {
+  unsigned kind;
+  std::uint64_t value;
+  std::uint64_t bytes;
+  std::string name;
+};
+
+std::vector<Symbol> read_symbols() {
   std::ifstream stream("/proc/self/exe", std::ios::binary);
   const std::vector<char> file{std::istreambuf_iterator<char>(stream), {}};
-  std::map<std::uintptr_t, std::string> symbols;
+  std::vector<Symbol> symbols;
   const auto header = read_at<Elf64_Ehdr>(file, 0);
   for (unsigned s = 0; s < header.e_shnum; ++s) {
     const auto section =
@@ -44,10 +51,15 @@ std::map<std::uintptr_t, std::string> read_symbols() {
         file, header.e_shoff + std::size_t{section.sh_link} * header.e_shentsize);
     for (std::size_t at = 0; at < section.sh_size; at += sizeof(Elf64_Sym)) {
       const auto symbol = read_at<Elf64_Sym>(file, section.sh_offset + at);
-      if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_value != 0)
-        symbols[symbol.st_value] = file.data() + names.sh_offset + symbol.st_name;
+      symbols.push_back({ELF64_ST_TYPE(symbol.st_info), symbol.st_value, symbol.st_size,
+                         file.data() + names.sh_offset + symbol.st_name});
     }
   }
+  return symbols;
+}
+
+const std::vector<Symbol>& symbols() {
+  static const std::vector<Symbol> symbols = read_symbols();
   return symbols;
 }
 
@@ -81,9 +93,18 @@ Line parse_frames(const std::vector<std::string>& frames) {
 }  // namespace
 
 std::string function_at(const void* address) {
-  static const std::map<std::uintptr_t, std::string> symbols = read_symbols();
-  const auto found = symbols.find(offset_in_program(address));
-  return found == symbols.end() ? "a kernel" : base_of(demangled(found->second));
+  for (const Symbol& symbol : symbols())
+    if (symbol.kind == STT_FUNC && symbol.value == offset_in_program(address))
+      return base_of(demangled(symbol.name));
+  return "a kernel";
+}
+
+std::vector<ThreadVariable> thread_variables(const std::string& word) {
+  std::vector<ThreadVariable> variables;
+  for (const Symbol& symbol : symbols())
+    if (symbol.kind == STT_TLS && symbol.name.find(word) != std::string::npos)
+      variables.push_back({symbol.value, symbol.bytes});
+  return variables;
 }
 
 std::map<const void*, Line> lines_of(const std::set<const void*>& places) {

@@ -6,12 +6,22 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace cuda_on_cpu {
 
 /// The name of the function that begins at an address, without scope, template arguments and
 /// parameters; "a kernel" if the program has no symbols.
 std::string function_at(const void* address);
+
+/// A thread-local variable of the program: where it begins in the thread area, and its bytes.
+struct ThreadVariable {
+  std::size_t offset;
+  std::size_t bytes;
+};
+
+/// The thread-local variables whose names hold a word.
+std::vector<ThreadVariable> thread_variables(const std::string& word);
 
 /// A line of the source.
 struct Line {

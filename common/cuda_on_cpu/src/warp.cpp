@@ -32,11 +32,24 @@ unsigned complete(Warp& warp, const Thread& thread) {
   void* records[warp_size] = {};
   for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    records[lane] = details_of(warp.threads[lane]).record;
+    const Thread& other = warp.threads[lane];
+    records[lane] = details_of(other).record;
+    if (other.place != thread.place && details_of(thread).combine != nullptr)
+      analysis::different_operations(thread, other);
+  }
+  for (unsigned rest = thread.mask & warp.finished; rest != 0; rest &= rest - 1) {
+    const Thread& ended = warp.threads[std::countr_zero(rest)];
+    if (ended.place == thread.place && ended.mask != thread.mask)
+      analysis::different_masks(thread, ended);
   }
   if (details_of(thread).combine != nullptr) details_of(thread).combine(records);
   warp.waiting &= ~lanes;
-  if (thread.orders_memory) ++warp.epoch;
+  if (thread.orders_memory) {
+    if (lanes == (warp.lanes & ~warp.finished))
+      ++warp.epoch;
+    else
+      analysis::lanes_ordered(warp, lanes);
+  }
   return lanes;
 }
 

@@ -5,8 +5,12 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 
 namespace staircase {
+
+/// A text as part of a file's name: letters in lower case and digits, with dashes between them.
+std::string slug(std::string_view text);
 
 /// The machine that a program runs on.
 struct Machine {

@@ -28,6 +28,9 @@ struct Stage {
   std::string idea;
   /// The numbers that solve() keeps in memory at once; the harness refuses what does not fit.
   double (*reals)(const Problem&);
+  /// The numbers that the kernels move between device memory and the chip if each reads its input
+  /// once and writes its output once; null for a stage without kernels.
+  double (*traffic)(const Problem&) = nullptr;
   Array<double, rank> (*solve_f64)(const Problem&, Timeline&);
   Array<float, rank> (*solve_f32)(const Problem&, Timeline&);
 };
@@ -64,6 +67,7 @@ struct StageProgram {
   std::function<Work(Precision)> work;
   std::function<Tolerance(Precision)> tolerance;
   std::function<double()> reals;
+  std::function<double()> traffic;           ///< empty if the stage has no kernels
   std::function<void()> prepare_device;      ///< throws NotAvailable if it is not there
   std::function<double()> available_memory;  ///< bytes that the arrays may take
   std::function<std::string()> device_name;
@@ -166,6 +170,7 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
       .work = [&](Precision precision) { return workload.work(problem, precision); },
       .tolerance = [&](Precision precision) { return workload.tolerance(problem, precision); },
       .reals = [&] { return stage.reals(problem); },
+      .traffic = {},
       .prepare_device = {},
       .available_memory = {},
       .device_name = {},
@@ -177,6 +182,7 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
   };
   for (const auto& [name, member, min, max, help] : parameters)
     program.parameters.push_back({name, member.index() == 0, min, max, help});
+  if (stage.traffic != nullptr) program.traffic = [&] { return stage.traffic(problem); };
   detail::set_device(program);
   return run_program(argc, argv, program);
 }

@@ -35,6 +35,14 @@ inline double reals(const Problem& problem) {
   return static_cast<double>(problem.outer) * (state + 6);
 }
 
+/// The numbers that the kernels read and write. A time step reads 21 a point (from the first kernel
+/// to the last 0, 3, 4, 2, 4, 4, 4) and writes 18 (4, 1, 2, 3, 2, 4, 2); the payoff is one more.
+inline double traffic(const Problem& problem) {
+  const double points = static_cast<double>(problem.outer) * static_cast<double>(problem.num_x) *
+                        static_cast<double>(problem.num_y);
+  return points * ((21 + 18) * static_cast<double>(problem.num_t - 1) + 1);
+}
+
 // [state]
 /// The arrays of all options, as kernels take them.
 template <typename Real>
@@ -354,6 +362,7 @@ int main(int argc, char** argv) {
                               {.title = "Naive CUDA",
                                .idea = "Make each loop nest a kernel",
                                .reals = local_volatility::reals,
+                               .traffic = local_volatility::traffic,
                                .solve_f64 = local_volatility::solve<double>,
                                .solve_f32 = local_volatility::solve<float>});
 }

@@ -12,7 +12,6 @@
 // The rewriter replaces __shared__ and __cluster_dims__; the other qualifiers mean nothing here.
 #define __device__
 #define __host__
-#define __constant__
 #define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
@@ -25,8 +24,10 @@
 // the order of the source: warps reconverge at the lowest.
 #ifdef CUDA_ON_CPU_ANALYSE
 #define __global__ __attribute__((noinline, flatten))
+#define __constant__ __attribute__((section("cuda_constant")))
 #else
 #define __global__ __attribute__((noinline))
+#define __constant__
 #endif
 #define CUDA_ON_CPU_NOT_ANALYSED __attribute__((no_sanitize("thread")))
 
@@ -49,6 +50,9 @@ extern __thread const uint3 blockIdx;
 extern __thread const dim3 blockDim;
 extern __thread const dim3 gridDim;
 inline constexpr int warpSize = 32;
+
+// The dynamic shared memory of the block: arrays that kernels declare `extern __shared__`.
+extern "C" __thread char cuda_on_cpu_dynamic_shared[];
 
 using cudaStream_t = struct CUstream_st*;
 

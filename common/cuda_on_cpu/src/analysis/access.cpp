@@ -9,13 +9,14 @@
 #include "../launch.hpp"
 #include "../memory.hpp"
 #include "../stream.hpp"
+#include "../symbols.hpp"
 #include "../thread_area.hpp"
 #include "callbacks.hpp"
 #include "findings.hpp"
 
 extern "C" {
 extern const char __executable_start, __data_start, _end;
-extern __thread char cuda_on_cpu_dynamic_shared[];
+
 // The section of __constant__ variables; absent from programs that have none.
 extern const char __start_cuda_constant[] __attribute__((weak));
 extern const char __stop_cuda_constant[] __attribute__((weak));
@@ -50,7 +51,8 @@ Shadow& shared_shadow(const char* thread_area) {
 
 Shadow& shadow_of(Allocation& allocation) {
   // Allocations are kept for the whole run, and so are their shadows.
-  if (allocation.shadow == nullptr) allocation.shadow = new Shadow(allocation.bytes);
+  if (allocation.shadow == nullptr)
+    allocation.shadow = std::make_unique<Shadow>(allocation.bytes).release();
   return *static_cast<Shadow*>(allocation.shadow);
 }
 
@@ -80,7 +82,7 @@ Allocation* cached_allocation(const char* address, std::size_t bytes, Place plac
 }
 
 const char* verb_of(Kind kind) {
-  return kind == read || kind == volatile_read ? "reads" : kind == atomic ? "updates" : "writes";
+  return kind == read || kind == volatile_read ? "reads" : kind == atomic || kind == atomic_compare ? "updates" : "writes";
 }
 
 std::string accessed(Kind kind, std::size_t bytes) {
@@ -132,6 +134,17 @@ SharedPlace shared_place(const char* address) {
   return {};
 }
 
+/// Which bytes of the thread area lie in the guards behind variables in shared memory.
+const std::vector<bool>& guarded_bytes() {
+  static const std::vector<bool> guarded = [] {
+    std::vector<bool> bytes(thread_area_bytes());
+    for (const ThreadVariable& guard : thread_variables("cuda_on_cpu_guard"))
+      for (std::size_t i = 0; i < guard.bytes; ++i) bytes[guard.offset + i] = true;
+    return bytes;
+  }();
+  return guarded;
+}
+
 void check_shared(const char* address, std::size_t bytes, Kind kind, Place place, Thread& thread,
                   const SharedPlace& shared) {
   const Configuration& c = block->launch->configuration;
@@ -148,6 +161,9 @@ void check_shared(const char* address, std::size_t bytes, Kind kind, Place place
                 accessed(kind, bytes) + "of the shared memory of a block that has ended");
   const auto offset =
       static_cast<std::size_t>(address - (shared.thread_area - thread_area_bytes()));
+  if (guarded_bytes()[offset])
+    add_finding("out of bounds", place, 0, &thread,
+                accessed(kind, bytes) + "past the end of a variable in shared memory");
   check_thread(shared_shadow(shared.thread_area), offset, bytes, kind, place, Region::shared,
                thread);
 }
@@ -235,9 +251,11 @@ void check_access(const void* where, std::size_t bytes, Kind kind, const void* i
       static_cast<std::uint8_t>(space)};
   thread.warp->pending |= 1u << thread.lane;
   wait_in(&thread, State::at_access);
-  if (kind == atomic || kind == volatile_read || kind == volatile_write)
-    synchronise_at(address, kind);
-  if (kind == volatile_read) note_spin(true);
+  if (kind != read && kind != write) synchronise_at(address, kind);
+  if (kind == volatile_read) {
+    thread.place = instruction;
+    note_spin(true);
+  }
 }
 
 void access(const void* address, std::size_t bytes, Kind kind, const void* place,
@@ -256,6 +274,16 @@ void copy_access(const void* address, std::size_t bytes, Kind kind, const Operat
 
 void fence() {
   if (block != nullptr && block->current != nullptr) block->current->fenced = true;
+}
+
+void different_operations(const Thread& thread, const Thread& other) {
+  add_finding("invalid mask", place_of(thread.place), place_of(other.place), &thread,
+              "lanes that wait for each other execute different operations");
+}
+
+void different_masks(const Thread& thread, const Thread& other) {
+  add_finding("invalid mask", place_of(thread.place), 0, &thread,
+              "lane " + std::to_string(other.lane) + " of the mask used another mask");
 }
 
 void different_barriers(const Thread& thread, const Thread& other) {

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -30,7 +31,7 @@ using Json = nlohmann::ordered_json;
 bool is_shared(const Site& site) { return site.space == Space::shared; }
 
 std::string access_name(const Site& site) {
-  constexpr const char* verbs[] = {"load", "store", "atomic"};
+  constexpr const char* verbs[] = {"load", "store", "atomic", "atomic"};
   return fmt::format("{} {}", is_shared(site) ? "shared" : "global", verbs[site.kind]);
 }
 
@@ -125,10 +126,12 @@ Json json_of(const Finding& finding, const Lines& lines) {
           {"sentence", finding.sentence}};
 }
 
-/// Drops what is no trouble once lines are known: one barrier of the source that the compiler made
-/// two of.
+/// Drops what is no trouble once lines are known: one barrier, or one operation of a warp, that the
+/// compiler made two of.
 bool is_trouble(const Finding& finding, const Lines& lines) {
-  return finding.kind != "divergent barrier" ||
+  const bool between_places = finding.kind == "divergent barrier" ||
+                              (finding.kind == "invalid mask" && finding.other_place != nullptr);
+  return !between_places ||
          line_of(lines, finding.place) != line_of(lines, finding.other_place);
 }
 
@@ -183,7 +186,8 @@ struct AtEnd {
 }  // namespace
 
 Record& record() {
-  static Record& record = *new Record;  // the report is written after other statics are gone
+  // The report is written after other statics are gone.
+  static Record& record = *std::make_unique<Record>().release();
   return record;
 }
 
@@ -204,7 +208,7 @@ void launch_begins(Launch& launch) {
 
 void launch_ends(Launch& launch) { record().kernels[current_kernel].barriers += launch.barriers; }
 
-void block_begins(Block&) {}
+void block_begins(Block&) { forget_threads(); }
 void block_ends(Block&) {}
 void allocated(const void*, std::size_t) {}
 void freed(const void*, std::size_t, const void*) {}

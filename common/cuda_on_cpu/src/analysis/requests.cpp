@@ -14,9 +14,10 @@ constexpr std::uintptr_t sector_bytes = 32;
 constexpr unsigned banks = 32;
 constexpr unsigned bank_bytes = 4;
 
+using Addresses = const std::uintptr_t (&)[warp_size];
+
 /// Distinct sectors that the lanes touch.
-unsigned count_sectors(unsigned mask, const std::uintptr_t (&addresses)[warp_size],
-                       unsigned bytes) {
+unsigned count_sectors(unsigned mask, Addresses addresses, unsigned bytes) {
   std::uintptr_t sectors[2 * warp_size];
   unsigned count = 0;
   bool sorted = true;
@@ -34,10 +35,29 @@ unsigned count_sectors(unsigned mask, const std::uintptr_t (&addresses)[warp_siz
   return static_cast<unsigned>(std::unique(sectors, sectors + count) - sectors);
 }
 
-/// The most distinct words of one bank that some of the lanes touch.
-unsigned count_conflicts(unsigned mask, const std::uintptr_t (&addresses)[warp_size],
-                         unsigned bytes) {
-  std::uintptr_t words[banks][warp_size];
+/// Sectors of an atomic: one comes again for each lane that wants the same address.
+unsigned count_atomic_sectors(unsigned mask, Addresses addresses) {
+  std::uintptr_t sorted[warp_size];
+  unsigned count = 0;
+  for (unsigned rest = mask; rest != 0; rest &= rest - 1)
+    sorted[count++] = addresses[std::countr_zero(rest)];
+  std::sort(sorted, sorted + count);
+  unsigned sectors = 0, rounds = 0, same = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    same = i > 0 && sorted[i] == sorted[i - 1] ? same + 1 : 1;
+    if (i > 0 && sorted[i] / sector_bytes != sorted[i - 1] / sector_bytes) {
+      sectors += rounds;
+      rounds = 0;
+    }
+    rounds = std::max(rounds, same);
+  }
+  return sectors + rounds;
+}
+
+/// The most words of one bank that some of the lanes touch. Lanes that load or store the same word
+/// share it, lanes that update it do not.
+unsigned count_conflicts(unsigned mask, Addresses addresses, unsigned bytes, bool share) {
+  std::uintptr_t words[banks][2 * warp_size];
   unsigned counts[banks] = {};
   unsigned most = 0;
   for (unsigned rest = mask; rest != 0; rest &= rest - 1) {
@@ -45,7 +65,7 @@ unsigned count_conflicts(unsigned mask, const std::uintptr_t (&addresses)[warp_s
     for (auto word = first / bank_bytes; word <= (first + bytes - 1) / bank_bytes; ++word) {
       const auto bank = word % banks;
       auto* end = words[bank] + counts[bank];
-      if (std::find(words[bank], end, word) != end) continue;
+      if (share && std::find(words[bank], end, word) != end) continue;
       *end = word;
       most = std::max(most, ++counts[bank]);
     }
@@ -53,25 +73,53 @@ unsigned count_conflicts(unsigned mask, const std::uintptr_t (&addresses)[warp_s
   return most;
 }
 
-/// Wavefronts of shared memory: wide accesses are served in groups of as many lanes as the banks
-/// can feed at once.
-unsigned count_wavefronts(unsigned mask, const std::uintptr_t (&addresses)[warp_size],
-                          unsigned bytes) {
-  const unsigned lanes = bytes <= bank_bytes ? warp_size : warp_size * bank_bytes / bytes;
-  unsigned wavefronts = 0;
-  for (unsigned first = 0; first < warp_size; first += lanes) {
-    const unsigned group = lanes == warp_size ? all_lanes : ((1u << lanes) - 1) << first;
-    wavefronts += count_conflicts(mask & group, addresses, bytes);
+/// Whether each lane's neighbour, whose number differs in one bit, wants the same address or none.
+bool neighbours_agree(unsigned mask, Addresses addresses, unsigned bit) {
+  for (unsigned rest = mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const unsigned neighbour = lane ^ bit;
+    if ((mask >> neighbour & 1) != 0 && addresses[neighbour] != addresses[lane]) return false;
   }
-  return wavefronts;
+  return true;
 }
 
-unsigned ideal_wavefronts(unsigned mask, unsigned bytes) {
+unsigned lanes_from(unsigned first, unsigned count) {
+  return count == warp_size ? all_lanes : ((1u << count) - 1) << first;
+}
+
+/// Calls `serve(lanes)` for each group of lanes that shared memory serves at a time. Wide accesses
+/// are served in groups of as many lanes as the banks can feed at once; two such groups load
+/// together where neighbours agree (found by experiment, see tests/cuda_on_cpu/access_patterns.cu).
+template <typename Serve>
+void for_each_group(unsigned mask, Addresses addresses, unsigned bytes, bool loads,
+                    const Serve& serve) {
   const unsigned lanes = bytes <= bank_bytes ? warp_size : warp_size * bank_bytes / bytes;
+  if (lanes == warp_size) return serve(mask);
+  for (unsigned first = 0; first < warp_size; first += 2 * lanes) {
+    const unsigned both = mask & lanes_from(first, 2 * lanes);
+    if (loads && (neighbours_agree(both, addresses, 1) || neighbours_agree(both, addresses, 2))) {
+      serve(both);
+    } else {
+      serve(both & lanes_from(first, lanes));
+      serve(both & lanes_from(first + lanes, lanes));
+    }
+  }
+}
+
+/// Wavefronts of shared memory; comparing and swapping takes two passes.
+unsigned count_wavefronts(unsigned mask, Addresses addresses, unsigned bytes, Kind kind) {
+  const bool updates = kind == atomic || kind == atomic_compare;
+  unsigned wavefronts = 0;
+  for_each_group(mask, addresses, bytes, kind == read, [&](unsigned lanes) {
+    wavefronts += count_conflicts(lanes, addresses, bytes, !updates);
+  });
+  return kind == atomic_compare ? 2 * wavefronts : wavefronts;
+}
+
+unsigned ideal_wavefronts(unsigned mask, Addresses addresses, unsigned bytes, Kind kind) {
   unsigned groups = 0;
-  for (unsigned first = 0; first < warp_size; first += lanes)
-    groups += (mask & (lanes == warp_size ? all_lanes : ((1u << lanes) - 1) << first)) != 0;
-  return groups;
+  for_each_group(mask, addresses, bytes, kind == read, [&](unsigned lanes) { groups += lanes != 0; });
+  return kind == atomic_compare ? 2 * groups : groups;
 }
 
 Site& site_of(const PendingAccess& access) {
@@ -101,10 +149,12 @@ void count_request(Site& site, unsigned mask, const std::uintptr_t (&addresses)[
   ++site.requests;
   site.lanes += lanes;
   if (site.space == Space::shared) {
-    site.cost += count_wavefronts(mask, addresses, site.bytes);
-    site.ideal += ideal_wavefronts(mask, site.bytes);
+    site.cost += count_wavefronts(mask, addresses, site.bytes, site.kind);
+    site.ideal += ideal_wavefronts(mask, addresses, site.bytes, site.kind);
   } else {
-    const unsigned sectors = count_sectors(mask, addresses, site.bytes);
+    const bool updates = site.kind == atomic || site.kind == atomic_compare;
+    const unsigned sectors = updates ? count_atomic_sectors(mask, addresses)
+                                     : count_sectors(mask, addresses, site.bytes);
     const auto least =
         static_cast<unsigned>((lanes * site.bytes + sector_bytes - 1) / sector_bytes);
     site.cost += sectors;

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <new>
 #include <string>
 #include <unordered_map>
@@ -44,6 +45,36 @@ void learn(KnowledgeOf& mine, const KnowledgeOf& other) {
 std::unordered_map<std::uintptr_t, KnowledgeOf>& published() {
   static std::unordered_map<std::uintptr_t, KnowledgeOf> published;
   return published;
+}
+
+using Clocks = std::vector<std::uint32_t>;  // of a block's threads, by rank
+
+/// What each thread of the block that runs knows to be done of the others, beside what barriers
+/// order; empty as a rule.
+std::vector<Clocks>& threads_know() {
+  static std::vector<Clocks> know;
+  return know;
+}
+
+Clocks& thread_knows(std::uint16_t thread) {
+  auto& know = threads_know();
+  if (know.size() <= thread) know.resize(most_threads);
+  if (know[thread].empty()) know[thread].resize(most_threads);
+  return know[thread];
+}
+
+void learn(Clocks& mine, const Clocks& other) {
+  for (std::size_t i = 0; i < other.size(); ++i) mine[i] = std::max(mine[i], other[i]);
+}
+
+/// What arrived at a cuda::barrier, in this phase and in those that ended.
+struct Arrivals {
+  Clocks now = Clocks(most_threads), before = Clocks(most_threads);
+};
+
+std::unordered_map<const void*, Arrivals>& arrivals() {
+  static std::unordered_map<const void*, Arrivals> arrivals;
+  return arrivals;
 }
 
 /// What the blocks of this launch have learned; of those that run now, as a rule one.
@@ -90,13 +121,21 @@ bool is_ordered_across(const Event& then, const Event& now) {
   });
 }
 
+/// Whether a thread knows that another thread of its block has done an access.
+bool is_known(const Event& then, const Event& now) {
+  const auto& know = threads_know();
+  return now.thread < know.size() && !know[now.thread].empty() &&
+         know[now.thread][then.thread] >= then.clock;
+}
+
 /// Whether an access is done before another that came later.
 bool is_ordered(const Event& then, const Event& now) {
   if (then.operation != now.operation)
     return happens_before_operation(then.operation, now.operation);
   if (now.block == no_block) return true;
   if (then.block != now.block) return is_ordered_across(then, now);
-  if (then.clock != now.clock || then.thread == now.thread) return true;
+  if (then.clock <= block->barrier_clock || then.thread == now.thread) return true;
+  if (is_known(then, now)) return true;
   return then.thread / warp_size == now.thread / warp_size && then.warp_epoch != now.warp_epoch;
 }
 
@@ -130,7 +169,8 @@ std::uint8_t mask_of(std::size_t offset, std::size_t bytes) {
 }
 
 bool same_readers(const Event& read, const Event& now) {
-  return read.operation == now.operation && read.block == now.block && read.clock == now.clock;
+  return read.operation == now.operation && read.block == now.block &&
+         (now.block == no_block || read.clock > block->barrier_clock);
 }
 
 /// Adds a read to those that the cell remembers.
@@ -158,7 +198,7 @@ bool readers_are_done(const Cell& cell, const Event& now) {
       return false;
     return is_ordered(cell.read, now);
   }
-  if (now.block == no_block) return true;
+  if (now.block == no_block || is_known(cell.read, now)) return true;
   const unsigned warp = now.thread / warp_size, lane = now.thread % warp_size;
   if ((cell.warps & ~(1u << warp)) != 0) return false;
   if (cell.read.warp_epoch != now.warp_epoch) return true;
@@ -259,7 +299,12 @@ void synchronise_at(const void* address, Kind kind) {
     const auto found = published().find(key);
     if (found != published().end()) {
       learn(learned_by(b.number), found->second);
-      if (found->second.contains(b.number)) ++b.clock;  // a flag between threads of the block
+      const auto here = found->second.find(b.number);
+      if (here != found->second.end())  // a flag between threads of the block
+        for (const auto& [other, clock] : here->second.own) {
+          std::uint32_t& known = thread_knows(static_cast<std::uint16_t>(thread.rank))[other];
+          known = std::max(known, clock);
+        }
     }
   }
   if (kind == volatile_read || !thread.fenced) return;
@@ -271,5 +316,41 @@ void synchronise_at(const void* address, Kind kind) {
 }
 
 void forget_publications() { published().clear(); }
+
+void forget_threads() {
+  threads_know().clear();
+  arrivals().clear();
+}
+
+void lanes_ordered(Warp& warp, unsigned lanes) {
+  Clocks all(most_threads);
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto rank = static_cast<std::uint16_t>(warp.threads[std::countr_zero(rest)].rank);
+    learn(all, thread_knows(rank));
+    all[rank] = block->clock;
+  }
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
+    learn(thread_knows(static_cast<std::uint16_t>(warp.threads[std::countr_zero(rest)].rank)), all);
+  ++block->clock;
+}
+
+void arrives_at(const void* barrier) {
+  Block& b = *block;
+  const auto rank = static_cast<std::uint16_t>(b.current->rank);
+  Clocks& now = arrivals()[barrier].now;
+  if (!threads_know().empty()) learn(now, thread_knows(rank));
+  now[rank] = b.clock++;
+}
+
+void phase_ends(const void* barrier) {
+  Arrivals& at = arrivals()[barrier];
+  learn(at.before, at.now);
+}
+
+void has_waited_at(const void* barrier) {
+  const auto found = arrivals().find(barrier);
+  if (found != arrivals().end())
+    learn(thread_knows(static_cast<std::uint16_t>(block->current->rank)), found->second.before);
+}
 
 }  // namespace cuda_on_cpu::analysis

@@ -80,4 +80,7 @@ void synchronise_at(const void* address, Kind kind);
 /// Forgets what was published: a launch begins.
 void forget_publications();
 
+/// Forgets what the threads of a block know of each other: the next block begins.
+void forget_threads();
+
 }  // namespace cuda_on_cpu::analysis

@@ -1,0 +1,24 @@
+/// \file
+/// The rates that bound a program's time from below.
+
+#pragma once
+
+#include <algorithm>
+#include <staircase/workload.hpp>
+
+namespace staircase {
+
+/// What a device reaches on programs that do nothing else.
+struct Rates {
+  double flops_f64;  ///< f64 operations a second, fused multiply-adds counted as two
+  double flops_f32;  ///< the same in f32
+  double bandwidth;  ///< bytes a second read plus written by a copy within its memory
+
+  /// The least time that any program needs for this work, in seconds.
+  double floor(const Work& work, Precision precision) const {
+    const double flops = precision == Precision::f64 ? flops_f64 : flops_f32;
+    return std::max(work.flops / flops, work.bytes / bandwidth);
+  }
+};
+
+}  // namespace staircase

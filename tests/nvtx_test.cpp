@@ -1,0 +1,28 @@
+/// \file
+/// The phases of a timeline as a profiler sees them; NVTX_INJECTION64_PATH names the recorder.
+
+#include <gtest/gtest.h>
+
+#include <staircase/timeline.hpp>
+
+#include "nvtx_recorder.hpp"
+
+namespace staircase::test {
+namespace {
+
+TEST(Nvtx, ShowsEachPhaseAsARange) {
+  nvtx_events().clear();
+  Timeline timeline;
+  timeline.begin("copy in");
+  timeline.begin("kernels");
+  timeline.end();
+  timeline.end();
+  timeline.begin("copy out");
+  timeline.end();
+  const std::vector<std::string> expected{"push copy in", "pop",           "push kernels",
+                                          "pop",          "push copy out", "pop"};
+  EXPECT_EQ(nvtx_events(), expected);
+}
+
+}  // namespace
+}  // namespace staircase::test
