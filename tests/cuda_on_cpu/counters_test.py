@@ -49,14 +49,14 @@ DIFFERENCES = [
                "the GPU has no such atomic: it loads, compares and swaps"),
     Difference("access_patterns/shared_atomics_of_64_bits", "shared_(loads|atomics) .*", 0.05, 0.5,
                "the GPU has no such atomic: it loads, compares and swaps until that succeeds"),
-    Difference("access_patterns/shared_atomic_compare_and_swap", "shared_atomics wavefronts", 0.5,
-               0.5, "a compare-and-swap passes the banks twice"),
     Difference("local_volatility-04_naive_cuda .*/init_grid", "global_loads .*", 0, 0,
                "g++ keeps the index that it has just stored, nvcc loads it again"),
     Difference("local_volatility-04_naive_cuda .*/explicit_[xy]", "global_loads .*", 0.66, 0.95,
                "g++ keeps a sum that it stored before a condition, nvcc loads it again"),
     Difference("local_volatility-04_naive_cuda .*/solve_[xy]", "global_loads .*", 1.08, 1.09,
                "nvcc unrolls the way back by 4 and keeps 3 of 4 values that it stored"),
+    Difference("local_volatility-04_naive_cuda .*/solve_x", "global_stores .*", 1.01, 1.02,
+               "u and r are one array; nvcc leaves out the store of u(0) = r(0), g++ does not"),
 ]
 
 
