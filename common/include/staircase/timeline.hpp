@@ -26,8 +26,8 @@ struct PhaseTotal {
 /// Records the phases of one solve.
 ///
 /// A phase lasts until the next one begins; one name may come back any number of times. Only the
-/// thread that called solve() may mark phases. Where the CUDA toolkit is found, each phase is an NVTX
-/// range, too, under which NVIDIA's profilers show what happens in it.
+/// thread that called solve() may mark phases. Where the CUDA toolkit is found, each phase is an
+/// NVTX range, too, under which NVIDIA's profilers show what happens in it.
 class Timeline {
  public:
   /// Ends the current phase and begins another; `name` must outlive the timeline (a string literal
