@@ -37,7 +37,9 @@ class Results:
     def __init__(self, directory):
         self.machines = {}
         for path in sorted(pathlib.Path(directory).glob("*/*.json")):
-            self.machines.setdefault(path.parent.name, []).append(json.loads(path.read_text()))
+            recording = json.loads(path.read_text())
+            if "runs" in recording:  # the counters of a profiler are another kind of recording
+                self.machines.setdefault(path.parent.name, []).append(recording)
 
     def records(self, machine, workload, dataset, precision):
         """The records of one run, by stage."""

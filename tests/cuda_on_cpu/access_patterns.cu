@@ -511,8 +511,9 @@ __global__ void shared_doubles_stride_16(double* out) {
   out[t] = tile[16 * (63 - t)];  // 32
 }
 
-// The halves of a warp are served together if lane by lane the one beside it (its number differs in
-// bit 0) wants the same element or none; or if, lane by lane, the one two apart (bit 1) does.
+// The halves of a warp are served together where they load, and every lane's neighbour (the one
+// whose number differs in bit 0) wants the same element or none; or the one whose number differs in
+// bit 1.
 
 __global__ void shared_doubles_broadcast(double* out) {
   __shared__ double tile[64];
@@ -533,7 +534,7 @@ __global__ void shared_doubles_of_half_a_warp(double* out) {
 __global__ void shared_doubles_of_even_lanes(double* out) {
   __shared__ double tile[32];
   const int t = threadIdx.x;
-  if (t % 2 == 0) tile[t / 2] = t;  // 1
+  if (t % 2 == 0) tile[t / 2] = t;  // 2: stores do not pair up
   __syncthreads();
   if (t % 2 == 0) out[t] = tile[t / 2];  // 1
 }
@@ -629,7 +630,7 @@ __global__ void shared_float4_of_a_quarter(float4* out) {
 __global__ void shared_float4_of_even_lanes(float4* out) {
   __shared__ float4 tile[32];
   const int t = threadIdx.x;
-  if (t % 2 == 0) tile[t / 2] = make_float4(t, 1, 2, 3);  // 2
+  if (t % 2 == 0) tile[t / 2] = make_float4(t, 1, 2, 3);  // 4: stores do not pair up
   __syncthreads();
   if (t % 2 == 0) out[t] = tile[t / 2];  // 2
 }
@@ -818,7 +819,8 @@ __global__ void scan_of_a_block(const float* in, float* out) {
   out[index()] = sum;
 }
 
-// --- Atomics in shared memory
+// --- Atomics in shared memory: as many wavefronts as the busiest bank has lanes, equal words or
+// not
 
 __global__ void shared_atomics_apart(int* out) {
   __shared__ int tile[256];
@@ -923,7 +925,8 @@ __global__ void shared_histogram(const int* in, int* out) {
   out[index()] = tile[t];
 }
 
-// --- Atomics in global memory: reductions where nobody reads the result
+// --- Atomics in global memory: sectors count anew for every lane that shares an element with
+// another
 
 __global__ void histogram_of_many_bins(const int* in, int* out) { atomicAdd(&out[in[index()]], 1); }
 
@@ -1084,8 +1087,9 @@ void loop() {
 
 void look_elsewhere(const int* where) {
   const Pair<float> floats;
-  const std::vector<float> ones(steps, 1);
+  const std::vector<float> ones(count, 1);
   check(cudaMemcpyToSymbol(weights, ones.data(), sizeof weights));
+  check(cudaMemcpyToSymbol(device_table, ones.data(), sizeof device_table));
   constants<<<8, 256>>>(floats.out);
   device_variable<<<8, 256>>>(floats.out);
   local_array<<<8, 256>>>(where, floats.out);

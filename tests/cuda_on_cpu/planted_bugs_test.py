@@ -86,7 +86,7 @@ def problems(program, source, case, version, lines):
 
 def cases_of(program):
     """The runs of a program: (program, source, case, version, planted lines)."""
-    source = HERE / (pathlib.Path(program).name.removesuffix("-analyze") + ".cu")
+    source = HERE / (re.sub("(-cpu)?-analyze$", "", program.name) + ".cu")
     planted = planted_lines(source)
     names = subprocess.run([program, "--list"], stdout=subprocess.PIPE, text=True,
                            check=True).stdout.split()
@@ -103,7 +103,8 @@ def cases_of(program):
 
 def main(programs):
     """Prints one TAP line a run."""
-    cases = [case for program in programs for case in cases_of(program)]
+    cases = [case for program in programs
+             for case in cases_of(pathlib.Path(program).resolve())]
     print(f"1..{len(cases)}", flush=True)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = pool.map(lambda case: list(problems(*case)), cases)

@@ -63,21 +63,24 @@ void run() {
 
 namespace wrong_staging_buffer_awaited {
 
-/// Two staging buffers take turns; each must wait for the copy that was made from itself.
+/// Two staging buffers take turns, each with a stream of its own: to refill one, its own last copy
+/// must be over.
 template <bool bug>
 void run() {
-  const Stream stream;
+  const Stream streams[2];
+  const Event copied[2];
   const Buffer<int> device(4 * count);
   const Pinned<int> first(count), second(count);
   const Pinned<int>* const staging[] = {&first, &second};
-  const Event copied[2];
   check(cudaDeviceSynchronize());
   for (int chunk = 0; chunk < 4; ++chunk) {
-    const Pinned<int>& host = *staging[chunk % 2];
-    if (chunk >= 2) check(cudaEventSynchronize(copied[bug ? 1 - chunk % 2 : chunk % 2].get()));
+    const int now = chunk % 2;
+    if (chunk >= 2) check(cudaEventSynchronize(copied[bug ? 1 - now : now].get()));
+    const Pinned<int>& host = *staging[now];
     for (int i = 0; i < count; ++i) host[i] = chunk;  // planted: host race
-    check(cudaMemcpyAsync(device.get() + chunk * count, host.get(), size, to_device, stream.get()));
-    check(cudaEventRecord(copied[chunk % 2].get(), stream.get()));
+    int* const to = device.get() + chunk * count;
+    check(cudaMemcpyAsync(to, host.get(), size, to_device, streams[now].get()));
+    check(cudaEventRecord(copied[now].get(), streams[now].get()));
   }
   finish();
 }

@@ -77,7 +77,8 @@ def main(machine, revision, output, *programs):
     output = pathlib.Path(output)
     recording = (json.loads(output.read_text()) if output.exists()
                  else {"machine": machine, "device": "", "programs": {}, "kernels": {}})
-    recording["device"] = output_of("nvidia-smi", "--query-gpu=name", "--format=csv,noheader").strip()
+    recording["device"] = output_of("nvidia-smi", "--query-gpu=name",
+                                    "--format=csv,noheader").strip()
     version = re.search(r"Version (\S+)", output_of("ncu", "--version"))[1]
     for program in map(pathlib.Path, programs):
         for run, arguments in runs_of(program):
