@@ -147,14 +147,14 @@ void lanes_changed(Warp* warp) {
   }
 }
 
-void note_absent_lane(unsigned asking, unsigned absent) {
+void note_absent_lane(unsigned asking, unsigned absent, bool by_number) {
   const Thread& thread = block->current->warp->threads[asking];
-  if ((thread.mask >> absent & 1) == 0) return;
+  if (!by_number && (thread.mask >> absent & 1) == 0) return;
   report_trouble({.kind = "invalid mask",
                   .place = thread.place,
                   .thread = &thread,
                   .sentence = "a shuffle asks for the value of lane " + std::to_string(absent) +
-                              ", which has ended"});
+                              ", which takes no part"});
 }
 
 unsigned ballot(unsigned mask, bool predicate) {

@@ -41,9 +41,10 @@ using Combine = void (*)(void* const* records);
 /// records when the call returns. `orders_memory` if it orders accesses as __syncwarp does.
 void warp_collective(unsigned mask, void* record, Combine combine, bool orders_memory = false);
 
-/// Notes that a lane asked for the value of one that takes no part. The value is undefined, which
-/// does no harm where it is not used; that a lane of the mask has ended is a mistake.
-void note_absent_lane(unsigned asking, unsigned absent);
+/// Notes that a lane asked for the value of one that takes no part, which is undefined. At the end
+/// of a shift that does no harm, for there it is not used; it is a mistake to ask for a lane by its
+/// number, or for one of the mask that has ended.
+void note_absent_lane(unsigned asking, unsigned absent, bool by_number);
 
 inline constexpr unsigned all_lanes = ~0u;
 
@@ -52,6 +53,7 @@ template <typename T>
 struct Shuffle {
   T value;
   unsigned source;
+  bool by_number;
   T result;
 };
 
@@ -62,7 +64,7 @@ void combine_shuffle(void* const* records) {
     if (mine == nullptr) continue;
     const auto* theirs = static_cast<const Shuffle<T>*>(records[mine->source]);
     if (theirs == nullptr) {
-      note_absent_lane(lane, mine->source);
+      note_absent_lane(lane, mine->source, mine->by_number);
       std::memset(&mine->result, 0xFF, sizeof mine->result);
     } else {
       mine->result = theirs->value;
@@ -72,10 +74,10 @@ void combine_shuffle(void* const* records) {
 
 /// The value that another lane handed over.
 template <typename T>
-T shuffle(unsigned mask, T value, unsigned source) {
+T shuffle(unsigned mask, T value, unsigned source, bool by_number = false) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 32,
                 "shuffles take values of at most 32 bytes, and tiles no others");
-  Shuffle<T> record{value, source, value};
+  Shuffle<T> record{value, source, by_number, value};
   warp_collective(mask, &record, combine_shuffle<T>);
   return record.result;
 }
@@ -121,7 +123,7 @@ void __syncwarp(unsigned mask = ~0u);
 template <typename T>
 T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
   const unsigned base = cuda_on_cpu::lane() & ~(width - 1u);
-  return cuda_on_cpu::shuffle(mask, value, base | (source & (width - 1u)));
+  return cuda_on_cpu::shuffle(mask, value, base | (source & (width - 1u)), true);
 }
 template <typename T>
 T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
