@@ -13,7 +13,7 @@
 namespace staircase {
 
 void run_analysed(char** argv, const StageProgram& program, const std::string& report) {
-  const std::string name = names_of(program).program();
+  const std::string name = names_of(program).program;
   if (program.device == "cpu")
     throw BadInput(fmt::format("--analyze checks kernels, and {} has none", name));
   if (program.device != "cpu-device")
