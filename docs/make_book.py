@@ -203,7 +203,7 @@ def reading_order(workloads):
     for name, of_workload in workloads.items():
         order.append((name, name.replace("_", " ").capitalize()))
         order += [(stage.page, stage.heading) for stage in of_workload]
-    return order + [("harness", "The harness")]
+    return order + [("cuda_on_cpu", "The CPU device"), ("harness", "The harness")]
 
 
 def link_pages(directory, order):
@@ -224,7 +224,8 @@ def link_pages(directory, order):
 
 def write_depfile(root, stamp, depfile):
     """Names every file that the book is made from."""
-    patterns = ("README.md", "docs/**/*", "stages/**/*", "common/include/**/*.hpp")
+    patterns = ("README.md", "docs/**/*", "stages/**/*", "common/include/**/*.hpp",
+                "common/cuda_on_cpu/README.md")
     inputs = sorted({path for pattern in patterns for path in root.glob(pattern) if path.is_file()
                      and "__pycache__" not in path.parts})
     escaped = " ".join(str(path).replace(" ", "\\ ") for path in inputs)
