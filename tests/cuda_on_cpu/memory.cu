@@ -224,6 +224,7 @@ TEST(kernels_opt_in_to_more_than_48_KiB) {
   }
 }
 
+#ifndef STAIRCASE_CUDA_ON_CPU  // there, a kernel does not know its shared memory
 TEST(function_attributes_tell_of_shared_memory) {
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, mix_static_and_dynamic));
@@ -237,6 +238,7 @@ TEST(function_attributes_tell_of_shared_memory) {
   check(cudaFuncSetAttribute(mix_static_and_dynamic, cudaFuncAttributePreferredSharedMemoryCarveout,
                              cudaSharedmemCarveoutMaxShared));
 }
+#endif
 
 // --- Variables of the device
 

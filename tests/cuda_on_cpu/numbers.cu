@@ -691,17 +691,24 @@ void expect_accuracy(double low, double high, double float_bound, double double_
   expect_within_ulps<Function, double>(low, high, double_bound, place);
 }
 
+// The CPU device has the functions of the host's library, of which two are less exact than CUDA's.
+#ifdef STAIRCASE_CUDA_ON_CPU
+constexpr double of_library = 4;
+#else
+constexpr double of_library = 1;
+#endif
+
 TEST(roots_are_accurate) {
   expect_accuracy<Sqrt>(0, 1000, 0, 0);
   expect_accuracy<Rsqrt>(0.001, 1000, 2, 1);
-  expect_accuracy<Cbrt>(-1000, 1000, 1, 1);
+  expect_accuracy<Cbrt>(-1000, 1000, 1, of_library);
   expect_accuracy<Rcbrt>(0.001, 1000, 2, 1);
 }
 
 TEST(exponential_functions_are_accurate) {
   expect_accuracy<Exp>(-80, 80, 2, 1);
   expect_accuracy<Exp2>(-120, 120, 2, 1);
-  expect_accuracy<Exp10>(-35, 35, 2, 1);
+  expect_accuracy<Exp10>(-35, 35, 2, of_library);
   expect_accuracy<Expm1>(-2, 5, 1, 1);
 }
 

@@ -152,6 +152,18 @@ bool __hgt(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
   return a > b;
 }
 template <typename F>
+bool __hne(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+  return float(a) != float(b);
+}
+template <typename F>
+bool __hle(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+  return float(a) <= float(b);
+}
+template <typename F>
+bool __hge(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+  return float(a) >= float(b);
+}
+template <typename F>
 bool __hisnan(cuda_on_cpu::Half<F> a) {
   return std::isnan(float(a));
 }
@@ -183,6 +195,46 @@ cuda_on_cpu::Half<F> hexp(cuda_on_cpu::Half<F> a) {
 template <typename F>
 cuda_on_cpu::Half<F> hlog(cuda_on_cpu::Half<F> a) {
   return std::log(float(a));
+}
+template <typename F>
+cuda_on_cpu::Half<F> hrsqrt(cuda_on_cpu::Half<F> a) {
+  return 1 / std::sqrt(float(a));
+}
+template <typename F>
+cuda_on_cpu::Half<F> hsin(cuda_on_cpu::Half<F> a) {
+  return std::sin(float(a));
+}
+template <typename F>
+cuda_on_cpu::Half<F> hcos(cuda_on_cpu::Half<F> a) {
+  return std::cos(float(a));
+}
+template <typename F>
+cuda_on_cpu::Half<F> hrcp(cuda_on_cpu::Half<F> a) {
+  return 1 / float(a);
+}
+template <typename F>
+cuda_on_cpu::Half<F> hfloor(cuda_on_cpu::Half<F> a) {
+  return std::floor(float(a));
+}
+template <typename F>
+cuda_on_cpu::Half<F> hceil(cuda_on_cpu::Half<F> a) {
+  return std::ceil(float(a));
+}
+template <typename F>
+cuda_on_cpu::Half<F> htrunc(cuda_on_cpu::Half<F> a) {
+  return std::trunc(float(a));
+}
+template <typename F>
+cuda_on_cpu::Half<F> hrint(cuda_on_cpu::Half<F> a) {
+  return std::nearbyint(float(a));
+}
+template <typename F>
+cuda_on_cpu::Half<F> hexp2(cuda_on_cpu::Half<F> a) {
+  return std::exp2(float(a));
+}
+template <typename F>
+cuda_on_cpu::Half<F> hlog2(cuda_on_cpu::Half<F> a) {
+  return std::log2(float(a));
 }
 template <typename F>
 cuda_on_cpu::Half2<F> __lowhigh2highlow(cuda_on_cpu::Half2<F> a) {
