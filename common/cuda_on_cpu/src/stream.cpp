@@ -367,6 +367,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   if (event == nullptr) return fail(cudaErrorInvalidValue);
   if (flags > (cudaEventBlockingSync | cudaEventDisableTiming)) return fail(cudaErrorInvalidValue);
   auto made = std::make_unique<CUevent_st>();
+  made->device = current_device();
   made->timing = (flags & cudaEventDisableTiming) == 0;
   *event = made.release();  // cudaEventDestroy takes it back
   return lasting_error();
@@ -387,6 +388,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   const Guard guard(runtime_mutex());
   CUstream_st* found = find_stream(stream);
   if (found == nullptr || event == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (event->device != found->device) return fail(cudaErrorInvalidResourceHandle);
   event->operation = mark(*found, __builtin_return_address(0));
   event->capture = found->capture;
   return lasting_error();

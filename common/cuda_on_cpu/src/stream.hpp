@@ -71,6 +71,7 @@ struct CUstream_st {
 struct CUevent_st {
   cuda_on_cpu::OperationPointer operation;
   std::shared_ptr<cuda_on_cpu::Capture> capture;
+  int device = 0;
   bool timing = true;
 };
 

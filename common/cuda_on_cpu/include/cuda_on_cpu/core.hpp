@@ -21,11 +21,16 @@
 
 // In a program that is analysed, a kernel takes its functions in, so that the order of addresses is
 // the order of the source: warps reconverge at the lowest.
+#ifdef __clang__
+#define CUDA_ON_CPU_KERNEL noinline
+#else
+#define CUDA_ON_CPU_KERNEL noipa  // what a launch passes is not known to the kernel's compiler
+#endif
 #ifdef CUDA_ON_CPU_ANALYSE
-#define __global__ __attribute__((noinline, flatten))
+#define __global__ __attribute__((CUDA_ON_CPU_KERNEL, flatten))
 #define __constant__ __attribute__((section("cuda_constant")))
 #else
-#define __global__ __attribute__((noinline))
+#define __global__ __attribute__((CUDA_ON_CPU_KERNEL))
 #define __constant__
 #endif
 #define CUDA_ON_CPU_NOT_ANALYSED __attribute__((no_sanitize("thread")))
