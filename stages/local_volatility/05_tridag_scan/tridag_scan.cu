@@ -1,0 +1,578 @@
+/// \file
+/// Stage 05, tridag as scans: the threads of a team solve a tridiagonal system together.
+///
+/// Changed: tridag, the two kernels that call it and their launches; the arrays of pivots are gone.
+/// Legal:   each of its three recurrences applies one function a row to a running value, and the
+///          composition of functions is associative: it may be grouped, hence scanned, at will.
+/// Expect:  a solve reads and writes each number once; the other kernels cost what they did.
+/// Run:     ./climb local_volatility --stages 04,05
+/// Next:    06_coalesced lets neighbouring threads touch neighbouring numbers.
+
+#include "../local_volatility.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <staircase/stage.hpp>
+#include <type_traits>
+#include <vector>
+
+namespace local_volatility {
+
+using staircase::Array;
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::View;
+
+/// The numbers that the arrays of solve() hold on the device, an f64 counting as two f32.
+inline double reals(const Problem& problem) {
+  const auto num_x = static_cast<double>(problem.num_x);
+  const auto num_y = static_cast<double>(problem.num_y);
+  const auto num_t = static_cast<double>(problem.num_t);
+  const double state = 14 * num_x * num_y + 8 * num_x + 8 * num_y + 2 * num_t;
+  return static_cast<double>(problem.outer) * (state + 6);
+}
+
+/// The numbers that the kernels read and write. A time step reads 21 a point (from the first kernel
+/// to the last 0, 3, 4, 2, 4, 4, 4) and writes 16 (4, 1, 2, 3, 1, 4, 1); the payoff is one more.
+inline double traffic(const Problem& problem) {
+  const double points = static_cast<double>(problem.outer) * static_cast<double>(problem.num_x) *
+                        static_cast<double>(problem.num_y);
+  return points * ((21 + 16) * static_cast<double>(problem.num_t - 1) + 1);
+}
+
+// [state]
+/// The arrays of all options, as kernels take them.
+template <typename Real>
+struct State {
+  std::size_t outer, num_x, num_y, num_t;
+  View<double, 1> strikes;
+  View<std::size_t, 1> ix, iy;
+  View<Real, 1> dt_inv;
+  View<double, 2> x, y, tau;
+  View<Real, 3> dx, dxx, dy, dyy;
+  View<Real, 3> mu_x, var_x, mu_y, var_y;
+  View<Real, 3> result, u, v;
+  View<Real, 3> ax, bx, cx, ay, by, cy, ry;
+  View<Real, 1> prices;
+};
+// [state]
+
+// [threads]
+/// A thread's place in a grid of blocks, and the extent of the grid: loops step by it, so that a
+/// grid of any size covers any number of points.
+__device__ std::size_t column() { return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+__device__ std::size_t columns() { return std::size_t{gridDim.x} * blockDim.x; }
+__device__ std::size_t row() { return std::size_t{blockIdx.y} * blockDim.y + threadIdx.y; }
+__device__ std::size_t rows() { return std::size_t{gridDim.y} * blockDim.y; }
+// [threads]
+
+// [init_operator]
+/// First and second derivative on a grid z of n points: three coefficients a row.
+template <typename Real>
+__device__ void init_operator(View<double, 1> z, View<Real, 2> d, View<Real, 2> dd) {
+  const std::size_t n = z.extent(0);
+
+  const double first = z(1) - z(0);
+  d(0, 0) = 0;
+  d(0, 1) = -1 / first;
+  d(0, 2) = 1 / first;
+  dd(0, 0) = dd(0, 1) = dd(0, 2) = 0;
+
+  for (std::size_t i = 1; i < n - 1; ++i) {
+    const double l = z(i) - z(i - 1);
+    const double u = z(i + 1) - z(i);
+    d(i, 0) = -u / l / (l + u);
+    d(i, 1) = (u / l - l / u) / (l + u);
+    d(i, 2) = l / u / (l + u);
+    dd(i, 0) = 2 / l / (l + u);
+    dd(i, 1) = -2 * (1 / l + 1 / u) / (l + u);
+    dd(i, 2) = 2 / u / (l + u);
+  }
+
+  const double last = z(n - 1) - z(n - 2);
+  d(n - 1, 0) = -1 / last;
+  d(n - 1, 1) = 1 / last;
+  d(n - 1, 2) = 0;
+  dd(n - 1, 0) = dd(n - 1, 1) = dd(n - 1, 2) = 0;
+}
+// [init_operator]
+
+// [functions]
+/// g → (gq + gg g) / (qq + qg g): the matrix ((qq, qg), (gq, gg)) takes (q, G), where g = G / q, to
+/// the next (q, G).
+template <typename Real>
+struct Fractional {
+  Real qq, qg, gq, gg;
+  __device__ Real operator()(Real g) const { return (gq + gg * g) / (qq + qg * g); }
+};
+
+/// x → a + b x
+template <typename Real>
+struct Linear {
+  Real a, b;
+  __device__ Real operator()(Real x) const { return a + b * x; }
+};
+
+/// The power of two that brings the magnitude of x to 1 or more and below 2.
+__device__ double scale_of(double x) {
+  const auto exponent = std::bit_cast<std::uint64_t>(x) & 0x7FF0'0000'0000'0000;
+  return std::bit_cast<double>(0x7FE0'0000'0000'0000 - exponent);
+}
+__device__ float scale_of(float x) {
+  const auto exponent = std::bit_cast<std::uint32_t>(x) & 0x7F80'0000;
+  return std::bit_cast<float>(0x7F00'0000 - exponent);
+}
+
+/// The same function: only the ratio of q and G counts, and powers of two round nothing.
+template <typename Real>
+__device__ Fractional<Real> scaled(Fractional<Real> f) {
+  const Real scale = scale_of(f.qq + f.qg);
+  return {scale * f.qq, scale * f.qg, scale * f.gq, scale * f.gg};
+}
+
+/// The function that applies `first`, then `second`.
+template <typename Real>
+__device__ Fractional<Real> compose(Fractional<Real> second, Fractional<Real> first) {
+  const auto [qq, qg, gq, gg] = first;
+  return scaled(Fractional<Real>{second.qq * qq + second.qg * gq, second.qq * qg + second.qg * gg,
+                                 second.gq * qq + second.gg * gq, second.gq * qg + second.gg * gg});
+}
+template <typename Real>
+__device__ Linear<Real> compose(Linear<Real> second, Linear<Real> first) {
+  return {second.a + second.b * first.a, second.b * first.b};
+}
+// [functions]
+
+// [scan]
+constexpr int warp_size = 32;
+constexpr int block_size = 128;  // threads of the teams that share a block
+
+/// What the lane holds that comes `distance` lanes before this one, forwards (+1) or backwards
+/// (-1).
+template <int direction, typename Real>
+__device__ Real before(Real x, int distance) {
+  return direction > 0 ? __shfl_up_sync(0xFFFFFFFF, x, distance)
+                       : __shfl_down_sync(0xFFFFFFFF, x, distance);
+}
+template <int direction, typename Real>
+__device__ Fractional<Real> before(Fractional<Real> f, int distance) {
+  return {before<direction>(f.qq, distance), before<direction>(f.qg, distance),
+          before<direction>(f.gq, distance), before<direction>(f.gg, distance)};
+}
+template <int direction, typename Real>
+__device__ Linear<Real> before(Linear<Real> f, int distance) {
+  return {before<direction>(f.a, distance), before<direction>(f.b, distance)};
+}
+
+/// Applies the functions of a team's threads one after the other, forwards (+1) or backwards (-1):
+/// returns the value that meets this thread's function, and sets `value` from what enters the first
+/// to what leaves the last. A team is a warp or a block; of a warp, nobody needs what leaves.
+template <int team, int direction, typename Function, typename Real>
+__device__ Real scan(Function f, Real& value) {
+  const int lane = threadIdx.x % warp_size;
+  const int rank = direction > 0 ? lane : warp_size - 1 - lane;  // in the order of the scan
+  for (int distance = 1; distance < warp_size; distance *= 2) {
+    const Function earlier = before<direction>(f, distance);
+    if (rank >= distance) f = compose(f, earlier);
+  }
+
+  Real entering = value;
+  if constexpr (team > warp_size) {
+    constexpr int warps = team / warp_size;
+    __shared__ Function of_warp[warps];
+    const int warp = threadIdx.x / warp_size;
+    if (rank == warp_size - 1) of_warp[warp] = f;
+    __syncthreads();
+    for (int w = 0; w < warps; ++w) {
+      const int next = direction > 0 ? w : warps - 1 - w;
+      if (next == warp) entering = value;
+      value = of_warp[next](value);
+    }
+    __syncthreads();  // before the next scan writes
+  }
+
+  const Real met = before<direction>(f(entering), 1);
+  return rank == 0 ? entering : met;
+}
+// [scan]
+
+// [tridag]
+/// Successive rows a x(i - 1) + b x(i) + c x(i + 1) = r of a system, with the sums s = a + b + c; a
+/// of the system's first row and c of its last are 0.
+template <typename Real, int held>
+struct Rows {
+  Real a[held], s[held], c[held], r[held];
+};
+
+/// Takes (q, G) over a row: the pivot is the ratio of the new q and the old, and g = G / q = 1 + c
+/// / pivot. Diffusion has a, c <= 0 <= s: then all terms are positive, and nothing cancels.
+template <typename Real, int held>
+__device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g) {
+  g = rows.s[m] * q - rows.a[m] * g;
+  q = g - rows.c[m] * q;
+}
+
+/// t / q, given 1 / q. The product alone would err the same way in every time step.
+template <typename Real>
+__device__ Real quotient(Real t, Real q, Real reciprocal) {
+  const Real x = t * reciprocal;
+  return fma(fma(-x, q, t), reciprocal, x);
+}
+
+/// Turns the rows that a team holds into x(i) = d(i) + e(i) x(i + 1); g_above and d_above are those
+/// of the row above the team's first, and become those of its last.
+template <int team, typename Real, int held>
+__device__ void eliminate(const Rows<Real, held>& rows, Real (&d)[held], Real (&e)[held],
+                          Real& g_above, Real& d_above) {
+  Fractional<Real> pivots{1, 0, 0, 1};
+  for (int m = 0; m < held; ++m) {
+    take_over(rows, m, pivots.qq, pivots.gq);
+    take_over(rows, m, pivots.qg, pivots.gg);
+    pivots = scaled(pivots);
+  }
+
+  Linear<Real> f[held];
+  Linear<Real> all{0, 1};
+  Real q = 1, g = scan<team, +1>(pivots, g_above);
+  for (int m = 0; m < held; ++m) {
+    const Real q_above = q;
+    take_over(rows, m, q, g);
+    const Real reciprocal = 1 / q, inverse = q_above * reciprocal;  // inverse of the pivot
+    f[m] = {quotient(rows.r[m] * q_above, q, reciprocal), -rows.a[m] * inverse};
+    e[m] = -rows.c[m] * inverse;
+    all = compose(f[m], all);
+    const Real scale = scale_of(q);
+    q *= scale;
+    g *= scale;
+  }
+
+  Real d_before = scan<team, +1>(all, d_above);
+  for (int m = 0; m < held; ++m) d_before = d[m] = f[m](d_before);
+}
+
+/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d; x_below is that of the row below the team's
+/// last, and becomes that of its first.
+template <int team, typename Real, int held>
+__device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below) {
+  Linear<Real> all{0, 1};
+  for (int m = held - 1; m >= 0; --m) all = compose(Linear<Real>{d[m], e[m]}, all);
+  Real x = scan<team, -1>(all, x_below);
+  for (int m = held - 1; m >= 0; --m) x = d[m] += e[m] * x;
+}
+
+/// Solves a tridiagonal system (diagonals a, b, c, right-hand side r) for u by a team of threads; r
+/// and u may be the same array. A system that the team cannot hold at once is solved in chunks, of
+/// which all but the last leave d and e in u and c.
+template <int team, int held, typename Real>
+__device__ void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r,
+                       View<Real, 1> u) {
+  const std::size_t n = a.extent(0);
+  constexpr std::size_t chunk = team * held;
+  std::size_t first = threadIdx.x * held;  // of the rows that this thread holds
+  Real d[held], e[held];
+  Real g_above = 1, d_above = 0, x_below = 0;
+
+  for (std::size_t end = chunk;; end += chunk, first += chunk) {
+    Rows<Real, held> rows;
+    for (int m = 0; m < held; ++m) {
+      const std::size_t i = first + m;
+      const bool inside = i < n;
+      rows.a[m] = inside ? a(i) : 0;
+      rows.c[m] = inside ? c(i) : 0;
+      rows.s[m] = inside ? a(i) + b(i) + c(i) : 1;
+      rows.r[m] = inside ? r(i) : 0;
+    }
+    eliminate<team>(rows, d, e, g_above, d_above);
+    if (end >= n) break;
+    for (int m = 0; m < held; ++m) {
+      u(first + m) = d[m];
+      c(first + m) = e[m];
+    }
+  }
+
+  while (true) {
+    substitute<team>(d, e, x_below);
+    for (int m = 0; m < held; ++m)
+      if (first + m < n) u(first + m) = d[m];
+    if (first < chunk) break;
+    first -= chunk;
+    for (int m = 0; m < held; ++m) {
+      d[m] = u(first + m);
+      e[m] = c(first + m);
+    }
+  }
+}
+// [tridag]
+
+// [setup]
+template <typename Real>
+__global__ void init_grid(State<Real> s, double s0, double t, double alpha, double nu) {
+  for (std::size_t k = column(); k < s.outer; k += columns()) {
+    for (std::size_t g = 0; g < s.num_t; ++g) s.tau(k, g) = t * g / (s.num_t - 1);
+
+    const double step_x = 20 * alpha * s0 * sqrt(t) / s.num_x;
+    s.ix(k) = static_cast<std::size_t>(s0 / step_x);
+    for (std::size_t i = 0; i < s.num_x; ++i)
+      s.x(k, i) = max(i * step_x - s.ix(k) * step_x + s0, 1e-30);
+
+    const double step_y = 10 * nu * sqrt(t) / s.num_y;
+    s.iy(k) = s.num_y / 2;
+    for (std::size_t j = 0; j < s.num_y; ++j)
+      s.y(k, j) = j * step_y - s.iy(k) * step_y + log(alpha);
+  }
+}
+
+template <typename Real>
+__global__ void init_operators(State<Real> s) {
+  for (std::size_t k = column(); k < s.outer; k += columns()) {
+    init_operator<Real>(s.x.row(k), s.dx.row(k), s.dxx.row(k));
+    init_operator<Real>(s.y.row(k), s.dy.row(k), s.dyy.row(k));
+  }
+}
+
+template <typename Real>
+__global__ void set_payoff(State<Real> s) {
+  for (std::size_t k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (std::size_t i = row(); i < s.num_x; i += rows())
+      for (std::size_t j = column(); j < s.num_y; j += columns())
+        s.result(k, i, j) = max(Real(s.x(k, i) - s.strikes(k)), Real(0));
+}
+// [setup]
+
+// [time]
+template <typename Real>
+__global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2) {
+  const Real half = 0.5;
+  for (std::size_t k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (std::size_t i = row(); i < s.num_x; i += rows())
+      for (std::size_t j = column(); j < s.num_y; j += columns()) {
+        if (i == 0 && j == 0) s.dt_inv(k) = 1 / (s.tau(k, g + 1) - s.tau(k, g));
+        s.mu_x(k, i, j) = 0;
+        s.var_x(k, i, j) = exp(
+            2 * (beta * log(Real(s.x(k, i))) + Real(s.y(k, j)) - half * nu2 * Real(s.tau(k, g))));
+        s.mu_y(k, i, j) = 0;
+        s.var_y(k, i, j) = nu2;
+      }
+}
+
+/// U = R / dt + Lx R / 2
+template <typename Real>
+__global__ void explicit_x(State<Real> s) {
+  const Real half = 0.5;
+  for (std::size_t k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (std::size_t i = row(); i < s.num_x; i += rows())
+      for (std::size_t j = column(); j < s.num_y; j += columns()) {
+        s.u(k, j, i) = s.dt_inv(k) * s.result(k, i, j);
+        if (i > 0)
+          s.u(k, j, i) +=
+              half * (s.mu_x(k, i, j) * s.dx(k, i, 0) + half * s.var_x(k, i, j) * s.dxx(k, i, 0)) *
+              s.result(k, i - 1, j);
+        s.u(k, j, i) +=
+            half * (s.mu_x(k, i, j) * s.dx(k, i, 1) + half * s.var_x(k, i, j) * s.dxx(k, i, 1)) *
+            s.result(k, i, j);
+        if (i < s.num_x - 1)
+          s.u(k, j, i) +=
+              half * (s.mu_x(k, i, j) * s.dx(k, i, 2) + half * s.var_x(k, i, j) * s.dxx(k, i, 2)) *
+              s.result(k, i + 1, j);
+      }
+}
+
+/// V = Ly R, U = U + V
+template <typename Real>
+__global__ void explicit_y(State<Real> s) {
+  const Real half = 0.5;
+  for (std::size_t k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (std::size_t i = row(); i < s.num_x; i += rows())
+      for (std::size_t j = column(); j < s.num_y; j += columns()) {
+        s.v(k, i, j) = 0;
+        if (j > 0)
+          s.v(k, i, j) +=
+              (s.mu_y(k, i, j) * s.dy(k, j, 0) + half * s.var_y(k, i, j) * s.dyy(k, j, 0)) *
+              s.result(k, i, j - 1);
+        s.v(k, i, j) +=
+            (s.mu_y(k, i, j) * s.dy(k, j, 1) + half * s.var_y(k, i, j) * s.dyy(k, j, 1)) *
+            s.result(k, i, j);
+        if (j < s.num_y - 1)
+          s.v(k, i, j) +=
+              (s.mu_y(k, i, j) * s.dy(k, j, 2) + half * s.var_y(k, i, j) * s.dyy(k, j, 2)) *
+              s.result(k, i, j + 1);
+        s.u(k, j, i) += s.v(k, i, j);
+      }
+}
+
+/// The systems (1 / dt - Lx / 2) U' = U, one a j
+template <typename Real>
+__global__ void implicit_x(State<Real> s) {
+  const Real half = 0.5;
+  for (std::size_t k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (std::size_t j = row(); j < s.num_y; j += rows())
+      for (std::size_t i = column(); i < s.num_x; i += columns()) {
+        s.ax(k, j, i) =
+            -half * (s.mu_x(k, i, j) * s.dx(k, i, 0) + half * s.var_x(k, i, j) * s.dxx(k, i, 0));
+        s.bx(k, j, i) = s.dt_inv(k) - half * (s.mu_x(k, i, j) * s.dx(k, i, 1) +
+                                              half * s.var_x(k, i, j) * s.dxx(k, i, 1));
+        s.cx(k, j, i) =
+            -half * (s.mu_x(k, i, j) * s.dx(k, i, 2) + half * s.var_x(k, i, j) * s.dxx(k, i, 2));
+      }
+}
+
+template <typename Real, int team, int held>
+__global__ void solve_x(State<Real> s) {
+  for (std::size_t k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (std::size_t j = row(); j < s.num_y; j += rows())
+      tridag<team, held>(s.ax.row(k, j), s.bx.row(k, j), s.cx.row(k, j), s.u.row(k, j),
+                         s.u.row(k, j));
+}
+
+/// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one an i
+template <typename Real>
+__global__ void implicit_y(State<Real> s) {
+  const Real half = 0.5;
+  for (std::size_t k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (std::size_t i = row(); i < s.num_x; i += rows())
+      for (std::size_t j = column(); j < s.num_y; j += columns()) {
+        s.ay(k, i, j) =
+            -half * (s.mu_y(k, i, j) * s.dy(k, j, 0) + half * s.var_y(k, i, j) * s.dyy(k, j, 0));
+        s.by(k, i, j) = s.dt_inv(k) - half * (s.mu_y(k, i, j) * s.dy(k, j, 1) +
+                                              half * s.var_y(k, i, j) * s.dyy(k, j, 1));
+        s.cy(k, i, j) =
+            -half * (s.mu_y(k, i, j) * s.dy(k, j, 2) + half * s.var_y(k, i, j) * s.dyy(k, j, 2));
+        s.ry(k, i, j) = s.dt_inv(k) * s.u(k, j, i) - half * s.v(k, i, j);
+      }
+}
+
+template <typename Real, int team, int held>
+__global__ void solve_y(State<Real> s) {
+  for (std::size_t k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (std::size_t i = row(); i < s.num_x; i += rows())
+      tridag<team, held>(s.ay.row(k, i), s.by.row(k, i), s.cy.row(k, i), s.ry.row(k, i),
+                         s.result.row(k, i));
+}
+// [time]
+
+template <typename Real>
+__global__ void read_prices(State<Real> s) {
+  for (std::size_t k = column(); k < s.outer; k += columns())
+    s.prices(k) = s.result(k, s.ix(k), s.iy(k));
+}
+
+// [launch]
+/// Blocks of `block` for so many columns, rows and layers, as far as a grid may reach.
+inline dim3 blocks(dim3 block, std::size_t columns, std::size_t rows = 1, std::size_t layers = 1) {
+  const auto ceil = [](std::size_t count, unsigned size, std::size_t most) {
+    return static_cast<unsigned>(std::min((count + size - 1) / size, most));
+  };
+  return {ceil(columns, block.x, 2147483647), ceil(rows, block.y, 65535),
+          ceil(layers, block.z, 65535)};
+}
+
+/// Calls `launch` with the size of a team for systems of n rows, with the rows that a thread should
+/// hold, and with a block of such teams: a warp solves what it can hold, a block what is longer.
+template <typename Launch>
+void with_team(std::size_t n, Launch launch) {
+  const auto call = [&](auto team, auto held) {
+    launch(team, held, dim3(team, block_size / team));
+  };
+  using std::integral_constant;
+  constexpr integral_constant<int, warp_size> warp;
+  if (n <= 1 * warp_size)
+    call(warp, integral_constant<int, 1>());
+  else if (n <= 2 * warp_size)
+    call(warp, integral_constant<int, 2>());
+  else if (n <= 4 * warp_size)
+    call(warp, integral_constant<int, 4>());
+  else if (n <= 8 * warp_size)
+    call(warp, integral_constant<int, 8>());
+  else
+    call(integral_constant<int, block_size>(), integral_constant<int, 8>());
+}
+// [launch]
+
+// [solve]
+template <typename Real>
+Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
+  const auto outer = static_cast<std::size_t>(problem.outer);
+  const auto num_x = static_cast<std::size_t>(problem.num_x);
+  const auto num_y = static_cast<std::size_t>(problem.num_y);
+  const auto num_t = static_cast<std::size_t>(problem.num_t);
+  const Real beta = problem.beta;
+  const Real nu2 = problem.nu * problem.nu;
+
+  timeline.begin("allocate");
+  DeviceArray<double, 1> strikes(outer);
+  DeviceArray<std::size_t, 1> ix(outer), iy(outer);
+  DeviceArray<Real, 1> dt_inv(outer), device_prices(outer);
+  DeviceArray<double, 2> x(outer, num_x), y(outer, num_y), tau(outer, num_t);
+  DeviceArray<Real, 3> dx(outer, num_x, 3), dxx(outer, num_x, 3);
+  DeviceArray<Real, 3> dy(outer, num_y, 3), dyy(outer, num_y, 3);
+  DeviceArray<Real, 3> mu_x(outer, num_x, num_y), var_x(outer, num_x, num_y);
+  DeviceArray<Real, 3> mu_y(outer, num_x, num_y), var_y(outer, num_x, num_y);
+  DeviceArray<Real, 3> result(outer, num_x, num_y), u(outer, num_y, num_x), v(outer, num_x, num_y);
+  DeviceArray<Real, 3> ax(outer, num_y, num_x), bx(outer, num_y, num_x), cx(outer, num_y, num_x);
+  DeviceArray<Real, 3> ay(outer, num_x, num_y), by(outer, num_x, num_y), cy(outer, num_x, num_y),
+      ry(outer, num_x, num_y);
+  const State<Real> s{outer,       num_x,        num_y,         num_t,        strikes.view(),
+                      ix.view(),   iy.view(),    dt_inv.view(), x.view(),     y.view(),
+                      tau.view(),  dx.view(),    dxx.view(),    dy.view(),    dyy.view(),
+                      mu_x.view(), var_x.view(), mu_y.view(),   var_y.view(), result.view(),
+                      u.view(),    v.view(),     ax.view(),     bx.view(),    cx.view(),
+                      ay.view(),   by.view(),    cy.view(),     ry.view(),    device_prices.view()};
+  Prices<Real> prices(outer);
+
+  timeline.begin("copy in");
+  std::vector<double> host_strikes(outer);
+  for (std::size_t k = 0; k < outer; ++k) host_strikes[k] = problem.strike(k);
+  strikes.copy_from(host_strikes.data());
+
+  timeline.begin("kernels");
+  const dim3 line(128), tile(32, 8);
+  init_grid<<<blocks(line, outer), line>>>(s, problem.s0, problem.t, problem.alpha, problem.nu);
+  check_launch();
+  init_operators<<<blocks(line, outer), line>>>(s);
+  check_launch();
+  set_payoff<<<blocks(tile, num_y, num_x, outer), tile>>>(s);
+  check_launch();
+  for (std::size_t g = num_t - 1; g-- > 0;) {
+    update_params<<<blocks(tile, num_y, num_x, outer), tile>>>(s, g, beta, nu2);
+    check_launch();
+    explicit_x<<<blocks(tile, num_y, num_x, outer), tile>>>(s);
+    check_launch();
+    explicit_y<<<blocks(tile, num_y, num_x, outer), tile>>>(s);
+    check_launch();
+    implicit_x<<<blocks(tile, num_x, num_y, outer), tile>>>(s);
+    check_launch();
+    with_team(num_x, [&](auto team, auto held, dim3 block) {
+      solve_x<Real, team, held><<<blocks(block, team, num_y, outer), block>>>(s);
+    });
+    check_launch();
+    implicit_y<<<blocks(tile, num_y, num_x, outer), tile>>>(s);
+    check_launch();
+    with_team(num_y, [&](auto team, auto held, dim3 block) {
+      solve_y<Real, team, held><<<blocks(block, team, num_x, outer), block>>>(s);
+    });
+    check_launch();
+  }
+  read_prices<<<blocks(line, outer), line>>>(s);
+  check_launch();
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  device_prices.copy_to(prices.data());
+  return prices;
+}
+// [solve]
+
+}  // namespace local_volatility
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, local_volatility::workload,
+                              {.title = "Tridag as scans",
+                               .idea = "Solve a system by a team of threads",
+                               .reals = local_volatility::reals,
+                               .traffic = local_volatility::traffic,
+                               .solve_f64 = local_volatility::solve<double>,
+                               .solve_f32 = local_volatility::solve<float>});
+}
