@@ -127,6 +127,8 @@ inline const staircase::Workload<Problem, 1> workload{
                    {"block+1", {.outer = 2, .num_x = 257, .num_y = 129, .num_t = 3}},
                    {"tall", {.outer = 3, .num_x = 1025, .num_y = 3, .num_t = 4}},
                    {"wide", {.outer = 3, .num_x = 3, .num_y = 1025, .num_t = 4}},
+                   {"long in x", {.outer = 2, .num_x = 4096, .num_y = 5, .num_t = 3}},
+                   {"long in y", {.outer = 2, .num_x = 5, .num_y = 4096, .num_t = 3}},
                    {"many options", {.outer = 1000, .num_x = 5, .num_y = 4, .num_t = 3}},
                    {"many steps", {.outer = 2, .num_x = 9, .num_y = 10, .num_t = 500}},
                    {"spot on the first point",

@@ -51,14 +51,18 @@ DIFFERENCES = [
                "the GPU has no such atomic: it loads, compares and swaps"),
     Difference("access_patterns/shared_atomics_of_64_bits", "shared_(loads|atomics) .*", 0.05, 0.5,
                "the GPU has no such atomic: it loads, compares and swaps until that succeeds"),
-    Difference("local_volatility-04_naive_cuda .*/init_grid", "global_loads .*", 0, 0,
+    Difference("local_volatility-0[45].* .*/init_grid", "global_loads .*", 0, 0,
                "g++ keeps the index that it has just stored, nvcc loads it again"),
-    Difference("local_volatility-04_naive_cuda .*/explicit_[xy]", "global_loads .*", 0.66, 0.95,
+    Difference("local_volatility-0[45].* .*/explicit_[xy]", "global_loads .*", 0.66, 0.95,
                "g++ keeps a sum that it stored before a condition, nvcc loads it again"),
     Difference("local_volatility-04_naive_cuda .*/solve_[xy]", "global_loads .*", 1.08, 1.09,
                "nvcc unrolls the way back by 4 and keeps 3 of 4 values that it stored"),
     Difference("local_volatility-04_naive_cuda .*/solve_x", "global_stores .*", 1.01, 1.02,
                "u and r are one array; nvcc leaves out the store of u(0) = r(0), g++ does not"),
+    Difference("local_volatility-06_coalesced f64/explicit_xy", "shared_stores requests", 0.96, 1,
+               "lanes that wrote the row beside a tile meet the rest of their warp by chance"),
+    Difference("local_volatility-06_coalesced f32/update_params", "global_loads .*", 0.97, 0.99,
+               "nvcc loads tau(k, g) in f64 again, which it has rounded to f32; g++ keeps both"),
 ]
 
 
