@@ -113,7 +113,9 @@ def figures_html(stage, results):
     captions = dict.fromkeys(
         recording_text(recording, len(recording["runs"][0]["records"][0]["repeats"]))
         for recordings in results.machines.values() for recording in recordings
-        if any(run["workload"] == stage.workload for run in recording["runs"]))
+        if any(run["workload"] == stage.workload
+               and any(record["stage"] == stage.name and "seconds" in record for record in run["records"])
+               for run in recording["runs"]))
     return ('<div class="figures"><table class="markdownTable"><tr>'
             + "".join(f"<th>{title}</th>" for title in titles) + f"</tr>{rows}</table>"
             + "".join(f"<p class=\"caption\">{html.escape(text)}.</p>" for text in captions)
