@@ -329,7 +329,7 @@ TEST(blocks_build_a_histogram) {
 
 __device__ float atomic_maximum(float* address, float value) {
   int* const bits = reinterpret_cast<int*>(address);
-  int old = *bits, assumed = 0;
+  int old = *static_cast<volatile int*>(bits), assumed = 0;
   do {
     assumed = old;
     if (__int_as_float(assumed) >= value) break;

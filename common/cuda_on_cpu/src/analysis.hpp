@@ -48,8 +48,8 @@ void different_barriers(const Thread& thread, const Thread& other);
 /// What an access does.
 enum Kind : std::uint8_t { read, write, atomic, atomic_compare, volatile_read, volatile_write };
 
-/// An access that the device's own code makes for a thread; `frame` is that of the function that
-/// the kernel called.
+/// An access that the device's own code makes for a thread, in pieces as wide as a GPU could move
+/// them; `frame` is that of the function that the kernel called.
 void access(const void* address, std::size_t bytes, Kind kind, const void* place,
             const void* frame);
 

@@ -25,6 +25,16 @@ void complete(BarrierState* state) {
   }
 }
 
+void wait_at(BarrierState* state, unsigned phase, const void* place) {
+  Thread* thread = block->current;
+  thread->place = place;
+  while (state->phase == phase) {
+    details_of(*thread).barrier_object = state;
+    wait_in(thread, State::at_barrier_object);
+  }
+  analysis::has_waited_at(state);
+}
+
 }  // namespace
 
 void init_barrier(BarrierState* state, unsigned expected) { *state = {expected, expected, 0}; }
@@ -39,13 +49,12 @@ unsigned arrive(BarrierState* state, unsigned count, bool drop) {
 }
 
 void wait(BarrierState* state, unsigned phase) {
-  Thread* thread = block->current;
-  thread->place = __builtin_return_address(0);
-  while (state->phase == phase) {
-    details_of(*thread).barrier_object = state;
-    wait_in(thread, State::at_barrier_object);
-  }
-  analysis::has_waited_at(state);
+  wait_at(state, phase, __builtin_return_address(0));
+}
+
+void wait_for_parity(BarrierState* state, bool odd) {
+  const unsigned ended = state->phase - 1;
+  wait_at(state, (state->phase & 1) == odd ? state->phase : ended, __builtin_return_address(0));
 }
 
 bool has_passed(const BarrierState* state, unsigned phase) {

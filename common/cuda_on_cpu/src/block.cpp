@@ -31,7 +31,6 @@ __thread Block* block = nullptr;
 namespace {
 
 constexpr unsigned spins_before_yield = 32;
-constexpr std::uint64_t yields_in_step = 64;
 constexpr std::uint64_t most_idle_yields = 1 << 16;
 constexpr double most_idle_seconds = 10;
 constexpr std::uint64_t stack_end_mark = 0x5374'6169'7243'6173;
@@ -112,6 +111,7 @@ void open_barrier(Thread* last) {
   if (b.gang != nullptr && static_cast<Scope>(any.mask) != Scope::block) {
     if (static_cast<Scope>(any.mask) == Scope::gang) b.gang_phase = b.gang->arrive();
     if (!b.gang->wait(b.gang_rank, b.gang_phase)) {
+      const DeviceAtWork at_work;
       report_trouble({.kind = "deadlock",
                       .place = any.place,
                       .thread = &any,
@@ -330,6 +330,7 @@ void yield() {
   Block& b = *block;
   Thread* thread = b.current;
   if (waits_in_vain()) {
+    const DeviceAtWork at_work;
     report_trouble({.kind = "deadlock",
                     .place = thread->place,
                     .thread = thread,
@@ -338,7 +339,7 @@ void yield() {
   }
   // At first the others of the warp wait for this lane, as they would in lockstep; what it waits
   // for may be theirs to do, though.
-  const bool leaves_warp = b.idle_yields > yields_in_step;
+  const bool leaves_warp = waits_in_loops();
   if (leaves_warp) lane_stopped(thread->warp);
   const auto come_back = [&] {
     if (leaves_warp)

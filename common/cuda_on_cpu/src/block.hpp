@@ -20,6 +20,7 @@ struct Warp;
 
 inline constexpr unsigned warp_size = 32;
 inline constexpr unsigned most_threads = 1024;
+inline constexpr std::uint64_t yields_in_step = 64;
 inline constexpr std::size_t most_dynamic_shared = 227 << 10;
 
 enum class State : std::uint8_t {
@@ -37,6 +38,7 @@ struct PendingAccess {
   std::uintptr_t address;
   std::uintptr_t place;  ///< of the instruction
   std::uintptr_t depth;  ///< of the stack frame: the deepest goes first
+  std::uint64_t number;  ///< in the order in which accesses were asked for
   std::uint8_t bytes;
   std::uint8_t kind;
   std::uint8_t space;
@@ -47,6 +49,7 @@ struct PendingCopy {
   void* to;
   const void* from;
   std::size_t bytes;
+  std::size_t zeros;  ///< written behind the bytes
   std::size_t batch;
   const void* place;
 };
@@ -158,6 +161,20 @@ struct Block {
 /// The block of this thread of the operating system; null outside of kernels' threads.
 extern __thread Block* block;
 
+/// While it lives, the device itself works and no thread of a kernel: what it touches is not
+/// checked. Of a template that program and runtime share, the linker may keep the instrumented
+/// copy.
+class DeviceAtWork {
+ public:
+  DeviceAtWork() : thread_(block->current) { block->current = nullptr; }
+  ~DeviceAtWork() { block->current = thread_; }
+  DeviceAtWork(const DeviceAtWork&) = delete;
+  DeviceAtWork& operator=(const DeviceAtWork&) = delete;
+
+ private:
+  Thread* thread_;
+};
+
 inline Details& details_of(const Thread& thread) { return block->details[thread.rank]; }
 
 /// Bytes of a thread's stack. The odd lines keep stacks from sharing sets of the cache.
@@ -176,6 +193,10 @@ void wait_in(Thread* thread, State state);
 /// Notes that the current thread may be in a loop that waits for another thread, or that it is not;
 /// lets others run after some rounds.
 void note_spin(bool idle);
+
+/// Whether the block's threads have done nothing but wait in loops for so long that lanes no longer
+/// wait for those of their warp that do.
+inline bool waits_in_loops() { return block->idle_yields > yields_in_step; }
 
 /// Lets a waiting thread run again.
 void wake(Thread* thread);

@@ -7,10 +7,10 @@
 
 namespace cuda_on_cpu {
 
-void start_copy(void* to, const void* from, std::size_t bytes) {
+void start_copy(void* to, const void* from, std::size_t bytes, std::size_t zeros) {
   Thread& thread = *block->current;
   details_of(thread).copies.push_back(
-      {to, from, bytes, details_of(thread).batches + 1, __builtin_return_address(0)});
+      {to, from, bytes, zeros, details_of(thread).batches + 1, __builtin_return_address(0)});
 }
 
 std::size_t commit_copies() { return ++details_of(*block->current).batches; }
@@ -21,10 +21,10 @@ void wait_for_batch(std::size_t number) {
   std::size_t done = 0;
   for (; done < copies.size() && copies[done].batch <= number; ++done) {
     const PendingCopy& copy = copies[done];
-    if (copy.bytes == 0) continue;
     analysis::access(copy.from, copy.bytes, analysis::read, copy.place, frame);
-    analysis::access(copy.to, copy.bytes, analysis::write, copy.place, frame);
-    std::memcpy(copy.to, copy.from, copy.bytes);
+    analysis::access(copy.to, copy.bytes + copy.zeros, analysis::write, copy.place, frame);
+    if (copy.bytes > 0) std::memcpy(copy.to, copy.from, copy.bytes);
+    if (copy.zeros > 0) std::memset(static_cast<char*>(copy.to) + copy.bytes, 0, copy.zeros);
   }
   copies.erase(copies.begin(), copies.begin() + static_cast<std::ptrdiff_t>(done));
 }

@@ -59,6 +59,7 @@ void meet(unsigned mask, void* record, Combine combine, bool orders_memory, cons
   const unsigned me = 1u << thread.lane;
   thread.place = place;
   if ((mask & me) == 0) {
+    const DeviceAtWork at_work;
     report_trouble(
         {.kind = "invalid mask",
          .place = place,
@@ -150,6 +151,7 @@ void lanes_changed(Warp* warp) {
 void note_absent_lane(unsigned asking, unsigned absent, bool by_number) {
   const Thread& thread = block->current->warp->threads[asking];
   if (!by_number && (thread.mask >> absent & 1) == 0) return;
+  const DeviceAtWork at_work;
   report_trouble({.kind = "invalid mask",
                   .place = thread.place,
                   .thread = &thread,

@@ -16,6 +16,8 @@ void init_barrier(BarrierState* state, unsigned expected);
 /// Arrives `count` times; returns the phase to wait for.
 unsigned arrive(BarrierState* state, unsigned count, bool drop);
 void wait(BarrierState* state, unsigned phase);
+/// Waits for the end of the phase whose number is even, or odd.
+void wait_for_parity(BarrierState* state, bool odd);
 bool has_passed(const BarrierState* state, unsigned phase);
 
 }  // namespace cuda_on_cpu

@@ -12,8 +12,8 @@
 
 namespace cuda_on_cpu {
 
-/// Starts a copy of this thread.
-void start_copy(void* to, const void* from, std::size_t bytes);
+/// Starts a copy of this thread; behind the bytes, it writes zeros.
+void start_copy(void* to, const void* from, std::size_t bytes, std::size_t zeros = 0);
 
 /// Closes the batch of copies that this thread started since the last one; returns its number,
 /// counted from 1.

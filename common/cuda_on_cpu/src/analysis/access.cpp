@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 
 #include "../builtins.hpp"
 #include "../gang.hpp"
@@ -91,8 +92,7 @@ std::string accessed(Kind kind, std::size_t bytes) {
   return std::string(verb_of(kind)) + ' ' + std::to_string(bytes) + " bytes ";
 }
 
-/// Says what is wrong with an address that no living allocation has, and ends the program where
-/// going on would end it anyway.
+/// Says what is wrong with an address that no living allocation has.
 void report_stray(const char* address, std::size_t bytes, Kind kind, Place place,
                   const Thread* thread) {
   const Allocation* nearest = nearest_allocation(address);
@@ -110,7 +110,7 @@ void report_stray(const char* address, std::size_t bytes, Kind kind, Place place
   }
   if (address == nullptr || reinterpret_cast<std::uintptr_t>(address) < 65536) {
     add_finding("out of bounds", place, 0, thread, accessed(kind, bytes) + "near address 0");
-    stop();
+    return;
   }
   add_finding("illegal device access", place, 0, thread,
               accessed(kind, bytes) +
@@ -136,18 +136,24 @@ SharedPlace shared_place(const char* address) {
   return {};
 }
 
-/// Which bytes of the thread area lie in the guards behind variables in shared memory.
-const std::vector<bool>& guarded_bytes() {
-  static const std::vector<bool> guarded = [] {
-    std::vector<bool> bytes(thread_area_bytes());
-    for (const ThreadVariable& guard : thread_variables("cuda_on_cpu_guard"))
-      for (std::size_t i = 0; i < guard.bytes; ++i) bytes[guard.offset + i] = true;
-    return bytes;
+/// What a byte of the thread area is for: a variable, a guard behind one in shared memory, or a
+/// flag by which the compiler notes that a variable was initialised.
+enum class Use : std::uint8_t { variable, guard, flag };
+
+Use use_of(std::size_t offset) {
+  static const std::vector<Use> uses = [] {
+    std::vector<Use> all(thread_area_bytes());
+    for (const auto& [word, use] :
+         {std::pair{"cuda_on_cpu_guard", Use::guard}, {"_ZGVZ", Use::flag}})
+      for (const ThreadVariable& variable : thread_variables(word))
+        std::fill_n(&all[variable.offset], variable.bytes, use);
+    return all;
   }();
-  return guarded;
+  return uses[offset];
 }
 
-void check_shared(const char* address, std::size_t bytes, Kind kind, Place place, Thread& thread,
+/// \returns whether the access counts as a request to shared memory
+bool check_shared(const char* address, std::size_t bytes, Kind kind, Place place, Thread& thread,
                   const SharedPlace& shared) {
   const Configuration& c = block->launch->configuration;
   const auto* area = static_cast<const char*>(__builtin_thread_pointer());
@@ -163,11 +169,14 @@ void check_shared(const char* address, std::size_t bytes, Kind kind, Place place
                 accessed(kind, bytes) + "of the shared memory of a block that has ended");
   const auto offset =
       static_cast<std::size_t>(address - (shared.thread_area - thread_area_bytes()));
-  if (guarded_bytes()[offset])
+  const Use use = use_of(offset);
+  if (use == Use::flag) return false;
+  if (use == Use::guard)
     add_finding("out of bounds", place, 0, &thread,
                 accessed(kind, bytes) + "past the end of a variable in shared memory");
   check_thread(shared_shadow(shared.thread_area), offset, bytes, kind, place, Region::shared,
                thread);
+  return true;
 }
 
 /// \returns whether the access counts as a request to global memory
@@ -214,8 +223,18 @@ void check_host(const char* address, std::size_t bytes, Kind kind, Place place) 
                 "the host " + accessed(kind, bytes) + "of memory on the device");
     return;
   }
+  static std::mutex mutex;  // threads of the host, and functions that streams call, run together
+  const std::scoped_lock lock(mutex);
   check_operation(shadow_of(*allocation), static_cast<std::size_t>(address - allocation->base),
                   bytes, kind, host_operation(), place, Region::host);
+}
+
+/// The widest access that a GPU has for a stretch of memory.
+std::size_t piece_of(const void* address, std::size_t bytes) {
+  const auto number = reinterpret_cast<std::uintptr_t>(address);
+  for (const std::size_t piece : {16, 8, 4, 2})
+    if (number % piece == 0 && bytes % piece == 0) return piece;
+  return 1;
 }
 
 bool is_argument(const char* address) {
@@ -236,18 +255,22 @@ void check_access(const void* where, std::size_t bytes, Kind kind, const void* i
   ++accesses;
   Thread& thread = *block->current;
   Space space = Space::global;
-  if (const SharedPlace shared = shared_place(address); shared.thread_area != nullptr) {
-    if (is_builtin(address)) return;
-    space = Space::shared;
-    check_shared(address, bytes, kind, place, thread, shared);
-  } else if (!check_global(address, bytes, kind, place, thread)) {
-    return;
+  {
+    const DeviceAtWork at_work;
+    if (const SharedPlace shared = shared_place(address); shared.thread_area != nullptr) {
+      if (is_builtin(address)) return;
+      if (!check_shared(address, bytes, kind, place, thread, shared)) return;
+      space = Space::shared;
+    } else if (!check_global(address, bytes, kind, place, thread)) {
+      return;
+    }
   }
   const Kind counted = kind == volatile_read ? read : kind == volatile_write ? write : kind;
   details_of(thread).access = {
       number,
       place,
       details_of(thread).stack_top - reinterpret_cast<std::uintptr_t>(frame),
+      accesses,
       static_cast<std::uint8_t>(bytes),
       counted,
       static_cast<std::uint8_t>(space)};
@@ -262,7 +285,10 @@ void check_access(const void* where, std::size_t bytes, Kind kind, const void* i
 
 void access(const void* address, std::size_t bytes, Kind kind, const void* place,
             const void* frame) {
-  check_access(address, bytes, kind, place, frame);
+  const std::size_t piece = piece_of(address, bytes);
+  // Each piece is an instruction of its own, so that the lanes' pieces meet one by one.
+  for (std::size_t done = 0; done < bytes; done += piece)
+    check_access(static_cast<const char*>(address) + done, piece, kind, place, frame);
 }
 
 void copy_access(const void* address, std::size_t bytes, Kind kind, const Operation& operation) {
@@ -279,16 +305,19 @@ void fence() {
 }
 
 void different_operations(const Thread& thread, const Thread& other) {
+  const DeviceAtWork at_work;
   add_finding("invalid mask", place_of(thread.place), place_of(other.place), &thread,
               "lanes that wait for each other execute different operations");
 }
 
 void different_masks(const Thread& thread, const Thread& other) {
+  const DeviceAtWork at_work;
   add_finding("invalid mask", place_of(thread.place), 0, &thread,
               "lane " + std::to_string(other.lane) + " of the mask used another mask");
 }
 
 void different_barriers(const Thread& thread, const Thread& other) {
+  const DeviceAtWork at_work;
   add_finding("divergent barrier", place_of(thread.place), place_of(other.place), &thread,
               "threads of one block wait at different barriers");
 }

@@ -8,7 +8,6 @@
 #include <cstring>
 
 namespace analysis = cuda_on_cpu::analysis;
-using analysis::Kind;
 
 #define CHECK(address, bytes, kind)                                                   \
   analysis::check_access(address, bytes, analysis::kind, __builtin_return_address(0), \
@@ -76,57 +75,32 @@ ATOMICS(64, std::uint64_t)
 void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 void __tsan_atomic_signal_fence(int) {}
 
-/// Copies of structures: in pieces as wide as a GPU could move them.
-void __tsan_read_range(void* p, std::size_t bytes);
-void __tsan_write_range(void* p, std::size_t bytes);
-}
-
-namespace {
-
-std::size_t piece_of(const void* address, std::size_t bytes) {
-  const auto number = reinterpret_cast<std::uintptr_t>(address);
-  for (const std::size_t piece : {16, 8, 4, 2})
-    if (number % piece == 0 && bytes % piece == 0) return piece;
-  return 1;
-}
-
-void check_range(char* first, std::size_t bytes, Kind kind, const void* instruction,
-                 const void* frame) {
-  const std::size_t piece = piece_of(first, bytes);
-  // Each piece is an instruction of its own, so that the lanes' pieces meet one by one.
-  for (std::size_t done = 0; done < bytes; done += piece)
-    analysis::check_access(first + done, piece, kind, instruction, frame);
-}
-
-}  // namespace
-
-extern "C" {
-
+// Copies of structures.
 void __tsan_read_range(void* p, std::size_t bytes) {
-  check_range(static_cast<char*>(p), bytes, analysis::read, __builtin_return_address(0),
-              __builtin_frame_address(0));
+  analysis::access(p, bytes, analysis::read, __builtin_return_address(0),
+                   __builtin_frame_address(0));
 }
 void __tsan_write_range(void* p, std::size_t bytes) {
-  check_range(static_cast<char*>(p), bytes, analysis::write, __builtin_return_address(0),
-              __builtin_frame_address(0));
+  analysis::access(p, bytes, analysis::write, __builtin_return_address(0),
+                   __builtin_frame_address(0));
 }
 void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
-  check_range(static_cast<char*>(const_cast<void*>(from)), bytes, analysis::read,
-              __builtin_return_address(0), __builtin_frame_address(0));
-  check_range(static_cast<char*>(to), bytes, analysis::write, __builtin_return_address(0),
-              __builtin_frame_address(0));
+  analysis::access(from, bytes, analysis::read, __builtin_return_address(0),
+                   __builtin_frame_address(0));
+  analysis::access(to, bytes, analysis::write, __builtin_return_address(0),
+                   __builtin_frame_address(0));
   return std::memcpy(to, from, bytes);
 }
 void* __tsan_memset(void* to, int value, std::size_t bytes) {
-  check_range(static_cast<char*>(to), bytes, analysis::write, __builtin_return_address(0),
-              __builtin_frame_address(0));
+  analysis::access(to, bytes, analysis::write, __builtin_return_address(0),
+                   __builtin_frame_address(0));
   return std::memset(to, value, bytes);
 }
 void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
-  check_range(static_cast<char*>(const_cast<void*>(from)), bytes, analysis::read,
-              __builtin_return_address(0), __builtin_frame_address(0));
-  check_range(static_cast<char*>(to), bytes, analysis::write, __builtin_return_address(0),
-              __builtin_frame_address(0));
+  analysis::access(from, bytes, analysis::read, __builtin_return_address(0),
+                   __builtin_frame_address(0));
+  analysis::access(to, bytes, analysis::write, __builtin_return_address(0),
+                   __builtin_frame_address(0));
   return std::memmove(to, from, bytes);
 }
 

@@ -74,7 +74,4 @@ void count_request(Site& site, unsigned mask, const std::uintptr_t (&addresses)[
 /// \returns whether nothing was wrong
 bool write_report();
 
-/// Writes the report and ends the program at once: it cannot go on.
-[[noreturn]] void stop();
-
 }  // namespace cuda_on_cpu::analysis

@@ -252,12 +252,6 @@ bool write_report() {
   return errors.empty();
 }
 
-void stop() {
-  std::fflush(nullptr);
-  write_report();
-  _exit(1);
-}
-
 }  // namespace analysis
 
 void report_trouble(const Trouble& trouble) {

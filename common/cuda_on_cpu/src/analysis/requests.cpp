@@ -143,6 +143,15 @@ Site& site_of(const PendingAccess& access) {
   return site;
 }
 
+/// Whether an access goes before another that is asked for by a lane of the same warp. Those in the
+/// deepest frame at the lowest address come first: so do branches and loops of a warp run in turn
+/// and meet again. While lanes wait in a loop, all take turns, for it may be one of them that they
+/// wait for.
+bool goes_before(const PendingAccess& a, const PendingAccess& b) {
+  if (waits_in_loops()) return a.number < b.number;
+  return a.depth > b.depth || (a.depth == b.depth && a.place < b.place);
+}
+
 }  // namespace
 
 void count_request(Site& site, unsigned mask, const std::uintptr_t (&addresses)[warp_size]) {
@@ -163,15 +172,11 @@ void count_request(Site& site, unsigned mask, const std::uintptr_t (&addresses)[
   }
 }
 
-/// Of the lanes that wait, those in the deepest frame at the lowest address go first, together: so
-/// do branches and loops of a warp run in turn and meet again.
 void resolve(Warp& warp) {
   const Thread* chosen = nullptr;
   for (unsigned rest = warp.pending; rest != 0; rest &= rest - 1) {
     const Thread& thread = warp.threads[std::countr_zero(rest)];
-    const PendingAccess& a = details_of(thread).access;
-    if (chosen == nullptr || a.depth > details_of(*chosen).access.depth ||
-        (a.depth == details_of(*chosen).access.depth && a.place < details_of(*chosen).access.place))
+    if (chosen == nullptr || goes_before(details_of(thread).access, details_of(*chosen).access))
       chosen = &thread;
   }
   const PendingAccess& request = details_of(*chosen).access;

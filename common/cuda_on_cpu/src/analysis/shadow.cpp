@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <new>
 #include <string>
 #include <unordered_map>
@@ -21,21 +22,16 @@ namespace {
 
 /// What a block published, or what another learned of it: accesses up to a clock are done.
 struct Knowledge {
-  std::uint32_t all = 0;                                          ///< of all threads of the block
-  std::vector<std::pair<std::uint16_t, std::uint32_t>> own = {};  ///< of single threads
+  std::uint32_t all = 0;                            ///< of all threads of the block
+  std::map<std::uint16_t, std::uint32_t> own = {};  ///< of single threads
 };
 using KnowledgeOf = std::unordered_map<std::uint32_t, Knowledge>;  // by block
 
+void learn(std::uint32_t& mine, std::uint32_t other) { mine = std::max(mine, other); }
+
 void learn(Knowledge& mine, const Knowledge& other) {
-  mine.all = std::max(mine.all, other.all);
-  for (const auto& [thread, clock] : other.own) {
-    const auto known = std::find_if(mine.own.begin(), mine.own.end(),
-                                    [&](const auto& pair) { return pair.first == thread; });
-    if (known == mine.own.end())
-      mine.own.emplace_back(thread, clock);
-    else
-      known->second = std::max(known->second, clock);
-  }
+  learn(mine.all, other.all);
+  for (const auto& [thread, clock] : other.own) learn(mine.own[thread], clock);
 }
 
 void learn(KnowledgeOf& mine, const KnowledgeOf& other) {
@@ -63,8 +59,13 @@ Clocks& thread_knows(std::uint16_t thread) {
   return know[thread];
 }
 
+bool knows_of_others(unsigned thread) {
+  const auto& know = threads_know();
+  return thread < know.size() && !know[thread].empty();
+}
+
 void learn(Clocks& mine, const Clocks& other) {
-  for (std::size_t i = 0; i < other.size(); ++i) mine[i] = std::max(mine[i], other[i]);
+  for (std::size_t i = 0; i < other.size(); ++i) learn(mine[i], other[i]);
 }
 
 /// What arrived at a cuda::barrier, in this phase and in those that ended.
@@ -99,8 +100,8 @@ std::uint32_t gang_of(std::uint32_t number) {
 }
 
 bool happens_before_operation(std::uint32_t first, std::uint32_t second) {
-  static std::uint32_t last_first = 0, last_second = 0;
-  static bool last = true;
+  thread_local std::uint32_t last_first = 0, last_second = 0;
+  thread_local bool last = true;
   if (first != last_first || second != last_second) {
     last = happens_before(first, second);
     last_first = first;
@@ -116,16 +117,13 @@ bool is_ordered_across(const Event& then, const Event& now) {
   const auto known = learned.find(then.block);
   if (known == learned.end()) return false;
   if (known->second.all >= then.clock) return true;
-  return std::any_of(known->second.own.begin(), known->second.own.end(), [&](const auto& pair) {
-    return pair.first == then.thread && pair.second >= then.clock;
-  });
+  const auto own = known->second.own.find(then.thread);
+  return own != known->second.own.end() && own->second >= then.clock;
 }
 
 /// Whether a thread knows that another thread of its block has done an access.
 bool is_known(const Event& then, const Event& now) {
-  const auto& know = threads_know();
-  return now.thread < know.size() && !know[now.thread].empty() &&
-         know[now.thread][then.thread] >= then.clock;
+  return knows_of_others(now.thread) && threads_know()[now.thread][then.thread] >= then.clock;
 }
 
 /// Whether an access is done before another that came later.
@@ -173,6 +171,11 @@ bool same_readers(const Event& read, const Event& now) {
          (now.block == no_block || read.clock > block->barrier_clock);
 }
 
+/// Whether just one thread of the block read since its last barrier.
+bool is_only_reader(const Cell& cell) {
+  return std::has_single_bit(cell.warps) && std::has_single_bit(cell.lanes);
+}
+
 /// Adds a read to those that the cell remembers.
 void remember_read(Cell& cell, const Event& now) {
   const unsigned warp = now.thread / warp_size, lane = now.thread % warp_size;
@@ -181,6 +184,8 @@ void remember_read(Cell& cell, const Event& now) {
         cell.read.bytes != 0 && cell.read.operation == now.operation && now.block != no_block &&
         (cell.many_blocks || (cell.read.block != now.block && cell.read.phase == now.phase));
     cell.warps = cell.lanes = 0;
+  } else if (is_only_reader(cell) && is_known(cell.read, now)) {
+    cell.warps = cell.lanes = 0;  // who waits for this thread waits for that one, too
   } else if (cell.read.thread / warp_size != warp || cell.read.warp_epoch != now.warp_epoch) {
     cell.lanes = 0;
   }
@@ -293,7 +298,8 @@ void check_operation(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind
 
 void synchronise_at(const void* address, Kind kind) {
   Block& b = *block;
-  Thread& thread = *b.current;
+  const Thread& thread = *b.current;
+  const DeviceAtWork at_work;
   const auto key = reinterpret_cast<std::uintptr_t>(address);
   if (kind != volatile_write) {
     const auto found = published().find(key);
@@ -301,17 +307,19 @@ void synchronise_at(const void* address, Kind kind) {
       learn(learned_by(b.number), found->second);
       const auto here = found->second.find(b.number);
       if (here != found->second.end())  // a flag between threads of the block
-        for (const auto& [other, clock] : here->second.own) {
-          std::uint32_t& known = thread_knows(static_cast<std::uint16_t>(thread.rank))[other];
-          known = std::max(known, clock);
-        }
+        for (const auto& [other, clock] : here->second.own)
+          learn(thread_knows(static_cast<std::uint16_t>(thread.rank))[other], clock);
     }
   }
   if (kind == volatile_read || !thread.fenced) return;
   KnowledgeOf& publication = published()[key];
   learn(publication, learned_by(b.number));
-  learn(publication[b.number],
-        {b.barrier_clock, {{static_cast<std::uint16_t>(thread.rank), b.clock}}});
+  Knowledge& here = publication[b.number];
+  learn(here, {b.barrier_clock, {{static_cast<std::uint16_t>(thread.rank), b.clock}}});
+  if (knows_of_others(thread.rank))
+    for (std::uint16_t other = 0; other < b.launch->threads; ++other)
+      if (const std::uint32_t clock = threads_know()[thread.rank][other]; clock != 0)
+        learn(here.own[other], clock);
   ++b.clock;
 }
 
@@ -323,6 +331,7 @@ void forget_threads() {
 }
 
 void lanes_ordered(Warp& warp, unsigned lanes) {
+  const DeviceAtWork at_work;
   Clocks all(most_threads);
   for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
     const auto rank = static_cast<std::uint16_t>(warp.threads[std::countr_zero(rest)].rank);
@@ -337,20 +346,23 @@ void lanes_ordered(Warp& warp, unsigned lanes) {
 void arrives_at(const void* barrier) {
   Block& b = *block;
   const auto rank = static_cast<std::uint16_t>(b.current->rank);
+  const DeviceAtWork at_work;
   Clocks& now = arrivals()[barrier].now;
   if (!threads_know().empty()) learn(now, thread_knows(rank));
   now[rank] = b.clock++;
 }
 
 void phase_ends(const void* barrier) {
+  const DeviceAtWork at_work;
   Arrivals& at = arrivals()[barrier];
   learn(at.before, at.now);
 }
 
 void has_waited_at(const void* barrier) {
+  const auto rank = static_cast<std::uint16_t>(block->current->rank);
+  const DeviceAtWork at_work;
   const auto found = arrivals().find(barrier);
-  if (found != arrivals().end())
-    learn(thread_knows(static_cast<std::uint16_t>(block->current->rank)), found->second.before);
+  if (found != arrivals().end()) learn(thread_knows(rank), found->second.before);
 }
 
 }  // namespace cuda_on_cpu::analysis
