@@ -636,11 +636,12 @@ struct Normcdf {
 };
 
 /// The distance to the correctly rounded value in units of the last place; NaN if the result is
-/// NaN.
+/// NaN. Of two numbers that are as near, as far as `exact` can tell, both are right.
 template <typename T>
 double error_in_ulps(T actual, long double exact) {
   const T nearest = static_cast<T>(exact), size = std::abs(nearest);
   const T ulp = std::nextafter(size, std::numeric_limits<T>::infinity()) - size;
+  if (std::abs(actual - exact) <= 0.501L * ulp) return 0;
   return std::abs(actual - nearest) / static_cast<double>(ulp);
 }
 
