@@ -29,7 +29,9 @@ struct Streams {
   std::recursive_mutex mutex;
   std::deque<CUstream_st> legacy, per_thread;  // one a device
   std::vector<CUstream_st*> created;
+  std::vector<std::unique_ptr<CUstream_st>> destroyed;  // whose work nobody has awaited yet
   std::uint32_t chains = 1;
+  std::mutex order;  // held where what follows changes, for calls of the host run beside the host
   std::uint32_t operations = 1;  // operation 0 is the host before it did anything
   std::deque<Time> times{Time{0, 0, {0}}};
   std::vector<std::uint32_t> host_clock{0};
@@ -53,6 +55,9 @@ Streams& streams() {
   return streams;
 }
 
+/// The operation in which a stream calls this thread of the host, or 0.
+thread_local std::uint32_t calling_operation = 0;
+
 void host_moves_on() {
   ++streams().host_clock[0];
   streams().host_moved = true;
@@ -61,10 +66,10 @@ void host_moves_on() {
 /// Gives an operation its place in the order of the program.
 void number(Operation& operation, std::uint32_t chain) {
   Streams& s = streams();
+  const std::scoped_lock lock(s.order);
   operation.number = s.operations++;
   if (!analysis::enabled) return;
   Time time{chain, operation.number, s.host_clock};
-  for (const auto& before : operation.after) join(time.clock, s.times[before->number].clock);
   if (time.clock.size() <= chain) time.clock.resize(chain + 1);
   time.clock[chain] = time.sequence;
   s.times.push_back(std::move(time));
@@ -74,12 +79,35 @@ void number(Operation& operation, std::uint32_t chain) {
 /// The host knows that an operation is done.
 void host_learns(const Operation& operation) {
   if (!analysis::enabled) return;
-  join(streams().host_clock, streams().times[operation.number].clock);
+  Streams& s = streams();
+  const std::scoped_lock lock(s.order);
+  join(s.host_clock, s.times[operation.number].clock);
   host_moves_on();
 }
 
+/// An operation is done after all that it waited for, which is done now.
+void learn_from_before(const Operation& operation) {
+  if (!analysis::enabled) return;
+  Streams& s = streams();
+  const std::scoped_lock lock(s.order);
+  auto& clock = s.times[operation.number].clock;
+  for (const auto& before : operation.after) join(clock, s.times[before->number].clock);
+}
+
+/// A function that a stream called has returned. It may have waited for anything that the host did.
+void learn_from_host(const Operation& operation) {
+  if (!analysis::enabled) return;
+  Streams& s = streams();
+  const std::scoped_lock lock(s.order);
+  join(s.times[operation.number].clock, s.host_clock);
+}
+
 void perform(Operation& operation) {
-  if (operation.host_call != nullptr) operation.host_call->wait();
+  learn_from_before(operation);
+  if (operation.host_call != nullptr) {
+    operation.host_call->wait(operation);
+    learn_from_host(operation);
+  }
   const bool well = lasting_error() == cudaSuccess && operation.work(operation);
   if (!well && lasting_error() == cudaSuccess) lasting_error() = cudaErrorLaunchFailure;
   operation.work = nullptr;
@@ -92,6 +120,7 @@ void perform(Operation& operation) {
 std::vector<CUstream_st*> streams_of(int device) {
   Streams& s = streams();
   std::vector<CUstream_st*> all(s.created.rbegin(), s.created.rend());
+  for (const auto& stream : s.destroyed) all.push_back(stream.get());
   std::erase_if(all, [&](const CUstream_st* stream) { return stream->device != device; });
   all.push_back(&s.per_thread[static_cast<std::size_t>(device)]);
   all.push_back(&s.legacy[static_cast<std::size_t>(device)]);
@@ -118,17 +147,18 @@ void add_default_order(const CUstream_st& stream, Operation& operation) {
 
 }  // namespace
 
-bool HostCall::is_running() {
+bool HostCall::is_running(const Operation& operation) {
   if (!thread.joinable() && !done)
-    thread = std::thread([this] {
+    thread = std::thread([this, number = operation.number] {
+      calling_operation = number;
       function();
       done = true;
     });
   return !done;
 }
 
-void HostCall::wait() {
-  if (is_running()) thread.join();
+void HostCall::wait(const Operation& operation) {
+  if (is_running(operation)) thread.join();
 }
 
 std::recursive_mutex& runtime_mutex() { return streams().mutex; }
@@ -193,6 +223,7 @@ void synchronise(CUstream_st& stream) {
 
 void synchronise_device(int device) {
   for (CUstream_st* stream : streams_of(device)) synchronise(*stream);
+  std::erase_if(streams().destroyed, [&](const auto& stream) { return stream->device == device; });
 }
 
 void advance(const OperationPointer& operation) {
@@ -205,11 +236,14 @@ void advance(const OperationPointer& operation) {
       before = next->after.begin();
     }
   }
-  if (next->host_call == nullptr || !next->host_call->is_running()) perform(*next);
+  learn_from_before(*next);
+  if (next->host_call == nullptr || !next->host_call->is_running(*next)) perform(*next);
 }
 
 std::uint32_t host_operation() {
+  if (calling_operation != 0) return calling_operation;
   Streams& s = streams();
+  const std::scoped_lock lock(s.order);
   if (s.host_moved) {
     s.host_number = s.operations++;
     s.times.push_back({0, s.host_clock[0], s.host_clock});
@@ -218,10 +252,14 @@ std::uint32_t host_operation() {
   return s.host_number;
 }
 
-bool is_host_operation(std::uint32_t number) { return streams().times[number].chain == 0; }
+bool is_host_operation(std::uint32_t number) {
+  const std::scoped_lock lock(streams().order);
+  return streams().times[number].chain == 0;
+}
 
 bool happens_before(std::uint32_t first, std::uint32_t second) {
   if (first == second) return true;
+  const std::scoped_lock lock(streams().order);
   const Time& one = streams().times[first];
   const auto& clock = streams().times[second].clock;
   return one.chain < clock.size() && clock[one.chain] >= one.sequence;
@@ -298,8 +336,9 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   if (found == created.end()) return fail(cudaErrorInvalidResourceHandle);
   // What the stream still has is done later on a GPU; here it is done now.
   if ((*found)->last != nullptr && (*found)->capture == nullptr) finish((*found)->last);
-  const std::unique_ptr<CUstream_st> taken(*found);
+  std::unique_ptr<CUstream_st> taken(*found);
   created.erase(found);
+  if (analysis::enabled) streams().destroyed.push_back(std::move(taken));
   return lasting_error();
 }
 

@@ -29,8 +29,8 @@ struct HostCall {
   ~HostCall() {
     if (thread.joinable()) thread.join();
   }
-  bool is_running();  ///< starts it if need be
-  void wait();
+  bool is_running(const Operation& operation);  ///< starts it if need be
+  void wait(const Operation& operation);
 };
 
 /// Something that a stream does: a kernel, a copy, a fill, a call of the host.
@@ -115,7 +115,7 @@ void synchronise_device(int device);
 void advance(const OperationPointer& operation);
 
 /// The number of the operation that stands for what the host does from now on, until it starts or
-/// awaits work.
+/// awaits work; in a function that a stream calls, that of the call.
 std::uint32_t host_operation();
 
 /// Whether an operation stands for what the host does.
