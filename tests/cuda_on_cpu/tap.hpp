@@ -10,7 +10,6 @@
 #include <iomanip>
 #include <iostream>
 #include <random>
-#include <source_location>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -25,7 +24,23 @@
 
 namespace tap {
 
-using Location = std::source_location;
+/// A line of a test, as std::source_location, which not all compilers have.
+class Location {
+ public:
+  static constexpr Location current(const char* file = __builtin_FILE(),
+                                    int line = __builtin_LINE()) {
+    Location here;
+    here.file_ = file;
+    here.line_ = line;
+    return here;
+  }
+  constexpr const char* file_name() const { return file_; }
+  constexpr int line() const { return line_; }
+
+ private:
+  const char* file_ = "";
+  int line_ = 0;
+};
 
 /// Thrown by a test that cannot go on; the complaint is made.
 struct Abandoned {};

@@ -26,6 +26,7 @@ struct HostCall {
   std::atomic<bool> done = false;
   std::thread thread = {};
 
+  explicit HostCall(std::function<void()> f) : function(std::move(f)) {}
   ~HostCall() {
     if (thread.joinable()) thread.join();
   }

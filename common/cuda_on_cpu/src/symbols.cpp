@@ -52,8 +52,8 @@ std::vector<Symbol> read_symbols() {
         file, header.e_shoff + std::size_t{section.sh_link} * header.e_shentsize);
     for (std::size_t at = 0; at < section.sh_size; at += sizeof(Elf64_Sym)) {
       const auto symbol = read_at<Elf64_Sym>(file, section.sh_offset + at);
-      symbols.push_back({ELF64_ST_TYPE(symbol.st_info), symbol.st_value, symbol.st_size,
-                         file.data() + names.sh_offset + symbol.st_name});
+      symbols.push_back({static_cast<unsigned>(ELF64_ST_TYPE(symbol.st_info)), symbol.st_value,
+                         symbol.st_size, file.data() + names.sh_offset + symbol.st_name});
     }
   }
   return symbols;

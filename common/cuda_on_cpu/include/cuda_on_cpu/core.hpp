@@ -106,8 +106,8 @@ void launch(const char* name, const Configuration& configuration, Kernel kernel,
     std::tuple<Arguments...> arguments;
   };
   submit(name, configuration,
-         {std::make_shared<Closure>(std::move(kernel), std::tuple<Arguments...>(arguments...)),
-          sizeof(Closure), [](void* closure) CUDA_ON_CPU_NOT_ANALYSED {
+         {std::make_shared<Closure>(Closure{std::move(kernel), {arguments...}}), sizeof(Closure),
+          [](void* closure) CUDA_ON_CPU_NOT_ANALYSED {
             auto& self = *static_cast<Closure*>(closure);
             std::apply(self.kernel, self.arguments);
           }});

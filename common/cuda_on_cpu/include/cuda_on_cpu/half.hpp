@@ -11,13 +11,24 @@
 
 namespace cuda_on_cpu {
 
-/// IEEE binary16: conversions by the compiler's own type.
+/// IEEE binary16, rounded to nearest, ties to even. Not all compilers have a type for it.
 struct Binary16 {
   static std::uint16_t bits(float number) {
-    return std::bit_cast<std::uint16_t>(static_cast<_Float16>(number));
+    const auto whole = std::bit_cast<std::uint32_t>(number);
+    const float size = std::abs(number);
+    std::uint32_t rounded = 0x7c00;  // infinity
+    if (std::isnan(number))
+      rounded = 0x7e00 | (whole >> 13 & 0x1ff);
+    else if (size < 0x1p-14f)  // the sum has the places of the smallest numbers
+      rounded = std::bit_cast<std::uint32_t>(size + 0.5f) - std::bit_cast<std::uint32_t>(0.5f);
+    else if (size < 65520)  // what is less is rounded to a finite number
+      rounded = ((whole & 0x7fff'ffff) + 0xfff + (whole >> 13 & 1) - (112u << 23)) >> 13;
+    return static_cast<std::uint16_t>((whole >> 16 & 0x8000) | rounded);
   }
   static float number(std::uint16_t bits) {
-    return static_cast<float>(std::bit_cast<_Float16>(bits));
+    const std::uint32_t sign = (bits & 0x8000u) << 16, size = (bits & 0x7fffu) << 13;
+    if (size >= 0x7c00u << 13) return std::bit_cast<float>(sign | 0xffu << 23 | size);
+    return std::bit_cast<float>(sign | size) * 0x1p112f;
   }
 };
 
@@ -33,6 +44,14 @@ struct BFloat16 {
   }
 };
 
+/// A float that is rounded to 16 bits as the double itself would be: one that is not exact has an
+/// odd last bit, and so never lies halfway between two numbers of 16 bits.
+inline float rounded_to_odd(double number) {
+  const auto nearest = static_cast<float>(number);
+  if (nearest == number || (std::bit_cast<std::uint32_t>(nearest) & 1) != 0) return nearest;
+  return std::nextafter(nearest, static_cast<float>(number > nearest ? INFINITY : -INFINITY));
+}
+
 /// A number of 16 bits; arithmetic is that of float, rounded to the format.
 template <typename Format>
 struct Half {
@@ -40,7 +59,7 @@ struct Half {
 
   Half() = default;
   Half(float number) : bits(Format::bits(number)) {}
-  Half(double number) : bits(Format::bits(static_cast<float>(number))) {}
+  Half(double number) : bits(Format::bits(rounded_to_odd(number))) {}
   Half(int number) : bits(Format::bits(static_cast<float>(number))) {}
   Half(unsigned number) : bits(Format::bits(static_cast<float>(number))) {}
   operator float() const { return Format::number(bits); }

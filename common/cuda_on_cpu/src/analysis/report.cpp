@@ -147,8 +147,8 @@ void print_kernel(const KernelTotals& kernel, const std::vector<std::pair<Line, 
   fmt::print(stderr, "  {:<26} {:<14} {:>4} {:>12} {:>6} {:>9} {:>6}   {}\n", "line", "access",
              "bits", "requests", "lanes", "cost", "ideal", "source");
   for (const auto& [line, site] : sites) {
-    const auto per_request = [&](std::uint64_t n) {
-      return static_cast<double>(n) / static_cast<double>(site.requests);
+    const auto per_request = [requests = static_cast<double>(site.requests)](std::uint64_t n) {
+      return static_cast<double>(n) / requests;
     };
     fmt::print(stderr, "  {:<26} {:<14} {:>4} {:>12} {:>6.1f} {:>6.2f} {} {:>6.2f}   {:.60}\n",
                place_text(line), access_name(site), 8 * site.bytes, site.requests,
