@@ -16,7 +16,7 @@
 #include "findings.hpp"
 
 extern "C" {
-extern const char __executable_start, __data_start, _end;
+extern const char __data_start, _end;
 
 // The section of __constant__ variables; absent from programs that have none.
 extern const char __start_cuda_constant[] __attribute__((weak));
@@ -266,14 +266,14 @@ void check_access(const void* where, std::size_t bytes, Kind kind, const void* i
     }
   }
   const Kind counted = kind == volatile_read ? read : kind == volatile_write ? write : kind;
-  details_of(thread).access = {
-      number,
-      place,
-      details_of(thread).stack_top - reinterpret_cast<std::uintptr_t>(frame),
-      accesses,
-      static_cast<std::uint8_t>(bytes),
-      counted,
-      static_cast<std::uint8_t>(space)};
+  Details& details = details_of(thread);
+  details.access = {number,
+                    place,
+                    details.stack_top - reinterpret_cast<std::uintptr_t>(frame),
+                    accesses,
+                    static_cast<std::uint8_t>(bytes),
+                    counted,
+                    static_cast<std::uint8_t>(space)};
   thread.warp->pending |= 1u << thread.lane;
   wait_in(&thread, State::at_access);
   if (kind != read && kind != write) synchronise_at(address, kind);

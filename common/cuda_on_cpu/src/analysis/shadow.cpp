@@ -15,8 +15,6 @@
 #include "../stream.hpp"
 #include "findings.hpp"
 
-extern "C" const char __executable_start;
-
 namespace cuda_on_cpu::analysis {
 namespace {
 
@@ -47,20 +45,17 @@ using Clocks = std::vector<std::uint32_t>;  // of a block's threads, by rank
 
 /// What each thread of the block that runs knows to be done of the others, beside what barriers
 /// order; empty as a rule.
-std::vector<Clocks>& threads_know() {
-  static std::vector<Clocks> know;
-  return know;
-}
+std::vector<Clocks> threads_know;
 
 Clocks& thread_knows(std::uint16_t thread) {
-  auto& know = threads_know();
+  auto& know = threads_know;
   if (know.size() <= thread) know.resize(most_threads);
   if (know[thread].empty()) know[thread].resize(most_threads);
   return know[thread];
 }
 
 bool knows_of_others(unsigned thread) {
-  const auto& know = threads_know();
+  const auto& know = threads_know;
   return thread < know.size() && !know[thread].empty();
 }
 
@@ -123,7 +118,7 @@ bool is_ordered_across(const Event& then, const Event& now) {
 
 /// Whether a thread knows that another thread of its block has done an access.
 bool is_known(const Event& then, const Event& now) {
-  return knows_of_others(now.thread) && threads_know()[now.thread][then.thread] >= then.clock;
+  return knows_of_others(now.thread) && threads_know[now.thread][then.thread] >= then.clock;
 }
 
 /// Whether an access is done before another that came later.
@@ -172,8 +167,8 @@ bool same_readers(const Event& read, const Event& now) {
 }
 
 /// Whether just one thread of the block read since its last barrier.
-bool is_only_reader(const Cell& cell) {
-  return std::has_single_bit(cell.warps) && std::has_single_bit(cell.lanes);
+bool has_one_reader(const Cell& cell) {
+  return (cell.warps & (cell.warps - 1)) == 0 && (cell.lanes & (cell.lanes - 1)) == 0;
 }
 
 /// Adds a read to those that the cell remembers.
@@ -184,11 +179,31 @@ void remember_read(Cell& cell, const Event& now) {
         cell.read.bytes != 0 && cell.read.operation == now.operation && now.block != no_block &&
         (cell.many_blocks || (cell.read.block != now.block && cell.read.phase == now.phase));
     cell.warps = cell.lanes = 0;
-  } else if (is_only_reader(cell) && is_known(cell.read, now)) {
+  } else if (is_known(cell.read, now) && has_one_reader(cell)) {
     cell.warps = cell.lanes = 0;  // who waits for this thread waits for that one, too
   } else if (cell.read.thread / warp_size != warp || cell.read.warp_epoch != now.warp_epoch) {
     cell.lanes = 0;
   }
+  cell.warps |= 1u << warp;
+  cell.lanes |= 1u << lane;
+  cell.read = now;
+}
+
+/// Whether a read was just preceded by one of its block that was checked as it would be. What was
+/// written before the operation began has one order to all of its threads.
+bool was_just_read(const Cell& cell, const Event& now) {
+  return cell.read.operation == now.operation && cell.read.block == now.block &&
+         cell.read.clock == now.clock && cell.read.phase == now.phase &&
+         cell.read.bytes == now.bytes && cell.read.atomic == now.atomic &&
+         cell.write.operation != now.operation && (cell.written & now.bytes) != 0 &&
+         now.block != no_block;
+}
+
+/// Adds a read to those of the same block, which no publication and no barrier divides from it.
+void remember_another_read(Cell& cell, const Event& now) {
+  const unsigned warp = now.thread / warp_size, lane = now.thread % warp_size;
+  if (cell.read.thread / warp_size != warp || cell.read.warp_epoch != now.warp_epoch)
+    cell.lanes = 0;
   cell.warps |= 1u << warp;
   cell.lanes |= 1u << lane;
   cell.read = now;
@@ -213,6 +228,7 @@ bool readers_are_done(const Cell& cell, const Event& now) {
 __attribute__((always_inline)) inline void check_cell(Cell& cell, const Event& now, Kind kind,
                                                       Region region, const Thread* thread) {
   const bool writes = kind != read && kind != volatile_read;
+  if (!writes && was_just_read(cell, now)) return remember_another_read(cell, now);
   const bool conflicts_with_write =
       (cell.write.bytes & now.bytes) != 0 && !(cell.write.atomic && now.atomic);
   if (conflicts_with_write && !is_ordered(cell.write, now))
@@ -242,10 +258,11 @@ __attribute__((always_inline)) inline void check_cells(Shadow& shadow, std::size
                                                        std::size_t bytes, Kind kind, Event now,
                                                        Region region, const Thread* thread) {
   const std::uint32_t owner = region == Region::shared ? current_owner() : 0;
+  const bool whole = (offset | bytes) % 4 == 0;
   for (std::size_t done = 0; done < bytes;) {
     const std::size_t at = offset + done;
-    const std::size_t here = std::min(bytes - done, 4 - at % 4);
-    now.bytes = mask_of(at, here);
+    const std::size_t here = whole ? 4 : std::min(bytes - done, 4 - at % 4);
+    now.bytes = whole ? 0xF : mask_of(at, here);
     Cell& cell = shadow.cell(at);
     if (region == Region::shared && cell.owner != owner) {
       cell = Cell{};  // what a block before this one left
@@ -257,12 +274,6 @@ __attribute__((always_inline)) inline void check_cells(Shadow& shadow, std::size
 }
 
 }  // namespace
-
-Place place_of(const void* address) {
-  return address == nullptr
-             ? 0
-             : static_cast<Place>(static_cast<const char*>(address) - &__executable_start);
-}
 
 const void* address_of(Place place) { return place == 0 ? nullptr : &__executable_start + place; }
 
@@ -318,7 +329,7 @@ void synchronise_at(const void* address, Kind kind) {
   learn(here, {b.barrier_clock, {{static_cast<std::uint16_t>(thread.rank), b.clock}}});
   if (knows_of_others(thread.rank))
     for (std::uint16_t other = 0; other < b.launch->threads; ++other)
-      if (const std::uint32_t clock = threads_know()[thread.rank][other]; clock != 0)
+      if (const std::uint32_t clock = threads_know[thread.rank][other]; clock != 0)
         learn(here.own[other], clock);
   ++b.clock;
 }
@@ -326,7 +337,7 @@ void synchronise_at(const void* address, Kind kind) {
 void forget_publications() { published().clear(); }
 
 void forget_threads() {
-  threads_know().clear();
+  threads_know.clear();
   arrivals().clear();
 }
 
@@ -348,7 +359,7 @@ void arrives_at(const void* barrier) {
   const auto rank = static_cast<std::uint16_t>(b.current->rank);
   const DeviceAtWork at_work;
   Clocks& now = arrivals()[barrier].now;
-  if (!threads_know().empty()) learn(now, thread_knows(rank));
+  if (!threads_know.empty()) learn(now, thread_knows(rank));
   now[rank] = b.clock++;
 }
 

@@ -10,12 +10,18 @@
 #include "../gang.hpp"
 #include "../launch.hpp"
 
+extern "C" const char __executable_start;
+
 namespace cuda_on_cpu::analysis {
 
 /// An instruction, as the distance of what stands behind it from the start of the program.
 using Place = std::uint32_t;
 
-Place place_of(const void* address);
+inline Place place_of(const void* address) {
+  return address == nullptr
+             ? 0
+             : static_cast<Place>(static_cast<const char*>(address) - &__executable_start);
+}
 const void* address_of(Place place);
 
 /// One access: which operation, block and thread made it, and what it was ordered by.
