@@ -239,8 +239,14 @@ void prepare(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank) {
   b.barrier_clock = b.clock++;
   for (unsigned first = 0; first < launch.threads; first += warp_size) {
     const unsigned lanes = std::min(warp_size, launch.threads - first);
-    b.warps[first / warp_size] = {
-        &b.threads[first], lanes == 32 ? all_lanes : (1u << lanes) - 1, 0, 0, 0, lanes, 0};
+    b.warps[first / warp_size] = {&b.threads[first],
+                                  &b.details[first],
+                                  lanes == 32 ? all_lanes : (1u << lanes) - 1,
+                                  0,
+                                  0,
+                                  0,
+                                  lanes,
+                                  0};
   }
   const auto builtin = [](dim3 d) { return Builtin{d.x, d.y, d.z}; };
   set_block(builtin(b.index), builtin(launch.configuration.block), builtin(grid));

@@ -36,8 +36,7 @@ enum class State : std::uint8_t {
 /// A memory access of a thread that waits for the other lanes of its warp.
 struct PendingAccess {
   std::uintptr_t address;
-  std::uintptr_t place;  ///< of the instruction
-  std::uintptr_t depth;  ///< of the stack frame: the deepest goes first
+  std::uint64_t order;  ///< depth of the stack frame, and how low the instruction is: most go first
   std::uint64_t number;  ///< in the order in which accesses were asked for
   std::uint8_t bytes;
   std::uint8_t kind;
@@ -84,6 +83,7 @@ struct Details {
 
 struct Warp {
   Thread* threads;
+  Details* details;   ///< of the same threads
   unsigned lanes;     ///< that exist, as a mask
   unsigned finished;  ///< masks of lanes
   unsigned waiting;

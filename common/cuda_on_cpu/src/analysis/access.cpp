@@ -174,13 +174,16 @@ bool check_shared(const char* address, std::size_t bytes, Kind kind, Place place
   if (use == Use::guard)
     add_finding("out of bounds", place, 0, &thread,
                 accessed(kind, bytes) + "past the end of a variable in shared memory");
-  check_thread(shared_shadow(shared.thread_area), offset, bytes, kind, place, Region::shared,
-               thread);
+  Shadow& shadow = shared_shadow(shared.thread_area);
+  const Event event = event_of(kind, place, thread);
+  if (!read_again(shadow, offset, bytes, kind, event))
+    check_thread(shadow, offset, bytes, kind, event, Region::shared, thread);
   return true;
 }
 
 /// \returns whether the access counts as a request to global memory
-bool check_global(const char* address, std::size_t bytes, Kind kind, Place place, Thread& thread) {
+[[gnu::always_inline]] inline bool check_global(const char* address, std::size_t bytes, Kind kind,
+                                                Place place, Thread& thread) {
   Allocation* allocation = cached_allocation(address, bytes, place);
   if (allocation == nullptr) {
     if (is_constant(address)) return false;
@@ -199,9 +202,12 @@ bool check_global(const char* address, std::size_t bytes, Kind kind, Place place
     add_finding("illegal device access", place, 0, &thread,
                 "device " + std::to_string(device) + " uses memory of device " +
                     std::to_string(allocation->device) + " without peer access");
+  Shadow& shadow = shadow_of(*allocation);
+  const auto offset = static_cast<std::size_t>(address - allocation->base);
+  const Event event = event_of(kind, place, thread);
+  if (read_again(shadow, offset, bytes, kind, event)) return true;
   const Region region = allocation->space == MemorySpace::device ? Region::global : Region::host;
-  check_thread(shadow_of(*allocation), static_cast<std::size_t>(address - allocation->base), bytes,
-               kind, place, region, thread);
+  check_thread(shadow, offset, bytes, kind, event, region, thread);
   return true;
 }
 
@@ -228,6 +234,8 @@ void check_host(const char* address, std::size_t bytes, Kind kind, Place place) 
   check_operation(shadow_of(*allocation), static_cast<std::size_t>(address - allocation->base),
                   bytes, kind, host_operation(), place, Region::host);
 }
+
+std::uint64_t order_of(Place place, std::uintptr_t depth) { return depth << 32 | (~place & ~0u); }
 
 /// The widest access that a GPU has for a stretch of memory.
 std::size_t piece_of(const void* address, std::size_t bytes) {
@@ -267,13 +275,10 @@ void check_access(const void* where, std::size_t bytes, Kind kind, const void* i
   }
   const Kind counted = kind == volatile_read ? read : kind == volatile_write ? write : kind;
   Details& details = details_of(thread);
-  details.access = {number,
-                    place,
-                    details.stack_top - reinterpret_cast<std::uintptr_t>(frame),
-                    accesses,
-                    static_cast<std::uint8_t>(bytes),
-                    counted,
-                    static_cast<std::uint8_t>(space)};
+  details.access = {
+      number,   order_of(place, details.stack_top - reinterpret_cast<std::uintptr_t>(frame)),
+      accesses, static_cast<std::uint8_t>(bytes),
+      counted,  static_cast<std::uint8_t>(space)};
   thread.warp->pending |= 1u << thread.lane;
   wait_in(&thread, State::at_access);
   if (kind != read && kind != write) synchronise_at(address, kind);

@@ -123,19 +123,21 @@ unsigned ideal_wavefronts(unsigned mask, Addresses addresses, unsigned bytes, Ki
   return kind == atomic_compare ? 2 * groups : groups;
 }
 
+Place place_of(const PendingAccess& access) { return ~static_cast<Place>(access.order); }
+
 Site& site_of(const PendingAccess& access) {
   const std::uint32_t kernel = current_kernel;
-  const std::uint64_t key = (static_cast<std::uint64_t>(access.place) << 24) ^
+  const Place place = place_of(access);
+  const std::uint64_t key = (static_cast<std::uint64_t>(place) << 24) ^
                             (static_cast<std::uint64_t>(kernel) << 12) ^
                             (std::uint64_t{access.bytes} << 4 | access.kind << 1 | access.space);
   static std::uint64_t last_keys[256];
   static Site* last_sites[256];
-  const std::size_t slot = (access.place ^ access.place >> 8) & 255;
+  const std::size_t slot = (place ^ place >> 8) & 255;
   if (last_sites[slot] != nullptr && last_keys[slot] == key) return *last_sites[slot];
   Site& site = record()
                    .sites
-                   .try_emplace(key, Site{kernel, static_cast<Place>(access.place),
-                                          static_cast<Kind>(access.kind),
+                   .try_emplace(key, Site{kernel, place, static_cast<Kind>(access.kind),
                                           static_cast<Space>(access.space), access.bytes})
                    .first->second;
   last_keys[slot] = key;
@@ -143,13 +145,18 @@ Site& site_of(const PendingAccess& access) {
   return site;
 }
 
-/// Whether an access goes before another that is asked for by a lane of the same warp. Those in the
-/// deepest frame at the lowest address come first: so do branches and loops of a warp run in turn
-/// and meet again. While lanes wait in a loop, all take turns, for it may be one of them that they
-/// wait for.
-bool goes_before(const PendingAccess& a, const PendingAccess& b) {
-  if (waits_in_loops()) return a.number < b.number;
-  return a.depth > b.depth || (a.depth == b.depth && a.place < b.place);
+/// The access that goes first of those that the lanes of a warp wait with. As a rule it is the one
+/// in the deepest frame at the lowest address: so do branches and loops of a warp run in turn and
+/// meet again. While lanes wait in a loop it is the oldest, for it may be the one that they wait
+/// for.
+const PendingAccess& first_of(const Warp& warp) {
+  const bool take_turns = waits_in_loops();
+  const PendingAccess* first = &warp.details[std::countr_zero(warp.pending)].access;
+  for (unsigned rest = warp.pending & (warp.pending - 1); rest != 0; rest &= rest - 1) {
+    const PendingAccess& other = warp.details[std::countr_zero(rest)].access;
+    if (take_turns ? other.number < first->number : other.order > first->order) first = &other;
+  }
+  return *first;
 }
 
 }  // namespace
@@ -173,19 +180,13 @@ void count_request(Site& site, unsigned mask, const std::uintptr_t (&addresses)[
 }
 
 void resolve(Warp& warp) {
-  const Thread* chosen = nullptr;
-  for (unsigned rest = warp.pending; rest != 0; rest &= rest - 1) {
-    const Thread& thread = warp.threads[std::countr_zero(rest)];
-    if (chosen == nullptr || goes_before(details_of(thread).access, details_of(*chosen).access))
-      chosen = &thread;
-  }
-  const PendingAccess& request = details_of(*chosen).access;
+  const PendingAccess request = first_of(warp);
   std::uintptr_t addresses[warp_size];
   unsigned mask = 0;
   for (unsigned rest = warp.pending; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    const PendingAccess& a = details_of(warp.threads[lane]).access;
-    if (a.place != request.place || a.depth != request.depth || a.space != request.space) continue;
+    const PendingAccess& a = warp.details[lane].access;
+    if (a.order != request.order || a.space != request.space) continue;
     mask |= 1u << lane;
     addresses[lane] = a.address;
   }

@@ -189,26 +189,6 @@ void remember_read(Cell& cell, const Event& now) {
   cell.read = now;
 }
 
-/// Whether a read was just preceded by one of its block that was checked as it would be. What was
-/// written before the operation began has one order to all of its threads.
-bool was_just_read(const Cell& cell, const Event& now) {
-  return cell.read.operation == now.operation && cell.read.block == now.block &&
-         cell.read.clock == now.clock && cell.read.phase == now.phase &&
-         cell.read.bytes == now.bytes && cell.read.atomic == now.atomic &&
-         cell.write.operation != now.operation && (cell.written & now.bytes) != 0 &&
-         now.block != no_block;
-}
-
-/// Adds a read to those of the same block, which no publication and no barrier divides from it.
-void remember_another_read(Cell& cell, const Event& now) {
-  const unsigned warp = now.thread / warp_size, lane = now.thread % warp_size;
-  if (cell.read.thread / warp_size != warp || cell.read.warp_epoch != now.warp_epoch)
-    cell.lanes = 0;
-  cell.warps |= 1u << warp;
-  cell.lanes |= 1u << lane;
-  cell.read = now;
-}
-
 /// Whether somebody else may still be reading what is written now.
 bool readers_are_done(const Cell& cell, const Event& now) {
   if (cell.read.bytes == 0) return true;
@@ -228,7 +208,6 @@ bool readers_are_done(const Cell& cell, const Event& now) {
 __attribute__((always_inline)) inline void check_cell(Cell& cell, const Event& now, Kind kind,
                                                       Region region, const Thread* thread) {
   const bool writes = kind != read && kind != volatile_read;
-  if (!writes && was_just_read(cell, now)) return remember_another_read(cell, now);
   const bool conflicts_with_write =
       (cell.write.bytes & now.bytes) != 0 && !(cell.write.atomic && now.atomic);
   if (conflicts_with_write && !is_ordered(cell.write, now))
@@ -286,19 +265,9 @@ Shadow::Shadow(std::size_t bytes) : bytes_((bytes / 4 + 2) * sizeof(Cell)) {
 
 Shadow::~Shadow() { munmap(cells_, bytes_); }
 
-void check_thread(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind, Place place,
-                  Region region, const Thread& thread) {
-  const Block& b = *block;
-  const Event now{.operation = b.launch->operation,
-                  .block = b.number,
-                  .clock = b.clock,
-                  .place = place,
-                  .thread = static_cast<std::uint16_t>(thread.rank),
-                  .warp_epoch = static_cast<std::uint16_t>(thread.warp->epoch),
-                  .phase = static_cast<std::uint16_t>(b.gang == nullptr ? 0 : b.gang->phase()),
-                  .bytes = 0,
-                  .atomic = kind != read && kind != write};
-  check_cells(shadow, offset, bytes, kind, now, region, &thread);
+void check_thread(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,
+                  const Event& event, Region region, const Thread& thread) {
+  check_cells(shadow, offset, bytes, kind, event, region, &thread);
 }
 
 void check_operation(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,

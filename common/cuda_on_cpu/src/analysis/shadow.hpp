@@ -69,11 +69,57 @@ class Shadow {
 /// Memory that a kernel writes, or that the host's uninstrumented code may have written.
 enum class Region { shared, global, host };
 
+/// An access that a thread makes now.
+inline Event event_of(Kind kind, Place place, const Thread& thread) {
+  const Block& b = *block;
+  return {.operation = b.launch->operation,
+          .block = b.number,
+          .clock = b.clock,
+          .place = place,
+          .thread = static_cast<std::uint16_t>(thread.rank),
+          .warp_epoch = static_cast<std::uint16_t>(thread.warp->epoch),
+          .phase = static_cast<std::uint16_t>(b.gang == nullptr ? 0 : b.gang->phase()),
+          .bytes = 0xF,
+          .atomic = kind != read && kind != write};
+}
+
+/// Whether a read of a whole cell was just preceded by one of its block that was checked as it
+/// would be. What was written before the operation began has one order to all of its threads.
+inline bool was_just_read(const Cell& cell, const Event& now) {
+  return cell.read.operation == now.operation && cell.read.block == now.block &&
+         cell.read.clock == now.clock && cell.read.phase == now.phase &&
+         cell.read.bytes == now.bytes && cell.read.atomic == now.atomic &&
+         cell.write.operation != now.operation && cell.written == now.bytes;
+}
+
+/// Adds a read to those of the same block, which no publication and no barrier divides from it.
+inline void remember_another_read(Cell& cell, const Event& now) {
+  const unsigned warp = now.thread / warp_size, lane = now.thread % warp_size;
+  if (cell.read.thread / warp_size != warp || cell.read.warp_epoch != now.warp_epoch)
+    cell.lanes = 0;
+  cell.warps |= 1u << warp;
+  cell.lanes |= 1u << lane;
+  cell.read = now;
+}
+
+/// Does what check_thread would do in the commonest case.
+/// \returns whether it was that case
+inline bool read_again(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,
+                       const Event& event) {
+  if (kind != read || (offset | bytes) % 4 != 0) return false;
+  Cell* const first = &shadow.cell(offset);
+  Cell* const end = first + bytes / 4;
+  for (const Cell* cell = first; cell < end; ++cell)
+    if (!was_just_read(*cell, event)) return false;
+  for (Cell* cell = first; cell < end; ++cell) remember_another_read(*cell, event);
+  return true;
+}
+
 /// Compares an access of the current thread with what its cells remember, reports races and reads
 /// of what nobody wrote, and makes the cells remember it.
 /// \param offset of the first byte in the shadow
-void check_thread(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind, Place place,
-                  Region region, const Thread& thread);
+void check_thread(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,
+                  const Event& event, Region region, const Thread& thread);
 
 /// The same for an access of the host, or of a copy in a stream.
 void check_operation(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,
