@@ -531,6 +531,30 @@ TEST(a_release_is_seen_by_an_acquire) {
   expect_equal(out.to_host(), std::vector<int>(32, 43));
 }
 
+/// Who hears of the message from the second warp sees what the first one wrote.
+__global__ void pass_on_a_message(int* out) {
+  __shared__ int flags[2], message;
+  if (threadIdx.x == 0) flags[0] = flags[1] = message = 0;
+  __syncthreads();
+  const unsigned warp = threadIdx.x / 32;
+  if (threadIdx.x % 32 != 0) return;
+  if (warp == 0) message = 45;
+  if (warp > 0) {
+    const Patience patience;
+    while (atomicAdd(&flags[warp - 1], 0) == 0 && patience.lasts()) {
+    }
+  }
+  __threadfence_block();
+  if (warp < 2) atomicExch(&flags[warp], 1);
+  if (warp == 2) *out = message;
+}
+
+TEST(a_message_is_passed_on) {
+  Device<int> out(1);
+  pass_on_a_message<<<1, 96>>>(out.get());
+  expect_equal(out.to_host(), {45});
+}
+
 /// The wait ends after a number of tries, too: the loop does nothing but read.
 __global__ void wait_for_volatile(int* out) {
   __shared__ volatile int flag;
