@@ -219,7 +219,7 @@ __device__ Real scan(Function f, Real& value) {
 }
 // [scan]
 
-// [tridag]
+// [elimination]
 /// Successive rows a x(i - 1) + b x(i) + c x(i + 1) = r of a system, with the sums s = a + b + c; a
 /// of the system's first row and c of its last are 0.
 template <typename Real, int held>
@@ -282,6 +282,8 @@ __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below
   Real x = scan<team, -1>(all, x_below);
   for (int m = held - 1; m >= 0; --m) x = d[m] += e[m] * x;
 }
+
+// [elimination]
 
 // [shared]
 /// One row of a system.

@@ -1,0 +1,664 @@
+/// \file
+/// Stage 07, interleaved: along x a thread solves a system of its own, and neighbouring threads
+/// solve neighbouring systems.
+///
+/// Changed: all arrays lie along y, so that the rows of a system along x lie num_y apart, between
+///          those of its neighbours; the Thomas algorithm is back for them, and the explicit half
+///          steps merge with it; nothing is transposed any more.
+/// Legal:   the systems along x are independent, and a thread that goes down a column meets the
+///          points in the order in which the Thomas algorithm wants their right-hand sides.
+/// Expect:  faster where there are enough systems to fill the device, slower where there are not.
+/// Run:     ./climb local_volatility --stages 05-07
+/// Next:    08_factored computes once what is the same for all options.
+
+#include "../local_volatility.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <staircase/stage.hpp>
+#include <type_traits>
+#include <vector>
+
+namespace local_volatility {
+
+using staircase::Array;
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::View;
+
+/// The numbers that the arrays of solve() hold on the device, an f64 counting as two f32.
+inline double reals(const Problem& problem) {
+  const auto num_x = static_cast<double>(problem.num_x);
+  const auto num_y = static_cast<double>(problem.num_y);
+  const auto num_t = static_cast<double>(problem.num_t);
+  const double state = 7 * num_x * num_y + 8 * num_x + 8 * num_y + 2 * num_t;
+  return static_cast<double>(problem.outer) * (state + 6);
+}
+
+/// The numbers that the kernels read and write. A time step reads 11 a point (from the first kernel
+/// to the last 0, 7, 4) and writes 9 (4, 4, 1); the payoff is one more.
+inline double traffic(const Problem& problem) {
+  const double points = static_cast<double>(problem.outer) * static_cast<double>(problem.num_x) *
+                        static_cast<double>(problem.num_y);
+  return points * ((11 + 9) * static_cast<double>(problem.num_t - 1) + 1);
+}
+
+// [state]
+/// The arrays of all options, as kernels take them. A grid has fewer than 2^31 points a side; only
+/// the places in arrays of points need 64 bits.
+template <typename Real>
+struct State {
+  unsigned outer, num_x, num_y, num_t;
+  View<double, 1> strikes;
+  View<std::size_t, 1> ix, iy;
+  View<Real, 1> dt_inv;
+  View<double, 2> x, y, tau;
+  View<Real, 3> dx, dxx, dy, dyy;                        // (k, diagonal, i or j)
+  View<Real, 1> mu_x, var_x, mu_y, var_y, u, v, result;  // at(k, i, j)
+  View<Real, 1> prices;
+
+  /// Where a point lies in the arrays of points.
+  __device__ std::size_t at(unsigned k, unsigned i, unsigned j) const {
+    return (std::size_t{k} * num_x + i) * num_y + j;
+  }
+};
+// [state]
+
+// [threads]
+/// A thread's place in a grid of blocks, and the extent of the grid: loops step by it, so that a
+/// grid of any size covers any number of points.
+__device__ unsigned column() { return blockIdx.x * blockDim.x + threadIdx.x; }
+__device__ unsigned columns() { return gridDim.x * blockDim.x; }
+__device__ unsigned row() { return blockIdx.y * blockDim.y + threadIdx.y; }
+__device__ unsigned rows() { return gridDim.y * blockDim.y; }
+// [threads]
+
+// [init_operator]
+/// First and second derivative on a grid z of n points: the three coefficients of a row in a
+/// column.
+template <typename Real>
+__device__ void init_operator(View<double, 1> z, View<Real, 2> d, View<Real, 2> dd) {
+  const auto n = static_cast<unsigned>(z.extent(0));
+  for (unsigned i = column(); i < n; i += columns()) {
+    if (i == 0) {
+      const double first = z(1) - z(0);
+      d(0, 0) = 0;
+      d(1, 0) = -1 / first;
+      d(2, 0) = 1 / first;
+      dd(0, 0) = dd(1, 0) = dd(2, 0) = 0;
+    } else if (i < n - 1) {
+      const double l = z(i) - z(i - 1);
+      const double u = z(i + 1) - z(i);
+      d(0, i) = -u / l / (l + u);
+      d(1, i) = (u / l - l / u) / (l + u);
+      d(2, i) = l / u / (l + u);
+      dd(0, i) = 2 / l / (l + u);
+      dd(1, i) = -2 * (1 / l + 1 / u) / (l + u);
+      dd(2, i) = 2 / u / (l + u);
+    } else {
+      const double last = z(n - 1) - z(n - 2);
+      d(0, n - 1) = -1 / last;
+      d(1, n - 1) = 1 / last;
+      d(2, n - 1) = 0;
+      dd(0, n - 1) = dd(1, n - 1) = dd(2, n - 1) = 0;
+    }
+  }
+}
+// [init_operator]
+
+// [functions]
+/// g → (gq + gg g) / (qq + qg g): the matrix ((qq, qg), (gq, gg)) takes (q, G), where g = G / q, to
+/// the next (q, G).
+template <typename Real>
+struct Fractional {
+  Real qq, qg, gq, gg;
+  __device__ Real operator()(Real g) const { return (gq + gg * g) / (qq + qg * g); }
+};
+
+/// x → a + b x
+template <typename Real>
+struct Linear {
+  Real a, b;
+  __device__ Real operator()(Real x) const { return a + b * x; }
+};
+
+/// The power of two that brings the magnitude of x to 1 or more and below 2.
+__device__ double scale_of(double x) {
+  const auto exponent = std::bit_cast<std::uint64_t>(x) & 0x7FF0'0000'0000'0000;
+  return std::bit_cast<double>(0x7FE0'0000'0000'0000 - exponent);
+}
+__device__ float scale_of(float x) {
+  const auto exponent = std::bit_cast<std::uint32_t>(x) & 0x7F80'0000;
+  return std::bit_cast<float>(0x7F00'0000 - exponent);
+}
+
+/// The same function: only the ratio of q and G counts, and powers of two round nothing.
+template <typename Real>
+__device__ Fractional<Real> scaled(Fractional<Real> f) {
+  const Real scale = scale_of(f.qq + f.qg);
+  return {scale * f.qq, scale * f.qg, scale * f.gq, scale * f.gg};
+}
+
+/// The function that applies `first`, then `second`.
+template <typename Real>
+__device__ Fractional<Real> compose(Fractional<Real> second, Fractional<Real> first) {
+  const auto [qq, qg, gq, gg] = first;
+  return scaled(Fractional<Real>{second.qq * qq + second.qg * gq, second.qq * qg + second.qg * gg,
+                                 second.gq * qq + second.gg * gq, second.gq * qg + second.gg * gg});
+}
+template <typename Real>
+__device__ Linear<Real> compose(Linear<Real> second, Linear<Real> first) {
+  return {second.a + second.b * first.a, second.b * first.b};
+}
+// [functions]
+
+// [scan]
+constexpr int warp_size = 32;
+constexpr int block_size = 128;  // threads of the teams that share a block
+
+/// What the lane holds that comes `distance` lanes before this one, forwards (+1) or backwards
+/// (-1).
+template <int direction, typename Real>
+__device__ Real before(Real x, int distance) {
+  return direction > 0 ? __shfl_up_sync(0xFFFFFFFF, x, distance)
+                       : __shfl_down_sync(0xFFFFFFFF, x, distance);
+}
+template <int direction, typename Real>
+__device__ Fractional<Real> before(Fractional<Real> f, int distance) {
+  return {before<direction>(f.qq, distance), before<direction>(f.qg, distance),
+          before<direction>(f.gq, distance), before<direction>(f.gg, distance)};
+}
+template <int direction, typename Real>
+__device__ Linear<Real> before(Linear<Real> f, int distance) {
+  return {before<direction>(f.a, distance), before<direction>(f.b, distance)};
+}
+
+/// Shared memory for a function a warp, the same for all scans.
+template <typename Real>
+__device__ Real* of_warps() {
+  __shared__ Real memory[block_size / warp_size * sizeof(Fractional<Real>) / sizeof(Real)];
+  return memory;
+}
+
+/// Applies the functions of a team's threads one after the other, forwards (+1) or backwards (-1):
+/// returns the value that meets this thread's function, and sets `value` from what enters the first
+/// to what leaves the last. A team is a warp or a block; of a warp, nobody needs what leaves.
+template <int team, int direction, typename Function, typename Real>
+__device__ Real scan(Function f, Real& value) {
+  const int lane = threadIdx.x % warp_size;
+  const int rank = direction > 0 ? lane : warp_size - 1 - lane;  // in the order of the scan
+  for (int distance = 1; distance < warp_size; distance *= 2) {
+    const Function earlier = before<direction>(f, distance);
+    if (rank >= distance) f = compose(f, earlier);
+  }
+
+  Real entering = value;
+  if constexpr (team > warp_size) {
+    constexpr int warps = team / warp_size;
+    Function* of_warp = reinterpret_cast<Function*>(of_warps<Real>());
+    const int warp = threadIdx.x / warp_size;
+    if (rank == warp_size - 1) of_warp[warp] = f;
+    __syncthreads();
+    for (int w = 0; w < warps; ++w) {
+      const int next = direction > 0 ? w : warps - 1 - w;
+      if (next == warp) entering = value;
+      value = of_warp[next](value);
+    }
+    __syncthreads();  // before the next scan writes
+  }
+
+  const Real met = before<direction>(f(entering), 1);
+  return rank == 0 ? entering : met;
+}
+// [scan]
+
+// [elimination]
+/// Successive rows a x(i - 1) + b x(i) + c x(i + 1) = r of a system, with the sums s = a + b + c; a
+/// of the system's first row and c of its last are 0.
+template <typename Real, int held>
+struct Rows {
+  Real a[held], s[held], c[held], r[held];
+};
+
+/// Takes (q, G) over a row: the pivot is the ratio of the new q and the old, and g = G / q = 1 + c
+/// / pivot. Diffusion has a, c <= 0 <= s: then all terms are positive, and nothing cancels.
+template <typename Real, int held>
+__device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g) {
+  g = rows.s[m] * q - rows.a[m] * g;
+  q = g - rows.c[m] * q;
+}
+
+/// t / q, given 1 / q. The product alone would err the same way in every time step.
+template <typename Real>
+__device__ Real quotient(Real t, Real q, Real reciprocal) {
+  const Real x = t * reciprocal;
+  return fma(fma(-x, q, t), reciprocal, x);
+}
+
+/// Turns the rows that a team holds into x(i) = d(i) + e(i) x(i + 1); g_above and d_above are those
+/// of the row above the team's first, and become those of its last.
+template <int team, typename Real, int held>
+__device__ void eliminate(const Rows<Real, held>& rows, Real (&d)[held], Real (&e)[held],
+                          Real& g_above, Real& d_above) {
+  Fractional<Real> pivots{1, 0, 0, 1};
+  for (int m = 0; m < held; ++m) {
+    take_over(rows, m, pivots.qq, pivots.gq);
+    take_over(rows, m, pivots.qg, pivots.gg);
+    pivots = scaled(pivots);
+  }
+
+  Linear<Real> f[held];
+  Linear<Real> all{0, 1};
+  Real q = 1, g = scan<team, +1>(pivots, g_above);
+  for (int m = 0; m < held; ++m) {
+    const Real q_above = q;
+    take_over(rows, m, q, g);
+    const Real reciprocal = 1 / q, inverse = q_above * reciprocal;  // inverse of the pivot
+    f[m] = {quotient(rows.r[m] * q_above, q, reciprocal), -rows.a[m] * inverse};
+    e[m] = -rows.c[m] * inverse;
+    all = compose(f[m], all);
+    const Real scale = scale_of(q);
+    q *= scale;
+    g *= scale;
+  }
+
+  Real d_before = scan<team, +1>(all, d_above);
+  for (int m = 0; m < held; ++m) d_before = d[m] = f[m](d_before);
+}
+
+/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d; x_below is that of the row below the team's
+/// last, and becomes that of its first.
+template <int team, typename Real, int held>
+__device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below) {
+  Linear<Real> all{0, 1};
+  for (int m = held - 1; m >= 0; --m) all = compose(Linear<Real>{d[m], e[m]}, all);
+  Real x = scan<team, -1>(all, x_below);
+  for (int m = held - 1; m >= 0; --m) x = d[m] += e[m] * x;
+}
+
+// [elimination]
+
+// [shared]
+/// One row of a system.
+template <typename Real>
+struct Row {
+  Real a, b, c, r;
+};
+
+/// The rows that the teams of a block hold, on their way from the threads that read them to those
+/// that solve them. Of every 128 bytes, room for one number is left out: then the threads of a warp
+/// meet all banks, whether their numbers are 1, 2, 4 or 8 apart.
+template <typename Real, int held>
+struct SharedRows {
+  static constexpr int numbers = block_size * held, gap = 128 / sizeof(Real);
+  Real a[numbers + numbers / gap], s[numbers + numbers / gap];
+  Real c[numbers + numbers / gap], r[numbers + numbers / gap];
+
+  /// Where the i-th row of this thread's team lies.
+  __device__ static int slot(int i) {
+    const int number = threadIdx.y * blockDim.x * held + i;
+    return number + number / gap;
+  }
+};
+
+/// Waits for the threads of the team.
+template <int team>
+__device__ void wait() {
+  if constexpr (team > warp_size)
+    __syncthreads();
+  else
+    __syncwarp();
+}
+
+/// Rows first, first + 1, ... of a system, dealt out to a team: neighbouring threads read
+/// neighbouring rows, and get successive ones.
+template <int team, typename Real, int held, typename RowOf>
+__device__ Rows<Real, held> deal_out(SharedRows<Real, held>& shared, RowOf row_of,
+                                     std::size_t first) {
+  if constexpr (held == 1) {
+    const Row<Real> row = row_of(first + threadIdx.x);
+    return {{row.a}, {row.a + row.b + row.c}, {row.c}, {row.r}};
+  } else {
+    for (int i = threadIdx.x; i < team * held; i += team) {
+      const Row<Real> row = row_of(first + i);
+      const int slot = shared.slot(i);
+      shared.a[slot] = row.a;
+      shared.s[slot] = row.a + row.b + row.c;
+      shared.c[slot] = row.c;
+      shared.r[slot] = row.r;
+    }
+    wait<team>();
+    Rows<Real, held> rows;
+    for (int m = 0; m < held; ++m) {
+      const int slot = shared.slot(threadIdx.x * held + m);
+      rows.a[m] = shared.a[slot];
+      rows.s[m] = shared.s[slot];
+      rows.c[m] = shared.c[slot];
+      rows.r[m] = shared.r[slot];
+    }
+    wait<team>();
+    return rows;
+  }
+}
+
+/// Writes the team's numbers to u(first), u(first + 1), ... up to u(n - 1), the same way back.
+template <int team, typename Real, int held>
+__device__ void collect(SharedRows<Real, held>& shared, const Real (&x)[held], Real* u,
+                        std::size_t first, std::size_t n) {
+  if constexpr (held == 1) {
+    if (const std::size_t i = first + threadIdx.x; i < n) u[i] = x[0];
+  } else {
+    for (int m = 0; m < held; ++m) shared.r[shared.slot(threadIdx.x * held + m)] = x[m];
+    wait<team>();
+    for (int i = threadIdx.x; i < team * held; i += team)
+      if (first + i < n) u[first + i] = shared.r[shared.slot(i)];
+    wait<team>();
+  }
+}
+// [shared]
+
+// [tridag]
+/// Solves a tridiagonal system of n rows row_of(i) for u by a team of threads; rows beyond the end
+/// must have a = c = r = 0. A system that the team cannot hold at once is solved in chunks, of
+/// which all but the last leave d and e in u and w.
+template <int team, int held, typename Real, typename RowOf>
+__device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {
+  __shared__ SharedRows<Real, held> shared;
+  constexpr std::size_t chunk = team * held;
+  std::size_t first = 0;  // of the rows that the team holds
+  Real d[held], e[held];
+  Real g_above = 1, d_above = 0, x_below = 0;
+
+  for (;; first += chunk) {
+    eliminate<team>(deal_out<team>(shared, row_of, first), d, e, g_above, d_above);
+    if (first + chunk >= n) break;
+    for (int m = 0; m < held; ++m) {
+      u[first + m * team + threadIdx.x] = d[m];
+      w[first + m * team + threadIdx.x] = e[m];
+    }
+  }
+
+  while (true) {
+    substitute<team>(d, e, x_below);
+    collect<team>(shared, d, u, first, n);
+    if (first == 0) break;
+    first -= chunk;
+    for (int m = 0; m < held; ++m) {
+      d[m] = u[first + m * team + threadIdx.x];
+      e[m] = w[first + m * team + threadIdx.x];
+    }
+  }
+}
+// [tridag]
+
+// [setup]
+template <typename Real>
+__global__ void init_grid(State<Real> s, double s0, double t, double alpha, double nu) {
+  for (unsigned k = row(); k < s.outer; k += rows()) {
+    for (unsigned g = column(); g < s.num_t; g += columns()) s.tau(k, g) = t * g / (s.num_t - 1);
+
+    const double step_x = 20 * alpha * s0 * sqrt(t) / s.num_x;
+    const auto ix = static_cast<std::size_t>(s0 / step_x);
+    if (column() == 0) s.ix(k) = ix;
+    for (unsigned i = column(); i < s.num_x; i += columns())
+      s.x(k, i) = max(i * step_x - ix * step_x + s0, 1e-30);
+
+    const double step_y = 10 * nu * sqrt(t) / s.num_y;
+    const std::size_t iy = s.num_y / 2;
+    if (column() == 0) s.iy(k) = iy;
+    for (unsigned j = column(); j < s.num_y; j += columns())
+      s.y(k, j) = j * step_y - iy * step_y + log(alpha);
+  }
+}
+
+template <typename Real>
+__global__ void init_operators(State<Real> s) {
+  for (unsigned k = row(); k < s.outer; k += rows()) {
+    init_operator<Real>(s.x.row(k), s.dx.row(k), s.dxx.row(k));
+    init_operator<Real>(s.y.row(k), s.dy.row(k), s.dyy.row(k));
+  }
+}
+
+template <typename Real>
+__global__ void set_payoff(State<Real> s) {
+  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (unsigned i = row(); i < s.num_x; i += rows())
+      for (unsigned j = column(); j < s.num_y; j += columns())
+        s.result(s.at(k, i, j)) = max(Real(s.x(k, i) - s.strikes(k)), Real(0));
+}
+// [setup]
+
+// [time]
+/// A thread takes the logarithm of x once and goes along the row.
+template <typename Real>
+__global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2) {
+  const Real half = 0.5;
+  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (unsigned i = row(); i < s.num_x; i += rows()) {
+      const Real log_x = log(Real(s.x(k, i)));
+      const Real tau = s.tau(k, g);
+      for (unsigned j = column(); j < s.num_y; j += columns()) {
+        const std::size_t p = s.at(k, i, j);
+        if (i == 0 && j == 0) s.dt_inv(k) = 1 / (s.tau(k, g + 1) - s.tau(k, g));
+        s.mu_x(p) = 0;
+        s.var_x(p) = exp(2 * (beta * log_x + Real(s.y(k, j)) - half * nu2 * tau));
+        s.mu_y(p) = 0;
+        s.var_y(p) = nu2;
+      }
+    }
+}
+
+/// Rows that a thread reads at once, so that it waits for memory once.
+template <typename Real>
+constexpr unsigned batch_of = 32 / sizeof(Real);
+
+/// V = Ly R and, down a column, the elimination in (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V by
+/// the Thomas algorithm, with d in u and e in mu_x
+template <typename Real>
+__device__ void eliminate_column(const State<Real>& s, unsigned k, unsigned j) {
+  constexpr unsigned batch = batch_of<Real>;
+  const Real half = 0.5;
+  const View<Real, 2> dx = s.dx.row(k), dxx = s.dxx.row(k);
+  const View<Real, 2> dy = s.dy.row(k), dyy = s.dyy.row(k);
+  const Real dt_inv = s.dt_inv(k);
+  Real above = 0, centre = s.result(s.at(k, 0, j)), d = 0, e = 0;
+  for (unsigned first = 0; first < s.num_x; first += batch) {
+    Real mu_x[batch], var_x[batch], mu_y[batch], var_y[batch], left[batch], right[batch],
+        below[batch];
+    for (unsigned m = 0; m < batch; ++m) {
+      const unsigned i = min(first + m, s.num_x - 1);
+      const std::size_t p = s.at(k, i, j);
+      mu_x[m] = s.mu_x(p);
+      var_x[m] = s.var_x(p);
+      mu_y[m] = s.mu_y(p);
+      var_y[m] = s.var_y(p);
+      left[m] = j > 0 ? s.result(p - 1) : 0;
+      right[m] = j < s.num_y - 1 ? s.result(p + 1) : 0;
+      below[m] = i < s.num_x - 1 ? s.result(p + s.num_y) : 0;
+    }
+    for (unsigned m = 0; m < batch && first + m < s.num_x; ++m) {
+      const unsigned i = first + m;
+      const std::size_t p = s.at(k, i, j);
+      const Real v = (mu_y[m] * dy(0, j) + half * var_y[m] * dyy(0, j)) * left[m] +
+                     (mu_y[m] * dy(1, j) + half * var_y[m] * dyy(1, j)) * centre +
+                     (mu_y[m] * dy(2, j) + half * var_y[m] * dyy(2, j)) * right[m];
+      const Real lower = half * (mu_x[m] * dx(0, i) + half * var_x[m] * dxx(0, i));
+      const Real middle = half * (mu_x[m] * dx(1, i) + half * var_x[m] * dxx(1, i));
+      const Real upper = half * (mu_x[m] * dx(2, i) + half * var_x[m] * dxx(2, i));
+      const Real u = dt_inv * centre + lower * above + middle * centre + upper * below[m] + v;
+      const Real pivot = dt_inv - middle - lower * e;
+      d = (u + lower * d) / pivot;
+      e = upper / pivot;
+      s.v(p) = v;
+      s.u(p) = d;
+      s.mu_x(p) = e;
+      above = centre;
+      centre = below[m];
+    }
+  }
+}
+
+/// U'(i) = d(i) + e(i) U'(i + 1), up the column
+template <typename Real>
+__device__ void substitute_column(const State<Real>& s, unsigned k, unsigned j) {
+  constexpr unsigned batch = batch_of<Real>;
+  Real x = 0;
+  for (unsigned rest = s.num_x; rest > 0;) {
+    Real ds[batch], es[batch];
+    for (unsigned m = 0; m < batch; ++m) {
+      const std::size_t p = s.at(k, rest > m ? rest - 1 - m : 0, j);
+      ds[m] = s.u(p);
+      es[m] = s.mu_x(p);
+    }
+    for (unsigned m = 0; m < batch && rest > 0; ++m) {
+      x = ds[m] + es[m] * x;
+      s.u(s.at(k, --rest, j)) = x;
+    }
+  }
+}
+
+template <typename Real>
+__global__ void half_step_x(State<Real> s) {
+  for (unsigned k = row(); k < s.outer; k += rows())
+    for (unsigned j = column(); j < s.num_y; j += columns()) {
+      eliminate_column(s, k, j);
+      substitute_column(s, k, j);
+    }
+}
+
+/// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one an i
+template <typename Real, int team, int held>
+__global__ void implicit_y(State<Real> s) {
+  const Real half = 0.5;
+  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (unsigned i = row(); i < s.num_x; i += rows()) {
+      const std::size_t p = s.at(k, i, 0);
+      const Real *mu = &s.mu_y(p), *var = &s.var_y(p), *u = &s.u(p), *v = &s.v(p);
+      const Real *d0 = &s.dy(k, 0, 0), *d1 = &s.dy(k, 1, 0), *d2 = &s.dy(k, 2, 0);
+      const Real *dd0 = &s.dyy(k, 0, 0), *dd1 = &s.dyy(k, 1, 0), *dd2 = &s.dyy(k, 2, 0);
+      const Real dt_inv = s.dt_inv(k);
+      const auto row_of = [&](std::size_t j) -> Row<Real> {
+        const auto of = [&](const Real* x) { return j < s.num_y ? x[j] : 0; };
+        const Real m = of(mu), h = half * of(var);
+        return {-half * (m * of(d0) + h * of(dd0)), dt_inv - half * (m * of(d1) + h * of(dd1)),
+                -half * (m * of(d2) + h * of(dd2)), dt_inv * of(u) - half * of(v)};
+      };
+      tridag<team, held>(s.num_y, row_of, &s.result(p), &s.mu_y(p));
+    }
+}
+// [time]
+
+template <typename Real>
+__global__ void read_prices(State<Real> s) {
+  for (unsigned k = column(); k < s.outer; k += columns())
+    s.prices(k) = s.result(s.at(k, s.ix(k), s.iy(k)));
+}
+
+// [launch]
+/// Blocks of `block` for so many columns, rows and layers, as far as a grid may reach.
+inline dim3 blocks(dim3 block, std::size_t columns, std::size_t rows = 1, std::size_t layers = 1) {
+  const auto ceil = [](std::size_t count, unsigned size, std::size_t most) {
+    return static_cast<unsigned>(std::min((count + size - 1) / size, most));
+  };
+  return {ceil(columns, block.x, 2147483647), ceil(rows, block.y, 65535),
+          ceil(layers, block.z, 65535)};
+}
+
+/// Calls `launch` with the size of a team for systems of n rows, with the rows that a thread should
+/// hold, and with a block of such teams: a warp solves what it can hold, a block what is longer.
+template <typename Launch>
+void with_team(std::size_t n, Launch launch) {
+  const auto call = [&](auto team, auto held) {
+    launch(team, held, dim3(team, block_size / team));
+  };
+  using std::integral_constant;
+  constexpr integral_constant<int, warp_size> warp;
+  if (n <= 1 * warp_size)
+    call(warp, integral_constant<int, 1>());
+  else if (n <= 2 * warp_size)
+    call(warp, integral_constant<int, 2>());
+  else if (n <= 4 * warp_size)
+    call(warp, integral_constant<int, 4>());
+  else if (n <= 8 * warp_size)
+    call(warp, integral_constant<int, 8>());
+  else
+    call(integral_constant<int, block_size>(), integral_constant<int, 8>());
+}
+// [launch]
+
+// [solve]
+template <typename Real>
+Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
+  const auto outer = static_cast<unsigned>(problem.outer);
+  const auto num_x = static_cast<unsigned>(problem.num_x);
+  const auto num_y = static_cast<unsigned>(problem.num_y);
+  const auto num_t = static_cast<unsigned>(problem.num_t);
+  const Real beta = problem.beta;
+  const Real nu2 = problem.nu * problem.nu;
+
+  timeline.begin("allocate");
+  DeviceArray<double, 1> strikes(outer);
+  DeviceArray<std::size_t, 1> ix(outer), iy(outer);
+  DeviceArray<Real, 1> dt_inv(outer), device_prices(outer);
+  DeviceArray<double, 2> x(outer, num_x), y(outer, num_y), tau(outer, num_t);
+  DeviceArray<Real, 3> dx(outer, 3, num_x), dxx(outer, 3, num_x);
+  DeviceArray<Real, 3> dy(outer, 3, num_y), dyy(outer, 3, num_y);
+  const std::size_t points = std::size_t{outer} * num_x * num_y;
+  DeviceArray<Real, 1> mu_x(points), var_x(points), u(points);
+  DeviceArray<Real, 1> mu_y(points), var_y(points), v(points), result(points);
+  const State<Real> s{
+      outer,        num_x,         num_y,      num_t,         strikes.view(),      ix.view(),
+      iy.view(),    dt_inv.view(), x.view(),   y.view(),      tau.view(),          dx.view(),
+      dxx.view(),   dy.view(),     dyy.view(), mu_x.view(),   var_x.view(),        mu_y.view(),
+      var_y.view(), u.view(),      v.view(),   result.view(), device_prices.view()};
+  Prices<Real> prices(outer);
+
+  timeline.begin("copy in");
+  std::vector<double> host_strikes(outer);
+  for (std::size_t k = 0; k < outer; ++k) host_strikes[k] = problem.strike(k);
+  strikes.copy_from(host_strikes.data());
+
+  timeline.begin("kernels");
+  const dim3 line(128), tile(32, 8);
+  const unsigned longest = std::max({num_x, num_y, num_t});
+  init_grid<<<blocks(line, longest, outer), line>>>(s, problem.s0, problem.t, problem.alpha,
+                                                    problem.nu);
+  check_launch();
+  init_operators<<<blocks(line, longest, outer), line>>>(s);
+  check_launch();
+  set_payoff<<<blocks(tile, num_y, num_x, outer), tile>>>(s);
+  check_launch();
+  for (std::size_t g = num_t - 1; g-- > 0;) {
+    update_params<<<blocks(tile, num_y / 4 + 1, num_x, outer), tile>>>(s, g, beta, nu2);
+    check_launch();
+    half_step_x<<<blocks(line, num_y, outer), line>>>(s);
+    check_launch();
+    with_team(num_y, [&](auto team, auto held, dim3 block) {
+      implicit_y<Real, team, held><<<blocks(block, team, num_x, outer), block>>>(s);
+    });
+    check_launch();
+  }
+  read_prices<<<blocks(line, outer), line>>>(s);
+  check_launch();
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  device_prices.copy_to(prices.data());
+  return prices;
+}
+// [solve]
+
+}  // namespace local_volatility
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, local_volatility::workload,
+                              {.title = "Interleaved",
+                               .idea = "Solve interleaved systems, a thread each",
+                               .reals = local_volatility::reals,
+                               .traffic = local_volatility::traffic,
+                               .solve_f64 = local_volatility::solve<double>,
+                               .solve_f32 = local_volatility::solve<float>});
+}
