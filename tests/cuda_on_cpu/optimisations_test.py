@@ -54,8 +54,9 @@ class Counters:
 
 def local_volatility(stage):
     """Yields what the CUDA stages promise, and whether it holds."""
-    naive, scan, coalesced = (stage(name) for name in
-                              ("04_naive_cuda", "05_tridag_scan", "06_coalesced"))
+    naive, scan, coalesced, interleaved, factored = (
+        stage(name) for name in ("04_naive_cuda", "05_tridag_scan", "06_coalesced",
+                                 "07_interleaved", "08_factored"))
     yield ("04 solves a system a thread, each lane in a line of its own",
            naive.over_ideal("solve_[xy]") >= 2)
     for kernel, systems in (("solve_x", 3 * 96), ("solve_y", 3 * 64)):
@@ -74,6 +75,15 @@ def local_volatility(stage):
     yield ("06 moves less than half of what 05 moves",
            coalesced.sectors() < scan.sectors() / 2)
     yield "06 launches fewer kernels than 05", coalesced.launches() < scan.launches() == naive.launches()
+    for name, later in (("07", interleaved), ("08", factored)):
+        yield (f"{name} solves a system along x a thread",
+               later.sum("half_step_x", "threads") == 3 * 3 * 128 < coalesced.sum("implicit_x", "threads"))
+        yield f"{name} moves at most 1.1 times the ideal", later.over_ideal(".*") <= 1.1
+        yield f"{name} has no bank conflicts", later.shared_over_ideal(".*") <= 1.01
+    yield "07 moves less than 06", interleaved.sectors() < coalesced.sectors()
+    yield "07 launches fewer kernels than 06", interleaved.launches() < coalesced.launches()
+    yield "08 moves less than 0.6 of what 07 moves", factored.sectors() < 0.6 * interleaved.sectors()
+    yield "08 launches fewer kernels than 07", factored.launches() < interleaved.launches()
 
 
 def main(directory):
