@@ -1,0 +1,257 @@
+/// \file
+/// Stage 10, adjoint: transposed time steps carry the one point that is read back to the payoff.
+///
+/// Changed: one sweep over time in place of one an option. It runs from today to maturity, each
+///          step is the transpose of the scheme's, and it carries weights of the payoff.
+/// Legal:   a step is linear in R, so that the product of point, steps and payoff may be grouped
+///          from the left as well as from the right; equal up to rounding.
+/// Expect:  the time of one option, and less; all of it on one core.
+/// Run:     ./climb local_volatility --stages 00,10
+/// Next:    the same on a GPU, which now has one small problem, and latency to hide.
+
+#include "../local_volatility.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <staircase/stage.hpp>
+
+namespace local_volatility {
+
+using staircase::Array;
+using staircase::View;
+
+// [State]
+/// The grid, the operators, what a step needs of them, and its vectors z and p(i, j): between
+/// steps, z(i, j) is what a payoff of one on point (i, j) adds to the price.
+template <typename Real>
+struct State {
+  explicit State(const Problem& problem)
+      : num_x(static_cast<std::size_t>(problem.num_x)),
+        num_y(static_cast<std::size_t>(problem.num_y)),
+        num_t(static_cast<std::size_t>(problem.num_t)) {}
+
+  std::size_t num_x, num_y, num_t;
+  std::size_t ix = 0, iy = 0;  // the grid point of the spot and of today's volatility
+
+  Array<double, 1> x{num_x}, y{num_y}, tau{num_t};  // kept in f64, so that differences are exact
+  Array<Real, 2> dx{num_x, 3}, dxx{num_x, 3}, dy{num_y, 3}, dyy{num_y, 3};
+  Array<Real, 1> var_of_x{num_x}, var_x{num_y};  // variance along x: var_of_x(i) var_x(j)
+  Array<Real, 1> lower_y{num_y}, centre_y{num_y}, upper_y{num_y}, inverse_y{num_y};
+
+  Array<Real, 2> z{num_x, num_y}, p{num_x, num_y}, inverse_x{num_x, num_y};
+  Array<Real, 1> q{num_y + 2}, weight{num_x};
+};
+// [State]
+
+/// The numbers that the arrays of solve() hold together, an f64 counting as two f32.
+inline double reals(const Problem& problem) {
+  const auto num_x = static_cast<double>(problem.num_x);
+  const auto num_y = static_cast<double>(problem.num_y);
+  const auto num_t = static_cast<double>(problem.num_t);
+  const double state = 3 * num_x * num_y + 10 * num_x + 14 * num_y + 2 * num_t + 2;
+  return state + static_cast<double>(problem.outer);
+}
+
+// [init_grid]
+template <typename Real>
+void init_grid(const Problem& problem, State<Real>& state) {
+  for (std::size_t g = 0; g < state.num_t; ++g) state.tau(g) = problem.t * g / (state.num_t - 1);
+
+  const double dx = 20 * problem.alpha * problem.s0 * std::sqrt(problem.t) / state.num_x;
+  state.ix = static_cast<std::size_t>(problem.s0 / dx);
+  for (std::size_t i = 0; i < state.num_x; ++i)
+    state.x(i) = std::max(i * dx - state.ix * dx + problem.s0, 1e-30);
+
+  const double dy = 10 * problem.nu * std::sqrt(problem.t) / state.num_y;
+  state.iy = state.num_y / 2;
+  for (std::size_t j = 0; j < state.num_y; ++j)
+    state.y(j) = j * dy - state.iy * dy + std::log(problem.alpha);
+}
+// [init_grid]
+
+// [init_operator]
+/// First and second derivative on a grid z of n points: three coefficients a row.
+template <typename Real>
+void init_operator(View<double, 1> z, View<Real, 2> d, View<Real, 2> dd) {
+  const std::size_t n = z.extent(0);
+
+  const double first = z(1) - z(0);
+  d(0, 0) = 0;
+  d(0, 1) = -1 / first;
+  d(0, 2) = 1 / first;
+  dd(0, 0) = dd(0, 1) = dd(0, 2) = 0;
+
+  for (std::size_t i = 1; i < n - 1; ++i) {
+    const double l = z(i) - z(i - 1);
+    const double u = z(i + 1) - z(i);
+    d(i, 0) = -u / l / (l + u);
+    d(i, 1) = (u / l - l / u) / (l + u);
+    d(i, 2) = l / u / (l + u);
+    dd(i, 0) = 2 / l / (l + u);
+    dd(i, 1) = -2 * (1 / l + 1 / u) / (l + u);
+    dd(i, 2) = 2 / u / (l + u);
+  }
+
+  const double last = z(n - 1) - z(n - 2);
+  d(n - 1, 0) = -1 / last;
+  d(n - 1, 1) = 1 / last;
+  d(n - 1, 2) = 0;
+  dd(n - 1, 0) = dd(n - 1, 1) = dd(n - 1, 2) = 0;
+}
+// [init_operator]
+
+// [stencil]
+/// A row of an operator: lower R(i - 1) + centre R(i) + upper R(i + 1)
+template <typename Real>
+struct Stencil {
+  Real lower, centre, upper;
+};
+
+/// Row i of half an operator, as a function of the variance; the drift is zero.
+template <typename Real>
+auto half_operator(View<Real, 2> d, View<Real, 2> dd, std::size_t i) {
+  const Real half = 0.5, mu = 0;
+  const Stencil<Real> first{d(i, 0), d(i, 1), d(i, 2)}, second{dd(i, 0), dd(i, 1), dd(i, 2)};
+  return [=](Real var) -> Stencil<Real> {
+    return {half * (mu * first.lower + half * var * second.lower),
+            half * (mu * first.centre + half * var * second.centre),
+            half * (mu * first.upper + half * var * second.upper)};
+  };
+}
+// [stencil]
+
+// [factorise_y]
+/// The operator and the factors along y: the same for all i and all times.
+template <typename Real>
+void factorise_y(Real var_y, Real dt_inv, State<Real>& s) {
+  for (std::size_t j = 0; j < s.num_y; ++j) {
+    const auto [lower, centre, upper] = half_operator<Real>(s.dy, s.dyy, j)(var_y);
+    s.lower_y(j) = lower;
+    s.centre_y(j) = centre;
+    s.upper_y(j) = upper;
+    s.inverse_y(j) =
+        1 / (dt_inv - centre - (j > 0 ? lower * s.upper_y(j - 1) * s.inverse_y(j - 1) : 0));
+  }
+}
+// [factorise_y]
+
+// [step]
+/// z = (1 / dt - Ly' / 2)^-1 z, a system an i: with the factors of the matrix, the upper one first
+template <typename Real>
+void solve_y(State<Real>& s) {
+  for (std::size_t i = 0; i < s.num_x; ++i) {
+    const View<Real, 1> z = s.z.row(i);
+    z(0) *= s.inverse_y(0);
+    for (std::size_t j = 1; j < s.num_y; ++j)
+      z(j) = z(j) * s.inverse_y(j) + s.upper_y(j - 1) * s.inverse_y(j) * z(j - 1);
+    for (std::size_t j = s.num_y - 1; j-- > 0;)
+      z(j) += s.lower_y(j + 1) * s.inverse_y(j) * z(j + 1);
+  }
+}
+
+/// p = (1 / dt - Lx' / 2)^-1 z / dt, a system a j, all of them a row at a time
+template <typename Real>
+void solve_x(Real dt_inv, State<Real>& s) {
+  for (std::size_t i = 0; i < s.num_x; ++i) {
+    const auto here = half_operator<Real>(s.dx, s.dxx, i);
+    const auto above = half_operator<Real>(s.dx, s.dxx, i > 0 ? i - 1 : 0);
+    const Real var = s.var_of_x(i), var_above = i > 0 ? s.var_of_x(i - 1) : 0;
+    const View<Real, 1> z = s.z.row(i), p = s.p.row(i), inverse = s.inverse_x.row(i);
+    const View<Real, 1> p_above = s.p.row(i - (i > 0)),
+                        inverse_above = s.inverse_x.row(i - (i > 0));
+    for (std::size_t j = 0; j < s.num_y; ++j) {
+      const auto [lower, centre, upper] = here(var * s.var_x(j));
+      const Real upper_above = above(var_above * s.var_x(j)).upper;
+      inverse(j) = 1 / (dt_inv - centre - (i > 0 ? lower * upper_above * inverse_above(j) : 0));
+      p(j) = (dt_inv * z(j) + (i > 0 ? upper_above * p_above(j) : 0)) * inverse(j);
+    }
+  }
+  for (std::size_t i = s.num_x - 1; i-- > 0;) {
+    const auto below = half_operator<Real>(s.dx, s.dxx, i + 1);
+    const Real var = s.var_of_x(i + 1);
+    const View<Real, 1> p = s.p.row(i), p_below = s.p.row(i + 1), inverse = s.inverse_x.row(i);
+    for (std::size_t j = 0; j < s.num_y; ++j)
+      p(j) += below(var * s.var_x(j)).lower * inverse(j) * p_below(j);
+  }
+}
+
+/// z = (1 / dt + Lx' / 2) p + Ly' (p - z / 2)
+template <typename Real>
+void apply_explicit(Real dt_inv, State<Real>& s) {
+  const Real half = 0.5;
+  const std::size_t n = s.num_y;
+  for (std::size_t i = 0; i < s.num_x; ++i) {
+    const bool first = i == 0, last = i == s.num_x - 1;
+    const auto here = half_operator<Real>(s.dx, s.dxx, i);
+    const auto above = half_operator<Real>(s.dx, s.dxx, i - !first);
+    const auto below = half_operator<Real>(s.dx, s.dxx, i + !last);
+    const Real var = s.var_of_x(i), var_above = first ? 0 : s.var_of_x(i - 1),
+               var_below = last ? 0 : s.var_of_x(i + 1);
+    const View<Real, 1> z = s.z.row(i), p = s.p.row(i);
+    const View<Real, 1> p_above = s.p.row(i - !first), p_below = s.p.row(i + !last);
+    for (std::size_t j = 0; j < n; ++j) s.q(j + 1) = p(j) - half * z(j);
+    for (std::size_t j = 0; j < n; ++j)
+      z(j) = dt_inv * p(j) + above(var_above * s.var_x(j)).upper * p_above(j) +
+             here(var * s.var_x(j)).centre * p(j) +
+             below(var_below * s.var_x(j)).lower * p_below(j);
+    for (std::size_t j = 0; j < n; ++j)
+      z(j) += 2 * (s.centre_y(j) * s.q(j + 1) + (j > 0 ? s.upper_y(j - 1) * s.q(j) : 0) +
+                   (j < n - 1 ? s.lower_y(j + 1) * s.q(j + 2) : 0));
+  }
+}
+// [step]
+
+// [solve]
+template <typename Real>
+Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
+  const Real beta = problem.beta;
+  const Real nu2 = problem.nu * problem.nu;
+  Prices<Real> prices(problem.outer);
+
+  timeline.begin("set up");
+  State<Real> s(problem);
+  init_grid(problem, s);
+  init_operator<Real>(s.x, s.dx, s.dxx);
+  init_operator<Real>(s.y, s.dy, s.dyy);
+  const Real dt_inv = (s.num_t - 1) / problem.t;
+  factorise_y(nu2, dt_inv, s);
+  for (std::size_t i = 0; i < s.num_x; ++i)
+    s.var_of_x(i) = std::exp(2 * beta * std::log(Real(s.x(i))));
+  for (std::size_t i = 0; i < s.num_x; ++i)
+    for (std::size_t j = 0; j < s.num_y; ++j) s.z(i, j) = 0;
+  s.z(s.ix, s.iy) = 1;
+
+  timeline.begin("steps");
+  for (std::size_t g = 0; g < s.num_t - 1; ++g) {
+    for (std::size_t j = 0; j < s.num_y; ++j)
+      s.var_x(j) = std::exp(2 * Real(s.y(j)) - nu2 * Real(s.tau(g)));
+    solve_y(s);
+    solve_x(dt_inv, s);
+    apply_explicit(dt_inv, s);
+  }
+
+  timeline.begin("prices");
+  for (std::size_t i = 0; i < s.num_x; ++i) {
+    s.weight(i) = 0;
+    for (std::size_t j = 0; j < s.num_y; ++j) s.weight(i) += s.z(i, j);
+  }
+  for (std::int64_t k = 0; k < problem.outer; ++k) {
+    const double strike = problem.strike(k);
+    prices(k) = 0;
+    for (std::size_t i = 0; i < s.num_x; ++i)
+      prices(k) += s.weight(i) * std::max<Real>(s.x(i) - strike, 0);
+  }
+  return prices;
+}
+// [solve]
+
+}  // namespace local_volatility
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, local_volatility::workload,
+                              {.title = "Adjoint",
+                               .idea = "Transpose the steps, price all at once",
+                               .reals = local_volatility::reals,
+                               .solve_f64 = local_volatility::solve<double>,
+                               .solve_f32 = local_volatility::solve<float>});
+}
