@@ -1,0 +1,441 @@
+/// \file
+/// Yardstick: stage 08's explicit half steps, and cuSPARSE's solver of interleaved systems.
+///
+/// gtsvInterleavedBatch solves any number of tridiagonal systems in one call, a thread each, if row
+/// r of system s lies at r * systems + s. Along x the points lie as (i, k, j) for that, along y as
+/// (j, k, i), and the kernels that compute right-hand sides transpose on the way. The solver wants
+/// a matrix a system and overwrites it, so all matrices are written anew for each half step, though
+/// the options share them: that is what this yardstick pays. Of its algorithms, Thomas is the right
+/// one: the systems are diagonally dominant by rows and need no pivoting.
+
+#include "../local_volatility.hpp"
+
+#include <cusparse.h>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <staircase/stage.hpp>
+#include <string>
+#include <vector>
+
+namespace local_volatility {
+
+using staircase::Array;
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::View;
+
+/// cuSPARSE takes rows and systems as int; whether it counts their product in int, it does not say.
+constexpr std::int64_t most_points = std::numeric_limits<int>::max();
+
+/// As many options as have so many points together, or one.
+inline std::int64_t options_at_once(const Problem& problem) {
+  const std::int64_t fit = most_points / (problem.num_x * problem.num_y);
+  return std::clamp(fit, std::int64_t{1}, problem.outer);
+}
+
+/// The numbers that the arrays of solve() hold on the device, an f64 counting as two f32; the 128
+/// bytes that cuSPARSE needs are 32 of them.
+inline double reals(const Problem& problem) {
+  const auto outer = static_cast<double>(problem.outer);
+  const auto num_x = static_cast<double>(problem.num_x);
+  const auto num_y = static_cast<double>(problem.num_y);
+  const auto num_t = static_cast<double>(problem.num_t);
+  const double points = static_cast<double>(options_at_once(problem)) * num_x * num_y;
+  return 6 * points + 9 * num_x + 9 * num_y + num_t + 3 * outer + 32;
+}
+
+/// The numbers that the kernels read and write, apart from those that all options share. In a time
+/// step the explicit half steps read 1 a point and write 5, the right-hand side along y reads 2 and
+/// writes 4, and either solve reads 6 and writes 3 (4 and 2 down the systems, 2 and 1 up); the
+/// payoff is one more.
+inline double traffic(const Problem& problem) {
+  const double points = static_cast<double>(problem.outer) * static_cast<double>(problem.num_x) *
+                        static_cast<double>(problem.num_y);
+  return points * ((6 + 9 + 6 + 9) * static_cast<double>(problem.num_t - 1) + 1);
+}
+
+// [state]
+/// What all options share, and the arrays of the options that are priced at once, as kernels take
+/// them. A grid has fewer than 2^31 points a side; only the places in arrays of points need 64
+/// bits.
+template <typename Real>
+struct State {
+  unsigned first, outer;  // the options priced at once: first, first + 1, ...
+  unsigned num_x, num_y, num_t;
+  std::size_t ix, iy;
+  Real dt_inv, mu_x, mu_y, var_y;
+  View<double, 1> strikes, x, y;
+  View<Real, 1> var_of_x, var_of_y, var_of_t;  // the factors of the variance along x
+  View<Real, 2> dx, dxx, dy, dyy;              // (diagonal, i or j)
+  View<Real, 1> lower, centre, upper;          // the matrices, at_x(k, i, j) or at_y(k, i, j)
+  View<Real, 1> u;                             // at_x(k, i, j)
+  View<Real, 1> v, result;                     // at_y(k, i, j)
+  View<Real, 1> prices;
+
+  /// Where row i of the system (k, j) along x lies.
+  __device__ std::size_t at_x(unsigned k, unsigned i, unsigned j) const {
+    return (std::size_t{i} * outer + k) * num_y + j;
+  }
+
+  /// Where row j of the system (k, i) along y lies.
+  __device__ std::size_t at_y(unsigned k, unsigned i, unsigned j) const {
+    return (std::size_t{j} * outer + k) * num_x + i;
+  }
+};
+// [state]
+
+// [threads]
+/// A thread's place in a grid of blocks, and the extent of the grid: loops step by it, so that a
+/// grid of any size covers any number of points.
+__device__ unsigned column() { return blockIdx.x * blockDim.x + threadIdx.x; }
+__device__ unsigned columns() { return gridDim.x * blockDim.x; }
+__device__ unsigned row() { return blockIdx.y * blockDim.y + threadIdx.y; }
+__device__ unsigned rows() { return gridDim.y * blockDim.y; }
+// [threads]
+
+// [init_operator]
+/// First and second derivative on a grid z of n points: the three coefficients of a row in a
+/// column.
+template <typename Real>
+__device__ void init_operator(View<double, 1> z, View<Real, 2> d, View<Real, 2> dd) {
+  const auto n = static_cast<unsigned>(z.extent(0));
+  for (unsigned i = column(); i < n; i += columns()) {
+    if (i == 0) {
+      const double first = z(1) - z(0);
+      d(0, 0) = 0;
+      d(1, 0) = -1 / first;
+      d(2, 0) = 1 / first;
+      dd(0, 0) = dd(1, 0) = dd(2, 0) = 0;
+    } else if (i < n - 1) {
+      const double l = z(i) - z(i - 1);
+      const double u = z(i + 1) - z(i);
+      d(0, i) = -u / l / (l + u);
+      d(1, i) = (u / l - l / u) / (l + u);
+      d(2, i) = l / u / (l + u);
+      dd(0, i) = 2 / l / (l + u);
+      dd(1, i) = -2 * (1 / l + 1 / u) / (l + u);
+      dd(2, i) = 2 / u / (l + u);
+    } else {
+      const double last = z(n - 1) - z(n - 2);
+      d(0, n - 1) = -1 / last;
+      d(1, n - 1) = 1 / last;
+      d(2, n - 1) = 0;
+      dd(0, n - 1) = dd(1, n - 1) = dd(2, n - 1) = 0;
+    }
+  }
+}
+// [init_operator]
+
+// [setup]
+template <typename Real>
+__global__ void init_grid(State<Real> s, double s0, double t, double step_x, double step_y,
+                          double log_alpha, Real beta, Real nu2) {
+  for (unsigned g = column(); g < s.num_t; g += columns())
+    s.var_of_t(g) = exp(-nu2 * Real(t * g / (s.num_t - 1)));
+  for (unsigned i = column(); i < s.num_x; i += columns()) {
+    s.x(i) = max(i * step_x - s.ix * step_x + s0, 1e-30);
+    s.var_of_x(i) = exp(2 * beta * log(Real(s.x(i))));
+  }
+  for (unsigned j = column(); j < s.num_y; j += columns()) {
+    s.y(j) = j * step_y - s.iy * step_y + log_alpha;
+    s.var_of_y(j) = exp(2 * Real(s.y(j)));
+  }
+}
+
+template <typename Real>
+__global__ void init_operators(State<Real> s) {
+  init_operator<Real>(s.x, s.dx, s.dxx);
+  init_operator<Real>(s.y, s.dy, s.dyy);
+}
+
+template <typename Real>
+__global__ void set_payoff(State<Real> s) {
+  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (unsigned j = row(); j < s.num_y; j += rows())
+      for (unsigned i = column(); i < s.num_x; i += columns())
+        s.result(s.at_y(k, i, j)) = max(Real(s.x(i) - s.strikes(s.first + k)), Real(0));
+}
+// [setup]
+
+// [stencil]
+/// A row of an operator: lower R(i - 1) + centre R(i) + upper R(i + 1)
+template <typename Real>
+struct Stencil {
+  Real lower, centre, upper;
+};
+
+template <typename Real>
+__device__ Stencil<Real> stencil(View<Real, 2> d, View<Real, 2> dd, unsigned i, Real mu, Real var) {
+  const Real half = 0.5;
+  return {mu * d(0, i) + half * var * dd(0, i), mu * d(1, i) + half * var * dd(1, i),
+          mu * d(2, i) + half * var * dd(2, i)};
+}
+
+/// Row i of Lx / 2
+template <typename Real>
+__device__ Stencil<Real> half_stencil_x(const State<Real>& s, unsigned g, unsigned i, unsigned j) {
+  const Real half = 0.5;
+  const Real var = s.var_of_y(j) * s.var_of_t(g) * s.var_of_x(i);
+  const auto [lower, centre, upper] = stencil(s.dx, s.dxx, i, s.mu_x, var);
+  return {half * lower, half * centre, half * upper};
+}
+
+/// Row j of Ly
+template <typename Real>
+__device__ Stencil<Real> stencil_y(const State<Real>& s, unsigned j) {
+  return stencil(s.dy, s.dyy, j, s.mu_y, s.var_y);
+}
+// [stencil]
+
+// [transpose]
+constexpr unsigned tile_size = 32;  // points that a block's tile is wide and high
+constexpr unsigned tile_rows = 8;   // of a tile that the threads of a block take at once
+
+/// Passes a number of each point of `outer` grids on from read(k, y, x) to write(k, y, x, number):
+/// neighbouring threads read neighbours in x and write neighbours in y. The rows of a tile in
+/// shared memory are a number longer than they need be, so that a warp meets all banks along a
+/// column, too.
+template <typename Real, typename Read, typename Write>
+__device__ void transpose(unsigned outer, unsigned height, unsigned width, Read read, Write write) {
+  __shared__ Real tile[tile_size][tile_size + 1];
+  const unsigned lane = threadIdx.x;
+  for (unsigned k = blockIdx.z; k < outer; k += gridDim.z)
+    for (unsigned y0 = blockIdx.y * tile_size; y0 < height; y0 += gridDim.y * tile_size)
+      for (unsigned x0 = blockIdx.x * tile_size; x0 < width; x0 += gridDim.x * tile_size) {
+        for (unsigned m = threadIdx.y; m < tile_size; m += tile_rows)
+          if (y0 + m < height && x0 + lane < width) tile[m][lane] = read(k, y0 + m, x0 + lane);
+        __syncthreads();
+        for (unsigned m = threadIdx.y; m < tile_size; m += tile_rows)
+          if (y0 + lane < height && x0 + m < width) write(k, y0 + lane, x0 + m, tile[lane][m]);
+        __syncthreads();
+      }
+}
+// [transpose]
+
+// [time]
+/// Writes a row of the matrix 1 / dt - L / 2, given that of L / 2.
+template <typename Real>
+__device__ void set_row(const State<Real>& s, std::size_t p, const Stencil<Real>& half_stencil) {
+  s.lower(p) = -half_stencil.lower;
+  s.centre(p) = s.dt_inv - half_stencil.centre;
+  s.upper(p) = -half_stencil.upper;
+}
+
+/// V = Ly R and U = R / dt + Lx R / 2 + V, and the matrices along x
+template <typename Real>
+__global__ void explicit_xy(State<Real> s, unsigned g) {
+  const auto compute = [&](unsigned k, unsigned j, unsigned i) {
+    const std::size_t p = s.at_y(k, i, j);
+    const std::size_t next = std::size_t{s.outer} * s.num_x;  // from R(i, j) to R(i, j + 1)
+    const Stencil<Real> lx = half_stencil_x(s, g, i, j), ly = stencil_y(s, j);
+    const Real centre = s.result(p);
+    const Real above = i > 0 ? s.result(p - 1) : 0;
+    const Real below = i < s.num_x - 1 ? s.result(p + 1) : 0;
+    const Real left = j > 0 ? s.result(p - next) : 0;
+    const Real right = j < s.num_y - 1 ? s.result(p + next) : 0;
+    const Real v = ly.lower * left + ly.centre * centre + ly.upper * right;
+    s.v(p) = v;
+    return s.dt_inv * centre + lx.lower * above + lx.centre * centre + lx.upper * below + v;
+  };
+  const auto store = [&](unsigned k, unsigned j, unsigned i, Real u) {
+    const std::size_t p = s.at_x(k, i, j);
+    s.u(p) = u;
+    set_row(s, p, half_stencil_x(s, g, i, j));
+  };
+  transpose<Real>(s.outer, s.num_y, s.num_x, compute, store);
+}
+
+/// The right-hand side U' / dt - V / 2 along y, in place of R, and the matrices along y
+template <typename Real>
+__global__ void right_side_y(State<Real> s) {
+  const Real half = 0.5;
+  const auto load = [&](unsigned k, unsigned i, unsigned j) { return s.u(s.at_x(k, i, j)); };
+  const auto compute = [&](unsigned k, unsigned i, unsigned j, Real u) {
+    const std::size_t p = s.at_y(k, i, j);
+    const auto [lower, centre, upper] = stencil_y(s, j);
+    s.result(p) = s.dt_inv * u - half * s.v(p);
+    set_row(s, p, Stencil<Real>{half * lower, half * centre, half * upper});
+  };
+  transpose<Real>(s.outer, s.num_x, s.num_y, load, compute);
+}
+// [time]
+
+template <typename Real>
+__global__ void read_prices(State<Real> s) {
+  for (unsigned k = column(); k < s.outer; k += columns())
+    s.prices(s.first + k) = s.result(s.at_y(k, s.ix, s.iy));
+}
+
+// [cusparse]
+/// Throws if a call of cuSPARSE failed.
+inline void check(cusparseStatus_t status) {
+  if (status != CUSPARSE_STATUS_SUCCESS)
+    throw staircase::Failure(
+        staircase::Exit::exhausted,
+        std::string("the device failed: ") + cusparseGetErrorString(status) + " (cuSPARSE)");
+}
+
+/// What cuSPARSE keeps from call to call.
+class Handle {
+ public:
+  Handle() { check(cusparseCreate(&handle_)); }
+  ~Handle() { cusparseDestroy(handle_); }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  operator cusparseHandle_t() const { return handle_; }
+
+ private:
+  cusparseHandle_t handle_{};
+};
+
+constexpr int thomas = 0;  // as cuSPARSE numbers its algorithms
+constexpr auto buffer_size(double) { return cusparseDgtsvInterleavedBatch_bufferSizeExt; }
+constexpr auto buffer_size(float) { return cusparseSgtsvInterleavedBatch_bufferSizeExt; }
+constexpr auto gtsv(double) { return cusparseDgtsvInterleavedBatch; }
+constexpr auto gtsv(float) { return cusparseSgtsvInterleavedBatch; }
+
+/// The bytes that cuSPARSE needs to solve so many systems of n rows.
+template <typename Real>
+std::size_t buffer_bytes(const Handle& handle, const State<Real>& s, unsigned n, unsigned systems) {
+  std::size_t bytes = 0;
+  check(buffer_size(Real())(handle, thomas, static_cast<int>(n), s.lower.data(), s.centre.data(),
+                            s.upper.data(), s.u.data(), static_cast<int>(systems), &bytes));
+  return bytes;
+}
+
+/// Solves so many systems of n rows in place of their right-hand sides; the matrices are lost.
+template <typename Real>
+void solve_systems(const Handle& handle, const State<Real>& s, unsigned n, unsigned systems,
+                   View<Real, 1> right_sides, void* buffer) {
+  check(gtsv(Real())(handle, thomas, static_cast<int>(n), s.lower.data(), s.centre.data(),
+                     s.upper.data(), right_sides.data(), static_cast<int>(systems), buffer));
+}
+// [cusparse]
+
+// [launch]
+/// Blocks of `block` for so many columns, rows and layers, as far as a grid may reach.
+inline dim3 blocks(dim3 block, std::size_t columns, std::size_t rows = 1, std::size_t layers = 1) {
+  const auto ceil = [](std::size_t count, unsigned size, std::size_t most) {
+    return static_cast<unsigned>(std::min((count + size - 1) / size, most));
+  };
+  return {ceil(columns, block.x, 2147483647), ceil(rows, block.y, 65535),
+          ceil(layers, block.z, 65535)};
+}
+// [launch]
+
+// [solve]
+/// Prices s.outer options, from the payoff to the prices.
+template <typename Real>
+void roll_back(const Handle& handle, const State<Real>& s, void* buffer) {
+  const dim3 line(128), rows(32, 8), tile(tile_size, tile_size), of_tile(tile_size, tile_rows);
+  set_payoff<<<blocks(rows, s.num_x, s.num_y, s.outer), rows>>>(s);
+  check_launch();
+  for (unsigned g = s.num_t - 1; g-- > 0;) {
+    explicit_xy<<<blocks(tile, s.num_x, s.num_y, s.outer), of_tile>>>(s, g);
+    check_launch();
+    solve_systems(handle, s, s.num_x, s.outer * s.num_y, s.u, buffer);
+    right_side_y<<<blocks(tile, s.num_y, s.num_x, s.outer), of_tile>>>(s);
+    check_launch();
+    solve_systems(handle, s, s.num_y, s.outer * s.num_x, s.result, buffer);
+  }
+  read_prices<<<blocks(line, s.outer), line>>>(s);
+  check_launch();
+}
+
+template <typename Real>
+Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
+  if (problem.num_x * problem.num_y > most_points)
+    throw staircase::BadInput(
+        "numX = " + std::to_string(problem.num_x) + " and numY = " + std::to_string(problem.num_y) +
+        " make more points than cuSPARSE can count; an option may have at most " +
+        std::to_string(most_points));
+  const auto outer = static_cast<unsigned>(problem.outer);
+  const auto num_x = static_cast<unsigned>(problem.num_x);
+  const auto num_y = static_cast<unsigned>(problem.num_y);
+  const auto num_t = static_cast<unsigned>(problem.num_t);
+  const auto at_once = static_cast<unsigned>(options_at_once(problem));
+  const Real beta = problem.beta;
+  const Real nu2 = problem.nu * problem.nu;
+  const double step_x = 20 * problem.alpha * problem.s0 * std::sqrt(problem.t) / num_x;
+  const double step_y = 10 * problem.nu * std::sqrt(problem.t) / num_y;
+
+  timeline.begin("allocate");
+  DeviceArray<double, 1> strikes(outer), x(num_x), y(num_y);
+  DeviceArray<Real, 1> var_of_x(num_x), var_of_y(num_y), var_of_t(num_t);
+  DeviceArray<Real, 2> dx(3, num_x), dxx(3, num_x), dy(3, num_y), dyy(3, num_y);
+  const std::size_t points = std::size_t{at_once} * num_x * num_y;
+  DeviceArray<Real, 1> lower(points), centre(points), upper(points);
+  DeviceArray<Real, 1> u(points), v(points), result(points), device_prices(outer);
+  State<Real> s{0,
+                at_once,
+                num_x,
+                num_y,
+                num_t,
+                static_cast<std::size_t>(problem.s0 / step_x),
+                num_y / 2,
+                static_cast<Real>((num_t - 1) / problem.t),
+                0,
+                0,
+                nu2,
+                strikes.view(),
+                x.view(),
+                y.view(),
+                var_of_x.view(),
+                var_of_y.view(),
+                var_of_t.view(),
+                dx.view(),
+                dxx.view(),
+                dy.view(),
+                dyy.view(),
+                lower.view(),
+                centre.view(),
+                upper.view(),
+                u.view(),
+                v.view(),
+                result.view(),
+                device_prices.view()};
+  const Handle handle;
+  DeviceArray<std::byte, 1> buffer(std::max(buffer_bytes(handle, s, num_x, at_once * num_y),
+                                            buffer_bytes(handle, s, num_y, at_once * num_x)));
+  Prices<Real> prices(outer);
+
+  timeline.begin("copy in");
+  std::vector<double> host_strikes(outer);
+  for (std::size_t k = 0; k < outer; ++k) host_strikes[k] = problem.strike(k);
+  strikes.copy_from(host_strikes.data());
+
+  timeline.begin("kernels");
+  const dim3 line(128);
+  const unsigned longest = std::max({num_x, num_y, num_t});
+  init_grid<<<blocks(line, longest), line>>>(s, problem.s0, problem.t, step_x, step_y,
+                                             std::log(problem.alpha), beta, nu2);
+  check_launch();
+  init_operators<<<blocks(line, longest), line>>>(s);
+  check_launch();
+  for (; s.first < outer; s.first += at_once) {
+    s.outer = std::min(at_once, outer - s.first);
+    roll_back(handle, s, buffer.view().data());
+  }
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  device_prices.copy_to(prices.data());
+  return prices;
+}
+// [solve]
+
+}  // namespace local_volatility
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, local_volatility::workload,
+                              {.title = "cuSPARSE",
+                               .idea = "Solve with cuSPARSE's gtsvInterleavedBatch",
+                               .reals = local_volatility::reals,
+                               .traffic = local_volatility::traffic,
+                               .solve_f64 = local_volatility::solve<double>,
+                               .solve_f32 = local_volatility::solve<float>});
+}
