@@ -6,9 +6,12 @@ A number in a page is followed by an HTML comment that says where it comes from:
     2.02 ×<!-- MACHINE WORKLOAD DATASET PRECISION STAGE/STAGE speedup -->
 
 The last word is one of seconds, memory, error, of_limit, of_copy, phase:NAME (of one stage), speedup
-and efficiency (of two: the first one's time over the second one's). `MACHINE ceilings NAME` is a
-ceiling of the processor, `MACHINE ceilings gpu NAME` one of the GPU. `<!-- model -->` marks a number that is derived on the page, `<!-- published: SOURCE -->`
-one from the literature. In a section *The cost*, every time and every ratio needs such a comment.
+and efficiency (of two: the first one's time over the second one's). For a run of a sweep, which
+record_sweep.py writes, WORKLOAD is the recording's name and DATASET the value of the parameter, as in
+`MACHINE local_volatility_over_outer 64 f64 07_interleaved seconds`. `MACHINE ceilings NAME` is a ceiling
+of the processor, `MACHINE ceilings gpu NAME` one of the GPU. `<!-- model -->` marks a number that is
+derived on the page, `<!-- published: SOURCE -->` one from the literature. In a section *The cost*, every
+time and every ratio needs such a comment.
 
 Usage: figures.py --check|--update ROOT
 """
@@ -36,19 +39,39 @@ class Results:
 
     def __init__(self, directory):
         self.machines = {}
+        self.sweeps = {}  # by machine and name
         for path in sorted(pathlib.Path(directory).glob("*/*.json")):
             recording = json.loads(path.read_text())
-            if "runs" in recording:  # the counters of a profiler are another kind of recording
+            if "sweep" in recording:
+                self.sweeps[path.parent.name, path.stem] = recording
+            elif "runs" in recording:  # the counters of a profiler are another kind of recording
                 self.machines.setdefault(path.parent.name, []).append(recording)
 
-    def records(self, machine, workload, dataset, precision):
-        """The records of one run, by stage."""
+    def run(self, machine, workload, dataset, precision):
+        """One run and the recording that holds it."""
+        if (machine, workload) in self.sweeps:
+            return self.run_of_sweep(machine, workload, dataset, precision)
         for recording in self.machines.get(machine, []):
             for run in recording["runs"]:
                 if [run[key] for key in ("workload", "dataset", "precision")] == [
                         workload, dataset, precision]:
-                    return {record["stage"]: record for record in run["records"]}
+                    return run, recording
         raise UnknownKey(f"no run of {workload} {dataset} {precision} on {machine} is recorded")
+
+    def run_of_sweep(self, machine, name, value, precision):
+        """The run of a sweep with one value of its parameter, and the sweep."""
+        sweep = self.sweep(machine, name)
+        for run in sweep["runs"]:
+            if f"{run['value']:g}" == value and run["precision"] == precision:
+                return run, sweep
+        raise UnknownKey(f"{name} on {machine} holds no run in {precision} with "
+                         f"{sweep['sweep']} = {value}")
+
+    def sweep(self, machine, name):
+        """A recording over the values of a parameter."""
+        if (machine, name) not in self.sweeps:
+            raise UnknownKey(f"no sweep {name} on {machine} is recorded")
+        return self.sweeps[machine, name]
 
     def ceiling(self, machine, names):
         """A ceiling of a machine's processor, or of its GPU if the first name says so."""
@@ -67,12 +90,23 @@ class Results:
             return self.ceiling(words[0], words[2:])
         if len(words) < 6:
             raise UnknownKey("a key has six words: machine workload dataset precision stage figure")
-        records = self.records(*words[:4])
+        run, _ = self.run(*words[:4])
+        records = by_stage(run)
         stages = words[4].split("/")
         missing = [stage for stage in stages if stage not in records]
         if missing:
             raise UnknownKey(f"the stage {missing[0]} is not in the recorded run")
         return figure(" ".join(words[5:]), [records[stage] for stage in stages])
+
+
+def by_stage(run):
+    """The records of a run, by stage."""
+    return {record["stage"]: record for record in run["records"]}
+
+
+def seconds_text(seconds):
+    """A time in a fitting unit."""
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
 
 
 def figure(name, records):

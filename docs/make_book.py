@@ -44,11 +44,6 @@ def diff_html(stage):
             f'<div class="diff" role="figure" aria-label="Changes from the stage before">{rows}</div>\n')
 
 
-def seconds_text(seconds):
-    """A time in a fitting unit."""
-    return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
-
-
 def spread_text(record):
     """Half the distance between the extremes, as a share of the median."""
     times = record["seconds"]
@@ -79,7 +74,7 @@ def figures_rows(stage, results):
     for of_machine, recordings in results.machines.items():
         for recording in recordings:
             for run in recording["runs"]:
-                records = {record["stage"]: record for record in run["records"]}
+                records = figures.by_stage(run)
                 if run["workload"] != stage.workload or "seconds" not in records.get(stage.name, {}):
                     continue
                 record = records[stage.name]
@@ -89,7 +84,7 @@ def figures_rows(stage, results):
                                     ("step", stage.before and stage.before.name)):
                     if other != stage.name and "seconds" in records.get(other, {}):
                         ratio[name] = f"{figures.figure('speedup', [records[other], record]):.2f}"
-                cells = (of_machine, run["dataset"], run["precision"], seconds_text(record["seconds"]["median"]),
+                cells = (of_machine, run["dataset"], run["precision"], figures.seconds_text(record["seconds"]["median"]),
                          spread_text(record), ratio.get("zero", ""), ratio.get("step", ""),
                          share_text(record, "of_limit"), share_text(record, "of_copy"),
                          error_text(record))
@@ -129,13 +124,12 @@ def stages_html(of_workload, results):
         for recording in recordings:
             for run in recording["runs"]:
                 if run["workload"] == of_workload[0].workload and run["precision"] == "f64":
-                    columns.append((machine, run["dataset"],
-                                    {record["stage"]: record for record in run["records"]}))
+                    columns.append((machine, run["dataset"], figures.by_stage(run)))
     head = "".join(f"<th>{dataset}<br><small>{machine}</small></th>" for machine, dataset, _ in columns)
     rows = ""
     for stage in of_workload:
         times = "".join(
-            f"<td>{seconds_text(records[stage.name]['seconds']['median'])}</td>"
+            f"<td>{figures.seconds_text(records[stage.name]['seconds']['median'])}</td>"
             if "seconds" in records.get(stage.name, {}) else "<td></td>"
             for _, _, records in columns)
         lines = "+{} −{}".format(*stages.lines_changed(stage.before.source, stage.source)) \

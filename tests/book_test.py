@@ -13,6 +13,7 @@ HTML = pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(ROOT / "docs"))
 
 import figures  # noqa: E402 (the module lies in docs)
+import record_sweep  # noqa: E402
 import stages  # noqa: E402
 
 SECTIONS = ["The idea", "The transformation", "The work", "Correctness", "The cost", "Try it"]
@@ -123,12 +124,19 @@ RECORDING = {
          "repeats": [{"phases": {"solve x": 0.2}}, {"phases": {"solve x": 0.4}}]},
         {"stage": "01_b", "seconds": {"median": 0.617}, "of_copy": 0.149, "machine": {"cores": 2}}]}]}
 
+SWEEP = {
+    "sweep": "outer", "ceilings": {"copy": 1e9},
+    "runs": [{"workload": "w", "dataset": "d", "precision": "f64", "value": value, "records": [
+        {"stage": "00_a", "seconds": {"median": 1e-3 * value}},
+        {"stage": "01_b", "seconds": {"median": 0.008}}]} for value in (2.0, 32.0)]}
+
 GOOD = """## The cost
 1.23 s<!-- m w d f64 00_a seconds -->, 617.0 ms<!-- m w d f64 01_b seconds -->,
 2.00 ×<!-- m w d f64 00_a/01_b speedup -->, 1.0<!-- m w d f64 00_a/01_b efficiency -->,
 17 MB<!-- m w d f64 00_a memory -->, 3.4e-6<!-- m w d f64 00_a error -->,
 300 ms<!-- m w d f64 00_a phase:solve x -->, 45.6 GB/s<!-- m ceilings copy -->,
-4.29 TB/s<!-- m ceilings gpu copy -->, 14.9 %<!-- m w d f64 01_b of_copy -->,
+4.29 TB/s<!-- m ceilings gpu copy -->, 32 ms<!-- m w_over_outer 32 f64 00_a seconds -->,
+0.25 ×<!-- m w_over_outer 2 f64 00_a/01_b speedup -->, 14.9 %<!-- m w d f64 01_b of_copy -->,
 12 ms<!-- model -->, 3 s<!-- published: somebody -->, 16 numbers in 32 × 256 points."""
 
 
@@ -136,15 +144,19 @@ def escaped_mistakes():
     """Mistakes in a page's figures that the checker does not catch."""
     with tempfile.TemporaryDirectory() as name:
         pathlib.Path(name, "m").mkdir()
-        pathlib.Path(name, "m", "w.json").write_text(json.dumps(RECORDING))
+        for recording, content in (("w", RECORDING), ("w_over_outer", SWEEP)):
+            pathlib.Path(name, "m", f"{recording}.json").write_text(json.dumps(content))
         results = figures.Results(name)
     for problem in figures.problems("good", GOOD, results):
         yield f"a good page is refused: {problem}"
     numbers = [("1.23 s", "1.24 s"), ("617.0 ms", "617.1 ms"), ("2.00 ×", "1.99 ×"),
-               ("17 MB", "18 MB"), ("3.4e-6", "3.5e-6"), ("300 ms", "200 ms"), ("45.6", "45.7"), ("4.29 TB/s", "4.56 TB/s"), ("14.9 %", "15.0 %")]
+               ("17 MB", "18 MB"), ("3.4e-6", "3.5e-6"), ("300 ms", "200 ms"), ("45.6", "45.7"),
+               ("4.29 TB/s", "4.56 TB/s"), ("14.9 %", "15.0 %"), ("32 ms", "2 ms"), ("0.25 ×", "4.00 ×")]
     keys = [("00_a seconds", "07_z seconds"), ("d f64 00_a memory", "e f64 00_a memory"),
             ("phase:solve x", "phase:x"), ("ceilings copy", "ceilings flops"),
             ("gpu copy", "gpu flops"), ("01_b of_copy", "00_a of_copy"),
+            ("w_over_outer 32", "w_over_outer 64"), ("w_over_outer 32", "w_over_numX 32"),
+            ("32 f64", "32 f32"),
             ("<!-- model -->", ""), ("<!-- published: somebody -->", "")]
     for right, wrong in numbers + keys:
         page = GOOD.replace(right, wrong, 1)
@@ -152,6 +164,36 @@ def escaped_mistakes():
             yield f"{right} → {wrong}"
         if (right, wrong) in numbers and figures.update(page, results) != GOOD:
             yield f"{wrong} is not updated to {right}"
+
+
+def mistaken_sweeps():
+    """Sweeps that are taken for ordinary recordings, or recorded wrongly."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        (directory / "m").mkdir()
+        climb, output = directory / "climb", directory / "m" / "w_over_n.json"
+        climb.write_text('''#!/bin/sh
+[ "$*" = "w --repeat 2 --set n=$(echo "$5" | cut -d= -f2) --json $7" ] || exit 2
+[ "$5" = n=3 ] && exit 3
+echo "{\\"date\\": \\"$5\\", \\"runs\\": [{\\"workload\\": \\"w\\"}]}" >"$7"
+[ "$5" != n=2 ]''')
+        climb.chmod(0o700)
+        if record_sweep.main(str(climb), output, "n", "1,4", "w", "--repeat", "2") != 0:
+            yield "a good sweep fails"
+        expected = {"date": "n=4", "sweep": "n", "runs": [{"workload": "w", "value": 1.0},
+                                                          {"workload": "w", "value": 4.0}]}
+        if json.loads(output.read_text()) != expected:
+            yield f"{output.read_text()} is recorded"
+        if figures.Results(directory).machines:
+            yield "it is taken for an ordinary recording"
+        if record_sweep.main(str(climb), output, "n", "2,4", "w", "--repeat", "2") != 1:
+            yield "a stage that fails goes unnoticed"
+        try:
+            record_sweep.main(str(climb), output, "n", "3,4", "w", "--repeat", "2")
+            yield "a runner that records nothing goes unnoticed"
+        except SystemExit as end:
+            if "status 3" not in str(end):
+                yield f"it says '{end}'"
 
 
 def miscounted_lines():
@@ -189,6 +231,7 @@ CHECKS = [
     ("every quoted figure is recorded",
      lambda: [] if figures.main("--check", ROOT) == 0 else ["see above"]),
     ("mistakes in quoted figures are caught", escaped_mistakes),
+    ("sweeps are recorded and kept apart", mistaken_sweeps),
     ("the README's table is a recorded one", unrecorded_tables),
     ("changed lines are counted", miscounted_lines),
 ]
