@@ -109,6 +109,21 @@ def seconds_text(seconds):
     return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
 
 
+def machine_text(recording):
+    """The device of a recording where it is not the processor, else nothing."""
+    names = {record["device_name"] for run in recording["runs"] for record in run["records"]
+             if record.get("device") == "gpu"}
+    return "".join(f"{name}; host: " for name in sorted(names))
+
+
+def recording_text(recording, repeats):
+    """Machine, date and revision of a recording."""
+    machine = recording["machine"]
+    return (f"{machine_text(recording)}{machine['cpu']}, {machine['cores']} cores, "
+            f"{machine['system']}, {machine['compiler']}; "
+            f"medians of {repeats}; {recording['date'][:10]}, revision {recording['revision']}")
+
+
 def figure(name, records):
     """One figure of one stage, or of two compared."""
     record = records[0]

@@ -1,5 +1,6 @@
 """The book as it was built: book_test.py ROOT HTML_DIRECTORY. Speaks TAP."""
 
+import contextlib
 import html.parser
 import json
 import pathlib
@@ -13,6 +14,7 @@ HTML = pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(ROOT / "docs"))
 
 import figures  # noqa: E402 (the module lies in docs)
+import plots  # noqa: E402
 import record_sweep  # noqa: E402
 import stages  # noqa: E402
 
@@ -87,6 +89,107 @@ def incomplete_pages():
         source = HTML / f"{directory.parent.name}_{directory.name}_source.html"
         if source.name not in text or "solve" not in source.read_text():
             yield f"{directory.name}: no source"
+
+
+def stages_of_plot(kind, words):
+    """The stages that a plot must show."""
+    results = figures.Results(ROOT / "docs" / "results")
+    runs = ([results.run(*words)[0]] if kind == "ladder" else
+            [run for run in results.sweep(*words[:2])["runs"] if run["precision"] == words[2]])
+    return {record["stage"] for run in runs for record in run["records"] if "seconds" in record}
+
+
+def incomplete_plots():
+    """Plots that a page asks for and that are not there, or lack words, a stage or the page's colours."""
+    asked = list(plots.requests(ROOT))
+    if not any(kind == "ladder" for _, _, kind, _ in asked):
+        yield "no page asks for a ladder"
+    for page, file, kind, words in asked:
+        label = re.search(r"\{#(\w+)\}", page.read_text())[1]
+        text = (HTML / f"{label}.html").read_text()
+        name = re.escape(file.removesuffix(".html"))
+        drawings = re.findall(rf'<svg class="(\w+)"[^>]*role="img" aria-label="([^"]+)">'
+                              rf'((?:(?!</svg>).)*id="{name}.*?)</svg>', text, re.DOTALL)
+        if [width for width, _, _ in drawings] != list(plots.WIDTHS):
+            yield f"{label}: {file} is there {len(drawings)} times"
+        for width, alternative, drawing in drawings:
+            for stage in stages_of_plot(kind, words):
+                if stage not in alternative or f">{stage}</text>" not in drawing:
+                    yield f"{label}: {file}, {width}, does not show {stage}"
+            if set(re.findall(r"#[0-9a-f]{6}\b", drawing)):
+                yield f"{label}: {file} has colours of its own"
+        caption = re.search(r'<figcaption class="caption">([^<]*revision[^<]*)<', text)
+        if not caption or words[0] == "h200" and "H200" not in caption[1]:
+            yield f"{label}: the caption does not name machine and revision"
+
+
+def recording(value, *medians):
+    """A run of two stages, one on a processor and one on a GPU."""
+    return {"workload": "w", "dataset": "d", "precision": "f64", "value": value, "records": [
+        {"stage": stage, "device": device, "device_name": "G", "repeats": [{}] * 5,
+         "parameters": {"n": value, "m": 3}, "seconds": {"median": median}}
+        for stage, device, median in zip(("00_a", "01_b"), ("cpu", "gpu"), medians)]}
+
+
+@contextlib.contextmanager
+def small_repository():
+    """The workloads and the results of a repository with one workload, a run of it and a sweep."""
+    about = {"machine": {"cpu": "C", "cores": 2, "system": "S", "compiler": "g++"},
+             "date": "2026-01-02T03:04:05Z", "revision": "abc"}
+    sweep = {"sweep": "n", "runs": [recording(100, 0.1, 0.01), recording(1, 0.001, 0.01)]}
+    published = {"d": {"source": "somebody", "seconds": {"by hand": 90}}}
+    with tempfile.TemporaryDirectory() as name:
+        root = pathlib.Path(name)
+        for stage in ("00_a", "01_b"):
+            (root / "stages" / "w" / stage).mkdir(parents=True)
+            (root / "stages" / "w" / stage / "s.cpp").write_text('.title = "T" .idea = "I"')
+        (root / "m").mkdir()
+        for path, content in (("stages/w/published.json", published),
+                              ("m/w.json", about | {"runs": [recording(1, 2, 0.5)]}),
+                              ("m/w_over_n.json", about | sweep)):
+            (root / path).write_text(json.dumps(content))
+        yield stages.find_stages(root), figures.Results(root)
+
+
+def wrong_plots():
+    """What plots of known recordings lack, and whether they change."""
+    with small_repository() as known:
+        ladder = plots.ladder(["m", "w", "d", "f64"], *known)
+        crossover = plots.crossover(["m", "w_over_n", "f64", "00_a", "01_b"], *known)
+    ladder_svg, crossover_svg = plots.figure_html(ladder, "a"), plots.figure_html(crossover, "b")
+    for text, words in (
+            (ladder.alternative, "00_a 2 s on the CPU, 01_b 500 ms on the GPU"),
+            (ladder.alternative, "by hand: 90 s"),
+            (ladder.caption, "G; host: C, 2 cores, S, g++; medians of 5; 2026-01-02, revision abc"),
+            (ladder.caption, "Dashed: somebody."),
+            (crossover.alternative, "00_a from 1 ms at 1 to 100 ms at 100"),
+            (crossover.alternative, "cross at n ≈ 10."),
+            (crossover.caption, "f64, m = 3. G"),
+            *((ladder_svg, f">{text}<") for text in ("2 s", "500 ms", "CPU", "GPU", "by hand: 90 s")),
+            *((crossover_svg, f">{text}<") for text in ("n ≈ 10", "00_a", "01_b"))):
+        if words not in text:
+            yield f"'{words}' is not in '{text[:200]}'"
+    if (plots.figure_html(ladder, "a"), plots.figure_html(crossover, "b")) != (ladder_svg, crossover_svg):
+        yield "a plot is drawn differently the second time"
+
+
+def plots_of_nothing():
+    """Plots that are drawn although what they would show is not recorded, or is no stage any more."""
+    with small_repository() as (workloads, results):
+        stages_gone = {"w": workloads["w"][:1]}
+        for draw, words, of in (
+                (plots.ladder, "m w e f64", workloads), (plots.ladder, "m w d", workloads),
+                (plots.ladder, "m v d f64", workloads), (plots.ladder, "m w d f64", stages_gone),
+                (plots.crossover, "m w f64 00_a 01_b", workloads),
+                (plots.crossover, "m w_over_n f32 00_a 01_b", workloads),
+                (plots.crossover, "m w_over_n f64 00_a 02_c", workloads),
+                (plots.crossover, "m w_over_n f64 00_a 00_a", workloads),
+                (plots.crossover, "m w_over_n f64 00_a", workloads)):
+            try:
+                draw(words.split(), of, results)
+                yield f"{draw.__name__} {words}"
+            except figures.UnknownKey:
+                pass
 
 
 def missing_from_sidebar():
@@ -225,6 +328,9 @@ CHECKS = [
     ("every link leads somewhere", broken_links),
     ("nothing is loaded from outside", loaded_from_outside),
     ("every stage's page is complete", incomplete_pages),
+    ("every plot is complete", incomplete_plots),
+    ("plots show what is recorded", wrong_plots),
+    ("plots of what is not recorded are refused", plots_of_nothing),
     ("the sidebar lists the stages in order", missing_from_sidebar),
     ("previous and next walk the whole book", unreached_pages),
     ("the maths script is there", lambda: [] if (HTML / "mathjax/MathJax.js").exists() else ["no"]),
