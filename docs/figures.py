@@ -47,25 +47,19 @@ class Results:
             elif "runs" in recording:  # the counters of a profiler are another kind of recording
                 self.machines.setdefault(path.parent.name, []).append(recording)
 
-    def run(self, machine, workload, dataset, precision):
-        """One run and the recording that holds it."""
-        if (machine, workload) in self.sweeps:
-            return self.run_of_sweep(machine, workload, dataset, precision)
-        for recording in self.machines.get(machine, []):
-            for run in recording["runs"]:
-                if [run[key] for key in ("workload", "dataset", "precision")] == [
-                        workload, dataset, precision]:
-                    return run, recording
-        raise UnknownKey(f"no run of {workload} {dataset} {precision} on {machine} is recorded")
+    def runs(self, machine, workload, dataset, precision):
+        """The runs of one problem, each with the recording that holds it."""
+        sweep = self.sweeps.get((machine, workload))
 
-    def run_of_sweep(self, machine, name, value, precision):
-        """The run of a sweep with one value of its parameter, and the sweep."""
-        sweep = self.sweep(machine, name)
-        for run in sweep["runs"]:
-            if f"{run['value']:g}" == value and run["precision"] == precision:
-                return run, sweep
-        raise UnknownKey(f"{name} on {machine} holds no run in {precision} with "
-                         f"{sweep['sweep']} = {value}")
+        def solves(run):
+            names = ([workload, f"{run['value']:g}"] if sweep else [run["workload"], run["dataset"]])
+            return names + [run["precision"]] == [workload, dataset, precision]
+
+        found = [(run, recording) for recording in ([sweep] if sweep else self.machines.get(machine, []))
+                 for run in recording["runs"] if solves(run)]
+        if not found:
+            raise UnknownKey(f"no run of {workload} {dataset} {precision} on {machine} is recorded")
+        return found
 
     def sweep(self, machine, name):
         """A recording over the values of a parameter."""
@@ -90,13 +84,14 @@ class Results:
             return self.ceiling(words[0], words[2:])
         if len(words) < 6:
             raise UnknownKey("a key has six words: machine workload dataset precision stage figure")
-        run, _ = self.run(*words[:4])
-        records = by_stage(run)
         stages = words[4].split("/")
-        missing = [stage for stage in stages if stage not in records]
-        if missing:
-            raise UnknownKey(f"the stage {missing[0]} is not in the recorded run")
-        return figure(" ".join(words[5:]), [records[stage] for stage in stages])
+        runs = [by_stage(run) for run, _ in self.runs(*words[:4])]
+        for records in runs:
+            if all(stage in records for stage in stages):
+                return figure(" ".join(words[5:]), [records[stage] for stage in stages])
+        missing = [stage for stage in stages if all(stage not in records for records in runs)]
+        raise UnknownKey(f"the stage {missing[0]} is not in the recorded run" if missing else
+                         f"no recorded run holds both {' and '.join(stages)}")
 
 
 def by_stage(run):

@@ -58,10 +58,22 @@ def is_yardstick(record):
     return record["stage"].startswith("yardstick_")
 
 
-def timed(run):
-    """The records of a run that hold times, stages first."""
-    return sorted((record for record in run["records"] if "seconds" in record),
-                  key=lambda record: (is_yardstick(record), record["stage"]))
+def timed(runs):
+    """The records of some runs that hold times, stages first; of a stage, the first record."""
+    records = {}
+    for run in runs:
+        for record in run["records"]:
+            if "seconds" in record:
+                records.setdefault(record["stage"], record)
+    return sorted(records.values(), key=lambda record: (is_yardstick(record), record["stage"]))
+
+
+def recordings_text(runs):
+    """Machine, date and revision of some runs: (run, recording)."""
+    texts = dict.fromkeys(
+        figures.recording_text(recording, len(timed([run])[0]["repeats"]))
+        for run, recording in runs if timed([run]))
+    return "; ".join(texts)
 
 
 # --- The ladder
@@ -97,14 +109,14 @@ def draw_ladder(axes, width, records, published):
     axes.legend(loc="lower left")
 
 
-def check_stages(run, of_workload):
-    """Refuses a run of stages that there are no more."""
+def check_stages(records, of_workload):
+    """Refuses the records of stages that there are no more."""
     directory = of_workload[0].source.parent.parent
     known = {stage.name for stage in of_workload} | {
         f"yardstick_{path.stem}" for path in directory.glob("yardsticks/*")}
-    for record in run["records"]:
+    for record in records:
         if record["stage"] not in known:
-            raise figures.UnknownKey(f"the recorded run holds {record['stage']}, which is no stage")
+            raise figures.UnknownKey(f"{record['stage']} is recorded, which is no stage")
 
 
 def published_times(of_workload, dataset):
@@ -115,41 +127,42 @@ def published_times(of_workload, dataset):
 
 
 def ladder(words, workloads, results):
-    """The ladder of one recorded run."""
+    """The ladder of one problem; its runs may be recorded in several files."""
     if len(words) != 4 or words[1] not in workloads:
         raise figures.UnknownKey("a ladder is named machine.workload.dataset.precision")
-    run, recording = results.run(*words)
-    of_workload = workloads[words[1]]
-    check_stages(run, of_workload)
-    records = timed(run)
-    published = published_times(of_workload, run["dataset"])
-    missing = [stage.name for stage in of_workload
-               if stage.name not in [record["stage"] for record in records]]
-    problem = f"{run['workload']}, {run['dataset']}, {run['precision']}"
+    machine, workload, dataset, precision = words
+    runs = results.runs(*words)
+    records = timed(run for run, _ in runs)
+    check_stages(records, workloads[workload])
+    published = published_times(workloads[workload], dataset)
+    recorded = {record["stage"] for record in records}
+    missing = [stage.name for stage in workloads[workload] if stage.name not in recorded]
+    problem = f"{workload}, {dataset}, {precision}"
     times = [f"{record['stage']} {figures.seconds_text(median(record))} on the "
              f"{DEVICES[record['device']][0]}" for record in records]
     lines = [f"{what}: {figures.seconds_text(time)}" for what, time in published["seconds"].items()]
-    caption = f"{problem}. {figures.recording_text(recording, len(records[0]['repeats']))}."
+    alternative = f"The time of each stage of {problem}, on a logarithmic scale: {', '.join(times)}."
+    caption = f"{problem}. {recordings_text(runs)}."
     if lines:
+        alternative += f" Lines for scale: {'; '.join(lines)}."
         caption += f" Dashed: {published['source']}."
     if missing:
-        caption += f" Not recorded there: {', '.join(missing)}."
-    return Plot(f"The ladder of {problem}",
-                f"The time of each stage of {problem}, on a logarithmic scale: {', '.join(times)}."
-                + (f" Lines for scale: {'; '.join(lines)}." if lines else ""), caption,
+        caption += f" Not recorded on {machine}: {', '.join(missing)}."
+    return Plot(f"The ladder of {problem}", alternative, caption,
                 lambda axes, width: draw_ladder(axes, width, records, published["seconds"]))
 
 
 # --- The crossover
 
 def crossings(a, b):
-    """Where two curves over the same values cross, with logarithms of both axes interpolated."""
-    found = []
-    for (x0, a0), (x1, a1), (_, b0), (_, b1) in zip(a, a[1:], b, b[1:]):
-        before, after = math.log(a0 / b0), math.log(a1 / b1)
+    """Where two curves cross, with the logarithms of both axes interpolated."""
+    a, b, found = dict(a), dict(b), []
+    values = sorted(a.keys() & b.keys())
+    for left, right in zip(values, values[1:]):
+        before, after = math.log(a[left] / b[left]), math.log(a[right] / b[right])
         if (before < 0) != (after < 0):
             share = before / (before - after)
-            found.append((x0 * (x1 / x0) ** share, a0 * (a1 / a0) ** share))
+            found.append((left * (right / left) ** share, a[left] * (a[right] / a[left]) ** share))
     return found
 
 
@@ -181,16 +194,16 @@ def curves_of(sweep, precision):
     """The times of each stage of a sweep: (value, seconds), by stage."""
     curves = {}
     for run in sorted(sweep["runs"], key=lambda run: run["value"]):
-        for record in timed(run) if run["precision"] == precision else ():
+        for record in timed([run]) if run["precision"] == precision else ():
             curves.setdefault(record["stage"], []).append((run["value"], median(record)))
     if len(curves) > len(COLOURS):
         raise figures.UnknownKey(f"a plot holds {len(COLOURS)} stages at most, not {len(curves)}")
     return curves
 
 
-def parameters_text(sweep, records):
+def parameters_text(sweep):
     """The parameters that are the same in all runs of a sweep."""
-    parameters = records[0].get("parameters", {})
+    parameters = timed(sweep["runs"])[0]["parameters"]
     return ", ".join(f"{key} = {value:g}" for key, value in parameters.items()
                      if key != sweep["sweep"])
 
@@ -208,7 +221,7 @@ def crossover(words, _, results):
     points = crossings(*(curves[stage] for stage in pair))
     if not points:
         raise figures.UnknownKey(f"the recorded times of {pair[0]} and {pair[1]} do not cross")
-    parameter, records = sweep["sweep"], timed(sweep["runs"][0])
+    parameter = sweep["sweep"]
     ranges = [f"{stage} from {figures.seconds_text(curve[0][1])} at {curve[0][0]:g} to "
               f"{figures.seconds_text(curve[-1][1])} at {curve[-1][0]:g}"
               for stage, curve in curves.items()]
@@ -217,8 +230,8 @@ def crossover(words, _, results):
                 f"The time of {title}, both on logarithmic scales: {', '.join(ranges)}. "
                 f"{pair[0]} and {pair[1]} cross at {parameter} ≈ "
                 f"{' and '.join(near(x) for x, _ in points)}.",
-                f"{title}, {parameters_text(sweep, records)}. "
-                f"{figures.recording_text(sweep, len(records[0]['repeats']))}.",
+                f"{title}, {parameters_text(sweep)}. "
+                f"{recordings_text((run, sweep) for run in sweep['runs'])}.",
                 lambda axes, _: draw_crossover(axes, parameter, curves, points))
 
 

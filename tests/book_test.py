@@ -94,7 +94,7 @@ def incomplete_pages():
 def stages_of_plot(kind, words):
     """The stages that a plot must show."""
     results = figures.Results(ROOT / "docs" / "results")
-    runs = ([results.run(*words)[0]] if kind == "ladder" else
+    runs = ([run for run, _ in results.runs(*words)] if kind == "ladder" else
             [run for run in results.sweep(*words[:2])["runs"] if run["precision"] == words[2]])
     return {record["stage"] for run in runs for record in run["records"] if "seconds" in record}
 
@@ -123,29 +123,31 @@ def incomplete_plots():
             yield f"{label}: the caption does not name machine and revision"
 
 
-def recording(value, *medians):
+def run_of(value, *medians, names=("00_a", "01_b")):
     """A run of two stages, one on a processor and one on a GPU."""
     return {"workload": "w", "dataset": "d", "precision": "f64", "value": value, "records": [
         {"stage": stage, "device": device, "device_name": "G", "repeats": [{}] * 5,
          "parameters": {"n": value, "m": 3}, "seconds": {"median": median}}
-        for stage, device, median in zip(("00_a", "01_b"), ("cpu", "gpu"), medians)]}
+        for stage, device, median in zip(names, ("cpu", "gpu"), medians)]}
 
 
 @contextlib.contextmanager
 def small_repository():
-    """The workloads and the results of a repository with one workload, a run of it and a sweep."""
+    """The workloads and the results of a repository with one workload, two runs of it and a sweep."""
     about = {"machine": {"cpu": "C", "cores": 2, "system": "S", "compiler": "g++"},
              "date": "2026-01-02T03:04:05Z", "revision": "abc"}
-    sweep = {"sweep": "n", "runs": [recording(100, 0.1, 0.01), recording(1, 0.001, 0.01)]}
+    sweep = {"sweep": "n", "runs": [run_of(100, 0.1, 0.01), run_of(1, 0.001, 0.01)]}
     published = {"d": {"source": "somebody", "seconds": {"by hand": 90}}}
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name)
-        for stage in ("00_a", "01_b"):
+        for stage in ("00_a", "01_b", "02_c", "03_d"):
             (root / "stages" / "w" / stage).mkdir(parents=True)
             (root / "stages" / "w" / stage / "s.cpp").write_text('.title = "T" .idea = "I"')
         (root / "m").mkdir()
         for path, content in (("stages/w/published.json", published),
-                              ("m/w.json", about | {"runs": [recording(1, 2, 0.5)]}),
+                              ("m/w.json", about | {"runs": [run_of(1, 2, 0.5)]}),
+                              ("m/w_more.json", about | {"revision": "def", "runs": [
+                                  run_of(1, 3, 7, names=("00_a", "02_c"))]}),
                               ("m/w_over_n.json", about | sweep)):
             (root / path).write_text(json.dumps(content))
         yield stages.find_stages(root), figures.Results(root)
@@ -158,19 +160,33 @@ def wrong_plots():
         crossover = plots.crossover(["m", "w_over_n", "f64", "00_a", "01_b"], *known)
     ladder_svg, crossover_svg = plots.figure_html(ladder, "a"), plots.figure_html(crossover, "b")
     for text, words in (
-            (ladder.alternative, "00_a 2 s on the CPU, 01_b 500 ms on the GPU"),
+            (ladder.alternative, "00_a 2 s on the CPU, 01_b 500 ms on the GPU, 02_c 7 s on"),
             (ladder.alternative, "by hand: 90 s"),
             (ladder.caption, "G; host: C, 2 cores, S, g++; medians of 5; 2026-01-02, revision abc"),
+            (ladder.caption, "revision def."), (ladder.caption, "Not recorded on m: 03_d."),
             (ladder.caption, "Dashed: somebody."),
             (crossover.alternative, "00_a from 1 ms at 1 to 100 ms at 100"),
             (crossover.alternative, "cross at n ≈ 10."),
             (crossover.caption, "f64, m = 3. G"),
-            *((ladder_svg, f">{text}<") for text in ("2 s", "500 ms", "CPU", "GPU", "by hand: 90 s")),
+            *((ladder_svg, f">{text}<") for text in ("2 s", "500 ms", "02_c", "CPU", "GPU", "by hand: 90 s")),
             *((crossover_svg, f">{text}<") for text in ("n ≈ 10", "00_a", "01_b"))):
         if words not in text:
             yield f"'{words}' is not in '{text[:200]}'"
     if (plots.figure_html(ladder, "a"), plots.figure_html(crossover, "b")) != (ladder_svg, crossover_svg):
         yield "a plot is drawn differently the second time"
+
+
+def confused_runs():
+    """Figures that are not found, or that compare times of two recordings."""
+    with small_repository() as (_, results):
+        for key, expected in (("00_a seconds", 2), ("02_c seconds", 7), ("00_a/02_c speedup", 3 / 7)):
+            if results.value(f"m w d f64 {key}") != expected:
+                yield f"{key} is {results.value(f'm w d f64 {key}')}"
+        try:
+            yield f"01_b/02_c is {results.value('m w d f64 01_b/02_c speedup')}"
+        except figures.UnknownKey as error:
+            if "both 01_b and 02_c" not in str(error):
+                yield f"it says '{error}'"
 
 
 def plots_of_nothing():
@@ -337,6 +353,7 @@ CHECKS = [
     ("every quoted figure is recorded",
      lambda: [] if figures.main("--check", ROOT) == 0 else ["see above"]),
     ("mistakes in quoted figures are caught", escaped_mistakes),
+    ("figures compare times of one recording", confused_runs),
     ("sweeps are recorded and kept apart", mistaken_sweeps),
     ("the README's table is a recorded one", unrecorded_tables),
     ("changed lines are counted", miscounted_lines),
