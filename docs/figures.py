@@ -6,9 +6,12 @@ A number in a page is followed by an HTML comment that says where it comes from:
     2.02 ×<!-- MACHINE WORKLOAD DATASET PRECISION STAGE/STAGE speedup -->
 
 The last word is one of seconds, memory, error, of_limit, of_copy, phase:NAME (of one stage), speedup
-and efficiency (of two: the first one's time over the second one's). `MACHINE ceilings NAME` is a
-ceiling of the processor, `MACHINE ceilings gpu NAME` one of the GPU. `<!-- model -->` marks a number that is derived on the page, `<!-- published: SOURCE -->`
-one from the literature. In a section *The cost*, every time and every ratio needs such a comment.
+and efficiency (of two: the first one's time over the second one's). For a run of a sweep, which
+record_sweep.py writes, WORKLOAD is the recording's name and DATASET the value of the parameter, as in
+`MACHINE local_volatility_over_outer 64 f64 07_interleaved seconds`. `MACHINE ceilings NAME` is a ceiling
+of the processor, `MACHINE ceilings gpu NAME` one of the GPU. `<!-- model -->` marks a number that is
+derived on the page, `<!-- published: SOURCE -->` one from the literature. In a section *The cost*, every
+time and every ratio needs such a comment.
 
 Usage: figures.py --check|--update ROOT
 """
@@ -36,19 +39,33 @@ class Results:
 
     def __init__(self, directory):
         self.machines = {}
+        self.sweeps = {}  # by machine and name
         for path in sorted(pathlib.Path(directory).glob("*/*.json")):
             recording = json.loads(path.read_text())
-            if "runs" in recording:  # the counters of a profiler are another kind of recording
+            if "sweep" in recording:
+                self.sweeps[path.parent.name, path.stem] = recording
+            elif "runs" in recording:  # the counters of a profiler are another kind of recording
                 self.machines.setdefault(path.parent.name, []).append(recording)
 
-    def records(self, machine, workload, dataset, precision):
-        """The records of one run, by stage."""
-        for recording in self.machines.get(machine, []):
-            for run in recording["runs"]:
-                if [run[key] for key in ("workload", "dataset", "precision")] == [
-                        workload, dataset, precision]:
-                    return {record["stage"]: record for record in run["records"]}
-        raise UnknownKey(f"no run of {workload} {dataset} {precision} on {machine} is recorded")
+    def runs(self, machine, workload, dataset, precision):
+        """The runs of one problem, each with the recording that holds it."""
+        sweep = self.sweeps.get((machine, workload))
+
+        def solves(run):
+            names = ([workload, f"{run['value']:g}"] if sweep else [run["workload"], run["dataset"]])
+            return names + [run["precision"]] == [workload, dataset, precision]
+
+        found = [(run, recording) for recording in ([sweep] if sweep else self.machines.get(machine, []))
+                 for run in recording["runs"] if solves(run)]
+        if not found:
+            raise UnknownKey(f"no run of {workload} {dataset} {precision} on {machine} is recorded")
+        return found
+
+    def sweep(self, machine, name):
+        """A recording over the values of a parameter."""
+        if (machine, name) not in self.sweeps:
+            raise UnknownKey(f"no sweep {name} on {machine} is recorded")
+        return self.sweeps[machine, name]
 
     def ceiling(self, machine, names):
         """A ceiling of a machine's processor, or of its GPU if the first name says so."""
@@ -67,12 +84,39 @@ class Results:
             return self.ceiling(words[0], words[2:])
         if len(words) < 6:
             raise UnknownKey("a key has six words: machine workload dataset precision stage figure")
-        records = self.records(*words[:4])
         stages = words[4].split("/")
-        missing = [stage for stage in stages if stage not in records]
-        if missing:
-            raise UnknownKey(f"the stage {missing[0]} is not in the recorded run")
-        return figure(" ".join(words[5:]), [records[stage] for stage in stages])
+        runs = [by_stage(run) for run, _ in self.runs(*words[:4])]
+        for records in runs:
+            if all(stage in records for stage in stages):
+                return figure(" ".join(words[5:]), [records[stage] for stage in stages])
+        missing = [stage for stage in stages if all(stage not in records for records in runs)]
+        raise UnknownKey(f"the stage {missing[0]} is not in the recorded run" if missing else
+                         f"no recorded run holds both {' and '.join(stages)}")
+
+
+def by_stage(run):
+    """The records of a run, by stage."""
+    return {record["stage"]: record for record in run["records"]}
+
+
+def seconds_text(seconds):
+    """A time in a fitting unit."""
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
+
+
+def machine_text(recording):
+    """The device of a recording where it is not the processor, else nothing."""
+    names = {record["device_name"] for run in recording["runs"] for record in run["records"]
+             if record.get("device") == "gpu"}
+    return "".join(f"{name}; host: " for name in sorted(names))
+
+
+def recording_text(recording, repeats):
+    """Machine, date and revision of a recording."""
+    machine = recording["machine"]
+    return (f"{machine_text(recording)}{machine['cpu']}, {machine['cores']} cores, "
+            f"{machine['system']}, {machine['compiler']}; "
+            f"medians of {repeats}; {recording['date'][:10]}, revision {recording['revision']}")
 
 
 def figure(name, records):

@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 import figures
+import plots
 import stages
 
 AWESOME = pathlib.Path("/usr/share/doxygen-awesome-css")
@@ -44,11 +45,6 @@ def diff_html(stage):
             f'<div class="diff" role="figure" aria-label="Changes from the stage before">{rows}</div>\n')
 
 
-def seconds_text(seconds):
-    """A time in a fitting unit."""
-    return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
-
-
 def spread_text(record):
     """Half the distance between the extremes, as a share of the median."""
     times = record["seconds"]
@@ -67,19 +63,12 @@ def share_text(record, name):
     return f"{100 * record[name]:.3g} %" if name in record else ""
 
 
-def machine_text(recording):
-    """The device of a recording where it is not the processor, else nothing."""
-    names = {record["device_name"] for run in recording["runs"] for record in run["records"]
-             if record.get("device") == "gpu"}
-    return "".join(f"{name}; host: " for name in sorted(names))
-
-
 def figures_rows(stage, results):
     """Yields a table row a recorded run of a stage."""
     for of_machine, recordings in results.machines.items():
         for recording in recordings:
             for run in recording["runs"]:
-                records = {record["stage"]: record for record in run["records"]}
+                records = figures.by_stage(run)
                 if run["workload"] != stage.workload or "seconds" not in records.get(stage.name, {}):
                     continue
                 record = records[stage.name]
@@ -89,18 +78,12 @@ def figures_rows(stage, results):
                                     ("step", stage.before and stage.before.name)):
                     if other != stage.name and "seconds" in records.get(other, {}):
                         ratio[name] = f"{figures.figure('speedup', [records[other], record]):.2f}"
-                cells = (of_machine, run["dataset"], run["precision"], seconds_text(record["seconds"]["median"]),
+                cells = (of_machine, run["dataset"], run["precision"],
+                         figures.seconds_text(record["seconds"]["median"]),
                          spread_text(record), ratio.get("zero", ""), ratio.get("step", ""),
                          share_text(record, "of_limit"), share_text(record, "of_copy"),
                          error_text(record))
                 yield "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
-
-
-def recording_text(recording, repeats):
-    """Machine, date and revision of a recording."""
-    machine = recording["machine"]
-    return (f"{machine_text(recording)}{machine['cpu']}, {machine['cores']} cores, {machine['system']}, {machine['compiler']}; "
-            f"medians of {repeats}; {recording['date'][:10]}, revision {recording['revision']}")
 
 
 def figures_html(stage, results):
@@ -111,7 +94,7 @@ def figures_html(stage, results):
     titles = ("machine", "data set", "precision", "time", "spread", "× 00", "× step", "of limit", "of copy",
               "error")
     captions = dict.fromkeys(
-        recording_text(recording, len(recording["runs"][0]["records"][0]["repeats"]))
+        figures.recording_text(recording, len(recording["runs"][0]["records"][0]["repeats"]))
         for recordings in results.machines.values() for recording in recordings
         if any(run["workload"] == stage.workload
                and any(record["stage"] == stage.name and "seconds" in record for record in run["records"])
@@ -129,13 +112,12 @@ def stages_html(of_workload, results):
         for recording in recordings:
             for run in recording["runs"]:
                 if run["workload"] == of_workload[0].workload and run["precision"] == "f64":
-                    columns.append((machine, run["dataset"],
-                                    {record["stage"]: record for record in run["records"]}))
+                    columns.append((machine, run["dataset"], figures.by_stage(run)))
     head = "".join(f"<th>{dataset}<br><small>{machine}</small></th>" for machine, dataset, _ in columns)
     rows = ""
     for stage in of_workload:
         times = "".join(
-            f"<td>{seconds_text(records[stage.name]['seconds']['median'])}</td>"
+            f"<td>{figures.seconds_text(records[stage.name]['seconds']['median'])}</td>"
             if "seconds" in records.get(stage.name, {}) else "<td></td>"
             for _, _, records in columns)
         lines = "+{} −{}".format(*stages.lines_changed(stage.before.source, stage.source)) \
@@ -247,6 +229,7 @@ def main(root, output, stamp, depfile, version):
     results = figures.Results(root / "docs" / "results")
     workloads = stages.find_stages(root)
     generate(root, workloads, results, generated)
+    plots.write(root, workloads, results, generated)
     write_doxyfile(root, work, generated, version)
     write_layout(work)
     write_header(work)

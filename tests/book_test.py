@@ -1,5 +1,6 @@
 """The book as it was built: book_test.py ROOT HTML_DIRECTORY. Speaks TAP."""
 
+import contextlib
 import html.parser
 import json
 import pathlib
@@ -13,6 +14,8 @@ HTML = pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(ROOT / "docs"))
 
 import figures  # noqa: E402 (the module lies in docs)
+import plots  # noqa: E402
+import record_sweep  # noqa: E402
 import stages  # noqa: E402
 
 SECTIONS = ["The idea", "The transformation", "The work", "Correctness", "The cost", "Try it"]
@@ -88,6 +91,123 @@ def incomplete_pages():
             yield f"{directory.name}: no source"
 
 
+def stages_of_plot(kind, words):
+    """The stages that a plot must show."""
+    results = figures.Results(ROOT / "docs" / "results")
+    runs = ([run for run, _ in results.runs(*words)] if kind == "ladder" else
+            [run for run in results.sweep(*words[:2])["runs"] if run["precision"] == words[2]])
+    return {record["stage"] for run in runs for record in run["records"] if "seconds" in record}
+
+
+def incomplete_plots():
+    """Plots that a page asks for and that are not there, or lack words, a stage or the page's colours."""
+    asked = list(plots.requests(ROOT))
+    if not any(kind == "ladder" for _, _, kind, _ in asked):
+        yield "no page asks for a ladder"
+    for page, file, kind, words in asked:
+        label = re.search(r"\{#(\w+)\}", page.read_text())[1]
+        text = (HTML / f"{label}.html").read_text()
+        name = re.escape(file.removesuffix(".html"))
+        drawings = re.findall(rf'<svg class="(\w+)"[^>]*role="img" aria-label="([^"]+)">'
+                              rf'((?:(?!</svg>).)*id="{name}.*?)</svg>', text, re.DOTALL)
+        if [width for width, _, _ in drawings] != list(plots.WIDTHS):
+            yield f"{label}: {file} is there {len(drawings)} times"
+        for width, alternative, drawing in drawings:
+            for stage in stages_of_plot(kind, words):
+                if stage not in alternative or f">{stage}</text>" not in drawing:
+                    yield f"{label}: {file}, {width}, does not show {stage}"
+            if set(re.findall(r"#[0-9a-f]{6}\b", drawing)):
+                yield f"{label}: {file} has colours of its own"
+        caption = re.search(r'<figcaption class="caption">([^<]*revision[^<]*)<', text)
+        if not caption or words[0] == "h200" and "H200" not in caption[1]:
+            yield f"{label}: the caption does not name machine and revision"
+
+
+def run_of(value, *medians, names=("00_a", "01_b")):
+    """A run of two stages, one on a processor and one on a GPU."""
+    return {"workload": "w", "dataset": "d", "precision": "f64", "value": value, "records": [
+        {"stage": stage, "device": device, "device_name": "G", "repeats": [{}] * 5,
+         "parameters": {"n": value, "m": 3}, "seconds": {"median": median}}
+        for stage, device, median in zip(names, ("cpu", "gpu"), medians)]}
+
+
+@contextlib.contextmanager
+def small_repository():
+    """The workloads and the results of a repository with one workload, two runs of it and a sweep."""
+    about = {"machine": {"cpu": "C", "cores": 2, "system": "S", "compiler": "g++"},
+             "date": "2026-01-02T03:04:05Z", "revision": "abc"}
+    sweep = {"sweep": "n", "runs": [run_of(100, 0.1, 0.01), run_of(1, 0.001, 0.01)]}
+    published = {"d": {"source": "somebody", "seconds": {"by hand": 90}}}
+    with tempfile.TemporaryDirectory() as name:
+        root = pathlib.Path(name)
+        for stage in ("00_a", "01_b", "02_c", "03_d"):
+            (root / "stages" / "w" / stage).mkdir(parents=True)
+            (root / "stages" / "w" / stage / "s.cpp").write_text('.title = "T" .idea = "I"')
+        (root / "m").mkdir()
+        for path, content in (("stages/w/published.json", published),
+                              ("m/w.json", about | {"runs": [run_of(1, 2, 0.5)]}),
+                              ("m/w_more.json", about | {"revision": "def", "runs": [
+                                  run_of(1, 3, 7, names=("00_a", "02_c"))]}),
+                              ("m/w_over_n.json", about | sweep)):
+            (root / path).write_text(json.dumps(content))
+        yield stages.find_stages(root), figures.Results(root)
+
+
+def wrong_plots():
+    """What plots of known recordings lack, and whether they change."""
+    with small_repository() as known:
+        ladder = plots.ladder(["m", "w", "d", "f64"], *known)
+        crossover = plots.crossover(["m", "w_over_n", "f64", "00_a", "01_b"], *known)
+    ladder_svg, crossover_svg = plots.figure_html(ladder, "a"), plots.figure_html(crossover, "b")
+    for text, words in (
+            (ladder.alternative, "00_a 2 s on the CPU, 01_b 500 ms on the GPU, 02_c 7 s on"),
+            (ladder.alternative, "by hand: 90 s"),
+            (ladder.caption, "G; host: C, 2 cores, S, g++; medians of 5; 2026-01-02, revision abc"),
+            (ladder.caption, "revision def."), (ladder.caption, "Not recorded on m: 03_d."),
+            (ladder.caption, "Dashed: somebody."),
+            (crossover.alternative, "00_a from 1 ms at 1 to 100 ms at 100"),
+            (crossover.alternative, "cross at n ≈ 10."),
+            (crossover.caption, "f64, m = 3. G"),
+            *((ladder_svg, f">{text}<") for text in ("2 s", "500 ms", "02_c", "CPU", "GPU", "by hand: 90 s")),
+            *((crossover_svg, f">{text}<") for text in ("n ≈ 10", "00_a", "01_b"))):
+        if words not in text:
+            yield f"'{words}' is not in '{text[:200]}'"
+    if (plots.figure_html(ladder, "a"), plots.figure_html(crossover, "b")) != (ladder_svg, crossover_svg):
+        yield "a plot is drawn differently the second time"
+
+
+def confused_runs():
+    """Figures that are not found, or that compare times of two recordings."""
+    with small_repository() as (_, results):
+        for key, expected in (("00_a seconds", 2), ("02_c seconds", 7), ("00_a/02_c speedup", 3 / 7)):
+            if results.value(f"m w d f64 {key}") != expected:
+                yield f"{key} is {results.value(f'm w d f64 {key}')}"
+        try:
+            yield f"01_b/02_c is {results.value('m w d f64 01_b/02_c speedup')}"
+        except figures.UnknownKey as error:
+            if "both 01_b and 02_c" not in str(error):
+                yield f"it says '{error}'"
+
+
+def plots_of_nothing():
+    """Plots that are drawn although what they would show is not recorded, or is no stage any more."""
+    with small_repository() as (workloads, results):
+        stages_gone = {"w": workloads["w"][:1]}
+        for draw, words, of in (
+                (plots.ladder, "m w e f64", workloads), (plots.ladder, "m w d", workloads),
+                (plots.ladder, "m v d f64", workloads), (plots.ladder, "m w d f64", stages_gone),
+                (plots.crossover, "m w f64 00_a 01_b", workloads),
+                (plots.crossover, "m w_over_n f32 00_a 01_b", workloads),
+                (plots.crossover, "m w_over_n f64 00_a 02_c", workloads),
+                (plots.crossover, "m w_over_n f64 00_a 00_a", workloads),
+                (plots.crossover, "m w_over_n f64 00_a", workloads)):
+            try:
+                draw(words.split(), of, results)
+                yield f"{draw.__name__} {words}"
+            except figures.UnknownKey:
+                pass
+
+
 def missing_from_sidebar():
     """Stages that the sidebar does not list, or lists out of order."""
     trees = {directory.parent.name for directory in STAGES}
@@ -123,12 +243,19 @@ RECORDING = {
          "repeats": [{"phases": {"solve x": 0.2}}, {"phases": {"solve x": 0.4}}]},
         {"stage": "01_b", "seconds": {"median": 0.617}, "of_copy": 0.149, "machine": {"cores": 2}}]}]}
 
+SWEEP = {
+    "sweep": "outer", "ceilings": {"copy": 1e9},
+    "runs": [{"workload": "w", "dataset": "d", "precision": "f64", "value": value, "records": [
+        {"stage": "00_a", "seconds": {"median": 1e-3 * value}},
+        {"stage": "01_b", "seconds": {"median": 0.008}}]} for value in (2.0, 32.0)]}
+
 GOOD = """## The cost
 1.23 s<!-- m w d f64 00_a seconds -->, 617.0 ms<!-- m w d f64 01_b seconds -->,
 2.00 ×<!-- m w d f64 00_a/01_b speedup -->, 1.0<!-- m w d f64 00_a/01_b efficiency -->,
 17 MB<!-- m w d f64 00_a memory -->, 3.4e-6<!-- m w d f64 00_a error -->,
 300 ms<!-- m w d f64 00_a phase:solve x -->, 45.6 GB/s<!-- m ceilings copy -->,
-4.29 TB/s<!-- m ceilings gpu copy -->, 14.9 %<!-- m w d f64 01_b of_copy -->,
+4.29 TB/s<!-- m ceilings gpu copy -->, 32 ms<!-- m w_over_outer 32 f64 00_a seconds -->,
+0.25 ×<!-- m w_over_outer 2 f64 00_a/01_b speedup -->, 14.9 %<!-- m w d f64 01_b of_copy -->,
 12 ms<!-- model -->, 3 s<!-- published: somebody -->, 16 numbers in 32 × 256 points."""
 
 
@@ -136,15 +263,19 @@ def escaped_mistakes():
     """Mistakes in a page's figures that the checker does not catch."""
     with tempfile.TemporaryDirectory() as name:
         pathlib.Path(name, "m").mkdir()
-        pathlib.Path(name, "m", "w.json").write_text(json.dumps(RECORDING))
+        for recording, content in (("w", RECORDING), ("w_over_outer", SWEEP)):
+            pathlib.Path(name, "m", f"{recording}.json").write_text(json.dumps(content))
         results = figures.Results(name)
     for problem in figures.problems("good", GOOD, results):
         yield f"a good page is refused: {problem}"
     numbers = [("1.23 s", "1.24 s"), ("617.0 ms", "617.1 ms"), ("2.00 ×", "1.99 ×"),
-               ("17 MB", "18 MB"), ("3.4e-6", "3.5e-6"), ("300 ms", "200 ms"), ("45.6", "45.7"), ("4.29 TB/s", "4.56 TB/s"), ("14.9 %", "15.0 %")]
+               ("17 MB", "18 MB"), ("3.4e-6", "3.5e-6"), ("300 ms", "200 ms"), ("45.6", "45.7"),
+               ("4.29 TB/s", "4.56 TB/s"), ("14.9 %", "15.0 %"), ("32 ms", "2 ms"), ("0.25 ×", "4.00 ×")]
     keys = [("00_a seconds", "07_z seconds"), ("d f64 00_a memory", "e f64 00_a memory"),
             ("phase:solve x", "phase:x"), ("ceilings copy", "ceilings flops"),
             ("gpu copy", "gpu flops"), ("01_b of_copy", "00_a of_copy"),
+            ("w_over_outer 32", "w_over_outer 64"), ("w_over_outer 32", "w_over_numX 32"),
+            ("32 f64", "32 f32"),
             ("<!-- model -->", ""), ("<!-- published: somebody -->", "")]
     for right, wrong in numbers + keys:
         page = GOOD.replace(right, wrong, 1)
@@ -152,6 +283,36 @@ def escaped_mistakes():
             yield f"{right} → {wrong}"
         if (right, wrong) in numbers and figures.update(page, results) != GOOD:
             yield f"{wrong} is not updated to {right}"
+
+
+def mistaken_sweeps():
+    """Sweeps that are taken for ordinary recordings, or recorded wrongly."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        (directory / "m").mkdir()
+        climb, output = directory / "climb", directory / "m" / "w_over_n.json"
+        climb.write_text('''#!/bin/sh
+[ "$*" = "w --repeat 2 --set n=$(echo "$5" | cut -d= -f2) --json $7" ] || exit 2
+[ "$5" = n=3 ] && exit 3
+echo "{\\"date\\": \\"$5\\", \\"runs\\": [{\\"workload\\": \\"w\\"}]}" >"$7"
+[ "$5" != n=2 ]''')
+        climb.chmod(0o700)
+        if record_sweep.main(str(climb), output, "n", "1,4", "w", "--repeat", "2") != 0:
+            yield "a good sweep fails"
+        expected = {"date": "n=4", "sweep": "n", "runs": [{"workload": "w", "value": 1.0},
+                                                          {"workload": "w", "value": 4.0}]}
+        if json.loads(output.read_text()) != expected:
+            yield f"{output.read_text()} is recorded"
+        if figures.Results(directory).machines:
+            yield "it is taken for an ordinary recording"
+        if record_sweep.main(str(climb), output, "n", "2,4", "w", "--repeat", "2") != 1:
+            yield "a stage that fails goes unnoticed"
+        try:
+            record_sweep.main(str(climb), output, "n", "3,4", "w", "--repeat", "2")
+            yield "a runner that records nothing goes unnoticed"
+        except SystemExit as end:
+            if "status 3" not in str(end):
+                yield f"it says '{end}'"
 
 
 def miscounted_lines():
@@ -183,12 +344,17 @@ CHECKS = [
     ("every link leads somewhere", broken_links),
     ("nothing is loaded from outside", loaded_from_outside),
     ("every stage's page is complete", incomplete_pages),
+    ("every plot is complete", incomplete_plots),
+    ("plots show what is recorded", wrong_plots),
+    ("plots of what is not recorded are refused", plots_of_nothing),
     ("the sidebar lists the stages in order", missing_from_sidebar),
     ("previous and next walk the whole book", unreached_pages),
     ("the maths script is there", lambda: [] if (HTML / "mathjax/MathJax.js").exists() else ["no"]),
     ("every quoted figure is recorded",
      lambda: [] if figures.main("--check", ROOT) == 0 else ["see above"]),
     ("mistakes in quoted figures are caught", escaped_mistakes),
+    ("figures compare times of one recording", confused_runs),
+    ("sweeps are recorded and kept apart", mistaken_sweeps),
     ("the README's table is a recorded one", unrecorded_tables),
     ("changed lines are counted", miscounted_lines),
 ]

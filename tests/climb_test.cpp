@@ -377,6 +377,35 @@ TEST(Selection, TakesNumbersRangesAndNames) {
   expect_refusal(toys.run({"--stages", "seven"}), 2, {"'seven'"});
 }
 
+TEST(Selection, WithoutStageZeroRunsItOncePerPrecision) {
+  Toys toys;
+  toys.add("00_zero", {1, 2}, 8);
+  toys.add("01_half", {1, 2}, 4);
+  const std::filesystem::path log = toys.programs() / "log";
+  toys.add_script("00_zero",
+                  fmt::format("cd '{}'; echo \"$all\" >>log\n"
+                              "cp 00_zero-cpu.npy \"$output\"; cp 00_zero-cpu.json \"$json\"",
+                              toys.programs().string()));
+  const auto runs_of_zero = [&](const std::vector<std::string>& arguments) {
+    std::filesystem::remove(log);
+    const ProcessResult result = toys.run(arguments);
+    EXPECT_TRUE(contains(line_of(result.out, "01_half"), "2.00")) << result.out << result.err;
+    std::ifstream lines(log);
+    std::vector<std::string> runs;
+    for (std::string line; std::getline(lines, line);)
+      runs.push_back(line.substr(0, line.find(" --output")));
+    return runs;
+  };
+  using Runs = std::vector<std::string>;
+  const std::string once = " --repeat 1 --warmup 0", asked = " --repeat 5 --warmup 1";
+  EXPECT_EQ(runs_of_zero({"--stages", "01"}), Runs{"--precision f64" + once});
+  EXPECT_EQ(runs_of_zero({"--stages", "01", "--precision", "f32"}),
+            (Runs{"--precision f64" + once, "--precision f32" + once}));
+  EXPECT_EQ(runs_of_zero({}), Runs{"--precision f64" + asked});
+  EXPECT_EQ(runs_of_zero({"--precision", "f32"}),
+            (Runs{"--precision f32" + asked, "--precision f64" + once}));
+}
+
 TEST(BadInput, IsRefusedInOneSentence) {
   Toys toys;
   toys.add("00_zero", {1, 2});

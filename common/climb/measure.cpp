@@ -97,22 +97,28 @@ Outcome Measurement::execute(const Program& program, const RunSettings& settings
   return outcome;
 }
 
-void Measurement::need_reference() {
-  if (!reference_.shape.empty()) return;
+/// Runs stage zero where only its solution or a rough time of it is wanted.
+Outcome Measurement::run_zero_once(const std::string& precision) {
   RunSettings once = settings_;
-  once.precision = "f64";
+  once.precision = precision;
   once.repeat = 1;
   once.warmup = 0;
-  const Outcome zero = execute(zero_, once);
+  Outcome zero = execute(zero_, once);
+  if (zero.solved() && precision == settings_.precision) zero_median_ = zero.median();
+  return zero;
+}
+
+void Measurement::need_reference() {
+  if (!reference_.shape.empty()) return;
+  const Outcome zero = run_zero_once("f64");
   if (!zero.solved())
     throw Failure(Exit::exhausted,
                   fmt::format("stage zero did not solve the problem: {}", zero.reason));
   reference_ = read_npy(directory_.path() / "solution.npy");
-  if (settings_.precision == "f64" && zero_median_ == 0) zero_median_ = zero.median();
 }
 
 double Measurement::zero_median() {
-  if (zero_median_ == 0) run(zero_);
+  if (zero_median_ == 0) run_zero_once(settings_.precision);
   return zero_median_;
 }
 

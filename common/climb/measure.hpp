@@ -66,11 +66,13 @@ class Measurement {
   /// Has the CPU device analyse a stage's accesses; nothing if no program for that was built.
   std::optional<Analysis> analyse(const Program& program);
 
-  /// The median time of stage zero in the precision asked for, in seconds; runs it if need be.
+  /// The median time of stage zero in the precision asked for, in seconds; if it was not measured,
+  /// the time of a single run, which it is given then.
   double zero_median();
 
  private:
   Outcome execute(const Program& program, const RunSettings& settings);
+  Outcome run_zero_once(const std::string& precision);
   void compare_with_zero(Outcome& outcome, const NpyArray& solution);
   void need_reference();
 
