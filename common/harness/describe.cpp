@@ -53,13 +53,16 @@ Json describe(const StageProgram& program) {
                           {"max", max},
                           {"help", help}});
   }
+  std::vector<std::string> needs = program.needs;
+  if (program.device == "gpu") needs.insert(needs.begin(), "a CUDA GPU");
   return {{"workload", names.workload},
           {"stage", names.stage},
           {"title", program.title},
           {"idea", program.idea},
           {"source", names.source},
           {"device", program.device},
-          {"needs", program.device == "gpu" ? Json{"a CUDA GPU"} : Json::array()},
+          {"needs", needs},
+          {"note", program.note},
           {"precisions", {"f64", "f32"}},
           {"datasets", datasets},
           {"default_dataset", program.datasets[0].name},

@@ -49,6 +49,13 @@ inline std::string gpu_name() {
   return properties.name;
 }
 
+/// The compute capability of the GPU: "9.0".
+inline std::string compute_capability() {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, 0));
+  return std::to_string(properties.major) + "." + std::to_string(properties.minor);
+}
+
 /// A dense row-major array in device memory; poisoned with bytes 0xFF, which are NaN, when it is
 /// made.
 template <typename T, std::size_t rank>

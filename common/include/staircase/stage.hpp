@@ -26,6 +26,8 @@ template <typename Problem, std::size_t rank>
 struct Stage {
   std::string title;
   std::string idea;
+  std::vector<std::string> needs = {};  ///< the hardware that it needs beside a GPU
+  std::string note = {};                ///< what it does where its idea does not apply
   /// The numbers that solve() keeps in memory at once; the harness refuses what does not fit.
   double (*reals)(const Problem&);
   /// The numbers that the kernels move between device memory and the chip if each reads its input
@@ -56,6 +58,8 @@ struct StageProgram {
   std::string device;  ///< "cpu", "gpu" or "cpu-device"
   std::string title;
   std::string idea;
+  std::vector<std::string> needs;
+  std::string note;
   std::vector<ParameterInfo> parameters;
   std::vector<NamedValues> datasets;
   std::vector<NamedValues> test_cases;
@@ -155,6 +159,8 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
       .device = {},
       .title = stage.title,
       .idea = stage.idea,
+      .needs = stage.needs,
+      .note = stage.note,
       .parameters = {},
       .datasets = detail::values_of(workload.datasets, parameters),
       .test_cases = detail::values_of(workload.test_cases, parameters),

@@ -1,0 +1,103 @@
+/// \file
+/// Clusters of thread blocks: blocks that run at the same time and reach each other's shared
+/// memory.
+
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include <cstddef>
+
+#include "cuda.hpp"
+
+namespace staircase {
+
+/// Throws if the GPU has no clusters; they came with compute capability 9.0.
+/// \throws NotAvailable
+inline void require_clusters() {
+  int clusters = 0;
+  check(cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, 0));
+  if (clusters == 0)
+    throw NotAvailable(
+        "this stage needs a GPU with clusters of thread blocks (compute capability "
+        "9.0 or later), and this one is of " +
+        compute_capability());
+}
+
+/// The cluster that the calling thread is in.
+///
+/// Code for GPUs without clusters is compiled, too, but never launched: there the cluster is the
+/// block.
+struct Cluster {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  /// The number of blocks, and which of them this one is.
+  __device__ static unsigned blocks() { return cooperative_groups::this_cluster().num_blocks(); }
+  __device__ static unsigned rank() { return cooperative_groups::this_cluster().block_rank(); }
+
+  /// Waits for all threads of the cluster.
+  __device__ static void sync() {
+    if (blocks() > 1)
+      cooperative_groups::this_cluster().sync();
+    else
+      __syncthreads();
+  }
+
+  /// Where a variable in this block's shared memory lies in another block's.
+  template <typename T>
+  __device__ static T* of_block(T* variable, unsigned rank) {
+    return cooperative_groups::this_cluster().map_shared_rank(variable, rank);
+  }
+#else
+  __device__ static unsigned blocks() { return 1; }
+  __device__ static unsigned rank() { return 0; }
+  __device__ static void sync() { __syncthreads(); }
+  template <typename T>
+  __device__ static T* of_block(T* variable, unsigned) {
+    return variable;
+  }
+#endif
+};
+
+/// The launch of a kernel in clusters.
+template <typename... Parameter>
+class ClusterLaunch {
+ public:
+  /// Clusters of so many blocks (16 at most), with so much dynamic shared memory a block.
+  ClusterLaunch(void (*kernel)(Parameter...), unsigned blocks, unsigned threads,
+                std::size_t shared_bytes)
+      : kernel_(kernel), blocks_(blocks) {
+    cluster_.id = cudaLaunchAttributeClusterDimension;
+    cluster_.val.clusterDim = {blocks, 1, 1};
+    config_.gridDim = blocks;
+    config_.blockDim = threads;
+    config_.dynamicSmemBytes = shared_bytes;
+    config_.attrs = &cluster_;
+    config_.numAttrs = 1;
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shared_bytes)));
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  }
+  ClusterLaunch(const ClusterLaunch&) = delete;
+  ClusterLaunch& operator=(const ClusterLaunch&) = delete;
+
+  /// How many of the clusters the GPU runs at once; none if a cluster is too large for it.
+  unsigned at_once() const {
+    int clusters = 0;
+    check(cudaOccupancyMaxActiveClusters(&clusters, kernel_, &config_));
+    return static_cast<unsigned>(clusters);
+  }
+
+  void operator()(unsigned clusters, Parameter... arguments) {
+    config_.gridDim = blocks_ * clusters;
+    check(cudaLaunchKernelEx(&config_, kernel_, arguments...));
+    check_launch();
+  }
+
+ private:
+  void (*kernel_)(Parameter...);
+  unsigned blocks_;
+  cudaLaunchAttribute cluster_{};
+  cudaLaunchConfig_t config_{};
+};
+
+}  // namespace staircase

@@ -1,0 +1,1116 @@
+/// \file
+/// Stage 09, on chip: a grid stays in the shared memory of a cluster of blocks for all time steps.
+///
+/// Changed: one kernel holds the time loop; a block has a strip of rows, and what crosses its edge
+///          goes from chip to chip. A solve is cut into pieces, along x and along y. A step
+///          computes what it adds to R, so that V and U need no memory.
+/// Legal:   the increment is the same scheme, up to rounding; pieces are joined as in a scan.
+/// Expect:  no traffic with memory but the factors; bound by what blocks wait for one another.
+/// Run:     ./climb local_volatility --stages 08-09
+/// Next:    10_adjoint: all options share the steps, and of each grid one point is read.
+
+#include "../local_volatility.hpp"
+
+#include <cuda_pipeline.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <optional>
+#include <staircase/cluster.hpp>
+#include <staircase/stage.hpp>
+#include <type_traits>
+#include <vector>
+
+namespace local_volatility {
+
+using staircase::Array;
+using staircase::check;
+using staircase::check_launch;
+using staircase::Cluster;
+using staircase::DeviceArray;
+using staircase::View;
+
+// [shape]
+constexpr int warp_size = 32;
+
+/// A thread holds so many points of a column while it solves along x, and of each of its rows while
+/// it solves along y.
+constexpr unsigned held_x = 32, held_y = 8;
+constexpr unsigned rows_of_thread = held_x / held_y;
+constexpr unsigned threads_of_strip = 256;
+constexpr unsigned points_of_strip = threads_of_strip * held_x;
+
+/// How a cluster holds a grid: each block a strip of rows, cut into pieces along x and along y, a
+/// power of two of them.
+struct Shape {
+  unsigned blocks;    // of a cluster
+  unsigned pieces_x;  // of a column of a strip: a thread each
+  unsigned pieces_y;  // of a row: a lane each
+
+  __host__ __device__ unsigned rows() const { return pieces_x * held_x; }  // of a strip
+  __host__ __device__ unsigned pitch() const { return pieces_y * held_y; }
+  __host__ __device__ unsigned pieces() const { return blocks * pieces_x; }  // of a column
+};
+
+/// The shape with the fewest blocks; nothing if the grid is too large for a cluster.
+inline std::optional<Shape> shape_of(std::size_t num_x, std::size_t num_y) {
+  for (const unsigned blocks : {1, 2, 4, 8, 16}) {
+    const std::size_t rows = std::size_t{blocks} * held_x;
+    const std::size_t pieces_x = std::bit_ceil((num_x + rows - 1) / rows);
+    const std::size_t pieces_y = std::bit_ceil((num_y + held_y - 1) / held_y);
+    if (pieces_y <= warp_size && pieces_x * pieces_y * held_y <= threads_of_strip)
+      return Shape{blocks, static_cast<unsigned>(pieces_x), static_cast<unsigned>(pieces_y)};
+  }
+  return {};
+}
+// [shape]
+
+/// Time steps whose factors are kept at once: as many as 64 MB of f64 hold, or one.
+inline std::size_t steps_at_once(std::size_t num_x, std::size_t num_y, std::size_t num_t) {
+  constexpr std::size_t numbers = 1 << 23;
+  return std::clamp(numbers / num_x / num_y, std::size_t{1}, num_t - 1);
+}
+
+/// Rows for which factors along y are kept: whole chunks, as tridag() defines them.
+inline std::size_t padded(std::size_t num_y) { return (num_y / 1024 + 1) * 1024; }
+
+/// Whether a grid stays on the chip.
+inline bool on_chip(const Problem& problem) {
+  return shape_of(static_cast<std::size_t>(problem.num_x), static_cast<std::size_t>(problem.num_y))
+      .has_value();
+}
+
+/// The numbers that the arrays of solve() hold on the device, an f64 counting as two f32.
+inline double reals(const Problem& problem) {
+  const auto outer = static_cast<double>(problem.outer);
+  const auto num_x = static_cast<double>(problem.num_x);
+  const auto num_y = static_cast<double>(problem.num_y);
+  const auto num_t = static_cast<double>(problem.num_t);
+  const auto steps = static_cast<double>(steps_at_once(static_cast<std::size_t>(problem.num_x),
+                                                       static_cast<std::size_t>(problem.num_y),
+                                                       static_cast<std::size_t>(problem.num_t)));
+  const auto of_y = static_cast<double>(padded(static_cast<std::size_t>(problem.num_y)));
+  return (on_chip(problem) ? 1 : 3) * outer * num_x * num_y + steps * num_x * num_y + 9 * num_x +
+         9 * num_y + num_t + 4 * of_y + 3 * outer;
+}
+
+/// The numbers that the kernels read and write, apart from those that all options share: on the
+/// chip, the payoff written, R read and written. Else a time step reads 4 a point (2 in each
+/// kernel) and writes 4 (3, 1); the payoff is one more.
+inline double traffic(const Problem& problem) {
+  const double points = static_cast<double>(problem.outer) * static_cast<double>(problem.num_x) *
+                        static_cast<double>(problem.num_y);
+  return on_chip(problem) ? 3 * points
+                          : points * ((4 + 4) * static_cast<double>(problem.num_t - 1) + 1);
+}
+
+// [state]
+/// What all options share, and the arrays of all options, as kernels take them. A grid has fewer
+/// than 2^31 points a side; only the places in arrays of points need 64 bits.
+template <typename Real>
+struct State {
+  unsigned outer, num_x, num_y, num_t;
+  std::size_t ix, iy;
+  Real dt_inv, mu_x, mu_y, var_y;
+  View<double, 1> strikes, x, y;
+  View<Real, 1> var_of_x, var_of_y, var_of_t;          // the factors of the variance along x
+  View<Real, 2> dx, dxx, dy, dyy;                      // (diagonal, i or j)
+  View<Real, 3> inverse_x;                             // (step, i, j): of the pivots along x
+  View<Real, 1> pivot_y, inverse_y, below_y, above_y;  // in the order of tridag()
+  View<Real, 1> u, v, result;                          // at(k, i, j)
+  View<Real, 1> prices;
+
+  /// Where a point lies in the arrays of points.
+  __device__ std::size_t at(unsigned k, unsigned i, unsigned j) const {
+    return (std::size_t{k} * num_x + i) * num_y + j;
+  }
+};
+// [state]
+
+// [threads]
+/// A thread's place in a grid of blocks, and the extent of the grid: loops step by it, so that a
+/// grid of any size covers any number of points.
+__device__ unsigned column() { return blockIdx.x * blockDim.x + threadIdx.x; }
+__device__ unsigned columns() { return gridDim.x * blockDim.x; }
+__device__ unsigned row() { return blockIdx.y * blockDim.y + threadIdx.y; }
+__device__ unsigned rows() { return gridDim.y * blockDim.y; }
+// [threads]
+
+// [init_operator]
+/// First and second derivative on a grid z of n points: the three coefficients of a row in a
+/// column.
+template <typename Real>
+__device__ void init_operator(View<double, 1> z, View<Real, 2> d, View<Real, 2> dd) {
+  const auto n = static_cast<unsigned>(z.extent(0));
+  for (unsigned i = column(); i < n; i += columns()) {
+    if (i == 0) {
+      const double first = z(1) - z(0);
+      d(0, 0) = 0;
+      d(1, 0) = -1 / first;
+      d(2, 0) = 1 / first;
+      dd(0, 0) = dd(1, 0) = dd(2, 0) = 0;
+    } else if (i < n - 1) {
+      const double l = z(i) - z(i - 1);
+      const double u = z(i + 1) - z(i);
+      d(0, i) = -u / l / (l + u);
+      d(1, i) = (u / l - l / u) / (l + u);
+      d(2, i) = l / u / (l + u);
+      dd(0, i) = 2 / l / (l + u);
+      dd(1, i) = -2 * (1 / l + 1 / u) / (l + u);
+      dd(2, i) = 2 / u / (l + u);
+    } else {
+      const double last = z(n - 1) - z(n - 2);
+      d(0, n - 1) = -1 / last;
+      d(1, n - 1) = 1 / last;
+      d(2, n - 1) = 0;
+      dd(0, n - 1) = dd(1, n - 1) = dd(2, n - 1) = 0;
+    }
+  }
+}
+// [init_operator]
+
+// [functions]
+/// x → a + b x
+template <typename Real>
+struct alignas(2 * sizeof(Real)) Linear {
+  Real a, b;
+  __device__ Real operator()(Real x) const { return a + b * x; }
+};
+
+/// The function that applies `first`, then `second`.
+template <typename Real>
+__device__ Linear<Real> compose(Linear<Real> second, Linear<Real> first) {
+  return {second.a + second.b * first.a, second.b * first.b};
+}
+// [functions]
+
+// [scan]
+constexpr int block_size = 128;  // threads of the teams that share a block
+
+/// What the lane holds that comes `distance` lanes before this one, forwards (+1) or backwards
+/// (-1).
+template <int direction, typename Real>
+__device__ Real before(Real x, int distance) {
+  return direction > 0 ? __shfl_up_sync(0xFFFFFFFF, x, distance)
+                       : __shfl_down_sync(0xFFFFFFFF, x, distance);
+}
+template <int direction, typename Real>
+__device__ Linear<Real> before(Linear<Real> f, int distance) {
+  return {before<direction>(f.a, distance), before<direction>(f.b, distance)};
+}
+
+/// Shared memory for a function a warp, the same for all scans.
+template <typename Real>
+__device__ Real* of_warps() {
+  __shared__ Real memory[block_size / warp_size * sizeof(Linear<Real>) / sizeof(Real)];
+  return memory;
+}
+
+/// Applies the functions of a team's threads one after the other, forwards (+1) or backwards (-1):
+/// returns the value that meets this thread's function, and sets `value` from what enters the first
+/// to what leaves the last. A team is a warp or a block; of a warp, nobody needs what leaves.
+template <int team, int direction, typename Function, typename Real>
+__device__ Real scan(Function f, Real& value) {
+  const int lane = threadIdx.x % warp_size;
+  const int rank = direction > 0 ? lane : warp_size - 1 - lane;  // in the order of the scan
+  for (int distance = 1; distance < warp_size; distance *= 2) {
+    const Function earlier = before<direction>(f, distance);
+    if (rank >= distance) f = compose(f, earlier);
+  }
+
+  Real entering = value;
+  if constexpr (team > warp_size) {
+    constexpr int warps = team / warp_size;
+    Function* of_warp = reinterpret_cast<Function*>(of_warps<Real>());
+    const int warp = threadIdx.x / warp_size;
+    if (rank == warp_size - 1) of_warp[warp] = f;
+    __syncthreads();
+    for (int w = 0; w < warps; ++w) {
+      const int next = direction > 0 ? w : warps - 1 - w;
+      if (next == warp) entering = value;
+      value = of_warp[next](value);
+    }
+    __syncthreads();  // before the next scan writes
+  }
+
+  const Real met = before<direction>(f(entering), 1);
+  return rank == 0 ? entering : met;
+}
+// [scan]
+
+/// t / q, given 1 / q. The product alone would err the same way in every time step.
+template <typename Real>
+__device__ Real quotient(Real t, Real q, Real reciprocal) {
+  const Real x = t * reciprocal;
+  return fma(fma(-x, q, t), reciprocal, x);
+}
+
+/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d; x_below is that of the row below the team's
+/// last, and becomes that of its first.
+template <int team, typename Real, int held>
+__device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below) {
+  Linear<Real> all{0, 1};
+  for (int m = held - 1; m >= 0; --m) all = compose(Linear<Real>{d[m], e[m]}, all);
+  Real x = scan<team, -1>(all, x_below);
+  for (int m = held - 1; m >= 0; --m) x = d[m] += e[m] * x;
+}
+
+// [shared]
+/// Numbers of the rows that the teams of a block hold, on their way from the threads that read them
+/// to those that solve them. Of every 128 bytes, room for one number is left out: then the threads
+/// of a warp meet all banks, whether their numbers are 1, 2, 4 or 8 apart.
+template <typename Real, int held>
+struct SharedRows {
+  static constexpr int numbers = block_size * held, gap = 128 / sizeof(Real);
+  Real r[numbers + numbers / gap];
+
+  /// Where the number of the i-th row of this thread's team lies.
+  __device__ static int slot(int i) {
+    const int number = threadIdx.y * blockDim.x * held + i;
+    return number + number / gap;
+  }
+};
+
+/// Waits for the threads of the team.
+template <int team>
+__device__ void wait() {
+  if constexpr (team > warp_size)
+    __syncthreads();
+  else
+    __syncwarp();
+}
+
+/// Sets r to the numbers of rows first, first + 1, ... of a system, dealt out to a team:
+/// neighbouring threads read neighbouring rows, and get successive ones.
+template <int team, typename Real, int held, typename NumberOf>
+__device__ void deal_out(SharedRows<Real, held>& shared, NumberOf number_of, std::size_t first,
+                         Real (&r)[held]) {
+  if constexpr (held == 1) {
+    r[0] = number_of(first + threadIdx.x);
+  } else {
+    for (int i = threadIdx.x; i < team * held; i += team)
+      shared.r[shared.slot(i)] = number_of(first + i);
+    wait<team>();
+    for (int m = 0; m < held; ++m) r[m] = shared.r[shared.slot(threadIdx.x * held + m)];
+    wait<team>();
+  }
+}
+
+/// Writes the team's numbers to u(first), u(first + 1), ... up to u(n - 1), the same way back.
+template <int team, typename Real, int held>
+__device__ void collect(SharedRows<Real, held>& shared, const Real (&x)[held], Real* u,
+                        std::size_t first, std::size_t n) {
+  if constexpr (held == 1) {
+    if (const std::size_t i = first + threadIdx.x; i < n) u[i] = x[0];
+  } else {
+    for (int m = 0; m < held; ++m) shared.r[shared.slot(threadIdx.x * held + m)] = x[m];
+    wait<team>();
+    for (int i = threadIdx.x; i < team * held; i += team)
+      if (first + i < n) u[first + i] = shared.r[shared.slot(i)];
+    wait<team>();
+  }
+}
+// [shared]
+
+// [tridag]
+/// Where the factors of row i lie: the m-th rows of all threads of a team are neighbours, so that
+/// the team reads them as it solves them.
+template <int team, int held>
+__device__ std::size_t factor_of_row(std::size_t i) {
+  constexpr std::size_t chunk = team * held;
+  const std::size_t in_chunk = i % chunk;
+  return i - in_chunk + in_chunk % held * team + in_chunk / held;
+}
+
+/// Solves a system of n rows along y with right-hand side r_of(i), which is 0 beyond the end, for u
+/// by a team of threads. A system that the team cannot hold at once is solved in chunks, of which
+/// all but the last leave d in u.
+template <int team, int held, typename Real, typename NumberOf>
+__device__ void tridag(const State<Real>& s, std::size_t n, NumberOf r_of, Real* u) {
+  __shared__ SharedRows<Real, held> shared;
+  constexpr std::size_t chunk = team * held;
+  std::size_t first = 0;  // of the rows that the team holds
+  Real d[held], e[held];
+  Real d_above = 0, x_below = 0;
+
+  for (;; first += chunk) {
+    deal_out<team>(shared, r_of, first, d);
+    Linear<Real> f[held];
+    Linear<Real> all{0, 1};
+    for (int m = 0; m < held; ++m) {
+      const std::size_t at = first + m * team + threadIdx.x;
+      f[m] = {quotient(d[m], s.pivot_y(at), s.inverse_y(at)), s.below_y(at)};
+      all = compose(f[m], all);
+    }
+    Real d_before = scan<team, +1>(all, d_above);
+    for (int m = 0; m < held; ++m) d_before = d[m] = f[m](d_before);
+    if (first + chunk >= n) break;
+    for (int m = 0; m < held; ++m) u[first + m * team + threadIdx.x] = d[m];
+  }
+
+  while (true) {
+    for (int m = 0; m < held; ++m) e[m] = s.above_y(first + m * team + threadIdx.x);
+    substitute<team>(d, e, x_below);
+    collect<team>(shared, d, u, first, n);
+    if (first == 0) break;
+    first -= chunk;
+    for (int m = 0; m < held; ++m) d[m] = u[first + m * team + threadIdx.x];
+  }
+}
+// [tridag]
+
+// [setup]
+template <typename Real>
+__global__ void init_grid(State<Real> s, double s0, double t, double step_x, double step_y,
+                          double log_alpha, Real beta, Real nu2) {
+  for (unsigned g = column(); g < s.num_t; g += columns())
+    s.var_of_t(g) = exp(-nu2 * Real(t * g / (s.num_t - 1)));
+  for (unsigned i = column(); i < s.num_x; i += columns()) {
+    s.x(i) = max(i * step_x - s.ix * step_x + s0, 1e-30);
+    s.var_of_x(i) = exp(2 * beta * log(Real(s.x(i))));
+  }
+  for (unsigned j = column(); j < s.num_y; j += columns()) {
+    s.y(j) = j * step_y - s.iy * step_y + log_alpha;
+    s.var_of_y(j) = exp(2 * Real(s.y(j)));
+  }
+}
+
+template <typename Real>
+__global__ void init_operators(State<Real> s) {
+  init_operator<Real>(s.x, s.dx, s.dxx);
+  init_operator<Real>(s.y, s.dy, s.dyy);
+}
+
+template <typename Real>
+__global__ void set_payoff(State<Real> s) {
+  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (unsigned i = row(); i < s.num_x; i += rows())
+      for (unsigned j = column(); j < s.num_y; j += columns())
+        s.result(s.at(k, i, j)) = max(Real(s.x(i) - s.strikes(k)), Real(0));
+}
+// [setup]
+
+// [factorise]
+/// A row of an operator: lower R(i - 1) + centre R(i) + upper R(i + 1)
+template <typename Real>
+struct Stencil {
+  Real lower, centre, upper;
+};
+
+template <typename Real>
+__device__ Stencil<Real> stencil(View<Real, 2> d, View<Real, 2> dd, unsigned i, Real mu, Real var) {
+  const Real half = 0.5;
+  return {mu * d(0, i) + half * var * dd(0, i), mu * d(1, i) + half * var * dd(1, i),
+          mu * d(2, i) + half * var * dd(2, i)};
+}
+
+/// Row i of Lx / 2, where the variance is `var` times its factor of x
+template <typename Real>
+__device__ Stencil<Real> half_stencil_x(const State<Real>& s, unsigned i, Real var) {
+  const Real half = 0.5;
+  const auto [lower, centre, upper] = stencil(s.dx, s.dxx, i, s.mu_x, var * s.var_of_x(i));
+  return {half * lower, half * centre, half * upper};
+}
+
+/// The inverse pivots along x of the time steps g, g - 1, ..., one (step, j) a thread
+template <typename Real>
+__global__ void factorise_x(State<Real> s, unsigned g) {
+  const auto steps = min(static_cast<unsigned>(s.inverse_x.extent(0)), g + 1);
+  for (unsigned step = row(); step < steps; step += rows())
+    for (unsigned j = column(); j < s.num_y; j += columns()) {
+      const Real var = s.var_of_y(j) * s.var_of_t(g - step);
+      Real e = 0;
+      for (unsigned i = 0; i < s.num_x; ++i) {
+        const auto [lower, centre, upper] = half_stencil_x(s, i, var);
+        const Real inverse = 1 / (s.dt_inv - centre - lower * e);
+        s.inverse_x(step, i, j) = inverse;
+        e = upper * inverse;
+      }
+    }
+}
+
+/// The factors along y, by one thread; beyond the last row those of x = 0
+template <typename Real, int team, int held>
+__global__ void factorise_y(State<Real> s) {
+  const Real half = 0.5;
+  Real e = 0;
+  for (std::size_t j = 0; j < s.pivot_y.extent(0); ++j) {
+    Real pivot = 1, inverse = 0, below = 0;
+    if (j < s.num_y) {
+      const auto [lower, centre, upper] =
+          stencil(s.dy, s.dyy, static_cast<unsigned>(j), s.mu_y, s.var_y);
+      pivot = s.dt_inv - half * centre - half * lower * e;
+      inverse = 1 / pivot;
+      below = half * lower * inverse;
+      e = half * upper * inverse;
+    }
+    const std::size_t at = factor_of_row<team, held>(j);
+    s.pivot_y(at) = pivot;
+    s.inverse_y(at) = inverse;
+    s.below_y(at) = below;
+    s.above_y(at) = j < s.num_y ? e : 0;
+  }
+}
+// [factorise]
+
+// [time]
+/// Rows that a thread reads at once, so that it waits for memory once.
+template <typename Real>
+constexpr unsigned batch_of = 64 / sizeof(Real);
+
+/// V = Ly R and, down a column, the elimination in (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V by
+/// the Thomas algorithm, with d in u; `var` is the variance apart from its factor of x
+template <typename Real>
+__device__ void eliminate_column(const State<Real>& s, View<Real, 2> inverse_x, Real var,
+                                 unsigned k, unsigned j) {
+  constexpr unsigned batch = batch_of<Real>;
+  const Stencil<Real> ly = stencil(s.dy, s.dyy, j, s.mu_y, s.var_y);
+  Real above = 0, centre = s.result(s.at(k, 0, j)), d = 0, e = 0;
+  for (unsigned first = 0; first < s.num_x; first += batch) {
+    Real left[batch], right[batch], below[batch], inverse[batch];
+    for (unsigned m = 0; m < batch; ++m) {
+      const unsigned i = min(first + m, s.num_x - 1);
+      const std::size_t p = s.at(k, i, j);
+      left[m] = j > 0 ? s.result(p - 1) : 0;
+      right[m] = j < s.num_y - 1 ? s.result(p + 1) : 0;
+      below[m] = i < s.num_x - 1 ? s.result(p + s.num_y) : 0;
+      inverse[m] = inverse_x(i, j);
+    }
+    for (unsigned m = 0; m < batch && first + m < s.num_x; ++m) {
+      const std::size_t p = s.at(k, first + m, j);
+      const auto [lower, middle, upper] = half_stencil_x(s, first + m, var);
+      const Real v = ly.lower * left[m] + ly.centre * centre + ly.upper * right[m];
+      const Real u = s.dt_inv * centre + lower * above + middle * centre + upper * below[m] + v;
+      d = quotient(u + lower * d, s.dt_inv - middle - lower * e, inverse[m]);
+      e = upper * inverse[m];
+      s.v(p) = v;
+      s.u(p) = d;
+      above = centre;
+      centre = below[m];
+    }
+  }
+}
+
+/// U'(i) = d(i) + e(i) U'(i + 1), up the column
+template <typename Real>
+__device__ void substitute_column(const State<Real>& s, View<Real, 2> inverse_x, Real var,
+                                  unsigned k, unsigned j) {
+  constexpr unsigned batch = batch_of<Real>;
+  Real x = 0;
+  for (unsigned rest = s.num_x; rest > 0;) {
+    Real ds[batch], inverse[batch];
+    for (unsigned m = 0; m < batch; ++m) {
+      const unsigned i = rest > m ? rest - 1 - m : 0;
+      ds[m] = s.u(s.at(k, i, j));
+      inverse[m] = inverse_x(i, j);
+    }
+    for (unsigned m = 0; m < batch && rest > 0; ++m) {
+      --rest;
+      x = ds[m] + half_stencil_x(s, rest, var).upper * inverse[m] * x;
+      s.u(s.at(k, rest, j)) = x;
+    }
+  }
+}
+
+template <typename Real>
+__global__ void half_step_x(State<Real> s, unsigned g, unsigned step) {
+  for (unsigned k = row(); k < s.outer; k += rows())
+    for (unsigned j = column(); j < s.num_y; j += columns()) {
+      const Real var = s.var_of_y(j) * s.var_of_t(g);
+      eliminate_column(s, s.inverse_x.row(step), var, k, j);
+      substitute_column(s, s.inverse_x.row(step), var, k, j);
+    }
+}
+
+/// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one an i
+template <typename Real, int team, int held>
+__global__ void implicit_y(State<Real> s) {
+  const Real half = 0.5;
+  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (unsigned i = row(); i < s.num_x; i += rows()) {
+      const std::size_t p = s.at(k, i, 0);
+      const Real *u = &s.u(p), *v = &s.v(p);
+      const auto r_of = [&](std::size_t j) {
+        return j < s.num_y ? s.dt_inv * u[j] - half * v[j] : Real(0);
+      };
+      tridag<team, held>(s, s.num_y, r_of, &s.result(p));
+    }
+}
+// [time]
+
+// [strip]
+/// The numbers of a row's two neighbours in an operator; its own is minus their sum.
+template <typename Real>
+struct Neighbours {
+  Real lower, upper;
+};
+
+/// What a block keeps in shared memory: R and W, and what its threads need to solve.
+template <typename Real>
+struct Strip {
+  static constexpr unsigned line = 128 / sizeof(Real);  // numbers that the 32 banks hold
+  static constexpr unsigned w = points_of_strip + points_of_strip / line;  // of W behind R
+  static constexpr unsigned levels = 5;                                    // of a scan in a warp
+
+  __device__ Strip(Real* memory, const Shape& shape)
+      : pitch(shape.pitch()),
+        r(memory),
+        inverse(r + 2 * w),
+        forwards(reinterpret_cast<Linear<Real>*>(inverse + points_of_strip)),
+        backwards(forwards + threads_of_strip),
+        along_x(reinterpret_cast<Neighbours<Real>*>(backwards + threads_of_strip)),
+        along_y(along_x + shape.rows()),
+        pivot_y(reinterpret_cast<Real*>(along_y + pitch)),
+        below_y(pivot_y + pitch),
+        above_y(below_y + pitch),
+        from_below(above_y + pitch),
+        from_above(from_below + pitch),
+        through_below(from_above + pitch),
+        through_above(through_below + levels * warp_size) {}
+
+  static std::size_t bytes(const Shape& shape) {
+    return sizeof(Real) * (2 * w + points_of_strip + 4 * threads_of_strip + 2 * shape.rows() +
+                           7 * shape.pitch() + 2 * levels * warp_size);
+  }
+
+  /// Where point (i, j) lies in R. Of every line, room for one number more is left out: then the
+  /// threads of a warp meet all banks, whether their points are 1 or `held_y` apart.
+  __device__ unsigned at(unsigned i, unsigned j) const { return i * row() + j + j / line; }
+  __device__ unsigned row() const { return pitch + pitch / line; }
+
+  /// Where what belongs to column j lies in the arrays of a row: point m of all pieces, then m + 1.
+  __device__ unsigned of_column(unsigned j) const {
+    return j % held_y * (pitch / held_y) + j / held_y;
+  }
+
+  unsigned pitch;
+  Real *r, *inverse;                    // at(i, j), W behind R; (m, thread)
+  Linear<Real>*forwards, *backwards;    // (piece, j): what each piece of a column does
+  Neighbours<Real>*along_x, *along_y;   // Lx / 2 where the variance is 1, by i; Ly / 2
+  Real *pivot_y, *below_y, *above_y;    // factors along y: 2 / dt over the pivot, and both e
+  Real *from_below, *from_above;        // their products from the ends of the piece
+  Real *through_below, *through_above;  // (level, lane): through 1, 2, 4, ... pieces
+};
+// [strip]
+
+// [prepare]
+/// The factors along y, by one thread, from the diagonal in pivot_y
+template <typename Real>
+__device__ void factorise_rows(const State<Real>& s, const Strip<Real>& strip) {
+  Real e = 0;
+  for (unsigned j = 0; j < s.num_y; ++j) {
+    const unsigned at = strip.of_column(j);
+    const auto [lower, upper] = strip.along_y[at];
+    const Real inverse = 1 / (strip.pivot_y[at] - lower * e);
+    strip.pivot_y[at] = 2 * s.dt_inv * inverse;
+    strip.below_y[at] = lower * inverse;
+    e = strip.above_y[at] = upper * inverse;
+  }
+}
+
+/// The products of factors that a scan along y needs, by one warp
+template <int direction, typename Real>
+__device__ void multiply(const Real* factors, Real* from, Real* through, unsigned pieces) {
+  const unsigned piece = threadIdx.x % pieces;
+  const unsigned rank = direction > 0 ? piece : pieces - 1 - piece;
+  Real product = 1;
+  for (unsigned n = 0; n < held_y; ++n) {
+    const unsigned at = (direction > 0 ? n : held_y - 1 - n) * pieces + piece;
+    product *= factors[at];
+    if (threadIdx.x < pieces) from[at] = product;
+  }
+  for (unsigned level = 0; level < Strip<Real>::levels; ++level) {
+    const unsigned distance = 1 << level;
+    through[level * warp_size + threadIdx.x] = rank >= distance ? product : 0;
+    const Real other = before<direction>(product, distance);
+    if (rank >= distance) product *= other;
+  }
+}
+
+/// Fills what depends on no time step; beyond the grid, all is zero.
+template <typename Real>
+__device__ void prepare(const State<Real>& s, const Shape& shape, const Strip<Real>& strip) {
+  const Real half = 0.5;
+  const unsigned first_row = Cluster::rank() * shape.rows();
+  for (unsigned p = threadIdx.x; p < 2 * strip.w; p += blockDim.x) strip.r[p] = 0;
+  for (unsigned i = threadIdx.x; i < shape.rows(); i += blockDim.x) {
+    strip.along_x[i] = {0, 0};
+    if (first_row + i < s.num_x) {
+      const auto [lower, centre, upper] = half_stencil_x(s, first_row + i, Real(1));
+      strip.along_x[i] = {lower, upper};
+    }
+  }
+  for (unsigned j = threadIdx.x; j < strip.pitch; j += blockDim.x) {
+    const unsigned at = strip.of_column(j);
+    strip.along_y[at] = {0, 0};
+    strip.pivot_y[at] = strip.below_y[at] = strip.above_y[at] = 0;
+    if (j < s.num_y) {
+      const auto [lower, centre, upper] = stencil(s.dy, s.dyy, j, s.mu_y, s.var_y);
+      strip.along_y[at] = {half * lower, half * upper};
+      strip.pivot_y[at] = s.dt_inv - half * centre;
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) factorise_rows(s, strip);
+  __syncthreads();
+  if (threadIdx.x < warp_size) {
+    multiply<+1>(strip.below_y, strip.from_below, strip.through_below, shape.pieces_y);
+    multiply<-1>(strip.above_y, strip.from_above, strip.through_above, shape.pieces_y);
+  }
+}
+// [prepare]
+
+// [enter]
+/// What the blocks before this one make of zero, where each has one piece of a column: all of them
+/// are read before the first is needed.
+template <int direction, typename Real>
+__device__ Real enter_block(Linear<Real>* piece) {
+  constexpr unsigned batch = 8;
+  const unsigned last = Cluster::blocks() - 1;
+  const unsigned count = direction > 0 ? Cluster::rank() : last - Cluster::rank();
+  Real value = 0;
+  for (unsigned first = 0; first < count; first += batch) {
+    Linear<Real> f[batch];
+#pragma unroll
+    for (unsigned n = 0; n < batch; ++n) {
+      f[n] = {0, 1};
+      if (first + n < count)
+        f[n] = *Cluster::of_block(piece, direction > 0 ? first + n : last - first - n);
+    }
+#pragma unroll
+    for (unsigned n = 0; n < batch; ++n) value = f[n](value);
+  }
+  return value;
+}
+
+/// What enters this thread's piece of a column: what the pieces before it, in all blocks of the
+/// cluster, make of zero one after the other. This piece does `mine`.
+template <int direction, typename Real>
+__device__ Real enter(Linear<Real>* pieces, Linear<Real> mine, const Shape& shape, unsigned piece,
+                      unsigned j, unsigned num_y) {
+  if (shape.pieces() == 1) return 0;
+  if (piece < shape.pieces_x) pieces[piece * num_y + j] = mine;
+  Cluster::sync();
+  if (piece >= shape.pieces_x) return 0;
+  if (shape.pieces_x == 1) return enter_block<direction>(pieces + j);
+
+  const unsigned last = shape.pieces_x - 1;
+  Real value = 0;
+  const auto apply = [&](const Linear<Real>* of_block, unsigned count) {
+    for (unsigned n = 0; n < count; ++n)
+      value = of_block[(direction > 0 ? n : last - n) * num_y + j](value);
+  };
+  for (unsigned block = direction > 0 ? 0 : shape.blocks - 1; block != Cluster::rank();
+       block += direction)
+    apply(Cluster::of_block(pieces, block), shape.pieces_x);
+  apply(pieces, direction > 0 ? piece : last - piece);
+  return value;
+}
+
+/// What enters this lane's pieces of rows, which make `f` of zero.
+template <int direction, typename Real>
+__device__ void enter(Real (&f)[rows_of_thread], const Real* through, unsigned pieces) {
+  unsigned level = 0;
+  for (unsigned distance = 1; distance < pieces; distance *= 2, ++level) {
+    const Real factor = through[level * warp_size + threadIdx.x % warp_size];
+#pragma unroll
+    for (Real& of_row : f) of_row += factor * before<direction>(of_row, distance);
+  }
+  const bool first = threadIdx.x % pieces == (direction > 0 ? 0 : pieces - 1);
+#pragma unroll
+  for (Real& of_row : f) {
+    const Real met = before<direction>(of_row, 1);
+    of_row = first ? 0 : met;
+  }
+}
+// [enter]
+
+// [columns]
+/// The piece of a column that a thread solves along x.
+template <typename Real>
+struct Column {
+  __device__ Column(const State<Real>& s, const Shape& shape)
+      : piece(threadIdx.x / s.num_y),
+        j(threadIdx.x % s.num_y),
+        active(piece < shape.pieces_x),
+        first(piece * held_x),
+        first_of_grid(Cluster::rank() * shape.rows() + first),
+        var(active ? s.var_of_y(j) : 0) {}
+
+  unsigned piece, j;
+  bool active;
+  unsigned first, first_of_grid;  // row, in the strip and in the grid
+  Real var;                       // the variance's factor of y
+};
+
+/// Starts to copy the inverse pivots of a time step: a thread those that it alone will read.
+template <typename Real>
+__device__ void fetch(const State<Real>& s, const Strip<Real>& strip, const Column<Real>& c,
+                      unsigned step) {
+  if (c.active) {
+    const Real* const from = &s.inverse_x(step, 0, 0) + c.first_of_grid * s.num_y + c.j;
+#pragma unroll
+    for (unsigned m = 0; m < held_x; ++m)
+      __pipeline_memcpy_async(strip.inverse + m * threads_of_strip + threadIdx.x,
+                              from + m * s.num_y, sizeof(Real),
+                              c.first_of_grid + m < s.num_x ? 0 : sizeof(Real));
+  }
+  __pipeline_commit();
+}
+
+/// R beside a piece: above its first row, below its last; zero beyond the grid, where it meets
+/// zero.
+template <typename Real>
+__device__ Neighbours<Real> beside(const Strip<Real>& strip, const Shape& shape,
+                                   const Column<Real>& c) {
+  const unsigned rank = Cluster::rank(), next = c.first + held_x;
+  Neighbours<Real> r{0, 0};
+  if (c.first > 0)
+    r.lower = strip.r[strip.at(c.first - 1, c.j)];
+  else if (rank > 0)
+    r.lower = Cluster::of_block(strip.r, rank - 1)[strip.at(shape.rows() - 1, c.j)];
+  if (next < shape.rows())
+    r.upper = strip.r[strip.at(next, c.j)];
+  else if (rank + 1 < shape.blocks)
+    r.upper = Cluster::of_block(strip.r, rank + 1)[strip.at(0, c.j)];
+  return r;
+}
+
+/// W = (1 / dt - Lx / 2)^-1 (Lx + Ly) R / 2, where W holds Ly R / 2; `var_t` is the variance's
+/// factor of time. Then fetches what the step `next` needs.
+template <typename Real>
+__device__ void solve_columns(const State<Real>& s, const Shape& shape, const Strip<Real>& strip,
+                              const Column<Real>& c, Real var_t, unsigned next) {
+  const Real var = c.var * var_t;
+  const Real* const inverse = strip.inverse + threadIdx.x;
+  const Neighbours<Real>* const along = strip.along_x + c.first;
+  Real f[held_x], e[held_x];
+
+  __pipeline_wait_prior(0);
+  Cluster::sync();
+  Linear<Real> all{0, 1};
+  if (c.active) {
+    const auto [above, below_last] = beside(strip, shape, c);
+    const Real* r = strip.r + strip.at(c.first, c.j);
+    Real centre = *r, up = centre - above;
+#pragma unroll
+    for (unsigned m = 0; m < held_x; ++m) {
+      const Real ly = r[strip.w];
+      r += strip.row();
+      const Real below = m + 1 < held_x ? *r : below_last, down = below - centre;
+      const Real w = inverse[m * threads_of_strip];
+      f[m] = w * (ly + var * (along[m].upper * down - along[m].lower * up));
+      all = compose(Linear<Real>{f[m], along[m].lower * var * w}, all);
+      centre = below;
+      up = down;
+    }
+  }
+  Real x = enter<+1>(strip.forwards, all, shape, c.piece, c.j, s.num_y);
+
+  all = {0, 1};
+  if (c.active) {
+#pragma unroll
+    for (unsigned m = 0; m < held_x; ++m)
+      x = f[m] += along[m].lower * var * inverse[m * threads_of_strip] * x;
+#pragma unroll
+    for (unsigned m = held_x; m-- > 0;) {
+      e[m] = along[m].upper * var * inverse[m * threads_of_strip];
+      all = compose(Linear<Real>{f[m], e[m]}, all);
+    }
+  }
+  x = enter<-1>(strip.backwards, all, shape, c.piece, c.j, s.num_y);
+
+  fetch(s, strip, c, next);
+  if (c.active) {
+    Real* w = strip.r + strip.w + strip.at(c.first + held_x, c.j);
+#pragma unroll
+    for (unsigned m = held_x; m-- > 0;) {
+      w -= strip.row();
+      *w = x = f[m] + e[m] * x;
+    }
+  }
+}
+// [columns]
+
+// [rows]
+/// The pieces of rows that a thread solves along y. Where a strip has fewer rows than its threads
+/// could hold, a thread holds its first row more than once.
+template <typename Real>
+struct Rows {
+  __device__ Rows(const Shape& shape, const Strip<Real>& strip)
+      : memory(strip.r), piece(threadIdx.x % shape.pieces_y), pieces(shape.pieces_y) {
+    const unsigned row = threadIdx.x / pieces, stride = threads_of_strip / pieces;
+    active = row < shape.rows();
+    for (unsigned n = 0; n < rows_of_thread; ++n) {
+      const unsigned i = row + n * stride;
+      first[n] = strip.at(i < shape.rows() ? i : row, piece * held_y);
+    }
+  }
+  __device__ Real& r(unsigned n, unsigned m) const { return memory[first[n] + m]; }
+  __device__ Real& w(unsigned n, unsigned m) const { return memory[first[n] + m + Strip<Real>::w]; }
+  __device__ unsigned column(unsigned m) const { return m * pieces + piece; }
+
+  bool active;
+  Real* memory;
+  unsigned piece, pieces;
+  unsigned first[rows_of_thread];
+};
+
+/// Puts R, and Ly R / 2 where W was.
+template <typename Real>
+__device__ void put(const Strip<Real>& strip, const Rows<Real>& rows,
+                    const Real (&x)[rows_of_thread][held_y]) {
+  Real left[rows_of_thread], right[rows_of_thread];
+#pragma unroll
+  for (unsigned n = 0; n < rows_of_thread; ++n) {
+    left[n] = before<+1>(x[n][held_y - 1], 1);
+    right[n] = before<-1>(x[n][0], 1);
+  }
+#pragma unroll
+  for (unsigned m = 0; m < held_y; ++m) {
+    const auto [lower, upper] = strip.along_y[rows.column(m)];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n) {
+      const Real l = m > 0 ? x[n][m - 1] : left[n], u = m + 1 < held_y ? x[n][m + 1] : right[n];
+      rows.r(n, m) = x[n][m];
+      rows.w(n, m) = lower * (l - x[n][m]) + upper * (u - x[n][m]);
+    }
+  }
+}
+
+/// R += (1 / dt - Ly / 2)^-1 2 W / dt
+template <typename Real>
+__device__ void solve_rows(const Shape& shape, const Strip<Real>& strip, const Rows<Real>& rows) {
+  Real f[rows_of_thread][held_y], d[rows_of_thread] = {}, x[rows_of_thread] = {};
+  __syncthreads();
+  if (!rows.active) return;
+#pragma unroll
+  for (unsigned m = 0; m < held_y; ++m) {
+    const Real pivot = strip.pivot_y[rows.column(m)], below = strip.below_y[rows.column(m)];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n)
+      d[n] = f[n][m] = rows.w(n, m) * pivot + below * d[n];
+  }
+  enter<+1>(d, strip.through_below, shape.pieces_y);
+#pragma unroll
+  for (unsigned m = held_y; m-- > 0;) {
+    const Real from = strip.from_below[rows.column(m)], above = strip.above_y[rows.column(m)];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n) {
+      f[n][m] += from * d[n];
+      x[n] = f[n][m] += above * x[n];
+    }
+  }
+  enter<-1>(x, strip.through_above, shape.pieces_y);
+#pragma unroll
+  for (unsigned m = 0; m < held_y; ++m) {
+    const Real from = strip.from_above[rows.column(m)];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n) f[n][m] += rows.r(n, m) + from * x[n];
+  }
+  put(strip, rows, f);
+}
+// [rows]
+
+// [on_chip]
+/// Rolls R back by so many time steps, from step g on: a cluster an option, a strip of its grid a
+/// block
+template <typename Real>
+__global__ void __launch_bounds__(threads_of_strip, sizeof(Real) == 4 ? 2 : 1)
+    roll_back(State<Real> s, Shape shape, unsigned g, unsigned steps) {
+  extern __shared__ double memory[];
+  const Strip<Real> strip(reinterpret_cast<Real*>(memory), shape);
+  const Column<Real> column(s, shape);
+  const Rows<Real> rows(shape, strip);
+  const unsigned first = Cluster::rank() * shape.rows();
+  const unsigned points = first < s.num_x ? min(shape.rows(), s.num_x - first) * s.num_y : 0;
+  prepare(s, shape, strip);
+
+  for (unsigned k = blockIdx.x / shape.blocks; k < s.outer; k += gridDim.x / shape.blocks) {
+    fetch(s, strip, column, 0);
+    Real* const result = s.result.data() + s.at(k, first, 0);
+    for (unsigned p = threadIdx.x; p < points; p += blockDim.x)
+      strip.r[strip.at(p / s.num_y, p % s.num_y)] = result[p];
+    __syncthreads();
+    if (rows.active) {
+      Real x[rows_of_thread][held_y];
+      for (unsigned n = 0; n < rows_of_thread; ++n)
+        for (unsigned m = 0; m < held_y; ++m) x[n][m] = rows.r(n, m);
+      put(strip, rows, x);
+    }
+    for (unsigned step = 0; step < steps; ++step) {
+      solve_columns(s, shape, strip, column, s.var_of_t(g - step), min(step + 1, steps - 1));
+      solve_rows(shape, strip, rows);
+    }
+    __syncthreads();
+    for (unsigned p = threadIdx.x; p < points; p += blockDim.x)
+      result[p] = strip.r[strip.at(p / s.num_y, p % s.num_y)];
+  }
+  Cluster::sync();  // before shared memory is gone that others still read
+}
+// [on_chip]
+
+template <typename Real>
+__global__ void read_prices(State<Real> s) {
+  for (unsigned k = column(); k < s.outer; k += columns())
+    s.prices(k) = s.result(s.at(k, s.ix, s.iy));
+}
+
+// [launch]
+/// Blocks of `block` for so many columns, rows and layers, as far as a grid may reach.
+inline dim3 blocks(dim3 block, std::size_t columns, std::size_t rows = 1, std::size_t layers = 1) {
+  const auto ceil = [](std::size_t count, unsigned size, std::size_t most) {
+    return static_cast<unsigned>(std::min((count + size - 1) / size, most));
+  };
+  return {ceil(columns, block.x, 2147483647), ceil(rows, block.y, 65535),
+          ceil(layers, block.z, 65535)};
+}
+
+/// Calls `launch` with the size of a team for systems of n rows, with the rows that a thread should
+/// hold, and with a block of such teams: a warp solves what it can hold, a block what is longer.
+template <typename Launch>
+void with_team(std::size_t n, Launch launch) {
+  const auto call = [&](auto team, auto held) {
+    launch(team, held, dim3(team, block_size / team));
+  };
+  using std::integral_constant;
+  constexpr integral_constant<int, warp_size> warp;
+  if (n <= 1 * warp_size)
+    call(warp, integral_constant<int, 1>());
+  else if (n <= 2 * warp_size)
+    call(warp, integral_constant<int, 2>());
+  else if (n <= 4 * warp_size)
+    call(warp, integral_constant<int, 4>());
+  else if (n <= 8 * warp_size)
+    call(warp, integral_constant<int, 8>());
+  else
+    call(integral_constant<int, block_size>(), integral_constant<int, 8>());
+}
+
+/// The launch of roll_back().
+template <typename Real>
+auto roll_back_launch(const Shape& shape) {
+  return staircase::ClusterLaunch(roll_back<Real>, shape.blocks, threads_of_strip,
+                                  Strip<Real>::bytes(shape));
+}
+// [launch]
+
+// [solve]
+template <typename Real>
+Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
+  const auto outer = static_cast<unsigned>(problem.outer);
+  const auto num_x = static_cast<unsigned>(problem.num_x);
+  const auto num_y = static_cast<unsigned>(problem.num_y);
+  const auto num_t = static_cast<unsigned>(problem.num_t);
+  const Real beta = problem.beta;
+  const Real nu2 = problem.nu * problem.nu;
+  const double step_x = 20 * problem.alpha * problem.s0 * std::sqrt(problem.t) / num_x;
+  const double step_y = 10 * problem.nu * std::sqrt(problem.t) / num_y;
+
+  staircase::require_clusters();
+  const std::optional<Shape> shape = shape_of(num_x, num_y);
+  const unsigned clusters = shape ? roll_back_launch<Real>(*shape).at_once() : 0;
+
+  timeline.begin("allocate");
+  DeviceArray<double, 1> strikes(outer), x(num_x), y(num_y);
+  DeviceArray<Real, 1> var_of_x(num_x), var_of_y(num_y), var_of_t(num_t);
+  DeviceArray<Real, 2> dx(3, num_x), dxx(3, num_x), dy(3, num_y), dyy(3, num_y);
+  const auto steps = static_cast<unsigned>(steps_at_once(num_x, num_y, num_t));
+  DeviceArray<Real, 3> inverse_x(steps, num_x, num_y);
+  const std::size_t rows_y = padded(num_y);
+  DeviceArray<Real, 1> pivot_y(rows_y), inverse_y(rows_y), below_y(rows_y), above_y(rows_y);
+  const std::size_t points = std::size_t{outer} * num_x * num_y;
+  DeviceArray<Real, 1> u(clusters > 0 ? 0 : points), v(clusters > 0 ? 0 : points);
+  DeviceArray<Real, 1> result(points), device_prices(outer);
+  const State<Real> s{outer,
+                      num_x,
+                      num_y,
+                      num_t,
+                      static_cast<std::size_t>(problem.s0 / step_x),
+                      num_y / 2,
+                      static_cast<Real>((num_t - 1) / problem.t),
+                      0,
+                      0,
+                      nu2,
+                      strikes.view(),
+                      x.view(),
+                      y.view(),
+                      var_of_x.view(),
+                      var_of_y.view(),
+                      var_of_t.view(),
+                      dx.view(),
+                      dxx.view(),
+                      dy.view(),
+                      dyy.view(),
+                      inverse_x.view(),
+                      pivot_y.view(),
+                      inverse_y.view(),
+                      below_y.view(),
+                      above_y.view(),
+                      u.view(),
+                      v.view(),
+                      result.view(),
+                      device_prices.view()};
+  Prices<Real> prices(outer);
+
+  timeline.begin("copy in");
+  std::vector<double> host_strikes(outer);
+  for (std::size_t k = 0; k < outer; ++k) host_strikes[k] = problem.strike(k);
+  strikes.copy_from(host_strikes.data());
+
+  timeline.begin("kernels");
+  const dim3 line(128), tile(32, 8);
+  const unsigned longest = std::max({num_x, num_y, num_t});
+  init_grid<<<blocks(line, longest), line>>>(s, problem.s0, problem.t, step_x, step_y,
+                                             std::log(problem.alpha), beta, nu2);
+  check_launch();
+  init_operators<<<blocks(line, longest), line>>>(s);
+  check_launch();
+  if (clusters == 0)
+    with_team(num_y,
+              [&](auto team, auto held, dim3) { factorise_y<Real, team, held><<<1, 1>>>(s); });
+  check_launch();
+  set_payoff<<<blocks(tile, num_y, num_x, outer), tile>>>(s);
+  check_launch();
+  for (unsigned g = num_t - 1; g-- > 0;) {
+    const unsigned step = (num_t - 2 - g) % steps;
+    if (step == 0) factorise_x<<<blocks(line, num_y, steps), line>>>(s, g);
+    check_launch();
+    if (clusters > 0) {
+      if (step == 0)
+        roll_back_launch<Real> (*shape)(std::min(clusters, outer), s, *shape, g,
+                                        std::min(steps, g + 1));
+      continue;
+    }
+    half_step_x<<<blocks(line, num_y, outer), line>>>(s, g, step);
+    check_launch();
+    with_team(num_y, [&](auto team, auto held, dim3 block) {
+      implicit_y<Real, team, held><<<blocks(block, team, num_x, outer), block>>>(s);
+    });
+    check_launch();
+  }
+  read_prices<<<blocks(line, outer), line>>>(s);
+  check_launch();
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  device_prices.copy_to(prices.data());
+  return prices;
+}
+// [solve]
+
+}  // namespace local_volatility
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, local_volatility::workload,
+                              {.title = "On chip",
+                               .idea = "Keep a grid on the chip for all steps",
+                               .needs = {"clusters of thread blocks (compute capability 9.0)"},
+                               .note = "A grid that does not fit into the shared memory of 16 "
+                                       "blocks is priced as in stage 08.",
+                               .reals = local_volatility::reals,
+                               .traffic = local_volatility::traffic,
+                               .solve_f64 = local_volatility::solve<double>,
+                               .solve_f32 = local_volatility::solve<float>});
+}

@@ -1,0 +1,828 @@
+/// \file
+/// Stage 11, adjoint CUDA: one cluster of blocks sweeps one grid, and waits as seldom as it can.
+///
+/// Changed: the sweep of stage 10 becomes a kernel in the manner of stage 09; the pieces of a
+/// column
+///          meet once a step instead of twice; factors and prices get kernels of their own.
+/// Legal:   a piece depends on what enters at both ends linearly, and so do the pieces on each
+/// other. Expect:  bound by latency: two barriers of a cluster a step, and the chains between them.
+/// Run:     ./climb local_volatility --stages 08-11
+
+#include "../local_volatility.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <optional>
+#include <staircase/cluster.hpp>
+#include <staircase/stage.hpp>
+#include <vector>
+
+namespace local_volatility {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::Cluster;
+using staircase::DeviceArray;
+using staircase::View;
+
+// [shape]
+constexpr int warp_size = 32;
+
+/// A thread holds so many points of a column while it solves along x, and of each of its rows while
+/// it solves along y.
+constexpr unsigned held_x = 16, held_y = 8;
+constexpr unsigned rows_of_thread = held_x / held_y;
+constexpr unsigned threads_of_strip = 256;
+constexpr unsigned points_of_strip = threads_of_strip * held_x;
+
+/// How a cluster holds a grid: each block a strip of rows, cut into pieces along x and along y, a
+/// power of two of them.
+struct Shape {
+  unsigned blocks;    // of a cluster
+  unsigned pieces_x;  // of a column of a strip: a thread each
+  unsigned pieces_y;  // of a row: a lane each
+
+  __host__ __device__ unsigned rows() const { return pieces_x * held_x; }  // of a strip
+  __host__ __device__ unsigned pitch() const { return pieces_y * held_y; }
+  __host__ __device__ unsigned pieces() const { return blocks * pieces_x; }  // of a column
+};
+
+/// The shape with the fewest blocks; nothing if the grid is too large for a cluster, or a column
+/// has more pieces than a warp has lanes.
+inline std::optional<Shape> shape_of(std::size_t num_x, std::size_t num_y) {
+  for (const unsigned blocks : {1, 2, 4, 8, 16}) {
+    const std::size_t rows = std::size_t{blocks} * held_x;
+    const std::size_t pieces_x = std::bit_ceil((num_x + rows - 1) / rows);
+    const std::size_t pieces_y = std::bit_ceil((num_y + held_y - 1) / held_y);
+    if (pieces_y <= warp_size && blocks * pieces_x <= warp_size &&
+        pieces_x * pieces_y * held_y <= threads_of_strip)
+      return Shape{blocks, static_cast<unsigned>(pieces_x), static_cast<unsigned>(pieces_y)};
+  }
+  return {};
+}
+// [shape]
+
+/// Time steps whose factors are kept at once: as many as 64 MB of f64 hold, or one.
+inline std::size_t steps_at_once(std::size_t num_x, std::size_t num_y, std::size_t num_t) {
+  constexpr std::size_t numbers = 1 << 23;
+  return std::clamp(numbers / num_x / num_y, std::size_t{1}, num_t - 1);
+}
+
+/// The numbers that the arrays of solve() hold on the device, an f64 counting as two f32.
+inline double reals(const Problem& problem) {
+  const auto outer = static_cast<double>(problem.outer);
+  const auto num_x = static_cast<double>(problem.num_x);
+  const auto num_y = static_cast<double>(problem.num_y);
+  const auto num_t = static_cast<double>(problem.num_t);
+  const auto steps = static_cast<double>(steps_at_once(static_cast<std::size_t>(problem.num_x),
+                                                       static_cast<std::size_t>(problem.num_y),
+                                                       static_cast<std::size_t>(problem.num_t)));
+  return (steps + 3) * num_x * num_y + 5 * num_x + 4 * num_y + num_t + 3 * outer;
+}
+
+/// The numbers that the kernels read and write: the inverse pivots are written and read, a strike
+/// is read and a price written for each option.
+inline double traffic(const Problem& problem) {
+  const double points = static_cast<double>(problem.num_x) * static_cast<double>(problem.num_y);
+  return 2 * points * static_cast<double>(problem.num_t - 1) +
+         2 * static_cast<double>(problem.outer);
+}
+
+// [state]
+/// The grid, the halves of its operators, their factors, and the vectors, as kernels take them. A
+/// row of an operator sums to zero: its centre is minus the sum of lower and upper.
+template <typename Real>
+struct State {
+  unsigned outer, num_x, num_y, num_t;
+  std::size_t ix, iy;
+  Real dt_inv;
+  View<double, 1> strikes, x;
+  View<Real, 1> lower_x, upper_x;    // of Lx / 2, where the variance's factors of y and t are 1
+  View<Real, 1> lower_y, upper_y;    // of Ly / 2
+  View<Real, 1> var_of_y, var_of_t;  // the factors of the variance along x
+  View<Real, 1> inverse_y;           // of the pivots along y
+  View<Real, 3> inverse_x;           // (step, i, j): of the pivots along x
+  View<Real, 2> z, q, p;             // (i, j)
+  View<Real, 1> weight, prices;
+};
+// [state]
+
+// [threads]
+/// A thread's place in a grid of blocks, and the extent of the grid: loops step by it, so that a
+/// grid of any size covers any number of points.
+__device__ unsigned column() { return blockIdx.x * blockDim.x + threadIdx.x; }
+__device__ unsigned columns() { return gridDim.x * blockDim.x; }
+__device__ unsigned row() { return blockIdx.y * blockDim.y + threadIdx.y; }
+__device__ unsigned rows() { return gridDim.y * blockDim.y; }
+// [threads]
+
+// [functions]
+/// x → a + b x
+template <typename Real>
+struct Linear {
+  Real a, b;
+};
+
+/// The function that applies `first`, then `second`.
+template <typename Real>
+__device__ Linear<Real> compose(Linear<Real> second, Linear<Real> first) {
+  return {second.a + second.b * first.a, second.b * first.b};
+}
+
+/// What the lane holds that comes `distance` lanes before this one, forwards (+1) or backwards
+/// (-1).
+template <int direction, typename Real>
+__device__ Real before(Real x, int distance) {
+  return direction > 0 ? __shfl_up_sync(0xFFFFFFFF, x, distance)
+                       : __shfl_down_sync(0xFFFFFFFF, x, distance);
+}
+template <int direction, typename Real>
+__device__ Linear<Real> before(Linear<Real> f, int distance) {
+  return {before<direction>(f.a, distance), before<direction>(f.b, distance)};
+}
+// [functions]
+
+// [setup]
+/// The market and the steps of the grid.
+struct Market {
+  double s0, t, step_x, step_y, log_alpha, beta, nu2;
+};
+
+/// Coefficients of the half of an operator: minus their sum is the point's own.
+struct Neighbours {
+  double lower, upper;
+};
+__device__ Neighbours half_operator(double z_below, double z, double z_above, double var) {
+  const double l = z - z_below, u = z_above - z;
+  return {0.5 * var / l / (l + u), 0.5 * var / u / (l + u)};
+}
+
+/// The grid and its operators, by one row of threads
+template <typename Real>
+__device__ void init_operators(const State<Real>& s, const Market& market) {
+  const auto [s0, t, step_x, step_y, log_alpha, beta, nu2] = market;
+  const auto x_of = [&](unsigned i) { return max(i * step_x - s.ix * step_x + s0, 1e-30); };
+  const auto y_of = [&](unsigned j) { return j * step_y - s.iy * step_y + log_alpha; };
+  for (unsigned g = column(); g < s.num_t; g += columns())
+    s.var_of_t(g) = exp(-nu2 * t * g / (s.num_t - 1));
+  for (unsigned i = column(); i < s.num_x; i += columns()) {
+    const double x = s.x(i) = x_of(i);
+    Neighbours lx{0, 0};  // at both ends
+    if (i > 0 && i < s.num_x - 1)
+      lx = half_operator(x_of(i - 1), x, x_of(i + 1), exp(2 * beta * log(x)));
+    s.lower_x(i) = lx.lower;
+    s.upper_x(i) = lx.upper;
+  }
+  for (unsigned j = column(); j < s.num_y; j += columns()) {
+    s.var_of_y(j) = exp(2 * y_of(j));
+    Neighbours ly{0, 0};
+    if (j > 0 && j < s.num_y - 1) ly = half_operator(y_of(j - 1), y_of(j), y_of(j + 1), nu2);
+    s.lower_y(j) = ly.lower;
+    s.upper_y(j) = ly.upper;
+  }
+}
+
+template <typename Real>
+__global__ void init(State<Real> s, Market market) {
+  if (row() == 0) init_operators(s, market);
+  for (unsigned i = row(); i < s.num_x; i += rows())
+    for (unsigned j = column(); j < s.num_y; j += columns())
+      s.z(i, j) = i == s.ix && j == s.iy ? 1 : 0;
+}
+// [setup]
+
+// [factorise]
+/// The inverse pivots of 1 / dt - L, where L is an operator times `var`
+template <typename Real>
+__device__ void factorise(View<Real, 1> lower, View<Real, 1> upper, Real var, Real dt_inv,
+                          Real* inverse, std::size_t stride) {
+  constexpr unsigned batch = 16;  // rows read at once
+  const auto n = static_cast<unsigned>(lower.extent(0));
+  Real above = 0, reciprocal = 0;  // upper and inverse of the row above
+  for (unsigned first = 0; first < n; first += batch) {
+    Real l[batch], u[batch];
+#pragma unroll
+    for (unsigned m = 0; m < batch; ++m) {
+      const unsigned i = min(first + m, n - 1);
+      l[m] = var * lower(i);
+      u[m] = var * upper(i);
+    }
+#pragma unroll
+    for (unsigned m = 0; m < batch; ++m) {
+      reciprocal = 1 / (dt_inv + l[m] + u[m] - l[m] * above * reciprocal);
+      if (first + m < n) inverse[(first + m) * stride] = reciprocal;
+      above = u[m];
+    }
+  }
+}
+
+/// The inverse pivots along x of the time steps g, g + 1, ..., one (step, j) a thread, and those
+/// along y by one thread more
+template <typename Real>
+__global__ void factorise_all(State<Real> s, unsigned g) {
+  const auto steps = min(static_cast<unsigned>(s.inverse_x.extent(0)), s.num_t - 1 - g);
+  for (unsigned step = row(); step <= steps; step += rows())
+    for (unsigned j = column(); j < s.num_y; j += columns()) {
+      if (step < steps)
+        factorise(s.lower_x, s.upper_x, s.var_of_y(j) * s.var_of_t(g + step), s.dt_inv,
+                  &s.inverse_x(step, 0, j), s.num_y);
+      else if (j == 0)
+        factorise(s.lower_y, s.upper_y, Real(1), s.dt_inv, &s.inverse_y(0), 1);
+    }
+}
+// [factorise]
+
+// [strip]
+/// What a block keeps in shared memory.
+template <typename Real>
+struct Strip {
+  static constexpr unsigned line = 128 / sizeof(Real);  // numbers that the 32 banks hold
+  static constexpr unsigned levels = 5;                 // of a scan in a warp
+  static constexpr unsigned ends = 5;                   // numbers of a piece that others need
+
+  __device__ Strip(Real* memory, const Shape& shape, unsigned num_y)
+      : pitch(shape.pitch()),
+        w(memory),
+        joined(w + points_of_strip + points_of_strip / line),
+        entering(joined + ends * array_of_pieces(shape, num_y)),
+        from_x(entering + 2 * threads_of_strip),
+        to_x(from_x + shape.rows()),
+        from_y(to_x + shape.rows()),
+        centre_y(from_y + pitch),
+        to_y(centre_y + pitch),
+        pivot_y(to_y + pitch),
+        below_y(pivot_y + pitch),
+        above_y(below_y + pitch),
+        from_below(above_y + pitch),
+        from_above(from_below + pitch),
+        through_below(from_above + pitch),
+        through_above(through_below + levels * warp_size) {}
+
+  static std::size_t bytes(const Shape& shape, unsigned num_y) {
+    return sizeof(Real) *
+           (points_of_strip + points_of_strip / line + ends * array_of_pieces(shape, num_y) +
+            2 * threads_of_strip + 2 * shape.rows() + 8 * shape.pitch() + 2 * levels * warp_size);
+  }
+
+  /// Columns whose pieces a block joins, and the room for a number of each of their pieces: a row a
+  /// piece, and one number more, so that pieces of a column lie in different banks.
+  __host__ __device__ static unsigned joined_columns(const Shape& shape, unsigned num_y) {
+    return (num_y + shape.blocks - 1) / shape.blocks;
+  }
+  __host__ __device__ static unsigned array_of_pieces(const Shape& shape, unsigned num_y) {
+    return shape.pieces() * (joined_columns(shape, num_y) + 1);
+  }
+
+  /// Where point (i, j) lies in w. Of every line, room for one number more is left out: then the
+  /// threads of a warp meet all banks, whether their points are 1 or `held_y` apart.
+  __device__ unsigned at(unsigned i, unsigned j) const { return i * row() + j + j / line; }
+  __device__ unsigned row() const { return pitch + pitch / line; }
+
+  /// Where what belongs to column j lies in the arrays of a row: point m of all pieces, then m + 1.
+  __device__ unsigned of_column(unsigned j) const {
+    return j % held_y * (pitch / held_y) + j / held_y;
+  }
+
+  unsigned pitch;
+  Real* w;                              // at(i, j): q, then p
+  Real *joined, *entering;              // see join()
+  Real *from_x, *to_x;                  // i: what a row of Lx' / 2 takes from i - 1 and i + 1
+  Real *from_y, *centre_y, *to_y;       // j: the same of 1 / dt + Ly' / 2
+  Real *pivot_y, *below_y, *above_y;    // factors along y: 2 / dt over the pivot, and both others
+  Real *from_below, *from_above;        // their products from the ends of the piece
+  Real *through_below, *through_above;  // (level, lane): through 1, 2, 4, ... pieces
+};
+// [strip]
+
+// [prepare]
+/// The products of factors that a scan along y needs, by one warp
+template <int direction, typename Real>
+__device__ void multiply(const Real* factors, Real* from, Real* through, unsigned pieces) {
+  const unsigned piece = threadIdx.x % pieces;
+  const unsigned rank = direction > 0 ? piece : pieces - 1 - piece;
+  Real product = 1;
+  for (unsigned n = 0; n < held_y; ++n) {
+    const unsigned at = (direction > 0 ? n : held_y - 1 - n) * pieces + piece;
+    product *= factors[at];
+    if (threadIdx.x < pieces) from[at] = product;
+  }
+  for (unsigned level = 0; level < Strip<Real>::levels; ++level) {
+    const unsigned distance = 1 << level;
+    through[level * warp_size + threadIdx.x] = rank >= distance ? product : 0;
+    const Real other = before<direction>(product, distance);
+    if (rank >= distance) product *= other;
+  }
+}
+
+/// Fills what depends on no time step; beyond the grid, all is zero.
+template <typename Real>
+__device__ void prepare(const State<Real>& s, const Shape& shape, const Strip<Real>& strip) {
+  const unsigned first_row = Cluster::rank() * shape.rows();
+  for (unsigned n = threadIdx.x; n < points_of_strip + points_of_strip / strip.line;
+       n += blockDim.x)
+    strip.w[n] = 0;
+  for (unsigned n = threadIdx.x; n < shape.rows(); n += blockDim.x) {
+    const unsigned i = first_row + n;
+    strip.from_x[n] = i > 0 && i < s.num_x ? s.upper_x(i - 1) : 0;
+    strip.to_x[n] = i + 1 < s.num_x ? s.lower_x(i + 1) : 0;
+  }
+  for (unsigned j = threadIdx.x; j < strip.pitch; j += blockDim.x) {
+    const unsigned at = strip.of_column(j);
+    const bool inside = j < s.num_y;
+    const Real inverse = inside ? s.inverse_y(j) : 0;
+    strip.from_y[at] = inside && j > 0 ? s.upper_y(j - 1) : 0;
+    strip.centre_y[at] = inside ? s.dt_inv - s.lower_y(j) - s.upper_y(j) : 0;
+    strip.to_y[at] = j + 1 < s.num_y ? s.lower_y(j + 1) : 0;
+    strip.pivot_y[at] = 2 * s.dt_inv * inverse;
+    strip.below_y[at] = strip.from_y[at] * inverse;
+    strip.above_y[at] = strip.to_y[at] * inverse;
+  }
+  __syncthreads();
+  if (threadIdx.x < warp_size) {
+    multiply<+1>(strip.below_y, strip.from_below, strip.through_below, shape.pieces_y);
+    multiply<-1>(strip.above_y, strip.from_above, strip.through_above, shape.pieces_y);
+  }
+  __syncthreads();
+}
+// [prepare]
+
+// [columns]
+/// The piece of a column that a thread solves along x, and its part in joining pieces.
+template <typename Real>
+struct Column {
+  __device__ Column(const State<Real>& s, const Shape& shape)
+      : piece(threadIdx.x / s.num_y),
+        j(threadIdx.x % s.num_y),
+        active(piece < shape.pieces_x),
+        first(piece * held_x),
+        first_of_grid(Cluster::rank() * shape.rows() + first),
+        joins(Strip<Real>::joined_columns(shape, s.num_y)),
+        first_joined(Cluster::rank() * joins),
+        var(active ? s.var_of_y(j) : 0) {}
+
+  unsigned piece, j;
+  bool active;
+  unsigned first, first_of_grid;  // row, in the strip and in the grid
+  unsigned joins, first_joined;   // columns whose pieces this block joins, and the first of them
+  Real var;                       // the variance's factor of y
+};
+
+/// What enters a piece of a column from above and from below.
+template <typename Real>
+struct Ends {
+  Real d, x;
+};
+
+/// What a piece makes of them: d leaves below, x leaves above.
+template <typename Real>
+struct Piece {
+  Linear<Real> d;  // of the d that enters
+  Linear<Real> x;  // of the x that enters,
+  Real x_of_d;     // and of the d
+};
+
+/// What enters each piece of the columns that this block joins: a lane a piece, in place of what
+/// the pieces do.
+template <typename Real>
+__device__ void join(const Strip<Real>& strip, const Shape& shape, const Column<Real>& c,
+                     unsigned num_y) {
+  const unsigned pieces = shape.pieces(), array = strip.array_of_pieces(shape, num_y);
+  const unsigned p = threadIdx.x % pieces, n = threadIdx.x / pieces;
+  const bool inside = n < c.joins && c.first_joined + n < num_y;
+  Real* const of_piece = strip.joined + p * (c.joins + 1) + n;
+  Linear<Real> d{0, 1}, x{0, 1};
+  Real x_of_d = 0;
+  if (inside) {
+    d = {of_piece[0 * array], of_piece[1 * array]};
+    x = {of_piece[2 * array], of_piece[3 * array]};
+    x_of_d = of_piece[4 * array];
+  }
+  for (unsigned distance = 1; distance < pieces; distance *= 2) {
+    const Linear<Real> earlier = before<+1>(d, distance);
+    if (p >= distance) d = compose(d, earlier);
+  }
+  const Real above = before<+1>(d.a, 1), entering = p == 0 ? 0 : above;
+  x.a += x_of_d * entering;
+  for (unsigned distance = 1; distance < pieces; distance *= 2) {
+    const Linear<Real> later = before<-1>(x, distance);
+    if (p + distance < pieces) x = compose(x, later);
+  }
+  const Real below = before<-1>(x.a, 1);
+  if (inside) {
+    of_piece[0 * array] = entering;
+    of_piece[1 * array] = p == pieces - 1 ? 0 : below;
+  }
+}
+
+/// What enters this thread's piece of a column. The pieces of a column meet in one of the blocks,
+/// which sends back what enters them: two barriers of the cluster.
+template <typename Real>
+__device__ Ends<Real> exchange(const Strip<Real>& strip, const Shape& shape, const Column<Real>& c,
+                               const Piece<Real>& mine, unsigned num_y) {
+  if (shape.pieces() == 1) return {0, 0};
+  const unsigned array = strip.array_of_pieces(shape, num_y);
+  if (c.active) {
+    const unsigned p = Cluster::rank() * shape.pieces_x + c.piece;
+    Real* const to =
+        Cluster::of_block(strip.joined, c.j / c.joins) + p * (c.joins + 1) + c.j % c.joins;
+    to[0 * array] = mine.d.a;
+    to[1 * array] = mine.d.b;
+    to[2 * array] = mine.x.a;
+    to[3 * array] = mine.x.b;
+    to[4 * array] = mine.x_of_d;
+  }
+  Cluster::sync();
+  join(strip, shape, c, num_y);
+  __syncthreads();
+  const unsigned p = threadIdx.x / c.joins, n = threadIdx.x % c.joins;
+  if (p < shape.pieces() && c.first_joined + n < num_y) {
+    const Real* const of_piece = strip.joined + p * (c.joins + 1) + n;
+    Real* const to = Cluster::of_block(strip.entering, p / shape.pieces_x) +
+                     p % shape.pieces_x * num_y + c.first_joined + n;
+    to[0] = of_piece[0];
+    to[threads_of_strip] = of_piece[array];
+  }
+  Cluster::sync();
+  if (!c.active) return {0, 0};
+  const Real* const of_piece = strip.entering + c.piece * num_y + c.j;
+  return {of_piece[0], of_piece[threads_of_strip]};
+}
+
+/// Reads the inverse pivots of a piece in a time step.
+template <typename Real>
+__device__ void load(const State<Real>& s, const Column<Real>& c, unsigned step,
+                     Real (&inverse)[held_x]) {
+  const Real* const from = &s.inverse_x(step, 0, 0) + c.first_of_grid * s.num_y + c.j;
+#pragma unroll
+  for (unsigned m = 0; m < held_x; ++m)
+    inverse[m] = c.active && c.first_of_grid + m < s.num_x ? from[m * s.num_y] : 0;
+}
+
+/// p = (1 / dt - Lx' / 2)^-1 q in place of q; `var_t` is the variance's factor of time. `inverse`
+/// becomes that of the step `next`.
+template <typename Real>
+__device__ void solve_columns(const State<Real>& s, const Shape& shape, const Strip<Real>& strip,
+                              const Column<Real>& c, Real var_t, unsigned next,
+                              Real (&inverse)[held_x]) {
+  const Real var = c.var * var_t;
+  Real* const w = strip.w + strip.at(c.first, c.active ? c.j : 0);
+  Real f[held_x], of_d[held_x], of_x[held_x];  // p(m) = f(m) + of_d(m) d + of_x(m) x
+  Linear<Real> down{0, 1};
+  Real up = 0, up_of_d = 0, up_of_x = 1;
+  if (c.active) {
+#pragma unroll
+    for (unsigned m = 0; m < held_x; ++m) {
+      const Real factor = strip.from_x[c.first + m] * var * inverse[m];
+      down = compose(Linear<Real>{w[m * strip.row()] * inverse[m], factor}, down);
+      f[m] = down.a;
+      of_d[m] = down.b;
+    }
+#pragma unroll
+    for (unsigned m = held_x; m-- > 0;) {
+      const Real factor = strip.to_x[c.first + m] * var * inverse[m];
+      up = f[m] += factor * up;
+      up_of_d = of_d[m] += factor * up_of_d;
+      up_of_x = of_x[m] = factor * up_of_x;
+    }
+  }
+  load(s, c, next, inverse);
+  const auto [d, x] = exchange(strip, shape, c, Piece<Real>{down, {up, up_of_x}, up_of_d}, s.num_y);
+  if (c.active)
+#pragma unroll
+    for (unsigned m = 0; m < held_x; ++m) w[m * strip.row()] = f[m] + of_d[m] * d + of_x[m] * x;
+}
+// [columns]
+
+// [rows]
+/// The pieces of rows that a thread solves along y. A thread that has fewer rows than it could hold
+/// holds one more than once; one that has none looks at the first, and writes nothing.
+template <typename Real>
+struct Rows {
+  __device__ Rows(const Shape& shape, const Strip<Real>& strip)
+      : piece(threadIdx.x % shape.pieces_y), pieces(shape.pieces_y), memory(strip.w) {
+    const unsigned thread = threadIdx.x / pieces, stride = threads_of_strip / pieces;
+    active = thread < shape.rows();
+    for (unsigned n = 0; n < rows_of_thread; ++n) {
+      row[n] = thread + n * stride < shape.rows() ? thread + n * stride : active ? thread : 0;
+      first[n] = strip.at(row[n], piece * held_y);
+    }
+  }
+  __device__ Real& w(unsigned n, unsigned m) const { return memory[first[n] + m]; }
+  __device__ unsigned column(unsigned m) const { return m * pieces + piece; }
+
+  unsigned piece, pieces;
+  Real* memory;
+  bool active;
+  unsigned row[rows_of_thread], first[rows_of_thread];
+};
+
+template <typename Real>
+using OfRows = Real[rows_of_thread][held_y];
+
+/// What enters this lane's pieces of rows, which make `f` of zero.
+template <int direction, typename Real>
+__device__ void enter(Real (&f)[rows_of_thread], const Real* through, unsigned pieces) {
+  unsigned level = 0;
+  for (unsigned distance = 1; distance < pieces; distance *= 2, ++level) {
+    const Real factor = through[level * warp_size + threadIdx.x % warp_size];
+#pragma unroll
+    for (Real& of_row : f) of_row += factor * before<direction>(of_row, distance);
+  }
+  const bool first = threadIdx.x % pieces == (direction > 0 ? 0 : pieces - 1);
+#pragma unroll
+  for (Real& of_row : f) {
+    const Real met = before<direction>(of_row, 1);
+    of_row = first ? 0 : met;
+  }
+}
+
+/// q = (1 / dt - Ly' / 2)^-1 2 z / dt, also in w
+template <typename Real>
+__device__ void solve_rows(const Strip<Real>& strip, const Rows<Real>& rows, const OfRows<Real>& z,
+                           OfRows<Real>& q) {
+  Real d[rows_of_thread] = {}, x[rows_of_thread] = {};
+#pragma unroll
+  for (unsigned m = 0; m < held_y; ++m) {
+    const Real pivot = strip.pivot_y[rows.column(m)], below = strip.below_y[rows.column(m)];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n) d[n] = q[n][m] = z[n][m] * pivot + below * d[n];
+  }
+  enter<+1>(d, strip.through_below, rows.pieces);
+#pragma unroll
+  for (unsigned m = held_y; m-- > 0;) {
+    const Real from = strip.from_below[rows.column(m)], above = strip.above_y[rows.column(m)];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n) {
+      q[n][m] += from * d[n];
+      x[n] = q[n][m] += above * x[n];
+    }
+  }
+  enter<-1>(x, strip.through_above, rows.pieces);
+#pragma unroll
+  for (unsigned m = 0; m < held_y; ++m) {
+    const Real from = strip.from_above[rows.column(m)];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n) {
+      q[n][m] += from * x[n];
+      if (rows.active) rows.w(n, m) = q[n][m];
+    }
+  }
+}
+
+/// z += (Lx' + Ly') p / 2, where w holds p, and Lx' p / 2 = p / dt - q
+template <typename Real>
+__device__ void add(const Strip<Real>& strip, const Rows<Real>& rows, const OfRows<Real>& q,
+                    OfRows<Real>& z) {
+  OfRows<Real> p;
+  Real left[rows_of_thread], right[rows_of_thread];
+#pragma unroll
+  for (unsigned n = 0; n < rows_of_thread; ++n) {
+#pragma unroll
+    for (unsigned m = 0; m < held_y; ++m) p[n][m] = rows.active ? rows.w(n, m) : 0;
+    left[n] = before<+1>(p[n][held_y - 1], 1);
+    right[n] = before<-1>(p[n][0], 1);
+  }
+#pragma unroll
+  for (unsigned m = 0; m < held_y; ++m) {
+    const unsigned at = rows.column(m);
+    const Real from = strip.from_y[at], centre = strip.centre_y[at], to = strip.to_y[at];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n) {
+      const Real l = m > 0 ? p[n][m - 1] : left[n], u = m + 1 < held_y ? p[n][m + 1] : right[n];
+      z[n][m] += from * l + centre * p[n][m] + to * u - q[n][m];
+    }
+  }
+}
+// [rows]
+
+// [sweep]
+/// Carries z over so many time steps, from step g on: one cluster, a strip of the grid a block
+template <typename Real>
+__global__ void __launch_bounds__(threads_of_strip)
+    sweep(State<Real> s, Shape shape, unsigned g, unsigned steps) {
+  extern __shared__ double memory[];
+  const Strip<Real> strip(reinterpret_cast<Real*>(memory), shape, s.num_y);
+  const Column<Real> column(s, shape);
+  const Rows<Real> rows(shape, strip);
+  const unsigned first_row = Cluster::rank() * shape.rows();
+  prepare(s, shape, strip);
+
+  Real inverse[held_x];
+  load(s, column, 0, inverse);
+  OfRows<Real> z, q;
+  for (unsigned n = 0; n < rows_of_thread; ++n)
+    for (unsigned m = 0; m < held_y; ++m) {
+      const unsigned i = first_row + rows.row[n], j = rows.piece * held_y + m;
+      z[n][m] = i < s.num_x && j < s.num_y ? s.z(i, j) : 0;
+    }
+  for (unsigned step = 0; step < steps; ++step) {
+    solve_rows(strip, rows, z, q);
+    __syncthreads();
+    solve_columns(s, shape, strip, column, s.var_of_t(g + step), min(step + 1, steps - 1), inverse);
+    __syncthreads();
+    add(strip, rows, q, z);
+  }
+  for (unsigned n = 0; n < rows_of_thread; ++n)
+    for (unsigned m = 0; m < held_y; ++m) {
+      const unsigned i = first_row + rows.row[n], j = rows.piece * held_y + m;
+      if (rows.active && i < s.num_x && j < s.num_y) s.z(i, j) = z[n][m];
+    }
+}
+// [sweep]
+
+// [large]
+/// q = (1 / dt - Ly' / 2)^-1 2 z / dt on a grid that is too large for a cluster: a row a thread
+template <typename Real>
+__global__ void solve_large_rows(State<Real> s) {
+  for (unsigned i = column(); i < s.num_x; i += columns()) {
+    Real d = 0;
+    for (unsigned j = 0; j < s.num_y; ++j)
+      d = s.q(i, j) =
+          (2 * s.dt_inv * s.z(i, j) + (j > 0 ? s.upper_y(j - 1) * d : 0)) * s.inverse_y(j);
+    for (unsigned j = s.num_y - 1; j-- > 0;) d = s.q(i, j) += s.lower_y(j + 1) * s.inverse_y(j) * d;
+  }
+}
+
+/// p = (1 / dt - Lx' / 2)^-1 q at time g, a column a thread
+template <typename Real>
+__global__ void solve_large_columns(State<Real> s, unsigned g, unsigned step) {
+  const View<Real, 2> inverse = s.inverse_x.row(step);
+  for (unsigned j = column(); j < s.num_y; j += columns()) {
+    const Real var = s.var_of_y(j) * s.var_of_t(g);
+    Real d = 0;
+    for (unsigned i = 0; i < s.num_x; ++i)
+      d = s.p(i, j) = (s.q(i, j) + (i > 0 ? var * s.upper_x(i - 1) * d : 0)) * inverse(i, j);
+    for (unsigned i = s.num_x - 1; i-- > 0;)
+      d = s.p(i, j) += var * s.lower_x(i + 1) * inverse(i, j) * d;
+  }
+}
+
+/// z += (Lx' + Ly') p / 2, a point a thread
+template <typename Real>
+__global__ void add_large(State<Real> s) {
+  for (unsigned i = row(); i < s.num_x; i += rows())
+    for (unsigned j = column(); j < s.num_y; j += columns()) {
+      Real sum = (s.dt_inv - s.lower_y(j) - s.upper_y(j)) * s.p(i, j) - s.q(i, j);
+      if (j > 0) sum += s.upper_y(j - 1) * s.p(i, j - 1);
+      if (j < s.num_y - 1) sum += s.lower_y(j + 1) * s.p(i, j + 1);
+      s.z(i, j) += sum;
+    }
+}
+// [large]
+
+// [price]
+/// The sum of a number of each lane of a warp, in all of them
+template <typename Real>
+__device__ Real sum_of_lanes(Real x) {
+  for (int distance = warp_size / 2; distance > 0; distance /= 2)
+    x += __shfl_xor_sync(0xFFFFFFFF, x, distance);
+  return x;
+}
+
+/// weight(i) = the sum of z(i, j), a warp an i
+template <typename Real>
+__global__ void sum_rows(State<Real> s) {
+  for (unsigned i = row(); i < s.num_x; i += rows()) {
+    Real sum = 0;
+    for (unsigned j = threadIdx.x; j < s.num_y; j += warp_size) sum += s.z(i, j);
+    sum = sum_of_lanes(sum);
+    if (threadIdx.x == 0) s.weight(i) = sum;
+  }
+}
+
+/// The prices, a warp an option
+template <typename Real>
+__global__ void price(State<Real> s) {
+  for (unsigned k = row(); k < s.outer; k += rows()) {
+    const double strike = s.strikes(k);
+    Real sum = 0;
+    for (unsigned i = threadIdx.x; i < s.num_x; i += warp_size)
+      sum += s.weight(i) * max(Real(s.x(i) - strike), Real(0));
+    sum = sum_of_lanes(sum);
+    if (threadIdx.x == 0) s.prices(k) = sum;
+  }
+}
+// [price]
+
+// [launch]
+/// Blocks of `block` for so many columns and rows, as far as a grid may reach.
+inline dim3 blocks(dim3 block, std::size_t columns, std::size_t rows = 1) {
+  const auto ceil = [](std::size_t count, unsigned size, std::size_t most) {
+    return static_cast<unsigned>(std::min((count + size - 1) / size, most));
+  };
+  return {ceil(columns, block.x, 2147483647), ceil(rows, block.y, 65535)};
+}
+
+/// The launch of sweep().
+template <typename Real>
+auto sweep_launch(const Shape& shape, unsigned num_y) {
+  return staircase::ClusterLaunch(sweep<Real>, shape.blocks, threads_of_strip,
+                                  Strip<Real>::bytes(shape, num_y));
+}
+
+/// Carries z over so many time steps, from step g on, through device memory.
+template <typename Real>
+void sweep_large(const State<Real>& s, unsigned g, unsigned steps) {
+  const dim3 warp(warp_size), tile(32, 8);
+  for (unsigned step = 0; step < steps; ++step) {
+    solve_large_rows<<<blocks(warp, s.num_x), warp>>>(s);
+    check_launch();
+    solve_large_columns<<<blocks(warp, s.num_y), warp>>>(s, g + step, step);
+    check_launch();
+    add_large<<<blocks(tile, s.num_y, s.num_x), tile>>>(s);
+    check_launch();
+  }
+}
+// [launch]
+
+// [solve]
+template <typename Real>
+Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
+  const auto outer = static_cast<unsigned>(problem.outer);
+  const auto num_x = static_cast<unsigned>(problem.num_x);
+  const auto num_y = static_cast<unsigned>(problem.num_y);
+  const auto num_t = static_cast<unsigned>(problem.num_t);
+  const double step_x = 20 * problem.alpha * problem.s0 * std::sqrt(problem.t) / num_x;
+  const double step_y = 10 * problem.nu * std::sqrt(problem.t) / num_y;
+  staircase::require_clusters();
+  const std::optional<Shape> shape = shape_of(num_x, num_y);
+  const bool on_chip = shape && sweep_launch<Real>(*shape, num_y).at_once() > 0;
+
+  timeline.begin("allocate");
+  DeviceArray<double, 1> strikes(outer), x(num_x);
+  DeviceArray<Real, 2> of_x(3, num_x), of_y(4, num_y);
+  DeviceArray<Real, 1> var_of_t(num_t), prices_of_device(outer);
+  const auto steps = static_cast<unsigned>(steps_at_once(num_x, num_y, num_t));
+  DeviceArray<Real, 3> inverse_x(steps, num_x, num_y), z_q_p(on_chip ? 1 : 3, num_x, num_y);
+  const auto vector = [&](unsigned n) { return z_q_p.view().row(on_chip ? 0 : n); };
+  const State<Real> s{outer,
+                      num_x,
+                      num_y,
+                      num_t,
+                      static_cast<std::size_t>(problem.s0 / step_x),
+                      num_y / 2,
+                      static_cast<Real>((num_t - 1) / problem.t),
+                      strikes.view(),
+                      x.view(),
+                      of_x.view().row(0),
+                      of_x.view().row(1),
+                      of_y.view().row(0),
+                      of_y.view().row(1),
+                      of_y.view().row(2),
+                      var_of_t.view(),
+                      of_y.view().row(3),
+                      inverse_x.view(),
+                      vector(0),
+                      vector(1),
+                      vector(2),
+                      of_x.view().row(2),
+                      prices_of_device.view()};
+  Prices<Real> prices(outer);
+
+  timeline.begin("copy in");
+  std::vector<double> host_strikes(outer);
+  for (std::size_t k = 0; k < outer; ++k) host_strikes[k] = problem.strike(k);
+  strikes.copy_from(host_strikes.data());
+
+  timeline.begin("kernels");
+  const dim3 line(64), tile(32, 8);
+  init<<<blocks(tile, std::max(num_y, num_t), num_x), tile>>>(
+      s, Market{problem.s0, problem.t, step_x, step_y, std::log(problem.alpha), problem.beta,
+                problem.nu * problem.nu});
+  check_launch();
+  for (unsigned g = 0; g < num_t - 1; g += steps) {
+    factorise_all<<<blocks(line, num_y, steps + 1), line>>>(s, g);
+    check_launch();
+    const unsigned count = std::min(steps, num_t - 1 - g);
+    if (on_chip)
+      sweep_launch<Real>(*shape, num_y)(1, s, *shape, g, count);
+    else
+      sweep_large(s, g, count);
+  }
+  sum_rows<<<blocks(tile, 1, num_x), tile>>>(s);
+  check_launch();
+  price<<<blocks(tile, 1, outer), tile>>>(s);
+  check_launch();
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  prices_of_device.copy_to(prices.data());
+  return prices;
+}
+// [solve]
+
+}  // namespace local_volatility
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, local_volatility::workload,
+                              {.title = "Adjoint CUDA",
+                               .idea = "Sweep one grid with one cluster of blocks",
+                               .needs = {"clusters of thread blocks (compute capability 9.0)"},
+                               .note = "A grid that does not fit into the shared memory of 16 "
+                                       "blocks is swept in device memory, a system a thread.",
+                               .reals = local_volatility::reals,
+                               .traffic = local_volatility::traffic,
+                               .solve_f64 = local_volatility::solve<double>,
+                               .solve_f32 = local_volatility::solve<float>});
+}
