@@ -701,9 +701,10 @@ __device__ Real enter(Linear<Real>* pieces, Linear<Real> mine, const Shape& shap
     for (unsigned n = 0; n < count; ++n)
       value = of_block[(direction > 0 ? n : last - n) * num_y + j](value);
   };
-  for (unsigned block = direction > 0 ? 0 : shape.blocks - 1; block != Cluster::rank();
-       block += direction)
-    apply(Cluster::of_block(pieces, block), shape.pieces_x);
+  const unsigned last_block = shape.blocks - 1;
+  const unsigned before_this = direction > 0 ? Cluster::rank() : last_block - Cluster::rank();
+  for (unsigned n = 0; n < before_this; ++n)
+    apply(Cluster::of_block(pieces, direction > 0 ? n : last_block - n), shape.pieces_x);
   apply(pieces, direction > 0 ? piece : last - piece);
   return value;
 }
