@@ -927,9 +927,9 @@ __global__ void __launch_bounds__(threads_of_strip, sizeof(Real) == 4 ? 2 : 1)
   const unsigned first = Cluster::rank() * shape.rows();
   const unsigned points = first < s.num_x ? min(shape.rows(), s.num_x - first) * s.num_y : 0;
   prepare(s, shape, strip);
+  fetch(s, strip, column, 0);
 
   for (unsigned k = blockIdx.x / shape.blocks; k < s.outer; k += gridDim.x / shape.blocks) {
-    fetch(s, strip, column, 0);
     Real* const result = s.result.data() + s.at(k, first, 0);
     for (unsigned p = threadIdx.x; p < points; p += blockDim.x)
       strip.r[strip.at(p / s.num_y, p % s.num_y)] = result[p];
@@ -941,13 +941,14 @@ __global__ void __launch_bounds__(threads_of_strip, sizeof(Real) == 4 ? 2 : 1)
       put(strip, rows, x);
     }
     for (unsigned step = 0; step < steps; ++step) {
-      solve_columns(s, shape, strip, column, s.var_of_t(g - step), min(step + 1, steps - 1));
+      solve_columns(s, shape, strip, column, s.var_of_t(g - step), step + 1 < steps ? step + 1 : 0);
       solve_rows(shape, strip, rows);
     }
     __syncthreads();
     for (unsigned p = threadIdx.x; p < points; p += blockDim.x)
       result[p] = strip.r[strip.at(p / s.num_y, p % s.num_y)];
   }
+  __pipeline_wait_prior(0);
   Cluster::sync();  // before shared memory is gone that others still read
 }
 // [on_chip]
