@@ -2,10 +2,10 @@
 /// Stage 11, adjoint CUDA: one cluster of blocks sweeps one grid, and waits as seldom as it can.
 ///
 /// Changed: the sweep of stage 10 becomes a kernel in the manner of stage 09; the pieces of a
-/// column
-///          meet once a step instead of twice; factors and prices get kernels of their own.
-/// Legal:   a piece depends on what enters at both ends linearly, and so do the pieces on each
-/// other. Expect:  bound by latency: two barriers of a cluster a step, and the chains between them.
+///          column meet once a step instead of twice; factors and prices get kernels of their own.
+/// Legal:   a piece depends linearly on what enters at its two ends, and so do the pieces on each
+///          other.
+/// Expect:  bound by latency: two barriers of a cluster a step, and the chains between them.
 /// Run:     ./climb local_volatility --stages 08-11
 
 #include "../local_volatility.hpp"
@@ -249,8 +249,8 @@ struct Strip {
         from_x(entering + 2 * threads_of_strip),
         to_x(from_x + shape.rows()),
         from_y(to_x + shape.rows()),
-        centre_y(from_y + pitch),
-        to_y(centre_y + pitch),
+        own_y(from_y + pitch),
+        to_y(own_y + pitch),
         pivot_y(to_y + pitch),
         below_y(pivot_y + pitch),
         above_y(below_y + pitch),
@@ -288,8 +288,8 @@ struct Strip {
   Real* w;                              // at(i, j): q, then p
   Real *joined, *entering;              // see join()
   Real *from_x, *to_x;                  // i: what a row of Lx' / 2 takes from i - 1 and i + 1
-  Real *from_y, *centre_y, *to_y;       // j: the same of 1 / dt + Ly' / 2
-  Real *pivot_y, *below_y, *above_y;    // factors along y: 2 / dt over the pivot, and both others
+  Real *from_y, *own_y, *to_y;          // j: the same of Ly' / 2, and its own
+  Real *pivot_y, *below_y, *above_y;    // factors along y: 2 over the pivot, and both others
   Real *from_below, *from_above;        // their products from the ends of the piece
   Real *through_below, *through_above;  // (level, lane): through 1, 2, 4, ... pieces
 };
@@ -332,9 +332,9 @@ __device__ void prepare(const State<Real>& s, const Shape& shape, const Strip<Re
     const bool inside = j < s.num_y;
     const Real inverse = inside ? s.inverse_y(j) : 0;
     strip.from_y[at] = inside && j > 0 ? s.upper_y(j - 1) : 0;
-    strip.centre_y[at] = inside ? s.dt_inv - s.lower_y(j) - s.upper_y(j) : 0;
+    strip.own_y[at] = inside ? -s.lower_y(j) - s.upper_y(j) : 0;
     strip.to_y[at] = j + 1 < s.num_y ? s.lower_y(j + 1) : 0;
-    strip.pivot_y[at] = 2 * s.dt_inv * inverse;
+    strip.pivot_y[at] = 2 * inverse;
     strip.below_y[at] = strip.from_y[at] * inverse;
     strip.above_y[at] = strip.to_y[at] * inverse;
   }
@@ -537,16 +537,40 @@ __device__ void enter(Real (&f)[rows_of_thread], const Real* through, unsigned p
   }
 }
 
-/// q = (1 / dt - Ly' / 2)^-1 2 z / dt, also in w
+/// b = Ly' v / 2
+template <typename Real>
+__device__ void apply_y(const Strip<Real>& strip, const Rows<Real>& rows, const OfRows<Real>& v,
+                        OfRows<Real>& b) {
+  Real left[rows_of_thread], right[rows_of_thread];
+#pragma unroll
+  for (unsigned n = 0; n < rows_of_thread; ++n) {
+    left[n] = before<+1>(v[n][held_y - 1], 1);
+    right[n] = before<-1>(v[n][0], 1);
+  }
+#pragma unroll
+  for (unsigned m = 0; m < held_y; ++m) {
+    const unsigned at = rows.column(m);
+    const Real from = strip.from_y[at], own = strip.own_y[at], to = strip.to_y[at];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n) {
+      const Real l = m > 0 ? v[n][m - 1] : left[n], u = m + 1 < held_y ? v[n][m + 1] : right[n];
+      b[n][m] = from * l + own * v[n][m] + to * u;
+    }
+  }
+}
+
+/// q = (1 / dt - Ly' / 2)^-1 2 z / dt, also in w: as 2 z and what the solve adds to it, which
+/// errs less
 template <typename Real>
 __device__ void solve_rows(const Strip<Real>& strip, const Rows<Real>& rows, const OfRows<Real>& z,
                            OfRows<Real>& q) {
   Real d[rows_of_thread] = {}, x[rows_of_thread] = {};
+  apply_y(strip, rows, z, q);
 #pragma unroll
   for (unsigned m = 0; m < held_y; ++m) {
     const Real pivot = strip.pivot_y[rows.column(m)], below = strip.below_y[rows.column(m)];
 #pragma unroll
-    for (unsigned n = 0; n < rows_of_thread; ++n) d[n] = q[n][m] = z[n][m] * pivot + below * d[n];
+    for (unsigned n = 0; n < rows_of_thread; ++n) d[n] = q[n][m] = q[n][m] * pivot + below * d[n];
   }
   enter<+1>(d, strip.through_below, rows.pieces);
 #pragma unroll
@@ -564,7 +588,7 @@ __device__ void solve_rows(const Strip<Real>& strip, const Rows<Real>& rows, con
     const Real from = strip.from_above[rows.column(m)];
 #pragma unroll
     for (unsigned n = 0; n < rows_of_thread; ++n) {
-      q[n][m] += from * x[n];
+      q[n][m] += from * x[n] + 2 * z[n][m];
       if (rows.active) rows.w(n, m) = q[n][m];
     }
   }
@@ -572,27 +596,18 @@ __device__ void solve_rows(const Strip<Real>& strip, const Rows<Real>& rows, con
 
 /// z += (Lx' + Ly') p / 2, where w holds p, and Lx' p / 2 = p / dt - q
 template <typename Real>
-__device__ void add(const Strip<Real>& strip, const Rows<Real>& rows, const OfRows<Real>& q,
-                    OfRows<Real>& z) {
-  OfRows<Real> p;
-  Real left[rows_of_thread], right[rows_of_thread];
+__device__ void add(const Strip<Real>& strip, const Rows<Real>& rows, Real dt_inv,
+                    const OfRows<Real>& q, OfRows<Real>& z) {
+  OfRows<Real> p, b;
 #pragma unroll
-  for (unsigned n = 0; n < rows_of_thread; ++n) {
+  for (unsigned n = 0; n < rows_of_thread; ++n)
 #pragma unroll
     for (unsigned m = 0; m < held_y; ++m) p[n][m] = rows.active ? rows.w(n, m) : 0;
-    left[n] = before<+1>(p[n][held_y - 1], 1);
-    right[n] = before<-1>(p[n][0], 1);
-  }
+  apply_y(strip, rows, p, b);
 #pragma unroll
-  for (unsigned m = 0; m < held_y; ++m) {
-    const unsigned at = rows.column(m);
-    const Real from = strip.from_y[at], centre = strip.centre_y[at], to = strip.to_y[at];
+  for (unsigned n = 0; n < rows_of_thread; ++n)
 #pragma unroll
-    for (unsigned n = 0; n < rows_of_thread; ++n) {
-      const Real l = m > 0 ? p[n][m - 1] : left[n], u = m + 1 < held_y ? p[n][m + 1] : right[n];
-      z[n][m] += from * l + centre * p[n][m] + to * u - q[n][m];
-    }
-  }
+    for (unsigned m = 0; m < held_y; ++m) z[n][m] += dt_inv * p[n][m] - q[n][m] + b[n][m];
 }
 // [rows]
 
@@ -621,7 +636,7 @@ __global__ void __launch_bounds__(threads_of_strip)
     __syncthreads();
     solve_columns(s, shape, strip, column, s.var_of_t(g + step), min(step + 1, steps - 1), inverse);
     __syncthreads();
-    add(strip, rows, q, z);
+    add(strip, rows, s.dt_inv, q, z);
   }
   for (unsigned n = 0; n < rows_of_thread; ++n)
     for (unsigned m = 0; m < held_y; ++m) {
@@ -632,15 +647,27 @@ __global__ void __launch_bounds__(threads_of_strip)
 // [sweep]
 
 // [large]
+/// Ly' v / 2 at a point
+template <typename Real>
+__device__ Real apply_y(const State<Real>& s, View<Real, 2> v, unsigned i, unsigned j) {
+  Real b = -(s.lower_y(j) + s.upper_y(j)) * v(i, j);
+  if (j > 0) b += s.upper_y(j - 1) * v(i, j - 1);
+  if (j < s.num_y - 1) b += s.lower_y(j + 1) * v(i, j + 1);
+  return b;
+}
+
 /// q = (1 / dt - Ly' / 2)^-1 2 z / dt on a grid that is too large for a cluster: a row a thread
 template <typename Real>
 __global__ void solve_large_rows(State<Real> s) {
   for (unsigned i = column(); i < s.num_x; i += columns()) {
-    Real d = 0;
+    Real d = 0, x = 0;
     for (unsigned j = 0; j < s.num_y; ++j)
       d = s.q(i, j) =
-          (2 * s.dt_inv * s.z(i, j) + (j > 0 ? s.upper_y(j - 1) * d : 0)) * s.inverse_y(j);
-    for (unsigned j = s.num_y - 1; j-- > 0;) d = s.q(i, j) += s.lower_y(j + 1) * s.inverse_y(j) * d;
+          (2 * apply_y(s, s.z, i, j) + (j > 0 ? s.upper_y(j - 1) * d : 0)) * s.inverse_y(j);
+    for (unsigned j = s.num_y; j-- > 0;) {
+      x = s.q(i, j) + (j < s.num_y - 1 ? s.lower_y(j + 1) * s.inverse_y(j) * x : 0);
+      s.q(i, j) = x + 2 * s.z(i, j);
+    }
   }
 }
 
@@ -662,12 +689,8 @@ __global__ void solve_large_columns(State<Real> s, unsigned g, unsigned step) {
 template <typename Real>
 __global__ void add_large(State<Real> s) {
   for (unsigned i = row(); i < s.num_x; i += rows())
-    for (unsigned j = column(); j < s.num_y; j += columns()) {
-      Real sum = (s.dt_inv - s.lower_y(j) - s.upper_y(j)) * s.p(i, j) - s.q(i, j);
-      if (j > 0) sum += s.upper_y(j - 1) * s.p(i, j - 1);
-      if (j < s.num_y - 1) sum += s.lower_y(j + 1) * s.p(i, j + 1);
-      s.z(i, j) += sum;
-    }
+    for (unsigned j = column(); j < s.num_y; j += columns())
+      s.z(i, j) += s.dt_inv * s.p(i, j) - s.q(i, j) + apply_y(s, s.p, i, j);
 }
 // [large]
 
@@ -819,8 +842,8 @@ int main(int argc, char** argv) {
                               {.title = "Adjoint CUDA",
                                .idea = "Sweep one grid with one cluster of blocks",
                                .needs = {"clusters of thread blocks (compute capability 9.0)"},
-                               .note = "A grid that does not fit into the shared memory of 16 "
-                                       "blocks is swept in device memory, a system a thread.",
+                               .note = "A grid of more than 16 blocks of 4096 points, 512 rows or "
+                                       "256 columns is swept in device memory, a system a thread.",
                                .reals = local_volatility::reals,
                                .traffic = local_volatility::traffic,
                                .solve_f64 = local_volatility::solve<double>,
