@@ -10,20 +10,21 @@ import sys
 import tempfile
 
 STRIDED = "(solve|implicit)_[xy]"  # of local volatility: they stride through memory in stage 04
-SETTINGS = {"local_volatility": ["outer=3", "numX=64", "numY=96", "numT=4"]}
+SETTINGS = {"local_volatility": {"outer": 3, "numX": 64, "numY": 96, "numT": 4}}
 
 
 class Counters:
     """What one stage did on a problem: sums over the kernels whose names match."""
 
-    def __init__(self, program, workload, precision):
-        arguments = [a for value in SETTINGS[workload] for a in ("--set", value)]
+    def __init__(self, program, settings, precision):
+        arguments = [a for key, value in settings.items() for a in ("--set", f"{key}={value}")]
         with tempfile.TemporaryDirectory() as name:
             report = pathlib.Path(name, "report.json")
             subprocess.run([program, *arguments, "--precision", precision], check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                            env=os.environ | {"CUDA_ON_CPU_REPORT": str(report)})
             self.kernels = json.loads(report.read_text())["kernels"]
+        self.bytes_of_number = 8 if precision == "f64" else 4
 
     def sum(self, kernels, *path):
         """The sum of a number of the report over kernels."""
@@ -84,6 +85,79 @@ def local_volatility(stage):
     yield "07 launches fewer kernels than 06", interleaved.launches() < coalesced.launches()
     yield "08 moves less than 0.6 of what 07 moves", factored.sectors() < 0.6 * interleaved.sectors()
     yield "08 launches fewer kernels than 07", factored.launches() < interleaved.launches()
+    yield from stays_on_chip(stage, factored)
+    yield from sweeps_once(stage)
+
+
+def stays_on_chip(stage, factored):
+    """Yields what 09 promises: on the common problem; on one whose grids need clusters of 4 blocks, where
+    2 options have a cluster each; and on a grid that no cluster holds."""
+    on_chip = stage("09_on_chip")
+    yield "09 moves less than 0.2 of what 08 moves", on_chip.sectors() < 0.2 * factored.sectors()
+    yield "09 moves at most 1.1 times the ideal", on_chip.over_ideal(".*") <= 1.1
+
+    options, num_x, num_y, more_steps = 2, 128, 256, 5
+    few, many = (stage("09_on_chip", outer=options, numX=num_x, numY=num_y, numT=num_t)
+                 for num_t in (4, 4 + more_steps))
+
+    def of_step(*path):
+        """What a time step adds in roll_back."""
+        return (many.sum("roll_back", *path) - few.sum("roll_back", *path)) / more_steps
+
+    blocks = few.sum("roll_back", "blocks")
+    yield "09 spreads an option over a cluster", blocks == options * num_x * num_y / 8192
+    yield "09 has all time steps in one launch", few.sum("roll_back", "launches") == 1
+    yield "09 launches as many kernels for more steps", few.launches() == many.launches()
+    pivots = options * num_x * num_y * few.bytes_of_number / 32  # sectors
+    yield "09 writes nothing to memory between steps", of_step("global_stores", "sectors") == 0
+    yield ("09 reads nothing from memory between steps but the inverse pivots",
+           pivots <= of_step("global_loads", "sectors") <= 1.05 * pivots)
+    yield ("09 waits three times a step for the cluster, once for the block",
+           of_step("block_barriers") == 4 * blocks)
+    wavefronts, ideal = (of_step("shared_loads", unit) + of_step("shared_stores", unit)
+                         for unit in ("wavefronts", "ideal_wavefronts"))
+    yield "09 has no bank conflicts between steps", wavefronts <= 1.01 * ideal
+
+    too_large = {"outer": 2, "numX": 5, "numY": 257}
+    yield ("09 prices as 08 what no cluster holds",
+           stage("09_on_chip", **too_large).sectors() == stage("08_factored", **too_large).sectors())
+
+
+def sweeps_once(stage):
+    """Yields what 11 promises: on the grid of *large*, which a cluster of 16 blocks holds; and on a grid
+    that no cluster holds."""
+    num_x, num_y, num_t, more_steps = 256, 256, 4, 5
+    few, longer, more_options = (stage("11_adjoint_cuda", numX=num_x, numY=num_y, **changes)
+                                 for changes in ({"numT": num_t}, {"numT": num_t + more_steps},
+                                                 {"numT": num_t, "outer": 30}))
+
+    def of_step(*path):
+        """What a time step adds in sweep."""
+        return (longer.sum("sweep", *path) - few.sum("sweep", *path)) / more_steps
+
+    yield ("11 launches five kernels, for more steps and more options, too",
+           few.launches() == longer.launches() == more_options.launches() == 5)
+    yield ("11 moves ten times as much in price for ten times the options",
+           more_options.sectors("price") >= 9 * few.sectors("price") > 0)
+    yield ("11 moves no more than that for them",
+           more_options.sectors() - more_options.sectors("price")
+           == few.sectors() - few.sectors("price"))
+    blocks = few.sum("sweep", "blocks")
+    yield "11 spreads the grid over one cluster", blocks == num_x * num_y / 4096
+    pivots = num_x * num_y * few.bytes_of_number / 32  # sectors
+    yield "11 writes nothing to memory between steps", of_step("global_stores", "sectors") == 0
+    yield ("11 reads nothing from memory between steps but the inverse pivots",
+           pivots <= of_step("global_loads", "sectors") <= 1.05 * pivots)
+    yield ("11 waits twice a step for the cluster, three times for the block",
+           of_step("block_barriers") == 5 * blocks)
+    wavefronts, ideal = (of_step("shared_loads", unit) + of_step("shared_stores", unit)
+                         for unit in ("wavefronts", "ideal_wavefronts"))
+    yield "11 has hardly any bank conflicts between steps", wavefronts <= 1.1 * ideal
+
+    too_large = stage("11_adjoint_cuda", numX=5, numY=257, numT=num_t)
+    yield ("11 sweeps in device memory what no cluster holds",
+           [too_large.sum(kernel, "launches") for kernel in
+            ("sweep", "solve_large_rows", "solve_large_columns", "add_large")] == [0] + 3 * [num_t - 1])
 
 
 def main(directory):
@@ -93,9 +167,9 @@ def main(directory):
         for workload in (local_volatility,):
             name = workload.__name__
 
-            def stage(stage_name, name=name, precision=precision):
+            def stage(stage_name, name=name, precision=precision, **changes):
                 program = pathlib.Path(directory, f"{name}-{stage_name}-cpu-analyze")
-                return Counters(program.resolve(), name, precision)
+                return Counters(program.resolve(), SETTINGS[name] | changes, precision)
 
             checks += [(f"{name} {precision}: {what}", well) for what, well in workload(stage)]
     print(f"1..{len(checks)}")

@@ -7,7 +7,7 @@
 /// Legal:   an expression that uses no variable of a loop may be moved out of it.
 /// Expect:  bound by memory, with 8 numbers a point and step instead of 20.
 /// Run:     ./climb local_volatility --stages 06-08
-/// Next:    grids this small could stay on the chip for the whole time loop.
+/// Next:    09_on_chip keeps a grid on the chip for the whole time loop.
 
 #include "../local_volatility.hpp"
 

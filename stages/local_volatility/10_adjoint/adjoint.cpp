@@ -7,7 +7,7 @@
 ///          from the left as well as from the right; equal up to rounding.
 /// Expect:  the time of one option, and less; all of it on one core.
 /// Run:     ./climb local_volatility --stages 00,10
-/// Next:    the same on a GPU, which now has one small problem, and latency to hide.
+/// Next:    11_adjoint_cuda: the same on a GPU, which now has one small problem, and latency to hide.
 
 #include "../local_volatility.hpp"
 

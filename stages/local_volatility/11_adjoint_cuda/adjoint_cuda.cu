@@ -211,7 +211,8 @@ __device__ void factorise(View<Real, 1> lower, View<Real, 1> upper, Real var, Re
 #pragma unroll
     for (unsigned m = 0; m < batch; ++m) {
       reciprocal = 1 / (dt_inv + l[m] + u[m] - l[m] * above * reciprocal);
-      if (first + m < n) inverse[(first + m) * stride] = reciprocal;
+      if (first + m < n) *inverse = reciprocal;
+      inverse += stride;
       above = u[m];
     }
   }
@@ -622,6 +623,7 @@ __global__ void __launch_bounds__(threads_of_strip)
   const Rows<Real> rows(shape, strip);
   const unsigned first_row = Cluster::rank() * shape.rows();
   prepare(s, shape, strip);
+  Cluster::sync();  // before others' shared memory is written, they must have started
 
   Real inverse[held_x];
   load(s, column, 0, inverse);
