@@ -261,6 +261,30 @@ void run() {
 
 }  // namespace block_barrier_for_a_cluster
 
+namespace cluster_entered_too_early {
+
+/// Writes to the other block's shared memory, which may not have started.
+template <bool bug>
+__global__ void __cluster_dims__(2, 1, 1) send(int* out) {
+  __shared__ int tile[threads];
+  const cg::cluster_group cluster = cg::this_cluster();
+  const int t = threadIdx.x;
+  if (!bug) cluster.sync();
+  int* const others = cluster.map_shared_rank(tile, cluster.block_rank() ^ 1);
+  others[t] = t;  // planted: race
+  cluster.sync();
+  out[blockIdx.x * threads + t] = tile[t];
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(count);
+  send<bug><<<blocks, threads>>>(out.get());
+  finish();
+}
+
+}  // namespace cluster_entered_too_early
+
 namespace cluster_left_too_early {
 
 /// A block ends, and its shared memory with it, while the other may still read there.
@@ -307,6 +331,8 @@ int main(int argc, char** argv) {
         block_barrier_for_a_grid::run<false>},
        {"block_barrier_for_a_cluster", block_barrier_for_a_cluster::run<true>,
         block_barrier_for_a_cluster::run<false>},
+       {"cluster_entered_too_early", cluster_entered_too_early::run<true>,
+        cluster_entered_too_early::run<false>},
        {"cluster_left_too_early", cluster_left_too_early::run<true>,
         cluster_left_too_early::run<false>}});
 }

@@ -120,7 +120,8 @@ void report_stray(const char* address, std::size_t bytes, Kind kind, Place place
 /// A thread of the operating system whose shared memory an address lies in.
 struct SharedPlace {
   const char* thread_area = nullptr;
-  bool ended = false;  ///< whether its block no longer runs
+  bool ended = false;         ///< whether its block no longer runs
+  bool may_be_early = false;  ///< whether its block, another one, may not have started on a GPU
 };
 
 SharedPlace shared_place(const char* address) {
@@ -129,10 +130,11 @@ SharedPlace shared_place(const char* address) {
     return area != nullptr && address < area && address >= area - bytes;
   };
   const auto* mine = static_cast<const char*>(__builtin_thread_pointer());
-  if (inside(mine)) return {mine, false};
+  if (inside(mine)) return {mine};
   if (const Gang* gang = block->gang; gang != nullptr)
     for (unsigned rank = 0; rank < gang->size(); ++rank)
-      if (inside(gang->thread_area(rank))) return {gang->thread_area(rank), !gang->inside(rank)};
+      if (inside(gang->thread_area(rank)))
+        return {gang->thread_area(rank), !gang->inside(rank), gang->phase() == 0};
   return {};
 }
 
@@ -167,6 +169,11 @@ bool check_shared(const char* address, std::size_t bytes, Kind kind, Place place
   if (shared.ended)
     add_finding("use after free", place, 0, &thread,
                 accessed(kind, bytes) + "of the shared memory of a block that has ended");
+  if (shared.may_be_early)
+    add_finding("race", place, 0, &thread,
+                accessed(kind, bytes) +
+                    "of the shared memory of a block that may not have started: the cluster has "
+                    "passed no barrier");
   const auto offset =
       static_cast<std::size_t>(address - (shared.thread_area - thread_area_bytes()));
   const Use use = use_of(offset);
