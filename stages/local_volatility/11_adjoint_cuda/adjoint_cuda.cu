@@ -160,24 +160,23 @@ __device__ Neighbours half_operator(double z_below, double z, double z_above, do
 
 /// The grid and its operators, by one row of threads
 template <typename Real>
-__device__ void init_operators(const State<Real>& s, const Market& market) {
-  const auto [s0, t, step_x, step_y, log_alpha, beta, nu2] = market;
-  const auto x_of = [&](unsigned i) { return max(i * step_x - s.ix * step_x + s0, 1e-30); };
-  const auto y_of = [&](unsigned j) { return j * step_y - s.iy * step_y + log_alpha; };
+__device__ void init_operators(const State<Real>& s, const Market& m) {
+  const auto x_of = [&](unsigned i) { return max(i * m.step_x - s.ix * m.step_x + m.s0, 1e-30); };
+  const auto y_of = [&](unsigned j) { return j * m.step_y - s.iy * m.step_y + m.log_alpha; };
   for (unsigned g = column(); g < s.num_t; g += columns())
-    s.var_of_t(g) = exp(-nu2 * t * g / (s.num_t - 1));
+    s.var_of_t(g) = exp(-m.nu2 * m.t * g / (s.num_t - 1));
   for (unsigned i = column(); i < s.num_x; i += columns()) {
     const double x = s.x(i) = x_of(i);
     Neighbours lx{0, 0};  // at both ends
     if (i > 0 && i < s.num_x - 1)
-      lx = half_operator(x_of(i - 1), x, x_of(i + 1), exp(2 * beta * log(x)));
+      lx = half_operator(x_of(i - 1), x, x_of(i + 1), exp(2 * m.beta * log(x)));
     s.lower_x(i) = lx.lower;
     s.upper_x(i) = lx.upper;
   }
   for (unsigned j = column(); j < s.num_y; j += columns()) {
     s.var_of_y(j) = exp(2 * y_of(j));
     Neighbours ly{0, 0};
-    if (j > 0 && j < s.num_y - 1) ly = half_operator(y_of(j - 1), y_of(j), y_of(j + 1), nu2);
+    if (j > 0 && j < s.num_y - 1) ly = half_operator(y_of(j - 1), y_of(j), y_of(j + 1), m.nu2);
     s.lower_y(j) = ly.lower;
     s.upper_y(j) = ly.upper;
   }
