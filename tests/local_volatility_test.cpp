@@ -5,6 +5,7 @@
 #include <lapacke.h>
 
 #include <cmath>
+#include <filesystem>
 #include <random>
 #include <staircase/npy.hpp>
 
@@ -18,9 +19,10 @@ using local_volatility::Problem;
 
 std::string stage_zero;
 
-std::vector<double> prices(std::vector<std::string> arguments) {
+std::vector<double> prices(std::vector<std::string> arguments,
+                           const std::string& program = stage_zero) {
   const Directory directory;
-  arguments.insert(arguments.begin(), stage_zero);
+  arguments.insert(arguments.begin(), program);
   arguments.insert(arguments.end(), {"--output", directory / "prices.npy"});
   const ProcessResult result = run_process(arguments);
   EXPECT_EQ(result.status, 0) << result.err;
@@ -50,6 +52,17 @@ TEST(Exact, AnOptionWithoutAStrikeIsWorthTheSpot) {
     EXPECT_NEAR(prices({"--set", "outer=1", "--set", "numX=50", "--set", "numY=20", "--set",
                         "numT=30", "--set", fmt::format("s0={}", s0)})[0],
                 s0, 1e-12 * s0);
+}
+
+TEST(Exact, IncrementsKeepTheSpotThatStageZeroMisses) {
+  const auto error_of = [](const std::string& program) {
+    const auto spot = prices({"--dataset", "medium", "--set", "outer=1"}, program);
+    return std::abs(spot.at(0) / 0.03 - 1);
+  };
+  EXPECT_GT(error_of(stage_zero), 1e-13);
+  const auto directory = std::filesystem::path(stage_zero).parent_path();
+  for (const char* stage : {"09_on_chip", "11_adjoint_cuda"})
+    EXPECT_LT(error_of(directory / fmt::format("local_volatility-{}-cpu", stage)), 2e-14) << stage;
 }
 
 TEST(Exact, PricesFallWithTheStrikeBetweenTheirBounds) {

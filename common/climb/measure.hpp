@@ -66,8 +66,8 @@ class Measurement {
   /// Has the CPU device analyse a stage's accesses; nothing if no program for that was built.
   std::optional<Analysis> analyse(const Program& program);
 
-  /// The median time of stage zero in the precision asked for, in seconds; if it was not measured,
-  /// the time of a single run, which it is given then.
+  /// The median time of stage zero in the precision asked for, in seconds; where it was not
+  /// measured, the time of a single run.
   double zero_median();
 
  private:

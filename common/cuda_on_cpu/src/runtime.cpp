@@ -17,12 +17,16 @@
 namespace cuda_on_cpu {
 namespace {
 
-// A small H200: its limits a block and a thread, few enough processors for a laptop.
-constexpr int processors = 8;
+// A small H200: its limits a block and a thread, as many processors as the largest cluster has
+// blocks.
+constexpr int processors = 16;
 constexpr int most_threads_of_processor = 2048;
 constexpr std::size_t shared_of_processor = 228 << 10;
 constexpr std::size_t reserved_shared = 1 << 10;
 constexpr std::size_t plain_shared = 48 << 10;  // what a kernel gets without asking for more
+
+/// Clusters of blocks came with compute capability 9.0.
+bool has_clusters() { return settings().capability >= 90; }
 
 thread_local cudaError_t last_error = cudaSuccess;
 thread_local int device = 0;
@@ -72,7 +76,8 @@ cudaError_t refusal_of(const std::string& kernel, const Configuration& c) {
   const KernelLimits limits = limits_of(kernel);
   if (c.dynamic_shared > limits.dynamic_shared) return cudaErrorInvalidValue;
   if (c.block.x * c.block.y * c.block.z > limits.threads) return cudaErrorInvalidValue;
-  if (!has_whole_clusters(c, limits.large_clusters ? 16 : 8)) return cudaErrorInvalidClusterSize;
+  const unsigned most_blocks = !has_clusters() ? 1 : limits.large_clusters ? 16 : 8;
+  if (!has_whole_clusters(c, most_blocks)) return cudaErrorInvalidClusterSize;
   const std::size_t blocks = std::size_t{c.grid.x} * c.grid.y * c.grid.z;
   const auto size = static_cast<int>(c.block.x * c.block.y * c.block.z);
   const auto together =
@@ -234,7 +239,7 @@ cudaError_t active_blocks(int* blocks, AnyKernel, int block_size, std::size_t sh
 cudaError_t active_clusters(int* clusters, AnyKernel, const cudaLaunchConfig_t& config) {
   const Configuration c = configuration(config);
   if (!is_valid(c)) return fail(cudaErrorInvalidConfiguration);
-  if (!has_whole_clusters(c, 16)) return fail(cudaErrorInvalidClusterSize);
+  if (!has_whole_clusters(c, has_clusters() ? 16 : 1)) return fail(cudaErrorInvalidClusterSize);
   const auto size = static_cast<int>(c.block.x * c.block.y * c.block.z);
   const auto blocks = static_cast<int>(c.cluster.x * c.cluster.y * c.cluster.z);
   *clusters = processors * blocks_of_processor(size, c.dynamic_shared) / blocks;
@@ -298,7 +303,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int d) {
   properties->maxGridSize[0] = 2147483647;
   properties->maxGridSize[1] = properties->maxGridSize[2] = 65535;
   properties->totalConstMem = 64 << 10;
-  properties->major = 9;
+  properties->major = settings().capability / 10;
+  properties->minor = settings().capability % 10;
   properties->multiProcessorCount = processors;
   properties->concurrentKernels = properties->unifiedAddressing = properties->managedMemory = 1;
   properties->concurrentManagedAccess = properties->canMapHostMemory = 1;
@@ -307,7 +313,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int d) {
   properties->l2CacheSize = 60 << 20;
   properties->maxThreadsPerMultiProcessor = most_threads_of_processor;
   properties->sharedMemPerMultiprocessor = shared_of_processor;
-  properties->cooperativeLaunch = properties->clusterLaunch = 1;
+  properties->cooperativeLaunch = 1;
+  properties->clusterLaunch = has_clusters();
   properties->sharedMemPerBlockOptin = most_dynamic_shared;
   properties->reservedSharedMemPerBlock = reserved_shared;
   properties->maxBlocksPerMultiProcessor = 32;

@@ -12,6 +12,7 @@ struct Settings {
   unsigned threads;    ///< CUDA_ON_CPU_THREADS: threads of the operating system
   int devices;         ///< CUDA_ON_CPU_DEVICES: number of devices
   std::size_t memory;  ///< CUDA_ON_CPU_MEMORY: bytes of each device's memory
+  int capability;      ///< CUDA_ON_CPU_CAPABILITY: ten times the compute capability; 90
   std::string report;  ///< CUDA_ON_CPU_REPORT: where an analysed program writes its report
 };
 

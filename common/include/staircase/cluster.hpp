@@ -65,7 +65,7 @@ class ClusterLaunch {
   /// Clusters of so many blocks (16 at most), with so much dynamic shared memory a block.
   ClusterLaunch(void (*kernel)(Parameter...), unsigned blocks, unsigned threads,
                 std::size_t shared_bytes)
-      : kernel_(kernel), blocks_(blocks) {
+      : kernel_(kernel), blocks_(blocks), fits_(shared_bytes <= most_shared_bytes()) {
     cluster_.id = cudaLaunchAttributeClusterDimension;
     cluster_.val.clusterDim = {blocks, 1, 1};
     config_.gridDim = blocks;
@@ -73,6 +73,7 @@ class ClusterLaunch {
     config_.dynamicSmemBytes = shared_bytes;
     config_.attrs = &cluster_;
     config_.numAttrs = 1;
+    if (!fits_) return;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(shared_bytes)));
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
@@ -82,8 +83,14 @@ class ClusterLaunch {
 
   /// How many of the clusters the GPU runs at once; none if a cluster is too large for it.
   unsigned at_once() const {
+    if (!fits_) return 0;
     int clusters = 0;
-    check(cudaOccupancyMaxActiveClusters(&clusters, kernel_, &config_));
+    const cudaError_t error = cudaOccupancyMaxActiveClusters(&clusters, kernel_, &config_);
+    if (error == cudaErrorInvalidClusterSize) {
+      cudaGetLastError();  // an answer, not a failure
+      return 0;
+    }
+    check(error);
     return static_cast<unsigned>(clusters);
   }
 
@@ -94,8 +101,15 @@ class ClusterLaunch {
   }
 
  private:
+  static std::size_t most_shared_bytes() {
+    int bytes = 0;
+    check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+    return static_cast<std::size_t>(bytes);
+  }
+
   void (*kernel_)(Parameter...);
   unsigned blocks_;
+  bool fits_;  // whether a block may have so much shared memory
   cudaLaunchAttribute cluster_{};
   cudaLaunchConfig_t config_{};
 };
