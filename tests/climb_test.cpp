@@ -20,6 +20,7 @@ namespace staircase::test {
 namespace {
 
 using nlohmann::json;
+using Strings = std::vector<std::string>;
 
 std::string climb;
 std::string stages;
@@ -28,13 +29,17 @@ std::string source;
 /// A workload of toy stages: shell scripts that hand out prepared solutions and records.
 class Toys {
  public:
+  // What the stages are of that are added next, and what they offer.
+  std::string workload = "toy";
+  json precisions = {"f64", "f32"};
+
   /// \param seconds what the stage says it took
   void add(const std::string& stage, std::vector<double> solution, double seconds = 1,
            const std::string& device = "cpu",
            const json& modelled = {{"flops", 1.0}, {"bytes", 1.0}}) {
     const std::string prepared = directory_ / (stage + "-" + device);
     write_npy(prepared + ".npy", {{solution.size()}, solution});
-    const json record{{"workload", "toy"},
+    const json record{{"workload", workload},
                       {"stage", stage},
                       {"dataset", "tiny"},
                       {"device", device},
@@ -59,12 +64,13 @@ class Toys {
                   const std::string& device = "cpu") {
     const std::string source = stage + ".cu";
     write_text(directory_ / source, "common\n" + stage + "\n");
-    const json description{{"workload", "toy"},
+    const json description{{"workload", workload},
                            {"stage", stage},
                            {"title", "T"},
                            {"idea", "idea of " + stage},
                            {"source", source},
                            {"device", device},
+                           {"precisions", precisions},
                            {"datasets", {{"big", {{"n", 1000}}}, {"tiny", {{"n", 2}}}}},
                            {"default_dataset", "tiny"}};
     write_script(program(stage, device),
@@ -92,7 +98,7 @@ class Toys {
 
  private:
   std::string program(const std::string& stage, const std::string& device) const {
-    return directory_ / ("toy-" + stage + (device == "cpu-device" ? "-cpu" : ""));
+    return directory_ / (workload + "-" + stage + (device == "cpu-device" ? "-cpu" : ""));
   }
 
   void write_script(const std::string& path, const std::string& commands) const {
@@ -404,6 +410,51 @@ TEST(Selection, WithoutStageZeroRunsItOncePerPrecision) {
   EXPECT_EQ(runs_of_zero({}), Runs{"--precision f64" + asked});
   EXPECT_EQ(runs_of_zero({"--precision", "f32"}),
             (Runs{"--precision f32" + asked, "--precision f64" + once}));
+}
+
+/// Two workloads, of which one has a stage in f32.
+class Precisions : public testing::Test {
+ protected:
+  Precisions() {
+    toys.precisions = json::array({"f64"});
+    toys.add("00_zero", {1, 2}, 8);
+    toys.add("01_half", {1, 2}, 4);
+    toys.workload = "other";
+    toys.add("00_other", {1, 2}, 8);
+    toys.precisions = {"f64", "f32"};
+    toys.add("01_single", {1, 2}, 4);
+  }
+
+  Toys toys;
+};
+
+TEST_F(Precisions, ThatAWorkloadLacksAreLeftOut) {
+  for (const std::string asked : {"f32", "f64,f32"}) {
+    const ProcessResult result = toys.run({"--precision", asked, "--json", "-"});
+    EXPECT_EQ(result.status, 0) << result.err;
+    const json recording = json::parse(result.out);
+    Strings runs;
+    for (const json& run : recording.at("runs"))
+      runs.push_back(run.at("workload").get<std::string>() + " " +
+                     run.at("precision").get<std::string>());
+    EXPECT_EQ(runs, asked == "f32" ? Strings{"other f32"}
+                                   : (Strings{"other f64", "other f32", "toy f64"}));
+  }
+}
+
+TEST_F(Precisions, ThatAStageLacksAreNotAvailable) {
+  const ProcessResult result = toys.run({"other", "--precision", "f32"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(contains(line_of(result.out, "00_other"), "not available: it solves in f64 only"))
+      << result.out;
+  EXPECT_TRUE(contains(line_of(result.out, "01_single"), "exact")) << result.out;
+  EXPECT_FALSE(contains(result.out, "x 00")) << "stage zero has no time in f32";
+}
+
+TEST_F(Precisions, InWhichNothingRunsAreRefused) {
+  expect_refusal(toys.run({"toy", "--precision", "f32"}), 2,
+                 {"--precision must be f64 for these stages, not 'f32'"});
+  expect_refusal(toys.run({"other", "--stages", "00", "--precision", "f32"}), 2, {"f64", "'f32'"});
 }
 
 TEST(BadInput, IsRefusedInOneSentence) {

@@ -31,6 +31,9 @@ const json& description() {
   return description;
 }
 
+/// The precisions that the program offers; the first is its default.
+Arguments precisions() { return description().at("precisions"); }
+
 /// The `--set` options that ask for a problem.
 Arguments settings_of(const json& parameters) {
   Arguments arguments;
@@ -100,24 +103,43 @@ std::vector<Case> test_cases() {
   return cases;
 }
 
-std::string test_name(const testing::TestParamInfo<Case>& info) {
-  std::string name = info.param.name;
-  for (char& c : name)
+std::string test_name(std::string text) {
+  for (char& c : text)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-  return fmt::format("{}_{}", info.index, name);
+  return text;
 }
 
-class Solution : public OnItsDevice<testing::TestWithParam<Case>> {};
+using CaseInPrecision = std::tuple<Case, std::string>;
 
-TEST_P(Solution, MatchesStageZeroInF64) { expect_match(settings_of(GetParam().parameters), "f64"); }
-
-TEST_P(Solution, MatchesStageZeroInF32) { expect_match(settings_of(GetParam().parameters), "f32"); }
-
-TEST_P(Solution, DoesNotDependOnTheNumberOfThreads) {
-  expect_match(settings_of(GetParam().parameters), "f64", {.environment = {"OMP_NUM_THREADS=3"}});
+std::string name_of_case(const testing::TestParamInfo<Case>& info) {
+  return test_name(fmt::format("{}_{}", info.index, info.param.name));
 }
 
-INSTANTIATE_TEST_SUITE_P(TestCases, Solution, testing::ValuesIn(test_cases()), test_name);
+std::string name_of_case_in_precision(const testing::TestParamInfo<CaseInPrecision>& info) {
+  const auto& [test_case, precision] = info.param;
+  return test_name(fmt::format("{}_{}_{}", info.index, test_case.name, precision));
+}
+
+class Solution : public OnItsDevice<testing::TestWithParam<CaseInPrecision>> {};
+
+TEST_P(Solution, MatchesStageZero) {
+  const auto& [test_case, precision] = GetParam();
+  expect_match(settings_of(test_case.parameters), precision);
+}
+
+INSTANTIATE_TEST_SUITE_P(TestCases, Solution,
+                         testing::Combine(testing::ValuesIn(test_cases()),
+                                          testing::ValuesIn(precisions())),
+                         name_of_case_in_precision);
+
+class Threads : public OnItsDevice<testing::TestWithParam<Case>> {};
+
+TEST_P(Threads, InAnyNumberSolve) {
+  expect_match(settings_of(GetParam().parameters), precisions().front(),
+               {.environment = {"OMP_NUM_THREADS=3"}});
+}
+
+INSTANTIATE_TEST_SUITE_P(TestCases, Threads, testing::ValuesIn(test_cases()), name_of_case);
 
 class RandomProblem : public OnItsDevice<testing::Test> {};
 
@@ -143,8 +165,7 @@ TEST_F(RandomProblem, MatchesStageZeroOnRandomSizesAndInputs) {
       arguments = {"--dataset", "tiny", "--input", directory / "input.npy"};
     }
     SCOPED_TRACE(fmt::format("{}", fmt::join(arguments, " ")));
-    expect_match(arguments, "f64");
-    expect_match(arguments, "f32");
+    for (const auto& precision : precisions()) expect_match(arguments, precision);
   }
 }
 
@@ -158,6 +179,8 @@ TEST(Describe, NamesTheProgramAndItsIdea) {
                         d.at("stage").get<std::string>(), on_cpu_device ? "-cpu" : ""));
   EXPECT_FALSE(d.at("title").get<std::string>().empty());
   EXPECT_LE(d.at("idea").get<std::string>().size(), 46u) << "must fit into the runner's table";
+  ASSERT_FALSE(precisions().empty());
+  EXPECT_EQ(d.at("tolerance").size(), precisions().size());
   EXPECT_TRUE(d.at("datasets").contains("tiny"));
   EXPECT_TRUE(d.at("datasets").contains(d.at("default_dataset").get<std::string>()));
 }
@@ -173,7 +196,7 @@ TEST_F(Record, HoldsEveryRepeatAndItsPhases) {
   EXPECT_EQ(record.at("stage"), description().at("stage"));
   EXPECT_EQ(record.at("dataset"), "tiny");
   EXPECT_EQ(record.at("parameters"), description().at("datasets").at("tiny"));
-  EXPECT_EQ(record.at("precision"), "f64");
+  EXPECT_EQ(record.at("precision"), precisions().front());
   const json& modelled = record.at("modelled");
   EXPECT_GT(modelled.at("flops"), 0);
   EXPECT_GE(modelled.value("traffic_bytes", 1e300), modelled.at("bytes"));
@@ -245,13 +268,19 @@ TEST(BadInput, OnTheCommandLineIsRefused) {
   expect_refusal(run({"surplus"}), 2, {"'surplus'", "--dataset"});
   expect_refusal(run({"--dataset"}), 2, {"--dataset"});
   expect_refusal(run({"--dataset", "enormous"}), 2, {"'enormous'", "tiny"});
-  expect_refusal(run({"--precision", "f16"}), 2, {"'f16'", "f64", "f32"});
   for (const char* value : {"0", "-1", "1.5", "many", "", "99999999999"})
     expect_refusal(run({fmt::format("--repeat={}", value)}), 2, {"--repeat"});
   expect_refusal(run({"--warmup", "-1"}), 2, {"--warmup", "-1"});
   expect_refusal(run({"--set", "nonsense"}), 2, {"'nonsense'", "KEY=VALUE"});
   expect_refusal(run({"--set", "size_of_moon=3"}), 2, {"'size_of_moon=3'", "keys"});
   expect_refusal(run({"--set", "=3"}), 2, {"'=3'", "keys"});
+}
+
+TEST(BadInput, InThePrecisionIsRefused) {
+  const std::string allowed = fmt::format("must be {}", fmt::join(precisions(), " or "));
+  for (const std::string precision : {"f16", "f32", "f64"})
+    if (!description().at("tolerance").contains(precision))
+      expect_refusal(run({"--precision", precision}), 2, {allowed, "'" + precision + "'"});
 }
 
 TEST(BadInput, InEveryParameterIsRefused) {

@@ -160,6 +160,15 @@ TEST(Npy, ReadsWhatItWrites) {
   }
 }
 
+TEST(Npy, HandsOverWhatItHolds) {
+  NpyArray f64{{7}, counted<double>(7)};
+  const double* data = std::get<std::vector<double>>(f64.values).data();
+  EXPECT_EQ(std::move(f64).as_double().data(), data);
+  NpyArray f32{{7}, counted<float>(7)};
+  EXPECT_EQ(f32.as_double(), counted<double>(7));
+  EXPECT_EQ(std::move(f32).as_double(), counted<double>(7));
+}
+
 std::string npy_bytes(const std::string& header, const std::string& data, char version = 1) {
   std::string bytes = "\x93NUMPY";
   bytes += {version, '\0', static_cast<char>(header.size()), static_cast<char>(header.size() >> 8)};

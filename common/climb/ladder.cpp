@@ -222,9 +222,10 @@ std::string Ladder::verdict_text(const Row& row) const {
     return fmt::format("Verdict  {}: {}\n\n", name_of(outcome.verdict), outcome.reason);
   std::string text = "Checked  on the CPU device, not timed";
   if (row.timed())
-    text =
-        fmt::format("Time     {} (spread {:.1f} %), {:.2f} times the speed of stage zero",
-                    time_text(outcome.median()), 100 * outcome.seconds().spread(), row.over_zero);
+    text = fmt::format("Time     {} (spread {:.1f} %)", time_text(outcome.median()),
+                       100 * outcome.seconds().spread());
+  if (row.over_zero > 0)
+    text += fmt::format(", {:.2f} times the speed of stage zero", row.over_zero);
   if (row.over_step > 0) text += fmt::format(", {:.2f} of the step before", row.over_step);
   if (row.sectors)
     text += fmt::format("\nSectors  {} a request to global memory, moved / the fewest possible",

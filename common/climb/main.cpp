@@ -8,6 +8,7 @@
 #include <ceilings.hpp>
 #include <map>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <staircase/error.hpp>
 #include <staircase/file.hpp>
@@ -118,6 +119,41 @@ std::vector<std::string> datasets_of(const Program& program, const Options& opti
   return chosen;
 }
 
+/// The precisions to run: those asked for in which one of the chosen stages solves.
+std::vector<std::string> precisions_of(const std::vector<Program>& programs,
+                                       const Options& options) {
+  std::vector<std::string> precisions = split(options.precisions);
+  const auto chosen = select_stages(programs, options.stages);
+  std::erase_if(precisions, [&](const std::string& precision) {
+    return std::none_of(chosen.begin(), chosen.end(),
+                        [&](const Program& program) { return program.offers(precision); });
+  });
+  return precisions;
+}
+
+/// The workloads to run: those asked for, or all.
+Workloads chosen_workloads(const Workloads& all, const Options& options) {
+  Workloads chosen = all;
+  const auto& wanted = options.workloads;
+  if (!wanted.empty())
+    std::erase_if(chosen, [&](const auto& workload) {
+      return std::find(wanted.begin(), wanted.end(), workload.first) == wanted.end();
+    });
+  return chosen;
+}
+
+/// Refuses precisions in which none of the stages solves.
+void check_precisions(const Options& options, const Workloads& chosen) {
+  std::set<std::string> offered;
+  for (const auto& [name, programs] : chosen) {
+    if (!precisions_of(programs, options).empty()) return;
+    for (const Program& program : select_stages(programs, options.stages))
+      for (const auto& precision : program.precisions()) offered.insert(precision);
+  }
+  throw BadInput(fmt::format("--precision must be {} for these stages, not '{}'",
+                             fmt::join(offered, " or "), options.precisions));
+}
+
 /// Refuses what can be refused before anything runs.
 void check_options(const Options& options, const Workloads& workloads) {
   std::vector<std::string> names;
@@ -147,12 +183,14 @@ Ceilings ceilings_for(const Workloads& workloads, const Options& options) {
 Exit run(int argc, char** argv) {
   const auto options = read_options(argc, argv);
   if (!options) return Exit::solved;
-  const Workloads workloads = all_workloads(*options);
-  check_options(*options, workloads);
+  const Workloads all = all_workloads(*options);
+  check_options(*options, all);
   if (options->list) {
-    write_stdout(list_text(workloads));
+    write_stdout(list_text(all));
     return Exit::solved;
   }
+  const Workloads workloads = chosen_workloads(all, *options);
+  check_precisions(*options, workloads);
   RunSettings settings;
   settings.assignments = options->assignments;
   settings.input = options->input;
@@ -163,11 +201,9 @@ Exit run(int argc, char** argv) {
   const Machine machine = this_machine();
   Json runs = Json::array();
   bool all_well = true;
-  for (const auto& [name, programs] : workloads) {
-    const auto& wanted = options->workloads;
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end()) continue;
+  for (const auto& [name, programs] : workloads)
     for (const auto& dataset : datasets_of(programs.front(), *options))
-      for (const auto& precision : split(options->precisions)) {
+      for (const auto& precision : precisions_of(programs, *options)) {
         settings.dataset = dataset;
         settings.precision = precision;
         Ladder ladder(programs, *options, settings, ceilings);
@@ -180,15 +216,14 @@ Exit run(int argc, char** argv) {
         runs.push_back(ladder.json());
         all_well = all_well && ladder.all_well();
       }
-  }
-  const Json all{{"machine", to_json(machine)},
-                 {"ceilings", to_json(ceilings)},
-                 {"revision", revision()},
-                 {"date", utc_now()},
-                 {"runs", runs}};
-  if (options->json == "-") write_stdout(all.dump(2) + "\n");
+  const Json recording{{"machine", to_json(machine)},
+                       {"ceilings", to_json(ceilings)},
+                       {"revision", revision()},
+                       {"date", utc_now()},
+                       {"runs", runs}};
+  if (options->json == "-") write_stdout(recording.dump(2) + "\n");
   if (!options->json.empty() && options->json != "-")
-    write_file(options->json, {all.dump(2) + "\n"});
+    write_file(options->json, {recording.dump(2) + "\n"});
   return all_well ? Exit::solved : Exit::wrong;
 }
 

@@ -1,6 +1,7 @@
 #include "measure.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -118,7 +119,7 @@ void Measurement::need_reference() {
 }
 
 double Measurement::zero_median() {
-  if (zero_median_ == 0) run_zero_once(settings_.precision);
+  if (zero_median_ == 0 && zero_.offers(settings_.precision)) run_zero_once(settings_.precision);
   return zero_median_;
 }
 
@@ -132,14 +133,17 @@ void Measurement::compare_with_zero(Outcome& outcome, const NpyArray& solution) 
 }
 
 Outcome Measurement::run(const Program& program) {
+  if (!program.offers(settings_.precision))
+    return {program, Verdict::not_available, std::numeric_limits<double>::quiet_NaN(),
+            fmt::format("it solves in {} only", fmt::join(program.precisions(), " and ")), nullptr};
   const bool is_zero = program.path == zero_.path;
   const bool is_reference = is_zero && settings_.precision == "f64";
   Outcome outcome = execute(program, settings_);
   if (outcome.verdict != Verdict::matches) return outcome;
-  const NpyArray solution = read_npy(directory_.path() / "solution.npy");
+  NpyArray solution = read_npy(directory_.path() / "solution.npy");
   if (is_zero) zero_median_ = outcome.median();
   if (is_reference) {
-    reference_ = solution;
+    reference_ = std::move(solution);
     outcome.verdict = Verdict::reference;
     outcome.error = 0;
     return outcome;

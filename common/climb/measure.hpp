@@ -32,7 +32,7 @@ enum class Verdict {
   matches,       ///< within the tolerance of stage zero
   differs,       ///< solved, but not what stage zero computes
   failed,        ///< did not solve
-  not_available  ///< the hardware that it needs is not there
+  not_available  ///< the hardware that it needs is not there, or it lacks the precision
 };
 
 std::string name_of(Verdict verdict);
@@ -67,7 +67,7 @@ class Measurement {
   std::optional<Analysis> analyse(const Program& program);
 
   /// The median time of stage zero in the precision asked for, in seconds; where it was not
-  /// measured, the time of a single run.
+  /// measured, the time of a single run; 0 where it lacks the precision.
   double zero_median();
 
  private:

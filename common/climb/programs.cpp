@@ -63,6 +63,13 @@ std::pair<std::string, std::string> parse_name(std::string name) {
 
 }  // namespace
 
+std::vector<std::string> Program::precisions() const { return description.at("precisions"); }
+
+bool Program::offers(const std::string& precision) const {
+  const auto offered = precisions();
+  return std::find(offered.begin(), offered.end(), precision) != offered.end();
+}
+
 std::vector<Program> find_programs(const fs::path& directory) {
   std::error_code error;
   std::vector<Program> programs;

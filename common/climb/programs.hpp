@@ -20,6 +20,9 @@ struct Program {
   bool is_yardstick() const { return stage.starts_with("yardstick_"); }
   std::string text(const char* key) const { return description.at(key).get<std::string>(); }
   std::string device() const { return text("device"); }
+  /// The precisions that it solves in: "f64", "f32" or both.
+  std::vector<std::string> precisions() const;
+  bool offers(const std::string& precision) const;
   /// Whether this is the program of a CUDA stage for where there is no GPU.
   bool on_cpu_device() const { return device() == "cpu-device"; }
 };

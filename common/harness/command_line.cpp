@@ -52,11 +52,24 @@ void check_input(const InputFormat& format, const NpyArray& input, const std::st
   if (input.size() == 0)
     throw BadInput(fmt::format("the file '{}' is empty; {} must have at least one element", path,
                                format.meaning));
-  const std::vector<double> values = input.as_double();
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (!(values[i] >= format.min && values[i] <= format.max))
-      throw BadInput(fmt::format("element {} of the file '{}' is {}; {} must be from {} to {}", i,
-                                 path, values[i], format.meaning, format.min, format.max));
+  std::visit(
+      [&](const auto& values) {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          const auto value = static_cast<double>(values[i]);
+          if (!(value >= format.min && value <= format.max))
+            throw BadInput(
+                fmt::format("element {} of the file '{}' is {}; {} must be from {} to {}", i, path,
+                            value, format.meaning, format.min, format.max));
+        }
+      },
+      input.values);
+}
+
+/// "f64 (default) or f32"
+std::string precision_help(const StageProgram& program) {
+  std::string help = name_of(program.precisions.front()) + " (default)";
+  if (program.precisions.size() > 1) help += " or " + name_of(program.precisions.back());
+  return help;
 }
 
 }  // namespace
@@ -64,6 +77,7 @@ void check_input(const InputFormat& format, const NpyArray& input, const std::st
 std::optional<StageOptions> read_options(int argc, char** argv, const StageProgram& program) {
   const StageNames names = names_of(program);
   StageOptions options;
+  options.precision = name_of(program.precisions.front());
   CLI::App app{fmt::format("{} ({}): {}", names.program, program.title, program.idea),
                names.program};
   app.allow_extras();
@@ -79,7 +93,7 @@ std::optional<StageOptions> read_options(int argc, char** argv, const StageProgr
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--input", options.input, "Read " + program.input.meaning)->type_name("FILE.npy");
   app.add_option("--output", options.output, "Write the solution")->type_name("FILE.npy");
-  app.add_option("--precision", options.precision, "f64 (default) or f32")->type_name("P");
+  app.add_option("--precision", options.precision, precision_help(program))->type_name("P");
   app.add_option("--repeat", options.repeat, "Timed solves (default 1)")->type_name("N");
   app.add_option("--warmup", options.warmup, "Solves before the timed ones (default 0)")
       ->type_name("N");
@@ -113,9 +127,9 @@ std::string make_problem(const StageProgram& program, const StageOptions& option
     assigned.push_back(assign(program, assignment, values));
   program.set_values(values);
   if (!options.input.empty()) {
-    const NpyArray input = read_npy(options.input);
+    NpyArray input = read_npy(options.input);
     check_input(program.input, input, options.input);
-    program.set_input(input);
+    program.set_input(std::move(input));
     for (const std::size_t p : assigned)
       if (program.values()[p] != values[p])
         throw BadInput(fmt::format("{} = {} was set, but the file '{}' says {}",

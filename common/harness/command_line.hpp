@@ -15,7 +15,7 @@ struct StageOptions {
   std::string dataset;
   std::vector<std::string> assignments;
   std::string input, output, json;
-  std::string precision = "f64", repeat = "1", warmup = "0";
+  std::string precision, repeat = "1", warmup = "0";
   std::string report;
   bool analyze = false;
   bool describe = false;

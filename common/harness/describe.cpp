@@ -53,6 +53,11 @@ Json describe(const StageProgram& program) {
                           {"max", max},
                           {"help", help}});
   }
+  Json precisions = Json::array(), tolerances = Json::object();
+  for (const Precision precision : program.precisions) {
+    precisions.push_back(name_of(precision));
+    tolerances[name_of(precision)] = tolerance_json(program.tolerance(precision));
+  }
   std::vector<std::string> needs = program.needs;
   if (program.device == "gpu") needs.insert(needs.begin(), "a CUDA GPU");
   return {{"workload", names.workload},
@@ -63,7 +68,7 @@ Json describe(const StageProgram& program) {
           {"device", program.device},
           {"needs", needs},
           {"note", program.note},
-          {"precisions", {"f64", "f32"}},
+          {"precisions", precisions},
           {"datasets", datasets},
           {"default_dataset", program.datasets[0].name},
           {"parameters", parameters},
@@ -73,9 +78,7 @@ Json describe(const StageProgram& program) {
             {"max", program.input.max},
             {"typical", program.input.typical},
             {"meaning", program.input.meaning}}},
-          {"tolerance",
-           {{"f64", tolerance_json(program.tolerance(Precision::f64))},
-            {"f32", tolerance_json(program.tolerance(Precision::f32))}}},
+          {"tolerance", tolerances},
           {"test_cases", test_cases}};
 }
 

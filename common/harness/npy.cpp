@@ -7,8 +7,10 @@
 #include <optional>
 #include <staircase/error.hpp>
 #include <staircase/file.hpp>
+#include <staircase/machine.hpp>
 #include <staircase/npy.hpp>
 #include <system_error>
+#include <utility>
 
 static_assert(std::endian::native == std::endian::little, ".npy files are read as they lie");
 
@@ -189,9 +191,14 @@ class Reader {
     if (bytes < left_)
       refuse(fmt::format("holds {} bytes more than its shape says", left_ - bytes));
     if (bytes > left_) refuse(fmt::format("is truncated: {} bytes are missing", bytes - left_));
+    if (const double available = available_memory(); static_cast<double>(bytes) > available)
+      throw NotEnoughMemory(
+          fmt::format("the file '{}' holds {} bytes, and {:.0f} bytes of memory are available",
+                      path_.string(), bytes, available));
     std::vector<T> values(bytes / sizeof(T));
     read_bytes(reinterpret_cast<char*>(values.data()), bytes);
-    return header.fortran_order ? to_row_major(values, header.shape) : values;
+    if (header.fortran_order) return to_row_major(values, header.shape);
+    return values;
   }
 
   std::filesystem::path path_;
@@ -210,8 +217,13 @@ std::string_view NpyArray::dtype() const {
   return names[values.index()];
 }
 
-std::vector<double> NpyArray::as_double() const {
+std::vector<double> NpyArray::as_double() const& {
   return std::visit([](const auto& v) { return std::vector<double>(v.begin(), v.end()); }, values);
+}
+
+std::vector<double> NpyArray::as_double() && {
+  if (auto* f64 = std::get_if<std::vector<double>>(&values)) return std::move(*f64);
+  return std::as_const(*this).as_double();
 }
 
 NpyArray read_npy(const std::filesystem::path& path) { return Reader(path).read(); }

@@ -28,24 +28,46 @@ double needed_memory(const StageProgram& program, Precision precision) {
   return program.reals() * bytes_of(precision);
 }
 
-void check_memory(const StageProgram& program, Precision precision) {
-  const double needed = needed_memory(program, precision);
-  const double available = program.available_memory();
-  if (needed > available)
-    throw NotEnoughMemory(
-        fmt::format("{} needs {:.0f} bytes of memory for this problem, and {:.0f} bytes are "
-                    "available; choose a "
-                    "smaller one with --set",
-                    names_of(program).program, needed, available));
+/// Refuses a problem for which the memory does not suffice. On the processor, solve() keeps input
+/// and solution in the host's memory with all else; beside a device, the host has these two alone.
+void check_memory(const StageProgram& program, Precision precision, double host_memory) {
+  const auto check = [&](double needed, double available, const char* memory) {
+    if (needed > available)
+      throw NotEnoughMemory(
+          fmt::format("{} needs {:.0f} bytes of {} for this problem, and {:.0f} bytes are "
+                      "available; choose a smaller one with --set",
+                      names_of(program).program, needed, memory, available));
+  };
+  const double solve_needs = needed_memory(program, precision);
+  if (!program.device_memory) return check(solve_needs, host_memory, "the host's memory");
+  check(program.work(precision).bytes, host_memory, "the host's memory");
+  check(solve_needs, program.device_memory(), "the device's memory");
 }
 
 void check_finite(const NpyArray& solution) {
-  const std::vector<double> values = solution.as_double();
-  const auto bad =
-      std::find_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v); });
-  if (bad != values.end())
-    throw WrongResult(fmt::format("the solution is wrong: element {} of {} is {}",
-                                  bad - values.begin(), values.size(), *bad));
+  std::visit(
+      [](const auto& values) {
+        const auto bad = std::find_if(values.begin(), values.end(), [](auto v) {
+          return !std::isfinite(static_cast<double>(v));
+        });
+        if (bad != values.end())
+          throw WrongResult(fmt::format("the solution is wrong: element {} of {} is {}",
+                                        bad - values.begin(), values.size(), *bad));
+      },
+      solution.values);
+}
+
+/// The first elements of a solution, as text.
+std::string beginning(const NpyArray& solution) {
+  return std::visit(
+      [](const auto& values) {
+        const auto shown = std::min<std::ptrdiff_t>(16, std::ssize(values));
+        std::string text;
+        for (std::ptrdiff_t i = 0; i < shown; ++i)
+          text += fmt::format(" {:.8g}", static_cast<double>(values[i]));
+        return text + (std::ssize(values) > shown ? " ..." : "");
+      },
+      solution.values);
 }
 
 /// The work that any stage has to do, and the traffic of this one's kernels.
@@ -107,11 +129,18 @@ std::string summary_text(const StageProgram& program, const std::string& dataset
     text +=
         fmt::format("\n  {:<22} {:10.6f} s", repeats[0].phases[p].name, summarise(phase).median);
   }
-  const std::vector<double> all = solution.as_double();
-  const std::vector<double> first(all.begin(),
-                                  all.begin() + std::min<std::ptrdiff_t>(16, std::ssize(all)));
-  return text + fmt::format("\nsolution  ({}): {:.8g}{}\n", fmt::join(solution.shape, ", "),
-                            fmt::join(first, " "), all.size() > first.size() ? " ..." : "");
+  return text +
+         fmt::format("\nsolution  ({}):{}\n", fmt::join(solution.shape, ", "), beginning(solution));
+}
+
+/// The precision asked for, among those that the stage offers.
+Precision precision_of(const StageProgram& program, const std::string& asked) {
+  std::vector<std::string> names;
+  for (const Precision precision : program.precisions) {
+    if (name_of(precision) == asked) return precision;
+    names.push_back(name_of(precision));
+  }
+  throw BadInput(fmt::format("--precision must be {}, not '{}'", fmt::join(names, " or "), asked));
 }
 
 void run(int argc, char** argv, const StageProgram& program) {
@@ -124,21 +153,22 @@ void run(int argc, char** argv, const StageProgram& program) {
     throw BadInput("--report is what --analyze found; add --analyze");
 
   // Refuse everything that can be refused before any work is done.
-  if (options->precision != "f64" && options->precision != "f32")
-    throw BadInput(fmt::format("--precision must be f64 or f32, not '{}'", options->precision));
-  const Precision precision = options->precision == "f64" ? Precision::f64 : Precision::f32;
+  const Precision precision = precision_of(program, options->precision);
   const double repeat_count = parse_integer("--repeat", options->repeat, 1, 1e6);
   const double warmup_count = parse_integer("--warmup", options->warmup, 0, 1e6);
+  const double host_memory = available_memory();  // before an input is read, which needs some of it
   const std::string dataset = make_problem(program, *options, precision);
   if (!options->output.empty()) check_writable(options->output);
   if (!options->json.empty() && options->json != "-") check_writable(options->json);
 
   program.prepare_device();
-  check_memory(program, precision);
+  check_memory(program, precision, host_memory);
+  if (program.prepare) program.prepare();
 
   NpyArray solution;
   std::vector<Repeat> repeats;
   for (double r = -warmup_count; r < repeat_count; ++r) {
+    solution = {};  // two at a time may be too many
     Timeline timeline;
     solution = program.solve(precision, timeline);
     timeline.end();

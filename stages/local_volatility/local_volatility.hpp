@@ -15,6 +15,7 @@
 #include <staircase/error.hpp>
 #include <staircase/number.hpp>
 #include <staircase/workload.hpp>
+#include <utility>
 #include <vector>
 
 namespace local_volatility {
@@ -99,8 +100,8 @@ inline staircase::Tolerance tolerance(const Problem& problem, staircase::Precisi
               std::max(f64 ? 1e-12 : 5e-5, (f64 ? 4 : 1) * eps * std::sqrt(steps) * lambda)};
 }
 
-inline void set_strikes(Problem& problem, const staircase::NpyArray& input) {
-  problem.strikes = input.as_double();
+inline void set_strikes(Problem& problem, staircase::NpyArray input) {
+  problem.strikes = std::move(input).as_double();
   problem.outer = static_cast<std::int64_t>(problem.strikes.size());
 }
 

@@ -24,8 +24,9 @@ struct NpyArray {
   std::size_t size() const;
   /// NumPy's name of the element type: `<f8`, `<f4`, `<i4` or `<i8`.
   std::string_view dtype() const;
-  /// The elements as f64.
-  std::vector<double> as_double() const;
+  /// The elements as f64; an array that is given up and holds f64 hands them over.
+  std::vector<double> as_double() const&;
+  std::vector<double> as_double() &&;
 };
 
 /// Reads a `.npy` file (versions 1 to 3; f4, f8, i4, i8; C or Fortran order).

@@ -33,8 +33,9 @@ struct Stage {
   /// The numbers that the kernels move between device memory and the chip if each reads its input
   /// once and writes its output once; null for a stage without kernels.
   double (*traffic)(const Problem&) = nullptr;
-  Array<double, rank> (*solve_f64)(const Problem&, Timeline&);
-  Array<float, rank> (*solve_f32)(const Problem&, Timeline&);
+  /// One function a precision; null for a precision that the stage does not offer.
+  Array<double, rank> (*solve_f64)(const Problem&, Timeline&) = nullptr;
+  Array<float, rank> (*solve_f32)(const Problem&, Timeline&) = nullptr;
 };
 
 /// A parameter whose problem's type is erased; integers up to 2^53 are exact.
@@ -60,20 +61,22 @@ struct StageProgram {
   std::string idea;
   std::vector<std::string> needs;
   std::string note;
+  std::vector<Precision> precisions;  ///< that it offers; the first is the default
   std::vector<ParameterInfo> parameters;
   std::vector<NamedValues> datasets;
   std::vector<NamedValues> test_cases;
   InputFormat input;
   std::function<void(const std::vector<double>&)> set_values;
   std::function<std::vector<double>()> values;
-  std::function<void(const NpyArray&)> set_input;
+  std::function<void(NpyArray)> set_input;
   std::function<void(Precision)> check;
+  std::function<void()> prepare;  ///< makes the input; empty if there is nothing to make
   std::function<Work(Precision)> work;
   std::function<Tolerance(Precision)> tolerance;
   std::function<double()> reals;
-  std::function<double()> traffic;           ///< empty if the stage has no kernels
-  std::function<void()> prepare_device;      ///< throws NotAvailable if it is not there
-  std::function<double()> available_memory;  ///< bytes that the arrays may take
+  std::function<double()> traffic;        ///< empty if the stage has no kernels
+  std::function<void()> prepare_device;   ///< throws NotAvailable if it is not there
+  std::function<double()> device_memory;  ///< bytes free on the device; empty on the processor
   std::function<std::string()> device_name;
   std::function<NpyArray(Precision, Timeline&)> solve;
 };
@@ -92,12 +95,11 @@ inline void set_device(StageProgram& program) {
   program.device = "gpu";
 #endif
   program.prepare_device = prepare_gpu;
-  program.available_memory = available_gpu_memory;
+  program.device_memory = available_gpu_memory;
   program.device_name = gpu_name;
 #else
   program.device = "cpu";
   program.prepare_device = [] {};
-  program.available_memory = staircase::available_memory;
   program.device_name = [] { return this_machine().cpu; };
 #endif
 }
@@ -161,6 +163,7 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
       .idea = stage.idea,
       .needs = stage.needs,
       .note = stage.note,
+      .precisions = {},
       .parameters = {},
       .datasets = detail::values_of(workload.datasets, parameters),
       .test_cases = detail::values_of(workload.test_cases, parameters),
@@ -171,14 +174,15 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
               detail::set(problem, parameters[p], values[p]);
           },
       .values = [&] { return detail::values_of(problem, parameters); },
-      .set_input = [&](const NpyArray& input) { workload.set_input(problem, input); },
+      .set_input = [&](NpyArray input) { workload.set_input(problem, std::move(input)); },
       .check = [&](Precision precision) { workload.check(problem, precision); },
+      .prepare = {},
       .work = [&](Precision precision) { return workload.work(problem, precision); },
       .tolerance = [&](Precision precision) { return workload.tolerance(problem, precision); },
       .reals = [&] { return stage.reals(problem); },
       .traffic = {},
       .prepare_device = {},
-      .available_memory = {},
+      .device_memory = {},
       .device_name = {},
       .solve =
           [&](Precision precision, Timeline& timeline) {
@@ -186,8 +190,11 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
                                                : detail::to_npy(stage.solve_f32(problem, timeline));
           },
   };
+  if (stage.solve_f64 != nullptr) program.precisions.push_back(Precision::f64);
+  if (stage.solve_f32 != nullptr) program.precisions.push_back(Precision::f32);
   for (const auto& [name, member, min, max, help] : parameters)
     program.parameters.push_back({name, member.index() == 0, min, max, help});
+  if (workload.prepare != nullptr) program.prepare = [&] { workload.prepare(problem); };
   if (stage.traffic != nullptr) program.traffic = [&] { return stage.traffic(problem); };
   detail::set_device(program);
   return run_program(argc, argv, program);

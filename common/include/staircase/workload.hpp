@@ -62,8 +62,11 @@ struct Workload {
   std::vector<NamedProblem<Problem>> datasets;    ///< the first is the default
   std::vector<NamedProblem<Problem>> test_cases;  ///< awkward sizes, for the contract suite
   InputFormat input;
-  void (*set_input)(Problem&, const NpyArray&);  ///< takes over a checked input array
-  void (*check)(const Problem&, Precision);      ///< throws BadInput on what ranges cannot say
+  void (*set_input)(Problem&, NpyArray);     ///< takes over a checked input array
+  void (*check)(const Problem&, Precision);  ///< throws BadInput on what ranges cannot say
+  /// Makes the input that the parameters stand for, before the time is taken; null if solve() takes
+  /// it from the parameters themselves. An array that set_input() took over is there already.
+  void (*prepare)(Problem&) = nullptr;
   Work (*work)(const Problem&, Precision);
   /// How far a stage's solution in a precision may lie from stage zero's in f64.
   Tolerance (*tolerance)(const Problem&, Precision);

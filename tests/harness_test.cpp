@@ -1,0 +1,191 @@
+/// \file
+/// The harness on toy stages, which run within this test: run_stage() as a stage's `main` calls it.
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <staircase/npy.hpp>
+#include <staircase/stage.hpp>
+
+#include "support.hpp"
+
+namespace staircase::test {
+namespace {
+
+using nlohmann::json;
+
+/// A sum over a vector, which is the user's own or made before the solve.
+struct Sum {
+  std::int64_t n = 4;
+  std::vector<double> terms = {};
+};
+
+/// What the harness called, in order.
+std::vector<std::string> calls;
+
+void set_input(Sum& sum, NpyArray input) {
+  calls.push_back("input");
+  sum.n = static_cast<std::int64_t>(input.size());
+  sum.terms = std::move(input).as_double();
+}
+
+void prepare(Sum& sum) {
+  calls.push_back("prepare");
+  if (sum.terms.empty()) sum.terms.assign(static_cast<std::size_t>(sum.n), 0.5);
+}
+
+template <typename Real>
+Array<Real, 1> solve(const Sum& sum, Timeline&) {
+  calls.push_back("solve");
+  Array<Real, 1> result(1);
+  result(0) = 0;
+  for (const double term : sum.terms) result(0) += static_cast<Real>(term);
+  return result;
+}
+
+const Workload<Sum, 1> workload{
+    .parameters = {{"n", &Sum::n, 1, 1e15, "terms"}},
+    .datasets = {{"tiny", {}}},
+    .test_cases = {},
+    .input = {.rank = 1, .min = -10, .max = 10, .typical = 1, .meaning = "terms"},
+    .set_input = set_input,
+    .check = [](const Sum&, Precision) {},
+    .prepare = prepare,
+    .work = [](const Sum& sum, Precision precision) -> Work {
+      return {static_cast<double>(sum.n), bytes_of(precision) * static_cast<double>(sum.n + 1)};
+    },
+    .tolerance = [](const Sum&, Precision) { return Tolerance{1e-6}; }};
+
+using SumStage = Stage<Sum, 1>;
+
+SumStage stage() {
+  return {.title = "Toy",
+          .idea = "Sum up",
+          .reals = [](const Sum& sum) { return static_cast<double>(sum.n + 1); },
+          .solve_f64 = solve<double>,
+          .solve_f32 = solve<float>};
+}
+
+/// Runs a function as the program of a stage would run it.
+template <typename Run>
+ProcessResult captured(std::vector<std::string> arguments, Run run) {
+  arguments.insert(arguments.begin(), "toy");
+  std::vector<char*> argv;
+  for (auto& argument : arguments) argv.push_back(argument.data());
+  calls.clear();
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  ProcessResult result;
+  result.status = run(static_cast<int>(argv.size()), argv.data());
+  result.out = testing::internal::GetCapturedStdout();
+  result.err = testing::internal::GetCapturedStderr();
+  return result;
+}
+
+ProcessResult run(const SumStage& stage, std::vector<std::string> arguments) {
+  return captured(std::move(arguments), [&](int argc, char** argv) {
+    return run_stage(argc, argv, workload, stage, "stages/toy/00_toy/toy.cpp");
+  });
+}
+
+using Calls = std::vector<std::string>;
+
+TEST(Precisions, AreThoseForWhichThereIsASolver) {
+  SumStage f64 = stage(), f32 = stage();
+  f64.solve_f32 = nullptr;
+  f32.solve_f64 = nullptr;
+  const auto description = [](const SumStage& stage) {
+    return json::parse(run(stage, {"--describe"}).out);
+  };
+  EXPECT_EQ(description(stage()).at("precisions"), (json{"f64", "f32"}));
+  EXPECT_EQ(description(f64).at("precisions"), json::array({"f64"}));
+  EXPECT_EQ(description(f32).at("precisions"), json::array({"f32"}));
+  EXPECT_EQ(description(f64).at("tolerance").size(), 1u);
+  EXPECT_TRUE(description(f32).at("tolerance").contains("f32"));
+
+  const auto default_of = [](const SumStage& stage) {
+    return json::parse(run(stage, {"--json", "-"}).out).at("precision");
+  };
+  EXPECT_EQ(default_of(stage()), "f64");
+  EXPECT_EQ(default_of(f64), "f64");
+  EXPECT_EQ(default_of(f32), "f32");
+
+  expect_refusal(run(f64, {"--precision", "f32"}), 2, {"--precision must be f64, not 'f32'"});
+  expect_refusal(run(f32, {"--precision", "f64"}), 2, {"--precision must be f32, not 'f64'"});
+  expect_refusal(run(stage(), {"--precision", "f16"}), 2,
+                 {"--precision must be f64 or f32, not 'f16'"});
+}
+
+TEST(Prepare, MakesTheInputOnceBeforeTheFirstSolve) {
+  EXPECT_EQ(run(stage(), {"--warmup", "1", "--repeat", "2"}).status, 0);
+  EXPECT_EQ(calls, (Calls{"prepare", "solve", "solve", "solve"}));
+  const Directory directory;
+  write_npy(directory / "in.npy", {{3}, std::vector<float>{1, 2, -0.5}});
+  EXPECT_EQ(
+      run(stage(), {"--input", directory / "in.npy", "--output", directory / "out.npy"}).status, 0);
+  EXPECT_EQ(calls, (Calls{"input", "prepare", "solve"}));
+  EXPECT_EQ(read_npy(directory / "out.npy").as_double(), std::vector<double>{2.5});
+}
+
+TEST(Prepare, IsNotCalledForWhatIsRefused) {
+  for (const Calls& arguments :
+       {Calls{"--describe"}, Calls{"--set", "n=0"}, Calls{"--repeat", "0"},
+        Calls{"--output", "/no/such/file"}, Calls{"--set", "n=1000000000000000"}}) {
+    run(stage(), arguments);
+    EXPECT_EQ(calls, Calls()) << arguments.front();
+  }
+}
+
+/// A stage on a device with so many free bytes, which solves without looking at its problem.
+StageProgram on_device(double needed, double free, double compulsory) {
+  StageProgram program{};
+  program.source_file = "stages/toy/00_toy/toy.cu";
+  program.device = "gpu";
+  program.precisions = {Precision::f64};
+  program.datasets = {{"tiny", {}}};
+  program.input = workload.input;
+  program.set_values = [](const auto&) {};
+  program.values = [] { return std::vector<double>(); };
+  program.check = [](Precision) {};
+  program.work = [=](Precision) { return Work{1, compulsory}; };
+  program.reals = [=] { return needed / sizeof(double); };
+  program.prepare_device = [] {};
+  program.device_memory = [=] { return free; };
+  program.solve = [](Precision, Timeline&) { return NpyArray{{1}, std::vector<double>{1}}; };
+  return program;
+}
+
+TEST(Memory, IsNeededOnTheDeviceAndForInputAndSolutionOnTheHost) {
+  const auto run = [](double needed, double free, double compulsory) {
+    return captured({}, [&](int argc, char** argv) {
+      return run_program(argc, argv, on_device(needed, free, compulsory));
+    });
+  };
+  EXPECT_EQ(run(8000, 8000, 800).status, 0);
+  expect_refusal(run(8008, 8000, 800), 3,
+                 {"needs 8008 bytes of the device's memory", "8000 bytes are available"});
+  expect_refusal(run(8000, 8000, 1e18), 3,
+                 {"needs 1000000000000000000 bytes of the host's memory", "bytes are available"});
+}
+
+TEST(Memory, IsNotTakenByAFileThatDoesNotFit) {
+  const Directory directory;
+  const auto header = [](std::size_t elements) {
+    const std::string text =
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(elements) + ",), }";
+    return "\x93NUMPY\x01" + std::string(1, '\0') + static_cast<char>(text.size()) +
+           std::string(1, '\0') + text;
+  };
+  const std::size_t elements = std::size_t{1} << 40;
+  write_text(directory / "huge.npy", header(elements));
+  const auto size = std::filesystem::file_size(directory / "huge.npy") + 8 * elements;
+  std::error_code error;
+  std::filesystem::resize_file(directory / "huge.npy", size, error);  // a hole, which takes no disk
+  if (error) GTEST_SKIP() << "the file system does not take such a file: " << error.message();
+  expect_refusal(run(stage(), {"--input", directory / "huge.npy"}), 3,
+                 {"huge.npy", "holds 8796093022208 bytes", "available"});
+  EXPECT_EQ(calls, Calls());
+}
+
+}  // namespace
+}  // namespace staircase::test
