@@ -46,7 +46,7 @@ class Toys {
                       {"parameters", {{"n", 2}}},
                       {"seconds", {{"min", seconds}, {"median", seconds}, {"max", seconds}}},
                       {"repeats", json::array()},
-                      {"tolerance", {{"relative", 1e-6}, {"floor", 1e-3}}},
+                      {"tolerance", to_json(Tolerance{1e-6})},
                       {"modelled", modelled}};
     write_text(prepared + ".json", record.dump());
     add_script(stage, fmt::format("cp '{0}.npy' \"$output\"; cp '{0}.json' \"$json\"", prepared),

@@ -69,9 +69,8 @@ void expect_match(Arguments arguments, const std::string& precision,
   const auto [solution, record] = solve(program, arguments, options);
   ASSERT_TRUE(record.is_object());
   EXPECT_EQ(solution.dtype(), precision == "f64" ? "<f8" : "<f4");
-  const json& tolerance = record.at("tolerance");
   const Comparison comparison =
-      compare(solution, reference.solution, {tolerance.at("relative"), tolerance.at("floor")});
+      compare(solution, reference.solution, tolerance_from_json(record.at("tolerance")));
   EXPECT_TRUE(comparison.equal) << comparison.reason;
 }
 

@@ -131,6 +131,139 @@ TEST_F(Comparator, MeasuresTinyElementsAgainstTheFloor) {
       compare({{1}, std::vector<double>{0}}, {{1}, std::vector<double>{0}}, {.relative = 0}).equal);
 }
 
+/// C = AᵀA of a matrix whose columns have norms from 1e-120 to 1e120.
+class ComparatorByDiagonal : public testing::Test {
+ protected:
+  static constexpr std::size_t n = 5;
+  static constexpr Tolerance tolerance{.relative = 1e-12, .scale = Scale::diagonal};
+
+  static NpyArray reference() {
+    constexpr std::size_t rows = 7;
+    std::vector<double> a(rows * n), c(n * n);
+    for (std::size_t k = 0; k < rows; ++k)
+      for (std::size_t j = 0; j < n; ++j)
+        a[k * n + j] = std::sin(static_cast<double>(1 + k * n + j)) *
+                       std::pow(10, 60 * static_cast<double>(j) - 120);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j)
+        for (std::size_t k = 0; k < rows; ++k) c[i * n + j] += a[k * n + i] * a[k * n + j];
+    return {{n, n}, c};
+  }
+  static double& element(NpyArray& array, std::size_t i, std::size_t j) {
+    return std::get<std::vector<double>>(array.values)[i * n + j];
+  }
+  static Comparison compared(const NpyArray& mutant) {
+    return compare(mutant, reference(), tolerance);
+  }
+};
+
+TEST_F(ComparatorByDiagonal, PassesEqualAndNearlyEqualArrays) {
+  EXPECT_TRUE(compared(reference()).equal);
+  EXPECT_EQ(compared(reference()).error, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    NpyArray near = reference();
+    element(near, i, i) *= 1 + 5e-13;
+    EXPECT_TRUE(compared(near).equal);
+    EXPECT_NEAR(compared(near).error, 5e-13, 1e-15);
+  }
+}
+
+TEST_F(ComparatorByDiagonal, MeasuresAgainstTheDiagonalOfTheReference) {
+  const NpyArray reference{{2, 2}, std::vector<double>{4, 0, 0, 9}};
+  const NpyArray off{{2, 2}, std::vector<double>{4, 0.06, 0, 9}};
+  const NpyArray on{{2, 2}, std::vector<double>{4, 0, 0, 9.9}};
+  EXPECT_NEAR(compare(off, reference, tolerance).error, 0.01, 1e-15);
+  EXPECT_NEAR(compare(on, reference, tolerance).error, 0.1, 1e-15);
+}
+
+TEST_F(ComparatorByDiagonal, CatchesNanAndInfinityOnEitherSide) {
+  for (const double bad : {nan, infinity, -infinity}) {
+    NpyArray mutant = reference();
+    element(mutant, 4, 4) = bad;
+    EXPECT_FALSE(compared(mutant).equal);
+    EXPECT_FALSE(compare(reference(), mutant, tolerance).equal);
+    EXPECT_FALSE(compare(mutant, mutant, {infinity, 0, Scale::diagonal}).equal);
+  }
+}
+
+TEST_F(ComparatorByDiagonal, CatchesAWrongElementHoweverSmall) {
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) {
+      NpyArray mutant = reference();
+      element(mutant, i, j) *= 1 + 1e-9;
+      const Comparison comparison = compared(mutant);
+      EXPECT_FALSE(comparison.equal) << i << ", " << j;
+      EXPECT_NE(comparison.reason.find("(" + std::to_string(i) + ", " + std::to_string(j) + ")"),
+                std::string::npos)
+          << comparison.reason;
+    }
+  NpyArray small = reference();
+  element(small, 0, 0) *= 2;
+  EXPECT_TRUE(compare(small, reference(), {.relative = 1e-12}).equal) << "of 1e-240 beside 1e240";
+}
+
+TEST_F(ComparatorByDiagonal, CatchesAStaleValue) {
+  NpyArray mutant = reference();
+  element(mutant, 2, 2) = element(mutant, 2, 1);
+  EXPECT_FALSE(compared(mutant).equal);
+}
+
+TEST_F(ComparatorByDiagonal, CatchesSwappedElements) {
+  for (std::size_t j = 1; j < n; ++j) {
+    NpyArray mutant = reference();
+    std::swap(element(mutant, 1, j), element(mutant, 1, j - 1));
+    EXPECT_FALSE(compared(mutant).equal) << j;
+  }
+}
+
+TEST_F(ComparatorByDiagonal, CatchesAMissingLastRow) {
+  NpyArray mutant = reference();
+  mutant.shape = {n - 1, n};
+  std::get<std::vector<double>>(mutant.values).resize((n - 1) * n);
+  EXPECT_FALSE(compared(mutant).equal);
+  mutant = reference();
+  for (std::size_t j = 0; j < n; ++j) element(mutant, n - 1, j) = 0;
+  EXPECT_NEAR(compared(mutant).error, 1, 1e-12);
+}
+
+TEST_F(ComparatorByDiagonal, NeitherOverflowsNorVanishes) {
+  for (const double scale : {1e300, 1e-300, 1e-320}) {
+    const NpyArray reference{{2, 2}, std::vector<double>{scale, 0, 0, scale}};
+    const NpyArray mutant{{2, 2}, std::vector<double>{scale, scale / 8, 0, scale}};
+    EXPECT_NEAR(compare(mutant, reference, tolerance).error, 0.125, 1e-3) << scale;
+  }
+}
+
+TEST_F(ComparatorByDiagonal, AllowsNoDifferenceWhereTheScaleIsZero) {
+  const NpyArray reference{{2, 2}, std::vector<double>{0, 0, 0, 1}};
+  EXPECT_EQ(compare(reference, reference, tolerance).error, 0);
+  for (const std::size_t at : {0, 1, 2}) {
+    NpyArray mutant = reference;
+    std::get<std::vector<double>>(mutant.values)[at] = 5e-324;
+    EXPECT_EQ(compare(mutant, reference, tolerance).error, infinity);
+    EXPECT_FALSE(compare(mutant, reference, tolerance).equal);
+  }
+}
+
+TEST_F(ComparatorByDiagonal, NeedsASquareMatrix) {
+  for (const NpyArray& array : {NpyArray{{4}, std::vector<double>{1, 2, 3, 4}},
+                                NpyArray{{1, 4}, std::vector<double>{1, 2, 3, 4}},
+                                NpyArray{{1, 1, 1}, std::vector<double>{1}}}) {
+    const Comparison comparison = compare(array, array, tolerance);
+    EXPECT_FALSE(comparison.equal);
+    EXPECT_NE(comparison.reason.find("square"), std::string::npos) << comparison.reason;
+  }
+}
+
+TEST(Tolerances, SurviveJson) {
+  for (const Scale scale : {Scale::element, Scale::diagonal}) {
+    const Tolerance tolerance = tolerance_from_json(to_json(Tolerance{1e-7, 1e-5, scale}));
+    EXPECT_EQ(tolerance.relative, 1e-7);
+    EXPECT_EQ(tolerance.floor, 1e-5);
+    EXPECT_EQ(tolerance.scale, scale);
+  }
+}
+
 // --- .npy files
 
 template <typename T>

@@ -124,9 +124,8 @@ double Measurement::zero_median() {
 }
 
 void Measurement::compare_with_zero(Outcome& outcome, const NpyArray& solution) {
-  const auto& tolerance = outcome.record.at("tolerance");
   const Comparison comparison =
-      compare(solution, reference_, {tolerance.at("relative"), tolerance.at("floor")});
+      compare(solution, reference_, tolerance_from_json(outcome.record.at("tolerance")));
   outcome.error = comparison.error;
   outcome.reason = comparison.reason;
   if (!comparison.equal) outcome.verdict = Verdict::differs;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <staircase/compare.hpp>
 
 namespace staircase {
@@ -31,20 +32,39 @@ struct Worst {
   std::size_t at = 0;
 };
 
-/// The element with the largest error.
-template <typename A, typename B>
-Worst worst_of(const std::vector<A>& a, const std::vector<B>& b, double floor) {
-  double largest = 0;
-  for (const B element : b) largest = std::max(largest, std::abs(static_cast<double>(element)));
+/// The element with the largest error; `error_of(i, difference)` is that of an unequal element.
+template <typename A, typename B, typename ErrorOf>
+Worst worst_of(const std::vector<A>& a, const std::vector<B>& b, ErrorOf error_of) {
   Worst worst;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double difference = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
     if (difference == 0) continue;
-    const double error =
-        difference / std::max(std::abs(static_cast<double>(b[i])), floor * largest);
+    const double error = error_of(i, difference);
     if (error > worst.error) worst = {error, i};
   }
   return worst;
+}
+
+/// Against the element itself, or a part of the largest.
+template <typename A, typename B>
+Worst worst_by_element(const std::vector<A>& a, const std::vector<B>& b, double floor) {
+  double largest = 0;
+  for (const B element : b) largest = std::max(largest, std::abs(static_cast<double>(element)));
+  return worst_of(a, b, [&](std::size_t i, double difference) {
+    return difference / std::max(std::abs(static_cast<double>(b[i])), floor * largest);
+  });
+}
+
+/// Against the diagonal of a matrix of n columns. One root after the other divides the difference,
+/// since the product of two diagonal elements may overflow or vanish.
+template <typename A, typename B>
+Worst worst_by_diagonal(const std::vector<A>& a, const std::vector<B>& b, std::size_t n) {
+  std::vector<double> roots(n);
+  for (std::size_t i = 0; i < n; ++i)
+    roots[i] = std::sqrt(std::abs(static_cast<double>(b[i * n + i])));
+  return worst_of(a, b, [&](std::size_t i, double difference) {
+    return difference / roots[i / n] / roots[i % n];
+  });
 }
 
 /// Compares the elements of two arrays of one shape as they lie: gigabytes are not copied.
@@ -56,7 +76,9 @@ Comparison compare_elements(const std::vector<A>& a, const std::vector<B>& b,
   };
   if (const std::size_t bad = first_not_finite(a, b); bad < a.size())
     return {false, std::numeric_limits<double>::quiet_NaN(), element(bad)};
-  const auto [error, at] = worst_of(a, b, tolerance.floor);
+  const auto [error, at] = tolerance.scale == Scale::diagonal
+                               ? worst_by_diagonal(a, b, shape[0])
+                               : worst_by_element(a, b, tolerance.floor);
   if (error <= tolerance.relative) return {true, error, ""};
   return {
       false, error,
@@ -65,13 +87,30 @@ Comparison compare_elements(const std::vector<A>& a, const std::vector<B>& b,
 
 }  // namespace
 
+nlohmann::ordered_json to_json(const Tolerance& tolerance) {
+  return {{"relative", tolerance.relative},
+          {"floor", tolerance.floor},
+          {"scale", tolerance.scale == Scale::diagonal ? "diagonal" : "element"}};
+}
+
+Tolerance tolerance_from_json(const nlohmann::ordered_json& json) {
+  return {json.at("relative"), json.at("floor"),
+          json.at("scale") == "diagonal" ? Scale::diagonal : Scale::element};
+}
+
 Comparison compare(const NpyArray& result, const NpyArray& reference, const Tolerance& tolerance) {
-  if (result.shape != reference.shape)
-    return {false, std::numeric_limits<double>::quiet_NaN(),
-            fmt::format("the shape is ({}) and must be ({})", fmt::join(result.shape, ", "),
-                        fmt::join(reference.shape, ", "))};
+  const auto& shape = result.shape;
+  const auto incomparable = [&](const std::string& must) {
+    return Comparison{
+        false, std::numeric_limits<double>::quiet_NaN(),
+        fmt::format("the shape is ({}) and must be {}", fmt::join(shape, ", "), must)};
+  };
+  if (shape != reference.shape)
+    return incomparable(fmt::format("({})", fmt::join(reference.shape, ", ")));
+  if (tolerance.scale == Scale::diagonal && (shape.size() != 2 || shape[0] != shape[1]))
+    return incomparable("that of a square matrix, whose diagonal errors are measured against");
   return std::visit(
-      [&](const auto& a, const auto& b) { return compare_elements(a, b, result.shape, tolerance); },
+      [&](const auto& a, const auto& b) { return compare_elements(a, b, shape, tolerance); },
       result.values, reference.values);
 }
 

@@ -31,10 +31,6 @@ Json parameters_json(const StageProgram& program, const std::vector<double>& val
   return json;
 }
 
-Json tolerance_json(const Tolerance& tolerance) {
-  return {{"relative", tolerance.relative}, {"floor", tolerance.floor}};
-}
-
 Json describe(const StageProgram& program) {
   const StageNames names = names_of(program);
   Json datasets = Json::object();
@@ -56,7 +52,7 @@ Json describe(const StageProgram& program) {
   Json precisions = Json::array(), tolerances = Json::object();
   for (const Precision precision : program.precisions) {
     precisions.push_back(name_of(precision));
-    tolerances[name_of(precision)] = tolerance_json(program.tolerance(precision));
+    tolerances[name_of(precision)] = to_json(program.tolerance(precision));
   }
   std::vector<std::string> needs = program.needs;
   if (program.device == "gpu") needs.insert(needs.begin(), "a CUDA GPU");

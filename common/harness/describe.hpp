@@ -26,8 +26,6 @@ std::string name_of(Precision precision);
 /// The parameters as a JSON object; whole numbers stay whole.
 Json parameters_json(const StageProgram& program, const std::vector<double>& values);
 
-Json tolerance_json(const Tolerance& tolerance);
-
 /// What `--describe` prints; its tolerance is that of the default data set.
 Json describe(const StageProgram& program);
 

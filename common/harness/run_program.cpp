@@ -102,7 +102,7 @@ Json record(const StageProgram& program, const std::string& dataset, const Stage
           {"seconds", {{"min", seconds.min}, {"median", seconds.median}, {"max", seconds.max}}},
           {"repeats", repeats_json},
           {"modelled", modelled(program, precision)},
-          {"tolerance", tolerance_json(program.tolerance(precision))},
+          {"tolerance", to_json(program.tolerance(precision))},
           {"memory",
            {{"modelled_bytes", needed_memory(program, precision)}, {"peak_bytes", peak_memory()}}},
           {"revision", revision()},
