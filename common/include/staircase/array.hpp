@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,11 @@ class View {
 
   constexpr std::size_t extent(std::size_t dimension) const { return extents_[dimension]; }
   constexpr T* data() const { return data_; }
+
+  /// The same elements, not to be changed through this view.
+  constexpr operator View<const T, rank>() const requires(!std::is_const_v<T>) {
+    return {data_, extents_};
+  }
 
  private:
   /// Row-major offset of the leading indices (Horner's rule over the extents).

@@ -1,0 +1,47 @@
+/// \file
+/// Stage 00, the original: a triple loop, one thread, in the order that memory likes.
+///
+/// Run:  ./climb ata --stages 00
+/// Next: 01_openmp shares the rows of C out among threads.
+
+#include "../ata.hpp"
+
+#include <staircase/stage.hpp>
+
+namespace ata {
+
+using staircase::View;
+
+/// The numbers that solve() keeps in memory.
+inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
+
+// [multiply]
+/// C = AᵀA. Along a row of A neighbours in j are neighbours in memory, so j runs fastest.
+void multiply(View<const double, 2> a, View<double, 2> c) {
+  const std::size_t rows = a.extent(0), cols = a.extent(1);
+  for (std::size_t i = 0; i < cols; ++i) {
+    for (std::size_t j = 0; j < cols; ++j) c(i, j) = 0;
+    for (std::size_t k = 0; k < rows; ++k)
+      for (std::size_t j = 0; j < cols; ++j) c(i, j) += a(k, i) * a(k, j);
+  }
+}
+// [multiply]
+
+// [solve]
+Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  Product c(problem.cols, problem.cols);
+  timeline.begin("kernels");
+  multiply(problem.matrix(), c);
+  return c;
+}
+// [solve]
+
+}  // namespace ata
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, ata::workload,
+                              {.title = "Original",
+                               .idea = "A triple loop, along rows",
+                               .reals = ata::reals,
+                               .solve_f64 = ata::solve});
+}

@@ -1,0 +1,51 @@
+/// \file
+/// Stage 01, OpenMP: the rows of C are independent, so their loop is shared out among threads.
+///
+/// Changed: one directive.
+/// Legal:   iterations write disjoint rows of C and read A, which nobody writes.
+/// Expect:  time divided by the number of cores at best: each thread reads all of A for each row.
+/// Run:     ./climb ata --stages 00,01
+/// Next:    02_blocked keeps a tile of C in registers, and what it needs of A in the caches.
+
+#include "../ata.hpp"
+
+#include <staircase/stage.hpp>
+
+namespace ata {
+
+using staircase::View;
+
+/// The numbers that solve() keeps in memory.
+inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
+
+// [multiply]
+/// C = AᵀA. Along a row of A neighbours in j are neighbours in memory, so j runs fastest.
+void multiply(View<const double, 2> a, View<double, 2> c) {
+  const std::size_t rows = a.extent(0), cols = a.extent(1);
+#pragma omp parallel for
+  for (std::size_t i = 0; i < cols; ++i) {
+    for (std::size_t j = 0; j < cols; ++j) c(i, j) = 0;
+    for (std::size_t k = 0; k < rows; ++k)
+      for (std::size_t j = 0; j < cols; ++j) c(i, j) += a(k, i) * a(k, j);
+  }
+}
+// [multiply]
+
+// [solve]
+Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  Product c(problem.cols, problem.cols);
+  timeline.begin("kernels");
+  multiply(problem.matrix(), c);
+  return c;
+}
+// [solve]
+
+}  // namespace ata
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, ata::workload,
+                              {.title = "OpenMP",
+                               .idea = "Share the rows of C out among threads",
+                               .reals = ata::reals,
+                               .solve_f64 = ata::solve});
+}

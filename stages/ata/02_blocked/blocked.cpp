@@ -1,0 +1,136 @@
+/// \file
+/// Stage 02, blocked: tiles of C stay in registers, and panels of A in the caches.
+///
+/// Changed: A is copied into panels of 24 columns; a kernel multiplies two panels with a tile of C
+///          in registers; threads share out groups of 8 × 8 tiles and go through A 128 rows at a
+///          time.
+/// Legal:   an element of C is still the sum of the same products, in another order: by blocks of
+///          128 rows, which rounding notices, and tiles are independent as rows were.
+/// Expect:  bound by arithmetic instead of memory: a number loaded is used 8 or 24 times.
+/// Run:     ./climb ata --stages 00-02
+/// Next:    03_naive_cuda starts over on the GPU, with a thread an element.
+
+#include "../ata.hpp"
+
+#include <algorithm>
+#include <staircase/simd.hpp>
+#include <staircase/stage.hpp>
+
+namespace ata {
+
+using staircase::Array;
+using staircase::View;
+
+// [sizes]
+constexpr std::size_t width = 24;   // columns of a panel, and rows and columns of a tile of C
+constexpr std::size_t group = 8;    // panels that a thread multiplies by as many
+constexpr std::size_t depth = 128;  // rows of A that a thread goes through at a time
+
+inline std::size_t panels_of(std::size_t cols) { return (cols + width - 1) / width; }
+// [sizes]
+
+/// The numbers that solve() keeps in memory.
+inline double reals(const Problem& problem) {
+  const double panels = static_cast<double>(panels_of(static_cast<std::size_t>(problem.cols)));
+  return size_of_a(problem) + size_of_c(problem) +
+         panels * static_cast<double>(problem.rows * std::int64_t{width});
+}
+
+// [pack]
+/// Copies panel p of A, so that its rows follow one another in memory; zeros fill the last one up.
+void pack(View<const double, 2> a, std::size_t p, View<double, 2> panel) {
+  const std::size_t rows = a.extent(0), cols = a.extent(1);
+  for (std::size_t k = 0; k < rows; ++k)
+    for (std::size_t j = 0; j < width; ++j)
+      panel(k, j) = p * width + j < cols ? a(k, p * width + j) : 0;
+}
+// [pack]
+
+// [multiply_panels]
+/// tile += xᵀy for `steps` rows of two panels. A part of the tile that fits the registers takes all
+/// steps, then the next one does.
+struct MultiplyPanels {
+  template <int bytes>
+  [[gnu::always_inline]] static void run(const double* x, const double* y, std::size_t steps,
+                                         double (*tile)[width]) {
+    using Vector [[gnu::vector_size(bytes), gnu::aligned(8)]] = double;
+    constexpr std::size_t lanes = bytes / sizeof(double);
+    constexpr std::size_t height = bytes == 64 ? 8 : 4;   // of the part, which is ...
+    constexpr std::size_t vectors = bytes == 16 ? 2 : 3;  // ... so many vectors wide
+    for (std::size_t i0 = 0; i0 < width; i0 += height)
+      for (std::size_t j0 = 0; j0 < width; j0 += vectors * lanes) {
+        Vector sum[height][vectors] = {};
+        for (std::size_t k = 0; k < steps; ++k)
+#pragma GCC unroll 8
+          for (std::size_t i = 0; i < height; ++i)
+#pragma GCC unroll 8
+            for (std::size_t v = 0; v < vectors; ++v)
+              sum[i][v] += x[k * width + i0 + i] *
+                           reinterpret_cast<const Vector&>(y[k * width + j0 + v * lanes]);
+#pragma GCC unroll 8
+        for (std::size_t i = 0; i < height; ++i)
+#pragma GCC unroll 8
+          for (std::size_t v = 0; v < vectors; ++v)
+            reinterpret_cast<Vector&>(tile[i0 + i][j0 + v * lanes]) += sum[i][v];
+      }
+  }
+};
+using PanelProduct = staircase::ForWidestVectors<MultiplyPanels, const double*, const double*,
+                                                 std::size_t, double (*)[width]>;
+// [multiply_panels]
+
+// [add]
+/// Adds a tile to C; what lies beyond the last row and column comes from zeros and is left out.
+void add(const double (*tile)[width], std::size_t p, std::size_t q, View<double, 2> c) {
+  const std::size_t rows = std::min(width, c.extent(0) - p * width);
+  const std::size_t cols = std::min(width, c.extent(1) - q * width);
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < cols; ++j) c(p * width + i, q * width + j) += tile[i][j];
+}
+// [add]
+
+// [multiply]
+/// C = AᵀA by tiles, each the sum over blocks of rows of A.
+void multiply(View<const double, 2> a, View<double, 3> panels, View<double, 2> c) {
+  const std::size_t rows = a.extent(0), cols = a.extent(1), count = panels.extent(0);
+  const auto multiply_panels = PanelProduct::function();
+#pragma omp parallel
+  {
+#pragma omp for
+    for (std::size_t p = 0; p < count; ++p) pack(a, p, panels.row(p));
+#pragma omp for
+    for (std::size_t i = 0; i < cols; ++i)
+      for (std::size_t j = 0; j < cols; ++j) c(i, j) = 0;
+#pragma omp for collapse(2) schedule(dynamic)
+    for (std::size_t p0 = 0; p0 < count; p0 += group)
+      for (std::size_t q0 = 0; q0 < count; q0 += group)
+        for (std::size_t k = 0; k < rows; k += depth)
+          for (std::size_t p = p0; p < std::min(p0 + group, count); ++p)
+            for (std::size_t q = q0; q < std::min(q0 + group, count); ++q) {
+              double tile[width][width] = {};
+              multiply_panels(&panels(p, k, 0), &panels(q, k, 0), std::min(depth, rows - k), tile);
+              add(tile, p, q, c);
+            }
+  }
+}
+// [multiply]
+
+// [solve]
+Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  Product c(problem.cols, problem.cols);
+  timeline.begin("kernels");
+  Array<double, 3> panels(panels_of(c.extent(0)), problem.rows, width);
+  multiply(problem.matrix(), panels, c);
+  return c;
+}
+// [solve]
+
+}  // namespace ata
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, ata::workload,
+                              {.title = "Blocked",
+                               .idea = "Tiles of C in registers, panels in caches",
+                               .reals = ata::reals,
+                               .solve_f64 = ata::solve});
+}
