@@ -25,8 +25,10 @@ void multiply(View<const double, 2> a, View<double, 2> c) {
 #pragma omp parallel for
   for (std::size_t i = 0; i < cols; ++i) {
     for (std::size_t j = 0; j < cols; ++j) c(i, j) = 0;
-    for (std::size_t k = 0; k < rows; ++k)
-      for (std::size_t j = 0; j < cols; ++j) c(i, j) += a(k, i) * a(k, j);
+    for (std::size_t k = 0; k < rows; ++k) {
+      const double factor = a(k, i);
+      for (std::size_t j = 0; j < cols; ++j) c(i, j) += factor * a(k, j);
+    }
   }
 }
 // [multiply]
