@@ -46,7 +46,9 @@ class View {
   constexpr T* data() const { return data_; }
 
   /// The same elements, not to be changed through this view.
-  constexpr operator View<const T, rank>() const requires(!std::is_const_v<T>) {
+  template <typename U>
+  requires(!std::is_const_v<T> && std::is_same_v<U, const T>) constexpr operator View<U, rank>()
+      const {
     return {data_, extents_};
   }
 

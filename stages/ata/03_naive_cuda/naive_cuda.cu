@@ -1,0 +1,73 @@
+/// \file
+/// Stage 03, naive CUDA: a thread for each element of C.
+///
+/// Changed: from 01_openmp; both loops over C become the grid of threads, the loop over the rows of
+///          A stays, and its sum is kept in a register.
+/// Legal:   elements of C are independent; each is the sum of the same products in the same order.
+/// Expect:  bound by the first-level cache: two loads for every multiply-add.
+/// Run:     ./climb ata --stages 00-03
+/// Next:    04_tiled lets the threads of a block share what they load.
+
+#include "../ata.hpp"
+
+#include <staircase/stage.hpp>
+
+namespace ata {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::View;
+
+/// The numbers that solve() keeps in the memory of the device.
+inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
+
+/// The numbers that the kernels read and write, each once.
+inline double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
+
+constexpr unsigned tile = 16;  // rows and columns of C of a block
+
+// [multiply]
+/// Each thread computes one element of C = AᵀA. Neighbouring threads have neighbouring j.
+__global__ void multiply(View<const double, 2> a, View<double, 2> c) {
+  const std::size_t rows = a.extent(0), cols = a.extent(1);
+  const unsigned i = blockIdx.y * tile + threadIdx.y;
+  const unsigned j = blockIdx.x * tile + threadIdx.x;
+  if (i >= cols || j >= cols) return;
+  double sum = 0;
+  for (std::size_t k = 0; k < rows; ++k) sum += a(k, i) * a(k, j);
+  c(i, j) = sum;
+}
+// [multiply]
+
+// [solve]
+Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  const auto cols = static_cast<unsigned>(problem.cols);
+  DeviceArray<double, 2> a(problem.rows, cols), c(cols, cols);
+  Product product(cols, cols);
+
+  timeline.begin("copy in");
+  a.copy_from(problem.a.data());
+
+  timeline.begin("kernels");
+  const unsigned tiles = (cols + tile - 1) / tile;
+  multiply<<<dim3(tiles, tiles), dim3(tile, tile)>>>(a.view(), c.view());
+  check_launch();
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  c.copy_to(product.data());
+  return product;
+}
+// [solve]
+
+}  // namespace ata
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, ata::workload,
+                              {.title = "Naive CUDA",
+                               .idea = "A thread for each element of C",
+                               .reals = ata::reals,
+                               .traffic = ata::traffic,
+                               .solve_f64 = ata::solve});
+}

@@ -1,0 +1,82 @@
+/// \file
+/// Stage 04, tiled: the threads of a block share what they load, a tile of A at a time.
+///
+/// Changed: two tiles of 16 rows of A go through shared memory, loaded by all threads of the block.
+/// Legal:   the loop over the rows is cut into chunks (strip mining), the order of the sum stays; a
+///          barrier lies between the writes to a tile and its reads, and before it is overwritten.
+/// Expect:  a sixteenth of the loads from global memory; bound by loads from shared memory now.
+/// Run:     ./climb ata --stages 03,04
+/// Next:    05_unrolled makes every tile a full one, so that its loop has no tests left.
+
+#include "../ata.hpp"
+
+#include <staircase/stage.hpp>
+
+namespace ata {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::View;
+
+/// The numbers that solve() keeps in the memory of the device.
+inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
+
+/// The numbers that the kernels read and write, each once.
+inline double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
+
+constexpr unsigned tile = 16;  // rows and columns of C of a block
+
+// [multiply]
+/// Each thread computes one element of C = AᵀA; the block goes through A 16 rows at a time.
+__global__ void multiply(View<const double, 2> a, View<double, 2> c) {
+  __shared__ double a_i[tile][tile], a_j[tile][tile];
+  const unsigned rows = a.extent(0), cols = a.extent(1);
+  const unsigned i0 = blockIdx.y * tile, i = i0 + threadIdx.y;
+  const unsigned j0 = blockIdx.x * tile, j = j0 + threadIdx.x;
+  double sum = 0;
+  for (unsigned k0 = 0; k0 < rows; k0 += tile) {
+    const unsigned k = k0 + threadIdx.y;
+    if (k < rows && i0 + threadIdx.x < cols) a_i[threadIdx.y][threadIdx.x] = a(k, i0 + threadIdx.x);
+    if (k < rows && j0 + threadIdx.x < cols) a_j[threadIdx.y][threadIdx.x] = a(k, j0 + threadIdx.x);
+    __syncthreads();
+    if (i < cols && j < cols)
+      for (unsigned m = 0; m < min(tile, rows - k0); ++m)
+        sum += a_i[m][threadIdx.y] * a_j[m][threadIdx.x];
+    __syncthreads();
+  }
+  if (i < cols && j < cols) c(i, j) = sum;
+}
+// [multiply]
+
+// [solve]
+Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  const auto cols = static_cast<unsigned>(problem.cols);
+  DeviceArray<double, 2> a(problem.rows, cols), c(cols, cols);
+  Product product(cols, cols);
+
+  timeline.begin("copy in");
+  a.copy_from(problem.a.data());
+
+  timeline.begin("kernels");
+  const unsigned tiles = (cols + tile - 1) / tile;
+  multiply<<<dim3(tiles, tiles), dim3(tile, tile)>>>(a.view(), c.view());
+  check_launch();
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  c.copy_to(product.data());
+  return product;
+}
+// [solve]
+
+}  // namespace ata
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, ata::workload,
+                              {.title = "Tiled",
+                               .idea = "Share tiles of A within a block",
+                               .reals = ata::reals,
+                               .traffic = ata::traffic,
+                               .solve_f64 = ata::solve});
+}

@@ -1,0 +1,91 @@
+/// \file
+/// Stage 05, unrolled: every tile is a full one, so that its loop can be unrolled.
+///
+/// Changed: loads that would leave A load its first element instead and store a zero: a select
+/// where
+///          there was a branch. The loop over a tile then always has 16 steps, and no test.
+/// Legal:   zeros add nothing to a sum, and elements beyond C are thrown away as before.
+/// Expect:  two loads from shared memory for each multiply-add, and next to no other instruction.
+/// Run:     ./climb ata --stages 04,05
+/// Next:    06_symmetric computes half of the tiles.
+
+#include "../ata.hpp"
+
+#include <staircase/stage.hpp>
+
+namespace ata {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::View;
+
+/// The numbers that solve() keeps in the memory of the device.
+inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
+
+/// The numbers that the kernels read and write, each once.
+inline double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
+
+constexpr unsigned tile = 16;  // rows and columns of C of a block
+
+// [load]
+/// Element (k, i) of a matrix, or zero beyond its last row or column.
+__device__ double load(View<const double, 2> a, unsigned k, unsigned i) {
+  const bool inside = k < a.extent(0) && i < a.extent(1);
+  const double value = a(inside ? k : 0, inside ? i : 0);
+  return inside ? value : 0;
+}
+// [load]
+
+// [multiply]
+/// Each thread computes one element of C = AᵀA; the block goes through A 16 rows at a time.
+__global__ void multiply(View<const double, 2> a, View<double, 2> c) {
+  __shared__ double a_i[tile][tile], a_j[tile][tile];
+  const unsigned rows = a.extent(0), cols = a.extent(1);
+  const unsigned i0 = blockIdx.y * tile, i = i0 + threadIdx.y;
+  const unsigned j0 = blockIdx.x * tile, j = j0 + threadIdx.x;
+  double sum = 0;
+  for (unsigned k0 = 0; k0 < rows; k0 += tile) {
+    const unsigned k = k0 + threadIdx.y;
+    a_i[threadIdx.y][threadIdx.x] = load(a, k, i0 + threadIdx.x);
+    a_j[threadIdx.y][threadIdx.x] = load(a, k, j0 + threadIdx.x);
+    __syncthreads();
+#pragma unroll
+    for (unsigned m = 0; m < tile; ++m) sum += a_i[m][threadIdx.y] * a_j[m][threadIdx.x];
+    __syncthreads();
+  }
+  if (i < cols && j < cols) c(i, j) = sum;
+}
+// [multiply]
+
+// [solve]
+Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  const auto cols = static_cast<unsigned>(problem.cols);
+  DeviceArray<double, 2> a(problem.rows, cols), c(cols, cols);
+  Product product(cols, cols);
+
+  timeline.begin("copy in");
+  a.copy_from(problem.a.data());
+
+  timeline.begin("kernels");
+  const unsigned tiles = (cols + tile - 1) / tile;
+  multiply<<<dim3(tiles, tiles), dim3(tile, tile)>>>(a.view(), c.view());
+  check_launch();
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  c.copy_to(product.data());
+  return product;
+}
+// [solve]
+
+}  // namespace ata
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, ata::workload,
+                              {.title = "Unrolled",
+                               .idea = "Full tiles only, their loop unrolled",
+                               .reals = ata::reals,
+                               .traffic = ata::traffic,
+                               .solve_f64 = ata::solve});
+}

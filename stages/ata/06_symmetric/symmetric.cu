@@ -1,0 +1,113 @@
+/// \file
+/// Stage 06, symmetric: only the tiles on the diagonal and above are computed.
+///
+/// Changed: the grid has a block for each tile of the upper triangle, which is found from the
+///          block's index; a tile above the diagonal is written a second time, transposed.
+/// Legal:   c(j, i) sums the same products as c(i, j) in the same order, so they are equal bit by
+///          bit.
+/// Expect:  half the time: (n + 1) / 2n of the tiles.
+/// Run:     ./climb ata --stages 05,06
+/// Next:    07_register_tiled lets a thread compute 64 elements instead of one.
+
+#include "../ata.hpp"
+
+#include <staircase/stage.hpp>
+
+namespace ata {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::View;
+
+/// The numbers that solve() keeps in the memory of the device.
+inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
+
+/// The numbers that the kernels read and write, each once.
+inline double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
+
+constexpr unsigned tile = 16;  // rows and columns of C of a block
+
+// [load]
+/// Element (k, i) of a matrix, or zero beyond its last row or column.
+__device__ double load(View<const double, 2> a, unsigned k, unsigned i) {
+  const bool inside = k < a.extent(0) && i < a.extent(1);
+  const double value = a(inside ? k : 0, inside ? i : 0);
+  return inside ? value : 0;
+}
+// [load]
+
+// [triangle]
+/// The row p and the column q of a tile of the upper triangle, counted column by column.
+struct Place {
+  unsigned p, q;
+};
+
+/// Column q has q + 1 tiles, so q (q + 1) / 2 lie before it. The square root is exact enough: of a
+/// square it is the root, and else it is further from the next integer than it is rounded.
+__device__ Place tile_of_triangle(unsigned index) {
+  const auto q = static_cast<unsigned>((sqrt(8.0 * index + 1) - 1) / 2);
+  return {index - q * (q + 1) / 2, q};
+}
+// [triangle]
+
+// [multiply]
+/// Each thread computes one element of C = AᵀA; the block goes through A 16 rows at a time.
+__global__ void multiply(View<const double, 2> a, View<double, 2> c) {
+  __shared__ double a_i[tile][tile], a_j[tile][tile], turned[tile][tile + 1];
+  const unsigned rows = a.extent(0), cols = a.extent(1);
+  const auto [p, q] = tile_of_triangle(blockIdx.x);
+  const unsigned i0 = p * tile, i = i0 + threadIdx.y;
+  const unsigned j0 = q * tile, j = j0 + threadIdx.x;
+  double sum = 0;
+  for (unsigned k0 = 0; k0 < rows; k0 += tile) {
+    const unsigned k = k0 + threadIdx.y;
+    a_i[threadIdx.y][threadIdx.x] = load(a, k, i0 + threadIdx.x);
+    a_j[threadIdx.y][threadIdx.x] = load(a, k, j0 + threadIdx.x);
+    __syncthreads();
+#pragma unroll
+    for (unsigned m = 0; m < tile; ++m) sum += a_i[m][threadIdx.y] * a_j[m][threadIdx.x];
+    __syncthreads();
+  }
+  if (i < cols && j < cols) c(i, j) = sum;
+  if (p == q) return;
+
+  // Threads change places, so that neighbours write neighbours in c(j, i), too.
+  turned[threadIdx.x][threadIdx.y] = sum;
+  __syncthreads();
+  if (j0 + threadIdx.y < cols && i0 + threadIdx.x < cols)
+    c(j0 + threadIdx.y, i0 + threadIdx.x) = turned[threadIdx.y][threadIdx.x];
+}
+// [multiply]
+
+// [solve]
+Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  const auto cols = static_cast<unsigned>(problem.cols);
+  DeviceArray<double, 2> a(problem.rows, cols), c(cols, cols);
+  Product product(cols, cols);
+
+  timeline.begin("copy in");
+  a.copy_from(problem.a.data());
+
+  timeline.begin("kernels");
+  const unsigned tiles = (cols + tile - 1) / tile;
+  multiply<<<tiles*(tiles + 1) / 2, dim3(tile, tile)>>>(a.view(), c.view());
+  check_launch();
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  c.copy_to(product.data());
+  return product;
+}
+// [solve]
+
+}  // namespace ata
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, ata::workload,
+                              {.title = "Symmetric",
+                               .idea = "Compute the upper triangle of C only",
+                               .reals = ata::reals,
+                               .traffic = ata::traffic,
+                               .solve_f64 = ata::solve});
+}
