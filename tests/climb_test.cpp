@@ -143,7 +143,8 @@ TEST(Table, SetsStagesAgainstTheLimitsOfTheirDevice) {
   Toys toys;
   toys.add("00_zero", {1, 2}, 8, "cpu", {{"flops", 8e10}, {"bytes", 1.0}});
   toys.add_gpu("01_gpu", 0.5, 1e12, 6e11);
-  Ceilings ceilings{{1e11, 2e11, 1e10}, 5e10, 1e11, GpuCeilings{{1e13, 2e13, 4e12}, "GPU", "1"}};
+  Ceilings ceilings{
+      {1e11, 2e11, 1e10, 1e11}, 5e10, 1e11, GpuCeilings{{1e13, 2e13, 4e12, 1e13}, "GPU", "1"}};
   const Options options;
   const auto table_of = [&](const std::string& precision) {
     RunSettings settings;
@@ -158,6 +159,13 @@ TEST(Table, SetsStagesAgainstTheLimitsOfTheirDevice) {
   EXPECT_TRUE(contains(line_of(table, "00_zero"), "10 %            stage zero")) << table;
   EXPECT_TRUE(contains(line_of(table, "01_gpu"), "20 %      30 %")) << table;
   EXPECT_TRUE(contains(line_of(table_of("f32"), "01_gpu"), "10 %      30 %"));
+
+  ceilings.gpu->flops_f64_matrix = 1.6e13;
+  EXPECT_TRUE(contains(table_of("f64"), "10 TFLOP/s in f64, 16 TFLOP/s on tensor cores, 20 TF"));
+  EXPECT_TRUE(contains(line_of(table_of("f64"), "01_gpu"), "20 %      30 %"));
+  toys.add("01_gpu", {1, 2}, 0.5, "gpu",
+           {{"flops", 1e12}, {"bytes", 1.0}, {"traffic_bytes", 6e11}, {"matrix", true}});
+  EXPECT_TRUE(contains(line_of(table_of("f64"), "01_gpu"), "12.5 %      30 %")) << table_of("f64");
 
   ceilings.gpu.reset();
   table = table_of("f64");

@@ -192,7 +192,7 @@ void Ladder::compare_with_ceilings(Row& row) const {
   const Rates* rates = &ceilings_;
   if (on_gpu) rates = &*ceilings_.gpu;
   const auto& modelled = row.outcome.record.at("modelled");
-  const Work work{modelled.at("flops"), modelled.at("bytes")};
+  const Work work{modelled.at("flops"), modelled.at("bytes"), modelled.value("matrix", false)};
   const Precision precision = settings_.precision == "f64" ? Precision::f64 : Precision::f32;
   const double median = row.outcome.median();
   row.of_limit = rates->floor(work, precision) / median;
