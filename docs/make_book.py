@@ -54,7 +54,7 @@ def spread_text(record):
 def error_text(record):
     """What the runner's table says of the error."""
     if record["verdict"] == "reference":
-        return "stage zero"
+        return "stage zero" if record["stage"].startswith("00_") else "reference"
     return "exact" if record["error"] == 0 else f"{record['error']:.1e}"
 
 

@@ -143,7 +143,8 @@ TEST(Table, SetsStagesAgainstTheLimitsOfTheirDevice) {
   Toys toys;
   toys.add("00_zero", {1, 2}, 8, "cpu", {{"flops", 8e10}, {"bytes", 1.0}});
   toys.add_gpu("01_gpu", 0.5, 1e12, 6e11);
-  Ceilings ceilings{{1e11, 2e11, 1e10}, 5e10, 1e11, GpuCeilings{{1e13, 2e13, 4e12}, "GPU", "1"}};
+  Ceilings ceilings{
+      {1e11, 2e11, 1e10, 1e11}, 5e10, 1e11, GpuCeilings{{1e13, 2e13, 4e12, 1e13}, "GPU", "1"}};
   const Options options;
   const auto table_of = [&](const std::string& precision) {
     RunSettings settings;
@@ -158,6 +159,13 @@ TEST(Table, SetsStagesAgainstTheLimitsOfTheirDevice) {
   EXPECT_TRUE(contains(line_of(table, "00_zero"), "10 %            stage zero")) << table;
   EXPECT_TRUE(contains(line_of(table, "01_gpu"), "20 %      30 %")) << table;
   EXPECT_TRUE(contains(line_of(table_of("f32"), "01_gpu"), "10 %      30 %"));
+
+  ceilings.gpu->flops_f64_matrix = 1.6e13;
+  EXPECT_TRUE(contains(table_of("f64"), "10 TFLOP/s in f64, 16 TFLOP/s on tensor cores, 20 TF"));
+  EXPECT_TRUE(contains(line_of(table_of("f64"), "01_gpu"), "20 %      30 %"));
+  toys.add("01_gpu", {1, 2}, 0.5, "gpu",
+           {{"flops", 1e12}, {"bytes", 1.0}, {"traffic_bytes", 6e11}, {"matrix", true}});
+  EXPECT_TRUE(contains(line_of(table_of("f64"), "01_gpu"), "12.5 %      30 %")) << table_of("f64");
 
   ceilings.gpu.reset();
   table = table_of("f64");
@@ -410,6 +418,86 @@ TEST(Selection, WithoutStageZeroRunsItOncePerPrecision) {
   EXPECT_EQ(runs_of_zero({}), Runs{"--precision f64" + asked});
   EXPECT_EQ(runs_of_zero({"--precision", "f32"}),
             (Runs{"--precision f32" + asked, "--precision f64" + once}));
+}
+
+/// A stage zero that must not run, a stage that is wrong, and a yardstick to hold them to.
+class Reference : public testing::Test {
+ protected:
+  Reference() {
+    toys.add_script("00_zero", "echo 'toy: hours went by' >&2; exit 3");
+    toys.add("01_good", {1, 2.000001}, 4);
+    toys.add("02_wrong", {1, 3}, 2);
+    toys.add("yardstick_lib", {1, 2}, 1);
+  }
+
+  Toys toys;
+};
+
+TEST_F(Reference, TakesThePlaceOfStageZero) {
+  const ProcessResult result = toys.run({"--stages", "01-02", "--reference", "yardstick_lib"});
+  EXPECT_EQ(result.status, 1) << result.err;
+  EXPECT_EQ(result.err, "") << "stage zero has not run";
+  EXPECT_TRUE(contains(result.out, "median of 5, held to yardstick_lib\n")) << result.out;
+  EXPECT_TRUE(contains(line_of(result.out, "01_good"), "5.0e-07")) << result.out;
+  EXPECT_TRUE(contains(line_of(result.out, "02_wrong"), "DIFFERS"));
+  EXPECT_TRUE(contains(result.out, "02_wrong differs from yardstick_lib: element (1) is 3"));
+  EXPECT_FALSE(contains(result.out, "x 00")) << "stage zero has no time";
+  EXPECT_TRUE(contains(line_of(result.out, "02_wrong"), "2.00")) << "the step before has one";
+  EXPECT_FALSE(contains(result.out, "stage zero"));
+}
+
+TEST_F(Reference, MayBeOneOfTheStagesThatRun) {
+  const Strings arguments{"--stages", "01,yardstick_lib", "--reference", "1"};
+  const ProcessResult result = toys.run(arguments);
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(contains(line_of(result.out, "01_good"), "reference")) << result.out;
+  EXPECT_TRUE(contains(line_of(result.out, "yardstick_lib"), "5.0e-07")) << result.out;
+}
+
+TEST_F(Reference, LeavesStageZeroItsColumnIfThatRuns) {
+  toys.add("00_zero", {1, 2}, 8);
+  const ProcessResult result = toys.run({"--stages", "00-01", "--reference", "yardstick_lib"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(contains(line_of(result.out, "00_zero"), "1.00"));
+  EXPECT_TRUE(contains(line_of(result.out, "00_zero"), "exact"));
+  EXPECT_TRUE(contains(line_of(result.out, "01_good"), "2.00    2.00")) << result.out;
+}
+
+TEST_F(Reference, IsRecorded) {
+  const auto reference = [&](Strings arguments) {
+    arguments.insert(arguments.end(), {"--stages", "yardstick_lib", "--json", "-"});
+    return json::parse(toys.run(arguments).out).at("runs")[0].at("reference");
+  };
+  EXPECT_EQ(reference({"--reference", "good"}), "01_good");
+  toys.add("00_zero", {1, 2}, 8);
+  EXPECT_EQ(reference({}), "00_zero");
+}
+
+TEST_F(Reference, ThatDoesNotSolveIsAFailure) {
+  toys.add_script("yardstick_lib", "echo 'toy: there is no GPU' >&2; exit 77");
+  expect_refusal(toys.run({"--stages", "01", "--reference", "yardstick_lib"}), 3,
+                 {"yardstick_lib did not solve the problem", "there is no GPU"});
+}
+
+TEST_F(Reference, ThatIsNoneIsRefused) {
+  expect_refusal(toys.run({"--reference", "seven"}), 2,
+                 {"--reference", "'seven'", "none", "01_good"});
+  expect_refusal(toys.run({"--reference", "01-02"}), 2, {"'01-02'", "01_good and 02_wrong"});
+  toys.precisions = json::array({"f32"});
+  toys.add("03_single", {1, 2});
+  expect_refusal(toys.run({"--reference", "03"}), 2, {"f64", "03_single"});
+}
+
+TEST_F(Reference, OfACudaStageIsItsProgramForTheDevice) {
+  toys.add_script("03_cuda", "echo 'toy: there is no GPU' >&2; exit 77", "gpu");
+  toys.add("03_cuda", {1, 2}, 4, "cpu-device");
+  toys.add_script("04_cuda", "echo 'toy: there is no GPU' >&2; exit 77", "gpu");
+  toys.add("04_cuda", {1, 2}, 4, "cpu-device");
+  const ProcessResult result = toys.run({"--stages", "03-04", "--reference", "03"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(contains(line_of(result.out, "03_cuda"), "reference")) << result.out;
+  EXPECT_TRUE(contains(line_of(result.out, "04_cuda"), "exact")) << result.out;
+  EXPECT_TRUE(contains(result.out, "held to 03_cuda, not timed")) << result.out;
 }
 
 /// Two workloads, of which one has a stage in f32.

@@ -136,6 +136,19 @@ TEST(Prepare, IsNotCalledForWhatIsRefused) {
   }
 }
 
+TEST(Record, SaysWhetherTheWorkIsAProductOfMatrices) {
+  const auto modelled = [](bool matrix) {
+    auto other = workload;
+    if (matrix) other.work = [](const Sum&, Precision) -> Work { return {1, 1, true}; };
+    const ProcessResult result = captured({"--json", "-"}, [&](int argc, char** argv) {
+      return run_stage(argc, argv, other, stage(), "stages/toy/00_toy/toy.cpp");
+    });
+    return json::parse(result.out).at("modelled");
+  };
+  EXPECT_EQ(modelled(true).at("matrix"), true);
+  EXPECT_FALSE(modelled(false).contains("matrix"));
+}
+
 /// A stage on a device with so many free bytes, which solves without looking at its problem.
 StageProgram on_device(double needed, double free, double compulsory) {
   StageProgram program{};

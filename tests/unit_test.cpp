@@ -522,7 +522,7 @@ TEST(Ceilings, OfAGpuAreMeasuredOnceForEachDriver) {
   ASSERT_EQ(::setenv("XDG_CACHE_HOME", (directory / "").c_str(), 1), 0);
   static int measured;
   measured = 0;
-  Gpu gpu{"Some GPU (80 GB)", "580.1", [] { return Rates{1e12, 2e12, 3e12 + ++measured}; }};
+  Gpu gpu{"Some GPU (80 GB)", "580.1", [] { return Rates{1e12, 2e12, 3e12 + ++measured, 4e12}; }};
   EXPECT_EQ(cached_ceilings(gpu).bandwidth, 3e12 + 1);
   EXPECT_EQ(cached_ceilings(gpu).bandwidth, 3e12 + 1) << "from the cache";
   EXPECT_EQ(cached_ceilings(gpu, true).bandwidth, 3e12 + 2);
@@ -531,6 +531,10 @@ TEST(Ceilings, OfAGpuAreMeasuredOnceForEachDriver) {
   EXPECT_EQ(cached_ceilings(gpu).bandwidth, 3e12 + 3);
   write_text(directory / "staircase/ceilings-some-gpu-80-gb-driver-590-2.json", "[]");
   EXPECT_EQ(cached_ceilings(gpu).bandwidth, 3e12 + 4) << "a spoilt cache is measured again";
+  EXPECT_EQ(cached_ceilings(gpu).flops_f64_matrix, 4e12) << "from the cache";
+  write_text(directory / "staircase/ceilings-some-gpu-80-gb-driver-590-2.json",
+             R"({"flops_f64": 1, "flops_f32": 1, "copy_bytes_per_second": 1})");
+  EXPECT_EQ(cached_ceilings(gpu).bandwidth, 3e12 + 5) << "an old one, without tensor cores";
 }
 
 TEST(Ceilings, OfThisMachinesGpuArePlausible) {
@@ -540,13 +544,17 @@ TEST(Ceilings, OfThisMachinesGpuArePlausible) {
   EXPECT_GT(rates.flops_f64, 1e10);
   EXPECT_GT(rates.flops_f32, 0.9 * rates.flops_f64);
   EXPECT_GT(rates.bandwidth, 1e10);
+  EXPECT_GT(rates.flops_f64_matrix, 0.9 * rates.flops_f64);
 }
 
 TEST(Ceilings, BoundTheTimeByFlopsOrBytes) {
-  const Rates rates{.flops_f64 = 100, .flops_f32 = 200, .bandwidth = 10};
+  const Rates rates{.flops_f64 = 100, .flops_f32 = 200, .bandwidth = 10, .flops_f64_matrix = 400};
   EXPECT_EQ(rates.floor({.flops = 1000, .bytes = 20}, Precision::f64), 10);
   EXPECT_EQ(rates.floor({.flops = 1000, .bytes = 20}, Precision::f32), 5);
   EXPECT_EQ(rates.floor({.flops = 1000, .bytes = 200}, Precision::f64), 20);
+  const Work product{.flops = 1000, .bytes = 20, .matrix = true};
+  EXPECT_EQ(rates.floor(product, Precision::f64), 2.5);
+  EXPECT_EQ(rates.floor(product, Precision::f32), 5);
 }
 
 }  // namespace

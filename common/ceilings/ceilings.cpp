@@ -64,11 +64,12 @@ double stored(const Json& cached, const char* key) {
 
 Rates stored_rates(const Json& cached) {
   return {stored(cached, "flops_f64"), stored(cached, "flops_f32"),
-          stored(cached, "copy_bytes_per_second")};
+          stored(cached, "copy_bytes_per_second"), stored(cached, "flops_f64_matrix")};
 }
 
 bool whole(const Rates& rates) {
-  return rates.flops_f64 > 0 && rates.flops_f32 > 0 && rates.bandwidth > 0;
+  return rates.flops_f64 > 0 && rates.flops_f32 > 0 && rates.bandwidth > 0 &&
+         rates.flops_f64_matrix > 0;
 }
 
 Json to_json(const GpuCeilings& c) {
@@ -76,6 +77,7 @@ Json to_json(const GpuCeilings& c) {
           {"driver", c.driver},
           {"flops_f64", c.flops_f64},
           {"flops_f32", c.flops_f32},
+          {"flops_f64_matrix", c.flops_f64_matrix},
           {"copy_bytes_per_second", c.bandwidth}};
 }
 
@@ -86,8 +88,11 @@ std::string rate_text(double rate, const char* unit) {
 }
 
 std::string rates_text(const Rates& rates) {
-  return fmt::format("{} in f64, {} in f32, copies at {}", rate_text(rates.flops_f64, "FLOP/s"),
-                     rate_text(rates.flops_f32, "FLOP/s"), rate_text(rates.bandwidth, "B/s"));
+  std::string text = rate_text(rates.flops_f64, "FLOP/s") + " in f64, ";
+  if (rates.flops_f64_matrix != rates.flops_f64)
+    text += rate_text(rates.flops_f64_matrix, "FLOP/s") + " on tensor cores, ";
+  return text + fmt::format("{} in f32, copies at {}", rate_text(rates.flops_f32, "FLOP/s"),
+                            rate_text(rates.bandwidth, "B/s"));
 }
 
 }  // namespace
@@ -95,7 +100,8 @@ std::string rates_text(const Rates& rates) {
 Ceilings measure_ceilings() {
   const int all = omp_get_num_procs();
   const MultiplyAddKernels kernels = multiply_add_kernels();
-  return {{flop_rate(kernels.f64, all), flop_rate(kernels.f32, all), copy_rate()},
+  const double flops_f64 = flop_rate(kernels.f64, all);
+  return {{flops_f64, flop_rate(kernels.f32, all), copy_rate(), flops_f64},
           flop_rate(kernels.f64, 1),
           flop_rate(kernels.f32, 1),
           {}};
@@ -127,6 +133,7 @@ GpuCeilings cached_ceilings(const Gpu& gpu, bool measure_again) {
 Json to_json(const Ceilings& c) {
   Json json{{"flops_f64", c.flops_f64},
             {"flops_f32", c.flops_f32},
+            {"flops_f64_matrix", c.flops_f64_matrix},
             {"flops_f64_one_core", c.flops_f64_one},
             {"flops_f32_one_core", c.flops_f32_one},
             {"copy_bytes_per_second", c.bandwidth}};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <staircase/cuda.hpp>
+#include <staircase/mma.hpp>
 
 namespace staircase {
 namespace {
@@ -24,6 +25,43 @@ __global__ void multiply_add(Real a, Real b, long steps, Real* sums) {
   Real sum = 0;
   for (int c = 0; c < chains; ++c) sum += x[c];
   sums[blockIdx.x * block + threadIdx.x] = sum;
+}
+
+/// Products of small matrices that a warp adds up side by side, in registers. Few are enough: a
+/// tensor core works on one for a long time.
+constexpr int tiles = 4;
+
+/// So many steps C = C + A·B of each of a warp's products; `multiply` takes one on tensor cores.
+template <int in_a, int in_b, int in_c, typename Multiply>
+__device__ void multiply_tiles(long steps, double* sums, Multiply multiply) {
+  double a[in_a], b[in_b], c[tiles][in_c] = {};
+  for (int r = 0; r < in_a; ++r) a[r] = 0.99 - 1e-3 * (threadIdx.x + r);
+  for (int r = 0; r < in_b; ++r) b[r] = 1e-3 * (threadIdx.x + r);
+#pragma unroll 4
+  for (long step = 0; step < steps; ++step)
+#pragma unroll
+    for (int t = 0; t < tiles; ++t) multiply(c[t], a, b);
+  double sum = 0;
+  for (int t = 0; t < tiles; ++t)
+    for (int r = 0; r < in_c; ++r) sum += c[t][r];
+  sums[blockIdx.x * block + threadIdx.x] = sum;
+}
+
+/// Does nothing where the tensor cores that this is compiled for know no f64.
+__global__ void __launch_bounds__(block, 2) multiply_matrices(long steps, double* sums) {
+#if __CUDA_ARCH__ >= 900
+  multiply_tiles<8, 4, 4>(steps, sums, mma_f64_m16n8k16);
+#elif __CUDA_ARCH__ >= 800
+  multiply_tiles<1, 1, 2>(steps, sums, mma_f64_m8n8k4);
+#endif
+}
+
+/// The operations of a warp's step of one product in multiply_matrices(), as it was compiled for
+/// this GPU: 0 if it has no f64 tensor cores, or if its code may not use them.
+double flops_of_tile() {
+  cudaFuncAttributes code{};
+  check(cudaFuncGetAttributes(&code, multiply_matrices));
+  return code.ptxVersion >= 90 ? 2.0 * 16 * 8 * 16 : code.ptxVersion >= 80 ? 2.0 * 8 * 8 * 4 : 0;
 }
 
 /// A mark in the stream of work, of which the device takes the time.
@@ -57,28 +95,50 @@ double device_seconds(StartWork start_work) {
   return stop.seconds_since(start);
 }
 
-/// Operations a second with all multiprocessors full of threads: the best of nine runs.
-template <typename Real>
-double flop_rate() {
+/// The blocks of a kernel with which all multiprocessors are full.
+template <typename Kernel>
+int full_grid(Kernel kernel) {
   cudaDeviceProp device{};
   check(cudaGetDeviceProperties(&device, 0));
-  const int blocks = device.multiProcessorCount * (device.maxThreadsPerMultiProcessor / block);
-  DeviceArray<Real, 1> sums(blocks * block);
+  int blocks = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block, 0));
+  return device.multiProcessorCount * blocks;
+}
+
+/// Operations a second of what `start(steps)` starts: the best of nine runs.
+template <typename Start>
+double best_rate(double flops_a_step, Start start) {
   const auto run = [&](long steps) {
-    const double flops = 2.0 * chains * block * blocks * static_cast<double>(steps);
-    return flops / device_seconds([&] {
-             multiply_add<Real>
-                 <<<blocks, block>>>(Real(0.99), Real(1e-3), steps, sums.view().data());
-           });
+    return flops_a_step * static_cast<double>(steps) / device_seconds([&] { start(steps); });
   };
   // Steps for about 10 ms, from a first guess of the rate.
   const long probe = 1000;
   run(probe);
-  const double flops_a_step = 2.0 * chains * block * blocks;
   const long steps = std::max(probe, static_cast<long>(0.01 * run(probe) / flops_a_step));
   double best = 0;
   for (int r = 0; r < 9; ++r) best = std::max(best, run(steps));
   return best;
+}
+
+/// Operations a second of multiply-adds, two each.
+template <typename Real>
+double flop_rate() {
+  const int blocks = full_grid(multiply_add<Real>);
+  DeviceArray<Real, 1> sums(blocks * block);
+  return best_rate(2.0 * chains * block * blocks, [&](long steps) {
+    multiply_add<Real><<<blocks, block>>>(Real(0.99), Real(1e-3), steps, sums.view().data());
+  });
+}
+
+/// Operations a second of the f64 tensor cores, or 0 if there are none.
+double matrix_flop_rate() {
+  const double flops = flops_of_tile();
+  if (flops == 0) return 0;
+  const int blocks = full_grid(multiply_matrices);
+  DeviceArray<double, 1> sums(blocks * block);
+  return best_rate(flops * tiles * (block / 32) * blocks, [&](long steps) {
+    multiply_matrices<<<blocks, block>>>(steps, sums.view().data());
+  });
 }
 
 /// Bytes a second of copies that are too large for the cache: the best of nine runs.
@@ -97,7 +157,10 @@ double copy_rate() {
   return best;
 }
 
-Rates measure() { return {flop_rate<double>(), flop_rate<float>(), copy_rate()}; }
+Rates measure() {
+  const double flops_f64 = flop_rate<double>();
+  return {flops_f64, flop_rate<float>(), copy_rate(), std::max(flops_f64, matrix_flop_rate())};
+}
 
 /// The release of the driver's kernel module, or where that is hidden (in WSL) its CUDA version.
 std::string driver_version() {

@@ -28,6 +28,17 @@ RunSettings settings_for_cpu_device(RunSettings settings, const Options& options
   return settings;
 }
 
+/// The program of the stage that the others are held to; on the CPU device, the one for that if
+/// there are two.
+Program reference_program(const std::vector<Program>& all, const Options& options,
+                          bool on_cpu_device) {
+  const auto programs = select_reference(all, options.reference);
+  const auto fitting = std::find_if(programs.begin(), programs.end(), [&](const Program& program) {
+    return program.on_cpu_device() == on_cpu_device;
+  });
+  return fitting == programs.end() ? programs.front() : *fitting;
+}
+
 }  // namespace
 
 Ladder::Ladder(const std::vector<Program>& all, const Options& options, RunSettings settings,
@@ -36,8 +47,10 @@ Ladder::Ladder(const std::vector<Program>& all, const Options& options, RunSetti
       options_(options),
       settings_(std::move(settings)),
       ceilings_(ceilings),
-      measurement_(all.front(), settings_, [this](const auto& text) { progress_.show(text); }),
-      reduced_(all.front(), settings_for_cpu_device(settings_, options),
+      measurement_(all.front(), reference_program(all, options, false), settings_,
+                   [this](const auto& text) { progress_.show(text); }),
+      reduced_(all.front(), reference_program(all, options, true),
+               settings_for_cpu_device(settings_, options),
                [this](const auto& text) { progress_.show(text); }) {
   for (const Program& program : select_stages(all, options.stages))
     if (chooses(program)) chosen_.push_back(program);
@@ -90,6 +103,7 @@ Json Ladder::json() const {
   return {{"workload", all_.front().workload},
           {"dataset", dataset()},
           {"precision", settings_.precision},
+          {"reference", measurement_.reference().stage},
           {"records", records}};
 }
 
@@ -178,7 +192,7 @@ void Ladder::compare_with_ceilings(Row& row) const {
   const Rates* rates = &ceilings_;
   if (on_gpu) rates = &*ceilings_.gpu;
   const auto& modelled = row.outcome.record.at("modelled");
-  const Work work{modelled.at("flops"), modelled.at("bytes")};
+  const Work work{modelled.at("flops"), modelled.at("bytes"), modelled.value("matrix", false)};
   const Precision precision = settings_.precision == "f64" ? Precision::f64 : Precision::f32;
   const double median = row.outcome.median();
   row.of_limit = rates->floor(work, precision) / median;
@@ -199,8 +213,10 @@ std::string Ladder::heading() const {
   if (shown != rows_.end())
     for (const auto& [key, value] : shown->outcome.record.at("parameters").items())
       problem += fmt::format("{}{} = {}", problem.empty() ? " (" : ", ", key, value.dump());
-  return fmt::format("{}, {}{}, {}, {}\n{}\n", all_.front().workload, name,
+  const std::string& reference = measurement_.reference().stage;
+  return fmt::format("{}, {}{}, {}, {}{}\n{}\n", all_.front().workload, name,
                      problem.empty() ? "" : problem + ")", settings_.precision, often,
+                     reference == all_.front().stage ? "" : ", held to " + reference,
                      to_text(this_machine(), ceilings_));
 }
 
@@ -232,7 +248,7 @@ std::string Ladder::verdict_text(const Row& row) const {
                         sectors_text(*row.sectors));
   text += fmt::format("\nVerdict  {}", name_of(outcome.verdict));
   if (outcome.verdict == Verdict::matches)
-    text += fmt::format(" stage zero, error {}", error_text(outcome));
+    text += fmt::format(" {}, error {}", outcome.reference, error_text(outcome));
   if (!outcome.reason.empty()) text += ": " + outcome.reason;
   return text + "\n\n";
 }

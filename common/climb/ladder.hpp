@@ -19,7 +19,7 @@ namespace staircase {
 class Ladder {
  public:
   /// \param all every program of the workload, stage zero first
-  /// \throws BadInput if the options choose no stage
+  /// \throws BadInput if the options choose no stage, or no reference
   Ladder(const std::vector<Program>& all, const Options& options, RunSettings settings,
          const Ceilings& ceilings);
 
@@ -32,8 +32,8 @@ class Ladder {
   /// The records of the stages that have run.
   nlohmann::ordered_json json() const;
 
-  /// Whether every stage matches stage zero. A stage whose hardware is missing does not count, but
-  /// one at least must have run.
+  /// Whether every stage matches the reference. A stage whose hardware is missing does not count,
+  /// but one at least must have run.
   bool all_well() const;
 
  private:

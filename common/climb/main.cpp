@@ -41,6 +41,8 @@ std::optional<Options> read_options(int argc, char** argv) {
   app.add_flag("--list", options.list, "List the workloads, their stages and data sets");
   app.add_option("--stages", options.stages,
                  "Stages: numbers, ranges, names, as in 00,02-03,openmp");
+  app.add_option("--reference", options.reference,
+                 "Hold the stages to this one instead of stage zero: a number or a name");
   app.add_option("--device", options.device,
                  "Only stages of a device: cpu, gpu or cpu-device (default all)");
   app.add_option("--dataset", options.datasets, "Data sets, separated by commas, or all");
@@ -142,8 +144,10 @@ Workloads chosen_workloads(const Workloads& all, const Options& options) {
   return chosen;
 }
 
-/// Refuses precisions in which none of the stages solves.
-void check_precisions(const Options& options, const Workloads& chosen) {
+/// Refuses a stage that the workloads do not have, and precisions in which none of the stages
+/// solves.
+void check_stages(const Options& options, const Workloads& chosen) {
+  for (const auto& [name, programs] : chosen) select_reference(programs, options.reference);
   std::set<std::string> offered;
   for (const auto& [name, programs] : chosen) {
     if (!precisions_of(programs, options).empty()) return;
@@ -190,7 +194,7 @@ Exit run(int argc, char** argv) {
     return Exit::solved;
   }
   const Workloads workloads = chosen_workloads(all, *options);
-  check_precisions(*options, workloads);
+  check_stages(*options, workloads);
   RunSettings settings;
   settings.assignments = options->assignments;
   settings.input = options->input;

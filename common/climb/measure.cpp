@@ -63,8 +63,19 @@ Summary Outcome::seconds() const {
   return {seconds.at("min"), seconds.at("median"), seconds.at("max")};
 }
 
-Measurement::Measurement(Program zero, RunSettings settings, Progress progress)
-    : zero_(std::move(zero)), settings_(std::move(settings)), progress_(std::move(progress)) {}
+Measurement::Measurement(Program zero, Program reference, RunSettings settings, Progress progress)
+    : zero_(std::move(zero)),
+      reference_(std::move(reference)),
+      settings_(std::move(settings)),
+      progress_(std::move(progress)) {}
+
+/// The outcome of a stage that has no solution.
+Outcome Measurement::unsolved(const Program& program, Verdict verdict,
+                              const std::string& reason) const {
+  return {program, reference_.stage == zero_.stage ? stage_zero : reference_.stage,
+          verdict, std::numeric_limits<double>::quiet_NaN(),
+          reason,  nullptr};
+}
 
 Outcome Measurement::execute(const Program& program, const RunSettings& settings) {
   const fs::path solution = directory_.path() / "solution.npy";
@@ -80,52 +91,48 @@ Outcome Measurement::execute(const Program& program, const RunSettings& settings
   };
   const ProcessResult result =
       run_process(command_of(program.path, settings, solution, record), options);
-  Outcome outcome{program, Verdict::failed, std::numeric_limits<double>::quiet_NaN(), "", nullptr};
   if (result.status == static_cast<int>(Exit::bad_input)) throw BadInput(first_line(result.err));
   if (result.status == static_cast<int>(Exit::not_available))
-    outcome.verdict = Verdict::not_available;
-  if (result.status != 0) {
-    outcome.reason = failure_of(result);
-    return outcome;
-  }
+    return unsolved(program, Verdict::not_available, failure_of(result));
+  if (result.status != 0) return unsolved(program, Verdict::failed, failure_of(result));
   auto json = nlohmann::ordered_json::parse(std::ifstream(record), nullptr, false);
-  if (!json.is_object() || !fs::exists(solution)) {
-    outcome.reason = "wrote no record or no solution";
-    return outcome;
-  }
+  if (!json.is_object() || !fs::exists(solution))
+    return unsolved(program, Verdict::failed, "wrote no record or no solution");
+  Outcome outcome = unsolved(program, Verdict::matches, "");
   outcome.record = std::move(json);
-  outcome.verdict = Verdict::matches;
   return outcome;
 }
 
-/// Runs stage zero where only its solution or a rough time of it is wanted.
-Outcome Measurement::run_zero_once(const std::string& precision) {
+/// Runs a stage of which only the solution or a rough time is wanted.
+Outcome Measurement::run_once(const Program& program, const std::string& precision) {
   RunSettings once = settings_;
   once.precision = precision;
   once.repeat = 1;
   once.warmup = 0;
-  Outcome zero = execute(zero_, once);
-  if (zero.solved() && precision == settings_.precision) zero_median_ = zero.median();
-  return zero;
+  Outcome outcome = execute(program, once);
+  if (program.path == zero_.path && outcome.solved() && precision == settings_.precision)
+    zero_median_ = outcome.median();
+  return outcome;
 }
 
 void Measurement::need_reference() {
-  if (!reference_.shape.empty()) return;
-  const Outcome zero = run_zero_once("f64");
-  if (!zero.solved())
-    throw Failure(Exit::exhausted,
-                  fmt::format("stage zero did not solve the problem: {}", zero.reason));
-  reference_ = read_npy(directory_.path() / "solution.npy");
+  if (!expected_.shape.empty()) return;
+  const Outcome outcome = run_once(reference_, "f64");
+  if (!outcome.solved())
+    throw Failure(Exit::exhausted, fmt::format("{} did not solve the problem: {}",
+                                               outcome.reference, outcome.reason));
+  expected_ = read_npy(directory_.path() / "solution.npy");
 }
 
 double Measurement::zero_median() {
-  if (zero_median_ == 0 && zero_.offers(settings_.precision)) run_zero_once(settings_.precision);
+  if (zero_median_ == 0 && reference_.path == zero_.path && zero_.offers(settings_.precision))
+    run_once(zero_, settings_.precision);
   return zero_median_;
 }
 
-void Measurement::compare_with_zero(Outcome& outcome, const NpyArray& solution) {
+void Measurement::compare_with_reference(Outcome& outcome, const NpyArray& solution) {
   const Comparison comparison =
-      compare(solution, reference_, tolerance_from_json(outcome.record.at("tolerance")));
+      compare(solution, expected_, tolerance_from_json(outcome.record.at("tolerance")));
   outcome.error = comparison.error;
   outcome.reason = comparison.reason;
   if (!comparison.equal) outcome.verdict = Verdict::differs;
@@ -133,22 +140,21 @@ void Measurement::compare_with_zero(Outcome& outcome, const NpyArray& solution) 
 
 Outcome Measurement::run(const Program& program) {
   if (!program.offers(settings_.precision))
-    return {program, Verdict::not_available, std::numeric_limits<double>::quiet_NaN(),
-            fmt::format("it solves in {} only", fmt::join(program.precisions(), " and ")), nullptr};
-  const bool is_zero = program.path == zero_.path;
-  const bool is_reference = is_zero && settings_.precision == "f64";
+    return unsolved(program, Verdict::not_available,
+                    fmt::format("it solves in {} only", fmt::join(program.precisions(), " and ")));
+  const bool is_reference = program.path == reference_.path && settings_.precision == "f64";
   Outcome outcome = execute(program, settings_);
   if (outcome.verdict != Verdict::matches) return outcome;
   NpyArray solution = read_npy(directory_.path() / "solution.npy");
-  if (is_zero) zero_median_ = outcome.median();
+  if (program.path == zero_.path) zero_median_ = outcome.median();
   if (is_reference) {
-    reference_ = std::move(solution);
+    expected_ = std::move(solution);
     outcome.verdict = Verdict::reference;
     outcome.error = 0;
     return outcome;
   }
   need_reference();
-  compare_with_zero(outcome, solution);
+  compare_with_reference(outcome, solution);
   return outcome;
 }
 

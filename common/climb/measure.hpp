@@ -1,5 +1,5 @@
 /// \file
-/// Runs stage programs on one problem and holds each to stage zero.
+/// Runs stage programs on one problem and holds each to stage zero, or to another reference.
 
 #pragma once
 
@@ -28,20 +28,24 @@ inline constexpr const char* reduced_dataset = "tiny";
 
 /// How a stage's run ended.
 enum class Verdict {
-  reference,     ///< stage zero in f64, which the others are held to
-  matches,       ///< within the tolerance of stage zero
-  differs,       ///< solved, but not what stage zero computes
+  reference,     ///< the reference in f64, which the others are held to
+  matches,       ///< within the tolerance of the reference
+  differs,       ///< solved, but not what the reference computes
   failed,        ///< did not solve
   not_available  ///< the hardware that it needs is not there, or it lacks the precision
 };
 
 std::string name_of(Verdict verdict);
 
+/// What the reference is called unless another stage was asked for.
+inline constexpr const char* stage_zero = "stage zero";
+
 /// What came out of running one stage.
 struct Outcome {
   Program program;
+  std::string reference;  ///< what it is held to: stage zero, or the name of a stage
   Verdict verdict;
-  double error;                   ///< against stage zero; NaN if there is nothing to compare
+  double error;                   ///< against the reference; NaN if there is nothing to compare
   std::string reason;             ///< a sentence, unless the stage matches
   nlohmann::ordered_json record;  ///< what `--json` wrote, null if it did not solve
 
@@ -58,29 +62,37 @@ class Measurement {
   using Progress = std::function<void(const std::string&)>;
 
   /// \param zero stage zero of the workload
-  Measurement(Program zero, RunSettings settings, Progress progress);
+  /// \param reference what the stages are held to: stage zero, or where that takes too long a stage
+  ///                  that can be trusted
+  Measurement(Program zero, Program reference, RunSettings settings, Progress progress);
 
-  /// Runs a stage; runs stage zero in f64 first if its solution is not there yet.
+  /// The stage that the others are held to.
+  const Program& reference() const { return reference_; }
+
+  /// Runs a stage; runs the reference in f64 first if its solution is not there yet.
   Outcome run(const Program& program);
 
   /// Has the CPU device analyse a stage's accesses; nothing if no program for that was built.
   std::optional<Analysis> analyse(const Program& program);
 
   /// The median time of stage zero in the precision asked for, in seconds; where it was not
-  /// measured, the time of a single run; 0 where it lacks the precision.
+  /// measured, the time of a single run; 0 where it lacks the precision, or was not measured and is
+  /// not the reference.
   double zero_median();
 
  private:
+  Outcome unsolved(const Program& program, Verdict verdict, const std::string& reason) const;
   Outcome execute(const Program& program, const RunSettings& settings);
-  Outcome run_zero_once(const std::string& precision);
-  void compare_with_zero(Outcome& outcome, const NpyArray& solution);
+  Outcome run_once(const Program& program, const std::string& precision);
+  void compare_with_reference(Outcome& outcome, const NpyArray& solution);
   void need_reference();
 
   Program zero_;
+  Program reference_;
   RunSettings settings_;
   Progress progress_;
   TemporaryDirectory directory_;
-  NpyArray reference_;
+  NpyArray expected_;       // the reference's solution in f64, once it is there
   double zero_median_ = 0;  // 0 until stage zero has run
 };
 

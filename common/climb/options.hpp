@@ -11,7 +11,7 @@ namespace staircase {
 /// The options as text; numbers and names are checked where they are used.
 struct Options {
   std::vector<std::string> workloads;
-  std::string stages, device = "all", datasets, precisions = "f64";
+  std::string stages, reference, device = "all", datasets, precisions = "f64";
   std::vector<std::string> assignments;
   std::string input, repeat = "5", warmup = "1", json;
   std::string programs, source = ".";

@@ -46,6 +46,14 @@ bool selected_by(const std::string& item, const std::string& stage) {
   return first >= 0 && number >= first && number <= last;
 }
 
+/// The names of the stages of such programs.
+std::vector<std::string> stages_of(const std::vector<Program>& programs) {
+  std::vector<std::string> stages;
+  for (const Program& program : programs) stages.push_back(program.stage);
+  stages.erase(std::unique(stages.begin(), stages.end()), stages.end());
+  return stages;
+}
+
 /// The workload and the stage in a program's name, <workload>-<stage> or <workload>-<stage>-cpu;
 /// empty if it is not the name of a stage program.
 std::pair<std::string, std::string> parse_name(std::string name) {
@@ -99,17 +107,32 @@ std::vector<Program> select_stages(const std::vector<Program>& programs, const s
     for (const Program& program : programs)
       if (selected_by(item, program.stage)) chosen.insert(&program);
     if (chosen.size() > before) continue;
-    std::vector<std::string> stages;
-    for (const Program& program : programs) stages.push_back(program.stage);
-    stages.erase(std::unique(stages.begin(), stages.end()), stages.end());
     throw BadInput(
         fmt::format("--stages takes numbers, ranges and names, and '{}' selects none; the "
                     "stages are {}",
-                    item, fmt::join(stages, ", ")));
+                    item, fmt::join(stages_of(programs), ", ")));
   }
   std::vector<Program> selection;
   for (const Program& program : programs)
     if (chosen.contains(&program)) selection.push_back(program);
+  return selection;
+}
+
+std::vector<Program> select_reference(const std::vector<Program>& programs,
+                                      const std::string& item) {
+  std::vector<Program> selection;
+  for (const Program& program : programs)
+    if (selected_by(item.empty() ? programs.front().stage : item, program.stage))
+      selection.push_back(program);
+  if (const auto stages = stages_of(selection); stages.size() != 1)
+    throw BadInput(
+        fmt::format("--reference takes the number or the name of one stage, and '{}' selects {}; "
+                    "the stages of {} are {}",
+                    item, stages.empty() ? "none" : fmt::format("{}", fmt::join(stages, " and ")),
+                    programs.front().workload, fmt::join(stages_of(programs), ", ")));
+  if (!selection.front().offers("f64"))
+    throw BadInput(fmt::format("--reference takes a stage that solves in f64, and {} does not",
+                               selection.front().stage));
   return selection;
 }
 

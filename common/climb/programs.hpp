@@ -36,4 +36,9 @@ std::vector<Program> find_programs(const std::filesystem::path& directory);
 /// \throws BadInput if an item of the list selects nothing.
 std::vector<Program> select_stages(const std::vector<Program>& programs, const std::string& list);
 
+/// The programs of the one stage that an item of such a list selects; stage zero's if it is empty.
+/// \throws BadInput if it selects none or several, or one that does not solve in f64.
+std::vector<Program> select_reference(const std::vector<Program>& programs,
+                                      const std::string& item);
+
 }  // namespace staircase

@@ -78,8 +78,8 @@ std::string notes(const std::vector<Row>& rows) {
   const auto checked = std::find_if(rows.begin(), rows.end(), std::mem_fn(&Row::checked));
   if (checked == rows.end()) return "";
   std::string text = fmt::format(
-      "\nchecked: run on the CPU device with the data set {}, held to stage zero, not timed\n",
-      checked->outcome.record.at("dataset").get<std::string>());
+      "\nchecked: run on the CPU device with the data set {}, held to {}, not timed\n",
+      checked->outcome.record.at("dataset").get<std::string>(), checked->outcome.reference);
   if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.sectors.has_value(); }))
     text +=
         "sectors: of 32 bytes, moved by a request to global memory / the fewest that would do\n";
@@ -97,7 +97,8 @@ std::string time_text(double seconds) {
 }
 
 std::string error_text(const Outcome& outcome) {
-  if (outcome.verdict == Verdict::reference) return "stage zero";
+  if (outcome.verdict == Verdict::reference)
+    return outcome.reference == stage_zero ? stage_zero : "reference";
   if (outcome.verdict == Verdict::differs) return "DIFFERS";
   return outcome.error == 0 ? "exact" : fmt::format("{:.1e}", outcome.error);
 }
@@ -139,8 +140,8 @@ std::string render_table(const std::string& heading, const std::vector<Row>& row
   }
   for (const Row& row : rows)
     if (row.outcome.verdict == Verdict::differs)
-      text += fmt::format("{} differs from stage zero: {}\n", row.outcome.program.stage,
-                          row.outcome.reason);
+      text += fmt::format("{} differs from {}: {}\n", row.outcome.program.stage,
+                          row.outcome.reference, row.outcome.reason);
   return text + notes(rows);
 }
 

@@ -34,7 +34,7 @@ std::string render_table(const std::string& heading, const std::vector<Row>& row
 /// A time in a fitting unit: "1.063 s", "12.40 ms", "7.031 us".
 std::string time_text(double seconds);
 
-/// What the error column says: "stage zero", "exact", "3.4e-06", or the verdict.
+/// What the error column says: "stage zero", "reference", "exact", "3.4e-06", or the verdict.
 std::string error_text(const Outcome& outcome);
 
 /// Sectors a request and the fewest possible: "14.8 / 7.9".

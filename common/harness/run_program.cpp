@@ -74,6 +74,7 @@ std::string beginning(const NpyArray& solution) {
 Json modelled(const StageProgram& program, Precision precision) {
   const Work work = program.work(precision);
   Json json{{"flops", work.flops}, {"bytes", work.bytes}};
+  if (work.matrix) json["matrix"] = true;
   if (program.traffic) json["traffic_bytes"] = program.traffic() * bytes_of(precision);
   return json;
 }

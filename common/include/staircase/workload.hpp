@@ -50,6 +50,7 @@ struct InputFormat {
 struct Work {
   double flops;  ///< additions, multiplications, divisions and elementary functions, one each
   double bytes;  ///< compulsory traffic: input read once, solution written once
+  bool matrix = false;  ///< a product of matrices, which tensor cores may do
 };
 
 /// A workload; its solution is an array of `rank` dimensions.
