@@ -90,8 +90,8 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   a.copy_from(problem.a.data());
 
   timeline.begin("kernels");
-  const unsigned tiles = (cols + tile - 1) / tile;
-  multiply<<<tiles*(tiles + 1) / 2, dim3(tile, tile)>>>(a.view(), c.view());
+  const unsigned tiles = (cols + tile - 1) / tile, blocks = tiles * (tiles + 1) / 2;
+  multiply<<<blocks, dim3(tile, tile)>>>(a.view(), c.view());
   check_launch();
   check(cudaDeviceSynchronize());
 

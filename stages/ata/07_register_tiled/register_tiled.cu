@@ -1,0 +1,188 @@
+/// \file
+/// Stage 07, register-tiled: each thread computes 8 × 8 elements of C, in registers.
+///
+/// Changed: tiles of C are 128 × 128 instead of 16 × 16; a thread reads 8 numbers of each operand
+///          for 64 multiply-adds, and results go through shared memory, 32 rows at a time.
+/// Legal:   an element's sum keeps its order; only which thread adds it up has changed.
+/// Expect:  an eighth of the loads from shared memory for each multiply-add, an eighth from global
+///          memory; bound by the FP64 units, as far as loads and barriers leave them busy.
+/// Run:     ./climb ata --stages 06,07
+/// Next:    08_double_buffered loads the next tiles while it multiplies.
+
+#include "../ata.hpp"
+
+#include <staircase/stage.hpp>
+
+namespace ata {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::View;
+
+/// The numbers that solve() keeps in the memory of the device.
+inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
+
+/// The numbers that the kernels read and write, each once.
+inline double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
+
+// [sizes]
+constexpr unsigned tile = 128;          // rows and columns of C of a block
+constexpr unsigned depth = 16;          // rows of A in shared memory at a time
+constexpr unsigned held = 8;            // rows and columns of C of a thread
+constexpr unsigned side = tile / held;  // threads of a block along a side of the tile
+constexpr unsigned strip = 2 * side;    // rows of C that are written at a time
+// [sizes]
+
+// [load]
+/// Element (k, i) of a matrix, or zero beyond its last row or column.
+__device__ double load(View<const double, 2> a, unsigned k, unsigned i) {
+  const bool inside = k < a.extent(0) && i < a.extent(1);
+  const double value = a(inside ? k : 0, inside ? i : 0);
+  return inside ? value : 0;
+}
+// [load]
+
+// [triangle]
+/// The row p and the column q of a tile of the upper triangle, counted column by column.
+struct Place {
+  unsigned p, q;
+};
+
+/// Column q has q + 1 tiles, so q (q + 1) / 2 lie before it. The square root is exact enough: of a
+/// square it is the root, and else it is further from the next integer than it is rounded.
+__device__ Place tile_of_triangle(unsigned index) {
+  const auto q = static_cast<unsigned>((sqrt(8.0 * index + 1) - 1) / 2);
+  return {index - q * (q + 1) / 2, q};
+}
+// [triangle]
+
+// [place]
+/// Which row (or column) of the tile is the m-th that a thread holds. They come in pairs, which a
+/// thread loads at once; the pairs of neighbouring threads are neighbours and meet all banks.
+__device__ unsigned place(unsigned thread, unsigned m) {
+  return m / 2 * strip + 2 * thread + m % 2;
+}
+// [place]
+
+// [shared]
+/// 16 rows of the columns of A that make a tile of C: those of its rows i, those of its columns j.
+struct Tiles {
+  double i[depth][tile], j[depth][tile];
+};
+
+/// What a block keeps in shared memory: tiles of A, and at the end a strip of C.
+union Shared {
+  Tiles a;
+  double c[strip][tile + 1];
+};
+// [shared]
+
+// [multiply_tiles]
+/// sum += a.iᵀ a.j
+__device__ void multiply_tiles(const Tiles& a, double (&sum)[held][held]) {
+#pragma unroll
+  for (unsigned k = 0; k < depth; ++k) {
+    double x[held], y[held];
+#pragma unroll
+    for (unsigned m = 0; m < held; ++m) {
+      x[m] = a.i[k][place(threadIdx.y, m)];
+      y[m] = a.j[k][place(threadIdx.x, m)];
+    }
+#pragma unroll
+    for (unsigned m = 0; m < held; ++m)
+#pragma unroll
+      for (unsigned n = 0; n < held; ++n) sum[m][n] += x[m] * y[n];
+  }
+}
+// [multiply_tiles]
+
+// [write]
+/// Writes a tile of C and its mirror image: threads meet in shared memory and change places, so
+/// that neighbours write neighbours both ways.
+__device__ void write(const double (&sum)[held][held], Place at, Shared& shared,
+                      View<double, 2> c) {
+  const unsigned cols = c.extent(1), i0 = at.p * tile, j0 = at.q * tile;
+  const unsigned thread = threadIdx.y * side + threadIdx.x, threads = side * side;
+#pragma unroll
+  for (unsigned s = 0; s < tile / strip; ++s) {
+#pragma unroll
+    for (unsigned m = 0; m < 2; ++m)
+#pragma unroll
+      for (unsigned n = 0; n < held; ++n)
+        shared.c[place(threadIdx.y, m)][place(threadIdx.x, n)] = sum[2 * s + m][n];
+    __syncthreads();
+    for (unsigned e = thread; e < strip * tile; e += threads) {
+      const unsigned i = i0 + s * strip + e / tile, j = j0 + e % tile;
+      if (i < cols && j < cols) c(i, j) = shared.c[e / tile][e % tile];
+    }
+    for (unsigned e = thread; e < strip * tile && at.p < at.q; e += threads) {
+      const unsigned i = i0 + s * strip + e % strip, j = j0 + e / strip;
+      if (i < cols && j < cols) c(j, i) = shared.c[e % strip][e / strip];
+    }
+    __syncthreads();
+  }
+}
+// [write]
+
+// [load_tiles]
+/// Loads the tiles of A from its row k0 on; each thread loads 8 numbers of both.
+__device__ void load_tiles(View<const double, 2> a, unsigned k0, Place at, Tiles& tiles) {
+  const unsigned k = threadIdx.y;
+#pragma unroll
+  for (unsigned m0 = 0; m0 < tile; m0 += side) {
+    const unsigned m = m0 + threadIdx.x;
+    tiles.i[k][m] = load(a, k0 + k, at.p * tile + m);
+    tiles.j[k][m] = load(a, k0 + k, at.q * tile + m);
+  }
+}
+// [load_tiles]
+
+// [multiply]
+/// Each block computes a tile of C = AᵀA; it goes through A 16 rows at a time.
+__global__ void __launch_bounds__(side* side) multiply(View<const double, 2> a, View<double, 2> c) {
+  __shared__ Shared shared;
+  const unsigned rows = a.extent(0);
+  const Place at = tile_of_triangle(blockIdx.x);
+  double sum[held][held] = {};
+  for (unsigned k0 = 0; k0 < rows; k0 += depth) {
+    load_tiles(a, k0, at, shared.a);
+    __syncthreads();
+    multiply_tiles(shared.a, sum);
+    __syncthreads();
+  }
+  write(sum, at, shared, c);
+}
+// [multiply]
+
+// [solve]
+Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  const auto cols = static_cast<unsigned>(problem.cols);
+  DeviceArray<double, 2> a(problem.rows, cols), c(cols, cols);
+  Product product(cols, cols);
+
+  timeline.begin("copy in");
+  a.copy_from(problem.a.data());
+
+  timeline.begin("kernels");
+  const unsigned tiles = (cols + tile - 1) / tile, blocks = tiles * (tiles + 1) / 2;
+  multiply<<<blocks, dim3(side, side)>>>(a.view(), c.view());
+  check_launch();
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  c.copy_to(product.data());
+  return product;
+}
+// [solve]
+
+}  // namespace ata
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, ata::workload,
+                              {.title = "Register-tiled",
+                               .idea = "Each thread computes 8 × 8 elements",
+                               .reals = ata::reals,
+                               .traffic = ata::traffic,
+                               .solve_f64 = ata::solve});
+}

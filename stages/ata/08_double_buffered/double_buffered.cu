@@ -1,0 +1,201 @@
+/// \file
+/// Stage 08, double-buffered: the next tiles of A are on their way while a block multiplies.
+///
+/// Changed: shared memory holds three pairs of tiles; asynchronous copies (cp.async) fill one while
+///          another is used, and numbers no longer pass through registers on their way. One barrier
+///          a step is left.
+/// Legal:   a pair of tiles is overwritten two steps after its last use, behind a barrier that all
+///          threads have passed since; it is used once the thread's own copies have come, and those
+///          of others behind the barrier.
+/// Expect:  loads from global memory hidden behind arithmetic: bound by the FP64 units.
+/// Run:     ./climb ata --stages 07,08
+/// Next:    09_tensor_core has FP64 units of twice the rate.
+
+#include "../ata.hpp"
+
+#include <cuda_pipeline.h>
+
+#include <staircase/stage.hpp>
+
+namespace ata {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::View;
+
+/// The numbers that solve() keeps in the memory of the device.
+inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
+
+/// The numbers that the kernels read and write, each once.
+inline double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
+
+// [sizes]
+constexpr unsigned tile = 128;          // rows and columns of C of a block
+constexpr unsigned depth = 16;          // rows of A in shared memory at a time
+constexpr unsigned held = 8;            // rows and columns of C of a thread
+constexpr unsigned side = tile / held;  // threads of a block along a side of the tile
+constexpr unsigned strip = 2 * side;    // rows of C that are written at a time
+constexpr unsigned buffers = 3;         // pairs of tiles in shared memory
+// [sizes]
+
+// [load]
+/// Starts the copy of element (k, i) of a matrix, or of zero beyond its last row or column.
+__device__ void load(View<const double, 2> a, unsigned k, unsigned i, double& to) {
+  const bool inside = k < a.extent(0) && i < a.extent(1);
+  const double* from = &a(inside ? k : 0, inside ? i : 0);
+  __pipeline_memcpy_async(&to, from, sizeof(double), inside ? 0 : sizeof(double));
+}
+// [load]
+
+// [triangle]
+/// The row p and the column q of a tile of the upper triangle, counted column by column.
+struct Place {
+  unsigned p, q;
+};
+
+/// Column q has q + 1 tiles, so q (q + 1) / 2 lie before it. The square root is exact enough: of a
+/// square it is the root, and else it is further from the next integer than it is rounded.
+__device__ Place tile_of_triangle(unsigned index) {
+  const auto q = static_cast<unsigned>((sqrt(8.0 * index + 1) - 1) / 2);
+  return {index - q * (q + 1) / 2, q};
+}
+// [triangle]
+
+// [place]
+/// Which row (or column) of the tile is the m-th that a thread holds. They come in pairs, which a
+/// thread loads at once; the pairs of neighbouring threads are neighbours and meet all banks.
+__device__ unsigned place(unsigned thread, unsigned m) {
+  return m / 2 * strip + 2 * thread + m % 2;
+}
+// [place]
+
+// [shared]
+/// 16 rows of the columns of A that make a tile of C: those of its rows i, those of its columns j.
+struct Tiles {
+  double i[depth][tile], j[depth][tile];
+};
+
+/// What a block keeps in shared memory: tiles of A, and at the end a strip of C.
+union Shared {
+  Tiles a[buffers];
+  double c[strip][tile + 1];
+};
+// [shared]
+
+// [multiply_tiles]
+/// sum += a.iᵀ a.j
+__device__ void multiply_tiles(const Tiles& a, double (&sum)[held][held]) {
+#pragma unroll
+  for (unsigned k = 0; k < depth; ++k) {
+    double x[held], y[held];
+#pragma unroll
+    for (unsigned m = 0; m < held; ++m) {
+      x[m] = a.i[k][place(threadIdx.y, m)];
+      y[m] = a.j[k][place(threadIdx.x, m)];
+    }
+#pragma unroll
+    for (unsigned m = 0; m < held; ++m)
+#pragma unroll
+      for (unsigned n = 0; n < held; ++n) sum[m][n] += x[m] * y[n];
+  }
+}
+// [multiply_tiles]
+
+// [write]
+/// Writes a tile of C and its mirror image: threads meet in shared memory and change places, so
+/// that neighbours write neighbours both ways.
+__device__ void write(const double (&sum)[held][held], Place at, Shared& shared,
+                      View<double, 2> c) {
+  const unsigned cols = c.extent(1), i0 = at.p * tile, j0 = at.q * tile;
+  const unsigned thread = threadIdx.y * side + threadIdx.x, threads = side * side;
+#pragma unroll
+  for (unsigned s = 0; s < tile / strip; ++s) {
+#pragma unroll
+    for (unsigned m = 0; m < 2; ++m)
+#pragma unroll
+      for (unsigned n = 0; n < held; ++n)
+        shared.c[place(threadIdx.y, m)][place(threadIdx.x, n)] = sum[2 * s + m][n];
+    __syncthreads();
+    for (unsigned e = thread; e < strip * tile; e += threads) {
+      const unsigned i = i0 + s * strip + e / tile, j = j0 + e % tile;
+      if (i < cols && j < cols) c(i, j) = shared.c[e / tile][e % tile];
+    }
+    for (unsigned e = thread; e < strip * tile && at.p < at.q; e += threads) {
+      const unsigned i = i0 + s * strip + e % strip, j = j0 + e / strip;
+      if (i < cols && j < cols) c(j, i) = shared.c[e % strip][e / strip];
+    }
+    __syncthreads();
+  }
+}
+// [write]
+
+// [load_tiles]
+/// Starts to load the tiles of A from its row k0 on; each thread loads 8 numbers of both.
+__device__ void load_tiles(View<const double, 2> a, unsigned k0, Place at, Tiles& tiles) {
+  const unsigned k = threadIdx.y;
+#pragma unroll
+  for (unsigned m0 = 0; m0 < tile; m0 += side) {
+    const unsigned m = m0 + threadIdx.x;
+    load(a, k0 + k, at.p * tile + m, tiles.i[k][m]);
+    load(a, k0 + k, at.q * tile + m, tiles.j[k][m]);
+  }
+  __pipeline_commit();
+}
+// [load_tiles]
+
+// [multiply]
+/// Each block computes a tile of C = AᵀA; it goes through A 16 rows at a time.
+__global__ void __launch_bounds__(side* side) multiply(View<const double, 2> a, View<double, 2> c) {
+  extern __shared__ double memory[];
+  Shared& shared = *reinterpret_cast<Shared*>(memory);
+  const unsigned steps = (a.extent(0) + depth - 1) / depth;
+  const Place at = tile_of_triangle(blockIdx.x);
+  double sum[held][held] = {};
+  for (unsigned s = 0; s + 1 < buffers; ++s) load_tiles(a, s * depth, at, shared.a[s]);
+  for (unsigned s = 0; s < steps; ++s) {
+    __pipeline_wait_prior(buffers - 2);
+    __syncthreads();
+    const unsigned next = s + buffers - 1;
+    load_tiles(a, next * depth, at, shared.a[next % buffers]);
+    multiply_tiles(shared.a[s % buffers], sum);
+  }
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  write(sum, at, shared, c);
+}
+// [multiply]
+
+// [solve]
+Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  const auto cols = static_cast<unsigned>(problem.cols);
+  DeviceArray<double, 2> a(problem.rows, cols), c(cols, cols);
+  Product product(cols, cols);
+
+  timeline.begin("copy in");
+  a.copy_from(problem.a.data());
+
+  timeline.begin("kernels");
+  const unsigned tiles = (cols + tile - 1) / tile, blocks = tiles * (tiles + 1) / 2;
+  check(
+      cudaFuncSetAttribute(multiply, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)));
+  multiply<<<blocks, dim3(side, side), sizeof(Shared)>>>(a.view(), c.view());
+  check_launch();
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  c.copy_to(product.data());
+  return product;
+}
+// [solve]
+
+}  // namespace ata
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, ata::workload,
+                              {.title = "Double-buffered",
+                               .idea = "Load the next tiles while multiplying",
+                               .reals = ata::reals,
+                               .traffic = ata::traffic,
+                               .solve_f64 = ata::solve});
+}
