@@ -56,6 +56,24 @@ inline std::string compute_capability() {
   return std::to_string(properties.major) + "." + std::to_string(properties.minor);
 }
 
+/// Throws if the GPU is of a lower compute capability than `major`.`minor`, and so has no `what`.
+/// \throws NotAvailable
+inline void require_capability(int major, int minor, const std::string& what) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, 0));
+  if (properties.major * 100 + properties.minor < major * 100 + minor)
+    throw NotAvailable("this stage needs a GPU with " + what + " (compute capability " +
+                       std::to_string(major) + "." + std::to_string(minor) +
+                       " or later), and this one is of " + compute_capability());
+}
+
+/// The number of multiprocessors of the GPU.
+inline unsigned processors() {
+  int count = 0;
+  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0));
+  return static_cast<unsigned>(count);
+}
+
 /// A dense row-major array in device memory; poisoned with bytes 0xFF, which are NaN, when it is
 /// made.
 template <typename T, std::size_t rank>
