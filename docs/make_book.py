@@ -181,13 +181,17 @@ def copy_mathjax(target):
             shutil.copy(source, target / part)
 
 
-def reading_order(workloads):
-    """Label and title of every page, in the order in which they are read."""
-    order = [("index", "Staircase"), ("how_to_read", "How to read a stage")]
-    for name, of_workload in workloads.items():
-        order.append((name, name.replace("_", " ").capitalize()))
-        order += [(stage.page, stage.heading) for stage in of_workload]
-    return order + [("cuda_on_cpu", "The CPU device"), ("harness", "The harness")]
+def reading_order(root, workloads):
+    """Label and title of every page, in the order in which the main page leads to them."""
+    pages = [page for pattern in ("docs/pages/*.md", "stages/*/README.md", "common/*/README.md")
+             for page in root.glob(pattern)]
+    headings = (re.match(r"# (.+) \{#(\w+)\}", page.read_text()) for page in pages)
+    titles = {heading[2]: heading[1] for heading in headings}
+    order = [("index", titles["mainpage"])]
+    for label in stages.labels_on_main_page(root):
+        order.append((label, titles[label]))
+        order += [(stage.page, stage.heading) for stage in workloads.get(label, [])]
+    return order
 
 
 def link_pages(directory, order):
@@ -238,7 +242,7 @@ def main(root, output, stamp, depfile, version):
         shutil.rmtree(final, ignore_errors=True)
         return status
     copy_mathjax(work / "html" / "mathjax")
-    link_pages(work / "html", reading_order(workloads))
+    link_pages(work / "html", reading_order(root, workloads))
     shutil.rmtree(final, ignore_errors=True)
     (work / "html").rename(final)
     write_depfile(root, stamp, depfile)

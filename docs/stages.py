@@ -44,6 +44,11 @@ def what_it_says(source, field):
     return match[1]
 
 
+def labels_on_main_page(root):
+    """The pages that the main page leads to, workloads among them, in reading order."""
+    return re.findall(r"\\subpage (\w+)", (root / "docs" / "pages" / "mainpage.md").read_text())
+
+
 def find_stages(root):
     """The stages by workload, in reading order."""
     workloads = {}

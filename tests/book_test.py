@@ -42,7 +42,9 @@ class Page(html.parser.HTMLParser):
 
 
 PAGES = {path.name: Page(path) for path in HTML.glob("*.html")}
-STAGES = sorted(ROOT.glob("stages/*/[0-9][0-9]_*"))
+LABELS = stages.labels_on_main_page(ROOT)
+STAGES = sorted(ROOT.glob("stages/*/[0-9][0-9]_*"),
+                key=lambda stage: (LABELS.index(stage.parent.name), stage.name))
 
 
 def is_external(link):
@@ -210,8 +212,8 @@ def plots_of_nothing():
 
 def missing_from_sidebar():
     """Stages that the sidebar does not list, or lists out of order."""
-    trees = {directory.parent.name for directory in STAGES}
-    tree = "".join((HTML / f"{name}.js").read_text() for name in sorted(trees))
+    trees = dict.fromkeys(directory.parent.name for directory in STAGES)
+    tree = "".join((HTML / f"{name}.js").read_text() for name in trees)
     pages = [f'"{directory.parent.name}_{directory.name}.html"' for directory in STAGES]
     places = [tree.find(page) for page in pages]
     if -1 in places:
@@ -227,8 +229,12 @@ def unreached_pages():
         order.append(page)
         match = re.search(r'rel="next" href="([^"]+)"', (HTML / page).read_text())
         page = match and match[1]
-    wanted = [f"{directory.parent.name}_{directory.name}.html" for directory in STAGES]
-    if [name for name in order if name in wanted] != wanted:
+    wanted = ["index.html"]
+    for label in LABELS:
+        wanted.append(f"{label}.html")
+        wanted += [f"{label}_{directory.name}.html" for directory in STAGES
+                   if directory.parent.name == label]
+    if order != wanted:
         yield f"the order is {order}"
     backwards = [re.search(r'rel="prev" href="([^"]+)"', (HTML / name).read_text()) for name in order]
     if [match and match[1] for match in backwards] != [None] + order[:-1]:

@@ -140,31 +140,74 @@ TEST_P(Threads, InAnyNumberSolve) {
 
 INSTANTIATE_TEST_SUITE_P(TestCases, Threads, testing::ValuesIn(test_cases()), name_of_case);
 
+/// The input that the program reads, as `--describe` tells.
+struct Input {
+  explicit Input(const json& json)
+      : rank(json.at("rank")),
+        min(json.at("min")),
+        max(json.at("max")),
+        typical(json.at("typical")) {}
+
+  /// The least value that tests draw; the greatest is `typical`.
+  double least() const { return std::max(min, -typical); }
+  /// The shape of a single row of so many elements.
+  std::vector<std::size_t> row(std::size_t elements) const {
+    std::vector<std::size_t> shape(rank, 1);
+    shape.back() = elements;
+    return shape;
+  }
+
+  std::size_t rank;
+  double min, max, typical;
+};
+
+const Input& input() {
+  static const Input input(description().at("input"));
+  return input;
+}
+
+/// An array that the program reads as its input, with extents up to 40. Of several dimensions, the
+/// first is 1 in draw 1 and the last in draw 3.
+NpyArray random_input(std::mt19937_64& random, int draw) {
+  std::vector<std::size_t> shape(input().rank);
+  std::size_t size = 1;
+  for (std::size_t& extent : shape) extent = 1 + random() % 40;
+  if (input().rank > 1 && draw % 2 == 1) (draw == 1 ? shape.front() : shape.back()) = 1;
+  for (const std::size_t extent : shape) size *= extent;
+  std::uniform_real_distribution<double> value(input().least(), input().typical);
+  std::vector<double> values(size);
+  for (double& v : values) v = value(random);
+  return {shape, values};
+}
+
+/// Numbers of the problem, a little above the least that are allowed.
+json random_sizes(std::mt19937_64& random) {
+  json parameters = json::object();
+  for (const auto& parameter : description().at("parameters")) {
+    if (parameter.at("type") != "integer") continue;
+    const long min = parameter.at("min").get<long>(), max = parameter.at("max").get<long>();
+    parameters[parameter.at("name")] = std::min(max, min + static_cast<long>(random() % 60));
+  }
+  return parameters;
+}
+
 class RandomProblem : public OnItsDevice<testing::Test> {};
 
 TEST_F(RandomProblem, MatchesStageZeroOnRandomSizesAndInputs) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
   std::mt19937_64 random(seed);
-  const json& input = description().at("input");
-  ASSERT_EQ(input.at("rank"), 1) << "draw the sizes of inputs of this rank here";
-  for (int draw = 0; draw < 8; ++draw) {
-    json parameters = json::object();
-    for (const auto& parameter : description().at("parameters"))
-      if (parameter.at("type") == "integer" && draw % 2 == 0)
-        parameters[parameter.at("name")] =
-            parameter.at("min").get<long>() + static_cast<long>(random() % 60);
-    Arguments arguments = settings_of(parameters);
+  for (int draw = 0; draw < 4; ++draw) {
     const Directory directory;
-    if (draw % 2 == 1) {
-      std::uniform_real_distribution<double> value(input.at("min"), input.at("typical"));
-      std::vector<double> values(1 + random() % 40);
-      for (double& v : values) v = value(random);
-      write_npy(directory / "input.npy", {{values.size()}, values});
-      arguments = {"--dataset", "tiny", "--input", directory / "input.npy"};
+    const NpyArray array = random_input(random, draw);
+    write_npy(directory / "input.npy", array);
+    for (const Arguments& arguments :
+         {settings_of(random_sizes(random)),
+          Arguments{"--dataset", "tiny", "--input", directory / "input.npy"}}) {
+      SCOPED_TRACE(
+          fmt::format("{}, input ({})", fmt::join(arguments, " "), fmt::join(array.shape, ", ")));
+      for (const auto& precision : precisions()) expect_match(arguments, precision);
     }
-    SCOPED_TRACE(fmt::format("{}", fmt::join(arguments, " ")));
-    for (const auto& precision : precisions()) expect_match(arguments, precision);
   }
 }
 
@@ -320,32 +363,41 @@ TEST(Needs, ThatAreNotThereAreNotAvailable) {
 
 TEST(BadInput, InTheInputFileIsRefused) {
   const Directory directory;
-  const auto input = [&](const std::string& name) { return run({"--input", directory / name}); };
-  expect_refusal(input("missing.npy"), 2, {"missing.npy", "does not exist"});
+  const auto refuses = [&](const std::string& name, std::vector<std::string> fragments) {
+    fragments.push_back(name);
+    expect_refusal(run({"--input", directory / name}), 2, fragments);
+  };
+  refuses("missing.npy", {"does not exist"});
   expect_refusal(run({"--input", "/"}), 2, {"'/'", "not a regular file"});
 
   write_text(directory / "text.npy", "these are no numbers");
-  expect_refusal(input("text.npy"), 2, {"text.npy", "not a .npy file"});
+  refuses("text.npy", {"not a .npy file"});
 
-  write_npy(directory / "good.npy", {{3}, std::vector<double>{0.01, 0.02, 0.03}});
+  const double good_value = (input().least() + input().typical) / 2;
+  write_npy(directory / "good.npy", {input().row(3), std::vector<double>(3, good_value)});
   std::ifstream good(directory / "good.npy", std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(good), {}};
   for (const std::size_t length : {0ul, 5ul, 9ul, 60ul, 128ul, bytes.size() - 1}) {
     write_text(directory / "short.npy", bytes.substr(0, length));
-    expect_refusal(input("short.npy"), 2, {"short.npy"});
+    refuses("short.npy", {});
   }
   write_text(directory / "long.npy", bytes + "x");
-  expect_refusal(input("long.npy"), 2, {"long.npy", "more than its shape says"});
+  refuses("long.npy", {"more than its shape says"});
 
-  write_npy(directory / "whole.npy", {{2}, std::vector<std::int32_t>{1, 2}});
-  expect_refusal(input("whole.npy"), 2, {"whole.npy", "'<i4'", "<f8"});
-  write_npy(directory / "flat.npy", {{1, 1, 1, 1}, std::vector<double>{0.01}});
-  expect_refusal(input("flat.npy"), 2, {"flat.npy", "dimensions"});
-  write_npy(directory / "empty.npy", {{0}, std::vector<double>{}});
-  expect_refusal(input("empty.npy"), 2, {"empty.npy", "empty"});
-  for (const double value : {std::nan(""), double{INFINITY}, -1.0}) {
-    write_npy(directory / "bad.npy", {{2}, std::vector<double>{0.01, value}});
-    expect_refusal(input("bad.npy"), 2, {"bad.npy", "element 1", "from"});
+  write_npy(directory / "whole.npy", {input().row(2), std::vector<std::int32_t>{1, 2}});
+  refuses("whole.npy", {"'<i4'", "<f8"});
+  for (const std::size_t rank : {input().rank - 1, input().rank + 1}) {
+    write_npy(directory / "rank.npy",
+              {std::vector<std::size_t>(rank, 1), std::vector<double>{good_value}});
+    refuses("rank.npy", {fmt::format("{} dimensions", rank)});
+  }
+  write_npy(directory / "empty.npy", {input().row(0), std::vector<double>{}});
+  refuses("empty.npy", {"empty"});
+  for (const double value :
+       {std::nan(""), double{INFINITY}, input().min - std::abs(input().min) - 1,
+        input().max + std::abs(input().max) + 1}) {
+    write_npy(directory / "bad.npy", {input().row(2), std::vector<double>{good_value, value}});
+    refuses("bad.npy", {"element 1", "from"});
   }
 }
 

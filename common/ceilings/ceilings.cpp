@@ -110,10 +110,11 @@ Ceilings measure_ceilings() {
 Ceilings cached_ceilings(bool measure_again) {
   const std::string device = this_machine().name();
   const Json cached = measure_again ? Json() : read_cache(device);
-  const Ceilings ceilings{stored_rates(cached),
-                          stored(cached, "flops_f64_one_core"),
-                          stored(cached, "flops_f32_one_core"),
-                          {}};
+  Ceilings ceilings{stored_rates(cached),
+                    stored(cached, "flops_f64_one_core"),
+                    stored(cached, "flops_f32_one_core"),
+                    {}};
+  ceilings.flops_f64_matrix = ceilings.flops_f64;  // a processor has no tensor cores
   if (whole(ceilings) && ceilings.flops_f64_one > 0 && ceilings.flops_f32_one > 0) return ceilings;
   const Ceilings measured = measure_ceilings();
   write_cache(device, to_json(measured));

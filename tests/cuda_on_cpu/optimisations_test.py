@@ -163,9 +163,9 @@ def sweeps_once(stage):
 def main(directory):
     """Prints one TAP line a promise."""
     checks = []
-    for precision in ("f64", "f32"):
-        for workload in (local_volatility,):
-            name = workload.__name__
+    for workload, precisions in ((local_volatility, ("f64", "f32")),):
+        name = workload.__name__
+        for precision in precisions:
 
             def stage(stage_name, name=name, precision=precision, **changes):
                 program = pathlib.Path(directory, f"{name}-{stage_name}-cpu-analyze")

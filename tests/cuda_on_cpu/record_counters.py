@@ -2,7 +2,7 @@
 
 Usage, on a machine with a GPU: record_counters.py MACHINE REVISION OUTPUT.json PROGRAM...
 
-A program named WORKLOAD-STAGE is a stage: it solves its data set `tiny`, once in each precision.
+A program named WORKLOAD-STAGE is a stage: it solves its data set `tiny`, once in each precision that it offers.
 Any other program runs as it is. The counters of a kernel are summed over its launches. What OUTPUT
 holds of other programs stays.
 """
@@ -46,7 +46,7 @@ def runs_of(program):
     if "-" not in program.name:
         return [(program.name, [])]
     return [(f"{program.name} {precision}", ["--dataset", "tiny", "--precision", precision])
-            for precision in ("f64", "f32")]
+            for precision in json.loads(output_of(program, "--describe"))["precisions"]]
 
 
 def base_name(kernel):

@@ -42,7 +42,7 @@ struct InputFormat {
   std::size_t rank;     ///< number of dimensions
   double min;           ///< the least value allowed
   double max;           ///< the greatest value allowed
-  double typical;       ///< tests draw values from min to this
+  double typical;       ///< tests draw values up to this, from its negative or min if greater
   std::string meaning;  ///< what it holds, for the help text
 };
 
