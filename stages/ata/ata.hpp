@@ -68,7 +68,8 @@ inline double size_of_c(const Problem& problem) {
 /// A multiplication and an addition a row, for each element on the diagonal or above.
 inline staircase::Work work(const Problem& problem, staircase::Precision) {
   return {.flops = size_of_a(problem) * static_cast<double>(problem.cols + 1),
-          .bytes = 8 * (size_of_a(problem) + size_of_c(problem))};
+          .bytes = 8 * (size_of_a(problem) + size_of_c(problem)),
+          .matrix = true};
 }
 
 /// Whatever the order of its sum, an element is at most gamma(rows) (|A|ᵀ|A|) off, where gamma(n) =

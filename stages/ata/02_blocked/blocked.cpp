@@ -130,7 +130,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 int main(int argc, char** argv) {
   return staircase::run_stage(argc, argv, ata::workload,
                               {.title = "Blocked",
-                               .idea = "Tiles of C in registers, panels in caches",
+                               .idea = "Tiles in registers, panels in caches",
                                .reals = ata::reals,
                                .solve_f64 = ata::solve});
 }

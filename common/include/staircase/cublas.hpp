@@ -1,0 +1,35 @@
+/// \file
+/// What yardsticks need to call cuBLAS.
+
+#pragma once
+
+#include <cublas_v2.h>
+
+#include <string>
+
+#include "error.hpp"
+
+namespace staircase {
+
+/// Throws if a call of cuBLAS failed.
+/// \throws Failure with the exit status "the device failed"
+inline void check(cublasStatus_t status) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw Failure(Exit::exhausted,
+                  std::string("the device failed: ") + cublasGetStatusString(status) + " (cuBLAS)");
+}
+
+/// What cuBLAS keeps from call to call.
+class CublasHandle {
+ public:
+  CublasHandle() { check(cublasCreate(&handle_)); }
+  ~CublasHandle() { cublasDestroy(handle_); }
+  CublasHandle(const CublasHandle&) = delete;
+  CublasHandle& operator=(const CublasHandle&) = delete;
+  operator cublasHandle_t() const { return handle_; }
+
+ private:
+  cublasHandle_t handle_{};
+};
+
+}  // namespace staircase

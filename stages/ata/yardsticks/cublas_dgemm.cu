@@ -1,0 +1,53 @@
+/// \file
+/// Yardstick: cuBLAS's general product of matrices, which does not know that C is symmetric.
+///
+/// cuBLAS stores matrices by columns, and takes the rows of A for the columns of Aᵀ.
+
+#include "../ata.hpp"
+
+#include <staircase/cublas.hpp>
+#include <staircase/stage.hpp>
+
+namespace ata {
+
+using staircase::check;
+using staircase::DeviceArray;
+
+/// The numbers that solve() keeps in the memory of the device.
+inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
+
+/// The numbers that the kernels read and write, each once.
+inline double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
+
+// [solve]
+Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  const auto rows = static_cast<int>(problem.rows), cols = static_cast<int>(problem.cols);
+  const staircase::CublasHandle handle;
+  DeviceArray<double, 2> a(rows, cols), c(cols, cols);
+  Product product(cols, cols);
+
+  timeline.begin("copy in");
+  a.copy_from(problem.a.data());
+
+  timeline.begin("kernels");
+  const double one = 1, zero = 0;
+  check(cublasDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, cols, cols, rows, &one, a.view().data(), cols,
+                    a.view().data(), cols, &zero, c.view().data(), cols));
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  c.copy_to(product.data());
+  return product;
+}
+// [solve]
+
+}  // namespace ata
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, ata::workload,
+                              {.title = "cublasDgemm",
+                               .idea = "cuBLAS, a general product",
+                               .reals = ata::reals,
+                               .traffic = ata::traffic,
+                               .solve_f64 = ata::solve});
+}

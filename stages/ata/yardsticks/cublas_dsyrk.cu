@@ -1,0 +1,80 @@
+/// \file
+/// Yardstick: cuBLAS's product of a matrix with its transpose, which computes one triangle of C.
+///
+/// cuBLAS stores matrices by columns, and takes the rows of A for the columns of Aᵀ. The other
+/// triangle is filled in a phase of its own, so that the phase `kernels` is cuBLAS's alone.
+
+#include "../ata.hpp"
+
+#include <staircase/cublas.hpp>
+#include <staircase/stage.hpp>
+
+namespace ata {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::View;
+
+/// The numbers that solve() keeps in the memory of the device.
+inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
+
+/// The numbers that the kernels read and write, each once.
+inline double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
+
+// [mirror]
+constexpr unsigned tile = 32;
+
+/// Copies what lies above the diagonal to where it belongs below, by tiles through shared memory.
+__global__ void mirror(View<double, 2> c) {
+  __shared__ double turned[tile][tile + 1];
+  const unsigned cols = c.extent(1), i0 = blockIdx.y * tile, j0 = blockIdx.x * tile;
+  if (i0 > j0) return;
+  for (unsigned y = threadIdx.y; y < tile; y += blockDim.y)
+    if (i0 + y < cols && j0 + threadIdx.x < cols)
+      turned[threadIdx.x][y] = c(i0 + y, j0 + threadIdx.x);
+  __syncthreads();
+  for (unsigned y = threadIdx.y; y < tile; y += blockDim.y)
+    if (i0 + threadIdx.x < j0 + y && j0 + y < cols)
+      c(j0 + y, i0 + threadIdx.x) = turned[y][threadIdx.x];
+}
+// [mirror]
+
+// [solve]
+Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  const auto rows = static_cast<int>(problem.rows), cols = static_cast<int>(problem.cols);
+  const staircase::CublasHandle handle;
+  DeviceArray<double, 2> a(rows, cols), c(cols, cols);
+  Product product(cols, cols);
+
+  timeline.begin("copy in");
+  a.copy_from(problem.a.data());
+
+  timeline.begin("kernels");
+  const double one = 1, zero = 0;
+  check(cublasDsyrk(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, cols, rows, &one, a.view().data(),
+                    cols, &zero, c.view().data(), cols));
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("mirror");
+  const unsigned tiles = (static_cast<unsigned>(cols) + tile - 1) / tile;
+  mirror<<<dim3(tiles, tiles), dim3(tile, 8)>>>(c.view());
+  check_launch();
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  c.copy_to(product.data());
+  return product;
+}
+// [solve]
+
+}  // namespace ata
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, ata::workload,
+                              {.title = "cublasDsyrk",
+                               .idea = "cuBLAS, one triangle, then mirrored",
+                               .reals = ata::reals,
+                               .traffic = ata::traffic,
+                               .solve_f64 = ata::solve});
+}

@@ -1,0 +1,50 @@
+/// \file
+/// Yardstick: OpenBLAS's product of a matrix with its transpose, which computes one triangle of C.
+///
+/// The other triangle is filled in a phase of its own, so that the phase `kernels` is OpenBLAS's
+/// alone.
+
+#include "../ata.hpp"
+
+#include <cblas.h>
+
+#include <staircase/stage.hpp>
+
+namespace ata {
+
+using staircase::View;
+
+/// The numbers that solve() keeps in memory.
+inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
+
+// [mirror]
+/// Copies what lies above the diagonal to where it belongs below.
+void mirror(View<double, 2> c) {
+  const std::size_t cols = c.extent(0);
+  for (std::size_t i = 0; i < cols; ++i)
+    for (std::size_t j = 0; j < i; ++j) c(i, j) = c(j, i);
+}
+// [mirror]
+
+// [solve]
+Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  Product c(problem.cols, problem.cols);
+  timeline.begin("kernels");
+  const auto rows = static_cast<blasint>(problem.rows), cols = static_cast<blasint>(problem.cols);
+  cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, cols, rows, 1, problem.a.data(), cols, 0,
+              c.data(), cols);
+  timeline.begin("mirror");
+  mirror(c);
+  return c;
+}
+// [solve]
+
+}  // namespace ata
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, ata::workload,
+                              {.title = "OpenBLAS dsyrk",
+                               .idea = "OpenBLAS, one triangle, then mirrored",
+                               .reals = ata::reals,
+                               .solve_f64 = ata::solve});
+}
