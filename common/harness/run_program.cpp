@@ -22,6 +22,7 @@ namespace {
 struct Repeat {
   double seconds;
   std::vector<PhaseTotal> phases;
+  std::string remark;
 };
 
 double needed_memory(const StageProgram& program, Precision precision) {
@@ -87,6 +88,7 @@ Json record(const StageProgram& program, const std::string& dataset, const Stage
     Json phases = Json::object();
     for (const auto& phase : repeat.phases) phases[phase.name] = phase.seconds;
     repeats_json.push_back({{"seconds", repeat.seconds}, {"phases", phases}});
+    if (!repeat.remark.empty()) repeats_json.back()["remark"] = repeat.remark;
   }
   const std::string input = std::filesystem::path(options.input).filename();
   return {{"workload", names.workload},
@@ -130,6 +132,7 @@ std::string summary_text(const StageProgram& program, const std::string& dataset
     text +=
         fmt::format("\n  {:<22} {:10.6f} s", repeats[0].phases[p].name, summarise(phase).median);
   }
+  if (!repeats[0].remark.empty()) text += "\nremark    " + repeats[0].remark;
   return text +
          fmt::format("\nsolution  ({}):{}\n", fmt::join(solution.shape, ", "), beginning(solution));
 }
@@ -175,7 +178,7 @@ void run(int argc, char** argv, const StageProgram& program) {
     timeline.end();
     const double seconds = timeline.now();
     check_finite(solution);
-    if (r >= 0) repeats.push_back({seconds, timeline.totals()});
+    if (r >= 0) repeats.push_back({seconds, timeline.totals(), timeline.remark()});
   }
 
   std::vector<double> samples;

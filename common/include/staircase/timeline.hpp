@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace staircase {
@@ -37,6 +38,10 @@ class Timeline {
   /// Ends the current phase, if there is one.
   void end();
 
+  /// Says what a reader of the times should know: that a stage could not do what it is for, say.
+  void remark(std::string sentence) { remark_ = std::move(sentence); }
+  const std::string& remark() const { return remark_; }
+
   /// Seconds since the timeline was made.
   double now() const;
 
@@ -48,6 +53,7 @@ class Timeline {
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::vector<Span> spans_;
+  std::string remark_;
   bool open_ = false;  // whether the last span is still going on
 };
 

@@ -1,0 +1,142 @@
+/// \file
+/// Copies of contiguous bytes into shared memory by the copy engine of the GPU, and barriers that
+/// wait for them. They need compute capability 9.0 or later.
+
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace staircase {
+
+/// A barrier in shared memory on which threads arrive and bytes are waited for (PTX: mbarrier).
+///
+/// Its phases are numbered from 0. A phase ends when as many threads have arrived as init() said
+/// and all bytes that they expect have come; the next one begins with that.
+class TransferBarrier {
+ public:
+  /// Called by one thread, before a fence_barriers() and a __syncthreads().
+  __device__ void init(unsigned arrivals);
+
+  /// Arrives, behind all that this thread has read and written.
+  __device__ void arrive();
+
+  /// Arrives, and lets the phase end only after so many bytes have come by bulk_copy().
+  __device__ void arrive_and_expect(unsigned bytes);
+
+  /// Waits until a phase of this parity (0 or 1) has ended that is no older than the one before
+  /// the current: wait(1) on a fresh barrier returns at once.
+  __device__ void wait(unsigned parity);
+
+ private:
+  friend __device__ void bulk_copy(void* shared, const void* global, unsigned bytes,
+                                   TransferBarrier& barrier);
+#ifdef STAIRCASE_CUDA_ON_CPU
+  void take(unsigned count) {
+    __threadfence();
+    if (atomicSub(&pending_, count) == count) {
+      pending_ = arrivals_;
+      __threadfence();
+      atomicAdd(&phase_, 1u);
+    }
+  }
+
+  unsigned arrivals_;  // of threads in a phase
+  unsigned pending_;   // arrivals and bytes until the phase ends
+  unsigned phase_;
+#else
+  __device__ unsigned address() const {
+    return static_cast<unsigned>(__cvta_generic_to_shared(&state_));
+  }
+
+  std::uint64_t state_;
+#endif
+};
+
+/// Starts to copy bytes from global into shared memory, both aligned to 16 bytes and a multiple of
+/// 16; the current phase of `barrier` does not end before the bytes have come that it expects.
+__device__ void bulk_copy(void* shared, const void* global, unsigned bytes,
+                          TransferBarrier& barrier);
+
+/// Lets the copy engine see fresh barriers.
+__device__ void fence_barriers();
+
+#ifdef STAIRCASE_CUDA_ON_CPU
+// The bytes are there before the call returns, and before the barrier counts them.
+
+inline void TransferBarrier::init(unsigned arrivals) {
+  arrivals_ = pending_ = arrivals;
+  phase_ = 0;
+}
+
+inline void TransferBarrier::arrive() { take(1); }
+
+inline void TransferBarrier::arrive_and_expect(unsigned bytes) {
+  atomicAdd(&pending_, bytes);
+  take(1);
+}
+
+inline void TransferBarrier::wait(unsigned parity) {
+  while (atomicAdd(&phase_, 0u) % 2 == parity) __nanosleep(100);
+  __threadfence();
+}
+
+inline void bulk_copy(void* shared, const void* global, unsigned bytes, TransferBarrier& barrier) {
+  auto* to = static_cast<uint4*>(shared);
+  const auto* from = static_cast<const uint4*>(global);
+  for (unsigned i = 0; i < bytes / sizeof(uint4); ++i) to[i] = from[i];
+  barrier.take(bytes);
+}
+
+inline void fence_barriers() {}
+#else
+__device__ inline void TransferBarrier::init(unsigned arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
+               :
+               : "r"(address()), "r"(arrivals)
+               : "memory");
+}
+
+__device__ inline void TransferBarrier::arrive() {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(address()) : "memory");
+}
+
+__device__ inline void TransferBarrier::arrive_and_expect(unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+               :
+               : "r"(address()), "r"(bytes)
+               : "memory");
+}
+
+__device__ inline void TransferBarrier::wait(unsigned parity) {
+  unsigned ended;
+  do {
+    asm volatile(
+        "{\n"
+        ".reg .pred ended;\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
+        "selp.u32 %0, 1, 0, ended;\n"
+        "}"
+        : "=r"(ended)
+        : "r"(address()), "r"(parity)
+        : "memory");
+  } while (ended == 0);
+}
+
+__device__ inline void bulk_copy(void* shared, const void* global, unsigned bytes,
+                                 TransferBarrier& barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+      :
+      : "r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+        "l"(__cvta_generic_to_global(global)), "r"(bytes), "r"(barrier.address())
+      : "memory");
+}
+
+__device__ inline void fence_barriers() {
+  asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
+}
+#endif
+
+}  // namespace staircase

@@ -1,0 +1,129 @@
+/// \file
+/// Products of matrices of bytes by a warpgroup, four warps together, straight from shared memory.
+///
+/// The matrices lie in shared memory as the tensor cores like to read them: a row has 128 bytes, at
+/// an address that is a multiple of 1024 for row 0, and its eight chunks of 16 bytes change places
+/// from row to row (place_in_rows()). The tensor cores of compute capability 9.0 alone have these
+/// instructions; they are there in code for sm_90a.
+
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace staircase {
+
+/// Where byte k of row i lies in such a matrix: "128-byte swizzle" of the PTX ISA, section
+/// "Asynchronous warpgroup level matrix shared memory layout".
+constexpr __host__ __device__ unsigned place_in_rows(unsigned i, unsigned k) {
+  return 128 * i + 16 * (k / 16 ^ i % 8) + k % 16;
+}
+
+/// The place of number `index` of 128 that a thread holds of a product of 64 × 256.
+struct WarpgroupPlace {
+  unsigned row, column;
+};
+constexpr __host__ __device__ WarpgroupPlace place_in_warpgroup(unsigned thread, unsigned index) {
+  return {thread / 32 * 16 + thread % 32 / 4 + index / 2 % 2 * 8,
+          index / 4 * 8 + thread % 4 * 2 + index % 2};
+}
+
+/// Comes before a batch of products: what was written to their sums is done.
+__device__ void wgmma_begin();
+
+/// Closes a batch of products.
+__device__ void wgmma_commit();
+
+/// Waits for all batches but the last `pending` ones.
+template <int pending>
+__device__ void wgmma_wait();
+
+/// c += a bᵀ over the 32 bytes of each row from byte k0 on, for a of 64 rows and b of 256 rows. The
+/// threads of a warpgroup call it together; c is theirs again behind wgmma_wait().
+__device__ void wgmma_s8_m64n256k32(std::int32_t (&c)[128], const std::int8_t* a,
+                                    const std::int8_t* b, unsigned k0);
+
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+// Code for other GPUs is compiled, too, but never launched.
+__device__ inline void wgmma_begin() { __trap(); }
+__device__ inline void wgmma_commit() {}
+template <int>
+__device__ void wgmma_wait() {}
+__device__ inline void wgmma_s8_m64n256k32(std::int32_t (&)[128], const std::int8_t*,
+                                           const std::int8_t*, unsigned) {}
+#elif defined(STAIRCASE_CUDA_ON_CPU)
+inline void wgmma_begin() {}
+inline void wgmma_commit() {}
+template <int pending>
+void wgmma_wait() {}
+
+inline void wgmma_s8_m64n256k32(std::int32_t (&c)[128], const std::int8_t* a, const std::int8_t* b,
+                                unsigned k0) {
+  for (unsigned index = 0; index < 128; ++index) {
+    const auto [row, column] = place_in_warpgroup(threadIdx.x % 128, index);
+    for (unsigned k = k0; k < k0 + 32; ++k)
+      c[index] += a[place_in_rows(row, k)] * b[place_in_rows(column, k)];
+  }
+}
+#else
+__device__ inline void wgmma_begin() { asm volatile("wgmma.fence.sync.aligned;" : : : "memory"); }
+
+__device__ inline void wgmma_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
+}
+
+template <int pending>
+__device__ void wgmma_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(pending) : "memory");
+}
+
+/// What the instruction wants to know of a matrix: its address, 1024 bytes from eight rows to the
+/// next eight, and the kind of swizzle.
+__device__ inline std::uint64_t wgmma_descriptor(const std::int8_t* matrix) {
+  const std::uint64_t address = __cvta_generic_to_shared(matrix);
+  return (address & 0x3FFFF) >> 4 | std::uint64_t{1} << 16 | std::uint64_t{1024 >> 4} << 32 |
+         std::uint64_t{1} << 62;
+}
+
+__device__ inline void wgmma_s8_m64n256k32(std::int32_t (&c)[128], const std::int8_t* a,
+                                           const std::int8_t* b, unsigned k0) {
+  asm volatile(
+      "{\n"
+      ".reg .pred add;\n"
+      "setp.ne.b32 add, 1, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n256k32.s32.s8.s8 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
+      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
+      "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, "
+      "%127}, %128, %129, add;\n"
+      "}"
+      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3]), "+r"(c[4]), "+r"(c[5]), "+r"(c[6]),
+        "+r"(c[7]), "+r"(c[8]), "+r"(c[9]), "+r"(c[10]), "+r"(c[11]), "+r"(c[12]), "+r"(c[13]),
+        "+r"(c[14]), "+r"(c[15]), "+r"(c[16]), "+r"(c[17]), "+r"(c[18]), "+r"(c[19]), "+r"(c[20]),
+        "+r"(c[21]), "+r"(c[22]), "+r"(c[23]), "+r"(c[24]), "+r"(c[25]), "+r"(c[26]), "+r"(c[27]),
+        "+r"(c[28]), "+r"(c[29]), "+r"(c[30]), "+r"(c[31]), "+r"(c[32]), "+r"(c[33]), "+r"(c[34]),
+        "+r"(c[35]), "+r"(c[36]), "+r"(c[37]), "+r"(c[38]), "+r"(c[39]), "+r"(c[40]), "+r"(c[41]),
+        "+r"(c[42]), "+r"(c[43]), "+r"(c[44]), "+r"(c[45]), "+r"(c[46]), "+r"(c[47]), "+r"(c[48]),
+        "+r"(c[49]), "+r"(c[50]), "+r"(c[51]), "+r"(c[52]), "+r"(c[53]), "+r"(c[54]), "+r"(c[55]),
+        "+r"(c[56]), "+r"(c[57]), "+r"(c[58]), "+r"(c[59]), "+r"(c[60]), "+r"(c[61]), "+r"(c[62]),
+        "+r"(c[63]), "+r"(c[64]), "+r"(c[65]), "+r"(c[66]), "+r"(c[67]), "+r"(c[68]), "+r"(c[69]),
+        "+r"(c[70]), "+r"(c[71]), "+r"(c[72]), "+r"(c[73]), "+r"(c[74]), "+r"(c[75]), "+r"(c[76]),
+        "+r"(c[77]), "+r"(c[78]), "+r"(c[79]), "+r"(c[80]), "+r"(c[81]), "+r"(c[82]), "+r"(c[83]),
+        "+r"(c[84]), "+r"(c[85]), "+r"(c[86]), "+r"(c[87]), "+r"(c[88]), "+r"(c[89]), "+r"(c[90]),
+        "+r"(c[91]), "+r"(c[92]), "+r"(c[93]), "+r"(c[94]), "+r"(c[95]), "+r"(c[96]), "+r"(c[97]),
+        "+r"(c[98]), "+r"(c[99]), "+r"(c[100]), "+r"(c[101]), "+r"(c[102]), "+r"(c[103]),
+        "+r"(c[104]), "+r"(c[105]), "+r"(c[106]), "+r"(c[107]), "+r"(c[108]), "+r"(c[109]),
+        "+r"(c[110]), "+r"(c[111]), "+r"(c[112]), "+r"(c[113]), "+r"(c[114]), "+r"(c[115]),
+        "+r"(c[116]), "+r"(c[117]), "+r"(c[118]), "+r"(c[119]), "+r"(c[120]), "+r"(c[121]),
+        "+r"(c[122]), "+r"(c[123]), "+r"(c[124]), "+r"(c[125]), "+r"(c[126]), "+r"(c[127])
+      : "l"(wgmma_descriptor(a + k0)), "l"(wgmma_descriptor(b + k0)));
+}
+#endif
+
+}  // namespace staircase
