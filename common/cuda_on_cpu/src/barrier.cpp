@@ -48,6 +48,8 @@ unsigned arrive(BarrierState* state, unsigned count, bool drop) {
   return phase;
 }
 
+void expect(BarrierState* state, unsigned count) { state->missing += count; }
+
 void wait(BarrierState* state, unsigned phase) {
   wait_at(state, phase, __builtin_return_address(0));
 }

@@ -246,6 +246,7 @@ void prepare(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank) {
                                   0,
                                   0,
                                   lanes,
+                                  0,
                                   0};
   }
   const auto builtin = [](dim3 d) { return Builtin{d.x, d.y, d.z}; };

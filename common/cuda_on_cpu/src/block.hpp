@@ -90,6 +90,7 @@ struct Warp {
   unsigned pending;
   unsigned running;     ///< number of lanes that neither wait nor have finished
   std::uint32_t epoch;  ///< number of operations that ordered memory within the warp
+  std::uint32_t clock;  ///< of the block, at the last of them
 };
 
 /// Threads in the order in which they wait.

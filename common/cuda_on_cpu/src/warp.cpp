@@ -45,10 +45,12 @@ unsigned complete(Warp& warp, const Thread& thread) {
   if (details_of(thread).combine != nullptr) details_of(thread).combine(records);
   warp.waiting &= ~lanes;
   if (thread.orders_memory) {
-    if (lanes == (warp.lanes & ~warp.finished))
+    if (lanes == (warp.lanes & ~warp.finished)) {
       ++warp.epoch;
-    else
+      warp.clock = block->clock++;
+    } else {
       analysis::lanes_ordered(warp, lanes);
+    }
   }
   return lanes;
 }

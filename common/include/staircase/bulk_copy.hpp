@@ -8,6 +8,10 @@
 
 #include <cstdint>
 
+#ifdef STAIRCASE_CUDA_ON_CPU
+#include <cuda/barrier>
+#endif
+
 namespace staircase {
 
 /// A barrier in shared memory on which threads arrive and bytes are waited for (PTX: mbarrier).
@@ -33,18 +37,7 @@ class TransferBarrier {
   friend __device__ void bulk_copy(void* shared, const void* global, unsigned bytes,
                                    TransferBarrier& barrier);
 #ifdef STAIRCASE_CUDA_ON_CPU
-  void take(unsigned count) {
-    __threadfence();
-    if (atomicSub(&pending_, count) == count) {
-      pending_ = arrivals_;
-      __threadfence();
-      atomicAdd(&phase_, 1u);
-    }
-  }
-
-  unsigned arrivals_;  // of threads in a phase
-  unsigned pending_;   // arrivals and bytes until the phase ends
-  unsigned phase_;
+  cuda_on_cpu::BarrierState state_;  // which takes bytes for arrivals
 #else
   __device__ unsigned address() const {
     return static_cast<unsigned>(__cvta_generic_to_shared(&state_));
@@ -63,30 +56,27 @@ __device__ void bulk_copy(void* shared, const void* global, unsigned bytes,
 __device__ void fence_barriers();
 
 #ifdef STAIRCASE_CUDA_ON_CPU
-// The bytes are there before the call returns, and before the barrier counts them.
+// The bytes are there before the call returns.
 
 inline void TransferBarrier::init(unsigned arrivals) {
-  arrivals_ = pending_ = arrivals;
-  phase_ = 0;
+  cuda_on_cpu::init_barrier(&state_, arrivals);
 }
 
-inline void TransferBarrier::arrive() { take(1); }
+inline void TransferBarrier::arrive() { cuda_on_cpu::arrive(&state_, 1, false); }
 
 inline void TransferBarrier::arrive_and_expect(unsigned bytes) {
-  atomicAdd(&pending_, bytes);
-  take(1);
+  cuda_on_cpu::expect(&state_, bytes);
+  cuda_on_cpu::arrive(&state_, 1, false);
 }
 
 inline void TransferBarrier::wait(unsigned parity) {
-  while (atomicAdd(&phase_, 0u) % 2 == parity) __nanosleep(100);
-  __threadfence();
+  cuda_on_cpu::wait_for_parity(&state_, parity == 1);
 }
 
 inline void bulk_copy(void* shared, const void* global, unsigned bytes, TransferBarrier& barrier) {
-  auto* to = static_cast<uint4*>(shared);
   const auto* from = static_cast<const uint4*>(global);
-  for (unsigned i = 0; i < bytes / sizeof(uint4); ++i) to[i] = from[i];
-  barrier.take(bytes);
+  for (unsigned i = 0; i < bytes / sizeof(uint4); ++i) static_cast<uint4*>(shared)[i] = from[i];
+  cuda_on_cpu::arrive(&barrier.state_, bytes, false);
 }
 
 inline void fence_barriers() {}

@@ -35,7 +35,7 @@ __device__ void wgmma_begin();
 /// Closes a batch of products.
 __device__ void wgmma_commit();
 
-/// Waits for all batches but the last `pending` ones.
+/// Waits for all batches but the last `pending` ones that the calling warp took part in.
 template <int pending>
 __device__ void wgmma_wait();
 
@@ -55,16 +55,40 @@ __device__ inline void wgmma_s8_m64n256k32(std::int32_t (&)[128], const std::int
 #elif defined(STAIRCASE_CUDA_ON_CPU)
 inline void wgmma_begin() {}
 inline void wgmma_commit() {}
-template <int pending>
-void wgmma_wait() {}
+template <int>
+void wgmma_wait() {
+  __syncwarp();  // what a lane has waited for, its whole warp has
+}
+
+namespace detail {
+
+/// A thread's share of a product. Its reads are not those of threads on a GPU.
+[[gnu::noinline, gnu::no_sanitize("thread")]] inline void multiply(std::int32_t (&c)[128],
+                                                                   const std::int8_t* a,
+                                                                   const std::int8_t* b,
+                                                                   unsigned k0, unsigned thread) {
+  for (unsigned index = 0; index < 128; ++index) {
+    const auto [row, column] = place_in_warpgroup(thread, index);
+    for (const unsigned k : {k0, k0 + 16}) {
+      const std::int8_t* x = a + place_in_rows(row, k);
+      const std::int8_t* y = b + place_in_rows(column, k);
+      for (unsigned byte = 0; byte < 16; ++byte) c[index] += x[byte] * y[byte];
+    }
+  }
+}
+
+}  // namespace detail
 
 inline void wgmma_s8_m64n256k32(std::int32_t (&c)[128], const std::int8_t* a, const std::int8_t* b,
                                 unsigned k0) {
-  for (unsigned index = 0; index < 128; ++index) {
-    const auto [row, column] = place_in_warpgroup(threadIdx.x % 128, index);
-    for (unsigned k = k0; k < k0 + 32; ++k)
-      c[index] += a[place_in_rows(row, k)] * b[place_in_rows(column, k)];
-  }
+  // What the warpgroup reads together, for the analysis to see: a word of each chunk.
+  const unsigned thread = threadIdx.x % 128, row = thread / 2, k = k0 + thread % 2 * 16;
+  const auto look_at = [](const std::int8_t* chunk) {
+    static_cast<void>(*reinterpret_cast<const volatile int*>(chunk));
+  };
+  look_at(a + place_in_rows(row, k));
+  for (unsigned i = row; i < 256; i += 64) look_at(b + place_in_rows(i, k));
+  detail::multiply(c, a, b, k0, thread);
 }
 #else
 __device__ inline void wgmma_begin() { asm volatile("wgmma.fence.sync.aligned;" : : : "memory"); }

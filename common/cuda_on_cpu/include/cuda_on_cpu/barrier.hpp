@@ -15,6 +15,8 @@ struct BarrierState {
 void init_barrier(BarrierState* state, unsigned expected);
 /// Arrives `count` times; returns the phase to wait for.
 unsigned arrive(BarrierState* state, unsigned count, bool drop);
+/// Lets the current phase end only after so many more arrivals.
+void expect(BarrierState* state, unsigned count);
 void wait(BarrierState* state, unsigned phase);
 /// Waits for the end of the phase whose number is even, or odd.
 void wait_for_parity(BarrierState* state, bool odd);
