@@ -9,9 +9,10 @@ The last word is one of seconds, memory, error, of_limit, of_copy, phase:NAME (o
 and efficiency (of two: the first one's time over the second one's). For a run of a sweep, which
 record_sweep.py writes, WORKLOAD is the recording's name and DATASET the value of the parameter, as in
 `MACHINE local_volatility_over_outer 64 f64 07_interleaved seconds`. `MACHINE ceilings NAME` is a ceiling
-of the processor, `MACHINE ceilings gpu NAME` one of the GPU. `<!-- model -->` marks a number that is
-derived on the page, `<!-- published: SOURCE -->` one from the literature. In a section *The cost*, every
-time and every ratio needs such a comment.
+of the processor, `MACHINE ceilings gpu NAME` one of the GPU; with `MACHINE WORKLOAD ceilings` it is the
+one that was measured when that workload was recorded. `<!-- model -->` marks a number that is derived on
+the page, `<!-- published: SOURCE -->` one from the literature. In a section *The cost*, every time and
+every ratio needs such a comment.
 
 Usage: figures.py --check|--update ROOT
 """
@@ -67,9 +68,11 @@ class Results:
             raise UnknownKey(f"no sweep {name} on {machine} is recorded")
         return self.sweeps[machine, name]
 
-    def ceiling(self, machine, names):
+    def ceiling(self, machine, workload, names):
         """A ceiling of a machine's processor, or of its GPU if the first name says so."""
         for recording in self.machines.get(machine, []):
+            if workload and all(run["workload"] != workload for run in recording["runs"]):
+                continue
             ceilings = recording["ceilings"]
             if names[0] == "gpu":
                 ceilings = ceilings.get("gpu", {})
@@ -81,7 +84,9 @@ class Results:
         """The recorded value that a key names, in SI units."""
         words = key.split()
         if len(words) > 2 and words[1] == "ceilings":
-            return self.ceiling(words[0], words[2:])
+            return self.ceiling(words[0], None, words[2:])
+        if len(words) > 3 and words[2] == "ceilings":
+            return self.ceiling(*words[:2], words[3:])
         if len(words) < 6:
             raise UnknownKey("a key has six words: machine workload dataset precision stage figure")
         stages = words[4].split("/")
