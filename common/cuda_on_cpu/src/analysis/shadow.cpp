@@ -326,10 +326,10 @@ void lanes_ordered(Warp& warp, unsigned lanes) {
 void arrives_at(const void* barrier) {
   Block& b = *block;
   const auto rank = static_cast<std::uint16_t>(b.current->rank);
+  const Warp& warp = *b.current->warp;
   const DeviceAtWork at_work;
   Clocks& now = arrivals()[barrier].now;
   if (!threads_know.empty()) learn(now, thread_knows(rank));
-  const Warp& warp = *b.current->warp;
   if (warp.epoch > 0)  // who arrives does so for its warp, up to where the warp met
     for (unsigned lane = 0; lane < warp_size; ++lane)
       learn(now[rank / warp_size * warp_size + lane], warp.clock);
