@@ -12,6 +12,8 @@
 
 #include <cstdint>
 
+#include "cuda.hpp"
+
 namespace staircase {
 
 /// Where byte k of row i lies in such a matrix: "128-byte swizzle" of the PTX ISA, section
@@ -27,6 +29,13 @@ struct WarpgroupPlace {
 constexpr __host__ __device__ WarpgroupPlace place_in_warpgroup(unsigned thread, unsigned index) {
   return {thread / 32 * 16 + thread % 32 / 4 + index / 2 % 2 * 8,
           index / 4 * 8 + thread % 4 * 2 + index % 2};
+}
+
+/// Whether the GPU has these instructions.
+inline bool has_wgmma() {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, 0));
+  return properties.major == 9 && properties.minor == 0;
 }
 
 /// Comes before a batch of products: what was written to their sums is done.
@@ -63,10 +72,11 @@ void wgmma_wait() {
 namespace detail {
 
 /// A thread's share of a product. Its reads are not those of threads on a GPU.
-[[gnu::noinline, gnu::no_sanitize("thread")]] inline void multiply(std::int32_t (&c)[128],
-                                                                   const std::int8_t* a,
-                                                                   const std::int8_t* b,
-                                                                   unsigned k0, unsigned thread) {
+__attribute__((noinline, no_sanitize("thread"))) inline void multiply(std::int32_t (&c)[128],
+                                                                      const std::int8_t* a,
+                                                                      const std::int8_t* b,
+                                                                      unsigned k0,
+                                                                      unsigned thread) {
   for (unsigned index = 0; index < 128; ++index) {
     const auto [row, column] = place_in_warpgroup(thread, index);
     for (const unsigned k : {k0, k0 + 16}) {

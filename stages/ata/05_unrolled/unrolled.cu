@@ -1,9 +1,8 @@
 /// \file
 /// Stage 05, unrolled: every tile is a full one, so that its loop can be unrolled.
 ///
-/// Changed: loads that would leave A load its first element instead and store a zero: a select
-/// where
-///          there was a branch. The loop over a tile then always has 16 steps, and no test.
+/// Changed: loads that would leave A load its first element instead and store a zero: a select in
+///          place of a branch. The loop over a tile then always has 16 steps, and no test.
 /// Legal:   zeros add nothing to a sum, and elements beyond C are thrown away as before.
 /// Expect:  two loads from shared memory for each multiply-add, and next to no other instruction.
 /// Run:     ./climb ata --stages 04,05

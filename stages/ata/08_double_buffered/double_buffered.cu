@@ -4,9 +4,8 @@
 /// Changed: shared memory holds three pairs of tiles; asynchronous copies (cp.async) fill one while
 ///          another is used, and numbers no longer pass through registers on their way. One barrier
 ///          a step is left.
-/// Legal:   a pair of tiles is overwritten two steps after its last use, behind a barrier that all
-///          threads have passed since; it is used once the thread's own copies have come, and those
-///          of others behind the barrier.
+/// Legal:   a pair of tiles is refilled in the step after its last use, behind the barrier of that
+///          step; it is used once each thread's own copies have come, and behind the barrier.
 /// Expect:  loads from global memory hidden behind arithmetic: bound by the FP64 units.
 /// Run:     ./climb ata --stages 07,08
 /// Next:    09_tensor_core has FP64 units of twice the rate.

@@ -6,9 +6,8 @@
 ///          these loads meet all banks. Tiles come in an order that shares them in the second-level
 ///          cache, and the last ones, too few for all multiprocessors, are cut along the rows of A
 ///          and added up by a second kernel.
-/// Legal:   sums in another order, which is the same every time. An element on the diagonal or
-/// above
-///          is computed once and written twice, so that C is exactly symmetric.
+/// Legal:   sums are in another order, but in the same one every time. Only elements on and above
+///          the diagonal are used, each written twice, so that C is exactly symmetric.
 /// Expect:  twice the rate of the plain FP64 units.
 /// Run:     ./climb ata --stages 08,09
 /// Next:    10_emulated has no use for FP64 units.

@@ -618,7 +618,7 @@ inline bool fits(std::int64_t rows) { return rows < 131072; }
 /// rounding C adds one 2⁻⁵³ more.
 double large_from(std::int64_t rows) {
   const double r = std::sqrt(largest_square / static_cast<double>(rows));
-  return std::sqrt(0x1p54 * (r + 0.25) / static_cast<double>(rows - 1));
+  return std::sqrt(0x1p54 * (r + 0.25) / static_cast<double>(rows - 1)) + 1;
 }
 
 /// The tiles of 128 × 256 that are not wholly below the diagonal, in strips of 6 columns, row by
@@ -712,20 +712,22 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   DeviceArray<double, 2> a(problem.rows, problem.cols), c(problem.cols, problem.cols);
   const OnUnits units(problem);
   std::optional<Emulation> emulation;
-  if (fits(problem.rows)) emulation.emplace(problem);
+  if (!fits(problem.rows))
+    timeline.remark("not emulated: sums of 131072 products of residues or more exceed 32 bits");
+  else if (!staircase::has_wgmma())
+    timeline.remark("not emulated: that needs the tensor cores of compute capability 9.0");
+  else
+    emulation.emplace(problem);
   Product product(problem.cols, problem.cols);
 
   timeline.begin("copy in");
   a.copy_from(problem.a.data());
 
   timeline.begin("kernels");
-  if (!emulation)
-    timeline.remark("not emulated: sums of 131072 products of residues or more exceed 32 bits");
-  const bool done = emulation && multiply_emulated(*emulation, a.view(), c.view());
-  if (emulation && !done)
-    timeline.remark(
-        "not emulated: a column of A has too many numbers that are small beside its others");
-  if (!done) multiply_f64(units, a.view(), c.view());
+  const bool emulated = emulation && multiply_emulated(*emulation, a.view(), c.view());
+  if (emulation && !emulated)
+    timeline.remark("not emulated: too many numbers of a column are small beside its others");
+  if (!emulated) multiply_f64(units, a.view(), c.view());
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");
@@ -742,7 +744,7 @@ int main(int argc, char** argv) {
       {.title = "Emulated",
        .idea = "FP64 from products of bytes",
        .needs = {"FP64 tensor cores of compute capability 9.0"},
-       .note = "multiplies in FP64 from 131072 rows on, and where columns are unsuitable",
+       .note = "multiplies in FP64 where rows are too many or columns unsuitable",
        .reals = ata::reals,
        .traffic = ata::traffic,
        .solve_f64 = ata::solve});
