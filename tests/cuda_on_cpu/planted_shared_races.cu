@@ -4,8 +4,13 @@
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
+#include <cuda/barrier>
+
 #include "planted.cuh"
 #include "resources.cuh"
+
+// A barrier in shared memory is made by init(), and not by its constructor.
+#pragma nv_diag_suppress static_var_with_dynamic_init
 
 namespace {
 
@@ -352,6 +357,44 @@ void run() {
 
 }  // namespace zeroed_too_late
 
+namespace arrival_before_the_warp_has_read {
+
+/// The second warp reads what the first one writes; its lane 0 tells for all of its lanes that they
+/// have read. They must meet behind their reads for that, not before.
+template <bool bug>
+__global__ void pass_on(const int* in, int* out) {
+  __shared__ int buffer[32];
+  __shared__ cuda::barrier<cuda::thread_scope_block> full, empty;
+  const int lane = threadIdx.x % 32;
+  if (threadIdx.x == 0) {
+    init(&full, 32);
+    init(&empty, 1);
+  }
+  __syncthreads();
+  for (int k = 0; k < 4; ++k) {
+    if (threadIdx.x < 32) {
+      if (k > 0) empty.wait_parity((k - 1) % 2 != 0);
+      buffer[lane] = in[k * 32 + lane];  // planted: race
+      (void)full.arrive();
+    } else {
+      full.wait_parity(k % 2 != 0);
+      if (bug) __syncwarp();
+      out[k * 32 + lane] = buffer[31 - lane];
+      if (!bug) __syncwarp();
+      if (lane == 0) (void)empty.arrive();
+    }
+  }
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(4 * 32), out(4 * 32);
+  pass_on<bug><<<1, 64>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace arrival_before_the_warp_has_read
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -378,5 +421,7 @@ int main(int argc, char** argv) {
        {"helper_called_twice", helper_called_twice::run<true>, helper_called_twice::run<false>},
        {"result_read_beside_atomics", result_read_beside_atomics::run<true>,
         result_read_beside_atomics::run<false>},
-       {"zeroed_too_late", zeroed_too_late::run<true>, zeroed_too_late::run<false>}});
+       {"zeroed_too_late", zeroed_too_late::run<true>, zeroed_too_late::run<false>},
+       {"arrival_before_the_warp_has_read", arrival_before_the_warp_has_read::run<true>,
+        arrival_before_the_warp_has_read::run<false>}});
 }
