@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <cuda/barrier>
+#include <staircase/bulk_copy.hpp>
 
 #include "planted.cuh"
 #include "resources.cuh"
@@ -395,6 +396,89 @@ void run() {
 
 }  // namespace arrival_before_the_warp_has_read
 
+constexpr unsigned rounds = 5;
+
+/// A buffer that one thread fills by bulk copies and a warp empties.
+struct Channel {
+  alignas(16) int buffer[32];
+  staircase::TransferBarrier full, empty;
+};
+
+__device__ void init(Channel& channel) {
+  if (threadIdx.x == 0) {
+    channel.full.init(1);
+    channel.empty.init(1);
+    staircase::fence_barriers();
+  }
+  __syncthreads();
+}
+
+__device__ void fill(Channel& channel, const int* in) {
+  channel.full.arrive_and_expect(sizeof(channel.buffer));
+  staircase::bulk_copy(channel.buffer, in, sizeof(channel.buffer), channel.full);
+}
+
+namespace refill_before_the_buffer_is_empty {
+
+/// Does not wait until the last contents of the buffer have been read.
+template <bool bug>
+__global__ void pass_on(const int* in, int* out) {
+  __shared__ Channel channel;
+  init(channel);
+  if (threadIdx.x == 32)
+    for (unsigned k = 0; k < rounds; ++k) {
+      if (!bug) channel.empty.wait((k + 1) % 2);
+      fill(channel, in + k * 32);
+    }
+  if (threadIdx.x < 32)
+    for (unsigned k = 0; k < rounds; ++k) {
+      channel.full.wait(k % 2);
+      out[k * 32 + threadIdx.x] = channel.buffer[31 - threadIdx.x];  // planted: race
+      __syncwarp();
+      if (threadIdx.x == 0) channel.empty.arrive();
+    }
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(32 * rounds), out(32 * rounds);
+  pass_on<bug><<<1, 64>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace refill_before_the_buffer_is_empty
+
+namespace use_before_the_buffer_is_full {
+
+/// Does not wait for the bytes to come.
+template <bool bug>
+__global__ void pass_on(const int* in, int* out) {
+  __shared__ Channel channel;
+  init(channel);
+  if (threadIdx.x == 32)
+    for (unsigned k = 0; k < rounds; ++k) {
+      channel.empty.wait((k + 1) % 2);
+      fill(channel, in + k * 32);
+    }
+  if (threadIdx.x < 32)
+    for (unsigned k = 0; k < rounds; ++k) {
+      if (!bug) channel.full.wait(k % 2);
+      out[k * 32 + threadIdx.x] =
+          channel.buffer[31 - threadIdx.x];  // planted: race or uninitialised read
+      __syncwarp();
+      if (threadIdx.x == 0) channel.empty.arrive();
+    }
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(32 * rounds), out(32 * rounds);
+  pass_on<bug><<<1, 64>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace use_before_the_buffer_is_full
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -423,5 +507,9 @@ int main(int argc, char** argv) {
         result_read_beside_atomics::run<false>},
        {"zeroed_too_late", zeroed_too_late::run<true>, zeroed_too_late::run<false>},
        {"arrival_before_the_warp_has_read", arrival_before_the_warp_has_read::run<true>,
-        arrival_before_the_warp_has_read::run<false>}});
+        arrival_before_the_warp_has_read::run<false>},
+       {"refill_before_the_buffer_is_empty", refill_before_the_buffer_is_empty::run<true>,
+        refill_before_the_buffer_is_empty::run<false>},
+       {"use_before_the_buffer_is_full", use_before_the_buffer_is_full::run<true>,
+        use_before_the_buffer_is_full::run<false>}});
 }
