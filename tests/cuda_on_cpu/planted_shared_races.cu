@@ -2,6 +2,7 @@
 /// Planted bugs: threads of a block that touch its shared memory without waiting for each other.
 
 #include <cooperative_groups.h>
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
 #include <cuda/barrier>
@@ -479,6 +480,62 @@ void run() {
 
 }  // namespace use_before_the_buffer_is_full
 
+namespace barrier_behind_an_asynchronous_copy {
+
+/// Starts to copy into the half that slower threads still read; that the copy is waited for behind
+/// the barrier does not help them.
+template <bool bug>
+__global__ void sum_of_neighbours(const int* in, int* out) {
+  __shared__ int tile[2][threads];
+  const int t = threadIdx.x;
+  int sum = 0;
+  __pipeline_memcpy_async(&tile[0][t], &in[t], sizeof(int));
+  __pipeline_commit();
+  for (int k = 0; k < 4; ++k) {
+    __pipeline_wait_prior(0);
+    if (!bug) __syncthreads();
+    if (k < 3)
+      __pipeline_memcpy_async(&tile[(k + 1) % 2][t],  // planted: race
+                              &in[(k + 1) * threads + t], sizeof(int));
+    __pipeline_commit();
+    if (bug) __syncthreads();
+    sum += tile[k % 2][(t + 1) % threads];  // planted: race
+  }
+  out[t] = sum;
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(4 * threads), out(threads);
+  sum_of_neighbours<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace barrier_behind_an_asynchronous_copy
+
+namespace barrier_without_a_wait_for_the_copy {
+
+/// Meets the others, but the bytes may still be on their way.
+template <bool bug>
+__global__ void reverse(const int* in, int* out) {
+  __shared__ int tile[threads];
+  const int t = threadIdx.x;
+  __pipeline_memcpy_async(&tile[t], &in[t], sizeof(int));
+  __pipeline_commit();
+  if (!bug) __pipeline_wait_prior(0);
+  __syncthreads();
+  out[t] = tile[threads - 1 - t];  // planted: uninitialised read
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(threads), out(threads);
+  reverse<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace barrier_without_a_wait_for_the_copy
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -511,5 +568,9 @@ int main(int argc, char** argv) {
        {"refill_before_the_buffer_is_empty", refill_before_the_buffer_is_empty::run<true>,
         refill_before_the_buffer_is_empty::run<false>},
        {"use_before_the_buffer_is_full", use_before_the_buffer_is_full::run<true>,
-        use_before_the_buffer_is_full::run<false>}});
+        use_before_the_buffer_is_full::run<false>},
+       {"barrier_behind_an_asynchronous_copy", barrier_behind_an_asynchronous_copy::run<true>,
+        barrier_behind_an_asynchronous_copy::run<false>},
+       {"barrier_without_a_wait_for_the_copy", barrier_without_a_wait_for_the_copy::run<true>,
+        barrier_without_a_wait_for_the_copy::run<false>}});
 }
