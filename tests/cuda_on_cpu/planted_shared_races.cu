@@ -2,10 +2,17 @@
 /// Planted bugs: threads of a block that touch its shared memory without waiting for each other.
 
 #include <cooperative_groups.h>
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
+
+#include <cuda/barrier>
+#include <staircase/bulk_copy.hpp>
 
 #include "planted.cuh"
 #include "resources.cuh"
+
+// A barrier in shared memory is made by init(), and not by its constructor.
+#pragma nv_diag_suppress static_var_with_dynamic_init
 
 namespace {
 
@@ -352,6 +359,183 @@ void run() {
 
 }  // namespace zeroed_too_late
 
+namespace arrival_before_the_warp_has_read {
+
+/// The second warp reads what the first one writes; its lane 0 tells for all of its lanes that they
+/// have read. They must meet behind their reads for that, not before.
+template <bool bug>
+__global__ void pass_on(const int* in, int* out) {
+  __shared__ int buffer[32];
+  __shared__ cuda::barrier<cuda::thread_scope_block> full, empty;
+  const int lane = threadIdx.x % 32;
+  if (threadIdx.x == 0) {
+    init(&full, 32);
+    init(&empty, 1);
+  }
+  __syncthreads();
+  for (int k = 0; k < 4; ++k) {
+    if (threadIdx.x < 32) {
+      if (k > 0) empty.wait_parity((k - 1) % 2 != 0);
+      buffer[lane] = in[k * 32 + lane];  // planted: race
+      (void)full.arrive();
+    } else {
+      full.wait_parity(k % 2 != 0);
+      if (bug) __syncwarp();
+      out[k * 32 + lane] = buffer[31 - lane];
+      if (!bug) __syncwarp();
+      if (lane == 0) (void)empty.arrive();
+    }
+  }
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(4 * 32), out(4 * 32);
+  pass_on<bug><<<1, 64>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace arrival_before_the_warp_has_read
+
+constexpr unsigned rounds = 5;
+
+/// A buffer that one thread fills by bulk copies and a warp empties.
+struct Channel {
+  alignas(16) int buffer[32];
+  staircase::TransferBarrier full, empty;
+};
+
+__device__ void init(Channel& channel) {
+  if (threadIdx.x == 0) {
+    channel.full.init(1);
+    channel.empty.init(1);
+    staircase::fence_barriers();
+  }
+  __syncthreads();
+}
+
+__device__ void fill(Channel& channel, const int* in) {
+  channel.full.arrive_and_expect(sizeof(channel.buffer));
+  staircase::bulk_copy(channel.buffer, in, sizeof(channel.buffer), channel.full);
+}
+
+namespace refill_before_the_buffer_is_empty {
+
+/// Does not wait until the last contents of the buffer have been read.
+template <bool bug>
+__global__ void pass_on(const int* in, int* out) {
+  __shared__ Channel channel;
+  init(channel);
+  if (threadIdx.x == 32)
+    for (unsigned k = 0; k < rounds; ++k) {
+      if (!bug) channel.empty.wait((k + 1) % 2);
+      fill(channel, in + k * 32);
+    }
+  if (threadIdx.x < 32)
+    for (unsigned k = 0; k < rounds; ++k) {
+      channel.full.wait(k % 2);
+      out[k * 32 + threadIdx.x] = channel.buffer[31 - threadIdx.x];  // planted: race
+      __syncwarp();
+      if (threadIdx.x == 0) channel.empty.arrive();
+    }
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(32 * rounds), out(32 * rounds);
+  pass_on<bug><<<1, 64>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace refill_before_the_buffer_is_empty
+
+namespace use_before_the_buffer_is_full {
+
+/// Does not wait for the bytes to come.
+template <bool bug>
+__global__ void pass_on(const int* in, int* out) {
+  __shared__ Channel channel;
+  init(channel);
+  if (threadIdx.x == 32)
+    for (unsigned k = 0; k < rounds; ++k) {
+      channel.empty.wait((k + 1) % 2);
+      fill(channel, in + k * 32);
+    }
+  if (threadIdx.x < 32)
+    for (unsigned k = 0; k < rounds; ++k) {
+      if (!bug) channel.full.wait(k % 2);
+      out[k * 32 + threadIdx.x] =
+          channel.buffer[31 - threadIdx.x];  // planted: race or uninitialised read
+      __syncwarp();
+      if (threadIdx.x == 0) channel.empty.arrive();
+    }
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(32 * rounds), out(32 * rounds);
+  pass_on<bug><<<1, 64>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace use_before_the_buffer_is_full
+
+namespace barrier_behind_an_asynchronous_copy {
+
+/// Starts to copy into the half that slower threads still read; that the copy is waited for behind
+/// the barrier does not help them.
+template <bool bug>
+__global__ void sum_of_neighbours(const int* in, int* out) {
+  __shared__ int tile[2][threads];
+  const int t = threadIdx.x;
+  int sum = 0;
+  __pipeline_memcpy_async(&tile[0][t], &in[t], sizeof(int));
+  __pipeline_commit();
+  for (int k = 0; k < 4; ++k) {
+    __pipeline_wait_prior(0);
+    if (!bug) __syncthreads();
+    if (k < 3)
+      __pipeline_memcpy_async(&tile[(k + 1) % 2][t],  // planted: race
+                              &in[(k + 1) * threads + t], sizeof(int));
+    __pipeline_commit();
+    if (bug) __syncthreads();
+    sum += tile[k % 2][(t + 1) % threads];  // planted: race
+  }
+  out[t] = sum;
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(4 * threads), out(threads);
+  sum_of_neighbours<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace barrier_behind_an_asynchronous_copy
+
+namespace barrier_without_a_wait_for_the_copy {
+
+/// Meets the others, but the bytes may still be on their way.
+template <bool bug>
+__global__ void reverse(const int* in, int* out) {
+  __shared__ int tile[threads];
+  const int t = threadIdx.x;
+  __pipeline_memcpy_async(&tile[t], &in[t], sizeof(int));
+  __pipeline_commit();
+  if (!bug) __pipeline_wait_prior(0);
+  __syncthreads();
+  out[t] = tile[threads - 1 - t];  // planted: uninitialised read
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(threads), out(threads);
+  reverse<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace barrier_without_a_wait_for_the_copy
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -378,5 +562,15 @@ int main(int argc, char** argv) {
        {"helper_called_twice", helper_called_twice::run<true>, helper_called_twice::run<false>},
        {"result_read_beside_atomics", result_read_beside_atomics::run<true>,
         result_read_beside_atomics::run<false>},
-       {"zeroed_too_late", zeroed_too_late::run<true>, zeroed_too_late::run<false>}});
+       {"zeroed_too_late", zeroed_too_late::run<true>, zeroed_too_late::run<false>},
+       {"arrival_before_the_warp_has_read", arrival_before_the_warp_has_read::run<true>,
+        arrival_before_the_warp_has_read::run<false>},
+       {"refill_before_the_buffer_is_empty", refill_before_the_buffer_is_empty::run<true>,
+        refill_before_the_buffer_is_empty::run<false>},
+       {"use_before_the_buffer_is_full", use_before_the_buffer_is_full::run<true>,
+        use_before_the_buffer_is_full::run<false>},
+       {"barrier_behind_an_asynchronous_copy", barrier_behind_an_asynchronous_copy::run<true>,
+        barrier_behind_an_asynchronous_copy::run<false>},
+       {"barrier_without_a_wait_for_the_copy", barrier_without_a_wait_for_the_copy::run<true>,
+        barrier_without_a_wait_for_the_copy::run<false>}});
 }

@@ -45,13 +45,25 @@ void different_masks(const Thread& thread, const Thread& other);
 /// Threads of one block met at barriers in different places.
 void different_barriers(const Thread& thread, const Thread& other);
 
-/// What an access does.
-enum Kind : std::uint8_t { read, write, atomic, atomic_compare, volatile_read, volatile_write };
+/// What an access does. An early write is what a copy may do from its start on.
+enum Kind : std::uint8_t {
+  read,
+  write,
+  atomic,
+  atomic_compare,
+  volatile_read,
+  volatile_write,
+  early_write
+};
 
 /// An access that the device's own code makes for a thread, in pieces as wide as a GPU could move
 /// them; `frame` is that of the function that the kernel called.
 void access(const void* address, std::size_t bytes, Kind kind, const void* place,
             const void* frame);
+
+/// The current thread starts a copy into shared memory and will wait for it later: the bytes are
+/// checked, but the access is made and counted when the thread waits.
+void copy_starts(const void* to, std::size_t bytes, const void* place);
 
 /// An access of a copy or of a fill, as operation of a stream.
 void copy_access(const void* address, std::size_t bytes, Kind kind, const Operation& operation);

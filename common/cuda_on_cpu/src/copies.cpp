@@ -8,9 +8,10 @@
 namespace cuda_on_cpu {
 
 void start_copy(void* to, const void* from, std::size_t bytes, std::size_t zeros) {
-  Thread& thread = *block->current;
-  details_of(thread).copies.push_back(
-      {to, from, bytes, zeros, details_of(thread).batches + 1, __builtin_return_address(0)});
+  const void* place = __builtin_return_address(0);
+  Details& details = details_of(*block->current);
+  analysis::copy_starts(to, bytes + zeros, place);
+  details.copies.push_back({to, from, bytes, zeros, details.batches + 1, place});
 }
 
 std::size_t commit_copies() { return ++details_of(*block->current).batches; }

@@ -35,6 +35,7 @@ void arrives_at(const void*) {}
 void phase_ends(const void*) {}
 void has_waited_at(const void*) {}
 void access(const void*, std::size_t, Kind, const void*, const void*) {}
+void copy_starts(const void*, std::size_t, const void*) {}
 void copy_access(const void*, std::size_t, Kind, const Operation&) {}
 void fence() {}
 void allocated(const void*, std::size_t) {}

@@ -138,6 +138,11 @@ SharedPlace shared_place(const char* address) {
   return {};
 }
 
+/// The distance from the beginning of the thread area that an address lies in.
+std::size_t offset_of(const char* address, const SharedPlace& shared) {
+  return static_cast<std::size_t>(address - (shared.thread_area - thread_area_bytes()));
+}
+
 /// What a byte of the thread area is for: a variable, a guard behind one in shared memory, or a
 /// flag by which the compiler notes that a variable was initialised.
 enum class Use : std::uint8_t { variable, guard, flag };
@@ -174,8 +179,7 @@ bool check_shared(const char* address, std::size_t bytes, Kind kind, Place place
                 accessed(kind, bytes) +
                     "of the shared memory of a block that may not have started: the cluster has "
                     "passed no barrier");
-  const auto offset =
-      static_cast<std::size_t>(address - (shared.thread_area - thread_area_bytes()));
+  const std::size_t offset = offset_of(address, shared);
   const Use use = use_of(offset);
   if (use == Use::flag) return false;
   if (use == Use::guard)
@@ -301,6 +305,18 @@ void access(const void* address, std::size_t bytes, Kind kind, const void* place
   // Each piece is an instruction of its own, so that the lanes' pieces meet one by one.
   for (std::size_t done = 0; done < bytes; done += piece)
     check_access(static_cast<const char*>(address) + done, piece, kind, place, frame);
+}
+
+void copy_starts(const void* to, std::size_t bytes, const void* instruction) {
+  const auto* address = static_cast<const char*>(to);
+  const Thread& thread = *block->current;
+  const DeviceAtWork at_work;
+  const SharedPlace shared = shared_place(address);
+  if (bytes == 0 || shared.thread_area == nullptr ||
+      shared.thread_area != shared_place(address + bytes - 1).thread_area)
+    return;
+  check_thread(shared_shadow(shared.thread_area), offset_of(address, shared), bytes, early_write,
+               event_of(early_write, place_of(instruction), thread), Region::shared, thread);
 }
 
 void copy_access(const void* address, std::size_t bytes, Kind kind, const Operation& operation) {

@@ -228,7 +228,7 @@ __attribute__((always_inline)) inline void check_cell(Cell& cell, const Event& n
   const auto bytes = static_cast<std::uint8_t>(first_write ? 0 : cell.write.bytes);
   cell.write = now;
   cell.write.bytes |= bytes;
-  cell.written |= now.bytes;
+  if (kind != early_write) cell.written |= now.bytes;
 }
 
 /// Checks and remembers an access in each cell that it touches. In line, so that the event stays in

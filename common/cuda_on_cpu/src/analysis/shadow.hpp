@@ -80,7 +80,7 @@ inline Event event_of(Kind kind, Place place, const Thread& thread) {
           .warp_epoch = static_cast<std::uint16_t>(thread.warp->epoch),
           .phase = static_cast<std::uint16_t>(b.gang == nullptr ? 0 : b.gang->phase()),
           .bytes = 0xF,
-          .atomic = kind != read && kind != write};
+          .atomic = kind != read && kind != write && kind != early_write};
 }
 
 /// Whether a read of a whole cell was just preceded by one of its block that was checked as it

@@ -1,0 +1,262 @@
+/// \file
+/// Bulk copies and the products of warpgroups in staircase/bulk_copy.hpp and staircase/wgmma.hpp.
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <staircase/bulk_copy.hpp>
+#include <staircase/wgmma.hpp>
+#include <vector>
+
+#include "device.hpp"
+
+using staircase::place_in_rows;
+using staircase::place_in_warpgroup;
+using staircase::TransferBarrier;
+using tap::check;
+using tap::Device;
+using tap::expect_equal;
+using tap::random_value;
+using tap::random_values;
+using tap::table;
+
+/// Other GPUs have no `wgmma`, and older ones no bulk copies.
+void require_hopper() {
+  int major = 0, minor = 0;
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
+  if (major != 9 || minor != 0) tap::skip("this test needs compute capability 9.0");
+}
+
+// --- Places
+
+constexpr unsigned row_bytes = 128, rows_of_a = 64, rows_of_b = 256;
+
+TEST(eight_rows_fill_1024_bytes) {
+  for (unsigned i0 = 0; i0 < rows_of_b; i0 += 8) {
+    std::vector<int> bytes_at(1024);
+    for (unsigned i = i0; i < i0 + 8; ++i)
+      for (unsigned k = 0; k < row_bytes; ++k) ++bytes_at.at(place_in_rows(i, k) - i0 * row_bytes);
+    expect_equal(bytes_at, std::vector<int>(1024, 1));
+  }
+}
+
+TEST(chunks_of_16_bytes_stay_whole_and_eight_of_a_column_meet_all_banks) {
+  for (unsigned k = 0; k < row_bytes; k += 16) {
+    std::vector<int> chunks_at(8);
+    for (unsigned i = 0; i < 8; ++i) {
+      for (unsigned byte = 0; byte < 16; ++byte)
+        expect_equal(place_in_rows(i, k + byte), place_in_rows(i, k) + byte);
+      ++chunks_at[place_in_rows(i, k) % 128 / 16];
+    }
+    expect_equal(chunks_at, std::vector<int>(8, 1));
+  }
+}
+
+TEST(a_warpgroup_holds_each_number_once) {
+  std::vector<int> holders(rows_of_a * rows_of_b);
+  for (unsigned thread = 0; thread < 128; ++thread)
+    for (unsigned index = 0; index < 128; ++index) {
+      const auto [row, column] = place_in_warpgroup(thread, index);
+      ++holders.at(row * rows_of_b + column);
+    }
+  expect_equal(holders, std::vector<int>(rows_of_a * rows_of_b, 1));
+}
+
+// --- Products
+
+struct Operands {
+  std::int8_t b[rows_of_b * row_bytes], a[2][rows_of_a * row_bytes];
+  TransferBarrier full;
+};
+
+/// c += a bᵀ over bytes [begin, end) of the rows. Each warpgroup has 64 rows of a, all share b. The
+/// matrices come as they shall lie in shared memory.
+template <unsigned begin, unsigned end>
+__global__ void __launch_bounds__(256)
+    multiply(const std::int8_t* a, const std::int8_t* b, std::int32_t* c) {
+  extern __shared__ __align__(1024) unsigned char bytes[];
+  Operands& operands = *reinterpret_cast<Operands*>(bytes);
+  const unsigned warpgroup = threadIdx.x / 128, warpgroups = blockDim.x / 128;
+  if (threadIdx.x == 0) {
+    operands.full.init(1);
+    staircase::fence_barriers();
+    const unsigned bytes_of_a = warpgroups * sizeof(operands.a[0]);
+    operands.full.arrive_and_expect(sizeof(operands.b) + bytes_of_a);
+    staircase::bulk_copy(operands.b, b, sizeof(operands.b), operands.full);
+    staircase::bulk_copy(operands.a, a, bytes_of_a, operands.full);
+  }
+  __syncthreads();
+  c += warpgroup * rows_of_a * rows_of_b;
+  std::int32_t sum[128];
+#pragma unroll
+  for (unsigned index = 0; index < 128; ++index) {
+    const auto [row, column] = place_in_warpgroup(threadIdx.x % 128, index);
+    sum[index] = c[row * rows_of_b + column];
+  }
+  operands.full.wait(0);
+  staircase::wgmma_begin();
+#pragma unroll
+  for (unsigned k0 = begin; k0 < end; k0 += 32)
+    staircase::wgmma_s8_m64n256k32(sum, operands.a[warpgroup], operands.b, k0);
+  staircase::wgmma_commit();
+  staircase::wgmma_wait<0>();
+#pragma unroll
+  for (unsigned index = 0; index < 128; ++index) {
+    const auto [row, column] = place_in_warpgroup(threadIdx.x % 128, index);
+    c[row * rows_of_b + column] = sum[index];
+  }
+}
+
+/// Rows of random bytes; the first two are the extremes.
+std::vector<std::int8_t> random_rows(unsigned rows) {
+  auto bytes = random_values<std::int8_t>(rows * row_bytes, -128, 127);
+  std::fill_n(bytes.begin(), row_bytes, std::int8_t{-128});
+  std::fill_n(bytes.begin() + row_bytes, row_bytes, std::int8_t{127});
+  return bytes;
+}
+
+std::vector<std::int8_t> placed(const std::vector<std::int8_t>& bytes) {
+  std::vector<std::int8_t> result(bytes.size());
+  for (unsigned e = 0; e < bytes.size(); ++e)
+    result[place_in_rows(e / row_bytes, e % row_bytes)] = bytes[e];
+  return result;
+}
+
+template <unsigned begin, unsigned end>
+void expect_product(unsigned warpgroups, tap::Location place = tap::Location::current()) {
+  const unsigned rows = warpgroups * rows_of_a;
+  const auto a = random_rows(rows), b = random_rows(rows_of_b);
+  auto c = random_values<std::int32_t>(rows * rows_of_b, -1'000'000'000, 1'000'000'000);
+  const Device<std::int8_t> device_a(placed(a)), device_b(placed(b));
+  const Device<std::int32_t> device_c(c);
+  constexpr auto bytes = static_cast<int>(sizeof(Operands));
+  const auto kernel = multiply<begin, end>;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), place);
+  kernel<<<1, 128 * warpgroups, bytes>>>(device_a.get(), device_b.get(), device_c.get());
+  for (unsigned i = 0; i < rows; ++i)
+    for (unsigned j = 0; j < rows_of_b; ++j)
+      for (unsigned k = begin; k < end; ++k)
+        c[i * rows_of_b + j] += a[i * row_bytes + k] * b[j * row_bytes + k];
+  expect_equal(device_c.to_host(place), c, place);
+}
+
+TEST(a_warpgroup_multiplies_any_32_bytes_of_the_rows) {
+  require_hopper();
+  expect_product<0, 32>(1);
+  expect_product<32, 64>(1);
+  expect_product<64, 96>(1);
+  expect_product<96, 128>(1);
+}
+
+TEST(a_warpgroup_adds_up_products) {
+  require_hopper();
+  expect_product<0, row_bytes>(1);
+}
+
+TEST(two_warpgroups_multiply_at_a_time) {
+  require_hopper();
+  expect_product<0, row_bytes>(2);
+  expect_product<32, 96>(2);
+}
+
+// --- Bulk copies
+
+constexpr unsigned buffers = 4, words = 768, consumers = 128;  // another warp starts the copies
+
+struct Pipeline {
+  alignas(16) unsigned buffer[buffers][words];
+  TransferBarrier full[buffers], empty[buffers];
+};
+
+/// Fills a buffer after the other by two copies, once the consumers have emptied it.
+__device__ void feed(Pipeline& pipeline, const unsigned* in, unsigned rounds) {
+  constexpr unsigned first = words / 3;
+  for (unsigned k = 0; k < rounds; ++k, in += words) {
+    unsigned* const to = pipeline.buffer[k % buffers];
+    TransferBarrier& full = pipeline.full[k % buffers];
+    pipeline.empty[k % buffers].wait((k / buffers + 1) % 2);
+    full.arrive_and_expect(words * sizeof(unsigned));
+    staircase::bulk_copy(to, in, first * sizeof(unsigned), full);
+    staircase::bulk_copy(to + first, in + first, (words - first) * sizeof(unsigned), full);
+  }
+}
+
+/// Writes each buffer from its end to its beginning.
+__device__ void drain(Pipeline& pipeline, unsigned* out, unsigned rounds) {
+  for (unsigned k = 0; k < rounds; ++k, out += words) {
+    pipeline.full[k % buffers].wait(k / buffers % 2);
+    for (unsigned word = threadIdx.x; word < words; word += consumers)
+      out[word] = pipeline.buffer[k % buffers][words - 1 - word];
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) pipeline.empty[k % buffers].arrive();
+  }
+}
+
+__global__ void pass_on(const unsigned* in, unsigned* out, unsigned rounds) {
+  __shared__ Pipeline pipeline;
+  if (threadIdx.x == 0) {
+    for (unsigned s = 0; s < buffers; ++s) {
+      pipeline.full[s].init(1);
+      pipeline.empty[s].init(consumers / 32);
+    }
+    staircase::fence_barriers();
+  }
+  __syncthreads();
+  const unsigned begin = blockIdx.x * rounds * words;
+  if (threadIdx.x < consumers) drain(pipeline, out + begin, rounds);
+  if (threadIdx.x == consumers) feed(pipeline, in + begin, rounds);
+}
+
+TEST(a_pipeline_of_bulk_copies_delivers_every_byte) {
+  require_hopper();
+  for (const unsigned rounds : {1u, buffers, random_value(2 * buffers + 1, 40u)}) {
+    const unsigned blocks = 3, size = blocks * rounds * words;
+    const auto values = random_values<unsigned>(size, 0, ~0u);
+    const Device<unsigned> in(values), out(size);
+    pass_on<<<blocks, consumers + 32>>>(in.get(), out.get(), rounds);
+    expect_equal(out.to_host(), table<unsigned>(size, [&](std::size_t i) {
+                   return values[i / words * words + words - 1 - i % words];
+                 }));
+  }
+}
+
+/// The first warp waits for bytes whose copy starts only when all its lanes are about to wait.
+__global__ void wait_for_bytes(const unsigned* in, unsigned* out, unsigned* started) {
+  alignas(16) __shared__ unsigned buffer[32];
+  __shared__ TransferBarrier full;
+  __shared__ unsigned waiting, copying;
+  if (threadIdx.x == 32) {
+    waiting = copying = 0;
+    full.init(1);
+    staircase::fence_barriers();
+    full.arrive_and_expect(sizeof(buffer));  // with this, all threads have arrived
+  }
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    atomicAdd(&waiting, 1);
+    full.wait(0);
+    started[threadIdx.x] = atomicAdd(&copying, 0);
+    out[threadIdx.x] = buffer[threadIdx.x];
+  } else if (threadIdx.x == 32) {
+    const tap::Patience patience;
+    while (atomicAdd(&waiting, 0) < 32 && patience.lasts()) {
+    }
+    for (const long long now = clock64(); clock64() - now < 10'000;) {
+    }
+    atomicExch(&copying, 1);
+    staircase::bulk_copy(buffer, in, sizeof(buffer), full);
+  }
+}
+
+TEST(a_phase_does_not_end_before_its_bytes_have_come) {
+  require_hopper();
+  const auto values = random_values<unsigned>(32, 0, ~0u);
+  const Device<unsigned> in(values), out(32), started(32);
+  wait_for_bytes<<<1, 64>>>(in.get(), out.get(), started.get());
+  expect_equal(started.to_host(), std::vector<unsigned>(32, 1));
+  expect_equal(out.to_host(), values);
+}
+
+int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }
