@@ -32,6 +32,7 @@ class Toys {
   // What the stages are of that are added next, and what they offer.
   std::string workload = "toy";
   json precisions = {"f64", "f32"};
+  json timed_phase = nullptr;
 
   /// \param seconds what the stage says it took
   void add(const std::string& stage, std::vector<double> solution, double seconds = 1,
@@ -45,6 +46,7 @@ class Toys {
                       {"device", device},
                       {"parameters", {{"n", 2}}},
                       {"seconds", {{"min", seconds}, {"median", seconds}, {"max", seconds}}},
+                      {"timed_phase", timed_phase},
                       {"repeats", json::array()},
                       {"tolerance", to_json(Tolerance{1e-6})},
                       {"modelled", modelled}};
@@ -432,6 +434,16 @@ class Reference : public testing::Test {
 
   Toys toys;
 };
+
+TEST(TimedPhase, IsNamedInTheHeading) {
+  Toys toys;
+  toys.add("00_zero", {1, 2});
+  EXPECT_FALSE(contains(toys.run({}).out, "times of the phase"));
+  toys.timed_phase = "kernels";
+  toys.add("00_zero", {1, 2});
+  const ProcessResult result = toys.run({});
+  EXPECT_TRUE(contains(result.out, "median of 5, times of the phase kernels\n")) << result.out;
+}
 
 TEST_F(Reference, TakesThePlaceOfStageZero) {
   const ProcessResult result = toys.run({"--stages", "01-02", "--reference", "yardstick_lib"});

@@ -2,10 +2,12 @@
 /// The harness on toy stages, which run within this test: run_stage() as a stage's `main` calls it.
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <limits>
 #include <staircase/npy.hpp>
 #include <staircase/stage.hpp>
+#include <thread>
 
 #include "support.hpp"
 
@@ -147,6 +149,49 @@ TEST(Record, SaysWhetherTheWorkIsAProductOfMatrices) {
   };
   EXPECT_EQ(modelled(true).at("matrix"), true);
   EXPECT_FALSE(modelled(false).contains("matrix"));
+}
+
+TEST(Record, TakesTheTimeOfThePhaseThatIsTimed) {
+  const auto record = [](const char* phase) {
+    auto other = workload;
+    other.timed_phase = phase;
+    auto slow = stage();
+    slow.solve_f64 = [](const Sum& sum, Timeline& timeline) {
+      timeline.begin("slow");
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      timeline.begin("quick");
+      return solve<double>(sum, timeline);
+    };
+    return captured({"--json", "-"}, [&](int argc, char** argv) {
+      return run_stage(argc, argv, other, slow, "stages/toy/00_toy/toy.cpp");
+    });
+  };
+  const json whole = json::parse(record(nullptr).out), quick = json::parse(record("quick").out);
+  EXPECT_TRUE(whole.at("timed_phase").is_null());
+  EXPECT_EQ(whole.at("seconds").at("median"), whole.at("repeats")[0].at("seconds"));
+  EXPECT_EQ(quick.at("timed_phase"), "quick");
+  EXPECT_EQ(quick.at("seconds").at("median"), quick.at("repeats")[0].at("phases").at("quick"));
+  EXPECT_LT(quick.at("seconds").at("median"), quick.at("repeats")[0].at("seconds"));
+  expect_refusal(record("none"), 1, {"no phase was called none"});
+}
+
+TEST(Record, HoldsTheRemarkOfASolve) {
+  const auto out_of = [](std::vector<std::string> arguments) {
+    auto remarking = stage();
+    remarking.solve_f64 = [](const Sum& sum, Timeline& timeline) {
+      timeline.remark("not as usual");
+      return solve<double>(sum, timeline);
+    };
+    return captured(std::move(arguments),
+                    [&](int argc, char** argv) {
+                      return run_stage(argc, argv, workload, remarking,
+                                       "stages/toy/00_toy/toy.cpp");
+                    })
+        .out;
+  };
+  EXPECT_EQ(json::parse(out_of({"--json", "-"})).at("repeats")[0].at("remark"), "not as usual");
+  EXPECT_NE(out_of({}).find("remark    not as usual\n"), std::string::npos);
+  EXPECT_FALSE(json::parse(run(stage(), {"--json", "-"}).out).at("repeats")[0].contains("remark"));
 }
 
 /// A stage on a device with so many free bytes, which solves without looking at its problem.

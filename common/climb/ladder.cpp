@@ -213,6 +213,9 @@ std::string Ladder::heading() const {
   if (shown != rows_.end())
     for (const auto& [key, value] : shown->outcome.record.at("parameters").items())
       problem += fmt::format("{}{} = {}", problem.empty() ? " (" : ", ", key, value.dump());
+  if (shown != rows_.end())
+    if (const auto& phase = shown->outcome.record.at("timed_phase"); phase.is_string())
+      often += ", times of the phase " + phase.get<std::string>();
   const std::string& reference = measurement_.reference().stage;
   return fmt::format("{}, {}{}, {}, {}{}\n{}\n", all_.front().workload, name,
                      problem.empty() ? "" : problem + ")", settings_.precision, often,

@@ -118,6 +118,7 @@ inline const staircase::Workload<Problem, 2> workload{
     .check = [](const Problem&, staircase::Precision) {},
     .prepare = prepare,
     .work = work,
-    .tolerance = tolerance};
+    .tolerance = tolerance,
+    .timed_phase = "kernels"};
 
 }  // namespace ata

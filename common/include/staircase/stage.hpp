@@ -73,6 +73,7 @@ struct StageProgram {
   std::function<void()> prepare;  ///< makes the input; empty if there is nothing to make
   std::function<Work(Precision)> work;
   std::function<Tolerance(Precision)> tolerance;
+  std::string timed_phase;  ///< by whose time stages are compared; empty for the whole solve
   std::function<double()> reals;
   std::function<double()> traffic;        ///< empty if the stage has no kernels
   std::function<void()> prepare_device;   ///< throws NotAvailable if it is not there
@@ -179,6 +180,7 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
       .prepare = {},
       .work = [&](Precision precision) { return workload.work(problem, precision); },
       .tolerance = [&](Precision precision) { return workload.tolerance(problem, precision); },
+      .timed_phase = workload.timed_phase != nullptr ? workload.timed_phase : "",
       .reals = [&] { return stage.reals(problem); },
       .traffic = {},
       .prepare_device = {},

@@ -71,6 +71,8 @@ struct Workload {
   Work (*work)(const Problem&, Precision);
   /// How far a stage's solution in a precision may lie from stage zero's in f64.
   Tolerance (*tolerance)(const Problem&, Precision);
+  /// The phase by whose time stages are compared; null for the whole solve.
+  const char* timed_phase = nullptr;
 };
 
 }  // namespace staircase

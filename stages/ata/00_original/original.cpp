@@ -31,6 +31,7 @@ void multiply(View<const double, 2> a, View<double, 2> c) {
 
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
   Product c(problem.cols, problem.cols);
   timeline.begin("kernels");
   multiply(problem.matrix(), c);

@@ -117,9 +117,10 @@ void multiply(View<const double, 2> a, View<double, 3> panels, View<double, 2> c
 
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
   Product c(problem.cols, problem.cols);
-  timeline.begin("kernels");
   Array<double, 3> panels(panels_of(c.extent(0)), problem.rows, width);
+  timeline.begin("kernels");
   multiply(problem.matrix(), panels, c);
   return c;
 }

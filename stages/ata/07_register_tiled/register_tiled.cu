@@ -157,6 +157,7 @@ __global__ void __launch_bounds__(side* side) multiply(View<const double, 2> a, 
 
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
   const auto cols = static_cast<unsigned>(problem.cols);
   DeviceArray<double, 2> a(problem.rows, cols), c(cols, cols);
   Product product(cols, cols);

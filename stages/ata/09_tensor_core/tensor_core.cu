@@ -276,6 +276,7 @@ Plan make_plan(unsigned cols, unsigned steps, unsigned processors) {
 
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
   staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 16");
   const auto cols = static_cast<unsigned>(problem.cols);
   const auto steps = static_cast<unsigned>((problem.rows + depth - 1) / depth);

@@ -708,6 +708,7 @@ inline double reals(const Problem& problem) {
 
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
   staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 16");
   DeviceArray<double, 2> a(problem.rows, problem.cols), c(problem.cols, problem.cols);
   const OnUnits units(problem);

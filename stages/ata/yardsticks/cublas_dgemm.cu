@@ -21,6 +21,7 @@ inline double traffic(const Problem& problem) { return size_of_a(problem) + size
 
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
   const auto rows = static_cast<int>(problem.rows), cols = static_cast<int>(problem.cols);
   const staircase::CublasHandle handle;
   DeviceArray<double, 2> a(rows, cols), c(cols, cols);

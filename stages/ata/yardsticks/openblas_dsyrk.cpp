@@ -28,6 +28,7 @@ void mirror(View<double, 2> c) {
 
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
   Product c(problem.cols, problem.cols);
   timeline.begin("kernels");
   const auto rows = static_cast<blasint>(problem.rows), cols = static_cast<blasint>(problem.cols);
