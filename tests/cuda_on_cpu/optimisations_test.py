@@ -10,7 +10,8 @@ import sys
 import tempfile
 
 STRIDED = "(solve|implicit)_[xy]"  # of local volatility: they stride through memory in stage 04
-SETTINGS = {"local_volatility": {"outer": 3, "numX": 64, "numY": 96, "numT": 4}}
+SETTINGS = {"local_volatility": {"outer": 3, "numX": 64, "numY": 96, "numT": 4},
+            "ata": {"rows": 64, "cols": 128}}
 
 
 class Counters:
@@ -160,10 +161,43 @@ def sweeps_once(stage):
             ("sweep", "solve_large_rows", "solve_large_columns", "add_large")] == [0] + 3 * [num_t - 1])
 
 
+def ata(stage):
+    """Yields what the CUDA stages of AᵀA promise. The problem is one tile of stages 07 to 09, and 64 of those
+    before."""
+    names = ("03_naive_cuda", "04_tiled", "05_unrolled", "06_symmetric", "07_register_tiled",
+             "08_double_buffered", "09_tensor_core")
+    naive, tiled, unrolled, symmetric, registers, buffered, tensor = map(stage, names)
+
+    def requests(counters, group):
+        return counters.sum("multiply", group, "requests")
+
+    yield ("04 loads from global memory a sixteenth as often as 03",
+           16 * requests(tiled, "global_loads") == requests(naive, "global_loads"))
+    yield ("05 loads from shared memory as often as 04",
+           requests(unrolled, "shared_loads") == requests(tiled, "shared_loads"))
+    yield ("06 has the tiles of the upper triangle",
+           (unrolled.sum("multiply", "blocks"), symmetric.sum("multiply", "blocks")) == (64, 36))
+    yield ("06 writes as many sectors as 05",
+           symmetric.sum("multiply", "global_stores", "sectors")
+           == unrolled.sum("multiply", "global_stores", "sectors"))
+    written = 128 * 128 // 32  # requests by which 07 takes its results out of shared memory
+    yield ("07 loads operands from shared memory an eighth as often as 05",
+           8 * (requests(registers, "shared_loads") - written) == requests(unrolled, "shared_loads"))
+    for name, once in (("07", registers), ("08", buffered)):
+        deeper = stage("07_register_tiled" if name == "07" else "08_double_buffered", rows=128)
+        waits = deeper.sum("multiply", "block_barriers") - once.sum("multiply", "block_barriers")
+        often = 2 if name == "07" else 1
+        yield f"{name} waits {often} times for each 16 rows", waits == often * 64 / 16
+    yield ("09 loads 16 bytes a lane without bank conflicts",
+           tensor.over_ideal("multiply", ("shared_loads",), "wavefronts") == 1)
+    yield ("09 cuts a tile that is left over in two and adds up once",
+           [tensor.sum(kernel, "blocks") for kernel in ("multiply", "add_up")] == [2, 1])
+
+
 def main(directory):
     """Prints one TAP line a promise."""
     checks = []
-    for workload, precisions in ((local_volatility, ("f64", "f32")),):
+    for workload, precisions in ((local_volatility, ("f64", "f32")), (ata, ("f64",))):
         name = workload.__name__
         for precision in precisions:
 
