@@ -548,8 +548,8 @@ __device__ unsigned residue_of(std::int32_t x, const Modulus& modulus) {
 __global__ void __launch_bounds__(multipliers + 32, 1)
     multiply_residues(View<const std::int8_t, 4> tiles, View<const Product256, 1> products,
                       View<unsigned, 4> sums) {
-  extern __shared__ __align__(1024) unsigned char bytes[];
-  Pipeline& pipeline = *reinterpret_cast<Pipeline*>(bytes);
+  extern __shared__ __align__(1024) unsigned char of_rows[];
+  Pipeline& pipeline = *reinterpret_cast<Pipeline*>(of_rows);
   if (threadIdx.x == 0) {
     for (unsigned s = 0; s < stages; ++s) {
       pipeline.full[s].init(1);
