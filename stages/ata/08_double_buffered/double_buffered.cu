@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(side* side) multiply(View<const double, 2> a, 
   if (thread == 0) {
     for (unsigned b = 0; b < buffers; ++b) {
       shared.full[b].init(1);
-      shared.empty[b].init(warps);
+      shared.empty[b].init(side * side);
     }
     staircase::fence_barriers();
   }
@@ -201,8 +201,7 @@ __global__ void __launch_bounds__(side* side) multiply(View<const double, 2> a, 
     if (s % warps == warp && s + ahead < steps) load_tiles(a, s + ahead, at, shared);
     shared.full[s % buffers].wait(s / buffers % 2);
     multiply_tiles(shared.a[s % buffers], sum);
-    __syncwarp();
-    if (thread % 32 == 0) shared.empty[s % buffers].arrive();
+    shared.empty[s % buffers].arrive();
   }
   __syncthreads();
   write(sum, at, shared, c);

@@ -207,8 +207,7 @@ __device__ void sum_up(View<const double, 2> a, Task task, Lane lane, Shared& sh
       load_factors(shared.a[(s + 1) % buffers], 0, lane, even);
     }
     multiply_factors(odd, sum);
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) shared.empty[s % buffers].arrive();
+    shared.empty[s % buffers].arrive();
   }
 }
 // [sum_up]
@@ -224,7 +223,7 @@ __global__ void __launch_bounds__(threads)
   if (threadIdx.x == 0) {
     for (unsigned b = 0; b < buffers; ++b) {
       shared.full[b].init(1);
-      shared.empty[b].init(warps);
+      shared.empty[b].init(threads);
     }
     staircase::fence_barriers();
   }
