@@ -180,18 +180,26 @@ def ata(stage):
     yield ("06 writes as many sectors as 05",
            symmetric.sum("multiply", "global_stores", "sectors")
            == unrolled.sum("multiply", "global_stores", "sectors"))
-    written = 128 * 128 // 32  # requests by which 07 takes its results out of shared memory
+    written = 128 * 128 // 32  # requests by which 07 and 08 take their results out of shared memory
     yield ("07 loads operands from shared memory an eighth as often as 05",
            8 * (requests(registers, "shared_loads") - written) == requests(unrolled, "shared_loads"))
-    for name, once in (("07", registers), ("08", buffered)):
-        deeper = stage("07_register_tiled" if name == "07" else "08_double_buffered", rows=128)
+    yield ("08 loads from shared memory as often as 07",
+           requests(buffered, "shared_loads") == requests(registers, "shared_loads"))
+    yield ("08 copies as many bytes as 07 loads",
+           buffered.sum("multiply", "global_loads", "ideal_sectors")
+           == registers.sum("multiply", "global_loads", "ideal_sectors"))
+    for name, once, often in (("07_register_tiled", registers, 2), ("08_double_buffered", buffered, 0)):
+        deeper = stage(name, rows=128)
         waits = deeper.sum("multiply", "block_barriers") - once.sum("multiply", "block_barriers")
-        often = 2 if name == "07" else 1
-        yield f"{name} waits {often} times for each 16 rows", waits == often * 64 / 16
-    yield ("09 loads 16 bytes a lane without bank conflicts",
+        yield f"{name[:2]} waits for the block {often} times for each 16 rows", waits == often * 64 / 16
+    yield ("09 loads without bank conflicts",
            tensor.over_ideal("multiply", ("shared_loads",), "wavefronts") == 1)
-    yield ("09 cuts a tile that is left over in two and adds up once",
-           [tensor.sum(kernel, "blocks") for kernel in ("multiply", "add_up")] == [2, 1])
+    yield ("09 loads operands from shared memory 3/16 as often as 08",
+           16 * requests(tensor, "shared_loads") == 3 * (requests(buffered, "shared_loads") - written))
+    yield ("09 cuts a tile that is left over into steps of 16 rows and adds up once",
+           [tensor.sum(kernel, "blocks") for kernel in ("multiply", "add_up")] == [64 / 16, 1])
+    yield ("09 waits for the block twice, whatever it multiplies between",
+           tensor.sum("multiply", "block_barriers") == 2 * tensor.sum("multiply", "blocks"))
 
 
 def main(directory):
