@@ -191,7 +191,8 @@ def ata(stage):
     for name, once, often in (("07_register_tiled", registers, 2), ("08_double_buffered", buffered, 0)):
         deeper = stage(name, rows=128)
         waits = deeper.sum("multiply", "block_barriers") - once.sum("multiply", "block_barriers")
-        yield f"{name[:2]} waits for the block {often} times for each 16 rows", waits == often * 64 / 16
+        yield (f"{name[:2]} {'waits twice' if often else 'never waits'} for the block between steps",
+               waits == often * 64 / 16)
     yield ("09 loads without bank conflicts",
            tensor.over_ideal("multiply", ("shared_loads",), "wavefronts") == 1)
     yield ("09 loads operands from shared memory 3/16 as often as 08",

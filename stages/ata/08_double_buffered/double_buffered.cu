@@ -2,10 +2,10 @@
 /// Stage 08, double-buffered: the next tiles of A are on their way while a block multiplies.
 ///
 /// Changed: shared memory holds four pairs of tiles. The copy engine of the multiprocessor fills
-/// one
-///          while another is used: a warp starts the copies, row by row, and threads go on without
-///          touching the numbers. Barriers in shared memory tell which pairs are full and which are
-///          empty; the barriers of the whole block are gone. A has zeros behind its last row.
+///          some while another is used: a warp starts the copies, row by row, and threads go on
+///          without touching the numbers. Barriers in shared memory tell which pairs are full and
+///          which are empty; the barriers of the whole block are gone. A has zeros behind its last
+///          row.
 /// Legal:   a pair is used when all its bytes have come, and refilled when all warps have used it.
 /// Expect:  loads from global memory hidden behind arithmetic: bound by the FP64 units.
 /// Run:     ./climb ata --stages 07,08
