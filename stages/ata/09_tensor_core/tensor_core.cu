@@ -208,8 +208,8 @@ __device__ void sum_up(View<const double, 2> a, Task task, Lane lane, Shared& sh
       shared.full[(s + 1) % buffers].wait((s + 1) / buffers % 2);
       load_factors(shared.a[(s + 1) % buffers], 0, lane, even);
     }
-    multiply_factors(odd, sum);
     shared.empty[s % buffers].arrive();
+    multiply_factors(odd, sum);
   }
 }
 // [sum_up]
