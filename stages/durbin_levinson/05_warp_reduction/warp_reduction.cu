@@ -135,7 +135,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 int main(int argc, char** argv) {
   return staircase::run_stage(argc, argv, durbin_levinson::workload,
                               {.title = "Warp reduction",
-                               .idea = "Add up by shuffles, in the same order every time",
+                               .idea = "Add up by shuffles, always in one order",
                                .reals = durbin_levinson::reals,
                                .traffic = durbin_levinson::traffic,
                                .solve_f64 = durbin_levinson::solve<double>,

@@ -106,7 +106,7 @@ __global__ void update(std::size_t step, View<const std::size_t, 1> first, View<
 
 // [graph]
 /// Behind the last step of a graph: the next one begins later.
-inline __global__ void advance(View<std::size_t, 1> first, std::size_t steps) { first(0) += steps; }
+__global__ void advance(View<std::size_t, 1> first, std::size_t steps) { first(0) += steps; }
 
 /// A stream that records what is launched in it, and does it again and again.
 class Graph {
