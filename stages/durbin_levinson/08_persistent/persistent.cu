@@ -15,7 +15,6 @@
 #include <cooperative_groups.h>
 
 #include <algorithm>
-#include <optional>
 #include <staircase/cluster.hpp>
 #include <staircase/stage.hpp>
 #include <vector>
@@ -27,7 +26,7 @@ using staircase::Cluster;
 using staircase::DeviceArray;
 using staircase::View;
 
-constexpr unsigned warp_size = 32;
+constexpr unsigned warp_size = 32, all_lanes = 0xFFFFFFFF;
 
 // [shapes]
 /// How a cluster holds the rows.
@@ -36,14 +35,13 @@ struct Shape {
   unsigned threads;  // of a block
   unsigned held;     // numbers of each row that a thread holds
 
-  __host__ __device__ unsigned warps() const { return threads / warp_size; }  // of a block
-  __host__ __device__ unsigned numbers() const { return threads * held; }     // of a block
+  constexpr unsigned warps() const { return threads / warp_size; }  // of a block
+  constexpr unsigned numbers() const { return threads * held; }     // of a row, of a block
 };
 
 /// From the shortest step to the longest, by the count on the page.
-constexpr Shape shapes[] = {{1, 128, 4},  {1, 128, 8},  {1, 256, 8},   {1, 256, 16}, {1, 256, 32},
-                            {16, 256, 4}, {16, 256, 8}, {16, 256, 16}, {8, 256, 32}, {16, 256, 32}};
-constexpr unsigned most_threads = 256;
+constexpr Shape shapes[] = {{1, 128, 8},  {1, 128, 16},  {1, 128, 32},  {1, 256, 32},
+                            {16, 128, 8}, {16, 128, 16}, {16, 128, 32}, {16, 256, 32}};
 
 /// Threads of a block that takes part where no cluster holds the rows.
 constexpr unsigned threads_in_memory = 512;
@@ -71,11 +69,17 @@ inline double traffic(const Problem& problem) {
 
 // [sums]
 /// The sum of a number of each of so many neighbouring lanes, a power of two, for all of them.
-template <typename T>
-__device__ T sum_of_lanes(T value, unsigned lanes = warp_size) {
+template <unsigned lanes = warp_size, typename T>
+__device__ T sum_of_lanes(T value) {
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
-    value += __shfl_xor_sync(0xFFFFFFFF, value, distance);
+    value += __shfl_xor_sync(all_lanes, value, distance);
   return value;
+}
+
+/// A number that is computed here and not later: the compiler moves no shuffle behind a barrier.
+template <typename T>
+__device__ T here(T value) {
+  return __shfl_sync(all_lanes, value, threadIdx.x % warp_size);
 }
 
 /// t / q, given 1 / q, which is computed while others are waited for.
@@ -93,56 +97,46 @@ struct alignas(2 * sizeof(T)) Pair {
   T y, z;
 };
 
-/// What the warps of a cluster tell each other, in a block's shared memory. It is written for one
-/// step while that of the step before may still be read.
-template <typename T>
-class Exchange {
- public:
-  __device__ Exchange(T* memory, Shape shape)
-      : shape_(shape),
-        parts_(memory + 4 * shape.warps()),
-        left_(reinterpret_cast<Pair<T>*>(memory)) {}
+/// What the warps of a cluster tell each other, in each block's shared memory. There is a buffer
+/// for even steps and one for odd ones: one is written while the other may still be read.
+template <typename T, Shape shape>
+struct Exchange {
+  static constexpr unsigned warps = shape.warps(), parts = shape.blocks * warps;
 
-  /// So many numbers.
-  __host__ __device__ static unsigned size(Shape shape) {
-    return (4 + 2 * shape.blocks) * shape.warps();
-  }
+  T part[2][parts];        // of the sum, from all warps of the cluster
+  Pair<T> left[2][warps];  // of each warp of the block
 
-  /// Left of the first numbers of all lies the 1 in front of y.
+  /// Left of all numbers lies the 1 in front of y.
   __device__ void prepare() {
-    if (Cluster::rank() == 0 && threadIdx.x == 0) left_[0] = left_[shape_.warps()] = {1, 0};
+    if (Cluster::rank() == 0 && threadIdx.x < 2) left[threadIdx.x][0] = {1, 0};
   }
 
-  /// Sends all blocks this warp's part of the sum, and the warp to the right the last numbers.
-  __device__ void send(unsigned step, T part, Pair<T> last) {
-    const unsigned warps = shape_.warps();
+  /// Sends this warp's part of the sum to all blocks, and its last numbers to the warp on its
+  /// right.
+  __device__ void send(unsigned step, T sum, Pair<T> last) {
     const unsigned warp = threadIdx.x / warp_size, lane = threadIdx.x % warp_size;
-    const unsigned rank = Cluster::rank(), buffer = step % 2;
-    if (lane < shape_.blocks)
-      *Cluster::of_block(&parts_[(buffer * shape_.blocks + rank) * warps + warp], lane) = part;
-    const unsigned block = warp + 1 < warps ? rank : rank + 1;
-    if (lane == warp_size - 1 && block < shape_.blocks)
-      *Cluster::of_block(&left_[buffer * warps + (warp + 1) % warps], block) = last;
+    const unsigned rank = Cluster::rank(), right = rank * warps + warp + 1;
+    if (lane < shape.blocks) *Cluster::of_block(&part[step % 2][right - 1], lane) = sum;
+    if (lane == warp_size - 1 && right < parts)
+      *Cluster::of_block(&left[step % 2][right % warps], right / warps) = last;
   }
 
-  /// The sum of the parts of all warps, for all threads.
+  /// Waits until all warps have sent.
+  __device__ static void wait() {
+    if constexpr (shape.blocks > 1)
+      Cluster::sync();
+    else
+      __syncthreads();
+  }
+
+  /// The sum of all parts, for all threads.
   __device__ T sum(unsigned step) const {
-    const unsigned parts = shape_.blocks * shape_.warps(), lanes = min(parts, warp_size);
-    T sum = 0;
-    for (unsigned i = threadIdx.x % lanes; i < parts; i += lanes)
-      sum += parts_[step % 2 * parts + i];
-    return sum_of_lanes(sum, lanes);
+    constexpr unsigned lanes = std::min(parts, warp_size);
+    const T* const own = part[step % 2] + threadIdx.x % lanes;
+    T sum = own[0];
+    for (unsigned i = lanes; i < parts; i += lanes) sum += own[i];
+    return sum_of_lanes<lanes>(sum);
   }
-
-  /// The numbers left of this warp's.
-  __device__ Pair<T> left(unsigned step) const {
-    return left_[step % 2 * shape_.warps() + threadIdx.x / warp_size];
-  }
-
- private:
-  Shape shape_;
-  T* parts_;       // (buffer, block, warp)
-  Pair<T>* left_;  // (buffer, warp)
 };
 // [exchange]
 
@@ -169,34 +163,38 @@ __device__ void collect(const T* shared, unsigned count, unsigned first, View<T,
 // [solve_on_chip]
 /// All steps on one cluster. Element i of z is y(k - 1 - i) for i < k, and 1 for i = k: the row of
 /// order k in reverse order, with the 1 in front of y behind it.
-template <typename T, unsigned held>
-__global__ void __launch_bounds__(most_threads)
-    solve_on_chip(Shape shape, View<const T, 1> r_from_1, View<T, 2> solution) {
+template <typename T, Shape shape>
+__global__ void __launch_bounds__(shape.threads)
+    solve_on_chip(View<const T, 1> r_from_1, View<T, 2> solution) {
+  constexpr unsigned held = shape.held;
   extern __shared__ double memory[];
-  Exchange<T> exchange(reinterpret_cast<T*>(memory), shape);
-  T* const shared = reinterpret_cast<T*>(memory) + Exchange<T>::size(shape);
+  auto& exchange = *reinterpret_cast<Exchange<T, shape>*>(memory);
+  T* const shared = reinterpret_cast<T*>(&exchange + 1);
   const auto n = static_cast<unsigned>(solution.extent(1));
-  const unsigned first = Cluster::rank() * shape.numbers();
+  const unsigned first = Cluster::rank() * shape.numbers();  // of the block
 
   T r[held], y[held]{}, z[held]{};
   deal_out(r_from_1, first, shared, r);
   if (first + threadIdx.x == 0) z[0] = 1;
   exchange.prepare();
-  Cluster::sync();  // before others' shared memory is written, they must have started
+  exchange.wait();  // before others' shared memory is written, they must have started
 
   T alpha = 0, beta = 1;
   for (unsigned k = 0; k < n; ++k) {
-    T part = 0;
-    for (unsigned m = 0; m < held; ++m) part += r[m] * z[m];
-    exchange.send(k, sum_of_lanes(part), {y[held - 1], z[held - 1]});
-    Pair<T> left{__shfl_up_sync(0xFFFFFFFF, y[held - 1], 1),
-                 __shfl_up_sync(0xFFFFFFFF, z[held - 1], 1)};
+    T even = 0, odd = 0;
+    for (unsigned m = 0; m < held; m += 2) {
+      even += r[m] * z[m];
+      odd += r[m + 1] * z[m + 1];
+    }
+    exchange.send(k, sum_of_lanes(even + odd), {y[held - 1], z[held - 1]});
+    Pair<T> left{__shfl_up_sync(all_lanes, y[held - 1], 1),
+                 __shfl_up_sync(all_lanes, z[held - 1], 1)};
     beta *= 1 - alpha * alpha;
-    const T reciprocal = 1 / beta;
-    Cluster::sync();
+    const T reciprocal = here(1 / beta);
+    exchange.wait();
 
-    if (threadIdx.x % warp_size == 0) left = exchange.left(k);
-    alpha = -quotient(exchange.sum(k), beta, reciprocal);
+    if (threadIdx.x % warp_size == 0) left = exchange.left[k % 2][threadIdx.x / warp_size];
+    alpha = quotient(-exchange.sum(k), beta, reciprocal);
     if (threadIdx.x == 0 && k - first < shape.numbers()) shared[k - first] = alpha;
     for (unsigned m = held; m-- > 0;) {
       const Pair<T> before = m > 0 ? Pair<T>{y[m - 1], z[m - 1]} : left;
@@ -251,11 +249,12 @@ __global__ void __launch_bounds__(threads_in_memory)
     part = 0;
     for (std::size_t i = thread; i < (k + 1) / 2; i += threads) {
       const std::size_t j = k - 1 - i;
-      const T front = y(i), back = y(j);
-      y(i) = front + alpha * back;
-      y(j) = back + alpha * front;
-      part += r(k + 1 - i) * y(i);
-      if (i < j) part += r(k + 1 - j) * y(j);
+      const T old_front = y(i), old_back = y(j);
+      const T front = old_front + alpha * old_back, back = old_back + alpha * old_front;
+      part += r(k + 1 - i) * front;
+      if (i < j) part += r(k + 1 - j) * back;
+      y(i) = front;
+      y(j) = back;
     }
     if (thread == 0) {
       y(k) = alphas(k) = alpha;
@@ -268,35 +267,29 @@ __global__ void __launch_bounds__(threads_in_memory)
 
 // [launch]
 template <typename T>
-using OnChip = staircase::ClusterLaunch<Shape, View<const T, 1>, View<T, 2>>;
+using OnChip = staircase::ClusterLaunch<View<const T, 1>, View<T, 2>>;
 
 /// The launch of solve_on_chip() for a shape.
-template <typename T>
-OnChip<T> on_chip(Shape shape) {
-  constexpr auto kernel_of = [](unsigned held) {
-    switch (held) {
-      case 4:
-        return solve_on_chip<T, 4>;
-      case 8:
-        return solve_on_chip<T, 8>;
-      case 16:
-        return solve_on_chip<T, 16>;
-      default:
-        return solve_on_chip<T, 32>;
-    }
-  };
-  return OnChip<T>(kernel_of(shape.held), shape.blocks, shape.threads,
-                   (Exchange<T>::size(shape) + shape.numbers()) * sizeof(T));
+template <typename T, Shape shape>
+OnChip<T> on_chip() {
+  const std::size_t bytes = sizeof(Exchange<T, shape>) + shape.numbers() * sizeof(T);
+  return {solve_on_chip<T, shape>, shape.blocks, shape.threads, bytes};
 }
 
-/// The first shape that holds the rows and that the GPU has; nothing if it has none.
-template <typename T>
-std::optional<Shape> shape_for(std::size_t n) {
-  if (!staircase::has_clusters()) return {};
-  for (const Shape& shape : shapes)
-    if (n <= std::size_t{shape.blocks} * shape.numbers() && on_chip<T>(shape).at_once() > 0)
-      return shape;
-  return {};
+/// Solves in the first shape from `index` on that holds the rows and that the GPU has.
+/// \returns whether there is one
+template <typename T, std::size_t index = 0>
+bool solve_with_shapes(View<const T, 1> r_from_1, View<T, 2> solution) {
+  if constexpr (index < std::size(shapes)) {
+    constexpr Shape shape = shapes[index];
+    if (solution.extent(1) <= std::size_t{shape.blocks} * shape.numbers())
+      if (OnChip<T> launch = on_chip<T, shape>(); launch.at_once() > 0) {
+        launch(1, r_from_1, solution);
+        return true;
+      }
+    return solve_with_shapes<T, index + 1>(r_from_1, solution);
+  }
+  return false;
 }
 
 /// Blocks for solve_in_memory(): as many as there is work for, one a multiprocessor at most.
@@ -310,7 +303,6 @@ inline unsigned blocks_in_memory(std::size_t n) {
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const auto n = static_cast<std::size_t>(problem.n);
-  const std::optional<Shape> shape = shape_for<T>(n);
 
   timeline.begin("allocate");
   DeviceArray<T, 1> device_r(n + 1);
@@ -324,9 +316,8 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("kernels");
   View<const T, 1> r = device_r.view();
   View<T, 2> parts = device_parts.view(), result = device_solution.view();
-  if (shape) {
-    on_chip<T> (*shape)(1, *shape, View<const T, 1>(r.data() + 1, {n}), result);
-  } else {
+  const View<const T, 1> r_from_1(r.data() + 1, {n});
+  if (!staircase::has_clusters() || !solve_with_shapes<T>(r_from_1, result)) {
     void* arguments[] = {&r, &parts, &result};
     check(cudaLaunchCooperativeKernel(solve_in_memory<T>, blocks_in_memory(n), threads_in_memory,
                                       arguments, 0, nullptr));
