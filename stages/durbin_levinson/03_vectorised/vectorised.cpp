@@ -150,7 +150,7 @@ class Exchange {
 };
 // [Exchange]
 
-// [durbin]
+// [advance]
 /// What a step leaves to the next one beside its row.
 template <typename T>
 struct State {
@@ -171,25 +171,25 @@ State<T> advance(std::size_t first, std::size_t last, State<T> state, const std:
   }
   return {alpha, beta, sum};
 }
+// [advance]
 
+// [durbin]
 /// Durbin's recursion, order by order, by teams that double as the rows grow.
 template <typename T>
 void durbin(const std::vector<T>& r, View<T, 2> solution) {
   const std::size_t n = solution.extent(1);
   solution(0, 0) = solution(1, 0) = -r[1];
   State<T> state{.alpha = -r[1], .beta = 1, .sum = -r[1] * r[1]};
-  const auto threads = static_cast<std::size_t>(omp_get_max_threads());
-  Exchange<T> exchange(threads);
-#pragma omp parallel num_threads(threads)
+  Exchange<T> exchange(static_cast<std::size_t>(omp_get_max_threads()));
+#pragma omp parallel
   {
     const auto me = static_cast<std::size_t>(omp_get_thread_num());
+    const auto threads = static_cast<std::size_t>(omp_get_num_threads());
     for (std::size_t first = 1, team = 1; first < n; team = std::min(2 * team, threads)) {
       const std::size_t worth = 2 * team * share / sizeof(T);
-      const std::size_t last = team == threads ? n : std::clamp(worth, first, n);
-      const State<T> before = state;
-#pragma omp barrier
+      const std::size_t last = team == threads ? n : std::min(worth, n);
       if (me < team) {
-        const State<T> after = advance(first, last, before, r, solution, exchange, me, team);
+        const State<T> after = advance(first, last, state, r, solution, exchange, me, team);
         if (me == 0) state = after;
       }
       first = last;

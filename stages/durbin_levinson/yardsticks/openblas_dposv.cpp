@@ -7,7 +7,7 @@
 
 #include "../durbin_levinson.hpp"
 
-#include <lapacke.h>
+#include <lapack.h>
 
 #include <algorithm>
 #include <staircase/stage.hpp>
@@ -39,9 +39,10 @@ std::size_t factorise_and_solve(const std::vector<double>& r, View<double, 2> t,
     y(i) = -r[i + 1];
   }
   const auto order = static_cast<lapack_int>(n);
+  const lapack_int one = 1;
+  lapack_int failed = 0;
   // LAPACK stores by columns: our triangle below the diagonal is its triangle above.
-  const lapack_int failed =
-      LAPACKE_dposv(LAPACK_COL_MAJOR, 'U', order, 1, t.data(), order, y.data(), order);
+  LAPACK_dposv("U", &order, &one, t.data(), &order, y.data(), &order, &failed);
   return failed > 0 ? static_cast<std::size_t>(failed - 1) : n;
 }
 // [factorise]
