@@ -55,13 +55,13 @@ void expect_solution(const std::vector<double>& r, const Device<double>& solutio
            "number " + std::to_string(i) + " of order " + std::to_string(r.size() - 1));
 }
 
-template <Shape shape>
+template <typename Shape>
 void expect_solves_on_chip() {
-  constexpr unsigned most = shape.blocks * shape.numbers();
+  constexpr unsigned most = Shape::blocks * Shape::numbers;
   for (const unsigned n : {1u, random_value(2u, most), most}) {
     const std::vector<double> r = random_autocorrelations(n);
     const Device<double> device_r(r), solution(2 * n);
-    durbin_levinson::on_chip<double, shape>()(1, View<const double, 1>(device_r.get() + 1, {n}),
+    durbin_levinson::on_chip<double, Shape>()(1, View<const double, 1>(device_r.get() + 1, {n}),
                                               View<double, 2>(solution.get(), {2, n}));
     expect_solution(r, solution);
   }
@@ -70,16 +70,16 @@ void expect_solves_on_chip() {
 }  // namespace
 
 TEST(one_block_solves_on_chip) {
-  expect_solves_on_chip<Shape{1, 32, 2}>();
-  expect_solves_on_chip<Shape{1, 64, 4}>();
-  expect_solves_on_chip<Shape{1, 128, 2}>();
+  expect_solves_on_chip<Shape<1, 32, 2>>();
+  expect_solves_on_chip<Shape<1, 64, 4>>();
+  expect_solves_on_chip<Shape<1, 128, 2>>();
 }
 
 TEST(a_cluster_solves_on_chip) {
-  expect_solves_on_chip<Shape{2, 32, 2}>();
-  expect_solves_on_chip<Shape{4, 64, 2}>();
-  expect_solves_on_chip<Shape{8, 32, 2}>();
-  expect_solves_on_chip<Shape{16, 32, 2}>();
+  expect_solves_on_chip<Shape<2, 32, 2>>();
+  expect_solves_on_chip<Shape<4, 64, 2>>();
+  expect_solves_on_chip<Shape<8, 32, 2>>();
+  expect_solves_on_chip<Shape<16, 32, 2>>();
 }
 
 void expect_solves_in_memory(unsigned blocks, unsigned n) {

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <staircase/cluster.hpp>
 #include <staircase/stage.hpp>
+#include <tuple>
 #include <vector>
 
 namespace durbin_levinson {
@@ -29,19 +30,24 @@ using staircase::View;
 constexpr unsigned warp_size = 32, all_lanes = 0xFFFFFFFF;
 
 // [shapes]
-/// How a cluster holds the rows.
+/// How a cluster holds the rows: its blocks, the threads of a block, and the numbers of each row
+/// that a thread holds.
+template <unsigned blocks_of_cluster, unsigned threads_of_block, unsigned held_by_thread>
 struct Shape {
-  unsigned blocks;   // of the cluster
-  unsigned threads;  // of a block
-  unsigned held;     // numbers of each row that a thread holds
-
-  constexpr unsigned warps() const { return threads / warp_size; }  // of a block
-  constexpr unsigned numbers() const { return threads * held; }     // of a row, of a block
+  static constexpr unsigned blocks = blocks_of_cluster;
+  static constexpr unsigned threads = threads_of_block;
+  static constexpr unsigned held = held_by_thread;
+  static constexpr unsigned warps = threads / warp_size;  // of a block
+  static constexpr unsigned numbers = threads * held;     // of a row, in a block
 };
 
-/// From the shortest step to the longest, by the count on the page.
-constexpr Shape shapes[] = {{1, 128, 8},  {1, 128, 16},  {1, 128, 32},  {1, 256, 32},
-                            {16, 128, 8}, {16, 128, 16}, {16, 128, 32}, {16, 256, 32}};
+/// From the shortest step to the longest, by the count on the page; the last holds most.
+using Shapes =
+    std::tuple<Shape<1, 128, 8>, Shape<1, 128, 16>, Shape<1, 128, 32>, Shape<1, 256, 32>,
+               Shape<16, 128, 8>, Shape<16, 128, 16>, Shape<16, 128, 32>, Shape<16, 256, 32>>;
+template <std::size_t index>
+using ShapeAt = std::tuple_element_t<index, Shapes>;
+constexpr std::size_t shapes = std::tuple_size_v<Shapes>;
 
 /// Threads of a block that takes part where no cluster holds the rows.
 constexpr unsigned threads_in_memory = 512;
@@ -49,9 +55,8 @@ constexpr unsigned threads_in_memory = 512;
 
 /// Whether there is a shape for the rows; whether the device has it is known when it runs.
 inline bool fits_on_chip(const Problem& problem) {
-  return std::any_of(std::begin(shapes), std::end(shapes), [&](const Shape& shape) {
-    return problem.n <= std::int64_t{shape.blocks} * shape.numbers();
-  });
+  using Largest = ShapeAt<shapes - 1>;
+  return problem.n <= std::int64_t{Largest::blocks} * Largest::numbers;
 }
 
 /// The numbers that the arrays of solve() hold on the device.
@@ -99,9 +104,9 @@ struct alignas(2 * sizeof(T)) Pair {
 
 /// What the warps of a cluster tell each other, in each block's shared memory. There is a buffer
 /// for even steps and one for odd ones: one is written while the other may still be read.
-template <typename T, Shape shape>
+template <typename T, typename Shape>
 struct Exchange {
-  static constexpr unsigned warps = shape.warps(), parts = shape.blocks * warps;
+  static constexpr unsigned warps = Shape::warps, parts = Shape::blocks * warps;
 
   T part[2][parts];        // of the sum, from all warps of the cluster
   Pair<T> left[2][warps];  // of each warp of the block
@@ -116,14 +121,14 @@ struct Exchange {
   __device__ void send(unsigned step, T sum, Pair<T> last) {
     const unsigned warp = threadIdx.x / warp_size, lane = threadIdx.x % warp_size;
     const unsigned rank = Cluster::rank(), right = rank * warps + warp + 1;
-    if (lane < shape.blocks) *Cluster::of_block(&part[step % 2][right - 1], lane) = sum;
+    if (lane < Shape::blocks) *Cluster::of_block(&part[step % 2][right - 1], lane) = sum;
     if (lane == warp_size - 1 && right < parts)
       *Cluster::of_block(&left[step % 2][right % warps], right / warps) = last;
   }
 
   /// Waits until all warps have sent.
   __device__ static void wait() {
-    if constexpr (shape.blocks > 1)
+    if constexpr (Shape::blocks > 1)
       Cluster::sync();
     else
       __syncthreads();
@@ -163,15 +168,15 @@ __device__ void collect(const T* shared, unsigned count, unsigned first, View<T,
 // [solve_on_chip]
 /// All steps on one cluster. Element i of z is y(k - 1 - i) for i < k, and 1 for i = k: the row of
 /// order k in reverse order, with the 1 in front of y behind it.
-template <typename T, Shape shape>
-__global__ void __launch_bounds__(shape.threads)
+template <typename T, typename Shape>
+__global__ void __launch_bounds__(Shape::threads)
     solve_on_chip(View<const T, 1> r_from_1, View<T, 2> solution) {
-  constexpr unsigned held = shape.held;
+  constexpr unsigned held = Shape::held;
   extern __shared__ double memory[];
-  auto& exchange = *reinterpret_cast<Exchange<T, shape>*>(memory);
+  auto& exchange = *reinterpret_cast<Exchange<T, Shape>*>(memory);
   T* const shared = reinterpret_cast<T*>(&exchange + 1);
   const auto n = static_cast<unsigned>(solution.extent(1));
-  const unsigned first = Cluster::rank() * shape.numbers();  // of the block
+  const unsigned first = Cluster::rank() * Shape::numbers;  // of the block
 
   T r[held], y[held]{}, z[held]{};
   deal_out(r_from_1, first, shared, r);
@@ -195,7 +200,7 @@ __global__ void __launch_bounds__(shape.threads)
 
     if (threadIdx.x % warp_size == 0) left = exchange.left[k % 2][threadIdx.x / warp_size];
     alpha = quotient(-exchange.sum(k), beta, reciprocal);
-    if (threadIdx.x == 0 && k - first < shape.numbers()) shared[k - first] = alpha;
+    if (threadIdx.x == 0 && k - first < Shape::numbers) shared[k - first] = alpha;
     for (unsigned m = held; m-- > 0;) {
       const Pair<T> before = m > 0 ? Pair<T>{y[m - 1], z[m - 1]} : left;
       y[m] += alpha * z[m];
@@ -204,11 +209,11 @@ __global__ void __launch_bounds__(shape.threads)
   }
 
   __syncthreads();
-  collect(shared, shape.numbers(), first, solution.row(1));
+  collect(shared, Shape::numbers, first, solution.row(1));
   __syncthreads();
   for (unsigned m = 0; m < held; ++m) shared[threadIdx.x * held + m] = y[m];
   __syncthreads();
-  collect(shared, shape.numbers(), first, solution.row(0));
+  collect(shared, Shape::numbers, first, solution.row(0));
 }
 // [solve_on_chip]
 
@@ -270,20 +275,20 @@ template <typename T>
 using OnChip = staircase::ClusterLaunch<View<const T, 1>, View<T, 2>>;
 
 /// The launch of solve_on_chip() for a shape.
-template <typename T, Shape shape>
+template <typename T, typename Shape>
 OnChip<T> on_chip() {
-  const std::size_t bytes = sizeof(Exchange<T, shape>) + shape.numbers() * sizeof(T);
-  return {solve_on_chip<T, shape>, shape.blocks, shape.threads, bytes};
+  const std::size_t bytes = sizeof(Exchange<T, Shape>) + Shape::numbers * sizeof(T);
+  return {solve_on_chip<T, Shape>, Shape::blocks, Shape::threads, bytes};
 }
 
 /// Solves in the first shape from `index` on that holds the rows and that the GPU has.
 /// \returns whether there is one
 template <typename T, std::size_t index = 0>
 bool solve_with_shapes(View<const T, 1> r_from_1, View<T, 2> solution) {
-  if constexpr (index < std::size(shapes)) {
-    constexpr Shape shape = shapes[index];
-    if (solution.extent(1) <= std::size_t{shape.blocks} * shape.numbers())
-      if (OnChip<T> launch = on_chip<T, shape>(); launch.at_once() > 0) {
+  if constexpr (index < shapes) {
+    using Shape = ShapeAt<index>;
+    if (solution.extent(1) <= std::size_t{Shape::blocks} * Shape::numbers)
+      if (OnChip<T> launch = on_chip<T, Shape>(); launch.at_once() > 0) {
         launch(1, r_from_1, solution);
         return true;
       }
