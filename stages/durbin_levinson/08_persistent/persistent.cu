@@ -15,6 +15,7 @@
 #include <cooperative_groups.h>
 
 #include <algorithm>
+#include <limits>
 #include <staircase/cluster.hpp>
 #include <staircase/stage.hpp>
 #include <tuple>
@@ -180,6 +181,9 @@ __global__ void __launch_bounds__(Shape::threads)
 
   T r[held], y[held]{}, z[held]{};
   deal_out(r_from_1, first, shared, r);
+  // An infinite number, which must fail in its own step, would make NaN of the zeros before that.
+  constexpr T most = std::numeric_limits<T>::max();
+  for (T& number : r) number = max(-most, min(number, most));
   if (first + threadIdx.x == 0) z[0] = 1;
   exchange.prepare();
   exchange.wait();  // before others' shared memory is written, they must have started
