@@ -181,7 +181,7 @@ void durbin(const std::vector<T>& r, View<T, 2> solution) {
   solution(0, 0) = solution(1, 0) = -r[1];
   State<T> state{.alpha = -r[1], .beta = 1, .sum = -r[1] * r[1]};
   Exchange<T> exchange(static_cast<std::size_t>(omp_get_max_threads()));
-#pragma omp parallel
+#pragma omp parallel if (n > 2 * share / sizeof(T))
   {
     const auto me = static_cast<std::size_t>(omp_get_thread_num());
     const auto threads = static_cast<std::size_t>(omp_get_num_threads());
