@@ -134,9 +134,11 @@ inline staircase::Work work(const Problem& problem, staircase::Precision precisi
 inline double least_eigenvalue(const Problem& problem, double largest) {
   if (problem.model == given) return 1 / largest;
   if (problem.model == cosines) return cosine_floor;
-  // That of fractional Gaussian noise is much the same as that of ARFIMA(0, d, 0).
   const double d = problem.d, pi = std::numbers::pi;
   const double frequency = d < 0 ? pi / static_cast<double>(problem.n) : pi;
+  if (problem.model == gaussian_noise && d < 0)
+    return std::sin(pi * (d + 0.5)) * std::tgamma(2 * d + 2) * std::pow(frequency, -2 * d);
+  // With d > 0, that of fractional Gaussian noise is much the same as that of ARFIMA(0, d, 0).
   const double gamma = std::tgamma(1 - d);
   return gamma * gamma / std::tgamma(1 - 2 * d) * std::pow(2 * std::sin(frequency / 2), -2 * d);
 }
@@ -185,6 +187,7 @@ inline const staircase::Workload<Problem, 2> workload{
                    {"negative memory", {.n = 200, .d = -0.4}},
                    {"long memory", {.n = 300, .d = 0.45}},
                    {"Gaussian noise", {.n = 211, .model = gaussian_noise}},
+                   {"rough Gaussian noise", {.n = 150, .d = -0.4, .model = gaussian_noise}},
                    {"cosines", {.n = 401, .model = cosines}}},
     .input = {.rank = 1,
               .min = -1e300,

@@ -3,9 +3,8 @@
 ///
 /// Changed: two rows that swap roles take the place of y, and a number that of sum.
 /// Legal:   column k of y is read by step k + 1 alone, element i of sum by iteration i alone.
-/// Expect:  memory shrinks from n² to n numbers, all in the caches, and neighbours are neighbours
-/// in
-///          memory. The additions of a dot product, one after the other, become the limit.
+/// Expect:  memory shrinks from n² to n numbers, which the caches hold, and neighbours lie side by
+///          side in them. The additions of a sum, one after the other, become the limit.
 /// Run:     ./climb durbin_levinson --stages 00,01
 /// Next:    02_openmp shares both loops out among threads.
 

@@ -1,12 +1,10 @@
 /// \file
 /// Stage 02, OpenMP: both loops of a step are shared out in one parallel region for all steps.
 ///
-/// Changed: each thread goes through the steps and adds its part of a dot product to the step's
-/// sum;
-///          alpha and beta are every thread's own.
-/// Legal:   additions may come in any order but for rounding; the elements of a row are
-/// independent.
-///          A barrier parts the dot product from the update, another the update from the next step.
+/// Changed: each thread goes through the steps and adds its part of a dot product to the sum of
+///          the step; alpha and beta are every thread's own.
+/// Legal:   additions may come in any order but for rounding; elements of a row are independent.
+///          A barrier parts the dot product from the update, another this from the next step.
 /// Expect:  two barriers a step. They cost the same for each k, so that small orders lose.
 /// Run:     ./climb durbin_levinson --stages 00-02
 /// Next:    03_vectorised does with one cheap barrier, and with vectors.

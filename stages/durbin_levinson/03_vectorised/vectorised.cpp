@@ -1,14 +1,13 @@
 /// \file
 /// Stage 03, vectorised: one pass a step, in vectors, and one cheap barrier.
 ///
-/// Changed: the update of a step and the dot product of the next one become one loop, over pairs of
-///          elements i and k - 1 - i; threads tell each other their sums in flags of their own; a
-///          thread works alone while the rows are short, and the team doubles as they grow.
-/// Legal:   the dot product reads what its own iteration wrote. Nobody writes a row that another
-/// may
-///          still read: who has the sums of all others knows that they are done with it.
+/// Changed: the update of a step and the dot product of the next one become one loop, over pairs
+///          of elements i and k - 1 - i, in place; threads tell each other their sums in slots of
+///          their own; one works alone while the row is short, and the team doubles as it grows.
+/// Legal:   an iteration reads and writes its own pair, and the dot product takes what it wrote.
+///          Whoever has the sums of all others knows that they are done with the step.
 /// Expect:  the time of the loads and stores of one pass, from the second-level cache, and n - 1
-///          exchanges of flags where the team is larger than one.
+///          exchanges of sums where the team is larger than one.
 /// Run:     ./climb durbin_levinson --stages 00-03
 /// Next:    04_naive_cuda starts over on the GPU, with two kernels a step.
 
@@ -28,8 +27,8 @@ namespace durbin_levinson {
 using staircase::View;
 
 // [sizes]
-constexpr std::size_t share = 16384;  // bytes of a row that are worth a thread
-constexpr std::size_t block = 64;     // bytes of the widest vectors, and of a line of the caches
+constexpr std::size_t share = 16384;  // bytes of y that are worth a thread of a larger team
+constexpr std::size_t block = 64;     // bytes of the widest vectors
 // [sizes]
 
 /// The numbers that solve() keeps in memory.

@@ -1,9 +1,8 @@
 /// \file
 /// Yardstick: OpenBLAS solves the equations with a Cholesky factorisation, as if T were any matrix.
 ///
-/// That takes n³ / 3 operations where Durbin's recursion takes 2 n². There is no library that knows
-/// of Toeplitz matrices beside it. The reflection coefficients follow from y, in a phase of their
-/// own.
+/// That takes n³ / 3 operations where Durbin's recursion takes 2 n². CUDA's libraries have nothing
+/// for Toeplitz matrices. The reflection coefficients follow from y, in a phase of their own.
 
 #include "../durbin_levinson.hpp"
 
