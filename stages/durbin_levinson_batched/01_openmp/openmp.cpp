@@ -1,0 +1,136 @@
+/// \file
+/// Stage 01, OpenMP: systems side by side in the lanes of vectors, groups of them on threads.
+///
+/// Changed: a thread takes 256 bytes of systems at a time: it transposes their autocorrelations, so
+///          that numbers of equal index are neighbours, runs the recursion on vectors of them, and
+///          transposes y and the reflection coefficients back.
+/// Legal:   systems are independent; each one's operations and their order stay.
+/// Expect:  the lanes of a vector times the number of cores, less two transpositions.
+/// Run:     ./climb durbin_levinson_batched --stages 00,01
+/// Next:    02_cuda gives each system a thread of a GPU.
+
+#include "../durbin_levinson_batched.hpp"
+
+#include <algorithm>
+#include <staircase/machine.hpp>
+#include <staircase/simd.hpp>
+#include <staircase/stage.hpp>
+
+namespace durbin_levinson_batched {
+
+using staircase::Array;
+using staircase::View;
+
+/// Systems of a group: 32 in f64, 64 in f32.
+template <typename T>
+constexpr std::size_t group = 256 / sizeof(T);
+
+/// The numbers that solve() keeps in memory, an f64 counting as two f32.
+inline double reals(const Problem& problem) {
+  const double of_threads = staircase::thread_count() * 3 * static_cast<double>(problem.n) *
+                            static_cast<double>(group<float>);
+  return 2 * size_of_r(problem) + size_of_solution(problem) + of_threads;
+}
+
+// [solve_group]
+/// Durbin's recursion for a group of systems: number i of system s is number i * group + s of an
+/// array; r begins with r_1. Four vectors of systems take all steps, then the next four do.
+template <typename T>
+struct SolveGroup {
+  template <int bytes>
+  [[gnu::always_inline]] static void run(const T* numbers, std::size_t n, T* y_numbers,
+                                         T* alpha_numbers) {
+    using Vector [[gnu::vector_size(bytes), gnu::aligned(sizeof(T))]] = T;
+    constexpr std::size_t row = group<T> * sizeof(T) / bytes, vectors = 4;
+    const auto* r = reinterpret_cast<const Vector(*)[row]>(numbers);
+    auto* y = reinterpret_cast<Vector(*)[row]>(y_numbers);
+    auto* alphas = reinterpret_cast<Vector(*)[row]>(alpha_numbers);
+    for (std::size_t v0 = 0; v0 < row; v0 += vectors) {
+      Vector alpha[vectors], beta[vectors];
+      for (Vector& b : beta) b = Vector{} + 1;
+      for (std::size_t k = 0; k < n; ++k) {
+        for (std::size_t v = 0; v < vectors; ++v) alpha[v] = r[k][v0 + v];
+        for (std::size_t i = 0; i < k; ++i)
+#pragma GCC unroll 4
+          for (std::size_t v = 0; v < vectors; ++v) alpha[v] += r[k - 1 - i][v0 + v] * y[i][v0 + v];
+        for (std::size_t v = 0; v < vectors; ++v) alpha[v] /= -beta[v];
+        for (std::size_t i = 0; 2 * i < k; ++i)
+#pragma GCC unroll 4
+          for (std::size_t v = v0; v < v0 + vectors; ++v) {
+            const Vector low = y[i][v], high = y[k - 1 - i][v];
+            y[i][v] = low + alpha[v - v0] * high;
+            y[k - 1 - i][v] = high + alpha[v - v0] * low;
+          }
+        for (std::size_t v = 0; v < vectors; ++v) {
+          y[k][v0 + v] = alphas[k][v0 + v] = alpha[v];
+          beta[v] *= 1 - alpha[v] * alpha[v];
+        }
+      }
+    }
+  }
+};
+template <typename T>
+using GroupSolver = staircase::ForWidestVectors<SolveGroup<T>, const T*, std::size_t, T*, T*>;
+// [solve_group]
+
+// [transpose]
+/// Numbers r_1 ... r_n of the systems from s0 on, side by side; zeros fill the last group up.
+template <typename T>
+void gather(View<const T, 2> r, std::size_t s0, View<T, 2> group_r) {
+  for (std::size_t s = 0; s < group<T>; ++s)
+    for (std::size_t k = 0; k < group_r.extent(0); ++k)
+      group_r(k, s) = s0 + s < r.extent(0) ? r(s0 + s, k + 1) : 0;
+}
+
+/// Hands a row of the solution back to the systems from s0 on.
+template <typename T>
+void scatter(View<const T, 2> group_row, std::size_t s0, std::size_t row, View<T, 3> solution) {
+  const std::size_t systems = std::min(group<T>, solution.extent(0) - s0);
+  for (std::size_t s = 0; s < systems; ++s)
+    for (std::size_t k = 0; k < group_row.extent(0); ++k)
+      solution(s0 + s, row, k) = group_row(k, s);
+}
+// [transpose]
+
+// [solve_systems]
+template <typename T>
+void solve_systems(View<const T, 2> r, View<T, 3> solution) {
+  const std::size_t systems = solution.extent(0), n = solution.extent(2);
+  const auto solve_group = GroupSolver<T>::function();
+#pragma omp parallel
+  {
+    Array<T, 2> group_r(n, group<T>), y(n, group<T>), alpha(n, group<T>);
+#pragma omp for
+    for (std::size_t s = 0; s < systems; s += group<T>) {
+      gather<T>(r, s, group_r);
+      solve_group(group_r.data(), n, y.data(), alpha.data());
+      scatter<T>(y, s, 0, solution);
+      scatter<T>(alpha, s, 1, solution);
+    }
+  }
+}
+// [solve_systems]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Solution<T> solution(problem.systems, 2, problem.n);
+  const std::vector<T> numbers = rounded<T>(problem);
+  const View<const T, 2> r(numbers.data(), {solution.extent(0), solution.extent(2) + 1});
+  timeline.begin("kernels");
+  solve_systems<T>(r, solution);
+  return solution;
+}
+// [solve]
+
+}  // namespace durbin_levinson_batched
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, durbin_levinson_batched::workload,
+                              {.title = "OpenMP",
+                               .idea = "Systems side by side in vectors, on threads",
+                               .reals = durbin_levinson_batched::reals,
+                               .solve_f64 = durbin_levinson_batched::solve<double>,
+                               .solve_f32 = durbin_levinson_batched::solve<float>});
+}
