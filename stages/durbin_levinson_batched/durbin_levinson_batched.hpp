@@ -101,9 +101,6 @@ inline void prepare(Problem& problem) {
 
 /// Takes over autocovariances, a system a row, and divides each row by its first number.
 inline void set_autocovariances(Problem& problem, staircase::NpyArray input) {
-  if (input.shape[1] < 2)
-    throw staircase::BadInput(
-        "the input has 1 column; a system has at least 2 numbers, r_0 and r_1");
   problem.systems = static_cast<std::int64_t>(input.shape[0]);
   problem.n = static_cast<std::int64_t>(input.shape[1]) - 1;
   problem.r = std::move(input).as_double();
