@@ -12,18 +12,27 @@
 #include "../durbin_levinson_batched.hpp"
 
 #include <algorithm>
+#include <span>
 #include <staircase/machine.hpp>
 #include <staircase/simd.hpp>
 #include <staircase/stage.hpp>
+#include <vector>
 
 namespace durbin_levinson_batched {
 
-using staircase::Array;
 using staircase::View;
 
+// [group]
 /// Systems of a group: 32 in f64, 64 in f32.
 template <typename T>
 constexpr std::size_t group = 256 / sizeof(T);
+
+/// A number of each system of a group, side by side.
+template <typename T>
+struct alignas(64) Row {
+  T of_system[group<T>];
+};
+// [group]
 
 /// The numbers that solve() keeps in memory, an f64 counting as two f32.
 inline double reals(const Problem& problem) {
@@ -33,18 +42,18 @@ inline double reals(const Problem& problem) {
 }
 
 // [solve_group]
-/// Durbin's recursion for a group of systems: number i of system s is number i * group + s of an
-/// array; r begins with r_1. Four vectors of systems take all steps, then the next four do.
+/// Durbin's recursion for a group of systems; r begins with r_1. Four vectors of systems take all
+/// steps, then the next four do.
 template <typename T>
 struct SolveGroup {
   template <int bytes>
-  [[gnu::always_inline]] static void run(const T* numbers, std::size_t n, T* y_numbers,
-                                         T* alpha_numbers) {
-    using Vector [[gnu::vector_size(bytes), gnu::aligned(sizeof(T))]] = T;
-    constexpr std::size_t row = group<T> * sizeof(T) / bytes, vectors = 4;
-    const auto* r = reinterpret_cast<const Vector(*)[row]>(numbers);
-    auto* y = reinterpret_cast<Vector(*)[row]>(y_numbers);
-    auto* alphas = reinterpret_cast<Vector(*)[row]>(alpha_numbers);
+  [[gnu::always_inline]] static void run(const Row<T>* row_of_r, std::size_t n, Row<T>* row_of_y,
+                                         Row<T>* row_of_alphas) {
+    using Vector [[gnu::vector_size(bytes)]] = T;
+    constexpr std::size_t row = sizeof(Row<T>) / bytes, vectors = 4;
+    const auto* r = reinterpret_cast<const Vector(*)[row]>(row_of_r);
+    auto* y = reinterpret_cast<Vector(*)[row]>(row_of_y);
+    auto* alphas = reinterpret_cast<Vector(*)[row]>(row_of_alphas);
     for (std::size_t v0 = 0; v0 < row; v0 += vectors) {
       Vector alpha[vectors], beta[vectors];
       for (Vector& b : beta) b = Vector{} + 1;
@@ -70,25 +79,25 @@ struct SolveGroup {
   }
 };
 template <typename T>
-using GroupSolver = staircase::ForWidestVectors<SolveGroup<T>, const T*, std::size_t, T*, T*>;
+using GroupSolver =
+    staircase::ForWidestVectors<SolveGroup<T>, const Row<T>*, std::size_t, Row<T>*, Row<T>*>;
 // [solve_group]
 
 // [transpose]
-/// Numbers r_1 ... r_n of the systems from s0 on, side by side; zeros fill the last group up.
+/// Numbers r_1 ... r_n of the systems from s0 on; zeros fill the last group up.
 template <typename T>
-void gather(View<const T, 2> r, std::size_t s0, View<T, 2> group_r) {
+void gather(View<const T, 2> r, std::size_t s0, std::span<Row<T>> rows) {
   for (std::size_t s = 0; s < group<T>; ++s)
-    for (std::size_t k = 0; k < group_r.extent(0); ++k)
-      group_r(k, s) = s0 + s < r.extent(0) ? r(s0 + s, k + 1) : 0;
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      rows[k].of_system[s] = s0 + s < r.extent(0) ? r(s0 + s, k + 1) : 0;
 }
 
-/// Hands a row of the solution back to the systems from s0 on.
+/// Hands y (row 0) or the reflection coefficients (row 1) back to the systems from s0 on.
 template <typename T>
-void scatter(View<const T, 2> group_row, std::size_t s0, std::size_t row, View<T, 3> solution) {
+void scatter(std::span<const Row<T>> rows, std::size_t s0, std::size_t row, View<T, 3> solution) {
   const std::size_t systems = std::min(group<T>, solution.extent(0) - s0);
   for (std::size_t s = 0; s < systems; ++s)
-    for (std::size_t k = 0; k < group_row.extent(0); ++k)
-      solution(s0 + s, row, k) = group_row(k, s);
+    for (std::size_t k = 0; k < rows.size(); ++k) solution(s0 + s, row, k) = rows[k].of_system[s];
 }
 // [transpose]
 
@@ -99,13 +108,13 @@ void solve_systems(View<const T, 2> r, View<T, 3> solution) {
   const auto solve_group = GroupSolver<T>::function();
 #pragma omp parallel
   {
-    Array<T, 2> group_r(n, group<T>), y(n, group<T>), alpha(n, group<T>);
+    std::vector<Row<T>> rows_of_r(n), y(n), alphas(n);
 #pragma omp for
     for (std::size_t s = 0; s < systems; s += group<T>) {
-      gather<T>(r, s, group_r);
-      solve_group(group_r.data(), n, y.data(), alpha.data());
+      gather<T>(r, s, rows_of_r);
+      solve_group(rows_of_r.data(), n, y.data(), alphas.data());
       scatter<T>(y, s, 0, solution);
-      scatter<T>(alpha, s, 1, solution);
+      scatter<T>(alphas, s, 1, solution);
     }
   }
 }

@@ -1,0 +1,293 @@
+/// \file
+/// Stage 03, on chip: y stays in the registers of a thread, and r in shared memory.
+///
+/// Changed: a warp fetches the rows of r of its 32 systems at once and transposes them on the way.
+///          The recursion is unrolled for orders up to 64, so that each number of y has a register;
+///          two orders are taken at a time, so that a number of r that was loaded is used three
+///          times. A system of higher order has a block of threads.
+/// Legal:   the sum for the second order is regrouped into two sums over y of the first one.
+/// Expect:  memory is read and written once; arithmetic and shared memory take about as long.
+/// Run:     ./climb durbin_levinson_batched --stages 02,03
+
+#include "../durbin_levinson_batched.hpp"
+
+#include <cuda_pipeline.h>
+
+#include <algorithm>
+#include <staircase/stage.hpp>
+
+namespace durbin_levinson_batched {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::View;
+
+/// The numbers that solve() keeps in the memory of the device.
+inline double reals(const Problem& problem) {
+  return size_of_r(problem) + size_of_solution(problem);
+}
+
+/// The numbers that the kernels read and write, each once.
+inline double traffic(const Problem& problem) { return reals(problem); }
+
+// [sizes]
+constexpr unsigned warp = 32;
+constexpr unsigned pitch = warp + 1;  // of a tile: columns and diagonals meet all banks
+constexpr unsigned order = 64;        // the highest that a thread has registers for; even
+constexpr unsigned kept = 16;         // reflection coefficients that wait to be written together
+
+/// Warps of a multiprocessor, for which the compiler leaves registers; shared memory holds no more.
+template <typename T>
+constexpr unsigned resident = sizeof(T) == 8 ? 8 : 16;
+
+/// A number of each system of a warp.
+template <typename T>
+using Row = T[pitch];
+// [sizes]
+
+// [move]
+/// Where a warp is in `width` columns of consecutive rows, which it goes through number by number.
+struct Walk {
+  __device__ explicit Walk(unsigned columns)
+      : width(columns), row(threadIdx.x / columns), column(threadIdx.x % columns) {}
+
+  __device__ void step() {
+    row += warp / width;
+    column += warp % width;
+    if (column < width) return;
+    column -= width;
+    ++row;
+  }
+
+  unsigned width, row, column;
+};
+
+/// Fetches r_1 ... r_n of the systems from s0 on: r_(m+1) of system s0 + s becomes tile[m][s].
+/// Where there is no such system, and in row n, it is 0.
+template <typename T>
+__device__ void fetch(View<const T, 2> r, unsigned s0, Row<T>* tile) {
+  const unsigned n = r.extent(1) - 1;
+  const unsigned systems = min(std::size_t{warp}, r.extent(0) - s0);
+  const T* from = &r(s0, 1);
+  for (Walk at(n); at.row < systems; at.step())
+    __pipeline_memcpy_async(&tile[at.column][at.row], from + at.row * (n + 1) + at.column,
+                            sizeof(T));
+  __pipeline_commit();
+  for (unsigned m = threadIdx.x < systems ? n : 0; m <= n; ++m) tile[m][threadIdx.x] = 0;
+  __pipeline_wait_prior(0);
+  __syncwarp();
+}
+
+/// Writes rows of a tile into a row of the solution, from place i0 on.
+template <typename T>
+__device__ void write(const Row<T>* tile, unsigned rows, unsigned s0, unsigned row, unsigned i0,
+                      View<T, 3> solution) {
+  const unsigned n = solution.extent(2);
+  const unsigned systems = min(std::size_t{warp}, solution.extent(0) - s0);
+  T* to = &solution(s0, row, i0);
+  __syncwarp();
+  for (Walk at(rows); at.row < systems; at.step())
+    to[at.row * 2 * n + at.column] = tile[at.column][at.row];
+  __syncwarp();
+}
+// [move]
+
+// [extend]
+/// From the solution y_1 ... y_k of order k to that of order k + 1. y_0 is 1.
+template <typename T>
+__device__ void extend(T (&y)[order + 1], unsigned k, T alpha) {
+#pragma unroll
+  for (unsigned i = 1; i <= order / 2; ++i) {
+    if (2 * i > k + 1) break;
+    const T low = y[i], high = y[k + 1 - i];
+    y[i] = low + alpha * high;
+    y[k + 1 - i] = high + alpha * low;
+  }
+  y[k + 1] = alpha;
+}
+// [extend]
+
+// [sums]
+/// Sums over the solution of order k, which give two reflection coefficients: `first` is the
+/// numerator of alpha_(k+1), second + alpha_(k+1) * mirrored that of alpha_(k+2).
+template <typename T>
+struct Sums {
+  T first = 0, second = 0, mirrored = 0;
+};
+
+template <typename T>
+__device__ Sums<T> sums_of(const T (&y)[order + 1], unsigned k, const Row<T>* tile) {
+  Sums<T> sums;
+#pragma unroll
+  for (unsigned m = 1; m <= order; ++m) {
+    if (m > k + 2) break;
+    const T r = tile[m - 1][threadIdx.x];
+    if (m <= k + 1) sums.first += r * y[k + 1 - m];
+    if (m >= 2) sums.second += r * y[k + 2 - m];
+    if (m <= k + 1) sums.mirrored += r * y[m - 1];
+  }
+  return sums;
+}
+// [sums]
+
+// [solve_in_registers]
+/// Durbin's recursion for orders up to 64, a system a thread, a warp a block, two orders at a time.
+template <typename T>
+__global__ void __launch_bounds__(warp, resident<T>)
+    solve_in_registers(View<const T, 2> r, View<T, 3> solution) {
+  extern __shared__ double memory[];
+  const unsigned n = solution.extent(2), s0 = blockIdx.x * warp, s = threadIdx.x;
+  auto* tile = reinterpret_cast<Row<T>*>(memory);
+  auto* alphas = tile + n + 1;
+  fetch(r, s0, tile);
+
+  T y[order + 1], beta = 1;
+  y[0] = 1;
+#pragma unroll
+  for (unsigned k = 0; k < order; k += 2) {
+    const Sums<T> sums = sums_of(y, k, tile);
+    T alpha = -sums.first / beta;
+    extend(y, k, alpha);
+    alphas[k % kept][s] = alpha;
+    if (k + 1 >= n) break;
+    beta *= 1 - alpha * alpha;
+    alpha = -(sums.second + alpha * sums.mirrored) / beta;
+    extend(y, k + 1, alpha);
+    alphas[(k + 1) % kept][s] = alpha;
+    beta *= 1 - alpha * alpha;
+    if ((k + 2) % kept == 0) write<T>(alphas, kept, s0, 1, k + 2 - kept, solution);
+    if (k + 2 >= n) break;
+  }
+  if (n % kept > 0) write<T>(alphas, n % kept, s0, 1, n - n % kept, solution);
+
+#pragma unroll
+  for (unsigned i = 0; i < order; ++i)
+    if (i < n) tile[i][s] = y[i + 1];
+  write<T>(tile, n, s0, 0, 0, solution);
+}
+// [solve_in_registers]
+
+// [sum_over_block]
+/// The sum of all threads' parts, the same in each. `sums` is room for one number a warp.
+template <typename T>
+__device__ T sum_over_block(T part, T* sums) {
+  for (unsigned distance = warp / 2; distance > 0; distance /= 2)
+    part += __shfl_xor_sync(~0u, part, distance);
+  if (threadIdx.x % warp == 0) sums[threadIdx.x / warp] = part;
+  __syncthreads();
+  T sum = 0;
+  for (unsigned w = 0; w < blockDim.x / warp; ++w) sum += sums[w];
+  return sum;
+}
+// [sum_over_block]
+
+// [solve_in_block]
+constexpr unsigned unknowns_of_thread = 16;
+constexpr unsigned most_threads = 256;  // of a block
+
+/// Durbin's recursion for higher orders, a system a block. A step takes y to order k and sums up
+/// for alpha_(k+1) on the way. r and y lie in shared memory or, if they do not fit, in that of the
+/// device.
+template <typename T, bool on_chip>
+__global__ void solve_in_block(View<const T, 2> rows_of_r, View<T, 3> solution) {
+  extern __shared__ double memory[];
+  __shared__ T sums[2][most_threads / warp];
+  const unsigned n = solution.extent(2), s = blockIdx.x;
+  const T* r = &rows_of_r(s, 0);
+  T* y = &solution(s, 0, 0);
+  if constexpr (on_chip) {
+    T* r_on_chip = reinterpret_cast<T*>(memory);
+    for (unsigned i = threadIdx.x; i <= n; i += blockDim.x) r_on_chip[i] = r[i];
+    r = r_on_chip;
+    y = r_on_chip + n + 1;
+    __syncthreads();
+  }
+
+  T alpha = -r[1], beta = 1;
+  for (unsigned k = 1; k <= n; ++k) {
+    T part = 0;
+    for (unsigned i = threadIdx.x; 2 * i + 1 < k; i += blockDim.x) {
+      const unsigned j = k - 2 - i;
+      const T low = y[i], high = y[j];
+      y[i] = low + alpha * high;
+      y[j] = high + alpha * low;
+      part += r[k - i] * y[i];
+      if (i != j) part += r[k - j] * y[j];
+    }
+    if (threadIdx.x == 0) {
+      y[k - 1] = solution(s, 1, k - 1) = alpha;
+      part += r[1] * alpha + (k < n ? r[k + 1] : 0);
+    }
+    beta *= 1 - alpha * alpha;
+    alpha = -sum_over_block(part, sums[k % 2]) / beta;
+  }
+
+  if constexpr (on_chip)
+    for (unsigned i = threadIdx.x; i < n; i += blockDim.x) solution(s, 0, i) = y[i];
+}
+// [solve_in_block]
+
+// [launch]
+/// Launches a kernel with dynamic shared memory of `bytes`.
+template <typename Kernel, typename T>
+void launch(Kernel kernel, unsigned blocks, unsigned threads, std::size_t bytes,
+            const DeviceArray<T, 2>& r, const DeviceArray<T, 3>& solution) {
+  const int size = static_cast<int>(bytes);
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, size));
+  kernel<<<blocks, threads, bytes>>>(r.view(), solution.view());
+  check_launch();
+}
+
+/// Solves all systems with the kernel that their order calls for.
+template <typename T>
+void solve_systems(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
+                   const DeviceArray<T, 3>& solution) {
+  if (n <= order)
+    return launch(solve_in_registers<T>, (systems - 1) / warp + 1, warp,
+                  (n + 1 + kept) * sizeof(Row<T>), r, solution);
+  int limit = 0;
+  check(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+  const std::size_t bytes = (2 * std::size_t{n} + 1) * sizeof(T);
+  const bool on_chip = bytes + 2 * most_threads / warp * sizeof(T) <= std::size_t(limit);
+  const unsigned warps = (n - 1) / (warp * unknowns_of_thread) + 1;
+  const unsigned threads = std::min(warps * warp, most_threads);
+  if (on_chip) return launch(solve_in_block<T, true>, systems, threads, bytes, r, solution);
+  launch(solve_in_block<T, false>, systems, threads, 0, r, solution);
+}
+// [launch]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  DeviceArray<T, 2> r(problem.systems, problem.n + 1);
+  DeviceArray<T, 3> y_and_alpha(problem.systems, 2, problem.n);
+  Solution<T> solution(problem.systems, 2, problem.n);
+  const std::vector<T> numbers = rounded<T>(problem);
+
+  timeline.begin("copy in");
+  r.copy_from(numbers.data());
+
+  timeline.begin("kernels");
+  const auto systems = static_cast<unsigned>(problem.systems);
+  solve_systems(systems, static_cast<unsigned>(problem.n), r, y_and_alpha);
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  y_and_alpha.copy_to(solution.data());
+  return solution;
+}
+// [solve]
+
+}  // namespace durbin_levinson_batched
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, durbin_levinson_batched::workload,
+                              {.title = "On chip",
+                               .idea = "y in registers, r in shared memory",
+                               .reals = durbin_levinson_batched::reals,
+                               .traffic = durbin_levinson_batched::traffic,
+                               .solve_f64 = durbin_levinson_batched::solve<double>,
+                               .solve_f32 = durbin_levinson_batched::solve<float>});
+}
