@@ -190,6 +190,7 @@ inline const staircase::Workload<Problem, 3> workload{
                    {"longer", {.systems = 2, .n = 2049}},
                    {"beyond shared memory", {.systems = 1, .n = 15000}},
                    {"many systems", {.systems = 5000, .n = 5}},
+                   {"teams of warps", {.systems = 17100, .n = 3}},
                    {"another seed", {.systems = 64, .n = 40, .seed = 12345}}},
     .input = {.rank = 2,
               .min = -1e140,

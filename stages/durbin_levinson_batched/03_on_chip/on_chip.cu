@@ -37,9 +37,11 @@ constexpr unsigned pitch = warp + 1;  // of a tile: columns and diagonals meet a
 constexpr unsigned order = 64;        // the highest that a thread has registers for; even
 constexpr unsigned kept = 16;         // reflection coefficients that wait to be written together
 
-/// Warps of a multiprocessor, for which the compiler leaves registers; shared memory holds no more.
+constexpr unsigned team = 4;  // warps of a block that keep in step; fewer if systems are few
+
+/// Teams of a multiprocessor, for which the compiler leaves registers.
 template <typename T>
-constexpr unsigned resident = sizeof(T) == 8 ? 8 : 16;
+constexpr unsigned resident = sizeof(T) == 8 ? 2 : 4;
 
 /// A number of each system of a warp.
 template <typename T>
@@ -63,12 +65,17 @@ struct Walk {
   unsigned width, row, column;
 };
 
+/// The systems from s0 on that a warp has to solve; none if s0 is beyond the last one.
+__device__ unsigned systems_from(unsigned s0, std::size_t systems) {
+  return s0 < systems ? min(std::size_t{warp}, systems - s0) : 0;
+}
+
 /// Fetches r_1 ... r_n of the systems from s0 on: r_(m+1) of system s0 + s becomes tile[m][s].
 /// Where there is no such system, and in row n, it is 0.
 template <typename T>
 __device__ void fetch(View<const T, 2> r, unsigned s0, Row<T>* tile) {
   const unsigned n = r.extent(1) - 1;
-  const unsigned systems = min(std::size_t{warp}, r.extent(0) - s0);
+  const unsigned systems = systems_from(s0, r.extent(0));
   const T* from = &r(s0, 1);
   for (Walk at(n); at.row < systems; at.step())
     __pipeline_memcpy_async(&tile[at.column][at.row], from + at.row * (n + 1) + at.column,
@@ -84,7 +91,7 @@ template <typename T>
 __device__ void write(const Row<T>* tile, unsigned rows, unsigned s0, unsigned row, unsigned i0,
                       View<T, 3> solution) {
   const unsigned n = solution.extent(2);
-  const unsigned systems = min(std::size_t{warp}, solution.extent(0) - s0);
+  const unsigned systems = systems_from(s0, solution.extent(0));
   T* to = &solution(s0, row, i0);
   __syncwarp();
   for (Walk at(rows); at.row < systems; at.step())
@@ -132,20 +139,24 @@ __device__ Sums<T> sums_of(const T (&y)[order + 1], unsigned k, const Row<T>* ti
 // [sums]
 
 // [solve_in_registers]
-/// Durbin's recursion for orders up to 64, a system a thread, a warp a block, two orders at a time.
+/// Durbin's recursion for orders up to 64, a system a thread, two orders at a time. A block has
+/// blockDim.y warps. They share nothing but the instructions, more than their cache holds: the
+/// barrier keeps them together, so that what one has fetched serves all.
 template <typename T>
-__global__ void __launch_bounds__(warp, resident<T>)
+__global__ void __launch_bounds__(team* warp, resident<T>)
     solve_in_registers(View<const T, 2> r, View<T, 3> solution) {
   extern __shared__ double memory[];
-  const unsigned n = solution.extent(2), s0 = blockIdx.x * warp, s = threadIdx.x;
-  auto* tile = reinterpret_cast<Row<T>*>(memory);
-  auto* alphas = tile + n + 1;
+  const unsigned n = solution.extent(2), s = threadIdx.x;
+  const unsigned s0 = (blockIdx.x * blockDim.y + threadIdx.y) * warp;
+  Row<T>* tile = reinterpret_cast<Row<T>*>(memory) + threadIdx.y * (n + 1 + kept);
+  Row<T>* alphas = tile + n + 1;
   fetch(r, s0, tile);
 
   T y[order + 1], beta = 1;
   y[0] = 1;
 #pragma unroll
   for (unsigned k = 0; k < order; k += 2) {
+    __syncthreads();
     const Sums<T> sums = sums_of(y, k, tile);
     T alpha = -sums.first / beta;
     extend(y, k, alpha);
@@ -185,6 +196,7 @@ __device__ T sum_over_block(T part, T* sums) {
 // [solve_in_block]
 constexpr unsigned unknowns_of_thread = 16;
 constexpr unsigned most_threads = 256;  // of a block
+constexpr unsigned sums_of_block = 2 * most_threads / warp;
 
 /// Durbin's recursion for higher orders, a system a block. A step takes y to order k and sums up
 /// for alpha_(k+1) on the way. r and y lie in shared memory or, if they do not fit, in that of the
@@ -192,7 +204,7 @@ constexpr unsigned most_threads = 256;  // of a block
 template <typename T, bool on_chip>
 __global__ void solve_in_block(View<const T, 2> rows_of_r, View<T, 3> solution) {
   extern __shared__ double memory[];
-  __shared__ T sums[2][most_threads / warp];
+  __shared__ T sums[sums_of_block];
   const unsigned n = solution.extent(2), s = blockIdx.x;
   const T* r = &rows_of_r(s, 0);
   T* y = &solution(s, 0, 0);
@@ -220,7 +232,7 @@ __global__ void solve_in_block(View<const T, 2> rows_of_r, View<T, 3> solution) 
       part += r[1] * alpha + (k < n ? r[k + 1] : 0);
     }
     beta *= 1 - alpha * alpha;
-    alpha = -sum_over_block(part, sums[k % 2]) / beta;
+    alpha = -sum_over_block(part, sums + k % 2 * (sums_of_block / 2)) / beta;
   }
 
   if constexpr (on_chip)
@@ -230,30 +242,38 @@ __global__ void solve_in_block(View<const T, 2> rows_of_r, View<T, 3> solution) 
 
 // [launch]
 /// Launches a kernel with dynamic shared memory of `bytes`.
-template <typename Kernel, typename T>
-void launch(Kernel kernel, unsigned blocks, unsigned threads, std::size_t bytes,
-            const DeviceArray<T, 2>& r, const DeviceArray<T, 3>& solution) {
-  const int size = static_cast<int>(bytes);
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, size));
+template <typename T>
+void launch(void (*kernel)(View<const T, 2>, View<T, 3>), unsigned blocks, dim3 threads,
+            std::size_t bytes, const DeviceArray<T, 2>& r, const DeviceArray<T, 3>& solution) {
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(bytes)));
   kernel<<<blocks, threads, bytes>>>(r.view(), solution.view());
   check_launch();
 }
 
-/// Solves all systems with the kernel that their order calls for.
+/// Solves systems of low order, a thread each.
 template <typename T>
-void solve_systems(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
-                   const DeviceArray<T, 3>& solution) {
-  if (n <= order)
-    return launch(solve_in_registers<T>, (systems - 1) / warp + 1, warp,
-                  (n + 1 + kept) * sizeof(Row<T>), r, solution);
-  int limit = 0;
-  check(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+void solve_low(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
+               const DeviceArray<T, 3>& solution) {
+  const unsigned warps = (systems - 1) / warp + 1;
+  const unsigned in_step = std::clamp(warps / staircase::processors(), 1u, team);
+  launch(solve_in_registers<T>, (warps - 1) / in_step + 1, dim3(warp, in_step),
+         in_step * (n + 1 + kept) * sizeof(Row<T>), r, solution);
+}
+
+/// Solves systems of high order, a block each; r and y of one stay on the chip if they fit.
+template <typename T>
+void solve_high(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
+                const DeviceArray<T, 3>& solution) {
+  int available = 0;
+  check(cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
   const std::size_t bytes = (2 * std::size_t{n} + 1) * sizeof(T);
-  const bool on_chip = bytes + 2 * most_threads / warp * sizeof(T) <= std::size_t(limit);
-  const unsigned warps = (n - 1) / (warp * unknowns_of_thread) + 1;
-  const unsigned threads = std::min(warps * warp, most_threads);
-  if (on_chip) return launch(solve_in_block<T, true>, systems, threads, bytes, r, solution);
-  launch(solve_in_block<T, false>, systems, threads, 0, r, solution);
+  const bool on_chip = bytes + sums_of_block * sizeof(T) <= static_cast<std::size_t>(available);
+  const unsigned threads = std::min((n / (warp * unknowns_of_thread) + 1) * warp, most_threads);
+  if (on_chip)
+    launch(solve_in_block<T, true>, systems, threads, bytes, r, solution);
+  else
+    launch(solve_in_block<T, false>, systems, threads, 0, r, solution);
 }
 // [launch]
 
@@ -271,7 +291,8 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 
   timeline.begin("kernels");
   const auto systems = static_cast<unsigned>(problem.systems);
-  solve_systems(systems, static_cast<unsigned>(problem.n), r, y_and_alpha);
+  const auto n = static_cast<unsigned>(problem.n);
+  n <= order ? solve_low(systems, n, r, y_and_alpha) : solve_high(systems, n, r, y_and_alpha);
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");
