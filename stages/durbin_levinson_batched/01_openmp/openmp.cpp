@@ -1,7 +1,7 @@
 /// \file
 /// Stage 01, OpenMP: systems side by side in the lanes of vectors, groups of them on threads.
 ///
-/// Changed: a thread takes 256 bytes of systems at a time: it transposes their autocorrelations, so
+/// Changed: a thread takes 64 systems at a time: it transposes their autocorrelations, so
 ///          that numbers of equal index are neighbours, runs the recursion on vectors of them, and
 ///          transposes y and the reflection coefficients back.
 /// Legal:   systems are independent; each one's operations and their order stay.
@@ -23,21 +23,19 @@ namespace durbin_levinson_batched {
 using staircase::View;
 
 // [group]
-/// Systems of a group: 32 in f64, 64 in f32.
-template <typename T>
-constexpr std::size_t group = 256 / sizeof(T);
+constexpr std::size_t group = 64;  // systems that a thread solves at a time
 
 /// A number of each system of a group, side by side.
 template <typename T>
 struct alignas(64) Row {
-  T of_system[group<T>];
+  T of_system[group];
 };
 // [group]
 
-/// The numbers that solve() keeps in memory, an f64 counting as two f32.
+/// The numbers that solve() keeps in memory.
 inline double reals(const Problem& problem) {
-  const double of_threads = staircase::thread_count() * 3 * static_cast<double>(problem.n) *
-                            static_cast<double>(group<float>);
+  const double of_threads =
+      staircase::thread_count() * 3 * static_cast<double>(problem.n) * static_cast<double>(group);
   return 2 * size_of_r(problem) + size_of_solution(problem) + of_threads;
 }
 
@@ -87,7 +85,7 @@ using GroupSolver =
 /// Numbers r_1 ... r_n of the systems from s0 on; zeros fill the last group up.
 template <typename T>
 void gather(View<const T, 2> r, std::size_t s0, std::span<Row<T>> rows) {
-  for (std::size_t s = 0; s < group<T>; ++s)
+  for (std::size_t s = 0; s < group; ++s)
     for (std::size_t k = 0; k < rows.size(); ++k)
       rows[k].of_system[s] = s0 + s < r.extent(0) ? r(s0 + s, k + 1) : 0;
 }
@@ -95,7 +93,7 @@ void gather(View<const T, 2> r, std::size_t s0, std::span<Row<T>> rows) {
 /// Hands y (row 0) or the reflection coefficients (row 1) back to the systems from s0 on.
 template <typename T>
 void scatter(std::span<const Row<T>> rows, std::size_t s0, std::size_t row, View<T, 3> solution) {
-  const std::size_t systems = std::min(group<T>, solution.extent(0) - s0);
+  const std::size_t systems = std::min(group, solution.extent(0) - s0);
   for (std::size_t s = 0; s < systems; ++s)
     for (std::size_t k = 0; k < rows.size(); ++k) solution(s0 + s, row, k) = rows[k].of_system[s];
 }
@@ -110,7 +108,7 @@ void solve_systems(View<const T, 2> r, View<T, 3> solution) {
   {
     std::vector<Row<T>> rows_of_r(n), y(n), alphas(n);
 #pragma omp for
-    for (std::size_t s = 0; s < systems; s += group<T>) {
+    for (std::size_t s = 0; s < systems; s += group) {
       gather<T>(r, s, rows_of_r);
       solve_group(rows_of_r.data(), n, y.data(), alphas.data());
       scatter<T>(y, s, 0, solution);
