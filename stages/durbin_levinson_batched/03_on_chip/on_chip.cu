@@ -34,7 +34,7 @@ inline double traffic(const Problem& problem) { return reals(problem); }
 // [sizes]
 constexpr unsigned warp = 32;
 constexpr unsigned pitch = warp + 1;  // of a tile: columns and diagonals meet all banks
-constexpr unsigned order = 64;        // the highest that a thread has registers for; even
+constexpr unsigned order = 64;        // the highest that a thread has registers for
 constexpr unsigned kept = 16;         // reflection coefficients that wait to be written together
 
 constexpr unsigned team = 4;  // warps of a block that keep in step; fewer if systems are few
@@ -46,6 +46,12 @@ constexpr unsigned resident = sizeof(T) == 8 ? 2 : 4;
 /// A number of each system of a warp.
 template <typename T>
 using Row = T[pitch];
+
+/// A system is filled up with zeros to an order that is a multiple of `kept`.
+__host__ __device__ constexpr unsigned filled(unsigned n) { return (n + kept - 1) / kept * kept; }
+
+/// The rows that a warp has in shared memory: r, and the reflection coefficients that wait.
+__host__ __device__ constexpr unsigned rows_for(unsigned n) { return filled(n) + kept; }
 // [sizes]
 
 // [move]
@@ -81,7 +87,7 @@ __device__ void fetch(View<const T, 2> r, unsigned s0, Row<T>* tile) {
     __pipeline_memcpy_async(&tile[at.column][at.row], from + at.row * (n + 1) + at.column,
                             sizeof(T));
   __pipeline_commit();
-  for (unsigned m = threadIdx.x < systems ? n : 0; m <= n; ++m) tile[m][threadIdx.x] = 0;
+  for (unsigned m = threadIdx.x < systems ? n : 0; m < filled(n); ++m) tile[m][threadIdx.x] = 0;
   __pipeline_wait_prior(0);
   __syncwarp();
 }
@@ -101,42 +107,57 @@ __device__ void write(const Row<T>* tile, unsigned rows, unsigned s0, unsigned r
 // [move]
 
 // [extend]
-/// From the solution y_1 ... y_k of order k to that of order k + 1. y_0 is 1.
+/// From the solution of order k, y_1 ... y_k in y[0] ... y[k - 1], to that of order k + 1.
 template <typename T>
-__device__ void extend(T (&y)[order + 1], unsigned k, T alpha) {
+__device__ void extend(T (&y)[order], unsigned k, T alpha) {
 #pragma unroll
-  for (unsigned i = 1; i <= order / 2; ++i) {
-    if (2 * i > k + 1) break;
-    const T low = y[i], high = y[k + 1 - i];
+  for (unsigned i = 0; i < order / 2; ++i) {
+    if (2 * i >= k) break;
+    const T low = y[i], high = y[k - 1 - i];
     y[i] = low + alpha * high;
-    y[k + 1 - i] = high + alpha * low;
+    y[k - 1 - i] = high + alpha * low;
   }
-  y[k + 1] = alpha;
+  y[k] = alpha;
 }
 // [extend]
 
 // [sums]
 /// Sums over the solution of order k, which give two reflection coefficients: `first` is the
-/// numerator of alpha_(k+1), second + alpha_(k+1) * mirrored that of alpha_(k+2).
+/// numerator of alpha_(k+1), second + alpha_(k+1) * mirrored that of alpha_(k+2). A number of r is
+/// loaded once for all three.
 template <typename T>
 struct Sums {
-  T first = 0, second = 0, mirrored = 0;
+  T first, second, mirrored;
 };
 
 template <typename T>
-__device__ Sums<T> sums_of(const T (&y)[order + 1], unsigned k, const Row<T>* tile) {
-  Sums<T> sums;
+__device__ Sums<T> sums_of(const T (&y)[order], unsigned k, const Row<T>* tile) {
+  const unsigned s = threadIdx.x;
+  Sums<T> sums{tile[k][s], tile[k + 1][s], tile[0][s]};
 #pragma unroll
-  for (unsigned m = 1; m <= order; ++m) {
-    if (m > k + 2) break;
-    const T r = tile[m - 1][threadIdx.x];
-    if (m <= k + 1) sums.first += r * y[k + 1 - m];
-    if (m >= 2) sums.second += r * y[k + 2 - m];
-    if (m <= k + 1) sums.mirrored += r * y[m - 1];
+  for (unsigned m = 0; m < order; ++m) {
+    if (m > k) break;
+    const T r = tile[m][s];
+    if (m < k) sums.first += r * y[k - 1 - m];
+    if (m > 0) sums.second += r * y[k - m];
+    if (m > 0) sums.mirrored += r * y[m - 1];
   }
   return sums;
 }
 // [sums]
+
+// [divide]
+/// a / b for b from 2⁻¹²⁶ to 1, in a third of the instructions of a division that takes all
+/// numbers: two steps of Newton's method from a reciprocal of 22 bits, and one for the quotient.
+__device__ double divide(double a, double b) {
+  double inverse = __fdividef(1, static_cast<float>(b));
+  inverse = fma(inverse, fma(-b, inverse, 1.0), inverse);
+  inverse = fma(inverse, fma(-b, inverse, 1.0), inverse);
+  const double quotient = a * inverse;
+  return fma(inverse, fma(-b, quotient, a), quotient);
+}
+__device__ float divide(float a, float b) { return __fdividef(a, b); }
+// [divide]
 
 // [solve_in_registers]
 /// Durbin's recursion for orders up to 64, a system a thread, two orders at a time. A block has
@@ -148,33 +169,32 @@ __global__ void __launch_bounds__(team* warp, resident<T>)
   extern __shared__ double memory[];
   const unsigned n = solution.extent(2), s = threadIdx.x;
   const unsigned s0 = (blockIdx.x * blockDim.y + threadIdx.y) * warp;
-  Row<T>* tile = reinterpret_cast<Row<T>*>(memory) + threadIdx.y * (n + 1 + kept);
-  Row<T>* alphas = tile + n + 1;
+  Row<T>* tile = reinterpret_cast<Row<T>*>(memory) + threadIdx.y * rows_for(n);
+  Row<T>* alphas = tile + filled(n);
   fetch(r, s0, tile);
 
-  T y[order + 1], beta = 1;
-  y[0] = 1;
+  T y[order], beta = 1;
 #pragma unroll
   for (unsigned k = 0; k < order; k += 2) {
     __syncthreads();
     const Sums<T> sums = sums_of(y, k, tile);
-    T alpha = -sums.first / beta;
+    T alpha = k < n ? divide(-sums.first, beta) : 0;
     extend(y, k, alpha);
     alphas[k % kept][s] = alpha;
-    if (k + 1 >= n) break;
     beta *= 1 - alpha * alpha;
-    alpha = -(sums.second + alpha * sums.mirrored) / beta;
+    alpha = k + 1 < n ? divide(-sums.second - alpha * sums.mirrored, beta) : 0;
     extend(y, k + 1, alpha);
     alphas[(k + 1) % kept][s] = alpha;
     beta *= 1 - alpha * alpha;
-    if ((k + 2) % kept == 0) write<T>(alphas, kept, s0, 1, k + 2 - kept, solution);
+    if ((k + 2) % kept > 0) continue;
+    const unsigned done = k + 2 - kept;
+    write<T>(alphas, min(kept, n - done), s0, 1, done, solution);
     if (k + 2 >= n) break;
   }
-  if (n % kept > 0) write<T>(alphas, n % kept, s0, 1, n - n % kept, solution);
 
 #pragma unroll
   for (unsigned i = 0; i < order; ++i)
-    if (i < n) tile[i][s] = y[i + 1];
+    if (i / kept * kept < n) tile[i][s] = y[i];
   write<T>(tile, n, s0, 0, 0, solution);
 }
 // [solve_in_registers]
@@ -258,7 +278,7 @@ void solve_low(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
   const unsigned warps = (systems - 1) / warp + 1;
   const unsigned in_step = std::clamp(warps / staircase::processors(), 1u, team);
   launch(solve_in_registers<T>, (warps - 1) / in_step + 1, dim3(warp, in_step),
-         in_step * (n + 1 + kept) * sizeof(Row<T>), r, solution);
+         in_step * rows_for(n) * sizeof(Row<T>), r, solution);
 }
 
 /// Solves systems of high order, a block each; r and y of one stay on the chip if they fit.
