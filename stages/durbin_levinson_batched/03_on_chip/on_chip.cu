@@ -77,7 +77,7 @@ __device__ unsigned systems_from(unsigned s0, std::size_t systems) {
 }
 
 /// Fetches r_1 ... r_n of the systems from s0 on: r_(m+1) of system s0 + s becomes tile[m][s].
-/// Where there is no such system, and in row n, it is 0.
+/// Where there is no such system, and in rows behind n, it is 0.
 template <typename T>
 __device__ void fetch(View<const T, 2> r, unsigned s0, Row<T>* tile) {
   const unsigned n = r.extent(1) - 1;
@@ -261,14 +261,11 @@ __global__ void solve_in_block(View<const T, 2> rows_of_r, View<T, 3> solution) 
 // [solve_in_block]
 
 // [launch]
-/// Launches a kernel with dynamic shared memory of `bytes`.
+/// Lets a kernel have so many bytes of dynamic shared memory.
 template <typename T>
-void launch(void (*kernel)(View<const T, 2>, View<T, 3>), unsigned blocks, dim3 threads,
-            std::size_t bytes, const DeviceArray<T, 2>& r, const DeviceArray<T, 3>& solution) {
+void allow(void (*kernel)(View<const T, 2>, View<T, 3>), std::size_t bytes) {
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(bytes)));
-  kernel<<<blocks, threads, bytes>>>(r.view(), solution.view());
-  check_launch();
 }
 
 /// Solves systems of low order, a thread each.
@@ -277,8 +274,10 @@ void solve_low(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
                const DeviceArray<T, 3>& solution) {
   const unsigned warps = (systems - 1) / warp + 1;
   const unsigned in_step = std::clamp(warps / staircase::processors(), 1u, team);
-  launch(solve_in_registers<T>, (warps - 1) / in_step + 1, dim3(warp, in_step),
-         in_step * rows_for(n) * sizeof(Row<T>), r, solution);
+  const unsigned blocks = (warps - 1) / in_step + 1;
+  const std::size_t bytes = in_step * rows_for(n) * sizeof(Row<T>);
+  allow<T>(solve_in_registers<T>, bytes);
+  solve_in_registers<T><<<blocks, dim3(warp, in_step), bytes>>>(r.view(), solution.view());
 }
 
 /// Solves systems of high order, a block each; r and y of one stay on the chip if they fit.
@@ -288,12 +287,13 @@ void solve_high(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
   int available = 0;
   check(cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
   const std::size_t bytes = (2 * std::size_t{n} + 1) * sizeof(T);
-  const bool on_chip = bytes + sums_of_block * sizeof(T) <= static_cast<std::size_t>(available);
   const unsigned threads = std::min((n / (warp * unknowns_of_thread) + 1) * warp, most_threads);
-  if (on_chip)
-    launch(solve_in_block<T, true>, systems, threads, bytes, r, solution);
-  else
-    launch(solve_in_block<T, false>, systems, threads, 0, r, solution);
+  if (bytes + sums_of_block * sizeof(T) <= static_cast<std::size_t>(available)) {
+    allow<T>(solve_in_block<T, true>, bytes);
+    solve_in_block<T, true><<<systems, threads, bytes>>>(r.view(), solution.view());
+  } else {
+    solve_in_block<T, false><<<systems, threads>>>(r.view(), solution.view());
+  }
 }
 // [launch]
 
@@ -313,6 +313,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const auto systems = static_cast<unsigned>(problem.systems);
   const auto n = static_cast<unsigned>(problem.n);
   n <= order ? solve_low(systems, n, r, y_and_alpha) : solve_high(systems, n, r, y_and_alpha);
+  check_launch();
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");
