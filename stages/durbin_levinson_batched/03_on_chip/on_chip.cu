@@ -147,8 +147,8 @@ __device__ Sums<T> sums_of(const T (&y)[order], unsigned k, const Row<T>* tile) 
 // [sums]
 
 // [divide]
-/// a / b for b from 2⁻¹²⁶ to 1, in a third of the instructions of a division that takes all
-/// numbers: two steps of Newton's method from a reciprocal of 22 bits, and one for the quotient.
+/// a / b for b from 2⁻¹²⁶ to 1, in fewer instructions than a division that takes all numbers: two
+/// steps of Newton's method from a reciprocal of 22 bits, and one for the quotient.
 __device__ double divide(double a, double b) {
   double inverse = __fdividef(1, static_cast<float>(b));
   inverse = fma(inverse, fma(-b, inverse, 1.0), inverse);
@@ -161,8 +161,8 @@ __device__ float divide(float a, float b) { return __fdividef(a, b); }
 
 // [solve_in_registers]
 /// Durbin's recursion for orders up to 64, a system a thread, two orders at a time. A block has
-/// blockDim.y warps. They share nothing but the instructions, more than their cache holds: the
-/// barrier keeps them together, so that what one has fetched serves all.
+/// blockDim.y warps. They share nothing but instructions, of which the nearest caches hold a small
+/// part: the barrier keeps warps together, so that what one has fetched serves all.
 template <typename T>
 __global__ void __launch_bounds__(team* warp, resident<T>)
     solve_in_registers(View<const T, 2> r, View<T, 3> solution) {
