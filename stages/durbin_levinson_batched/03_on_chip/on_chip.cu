@@ -261,6 +261,13 @@ __global__ void solve_in_block(View<const T, 2> rows_of_r, View<T, 3> solution) 
 // [solve_in_block]
 
 // [launch]
+/// The shared memory that a block may have, in bytes.
+inline std::size_t shared_memory() {
+  int available = 0;
+  check(cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+  return static_cast<std::size_t>(available);
+}
+
 /// Lets a kernel have so many bytes of dynamic shared memory.
 template <typename T>
 void allow(void (*kernel)(View<const T, 2>, View<T, 3>), std::size_t bytes) {
@@ -273,9 +280,12 @@ template <typename T>
 void solve_low(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
                const DeviceArray<T, 3>& solution) {
   const unsigned warps = (systems - 1) / warp + 1;
-  const unsigned in_step = std::clamp(warps / staircase::processors(), 1u, team);
+  const std::size_t bytes_of_warp = rows_for(n) * sizeof(Row<T>);
+  const auto that_fit = static_cast<unsigned>(shared_memory() / bytes_of_warp);
+  const unsigned in_step =
+      std::clamp(std::min(warps / staircase::processors(), that_fit), 1u, team);
   const unsigned blocks = (warps - 1) / in_step + 1;
-  const std::size_t bytes = in_step * rows_for(n) * sizeof(Row<T>);
+  const std::size_t bytes = in_step * bytes_of_warp;
   allow<T>(solve_in_registers<T>, bytes);
   solve_in_registers<T><<<blocks, dim3(warp, in_step), bytes>>>(r.view(), solution.view());
 }
@@ -284,11 +294,9 @@ void solve_low(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
 template <typename T>
 void solve_high(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
                 const DeviceArray<T, 3>& solution) {
-  int available = 0;
-  check(cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
   const std::size_t bytes = (2 * std::size_t{n} + 1) * sizeof(T);
   const unsigned threads = std::min((n / (warp * unknowns_of_thread) + 1) * warp, most_threads);
-  if (bytes + sums_of_block * sizeof(T) <= static_cast<std::size_t>(available)) {
+  if (bytes + sums_of_block * sizeof(T) <= shared_memory()) {
     allow<T>(solve_in_block<T, true>, bytes);
     solve_in_block<T, true><<<systems, threads, bytes>>>(r.view(), solution.view());
   } else {
