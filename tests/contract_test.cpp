@@ -171,17 +171,20 @@ const Input& input() {
 }
 
 /// An array that the program reads as its input, with extents of about 40 at most. Of several
-/// dimensions, the first is 1 in draw 1 and the last in draw 3.
+/// dimensions, the first is 1 in draw 1 and the last as small as it may be in draw 3.
 NpyArray random_input(std::mt19937_64& random, int draw) {
   std::vector<std::size_t> shape(input().rank);
+  for (std::size_t& extent : shape) extent = 1 + random() % 40;
+  shape.back() += input().least_elements - 1;
+  if (input().rank > 1 && draw == 1) shape.front() = 1;
+  if (input().rank > 1 && draw == 3) shape.back() = input().least_elements;
   std::size_t size = 1;
-  for (std::size_t& extent : shape) extent = input().least_elements + random() % 40;
-  if (input().rank > 1 && draw % 2 == 1) (draw == 1 ? shape.front() : shape.back()) = 1;
   for (const std::size_t extent : shape) size *= extent;
   std::uniform_real_distribution<double> value(input().least(), input().typical);
   std::vector<double> values(size);
   for (double& v : values) v = value(random);
-  if (input().first.is_number()) values.front() = input().first;
+  if (input().first.is_number())
+    for (std::size_t row = 0; row < size; row += shape.back()) values[row] = input().first;
   return {shape, values};
 }
 

@@ -12,7 +12,8 @@ import tempfile
 STRIDED = "(solve|implicit)_[xy]"  # of local volatility: they stride through memory in stage 04
 SETTINGS = {"local_volatility": {"outer": 3, "numX": 64, "numY": 96, "numT": 4},
             "ata": {"rows": 64, "cols": 128},
-            "durbin_levinson": {"n": 700}}
+            "durbin_levinson": {"n": 700},
+            "durbin_levinson_batched": {"systems": 128, "n": 64}}
 
 
 class Counters:
@@ -242,11 +243,32 @@ def stays_in_registers(stage, persistent, n):
         persistent.sectors() <= 1.1 * 3 * n * persistent.bytes_of_number / 32 + 40)
 
 
+def durbin_levinson_batched(stage):
+    """Yields what the CUDA stages of batches of systems promise, on four warps of systems."""
+    naive, on_chip = stage("02_cuda"), stage("03_on_chip")
+    n, warps = 64, 4
+    yield "02 strides: each lane in a line of its own", naive.over_ideal("solve_systems") >= 4
+    yield "03 moves at most 1.1 times the ideal", on_chip.over_ideal(".*") <= 1.1
+    wavefronts = on_chip.shared_over_ideal("solve_in_registers")
+    yield "03 has no bank conflicts in f64, few in f32", wavefronts == 1 or (
+        on_chip.bytes_of_number == 4 and wavefronts <= 1.1)
+    # Besides, y and alpha of a system are stored and written: 4 n numbers.
+    loads = warps * sum(k + 4 for k in range(0, n, 2)) + warps * 2 * n
+    yield ("03 loads a number of r once for each two orders",
+           on_chip.sum("solve_in_registers", "shared_loads", "requests") == loads)
+    long = stage("03_on_chip", systems=3, n=600)
+    yield "03 gives a system of high order a block", long.sum("solve_in_block", "blocks") == 3
+    waits = (stage("03_on_chip", systems=3, n=601).sum("solve_in_block", "block_barriers")
+             - long.sum("solve_in_block", "block_barriers"))
+    yield "03 waits once an order there", waits == 3
+
+
 def main(directory):
     """Prints one TAP line a promise."""
     checks = []
     for workload, precisions in ((local_volatility, ("f64", "f32")), (ata, ("f64",)),
-                                 (durbin_levinson, ("f64", "f32"))):
+                                 (durbin_levinson, ("f64", "f32")),
+                                 (durbin_levinson_batched, ("f64", "f32"))):
         name = workload.__name__
         for precision in precisions:
 

@@ -45,8 +45,8 @@ struct InputFormat {
   double max;           ///< the greatest value allowed
   double typical;       ///< tests draw values up to this, from its negative or min if greater
   std::string meaning;  ///< what it holds, for the help text
-  std::size_t least_elements = 1;    ///< the fewest elements allowed
-  std::optional<double> first = {};  ///< what tests make the first element, if it is special
+  std::size_t least_elements = 1;    ///< the fewest elements of a row allowed
+  std::optional<double> first = {};  ///< what tests make the first of a row, if it is special
 };
 
 /// The work that the problem needs whatever the stage.
