@@ -89,10 +89,14 @@ __device__ void multiply_tiles(const Tiles& a, double (&sum)[held][held]) {
       x[m] = a.i[k][place(threadIdx.y, m)];
       y[m] = a.j[k][place(threadIdx.x, m)];
     }
+    // Back and forth: a product shares a factor with the one before, which the units still have.
 #pragma unroll
     for (unsigned m = 0; m < held; ++m)
 #pragma unroll
-      for (unsigned n = 0; n < held; ++n) sum[m][n] += x[m] * y[n];
+      for (unsigned h = 0; h < held; ++h) {
+        const unsigned n = m % 2 == 0 ? h : held - 1 - h;
+        sum[m][n] += x[m] * y[n];
+      }
   }
 }
 // [multiply_tiles]

@@ -1,19 +1,20 @@
 /// \file
 /// Stage 08, double-buffered: the next tiles of A are on their way while a block multiplies.
 ///
-/// Changed: shared memory holds three pairs of tiles; asynchronous copies (cp.async) fill one while
-///          another is used, and numbers no longer pass through registers on their way. One barrier
-///          a step is left.
-/// Legal:   a pair of tiles is refilled in the step after its last use, behind the barrier of that
-///          step; it is used once each thread's own copies have come, and behind the barrier.
+/// Changed: shared memory holds four pairs of tiles. The copy engine of the multiprocessor fills
+/// one
+///          while another is used: a warp starts the copies, row by row, and threads go on without
+///          touching the numbers. Barriers in shared memory tell which pairs are full and which are
+///          empty; the barriers of the whole block are gone. A has zeros behind its last row.
+/// Legal:   a pair is used when all its bytes have come, and refilled when all warps have used it.
 /// Expect:  loads from global memory hidden behind arithmetic: bound by the FP64 units.
 /// Run:     ./climb ata --stages 07,08
 /// Next:    09_tensor_core has FP64 units of twice the rate.
 
 #include "../ata.hpp"
 
-#include <cuda_pipeline.h>
-
+#include <algorithm>
+#include <staircase/bulk_copy.hpp>
 #include <staircase/stage.hpp>
 
 namespace ata {
@@ -22,9 +23,6 @@ using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::View;
-
-/// The numbers that solve() keeps in the memory of the device.
-inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
 
 /// The numbers that the kernels read and write, each once.
 inline double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
@@ -35,17 +33,28 @@ constexpr unsigned depth = 16;          // rows of A in shared memory at a time
 constexpr unsigned held = 8;            // rows and columns of C of a thread
 constexpr unsigned side = tile / held;  // threads of a block along a side of the tile
 constexpr unsigned strip = 2 * side;    // rows of C that are written at a time
-constexpr unsigned buffers = 3;         // pairs of tiles in shared memory
+constexpr unsigned buffers = 4;         // pairs of tiles in shared memory
+constexpr unsigned ahead = 2;           // steps from the start of a copy to its use
+constexpr unsigned warps = side * side / 32;
 // [sizes]
 
-// [load]
-/// Starts the copy of element (k, i) of a matrix, or of zero beyond its last row or column.
-__device__ void load(View<const double, 2> a, unsigned k, unsigned i, double& to) {
-  const bool inside = k < a.extent(0) && i < a.extent(1);
-  const double* from = &a(inside ? k : 0, inside ? i : 0);
-  __pipeline_memcpy_async(&to, from, sizeof(double), inside ? 0 : sizeof(double));
+// [padded]
+/// Rows of A in the memory of the device: whole steps.
+inline std::size_t padded_rows(const Problem& problem) {
+  return static_cast<std::size_t>((problem.rows + depth - 1) / depth * depth);
 }
-// [load]
+
+/// Columns of A there: an even number, since copies begin at multiples of 16 bytes.
+inline std::size_t padded_cols(const Problem& problem) {
+  return static_cast<std::size_t>(problem.cols + problem.cols % 2);
+}
+
+/// The numbers that solve() keeps in the memory of the device.
+inline double reals(const Problem& problem) {
+  return static_cast<double>(padded_rows(problem)) * static_cast<double>(padded_cols(problem)) +
+         size_of_c(problem);
+}
+// [padded]
 
 // [triangle]
 /// The row p and the column q of a tile of the upper triangle, counted column by column.
@@ -76,9 +85,12 @@ struct Tiles {
 };
 
 /// What a block keeps in shared memory: tiles of A, and at the end a strip of C.
-union Shared {
-  Tiles a[buffers];
-  double c[strip][tile + 1];
+struct Shared {
+  union {
+    Tiles a[buffers];
+    double c[strip][tile + 1];
+  };
+  staircase::TransferBarrier full[buffers], empty[buffers];
 };
 // [shared]
 
@@ -93,10 +105,14 @@ __device__ void multiply_tiles(const Tiles& a, double (&sum)[held][held]) {
       x[m] = a.i[k][place(threadIdx.y, m)];
       y[m] = a.j[k][place(threadIdx.x, m)];
     }
+    // Back and forth: a product shares a factor with the one before, which the units still have.
 #pragma unroll
     for (unsigned m = 0; m < held; ++m)
 #pragma unroll
-      for (unsigned n = 0; n < held; ++n) sum[m][n] += x[m] * y[n];
+      for (unsigned h = 0; h < held; ++h) {
+        const unsigned n = m % 2 == 0 ? h : held - 1 - h;
+        sum[m][n] += x[m] * y[n];
+      }
   }
 }
 // [multiply_tiles]
@@ -130,36 +146,63 @@ __device__ void write(const double (&sum)[held][held], Place at, Shared& shared,
 // [write]
 
 // [load_tiles]
-/// Starts to load the tiles of A from its row k0 on; each thread loads 8 numbers of both.
-__device__ void load_tiles(View<const double, 2> a, unsigned k0, Place at, Tiles& tiles) {
-  const unsigned k = threadIdx.y;
-#pragma unroll
-  for (unsigned m0 = 0; m0 < tile; m0 += side) {
-    const unsigned m = m0 + threadIdx.x;
-    load(a, k0 + k, at.p * tile + m, tiles.i[k][m]);
-    load(a, k0 + k, at.q * tile + m, tiles.j[k][m]);
+/// Clears the columns of tiles that lie beyond the last one of A: no copy reaches them.
+__device__ void clear_beyond(unsigned cols, Place at, Shared& shared) {
+  for (unsigned e = threadIdx.y * side + threadIdx.x; e < buffers * depth * tile;
+       e += side * side) {
+    Tiles& tiles = shared.a[e / tile / depth];
+    const unsigned k = e / tile % depth, m = e % tile;
+    if (at.p * tile + m >= cols) tiles.i[k][m] = 0;
+    if (at.q * tile + m >= cols) tiles.j[k][m] = 0;
   }
-  __pipeline_commit();
+}
+
+/// Starts to copy the tiles of A for a step into their buffer, once that is empty. A warp calls it;
+/// each lane starts the copy of one row.
+__device__ void load_tiles(View<const double, 2> a, unsigned step, Place at, Shared& shared) {
+  const unsigned lane = (threadIdx.y * side + threadIdx.x) % 32, k = lane % depth;
+  const unsigned p = at.p * tile, q = at.q * tile, cols = a.extent(1);
+  const unsigned bytes_i = min(tile, cols - p) * sizeof(double);
+  const unsigned bytes_j = min(tile, cols - q) * sizeof(double);
+  Tiles& tiles = shared.a[step % buffers];
+  auto& full = shared.full[step % buffers];
+  shared.empty[step % buffers].wait((step / buffers + 1) % 2);
+  if (lane == 0) full.arrive_and_expect(depth * (bytes_i + bytes_j));
+  __syncwarp();
+  if (lane < depth)
+    staircase::bulk_copy(tiles.i[k], &a(step * depth + k, p), bytes_i, full);
+  else
+    staircase::bulk_copy(tiles.j[k], &a(step * depth + k, q), bytes_j, full);
 }
 // [load_tiles]
 
 // [multiply]
 /// Each block computes a tile of C = AᵀA; it goes through A 16 rows at a time.
 __global__ void __launch_bounds__(side* side) multiply(View<const double, 2> a, View<double, 2> c) {
-  extern __shared__ double memory[];
-  Shared& shared = *reinterpret_cast<Shared*>(memory);
-  const unsigned steps = (a.extent(0) + depth - 1) / depth;
-  const Place at = tile_of_triangle(blockIdx.x);
-  double sum[held][held] = {};
-  for (unsigned s = 0; s + 1 < buffers; ++s) load_tiles(a, s * depth, at, shared.a[s]);
-  for (unsigned s = 0; s < steps; ++s) {
-    __pipeline_wait_prior(buffers - 2);
-    __syncthreads();
-    const unsigned next = s + buffers - 1;
-    load_tiles(a, next * depth, at, shared.a[next % buffers]);
-    multiply_tiles(shared.a[s % buffers], sum);
+  extern __shared__ __align__(16) unsigned char bytes[];
+  Shared& shared = *reinterpret_cast<Shared*>(bytes);
+  const unsigned thread = threadIdx.y * side + threadIdx.x, warp = thread / 32;
+  if (thread == 0) {
+    for (unsigned b = 0; b < buffers; ++b) {
+      shared.full[b].init(1);
+      shared.empty[b].init(side * side);
+    }
+    staircase::fence_barriers();
   }
-  __pipeline_wait_prior(0);
+  const Place at = tile_of_triangle(blockIdx.x);
+  if ((at.q + 1) * tile > a.extent(1)) clear_beyond(a.extent(1), at, shared);
+  __syncthreads();
+
+  const unsigned steps = a.extent(0) / depth;
+  double sum[held][held] = {};
+  if (warp < min(ahead, steps)) load_tiles(a, warp, at, shared);
+  for (unsigned s = 0; s < steps; ++s) {
+    // The warps take turns in starting copies.
+    if (s % warps == warp && s + ahead < steps) load_tiles(a, s + ahead, at, shared);
+    shared.full[s % buffers].wait(s / buffers % 2);
+    multiply_tiles(shared.a[s % buffers], sum);
+    shared.empty[s % buffers].arrive();
+  }
   __syncthreads();
   write(sum, at, shared, c);
 }
@@ -168,12 +211,13 @@ __global__ void __launch_bounds__(side* side) multiply(View<const double, 2> a, 
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
+  staircase::require_capability(9, 0, "an engine for copies into shared memory");
   const auto cols = static_cast<unsigned>(problem.cols);
-  DeviceArray<double, 2> a(problem.rows, cols), c(cols, cols);
+  DeviceArray<double, 2> a(padded_rows(problem), padded_cols(problem)), c(cols, cols);
   Product product(cols, cols);
 
   timeline.begin("copy in");
-  a.copy_from(problem.a.data());
+  a.copy_padded(problem.matrix());
 
   timeline.begin("kernels");
   const unsigned tiles = (cols + tile - 1) / tile, blocks = tiles * (tiles + 1) / 2;
@@ -195,6 +239,7 @@ int main(int argc, char** argv) {
   return staircase::run_stage(argc, argv, ata::workload,
                               {.title = "Double-buffered",
                                .idea = "Load the next tiles while multiplying",
+                               .needs = {"the copy engine of compute capability 9.0"},
                                .reals = ata::reals,
                                .traffic = ata::traffic,
                                .solve_f64 = ata::solve});

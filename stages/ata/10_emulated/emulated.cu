@@ -15,8 +15,6 @@
 
 #include "../ata.hpp"
 
-#include <cuda_pipeline.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -39,26 +37,30 @@ inline double traffic(const Problem& problem) { return size_of_a(problem) + size
 
 // [sizes]
 constexpr unsigned tile = 128;                // rows and columns of C of a block
-constexpr unsigned depth = 32;                // rows of A in shared memory at a time
+constexpr unsigned depth = 16;                // rows of A in shared memory at a time
 constexpr unsigned warps_i = 2, warps_j = 4;  // warps of a block along the rows and columns of C
-constexpr unsigned threads = 32 * warps_i * warps_j;
+constexpr unsigned warps = warps_i * warps_j, threads = 32 * warps;
 constexpr unsigned held_i = tile / warps_i / 16;  // products of 16 × 8 elements that a warp holds,
 constexpr unsigned held_j = tile / warps_j / 8;   // along the rows and the columns of C
 constexpr unsigned strip = 16 * warps_i;          // rows of C that are written at a time
-constexpr unsigned buffers = 3;                   // pairs of tiles in shared memory
+constexpr unsigned buffers = 6;                   // pairs of tiles in shared memory
+constexpr unsigned ahead = 4;                     // steps from the start of a copy to its use
 
 using Sums = double[held_i][held_j][4];  // what a lane holds of its warp's part of C
 constexpr unsigned held = held_i * held_j * 4;
 // [sizes]
 
-// [load]
-/// Starts the copy of element (k, i) of a matrix, or of zero beyond its last row or column.
-__device__ void load(View<const double, 2> a, unsigned k, unsigned i, double& to) {
-  const bool inside = k < a.extent(0) && i < a.extent(1);
-  const double* from = &a(inside ? k : 0, inside ? i : 0);
-  __pipeline_memcpy_async(&to, from, sizeof(double), inside ? 0 : sizeof(double));
+// [padded]
+/// Rows of A in the memory of the device: whole steps.
+inline std::size_t padded_rows(const Problem& problem) {
+  return static_cast<std::size_t>((problem.rows + depth - 1) / depth * depth);
 }
-// [load]
+
+/// Columns of A there: an even number, since copies begin at multiples of 16 bytes.
+inline std::size_t padded_cols(const Problem& problem) {
+  return static_cast<std::size_t>(problem.cols + problem.cols % 2);
+}
+// [padded]
 
 // [tasks]
 /// What a block does: a tile of C in row p and column q of tiles, summed over some steps of A.
@@ -75,62 +77,58 @@ struct Lane {
   unsigned group = threadIdx.x % 32 / 4;
   unsigned member = threadIdx.x % 4;
 
-  /// Two neighbouring rows (columns) of the tile belong to rows (columns) `group` of two halves of
-  /// a product: so a thread loads them at once.
-  __device__ unsigned row(unsigned m) const { return m * strip + i * 16 + 2 * group; }
-  __device__ unsigned column(unsigned n) const { return (j * held_j + n / 2 * 2) * 8 + 2 * group; }
+  /// The first row (column) of product m (n) in the tile.
+  __device__ unsigned row(unsigned m) const { return m * strip + i * 16; }
+  __device__ unsigned column(unsigned n) const { return (j * held_j + n) * 8; }
 };
 // [lane]
 
 // [shared]
-/// 32 rows of the columns of A that make a tile of C: those of its rows i, those of its columns j.
+/// 16 rows of the columns of A that make a tile of C: those of its rows i, those of its columns j.
+/// Each row begins 32 bytes further into the banks than the one before: half a warp, which loads
+/// four neighbours of four rows at a time, meets all of them.
 struct Tiles {
-  double i[depth][tile], j[depth][tile];
+  double i[depth][tile + 4], j[depth][tile + 4];
 };
 
 /// What a block keeps in shared memory: tiles of A, and at the end a strip of C.
-union Shared {
-  Tiles a[buffers];
-  double c[strip][tile + 1];
+struct Shared {
+  union {
+    Tiles a[buffers];
+    double c[strip][tile + 1];
+  };
+  staircase::TransferBarrier full[buffers], empty[buffers];
 };
-
-/// Where element (k, m) of a tile lies in its row. Eight lanes load 16 bytes each at a time, from
-/// two places in four rows: shifted by 32 bytes a row, they meet all banks.
-__device__ unsigned swizzled(unsigned k, unsigned m) { return m ^ 4 * (k % 4); }
-
-/// Elements (k, m) and (k, m + 1) of a tile, for even m.
-__device__ double2 pair(const double (&a)[depth][tile], unsigned k, unsigned m) {
-  return reinterpret_cast<const double2&>(a[k][swizzled(k, m)]);
-}
 // [shared]
 
 // [multiply_tiles]
-/// sum += a.iᵀ a.j for the warp's part of the tile, 16 rows of A at a time.
-__device__ void multiply_tiles(const Tiles& a, Lane lane, Sums& sum) {
+/// What a lane holds of 8 rows of A for the products of its warp.
+struct Factors {
+  double x[held_i][4], y[held_j][2];
+};
+
+/// Loads them from row k0 of the tiles on.
+__device__ void load_factors(const Tiles& a, unsigned k0, Lane lane, Factors& factors) {
 #pragma unroll
-  for (unsigned k0 = 0; k0 < depth; k0 += 16) {
-    double y[held_j][4];
+  for (unsigned r = 0; r < 2; ++r) {
+    const unsigned k = k0 + 4 * r + lane.member;
 #pragma unroll
-    for (unsigned n = 0; n < held_j; n += 2)
+    for (unsigned m = 0; m < held_i; ++m)
 #pragma unroll
-      for (unsigned r = 0; r < 4; ++r) {
-        const double2 both = pair(a.j, k0 + 4 * r + lane.member, lane.column(n));
-        y[n][r] = both.x;
-        y[n + 1][r] = both.y;
-      }
+      for (unsigned h = 0; h < 2; ++h)
+        factors.x[m][2 * r + h] = a.i[k][lane.row(m) + 8 * h + lane.group];
 #pragma unroll
-    for (unsigned m = 0; m < held_i; ++m) {
-      double x[8];
-#pragma unroll
-      for (unsigned r = 0; r < 4; ++r) {
-        const double2 both = pair(a.i, k0 + 4 * r + lane.member, lane.row(m));
-        x[2 * r] = both.x;
-        x[2 * r + 1] = both.y;
-      }
-#pragma unroll
-      for (unsigned n = 0; n < held_j; ++n) staircase::mma_f64_m16n8k16(sum[m][n], x, y[n]);
-    }
+    for (unsigned n = 0; n < held_j; ++n) factors.y[n][r] = a.j[k][lane.column(n) + lane.group];
   }
+}
+
+/// sum += xᵀ y
+__device__ void multiply_factors(const Factors& factors, Sums& sum) {
+#pragma unroll
+  for (unsigned m = 0; m < held_i; ++m)
+#pragma unroll
+    for (unsigned n = 0; n < held_j; ++n)
+      staircase::mma_f64_m16n8k8(sum[m][n], factors.x[m], factors.y[n]);
 }
 // [multiply_tiles]
 
@@ -145,8 +143,7 @@ __device__ void write(const Sums& sum, Task at, Lane lane, Shared& shared, View<
     for (unsigned n = 0; n < held_j; ++n)
 #pragma unroll
       for (unsigned e = 0; e < 4; ++e)
-        shared.c[lane.i * 16 + 2 * lane.group + e / 2]
-                [(lane.j * held_j + n / 2 * 2) * 8 + 4 * lane.member + 2 * (e % 2) + n % 2] =
+        shared.c[lane.i * 16 + lane.group + e / 2 * 8][lane.column(n) + 2 * lane.member + e % 2] =
             sum[s][n][e];
     __syncthreads();
     for (unsigned e = threadIdx.x; e < strip * tile; e += threads) {
@@ -163,18 +160,57 @@ __device__ void write(const Sums& sum, Task at, Lane lane, Shared& shared, View<
 // [write]
 
 // [load_tiles]
-/// Starts to load the tiles of A from its row k0 on.
-__device__ void load_tiles(View<const double, 2> a, unsigned k0, Task at, Tiles& tiles) {
-  const unsigned m = threadIdx.x % tile;
-#pragma unroll
-  for (unsigned r = 0; r < depth; r += threads / tile) {
-    const unsigned k = r + threadIdx.x / tile;
-    load(a, k0 + k, at.p * tile + m, tiles.i[k][swizzled(k, m)]);
-    load(a, k0 + k, at.q * tile + m, tiles.j[k][swizzled(k, m)]);
+/// Clears the columns of tiles that lie beyond the last one of A: no copy reaches them.
+__device__ void clear_beyond(unsigned cols, Task at, Shared& shared) {
+  for (unsigned e = threadIdx.x; e < buffers * depth * tile; e += threads) {
+    Tiles& tiles = shared.a[e / tile / depth];
+    const unsigned k = e / tile % depth, m = e % tile;
+    if (at.p * tile + m >= cols) tiles.i[k][m] = 0;
+    if (at.q * tile + m >= cols) tiles.j[k][m] = 0;
   }
-  __pipeline_commit();
+}
+
+/// Starts to copy the tiles of A for a step into their buffer, once that is empty. A warp calls it;
+/// each lane starts the copy of one row.
+__device__ void load_tiles(View<const double, 2> a, unsigned step, Task at, Shared& shared) {
+  const unsigned lane = threadIdx.x % 32, k = lane % depth;
+  const unsigned p = at.p * tile, q = at.q * tile, cols = a.extent(1);
+  const unsigned bytes_i = min(tile, cols - p) * sizeof(double);
+  const unsigned bytes_j = min(tile, cols - q) * sizeof(double);
+  Tiles& tiles = shared.a[step % buffers];
+  auto& full = shared.full[step % buffers];
+  shared.empty[step % buffers].wait((step / buffers + 1) % 2);
+  if (lane == 0) full.arrive_and_expect(depth * (bytes_i + bytes_j));
+  __syncwarp();
+  if (lane < depth)
+    staircase::bulk_copy(tiles.i[k], &a((at.first + step) * depth + k, p), bytes_i, full);
+  else
+    staircase::bulk_copy(tiles.j[k], &a((at.first + step) * depth + k, q), bytes_j, full);
 }
 // [load_tiles]
+
+// [sum_up]
+/// Adds up the warp's part of a tile, for some steps of A.
+__device__ void sum_up(View<const double, 2> a, Task task, Lane lane, Shared& shared, Sums& sum) {
+  const unsigned warp = threadIdx.x / 32, steps = task.last - task.first;
+  if (warp < min(ahead, steps)) load_tiles(a, warp, task, shared);
+  Factors even, odd;  // of the first and the second 8 rows of a step
+  shared.full[0].wait(0);
+  load_factors(shared.a[0], 0, lane, even);
+  for (unsigned s = 0; s < steps; ++s) {
+    // The warps take turns in starting copies.
+    if (s % warps == warp && s + ahead < steps) load_tiles(a, s + ahead, task, shared);
+    load_factors(shared.a[s % buffers], 8, lane, odd);
+    multiply_factors(even, sum);
+    if (s + 1 < steps) {
+      shared.full[(s + 1) % buffers].wait((s + 1) / buffers % 2);
+      load_factors(shared.a[(s + 1) % buffers], 0, lane, even);
+    }
+    multiply_factors(odd, sum);
+    shared.empty[s % buffers].arrive();
+  }
+}
+// [sum_up]
 
 // [multiply]
 /// Each block computes a tile of C = AᵀA, the first ones wholly. The others leave their sums in
@@ -182,23 +218,22 @@ __device__ void load_tiles(View<const double, 2> a, unsigned k0, Task at, Tiles&
 __global__ void __launch_bounds__(threads)
     multiply(View<const double, 2> a, View<const Task, 1> tasks, unsigned whole,
              View<double, 3> parts, View<double, 2> c) {
-  extern __shared__ double memory[];
-  Shared& shared = *reinterpret_cast<Shared*>(memory);
-  const Task task = tasks(blockIdx.x);
-  const Lane lane;
-  const bool inside = task.p * tile + lane.i * 16 < a.extent(1) &&
-                      task.q * tile + lane.j * held_j * 8 < a.extent(1);
-  Sums sum = {};
-  for (unsigned s = 0; s + 1 < buffers; ++s)
-    load_tiles(a, (task.first + s) * depth, task, shared.a[s]);
-  for (unsigned s = 0; s < task.last - task.first; ++s) {
-    __pipeline_wait_prior(buffers - 2);
-    __syncthreads();
-    const unsigned next = s + buffers - 1;
-    load_tiles(a, (task.first + next) * depth, task, shared.a[next % buffers]);
-    if (inside) multiply_tiles(shared.a[s % buffers], lane, sum);
+  extern __shared__ __align__(16) unsigned char bytes[];
+  Shared& shared = *reinterpret_cast<Shared*>(bytes);
+  if (threadIdx.x == 0) {
+    for (unsigned b = 0; b < buffers; ++b) {
+      shared.full[b].init(1);
+      shared.empty[b].init(threads);
+    }
+    staircase::fence_barriers();
   }
-  __pipeline_wait_prior(0);
+  const Task task = tasks(blockIdx.x);
+  if ((task.q + 1) * tile > a.extent(1)) clear_beyond(a.extent(1), task, shared);
+  __syncthreads();
+
+  const Lane lane;
+  Sums sum = {};
+  sum_up(a, task, lane, shared, sum);
   __syncthreads();
   if (blockIdx.x < whole) return write(sum, task, lane, shared, c);
 #pragma unroll
@@ -212,14 +247,14 @@ __global__ void __launch_bounds__(threads)
 __global__ void __launch_bounds__(threads)
     add_up(View<const Task, 1> tasks, unsigned whole, unsigned slices, View<const double, 3> parts,
            View<double, 2> c) {
-  extern __shared__ double memory[];
+  extern __shared__ __align__(16) unsigned char bytes[];
   Sums sum = {};
   for (unsigned s = 0; s < slices; ++s)
 #pragma unroll
     for (unsigned h = 0; h < held; ++h)
       sum[h / (held_j * 4)][h / 4 % held_j][h % 4] +=
           parts(s * gridDim.x + blockIdx.x, h, threadIdx.x);
-  write(sum, tasks(whole + blockIdx.x), Lane(), *reinterpret_cast<Shared*>(memory), c);
+  write(sum, tasks(whole + blockIdx.x), Lane(), *reinterpret_cast<Shared*>(bytes), c);
 }
 // [add_up]
 
@@ -237,11 +272,11 @@ std::vector<Task> tiles_of(unsigned cols, unsigned steps) {
 }
 
 /// Into how many slices to cut the tiles that are left when the others have filled `processors` as
-/// often as they can: as many as make the time least, if a slice costs as much as 4 more steps.
+/// often as they can: as many as make the time least, if a slice costs as much as 8 more steps.
 unsigned slices_of(unsigned left, unsigned steps, unsigned processors) {
   const auto time = [&](unsigned slices) {
     const unsigned rounds = (left * slices + processors - 1) / processors;
-    return rounds * ((steps + slices - 1) / slices + 4);
+    return rounds * ((steps + slices - 1) / slices + 8);
   };
   unsigned best = 1;
   for (unsigned slices = 2; slices <= steps && left * slices <= 3 * processors; ++slices)
@@ -279,7 +314,7 @@ Plan make_plan(unsigned cols, unsigned steps, unsigned processors) {
 struct OnUnits {
   explicit OnUnits(const Problem& problem)
       : plan(make_plan(static_cast<unsigned>(problem.cols),
-                       static_cast<unsigned>((problem.rows + depth - 1) / depth),
+                       static_cast<unsigned>(padded_rows(problem) / depth),
                        staircase::processors())),
         tasks(plan.tasks.size()),
         parts(std::max(1u, plan.left * plan.slices), held, threads) {
@@ -512,8 +547,8 @@ __device__ unsigned residue_of(std::int32_t x, const Modulus& modulus) {
 __global__ void __launch_bounds__(multipliers + 32, 1)
     multiply_residues(View<const std::int8_t, 4> tiles, View<const Product256, 1> products,
                       View<unsigned, 4> sums) {
-  extern __shared__ __align__(1024) unsigned char bytes[];
-  Pipeline& pipeline = *reinterpret_cast<Pipeline*>(bytes);
+  extern __shared__ __align__(1024) unsigned char of_rows[];
+  Pipeline& pipeline = *reinterpret_cast<Pipeline*>(of_rows);
   if (threadIdx.x == 0) {
     for (unsigned s = 0; s < stages; ++s) {
       pipeline.full[s].init(1);
@@ -638,16 +673,18 @@ std::vector<Product256> products_of(unsigned cols) {
 /// What the emulation keeps on the device beside A and C.
 struct Emulation {
   explicit Emulation(const Problem& problem)
-      : host_products(products_of(static_cast<unsigned>(problem.cols))),
+      : rows(problem.rows),
+        host_products(products_of(static_cast<unsigned>(problem.cols))),
         products(host_products.size()),
-        exponents(problem.cols),
-        large(problem.cols),
+        exponents(padded_cols(problem)),
+        large(padded_cols(problem)),
         rounded(1),
         tiles(residues, (problem.cols + 255) / 256 * 2, (problem.rows + 127) / 128, tile_bytes),
         sums(residues, host_products.size(), words, multipliers) {
     products.copy_from(host_products.data());
   }
 
+  std::int64_t rows;  // without those of zeros
   std::vector<Product256> host_products;
   DeviceArray<Product256, 1> products;
   DeviceArray<int, 1> exponents;
@@ -657,19 +694,18 @@ struct Emulation {
 };
 
 /// Whether the error of rounding A keeps the bound.
-bool suits(const Emulation& e, std::int64_t rows) {
+bool suits(const Emulation& e) {
   unsigned rounded = 0;
   e.rounded.copy_to(&rounded);
   if (rounded == 0) return true;
   std::vector<unsigned> large(e.large.view().extent(0));
   e.large.copy_to(large.data());
   return std::all_of(large.begin(), large.end(),
-                     [&](unsigned count) { return 4 * std::int64_t{count} >= 3 * rows; });
+                     [&](unsigned count) { return 4 * std::int64_t{count} >= 3 * e.rows; });
 }
 
 /// C = AᵀA from residues; false, and nothing done to C, if A does not suit it.
 bool multiply_emulated(const Emulation& e, View<const double, 2> a, View<double, 2> c) {
-  const auto rows = static_cast<std::int64_t>(a.extent(0));
   const auto count = static_cast<unsigned>(e.host_products.size());
   const auto exponents = e.exponents.view();
   const Statistics statistics{e.large.view(), e.rounded.view()};
@@ -681,9 +717,9 @@ bool multiply_emulated(const Emulation& e, View<const double, 2> a, View<double,
   scale_columns<<<groups, dim3(columns_at_once, rows_at_once)>>>(a, exponents, statistics.large);
   check_launch();
   const dim3 grid(tiles.extent(2), tiles.extent(1));
-  take_apart<<<grid, threads>>>(a, exponents, large_from(rows), statistics, tiles);
+  take_apart<<<grid, threads>>>(a, exponents, large_from(e.rows), statistics, tiles);
   check_launch();
-  if (!suits(e, rows)) return false;
+  if (!suits(e)) return false;
   check(cudaFuncSetAttribute(multiply_residues, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              sizeof(Pipeline)));
   multiply_residues<<<dim3(count, residues), multipliers + 32, sizeof(Pipeline)>>>(tiles, products,
@@ -703,14 +739,16 @@ inline double reals(const Problem& problem) {
   const double products = p_tiles / 2 * (p_tiles / 2 + 1);
   const double bytes =
       residues * (p_tiles * k_tiles * tile_bytes + products * 4 * words * multipliers);
-  return size_of_a(problem) + size_of_c(problem) + parts + (fits(problem.rows) ? bytes / 8 : 0);
+  return static_cast<double>(padded_rows(problem)) * static_cast<double>(padded_cols(problem)) +
+         size_of_c(problem) + parts + (fits(problem.rows) ? bytes / 8 : 0);
 }
 
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 16");
-  DeviceArray<double, 2> a(problem.rows, problem.cols), c(problem.cols, problem.cols);
+  staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
+  DeviceArray<double, 2> a(padded_rows(problem), padded_cols(problem));
+  DeviceArray<double, 2> c(problem.cols, problem.cols);
   const OnUnits units(problem);
   std::optional<Emulation> emulation;
   if (!fits(problem.rows))
@@ -722,7 +760,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   Product product(problem.cols, problem.cols);
 
   timeline.begin("copy in");
-  a.copy_from(problem.a.data());
+  a.copy_padded(problem.matrix());
 
   timeline.begin("kernels");
   const bool emulated = emulation && multiply_emulated(*emulation, a.view(), c.view());
