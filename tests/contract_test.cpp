@@ -146,7 +146,9 @@ struct Input {
       : rank(json.at("rank")),
         min(json.at("min")),
         max(json.at("max")),
-        typical(json.at("typical")) {}
+        typical(json.at("typical")),
+        least_elements(json.at("least_elements")),
+        first(json.at("first")) {}
 
   /// The least value that tests draw; the greatest is `typical`.
   double least() const { return std::max(min, -typical); }
@@ -159,6 +161,8 @@ struct Input {
 
   std::size_t rank;
   double min, max, typical;
+  std::size_t least_elements;
+  nlohmann::json first;  ///< a number, or null
 };
 
 const Input& input() {
@@ -166,17 +170,21 @@ const Input& input() {
   return input;
 }
 
-/// An array that the program reads as its input, with extents up to 40. Of several dimensions, the
-/// first is 1 in draw 1 and the last in draw 3.
+/// An array that the program reads as its input, with extents of about 40 at most. Of several
+/// dimensions, the first is 1 in draw 1 and the last as small as it may be in draw 3.
 NpyArray random_input(std::mt19937_64& random, int draw) {
   std::vector<std::size_t> shape(input().rank);
-  std::size_t size = 1;
   for (std::size_t& extent : shape) extent = 1 + random() % 40;
-  if (input().rank > 1 && draw % 2 == 1) (draw == 1 ? shape.front() : shape.back()) = 1;
+  shape.back() += input().least_elements - 1;
+  if (input().rank > 1 && draw == 1) shape.front() = 1;
+  if (input().rank > 1 && draw == 3) shape.back() = input().least_elements;
+  std::size_t size = 1;
   for (const std::size_t extent : shape) size *= extent;
   std::uniform_real_distribution<double> value(input().least(), input().typical);
   std::vector<double> values(size);
   for (double& v : values) v = value(random);
+  if (input().first.is_number())
+    for (std::size_t row = 0; row < size; row += shape.back()) values[row] = input().first;
   return {shape, values};
 }
 

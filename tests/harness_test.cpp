@@ -1,10 +1,14 @@
 /// \file
 /// The harness on toy stages, which run within this test: run_stage() as a stage's `main` calls it.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <limits>
+#include <staircase/error.hpp>
 #include <staircase/npy.hpp>
 #include <staircase/stage.hpp>
 #include <thread>
@@ -127,6 +131,39 @@ TEST(Prepare, MakesTheInputOnceBeforeTheFirstSolve) {
       run(stage(), {"--input", directory / "in.npy", "--output", directory / "out.npy"}).status, 0);
   EXPECT_EQ(calls, (Calls{"input", "prepare", "solve"}));
   EXPECT_EQ(read_npy(directory / "out.npy").as_double(), std::vector<double>{2.5});
+}
+
+TEST(CheckSolution, RefusesAnInputBeforeTheHarnessSeesANaN) {
+  SumStage poisoned = stage();
+  poisoned.solve_f64 = [](const Sum&, Timeline&) { return Array<double, 1>(1); };
+  EXPECT_EQ(run(poisoned, {}).status, 1);
+  Workload<Sum, 1> checked = workload;
+  checked.check_solution = [](const Sum& sum, const NpyArray& solution) {
+    if (std::isnan(solution.as_double().front()))
+      throw BadInput(fmt::format("there is no sum of {} terms", sum.n));
+  };
+  const auto run_checked = [&](const SumStage& stage) {
+    return captured({}, [&](int argc, char** argv) {
+      return run_stage(argc, argv, checked, stage, "stages/toy/00_toy/toy.cpp");
+    });
+  };
+  expect_refusal(run_checked(poisoned), 2, {"there is no sum of 4 terms"});
+  EXPECT_EQ(run_checked(stage()).status, 0);
+}
+
+TEST(Input, HasAsManyElementsAsItNeeds) {
+  Workload<Sum, 1> needs_three = workload;
+  needs_three.input.least_elements = 3;
+  const Directory directory;
+  const auto solve_for = [&](std::vector<double> terms) {
+    write_npy(directory / "in.npy", {{terms.size()}, terms});
+    return captured({"--input", directory / "in.npy"}, [&](int argc, char** argv) {
+      return run_stage(argc, argv, needs_three, stage(), "stages/toy/00_toy/toy.cpp");
+    });
+  };
+  EXPECT_EQ(solve_for({1, 2, 3}).status, 0);
+  expect_refusal(solve_for({1, 2}), 2, {"in.npy", "2 elements;", "at least 3"});
+  expect_refusal(solve_for({1}), 2, {"in.npy", "1 element;", "at least 3"});
 }
 
 TEST(Prepare, IsNotCalledForWhatIsRefused) {

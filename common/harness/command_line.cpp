@@ -52,6 +52,10 @@ void check_input(const InputFormat& format, const NpyArray& input, const std::st
   if (input.size() == 0)
     throw BadInput(fmt::format("the file '{}' is empty; {} must have at least one element", path,
                                format.meaning));
+  if (const std::size_t elements = input.shape.back(); elements < format.least_elements)
+    throw BadInput(fmt::format("the file '{}' holds {} element{}{}; {} must have at least {}", path,
+                               elements, elements == 1 ? "" : "s", format.rank > 1 ? " a row" : "",
+                               format.meaning, format.least_elements));
   std::visit(
       [&](const auto& values) {
         for (std::size_t i = 0; i < values.size(); ++i) {

@@ -73,7 +73,9 @@ Json describe(const StageProgram& program) {
             {"min", program.input.min},
             {"max", program.input.max},
             {"typical", program.input.typical},
-            {"meaning", program.input.meaning}}},
+            {"meaning", program.input.meaning},
+            {"least_elements", program.input.least_elements},
+            {"first", program.input.first ? Json(*program.input.first) : Json(nullptr)}}},
           {"tolerance", tolerances},
           {"test_cases", test_cases}};
 }

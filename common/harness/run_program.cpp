@@ -187,6 +187,7 @@ void run(int argc, char** argv, const StageProgram& program) {
     solution = program.solve(precision, timeline);
     timeline.end();
     const double seconds = timeline.now();
+    if (program.check_solution) program.check_solution(solution);
     check_finite(solution);
     if (r >= 0) repeats.push_back({seconds, timeline.totals(), timeline.remark()});
   }

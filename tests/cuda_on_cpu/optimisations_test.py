@@ -11,7 +11,9 @@ import tempfile
 
 STRIDED = "(solve|implicit)_[xy]"  # of local volatility: they stride through memory in stage 04
 SETTINGS = {"local_volatility": {"outer": 3, "numX": 64, "numY": 96, "numT": 4},
-            "ata": {"rows": 64, "cols": 128}}
+            "ata": {"rows": 64, "cols": 128},
+            "durbin_levinson": {"n": 700},
+            "durbin_levinson_batched": {"systems": 128, "n": 64}}
 
 
 class Counters:
@@ -203,10 +205,79 @@ def ata(stage):
            tensor.sum("multiply", "block_barriers") == 2 * tensor.sum("multiply", "blocks"))
 
 
+def durbin_levinson(stage):
+    """Yields what the CUDA stages of Durbin-Levinson promise."""
+    names = ("04_naive_cuda", "05_warp_reduction", "06_halved", "07_graph", "08_persistent")
+    naive, warp, halved, graph, persistent = map(stage, names)
+    n = SETTINGS["durbin_levinson"]["n"]
+    blocks = naive.sum("inner_product", "blocks")
+
+    def barriers(counters, kernels=".*"):
+        return counters.sum(kernels, "block_barriers")
+
+    def atomics(counters):
+        return counters.sum(".*", "global_atomics", "requests")
+
+    yield "04 launches two kernels a step", naive.launches() == 2 * n
+    yield "04 adds up by one atomic a block", atomics(naive) == blocks
+    yield "05 needs no atomics", atomics(warp) == 0
+    yield ("05 waits once a block in each kernel, 04 eight times in one",
+           (barriers(naive, "inner_product"), barriers(naive, "update")) == (8 * blocks, 0)
+           and barriers(warp, "inner_product") == barriers(warp, "update") == blocks)
+    yield "05 launches as many kernels as 04", warp.launches() == naive.launches()
+    yield ("06 reads and writes two numbers where 05 reads two and writes one, so by fewer threads",
+           halved.sum("update", "threads") < 0.7 * warp.sum("update", "threads"))
+    yield "06 moves less than 05", halved.sectors("update") < 0.85 * warp.sectors("update")
+    yield ("06 leaves the inner product as it was",
+           halved.sectors("inner_product") == warp.sectors("inner_product"))
+    for name, counters in (("04", naive), ("05", warp), ("06", halved), ("07", graph),
+                           ("08", persistent)):
+        yield f"{name} moves at most 1.2 times the ideal", counters.over_ideal(".*") <= 1.2
+    graphs = -(-n // 128)
+    yield ("07 launches graphs of 128 steps and a kernel that counts them",
+           graph.launches() == graphs * (2 * 128 + 1))
+    yield "07 writes what 06 writes, and the count", (
+        graph.sum(".*", "global_stores", "sectors") == halved.sum(".*", "global_stores", "sectors") + graphs)
+    yield from stays_in_registers(stage, persistent, n)
+
+
+def stays_in_registers(stage, persistent, n):
+    """Yields what 08 promises, on one block; tests/cuda_on_cpu/persistent.cu has the clusters."""
+    more_steps = 100
+    longer = stage("08_persistent", n=n + more_steps)
+    yield "08 has all steps in one launch", persistent.launches() == longer.launches() == 1
+    yield "08 waits once a step", (longer.sum(".*", "block_barriers")
+                                   - persistent.sum(".*", "block_barriers") == more_steps)
+    yield "08 moves r, y and the reflection coefficients once", (
+        persistent.sectors() <= 1.1 * 3 * n * persistent.bytes_of_number / 32 + 40)
+
+
+def durbin_levinson_batched(stage):
+    """Yields what the CUDA stages of batches of systems promise, on four warps of systems."""
+    naive, on_chip = stage("02_cuda"), stage("03_on_chip")
+    n, warps = 64, 4
+    yield "02 strides: each lane in a line of its own", naive.over_ideal("solve_systems") >= 4
+    yield "03 moves at most 1.1 times the ideal", on_chip.over_ideal(".*") <= 1.1
+    wavefronts = on_chip.shared_over_ideal("solve_in_registers")
+    yield "03 has no bank conflicts in f64, few in f32", wavefronts == 1 or (
+        on_chip.bytes_of_number == 4 and wavefronts <= 1.1)
+    # Besides, y and alpha of a system are stored and written: 4 n numbers.
+    loads = warps * sum(k + 4 for k in range(0, n, 2)) + warps * 2 * n
+    yield ("03 loads a number of r once for each two orders",
+           on_chip.sum("solve_in_registers", "shared_loads", "requests") == loads)
+    long = stage("03_on_chip", systems=3, n=600)
+    yield "03 gives a system of high order a block", long.sum("solve_in_block", "blocks") == 3
+    waits = (stage("03_on_chip", systems=3, n=601).sum("solve_in_block", "block_barriers")
+             - long.sum("solve_in_block", "block_barriers"))
+    yield "03 waits once an order there", waits == 3
+
+
 def main(directory):
     """Prints one TAP line a promise."""
     checks = []
-    for workload, precisions in ((local_volatility, ("f64", "f32")), (ata, ("f64",))):
+    for workload, precisions in ((local_volatility, ("f64", "f32")), (ata, ("f64",)),
+                                 (durbin_levinson, ("f64", "f32")),
+                                 (durbin_levinson_batched, ("f64", "f32"))):
         name = workload.__name__
         for precision in precisions:
 

@@ -12,12 +12,17 @@
 
 namespace staircase {
 
-/// Throws if the GPU has no clusters; they came with compute capability 9.0.
-/// \throws NotAvailable
-inline void require_clusters() {
+/// Whether the GPU has clusters; they came with compute capability 9.0.
+inline bool has_clusters() {
   int clusters = 0;
   check(cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, 0));
-  if (clusters == 0)
+  return clusters != 0;
+}
+
+/// Throws if the GPU has no clusters.
+/// \throws NotAvailable
+inline void require_clusters() {
+  if (!has_clusters())
     throw NotAvailable(
         "this stage needs a GPU with clusters of thread blocks (compute capability "
         "9.0 or later), and this one is of " +

@@ -74,6 +74,7 @@ struct StageProgram {
   std::function<Work(Precision)> work;
   std::function<Tolerance(Precision)> tolerance;
   std::string timed_phase;  ///< by whose time stages are compared; empty for the whole solve
+  std::function<void(const NpyArray&)> check_solution;  ///< empty if every input has a solution
   std::function<double()> reals;
   std::function<double()> traffic;        ///< empty if the stage has no kernels
   std::function<void()> prepare_device;   ///< throws NotAvailable if it is not there
@@ -181,6 +182,7 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
       .work = [&](Precision precision) { return workload.work(problem, precision); },
       .tolerance = [&](Precision precision) { return workload.tolerance(problem, precision); },
       .timed_phase = workload.timed_phase != nullptr ? workload.timed_phase : "",
+      .check_solution = {},
       .reals = [&] { return stage.reals(problem); },
       .traffic = {},
       .prepare_device = {},
@@ -197,6 +199,10 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
   for (const auto& [name, member, min, max, help] : parameters)
     program.parameters.push_back({name, member.index() == 0, min, max, help});
   if (workload.prepare != nullptr) program.prepare = [&] { workload.prepare(problem); };
+  if (workload.check_solution != nullptr)
+    program.check_solution = [&](const NpyArray& solution) {
+      workload.check_solution(problem, solution);
+    };
   if (stage.traffic != nullptr) program.traffic = [&] { return stage.traffic(problem); };
   detail::set_device(program);
   return run_program(argc, argv, program);

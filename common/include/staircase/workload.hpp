@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -44,6 +45,8 @@ struct InputFormat {
   double max;           ///< the greatest value allowed
   double typical;       ///< tests draw values up to this, from its negative or min if greater
   std::string meaning;  ///< what it holds, for the help text
+  std::size_t least_elements = 1;    ///< the fewest elements of a row allowed
+  std::optional<double> first = {};  ///< what tests make the first of a row, if it is special
 };
 
 /// The work that the problem needs whatever the stage.
@@ -73,6 +76,9 @@ struct Workload {
   Tolerance (*tolerance)(const Problem&, Precision);
   /// The phase by whose time stages are compared; null for the whole solve.
   const char* timed_phase = nullptr;
+  /// Throws BadInput if a solution shows that the input has none; null if every input has one. It
+  /// sees the solution before the harness refuses what is not finite.
+  void (*check_solution)(const Problem&, const NpyArray&) = nullptr;
 };
 
 }  // namespace staircase

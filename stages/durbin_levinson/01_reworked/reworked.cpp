@@ -1,0 +1,71 @@
+/// \file
+/// Stage 01, reworked: of all columns a step reads one and writes one, so two rows are enough.
+///
+/// Changed: two rows that swap roles take the place of y, and a number that of sum.
+/// Legal:   column k of y is read by step k + 1 alone, element i of sum by iteration i alone.
+/// Expect:  memory shrinks from n² to n numbers, which the caches hold, and neighbours lie side by
+///          side in them. The additions of a sum, one after the other, become the limit.
+/// Run:     ./climb durbin_levinson --stages 00,01
+/// Next:    02_openmp shares both loops out among threads.
+
+#include "../durbin_levinson.hpp"
+
+#include <staircase/stage.hpp>
+
+namespace durbin_levinson {
+
+using staircase::Array;
+using staircase::View;
+
+/// The numbers that solve() keeps in memory.
+inline double reals(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return 2 * n + 2 * (n + 1) + 2 * n;
+}
+
+// [durbin]
+/// Durbin's recursion: y of order k + 1 from y of order k. Order by order the solution grows by one
+/// number, which is the reflection coefficient alpha.
+template <typename T>
+void durbin(const std::vector<T>& r, View<T, 1> y, View<T, 1> next, View<T, 2> solution) {
+  const std::size_t n = y.extent(0);
+  T alpha = -r[1], beta = 1;
+  y(0) = alpha;
+  solution(1, 0) = alpha;
+  for (std::size_t k = 1; k < n; ++k) {
+    beta = (1 - alpha * alpha) * beta;
+    T sum = r[k + 1];
+    for (std::size_t i = 0; i < k; ++i) sum += r[k - i] * y(i);
+    alpha = -sum / beta;
+    for (std::size_t i = 0; i < k; ++i) next(i) = y(i) + alpha * y(k - 1 - i);
+    next(k) = alpha;
+    solution(1, k) = alpha;
+    std::swap(y, next);
+  }
+  for (std::size_t i = 0; i < n; ++i) solution(0, i) = y(i);
+}
+// [durbin]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Solution<T> solution(2, problem.n);
+  Array<T, 2> rows(2, problem.n);
+  const std::vector<T> r(problem.r.begin(), problem.r.end());
+  timeline.begin("kernels");
+  durbin<T>(r, rows.row(0), rows.row(1), solution);
+  return solution;
+}
+// [solve]
+
+}  // namespace durbin_levinson
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, durbin_levinson::workload,
+                              {.title = "Reworked",
+                               .idea = "Two rows and a running sum",
+                               .reals = durbin_levinson::reals,
+                               .solve_f64 = durbin_levinson::solve<double>,
+                               .solve_f32 = durbin_levinson::solve<float>});
+}

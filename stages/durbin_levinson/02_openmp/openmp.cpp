@@ -1,0 +1,88 @@
+/// \file
+/// Stage 02, OpenMP: both loops of a step are shared out in one parallel region for all steps.
+///
+/// Changed: each thread goes through the steps and adds its part of a dot product to the sum of
+///          the step; alpha and beta are every thread's own.
+/// Legal:   additions may come in any order but for rounding; elements of a row are independent.
+///          A barrier parts the dot product from the update, another this from the next step.
+/// Expect:  two barriers a step. They cost the same for each k, so that small orders lose.
+/// Run:     ./climb durbin_levinson --stages 00-02
+/// Next:    03_vectorised does with one cheap barrier, and with vectors.
+
+#include "../durbin_levinson.hpp"
+
+#include <staircase/stage.hpp>
+
+namespace durbin_levinson {
+
+using staircase::Array;
+using staircase::View;
+
+/// The numbers that solve() keeps in memory.
+inline double reals(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return 2 * n + 3 * (n + 1) + 2 * n;
+}
+
+// [durbin]
+/// Durbin's recursion: y of order k + 1 from y of order k. Order by order the solution grows by one
+/// number, which is the reflection coefficient alpha. The sums begin as a copy of r.
+template <typename T>
+void durbin(const std::vector<T>& r, std::vector<T> sums, View<T, 2> rows, View<T, 2> solution) {
+  const std::size_t n = rows.extent(1);
+#pragma omp parallel
+  {
+    View<T, 1> y = rows.row(0), next = rows.row(1);
+    T alpha = -r[1], beta = 1;
+#pragma omp single
+    {
+      y(0) = alpha;
+      solution(1, 0) = alpha;
+    }
+    for (std::size_t k = 1; k < n; ++k) {
+      beta = (1 - alpha * alpha) * beta;
+      T sum = 0;
+#pragma omp for schedule(static) nowait
+      for (std::size_t i = 0; i < k; ++i) sum += r[k - i] * y(i);
+#pragma omp atomic
+      sums[k + 1] += sum;
+#pragma omp barrier
+      alpha = -sums[k + 1] / beta;
+#pragma omp master
+      {
+        next(k) = alpha;
+        solution(1, k) = alpha;
+      }
+#pragma omp for schedule(static)
+      for (std::size_t i = 0; i < k; ++i) next(i) = y(i) + alpha * y(k - 1 - i);
+      std::swap(y, next);
+    }
+#pragma omp for schedule(static)
+    for (std::size_t i = 0; i < n; ++i) solution(0, i) = y(i);
+  }
+}
+// [durbin]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Solution<T> solution(2, problem.n);
+  Array<T, 2> rows(2, problem.n);
+  const std::vector<T> r(problem.r.begin(), problem.r.end());
+  timeline.begin("kernels");
+  durbin<T>(r, r, rows, solution);
+  return solution;
+}
+// [solve]
+
+}  // namespace durbin_levinson
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, durbin_levinson::workload,
+                              {.title = "OpenMP",
+                               .idea = "Share both loops out, wake threads once",
+                               .reals = durbin_levinson::reals,
+                               .solve_f64 = durbin_levinson::solve<double>,
+                               .solve_f32 = durbin_levinson::solve<float>});
+}

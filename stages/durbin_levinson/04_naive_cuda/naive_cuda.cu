@@ -1,0 +1,118 @@
+/// \file
+/// Stage 04, naive CUDA: two kernels a step, one for the inner product and one for the update.
+///
+/// Changed: from 01_reworked; both loops over the row become the threads of a kernel, the loop over
+///          the steps stays on the host. What a step needs of the one before it, alpha and beta,
+///          stays on the device.
+/// Legal:   kernels of one stream run one after the other; a sum may be added up in any order, up
+///          to rounding.
+/// Expect:  bound by launches: a step has next to nothing to do, and two of them.
+/// Run:     ./climb durbin_levinson --stages 00-04
+/// Next:    05_warp_reduction adds up without atomics and with fewer barriers.
+
+#include "../durbin_levinson.hpp"
+
+#include <algorithm>
+#include <staircase/stage.hpp>
+#include <utility>
+#include <vector>
+
+namespace durbin_levinson {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::View;
+
+constexpr unsigned block_size = 256;  // threads
+
+/// Blocks with a thread for each of y(0) ... y(k).
+constexpr unsigned blocks(std::size_t k) { return static_cast<unsigned>(k / block_size + 1); }
+
+/// The numbers that the arrays of solve() hold on the device.
+inline double reals(const Problem& problem) { return 6 * static_cast<double>(problem.n) + 1; }
+
+/// The numbers that the kernels read and write. Step k reads the row twice, r once, writes the row,
+/// and 9 numbers more: the sum, alpha, beta and the end of the row.
+inline double traffic(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return 2 * n * (n - 1) + 9 * n;
+}
+
+// [inner_product]
+/// Adds r(k) y(0) + ... + r(1) y(k - 1) to sum(k), which is zero before.
+template <typename T>
+__global__ void inner_product(std::size_t k, View<const T, 1> r, View<const T, 1> y,
+                              View<T, 1> sum) {
+  __shared__ T products[block_size];
+  const std::size_t i = std::size_t{blockIdx.x} * block_size + threadIdx.x;
+  products[threadIdx.x] = i < k ? r(k - i) * y(i) : 0;
+  for (unsigned half = block_size / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) products[threadIdx.x] += products[threadIdx.x + half];
+  }
+  if (threadIdx.x == 0) atomicAdd(&sum(k), products[0]);
+}
+// [inner_product]
+
+// [update]
+/// From the solution y of order k, makes z of order k + 1. Every thread computes alpha and beta.
+template <typename T>
+__global__ void update(std::size_t k, View<const T, 1> r, View<const T, 1> sum, View<T, 1> alpha,
+                       View<T, 1> beta, View<const T, 1> y, View<T, 1> z) {
+  const std::size_t i = std::size_t{blockIdx.x} * block_size + threadIdx.x;
+  const T beta_k = k == 0 ? 1 : (1 - alpha(k - 1) * alpha(k - 1)) * beta(k - 1);
+  const T alpha_k = -(r(k + 1) + sum(k)) / beta_k;
+  if (i < k) z(i) = y(i) + alpha_k * y(k - 1 - i);
+  if (i == k) {
+    beta(k) = beta_k;
+    z(k) = alpha(k) = alpha_k;
+  }
+}
+// [update]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  const auto n = static_cast<std::size_t>(problem.n);
+  DeviceArray<T, 1> device_r(n + 1), beta(n), sum(n), other(n);
+  DeviceArray<T, 2> device_solution(2, n);
+  Solution<T> solution(2, n);
+
+  timeline.begin("copy in");
+  const std::vector<T> host_r(problem.r.begin(), problem.r.end());
+  device_r.copy_from(host_r.data());
+
+  timeline.begin("kernels");
+  check(cudaMemset(sum.view().data(), 0, n * sizeof(T)));
+  const View<const T, 1> r = device_r.view();
+  const View<T, 1> alpha = device_solution.view().row(1);
+  View<T, 1> y = device_solution.view().row(0), z = other.view();
+  if (n % 2 == 1) std::swap(y, z);  // so that the last of n steps writes to the solution
+  for (std::size_t k = 0; k < n; ++k) {
+    inner_product<T><<<blocks(k), block_size>>>(k, r, y, sum.view());
+    check_launch();
+    update<T><<<blocks(k), block_size>>>(k, r, sum.view(), alpha, beta.view(), y, z);
+    check_launch();
+    std::swap(y, z);
+  }
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  device_solution.copy_to(solution.data());
+  return solution;
+}
+// [solve]
+
+}  // namespace durbin_levinson
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, durbin_levinson::workload,
+                              {.title = "Naive CUDA",
+                               .idea = "Make each loop over the row a kernel",
+                               .reals = durbin_levinson::reals,
+                               .traffic = durbin_levinson::traffic,
+                               .solve_f64 = durbin_levinson::solve<double>,
+                               .solve_f32 = durbin_levinson::solve<float>});
+}

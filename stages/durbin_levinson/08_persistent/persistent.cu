@@ -1,0 +1,354 @@
+/// \file
+/// Stage 08, persistent: one kernel for all steps, whose rows stay in registers.
+///
+/// Changed: blocks of a cluster stay for all steps. Beside y a thread keeps the row z that is y in
+///          reverse order, so that it never needs what others hold but the one number to its left.
+///          Update and next inner product are one pass, with one barrier behind it.
+/// Legal:   z follows the same recursion; what is sent and what is read between two barriers lies
+///          in different buffers.
+/// Expect:  bound by the chain of operations in a step: sum of a warp, barrier, sum of the warps.
+/// Run:     ./climb durbin_levinson --stages 07,08
+/// Next:    09_schur has a recursion without an inner product.
+
+#include "../durbin_levinson.hpp"
+
+#include <cooperative_groups.h>
+
+#include <algorithm>
+#include <limits>
+#include <staircase/cluster.hpp>
+#include <staircase/stage.hpp>
+#include <tuple>
+#include <vector>
+
+namespace durbin_levinson {
+
+using staircase::check;
+using staircase::Cluster;
+using staircase::DeviceArray;
+using staircase::View;
+
+constexpr unsigned warp_size = 32, all_lanes = 0xFFFFFFFF;
+
+// [shapes]
+/// How a cluster holds the rows: its blocks, the threads of a block, and the numbers of each row
+/// that a thread holds.
+template <unsigned blocks_of_cluster, unsigned threads_of_block, unsigned held_by_thread>
+struct Shape {
+  static constexpr unsigned blocks = blocks_of_cluster;
+  static constexpr unsigned threads = threads_of_block;
+  static constexpr unsigned held = held_by_thread;
+  static constexpr unsigned warps = threads / warp_size;  // of a block
+  static constexpr unsigned numbers = threads * held;     // of a row, in a block
+};
+
+/// From the shortest step to the longest, by the count on the page; the last holds most.
+using Shapes =
+    std::tuple<Shape<1, 128, 8>, Shape<1, 128, 16>, Shape<1, 128, 32>, Shape<1, 256, 32>,
+               Shape<8, 128, 16>, Shape<8, 128, 32>, Shape<8, 256, 32>, Shape<16, 256, 32>>;
+template <std::size_t index>
+using ShapeAt = std::tuple_element_t<index, Shapes>;
+constexpr std::size_t shapes = std::tuple_size_v<Shapes>;
+
+/// Threads of a block that takes part where no cluster holds the rows.
+constexpr unsigned threads_in_memory = 512;
+// [shapes]
+
+/// Whether there is a shape for the rows; whether the device has it is known when it runs.
+inline bool fits_on_chip(const Problem& problem) {
+  using Largest = ShapeAt<shapes - 1>;
+  return problem.n <= std::int64_t{Largest::blocks} * Largest::numbers;
+}
+
+/// The numbers that the arrays of solve() hold on the device.
+inline double reals(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return 3 * n + 1 + 2 * (n / (2 * threads_in_memory) + 1);
+}
+
+/// The numbers that the kernels read and write: on the chip r, y and alpha, each once; else step k
+/// reads r and reads and writes the row.
+inline double traffic(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return 3 * n + 1 + (fits_on_chip(problem) ? 0 : 1.5 * n * (n - 1));
+}
+
+// [sums]
+/// The sum of a number of each of so many neighbouring lanes, a power of two, for all of them.
+template <unsigned lanes = warp_size, typename T>
+__device__ T sum_of_lanes(T value) {
+  for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
+    value += __shfl_xor_sync(all_lanes, value, distance);
+  return value;
+}
+
+/// A number that is computed here and not later: the compiler moves no shuffle behind a barrier.
+template <typename T>
+__device__ T here(T value) {
+  return __shfl_sync(all_lanes, value, threadIdx.x % warp_size);
+}
+
+/// t / q, given 1 / q, which is computed while others are waited for.
+template <typename T>
+__device__ T quotient(T t, T q, T reciprocal) {
+  const T x = t * reciprocal;
+  return fma(fma(-x, q, t), reciprocal, x);
+}
+// [sums]
+
+// [exchange]
+/// A number of each row.
+template <typename T>
+struct alignas(2 * sizeof(T)) Pair {
+  T y, z;
+};
+
+/// What the warps of a cluster tell each other, in each block's shared memory. There is a buffer
+/// for even steps and one for odd ones: one is written while the other may still be read.
+template <typename T, typename Shape>
+struct Exchange {
+  static constexpr unsigned warps = Shape::warps, parts = Shape::blocks * warps;
+
+  T part[2][parts];        // of the sum, from all warps of the cluster
+  Pair<T> left[2][warps];  // of each warp of the block
+
+  /// Left of all numbers lies the 1 in front of y.
+  __device__ void prepare() {
+    if (Cluster::rank() == 0 && threadIdx.x < 2) left[threadIdx.x][0] = {1, 0};
+  }
+
+  /// Sends this warp's part of the sum to all blocks, and its last numbers to the warp on its
+  /// right.
+  __device__ void send(unsigned step, T sum, Pair<T> last) {
+    const unsigned warp = threadIdx.x / warp_size, lane = threadIdx.x % warp_size;
+    const unsigned rank = Cluster::rank(), right = rank * warps + warp + 1;
+    if (lane < Shape::blocks) *Cluster::of_block(&part[step % 2][right - 1], lane) = sum;
+    if (lane == warp_size - 1 && right < parts)
+      *Cluster::of_block(&left[step % 2][right % warps], right / warps) = last;
+  }
+
+  /// Waits until all warps have sent.
+  __device__ static void wait() {
+    if constexpr (Shape::blocks > 1)
+      Cluster::sync();
+    else
+      __syncthreads();
+  }
+
+  /// The sum of all parts, for all threads.
+  __device__ T sum(unsigned step) const {
+    constexpr unsigned lanes = std::min(parts, warp_size);
+    const T* const own = part[step % 2] + threadIdx.x % lanes;
+    T sum = own[0];
+    for (unsigned i = lanes; i < parts; i += lanes) sum += own[i];
+    return sum_of_lanes<lanes>(sum);
+  }
+};
+// [exchange]
+
+// [share]
+/// Sets `numbers` to this thread's share of a row from `first` on, and to 0 beyond its end;
+/// neighbouring threads read neighbouring numbers, and get successive ones.
+template <typename T, unsigned held>
+__device__ void deal_out(View<const T, 1> row, unsigned first, T* shared, T (&numbers)[held]) {
+  for (unsigned i = threadIdx.x; i < held * blockDim.x; i += blockDim.x)
+    shared[i] = first + i < row.extent(0) ? row(first + i) : 0;
+  __syncthreads();
+  for (unsigned m = 0; m < held; ++m) numbers[m] = shared[threadIdx.x * held + m];
+  __syncthreads();
+}
+
+/// Writes the block's numbers to a row from `first` on.
+template <typename T>
+__device__ void collect(const T* shared, unsigned count, unsigned first, View<T, 1> row) {
+  for (unsigned i = threadIdx.x; i < count && first + i < row.extent(0); i += blockDim.x)
+    row(first + i) = shared[i];
+}
+// [share]
+
+// [solve_on_chip]
+/// All steps on one cluster. Element i of z is y(k - 1 - i) for i < k, and 1 for i = k: the row of
+/// order k in reverse order, with the 1 in front of y behind it.
+template <typename T, typename Shape>
+__global__ void __launch_bounds__(Shape::threads)
+    solve_on_chip(View<const T, 1> r_from_1, View<T, 2> solution) {
+  constexpr unsigned held = Shape::held;
+  extern __shared__ double memory[];
+  auto& exchange = *reinterpret_cast<Exchange<T, Shape>*>(memory);
+  T* const shared = reinterpret_cast<T*>(&exchange + 1);
+  const auto n = static_cast<unsigned>(solution.extent(1));
+  const unsigned first = Cluster::rank() * Shape::numbers;  // of the block
+
+  T r[held], y[held]{}, z[held]{};
+  deal_out(r_from_1, first, shared, r);
+  // An infinite number, which must fail in its own step, would make NaN of the zeros before that.
+  constexpr T most = std::numeric_limits<T>::max();
+  for (T& number : r) number = max(-most, min(number, most));
+  if (first + threadIdx.x == 0) z[0] = 1;
+  exchange.prepare();
+  exchange.wait();  // before others' shared memory is written, they must have started
+
+  T alpha = 0, beta = 1;
+  for (unsigned k = 0; k < n; ++k) {
+    T even = 0, odd = 0;
+    for (unsigned m = 0; m < held; m += 2) {
+      even += r[m] * z[m];
+      odd += r[m + 1] * z[m + 1];
+    }
+    exchange.send(k, sum_of_lanes(even + odd), {y[held - 1], z[held - 1]});
+    Pair<T> left{__shfl_up_sync(all_lanes, y[held - 1], 1),
+                 __shfl_up_sync(all_lanes, z[held - 1], 1)};
+    beta *= 1 - alpha * alpha;
+    const T reciprocal = here(1 / beta);
+    exchange.wait();
+
+    if (threadIdx.x % warp_size == 0) left = exchange.left[k % 2][threadIdx.x / warp_size];
+    alpha = quotient(-exchange.sum(k), beta, reciprocal);
+    if (threadIdx.x == 0 && k - first < Shape::numbers) shared[k - first] = alpha;
+    for (unsigned m = held; m-- > 0;) {
+      const Pair<T> before = m > 0 ? Pair<T>{y[m - 1], z[m - 1]} : left;
+      y[m] += alpha * z[m];
+      z[m] = before.z + alpha * before.y;
+    }
+  }
+
+  __syncthreads();
+  collect(shared, Shape::numbers, first, solution.row(1));
+  __syncthreads();
+  for (unsigned m = 0; m < held; ++m) shared[threadIdx.x * held + m] = y[m];
+  __syncthreads();
+  collect(shared, Shape::numbers, first, solution.row(0));
+}
+// [solve_on_chip]
+
+// [solve_in_memory]
+/// The sum of a number of each thread, for all threads of the block.
+template <typename T>
+__device__ T sum_of_block(T value) {
+  __shared__ T of_warp[threads_in_memory / warp_size];
+  value = sum_of_lanes(value);
+  __syncthreads();  // the last sum has been read
+  if (threadIdx.x % warp_size == 0) of_warp[threadIdx.x / warp_size] = value;
+  __syncthreads();
+  T sum = 0;
+  for (const T of_one : of_warp) sum += of_one;
+  return sum;
+}
+
+/// All steps on all blocks, with the row in memory. A thread updates both ends of the row, in
+/// place, and multiplies them for the next step.
+template <typename T>
+__global__ void __launch_bounds__(threads_in_memory)
+    solve_in_memory(View<const T, 1> r, View<T, 2> parts, View<T, 2> solution) {
+  const View<T, 1> y = solution.row(0), alphas = solution.row(1);
+  const std::size_t n = solution.extent(1), threads = std::size_t{gridDim.x} * blockDim.x;
+  const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+
+  T alpha = 0, beta = 1;
+  T part = thread == 0 ? r(1) : 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    part = sum_of_block(part);
+    if (threadIdx.x == 0) parts(k % 2, blockIdx.x) = part;
+    cooperative_groups::this_grid().sync();
+
+    T sum = 0;
+    for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x) sum += parts(k % 2, b);
+    beta *= 1 - alpha * alpha;
+    alpha = -sum_of_block(sum) / beta;
+    part = 0;
+    for (std::size_t i = thread; i < (k + 1) / 2; i += threads) {
+      const std::size_t j = k - 1 - i;
+      const T old_front = y(i), old_back = y(j);
+      const T front = old_front + alpha * old_back, back = old_back + alpha * old_front;
+      part += r(k + 1 - i) * front;
+      if (i < j) part += r(k + 1 - j) * back;
+      y(i) = front;
+      y(j) = back;
+    }
+    if (thread == 0) {
+      y(k) = alphas(k) = alpha;
+      part += r(1) * alpha;
+      if (k + 2 <= n) part += r(k + 2);
+    }
+  }
+}
+// [solve_in_memory]
+
+// [launch]
+template <typename T>
+using OnChip = staircase::ClusterLaunch<View<const T, 1>, View<T, 2>>;
+
+/// The launch of solve_on_chip() for a shape.
+template <typename T, typename Shape>
+OnChip<T> on_chip() {
+  const std::size_t bytes = sizeof(Exchange<T, Shape>) + Shape::numbers * sizeof(T);
+  return {solve_on_chip<T, Shape>, Shape::blocks, Shape::threads, bytes};
+}
+
+/// Solves in the first shape from `index` on that holds the rows and that the GPU has.
+/// \returns whether there is one
+template <typename T, std::size_t index = 0>
+bool solve_with_shapes(View<const T, 1> r_from_1, View<T, 2> solution) {
+  if constexpr (index < shapes) {
+    using Shape = ShapeAt<index>;
+    if (solution.extent(1) <= std::size_t{Shape::blocks} * Shape::numbers)
+      if (OnChip<T> launch = on_chip<T, Shape>(); launch.at_once() > 0) {
+        launch(1, r_from_1, solution);
+        return true;
+      }
+    return solve_with_shapes<T, index + 1>(r_from_1, solution);
+  }
+  return false;
+}
+
+/// Blocks for solve_in_memory(): as many as there is work for, one a multiprocessor at most.
+inline unsigned blocks_in_memory(std::size_t n) {
+  return static_cast<unsigned>(
+      std::min(n / (2 * threads_in_memory) + 1, std::size_t{staircase::processors()}));
+}
+// [launch]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  const auto n = static_cast<std::size_t>(problem.n);
+
+  timeline.begin("allocate");
+  DeviceArray<T, 1> device_r(n + 1);
+  DeviceArray<T, 2> device_solution(2, n), device_parts(2, blocks_in_memory(n));
+  Solution<T> solution(2, n);
+
+  timeline.begin("copy in");
+  const std::vector<T> host_r(problem.r.begin(), problem.r.end());
+  device_r.copy_from(host_r.data());
+
+  timeline.begin("kernels");
+  View<const T, 1> r = device_r.view();
+  View<T, 2> parts = device_parts.view(), result = device_solution.view();
+  const View<const T, 1> r_from_1(r.data() + 1, {n});
+  if (!staircase::has_clusters() || !solve_with_shapes<T>(r_from_1, result)) {
+    void* arguments[] = {&r, &parts, &result};
+    check(cudaLaunchCooperativeKernel(solve_in_memory<T>, blocks_in_memory(n), threads_in_memory,
+                                      arguments, 0, nullptr));
+  }
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  device_solution.copy_to(solution.data());
+  return solution;
+}
+// [solve]
+
+}  // namespace durbin_levinson
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, durbin_levinson::workload,
+                              {.title = "Persistent",
+                               .idea = "One kernel for all steps, rows in registers",
+                               .note = "Where no cluster of thread blocks holds the rows, they "
+                                       "stay in memory, and all blocks wait for one another.",
+                               .reals = durbin_levinson::reals,
+                               .traffic = durbin_levinson::traffic,
+                               .solve_f64 = durbin_levinson::solve<double>,
+                               .solve_f32 = durbin_levinson::solve<float>});
+}

@@ -1,0 +1,317 @@
+/// \file
+/// Stage 09, Schur: a recursion without an inner product.
+///
+/// Changed: instead of y alone, a second sequence of pairs goes through the same recursion, that of
+///          Schur, which begins with the autocorrelations. The reflection coefficient of a step is
+///          the quotient of one of its pairs. Behind it y grows, before it the autocorrelations
+///          shrink, so that both share a row of n pairs. r is no longer kept.
+/// Legal:   the two sequences never meet: where one ends the other begins. Instead of a sum one
+///          number is sent, by the warp that has it.
+/// Expect:  bound by the barrier; 08's two sums are gone from the chain of a step.
+/// Run:     ./climb durbin_levinson --stages 08,09
+/// Next:    10_blocked_schur finds many reflection coefficients between two barriers.
+
+#include "../durbin_levinson.hpp"
+
+#include <cooperative_groups.h>
+
+#include <algorithm>
+#include <staircase/cluster.hpp>
+#include <staircase/stage.hpp>
+#include <tuple>
+#include <vector>
+
+namespace durbin_levinson {
+
+using staircase::check;
+using staircase::Cluster;
+using staircase::DeviceArray;
+using staircase::View;
+
+constexpr unsigned warp_size = 32, all_lanes = 0xFFFFFFFF;
+
+// [shapes]
+/// How a cluster holds the rows: its blocks, the threads of a block, and the numbers of each row
+/// that a thread holds.
+template <unsigned blocks_of_cluster, unsigned threads_of_block, unsigned held_by_thread>
+struct Shape {
+  static constexpr unsigned blocks = blocks_of_cluster;
+  static constexpr unsigned threads = threads_of_block;
+  static constexpr unsigned held = held_by_thread;
+  static constexpr unsigned warps = threads / warp_size;  // of a block
+  static constexpr unsigned numbers = threads * held;     // of a row, in a block
+};
+
+/// From the shortest step to the longest, by the count on the page; the last holds most.
+using Shapes =
+    std::tuple<Shape<1, 128, 8>, Shape<1, 128, 16>, Shape<1, 128, 32>, Shape<1, 256, 32>,
+               Shape<8, 128, 16>, Shape<8, 128, 32>, Shape<8, 256, 32>, Shape<16, 256, 32>>;
+template <std::size_t index>
+using ShapeAt = std::tuple_element_t<index, Shapes>;
+constexpr std::size_t shapes = std::tuple_size_v<Shapes>;
+
+/// Threads of a block that takes part where no cluster holds the rows.
+constexpr unsigned threads_in_memory = 512;
+// [shapes]
+
+/// Whether there is a shape for the rows; whether the device has it is known when it runs.
+inline bool fits_on_chip(const Problem& problem) {
+  using Largest = ShapeAt<shapes - 1>;
+  return problem.n <= std::int64_t{Largest::blocks} * Largest::numbers;
+}
+
+/// The numbers that the arrays of solve() hold on the device.
+inline double reals(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return 7 * n + 1;
+}
+
+/// The numbers that the kernels read and write: on the chip r, y and alpha, each once; else a step
+/// reads and writes all pairs.
+inline double traffic(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return 3 * n + 1 + (fits_on_chip(problem) ? 0 : 4 * n * n);
+}
+
+// [quotient]
+/// A number that is computed here and not later: the compiler moves no shuffle behind a barrier.
+template <typename T>
+__device__ T here(T value) {
+  return __shfl_sync(all_lanes, value, threadIdx.x % warp_size);
+}
+
+/// t / q, given 1 / q, which is computed while others are waited for.
+template <typename T>
+__device__ T quotient(T t, T q, T reciprocal) {
+  const T x = t * reciprocal;
+  return fma(fma(-x, q, t), reciprocal, x);
+}
+// [quotient]
+
+// [exchange]
+/// A number of each row.
+template <typename T>
+struct alignas(2 * sizeof(T)) Pair {
+  T y, z;
+};
+
+/// What the warps of a cluster tell each other, in each block's shared memory. There is a buffer
+/// for even steps and one for odd ones: one is written while the other may still be read.
+template <typename T, typename Shape>
+struct Exchange {
+  static constexpr unsigned warps = Shape::warps, parts = Shape::blocks * warps;
+
+  T leading[2];            // the number at which the step has come
+  Pair<T> left[2][warps];  // of each warp of the block
+
+  /// Left of all numbers lies the 1 in front of y.
+  __device__ void prepare() {
+    if (Cluster::rank() == 0 && threadIdx.x < 2) left[threadIdx.x][0] = {1, 0};
+  }
+
+  /// Sends the number at position `step` of the row y to all blocks, if this warp has it.
+  __device__ void send_leading(unsigned step, T number) {
+    const unsigned lane = threadIdx.x % warp_size, owner = step / Shape::held;
+    const unsigned warp = Cluster::rank() * warps + threadIdx.x / warp_size;
+    if (owner / warp_size != warp) return;
+    number = __shfl_sync(all_lanes, number, owner % warp_size);
+    if (lane < Shape::blocks) *Cluster::of_block(&leading[step % 2], lane) = number;
+  }
+
+  /// Sends this warp's last numbers to the warp on its right.
+  __device__ void send_last(unsigned step, Pair<T> last) {
+    const unsigned right = Cluster::rank() * warps + threadIdx.x / warp_size + 1;
+    if (threadIdx.x % warp_size == warp_size - 1 && right < parts)
+      *Cluster::of_block(&left[step % 2][right % warps], right / warps) = last;
+  }
+
+  /// Waits until all warps have sent.
+  __device__ static void wait() {
+    if constexpr (Shape::blocks > 1)
+      Cluster::sync();
+    else
+      __syncthreads();
+  }
+};
+// [exchange]
+
+// [share]
+/// Sets `numbers` to this thread's share of a row from `first` on, and to 0 beyond its end;
+/// neighbouring threads read neighbouring numbers, and get successive ones.
+template <typename T, unsigned held>
+__device__ void deal_out(View<const T, 1> row, unsigned first, T* shared, T (&numbers)[held]) {
+  for (unsigned i = threadIdx.x; i < held * blockDim.x; i += blockDim.x)
+    shared[i] = first + i < row.extent(0) ? row(first + i) : 0;
+  __syncthreads();
+  for (unsigned m = 0; m < held; ++m) numbers[m] = shared[threadIdx.x * held + m];
+  __syncthreads();
+}
+
+/// Writes the block's numbers to a row from `first` on.
+template <typename T>
+__device__ void collect(const T* shared, unsigned count, unsigned first, View<T, 1> row) {
+  for (unsigned i = threadIdx.x; i < count && first + i < row.extent(0); i += blockDim.x)
+    row(first + i) = shared[i];
+}
+// [share]
+
+// [solve_on_chip]
+/// All steps on one cluster. In step k, element i of the rows belongs to the sequence of y if i <
+/// k: y(i) and y(k - 1 - i); and to that of Schur if i >= k.
+template <typename T, typename Shape>
+__global__ void __launch_bounds__(Shape::threads)
+    solve_on_chip(View<const T, 1> r, View<const T, 1> r_from_1, View<T, 2> solution) {
+  constexpr unsigned held = Shape::held;
+  extern __shared__ double memory[];
+  auto& exchange = *reinterpret_cast<Exchange<T, Shape>*>(memory);
+  T* const shared = reinterpret_cast<T*>(&exchange + 1);
+  const auto n = static_cast<unsigned>(solution.extent(1));
+  const unsigned first = Cluster::rank() * Shape::numbers;  // of the block
+
+  T y[held], z[held];
+  deal_out(r_from_1, first, shared, y);
+  deal_out(r, first, shared, z);
+  exchange.prepare();
+  exchange.wait();  // before others' shared memory is written, they must have started
+
+  T alpha = 0, beta = 1;
+  T leading = y[0];  // of this thread's numbers the one that the steps come to next
+  for (unsigned k = 0; k < n; ++k) {
+    exchange.send_leading(k, leading);
+    exchange.send_last(k, {y[held - 1], z[held - 1]});
+    Pair<T> left{__shfl_up_sync(all_lanes, y[held - 1], 1),
+                 __shfl_up_sync(all_lanes, z[held - 1], 1)};
+    beta *= 1 - alpha * alpha;
+    const T reciprocal = here(1 / beta);
+    exchange.wait();
+
+    if (threadIdx.x % warp_size == 0) left = exchange.left[k % 2][threadIdx.x / warp_size];
+    alpha = quotient(-exchange.leading[k % 2], beta, reciprocal);
+    if (threadIdx.x == 0 && k - first < Shape::numbers) shared[k - first] = alpha;
+    // Schur's sequence ends at position k, where y has a new number.
+    const unsigned at = k - first - threadIdx.x * held;
+    for (unsigned m = held; m-- > 0;) {
+      const Pair<T> before = m > 0 ? Pair<T>{y[m - 1], z[m - 1]} : left;
+      const T number = y[m] + alpha * z[m];
+      y[m] = m == at ? alpha : number;
+      z[m] = before.z + alpha * before.y;
+      if (m == at + 1) leading = number;
+    }
+  }
+
+  __syncthreads();
+  collect(shared, Shape::numbers, first, solution.row(1));
+  __syncthreads();
+  for (unsigned m = 0; m < held; ++m) shared[threadIdx.x * held + m] = y[m];
+  __syncthreads();
+  collect(shared, Shape::numbers, first, solution.row(0));
+}
+// [solve_on_chip]
+
+// [solve_in_memory]
+/// All steps on all blocks, with the pairs in memory: step k reads rows k % 2 and writes the
+/// others.
+template <typename T>
+__global__ void __launch_bounds__(threads_in_memory)
+    solve_in_memory(View<const T, 1> r, View<Pair<T>, 2> rows, View<T, 2> solution) {
+  const View<T, 1> y = solution.row(0), alphas = solution.row(1);
+  const std::size_t n = solution.extent(1), threads = std::size_t{gridDim.x} * blockDim.x;
+  const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  for (std::size_t i = thread; i < n; i += threads) rows(0, i) = {r(i + 1), r(i)};
+
+  T alpha = 0, beta = 1;
+  for (std::size_t k = 0; k < n; ++k) {
+    cooperative_groups::this_grid().sync();
+    const auto from = rows.row(k % 2), to = rows.row((k + 1) % 2);
+    beta *= 1 - alpha * alpha;
+    alpha = -from(k).y / beta;
+    for (std::size_t i = thread; i < n; i += threads) {
+      const Pair<T> before = i > 0 ? from(i - 1) : Pair<T>{1, 0};
+      to(i) = {i == k ? alpha : from(i).y + alpha * from(i).z, before.z + alpha * before.y};
+    }
+    if (thread == 0) alphas(k) = alpha;
+  }
+  for (std::size_t i = thread; i < n; i += threads) y(i) = rows(n % 2, i).y;
+}
+// [solve_in_memory]
+
+// [launch]
+template <typename T>
+using OnChip = staircase::ClusterLaunch<View<const T, 1>, View<const T, 1>, View<T, 2>>;
+
+/// The launch of solve_on_chip() for a shape.
+template <typename T, typename Shape>
+OnChip<T> on_chip() {
+  const std::size_t bytes = sizeof(Exchange<T, Shape>) + Shape::numbers * sizeof(T);
+  return {solve_on_chip<T, Shape>, Shape::blocks, Shape::threads, bytes};
+}
+
+/// Solves in the first shape from `index` on that holds the rows and that the GPU has.
+/// \returns whether there is one
+template <typename T, std::size_t index = 0>
+bool solve_with_shapes(View<const T, 1> r, View<const T, 1> r_from_1, View<T, 2> solution) {
+  if constexpr (index < shapes) {
+    using Shape = ShapeAt<index>;
+    if (solution.extent(1) <= std::size_t{Shape::blocks} * Shape::numbers)
+      if (OnChip<T> launch = on_chip<T, Shape>(); launch.at_once() > 0) {
+        launch(1, r, r_from_1, solution);
+        return true;
+      }
+    return solve_with_shapes<T, index + 1>(r, r_from_1, solution);
+  }
+  return false;
+}
+
+/// Blocks for solve_in_memory(): as many as there is work for, one a multiprocessor at most.
+inline unsigned blocks_in_memory(std::size_t n) {
+  return static_cast<unsigned>(
+      std::min(n / threads_in_memory + 1, std::size_t{staircase::processors()}));
+}
+// [launch]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  const auto n = static_cast<std::size_t>(problem.n);
+
+  timeline.begin("allocate");
+  DeviceArray<T, 1> device_r(n + 1);
+  DeviceArray<T, 2> device_solution(2, n);
+  DeviceArray<Pair<T>, 2> device_rows(2, n);  // used if no cluster holds them
+  Solution<T> solution(2, n);
+
+  timeline.begin("copy in");
+  const std::vector<T> host_r(problem.r.begin(), problem.r.end());
+  device_r.copy_from(host_r.data());
+
+  timeline.begin("kernels");
+  View<const T, 1> r = device_r.view();
+  View<T, 2> result = device_solution.view();
+  View<Pair<T>, 2> rows = device_rows.view();
+  const View<const T, 1> r_from_1(r.data() + 1, {n});
+  if (!staircase::has_clusters() || !solve_with_shapes<T>(r, r_from_1, result)) {
+    void* arguments[] = {&r, &rows, &result};
+    check(cudaLaunchCooperativeKernel(solve_in_memory<T>, blocks_in_memory(n), threads_in_memory,
+                                      arguments, 0, nullptr));
+  }
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  device_solution.copy_to(solution.data());
+  return solution;
+}
+// [solve]
+
+}  // namespace durbin_levinson
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, durbin_levinson::workload,
+                              {.title = "Schur",
+                               .idea = "A recursion without inner products",
+                               .note = "Where no cluster of thread blocks holds the rows, they "
+                                       "stay in memory, and all blocks wait for one another.",
+                               .reals = durbin_levinson::reals,
+                               .traffic = durbin_levinson::traffic,
+                               .solve_f64 = durbin_levinson::solve<double>,
+                               .solve_f32 = durbin_levinson::solve<float>});
+}

@@ -1,0 +1,97 @@
+/// \file
+/// Yardstick: OpenBLAS solves the equations with a Cholesky factorisation, as if T were any matrix.
+///
+/// That takes n³ / 3 operations where Durbin's recursion takes 2 n². CUDA's libraries have nothing
+/// for Toeplitz matrices. The reflection coefficients follow from y, in a phase of their own.
+
+#include "../durbin_levinson.hpp"
+
+#include <lapack.h>
+
+#include <algorithm>
+#include <staircase/stage.hpp>
+#include <string>
+
+namespace durbin_levinson {
+
+using staircase::Array;
+using staircase::View;
+
+// [sizes]
+constexpr std::int64_t largest = 15000;  // order; above, n³ takes minutes
+
+/// The numbers that solve() keeps in memory.
+inline double reals(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return n * n + (n + 1) + 2 * n + n;
+}
+// [sizes]
+
+// [factorise]
+/// Solves T y = -r by T = L Lᵀ. Returns the order of the largest leading part of T that is positive
+/// definite.
+std::size_t factorise_and_solve(const std::vector<double>& r, View<double, 2> t,
+                                View<double, 1> y) {
+  const std::size_t n = t.extent(0);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) t(i, j) = r[i - j];
+    y(i) = -r[i + 1];
+  }
+  const auto order = static_cast<lapack_int>(n);
+  const lapack_int one = 1;
+  lapack_int failed = 0;
+  // LAPACK stores by columns: our triangle below the diagonal is its triangle above.
+  LAPACK_dposv("U", &order, &one, t.data(), &order, y.data(), &order, &failed);
+  return failed > 0 ? static_cast<std::size_t>(failed - 1) : n;
+}
+// [factorise]
+
+// [step_down]
+/// The recursion backwards: alpha_k is the last element of y of order k, and the step from order
+/// k - 1 can be undone.
+void step_down(View<double, 1> y, View<double, 1> alpha) {
+  for (std::size_t k = y.extent(0); k-- > 0;) {
+    alpha(k) = y(k);
+    const double scale = 1 / (1 - alpha(k) * alpha(k));
+    for (std::size_t i = 0; 2 * i < k; ++i) {
+      const double low = y(i), high = y(k - 1 - i);
+      y(i) = (low - alpha(k) * high) * scale;
+      y(k - 1 - i) = (high - alpha(k) * low) * scale;
+    }
+  }
+}
+// [step_down]
+
+// [solve]
+Solution<double> solve(const Problem& problem, staircase::Timeline& timeline) {
+  if (problem.n > largest)
+    throw staircase::BadInput("n = " + std::to_string(problem.n) +
+                              " is too large for a dense matrix; this yardstick takes at most " +
+                              std::to_string(largest));
+  timeline.begin("allocate");
+  Solution<double> solution(2, problem.n);
+  Array<double, 2> t(problem.n, problem.n);
+  Array<double, 1> y(problem.n);
+  timeline.begin("kernels");
+  const std::size_t definite = factorise_and_solve(problem.r, t, solution.row(0));
+  timeline.begin("step down");
+  if (definite < y.extent(0)) {
+    // The NaN that follows, with which the array was born, tells the harness where T fails.
+    std::fill_n(solution.row(1).data(), definite - 1, 0.0);
+    return solution;
+  }
+  std::copy_n(solution.data(), y.extent(0), y.data());
+  step_down(y, solution.row(1));
+  return solution;
+}
+// [solve]
+
+}  // namespace durbin_levinson
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, durbin_levinson::workload,
+                              {.title = "OpenBLAS dposv",
+                               .idea = "A dense Cholesky factorisation, O(n³)",
+                               .reals = durbin_levinson::reals,
+                               .solve_f64 = durbin_levinson::solve});
+}

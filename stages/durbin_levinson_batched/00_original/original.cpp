@@ -1,0 +1,65 @@
+/// \file
+/// Stage 00, the original: Durbin's recursion, one system after the other, on one thread.
+///
+/// Run:  ./climb durbin_levinson_batched --stages 00
+/// Next: 01_openmp puts systems side by side into vectors, and groups of them onto threads.
+
+#include "../durbin_levinson_batched.hpp"
+
+#include <staircase/stage.hpp>
+
+namespace durbin_levinson_batched {
+
+using staircase::View;
+
+/// The numbers that solve() keeps in memory.
+inline double reals(const Problem& problem) {
+  return 2 * size_of_r(problem) + size_of_solution(problem);
+}
+
+// [solve_system]
+/// Durbin's recursion (Golub and Van Loan, algorithm 4.7.1): from the solution y_1 ... y_k of order
+/// k to that of order k + 1. Two numbers of y belong together, y_i and y_(k+1-i).
+template <typename T>
+void solve_system(View<const T, 1> r, View<T, 1> y, View<T, 1> alphas) {
+  const std::size_t n = y.extent(0);
+  T beta = 1;
+  for (std::size_t k = 0; k < n; ++k) {
+    T sum = r(k + 1);
+    for (std::size_t i = 0; i < k; ++i) sum += r(k - i) * y(i);
+    const T alpha = -sum / beta;
+    for (std::size_t i = 0; 2 * i < k; ++i) {
+      const T low = y(i), high = y(k - 1 - i);
+      y(i) = low + alpha * high;
+      y(k - 1 - i) = high + alpha * low;
+    }
+    y(k) = alphas(k) = alpha;
+    beta *= 1 - alpha * alpha;
+  }
+}
+// [solve_system]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Solution<T> solution(problem.systems, 2, problem.n);
+  const std::vector<T> numbers = rounded<T>(problem);
+  const View<const T, 2> r(numbers.data(), {solution.extent(0), solution.extent(2) + 1});
+  timeline.begin("kernels");
+  for (std::size_t s = 0; s < r.extent(0); ++s)
+    solve_system<T>(r.row(s), solution.row(s, 0), solution.row(s, 1));
+  return solution;
+}
+// [solve]
+
+}  // namespace durbin_levinson_batched
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, durbin_levinson_batched::workload,
+                              {.title = "Original",
+                               .idea = "One system after the other",
+                               .reals = durbin_levinson_batched::reals,
+                               .solve_f64 = durbin_levinson_batched::solve<double>,
+                               .solve_f32 = durbin_levinson_batched::solve<float>});
+}

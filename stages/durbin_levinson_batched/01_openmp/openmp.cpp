@@ -1,0 +1,143 @@
+/// \file
+/// Stage 01, OpenMP: systems side by side in the lanes of vectors, groups of them on threads.
+///
+/// Changed: a thread takes 64 systems at a time: it transposes their autocorrelations, so
+///          that numbers of equal index are neighbours, runs the recursion on vectors of them, and
+///          transposes y and the reflection coefficients back.
+/// Legal:   systems are independent; each one's operations and their order stay.
+/// Expect:  the lanes of a vector times the number of cores, less two transpositions.
+/// Run:     ./climb durbin_levinson_batched --stages 00,01
+/// Next:    02_cuda gives each system a thread of a GPU.
+
+#include "../durbin_levinson_batched.hpp"
+
+#include <algorithm>
+#include <span>
+#include <staircase/machine.hpp>
+#include <staircase/simd.hpp>
+#include <staircase/stage.hpp>
+#include <vector>
+
+namespace durbin_levinson_batched {
+
+using staircase::View;
+
+// [group]
+constexpr std::size_t group = 64;  // systems that a thread solves at a time
+
+/// A number of each system of a group, side by side.
+template <typename T>
+struct alignas(64) Row {
+  T of_system[group];
+};
+// [group]
+
+/// The numbers that solve() keeps in memory.
+inline double reals(const Problem& problem) {
+  const double of_threads =
+      staircase::thread_count() * 3 * static_cast<double>(problem.n) * static_cast<double>(group);
+  return 2 * size_of_r(problem) + size_of_solution(problem) + of_threads;
+}
+
+// [solve_group]
+/// Durbin's recursion for a group of systems; r begins with r_1. Four vectors of systems take all
+/// steps, then the next four do.
+template <typename T>
+struct SolveGroup {
+  template <int bytes>
+  [[gnu::always_inline]] static void run(const Row<T>* row_of_r, std::size_t n, Row<T>* row_of_y,
+                                         Row<T>* row_of_alphas) {
+    using Vector [[gnu::vector_size(bytes)]] = T;
+    constexpr std::size_t row = sizeof(Row<T>) / bytes, vectors = 4;
+    const auto* r = reinterpret_cast<const Vector(*)[row]>(row_of_r);
+    auto* y = reinterpret_cast<Vector(*)[row]>(row_of_y);
+    auto* alphas = reinterpret_cast<Vector(*)[row]>(row_of_alphas);
+    for (std::size_t v0 = 0; v0 < row; v0 += vectors) {
+      Vector alpha[vectors], beta[vectors];
+      for (Vector& b : beta) b = Vector{} + 1;
+      for (std::size_t k = 0; k < n; ++k) {
+        for (std::size_t v = 0; v < vectors; ++v) alpha[v] = r[k][v0 + v];
+        for (std::size_t i = 0; i < k; ++i)
+#pragma GCC unroll 4
+          for (std::size_t v = 0; v < vectors; ++v) alpha[v] += r[k - 1 - i][v0 + v] * y[i][v0 + v];
+        for (std::size_t v = 0; v < vectors; ++v) alpha[v] /= -beta[v];
+        for (std::size_t i = 0; 2 * i < k; ++i)
+#pragma GCC unroll 4
+          for (std::size_t v = v0; v < v0 + vectors; ++v) {
+            const Vector low = y[i][v], high = y[k - 1 - i][v];
+            y[i][v] = low + alpha[v - v0] * high;
+            y[k - 1 - i][v] = high + alpha[v - v0] * low;
+          }
+        for (std::size_t v = 0; v < vectors; ++v) {
+          y[k][v0 + v] = alphas[k][v0 + v] = alpha[v];
+          beta[v] *= 1 - alpha[v] * alpha[v];
+        }
+      }
+    }
+  }
+};
+template <typename T>
+using GroupSolver =
+    staircase::ForWidestVectors<SolveGroup<T>, const Row<T>*, std::size_t, Row<T>*, Row<T>*>;
+// [solve_group]
+
+// [transpose]
+/// Numbers r_1 ... r_n of the systems from s0 on; zeros fill the last group up.
+template <typename T>
+void gather(View<const T, 2> r, std::size_t s0, std::span<Row<T>> rows) {
+  for (std::size_t s = 0; s < group; ++s)
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      rows[k].of_system[s] = s0 + s < r.extent(0) ? r(s0 + s, k + 1) : 0;
+}
+
+/// Hands y (row 0) or the reflection coefficients (row 1) back to the systems from s0 on.
+template <typename T>
+void scatter(std::span<const Row<T>> rows, std::size_t s0, std::size_t row, View<T, 3> solution) {
+  const std::size_t systems = std::min(group, solution.extent(0) - s0);
+  for (std::size_t s = 0; s < systems; ++s)
+    for (std::size_t k = 0; k < rows.size(); ++k) solution(s0 + s, row, k) = rows[k].of_system[s];
+}
+// [transpose]
+
+// [solve_systems]
+template <typename T>
+void solve_systems(View<const T, 2> r, View<T, 3> solution) {
+  const std::size_t systems = solution.extent(0), n = solution.extent(2);
+  const auto solve_group = GroupSolver<T>::function();
+#pragma omp parallel
+  {
+    std::vector<Row<T>> rows_of_r(n), y(n), alphas(n);
+#pragma omp for
+    for (std::size_t s = 0; s < systems; s += group) {
+      gather<T>(r, s, rows_of_r);
+      solve_group(rows_of_r.data(), n, y.data(), alphas.data());
+      scatter<T>(y, s, 0, solution);
+      scatter<T>(alphas, s, 1, solution);
+    }
+  }
+}
+// [solve_systems]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Solution<T> solution(problem.systems, 2, problem.n);
+  const std::vector<T> numbers = rounded<T>(problem);
+  const View<const T, 2> r(numbers.data(), {solution.extent(0), solution.extent(2) + 1});
+  timeline.begin("kernels");
+  solve_systems<T>(r, solution);
+  return solution;
+}
+// [solve]
+
+}  // namespace durbin_levinson_batched
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, durbin_levinson_batched::workload,
+                              {.title = "OpenMP",
+                               .idea = "Systems side by side in vectors, on threads",
+                               .reals = durbin_levinson_batched::reals,
+                               .solve_f64 = durbin_levinson_batched::solve<double>,
+                               .solve_f32 = durbin_levinson_batched::solve<float>});
+}
