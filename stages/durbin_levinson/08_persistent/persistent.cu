@@ -45,7 +45,7 @@ struct Shape {
 /// From the shortest step to the longest, by the count on the page; the last holds most.
 using Shapes =
     std::tuple<Shape<1, 128, 8>, Shape<1, 128, 16>, Shape<1, 128, 32>, Shape<1, 256, 32>,
-               Shape<16, 128, 8>, Shape<16, 128, 16>, Shape<16, 128, 32>, Shape<16, 256, 32>>;
+               Shape<8, 128, 16>, Shape<8, 128, 32>, Shape<8, 256, 32>, Shape<16, 256, 32>>;
 template <std::size_t index>
 using ShapeAt = std::tuple_element_t<index, Shapes>;
 constexpr std::size_t shapes = std::tuple_size_v<Shapes>;
