@@ -231,25 +231,51 @@ def durbin_levinson(stage):
     yield ("06 leaves the inner product as it was",
            halved.sectors("inner_product") == warp.sectors("inner_product"))
     for name, counters in (("04", naive), ("05", warp), ("06", halved), ("07", graph),
-                           ("08", persistent)):
+                           ("08", persistent), ("09", stage("09_schur"))):
         yield f"{name} moves at most 1.2 times the ideal", counters.over_ideal(".*") <= 1.2
     graphs = -(-n // 128)
     yield ("07 launches graphs of 128 steps and a kernel that counts them",
            graph.launches() == graphs * (2 * 128 + 1))
     yield "07 writes what 06 writes, and the count", (
         graph.sum(".*", "global_stores", "sectors") == halved.sum(".*", "global_stores", "sectors") + graphs)
-    yield from stays_in_registers(stage, persistent, n)
+    for number, name in (("08", "08_persistent"), ("09", "09_schur")):
+        yield from stays_in_registers(stage, number, name, n)
+    yield from meets_rarely(stage, n)
 
 
-def stays_in_registers(stage, persistent, n):
-    """Yields what 08 promises, on one block; tests/cuda_on_cpu/persistent.cu has the clusters."""
+def stays_in_registers(stage, number, name, n):
+    """Yields what 08 and 09 promise, on one block; tests/cuda_on_cpu has the clusters, in persistent.cu and
+    schur.cu."""
     more_steps = 100
-    longer = stage("08_persistent", n=n + more_steps)
-    yield "08 has all steps in one launch", persistent.launches() == longer.launches() == 1
-    yield "08 waits once a step", (longer.sum(".*", "block_barriers")
-                                   - persistent.sum(".*", "block_barriers") == more_steps)
-    yield "08 moves r, y and the reflection coefficients once", (
-        persistent.sectors() <= 1.1 * 3 * n * persistent.bytes_of_number / 32 + 40)
+    few, longer = stage(name, n=n), stage(name, n=n + more_steps)
+    yield f"{number} has all steps in one launch", few.launches() == longer.launches() == 1
+    yield f"{number} waits once a step", (longer.sum(".*", "block_barriers")
+                                          - few.sum(".*", "block_barriers") == more_steps)
+    # 09 reads r twice: from r_0 and from r_1 on.
+    moved = 3 if number == "08" else 4
+    yield f"{number} moves r, y and the reflection coefficients alone", (
+        few.sectors() <= 1.1 * moved * n * few.bytes_of_number / 32 + 40)
+
+
+def meets_rarely(stage, n):
+    """Yields what 10 promises: 64 steps a launch, whose warps read 128 pairs to keep 64. Sectors are the least
+    that hold what is read and written: lanes have four pairs each, and reach for one at a time."""
+    blocked = stage("10_blocked_schur")
+    launches = -(-n // 64)
+    yield "10 launches a kernel for 64 steps, and two besides", (
+        blocked.launches() == launches + 2 and blocked.sum("advance", "launches") == launches)
+    yield "10 waits once a block and launch, and nowhere else", (
+        blocked.sum(".*", "block_barriers") == blocked.sum("advance", "blocks"))
+    pair = 2 * blocked.bytes_of_number / 32  # sectors
+    # The first warp has nothing on its left; a warp of each block reads 64 leading pairs.
+    numbers = launches * (2 * n - n % 64) + 64 * blocked.sum("advance", "blocks")
+    read, written = (blocked.sum("advance", group, "ideal_sectors")
+                     for group in ("global_loads", "global_stores"))
+    yield "10 reads pairs twice and the leading ones for each block", (
+        0.95 * numbers * pair <= read <= 1.05 * numbers * pair)
+    yield "10 writes pairs once a launch", (
+        launches * n * pair <= written <= 1.05 * (launches + 0.5) * n * pair)
+    yield "10 has no bank conflicts", blocked.shared_over_ideal(".*") <= 1.01
 
 
 def durbin_levinson_batched(stage):

@@ -6,65 +6,23 @@
 #include "../../stages/durbin_levinson/08_persistent/persistent.cu"
 #undef main
 
-#include <cmath>
-
-#include "device.hpp"
+#include "yule_walker.hpp"
 
 using durbin_levinson::Shape;
 using staircase::View;
 using tap::Device;
-using tap::expect;
+using tap::expect_solution;
+using tap::random_autocorrelations;
 using tap::random_value;
 
 namespace {
 
-/// Random autocorrelations r_0 ... r_n of a process with so much white noise that T is well
-/// conditioned.
-std::vector<double> random_autocorrelations(unsigned n) {
-  const double frequency = 0.1 * random_value(1, 30), decay = 0.01 * random_value(1, 20);
-  std::vector<double> r{1};
-  for (unsigned k = 1; k <= n; ++k)
-    r.push_back(0.7 * std::exp(-decay * k) * std::cos(frequency * k));
-  return r;
-}
-
-/// y and the reflection coefficients by Durbin's recursion.
-std::vector<double> solve_on_host(const std::vector<double>& r) {
-  const std::size_t n = r.size() - 1;
-  std::vector<long double> y, alphas;
-  long double alpha = 0, beta = 1;
-  for (std::size_t k = 0; k < n; ++k) {
-    beta *= 1 - alpha * alpha;
-    long double sum = r[k + 1];
-    for (std::size_t i = 0; i < k; ++i) sum += r[k - i] * y[i];
-    alpha = -sum / beta;
-    const std::vector<long double> old = y;
-    for (std::size_t i = 0; i < k; ++i) y[i] += alpha * old[k - 1 - i];
-    y.push_back(alpha);
-    alphas.push_back(alpha);
-  }
-  std::vector<double> solution(y.begin(), y.end());
-  solution.insert(solution.end(), alphas.begin(), alphas.end());
-  return solution;
-}
-
-void expect_solution(const std::vector<double>& r, const Device<double>& solution) {
-  const std::vector<double> expected = solve_on_host(r), actual = solution.to_host();
-  for (std::size_t i = 0; i < expected.size(); ++i)
-    expect(std::abs(actual[i] - expected[i]) < 1e-13,
-           "number " + std::to_string(i) + " of order " + std::to_string(r.size() - 1));
-}
-
 template <typename Shape>
 void expect_solves_on_chip() {
-  constexpr unsigned most = Shape::blocks * Shape::numbers;
-  for (const unsigned n : {1u, random_value(2u, most), most}) {
-    const std::vector<double> r = random_autocorrelations(n);
-    const Device<double> device_r(r), solution(2 * n);
-    durbin_levinson::on_chip<double, Shape>()(1, View<const double, 1>(device_r.get() + 1, {n}),
-                                              View<double, 2>(solution.get(), {2, n}));
-    expect_solution(r, solution);
-  }
+  tap::expect_shape_solves<Shape>([](const double* r, unsigned n, double* solution) {
+    durbin_levinson::on_chip<double, Shape>()(1, View<const double, 1>(r + 1, {n}),
+                                              View<double, 2>(solution, {2, n}));
+  });
 }
 
 }  // namespace
