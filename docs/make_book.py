@@ -7,6 +7,7 @@ is and replaces it only when it is whole.
 """
 
 import html
+import itertools
 import pathlib
 import re
 import shutil
@@ -33,16 +34,30 @@ DoxygenAwesomeParagraphLink.init()
 </head>"""
 
 
+def diff_row(kind, old, new, text):
+    """A line of a diff; one that stays is there twice, for the two sides of a wide screen."""
+    code = f"<code>{html.escape(text) or ' '}</code>"
+    numbers = "".join(f"<span>{number or ''}</span>" for number in (old, new))
+    if kind in ("removed", "added"):
+        tag = "del" if kind == "removed" else "ins"
+        code = f"<{tag}>{code}</{tag}>"
+    elif kind == "same":
+        code += code.replace("<code>", '<code aria-hidden="true">')
+    return f'<div class="{kind}">{numbers}{code}</div>'
+
+
 def diff_html(stage):
     """The diff from the stage before as HTML, and how long it is."""
     added, removed = stages.lines_changed(stage.before.source, stage.source)
-    rows = "".join(
-        f'<div class="{kind}"><span>{old or ""}</span><span>{new or ""}</span>'
-        f"<code>{html.escape(text) or ' '}</code></div>"
-        for kind, old, new, text in stages.hunks(stage.before.source, stage.source))
+    rows = ""
+    for is_change, lines in itertools.groupby(stages.hunks(stage.before.source, stage.source),
+                                              lambda line: line[0] in ("removed", "added")):
+        row_texts = "".join(diff_row(*line) for line in lines)
+        rows += f'<div class="change">{row_texts}</div>' if is_change else row_texts
     return (f'<p>From <a href="{stage.before.page}.html">{html.escape(stage.before.heading)}</a>: '
             f"{added} lines of code added, {removed} removed (comments aside).</p>"
-            f'<div class="diff" role="figure" aria-label="Changes from the stage before">{rows}</div>\n')
+            '<div class="diff" role="region" tabindex="0" aria-label="Changes from the stage before">'
+            f"{rows}</div>\n")
 
 
 def spread_text(record):
@@ -160,6 +175,17 @@ def write_layout(directory):
                              layout.read_text()))
 
 
+def name_search_images(directory):
+    """Gives the images of Doxygen's search box the alternative texts that they lack."""
+    menu = directory / "menu.js"
+    text = menu.read_text()
+    for image, alternative in (("MSearchSelect", "Choose what to search"), ("MSearchCloseImg", "End the search")):
+        text, count = re.subn(rf'(<img id="{image}"[^>]*?alt=)""', rf'\1"{alternative}"', text)
+        if count == 0:
+            raise SystemExit(f"menu.js has no {image}")
+    menu.write_text(text)
+
+
 def write_doxyfile(root, output, generated, version):
     """Fills in the paths of this build."""
     text = (root / "docs" / "Doxyfile.in").read_text()
@@ -242,6 +268,7 @@ def main(root, output, stamp, depfile, version):
         shutil.rmtree(final, ignore_errors=True)
         return status
     copy_mathjax(work / "html" / "mathjax")
+    name_search_images(work / "html")
     link_pages(work / "html", reading_order(root, workloads))
     shutil.rmtree(final, ignore_errors=True)
     (work / "html").rename(final)
