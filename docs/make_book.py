@@ -175,15 +175,26 @@ def write_layout(directory):
                              layout.read_text()))
 
 
-def name_search_images(directory):
-    """Gives the images of Doxygen's search box the alternative texts that they lack."""
-    menu = directory / "menu.js"
-    text = menu.read_text()
-    for image, alternative in (("MSearchSelect", "Choose what to search"), ("MSearchCloseImg", "End the search")):
-        text, count = re.subn(rf'(<img id="{image}"[^>]*?alt=)""', rf'\1"{alternative}"', text)
-        if count == 0:
-            raise SystemExit(f"menu.js has no {image}")
-    menu.write_text(text)
+def name_images(directory):
+    """Gives the images in Doxygen's scripts the alternative texts that they lack."""
+    for script, image, alternative in (("menu.js", 'id="MSearchSelect"', "Choose what to search"),
+                                       ("menu.js", 'id="MSearchCloseImg"', "End the search"),
+                                       ("navtree.js", 'src="\'+relpath+\'sync_on.png"', "Synchronised"),
+                                       ("navtree.js", 'src="\'+relpath+\'sync_off.png"', "Not synchronised")):
+        path = directory / script
+        text = path.read_text()
+        if f"<img {image}" not in text:
+            raise SystemExit(f"{script} has no image with {image}")
+        path.write_text(re.sub(rf'(<img {re.escape(image)}[^>]*?)(?: alt="")?(/?>)',
+                               rf'\1 alt="{alternative}"\2', text))
+
+
+def leave_out_mathjax(directory):
+    """Spares the pages without a formula the script that typesets them."""
+    for page in directory.glob("*.html"):
+        text = page.read_text()
+        if not re.search(r"\\[(\[]", text):
+            page.write_text(re.sub(r'<script [^>]*src="mathjax/MathJax.js"></script>\n?', "", text))
 
 
 def write_doxyfile(root, output, generated, version):
@@ -268,7 +279,8 @@ def main(root, output, stamp, depfile, version):
         shutil.rmtree(final, ignore_errors=True)
         return status
     copy_mathjax(work / "html" / "mathjax")
-    name_search_images(work / "html")
+    name_images(work / "html")
+    leave_out_mathjax(work / "html")
     link_pages(work / "html", reading_order(root, workloads))
     shutil.rmtree(final, ignore_errors=True)
     (work / "html").rename(final)
