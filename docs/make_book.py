@@ -139,7 +139,7 @@ def stages_html(of_workload, results):
             if stage.before else ""
         rows += (f'<tr><td><a href="{stage.page}.html">{stage.heading}</a></td>'
                  f"<td>{html.escape(stage.idea)}</td><td>{lines}</td>{times}</tr>")
-    return ('<div class="figures"><table class="markdownTable"><tr><th>stage</th><th>idea</th>'
+    return ('<div class="figures map"><table class="markdownTable"><tr><th>stage</th><th>idea</th>'
             f"<th>lines</th>{head}</tr>{rows}</table></div>\n")
 
 

@@ -15,14 +15,23 @@ import tempfile
 
 HTML = pathlib.Path(sys.argv[1]).resolve()
 WIDTHS = {"desktop": (1280, 800), "phone": (400, 800)}
+WITH_FORMULAS = "local_volatility.html"
 LEAST_CONTRAST = 4.5  # WCAG 2, level AA
 PATIENCE = 60  # seconds for the slowest answer of the browser
 
-CHECKS = ERRORS, MATHS, WIDE, ALTERNATIVE, PALE, TOGGLE, ORDER = (
+CHECKS = ERRORS, MATHS, WIDE, ALTERNATIVE, PALE, TOGGLE, ORDER, CAUGHT = (
     "no page has an error or a request that fails", "every formula is typeset",
     "no page scrolls sideways", "every image has an alternative text",
     "text stands out in light and in dark mode", "the dark mode can be switched on and off",
-    "clicks on «next» lead from the first page to the last")
+    "clicks on «next» lead from the first page to the last",
+    "planted mistakes are caught")
+
+# What makes a page fail a check.
+MISTAKES = [
+    (ERRORS, "<script>console.error('planted')</script>"), (ERRORS, "<script>planted()</script>"),
+    (ERRORS, "<img src='planted.png' alt='planted'>"), (MATHS, r"<p>\(\planted\)</p>"),
+    (MATHS, r"<p>\(planted</p>"), (WIDE, "<p style='min-width: 3000px'>planted</p>"),
+    (ALTERNATIVE, "<img src='doxygen.svg'>"), (PALE, "<p style='color: #888'>planted</p>")]
 
 # Defines what the checks below call, in every page, before the page's own scripts run.
 HELPERS = r"""
@@ -57,9 +66,13 @@ function tooWide(width) {
     const room = Math.min(width, scroller.clientWidth);
     if (scroller.scrollWidth > room) problems.push(`the ${name} is ${scroller.scrollWidth} px in ${room}`);
   }
-  const culprits = problems.length === 0 ? [] : [...document.body.querySelectorAll("*")].filter(element =>
-    element.getBoundingClientRect().right > width + 1 && element.checkVisibility() &&
-    !scrollsByItself(element, content));
+  // What sticks out on the left cannot be scrolled to.
+  const left = content ? content.getBoundingClientRect().left : 0;
+  const culprits = [...(content || document.body).querySelectorAll("*")].filter(element => {
+    const box = element.getBoundingClientRect();
+    return box.width > 1 && (box.right > width + 1 || box.left < left - 1) && element.checkVisibility() &&
+      !scrollsByItself(element, content);
+  });
   return problems.concat(culprits.slice(0, 3).map(nameOf));
 }
 
@@ -332,6 +345,18 @@ class Visit:
             for kind in WIDTHS:
                 self.inspect(self.browser.resize(kind), kind)
 
+    def plant(self, directory):
+        """Puts mistakes into a copy of a page, one at a time, and reports those that go unnoticed."""
+        page, width = pathlib.Path(directory, "planted.html"), self.browser.resize("desktop")
+        text = (HTML / WITH_FORMULAS).read_text().replace("<head>", f'<head><base href="{HTML.as_uri()}/">')
+        for check, mistake in MISTAKES:
+            page.write_text(text.replace('<div class="contents">', f'<div class="contents">{mistake}', 1))
+            self.browser.open(page)
+            found = Visit(self.browser)
+            found.inspect(width, "desktop")
+            if not found.problems[check]:
+                self.problems[CAUGHT].append(mistake)
+
     def toggle(self, kind):
         """Switches to dark mode and back, with a page opened in between."""
         for name, dark in (("index.html", True), ("how_to_read.html", False)):
@@ -359,6 +384,7 @@ def main():
                 visit.walk(kind)
                 visit.toggle(kind)
             visit.open_rest()
+            visit.plant(profile)
         finally:
             browser.stop()
     print(f"1..{len(CHECKS)}")
