@@ -82,7 +82,8 @@ function isFaulty(node) {
 }
 
 async function untypeset() {
-  const areFormulas = /\\[(\[]/.test(document.body.textContent) || document.querySelector('script[type^="math/tex"]');
+  const areFormulas = /\\[(\[]/.test(document.body.textContent) ||
+    document.querySelector('script[type^="math/tex"]');
   if (areFormulas && window.MathJax) await new Promise(done => MathJax.Hub.Queue(done));
   const problems = [];
   const all = areFormulas && window.MathJax ? MathJax.Hub.getAllJax() : [];
@@ -101,7 +102,8 @@ function withoutAlternative() {
   const images = [...document.querySelectorAll("img, area, input[type=image]")];
   const drawings = [...document.querySelectorAll("object, iframe.dot, svg[role=img], [role=figure]")];
   return images.filter(image => image.checkVisibility() && !(image.alt || "").trim())
-    .concat(drawings.filter(drawing => !drawing.closest("[aria-hidden=true]") && !(drawing.getAttribute("aria-label") || drawing.textContent).trim()))
+    .concat(drawings.filter(drawing => !drawing.closest("[aria-hidden=true]") &&
+      !(drawing.getAttribute("aria-label") || drawing.textContent).trim()))
     .map(image => `${nameOf(image)} ${image.getAttribute("src") || ""}`);
 }
 
