@@ -236,6 +236,15 @@ def missing_from_sidebar():
         yield "the stages are not in order"
 
 
+def missing_from_index():
+    """Stages, but for stage zero, that no transformation leads to."""
+    indexed = re.findall(r'class="el" href="(\w+)\.html"', (HTML / "transformations.html").read_text())
+    for directory in STAGES:
+        name = f"{directory.parent.name}_{directory.name}"
+        if not directory.name.startswith("00_") and name not in indexed:
+            yield name
+
+
 def unreached_pages():
     """Pages that following «next» from the main page does not reach."""
     order, page = [], "index.html"
@@ -381,6 +390,7 @@ CHECKS = [
     ("plots show what is recorded", wrong_plots),
     ("plots of what is not recorded are refused", plots_of_nothing),
     ("the sidebar lists the stages in order", missing_from_sidebar),
+    ("every stage is in the index of transformations", missing_from_index),
     ("previous and next walk the whole book", unreached_pages),
     ("the maths script is there", lambda: [] if (HTML / "mathjax/MathJax.js").exists() else ["no"]),
     ("every quoted figure is recorded",
