@@ -24,11 +24,11 @@ import statistics
 import sys
 
 NUMBER = r"(?P<number>\d+(?:\.\d+)?(?:e-?\d+)?)"
-UNIT = r"(?:[ \n](?P<unit>ms|µs|ns|s|MB|GB/s|GB|TB/s|TFLOP/s|×|%))?"
+UNIT = r"(?:[ \n](?P<unit>ms|µs|ns|s|MB|GB/s|GB|TB/s|GFLOP/s|TFLOP/s|×|%))?"
 MARKED = re.compile(NUMBER + UNIT + r"<!-- (?P<key>[^>]*?) -->")
 UNMARKED = re.compile(r"(?<![\w.])\d+(?:\.\d+)? (?:ms|µs|ns|s|×)(?!<!--|[\w*]| \d)")
 SCALE = {"s": 1, "ms": 1e3, "µs": 1e6, "ns": 1e9, "MB": 1e-6, "GB": 1e-9, "GB/s": 1e-9, "TB/s": 1e-12,
-         "TFLOP/s": 1e-12, "%": 100}
+         "GFLOP/s": 1e-9, "TFLOP/s": 1e-12, "%": 100}
 
 
 class UnknownKey(Exception):

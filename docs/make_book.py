@@ -146,6 +146,7 @@ def stages_html(of_workload, results):
 def generate(root, workloads, results, generated):
     """Writes what the pages include."""
     generated.mkdir(parents=True, exist_ok=True)
+    (generated / "figure_keys.txt").write_text(figures.__doc__)
     for name, of_workload in workloads.items():
         (generated / f"{name}_stages.html").write_text(stages_html(of_workload, results))
         for stage in of_workload:
@@ -248,11 +249,11 @@ def link_pages(directory, order):
 
 
 def write_depfile(root, stamp, depfile):
-    """Names every file that the book is made from."""
-    patterns = ("README.md", "docs/**/*", "stages/**/*", "common/include/**/*.hpp",
-                "common/cuda_on_cpu/README.md")
-    inputs = sorted({path for pattern in patterns for path in root.glob(pattern) if path.is_file()
-                     and "__pycache__" not in path.parts})
+    """Names every file that the book is made from, and the directories, which tell of new ones."""
+    patterns = ("README.md", "docs/**/*", "stages", "stages/**/*", "common/include/**/*.hpp",
+                "common/cuda_on_cpu/README.md", "tests/cuda_on_cpu/optimisations_test.py")
+    inputs = sorted({path for pattern in patterns for path in root.glob(pattern)
+                     if "__pycache__" not in path.parts})
     escaped = " ".join(str(path).replace(" ", "\\ ") for path in inputs)
     pathlib.Path(depfile).write_text(f"{stamp}: {escaped}\n")
 

@@ -4,9 +4,12 @@ A page asks for one by the name of the file that it includes:
 
     \htmlinclude ladder.MACHINE.WORKLOAD.DATASET.PRECISION.html
     \htmlinclude crossover.MACHINE.SWEEP.PRECISION.STAGE.STAGE.html
+    \htmlinclude roofline.MACHINE.PRECISION.html
 
 A ladder shows the time of each stage, and as lines what stages/WORKLOAD/published.json holds of the data
-set. A crossover shows the time of each stage of a sweep over its parameter, and where two of them cross.
+set. A crossover shows the time of each stage of a sweep over its parameter, and where two of them cross. A
+roofline shows how fast the fastest stage of each recorded problem computes, below what the machine can do: its
+GPU, or its processor if it has none.
 """
 
 import dataclasses
@@ -23,7 +26,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLoca
 
 import figures
 
-REQUEST = re.compile(r"\\htmlinclude ((ladder|crossover)\.(\S+)\.html)")
+REQUEST = re.compile(r"\\htmlinclude ((ladder|crossover|roofline)\.(\S+)\.html)")
 
 # What matplotlib draws in these colours gets those of the page, which change with its mode.
 INK = "#010100"
@@ -46,6 +49,7 @@ class Plot:
     alternative: str
     caption: str
     draw: typing.Callable
+    value_text: typing.Callable = figures.seconds_text  # of the vertical axis
 
 
 def median(record):
@@ -235,15 +239,102 @@ def crossover(words, _, results):
                 lambda axes, _: draw_crossover(axes, parameter, curves, points))
 
 
-# --- Both
+# --- The roofline
 
-def scale_time(axes):
-    """A logarithmic axis of times, with a label at least every decade."""
+def rate_text(flops):
+    """A rate of arithmetic in a fitting unit."""
+    return f"{flops / 1e12:.3g} TFLOP/s" if flops >= 1e12 else f"{flops / 1e9:.3g} GFLOP/s"
+
+
+def roofs(results, machine, device, precision):
+    """The bandwidth of a device, and its rates of arithmetic by name."""
+    def ceiling(name):
+        return results.ceiling(machine, None, ["gpu", name] if device == "gpu" else [name])
+
+    rates = {"multiply-adds": ceiling(f"flops_{precision}")}
+    if precision == "f64" and ceiling("flops_f64_matrix") > rates["multiply-adds"]:
+        rates["tensor cores"] = ceiling("flops_f64_matrix")
+    return ceiling("copy_bytes_per_second"), rates
+
+
+def fastest_stages(runs, device):
+    """The fastest record of a stage on a device, for each workload and data set."""
+    fastest = {}
+    for run in runs:
+        for record in timed([run]):
+            key = run["workload"], run["dataset"]
+            if record["device"] == device and not is_yardstick(record):
+                fastest[key] = min(record, fastest.get(key, record), key=median)
+    return dict(sorted(fastest.items()))
+
+
+def point_of(record):
+    """Operations a byte of a problem, and operations a second of the stage that solved it."""
+    work = record["modelled"]
+    return work["flops"] / work["bytes"], work["flops"] / median(record)
+
+
+def draw_roofline(axes, bandwidth, rates, fastest):
+    """The roofs, and the points of each workload below them."""
+    workloads = dict.fromkeys(workload for workload, _ in fastest)
+    for workload, colour, marker in zip(workloads, COLOURS, "os^D"):
+        points = [point_of(record) for (name, _), record in fastest.items() if name == workload]
+        axes.plot(*zip(*points), color=colour, marker=marker, linestyle="none", label=workload)
+    intensities, speeds = zip(*map(point_of, fastest.values()))
+    left = min(*intensities, min(rates.values()) / bandwidth) / 4
+    right = 4 * max(intensities)
+    for what, rate in rates.items():
+        axes.plot([left, rate / bandwidth, right], [left * bandwidth, rate, rate], color=INK,
+                  linewidth=1)
+        axes.annotate(f"{what}: {rate_text(rate)}", (right, rate), (0, 3),
+                      textcoords="offset points", ha="right", va="bottom", fontsize=9.5)
+    axes.set_xscale("log")
+    axes.set_xlim(left, right)
+    axes.set_xlabel("operations a byte")
+    axes.set_ylim(min(*speeds, left * bandwidth) / 2, 4 * max(*speeds, *rates.values()))
+    axes.legend(loc="lower right")
+
+
+def roofline(words, _, results):
+    """The fastest stages of a machine in a precision, below its ceilings."""
+    if len(words) != 2:
+        raise figures.UnknownKey("a roofline is named machine.precision")
+    machine, precision = words
+    recordings = results.machines.get(machine, [])
+    runs = [(run, recording) for recording in recordings for run in recording["runs"]
+            if run["precision"] == precision]
+    device = "gpu" if any("gpu" in recording["ceilings"] for recording in recordings) else "cpu"
+    fastest = fastest_stages((run for run, _ in runs), device)
+    if not fastest:
+        raise figures.UnknownKey(f"no times in {precision} on {machine} are recorded")
+    if len({workload for workload, _ in fastest}) > len(COLOURS):
+        raise figures.UnknownKey(f"a plot holds {len(COLOURS)} workloads at most")
+    bandwidth, rates = roofs(results, machine, device, precision)
+    title = f"The roofline of {machine}, {precision}"
+    ceilings = ", ".join(f"{what} {rate_text(rate)}" for what, rate in rates.items())
+    points = []
+    for (workload, dataset), record in fastest.items():
+        intensity, speed = point_of(record)
+        points.append(f"{workload} {dataset} with {record['stage']} at {intensity:.3g} operations a byte "
+                      f"and {rate_text(speed)}")
+    revisions = ", ".join(sorted({recording["revision"] for _, recording in runs}))
+    return Plot(title,
+                f"{title}, both axes logarithmic. Roofs: copies {bandwidth / 1e9:.3g} GB/s, {ceilings}. "
+                f"Points: {'; '.join(points)}.",
+                f"{machine}, {precision}: the fastest recorded stage of each data set, in operations of the "
+                f"workload. Roofs: {recordings_text(runs[:1])}. Points: revisions {revisions}.",
+                lambda axes, _: draw_roofline(axes, bandwidth, rates, fastest), rate_text)
+
+
+# --- All
+
+def scale_values(axes, text_of):
+    """A logarithmic axis of values, with a label at least every decade."""
     axes.set_yscale("log")
     low, high = axes.get_ylim()
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 1e3 else (1,)))
     axes.yaxis.set_minor_locator(LogLocator(subs="all"))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda time, _: figures.seconds_text(time)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: text_of(value)))
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.grid(axis="y", color=INK, alpha=0.15, linewidth=0.8)
     axes.set_axisbelow(True)
@@ -255,7 +346,7 @@ def svg(plot, name, width):
         figure = Figure((WIDTHS[width] / 72, HEIGHT / 72), layout="constrained")
         axes = figure.add_subplot()
         plot.draw(axes, width)
-        scale_time(axes)
+        scale_values(axes, plot.value_text)
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True,
                        metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
@@ -286,7 +377,7 @@ def requests(root):
 
 def write(root, workloads, results, directory):
     """Draws every plot that a page asks for; the book is not made if one cannot be drawn."""
-    kinds = {"ladder": ladder, "crossover": crossover}
+    kinds = {"ladder": ladder, "crossover": crossover, "roofline": roofline}
     for page, file, kind, words in requests(root):
         try:
             plot = kinds[kind](words, workloads, results)

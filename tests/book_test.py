@@ -95,8 +95,11 @@ def incomplete_pages():
 
 
 def stages_of_plot(kind, words):
-    """The stages that a plot must show."""
+    """The stages that a plot must show, or of a roofline the workloads."""
     results = figures.Results(ROOT / "docs" / "results")
+    if kind == "roofline":
+        return {run["workload"] for recording in results.machines[words[0]]
+                for run in recording["runs"] if run["precision"] == words[1]}
     runs = ([run for run, _ in results.runs(*words)] if kind == "ladder" else
             [run for run in results.sweep(*words[:2])["runs"] if run["precision"] == words[2]])
     return {record["stage"] for run in runs for record in run["records"] if "seconds" in record}
@@ -130,7 +133,8 @@ def run_of(value, *medians, names=("00_a", "01_b")):
     """A run of two stages, one on a processor and one on a GPU."""
     return {"workload": "w", "dataset": "d", "precision": "f64", "value": value, "records": [
         {"stage": stage, "device": device, "device_name": "G", "repeats": [{}] * 5,
-         "parameters": {"n": value, "m": 3}, "seconds": {"median": median}}
+         "parameters": {"n": value, "m": 3}, "seconds": {"median": median},
+         "modelled": {"flops": 1e9, "bytes": 1e8}}
         for stage, device, median in zip(names, ("cpu", "gpu"), medians)]}
 
 
@@ -138,7 +142,9 @@ def run_of(value, *medians, names=("00_a", "01_b")):
 def small_repository():
     """The workloads and the results of a repository with one workload, two runs of it and a sweep."""
     about = {"machine": {"cpu": "C", "cores": 2, "system": "S", "compiler": "g++"},
-             "date": "2026-01-02T03:04:05Z", "revision": "abc"}
+             "date": "2026-01-02T03:04:05Z", "revision": "abc",
+             "ceilings": {"gpu": {"flops_f64": 1e10, "flops_f64_matrix": 2e13, "flops_f32": 3e10,
+                                  "copy_bytes_per_second": 1e9}}}
     sweep = {"sweep": "n", "runs": [run_of(100, 0.1, 0.01), run_of(1, 0.001, 0.01)]}
     published = {"d": {"source": "somebody", "seconds": {"by hand": 90}}}
     with tempfile.TemporaryDirectory() as name:
@@ -161,7 +167,8 @@ def wrong_plots():
     with small_repository() as known:
         ladder = plots.ladder(["m", "w", "d", "f64"], *known)
         crossover = plots.crossover(["m", "w_over_n", "f64", "00_a", "01_b"], *known)
-    ladder_svg, crossover_svg = plots.figure_html(ladder, "a"), plots.figure_html(crossover, "b")
+        roofline = plots.roofline(["m", "f64"], *known)
+    drawn = ladder_svg, crossover_svg, roofline_svg = tuple(map(plots.figure_html, (ladder, crossover, roofline), "abc"))
     for text, words in (
             (ladder.alternative, "00_a 2 s on the CPU, 01_b 500 ms on the GPU, 02_c 7 s on"),
             (ladder.alternative, "by hand: 90 s"),
@@ -171,11 +178,15 @@ def wrong_plots():
             (crossover.alternative, "00_a from 1 ms at 1 to 100 ms at 100"),
             (crossover.alternative, "cross at n ≈ 10."),
             (crossover.caption, "f64, m = 3. G"),
+            (roofline.alternative, "multiply-adds 10 GFLOP/s, tensor cores 20 TFLOP/s"),
+            (roofline.alternative, "w d with 01_b at 10 operations a byte and 2 GFLOP/s."),
+            (roofline.caption, "Points: revisions abc, def."),
+            *((roofline_svg, f">{text}<") for text in ("w", "multiply-adds: 10 GFLOP/s")),
             *((ladder_svg, f">{text}<") for text in ("2 s", "500 ms", "02_c", "CPU", "GPU", "by hand: 90 s")),
             *((crossover_svg, f">{text}<") for text in ("n ≈ 10", "00_a", "01_b"))):
         if words not in text:
             yield f"'{words}' is not in '{text[:200]}'"
-    if (plots.figure_html(ladder, "a"), plots.figure_html(crossover, "b")) != (ladder_svg, crossover_svg):
+    if tuple(map(plots.figure_html, (ladder, crossover, roofline), "abc")) != drawn:
         yield "a plot is drawn differently the second time"
 
 
@@ -199,6 +210,8 @@ def plots_of_nothing():
         for draw, words, of in (
                 (plots.ladder, "m w e f64", workloads), (plots.ladder, "m w d", workloads),
                 (plots.ladder, "m v d f64", workloads), (plots.ladder, "m w d f64", stages_gone),
+                (plots.roofline, "m", workloads), (plots.roofline, "m f32", workloads),
+                (plots.roofline, "k f64", workloads),
                 (plots.crossover, "m w f64 00_a 01_b", workloads),
                 (plots.crossover, "m w_over_n f32 00_a 01_b", workloads),
                 (plots.crossover, "m w_over_n f64 00_a 02_c", workloads),
@@ -221,6 +234,15 @@ def missing_from_sidebar():
         yield f"{pages[places.index(-1)]} is not in the sidebar"
     if places != sorted(places):
         yield "the stages are not in order"
+
+
+def missing_from_index():
+    """Stages, but for stage zero, that no transformation leads to."""
+    indexed = re.findall(r'class="el" href="(\w+)\.html"', (HTML / "transformations.html").read_text())
+    for directory in STAGES:
+        name = f"{directory.parent.name}_{directory.name}"
+        if not directory.name.startswith("00_") and name not in indexed:
+            yield name
 
 
 def unreached_pages():
@@ -264,7 +286,7 @@ GOOD = """## The cost
 1.23 s<!-- m w d f64 00_a seconds -->, 617.0 ms<!-- m w d f64 01_b seconds -->,
 2.00 ×<!-- m w d f64 00_a/01_b speedup -->, 1.0<!-- m w d f64 00_a/01_b efficiency -->,
 17 MB<!-- m w d f64 00_a memory -->, 3.4e-6<!-- m w d f64 00_a error -->,
-300 ms<!-- m w d f64 00_a phase:solve x -->, 45.6 GB/s<!-- m w ceilings copy -->,
+300 ms<!-- m w d f64 00_a phase:solve x -->, 45.6 GB/s<!-- m w ceilings copy -->, 46 GFLOP/s<!-- m w ceilings copy -->,
 4.29 TB/s<!-- m ceilings gpu copy -->, 32 ms<!-- m w_over_outer 32 f64 00_a seconds -->,
 0.25 ×<!-- m w_over_outer 2 f64 00_a/01_b speedup -->, 14.9 %<!-- m w d f64 01_b of_copy -->,
 12 ms<!-- model -->, 3 s<!-- published: somebody -->, 16 numbers in 32 × 256 points."""
@@ -280,7 +302,7 @@ def escaped_mistakes():
     for problem in figures.problems("good", GOOD, results):
         yield f"a good page is refused: {problem}"
     numbers = [("1.23 s", "1.24 s"), ("617.0 ms", "617.1 ms"), ("2.00 ×", "1.99 ×"),
-               ("17 MB", "18 MB"), ("3.4e-6", "3.5e-6"), ("300 ms", "200 ms"), ("45.6", "45.7"),
+               ("17 MB", "18 MB"), ("3.4e-6", "3.5e-6"), ("300 ms", "200 ms"), ("45.6", "45.7"), ("46 GF", "47 GF"),
                ("4.29 TB/s", "4.56 TB/s"), ("14.9 %", "15.0 %"), ("32 ms", "2 ms"), ("0.25 ×", "4.00 ×")]
     keys = [("00_a seconds", "07_z seconds"), ("d f64 00_a memory", "e f64 00_a memory"),
             ("phase:solve x", "phase:x"), ("ceilings copy", "ceilings flops"), ("w ceilings", "v ceilings"),
@@ -351,6 +373,14 @@ def unrecorded_tables():
             yield table.splitlines()[0]
 
 
+def outdated_citation():
+    """A version in CITATION.cff that is not the project's."""
+    versions = [re.search(pattern, (ROOT / file).read_text(), re.MULTILINE)[1] for file, pattern in (
+        ("meson.build", r"^  version: '([^']+)'"), ("CITATION.cff", r"^version: (\S+)$"))]
+    if versions[0] != versions[1]:
+        yield f"meson.build says {versions[0]}, CITATION.cff {versions[1]}"
+
+
 CHECKS = [
     ("there are pages and stages", lambda: [] if len(PAGES) > 10 and STAGES else ["none"]),
     ("every link leads somewhere", broken_links),
@@ -360,6 +390,7 @@ CHECKS = [
     ("plots show what is recorded", wrong_plots),
     ("plots of what is not recorded are refused", plots_of_nothing),
     ("the sidebar lists the stages in order", missing_from_sidebar),
+    ("every stage is in the index of transformations", missing_from_index),
     ("previous and next walk the whole book", unreached_pages),
     ("the maths script is there", lambda: [] if (HTML / "mathjax/MathJax.js").exists() else ["no"]),
     ("every quoted figure is recorded",
@@ -369,6 +400,7 @@ CHECKS = [
     ("sweeps are recorded and kept apart", mistaken_sweeps),
     ("the README's table is a recorded one", unrecorded_tables),
     ("changed lines are counted", miscounted_lines),
+    ("the citation names this version", outdated_citation),
 ]
 
 print(f"1..{len(CHECKS)}")
