@@ -157,7 +157,7 @@ inline staircase::Tolerance tolerance(const Problem& problem, staircase::Precisi
 // [tolerance]
 
 inline const staircase::Workload<Problem, 2> workload{
-    .parameters = {{"n", &Problem::n, 1, 1e12, "the order"},
+    .parameters = {{"n", &Problem::n, 1, 2147483647, "the order"},
                    {"d", &Problem::d, -0.4999, 0.4999, "memory of models 0 and 1"},
                    {"model", &Problem::model, arfima, cosines,
                     "0 ARFIMA(0, d, 0), 1 fractional Gaussian noise, 2 damped cosines"}},
