@@ -5,8 +5,9 @@ A number in a page is followed by an HTML comment that says where it comes from:
     1.16 s<!-- MACHINE WORKLOAD DATASET PRECISION STAGE seconds -->
     2.02 ×<!-- MACHINE WORKLOAD DATASET PRECISION STAGE/STAGE speedup -->
 
-The last word is one of seconds, memory, error, of_limit, of_copy, phase:NAME (of one stage), speedup
-and efficiency (of two: the first one's time over the second one's). For a run of a sweep, which
+The last word is one of seconds, memory, error, of_limit, of_copy, phase:NAME, copy_seconds and times_copy (of
+one stage; a copy of what the problem has to read and write, by the same clock, and the stage's time over that),
+speedup and efficiency (of two: the first one's time over the second one's). For a run of a sweep, which
 record_sweep.py writes, WORKLOAD is the recording's name and DATASET the value of the parameter, as in
 `MACHINE local_volatility_over_outer 64 f64 07_interleaved seconds`. `MACHINE ceilings NAME` is a ceiling
 of the processor, `MACHINE ceilings gpu NAME` one of the GPU; with `MACHINE WORKLOAD ceilings` it is the
@@ -137,6 +138,11 @@ def figure(name, records):
         return record["memory"]["peak_bytes"]
     if name in ("error", "of_limit", "of_copy") and name in record:
         return record[name]
+    if name == "times_copy":
+        return record["seconds"]["median"] / figure("copy_seconds", records)
+    copies = [repeat["copy_seconds"] for repeat in record["repeats"] if "copy_seconds" in repeat]
+    if name == "copy_seconds" and copies:
+        return statistics.median(copies)
     phase = name.removeprefix("phase:")
     times = [repeat["phases"][phase] for repeat in record["repeats"] if phase in repeat["phases"]]
     if phase == name or not times:

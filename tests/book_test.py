@@ -270,7 +270,8 @@ RECORDING = {
         {"stage": "00_a", "seconds": {"median": 1.234}, "error": 3.42e-6, "machine": {"cores": 2},
          "memory": {"peak_bytes": 17.2e6},
          "repeats": [{"phases": {"solve x": 0.2}}, {"phases": {"solve x": 0.4}}]},
-        {"stage": "01_b", "seconds": {"median": 0.617}, "of_copy": 0.149, "machine": {"cores": 2}}]}]}
+        {"stage": "01_b", "seconds": {"median": 0.617}, "of_copy": 0.149, "machine": {"cores": 2},
+         "repeats": [{"copy_seconds": 0.2, "phases": {}}, {"copy_seconds": 0.4, "phases": {}}]}]}]}
 
 OTHER = {
     "ceilings": {"copy": 1.23e10},
@@ -289,6 +290,7 @@ GOOD = """## The cost
 300 ms<!-- m w d f64 00_a phase:solve x -->, 45.6 GB/s<!-- m w ceilings copy -->, 46 GFLOP/s<!-- m w ceilings copy -->,
 4.29 TB/s<!-- m ceilings gpu copy -->, 32 ms<!-- m w_over_outer 32 f64 00_a seconds -->,
 0.25 ×<!-- m w_over_outer 2 f64 00_a/01_b speedup -->, 14.9 %<!-- m w d f64 01_b of_copy -->,
+0.30 s<!-- m w d f64 01_b copy_seconds -->, 2.1 ×<!-- m w d f64 01_b times_copy -->,
 12 ms<!-- model -->, 3 s<!-- published: somebody -->, 16 numbers in 32 × 256 points."""
 
 
@@ -303,11 +305,13 @@ def escaped_mistakes():
         yield f"a good page is refused: {problem}"
     numbers = [("1.23 s", "1.24 s"), ("617.0 ms", "617.1 ms"), ("2.00 ×", "1.99 ×"),
                ("17 MB", "18 MB"), ("3.4e-6", "3.5e-6"), ("300 ms", "200 ms"), ("45.6", "45.7"), ("46 GF", "47 GF"),
-               ("4.29 TB/s", "4.56 TB/s"), ("14.9 %", "15.0 %"), ("32 ms", "2 ms"), ("0.25 ×", "4.00 ×")]
+               ("4.29 TB/s", "4.56 TB/s"), ("14.9 %", "15.0 %"), ("32 ms", "2 ms"), ("0.25 ×", "4.00 ×"),
+               ("0.30 s", "0.20 s"), ("2.1 ×", "0.5 ×")]
     keys = [("00_a seconds", "07_z seconds"), ("d f64 00_a memory", "e f64 00_a memory"),
             ("phase:solve x", "phase:x"), ("ceilings copy", "ceilings flops"), ("w ceilings", "v ceilings"),
             ("w ceilings", "u ceilings"),
             ("gpu copy", "gpu flops"), ("01_b of_copy", "00_a of_copy"),
+            ("01_b copy_seconds", "00_a copy_seconds"), ("01_b times_copy", "00_a times_copy"),
             ("w_over_outer 32", "w_over_outer 64"), ("w_over_outer 32", "w_over_numX 32"),
             ("32 f64", "32 f32"),
             ("<!-- model -->", ""), ("<!-- published: somebody -->", "")]
