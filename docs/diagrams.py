@@ -1,6 +1,6 @@
 r"""Draws the diagrams that the pages ask for, as SVG in the colours of the page.
 
-A page asks for one by the name of the file that it includes:
+A page asks for one by the name of the file that it includes, at the beginning of a line:
 
     \htmlinclude diagram.NAME.html
 
@@ -25,7 +25,7 @@ import maps
 import plots
 from drawing import Canvas, Diagram
 
-REQUEST = re.compile(r"\\htmlinclude ((diagram|map|timeline)\.(\S+)\.html)")
+REQUEST = re.compile(r"^\\htmlinclude ((diagram|map|timeline)\.(\S+)\.html)", re.MULTILINE)
 KINDS = {"map": maps.map_of_stages, "timeline": maps.timeline}
 
 

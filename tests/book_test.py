@@ -164,7 +164,8 @@ def incomplete_diagrams():
             for stage in stages.find_stages(ROOT)[name.split(".")[1]] if kind == "map" else ():
                 if stage.heading not in html.unescape(alternative) or f">{stage.heading}</text>" not in drawing:
                     yield f"{label}: {file}, {width}, does not show {stage.heading}"
-        if not re.search(r'<figcaption class="caption">[^<]{20,}', text):
+        name = re.escape(file.removesuffix(".html"))
+        if not re.search(rf'id="{name}\.(?:(?!</figure>).)*<figcaption class="caption">[^<]{{20,}}<', text, re.DOTALL):
             yield f"{label}: {file} has no caption"
 
 

@@ -3,7 +3,7 @@
 from drawing import BLUE, ORANGE, SMALL
 
 TITLE = "Lanes and addresses, before and after coalescing"
-HEIGHT = {"wide": 250, "narrow": 480}
+HEIGHT = {"wide": 216, "narrow": 456}
 ALTERNATIVE = (
     "Two strips of memory of 64 numbers, in sectors of four. Stage 05: eight lanes touch numbers 0, 8, 16 and so on: "
     "eight sectors move, and one number in four of each is used. Stage 06: eight lanes touch numbers 0 to 7: two "

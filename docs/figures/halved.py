@@ -3,7 +3,7 @@
 from drawing import BLUE, ORANGE, SMALL
 
 TITLE = "The update, an element a thread and a pair a thread"
-HEIGHT = {"wide": 230, "narrow": 440}
+HEIGHT = {"wide": 204, "narrow": 430}
 LENGTH = 8
 ALTERNATIVE = (
     "A row of eight elements. Stage 05: eight threads each read two elements that mirror each other and write one of another "

@@ -3,7 +3,7 @@
 from drawing import BLUE, ORANGE, SMALL
 
 TITLE = "Systems behind each other, and interleaved"
-HEIGHT = {"wide": 280, "narrow": 560}
+HEIGHT = {"wide": 272, "narrow": 560}
 ALTERNATIVE = (
     "Memory, line by line. Stage 04: a line holds all rows of one system; the eight lanes of eight systems read one "
     "number of each of eight lines, and go on to the right. Stage 07: a line holds the same row of all systems; "

@@ -3,7 +3,7 @@
 from drawing import BLUE, ORANGE, SMALL
 
 TITLE = "The iteration space of local volatility"
-HEIGHT = {"wide": 330, "narrow": 640}
+HEIGHT = {"wide": 326, "narrow": 650}
 ALTERNATIVE = (
     "First: a row of grids for each option, from the payoff at maturity to the price today. Arrows lead from "
     "each time step to the next; none leads from an option to another. Second: the four half steps of one time "

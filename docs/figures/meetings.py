@@ -3,7 +3,7 @@
 from drawing import BLUE, GREEN, ORANGE, SMALL
 
 TITLE = "A step of the sweep, between barriers"
-HEIGHT = {"wide": 350, "narrow": 350}
+HEIGHT = {"wide": 314, "narrow": 314}
 ALTERNATIVE = (
     "From top to bottom: rows solved along y; a barrier of the block, behind which q is in shared memory; pieces of "
     "columns computed down and up; a barrier of the cluster, behind which five numbers of each piece are at the "

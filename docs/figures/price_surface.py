@@ -11,7 +11,7 @@ LEVELS = [0.001, *(0.01 * n for n in range(1, 12))]
 X_MAX = 0.12
 
 TITLE = "The value of an option, at maturity and today"
-HEIGHT = {"wide": 330, "narrow": 640}
+HEIGHT = {"wide": 298, "narrow": 610}
 ALTERNATIVE = (
     "Two heat maps over the spot price x and the logarithm of the volatility y. At maturity the value is 0 up to "
     f"the strike of {STRIKE} and grows with x alone. Today it grows with the volatility, too, most near the "

@@ -5,7 +5,7 @@ import math
 from drawing import BLUE, GREEN, ORANGE, SMALL
 
 TITLE = "Products of residues instead of products of numbers"
-HEIGHT = {"wide": 400, "narrow": 800}
+HEIGHT = {"wide": 362, "narrow": 744}
 MODULI = (256, 255, 253)
 X, Y = 300, -41
 

@@ -3,7 +3,7 @@
 from drawing import BLUE, GREEN, ORANGE, SMALL
 
 TITLE = "Four places for tiles, over the steps of a block"
-HEIGHT = {"wide": 290, "narrow": 290}
+HEIGHT = {"wide": 264, "narrow": 264}
 BUFFERS, AHEAD = 4, 2
 ALTERNATIVE = (
     "A row for each of the four places, steps from left to right. In place 0 copies for step 0 arrive before step 0, "
@@ -19,7 +19,7 @@ def draw(canvas):
     """A row a place."""
     steps = 12 if canvas.is_wide else 7
     pitch = 54 if canvas.is_wide else 42
-    here = canvas.part((canvas.width - pitch * steps) / 2 + 16, 44)
+    here = canvas.part((canvas.width - pitch * steps) / 2 + 16, 24)
     here.text(pitch * 0.5, -12, "step 0", SMALL)
     for step in range(1, steps):
         here.text(pitch * (step + 0.5), -12, f"{step}", SMALL)
@@ -36,6 +36,6 @@ def draw(canvas):
                 here.line((pitch * step, y - 3), (pitch * step, y + 35), colour=GREEN, width=3)
                 here.line((pitch * (step + 1), y - 3), (pitch * (step + 1), y + 35), colour=BLUE, width=3)
         here.box(0, y, pitch * steps, 32, edge=0.5)
-    left = canvas.part((canvas.width - 330) / 2, 252)
+    left = canvas.part((canvas.width - 330) / 2, 232)
     left.key(0, 0, (BLUE, 0.14, "copies under way"), (ORANGE, 0.4, "multiplied from"))
     left.key(0, 20, (GREEN, 1, "barrier full"), (BLUE, 1, "barrier empty"))

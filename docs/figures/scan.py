@@ -4,7 +4,7 @@ from drawing import BLUE, GREEN, ORANGE, SMALL
 
 TITLE = "A scan of functions in a warp"
 LANES = 8
-HEIGHT = {"wide": 380, "narrow": 380}
+HEIGHT = {"wide": 374, "narrow": 374}
 ALTERNATIVE = (
     "Eight of 32 lanes. Each first composes the functions of its own successive rows into one. Then, at "
     "distances of 1, 2 and 4 lanes, each lane composes the function of an earlier lane with its own; after that "

@@ -6,7 +6,7 @@ from drawing import BLUE, ORANGE, SMALL
 
 TITLE = "Tiles of the upper triangle, counted column by column"
 SIDE = 6
-HEIGHT = {"wide": 340, "narrow": 340}
+HEIGHT = {"wide": 292, "narrow": 292}
 ALTERNATIVE = (
     "A square of six by six tiles. Those on the diagonal and above are numbered column by column: 0; 1, 2; 3, 4, 5; "
     "and so on up to 20. Tile 13, in row 3 and column 4, has an arrow to its mirror image in row 4 and column 3, "
@@ -24,7 +24,7 @@ def tile_of_triangle(index):
 def draw(canvas):
     """One square."""
     cell = 44
-    here = canvas.part((canvas.width - cell * SIDE) / 2, 44)
+    here = canvas.part((canvas.width - cell * SIDE) / 2, 24)
     for n in range(SIDE):
         here.text(cell * (n + 0.5), -10, f"q = {n}" if n == 0 else f"{n}", SMALL)
         here.text(-8, cell * (n + 0.5), f"p = {n}" if n == 0 else f"{n}", SMALL, ha="right")

@@ -12,7 +12,7 @@ LEVELS = [-7, -6, -5, -4, -3, -2]  # decimal logarithms
 X_MAX = 0.12
 
 TITLE = "The adjoint weights after some and after all steps"
-HEIGHT = {"wide": 330, "narrow": 640}
+HEIGHT = {"wide": 298, "narrow": 610}
 ALTERNATIVE = (
     "Two heat maps over the spot price x and the logarithm of the volatility y, with levels a factor of ten apart. "
     f"After {EARLY} steps the weights lie around the spot and today's volatility; after all {LAST} they have spread "
