@@ -100,6 +100,19 @@ class Canvas:
         self.axes.add_patch(Arc((self.left + x, self.top + y), 2 * radius, 2 * radius, theta1=start, theta2=end,
                                 color=colour, linewidth=width))
 
+    def frame(self, box, across, xs, x_name, down, ys, y_name):
+        """The axes of a field; `across` and `down` say where numbers lie."""
+        left, top, width, height = box
+        self.box(*box)
+        for x in xs:
+            self.line((across(x), top + height), (across(x), top + height + 4))
+            self.text(across(x), top + height + 13, f"{x:g}", SMALL)
+        for y in ys:
+            self.line((left - 4, down(y)), (left, down(y)))
+            self.text(left - 8, down(y), f"{y:g}".replace("-", "−"), SMALL, ha="right")
+        self.text(left + width / 2, top + height + 30, x_name, SMALL)
+        self.text(left - 30, top + height / 2, y_name, SMALL, rotation=90)
+
     def heights(self, across, down, values, levels, colour=BLUE, lines=True):
         """A field of values over a rectangle, darker with each level that it passes."""
         xs, ys = [self.left + x for x in across], [self.top + y for y in down]

@@ -20,7 +20,8 @@ def transformations(root):
     for title, section in re.findall(r"^### ([^\n]+) \{#\w+\}\n(.*?)(?=^##|\Z)", page,
                                      re.MULTILINE | re.DOTALL):
         for label, cells in re.findall(r"^\|[^|\n]*\\ref (\w+)(.*)$", section, re.MULTILINE):
-            of_stage.setdefault(label, []).append((re.sub(r" \(.*\)|,.*", "", title), " ×<!--" in cells.rstrip("| ").rpartition("|")[2]))
+            gains = " ×<!--" in cells.rstrip("| ").rpartition("|")[2]
+            of_stage.setdefault(label, []).append((re.sub(r" \(.*\)|,.*", "", title), gains))
     return {label: [title for title, gains in found if gains] or [title for title, _ in found]
             for label, found in of_stage.items()}
 
@@ -83,29 +84,40 @@ def draw_narrow(canvas, of_workload, records, steps):
             canvas.text(34, y + height + 15, f"{', '.join(names).capitalize()}  {ratio}", SMALL, ha="left")
 
 
+def steps_of(of_workload, runs):
+    """Yields for each stage but the first its transformations, two at most, and what it gained."""
+    known = transformations(of_workload[0].source.parents[3])
+    for before, after in zip(of_workload, of_workload[1:]):
+        if after.page not in known:
+            raise figures.UnknownKey(f"no transformation leads to {after.page}")
+        yield known[after.page][:2], ratio_text(runs, before.name, after.name)
+
+
+def told_of(stage, record):
+    """A stage in words."""
+    if not record:
+        return f"{stage.heading}, not recorded"
+    return f"{stage.heading}, {figures.seconds_text(plots.median(record))} on the {record['device'].upper()}"
+
+
 def map_of_stages(words, workloads, results):
     """The stages of a workload with their times on a problem, and what leads from each to the next."""
     if len(words) != 4 or words[1] not in workloads:
         raise figures.UnknownKey("a map is named machine.workload.dataset.precision")
     of_workload, runs = workloads[words[1]], results.runs(*words)
     records = {record["stage"]: record for record in plots.timed(run for run, _ in runs)}
-    known = transformations(of_workload[0].source.parents[3])
-    steps = []
-    for before, after in zip(of_workload, of_workload[1:]):
-        if after.page not in known:
-            raise figures.UnknownKey(f"no transformation leads to {after.page}")
-        steps.append((known[after.page][:2], ratio_text(runs, before.name, after.name)))
-    told = [f"{stage.heading}, " + (
-        f"{figures.seconds_text(plots.median(records[stage.name]))} on the {records[stage.name]['device'].upper()}"
-        if stage.name in records else "not recorded") for stage in of_workload]
+    steps = list(steps_of(of_workload, runs))
+    told = [told_of(stage, records.get(stage.name)) for stage in of_workload]
     for n, (names, ratio) in enumerate(steps):
         told[n + 1] = f"{' and '.join(names).lower()}{f', {ratio}' if ratio else ''}, to {told[n + 1]}"
     problem = f"{words[1]}, {words[2]}, {words[3]}"
     draw = {True: draw_wide, False: draw_narrow}
     return Diagram(
-        f"The stages of {problem}", f"The stages of {problem}, and what leads from one to the next: {'; '.join(told)}.",
-        f"{problem}: blue on the processor, orange on the GPU; on the arrows the transformations that a step is about, and how "
-        f"many times as fast the stage is as the one before. {plots.recordings_text(runs)}.",
+        f"The stages of {problem}",
+        f"The stages of {problem}, and what leads from one to the next: {'; '.join(told)}.",
+        f"{problem}: blue on the processor, orange on the GPU; on the arrows the transformations that a "
+        "step is about, and how many times as fast the stage is as the one before. "
+        f"{plots.recordings_text(runs)}.",
         {"wide": 62 + 104 * ((len(of_workload) - 1) // 3), "narrow": 60 * len(of_workload) - 26},
         lambda canvas: draw[canvas.is_wide](canvas, of_workload, records, steps))
 
@@ -118,13 +130,12 @@ def phases_of(record):
 
 def draw_timeline(canvas, rows):
     """A row a stage, a bar a phase."""
-    left, right, top = (170 if canvas.is_wide else 4), 46, 44
-    pitch = 34 if canvas.is_wide else 46
+    left, pitch = (170, 34) if canvas.is_wide else (4, 46)
+    right, top = 46, 44
     scale = (canvas.width - left - right) / max(sum(phases.values()) for phases in rows.values())
-    x = (left if canvas.is_wide else 4)
-    canvas.part(x, 10).key(0, 0, *((*look, name) for name, look in PHASES.items()), gap=8)
+    canvas.part(left, 10).key(0, 0, *((*look, name) for name, look in PHASES.items()), gap=8)
     if any(phase not in PHASES for phases in rows.values() for phase in phases):
-        canvas.part(x, 26).key(0, 0, (*OTHER, "others"))
+        canvas.part(left, 26).key(0, 0, (*OTHER, "others"))
     for n, (name, phases) in enumerate(rows.items()):
         y, x = top + pitch * n, left
         if canvas.is_wide:
@@ -149,9 +160,10 @@ def timeline(words, workloads, results):
     if not rows:
         raise figures.UnknownKey(f"no phase 'copy in' of {' '.join(words)} is recorded")
     problem = f"{words[1]}, {words[2]}, {words[3]}"
-    told = [f"{name}: " + ", ".join(f"{phase} {figures.seconds_text(seconds)}" for phase, seconds in phases.items())
-            for name, phases in rows.items()]
-    return Diagram(f"The phases of {problem}", f"The phases of {problem}, one after the other. {'; '.join(told)}.",
+    told = [f"{name}: " + ", ".join(f"{phase} {figures.seconds_text(seconds)}"
+                                    for phase, seconds in phases.items()) for name, phases in rows.items()]
+    return Diagram(f"The phases of {problem}",
+                   f"The phases of {problem}, one after the other. {'; '.join(told)}.",
                    f"{problem}, whole solves to scale, phase by phase. {plots.recordings_text(runs)}.",
                    {"wide": 40 + 34 * len(rows), "narrow": 48 + 46 * len(rows)},
                    lambda canvas: draw_timeline(canvas, rows))

@@ -7,12 +7,14 @@ HEIGHT = {"wide": 305, "narrow": 600}
 SYSTEMS, PITCH, CELL = 8, 9, 26
 FETCHED, USED = 2, 5
 ALTERNATIVE = (
-    "First: memory, a line a system; eight lanes fetch eight neighbouring numbers of system 2. Second: the tile in shared "
-    "memory, a place across for each bank; a row of the tile holds the same number of all systems and an empty place. "
-    "The numbers of system 2 lie in eight different banks, and so do numbers 5 of all systems.")
+    "First: memory, a line a system; eight lanes fetch eight neighbouring numbers of system 2. Second: "
+    "the tile in shared memory, a place across for each bank; a row of the tile holds the same number of "
+    "all systems and an empty place. The numbers of system 2 lie in eight different banks, and so do "
+    "numbers 5 of all systems.")
 CAPTION = (
-    "Eight lanes, systems, numbers and banks instead of 32 and more. Orange: what lanes fetch from memory at once, and where "
-    "they put it. Blue: what they read at once later, each for its own system. The dashed places are those left out.")
+    "Eight lanes, systems, numbers and banks instead of 32 and more. Orange: what lanes fetch from memory "
+    "at once, and where they put it. Blue: what they read at once later, each for its own system. The "
+    "dashed places are those left out.")
 
 
 def draw_memory(canvas):

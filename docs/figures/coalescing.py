@@ -5,12 +5,13 @@ from drawing import BLUE, ORANGE, SMALL
 TITLE = "Lanes and addresses, before and after coalescing"
 HEIGHT = {"wide": 216, "narrow": 456}
 ALTERNATIVE = (
-    "Two strips of memory of 64 numbers, in sectors of four. Stage 05: eight lanes touch numbers 0, 8, 16 and so on: "
-    "eight sectors move, and one number in four of each is used. Stage 06: eight lanes touch numbers 0 to 7: two "
-    "sectors move, and all of both is used.")
+    "Two strips of memory of 64 numbers, in sectors of four. Stage 05: eight lanes touch numbers 0, 8, 16 "
+    "and so on: eight sectors move, and one number in four of each is used. Stage 06: eight lanes touch "
+    "numbers 0 to 7: two sectors move, and all of both is used.")
 CAPTION = (
-    "One request for numbers of 8 bytes, eight of its 32 lanes; a tick is a sector of 32 bytes. Orange: the numbers "
-    "that the request wants; blue: what is moved for it. In stage 06 rows then change lanes in shared memory.")
+    "One request for numbers of 8 bytes, eight of its 32 lanes; a tick is a sector of 32 bytes. Orange: "
+    "the numbers that the request wants; blue: what is moved for it. In stage 06 rows then change lanes "
+    "in shared memory.")
 
 NUMBERS, WIDTH = 64, 5
 
@@ -22,7 +23,8 @@ def strip(canvas, name, number_of, sums):
     left, top = 10, 140
     for sector in range(NUMBERS // 4):
         moved = any(number // 4 == sector for number in touched)
-        canvas.box(left + 4 * WIDTH * sector, top, 4 * WIDTH, 24, colour=BLUE, fill=0.28 if moved else 0, edge=0.7)
+        canvas.box(left + 4 * WIDTH * sector, top, 4 * WIDTH, 24, colour=BLUE, fill=0.28 if moved else 0,
+                   edge=0.7)
     for lane, number in enumerate(touched):
         x = 30 + 40 * lane
         canvas.text(x, 36, f"{lane}")

@@ -5,12 +5,13 @@ from drawing import BLUE, ORANGE, SMALL
 TITLE = "A column of a tile, and the banks it meets"
 HEIGHT = {"wide": 350, "narrow": 690}
 ALTERNATIVE = (
-    "Two tiles of 16 by 16 numbers in shared memory; each column of the picture is a pair of banks. Without the "
-    "exclusive or, column 3 of the tile lies in one pair of banks, one number above the other. With it, number 3 of "
-    "row y lies in pair 3 xor y: the column meets each of the 16 pairs once, and so does each row.")
+    "Two tiles of 16 by 16 numbers in shared memory; each column of the picture is a pair of banks. "
+    "Without the exclusive or, column 3 of the tile lies in one pair of banks, one number above the "
+    "other. With it, number 3 of row y lies in pair 3 xor y: the column meets each of the 16 pairs once, "
+    "and so does each row.")
 CAPTION = (
-    "A tile of 16 × 16 numbers of 8 bytes as it lies in shared memory: a place across is a pair of banks. Orange: "
-    "column 3 of the tile; blue: its row 5. With place(y, x) = x xor y, both meet all pairs.")
+    "A tile of 16 × 16 numbers of 8 bytes as it lies in shared memory: a place across is a pair of banks. "
+    "Orange: column 3 of the tile; blue: its row 5. With place(y, x) = x xor y, both meet all pairs.")
 
 CELL, SIDE = 18, 16
 

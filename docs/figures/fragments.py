@@ -6,13 +6,13 @@ TITLE = "The fragments of m16n8k8"
 HEIGHT = {"wide": 416, "narrow": 416}
 MARKED = 13
 ALTERNATIVE = (
-    "Three matrices with the number of the lane that holds each element. X, 16 by 8: rows g and g + 8 belong to lanes 4g "
-    "to 4g + 3, twice in a row. Y, 8 by 8: column g belongs to lanes 4g to 4g + 3, twice from top to bottom. C, 16 by 8: "
-    "rows g and g + 8 belong to lanes 4g to 4g + 3, each with two neighbours. Marked is lane 13: four "
-    "elements of X, two of Y, four of C.")
+    "Three matrices with the number of the lane that holds each element. X, 16 by 8: rows g and g + 8 "
+    "belong to lanes 4g to 4g + 3, twice in a row. Y, 8 by 8: column g belongs to lanes 4g to 4g + 3, "
+    "twice from top to bottom. C, 16 by 8: rows g and g + 8 belong to lanes 4g to 4g + 3, each with two "
+    "neighbours. Marked is lane 13: four elements of X, two of Y, four of C.")
 CAPTION = (
-    f"A number is the lane that holds the element. Orange: lane {MARKED}, group 3 and member 1, with four numbers of X, two of Y "
-    "and four of C. Shaded: the group's lanes.")
+    f"A number is the lane that holds the element. Orange: lane {MARKED}, group 3 and member 1, with four "
+    "numbers of X, two of Y and four of C. Shaded: the group's lanes.")
 
 CELL_X, CELL_Y = 20, 15
 
@@ -22,15 +22,16 @@ def matrix(canvas, left, top, name, rows, columns, lane_of):
     for row in range(rows):
         for column in range(columns):
             lane = lane_of(row, column)
-            colour, fill = ((ORANGE, 0.6) if lane == MARKED else (BLUE, 0.25) if lane // 4 == MARKED // 4 else (INK, 0))
-            canvas.box(left + CELL_X * column, top + CELL_Y * row, CELL_X, CELL_Y, f"{lane}", colour, fill, edge=0,
-                       size=SMALL, bold=lane == MARKED)
-    for row in range(rows + 1):
-        canvas.line((left, top + CELL_Y * row), (left + CELL_X * columns, top + CELL_Y * row), width=0.4, opacity=0.5)
-    for column in range(columns + 1):
-        canvas.line((left + CELL_X * column, top), (left + CELL_X * column, top + CELL_Y * rows), width=0.4,
-                    opacity=0.5)
-    canvas.box(left, top, CELL_X * columns, CELL_Y * rows)
+            in_group = lane // 4 == MARKED // 4
+            colour, fill = (ORANGE, 0.6) if lane == MARKED else (BLUE, 0.25) if in_group else (INK, 0)
+            canvas.box(left + CELL_X * column, top + CELL_Y * row, CELL_X, CELL_Y, f"{lane}", colour, fill,
+                       edge=0, size=SMALL, bold=lane == MARKED)
+    right, bottom = left + CELL_X * columns, top + CELL_Y * rows
+    for y in range(top, bottom + 1, CELL_Y):
+        canvas.line((left, y), (right, y), width=0.4, opacity=0.5)
+    for x in range(left, right + 1, CELL_X):
+        canvas.line((x, top), (x, bottom), width=0.4, opacity=0.5)
+    canvas.box(left, top, right - left, bottom - top)
     canvas.text(left + CELL_X * columns / 2, top - 10, name, bold=True)
 
 

@@ -6,10 +6,12 @@ TITLE = "The update, an element a thread and a pair a thread"
 HEIGHT = {"wide": 204, "narrow": 430}
 LENGTH = 8
 ALTERNATIVE = (
-    "A row of eight elements. Stage 05: eight threads each read two elements that mirror each other and write one of another "
-    "row; thread 1 and thread 6 read the same two. Stage 06: four threads; thread 1 reads elements 1 and 6 and writes "
-    "both in place.")
-CAPTION = "An update of eight elements. Orange: threads 1 and 6 of stage 05, which read the same numbers, and thread 1 of stage 06."
+    "A row of eight elements. Stage 05: eight threads each read two elements that mirror each other and "
+    "write one of another row; thread 1 and thread 6 read the same two. Stage 06: four threads; thread 1 "
+    "reads elements 1 and 6 and writes both in place.")
+CAPTION = (
+    "An update of eight elements. Orange: threads 1 and 6 of stage 05, which read the same numbers, and "
+    "thread 1 of stage 06.")
 
 
 def row(canvas, y, name, marked):

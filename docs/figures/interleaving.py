@@ -5,12 +5,12 @@ from drawing import BLUE, ORANGE, SMALL
 TITLE = "Systems behind each other, and interleaved"
 HEIGHT = {"wide": 272, "narrow": 560}
 ALTERNATIVE = (
-    "Memory, line by line. Stage 04: a line holds all rows of one system; the eight lanes of eight systems read one "
-    "number of each of eight lines, and go on to the right. Stage 07: a line holds the same row of all systems; "
-    "the lanes read one line, and go on downwards.")
+    "Memory, line by line. Stage 04: a line holds all rows of one system; the eight lanes of eight "
+    "systems read one number of each of eight lines, and go on to the right. Stage 07: a line holds the "
+    "same row of all systems; the lanes read one line, and go on downwards.")
 CAPTION = (
-    "Memory runs from left to right, then to the next line. A thread has a system; orange is what eight lanes read "
-    "at once, the arrow leads to what they read next.")
+    "Memory runs from left to right, then to the next line. A thread has a system; orange is what eight "
+    "lanes read at once, the arrow leads to what they read next.")
 
 CELL = 24
 

@@ -11,8 +11,9 @@ ALTERNATIVE = (
     "on its left and right; neither waits for another result. In implicit x each column is a chain that goes "
     "down and up again, in implicit y each row is a chain that goes right and left.")
 CAPTION = (
-    "An arrow is a dependence. First: options know nothing of each other, time steps follow each other. Second: "
-    "where no arrow joins two points of a half step, they may be computed at once; i, along x, runs downwards.")
+    "An arrow is a dependence. First: options know nothing of each other, time steps follow each other. "
+    "Second: where no arrow joins two points of a half step, they may be computed at once; i, along x, "
+    "runs downwards.")
 
 AT = 19  # pixels from point to point
 POINTS = 5

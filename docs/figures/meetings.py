@@ -5,12 +5,14 @@ from drawing import BLUE, GREEN, ORANGE, SMALL
 TITLE = "A step of the sweep, between barriers"
 HEIGHT = {"wide": 314, "narrow": 314}
 ALTERNATIVE = (
-    "From top to bottom: rows solved along y; a barrier of the block, behind which q is in shared memory; pieces of "
-    "columns computed down and up; a barrier of the cluster, behind which five numbers of each piece are at the "
-    "block that joins its column; columns joined by two scans; a barrier of the block; ends sent back; a barrier of "
-    "the cluster; pieces finished; a barrier of the block, behind which p is in shared memory; z updated.")
-CAPTION = ("One step of stage 11, to no scale. Orange bars stop all 16 blocks of the cluster, green ones the threads "
-           "of a block; below each stands what it makes known.")
+    "From top to bottom: rows solved along y; a barrier of the block, behind which q is in shared memory; "
+    "pieces of columns computed down and up; a barrier of the cluster, behind which five numbers of each "
+    "piece are at the block that joins its column; columns joined by two scans; a barrier of the block; "
+    "ends sent back; a barrier of the cluster; pieces finished; a barrier of the block, behind which p is "
+    "in shared memory; z updated.")
+CAPTION = (
+    "One step of stage 11, to no scale. Orange bars stop all 16 blocks of the cluster, green ones the "
+    "threads of a block; below each stands what it makes known.")
 
 
 def draw(canvas):

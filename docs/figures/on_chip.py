@@ -5,12 +5,14 @@ from drawing import BLUE, GREEN, ORANGE, SMALL
 TITLE = "A grid in the shared memory of a cluster"
 HEIGHT = {"wide": 336, "narrow": 672}
 ALTERNATIVE = (
-    "First: the grid of large, 256 by 256 points, in eight strips of 32 rows, a block each; a column crosses all "
-    "strips, and a row lies in one. Second: the pieces of that column, a thread each. Each piece leaves its function "
-    "a + b x in shared memory; after a barrier a piece applies those of all pieces above it.")
+    "First: the grid of large, 256 by 256 points, in eight strips of 32 rows, a block each; a column "
+    "crosses all strips, and a row lies in one. Second: the pieces of that column, a thread each. Each "
+    "piece leaves its function a + b x in shared memory; after a barrier a piece applies those of all "
+    "pieces above it.")
 CAPTION = (
-    "Large in a cluster of eight blocks. First: orange is a system along x, green one along y. Second: the functions "
-    "of the pieces on the way down, and which of them block 5 applies, one after the other; the way up is the mirror image.")
+    "Large in a cluster of eight blocks. First: orange is a system along x, green one along y. Second: "
+    "the functions of the pieces on the way down, and which of them block 5 applies, one after the other; "
+    "the way up is the mirror image.")
 
 BLOCKS = 8
 

@@ -6,11 +6,13 @@ TITLE = "The triangle of orders"
 HEIGHT = {"wide": 330, "narrow": 330}
 ORDERS, READER, ELEMENT = 6, 4, 2
 ALTERNATIVE = (
-    "A triangle: order k is a row of k elements. All elements of a row lead to one number, alpha, of the next order; alpha "
-    "leads to all elements of that row. Element 2 of order 5 also takes elements 2 and 3 of order 4, which mirror each other.")
+    "A triangle: order k is a row of k elements. All elements of a row lead to one number, alpha, of the "
+    "next order; alpha leads to all elements of that row. Element 2 of order 5 also takes elements 2 and "
+    "3 of order 4, which mirror each other.")
 CAPTION = (
-    "An arrow is a dependence. Each α takes the whole row before it, and each element of the next row takes α (grey bars); beside it "
-    "an element takes two of the row before, as orange shows for i = 2 of order 5.")
+    "An arrow is a dependence. Each α takes the whole row before it, and each element of the next row "
+    "takes α (grey bars); beside it an element takes two of the row before, as orange shows for i = 2 of "
+    "order 5.")
 
 
 def draw(canvas):

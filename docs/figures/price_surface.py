@@ -1,7 +1,7 @@
 """What the grid of an option holds: the payoff at maturity, and its value today."""
 
 import pricing
-from drawing import BLUE, ORANGE, SMALL
+from drawing import ORANGE
 
 STRIKE = 0.03
 MARKET = pricing.Market(num_x=96, num_y=96, num_t=48)
@@ -13,12 +13,14 @@ X_MAX = 0.12
 TITLE = "The value of an option, at maturity and today"
 HEIGHT = {"wide": 298, "narrow": 610}
 ALTERNATIVE = (
-    "Two heat maps over the spot price x and the logarithm of the volatility y. At maturity the value is 0 up to "
-    f"the strike of {STRIKE} and grows with x alone. Today it grows with the volatility, too, most near the "
-    f"strike; at the spot of {MARKET.s0} and today's volatility it is {PRICE:.4f}, which is the price.")
+    "Two heat maps over the spot price x and the logarithm of the volatility y. At maturity the value is "
+    f"0 up to the strike of {STRIKE} and grows with x alone. Today it grows with the volatility, too, most "
+    f"near the strike; at the spot of {MARKET.s0} and today's volatility it is {PRICE:.4f}, which is the "
+    "price.")
 CAPTION = (
-    f"One option with strike {STRIKE}, on a grid of 96 × 96 points and 48 in time; lines at 0.001, 0.01, 0.02, 0.03 … "
-    f"The dot is the point that is read: {PRICE:.4f} (computed by docs/pricing.py when this page was built).")
+    f"One option with strike {STRIKE}, on a grid of 96 × 96 points and 48 in time; lines at 0.001, 0.01, "
+    f"0.02, 0.03 … The dot is the point that is read: {PRICE:.4f} (computed by docs/pricing.py when this "
+    "page was built).")
 
 
 def field(canvas, name, values):
@@ -36,16 +38,9 @@ def field(canvas, name, values):
 
     canvas.heights([across(MARKET.x[i]) for i in shown], [down(y) for y in MARKET.y],
                    [[values[i][j] for i in shown] for j in range(MARKET.num_y)], LEVELS)
-    canvas.box(left, top, width, height)
+    canvas.frame((left, top, width, height), across, (0, 0.03, 0.06, 0.09), "spot price x",
+                 down, (-8, -4, 0, 4), "log-volatility y")
     canvas.dot(across(MARKET.s0), down(MARKET.y[MARKET.iy]), 4, ORANGE)
-    for x in (0, 0.03, 0.06, 0.09):
-        canvas.line((across(x), top + height), (across(x), top + height + 4))
-        canvas.text(across(x), top + height + 13, f"{x:g}", SMALL)
-    for y in range(-8, 6, 4):
-        canvas.line((left - 4, down(y)), (left, down(y)))
-        canvas.text(left - 8, down(y), f"{y}".replace("-", "−"), SMALL, ha="right")
-    canvas.text(left + width / 2, top + height + 30, "spot price x", SMALL)
-    canvas.text(10, top + height / 2, "log-volatility y", SMALL, rotation=90)
 
 
 def draw(canvas):

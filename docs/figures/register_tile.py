@@ -6,12 +6,14 @@ TITLE = "The elements of a thread"
 HEIGHT = {"wide": 340, "narrow": 690}
 THREAD_X, THREAD_Y = 5, 2
 ALTERNATIVE = (
-    "First: a tile of 128 by 128 elements, in squares of 32 by 32. The thread with threadIdx.x = 5 and threadIdx.y = 2 has "
-    "two by two neighbours in each of the sixteen squares, at the same place. Second: the first 32 columns of a "
-    "row in shared memory, two numbers for each of sixteen threads: neighbouring threads have neighbouring pairs.")
+    "First: a tile of 128 by 128 elements, in squares of 32 by 32. The thread with threadIdx.x = 5 and "
+    "threadIdx.y = 2 has two by two neighbours in each of the sixteen squares, at the same place. Second: "
+    "the first 32 columns of a row in shared memory, two numbers for each of sixteen threads: "
+    "neighbouring threads have neighbouring pairs.")
 CAPTION = (
-    f"First: the 8 × 8 elements of thread ({THREAD_X}, {THREAD_Y}) in orange, twice as large as they are. Second: the "
-    "first of its four pairs of columns; a row of 32 numbers serves 16 threads at once, and meets all banks twice.")
+    f"First: the 8 × 8 elements of thread ({THREAD_X}, {THREAD_Y}) in orange, twice as large as they are. "
+    "Second: the first of its four pairs of columns; a row of 32 numbers serves 16 threads at once, and "
+    "meets all banks twice.")
 
 
 def place(thread, m):
@@ -45,7 +47,8 @@ def draw_row(canvas):
     for thread in range(16):
         left = 10 + 20 * thread
         mine = thread == THREAD_X
-        canvas.box(left, top, 20, 26, colour=ORANGE if mine else BLUE, fill=0.7 if mine else 0.12 + 0.12 * (thread % 2))
+        colour, fill = (ORANGE, 0.7) if mine else (BLUE, 0.12 + 0.12 * (thread % 2))
+        canvas.box(left, top, 20, 26, colour=colour, fill=fill)
         canvas.line((left + 10, top), (left + 10, top + 26), width=0.4)
         canvas.text(left + 10, top - 10, f"{thread}", SMALL)
     canvas.text(10, top - 28, "threadIdx.x", SMALL, ha="left")

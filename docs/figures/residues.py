@@ -34,11 +34,12 @@ ALTERNATIVE = (
     "First, from top to bottom: A in FP64; scale_columns and take_apart make fifteen matrices of bytes of it; "
     "multiply_residues makes fifteen products; put_together makes C in FP64. "
     f"Second, an example: {X} times {minus(Y)} modulo " + "; ".join(
-        f"{p}: {minus(residue(X, p))} times {minus(residue(Y, p))} has residue {minus(r)}" for p, r in zip(MODULI, PRODUCTS))
-    + f". Put together: {minus(RESULT)}, the product.")
+        f"{p}: {minus(residue(X, p))} times {minus(residue(Y, p))} has residue {minus(r)}"
+        for p, r in zip(MODULI, PRODUCTS)) + f". Put together: {minus(RESULT)}, the product.")
 CAPTION = (
-    "First: what the kernels make of each other's results. Second: one product with three of the fifteen moduli; residues lie "
-    "between −128 and 127. The stage does that with sums of products, which must stay below half of the moduli's product.")
+    "First: what the kernels make of each other's results. Second: one product with three of the fifteen "
+    "moduli; residues lie between −128 and 127. The stage does that with sums of products, which must "
+    "stay below half of the moduli's product.")
 
 
 def layers(canvas, y, colour, words):

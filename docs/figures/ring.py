@@ -6,13 +6,14 @@ TITLE = "Four places for tiles, over the steps of a block"
 HEIGHT = {"wide": 264, "narrow": 264}
 BUFFERS, AHEAD = 4, 2
 ALTERNATIVE = (
-    "A row for each of the four places, steps from left to right. In place 0 copies for step 0 arrive before step 0, "
-    "which multiplies from it; a step later copies for step 4 are started, which have two steps to arrive, until step 4 "
-    "multiplies. Place 1 does the same a step later, and so on. Barrier full stands where copies end, barrier empty "
-    "where a multiplication ends.")
+    "A row for each of the four places, steps from left to right. In place 0 copies for step 0 arrive "
+    "before step 0, which multiplies from it; a step later copies for step 4 are started, which have two "
+    "steps to arrive, until step 4 multiplies. Place 1 does the same a step later, and so on. Barrier "
+    "full stands where copies end, barrier empty where a multiplication ends.")
 CAPTION = (
-    "To no scale but that of steps. At each moment one place is multiplied from, two are being filled, and one is empty. "
-    "A number is the step that the tiles are for; the bars are barriers, on which nobody should ever wait.")
+    "To no scale but that of steps. At each moment one place is multiplied from, two are being filled, "
+    "and one is empty. A number is the step that the tiles are for; the bars are barriers, on which "
+    "nobody should ever wait.")
 
 
 def draw(canvas):

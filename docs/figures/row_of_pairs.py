@@ -6,12 +6,13 @@ TITLE = "One row of pairs"
 LENGTH, STEPS = 10, 6
 HEIGHT = {"wide": 300, "narrow": 300}
 ALTERNATIVE = (
-    "A row of ten pairs before each of six steps. Before step 0 pair 0 leads and all others are V and U. Before step k, pairs 0 to "
-    "k − 1 are y and z, pair k leads, and the rest is V and U; so the border moves one to the right with each step. Arrows "
-    "lead to a pair from the same place and from its left neighbour in the row above.")
+    "A row of ten pairs before each of six steps. Before step 0 pair 0 leads and all others are V and U. "
+    "Before step k, pairs 0 to k − 1 are y and z, pair k leads, and the rest is V and U; so the border "
+    "moves one to the right with each step. Arrows lead to a pair from the same place and from its left "
+    "neighbour in the row above.")
 CAPTION = (
-    "A row a step, a box a pair. The leading pair's quotient is α, which every pair of the next row takes; arrows show "
-    "what else one pair takes.")
+    "A row a step, a box a pair. The leading pair's quotient is α, which every pair of the next row "
+    "takes; arrows show what else one pair takes.")
 
 
 def draw(canvas):

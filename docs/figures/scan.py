@@ -7,12 +7,12 @@ LANES = 8
 HEIGHT = {"wide": 374, "narrow": 374}
 ALTERNATIVE = (
     "Eight of 32 lanes. Each first composes the functions of its own successive rows into one. Then, at "
-    "distances of 1, 2 and 4 lanes, each lane composes the function of an earlier lane with its own; after that "
-    "a lane holds the composition from lane 0 to itself. Last, each lane hands its result to the lane on its "
-    "right, which begins its own rows with it.")
+    "distances of 1, 2 and 4 lanes, each lane composes the function of an earlier lane with its own; "
+    "after that a lane holds the composition from lane 0 to itself. Last, each lane hands its result to "
+    "the lane on its right, which begins its own rows with it.")
 CAPTION = (
-    "Eight of the 32 lanes, so three levels instead of five. A box says which lanes' functions are composed in it; "
-    "an orange arrow is a shuffle. Backwards the scan is the same, from right to left.")
+    "Eight of the 32 lanes, so three levels instead of five. A box says which lanes' functions are "
+    "composed in it; an orange arrow is a shuffle. Backwards the scan is the same, from right to left.")
 
 
 def draw(canvas):

@@ -5,12 +5,13 @@ from drawing import BLUE, GREEN, ORANGE, SMALL
 TITLE = "A tile of C, and the tiles of A that make it"
 HEIGHT = {"wide": 330, "narrow": 690}
 ALTERNATIVE = (
-    "First: a block computes a tile of 16 by 16 elements of C from two columns of tiles of A: one for the tile's "
-    "rows, one for its columns; 16 rows of both are in shared memory at a time. Second: for row m, a warp, which has "
-    "two rows of the tile of C, reads two numbers of a_i and all sixteen of a_j.")
+    "First: a block computes a tile of 16 by 16 elements of C from two columns of tiles of A: one for the "
+    "tile's rows, one for its columns; 16 rows of both are in shared memory at a time. Second: for row m, "
+    "a warp, which has two rows of the tile of C, reads two numbers of a_i and all sixteen of a_j.")
 CAPTION = (
-    "First: the block goes down A, 16 rows at a time (green is in shared memory). Second: a warp has two rows of the "
-    "tile; for a row m of A it reads two numbers of a_i, each broadcast to sixteen lanes, and sixteen of a_j.")
+    "First: the block goes down A, 16 rows at a time (green is in shared memory). Second: a warp has two "
+    "rows of the tile; for a row m of A it reads two numbers of a_i, each broadcast to sixteen lanes, and "
+    "sixteen of a_j.")
 
 
 def draw_matrices(canvas):

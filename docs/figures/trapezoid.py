@@ -6,10 +6,10 @@ TITLE = "Ghost zones"
 HEIGHT = {"wide": 300, "narrow": 480}
 STEPS = 4
 ALTERNATIVE = (
-    "First: two warps that follow, with eight pairs each for four steps. With each step a warp's leftmost pair that was still right "
-    "is lost; after four steps its right half is left, which is kept. The warps overlap by four pairs, so that what is "
-    "kept is next to each other. Second: four leading pairs; with each step the first is used up, and after the fourth "
-    "none is left: a triangle.")
+    "First: two warps that follow, with eight pairs each for four steps. With each step a warp's leftmost "
+    "pair that was still right is lost; after four steps its right half is left, which is kept. The warps "
+    "overlap by four pairs, so that what is kept is next to each other. Second: four leading pairs; with "
+    "each step the first is used up, and after the fourth none is left: a triangle.")
 CAPTION = (
     "Eight pairs a warp and four steps instead of 128 and 64. With each step, "
     "a border without a left neighbour moves in.")
@@ -22,8 +22,8 @@ def rows(canvas, top, first, count, look_of):
     for step in range(STEPS + 1):
         for n in range(count):
             colour, fill, words = look_of(step, n)
-            canvas.box(CELL * (first + n), top + 22 * step, CELL - 2, 19, words, colour, fill, edge=0.8 if fill else 0.3,
-                       size=SMALL)
+            canvas.box(CELL * (first + n), top + 22 * step, CELL - 2, 19, words, colour, fill,
+                       edge=0.8 if fill else 0.3, size=SMALL)
 
 
 def following(step, n):
@@ -40,9 +40,8 @@ def leading(step, n):
 
 def names(canvas, x, top):
     """What the rows are."""
-    for step in range(STEPS + 1):
-        canvas.text(x, top + 22 * step + 9, "read" if step == 0 else f"after step {step}" if step == 1 else f"{step}",
-                    SMALL, ha="right")
+    for step, name in enumerate(("read", "after step 1", *map(str, range(2, STEPS + 1)))):
+        canvas.text(x, top + 22 * step + 9, name, SMALL, ha="right")
 
 
 def draw(canvas):
@@ -52,16 +51,17 @@ def draw(canvas):
     for warp in range(2):
         names(follow, -6, 34 + 124 * warp)
         rows(follow, 34 + 124 * warp, 4 * warp, 8, following)
-        follow.text(CELL * (10 if warp == 0 else 2), 34 + 124 * warp + 54, "warp w" if warp == 0 else "warp w + 1", SMALL)
+        follow.text(CELL * (2 if warp else 10), 88 + 124 * warp, "warp w + 1" if warp else "warp w", SMALL)
     lead = canvas.part(560, 0) if canvas.is_wide else canvas.part(110, 300)
     lead.text(CELL * 2, 12, "the warp that leads", bold=True)
     names(lead, -6, 34)
     rows(lead, 34, 0, STEPS, leading)
-    key = canvas.part(490, 180) if canvas.is_wide else canvas.part(110, 268)
     if canvas.is_wide:
+        key = canvas.part(490, 180)
         key.key(0, 0, (GREEN, 0.5, "kept"))
         key.key(0, 20, (BLUE, 0.16, "right, and computed elsewhere, too"))
         key.key(0, 40, (INK, 0, "lost, or used up"))
         key.key(0, 60, (ORANGE, 0.6, "leads, and gives α"))
     else:
-        canvas.part(20, 284).key(0, 0, (GREEN, 0.5, "kept"), (BLUE, 0.16, "right"), (INK, 0, "lost"), (ORANGE, 0.6, "leads"))
+        canvas.part(20, 284).key(0, 0, (GREEN, 0.5, "kept"), (BLUE, 0.16, "right"), (INK, 0, "lost"),
+                                 (ORANGE, 0.6, "leads"))

@@ -3,7 +3,7 @@
 import math
 
 import pricing
-from drawing import BLUE, INK, ORANGE, SMALL
+from drawing import BLUE, INK, ORANGE
 
 MARKET = pricing.Market(num_x=64, num_y=48, num_t=48)
 EARLY, LAST = 8, MARKET.num_t - 1
@@ -14,14 +14,15 @@ X_MAX = 0.12
 TITLE = "The adjoint weights after some and after all steps"
 HEIGHT = {"wide": 298, "narrow": 610}
 ALTERNATIVE = (
-    "Two heat maps over the spot price x and the logarithm of the volatility y, with levels a factor of ten apart. "
-    f"After {EARLY} steps the weights lie around the spot and today's volatility; after all {LAST} they have spread "
-    "over the grid, the largest of them at the smallest x. Some at high volatility are negative.")
+    "Two heat maps over the spot price x and the logarithm of the volatility y, with levels a factor of "
+    f"ten apart. After {EARLY} steps the weights lie around the spot and today's volatility; after all "
+    f"{LAST} they have spread over the grid, the largest of them at the smallest x. Some at high "
+    "volatility are negative.")
 CAPTION = (
-    f"z after {EARLY} and after all {LAST} steps of the sweep, on a grid of 64 × 48 points, a cell each. Each darker level is "
-    "a factor of ten, from 1e-7 on; orange is negative: where the volatility is high, a step of Crank and Nicolson "
-    "turns short waves around instead of damping them. The dot is where the sweep began, with a single 1. "
-    "(Computed by docs/pricing.py when this page was built.)")
+    f"z after {EARLY} and after all {LAST} steps of the sweep, on a grid of 64 × 48 points, a cell each. "
+    "Each darker level is a factor of ten, from 1e-7 on; orange is negative: where the volatility is "
+    "high, a step of Crank and Nicolson turns short waves around instead of damping them. The dot is "
+    "where the sweep began, with a single 1. (Computed by docs/pricing.py when this page was built.)")
 
 
 def field(canvas, name, values):
@@ -43,16 +44,9 @@ def field(canvas, name, values):
                       for j in range(MARKET.num_y)]
         canvas.cells([across(max(MARKET.x[1] + (i - 1.5) * step_x, 0)) for i in range(shown + 1)],
                      [down(low + j * step_y) for j in range(MARKET.num_y + 1)], logarithms, LEVELS, colour)
-    canvas.box(left, top, width, height)
+    canvas.frame((left, top, width, height), across, (0, 0.03, 0.06, 0.09), "spot price x",
+                 down, (-8, -4, 0, 4), "log-volatility y")
     canvas.dot(across(MARKET.s0), down(MARKET.y[MARKET.iy]), 3, INK)
-    for x in (0, 0.03, 0.06, 0.09):
-        canvas.line((across(x), top + height), (across(x), top + height + 4))
-        canvas.text(across(x), top + height + 13, f"{x:g}", SMALL)
-    for y in range(-8, 6, 4):
-        canvas.line((left - 4, down(y)), (left, down(y)))
-        canvas.text(left - 8, down(y), f"{y}".replace("-", "−"), SMALL, ha="right")
-    canvas.text(left + width / 2, top + height + 30, "spot price x", SMALL)
-    canvas.text(10, top + height / 2, "log-volatility y", SMALL, rotation=90)
 
 
 def draw(canvas):
