@@ -69,7 +69,7 @@ def draw_wide(canvas, of_workload, records, steps):
             turn = y + height + (down - height) / 2
             canvas.line((x + width / 2, y + height), (x + width / 2, turn), (width / 2, turn))
             canvas.arrow((width / 2, turn), (width / 2, y + down - 1))
-            canvas.text(canvas.width / 2, turn - 9, f"{label}  {ratio}", SMALL)
+            canvas.text(canvas.width / 2, turn - 9, f"{label}  {ratio}".strip(), SMALL)
 
 
 def draw_narrow(canvas, of_workload, records, steps):
@@ -81,16 +81,15 @@ def draw_narrow(canvas, of_workload, records, steps):
         if n + 1 < len(of_workload):
             names, ratio = steps[n]
             canvas.arrow((24, y + height + 1), (24, y + down - 1))
-            canvas.text(34, y + height + 15, f"{', '.join(names).capitalize()}  {ratio}", SMALL, ha="left")
+            canvas.text(34, y + height + 15, f"{', '.join(names).capitalize()}  {ratio}".strip(), SMALL,
+                        ha="left")
 
 
 def steps_of(of_workload, runs):
     """Yields for each stage but the first its transformations, two at most, and what it gained."""
     known = transformations(of_workload[0].source.parents[3])
     for before, after in zip(of_workload, of_workload[1:]):
-        if after.page not in known:
-            raise figures.UnknownKey(f"no transformation leads to {after.page}")
-        yield known[after.page][:2], ratio_text(runs, before.name, after.name)
+        yield known.get(after.page, [])[:2], ratio_text(runs, before.name, after.name)
 
 
 def told_of(stage, record):
@@ -109,7 +108,7 @@ def map_of_stages(words, workloads, results):
     steps = list(steps_of(of_workload, runs))
     told = [told_of(stage, records.get(stage.name)) for stage in of_workload]
     for n, (names, ratio) in enumerate(steps):
-        told[n + 1] = f"{' and '.join(names).lower()}{f', {ratio}' if ratio else ''}, to {told[n + 1]}"
+        told[n + 1] = ", ".join(filter(None, (" and ".join(names).lower(), ratio, f"to {told[n + 1]}")))
     problem = f"{words[1]}, {words[2]}, {words[3]}"
     draw = {True: draw_wide, False: draw_narrow}
     return Diagram(
