@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 
+import diagrams
 import figures
 import plots
 import stages
@@ -272,6 +273,7 @@ def main(root, output, stamp, depfile, version):
     workloads = stages.find_stages(root)
     generate(root, workloads, results, generated)
     plots.write(root, workloads, results, generated)
+    diagrams.write(root, workloads, results, generated)
     write_doxyfile(root, work, generated, version)
     write_layout(work)
     write_header(work)

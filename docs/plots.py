@@ -340,6 +340,23 @@ def scale_values(axes, text_of):
     axes.set_axisbelow(True)
 
 
+def element(figure, name, width, title, alternative):
+    """A figure of matplotlib's as an element of a page, in the page's colours."""
+    text = io.StringIO()
+    figure.savefig(text, format="svg", transparent=True,
+                   metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    _, _, drawing = text.getvalue().partition("<svg")
+    drawing = re.sub(r"^[^>]*>|<style.*?</style>", "", drawing, flags=re.DOTALL)
+    drawing = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}.{width}.", drawing)
+    drawing = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font-size: \1", drawing)
+    for colour, of_page in OF_PAGE.items():
+        drawing = drawing.replace(colour, of_page)
+    return (f'<svg class="{width}" viewBox="0 0 {72 * figure.get_figwidth():.0f} '
+            f'{72 * figure.get_figheight():.0f}" role="img" '
+            f'aria-label="{html.escape(alternative)}"><title>{html.escape(title)}</title>'
+            f"{drawing}")
+
+
 def svg(plot, name, width):
     """A plot as an element of a page."""
     with matplotlib.rc_context(STYLE):
@@ -347,25 +364,18 @@ def svg(plot, name, width):
         axes = figure.add_subplot()
         plot.draw(axes, width)
         scale_values(axes, plot.value_text)
-        text = io.StringIO()
-        figure.savefig(text, format="svg", transparent=True,
-                       metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    _, _, drawing = text.getvalue().partition("<svg")
-    drawing = re.sub(r"^[^>]*>|<style.*?</style>", "", drawing, flags=re.DOTALL)
-    drawing = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}.{width}.", drawing)
-    drawing = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font-size: \1", drawing)
-    for colour, of_page in OF_PAGE.items():
-        drawing = drawing.replace(colour, of_page)
-    return (f'<svg class="{width}" viewBox="0 0 {WIDTHS[width]} {HEIGHT}" role="img" '
-            f'aria-label="{html.escape(plot.alternative)}"><title>{html.escape(plot.title)}</title>'
-            f"{drawing}")
+        return element(figure, name, width, plot.title, plot.alternative)
+
+
+def with_caption(drawings, caption, kind="plot"):
+    """What is drawn in both widths, above its caption."""
+    return (f'<figure class="{kind}">{"".join(drawings)}<figcaption class="caption">'
+            f"{html.escape(caption)}</figcaption></figure>\n")
 
 
 def figure_html(plot, name):
     """A plot in both widths with its caption."""
-    drawings = "".join(svg(plot, name, width) for width in WIDTHS)
-    return (f'<figure class="plot">{drawings}<figcaption class="caption">'
-            f"{html.escape(plot.caption)}</figcaption></figure>\n")
+    return with_caption([svg(plot, name, width) for width in WIDTHS], plot.caption)
 
 
 def requests(root):
