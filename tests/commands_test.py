@@ -238,9 +238,9 @@ def wrong_commands(pages):
 
 def unnoticed():
     """Commands that are wrong and pass."""
-    for line in ("./climb atta", "./climb ata --stages 00,77", "./climb ata --dataset smal", "./climb ata --stages 04 --reference 99",
+    for line in ("./climb atta", "./climb ata --stages 00,77", "./climb ata --dataset enormous", "./climb ata --stages 04 --reference 99",
                  "./climb ata --precision f16", "./climb ata --fast", "./climb test --sanitize memory", "./climb ata --set n=3",
-                 "build/stages/ata-00_originall", "build/stages/ata-00_original --dataset smal", "OMP_THREADS=1 nosuch",
+                 "build/stages/ata-00_originall", "build/stages/ata-00_original --dataset enormous", "OMP_THREADS=1 nosuch",
                  "build/stages/ata-00_original --set rows=0", "build/stages/ata-00_original --set row=3",
                  "build/stages/ata-00_original --precision f16", "build/stages/ata-03_naive_cuda-cpu --dataset hugest",
                  "ncu --set full build/stages/ata-03_naive_cuda --dataset hugest", "CUDA_ON_CPU_GPUS=2 build/stages/ata-00_original",
