@@ -7,7 +7,6 @@ after it has accepted the rest.
 import fnmatch
 import functools
 import json
-import os
 import pathlib
 import re
 import shlex
@@ -55,10 +54,15 @@ def values_of(words, option):
     return [value for word, value in zip(words, words[1:]) if word == option]
 
 
+def built(*names):
+    """The first of some programs of build/stages that is built, if any."""
+    return next((path for name in names for path in (BUILD / "stages").glob(name) if path.is_file()), None)
+
+
 @functools.cache
 def described(workload):
     """What stage zero of a workload says of itself."""
-    program = next((path for path in (BUILD / "stages").glob(f"{workload}-00_*") if path.is_file()), None)
+    program = built(f"{workload}-00_*")
     if not program:
         raise Wrong(f"there is no workload {workload}")
     return json.loads(subprocess.run([program, "--describe"], capture_output=True, text=True, check=True).stdout)
@@ -66,28 +70,31 @@ def described(workload):
 
 @functools.cache
 def stand_ins():
-    """A directory with scripts that say what the stage programs say of themselves, since the runner asks them all."""
+    """A directory with scripts that say what the stage programs say of themselves, since the runner asks them all.
+
+    What is not built here, as CUDA stages with sanitizers, is taken to offer what stage zero does.
+    """
     directory = tempfile.TemporaryDirectory()
-    for program in (BUILD / "stages").iterdir():
-        if program.is_file() and os.access(program, os.X_OK) and not program.name.endswith("-analyze"):
-            says = subprocess.run([program, "--describe"], capture_output=True, text=True, check=True).stdout
-            script = pathlib.Path(directory.name, program.name)
-            script.write_text(f"#!/bin/sh\nprintf %s {shlex.quote(says)}\n")
-            script.chmod(0o700)
+    for source in SOURCES:
+        workload, stage = source.relative_to(ROOT / "stages").parts[:2]
+        name = f"{workload}-{stage}" if stage != "yardsticks" else f"{workload}-yardstick_{source.stem}"
+        program = built(name, f"{name}-cpu")
+        says = described(workload) if not program else json.loads(
+            subprocess.run([program, "--describe"], capture_output=True, text=True, check=True).stdout)
+        script = pathlib.Path(directory.name, name)
+        script.write_text(f"#!/bin/sh\nprintf %s {shlex.quote(json.dumps(says))}\n")
+        script.chmod(0o700)
     return directory
 
 
 def check_stage(path, *words):
-    """A program of build/stages; one that is not built here is stood for by its twin."""
+    """A program of build/stages; one that is not built here is stood for by its twin, or by stage zero."""
     name = path.name
     stage = re.fullmatch(r"(\w+)-((?:\d\d|yardstick)_\w+?)(-cpu)?(-analyze)?", name)
     if not stage or not any(ROOT.glob(f"stages/{stage[1]}/{stage[2]}/*.c*") if stage[2][0].isdigit() else
                             ROOT.glob(f"stages/{stage[1]}/yardsticks/{stage[2].removeprefix('yardstick_')}.c*")):
         raise Wrong(f"there is no stage {name}")
-    twins = [BUILD / "stages" / twin for twin in (name, f"{stage[1]}-{stage[2]}", f"{stage[1]}-{stage[2]}-cpu")]
-    program = next((twin for twin in twins if twin.exists()), None)
-    if not program:
-        return  # of sanitizers, or of another compiler
+    program = built(name, f"{stage[1]}-{stage[2]}", f"{stage[1]}-{stage[2]}-cpu", f"{stage[1]}-00_*")
     if program.name != name:
         words = [word for word in words if word != "--analyze"]
     if {"--describe", "--help"} & set(words):

@@ -47,7 +47,7 @@ def wrong_book(directory):
     pages = [path.relative_to(built) for path in built.rglob("*") if path.is_file()]
     same, *others = filecmp.cmpfiles(built, installed, pages)
     yield from (str(page) for pages in others for page in pages)
-    if installed.exists() and (built / "index.html").exists() is False:
+    if installed.exists() and not pages:
         yield "a book that was not built"
 
 
@@ -63,7 +63,9 @@ def lost_by_runner(directory):
     listed = run(directory, "--list")
     if listed.returncode != 0 or listed.stdout != built:
         yield f"--list prints other stages than the built runner: {listed.stderr or listed.stdout}"
-    result = run(directory, "ata", "--stages", "00,01,03", "--device", "all", "--dataset", "tiny", "--repeat", "1", "--json", "-")
+    # With sanitizers there are no CUDA stages.
+    numbers = "00,01,03" if (BUILD / "stages/ata-03_naive_cuda-cpu").exists() else "00,01"
+    result = run(directory, "ata", "--stages", numbers, "--dataset", "tiny", "--repeat", "1", "--json", "-")
     if result.returncode != 0:
         yield f"a run fails: {result.stderr}"
         return
