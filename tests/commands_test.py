@@ -95,6 +95,8 @@ def check_stage(path, *words):
                             ROOT.glob(f"stages/{stage[1]}/yardsticks/{stage[2].removeprefix('yardstick_')}.c*")):
         raise Wrong(f"there is no stage {name}")
     program = built(name, f"{stage[1]}-{stage[2]}", f"{stage[1]}-{stage[2]}-cpu", f"{stage[1]}-00_*")
+    if not program:
+        raise Wrong("nothing of the workload is built")
     if program.name != name:
         words = [word for word in words if word != "--analyze"]
     if {"--describe", "--help"} & set(words):

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT, BUILD, BIN, PROGRAMS, DATA, DOC = map(pathlib.Path, sys.argv[1:7])
+ROOT, BUILD, BIN, PROGRAMS, DATA, DOC = (pathlib.Path(place).absolute() for place in sys.argv[1:7])
 MESON = sys.argv[7:]
 
 
