@@ -89,8 +89,8 @@ def unnoticed(files):
 
 def main():
     """Prints one TAP line a check."""
-    if not (ROOT / ".git").exists():
-        print("1..0 # SKIP this is no git repository")
+    if subprocess.run(["git", "--git-dir", ROOT / ".git", "rev-parse", "HEAD"], capture_output=True).returncode != 0:
+        print("1..0 # SKIP this is no git repository, or one that git does not read")
         return
     files = pack()
     checks = (("all of the last commit is packed, and its revision", incomplete), ("git keeps all that the build reads", ignored),

@@ -67,7 +67,8 @@ std::optional<Options> read_options(int argc, char** argv) {
   app.add_option("--json", options.json,
                  "Write the records of all runs: FILE, or - for standard output");
   app.add_option("--programs", options.programs, "Where the stage programs are");
-  app.add_option("--source", options.source, "Where the directory stages/ with the sources is, for the diffs");
+  app.add_option("--source", options.source,
+                 "Where the directory stages/ with the sources is, for the diffs");
   if (!parse_command_line(app, argc, argv)) return {};
   return options;
 }
