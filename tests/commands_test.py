@@ -269,7 +269,7 @@ def main():
     """Prints one TAP line a check."""
     count, of_pages = wrong_commands(PAGES)
     count_of_sources, of_sources = wrong_commands(SOURCES)
-    checks = (("there are commands", [] if count > 100 and count_of_sources == len(SOURCES) - len(
+    checks = (("there are commands", [] if count > 100 and count_of_sources >= len(SOURCES) - len(
                   list(ROOT.glob("stages/*/yardsticks/*"))) else [f"{count} and {count_of_sources}"]),
               ("commands on pages are accepted", of_pages), ("commands in sources are accepted", of_sources),
               ("wrong commands are noticed", list(unnoticed())))
