@@ -28,6 +28,8 @@ NAMES = ["sanitize", "sanitizer", "sanitizers", "analyze", "license"]
 CODE = NAMES + ["color", "colors", "center", "centers", "sanitized", "canceled", "unrecognized", "initialization", "initialized"]
 # What a page quotes keeps its spelling: code, titles, links, a journal and its volume.
 QUOTED = r"`[^`]*`|\*[^*]*\*|\[[^]]*\]\([^)]*\)|Optimi" r"zation \d+\("
+# Functions of a library are called what they are called.
+CALLED = r"\.\w+\("
 
 
 def texts():
@@ -65,7 +67,7 @@ def american(paths, dictionary):
     pages = [path for path in paths if path.suffix == ".md"]
     others = [path for path in paths if path.suffix != ".md"]
     return (misspelled(pages, NAMES, "--dictionary", str(dictionary), "--ignore-regex", QUOTED)
-            + misspelled(others, CODE, "--dictionary", str(dictionary)))
+            + misspelled(others, CODE, "--dictionary", str(dictionary), "--ignore-regex", CALLED))
 
 
 def unnoticed(directory, dictionary):
