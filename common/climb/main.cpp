@@ -25,14 +25,25 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// The directory of the stage programs, beside the runner's own in the build directory.
-fs::path default_programs() {
-  return fs::read_symlink("/proc/self/exe").parent_path().parent_path().parent_path() / "stages";
+/// Where the stage programs are, and the directory that their sources are named from.
+struct Places {
+  fs::path programs, source;
+};
+
+/// What an installed runner was installed with; else the programs that were built with it.
+Places default_places() {
+  const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
+  const fs::path installed = (here / INSTALLED_PROGRAMS).lexically_normal();
+  if (fs::is_directory(installed))
+    return {installed, (here / INSTALLED_SOURCES).lexically_normal()};
+  return {here.parent_path().parent_path() / "stages", "."};
 }
 
 std::optional<Options> read_options(int argc, char** argv) {
   Options options;
-  options.programs = default_programs();
+  const Places places = default_places();
+  options.programs = places.programs;
+  options.source = places.source;
   CLI::App app{"Runs the stages of a workload in order on the same problem and prints one table",
                "climb"};
   app.add_option("WORKLOAD", options.workloads, "Workloads to run (default all)");
@@ -56,7 +67,8 @@ std::optional<Options> read_options(int argc, char** argv) {
   app.add_option("--json", options.json,
                  "Write the records of all runs: FILE, or - for standard output");
   app.add_option("--programs", options.programs, "Where the stage programs are");
-  app.add_option("--source", options.source, "Where the repository is, for the diffs");
+  app.add_option("--source", options.source,
+                 "Where the directory stages/ with the sources is, for the diffs");
   if (!parse_command_line(app, argc, argv)) return {};
   return options;
 }

@@ -1,0 +1,106 @@
+"""What `meson dist` packs: dist_test.py ROOT BUILD MESON... Speaks TAP.
+
+The tarball is that of the last commit. Whether it builds and passes its tests is for CI and packagers to see; here its list of
+files is looked at.
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tarfile
+
+ROOT, BUILD = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+MESON = sys.argv[3:]
+KINDS = {"", ".build", ".cff", ".cpp", ".css", ".csv", ".cu", ".cuh", ".h", ".hpp", ".html", ".in", ".json", ".md",
+         ".options", ".png", ".py", ".sh", ".svg", ".txt"}
+PROGRAMS = {"climb", ".ci/run", "tests/launcher_test.sh", "tests/cuda_on_cpu/run.sh"}
+MOST_BYTES = 500_000
+OF_A_MACHINE = re.compile(rb"/(?:work|root|home)/\w+")
+
+
+def git(*arguments):
+    """What git prints, a line each."""
+    return subprocess.run(["git", "-C", ROOT, *arguments], check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def pack():
+    """The files of a new tarball: its entries, by path, and their contents."""
+    subprocess.run([*MESON, "dist", "-C", BUILD, "--no-tests", "--allow-dirty", "--formats", "gztar"], check=True,
+                   capture_output=True)
+    newest = max((BUILD / "meson-dist").glob("*.tar.gz"), key=lambda path: path.stat().st_mtime)
+    with tarfile.open(newest) as tarball:
+        return {entry.name.partition("/")[2]: (entry, tarball.extractfile(entry).read())
+                for entry in tarball if entry.isfile()}
+
+
+def incomplete(files):
+    """Files of the last commit that are left out, others that are packed, and an odd revision."""
+    committed = set(git("ls-tree", "-r", "--name-only", "HEAD")) | {"revision.txt"}
+    yield from (f"{path} is left out" for path in sorted(committed - set(files)))
+    yield from (f"{path} is packed" for path in sorted(set(files) - committed))
+    revision = git("describe", "--always", "--exclude=*", "HEAD")[0]
+    if "revision.txt" in files and files["revision.txt"][1].decode().strip() != revision:
+        yield f"the revision is {files['revision.txt'][1]}, not {revision}"
+
+
+def ignored(_):
+    """Files that the build reads and git does not keep."""
+    used = set(json.loads((BUILD / "meson-info" / "intro-buildsystem_files.json").read_text()))
+    for target in json.loads((BUILD / "meson-info" / "intro-targets.json").read_text()):
+        for group in target["target_sources"]:
+            used.update(group.get("sources", []))
+    used = {path for path in map(pathlib.Path, used) if path.is_relative_to(ROOT) and not path.is_relative_to(BUILD)}
+    kept = set(git("ls-files", "--cached", "--others", "--exclude-standard"))
+    if len(used) < 100:
+        yield f"the build reads {len(used)} files"
+    yield from sorted({str(path.relative_to(ROOT)) for path in used} - kept)
+
+
+def unwanted(files):
+    """Files that belong into no tarball."""
+    for path, (entry, content) in files.items():
+        kind = pathlib.Path(path).suffix
+        if kind not in KINDS or kind in (".png", ".svg") and not path.startswith("docs/pictures/"):
+            yield f"{path}: of this kind there is no other"
+        if entry.size > MOST_BYTES:
+            yield f"{path} has {entry.size} bytes"
+        if bool(entry.mode & 0o111) != (path in PROGRAMS):
+            yield f"{path}: mode {entry.mode:o}"
+        found = OF_A_MACHINE.search(content)
+        if found and path != "tests/dist_test.py":
+            yield f"{path} names {found[0].decode()}"
+
+
+def unnoticed(files):
+    """Files that should be refused, and are not."""
+    entry = tarfile.TarInfo()
+    for path, content in (("screenshot.png", b""), ("stages/a.o", b""), ("a.md", b"see /home/" b"me"), ("a.json", b"0" * MOST_BYTES * 2)):
+        entry.size, entry.mode = len(content), 0o644
+        if not list(unwanted({path: (entry, content)})):
+            yield path
+    entry.size, entry.mode = 1, 0o755
+    if not list(unwanted({"a.py": (entry, b"")})):
+        yield "a program"
+    if not list(incomplete({path: file for path, file in files.items() if path != "README.md"})):
+        yield "a file that is left out"
+
+
+def main():
+    """Prints one TAP line a check."""
+    if subprocess.run(["git", "--git-dir", ROOT / ".git", "rev-parse", "HEAD"], capture_output=True).returncode != 0:
+        print("1..0 # SKIP this is no git repository, or one that git does not read")
+        return
+    files = pack()
+    checks = (("all of the last commit is packed, and its revision", incomplete), ("git keeps all that the build reads", ignored),
+              ("nothing is packed that should not be", unwanted), ("planted mistakes are noticed", unnoticed))
+    print(f"1..{len(checks)}")
+    for number, (what, check) in enumerate(checks, 1):
+        problems = list(check(files))
+        print(f"{'not ok' if problems else 'ok'} {number} - {what}")
+        for problem in problems[:20]:
+            print(f"# {problem}")
+
+
+main()

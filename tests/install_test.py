@@ -1,0 +1,110 @@
+"""What `meson install` installs, and that it works there. Speaks TAP.
+
+Usage: install_test.py ROOT BUILD BIN PROGRAMS DATA DOC MESON...
+
+BIN and the others are where this build installs to; the test puts all of it below a directory of its own.
+"""
+
+import filecmp
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT, BUILD, BIN, PROGRAMS, DATA, DOC = (pathlib.Path(place).absolute() for place in sys.argv[1:7])
+MESON = sys.argv[7:]
+
+
+def install(directory):
+    """Installs what is built below a directory. Without symbols, or it would be gigabytes."""
+    subprocess.run([*MESON, "install", "-C", BUILD, "--no-rebuild", "--strip", "--destdir", directory], check=True,
+                   stdout=subprocess.DEVNULL)
+
+
+def below(directory, place):
+    """Where something is that was installed below a directory."""
+    return directory / place.relative_to("/")
+
+
+def misplaced(directory):
+    """Files that are missing, or where no program looks for them."""
+    installed = {path.relative_to(directory) for path in directory.rglob("*") if path.is_file()}
+    built = {path.name for path in (BUILD / "stages").iterdir() if path.is_file() and os.access(path, os.X_OK)}
+    sources = {path.relative_to(ROOT) for path in ROOT.glob("stages/*/*/*.c*")}
+    wanted = ([BIN / "climb", DOC / "LICENSE", DOC / "CITATION.cff", PROGRAMS / "ceilings"]
+              + [PROGRAMS / name for name in built] + [DATA / source for source in sources])
+    wanted = {path.relative_to("/") for path in wanted}
+    html = (DOC / "html").relative_to("/")
+    yield from (f"{path} is missing" for path in sorted(wanted - installed))
+    yield from (f"{path} is installed" for path in sorted(installed - wanted) if not path.is_relative_to(html))
+
+
+def wrong_book(directory):
+    """Pages that are built and not installed, or are not those that were built."""
+    built, installed = BUILD / "docs" / "html", below(directory, DOC) / "html"
+    pages = [path.relative_to(built) for path in built.rglob("*") if path.is_file()]
+    same, *others = filecmp.cmpfiles(built, installed, pages)
+    yield from (str(page) for pages in others for page in pages)
+    if installed.exists() and not pages:
+        yield "a book that was not built"
+
+
+def run(directory, *arguments):
+    """The installed runner, as called from a directory where nothing is."""
+    with tempfile.TemporaryDirectory() as elsewhere:
+        return subprocess.run([below(directory, BIN) / "climb", *arguments], cwd=elsewhere, text=True, capture_output=True)
+
+
+def lost_by_runner(directory):
+    """Stages, figures and sources that the installed runner does not find."""
+    built = subprocess.run([BUILD / "common/climb/climb", "--list"], text=True, capture_output=True).stdout
+    listed = run(directory, "--list")
+    if listed.returncode != 0 or listed.stdout != built:
+        yield f"--list prints other stages than the built runner: {listed.stderr or listed.stdout}"
+    # With sanitizers there are no CUDA stages.
+    numbers = "00,01,03" if (BUILD / "stages/ata-03_naive_cuda-cpu").exists() else "00,01"
+    result = run(directory, "ata", "--stages", numbers, "--dataset", "tiny", "--repeat", "1", "--json", "-")
+    if result.returncode != 0:
+        yield f"a run fails: {result.stderr}"
+        return
+    recording = json.loads(result.stdout)
+    described = json.loads(subprocess.run([BUILD / "stages/ata-00_original", "--dataset", "tiny", "--json", "-"], text=True,
+                                          capture_output=True).stdout)
+    if recording["revision"] != described["revision"]:
+        yield f"the revision is {recording['revision']}, not {described['revision']}"
+    for record in recording["runs"][0]["records"]:
+        if record["verdict"] not in ("reference", "matches"):
+            yield f"{record['stage']} {record['verdict']}: {record.get('reason')}"
+        if ("lines_added" in record) != (record["stage"] != "00_original"):
+            yield f"{record['stage']}: the source for the diff is not found"
+    walk = run(directory, "ata", "--step", "--stages", "00-01", "--dataset", "tiny", "--repeat", "1")
+    if walk.returncode != 0 or "+#pragma omp" not in walk.stdout or "see --source" in walk.stdout:
+        yield f"the walk shows no source or diff: {walk.stdout[:200]}{walk.stderr}"
+
+
+def traces_of_build(directory):
+    """Programs that name the directory in which they were built."""
+    for path in [below(directory, BIN) / "climb", *below(directory, PROGRAMS).iterdir()]:
+        program = path.read_bytes()
+        yield from (f"{path.name} names {place}" for place in {str(ROOT), str(BUILD)} if place.encode() + b"/" in program)
+
+
+def main():
+    """Prints one TAP line a check."""
+    checks = (("everything is where it belongs", misplaced), ("the book is installed if it is built", wrong_book),
+              ("the installed runner finds programs, sources and revision", lost_by_runner),
+              ("no program looks for something where it was built", traces_of_build))
+    print(f"1..{len(checks)}")
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        install(directory)
+        for number, (what, check) in enumerate(checks, 1):
+            problems = list(check(directory))
+            print(f"{'not ok' if problems else 'ok'} {number} - {what}")
+            for problem in problems[:20]:
+                print(f"# {problem}")
+
+
+main()
