@@ -6,8 +6,8 @@ A number in a page is followed by an HTML comment that says where it comes from:
     2.02 ×<!-- MACHINE WORKLOAD DATASET PRECISION STAGE/STAGE speedup -->
 
 The last word is one of seconds, memory, error, of_limit, of_copy, phase:NAME (of one stage), speedup
-and efficiency (of two: the first one's time over the second one's). For a run of a sweep, which
-record_sweep.py writes, WORKLOAD is the recording's name and DATASET the value of the parameter, as in
+and efficiency (of two: the first one's time over the second one's). For a run of a sweep, WORKLOAD is the
+recording's name and DATASET the value of the parameter, as in
 `MACHINE local_volatility_over_outer 64 f64 07_interleaved seconds`. `MACHINE ceilings NAME` is a ceiling
 of the processor, `MACHINE ceilings gpu NAME` one of the GPU; with `MACHINE WORKLOAD ceilings` it is the
 one that was measured when that workload was recorded. `<!-- model -->` marks a number that is derived on
@@ -49,7 +49,7 @@ class Results:
                 self.machines.setdefault(path.parent.name, []).append(recording)
 
     def runs(self, machine, workload, dataset, precision):
-        """The runs of one problem, each with the recording that holds it."""
+        """The runs of one problem, each with the recording that holds it, the newest first."""
         sweep = self.sweeps.get((machine, workload))
 
         def solves(run):
@@ -60,7 +60,7 @@ class Results:
                  for run in recording["runs"] if solves(run)]
         if not found:
             raise UnknownKey(f"no run of {workload} {dataset} {precision} on {machine} is recorded")
-        return found
+        return sorted(found, key=lambda run: run[1].get("date", ""), reverse=True)
 
     def sweep(self, machine, name):
         """A recording over the values of a parameter."""

@@ -15,7 +15,6 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 import figures  # noqa: E402 (the module lies in docs)
 import plots  # noqa: E402
-import record_sweep  # noqa: E402
 import stages  # noqa: E402
 
 NOT_RECORDED = "Not yet recorded on a GPU."
@@ -319,36 +318,6 @@ def escaped_mistakes():
             yield f"{wrong} is not updated to {right}"
 
 
-def mistaken_sweeps():
-    """Sweeps that are taken for ordinary recordings, or recorded wrongly."""
-    with tempfile.TemporaryDirectory() as name:
-        directory = pathlib.Path(name)
-        (directory / "m").mkdir()
-        climb, output = directory / "climb", directory / "m" / "w_over_n.json"
-        climb.write_text('''#!/bin/sh
-[ "$*" = "w --repeat 2 --set n=$(echo "$5" | cut -d= -f2) --json $7" ] || exit 2
-[ "$5" = n=3 ] && exit 3
-echo "{\\"date\\": \\"$5\\", \\"runs\\": [{\\"workload\\": \\"w\\"}]}" >"$7"
-[ "$5" != n=2 ]''')
-        climb.chmod(0o700)
-        if record_sweep.main(str(climb), output, "n", "1,4", "w", "--repeat", "2") != 0:
-            yield "a good sweep fails"
-        expected = {"date": "n=4", "sweep": "n", "runs": [{"workload": "w", "value": 1.0},
-                                                          {"workload": "w", "value": 4.0}]}
-        if json.loads(output.read_text()) != expected:
-            yield f"{output.read_text()} is recorded"
-        if figures.Results(directory).machines:
-            yield "it is taken for an ordinary recording"
-        if record_sweep.main(str(climb), output, "n", "2,4", "w", "--repeat", "2") != 1:
-            yield "a stage that fails goes unnoticed"
-        try:
-            record_sweep.main(str(climb), output, "n", "3,4", "w", "--repeat", "2")
-            yield "a runner that records nothing goes unnoticed"
-        except SystemExit as end:
-            if "status 3" not in str(end):
-                yield f"it says '{end}'"
-
-
 def miscounted_lines():
     """Changes of a source that are counted wrongly."""
     with tempfile.TemporaryDirectory() as name:
@@ -397,7 +366,6 @@ CHECKS = [
      lambda: [] if figures.main("--check", ROOT) == 0 else ["see above"]),
     ("mistakes in quoted figures are caught", escaped_mistakes),
     ("figures compare times of one recording", confused_runs),
-    ("sweeps are recorded and kept apart", mistaken_sweeps),
     ("the README's table is a recorded one", unrecorded_tables),
     ("changed lines are counted", miscounted_lines),
     ("the citation names this version", outdated_citation),
