@@ -42,7 +42,7 @@ class Results:
         self.machines = {}
         self.sweeps = {}  # by machine and name
         for path in sorted(pathlib.Path(directory).glob("*/*.json")):
-            recording = json.loads(path.read_text())
+            recording = json.loads(path.read_text()) | {"name": path.stem}
             if "sweep" in recording:
                 self.sweeps[path.parent.name, path.stem] = recording
             elif "runs" in recording:  # the counters of a profiler are another kind of recording
@@ -61,6 +61,22 @@ class Results:
         if not found:
             raise UnknownKey(f"no run of {workload} {dataset} {precision} on {machine} is recorded")
         return sorted(found, key=lambda run: run[1].get("date", ""), reverse=True)
+
+    def problems(self, workload, machine):
+        """The data sets and precisions of a workload that are recorded on a machine, the smallest first."""
+        work = {}
+        for recording in self.machines.get(machine, []):
+            for run in recording["runs"]:
+                for record in timed(run) if run["workload"] == workload else ():
+                    work[run["precision"] == "f32", record["modelled"]["flops"], run["dataset"]] = run["precision"]
+        return list(dict.fromkeys((dataset, precision) for (_, _, dataset), precision in sorted(work.items())))
+
+    def newest(self, machine, workload, dataset, precision, stage):
+        """The newest run of a problem that holds a stage's times, with its recording, or nothing."""
+        for run, recording in self.runs(machine, workload, dataset, precision):
+            if any(record["stage"] == stage for record in timed(run)):
+                return run, recording
+        return None
 
     def sweep(self, machine, name):
         """A recording over the values of a parameter."""
@@ -99,6 +115,11 @@ class Results:
                          f"no recorded run holds both {' and '.join(stages)}")
 
 
+def timed(run):
+    """The records of a run that hold times."""
+    return [record for record in run["records"] if "seconds" in record]
+
+
 def by_stage(run):
     """The records of a run, by stage."""
     return {record["stage"]: record for record in run["records"]}
@@ -106,7 +127,10 @@ def by_stage(run):
 
 def seconds_text(seconds):
     """A time in a fitting unit."""
-    return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
+    for unit in ("s", "ms", "µs"):
+        if float(f"{SCALE[unit] * seconds:.3g}") >= 1:
+            break
+    return f"{SCALE[unit] * seconds:.3g} {unit}"
 
 
 def machine_text(recording):

@@ -13,11 +13,12 @@ ROOT = pathlib.Path(sys.argv[1])
 HTML = pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(ROOT / "docs"))
 
-import figures  # noqa: E402 (the module lies in docs)
+import figures  # noqa: E402 (the modules lie in docs)
+import machines  # noqa: E402
+import make_book  # noqa: E402
 import plots  # noqa: E402
 import stages  # noqa: E402
 
-NOT_RECORDED = "Not yet recorded on a GPU."
 SECTIONS = ["The idea", "The transformation", "The work", "Correctness", "The cost", "Try it"]
 
 
@@ -43,6 +44,8 @@ class Page(html.parser.HTMLParser):
 
 PAGES = {path.name: Page(path) for path in HTML.glob("*.html")}
 LABELS = stages.labels_on_main_page(ROOT)
+RESULTS = figures.Results(ROOT / "docs" / "results")
+WORKLOADS = stages.in_reading_order(ROOT, stages.find_stages(ROOT))
 STAGES = sorted(ROOT.glob("stages/*/[0-9][0-9]_*"),
                 key=lambda stage: (LABELS.index(stage.parent.name), stage.name))
 
@@ -86,8 +89,8 @@ def incomplete_pages():
             yield f"{directory.name}: the sections are {found}"
         if not directory.name.startswith("00_") and 'class="added"' not in text:
             yield f"{directory.name}: no diff"
-        if ('class="figures"' in text) == (NOT_RECORDED in text):
-            yield f"{directory.name}: either there are recorded figures, or it says '{NOT_RECORDED}'"
+        if 'class="figures"' not in text and directory.name != "00_original":
+            yield f"{directory.name}: no time of it is recorded on any machine"
         source = HTML / f"{directory.parent.name}_{directory.name}_source.html"
         if source.name not in text or "solve" not in source.read_text():
             yield f"{directory.name}: no source"
@@ -95,22 +98,22 @@ def incomplete_pages():
 
 def stages_of_plot(kind, words):
     """The stages that a plot must show, or of a roofline the workloads."""
-    results = figures.Results(ROOT / "docs" / "results")
     if kind == "roofline":
-        return {run["workload"] for recording in results.machines[words[0]]
+        return {run["workload"] for recording in RESULTS.machines[words[0]]
                 for run in recording["runs"] if run["precision"] == words[1]}
-    runs = ([run for run, _ in results.runs(*words)] if kind == "ladder" else
-            [run for run in results.sweep(*words[:2])["runs"] if run["precision"] == words[2]])
+    runs = ([run for run, _ in RESULTS.runs(*words)] if kind == "ladder" else
+            [run for run in RESULTS.sweep(*words[:2])["runs"] if run["precision"] == words[2]])
     return {record["stage"] for run in runs for record in run["records"] if "seconds" in record}
 
 
 def incomplete_plots():
     """Plots that a page asks for and that are not there, or lack words, a stage or the page's colours."""
-    asked = list(plots.requests(ROOT))
-    if not any(kind == "ladder" for _, _, kind, _ in asked):
-        yield "no page asks for a ladder"
+    texts = make_book.page_texts(ROOT, WORKLOADS, RESULTS)
+    asked = list(plots.requests(texts))
+    for kind in {"ladder", "scaling", "crossover", "roofline"} - {kind for _, _, kind, _ in asked}:
+        yield f"no page asks for a {kind}"
     for page, file, kind, words in asked:
-        label = re.search(r"\{#(\w+)\}", page.read_text())[1]
+        label = re.search(r"\{#(\w+)\}", texts[page])[1]
         text = (HTML / f"{label}.html").read_text()
         name = re.escape(file.removesuffix(".html"))
         drawings = re.findall(rf'<svg class="(\w+)"[^>]*role="img" aria-label="([^"]+)">'
@@ -156,7 +159,8 @@ def small_repository():
                               ("m/w.json", about | {"runs": [run_of(1, 2, 0.5)]}),
                               ("m/w_more.json", about | {"revision": "def", "runs": [
                                   run_of(1, 3, 7, names=("00_a", "02_c"))]}),
-                              ("m/w_over_n.json", about | sweep)):
+                              ("m/w_over_n.json", about | sweep),
+                              ("m/w_over_threads.json", about | sweep | {"sweep": "threads"})):
             (root / path).write_text(json.dumps(content))
         yield stages.find_stages(root), figures.Results(root)
 
@@ -167,7 +171,11 @@ def wrong_plots():
         ladder = plots.ladder(["m", "w", "d", "f64"], *known)
         crossover = plots.crossover(["m", "w_over_n", "f64", "00_a", "01_b"], *known)
         roofline = plots.roofline(["m", "f64"], *known)
-    drawn = ladder_svg, crossover_svg, roofline_svg = tuple(map(plots.figure_html, (ladder, crossover, roofline), "abc"))
+        threads = plots.scaling(["m", "w_over_threads", "f64"], *known)
+        size = plots.scaling(["m", "w_over_n", "f64"], *known)
+    all_plots = ladder, crossover, roofline, threads, size
+    drawn = ladder_svg, crossover_svg, roofline_svg, threads_svg, size_svg = tuple(
+        map(plots.figure_html, all_plots, "abcde"))
     for text, words in (
             (ladder.alternative, "00_a 2 s on the CPU, 01_b 500 ms on the GPU, 02_c 7 s on"),
             (ladder.alternative, "by hand: 90 s"),
@@ -177,15 +185,23 @@ def wrong_plots():
             (crossover.alternative, "00_a from 1 ms at 1 to 100 ms at 100"),
             (crossover.alternative, "cross at n ≈ 10."),
             (crossover.caption, "f64, m = 3. G"),
+            (size.alternative, "The time of w over n, f64, both on logarithmic scales: 00_a from 1 ms at 1"),
+            (size.caption, "w over n, f64, m = 3. G"),
+            (threads.alternative, "Efficiency of the most threads: 00_a 0 %, 01_b 1 %."),
+            (threads.caption, "w over threads, f64, d. G"), (threads.caption, "Dashed: "),
             (roofline.alternative, "multiply-adds 10 GFLOP/s, tensor cores 20 TFLOP/s"),
             (roofline.alternative, "w d with 01_b at 10 operations a byte and 2 GFLOP/s."),
             (roofline.caption, "Points: revisions abc, def."),
             *((roofline_svg, f">{text}<") for text in ("w", "multiply-adds: 10 GFLOP/s")),
             *((ladder_svg, f">{text}<") for text in ("2 s", "500 ms", "02_c", "CPU", "GPU", "by hand: 90 s")),
-            *((crossover_svg, f">{text}<") for text in ("n ≈ 10", "00_a", "01_b"))):
+            *((crossover_svg, f">{text}<") for text in ("n ≈ 10", "00_a", "01_b")),
+            *((svg, f">{text}<") for svg in (threads_svg, size_svg) for text in ("00_a", "01_b")),
+            (size_svg, ">n<"), (threads_svg, ">threads<")):
         if words not in text:
             yield f"'{words}' is not in '{text[:200]}'"
-    if tuple(map(plots.figure_html, (ladder, crossover, roofline), "abc")) != drawn:
+    if threads_svg.count("stroke-dasharray") != 2 * 2 + size_svg.count("stroke-dasharray"):
+        yield "threads are not drawn beside what they could make"
+    if tuple(map(plots.figure_html, all_plots, "abcde")) != drawn:
         yield "a plot is drawn differently the second time"
 
 
@@ -211,7 +227,8 @@ def plots_of_nothing():
                 (plots.ladder, "m v d f64", workloads), (plots.ladder, "m w d f64", stages_gone),
                 (plots.roofline, "m", workloads), (plots.roofline, "m f32", workloads),
                 (plots.roofline, "k f64", workloads),
-                (plots.crossover, "m w f64 00_a 01_b", workloads),
+                (plots.scaling, "m w f64", workloads), (plots.scaling, "m w_over_n f32", workloads),
+                (plots.scaling, "m w_over_n", workloads), (plots.crossover, "m w f64 00_a 01_b", workloads),
                 (plots.crossover, "m w_over_n f32 00_a 01_b", workloads),
                 (plots.crossover, "m w_over_n f64 00_a 02_c", workloads),
                 (plots.crossover, "m w_over_n f64 00_a 00_a", workloads),
@@ -231,6 +248,10 @@ def missing_from_sidebar():
     places = [tree.find(page) for page in pages]
     if -1 in places:
         yield f"{pages[places.index(-1)]} is not in the sidebar"
+    of_machines = (HTML / f"{machines.CHAPTER}.js").read_text()
+    for machine in machines.machines(RESULTS):
+        if f'"{machines.label_of(machine)}.html"' not in of_machines:
+            yield f"{machine} is not in the sidebar"
     if places != sorted(places):
         yield "the stages are not in order"
 
@@ -253,7 +274,8 @@ def unreached_pages():
         page = match and match[1]
     wanted = ["index.html"]
     for label in LABELS:
-        wanted.append(f"{label}.html")
+        wanted += [f"{page}.html" for page in (machines.pages(ROOT, WORKLOADS, RESULTS) if label == machines.CHAPTER
+                                               else [label])]
         wanted += [f"{label}_{directory.name}.html" for directory in STAGES
                    if directory.parent.name == label]
     if order != wanted:
