@@ -53,13 +53,13 @@ def title_of(recordings):
     return f"{machine['cpu']}, {machine['cores']} cores"
 
 
-def table(head, rows):
+def table(head, rows, kind="figures"):
     """A table; cells are text, or HTML where they begin with a tag."""
     def row(cells, tag):
         return "<tr>" + "".join(f"<{tag}>{cell if cell.startswith('<') else html.escape(cell)}</{tag}>"
                                 for cell in cells) + "</tr>"
 
-    return ('<div class="figures"><table class="markdownTable">' + row(head, "th")
+    return (f'<div class="{kind}"><table class="markdownTable">' + row(head, "th")
             + "".join(row(cells, "td") for cells in rows) + "</table></div>\n")
 
 
@@ -114,10 +114,12 @@ def recordings_html(recordings):
         if "sweep" in recording:
             values = dict.fromkeys(f"{run['value']:g}" for run in runs)
             what += f"{', ' if what else ''}{plots.parameter_text(recording)} = {', '.join(values)}"
-        rows.append([f"<code>{recording['name']}</code>", what, ", ".join(dict.fromkeys(run["precision"] for run in runs)),
-                     str(len(records)), str(len(records[0]["repeats"])) if records else "",
+        precisions = dict.fromkeys(run["precision"] for run in runs)
+        rows.append([f"<code>{recording['name']}</code>", what, ", ".join(precisions), str(len(records)),
+                     str(len(records[0]["repeats"])) if records else "",
                      minute_text(recording), recording["revision"]])
-    return table(["recording", "problems", "precision", "programs timed", "repeats", "date (UTC)", "revision"], rows)
+    return table(["recording", "problems", "precision", "programs", "repeats", "date (UTC)", "revision"], rows,
+                 "figures map")
 
 
 # --- The page of a machine

@@ -19,6 +19,7 @@ import make_book  # noqa: E402
 import plots  # noqa: E402
 import stages  # noqa: E402
 
+UNRECORDED = ["durbin_levinson_batched/00_original"]  # for want of a machine so far
 SECTIONS = ["The idea", "The transformation", "The work", "Correctness", "The cost", "Try it"]
 
 
@@ -89,8 +90,8 @@ def incomplete_pages():
             yield f"{directory.name}: the sections are {found}"
         if not directory.name.startswith("00_") and 'class="added"' not in text:
             yield f"{directory.name}: no diff"
-        if 'class="figures"' not in text and directory.name != "00_original":
-            yield f"{directory.name}: no time of it is recorded on any machine"
+        if ('class="figures"' in text) == (f"{directory.parent.name}/{directory.name}" in UNRECORDED):
+            yield f"{directory.name}: every stage needs a recorded time, but for those in UNRECORDED"
         source = HTML / f"{directory.parent.name}_{directory.name}_source.html"
         if source.name not in text or "solve" not in source.read_text():
             yield f"{directory.name}: no source"
@@ -216,6 +217,45 @@ def confused_runs():
         except figures.UnknownKey as error:
             if "both 01_b and 02_c" not in str(error):
                 yield f"it says '{error}'"
+
+
+def outdated_times():
+    """Times of an older recording where a newer one has the stage, and data sets that are shown twice."""
+    with small_repository() as (workloads, results):
+        for recording, date in zip(results.machines["m"], ("2026-01-02", "2026-02-03")):
+            recording["date"] = date
+        for stage, expected in (("00_a", 3), ("01_b", 0.5), ("02_c", 7)):
+            if results.value(f"m w d f64 {stage} seconds") != expected:
+                yield f"the newest time of {stage} is {results.value(f'm w d f64 {stage} seconds')}"
+        found = re.findall(r"<td>([^<]* m?s|)</td>", make_book.stages_html(workloads["w"], results))
+        if found[1:] != ["3 s", "500 ms", "7 s", ""]:  # behind the lines that stage zero does not change
+            yield f"the map holds {found}"
+    for name in WORKLOADS:
+        columns = re.findall(r"<th>(\w+)<br\s*/?><small>([\w-]+)</small>", (HTML / f"{name}.html").read_text())
+        if not columns or len(set(columns)) < len(columns):
+            yield f"the map of {name} has the columns {columns}"
+
+
+def missing_results():
+    """Recordings that are not on the page of their machine."""
+    for machine in machines.machines(RESULTS):
+        text = (HTML / f"{machines.label_of(machine)}.html").read_text()
+        if machine not in (HTML / f"{machines.CHAPTER}.html").read_text().replace("_", "-"):
+            yield f"the chapter does not lead to {machine}"
+        for recording in machines.recordings_of(RESULTS, machine):
+            wanted = [f"<code>{recording['name']}</code>", recording["revision"], recording["date"][:10],
+                      plots.rate_text(recording["ceilings"]["flops_f64"])]
+            if "gpu" in recording["ceilings"]:
+                wanted += [recording["ceilings"]["gpu"]["driver"],
+                           plots.bandwidth_text(recording["ceilings"]["gpu"]["copy_bytes_per_second"])]
+            for run in filter(figures.timed, recording["runs"]):
+                problem = f"{run['workload']}.{run['dataset']}.{run['precision']}"
+                wanted.append(f'"scaling.{machine}.{recording["name"]}.{run["precision"]}.' if "sweep" in recording else
+                              f'"ladder.{machine}.{problem}.' if len(machines.timed_stages(
+                                  RESULTS, machine, *problem.split("."))) > 1 else
+                              f"{run['dataset']}, {run['precision']}: ")
+                wanted.append(f'"roofline.{machine}.{run["precision"]}.')
+            yield from (f"{machine} lacks {words}" for words in wanted if words not in text)
 
 
 def plots_of_nothing():
@@ -380,6 +420,8 @@ CHECKS = [
     ("every plot is complete", incomplete_plots),
     ("plots show what is recorded", wrong_plots),
     ("plots of what is not recorded are refused", plots_of_nothing),
+    ("the newest recording counts, once", outdated_times),
+    ("the pages of machines show every recording", missing_results),
     ("the sidebar lists the stages in order", missing_from_sidebar),
     ("every stage is in the index of transformations", missing_from_index),
     ("previous and next walk the whole book", unreached_pages),
