@@ -5,9 +5,10 @@ A number in a page is followed by an HTML comment that says where it comes from:
     1.16 s<!-- MACHINE WORKLOAD DATASET PRECISION STAGE seconds -->
     2.02 ×<!-- MACHINE WORKLOAD DATASET PRECISION STAGE/STAGE speedup -->
 
-The last word is one of seconds, memory, error, of_limit, of_copy, phase:NAME (of one stage), speedup
-and efficiency (of two: the first one's time over the second one's). For a run of a sweep, WORKLOAD is the
-recording's name and DATASET the value of the parameter, as in
+The last word is one of seconds, memory, error, of_limit, of_copy, phase:NAME, copy_seconds and times_copy (of
+one stage; a copy of what the problem has to read and write, by the same clock, and the stage's time over that),
+speedup and efficiency (of two: the first one's time over the second one's). For a run of a sweep, WORKLOAD is
+the recording's name and DATASET the value of the parameter, as in
 `MACHINE local_volatility_over_outer 64 f64 07_interleaved seconds`. `MACHINE ceilings NAME` is a ceiling
 of the processor, `MACHINE ceilings gpu NAME` one of the GPU; with `MACHINE WORKLOAD ceilings` it is the
 one that was measured when that workload was recorded. `<!-- model -->` marks a number that is derived on
@@ -49,7 +50,10 @@ class Results:
                 self.machines.setdefault(path.parent.name, []).append(recording)
 
     def runs(self, machine, workload, dataset, precision):
-        """The runs of one problem, each with the recording that holds it, the newest first."""
+        """The runs of one problem, each with the recording that holds it, the newest revision's first.
+
+        Of those of one revision, which were made in one session, the one with most repeats goes first.
+        """
         sweep = self.sweeps.get((machine, workload))
 
         def solves(run):
@@ -60,7 +64,12 @@ class Results:
                  for run in recording["runs"] if solves(run)]
         if not found:
             raise UnknownKey(f"no run of {workload} {dataset} {precision} on {machine} is recorded")
-        return sorted(found, key=lambda run: run[1].get("date", ""), reverse=True)
+        newest = {}  # the last date of each revision
+        for _, recording in found:
+            revision, date = recording.get("revision"), recording.get("date", "")
+            newest[revision] = max(date, newest.get(revision, ""))
+        return sorted(found, key=lambda run: (newest[run[1].get("revision")], repeats(run[0]),
+                                              run[1].get("date", "")), reverse=True)
 
     def problems(self, workload, machine):
         """The data sets and precisions of a workload that are recorded on a machine, the smallest first."""
@@ -115,6 +124,11 @@ class Results:
                          f"no recorded run holds both {' and '.join(stages)}")
 
 
+def repeats(run):
+    """How often the stages of a run were timed."""
+    return max((len(record.get("repeats", [])) for record in run["records"]), default=0)
+
+
 def timed(run):
     """The records of a run that hold times."""
     return [record for record in run["records"] if "seconds" in record]
@@ -161,6 +175,11 @@ def figure(name, records):
         return record["memory"]["peak_bytes"]
     if name in ("error", "of_limit", "of_copy") and name in record:
         return record[name]
+    if name == "times_copy":
+        return record["seconds"]["median"] / figure("copy_seconds", records)
+    copies = [repeat["copy_seconds"] for repeat in record["repeats"] if "copy_seconds" in repeat]
+    if name == "copy_seconds" and copies:
+        return statistics.median(copies)
     phase = name.removeprefix("phase:")
     times = [repeat["phases"][phase] for repeat in record["repeats"] if phase in repeat["phases"]]
     if phase == name or not times:

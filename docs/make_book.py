@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 
+import diagrams
 import figures
 import machines
 import plots
@@ -281,6 +282,7 @@ def main(root, output, stamp, depfile, version):
     generate(root, workloads, results, generated)
     machines.write(root, workloads, results, generated)
     plots.write(page_texts(root, workloads, results), workloads, results, generated)
+    diagrams.write(root, workloads, results, generated)
     write_doxyfile(root, work, generated, version)
     write_layout(work)
     write_header(work)

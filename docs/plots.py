@@ -31,7 +31,8 @@ REQUEST = re.compile(r"\\htmlinclude ((ladder|scaling|crossover|roofline)\.(\S+)
 
 # What matplotlib draws in these colours gets those of the page, which change with its mode.
 INK = "#010100"
-COLOURS = ["#010101", "#010102", "#010103", "#010104"]
+COLOURS = ["#010101", "#010102", "#010103", "#010104", "#010105", "#010106"]
+MARKERS = "os^DvP"
 OF_PAGE = {INK: "currentColor"} | {
     colour: f"var(--plot-{i})" for i, colour in enumerate(COLOURS, 1)}
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "staircase", "font.size": 11, "axes.linewidth": 0.8,
@@ -205,7 +206,7 @@ def sweep_caption(sweep, precision):
 
 def draw_curves(axes, parameter, curves, legend):
     """A curve a stage, both axes logarithmic."""
-    for (stage, curve), colour, marker in zip(curves.items(), COLOURS, "os^D"):
+    for (stage, curve), colour, marker in zip(curves.items(), COLOURS, MARKERS):
         axes.plot(*zip(*curve), color=colour, marker=marker, label=stage)
     values = sorted({x for curve in curves.values() for x, _ in curve})
     times = [y for curve in curves.values() for _, y in curve]
@@ -343,7 +344,7 @@ def point_of(record):
 def draw_roofline(axes, bandwidth, rates, fastest):
     """The roofs, and the points of each workload below them."""
     workloads = dict.fromkeys(workload for workload, _ in fastest)
-    for workload, colour, marker in zip(workloads, COLOURS, "os^D"):
+    for workload, colour, marker in zip(workloads, COLOURS, MARKERS):
         points = [point_of(record) for (name, _), record in fastest.items() if name == workload]
         axes.plot(*zip(*points), color=colour, marker=marker, linestyle="none", label=workload)
     intensities, speeds = zip(*map(point_of, fastest.values()))
@@ -406,6 +407,23 @@ def scale_values(axes, text_of):
     axes.set_axisbelow(True)
 
 
+def element(figure, name, width, title, alternative):
+    """A figure of matplotlib's as an element of a page, in the page's colours."""
+    text = io.StringIO()
+    figure.savefig(text, format="svg", transparent=True,
+                   metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    _, _, drawing = text.getvalue().partition("<svg")
+    drawing = re.sub(r"^[^>]*>|<style.*?</style>", "", drawing, flags=re.DOTALL)
+    drawing = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}.{width}.", drawing)
+    drawing = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font-size: \1", drawing)
+    for colour, of_page in OF_PAGE.items():
+        drawing = drawing.replace(colour, of_page)
+    return (f'<svg class="{width}" viewBox="0 0 {72 * figure.get_figwidth():.0f} '
+            f'{72 * figure.get_figheight():.0f}" role="img" '
+            f'aria-label="{html.escape(alternative)}"><title>{html.escape(title)}</title>'
+            f"{drawing}")
+
+
 def svg(plot, name, width):
     """A plot as an element of a page."""
     with matplotlib.rc_context(STYLE):
@@ -413,25 +431,18 @@ def svg(plot, name, width):
         axes = figure.add_subplot()
         plot.draw(axes, width)
         scale_values(axes, plot.value_text)
-        text = io.StringIO()
-        figure.savefig(text, format="svg", transparent=True,
-                       metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    _, _, drawing = text.getvalue().partition("<svg")
-    drawing = re.sub(r"^[^>]*>|<style.*?</style>", "", drawing, flags=re.DOTALL)
-    drawing = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}.{width}.", drawing)
-    drawing = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font-size: \1", drawing)
-    for colour, of_page in OF_PAGE.items():
-        drawing = drawing.replace(colour, of_page)
-    return (f'<svg class="{width}" viewBox="0 0 {WIDTHS[width]} {HEIGHT}" role="img" '
-            f'aria-label="{html.escape(plot.alternative)}"><title>{html.escape(plot.title)}</title>'
-            f"{drawing}")
+        return element(figure, name, width, plot.title, plot.alternative)
+
+
+def with_caption(drawings, caption, kind="plot"):
+    """What is drawn in both widths, above its caption."""
+    return (f'<figure class="{kind}">{"".join(drawings)}<figcaption class="caption">'
+            f"{html.escape(caption)}</figcaption></figure>\n")
 
 
 def figure_html(plot, name):
     """A plot in both widths with its caption."""
-    drawings = "".join(svg(plot, name, width) for width in WIDTHS)
-    return (f'<figure class="plot">{drawings}<figcaption class="caption">'
-            f"{html.escape(plot.caption)}</figcaption></figure>\n")
+    return with_caption([svg(plot, name, width) for width in WIDTHS], plot.caption)
 
 
 def requests(texts):

@@ -19,10 +19,11 @@ WITH_FORMULAS = "local_volatility.html"
 LEAST_CONTRAST = 4.5  # WCAG 2, level AA
 PATIENCE = 60  # seconds for the slowest answer of the browser
 
-CHECKS = ERRORS, MATHS, WIDE, ALTERNATIVE, PALE, TOGGLE, ORDER, CAUGHT = (
+CHECKS = ERRORS, MATHS, WIDE, ALTERNATIVE, CROWDED, PALE, TOGGLE, ORDER, CAUGHT = (
     "no page has an error or a request that fails", "every formula is typeset",
     "no page scrolls sideways", "every image has an alternative text",
-    "text stands out in light and in dark mode", "the dark mode can be switched on and off",
+    "words in diagrams have room and can be read", "text stands out in light and in dark mode",
+    "the dark mode can be switched on and off",
     "clicks on «next» lead from the first page to the last",
     "planted mistakes are caught")
 
@@ -31,7 +32,10 @@ MISTAKES = [
     (ERRORS, "<script>console.error('planted')</script>"), (ERRORS, "<script>planted()</script>"),
     (ERRORS, "<img src='planted.png' alt='planted'>"), (MATHS, r"<p>\(\planted\)</p>"),
     (MATHS, r"<p>\(planted</p>"), (WIDE, "<p style='min-width: 3000px'>planted</p>"),
-    (ALTERNATIVE, "<img src='doxygen.svg'>"), (PALE, "<p style='color: #888'>planted</p>")]
+    (ALTERNATIVE, "<img src='doxygen.svg'>"), (PALE, "<p style='color: #888'>planted</p>"),
+    *((CROWDED, f"<figure class='diagram'><svg viewBox='0 0 99 99' width='99'>{words}</svg></figure>") for words in (
+        "<text y='50'>planted</text><text y='52'>planted</text>", "<text x='80' y='50'>planted</text>",
+        "<text y='50' style='font-size: 9px'>planted</text>"))]
 
 # Defines what the checks below call, in every page, before the page's own scripts run.
 HELPERS = r"""
@@ -105,6 +109,26 @@ function withoutAlternative() {
     .concat(drawings.filter(drawing => !drawing.closest("[aria-hidden=true]") &&
       !(drawing.getAttribute("aria-label") || drawing.textContent).trim()))
     .map(image => `${nameOf(image)} ${image.getAttribute("src") || ""}`);
+}
+
+// Words in diagrams that meet others, stick out, or are smaller than any reader should have to read.
+function crowded() {
+  const problems = [];
+  for (const drawing of document.querySelectorAll(".diagram svg")) {
+    if (!drawing.checkVisibility()) continue;
+    const room = drawing.getBoundingClientRect();
+    const words = [...drawing.querySelectorAll("text")].map(text => ({ text, box: text.getBoundingClientRect() }));
+    for (const [i, { text, box }] of words.entries()) {
+      const size = parseFloat(getComputedStyle(text).fontSize) * room.width / drawing.viewBox.baseVal.width;
+      if (size < 9.4) problems.push(`${size.toFixed(1)} px: ${nameOf(text)}`);
+      if (box.left < room.left - 1 || box.right > room.right + 1) problems.push(`sticks out: ${nameOf(text)}`);
+      for (const other of words.slice(0, i))
+        if (Math.min(box.right, other.box.right) - Math.max(box.left, other.box.left) > 1 &&
+            Math.min(box.bottom, other.box.bottom) - Math.max(box.top, other.box.top) > 3)
+          problems.push(`${nameOf(text)} meets ${nameOf(other.text)}`);
+    }
+  }
+  return problems;
 }
 
 function parsed(color) {
@@ -190,7 +214,7 @@ function goOn() {
   return "";
 }
 
-return { tooWide, untypeset, withoutAlternative, paleInBothModes, pageIsDark, toggle, goOn };
+return { tooWide, untypeset, withoutAlternative, crowded, paleInBothModes, pageIsDark, toggle, goOn };
 })();
 """
 
@@ -319,7 +343,7 @@ class Visit:
         """Checks the page that is open."""
         name = self.browser.evaluate("document.documentURI").rpartition("/")[2].partition("#")[0]
         self.visited.append(name)
-        checks = {MATHS: "book.untypeset()", WIDE: f"book.tooWide({width})"}
+        checks = {MATHS: "book.untypeset()", WIDE: f"book.tooWide({width})", CROWDED: "book.crowded()"}
         if kind == "desktop":
             checks |= {ALTERNATIVE: "book.withoutAlternative()", PALE: f"book.paleInBothModes({LEAST_CONTRAST})"}
         for check, script in checks.items():

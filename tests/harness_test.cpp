@@ -263,6 +263,21 @@ TEST(Memory, IsNeededOnTheDeviceAndForInputAndSolutionOnTheHost) {
                  {"needs 1000000000000000000 bytes of the host's memory", "bytes are available"});
 }
 
+TEST(Record, HoldsTheTimeOfACopyWhereThereIsAGpuWithRoomForIt) {
+  const auto repeat = [](double compulsory) {
+    const ProcessResult result = captured({"--json", "-"}, [&](int argc, char** argv) {
+      auto program = on_device(0, 8000, compulsory);
+      program.device_name = [] { return "toy"; };
+      program.tolerance = [](Precision) { return Tolerance{}; };
+      program.seconds_to_copy = [](double bytes) { return bytes / 1000; };
+      return run_program(argc, argv, program);
+    });
+    return json::parse(result.out).at("repeats").at(0);
+  };
+  EXPECT_EQ(repeat(800).at("copy_seconds"), 0.8);
+  EXPECT_FALSE(repeat(4008).contains("copy_seconds"));
+}
+
 TEST(Memory, IsNotTakenByAFileThatDoesNotFit) {
   const Directory directory;
   const auto header = [](std::size_t elements) {

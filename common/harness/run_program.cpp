@@ -18,11 +18,12 @@
 namespace staircase {
 namespace {
 
-/// One timed solve.
+/// One timed solve, and on a GPU a copy of what the problem has to read and write.
 struct Repeat {
   double seconds;
   std::vector<PhaseTotal> phases;
   std::string remark;
+  std::optional<double> copy_seconds;
 };
 
 /// The time of a solve by which stages are compared.
@@ -66,6 +67,14 @@ void check_finite(const NpyArray& solution) {
       solution.values);
 }
 
+/// How long the GPU takes to read and write once what any stage has to read and write.
+std::optional<double> copy_seconds(const StageProgram& program, Precision precision) {
+  if (!program.seconds_to_copy) return {};
+  const double bytes = program.work(precision).bytes;
+  if (bytes > program.device_memory() / 2) return {};
+  return program.seconds_to_copy(bytes);
+}
+
 /// The first elements of a solution, as text.
 std::string beginning(const NpyArray& solution) {
   return std::visit(
@@ -96,6 +105,7 @@ Json record(const StageProgram& program, const std::string& dataset, const Stage
     Json phases = Json::object();
     for (const auto& phase : repeat.phases) phases[phase.name] = phase.seconds;
     repeats_json.push_back({{"seconds", repeat.seconds}, {"phases", phases}});
+    if (repeat.copy_seconds) repeats_json.back()["copy_seconds"] = *repeat.copy_seconds;
     if (!repeat.remark.empty()) repeats_json.back()["remark"] = repeat.remark;
   }
   const std::string input = std::filesystem::path(options.input).filename();
@@ -189,7 +199,9 @@ void run(int argc, char** argv, const StageProgram& program) {
     const double seconds = timeline.now();
     if (program.check_solution) program.check_solution(solution);
     check_finite(solution);
-    if (r >= 0) repeats.push_back({seconds, timeline.totals(), timeline.remark()});
+    if (r >= 0)
+      repeats.push_back({seconds, timeline.totals(), timeline.remark(),
+                         copy_seconds(program, precision)});
   }
 
   std::vector<double> samples;

@@ -240,7 +240,8 @@ def durbin_levinson(stage):
         graph.sum(".*", "global_stores", "sectors") == halved.sum(".*", "global_stores", "sectors") + graphs)
     for number, name in (("08", "08_persistent"), ("09", "09_schur")):
         yield from stays_in_registers(stage, number, name, n)
-    yield from meets_rarely(stage, n)
+    yield from meets_rarely(stage, "10_blocked_schur", n)
+    yield from meets_rarely(stage, "11_paired_steps", n)
 
 
 def stays_in_registers(stage, number, name, n):
@@ -257,25 +258,25 @@ def stays_in_registers(stage, number, name, n):
         few.sectors() <= 1.1 * moved * n * few.bytes_of_number / 32 + 40)
 
 
-def meets_rarely(stage, n):
-    """Yields what 10 promises: 64 steps a launch, whose warps read 128 pairs to keep 64. Sectors are the least
-    that hold what is read and written: lanes have four pairs each, and reach for one at a time."""
-    blocked = stage("10_blocked_schur")
+def meets_rarely(stage, name, n):
+    """Yields what 10 and 11 promise: 64 steps a launch, whose warps read 128 pairs to keep 64. Sectors are the
+    least that hold what is read and written: lanes have four pairs each, and reach for one at a time."""
+    number, blocked = name[:2], stage(name)
     launches = -(-n // 64)
-    yield "10 launches a kernel for 64 steps, and two besides", (
+    yield f"{number} launches a kernel for 64 steps, and two besides", (
         blocked.launches() == launches + 2 and blocked.sum("advance", "launches") == launches)
-    yield "10 waits once a block and launch, and nowhere else", (
+    yield f"{number} waits once a block and launch, and nowhere else", (
         blocked.sum(".*", "block_barriers") == blocked.sum("advance", "blocks"))
     pair = 2 * blocked.bytes_of_number / 32  # sectors
     # The first warp has nothing on its left; a warp of each block reads 64 leading pairs.
     numbers = launches * (2 * n - n % 64) + 64 * blocked.sum("advance", "blocks")
     read, written = (blocked.sum("advance", group, "ideal_sectors")
                      for group in ("global_loads", "global_stores"))
-    yield "10 reads pairs twice and the leading ones for each block", (
+    yield f"{number} reads pairs twice and the leading ones for each block", (
         0.95 * numbers * pair <= read <= 1.05 * numbers * pair)
-    yield "10 writes pairs once a launch", (
+    yield f"{number} writes pairs once a launch", (
         launches * n * pair <= written <= 1.05 * (launches + 0.5) * n * pair)
-    yield "10 has no bank conflicts", blocked.shared_over_ideal(".*") <= 1.01
+    yield f"{number} has no bank conflicts", blocked.shared_over_ideal(".*") <= 1.01
 
 
 def durbin_levinson_batched(stage):

@@ -6,6 +6,7 @@
 #include <cuda_runtime.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -116,5 +117,17 @@ class DeviceArray {
   T* data_ = nullptr;
   std::array<std::size_t, rank> extents_;
 };
+
+/// Seconds by the host's clock until a copy within device memory that reads and writes `bytes` in
+/// all is done. It has one launch and one wait in it, as a phase of a stage has.
+inline double seconds_to_copy(double bytes) {
+  const auto half = static_cast<std::size_t>(bytes / 2);
+  DeviceArray<unsigned char, 1> from(half), to(half);
+  check(cudaDeviceSynchronize());
+  const auto start = std::chrono::steady_clock::now();
+  check(cudaMemcpyAsync(to.view().data(), from.view().data(), half, cudaMemcpyDeviceToDevice));
+  check(cudaDeviceSynchronize());
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 }  // namespace staircase

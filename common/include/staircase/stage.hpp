@@ -79,6 +79,8 @@ struct StageProgram {
   std::function<double()> traffic;        ///< empty if the stage has no kernels
   std::function<void()> prepare_device;   ///< throws NotAvailable if it is not there
   std::function<double()> device_memory;  ///< bytes free on the device; empty on the processor
+  /// Seconds of a copy that reads and writes so many bytes in all; empty where there is no GPU.
+  std::function<double(double)> seconds_to_copy;
   std::function<std::string()> device_name;
   std::function<NpyArray(Precision, Timeline&)> solve;
 };
@@ -95,6 +97,7 @@ inline void set_device(StageProgram& program) {
   program.device = "cpu-device";
 #else
   program.device = "gpu";
+  program.seconds_to_copy = seconds_to_copy;
 #endif
   program.prepare_device = prepare_gpu;
   program.device_memory = available_gpu_memory;
@@ -187,6 +190,7 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
       .traffic = {},
       .prepare_device = {},
       .device_memory = {},
+      .seconds_to_copy = {},
       .device_name = {},
       .solve =
           [&](Precision precision, Timeline& timeline) {

@@ -9,6 +9,7 @@
 ///          left can do 64 steps without asking; what becomes of those is thrown away.
 /// Expect:  bound by the chain of a step within a warp, an eighth of a step with a barrier.
 /// Run:     ./climb durbin_levinson --stages 09,10
+/// Next:    11_paired_steps takes two coefficients from one division.
 
 #include "../durbin_levinson.hpp"
 

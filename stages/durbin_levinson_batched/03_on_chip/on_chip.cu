@@ -37,11 +37,11 @@ constexpr unsigned pitch = warp + 1;  // of a tile: columns and diagonals meet a
 constexpr unsigned order = 64;        // the highest that a thread has registers for
 constexpr unsigned kept = 16;         // reflection coefficients that wait to be written together
 
-constexpr unsigned team = 4;  // warps of a block that keep in step; fewer if systems are few
-
-/// Teams of a multiprocessor, for which the compiler leaves registers.
+/// Warps of a block, which keep in step; fewer if systems are few. The compiler leaves registers
+/// for two blocks a multiprocessor.
 template <typename T>
-constexpr unsigned resident = sizeof(T) == 8 ? 2 : 4;
+constexpr unsigned team = sizeof(T) == 8 ? 4 : 8;
+constexpr unsigned resident = 2;
 
 /// A number of each system of a warp.
 template <typename T>
@@ -164,7 +164,7 @@ __device__ float divide(float a, float b) { return __fdividef(a, b); }
 /// blockDim.y warps. They share nothing but instructions, of which the nearest caches hold a small
 /// part: the barrier keeps warps together, so that what one has fetched serves all.
 template <typename T>
-__global__ void __launch_bounds__(team* warp, resident<T>)
+__global__ void __launch_bounds__(team<T>* warp, resident)
     solve_in_registers(View<const T, 2> r, View<T, 3> solution) {
   extern __shared__ double memory[];
   const unsigned n = solution.extent(2), s = threadIdx.x;
@@ -283,7 +283,7 @@ void solve_low(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
   const std::size_t bytes_of_warp = rows_for(n) * sizeof(Row<T>);
   const auto that_fit = static_cast<unsigned>(shared_memory() / bytes_of_warp);
   const unsigned in_step =
-      std::clamp(std::min(warps / staircase::processors(), that_fit), 1u, team);
+      std::clamp(std::min(warps / staircase::processors(), that_fit), 1u, team<T>);
   const unsigned blocks = (warps - 1) / in_step + 1;
   const std::size_t bytes = in_step * bytes_of_warp;
   allow<T>(solve_in_registers<T>, bytes);

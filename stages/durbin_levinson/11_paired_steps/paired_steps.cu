@@ -1,0 +1,234 @@
+/// \file
+/// Stage 11, paired steps: two reflection coefficients for one division.
+///
+/// Changed: the warp that leads takes the next two coefficients from the two leading pairs at once,
+///          by one reciprocal, and puts its pairs through both steps without an exchange between.
+/// Legal:   the second coefficient is a quotient of polynomials in the four leading numbers; what a
+///          left neighbour has between the steps follows from what it had before them.
+/// Expect:  a chain of 100 cycles a step instead of 160.
+/// Run:     ./climb durbin_levinson --stages 10,11
+
+#include "../durbin_levinson.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <staircase/stage.hpp>
+#include <vector>
+
+namespace durbin_levinson {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::View;
+
+constexpr unsigned warp_size = 32, all_lanes = 0xFFFFFFFF;
+
+// [sizes]
+constexpr unsigned steps_of_launch = 64;
+constexpr unsigned held = 4;                 // pairs of a thread in registers
+constexpr unsigned span = warp_size * held;  // pairs of a warp, of which it throws away the first
+constexpr unsigned kept = span - steps_of_launch;
+constexpr unsigned led = steps_of_launch / warp_size;  // leading pairs of a thread
+constexpr unsigned most_warps = 16;                    // of a block
+static_assert(steps_of_launch % held == 0 && led == 2);
+// [sizes]
+
+/// The numbers that the arrays of solve() hold on the device.
+inline double reals(const Problem& problem) { return 7 * static_cast<double>(problem.n) + 1; }
+
+/// The numbers that the kernels read and write: a launch reads all pairs, some of them twice, and
+/// writes them.
+inline double traffic(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return 7 * n + (2.0 * span / kept + 2) * n * std::ceil(n / steps_of_launch);
+}
+
+// [quotient]
+/// t / q, given 1 / q, which is computed while others are waited for.
+template <typename T>
+__device__ T quotient(T t, T q, T reciprocal) {
+  const T x = t * reciprocal;
+  return fma(fma(-x, q, t), reciprocal, x);
+}
+// [quotient]
+
+// [pairs]
+/// Position i of the rows: y(i) and y(k - 1 - i) behind step k; a pair of Schur's sequence before.
+template <typename T>
+struct alignas(2 * sizeof(T)) Pair {
+  T y, z;
+};
+
+/// The pair at a position: left of all lies the 1 in front of y, beyond the end there is nothing.
+template <typename T>
+__device__ Pair<T> pair_at(View<const Pair<T>, 1> row, std::int64_t i) {
+  if (i < 0) return {static_cast<T>(i == -1 ? 1 : 0), 0};
+  return i < static_cast<std::int64_t>(row.extent(0)) ? row(i) : Pair<T>{0, 0};
+}
+
+/// A step for the pairs of a thread, of which the left neighbour is given.
+template <typename T, unsigned count>
+__device__ void step(T alpha, T left_y, T left_z, T (&y)[count], T (&z)[count]) {
+  for (unsigned m = count; m-- > 0;) {
+    y[m] += alpha * z[m];
+    z[m] = (m > 0 ? z[m - 1] : left_z) + alpha * (m > 0 ? y[m - 1] : left_y);
+  }
+}
+
+/// A step for the pairs of a thread, which asks the thread on its left.
+template <typename T, unsigned count>
+__device__ void step(T alpha, T (&y)[count], T (&z)[count]) {
+  const T left_y = __shfl_up_sync(all_lanes, y[count - 1], 1);
+  const T left_z = __shfl_up_sync(all_lanes, z[count - 1], 1);
+  step(alpha, left_y, left_z, y, z);
+}
+// [pairs]
+
+// [lead]
+/// The coefficients of the next two steps, which the leading pair and the one behind it determine.
+template <typename T>
+__device__ void two_alphas(const T (&y)[2], const T (&z)[2], T (&alpha)[2]) {
+  const T square = (z[0] - y[0]) * (z[0] + y[0]);  // z[0] times the z that leads the second step
+  const T reciprocal = 1 / (z[0] * square);
+  alpha[0] = quotient(-y[0], z[0], square * reciprocal);
+  alpha[1] = quotient(y[0] * z[1] - y[1] * z[0], square, z[0] * reciprocal);
+}
+
+/// Finds the reflection coefficients of the steps from k on; a warp calls it. The pairs at
+/// positions k, k + 1, ... go through the steps, each until it is the leading one.
+template <typename T>
+__device__ void lead(View<const Pair<T>, 1> row, unsigned k, T* alphas) {
+  const unsigned lane = threadIdx.x % warp_size;
+  T y[led], z[led];
+  for (unsigned m = 0; m < led; ++m) {
+    const Pair<T> pair = pair_at(row, k + lane * led + m);
+    y[m] = pair.y;
+    z[m] = pair.z;
+  }
+  for (unsigned leader = 0; leader < warp_size; ++leader) {
+    T lead_y[led], lead_z[led], left_y[led], left_z[led], alpha[led];
+    for (unsigned m = 0; m < led; ++m) {
+      lead_y[m] = __shfl_sync(all_lanes, y[m], leader);
+      lead_z[m] = __shfl_sync(all_lanes, z[m], leader);
+    }
+    for (unsigned m = 0; m < led; ++m) {
+      left_y[m] = __shfl_up_sync(all_lanes, y[m], 1);
+      left_z[m] = __shfl_up_sync(all_lanes, z[m], 1);
+    }
+    two_alphas(lead_y, lead_z, alpha);
+    for (unsigned m = 0; m < led; ++m) {
+      if (lane == 0) alphas[leader * led + m] = alpha[m];
+      step(alpha[m], left_y[1], left_z[1], y, z);
+      left_y[1] += alpha[m] * left_z[1];
+      left_z[1] = left_z[0] + alpha[m] * left_y[0];
+    }
+  }
+}
+// [lead]
+
+// [advance]
+/// Takes all pairs through the steps from k on, 64 or those that are left. Each warp has 128
+/// neighbours; with each step, one more on the left lacks what it needs. So it keeps the other 64.
+template <typename T>
+__global__ void __launch_bounds__(warp_size* most_warps)
+    advance(unsigned k, View<const Pair<T>, 1> from, View<Pair<T>, 1> to, View<T, 1> reflection) {
+  __shared__ T alphas[steps_of_launch];
+  const auto n = static_cast<std::int64_t>(from.extent(0));
+  const unsigned warp = (blockIdx.x * blockDim.x + threadIdx.x) / warp_size;
+  const unsigned lane = threadIdx.x % warp_size;
+  const std::int64_t first = std::int64_t{warp} * kept - steps_of_launch + lane * held;
+  T y[held], z[held];
+  for (unsigned m = 0; m < held; ++m) {
+    const Pair<T> pair = pair_at(from, first + m);
+    y[m] = pair.y;
+    z[m] = pair.z;
+  }
+  if (threadIdx.x < warp_size) lead(from, k, alphas);
+  __syncthreads();
+
+  const unsigned steps = min(steps_of_launch, static_cast<unsigned>(n) - k);
+  for (unsigned s = 0; s < steps; ++s) {
+    step(alphas[s], y, z);
+    // Schur's sequence ends at position k + s, where y has a new number.
+    const auto at = static_cast<unsigned>(k + s - first);
+    for (unsigned m = 0; m < held; ++m) y[m] = at == m ? alphas[s] : y[m];
+  }
+  for (unsigned m = 0; m < held; ++m)
+    if (lane * held >= steps_of_launch && first + m < n) to(first + m) = {y[m], z[m]};
+  if (blockIdx.x == 0)
+    for (unsigned s = threadIdx.x; s < steps; s += blockDim.x) reflection(k + s) = alphas[s];
+}
+// [advance]
+
+// [ends]
+/// What the steps begin with: the autocorrelations, from the second and from the first on.
+template <typename T>
+__global__ void begin(View<const T, 1> r, View<Pair<T>, 1> row) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < row.extent(0)) row(i) = {r(i + 1), r(i)};
+}
+
+/// What they end with.
+template <typename T>
+__global__ void end(View<const Pair<T>, 1> row, View<T, 1> y) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < row.extent(0)) y(i) = row(i).y;
+}
+// [ends]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  const auto n = static_cast<unsigned>(problem.n);
+
+  timeline.begin("allocate");
+  DeviceArray<T, 1> device_r(n + 1);
+  DeviceArray<Pair<T>, 2> device_rows(2, n);
+  DeviceArray<T, 2> device_solution(2, n);
+  Solution<T> solution(2, n);
+
+  timeline.begin("copy in");
+  const std::vector<T> host_r(problem.r.begin(), problem.r.end());
+  device_r.copy_from(host_r.data());
+
+  timeline.begin("kernels");
+  const View<const T, 1> r = device_r.view();
+  const View<Pair<T>, 2> rows = device_rows.view();
+  const View<T, 2> result = device_solution.view();
+  constexpr unsigned threads = 256;
+  begin<<<(n + threads - 1) / threads, threads>>>(r, rows.row(0));
+  check_launch();
+
+  // As few warps a block as keep all multiprocessors at work.
+  const unsigned warps = (n + kept - 1) / kept, processors = staircase::processors();
+  const unsigned of_block = std::min((warps + processors - 1) / processors, most_warps);
+  const unsigned blocks = (warps + of_block - 1) / of_block;
+  unsigned launches = 0;
+  for (unsigned k = 0; k < n; k += steps_of_launch, ++launches) {
+    advance<T><<<blocks, of_block * warp_size>>>(k, rows.row(launches % 2),
+                                                 rows.row((launches + 1) % 2), result.row(1));
+    check_launch();
+  }
+  end<T><<<(n + threads - 1) / threads, threads>>>(rows.row(launches % 2), result.row(0));
+  check_launch();
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  device_solution.copy_to(solution.data());
+  return solution;
+}
+// [solve]
+
+}  // namespace durbin_levinson
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, durbin_levinson::workload,
+                              {.title = "Paired steps",
+                               .idea = "Two coefficients for one division",
+                               .reals = durbin_levinson::reals,
+                               .traffic = durbin_levinson::traffic,
+                               .solve_f64 = durbin_levinson::solve<double>,
+                               .solve_f32 = durbin_levinson::solve<float>});
+}
