@@ -9,7 +9,7 @@ from plots import COLOURS, INK
 
 SMALL = 9.5  # pixels, the least that can be read on a phone
 SIZE = 10.5
-BLUE, ORANGE, GREEN, PURPLE = COLOURS
+BLUE, ORANGE, GREEN, PURPLE = COLOURS[:4]
 
 
 @dataclasses.dataclass

@@ -7,8 +7,8 @@ A number in a page is followed by an HTML comment that says where it comes from:
 
 The last word is one of seconds, memory, error, of_limit, of_copy, phase:NAME, copy_seconds and times_copy (of
 one stage; a copy of what the problem has to read and write, by the same clock, and the stage's time over that),
-speedup and efficiency (of two: the first one's time over the second one's). For a run of a sweep, which
-record_sweep.py writes, WORKLOAD is the recording's name and DATASET the value of the parameter, as in
+speedup and efficiency (of two: the first one's time over the second one's). For a run of a sweep, WORKLOAD is
+the recording's name and DATASET the value of the parameter, as in
 `MACHINE local_volatility_over_outer 64 f64 07_interleaved seconds`. `MACHINE ceilings NAME` is a ceiling
 of the processor, `MACHINE ceilings gpu NAME` one of the GPU; with `MACHINE WORKLOAD ceilings` it is the
 one that was measured when that workload was recorded. `<!-- model -->` marks a number that is derived on
@@ -43,14 +43,17 @@ class Results:
         self.machines = {}
         self.sweeps = {}  # by machine and name
         for path in sorted(pathlib.Path(directory).glob("*/*.json")):
-            recording = json.loads(path.read_text())
+            recording = json.loads(path.read_text()) | {"name": path.stem}
             if "sweep" in recording:
                 self.sweeps[path.parent.name, path.stem] = recording
             elif "runs" in recording:  # the counters of a profiler are another kind of recording
                 self.machines.setdefault(path.parent.name, []).append(recording)
 
     def runs(self, machine, workload, dataset, precision):
-        """The runs of one problem, each with the recording that holds it."""
+        """The runs of one problem, each with the recording that holds it, the newest revision's first.
+
+        Of those of one revision, which were made in one session, the one with most repeats goes first.
+        """
         sweep = self.sweeps.get((machine, workload))
 
         def solves(run):
@@ -61,7 +64,28 @@ class Results:
                  for run in recording["runs"] if solves(run)]
         if not found:
             raise UnknownKey(f"no run of {workload} {dataset} {precision} on {machine} is recorded")
-        return found
+        newest = {}  # the last date of each revision
+        for _, recording in found:
+            revision, date = recording.get("revision"), recording.get("date", "")
+            newest[revision] = max(date, newest.get(revision, ""))
+        return sorted(found, key=lambda run: (newest[run[1].get("revision")], repeats(run[0]),
+                                              run[1].get("date", "")), reverse=True)
+
+    def problems(self, workload, machine):
+        """The data sets and precisions of a workload that are recorded on a machine, the smallest first."""
+        work = {}
+        for recording in self.machines.get(machine, []):
+            for run in recording["runs"]:
+                for record in timed(run) if run["workload"] == workload else ():
+                    work[run["precision"] == "f32", record["modelled"]["flops"], run["dataset"]] = run["precision"]
+        return list(dict.fromkeys((dataset, precision) for (_, _, dataset), precision in sorted(work.items())))
+
+    def newest(self, machine, workload, dataset, precision, stage):
+        """The newest run of a problem that holds a stage's times, with its recording, or nothing."""
+        for run, recording in self.runs(machine, workload, dataset, precision):
+            if any(record["stage"] == stage for record in timed(run)):
+                return run, recording
+        return None
 
     def sweep(self, machine, name):
         """A recording over the values of a parameter."""
@@ -100,6 +124,16 @@ class Results:
                          f"no recorded run holds both {' and '.join(stages)}")
 
 
+def repeats(run):
+    """How often the stages of a run were timed."""
+    return max((len(record.get("repeats", [])) for record in run["records"]), default=0)
+
+
+def timed(run):
+    """The records of a run that hold times."""
+    return [record for record in run["records"] if "seconds" in record]
+
+
 def by_stage(run):
     """The records of a run, by stage."""
     return {record["stage"]: record for record in run["records"]}
@@ -107,7 +141,10 @@ def by_stage(run):
 
 def seconds_text(seconds):
     """A time in a fitting unit."""
-    return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
+    for unit in ("s", "ms", "µs"):
+        if float(f"{SCALE[unit] * seconds:.3g}") >= 1:
+            break
+    return f"{SCALE[unit] * seconds:.3g} {unit}"
 
 
 def machine_text(recording):

@@ -16,6 +16,7 @@ import sys
 
 import diagrams
 import figures
+import machines
 import plots
 import stages
 
@@ -79,63 +80,62 @@ def share_text(record, name):
     return f"{100 * record[name]:.3g} %" if name in record else ""
 
 
-def figures_rows(stage, results):
-    """Yields a table row a recorded run of a stage."""
-    for of_machine, recordings in results.machines.items():
-        for recording in recordings:
-            for run in recording["runs"]:
-                records = figures.by_stage(run)
-                if run["workload"] != stage.workload or "seconds" not in records.get(stage.name, {}):
-                    continue
-                record = records[stage.name]
-                ratio = {}
-                zero = next((name for name in records if name.startswith("00_")), None)
-                for name, other in (("zero", zero),
-                                    ("step", stage.before and stage.before.name)):
-                    if other != stage.name and "seconds" in records.get(other, {}):
-                        ratio[name] = f"{figures.figure('speedup', [records[other], record]):.2f}"
-                cells = (of_machine, run["dataset"], run["precision"],
-                         figures.seconds_text(record["seconds"]["median"]),
-                         spread_text(record), ratio.get("zero", ""), ratio.get("step", ""),
-                         share_text(record, "of_limit"), share_text(record, "of_copy"),
-                         error_text(record))
-                yield "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
+def figures_row(stage, machine, run):
+    """The cells of a recorded run of a stage."""
+    records = figures.by_stage(run)
+    record = records[stage.name]
+    ratio = {}
+    zero = next((name for name in records if name.startswith("00_")), None)
+    for name, other in (("zero", zero), ("step", stage.before and stage.before.name)):
+        if other != stage.name and "seconds" in records.get(other, {}):
+            ratio[name] = f"{figures.figure('speedup', [records[other], record]):.2f}"
+    return (machine, run["dataset"], run["precision"], figures.seconds_text(record["seconds"]["median"]),
+            spread_text(record), ratio.get("zero", ""), ratio.get("step", ""), share_text(record, "of_limit"),
+            share_text(record, "of_copy"), error_text(record))
+
+
+def recorded_runs(stage, results):
+    """The newest run of each problem that holds times of a stage: (machine, run, recording)."""
+    for machine in machines.machines(results):
+        for problem in results.problems(stage.workload, machine):
+            found = results.newest(machine, stage.workload, *problem, stage.name)
+            if found:
+                yield machine, *found
 
 
 def figures_html(stage, results):
     """The measured figures of a stage as an HTML table."""
-    rows = "".join(figures_rows(stage, results))
-    if not rows:
+    runs = list(recorded_runs(stage, results))
+    if not runs:
         return "<p>No run recorded yet.</p>\n"
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in figures_row(stage, machine, run)) + "</tr>"
+        for machine, run, _ in runs)
     titles = ("machine", "data set", "precision", "time", "spread", "× 00", "× step", "of limit", "of copy",
               "error")
     captions = dict.fromkeys(
-        figures.recording_text(recording, len(recording["runs"][0]["records"][0]["repeats"]))
-        for recordings in results.machines.values() for recording in recordings
-        if any(run["workload"] == stage.workload
-               and any(record["stage"] == stage.name and "seconds" in record for record in run["records"])
-               for run in recording["runs"]))
+        figures.recording_text(recording, len(figures.by_stage(run)[stage.name]["repeats"]))
+        for _, run, recording in runs)
     return ('<div class="figures"><table class="markdownTable"><tr>'
             + "".join(f"<th>{title}</th>" for title in titles) + f"</tr>{rows}</table>"
             + "".join(f"<p class=\"caption\">{html.escape(text)}.</p>" for text in captions)
             + "</div>\n")
 
 
+def time_text(stage, results, machine, dataset):
+    """The newest recorded time of a stage in f64, if there is one."""
+    found = results.newest(machine, stage.workload, dataset, "f64", stage.name)
+    return figures.seconds_text(figures.by_stage(found[0])[stage.name]["seconds"]["median"]) if found else ""
+
+
 def stages_html(of_workload, results):
     """The map of a workload's stages: idea, lines changed, and recorded times in f64."""
-    columns = []  # (machine and data set, records by stage)
-    for machine, recordings in results.machines.items():
-        for recording in recordings:
-            for run in recording["runs"]:
-                if run["workload"] == of_workload[0].workload and run["precision"] == "f64":
-                    columns.append((machine, run["dataset"], figures.by_stage(run)))
-    head = "".join(f"<th>{dataset}<br><small>{machine}</small></th>" for machine, dataset, _ in columns)
+    columns = [(machine, dataset) for machine in machines.machines(results)
+               for dataset, precision in results.problems(of_workload[0].workload, machine) if precision == "f64"]
+    head = "".join(f"<th>{dataset}<br><small>{machine}</small></th>" for machine, dataset in columns)
     rows = ""
     for stage in of_workload:
-        times = "".join(
-            f"<td>{figures.seconds_text(records[stage.name]['seconds']['median'])}</td>"
-            if "seconds" in records.get(stage.name, {}) else "<td></td>"
-            for _, _, records in columns)
+        times = "".join(f"<td>{time_text(stage, results, *column)}</td>" for column in columns)
         lines = "+{} −{}".format(*stages.lines_changed(stage.before.source, stage.source)) \
             if stage.before else ""
         rows += (f'<tr><td><a href="{stage.page}.html">{stage.heading}</a></td>'
@@ -220,15 +220,23 @@ def copy_mathjax(target):
             shutil.copy(source, target / part)
 
 
-def reading_order(root, workloads):
+def page_texts(root, workloads, results):
+    """The texts of the pages that may ask for plots, by their names."""
+    written = {str(page.relative_to(root)): page.read_text() for page in figures.pages(root) if page.exists()}
+    return written | machines.pages(root, workloads, results)
+
+
+def reading_order(root, workloads, results):
     """Label and title of every page, in the order in which the main page leads to them."""
     pages = [page for pattern in ("docs/pages/*.md", "stages/*/README.md", "common/*/README.md")
              for page in root.glob(pattern)]
-    headings = (re.match(r"# (.+) \{#(\w+)\}", page.read_text()) for page in pages)
+    results_pages = machines.pages(root, workloads, results)
+    headings = (re.match(r"# (.+) \{#(\w+)\}", text)
+                for text in [page.read_text() for page in pages] + list(results_pages.values()))
     titles = {heading[2]: heading[1] for heading in headings}
     order = [("index", titles["mainpage"])]
     for label in stages.labels_on_main_page(root):
-        order.append((label, titles[label]))
+        order += [(page, titles[page]) for page in (results_pages if label == machines.CHAPTER else [label])]
         order += [(stage.page, stage.heading) for stage in workloads.get(label, [])]
     return order
 
@@ -270,9 +278,10 @@ def main(root, output, stamp, depfile, version):
     if figures.main("--check", root) != 0:
         return 1
     results = figures.Results(root / "docs" / "results")
-    workloads = stages.find_stages(root)
+    workloads = stages.in_reading_order(root, stages.find_stages(root))
     generate(root, workloads, results, generated)
-    plots.write(root, workloads, results, generated)
+    machines.write(root, workloads, results, generated)
+    plots.write(page_texts(root, workloads, results), workloads, results, generated)
     diagrams.write(root, workloads, results, generated)
     write_doxyfile(root, work, generated, version)
     write_layout(work)
@@ -284,7 +293,7 @@ def main(root, output, stamp, depfile, version):
     copy_mathjax(work / "html" / "mathjax")
     name_images(work / "html")
     leave_out_mathjax(work / "html")
-    link_pages(work / "html", reading_order(root, workloads))
+    link_pages(work / "html", reading_order(root, workloads, results))
     shutil.rmtree(final, ignore_errors=True)
     (work / "html").rename(final)
     write_depfile(root, stamp, depfile)

@@ -3,12 +3,13 @@ r"""Draws the plots that the pages ask for, from the recorded runs, as SVG in th
 A page asks for one by the name of the file that it includes:
 
     \htmlinclude ladder.MACHINE.WORKLOAD.DATASET.PRECISION.html
+    \htmlinclude scaling.MACHINE.SWEEP.PRECISION.html
     \htmlinclude crossover.MACHINE.SWEEP.PRECISION.STAGE.STAGE.html
     \htmlinclude roofline.MACHINE.PRECISION.html
 
 A ladder shows the time of each stage, and as lines what stages/WORKLOAD/published.json holds of the data
-set. A crossover shows the time of each stage of a sweep over its parameter, and where two of them cross. A
-roofline shows how fast the fastest stage of each recorded problem computes, below what the machine can do: its
+set. Scaling shows the time of each stage of a sweep over its parameter, or over numbers of threads beside what these
+would make of the time at best; a crossover also where two of them cross. A roofline shows how fast the fastest stage of each recorded problem computes, below what the machine can do: its
 GPU, or its processor if it has none.
 """
 
@@ -26,11 +27,12 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLoca
 
 import figures
 
-REQUEST = re.compile(r"\\htmlinclude ((ladder|crossover|roofline)\.(\S+)\.html)")
+REQUEST = re.compile(r"\\htmlinclude ((ladder|scaling|crossover|roofline)\.(\S+)\.html)")
 
 # What matplotlib draws in these colours gets those of the page, which change with its mode.
 INK = "#010100"
-COLOURS = ["#010101", "#010102", "#010103", "#010104"]
+COLOURS = ["#010101", "#010102", "#010103", "#010104", "#010105", "#010106"]
+MARKERS = "os^DvP"
 OF_PAGE = {INK: "currentColor"} | {
     colour: f"var(--plot-{i})" for i, colour in enumerate(COLOURS, 1)}
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "staircase", "font.size": 11, "axes.linewidth": 0.8,
@@ -66,9 +68,8 @@ def timed(runs):
     """The records of some runs that hold times, stages first; of a stage, the first record."""
     records = {}
     for run in runs:
-        for record in run["records"]:
-            if "seconds" in record:
-                records.setdefault(record["stage"], record)
+        for record in figures.timed(run):
+            records.setdefault(record["stage"], record)
     return sorted(records.values(), key=lambda record: (is_yardstick(record), record["stage"]))
 
 
@@ -156,7 +157,100 @@ def ladder(words, workloads, results):
                 lambda axes, width: draw_ladder(axes, width, records, published["seconds"]))
 
 
-# --- The crossover
+# --- Sweeps: scaling and crossovers
+
+def parameter_text(sweep):
+    """The parameter of a sweep; two that change together are equal."""
+    return sweep["sweep"].replace(",", " = ")
+
+
+def curves_of(sweep, precision):
+    """The times of each stage of a sweep: (value, seconds), by stage."""
+    curves = {}
+    for run in sorted(sweep["runs"], key=lambda run: run["value"]):
+        for record in timed([run]) if run["precision"] == precision else ():
+            curves.setdefault(record["stage"], []).append((run["value"], median(record)))
+    if len(curves) > len(COLOURS):
+        raise figures.UnknownKey(f"a plot holds {len(COLOURS)} stages at most, not {len(curves)}")
+    if not curves:
+        raise figures.UnknownKey(f"no times in {precision} are recorded")
+    return curves
+
+
+def parameters_text(sweep):
+    """The data set of a sweep over threads, or the parameters that are the same in all runs."""
+    if sweep["sweep"] == "threads":
+        return sweep["runs"][0]["dataset"]
+    parameters = timed(sweep["runs"])[0]["parameters"]
+    return ", ".join(f"{key} = {value:g}" for key, value in parameters.items()
+                     if key not in sweep["sweep"].split(","))
+
+
+def sweep_title(sweep, precision):
+    """What a sweep is of."""
+    return f"{sweep['runs'][0]['workload']} over {parameter_text(sweep)}, {precision}"
+
+
+def ranges_text(curves):
+    """The ends of each curve."""
+    return ", ".join(f"{stage} from {figures.seconds_text(curve[0][1])} at {curve[0][0]:g} to "
+                     f"{figures.seconds_text(curve[-1][1])} at {curve[-1][0]:g}"
+                     for stage, curve in curves.items())
+
+
+def sweep_caption(sweep, precision):
+    """What a sweep is of, and who recorded it when."""
+    return (f"{sweep_title(sweep, precision)}, {parameters_text(sweep)}. "
+            f"{recordings_text((run, sweep) for run in sweep['runs'])}.")
+
+
+def draw_curves(axes, parameter, curves, legend):
+    """A curve a stage, both axes logarithmic."""
+    for (stage, curve), colour, marker in zip(curves.items(), COLOURS, MARKERS):
+        axes.plot(*zip(*curve), color=colour, marker=marker, label=stage)
+    values = sorted({x for curve in curves.values() for x, _ in curve})
+    times = [y for curve in curves.values() for _, y in curve]
+    axes.set_xscale("log")
+    axes.set_xticks(values, [f"{value:g}" for value in values])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel(parameter)
+    axes.set_ylim(min(times) / 2, max(times) * 2)
+    axes.legend(loc=legend)
+
+
+def efficiency(curve):
+    """The speed-up from the fewest threads to the most, as a share of what it could be."""
+    (few, slow), (many, fast) = curve[0], curve[-1]
+    return slow * few / (fast * many)
+
+
+def draw_threads(axes, curves):
+    """The curves, each above the time that its threads would make of the first one's at best."""
+    draw_curves(axes, "threads", curves, "lower left")
+    for curve, colour in zip(curves.values(), COLOURS):
+        axes.plot([x for x, _ in curve], [curve[0][0] * curve[0][1] / x for x, _ in curve], color=colour,
+                  linestyle="--", linewidth=0.8)
+    low = min(curve[0][0] * curve[0][1] / curve[-1][0] for curve in curves.values())
+    axes.set_ylim(min(low / 4, axes.get_ylim()[0]))
+
+
+def scaling(words, _, results):
+    """The times of a sweep over a parameter, or over numbers of threads."""
+    if len(words) != 3:
+        raise figures.UnknownKey("scaling is named machine.sweep.precision")
+    machine, name, precision = words
+    sweep = results.sweep(machine, name)
+    curves = curves_of(sweep, precision)
+    title, caption = sweep_title(sweep, precision), sweep_caption(sweep, precision)
+    alternative = f"The time of {title}, both on logarithmic scales: {ranges_text(curves)}."
+    if sweep["sweep"] != "threads":
+        return Plot(title, alternative, caption,
+                    lambda axes, _: draw_curves(axes, parameter_text(sweep), curves, "upper left"))
+    shares = ", ".join(f"{stage} {100 * efficiency(curve):.0f} %" for stage, curve in curves.items())
+    return Plot(title, f"{alternative} Efficiency of the most threads: {shares}.",
+                f"{caption} Dashed: the time with the fewest threads, divided among all. Efficiency of the most: "
+                f"{shares}.", lambda axes, _: draw_threads(axes, curves))
+
 
 def crossings(a, b):
     """Where two curves cross, with the logarithms of both axes interpolated."""
@@ -177,39 +271,12 @@ def near(number):
 
 def draw_crossover(axes, parameter, curves, points):
     """A curve a stage, and the points in which two of them cross."""
-    for (stage, curve), colour, marker in zip(curves.items(), COLOURS, "os^D"):
-        axes.plot(*zip(*curve), color=colour, marker=marker, label=stage)
+    draw_curves(axes, parameter, curves, "upper left")
     for x, y in points:
         axes.plot([x, x], [0, y], color=INK, linestyle="--", linewidth=0.8)
         axes.plot(x, y, "o", color=INK, markerfacecolor="none", markersize=12)
         axes.annotate(f"{parameter} ≈ {near(x)}", (x, 0), (-5, 8), xycoords=("data", "axes fraction"),
                       textcoords="offset points", ha="right", va="bottom")
-    values = sorted({x for curve in curves.values() for x, _ in curve})
-    times = [y for curve in curves.values() for _, y in curve]
-    axes.set_xscale("log")
-    axes.set_xticks(values, [f"{value:g}" for value in values])
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel(parameter)
-    axes.set_ylim(min(times) / 2, max(times) * 2)
-    axes.legend(loc="upper left")
-
-
-def curves_of(sweep, precision):
-    """The times of each stage of a sweep: (value, seconds), by stage."""
-    curves = {}
-    for run in sorted(sweep["runs"], key=lambda run: run["value"]):
-        for record in timed([run]) if run["precision"] == precision else ():
-            curves.setdefault(record["stage"], []).append((run["value"], median(record)))
-    if len(curves) > len(COLOURS):
-        raise figures.UnknownKey(f"a plot holds {len(COLOURS)} stages at most, not {len(curves)}")
-    return curves
-
-
-def parameters_text(sweep):
-    """The parameters that are the same in all runs of a sweep."""
-    parameters = timed(sweep["runs"])[0]["parameters"]
-    return ", ".join(f"{key} = {value:g}" for key, value in parameters.items()
-                     if key != sweep["sweep"])
 
 
 def crossover(words, _, results):
@@ -225,17 +292,11 @@ def crossover(words, _, results):
     points = crossings(*(curves[stage] for stage in pair))
     if not points:
         raise figures.UnknownKey(f"the recorded times of {pair[0]} and {pair[1]} do not cross")
-    parameter = sweep["sweep"]
-    ranges = [f"{stage} from {figures.seconds_text(curve[0][1])} at {curve[0][0]:g} to "
-              f"{figures.seconds_text(curve[-1][1])} at {curve[-1][0]:g}"
-              for stage, curve in curves.items()]
-    title = f"{sweep['runs'][0]['workload']} over {parameter}, {precision}"
+    parameter, title = parameter_text(sweep), sweep_title(sweep, precision)
     return Plot(title,
-                f"The time of {title}, both on logarithmic scales: {', '.join(ranges)}. "
+                f"The time of {title}, both on logarithmic scales: {ranges_text(curves)}. "
                 f"{pair[0]} and {pair[1]} cross at {parameter} ≈ "
-                f"{' and '.join(near(x) for x, _ in points)}.",
-                f"{title}, {parameters_text(sweep)}. "
-                f"{recordings_text((run, sweep) for run in sweep['runs'])}.",
+                f"{' and '.join(near(x) for x, _ in points)}.", sweep_caption(sweep, precision),
                 lambda axes, _: draw_crossover(axes, parameter, curves, points))
 
 
@@ -244,6 +305,12 @@ def crossover(words, _, results):
 def rate_text(flops):
     """A rate of arithmetic in a fitting unit."""
     return f"{flops / 1e12:.3g} TFLOP/s" if flops >= 1e12 else f"{flops / 1e9:.3g} GFLOP/s"
+
+
+def bandwidth_text(bytes_per_second):
+    """A bandwidth in a fitting unit."""
+    return (f"{bytes_per_second / 1e12:.3g} TB/s" if bytes_per_second >= 1e12 else
+            f"{bytes_per_second / 1e9:.3g} GB/s")
 
 
 def roofs(results, machine, device, precision):
@@ -277,7 +344,7 @@ def point_of(record):
 def draw_roofline(axes, bandwidth, rates, fastest):
     """The roofs, and the points of each workload below them."""
     workloads = dict.fromkeys(workload for workload, _ in fastest)
-    for workload, colour, marker in zip(workloads, COLOURS, "os^D"):
+    for workload, colour, marker in zip(workloads, COLOURS, MARKERS):
         points = [point_of(record) for (name, _), record in fastest.items() if name == workload]
         axes.plot(*zip(*points), color=colour, marker=marker, linestyle="none", label=workload)
     intensities, speeds = zip(*map(point_of, fastest.values()))
@@ -319,7 +386,7 @@ def roofline(words, _, results):
                       f"and {rate_text(speed)}")
     revisions = ", ".join(sorted({recording["revision"] for _, recording in runs}))
     return Plot(title,
-                f"{title}, both axes logarithmic. Roofs: copies {bandwidth / 1e9:.3g} GB/s, {ceilings}. "
+                f"{title}, both axes logarithmic. Roofs: copies {bandwidth_text(bandwidth)}, {ceilings}. "
                 f"Points: {'; '.join(points)}.",
                 f"{machine}, {precision}: the fastest recorded stage of each data set, in operations of the "
                 f"workload. Roofs: {recordings_text(runs[:1])}. Points: revisions {revisions}.",
@@ -378,19 +445,19 @@ def figure_html(plot, name):
     return with_caption([svg(plot, name, width) for width in WIDTHS], plot.caption)
 
 
-def requests(root):
-    """Yields page, file, kind and words of the plots that pages ask for."""
-    for page in filter(lambda path: path.exists(), figures.pages(root)):
-        for file, kind, words in REQUEST.findall(page.read_text()):
+def requests(texts):
+    """Yields page, file, kind and words of the plots that pages ask for; texts are of pages, by page."""
+    for page, text in texts.items():
+        for file, kind, words in REQUEST.findall(text):
             yield page, file, kind, words.split(".")
 
 
-def write(root, workloads, results, directory):
+def write(texts, workloads, results, directory):
     """Draws every plot that a page asks for; the book is not made if one cannot be drawn."""
-    kinds = {"ladder": ladder, "crossover": crossover, "roofline": roofline}
-    for page, file, kind, words in requests(root):
+    kinds = {"ladder": ladder, "scaling": scaling, "crossover": crossover, "roofline": roofline}
+    for page, file, kind, words in requests(texts):
         try:
             plot = kinds[kind](words, workloads, results)
         except figures.UnknownKey as error:
-            raise SystemExit(f"{page.relative_to(root)}: {file}: {error}")
+            raise SystemExit(f"{page}: {file}: {error}")
         (directory / file).write_text(figure_html(plot, file.removesuffix(".html")))

@@ -49,8 +49,13 @@ def labels_on_main_page(root):
     return re.findall(r"\\subpage (\w+)", (root / "docs" / "pages" / "mainpage.md").read_text())
 
 
+def title_of(root, workload):
+    """The heading of a workload's page."""
+    return re.match(r"# (.+) \{#", (root / "stages" / workload / "README.md").read_text())[1]
+
+
 def find_stages(root):
-    """The stages by workload, in reading order."""
+    """The stages in reading order, by workload."""
     workloads = {}
     for directory in sorted(pathlib.Path(root, "stages").glob("*/[0-9][0-9]_*")):
         source = find_source(directory)
@@ -59,6 +64,13 @@ def find_stages(root):
                             what_it_says(source, "title"), what_it_says(source, "idea"),
                             stages[-1] if stages else None))
     return workloads
+
+
+def in_reading_order(root, workloads):
+    """The same workloads in the order of the main page, then those that it does not lead to."""
+    order = labels_on_main_page(root)
+    return dict(sorted(workloads.items(),
+                       key=lambda item: order.index(item[0]) if item[0] in order else len(order)))
 
 
 def code_lines(path):

@@ -16,13 +16,13 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 import diagrams  # noqa: E402 (the modules lie in docs)
 import figures  # noqa: E402
+import machines  # noqa: E402
+import make_book  # noqa: E402
 import maps  # noqa: E402
 import plots  # noqa: E402
 import pricing  # noqa: E402
-import record_sweep  # noqa: E402
 import stages  # noqa: E402
 
-NOT_RECORDED = "Not yet recorded on a GPU."
 SECTIONS = ["The idea", "The transformation", "The work", "Correctness", "The cost", "Try it"]
 
 
@@ -48,6 +48,8 @@ class Page(html.parser.HTMLParser):
 
 PAGES = {path.name: Page(path) for path in HTML.glob("*.html")}
 LABELS = stages.labels_on_main_page(ROOT)
+RESULTS = figures.Results(ROOT / "docs" / "results")
+WORKLOADS = stages.in_reading_order(ROOT, stages.find_stages(ROOT))
 STAGES = sorted(ROOT.glob("stages/*/[0-9][0-9]_*"),
                 key=lambda stage: (LABELS.index(stage.parent.name), stage.name))
 
@@ -91,8 +93,8 @@ def incomplete_pages():
             yield f"{directory.name}: the sections are {found}"
         if not directory.name.startswith("00_") and 'class="added"' not in text:
             yield f"{directory.name}: no diff"
-        if ('class="figures"' in text) == (NOT_RECORDED in text):
-            yield f"{directory.name}: either there are recorded figures, or it says '{NOT_RECORDED}'"
+        if 'class="figures"' not in text:
+            yield f"{directory.name}: no time of it is recorded on any machine"
         source = HTML / f"{directory.parent.name}_{directory.name}_source.html"
         if source.name not in text or "solve" not in source.read_text():
             yield f"{directory.name}: no source"
@@ -100,18 +102,17 @@ def incomplete_pages():
 
 def stages_of_plot(kind, words):
     """The stages that a plot must show, or of a roofline the workloads."""
-    results = figures.Results(ROOT / "docs" / "results")
     if kind == "roofline":
-        return {run["workload"] for recording in results.machines[words[0]]
+        return {run["workload"] for recording in RESULTS.machines[words[0]]
                 for run in recording["runs"] if run["precision"] == words[1]}
-    runs = ([run for run, _ in results.runs(*words)] if kind == "ladder" else
-            [run for run in results.sweep(*words[:2])["runs"] if run["precision"] == words[2]])
+    runs = ([run for run, _ in RESULTS.runs(*words)] if kind == "ladder" else
+            [run for run in RESULTS.sweep(*words[:2])["runs"] if run["precision"] == words[2]])
     return {record["stage"] for run in runs for record in run["records"] if "seconds" in record}
 
 
-def built(page):
+def built(source):
     """The label and the text of a page, as built."""
-    label = re.search(r"\{#(\w+)\}", page.read_text())[1]
+    label = re.search(r"\{#(\w+)\}", source)[1]
     return label, (HTML / f"{'index' if label == 'mainpage' else label}.html").read_text()
 
 
@@ -124,11 +125,12 @@ def drawings_of(file, text):
 
 def incomplete_plots():
     """Plots that a page asks for and that are not there, or lack words, a stage or the page's colours."""
-    asked = list(plots.requests(ROOT))
-    if not any(kind == "ladder" for _, _, kind, _ in asked):
-        yield "no page asks for a ladder"
+    texts = make_book.page_texts(ROOT, WORKLOADS, RESULTS)
+    asked = list(plots.requests(texts))
+    for kind in {"ladder", "scaling", "crossover", "roofline"} - {kind for _, _, kind, _ in asked}:
+        yield f"no page asks for a {kind}"
     for page, file, kind, words in asked:
-        label, text = built(page)
+        label, text = built(texts[page])
         drawings = drawings_of(file, text)
         if [width for width, _, _ in drawings] != list(plots.WIDTHS):
             yield f"{label}: {file} is there {len(drawings)} times"
@@ -149,7 +151,7 @@ def incomplete_diagrams():
     for name in sorted(diagrams.scripts(ROOT).keys() - {name for _, _, kind, name in asked if kind == "diagram"}):
         yield f"docs/figures/{name}.py draws for no page"
     for page, file, kind, name in asked:
-        label, text = built(page)
+        label, text = built(page.read_text())
         drawings = drawings_of(file, text)
         if [width for width, _, _ in drawings] != list(plots.WIDTHS):
             yield f"{label}: {file} is there {len(drawings)} times"
@@ -211,7 +213,8 @@ def small_repository():
                               ("m/w.json", about | {"runs": [run_of(1, 2, 0.5)]}),
                               ("m/w_more.json", about | {"revision": "def", "runs": [
                                   run_of(1, 3, 7, names=("00_a", "02_c"))]}),
-                              ("m/w_over_n.json", about | sweep)):
+                              ("m/w_over_n.json", about | sweep),
+                              ("m/w_over_threads.json", about | sweep | {"sweep": "threads"})):
             (root / path).write_text(json.dumps(content))
         yield stages.find_stages(root), figures.Results(root)
 
@@ -222,7 +225,11 @@ def wrong_plots():
         ladder = plots.ladder(["m", "w", "d", "f64"], *known)
         crossover = plots.crossover(["m", "w_over_n", "f64", "00_a", "01_b"], *known)
         roofline = plots.roofline(["m", "f64"], *known)
-    drawn = ladder_svg, crossover_svg, roofline_svg = tuple(map(plots.figure_html, (ladder, crossover, roofline), "abc"))
+        threads = plots.scaling(["m", "w_over_threads", "f64"], *known)
+        size = plots.scaling(["m", "w_over_n", "f64"], *known)
+    all_plots = ladder, crossover, roofline, threads, size
+    drawn = ladder_svg, crossover_svg, roofline_svg, threads_svg, size_svg = tuple(
+        map(plots.figure_html, all_plots, "abcde"))
     for text, words in (
             (ladder.alternative, "00_a 2 s on the CPU, 01_b 500 ms on the GPU, 02_c 7 s on"),
             (ladder.alternative, "by hand: 90 s"),
@@ -232,15 +239,23 @@ def wrong_plots():
             (crossover.alternative, "00_a from 1 ms at 1 to 100 ms at 100"),
             (crossover.alternative, "cross at n ≈ 10."),
             (crossover.caption, "f64, m = 3. G"),
+            (size.alternative, "The time of w over n, f64, both on logarithmic scales: 00_a from 1 ms at 1"),
+            (size.caption, "w over n, f64, m = 3. G"),
+            (threads.alternative, "Efficiency of the most threads: 00_a 0 %, 01_b 1 %."),
+            (threads.caption, "w over threads, f64, d. G"), (threads.caption, "Dashed: "),
             (roofline.alternative, "multiply-adds 10 GFLOP/s, tensor cores 20 TFLOP/s"),
             (roofline.alternative, "w d with 01_b at 10 operations a byte and 2 GFLOP/s."),
             (roofline.caption, "Points: revisions abc, def."),
             *((roofline_svg, f">{text}<") for text in ("w", "multiply-adds: 10 GFLOP/s")),
             *((ladder_svg, f">{text}<") for text in ("2 s", "500 ms", "02_c", "CPU", "GPU", "by hand: 90 s")),
-            *((crossover_svg, f">{text}<") for text in ("n ≈ 10", "00_a", "01_b"))):
+            *((crossover_svg, f">{text}<") for text in ("n ≈ 10", "00_a", "01_b")),
+            *((svg, f">{text}<") for svg in (threads_svg, size_svg) for text in ("00_a", "01_b")),
+            (size_svg, ">n<"), (threads_svg, ">threads<")):
         if words not in text:
             yield f"'{words}' is not in '{text[:200]}'"
-    if tuple(map(plots.figure_html, (ladder, crossover, roofline), "abc")) != drawn:
+    if threads_svg.count("stroke-dasharray") != 2 * 2 + size_svg.count("stroke-dasharray"):
+        yield "threads are not drawn beside what they could make"
+    if tuple(map(plots.figure_html, all_plots, "abcde")) != drawn:
         yield "a plot is drawn differently the second time"
 
 
@@ -295,6 +310,45 @@ def confused_runs():
                 yield f"it says '{error}'"
 
 
+def outdated_times():
+    """Times of an older recording where a newer one has the stage, and data sets that are shown twice."""
+    with small_repository() as (workloads, results):
+        for recording, date in zip(results.machines["m"], ("2026-01-02", "2026-02-03")):
+            recording["date"] = date
+        for stage, expected in (("00_a", 3), ("01_b", 0.5), ("02_c", 7)):
+            if results.value(f"m w d f64 {stage} seconds") != expected:
+                yield f"the newest time of {stage} is {results.value(f'm w d f64 {stage} seconds')}"
+        found = re.findall(r"<td>([^<]* m?s|)</td>", make_book.stages_html(workloads["w"], results))
+        if found[1:] != ["3 s", "500 ms", "7 s", ""]:  # behind the lines that stage zero does not change
+            yield f"the map holds {found}"
+    for name in WORKLOADS:
+        columns = re.findall(r"<th>(\w+)<br\s*/?><small>([\w-]+)</small>", (HTML / f"{name}.html").read_text())
+        if not columns or len(set(columns)) < len(columns):
+            yield f"the map of {name} has the columns {columns}"
+
+
+def missing_results():
+    """Recordings that are not on the page of their machine."""
+    for machine in machines.machines(RESULTS):
+        text = (HTML / f"{machines.label_of(machine)}.html").read_text()
+        if machine not in (HTML / f"{machines.CHAPTER}.html").read_text().replace("_", "-"):
+            yield f"the chapter does not lead to {machine}"
+        for recording in machines.recordings_of(RESULTS, machine):
+            wanted = [f"<code>{recording['name']}</code>", recording["revision"], recording["date"][:10],
+                      plots.rate_text(recording["ceilings"]["flops_f64"])]
+            if "gpu" in recording["ceilings"]:
+                wanted += [recording["ceilings"]["gpu"]["driver"],
+                           plots.bandwidth_text(recording["ceilings"]["gpu"]["copy_bytes_per_second"])]
+            for run in filter(figures.timed, recording["runs"]):
+                problem = f"{run['workload']}.{run['dataset']}.{run['precision']}"
+                wanted.append(f'"scaling.{machine}.{recording["name"]}.{run["precision"]}.' if "sweep" in recording else
+                              f'"ladder.{machine}.{problem}.' if len(machines.timed_stages(
+                                  RESULTS, machine, *problem.split("."))) > 1 else
+                              f"{run['dataset']}, {run['precision']}: ")
+                wanted.append(f'"roofline.{machine}.{run["precision"]}.')
+            yield from (f"{machine} lacks {words}" for words in wanted if words not in text)
+
+
 def plots_of_nothing():
     """Plots that are drawn although what they would show is not recorded, or is no stage any more."""
     with small_repository() as (workloads, results):
@@ -304,7 +358,8 @@ def plots_of_nothing():
                 (plots.ladder, "m v d f64", workloads), (plots.ladder, "m w d f64", stages_gone),
                 (plots.roofline, "m", workloads), (plots.roofline, "m f32", workloads),
                 (plots.roofline, "k f64", workloads),
-                (plots.crossover, "m w f64 00_a 01_b", workloads),
+                (plots.scaling, "m w f64", workloads), (plots.scaling, "m w_over_n f32", workloads),
+                (plots.scaling, "m w_over_n", workloads), (plots.crossover, "m w f64 00_a 01_b", workloads),
                 (plots.crossover, "m w_over_n f32 00_a 01_b", workloads),
                 (plots.crossover, "m w_over_n f64 00_a 02_c", workloads),
                 (plots.crossover, "m w_over_n f64 00_a 00_a", workloads),
@@ -324,6 +379,10 @@ def missing_from_sidebar():
     places = [tree.find(page) for page in pages]
     if -1 in places:
         yield f"{pages[places.index(-1)]} is not in the sidebar"
+    of_machines = (HTML / f"{machines.CHAPTER}.js").read_text()
+    for machine in machines.machines(RESULTS):
+        if f'"{machines.label_of(machine)}.html"' not in of_machines:
+            yield f"{machine} is not in the sidebar"
     if places != sorted(places):
         yield "the stages are not in order"
 
@@ -346,7 +405,8 @@ def unreached_pages():
         page = match and match[1]
     wanted = ["index.html"]
     for label in LABELS:
-        wanted.append(f"{label}.html")
+        wanted += [f"{page}.html" for page in (machines.pages(ROOT, WORKLOADS, RESULTS) if label == machines.CHAPTER
+                                               else [label])]
         wanted += [f"{label}_{directory.name}.html" for directory in STAGES
                    if directory.parent.name == label]
     if order != wanted:
@@ -415,36 +475,6 @@ def escaped_mistakes():
             yield f"{wrong} is not updated to {right}"
 
 
-def mistaken_sweeps():
-    """Sweeps that are taken for ordinary recordings, or recorded wrongly."""
-    with tempfile.TemporaryDirectory() as name:
-        directory = pathlib.Path(name)
-        (directory / "m").mkdir()
-        climb, output = directory / "climb", directory / "m" / "w_over_n.json"
-        climb.write_text('''#!/bin/sh
-[ "$*" = "w --repeat 2 --set n=$(echo "$5" | cut -d= -f2) --json $7" ] || exit 2
-[ "$5" = n=3 ] && exit 3
-echo "{\\"date\\": \\"$5\\", \\"runs\\": [{\\"workload\\": \\"w\\"}]}" >"$7"
-[ "$5" != n=2 ]''')
-        climb.chmod(0o700)
-        if record_sweep.main(str(climb), output, "n", "1,4", "w", "--repeat", "2") != 0:
-            yield "a good sweep fails"
-        expected = {"date": "n=4", "sweep": "n", "runs": [{"workload": "w", "value": 1.0},
-                                                          {"workload": "w", "value": 4.0}]}
-        if json.loads(output.read_text()) != expected:
-            yield f"{output.read_text()} is recorded"
-        if figures.Results(directory).machines:
-            yield "it is taken for an ordinary recording"
-        if record_sweep.main(str(climb), output, "n", "2,4", "w", "--repeat", "2") != 1:
-            yield "a stage that fails goes unnoticed"
-        try:
-            record_sweep.main(str(climb), output, "n", "3,4", "w", "--repeat", "2")
-            yield "a runner that records nothing goes unnoticed"
-        except SystemExit as end:
-            if "status 3" not in str(end):
-                yield f"it says '{end}'"
-
-
 def miscounted_lines():
     """Changes of a source that are counted wrongly."""
     with tempfile.TemporaryDirectory() as name:
@@ -488,6 +518,8 @@ CHECKS = [
     ("maps and timelines show what is recorded", wrong_diagrams),
     ("diagrams compute the prices of the stages", wrong_prices),
     ("plots of what is not recorded are refused", plots_of_nothing),
+    ("the newest recording counts, once", outdated_times),
+    ("the pages of machines show every recording", missing_results),
     ("the sidebar lists the stages in order", missing_from_sidebar),
     ("every stage is in the index of transformations", missing_from_index),
     ("previous and next walk the whole book", unreached_pages),
@@ -496,7 +528,6 @@ CHECKS = [
      lambda: [] if figures.main("--check", ROOT) == 0 else ["see above"]),
     ("mistakes in quoted figures are caught", escaped_mistakes),
     ("figures compare times of one recording", confused_runs),
-    ("sweeps are recorded and kept apart", mistaken_sweeps),
     ("the README's table is a recorded one", unrecorded_tables),
     ("changed lines are counted", miscounted_lines),
     ("the citation names this version", outdated_citation),

@@ -22,6 +22,9 @@ check 'test takes no stray argument' 2 "no argument 'stray'" test stray
 check 'book takes no stray argument' 2 "no argument '--fast'" book --fast
 check 'an unknown sanitizer is refused' 2 "not 'memory'" test --sanitize memory
 check 'a missing sanitizer is refused' 2 "not ''" test --sanitize
+check 'what there is to record is listed' 0 'ata_large' --record --list
+check 'recording takes one machine' 2 'record: ' --record one two
+check 'an unknown recording is refused' 2 "no 'atta'" --record --only atta
 
 # A user without root and without sudo, on a machine where nothing is installed.
 tools=$(mktemp -d)

@@ -56,7 +56,7 @@ MultiplyAddKernels multiply_add_kernels() {
 }
 
 void copy_in_parallel(std::span<const double> from, std::span<double> to) {
-#pragma omp parallel
+#pragma omp parallel num_threads(omp_get_num_procs())
   {
     const auto threads = static_cast<std::size_t>(omp_get_num_threads());
     const auto thread = static_cast<std::size_t>(omp_get_thread_num());
