@@ -14,7 +14,6 @@
 using staircase::place_in_rows;
 using staircase::place_in_warpgroup;
 using staircase::TransferBarrier;
-using tap::check;
 using tap::Device;
 using tap::expect_equal;
 using tap::random_value;
@@ -24,8 +23,8 @@ using tap::table;
 /// Other GPUs have no `wgmma`, and older ones no bulk copies.
 void require_hopper() {
   int major = 0, minor = 0;
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
-  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
+  tap::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+  tap::check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
   if (major != 9 || minor != 0) tap::skip("this test needs compute capability 9.0");
 }
 
@@ -133,7 +132,8 @@ void expect_product(unsigned warpgroups, tap::Location place = tap::Location::cu
   const Device<std::int32_t> device_c(c);
   constexpr auto bytes = static_cast<int>(sizeof(Operands));
   const auto kernel = multiply<begin, end>;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), place);
+  tap::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+             place);
   kernel<<<1, 128 * warpgroups, bytes>>>(device_a.get(), device_b.get(), device_c.get());
   for (unsigned i = 0; i < rows; ++i)
     for (unsigned j = 0; j < rows_of_b; ++j)
