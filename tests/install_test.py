@@ -84,10 +84,17 @@ def lost_by_runner(directory):
         yield f"the walk shows no source or diff: {walk.stdout[:200]}{walk.stderr}"
 
 
+def without_code_for_gpu(path):
+    """A program's bytes, but for its kernels: these name the lines of source that a profiler shows."""
+    with tempfile.NamedTemporaryFile() as host:
+        subprocess.run(["objcopy", "--remove-section", ".nv_fatbin", path, host.name], check=True)
+        return pathlib.Path(host.name).read_bytes()
+
+
 def traces_of_build(directory):
     """Programs that name the directory in which they were built."""
     for path in [below(directory, BIN) / "climb", *below(directory, PROGRAMS).iterdir()]:
-        program = path.read_bytes()
+        program = without_code_for_gpu(path)
         yield from (f"{path.name} names {place}" for place in {str(ROOT), str(BUILD)} if place.encode() + b"/" in program)
 
 
