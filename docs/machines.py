@@ -173,6 +173,11 @@ def machine_page(root, machine, workloads, results):
     counters = sorted(path.name for path in (root / "docs" / "results" / machine).glob("*_ncu.csv"))
     if counters:
         page += "Counters of NVIDIA's profiler: " + ", ".join(f"`{name}`" for name in counters) + ".\n"
+    printed = {recording["name"] for recording in recordings}
+    others = sorted(path.name for path in (root / "docs" / "results" / machine).glob("*.txt")
+                    if path.stem not in printed)
+    if others:
+        page += "\nLimits and tuning runs that pages quote: " + ", ".join(f"`{name}`" for name in others) + ".\n"
     return page
 
 
