@@ -216,8 +216,8 @@ def pages(root, workloads, results):
     """The texts of the chapter's pages in reading order, by label."""
     names = machines(results)
     chapter = (f"# Results {{#{CHAPTER}}}\n\n"
-               "All that was recorded, a page a machine: its ceilings, the ladder of each problem, how times grow with the\n"
-               "problem and shrink with threads. What the times mean: \\ref measuring; how to add a machine:\n"
+               "All that was recorded, a page a machine: its ceilings, the ladder of each problem, and where sizes or threads\n"
+               "were swept, how times grow and shrink with them. What the times mean: \\ref measuring; how to add a machine:\n"
                "\\ref measuring_record.\n\n"
                + "".join(f"- \\subpage {label_of(name)}\n" for name in names)
                + "\nThe fastest of each problem, stages and yardsticks alike:\n\n\\htmlinclude fastest_recorded.html\n")
