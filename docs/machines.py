@@ -173,6 +173,11 @@ def machine_page(root, machine, workloads, results):
     counters = sorted(path.name for path in (root / "docs" / "results" / machine).glob("*_ncu.csv"))
     if counters:
         page += "Counters of NVIDIA's profiler: " + ", ".join(f"`{name}`" for name in counters) + ".\n"
+    printed = {recording["name"] for recording in recordings}
+    others = sorted(path.name for path in (root / "docs" / "results" / machine).glob("*.txt")
+                    if path.stem not in printed)
+    if others:
+        page += "\nLimits and tuning runs that pages quote: " + ", ".join(f"`{name}`" for name in others) + ".\n"
     return page
 
 
@@ -211,8 +216,8 @@ def pages(root, workloads, results):
     """The texts of the chapter's pages in reading order, by label."""
     names = machines(results)
     chapter = (f"# Results {{#{CHAPTER}}}\n\n"
-               "All that was recorded, a page a machine: its ceilings, the ladder of each problem, how times grow with the\n"
-               "problem and shrink with threads. What the times mean: \\ref measuring; how to add a machine:\n"
+               "All that was recorded, a page a machine: its ceilings, the ladder of each problem, and where sizes or threads\n"
+               "were swept, how times grow and shrink with them. What the times mean: \\ref measuring; how to add a machine:\n"
                "\\ref measuring_record.\n\n"
                + "".join(f"- \\subpage {label_of(name)}\n" for name in names)
                + "\nThe fastest of each problem, stages and yardsticks alike:\n\n\\htmlinclude fastest_recorded.html\n")

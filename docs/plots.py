@@ -341,12 +341,18 @@ def point_of(record):
     return work["flops"] / work["bytes"], work["flops"] / median(record)
 
 
-def draw_roofline(axes, bandwidth, rates, fastest):
+def workloads_of(results):
+    """All workloads that something is recorded of, so that each looks alike in all rooflines."""
+    return sorted({run["workload"] for recordings in results.machines.values()
+                   for recording in recordings for run in recording["runs"]})
+
+
+def draw_roofline(axes, bandwidth, rates, fastest, workloads):
     """The roofs, and the points of each workload below them."""
-    workloads = dict.fromkeys(workload for workload, _ in fastest)
     for workload, colour, marker in zip(workloads, COLOURS, MARKERS):
         points = [point_of(record) for (name, _), record in fastest.items() if name == workload]
-        axes.plot(*zip(*points), color=colour, marker=marker, linestyle="none", label=workload)
+        if points:
+            axes.plot(*zip(*points), color=colour, marker=marker, linestyle="none", label=workload)
     intensities, speeds = zip(*map(point_of, fastest.values()))
     left = min(*intensities, min(rates.values()) / bandwidth) / 4
     right = 4 * max(intensities)
@@ -374,7 +380,8 @@ def roofline(words, _, results):
     fastest = fastest_stages((run for run, _ in runs), device)
     if not fastest:
         raise figures.UnknownKey(f"no times in {precision} on {machine} are recorded")
-    if len({workload for workload, _ in fastest}) > len(COLOURS):
+    workloads = workloads_of(results)
+    if len(workloads) > len(COLOURS):
         raise figures.UnknownKey(f"a plot holds {len(COLOURS)} workloads at most")
     bandwidth, rates = roofs(results, machine, device, precision)
     title = f"The roofline of {machine}, {precision}"
@@ -390,7 +397,7 @@ def roofline(words, _, results):
                 f"Points: {'; '.join(points)}.",
                 f"{machine}, {precision}: the fastest recorded stage of each data set, in operations of the "
                 f"workload. Roofs: {recordings_text(runs[:1])}. Points: revisions {revisions}.",
-                lambda axes, _: draw_roofline(axes, bandwidth, rates, fastest), rate_text)
+                lambda axes, _: draw_roofline(axes, bandwidth, rates, fastest, workloads), rate_text)
 
 
 # --- All

@@ -3,7 +3,8 @@
 /// out.
 ///
 /// Changed: nothing yet; every later stage is held to the prices that this one computes.
-/// Expect:  two tridiagonal solves a time step and direction, bound by the latency of divisions.
+/// Expect:  a tridiagonal solve for each row and column of the grid in each time step, bound by the
+///          latency of divisions.
 /// Run:     ./climb local_volatility --stages 00
 /// Next:    01_openmp shares the options out among threads.
 

@@ -3,10 +3,9 @@
 /// threads.
 ///
 /// Changed: the arrays live on the device; every parallel loop of a nest turns into a dimension of
-/// the
-///          grid of threads, with the index that it had.
+///          the grid of threads, with the index that it had.
 /// Legal:   those loops were parallel already, and kernels of one stream run one after the other.
-/// Expect:  bound by memory; half of the nests stride through it, since neighbouring threads do not
+/// Expect:  bound by memory; most of the nests stride through it, since neighbouring threads do not
 ///          touch neighbouring elements.
 /// Run:     ./climb local_volatility --stages 00-04
 /// Next:    05_tridag_scan solves the tridiagonal systems in parallel, too.

@@ -9,7 +9,7 @@
 ///          within a thread, or behind a barrier of its block.
 /// Expect:  bound by memory, with 22 numbers a point and step instead of 37, each moved once.
 /// Run:     ./climb local_volatility --stages 04-06
-/// Next:    with enough systems, a thread could solve one again, the systems interleaved in memory.
+/// Next:    07_interleaved lets a thread solve a system again, the systems interleaved in memory.
 
 #include "../local_volatility.hpp"
 
