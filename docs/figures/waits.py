@@ -1,4 +1,4 @@
-"""What a step of Durbin and Levinson waits for in stages 04, 07, 08 and 10."""
+"""What a step of Durbin and Levinson waits for in stages 04, 07, 08, 10 and 11."""
 
 from drawing import BLUE, GREEN, ORANGE, SMALL
 
@@ -7,8 +7,8 @@ HEIGHT = {"wide": 330, "narrow": 370}
 ALTERNATIVE = (
     "Four timelines. Stage 04: the host launches two kernels a step, and the GPU idles until the next "
     "launch. Stage 07: one launch of a graph; its nodes follow each other with short gaps. Stage 08: one "
-    "launch, one kernel; a thin barrier ends each step. Stage 10: a kernel for 64 steps, so a gap only "
-    "after each 64.")
+    "launch, one kernel; a thin barrier ends each step. Stages 10 and 11: a kernel for 64 steps, so a gap "
+    "only after each 64.")
 CAPTION = "Drawn to no scale: who launches what, and where all have to wait for each other."
 
 
@@ -28,7 +28,7 @@ def draw(canvas):
             ("04: two launches a step", "each", step, short, 22),
             ("07: a graph of 128 steps, two nodes each", "once", step, short, 8),
             ("08: one kernel, a barrier a step", "once", ("step",), short, 0),
-            ("10: a kernel for 64 steps", "ahead", ("64 steps",), long, 8))):
+            ("10 and 11: a kernel for 64 steps", "ahead", ("64 steps",), long, 8))):
         here = rows(canvas, 28 + n * (canvas.height - 20) / 4, name)
         for k in range(int((canvas.width - 72) / (width + 3 + gap))):
             x = 30 + k * (width + 3 + gap)

@@ -49,7 +49,7 @@ inline double traffic(const Problem& problem) {
 }
 
 // [quotient]
-/// t / q, given 1 / q, which is computed while others are waited for.
+/// t / q, given 1 / q up to rounding.
 template <typename T>
 __device__ T quotient(T t, T q, T reciprocal) {
   const T x = t * reciprocal;
