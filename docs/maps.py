@@ -115,7 +115,7 @@ def map_of_stages(words, workloads, results):
         f"The stages of {problem}",
         f"The stages of {problem}, and what leads from one to the next: {'; '.join(told)}.",
         f"{problem}: blue on the processor, orange on the GPU; on the arrows the transformations that a "
-        "step is about, and how many times as fast the stage is as the one before. "
+        "step is about, and how many times as fast the stage is as the one before, both in one recording. "
         f"{plots.recordings_text(runs)}.",
         {"wide": 62 + 104 * ((len(of_workload) - 1) // 3), "narrow": 60 * len(of_workload) - 26},
         lambda canvas: draw[canvas.is_wide](canvas, of_workload, records, steps))
