@@ -149,6 +149,8 @@ def check_meson(*words):
     if words[:3] != ("test", "-C", "build"):
         raise Wrong("of Meson, this is not known")
     names = [test["name"] for test in json.loads((BUILD / "meson-info" / "intro-tests.json").read_text())]
+    # With sanitizers, CUDA stages have none.
+    names += [f"{source.parent.parent.name}-{source.parent.name}" for source in ROOT.glob("stages/*/*/*.cu")]
     for pattern in words[3:]:
         # Without the CPU device or the book, their tests are not there.
         if not fnmatch.filter(names, pattern) and pattern not in ("optimisations", "book"):

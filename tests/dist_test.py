@@ -53,7 +53,7 @@ def ignored(_):
             used.update(group.get("sources", []))
     used = {path for path in map(pathlib.Path, used) if path.is_relative_to(ROOT) and not path.is_relative_to(BUILD)}
     kept = set(git("ls-files", "--cached", "--others", "--exclude-standard"))
-    if len(used) < 100:
+    if len(used) < 40:
         yield f"the build reads {len(used)} files"
     yield from sorted({str(path.relative_to(ROOT)) for path in used} - kept)
 
