@@ -10,6 +10,8 @@ import sys
 import tempfile
 import urllib.parse
 
+import tap
+
 ROOT = pathlib.Path(sys.argv[1])
 HTML = pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(ROOT / "docs"))
@@ -507,6 +509,12 @@ def outdated_citation():
         yield f"meson.build says {versions[0]}, CITATION.cff {versions[1]}"
 
 
+def unrecorded_figures():
+    """Whether a page quotes a figure that is not recorded; which, is printed."""
+    if figures.main("--check", ROOT) != 0:
+        yield "see above"
+
+
 CHECKS = [
     ("there are pages and stages", lambda: [] if len(PAGES) > 10 and STAGES else ["none"]),
     ("every link leads somewhere", broken_links),
@@ -524,8 +532,7 @@ CHECKS = [
     ("every stage is in the index of transformations", missing_from_index),
     ("previous and next walk the whole book", unreached_pages),
     ("the maths script is there", lambda: [] if (HTML / "mathjax/MathJax.js").exists() else ["no"]),
-    ("every quoted figure is recorded",
-     lambda: [] if figures.main("--check", ROOT) == 0 else ["see above"]),
+    ("every quoted figure is recorded", unrecorded_figures),
     ("mistakes in quoted figures are caught", escaped_mistakes),
     ("figures compare times of one recording", confused_runs),
     ("the README's table is a recorded one", unrecorded_tables),
@@ -533,9 +540,4 @@ CHECKS = [
     ("the citation names this version", outdated_citation),
 ]
 
-print(f"1..{len(CHECKS)}")
-for number, (what, check) in enumerate(CHECKS, 1):
-    problems = list(check())
-    print(f"{'not ok' if problems else 'ok'} {number} - {what}")
-    for problem in problems[:20]:
-        print(f"# {problem}")
+tap.report((what, check()) for what, check in CHECKS)

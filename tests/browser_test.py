@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+import tap
+
 HTML = pathlib.Path(sys.argv[1]).resolve()
 WIDTHS = {"desktop": (1280, 800), "phone": (400, 800)}
 WITH_FORMULAS = "local_volatility.html"
@@ -400,13 +402,13 @@ def main():
     """Prints the results; meson reads them."""
     program = shutil.which("chromium")
     if not program or not (HTML / "index.html").exists():
-        print("1..0 # SKIP " + ("the book is not built" if program else "Chromium is not installed"))
+        tap.skip("the book is not built" if program else "Chromium is not installed")
         return
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         try:
             browser = Browser(program, profile)
         except ConnectionError:
-            print("1..0 # SKIP Chromium does not start here")
+            tap.skip("Chromium does not start here")
             return
         try:
             visit = Visit(browser)
@@ -417,12 +419,7 @@ def main():
             visit.plant(profile)
         finally:
             browser.stop()
-    print(f"1..{len(CHECKS)}")
-    for number, check in enumerate(CHECKS, 1):
-        problems = visit.problems[check]
-        print(f"{'not ok' if problems else 'ok'} {number} - {check}")
-        for problem in problems[:20]:
-            print(f"# {problem}")
+    tap.report((check, visit.problems[check]) for check in CHECKS)
 
 
 main()

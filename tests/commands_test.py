@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+import tap
+
 ROOT, BUILD = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 CLIMB = BUILD / "common" / "climb" / "climb"
 UNWRITABLE = "/nowhere/at/all.npy"
@@ -278,12 +280,8 @@ def main():
     checks = (("there are commands", [] if count > 100 and count_of_sources >= len(SOURCES) - len(
                   list(ROOT.glob("stages/*/yardsticks/*"))) else [f"{count} and {count_of_sources}"]),
               ("commands on pages are accepted", of_pages), ("commands in sources are accepted", of_sources),
-              ("wrong commands are noticed", list(unnoticed())))
-    print(f"1..{len(checks)}")
-    for number, (what, problems) in enumerate(checks, 1):
-        print(f"{'not ok' if problems else 'ok'} {number} - {what}")
-        for problem in problems[:30]:
-            print(f"# {problem}")
+              ("wrong commands are noticed", unnoticed()))
+    tap.report(checks, most=30)
 
 
 main()

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tarfile
 
+import tap
+
 ROOT, BUILD = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 MESON = sys.argv[3:]
 KINDS = {"", ".build", ".cff", ".cpp", ".css", ".csv", ".cu", ".cuh", ".h", ".hpp", ".html", ".in", ".json", ".md",
@@ -45,7 +47,7 @@ def incomplete(files):
         yield f"the revision is {files['revision.txt'][1]}, not {revision}"
 
 
-def ignored(_):
+def ignored():
     """Files that the build reads and git does not keep."""
     used = set(json.loads((BUILD / "meson-info" / "intro-buildsystem_files.json").read_text()))
     for target in json.loads((BUILD / "meson-info" / "intro-targets.json").read_text()):
@@ -90,17 +92,12 @@ def unnoticed(files):
 def main():
     """Prints one TAP line a check."""
     if subprocess.run(["git", "--git-dir", ROOT / ".git", "rev-parse", "HEAD"], capture_output=True).returncode != 0:
-        print("1..0 # SKIP this is no git repository, or one that git does not read")
+        tap.skip("this is no git repository, or one that git does not read")
         return
     files = pack()
-    checks = (("all of the last commit is packed, and its revision", incomplete), ("git keeps all that the build reads", ignored),
-              ("nothing is packed that should not be", unwanted), ("planted mistakes are noticed", unnoticed))
-    print(f"1..{len(checks)}")
-    for number, (what, check) in enumerate(checks, 1):
-        problems = list(check(files))
-        print(f"{'not ok' if problems else 'ok'} {number} - {what}")
-        for problem in problems[:20]:
-            print(f"# {problem}")
+    tap.report((("all of the last commit is packed, and its revision", incomplete(files)),
+                ("git keeps all that the build reads", ignored()), ("nothing is packed that should not be", unwanted(files)),
+                ("planted mistakes are noticed", unnoticed(files))))
 
 
 main()

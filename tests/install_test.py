@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+import tap
+
 ROOT, BUILD, BIN, PROGRAMS, DATA, DOC = (pathlib.Path(place).absolute() for place in sys.argv[1:7])
 MESON = sys.argv[7:]
 
@@ -103,15 +105,10 @@ def main():
     checks = (("everything is where it belongs", misplaced), ("the book is installed if it is built", wrong_book),
               ("the installed runner finds programs, sources and revision", lost_by_runner),
               ("no program looks for something where it was built", traces_of_build))
-    print(f"1..{len(checks)}")
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
         install(directory)
-        for number, (what, check) in enumerate(checks, 1):
-            problems = list(check(directory))
-            print(f"{'not ok' if problems else 'ok'} {number} - {what}")
-            for problem in problems[:20]:
-                print(f"# {problem}")
+        tap.report((what, check(directory)) for what, check in checks)
 
 
 main()

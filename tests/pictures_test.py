@@ -6,6 +6,8 @@ import struct
 import sys
 import xml.etree.ElementTree
 
+import tap
+
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 sys.path.insert(0, str(ROOT / "docs"))
 
@@ -62,9 +64,4 @@ CHECKS = [("the ladder is that of the recorded runs", stale_ladders), ("a change
           ("there are pictures of a page", wrong_screenshots),
           ("the README shows every picture, and says what it shows", unused_or_missing)]
 
-print(f"1..{len(CHECKS)}")
-for number, (what, check) in enumerate(CHECKS, 1):
-    problems = list(check())
-    print(f"{'not ok' if problems else 'ok'} {number} - {what}")
-    for problem in problems:
-        print(f"# {problem}")
+tap.report(((what, check()) for what, check in CHECKS), most=None)

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+import tap
+
 ROOT, RUNNER, PROGRAMS = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
 sys.path.insert(0, str(ROOT / "docs"))
 
@@ -223,6 +225,13 @@ def unrecorded_files():
             yield str(path.relative_to(ROOT))
 
 
+def quietly(check):
+    """The problems that a check finds, a line each, without what it prints."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        problems = list(check())
+    yield from (str(problem).replace("\n", " ") for problem in problems)
+
+
 CHECKS = [
     ("a plan is recorded, whatever fails", wrong_recordings),
     ("entries are recorded alone", wrong_choice),
@@ -232,10 +241,4 @@ CHECKS = [
     ("the plan makes every recording that there is", unrecorded_files),
 ]
 
-print(f"1..{len(CHECKS)}")
-for number, (what, check) in enumerate(CHECKS, 1):
-    with contextlib.redirect_stdout(io.StringIO()):
-        problems = list(check())
-    print(f"{'not ok' if problems else 'ok'} {number} - {what}")
-    for problem in problems[:20]:
-        print("# " + str(problem).replace("\n", " "))
+tap.report((what, quietly(check)) for what, check in CHECKS)

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+import tap
+
 try:
     import codespell_lib
 except ImportError:
@@ -83,7 +85,7 @@ def unnoticed(directory, dictionary):
 def main():
     """Prints one TAP line a check."""
     if not codespell_lib or not shutil.which("codespell"):
-        print("1..0 # SKIP codespell is not installed")
+        tap.skip("codespell is not installed")
         return
     with tempfile.TemporaryDirectory() as directory:
         dictionary = british_dictionary(directory)
@@ -91,12 +93,8 @@ def main():
         checks = (("there are pages and sources", [] if len(paths) > 100 else [f"{len(paths)} files"]),
                   ("common words are spelled right", misspelled(paths, RIGHT)),
                   ("the English is British", american(paths, dictionary)),
-                  ("planted mistakes are found", list(unnoticed(directory, dictionary))))
-    print(f"1..{len(checks)}")
-    for number, (what, problems) in enumerate(checks, 1):
-        print(f"{'not ok' if problems else 'ok'} {number} - {what}")
-        for problem in problems:
-            print(f"# {problem}")
+                  ("planted mistakes are found", unnoticed(directory, dictionary)))
+        tap.report(checks, most=None)
 
 
 main()
