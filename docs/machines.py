@@ -177,7 +177,7 @@ def machine_page(root, machine, workloads, results):
     others = sorted(path.name for path in (root / "docs" / "results" / machine).glob("*.txt")
                     if path.stem not in printed)
     if others:
-        page += "\nLimits and tuning runs that pages quote: " + ", ".join(f"`{name}`" for name in others) + ".\n"
+        page += "\nWhat else pages quote: " + ", ".join(f"`{name}`" for name in others) + ".\n"
     return page
 
 
