@@ -72,15 +72,17 @@ def residual(r, y):
 
 
 def errors(program, settings, precision, r, exact):
-    """The largest errors of y and alpha of a program and its residual, in units of rounding; nothing if it refuses."""
+    """The largest errors of y and alpha of a program and its residual, in units of rounding; nothing if it has no such precision."""
     number, unit = TYPES[precision]
     with tempfile.TemporaryDirectory() as name:
         given, solution = pathlib.Path(name, "r.npy"), pathlib.Path(name, "solution.npy")
         numpy.save(given, r)
         result = subprocess.run([program, "--input", given, "--output", solution, "--precision", precision,
                                  "--warmup", "0", "--repeat", "1"], capture_output=True, text=True)
-        if result.returncode != 0:
+        if "--precision must be" in result.stderr:
             return None
+        if result.returncode != 0:
+            sys.exit(f"{program.name}, {' '.join(settings)}, {precision}: {result.stderr}")
         found = numpy.load(solution)
     return [float(value / unit) for value in (*(abs(row - truth).max() for row, truth in zip(found, exact)),
                                               residual(r.astype(number), found[0]))]
