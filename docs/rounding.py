@@ -72,7 +72,7 @@ def residual(r, y):
 
 
 def errors(program, settings, precision, r, exact):
-    """The largest errors of y and alpha of a program and its residual, in units of rounding; nothing if it has no such precision."""
+    """The largest errors of y and alpha of a program and its residual, in u; nothing in a precision that it lacks."""
     number, unit = TYPES[precision]
     with tempfile.TemporaryDirectory() as name:
         given, solution = pathlib.Path(name, "r.npy"), pathlib.Path(name, "solution.npy")
