@@ -10,8 +10,10 @@ is state a time: those come from recordings, by way of
 
     \htmlinclude map.MACHINE.WORKLOAD.DATASET.PRECISION.html
     \htmlinclude timeline.MACHINE.WORKLOAD.DATASET.PRECISION.html
+    \htmlinclude timeline.MACHINE.WORKLOAD.DATASET.PRECISION.STAGE.STAGE.html
 
-which maps.py draws: the stages of a workload with what leads from one to the next, and the phases of each.
+which maps.py draws: the stages of a workload with what leads from one to the next, and the phases of each, or of
+some, with what ran beside them.
 """
 
 import importlib.util

@@ -5,9 +5,11 @@ A number in a page is followed by an HTML comment that says where it comes from:
     1.16 s<!-- MACHINE WORKLOAD DATASET PRECISION STAGE seconds -->
     2.02 ×<!-- MACHINE WORKLOAD DATASET PRECISION STAGE/STAGE speedup -->
 
-The last word is one of seconds, memory, error, of_limit, of_copy, phase:NAME, copy_seconds and times_copy (of
-one stage; a copy of what the problem has to read and write, by the same clock, and the stage's time over that),
-speedup and efficiency (of two: the first one's time over the second one's). For a run of a sweep, WORKLOAD is
+The last word is one of seconds, in_all, memory, error, of_limit, of_copy, phase:NAME, copy_seconds and times_copy
+(of one stage; `seconds` are those of the phase that a workload is timed by, `in_all` those of whole solves; a copy of
+what the problem has to read and write, by the same clock, and the stage's time over that), speedup, speedup_in_all
+and efficiency (of two: the first one's time over the second one's). What ran beside the phases and is none of them,
+such as copies while kernels run, is a phase:NAME, too, of the sum of its spans. For a run of a sweep, WORKLOAD is
 the recording's name and DATASET the value of the parameter, as in
 `MACHINE local_volatility_over_outer 64 f64 07_interleaved seconds`. `MACHINE ceilings NAME` is a ceiling
 of the processor, `MACHINE ceilings gpu NAME` one of the GPU; with `MACHINE WORKLOAD ceilings` it is the
@@ -116,6 +118,9 @@ class Results:
             raise UnknownKey("a key has six words: machine workload dataset precision stage figure")
         stages = words[4].split("/")
         runs = [by_stage(run) for run, _ in self.runs(*words[:4])]
+        if words[5] == "error":  # which the stage that others are held to does not have
+            runs = [{name: record for name, record in records.items() if record.get("verdict") != "reference"}
+                    for records in runs]
         for records in runs:
             if all(stage in records for stage in stages):
                 return figure(" ".join(words[5:]), [records[stage] for stage in stages])
@@ -162,6 +167,12 @@ def recording_text(recording, repeats):
             f"medians of {repeats}; {recording['date'][:10]}, revision {recording['revision']}")
 
 
+def phase_seconds(repeat, phase):
+    """The time of a phase, or of the spans of that name that ran beside the phases, if there is either."""
+    spans = [span["end"] - span["begin"] for span in repeat.get("beside", []) if span["name"] == phase]
+    return repeat["phases"].get(phase, sum(spans) if spans else None)
+
+
 def figure(name, records):
     """One figure of one stage, or of two compared."""
     record = records[0]
@@ -169,8 +180,12 @@ def figure(name, records):
         return record["seconds"]["median"] / records[1]["seconds"]["median"]
     if name == "efficiency":
         return figure("speedup", records) / record["machine"]["cores"]
+    if name == "speedup_in_all":
+        return figure("in_all", records) / figure("in_all", records[1:])
     if name == "seconds":
         return record["seconds"]["median"]
+    if name == "in_all":
+        return statistics.median(repeat["seconds"] for repeat in record["repeats"])
     if name == "memory":
         return record["memory"]["peak_bytes"]
     if name in ("error", "of_limit", "of_copy") and name in record:
@@ -181,7 +196,7 @@ def figure(name, records):
     if name == "copy_seconds" and copies:
         return statistics.median(copies)
     phase = name.removeprefix("phase:")
-    times = [repeat["phases"][phase] for repeat in record["repeats"] if phase in repeat["phases"]]
+    times = [time for repeat in record["repeats"] if (time := phase_seconds(repeat, phase)) is not None]
     if phase == name or not times:
         raise UnknownKey(f"no figure '{name}' is recorded")
     return statistics.median(times)

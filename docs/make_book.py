@@ -49,7 +49,7 @@ def diff_row(kind, old, new, text):
 
 
 def diff_html(stage):
-    """The diff from the stage before as HTML, and how long it is."""
+    """The diff from the stage that a stage continues as HTML, and how long it is."""
     added, removed = stages.lines_changed(stage.before.source, stage.source)
     rows = ""
     for is_change, lines in itertools.groupby(stages.hunks(stage.before.source, stage.source),
@@ -57,15 +57,20 @@ def diff_html(stage):
         row_texts = "".join(diff_row(*line) for line in lines)
         rows += f'<div class="change">{row_texts}</div>' if is_change else row_texts
     return (f'<p>From <a href="{stage.before.page}.html">{html.escape(stage.before.heading)}</a>: '
-            f"{added} lines of code added, {removed} removed (comments aside).</p>"
-            '<div class="diff" role="region" tabindex="0" aria-label="Changes from the stage before">'
-            f"{rows}</div>\n")
+            f"lines of code +{added} −{removed} (comments aside).</p>"
+            '<div class="diff" role="region" tabindex="0" '
+            f'aria-label="Changes from {html.escape(stage.before.heading)}">{rows}</div>\n')
 
 
 def spread_text(record):
     """Half the distance between the extremes, as a share of the median."""
     times = record["seconds"]
     return f"{50 * (times['max'] - times['min']) / times['median']:.1f} %"
+
+
+def in_all_text(record):
+    """The time of a whole solve where stages are compared by one of its phases."""
+    return figures.seconds_text(figures.figure("in_all", [record])) if record.get("timed_phase") else ""
 
 
 def error_text(record):
@@ -90,8 +95,8 @@ def figures_row(stage, machine, run):
         if other != stage.name and "seconds" in records.get(other, {}):
             ratio[name] = f"{figures.figure('speedup', [records[other], record]):.2f}"
     return (machine, run["dataset"], run["precision"], figures.seconds_text(record["seconds"]["median"]),
-            spread_text(record), ratio.get("zero", ""), ratio.get("step", ""), share_text(record, "of_limit"),
-            share_text(record, "of_copy"), error_text(record))
+            spread_text(record), in_all_text(record), ratio.get("zero", ""), ratio.get("step", ""),
+            share_text(record, "of_limit"), share_text(record, "of_copy"), error_text(record))
 
 
 def recorded_runs(stage, results):
@@ -108,16 +113,16 @@ def figures_html(stage, results):
     runs = list(recorded_runs(stage, results))
     if not runs:
         return "<p>No run recorded yet.</p>\n"
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in figures_row(stage, machine, run)) + "</tr>"
-        for machine, run, _ in runs)
-    titles = ("machine", "data set", "precision", "time", "spread", "× 00", "× step", "of limit", "of copy",
-              "error")
+    titles = ("machine", "data set", "precision", "time", "spread", "in all", "× 00", "× step", "of limit",
+              "of copy", "error")
+    rows = [figures_row(stage, machine, run) for machine, run, _ in runs]
+    shown = [n for n, title in enumerate(titles) if title != "in all" or any(row[n] for row in rows)]
+    cells = "".join("<tr>" + "".join(f"<td>{html.escape(row[n])}</td>" for n in shown) + "</tr>" for row in rows)
     captions = dict.fromkeys(
         figures.recording_text(recording, len(figures.by_stage(run)[stage.name]["repeats"]))
         for _, run, recording in runs)
     return ('<div class="figures"><table class="markdownTable"><tr>'
-            + "".join(f"<th>{title}</th>" for title in titles) + f"</tr>{rows}</table>"
+            + "".join(f"<th>{titles[n]}</th>" for n in shown) + f"</tr>{cells}</table>"
             + "".join(f"<p class=\"caption\">{html.escape(text)}.</p>" for text in captions)
             + "</div>\n")
 

@@ -15,7 +15,7 @@ class Stage:
     source: pathlib.Path
     title: str
     idea: str
-    before: "Stage | None" = None
+    before: "Stage | None" = None  # the one that it continues
 
     @property
     def page(self):
@@ -23,9 +23,14 @@ class Stage:
         return f"{self.workload}_{self.name}"
 
     @property
+    def number(self):
+        """The number of the stage: 01."""
+        return self.name[:2]
+
+    @property
     def heading(self):
         """Number and title."""
-        return f"{self.name[:2]} {self.title}"
+        return f"{self.number} {self.title}"
 
 
 def find_source(directory):
@@ -42,6 +47,19 @@ def what_it_says(source, field):
     if not match:
         raise SystemExit(f"{source} has no {field}")
     return match[1]
+
+
+def stage_before(source, earlier):
+    """The stage that a stage continues: the last of the earlier ones, unless its header names another."""
+    header = re.match(r"(?:///.*\n)*", source.read_text())[0]
+    named = re.search(r"^/// From:(.*)$", header, re.MULTILINE)
+    if not named:
+        return earlier[-1] if earlier else None
+    name, by_name = named[1].strip(), {stage.name: stage for stage in earlier}
+    if name not in by_name:
+        raise SystemExit(f"'{source}' says 'From: {name}', which must be an earlier stage of {source.parts[-3]}; "
+                         f"there is {', '.join(by_name) or 'none'}")
+    return by_name[name]
 
 
 def labels_on_main_page(root):
@@ -62,7 +80,7 @@ def find_stages(root):
         stages = workloads.setdefault(directory.parent.name, [])
         stages.append(Stage(directory.parent.name, directory.name, source,
                             what_it_says(source, "title"), what_it_says(source, "idea"),
-                            stages[-1] if stages else None))
+                            stage_before(source, stages)))
     return workloads
 
 

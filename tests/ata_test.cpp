@@ -24,7 +24,7 @@ bool symmetric = true;
 /// A matrix, row by row.
 struct Matrix {
   std::size_t rows, cols;
-  std::vector<double> values;
+  Elements<double> values;
 
   double operator()(std::size_t i, std::size_t j) const { return values[i * cols + j]; }
 };
@@ -119,13 +119,13 @@ TEST_F(Bound, HoldsForEveryShape) {
 }
 
 TEST_F(Bound, HoldsForColumnsOfAllSizes) {
-  std::vector<double> scale(70);
+  Elements<double> scale(70);
   for (double& s : scale) s = std::pow(10, uniform(-100, 100));
   expect_within_bound(matrix_of(90, 70, [&](auto, auto i) { return scale[i] * normal(); }));
 }
 
 TEST_F(Bound, HoldsForRowsOfAllSizes) {
-  std::vector<double> scale(90);
+  Elements<double> scale(90);
   for (double& s : scale) s = std::pow(10, uniform(-20, 20));
   expect_within_bound(matrix_of(90, 70, [&](auto k, auto) { return scale[k] * normal(); }));
 }
@@ -161,7 +161,7 @@ TEST_F(Bound, HoldsTwiceAgainstOpenBlas) {
   const Matrix a = matrix_of(217, 83, [&](auto, auto) { return normal(); });
   const Matrix c = product_of(a);
   ASSERT_EQ(c.values.size(), 83u * 83u);
-  std::vector<double> of_blas(a.cols * a.cols);
+  Elements<double> of_blas(a.cols * a.cols);
   cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, 83, 83, 217, 1, a.values.data(), 83,
               a.values.data(), 83, 0, of_blas.data(), 83);
   const std::vector<Sums> sums = sums_of(a);
@@ -175,10 +175,10 @@ TEST(Shape, WithoutRowsOrColumnsIsRefused) {
   expect_refusal(run_process({program, "--set", "rows=0"}), 2, {"rows", "'0'", "from 1"});
   expect_refusal(run_process({program, "--set", "cols=0"}), 2, {"cols", "'0'", "from 1"});
   const Directory directory;
-  write_npy(directory / "none.npy", {{0, 5}, std::vector<double>{}});
+  write_npy(directory / "none.npy", {{0, 5}, Elements<double>{}});
   expect_refusal(run_process({program, "--input", directory / "none.npy"}), 2,
                  {"none.npy", "empty"});
-  write_npy(directory / "cube.npy", {{1, 1, 2}, std::vector<double>{1, 2}});
+  write_npy(directory / "cube.npy", {{1, 1, 2}, Elements<double>{1, 2}});
   expect_refusal(run_process({program, "--input", directory / "cube.npy"}), 2,
                  {"cube.npy", "3 dimensions", "must have 2"});
 }

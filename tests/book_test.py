@@ -17,6 +17,7 @@ HTML = pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(ROOT / "docs"))
 
 import diagrams  # noqa: E402 (the modules lie in docs)
+import drawing  # noqa: E402
 import figures  # noqa: E402
 import machines  # noqa: E402
 import make_book  # noqa: E402
@@ -178,7 +179,8 @@ def run_of(value, *medians, names=("00_a", "01_b")):
     return {"workload": "w", "dataset": "d", "precision": "f64", "value": value, "records": [
         {"stage": stage, "device": device, "device_name": "G",
          "repeats": [{"phases": {"copy in": 0.25, "kernels": s}} for s in (0.5, 8, 0.75, 0.5, 9)],
-         "parameters": {"n": value, "m": 3}, "seconds": {"median": median},
+         "parameters": {"n": value, "m": 3}, "verdict": "matches", "error": 0,
+         "seconds": {"min": median, "median": median, "max": median},
          "modelled": {"flops": 1e9, "bytes": 1e8}}
         for stage, device, median in zip(names, ("cpu", "gpu"), medians)]}
 
@@ -219,6 +221,43 @@ def small_repository():
                               ("m/w_over_threads.json", about | sweep | {"sweep": "threads"})):
             (root / path).write_text(json.dumps(content))
         yield stages.find_stages(root), figures.Results(root)
+
+
+@contextlib.contextmanager
+def continued(named):
+    """The small repository with a third stage that says which one it continues."""
+    with small_repository() as (workloads, results):
+        source = workloads["w"][2].source
+        source.write_text("/// \\file\n/// Stage 02.\n///\n/// Changed: all.\n"
+                          f'/// From:    {named}\n.title = "T" .idea = "I"\nmore\n')
+        yield source.parents[3], results
+
+
+def wrongly_continued():
+    """What is taken from the neighbour of a stage that continues another, and wrong names that are taken."""
+    with continued("00_a") as (root, results):
+        of_workload = stages.find_stages(root)["w"]
+        before = [stage.before and stage.before.name for stage in of_workload]
+        if before != [None, "00_a", "00_a", "02_c"]:
+            yield f"the stages continue {before}"
+        of_workload[0].source.write_text('.title = "T" .idea = "I"\na\nb\nc\n')
+        for words, text in (("<td>+1 −3</td>", make_book.stages_html(of_workload, results)),
+                            ('<a href="w_00_a.html">00 T</a>: lines of code +1 −3 (comments aside)',
+                             make_book.diff_html(of_workload[2])),
+                            ('aria-label="Changes from 00 T"', make_book.diff_html(of_workload[2]))):
+            if words not in text:
+                yield f"'{words}' is not in '{text}'"
+        found = make_book.figures_row(of_workload[2], "m", run_of(1, 3, 2, names=("00_a", "02_c")))
+        if found.count("1.50") != 2:  # over stage zero, which is the one that it continues
+            yield f"the step is not in {found}"
+    for wrong in ("00_b", "02_c", "03_d", "a", ""):
+        try:
+            with continued(wrong) as (root, _):
+                stages.find_stages(root)
+                yield f"'From: {wrong}' is taken"
+        except SystemExit as error:
+            if f"'From: {wrong}'" not in str(error) or "there is 00_a, 01_b" not in str(error):
+                yield f"it says '{error}'"
 
 
 def wrong_plots():
@@ -274,15 +313,85 @@ def wrong_diagrams():
             except figures.UnknownKey:
                 pass
         drawn = [diagrams.diagram_html(diagram, name) for diagram, name in ((stage_map, "a"), (timeline, "b"))]
+    with continued("00_a") as (root, results):
+        aside = maps.map_of_stages(["m", "w", "d", "f64"], stages.find_stages(root), results)
+        drawn.append(diagrams.diagram_html(aside, "c"))
+    solid, dashed = (drawing.count("stroke-dasharray") for drawing in (drawn[0], drawn[2]))
+    if dashed <= solid:
+        yield "an arrow from another stage than the neighbour is not dashed"
     for text, words in (
             (stage_map.alternative, "00 T, 2 s on the CPU; parallel loops, 4.00 ×, to 01 T, 500 ms on the GPU"),
             (stage_map.alternative, "tiling, to 02 T, 7 s on the GPU; to 03 T, not recorded"),
-            (stage_map.caption, "revision def"), (timeline.caption, "medians of 5"),
+            (aside.alternative, "; tiling, 0.43 × from 00, to 02 T, 7 s"), (aside.caption, "A dashed arrow"),
+            (drawn[2], ">0.43 × from 00<"), (stage_map.caption, "revision def"), (timeline.caption, "medians of 5"),
             (timeline.alternative, "01_b: copy in 250 ms, kernels 750 ms"),
             *((drawn[0], f">{words}<") for words in ("00 T", "500 ms", "4.00 ×", "Parallel loops", "not recorded")),
             *((drawn[1], f">{words}<") for words in ("00_a", "kernels", "1 s"))):
         if words not in text:
             yield f"'{words}' is not in '{text[:300]}'"
+
+
+class Boxes(drawing.Canvas):
+    """A canvas whose axes are a list that gets the boxes: (left, top, width, colour)."""
+
+    def box(self, x, y, width, height, words="", colour=drawing.INK, **_):
+        """Keeps a box."""
+        self.axes.append((self.left + x, self.top + y, width, colour))
+
+    def text(self, *_, **__):
+        """Draws nothing."""
+
+
+def overlapped(results):
+    """Gives the second stage of the small repository's first run copies beside kernels; three repeats differ."""
+    record = results.machines["m"][0]["runs"][0]["records"][1]
+    record["repeats"] = [
+        {"seconds": 0.5 + s, "phases": {"allocate": 0.5, "pipeline": s},
+         "beside": [{"name": name, "begin": begin, "end": end} for name, begin, end in (
+             ("kernels", 0.75, 1), ("copy in", 0.5, 0.75), ("copy in", 0.75, s), ("kernels", s, s + 0.125),
+             ("copy out", s + 0.25, s + 0.75))]} for s in (9, 1, 2)]
+
+
+def wrong_lanes():
+    """What a timeline lacks of copies that ran beside kernels."""
+    with small_repository() as (workloads, results):
+        overlapped(results)
+        timeline = maps.timeline(["m", "w", "d", "f64"], workloads, results)
+        of_one = maps.timeline(["m", "w", "d", "f64", "01_b"], workloads, results)
+        try:
+            maps.timeline(["m", "w", "d", "f64", "01_b", "03_d"], workloads, results)
+            yield "a stage without copies is drawn"
+        except figures.UnknownKey:
+            pass
+        kernels = results.value("m w d f64 01_b phase:kernels")
+    if kernels != 0.375:
+        yield f"the kernels took {kernels} s"
+    if "00_a" in of_one.alternative or "01_b: allocate" not in of_one.alternative:
+        yield f"one stage was asked for, and '{of_one.alternative}' drawn"
+    for text, words in (
+            (timeline.alternative, "00_a: copy in 250 ms, kernels 750 ms; 01_b: allocate 500 ms, pipeline 2 s, and "
+             "beside these copy in from 500 ms to 2 s, 1.5 s in 2 spans, kernels from 750 ms to 2.12 s, 375 ms in 2 "
+             "spans, copy out from 2.25 s to 2.75 s, 500 ms in 1 span"),
+            (timeline.caption, "Of 01_b one repeat, the median one by whole solves; lanes"),
+            *((diagrams.diagram_html(timeline, "a"), f">{words}<") for words in ("2.5 s", "others"))):
+        if words not in text:
+            yield f"'{words}' is not in '{text[:600]}'"
+    for width, across in plots.WIDTHS.items():
+        canvas = Boxes([], width == "wide", across, timeline.height[width])
+        timeline.draw(canvas)
+        left = canvas.axes[5][0]  # behind the five of the key
+        scale = canvas.axes[5][2] / 0.25
+        found = [((x - left) / scale, length / scale, colour) for x, _, length, colour in canvas.axes[7:]]
+        blue, orange, green = (maps.PHASES[name][0] for name in ("copy in", "kernels", "copy out"))
+        expected = [(0, 0.5, drawing.INK), (0.5, 2, drawing.PURPLE), (0.5, 0.25, blue), (0.75, 1.25, blue),
+                    (0.75, 0.25, orange), (2, 0.125, orange), (2.25, 0.5, green)]
+        if [(round(x, 9), round(length, 9), colour) for x, length, colour in found[:7]] != expected:
+            yield f"{width}: the boxes are {found}"
+        tops = [top for _, top, *_ in canvas.axes[7:]]
+        if len(set(tops[2:7])) != 3 or min(tops[2:]) < tops[0] + 22 or tops[7:] and min(tops[7:]) < tops[6] + 9:
+            yield f"{width}: lanes are at {tops}"
+        if max(x + length for x, _, length, _ in canvas.axes) > across or tops[-1] + 22 > canvas.height:
+            yield f"{width}: the canvas is too small"
 
 
 def wrong_prices():
@@ -305,6 +414,10 @@ def confused_runs():
         for key, expected in (("00_a seconds", 2), ("02_c seconds", 7), ("00_a/02_c speedup", 3 / 7)):
             if results.value(f"m w d f64 {key}") != expected:
                 yield f"{key} is {results.value(f'm w d f64 {key}')}"
+        for recording, (verdict, error) in zip(results.machines["m"], (("reference", 0), ("matches", 0.5))):
+            recording["runs"][0]["records"][0] |= {"verdict": verdict, "error": error}
+        if results.value("m w d f64 00_a error") != 0.5:
+            yield "the error of a stage is that of a recording that holds the others to it"
         try:
             yield f"01_b/02_c is {results.value('m w d f64 01_b/02_c speedup')}"
         except figures.UnknownKey as error:
@@ -418,14 +531,19 @@ def unreached_pages():
         yield "«previous» does not lead back the same way"
 
 
+SPANS = [{"name": name, "begin": begin, "end": begin + seconds} for name, begin, seconds in (
+    ("solve y", 0.1, 0.2), ("solve x", 0.1, 0.7), ("solve y", 0.25, 0.3))]
+
 RECORDING = {
     "ceilings": {"copy": 4.56e10, "gpu": {"copy": 4.29e12}},
     "runs": [{"workload": "w", "dataset": "d", "precision": "f64", "records": [
         {"stage": "00_a", "seconds": {"median": 1.234}, "error": 3.42e-6, "machine": {"cores": 2},
          "memory": {"peak_bytes": 17.2e6},
-         "repeats": [{"phases": {"solve x": 0.2}}, {"phases": {"solve x": 0.4}}]},
+         "repeats": [{"seconds": 3, "phases": {"solve x": 0.2}},
+                     {"seconds": 5, "phases": {"solve x": 0.4}, "beside": SPANS}]},
         {"stage": "01_b", "seconds": {"median": 0.617}, "of_copy": 0.149, "machine": {"cores": 2},
-         "repeats": [{"copy_seconds": 0.2, "phases": {}}, {"copy_seconds": 0.4, "phases": {}}]}]}]}
+         "repeats": [{"seconds": 2, "copy_seconds": 0.2, "phases": {}, "beside": SPANS},
+                     {"seconds": 2, "copy_seconds": 0.4, "phases": {}, "beside": SPANS[:2]}]}]}]}
 
 OTHER = {
     "ceilings": {"copy": 1.23e10},
@@ -445,6 +563,8 @@ GOOD = """## The cost
 4.29 TB/s<!-- m ceilings gpu copy -->, 32 ms<!-- m w_over_outer 32 f64 00_a seconds -->,
 0.25 ×<!-- m w_over_outer 2 f64 00_a/01_b speedup -->, 14.9 %<!-- m w d f64 01_b of_copy -->,
 0.30 s<!-- m w d f64 01_b copy_seconds -->, 2.1 ×<!-- m w d f64 01_b times_copy -->,
+4.0 s<!-- m w d f64 00_a in_all -->, 2.000 ×<!-- m w d f64 00_a/01_b speedup_in_all -->,
+350 ms<!-- m w d f64 01_b phase:solve y -->,
 12 ms<!-- model -->, 3 s<!-- published: somebody -->, 16 numbers in 32 × 256 points."""
 
 
@@ -460,7 +580,8 @@ def escaped_mistakes():
     numbers = [("1.23 s", "1.24 s"), ("617.0 ms", "617.1 ms"), ("2.00 ×", "1.99 ×"),
                ("17 MB", "18 MB"), ("3.4e-6", "3.5e-6"), ("300 ms", "200 ms"), ("45.6", "45.7"), ("46 GF", "47 GF"),
                ("4.29 TB/s", "4.56 TB/s"), ("14.9 %", "15.0 %"), ("32 ms", "2 ms"), ("0.25 ×", "4.00 ×"),
-               ("0.30 s", "0.20 s"), ("2.1 ×", "0.5 ×")]
+               ("0.30 s", "0.20 s"), ("2.1 ×", "0.5 ×"),
+               ("4.0 s", "1.2 s"), ("350 ms", "200 ms"), ("2.000 ×", "0.500 ×")]
     keys = [("00_a seconds", "07_z seconds"), ("d f64 00_a memory", "e f64 00_a memory"),
             ("phase:solve x", "phase:x"), ("ceilings copy", "ceilings flops"), ("w ceilings", "v ceilings"),
             ("w ceilings", "u ceilings"),
@@ -475,6 +596,21 @@ def escaped_mistakes():
             yield f"{right} → {wrong}"
         if (right, wrong) in numbers and figures.update(page, results) != GOOD:
             yield f"{wrong} is not updated to {right}"
+
+
+def missing_whole_solves():
+    """Times of whole solves that tables lack where stages are compared by a phase, or show elsewhere."""
+    with small_repository() as (workloads, results):
+        stage = workloads["w"][1]
+        by_phase = results.machines["m"][0]["runs"][0]["records"][1]
+        if "in all" in make_book.figures_html(stage, results):
+            yield "they are shown although no phase is timed"
+        by_phase["timed_phase"] = "kernels"
+        by_phase["repeats"] = [repeat | {"seconds": s} for repeat, s in zip(by_phase["repeats"], (5, 7, 3, 9, 8))]
+        table = make_book.figures_html(stage, results)
+        titles, cells = (re.findall(rf"<{tag}>([^<]*)</{tag}>", table) for tag in ("th", "td"))
+        if dict(zip(titles, cells)).get("in all") != "7 s" or len(titles) != len(cells):
+            yield f"the table is {titles} and {cells}"
 
 
 def miscounted_lines():
@@ -524,6 +660,7 @@ CHECKS = [
     ("every diagram is complete", incomplete_diagrams),
     ("plots show what is recorded", wrong_plots),
     ("maps and timelines show what is recorded", wrong_diagrams),
+    ("timelines show what ran beside the phases", wrong_lanes),
     ("diagrams compute the prices of the stages", wrong_prices),
     ("plots of what is not recorded are refused", plots_of_nothing),
     ("the newest recording counts, once", outdated_times),
@@ -536,7 +673,9 @@ CHECKS = [
     ("mistakes in quoted figures are caught", escaped_mistakes),
     ("figures compare times of one recording", confused_runs),
     ("the README's table is a recorded one", unrecorded_tables),
+    ("tables of figures show whole solves", missing_whole_solves),
     ("changed lines are counted", miscounted_lines),
+    ("a stage may continue another than its neighbour", wrongly_continued),
     ("the citation names this version", outdated_citation),
 ]
 

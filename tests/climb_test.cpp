@@ -33,13 +33,17 @@ class Toys {
   std::string workload = "toy";
   json precisions = {"f64", "f32"};
   json timed_phase = nullptr;
+  std::string header;  // of their sources
 
-  /// \param seconds what the stage says it took
-  void add(const std::string& stage, std::vector<double> solution, double seconds = 1,
+  /// \param seconds what the stage says it took, by its timed phase if there is one; whole
+  ///                solves took some seconds more, two by the median
+  void add(const std::string& stage, Elements<double> solution, double seconds = 1,
            const std::string& device = "cpu",
            const json& modelled = {{"flops", 1.0}, {"bytes", 1.0}}) {
     const std::string prepared = directory_ / (stage + "-" + device);
     write_npy(prepared + ".npy", {{solution.size()}, solution});
+    json repeats;
+    for (double copies : {1, 10, 2}) repeats.push_back({{"seconds", seconds + copies}});
     const json record{{"workload", workload},
                       {"stage", stage},
                       {"dataset", "tiny"},
@@ -47,7 +51,7 @@ class Toys {
                       {"parameters", {{"n", 2}}},
                       {"seconds", {{"min", seconds}, {"median", seconds}, {"max", seconds}}},
                       {"timed_phase", timed_phase},
-                      {"repeats", json::array()},
+                      {"repeats", repeats},
                       {"tolerance", to_json(Tolerance{1e-6})},
                       {"modelled", modelled}};
     write_text(prepared + ".json", record.dump());
@@ -65,7 +69,7 @@ class Toys {
   void add_script(const std::string& stage, const std::string& command,
                   const std::string& device = "cpu") {
     const std::string source = stage + ".cu";
-    write_text(directory_ / source, "common\n" + stage + "\n");
+    write_text(directory_ / source, header + "common\n" + stage + "\n");
     const json description{{"workload", workload},
                            {"stage", stage},
                            {"title", "T"},
@@ -173,6 +177,57 @@ TEST(Table, SetsStagesAgainstTheLimitsOfTheirDevice) {
   table = table_of("f64");
   EXPECT_FALSE(contains(table, "of copy")) << "a column without entries\n" << table;
   EXPECT_EQ(std::count(table.begin(), table.end(), '%'), 3) << table;
+}
+
+/// Four stages of which the last continues the second.
+class From : public testing::Test {
+ protected:
+  From() {
+    toys.add("00_zero", {1, 2}, 8);
+    toys.add("01_half", {1, 2}, 4);
+    write_text(toys.programs() / "01_half.cu", "common\n01_half\nmore\nstill more\n");
+    toys.add("02_aside", {1, 2}, 0.1);
+    continues("01_half");
+  }
+
+  void continues(const std::string& stage) {
+    toys.header =
+        "/// \\file\n/// Stage 03.\n///\n/// From:    " + stage + "\n/// Changed: three.\n";
+    toys.add("03_back", {1, 2}, 1);
+  }
+
+  ProcessResult run(Strings arguments = {}) const {
+    arguments.insert(arguments.end(), {"--source", toys.programs()});
+    return toys.run(arguments);
+  }
+
+  Toys toys;
+};
+
+TEST_F(From, IsTheStageThatAStepIsHeldAgainst) {
+  const std::string table = run().out;
+  EXPECT_TRUE(contains(line_of(table, "02_aside"), "80.00   40.00")) << table;
+  EXPECT_TRUE(contains(line_of(table, "03_back"), "8.00    4.00")) << table;
+  EXPECT_TRUE(contains(line_of(table, "03_back"), "+1 -3")) << table;
+  const std::string without = run({"--stages", "00,02-03"}).out;
+  EXPECT_TRUE(contains(line_of(without, "03_back"), " 8.00  ")) << without;
+  EXPECT_FALSE(contains(line_of(without, "03_back"), "0.10")) << "not of 02_aside\n" << without;
+}
+
+TEST_F(From, IsTheStageThatADiffIsAgainst) {
+  const std::string walk = run({"--step"}).out;
+  EXPECT_TRUE(contains(walk, "--- 01_half.cu\n+++ 02_aside.cu")) << walk;
+  EXPECT_TRUE(contains(walk, "--- 01_half.cu\n+++ 03_back.cu")) << walk;
+  EXPECT_TRUE(contains(walk, "8.00 times the speed of stage zero, 4.00 of 01_half")) << walk;
+}
+
+TEST_F(From, ThatIsNoEarlierStageIsRefused) {
+  for (const char* wrong : {"04_later", "03_back", "half", "01_half, mostly", ""}) {
+    continues(wrong);
+    expect_refusal(run(), 2,
+                   {"03_back.cu", fmt::format("'From: {}'", wrong), "00_zero, 01_half, 02_aside"});
+  }
+  EXPECT_EQ(run({"--stages", "00-02"}).status, 0) << "the others can run";
 }
 
 TEST(Verdict, AWrongStageFailsTheRun) {
@@ -443,6 +498,23 @@ TEST(TimedPhase, IsNamedInTheHeading) {
   toys.add("00_zero", {1, 2});
   const ProcessResult result = toys.run({});
   EXPECT_TRUE(contains(result.out, "median of 5, times of the phase kernels\n")) << result.out;
+}
+
+TEST(TimedPhase, HasWholeSolvesBesideIt) {
+  Toys toys;
+  toys.add("00_zero", {1, 2}, 4);
+  EXPECT_FALSE(contains(toys.run({}).out, "in all"));
+  EXPECT_FALSE(contains(toys.run({"--step"}).out, "in all"));
+  toys.timed_phase = "kernels";
+  toys.add("00_zero", {1, 2}, 4);
+  toys.add_script("01_gpu", "echo 'toy: there is no GPU' >&2; exit 77", "gpu");
+  toys.add("01_gpu", {1, 2}, 0.5, "cpu-device");
+  const std::string table = toys.run({}).out;
+  EXPECT_TRUE(contains(table, "spread     in all    x 00")) << table;
+  EXPECT_TRUE(contains(line_of(table, "00_zero"), "4.000 s   0.0 %    6.000 s    1.00")) << table;
+  EXPECT_FALSE(contains(line_of(table, "01_gpu"), "2.500 s")) << "it is not timed\n" << table;
+  const std::string walk = toys.run({"--step"}).out;
+  EXPECT_TRUE(contains(walk, "4.000 s (spread 0.0 %), in all 6.000 s, 1.00 times")) << walk;
 }
 
 TEST_F(Reference, TakesThePlaceOfStageZero) {

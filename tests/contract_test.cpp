@@ -181,7 +181,7 @@ NpyArray random_input(std::mt19937_64& random, int draw) {
   std::size_t size = 1;
   for (const std::size_t extent : shape) size *= extent;
   std::uniform_real_distribution<double> value(input().least(), input().typical);
-  std::vector<double> values(size);
+  Elements<double> values(size);
   for (double& v : values) v = value(random);
   if (input().first.is_number())
     for (std::size_t row = 0; row < size; row += shape.back()) values[row] = input().first;
@@ -381,7 +381,7 @@ TEST(BadInput, InTheInputFileIsRefused) {
   refuses("text.npy", {"not a .npy file"});
 
   const double good_value = (input().least() + input().typical) / 2;
-  write_npy(directory / "good.npy", {input().row(3), std::vector<double>(3, good_value)});
+  write_npy(directory / "good.npy", {input().row(3), Elements<double>(3, good_value)});
   std::ifstream good(directory / "good.npy", std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(good), {}};
   for (const std::size_t length : {0ul, 5ul, 9ul, 60ul, 128ul, bytes.size() - 1}) {
@@ -391,19 +391,19 @@ TEST(BadInput, InTheInputFileIsRefused) {
   write_text(directory / "long.npy", bytes + "x");
   refuses("long.npy", {"more than its shape says"});
 
-  write_npy(directory / "whole.npy", {input().row(2), std::vector<std::int32_t>{1, 2}});
+  write_npy(directory / "whole.npy", {input().row(2), Elements<std::int32_t>{1, 2}});
   refuses("whole.npy", {"'<i4'", "<f8"});
   for (const std::size_t rank : {input().rank - 1, input().rank + 1}) {
     write_npy(directory / "rank.npy",
-              {std::vector<std::size_t>(rank, 1), std::vector<double>{good_value}});
+              {std::vector<std::size_t>(rank, 1), Elements<double>{good_value}});
     refuses("rank.npy", {fmt::format("{} dimensions", rank)});
   }
-  write_npy(directory / "empty.npy", {input().row(0), std::vector<double>{}});
+  write_npy(directory / "empty.npy", {input().row(0), Elements<double>{}});
   refuses("empty.npy", {"empty"});
   for (const double value :
        {std::nan(""), double{INFINITY}, input().min - std::abs(input().min) - 1,
         input().max + std::abs(input().max) + 1}) {
-    write_npy(directory / "bad.npy", {input().row(2), std::vector<double>{good_value, value}});
+    write_npy(directory / "bad.npy", {input().row(2), Elements<double>{good_value, value}});
     refuses("bad.npy", {"element 1", "from"});
   }
 }

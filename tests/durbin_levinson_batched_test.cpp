@@ -23,7 +23,7 @@ std::string program;
 
 /// A system whose solution is known.
 struct System {
-  std::vector<double> r;              // r_0 ... r_n, not normalised
+  Elements<double> r;                 // r_0 ... r_n, not normalised
   std::vector<long double> y, alpha;  // y_1 ... y_n, alpha_1 ... alpha_n
   long double condition = 1;          // the product of (1 + |alpha|) / (1 - |alpha|)
 };
@@ -49,7 +49,7 @@ System system_of(double variance, const std::vector<long double>& alpha) {
 
 /// Rows of autocovariances as a program reads them.
 NpyArray input_of(const std::vector<System>& systems) {
-  std::vector<double> rows;
+  Elements<double> rows;
   for (const System& system : systems) rows.insert(rows.end(), system.r.begin(), system.r.end());
   return {{systems.size(), systems[0].r.size()}, rows};
 }
@@ -63,7 +63,7 @@ ProcessResult run_on(const NpyArray& input, const std::string& precision,
 }
 
 /// What the program makes of autocovariances: y and the reflection coefficients of each system.
-std::vector<double> solution_of(const NpyArray& input, const std::string& precision) {
+Elements<double> solution_of(const NpyArray& input, const std::string& precision) {
   const Directory directory;
   const ProcessResult result = run_on(input, precision, directory / "solution.npy");
   EXPECT_EQ(result.status, 0) << result.err;
@@ -81,7 +81,7 @@ double unit_roundoff(const std::string& precision) {
 /// "The numerical stability of the Levinson-Durbin algorithm for Toeplitz systems of equations"
 /// (SIAM J. Sci. Stat. Comput. 1, 1980) has for residuals and errors, up to a small factor.
 void expect_solved(const std::vector<System>& systems, const std::string& precision) {
-  const std::vector<double> solution = solution_of(input_of(systems), precision);
+  const Elements<double> solution = solution_of(input_of(systems), precision);
   const std::size_t n = systems[0].alpha.size();
   ASSERT_EQ(solution.size(), systems.size() * 2 * n);
   for (std::size_t s = 0; s < systems.size(); ++s) {
@@ -159,7 +159,7 @@ TEST_F(Batch, IsMadeOfItsReflectionCoefficients) {
         run_process({program, "--set", "systems=70", "--set", "n=41", "--set", "seed=7",
                      "--precision", precision, "--output", directory / "solution.npy"});
     ASSERT_EQ(result.status, 0) << result.err;
-    const std::vector<double> solution = read_npy(directory / "solution.npy").as_double();
+    const Elements<double> solution = read_npy(directory / "solution.npy").as_double();
     ASSERT_EQ(solution.size(), 70 * 2 * n);
     for (std::size_t s = 0; s < 70; ++s)
       for (std::size_t k = 1; k <= n; ++k)
@@ -173,10 +173,10 @@ TEST_F(Batch, IsMadeOfItsReflectionCoefficients) {
 TEST_F(Batch, SolvesEachSystemAsIfItWereAlone) {
   for (const std::size_t n : {30, 64, 70}) {
     std::vector<System> systems = random_systems(37, n, 0.5);
-    const std::vector<double> together = solution_of(input_of(systems), "f64");
+    const Elements<double> together = solution_of(input_of(systems), "f64");
     ASSERT_EQ(together.size(), 37 * 2 * n);
     for (const std::size_t s : {0, 5, 31, 32, 36}) {
-      const std::vector<double> alone = solution_of(input_of({systems[s]}), "f64");
+      const Elements<double> alone = solution_of(input_of({systems[s]}), "f64");
       ASSERT_TRUE(std::equal(alone.begin(), alone.end(), together.begin() + 2 * s * n))
           << "system " << s << ", n = " << n;
     }
@@ -184,7 +184,7 @@ TEST_F(Batch, SolvesEachSystemAsIfItWereAlone) {
 }
 
 TEST_F(Batch, ThatIsNotPositiveDefiniteIsRefused) {
-  const auto expect_refused = [&](std::size_t at, std::vector<double> row,
+  const auto expect_refused = [&](std::size_t at, Elements<double> row,
                                   const std::vector<std::string>& fragments) {
     std::vector<System> systems = random_systems(40, row.size() - 1, 0.5);
     systems[at].r = row;
@@ -198,7 +198,7 @@ TEST_F(Batch, ThatIsNotPositiveDefiniteIsRefused) {
   expect_refused(0, {1, 1}, {"system 0", "positive definite", "coefficient 1 of 1 is -1"});
   expect_refused(33, {2, -3}, {"system 33", "coefficient 1 of 1 is 1.5"});
   expect_refused(39, {1, 0.5, -0.8125, 0.1}, {"system 39", "coefficient 2 of 3 is 1.41667"});
-  std::vector<double> cosine(80);
+  Elements<double> cosine(80);
   for (std::size_t k = 0; k < cosine.size(); ++k)
     cosine[k] = std::cos(0.5 * static_cast<double>(k)) + (k == 60 ? 3 : 0);
   cosine[0] += 1;
@@ -208,7 +208,7 @@ TEST_F(Batch, ThatIsNotPositiveDefiniteIsRefused) {
 TEST(Variance, ThatIsNotPositiveIsRefused) {
   const Directory directory;
   for (const double variance : {0.0, -0.0, -2.5}) {
-    const NpyArray rows{{3, 2}, std::vector<double>{1, 0.5, 2, 1, variance, 0.1}};
+    const NpyArray rows{{3, 2}, Elements<double>{1, 0.5, 2, 1, variance, 0.1}};
     expect_refusal(run_on(rows, "f64", directory / "solution.npy"), 2,
                    {"r_0 of system 2", fmt::format("is {}", variance), "greater than 0"});
   }
@@ -221,9 +221,9 @@ TEST(Shape, ThatHoldsNoSystemIsRefused) {
                                   const std::vector<std::string>& fragments) {
     expect_refusal(run_on(input, "f64", directory / "solution.npy"), 2, fragments);
   };
-  expect_refused({{3, 1}, std::vector<double>{1, 1, 1}}, {"1 element a row", "at least 2"});
-  expect_refused({{0, 5}, std::vector<double>{}}, {"empty"});
-  expect_refused({{3}, std::vector<double>{1, 0, 0}}, {"1 dimension", "must have 2"});
+  expect_refused({{3, 1}, Elements<double>{1, 1, 1}}, {"1 element a row", "at least 2"});
+  expect_refused({{0, 5}, Elements<double>{}}, {"empty"});
+  expect_refused({{3}, Elements<double>{1, 0, 0}}, {"1 dimension", "must have 2"});
   expect_refusal(run_process({program, "--set", "n=0"}), 2, {"n", "'0'", "from 1"});
   expect_refusal(run_process({program, "--set", "systems=0"}), 2, {"systems", "'0'", "from 1"});
 }

@@ -19,7 +19,7 @@
 namespace staircase::test {
 namespace {
 
-using Numbers = std::vector<double>;
+using Numbers = Elements<double>;
 using LongNumbers = std::vector<long double>;
 using Arguments = std::vector<std::string>;
 

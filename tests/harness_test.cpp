@@ -23,7 +23,7 @@ using nlohmann::json;
 /// A sum over a vector, which is the user's own or made before the solve.
 struct Sum {
   std::int64_t n = 4;
-  std::vector<double> terms = {};
+  Elements<double> terms = {};
 };
 
 /// What the harness called, in order.
@@ -126,11 +126,11 @@ TEST(Prepare, MakesTheInputOnceBeforeTheFirstSolve) {
   EXPECT_EQ(run(stage(), {"--warmup", "1", "--repeat", "2"}).status, 0);
   EXPECT_EQ(calls, (Calls{"prepare", "solve", "solve", "solve"}));
   const Directory directory;
-  write_npy(directory / "in.npy", {{3}, std::vector<float>{1, 2, -0.5}});
+  write_npy(directory / "in.npy", {{3}, Elements<float>{1, 2, -0.5}});
   EXPECT_EQ(
       run(stage(), {"--input", directory / "in.npy", "--output", directory / "out.npy"}).status, 0);
   EXPECT_EQ(calls, (Calls{"input", "prepare", "solve"}));
-  EXPECT_EQ(read_npy(directory / "out.npy").as_double(), std::vector<double>{2.5});
+  EXPECT_EQ(read_npy(directory / "out.npy").as_double(), Elements<double>{2.5});
 }
 
 TEST(CheckSolution, RefusesAnInputBeforeTheHarnessSeesANaN) {
@@ -155,7 +155,7 @@ TEST(Input, HasAsManyElementsAsItNeeds) {
   Workload<Sum, 1> needs_three = workload;
   needs_three.input.least_elements = 3;
   const Directory directory;
-  const auto solve_for = [&](std::vector<double> terms) {
+  const auto solve_for = [&](Elements<double> terms) {
     write_npy(directory / "in.npy", {{terms.size()}, terms});
     return captured({"--input", directory / "in.npy"}, [&](int argc, char** argv) {
       return run_stage(argc, argv, needs_three, stage(), "stages/toy/00_toy/toy.cpp");
@@ -212,6 +212,41 @@ TEST(Record, TakesTheTimeOfThePhaseThatIsTimed) {
   expect_refusal(record("none"), 1, {"no phase was called none"});
 }
 
+TEST(Record, HoldsWhatWasBesideThePhases) {
+  const auto out_of = [](std::vector<std::string> arguments) {
+    auto timed = workload;
+    timed.timed_phase = "kernels";
+    auto overlapped = stage();
+    overlapped.solve_f64 = [](const Sum& sum, Timeline& timeline) {
+      timeline.begin("pipeline");
+      timeline.add_beside({"copy in", 0, 0.5});
+      timeline.add_beside({"kernels", 0.25, 0.75});
+      timeline.add_beside({"kernels", 1, 1.5});
+      return solve<double>(sum, timeline);
+    };
+    return captured(std::move(arguments),
+                    [&](int argc, char** argv) {
+                      return run_stage(argc, argv, timed, overlapped, "stages/toy/00_toy/toy.cpp");
+                    })
+        .out;
+  };
+  const json record = json::parse(out_of({"--json", "-", "--repeat", "1"}));
+  const json& repeat = record.at("repeats")[0];
+  EXPECT_EQ(repeat.at("phases").size(), 1u);
+  ASSERT_EQ(repeat.at("beside").size(), 3u);
+  EXPECT_EQ(repeat.at("beside")[1], json({{"name", "kernels"}, {"begin", 0.25}, {"end", 0.75}}));
+  EXPECT_EQ(record.at("seconds").at("median"), 1) << "the timed phase is beside the others";
+  EXPECT_NE(out_of({}).find("kernels, beside them     1.000000 s"), std::string::npos);
+  EXPECT_FALSE(json::parse(captured({"--json", "-"},
+                                    [&](int argc, char** argv) {
+                                      return run_stage(argc, argv, workload, stage(),
+                                                       "stages/toy/00_toy/toy.cpp");
+                                    })
+                               .out)
+                   .at("repeats")[0]
+                   .contains("beside"));
+}
+
 TEST(Record, HoldsTheRemarkOfASolve) {
   const auto out_of = [](std::vector<std::string> arguments) {
     auto remarking = stage();
@@ -246,7 +281,7 @@ StageProgram on_device(double needed, double free, double compulsory) {
   program.reals = [=] { return needed / sizeof(double); };
   program.prepare_device = [] {};
   program.device_memory = [=] { return free; };
-  program.solve = [](Precision, Timeline&) { return NpyArray{{1}, std::vector<double>{1}}; };
+  program.solve = [](Precision, Timeline&) { return NpyArray{{1}, Elements<double>{1}}; };
   return program;
 }
 

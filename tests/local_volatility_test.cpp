@@ -19,19 +19,18 @@ using local_volatility::Problem;
 
 std::string stage_zero;
 
-std::vector<double> prices(std::vector<std::string> arguments,
-                           const std::string& program = stage_zero) {
+Elements<double> prices(std::vector<std::string> arguments,
+                        const std::string& program = stage_zero) {
   const Directory directory;
   arguments.insert(arguments.begin(), program);
   arguments.insert(arguments.end(), {"--output", directory / "prices.npy"});
   const ProcessResult result = run_process(arguments);
   EXPECT_EQ(result.status, 0) << result.err;
-  return result.status == 0 ? read_npy(directory / "prices.npy").as_double()
-                            : std::vector<double>{};
+  return result.status == 0 ? read_npy(directory / "prices.npy").as_double() : Elements<double>{};
 }
 
 // Published with the benchmark, computed in single precision.
-const std::vector<double> published_small{
+const Elements<double> published_small{
     0.0300001, 0.0290001, 0.0280001, 0.0270001, 0.026,     0.0251064, 0.0247889, 0.0244714,
     0.0241539, 0.0238364, 0.0235189, 0.0232014, 0.0228839, 0.0225664, 0.0222744, 0.02199};
 
@@ -201,18 +200,18 @@ TEST(Dense, SchemeWithLapackGivesTheSamePrices) {
 
 TEST(Strikes, OfEitherTypeReplaceTheDefaults) {
   const Directory directory;
-  const std::vector<double> strikes{0.004, 0, 0.002};
+  const Elements<double> strikes{0.004, 0, 0.002};
   const auto all = prices({"--dataset", "tiny"});
   write_npy(directory / "f8.npy", {{3}, strikes});
   EXPECT_EQ(prices({"--dataset", "tiny", "--input", directory / "f8.npy"}),
-            (std::vector<double>{all[4], all[0], all[2]}));
-  write_npy(directory / "f4.npy", {{3}, std::vector<float>(strikes.begin(), strikes.end())});
+            (Elements<double>{all[4], all[0], all[2]}));
+  write_npy(directory / "f4.npy", {{3}, Elements<float>(strikes.begin(), strikes.end())});
   EXPECT_NEAR(prices({"--dataset", "tiny", "--input", directory / "f4.npy"})[0], all[4], 1e-9);
 }
 
 TEST(Strikes, MustAgreeWithOuter) {
   const Directory directory;
-  write_npy(directory / "s.npy", {{3}, std::vector<double>{0.1, 0.2, 0.3}});
+  write_npy(directory / "s.npy", {{3}, Elements<double>{0.1, 0.2, 0.3}});
   const auto with = [&](const char* outer) {
     return run_process(
         {stage_zero, "--dataset", "tiny", "--set", outer, "--input", directory / "s.npy"});

@@ -45,6 +45,9 @@ TEST(Array, IsBornPoisonedAndMovesWithoutCopying) {
   Array<float, 2> a(5, 7);
   EXPECT_TRUE(
       std::all_of(a.values().begin(), a.values().end(), [](float v) { return std::isnan(v); }));
+  const Array<double, 2> large(1000, 500);  // poisoned by several threads
+  EXPECT_TRUE(std::all_of(large.values().begin(), large.values().end(),
+                          [](double v) { return std::isnan(v); }));
   const float* data = a.data();
   Array<float, 2> b = std::move(a);
   EXPECT_EQ(b.data(), data);
@@ -57,12 +60,12 @@ class Comparator : public testing::Test {
  protected:
   /// 6 × 5 elements between 1 and 2, no two equal.
   static NpyArray reference() {
-    std::vector<double> values(30);
+    Elements<double> values(30);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1 + static_cast<double>(i) / 31;
     return {{6, 5}, values};
   }
-  static std::vector<double>& values(NpyArray& array) {
-    return std::get<std::vector<double>>(array.values);
+  static Elements<double>& values(NpyArray& array) {
+    return std::get<Elements<double>>(array.values);
   }
   static Comparison compared(const NpyArray& mutant) {
     return compare(mutant, reference(), {.relative = 1e-12});
@@ -122,13 +125,13 @@ TEST_F(Comparator, CatchesAnErrorJustAboveTheTolerance) {
 }
 
 TEST_F(Comparator, MeasuresTinyElementsAgainstTheFloor) {
-  const NpyArray reference{{2}, std::vector<double>{1, 0}};
-  const NpyArray near{{2}, std::vector<double>{1, 1e-16}};
+  const NpyArray reference{{2}, Elements<double>{1, 0}};
+  const NpyArray near{{2}, Elements<double>{1, 1e-16}};
   EXPECT_NEAR(compare(near, reference, {.relative = 1e-12}).error, 1e-13, 1e-20);
   EXPECT_TRUE(compare(near, reference, {.relative = 1e-12}).equal);
-  EXPECT_FALSE(compare({{2}, std::vector<double>{1, 1e-14}}, reference, {.relative = 1e-12}).equal);
+  EXPECT_FALSE(compare({{2}, Elements<double>{1, 1e-14}}, reference, {.relative = 1e-12}).equal);
   EXPECT_TRUE(
-      compare({{1}, std::vector<double>{0}}, {{1}, std::vector<double>{0}}, {.relative = 0}).equal);
+      compare({{1}, Elements<double>{0}}, {{1}, Elements<double>{0}}, {.relative = 0}).equal);
 }
 
 /// C = AᵀA of a matrix whose columns have norms from 1e-120 to 1e120.
@@ -139,7 +142,7 @@ class ComparatorByDiagonal : public testing::Test {
 
   static NpyArray reference() {
     constexpr std::size_t rows = 7;
-    std::vector<double> a(rows * n), c(n * n);
+    Elements<double> a(rows * n), c(n * n, 0.0);
     for (std::size_t k = 0; k < rows; ++k)
       for (std::size_t j = 0; j < n; ++j)
         a[k * n + j] = std::sin(static_cast<double>(1 + k * n + j)) *
@@ -150,7 +153,7 @@ class ComparatorByDiagonal : public testing::Test {
     return {{n, n}, c};
   }
   static double& element(NpyArray& array, std::size_t i, std::size_t j) {
-    return std::get<std::vector<double>>(array.values)[i * n + j];
+    return std::get<Elements<double>>(array.values)[i * n + j];
   }
   static Comparison compared(const NpyArray& mutant) {
     return compare(mutant, reference(), tolerance);
@@ -169,9 +172,9 @@ TEST_F(ComparatorByDiagonal, PassesEqualAndNearlyEqualArrays) {
 }
 
 TEST_F(ComparatorByDiagonal, MeasuresAgainstTheDiagonalOfTheReference) {
-  const NpyArray reference{{2, 2}, std::vector<double>{4, 0, 0, 9}};
-  const NpyArray off{{2, 2}, std::vector<double>{4, 0.06, 0, 9}};
-  const NpyArray on{{2, 2}, std::vector<double>{4, 0, 0, 9.9}};
+  const NpyArray reference{{2, 2}, Elements<double>{4, 0, 0, 9}};
+  const NpyArray off{{2, 2}, Elements<double>{4, 0.06, 0, 9}};
+  const NpyArray on{{2, 2}, Elements<double>{4, 0, 0, 9.9}};
   EXPECT_NEAR(compare(off, reference, tolerance).error, 0.01, 1e-15);
   EXPECT_NEAR(compare(on, reference, tolerance).error, 0.1, 1e-15);
 }
@@ -219,7 +222,7 @@ TEST_F(ComparatorByDiagonal, CatchesSwappedElements) {
 TEST_F(ComparatorByDiagonal, CatchesAMissingLastRow) {
   NpyArray mutant = reference();
   mutant.shape = {n - 1, n};
-  std::get<std::vector<double>>(mutant.values).resize((n - 1) * n);
+  std::get<Elements<double>>(mutant.values).resize((n - 1) * n);
   EXPECT_FALSE(compared(mutant).equal);
   mutant = reference();
   for (std::size_t j = 0; j < n; ++j) element(mutant, n - 1, j) = 0;
@@ -228,27 +231,27 @@ TEST_F(ComparatorByDiagonal, CatchesAMissingLastRow) {
 
 TEST_F(ComparatorByDiagonal, NeitherOverflowsNorVanishes) {
   for (const double scale : {1e300, 1e-300, 1e-320}) {
-    const NpyArray reference{{2, 2}, std::vector<double>{scale, 0, 0, scale}};
-    const NpyArray mutant{{2, 2}, std::vector<double>{scale, scale / 8, 0, scale}};
+    const NpyArray reference{{2, 2}, Elements<double>{scale, 0, 0, scale}};
+    const NpyArray mutant{{2, 2}, Elements<double>{scale, scale / 8, 0, scale}};
     EXPECT_NEAR(compare(mutant, reference, tolerance).error, 0.125, 1e-3) << scale;
   }
 }
 
 TEST_F(ComparatorByDiagonal, AllowsNoDifferenceWhereTheScaleIsZero) {
-  const NpyArray reference{{2, 2}, std::vector<double>{0, 0, 0, 1}};
+  const NpyArray reference{{2, 2}, Elements<double>{0, 0, 0, 1}};
   EXPECT_EQ(compare(reference, reference, tolerance).error, 0);
   for (const std::size_t at : {0, 1, 2}) {
     NpyArray mutant = reference;
-    std::get<std::vector<double>>(mutant.values)[at] = 5e-324;
+    std::get<Elements<double>>(mutant.values)[at] = 5e-324;
     EXPECT_EQ(compare(mutant, reference, tolerance).error, infinity);
     EXPECT_FALSE(compare(mutant, reference, tolerance).equal);
   }
 }
 
 TEST_F(ComparatorByDiagonal, NeedsASquareMatrix) {
-  for (const NpyArray& array : {NpyArray{{4}, std::vector<double>{1, 2, 3, 4}},
-                                NpyArray{{1, 4}, std::vector<double>{1, 2, 3, 4}},
-                                NpyArray{{1, 1, 1}, std::vector<double>{1}}}) {
+  for (const NpyArray& array :
+       {NpyArray{{4}, Elements<double>{1, 2, 3, 4}}, NpyArray{{1, 4}, Elements<double>{1, 2, 3, 4}},
+        NpyArray{{1, 1, 1}, Elements<double>{1}}}) {
     const Comparison comparison = compare(array, array, tolerance);
     EXPECT_FALSE(comparison.equal);
     EXPECT_NE(comparison.reason.find("square"), std::string::npos) << comparison.reason;
@@ -267,8 +270,8 @@ TEST(Tolerances, SurviveJson) {
 // --- .npy files
 
 template <typename T>
-std::vector<T> counted(std::size_t n) {
-  std::vector<T> values(n);
+Elements<T> counted(std::size_t n) {
+  Elements<T> values(n);
   for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<T>(i) - 2;
   return values;
 }
@@ -295,7 +298,7 @@ TEST(Npy, ReadsWhatItWrites) {
 
 TEST(Npy, HandsOverWhatItHolds) {
   NpyArray f64{{7}, counted<double>(7)};
-  const double* data = std::get<std::vector<double>>(f64.values).data();
+  const double* data = std::get<Elements<double>>(f64.values).data();
   EXPECT_EQ(std::move(f64).as_double().data(), data);
   NpyArray f32{{7}, counted<float>(7)};
   EXPECT_EQ(f32.as_double(), counted<double>(7));
@@ -323,12 +326,12 @@ TEST(Npy, ReadsOtherLegalHeaders) {
 
 TEST(Npy, TurnsFortranOrderIntoRows) {
   const Directory directory;
-  const std::vector<std::int32_t> columns{0, 10, 1, 11, 2, 12};
+  const Elements<std::int32_t> columns{0, 10, 1, 11, 2, 12};
   write_text(directory / "a.npy",
              npy_bytes("{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3), }\n",
                        {reinterpret_cast<const char*>(columns.data()), 24}));
-  EXPECT_EQ(std::get<std::vector<std::int32_t>>(read_npy(directory / "a.npy").values),
-            (std::vector<std::int32_t>{0, 1, 2, 10, 11, 12}));
+  EXPECT_EQ(std::get<Elements<std::int32_t>>(read_npy(directory / "a.npy").values),
+            (Elements<std::int32_t>{0, 1, 2, 10, 11, 12}));
 }
 
 TEST(Npy, RefusesMalformedHeaders) {
@@ -458,6 +461,22 @@ TEST(Timeline, AddsUpThePhasesOfOneName) {
   EXPECT_LE(totals[0].seconds + totals[1].seconds, timeline.now());
 }
 
+TEST(Timeline, KeepsWhatIsBesideThePhasesApart) {
+  Timeline timeline;
+  timeline.begin("phase");
+  timeline.add_beside({"copy in", 0, 2});
+  timeline.add_beside({"kernels", 1, 4});
+  timeline.add_beside({"copy in", 2, 3});
+  timeline.end();
+  EXPECT_EQ(timeline.totals().size(), 1u);
+  EXPECT_EQ(timeline.beside().size(), 3u);
+  const auto beside = timeline.totals_beside();
+  ASSERT_EQ(beside.size(), 2u);
+  EXPECT_EQ(beside[0].name, "copy in");
+  EXPECT_EQ(beside[0].seconds, 3);
+  EXPECT_EQ(beside[1].seconds, 3);
+}
+
 // --- Processes
 
 TEST(Process, KeepsOutputErrorAndStatus) {
@@ -493,6 +512,21 @@ TEST(Machine, HasMemoryThatCanBeUsed) {
   const Array<double, 1> a(numbers);
   EXPECT_TRUE(std::isnan(a(numbers - 1)));
   EXPECT_GE(peak_memory(), std::max(before, 64e6));
+}
+
+TEST(Machine, HasTheMemoryThatItsContainerLeaves) {
+  const Directory group;
+  EXPECT_GT(available_memory(group / ""), 1e6) << "no container";
+  write_text(group / "memory.max", "max\n");
+  write_text(group / "memory.current", "700000\n");
+  EXPECT_GT(available_memory(group / ""), 1e6) << "no limit";
+  write_text(group / "memory.max", "1000000\n");
+  EXPECT_EQ(available_memory(group / ""), 300000);
+  // Pages of files give way to a program that wants their memory.
+  write_text(group / "memory.stat", "anon 100000\ninactive_file 500000\nactive_file 50000\n");
+  EXPECT_EQ(available_memory(group / ""), 850000);
+  write_text(group / "memory.current", "2000000\n");
+  EXPECT_EQ(available_memory(group / ""), 0);
 }
 
 TEST(Machine, KnowsTheTime) {

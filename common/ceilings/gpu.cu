@@ -4,6 +4,7 @@
 #include <fstream>
 #include <staircase/cuda.hpp>
 #include <staircase/mma.hpp>
+#include <staircase/stream.hpp>
 
 namespace staircase {
 namespace {
@@ -64,34 +65,15 @@ double flops_of_tile() {
   return code.ptxVersion >= 90 ? 2.0 * 16 * 8 * 16 : code.ptxVersion >= 80 ? 2.0 * 8 * 8 * 4 : 0;
 }
 
-/// A mark in the stream of work, of which the device takes the time.
-class Mark {
- public:
-  Mark() { check(cudaEventCreate(&event_)); }
-  ~Mark() { cudaEventDestroy(event_); }
-  Mark(const Mark&) = delete;
-  Mark& operator=(const Mark&) = delete;
-
-  void record() { check(cudaEventRecord(event_)); }
-  double seconds_since(const Mark& start) const {
-    float milliseconds = 0;
-    check(cudaEventSynchronize(event_));
-    check(cudaEventElapsedTime(&milliseconds, start.event_, event_));
-    return 1e-3 * milliseconds;
-  }
-
- private:
-  cudaEvent_t event_{};
-};
-
 /// Seconds that the device is busy with what `start_work` starts.
 template <typename StartWork>
 double device_seconds(StartWork start_work) {
-  Mark start, stop;
+  Event start, stop;
   start.record();
   start_work();
   check_launch();
   stop.record();
+  stop.wait();
   return stop.seconds_since(start);
 }
 

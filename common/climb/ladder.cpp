@@ -2,6 +2,7 @@
 
 #include <fmt/color.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -57,6 +58,8 @@ Ladder::Ladder(const std::vector<Program>& all, const Options& options, RunSetti
   if (chosen_.empty())
     throw BadInput(fmt::format("no stage of {} runs on the device '{}'", all.front().workload,
                                options.device));
+  // A stage that says wrongly which one it continues is refused before anything runs.
+  for (const Program& program : chosen_) before(program);
 }
 
 std::string Ladder::table() {
@@ -135,11 +138,25 @@ const Program* Ladder::find(const std::string& stage, const std::string& device)
   return found == all_.end() ? nullptr : &*found;
 }
 
-/// A program of the stage before a stage in reading order, or null.
+/// A program of the stage that a stage continues, or null: the one before it in reading order,
+/// unless its source is here and names an earlier one.
 const Program* Ladder::before(const Program& program) const {
-  const auto here = std::find_if(all_.begin(), all_.end(),
-                                 [&](const Program& p) { return p.stage == program.stage; });
-  return program.is_yardstick() || here == all_.begin() ? nullptr : &*std::prev(here);
+  if (program.is_yardstick()) return nullptr;
+  const auto of_stage = [&](const std::string& stage) {
+    return std::find_if(all_.begin(), all_.end(),
+                        [&](const Program& p) { return p.stage == stage; });
+  };
+  const auto here = of_stage(program.stage);
+  const fs::path source = source_of(program);
+  const auto named = fs::exists(source) ? continued_stage(source) : std::nullopt;
+  if (!named) return here == all_.begin() ? nullptr : &*std::prev(here);
+  const auto found = of_stage(*named);
+  if (found < here) return &*found;
+  const auto earlier = stages_of({all_.begin(), here});
+  throw BadInput(
+      fmt::format("'{}' says 'From: {}', which must be an earlier stage of {}; there is {}",
+                  source.string(), *named, program.workload,
+                  earlier.empty() ? "none" : fmt::format("{}", fmt::join(earlier, ", "))));
 }
 
 fs::path Ladder::source_of(const Program& program) const {
@@ -243,9 +260,12 @@ std::string Ladder::verdict_text(const Row& row) const {
   if (row.timed())
     text = fmt::format("Time     {} (spread {:.1f} %)", time_text(outcome.median()),
                        100 * outcome.seconds().spread());
+  if (const auto in_all = row.timed() ? outcome.in_all() : std::nullopt)
+    text += fmt::format(", in all {}", time_text(*in_all));
   if (row.over_zero > 0)
     text += fmt::format(", {:.2f} times the speed of stage zero", row.over_zero);
-  if (row.over_step > 0) text += fmt::format(", {:.2f} of the step before", row.over_step);
+  if (row.over_step > 0)
+    text += fmt::format(", {:.2f} of {}", row.over_step, before(outcome.program)->stage);
   if (row.sectors)
     text += fmt::format("\nSectors  {} a request to global memory, moved / the fewest possible",
                         sectors_text(*row.sectors));

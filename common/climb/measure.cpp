@@ -63,6 +63,13 @@ Summary Outcome::seconds() const {
   return {seconds.at("min"), seconds.at("median"), seconds.at("max")};
 }
 
+std::optional<double> Outcome::in_all() const {
+  if (!record.at("timed_phase").is_string()) return {};
+  std::vector<double> seconds;
+  for (const auto& repeat : record.at("repeats")) seconds.push_back(repeat.at("seconds"));
+  return summarise(seconds).median;
+}
+
 Measurement::Measurement(Program zero, Program reference, RunSettings settings, Progress progress)
     : zero_(std::move(zero)),
       reference_(std::move(reference)),

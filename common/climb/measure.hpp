@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <staircase/compare.hpp>
 #include <staircase/file.hpp>
 #include <staircase/statistics.hpp>
@@ -53,6 +54,8 @@ struct Outcome {
   bool solved() const { return verdict == Verdict::reference || verdict == Verdict::matches; }
   double median() const { return record.at("seconds").at("median").get<double>(); }
   Summary seconds() const;
+  /// The median time of whole solves, if the stage is compared by one of their phases.
+  std::optional<double> in_all() const;
 };
 
 /// Runs the stages of one workload on one problem.

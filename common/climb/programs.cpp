@@ -46,14 +46,6 @@ bool selected_by(const std::string& item, const std::string& stage) {
   return first >= 0 && number >= first && number <= last;
 }
 
-/// The names of the stages of such programs.
-std::vector<std::string> stages_of(const std::vector<Program>& programs) {
-  std::vector<std::string> stages;
-  for (const Program& program : programs) stages.push_back(program.stage);
-  stages.erase(std::unique(stages.begin(), stages.end()), stages.end());
-  return stages;
-}
-
 /// The workload and the stage in a program's name, <workload>-<stage> or <workload>-<stage>-cpu;
 /// empty if it is not the name of a stage program.
 std::pair<std::string, std::string> parse_name(std::string name) {
@@ -96,6 +88,13 @@ std::vector<Program> find_programs(const fs::path& directory) {
   });
   for (Program& program : programs) program.description = description_of(program.path);
   return programs;
+}
+
+std::vector<std::string> stages_of(const std::vector<Program>& programs) {
+  std::vector<std::string> stages;
+  for (const Program& program : programs) stages.push_back(program.stage);
+  stages.erase(std::unique(stages.begin(), stages.end()), stages.end());
+  return stages;
 }
 
 std::vector<Program> select_stages(const std::vector<Program>& programs, const std::string& list) {

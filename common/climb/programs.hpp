@@ -31,6 +31,9 @@ struct Program {
 /// \throws BadInput if there are none, or if one does not keep the contract.
 std::vector<Program> find_programs(const std::filesystem::path& directory);
 
+/// The names of the stages of such programs.
+std::vector<std::string> stages_of(const std::vector<Program>& programs);
+
 /// Those programs whose stage is selected by a list such as `00,02-03,openmp,yardstick_lapack`.
 /// An empty list selects all.
 /// \throws BadInput if an item of the list selects nothing.

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <staircase/error.hpp>
 #include <staircase/process.hpp>
+#include <string_view>
 #include <vector>
 
 namespace staircase {
@@ -74,6 +75,18 @@ std::string header_comment(const fs::path& source) {
     if (line != "/// \\file") text += line.size() > 4 ? line.substr(4) + "\n" : "\n";
   }
   return text;
+}
+
+std::optional<std::string> continued_stage(const fs::path& source) {
+  constexpr std::string_view field = "From:";
+  std::istringstream lines(header_comment(source));
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(field)) continue;
+    const auto first = line.find_first_not_of(" \t\r", field.size());
+    if (first == std::string::npos) return "";
+    return line.substr(first, line.find_last_not_of(" \t\r") + 1 - first);
+  }
+  return {};
 }
 
 }  // namespace staircase

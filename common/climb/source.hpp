@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace staircase {
@@ -26,5 +27,9 @@ std::string unified_diff(const std::filesystem::path& before, const std::filesys
 /// The header comment of a stage, without its slashes.
 /// \throws BadInput if the file cannot be read.
 std::string header_comment(const std::filesystem::path& source);
+
+/// The stage that a stage continues, if its header comment names one behind `From:`.
+/// \throws BadInput if the file cannot be read.
+std::optional<std::string> continued_stage(const std::filesystem::path& source);
 
 }  // namespace staircase

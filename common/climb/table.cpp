@@ -43,6 +43,11 @@ constexpr Column all_columns[] = {
      [](const Row& row) {
        return row.checked() ? "" : fmt::format("{:.1f} %", 100 * row.outcome.seconds().spread());
      }},
+    {"in all", 9,
+     [](const Row& row) {
+       const auto in_all = row.checked() ? std::nullopt : row.outcome.in_all();
+       return in_all ? time_text(*in_all) : "";
+     }},
     {"x 00", 6, [](const Row& row) { return factor_text(row.over_zero); }},
     {"x step", 6, [](const Row& row) { return factor_text(row.over_step); }},
     {"of limit", 8, [](const Row& row) { return share_text(row.of_limit); }},

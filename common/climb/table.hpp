@@ -17,10 +17,10 @@ namespace staircase {
 struct Row {
   Outcome outcome;
   double over_zero = 0;               ///< speed-up over stage zero, 0 if unknown
-  double over_step = 0;               ///< speed-up over the step before, 0 if unknown
+  double over_step = 0;               ///< speed-up over the stage that it continues, 0 if unknown
   double of_limit = 0;                ///< share of the device's limit, 0 if unknown
   double of_copy = 0;                 ///< share of the GPU's copy bandwidth, 0 if unknown
-  std::optional<LinesChanged> lines;  ///< against the step before
+  std::optional<LinesChanged> lines;  ///< against the stage that it continues
   std::optional<Sectors> sectors;     ///< that the kernels moved, if the CPU device counted them
 
   bool timed() const { return outcome.ran() && !outcome.program.on_cpu_device(); }

@@ -44,8 +44,8 @@ void check_input(const InputFormat& format, const NpyArray& input, const std::st
   if (input.shape.size() != format.rank)
     throw BadInput(fmt::format("the file '{}' holds an array of {} dimensions; {} must have {}",
                                path, input.shape.size(), format.meaning, format.rank));
-  if (!std::holds_alternative<std::vector<double>>(input.values) &&
-      !std::holds_alternative<std::vector<float>>(input.values))
+  if (!std::holds_alternative<Elements<double>>(input.values) &&
+      !std::holds_alternative<Elements<float>>(input.values))
     throw BadInput(
         fmt::format("the file '{}' holds elements of type '{}'; {} must be '<f4' or '<f8'", path,
                     input.dtype(), format.meaning));

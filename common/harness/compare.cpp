@@ -18,7 +18,7 @@ std::string index_of(std::size_t offset, const std::vector<std::size_t>& shape) 
 
 /// The first element that is not finite on either side, or the number of elements.
 template <typename A, typename B>
-std::size_t first_not_finite(const std::vector<A>& a, const std::vector<B>& b) {
+std::size_t first_not_finite(const Elements<A>& a, const Elements<B>& b) {
   std::size_t i = 0;
   while (i < a.size() && std::isfinite(static_cast<double>(a[i])) &&
          std::isfinite(static_cast<double>(b[i])))
@@ -34,7 +34,7 @@ struct Worst {
 
 /// The element with the largest error; `error_of(i, difference)` is that of an unequal element.
 template <typename A, typename B, typename ErrorOf>
-Worst worst_of(const std::vector<A>& a, const std::vector<B>& b, ErrorOf error_of) {
+Worst worst_of(const Elements<A>& a, const Elements<B>& b, ErrorOf error_of) {
   Worst worst;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double difference = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
@@ -47,7 +47,7 @@ Worst worst_of(const std::vector<A>& a, const std::vector<B>& b, ErrorOf error_o
 
 /// Against the element itself, or a part of the largest.
 template <typename A, typename B>
-Worst worst_by_element(const std::vector<A>& a, const std::vector<B>& b, double floor) {
+Worst worst_by_element(const Elements<A>& a, const Elements<B>& b, double floor) {
   double largest = 0;
   for (const B element : b) largest = std::max(largest, std::abs(static_cast<double>(element)));
   return worst_of(a, b, [&](std::size_t i, double difference) {
@@ -58,7 +58,7 @@ Worst worst_by_element(const std::vector<A>& a, const std::vector<B>& b, double 
 /// Against the diagonal of a matrix of n columns. One root after the other divides the difference,
 /// since the product of two diagonal elements may overflow or vanish.
 template <typename A, typename B>
-Worst worst_by_diagonal(const std::vector<A>& a, const std::vector<B>& b, std::size_t n) {
+Worst worst_by_diagonal(const Elements<A>& a, const Elements<B>& b, std::size_t n) {
   std::vector<double> roots(n);
   for (std::size_t i = 0; i < n; ++i)
     roots[i] = std::sqrt(std::abs(static_cast<double>(b[i * n + i])));
@@ -69,7 +69,7 @@ Worst worst_by_diagonal(const std::vector<A>& a, const std::vector<B>& b, std::s
 
 /// Compares the elements of two arrays of one shape as they lie: gigabytes are not copied.
 template <typename A, typename B>
-Comparison compare_elements(const std::vector<A>& a, const std::vector<B>& b,
+Comparison compare_elements(const Elements<A>& a, const Elements<B>& b,
                             const std::vector<std::size_t>& shape, const Tolerance& tolerance) {
   const auto element = [&](std::size_t i) {
     return fmt::format("element {} is {} and must be {}", index_of(i, shape), a[i], b[i]);

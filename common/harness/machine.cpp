@@ -4,9 +4,12 @@
 #include <sys/resource.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <cctype>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -16,7 +19,7 @@ namespace staircase {
 namespace {
 
 /// The value behind `key` and `separator` in a file of such lines, or nothing.
-std::string value_in(const char* path, std::string_view key, char separator) {
+std::string value_in(const std::filesystem::path& path, std::string_view key, char separator) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with(key)) continue;
@@ -32,7 +35,7 @@ double kibibytes_in(const char* path, std::string_view key) {
 }
 
 /// The number in a file that holds one, or infinity.
-double number_in(const char* path) {
+double number_in(const std::filesystem::path& path) {
   double number;
   return std::ifstream(path) >> number ? number : std::numeric_limits<double>::infinity();
 }
@@ -77,11 +80,17 @@ nlohmann::ordered_json to_json(const Machine& machine) {
           {"system", machine.system}, {"compiler", machine.compiler}};
 }
 
-double available_memory() {
+double available_memory(const std::filesystem::path& control_group) {
   const double machine = kibibytes_in("/proc/meminfo", "MemAvailable");
-  const double limit = number_in("/sys/fs/cgroup/memory.max");
-  const double used = number_in("/sys/fs/cgroup/memory.current");
-  return std::isfinite(limit) && std::isfinite(used) ? std::min(machine, limit - used) : machine;
+  const double limit = number_in(control_group / "memory.max");
+  const double used = number_in(control_group / "memory.current");
+  if (!std::isfinite(limit) || !std::isfinite(used)) return machine;
+  // Pages of files count as used, but give way.
+  const auto statistics = control_group / "memory.stat";
+  double files = 0;
+  for (const char* key : {"inactive_file ", "active_file "})
+    files += std::strtod(value_in(statistics, key, ' ').c_str(), nullptr);
+  return std::clamp(limit - used + files, 0.0, machine);
 }
 
 double peak_memory() {

@@ -110,8 +110,8 @@ class HeaderParser {
 
 /// Copies a column-major array into row-major order.
 template <typename T>
-std::vector<T> to_row_major(const std::vector<T>& values, const std::vector<std::size_t>& shape) {
-  std::vector<T> rows(values.size());
+Elements<T> to_row_major(const Elements<T>& values, const std::vector<std::size_t>& shape) {
+  Elements<T> rows(values.size());
   std::vector<std::size_t> index(shape.size());
   for (T& row : rows) {
     std::size_t offset = 0;
@@ -184,7 +184,7 @@ class Reader {
   }
 
   template <typename T>
-  std::vector<T> read_values(const Header& header) {
+  Elements<T> read_values(const Header& header) {
     std::uintmax_t bytes = sizeof(T);
     for (const std::size_t extent : header.shape)
       if (__builtin_mul_overflow(bytes, extent, &bytes)) refuse("has a shape that is too large");
@@ -195,7 +195,7 @@ class Reader {
       throw NotEnoughMemory(
           fmt::format("the file '{}' holds {} bytes, and {:.0f} bytes of memory are available",
                       path_.string(), bytes, available));
-    std::vector<T> values(bytes / sizeof(T));
+    Elements<T> values(bytes / sizeof(T));
     read_bytes(reinterpret_cast<char*>(values.data()), bytes);
     if (header.fortran_order) return to_row_major(values, header.shape);
     return values;
@@ -217,12 +217,12 @@ std::string_view NpyArray::dtype() const {
   return names[values.index()];
 }
 
-std::vector<double> NpyArray::as_double() const& {
-  return std::visit([](const auto& v) { return std::vector<double>(v.begin(), v.end()); }, values);
+Elements<double> NpyArray::as_double() const& {
+  return std::visit([](const auto& v) { return Elements<double>(v.begin(), v.end()); }, values);
 }
 
-std::vector<double> NpyArray::as_double() && {
-  if (auto* f64 = std::get_if<std::vector<double>>(&values)) return std::move(*f64);
+Elements<double> NpyArray::as_double() && {
+  if (auto* f64 = std::get_if<Elements<double>>(&values)) return std::move(*f64);
   return std::as_const(*this).as_double();
 }
 

@@ -21,16 +21,16 @@ namespace {
 /// One timed solve, and on a GPU a copy of what the problem has to read and write.
 struct Repeat {
   double seconds;
-  std::vector<PhaseTotal> phases;
-  std::string remark;
+  Timeline timeline;
   std::optional<double> copy_seconds;
 };
 
 /// The time of a solve by which stages are compared.
 double timed_seconds(const StageProgram& program, const Repeat& repeat) {
   if (program.timed_phase.empty()) return repeat.seconds;
-  for (const auto& [name, seconds] : repeat.phases)
-    if (name == program.timed_phase) return seconds;
+  for (const auto& totals : {repeat.timeline.totals(), repeat.timeline.totals_beside()})
+    for (const auto& [name, seconds] : totals)
+      if (name == program.timed_phase) return seconds;
   throw WrongResult(fmt::format("no phase was called {}", program.timed_phase));
 }
 
@@ -97,17 +97,22 @@ Json modelled(const StageProgram& program, Precision precision) {
   return json;
 }
 
+/// A repeat's time, and what it consists of.
+Json to_json(const Repeat& repeat) {
+  Json json{{"seconds", repeat.seconds}, {"phases", Json::object()}};
+  for (const auto& [name, seconds] : repeat.timeline.totals()) json["phases"][name] = seconds;
+  for (const auto& [name, begin, end] : repeat.timeline.beside())
+    json["beside"].push_back({{"name", name}, {"begin", begin}, {"end", end}});
+  if (repeat.copy_seconds) json["copy_seconds"] = *repeat.copy_seconds;
+  if (!repeat.timeline.remark().empty()) json["remark"] = repeat.timeline.remark();
+  return json;
+}
+
 Json record(const StageProgram& program, const std::string& dataset, const StageOptions& options,
             Precision precision, const std::vector<Repeat>& repeats, const Summary& seconds) {
   const StageNames names = names_of(program);
   Json repeats_json = Json::array();
-  for (const auto& repeat : repeats) {
-    Json phases = Json::object();
-    for (const auto& phase : repeat.phases) phases[phase.name] = phase.seconds;
-    repeats_json.push_back({{"seconds", repeat.seconds}, {"phases", phases}});
-    if (repeat.copy_seconds) repeats_json.back()["copy_seconds"] = *repeat.copy_seconds;
-    if (!repeat.remark.empty()) repeats_json.back()["remark"] = repeat.remark;
-  }
+  for (const auto& repeat : repeats) repeats_json.push_back(to_json(repeat));
   const std::string input = std::filesystem::path(options.input).filename();
   return {{"workload", names.workload},
           {"stage", names.stage},
@@ -131,6 +136,19 @@ Json record(const StageProgram& program, const std::string& dataset, const Stage
           {"date", utc_now()}};
 }
 
+/// A line for each phase with its median.
+std::string phases_text(const std::vector<Repeat>& repeats,
+                        std::vector<PhaseTotal> (Timeline::*totals)() const, const char* where) {
+  std::string text;
+  const auto phases = (repeats[0].timeline.*totals)();
+  for (std::size_t p = 0; p < phases.size(); ++p) {
+    std::vector<double> seconds;
+    for (const auto& repeat : repeats) seconds.push_back((repeat.timeline.*totals)()[p].seconds);
+    text += fmt::format("\n  {:<22} {:10.6f} s", phases[p].name + where, summarise(seconds).median);
+  }
+  return text;
+}
+
 /// What a person reads when no file was asked for.
 std::string summary_text(const StageProgram& program, const std::string& dataset,
                          Precision precision, const std::vector<Repeat>& repeats,
@@ -146,13 +164,10 @@ std::string summary_text(const StageProgram& program, const std::string& dataset
   if (repeats.size() > 1)
     text += fmt::format("  median of {}, from {:.6f} to {:.6f} s", repeats.size(), seconds.min,
                         seconds.max);
-  for (std::size_t p = 0; p < repeats[0].phases.size(); ++p) {
-    std::vector<double> phase;
-    for (const auto& repeat : repeats) phase.push_back(repeat.phases[p].seconds);
-    text +=
-        fmt::format("\n  {:<22} {:10.6f} s", repeats[0].phases[p].name, summarise(phase).median);
-  }
-  if (!repeats[0].remark.empty()) text += "\nremark    " + repeats[0].remark;
+  text += phases_text(repeats, &Timeline::totals, "");
+  text += phases_text(repeats, &Timeline::totals_beside, ", beside them");
+  if (const std::string& remark = repeats[0].timeline.remark(); !remark.empty())
+    text += "\nremark    " + remark;
   return text +
          fmt::format("\nsolution  ({}):{}\n", fmt::join(solution.shape, ", "), beginning(solution));
 }
@@ -199,9 +214,7 @@ void run(int argc, char** argv, const StageProgram& program) {
     const double seconds = timeline.now();
     if (program.check_solution) program.check_solution(solution);
     check_finite(solution);
-    if (r >= 0)
-      repeats.push_back({seconds, timeline.totals(), timeline.remark(),
-                         copy_seconds(program, precision)});
+    if (r >= 0) repeats.push_back({seconds, std::move(timeline), copy_seconds(program, precision)});
   }
 
   std::vector<double> samples;

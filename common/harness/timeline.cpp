@@ -16,6 +16,17 @@ void push_range(std::string_view) {}
 void pop_range() {}
 #endif
 
+std::vector<PhaseTotal> totals_of(const std::vector<Span>& spans) {
+  std::vector<PhaseTotal> totals;
+  for (const Span& span : spans) {
+    auto total = std::find_if(totals.begin(), totals.end(),
+                              [&](const PhaseTotal& t) { return t.name == span.name; });
+    if (total == totals.end()) total = totals.insert(totals.end(), {std::string(span.name), 0});
+    total->seconds += span.end - span.begin;
+  }
+  return totals;
+}
+
 }  // namespace
 
 double Timeline::now() const {
@@ -37,15 +48,8 @@ void Timeline::end() {
   pop_range();
 }
 
-std::vector<PhaseTotal> Timeline::totals() const {
-  std::vector<PhaseTotal> totals;
-  for (const Span& span : spans_) {
-    auto total = std::find_if(totals.begin(), totals.end(),
-                              [&](const PhaseTotal& t) { return t.name == span.name; });
-    if (total == totals.end()) total = totals.insert(totals.end(), {std::string(span.name), 0});
-    total->seconds += span.end - span.begin;
-  }
-  return totals;
-}
+std::vector<PhaseTotal> Timeline::totals() const { return totals_of(spans_); }
+
+std::vector<PhaseTotal> Timeline::totals_beside() const { return totals_of(beside_); }
 
 }  // namespace staircase

@@ -21,8 +21,8 @@ namespace ata {
 struct Problem {
   std::int64_t rows = 512;
   std::int64_t cols = 512;
-  std::int64_t seed = 1;       ///< of the random numbers
-  std::vector<double> a = {};  ///< A, row by row: the user's own, or random numbers
+  std::int64_t seed = 1;               ///< of the random numbers
+  staircase::Elements<double> a = {};  ///< A, row by row: the user's own, or random numbers
 
   staircase::View<const double, 2> matrix() const {
     return {a.data(), {static_cast<std::size_t>(rows), static_cast<std::size_t>(cols)}};
@@ -53,7 +53,7 @@ inline void prepare(Problem& problem) {
 inline void set_matrix(Problem& problem, staircase::NpyArray input) {
   problem.rows = static_cast<std::int64_t>(input.shape[0]);
   problem.cols = static_cast<std::int64_t>(input.shape[1]);
-  auto* values = std::get_if<std::vector<double>>(&input.values);
+  auto* values = std::get_if<staircase::Elements<double>>(&input.values);
   problem.a = values != nullptr ? std::move(*values) : input.as_double();
 }
 
@@ -110,7 +110,7 @@ inline const staircase::Workload<Problem, 2> workload{
                    {"large tile+1", {.rows = 49, .cols = 129}},
                    {"several tiles", {.rows = 130, .cols = 300}},
                    {"tall", {.rows = 2003, .cols = 19}},
-                   {"very tall", {.rows = 200000, .cols = 3}},
+                   {"very tall", {.rows = 200000, .cols = 17}},
                    {"wide", {.rows = 3, .cols = 401}},
                    {"another seed", {.rows = 64, .cols = 40, .seed = 12345}}},
     .input = {.rank = 2, .min = -1e140, .max = 1e140, .typical = 1, .meaning = "the matrix A"},

@@ -26,9 +26,10 @@ namespace durbin_levinson_batched {
 /// r_|i-j|; wanted is the solution y of T y = -(r_1 ... r_n).
 struct Problem {
   std::int64_t systems = 4096;
-  std::int64_t n = 16;         ///< the order: number of unknowns of a system
-  std::int64_t seed = 1;       ///< of the random reflection coefficients
-  std::vector<double> r = {};  ///< r_0 ... r_n, system by system: the user's own, or made from seed
+  std::int64_t n = 16;    ///< the order: number of unknowns of a system
+  std::int64_t seed = 1;  ///< of the random reflection coefficients
+  /// r_0 ... r_n, system by system: the user's own, or made from seed
+  staircase::Elements<double> r = {};
 
   staircase::View<double, 2> autocorrelations() {
     return {r.data(), {static_cast<std::size_t>(systems), static_cast<std::size_t>(n) + 1}};

@@ -23,16 +23,16 @@ namespace local_volatility {
 // [Problem]
 /// A number of call options on one spot, priced on grids of one size.
 struct Problem {
-  std::int64_t outer = 16;           ///< number of options
-  std::int64_t num_x = 32;           ///< grid points of the spot price x
-  std::int64_t num_y = 256;          ///< grid points of the logarithm y of the volatility
-  std::int64_t num_t = 256;          ///< points in time
-  double s0 = 0.03;                  ///< spot price today
-  double t = 5;                      ///< maturity in years
-  double alpha = 0.2;                ///< volatility today
-  double nu = 0.6;                   ///< volatility of the volatility
-  double beta = 0.5;                 ///< elasticity: the spot's variance grows as x^(2 beta)
-  std::vector<double> strikes = {};  ///< the user's own, or empty for 0.001 k
+  std::int64_t outer = 16;   ///< number of options
+  std::int64_t num_x = 32;   ///< grid points of the spot price x
+  std::int64_t num_y = 256;  ///< grid points of the logarithm y of the volatility
+  std::int64_t num_t = 256;  ///< points in time
+  double s0 = 0.03;          ///< spot price today
+  double t = 5;              ///< maturity in years
+  double alpha = 0.2;        ///< volatility today
+  double nu = 0.6;           ///< volatility of the volatility
+  double beta = 0.5;         ///< elasticity: the spot's variance grows as x^(2 beta)
+  staircase::Elements<double> strikes = {};  ///< the user's own, or empty for 0.001 k
 
   /// The strike of option k in 0..outer-1.
   double strike(std::size_t k) const {

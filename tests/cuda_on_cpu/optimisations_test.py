@@ -203,6 +203,9 @@ def ata(stage):
            [tensor.sum(kernel, "blocks") for kernel in ("multiply", "add_up")] == [64 / 16, 1])
     yield ("09 waits for the block twice, whatever it multiplies between",
            tensor.sum("multiply", "block_barriers") == 2 * tensor.sum("multiply", "blocks"))
+    at_once, in_strips = (stage(name, rows=16, cols=600) for name in ("09_tensor_core", "11_overlapped"))
+    yield ("11 computes the tiles of 09 strip by strip",
+           [(each.sum("multiply", "blocks"), each.launches()) for each in (at_once, in_strips)] == [(15, 1), (15, 5)])
 
 
 def durbin_levinson(stage):

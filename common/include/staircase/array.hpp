@@ -6,7 +6,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
-#include <limits>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -66,6 +66,33 @@ class View {
   std::array<std::size_t, rank> extents_;
 };
 
+/// Allocates elements that hold nothing until they are written.
+template <typename T>
+struct Unset : std::allocator<T> {
+  template <typename U>
+  struct rebind {
+    using other = Unset<U>;
+  };
+
+  template <typename U>
+  void construct(U* element) {
+    std::uninitialized_default_construct_n(element, 1);
+  }
+  template <typename U, typename... Arguments>
+  void construct(U* element, Arguments&&... arguments) {
+    std::construct_at(element, std::forward<Arguments>(arguments)...);
+  }
+};
+
+/// A vector that takes no time to set elements that are to be written anyway.
+template <typename T>
+using Elements = std::vector<T, Unset<T>>;
+
+/// Sets all elements to NaN: with all threads if they are many, so that the pages of fresh memory
+/// come to be at the speed of the memory and not of one core.
+void poison(std::span<double> elements);
+void poison(std::span<float> elements);
+
 /// A dense row-major array that owns its elements.
 ///
 /// It is born poisoned (NaN), so that an element that was never written is seen in the result.
@@ -74,9 +101,10 @@ class Array : public View<T, rank> {
  public:
   template <std::integral... Extent>
   requires(sizeof...(Extent) == rank) explicit Array(Extent... extent)
-      : Array(std::vector<T>((std::size_t{1} * ... * static_cast<std::size_t>(extent)),
-                             std::numeric_limits<T>::quiet_NaN()),
-              {static_cast<std::size_t>(extent)...}) {}
+      : Array(Elements<T>((std::size_t{1} * ... * static_cast<std::size_t>(extent))),
+              {static_cast<std::size_t>(extent)...}) {
+    poison(values_);
+  }
 
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
@@ -86,13 +114,13 @@ class Array : public View<T, rank> {
   std::span<const T> values() const { return values_; }
 
   /// Hands the elements over; the array must not be used afterwards.
-  std::vector<T> release() && { return std::move(values_); }
+  Elements<T> release() && { return std::move(values_); }
 
  private:
-  Array(std::vector<T> values, std::array<std::size_t, rank> extents)
+  Array(Elements<T> values, std::array<std::size_t, rank> extents)
       : View<T, rank>(values.data(), extents), values_(std::move(values)) {}
 
-  std::vector<T> values_;
+  Elements<T> values_;
 };
 
 }  // namespace staircase

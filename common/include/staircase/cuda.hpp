@@ -97,13 +97,14 @@ class DeviceArray {
   void copy_from(const T* host) { check(cudaMemcpy(data_, host, bytes(), cudaMemcpyHostToDevice)); }
 
   /// Copies a matrix that is no larger into the first rows and columns; all others become zero.
-  void copy_padded(View<const T, 2> host)
-  requires(rank == 2)
-  {
+  void copy_padded(View<const T, 2> host) requires(rank == 2) {
     check(cudaMemset(data_, 0, bytes()));
     check(cudaMemcpy2D(data_, extents_[1] * sizeof(T), host.data(), host.extent(1) * sizeof(T),
                        host.extent(1) * sizeof(T), host.extent(0), cudaMemcpyHostToDevice));
   }
+
+  /// Makes all elements zero, in a stream.
+  void clear(cudaStream_t stream) { check(cudaMemsetAsync(data_, 0, bytes(), stream)); }
 
   void copy_to(T* host) const { check(cudaMemcpy(host, data_, bytes(), cudaMemcpyDeviceToHost)); }
 

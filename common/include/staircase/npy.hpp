@@ -10,12 +10,14 @@
 #include <variant>
 #include <vector>
 
+#include "array.hpp"
+
 namespace staircase {
 
 /// An array of any shape, in row-major order, as a `.npy` file holds it.
 struct NpyArray {
-  using Values = std::variant<std::vector<double>, std::vector<float>, std::vector<std::int32_t>,
-                              std::vector<std::int64_t>>;
+  using Values = std::variant<Elements<double>, Elements<float>, Elements<std::int32_t>,
+                              Elements<std::int64_t>>;
 
   std::vector<std::size_t> shape;  ///< extents, outermost first; empty for a single number
   Values values;                   ///< f8, f4, i4 or i8, little-endian in the file
@@ -25,8 +27,8 @@ struct NpyArray {
   /// NumPy's name of the element type: `<f8`, `<f4`, `<i4` or `<i8`.
   std::string_view dtype() const;
   /// The elements as f64; an array that is given up and holds f64 hands them over.
-  std::vector<double> as_double() const&;
-  std::vector<double> as_double() &&;
+  Elements<double> as_double() const&;
+  Elements<double> as_double() &&;
 };
 
 /// Reads a `.npy` file (versions 1 to 3; f4, f8, i4, i8; C or Fortran order).

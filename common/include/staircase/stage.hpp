@@ -1,7 +1,7 @@
 /// \file
 /// Turns a stage's `solve` into a program that keeps the contract of every stage.
 ///
-/// This is the only harness header that a stage includes.
+/// Every stage includes it; other headers here are for stages that need what they have.
 
 #pragma once
 

@@ -1,5 +1,6 @@
 /// \file
-/// Where the time of a solve goes: named phases, one after the other.
+/// Where the time of a solve goes: named phases, one after the other, and what a device does beside
+/// them.
 
 #pragma once
 
@@ -38,6 +39,11 @@ class Timeline {
   /// Ends the current phase, if there is one.
   void end();
 
+  /// Adds what a device did beside the phases, and beside other such spans: measured by its events,
+  /// in seconds since the timeline was made.
+  void add_beside(Span span) { beside_.push_back(span); }
+  const std::vector<Span>& beside() const { return beside_; }
+
   /// Says what a reader of the times should know: that a stage could not do what it is for, say.
   void remark(std::string sentence) { remark_ = std::move(sentence); }
   const std::string& remark() const { return remark_; }
@@ -50,9 +56,12 @@ class Timeline {
   /// The time of each phase, in the order in which the phases first began.
   std::vector<PhaseTotal> totals() const;
 
+  /// The same for what was beside them; such times may overlap.
+  std::vector<PhaseTotal> totals_beside() const;
+
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::vector<Span> spans_;
+  std::vector<Span> spans_, beside_;
   std::string remark_;
   bool open_ = false;  // whether the last span is still going on
 };

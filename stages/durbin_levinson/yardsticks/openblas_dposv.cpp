@@ -9,6 +9,7 @@
 #include <lapack.h>
 
 #include <algorithm>
+#include <span>
 #include <staircase/stage.hpp>
 #include <string>
 
@@ -30,8 +31,7 @@ inline double reals(const Problem& problem) {
 // [factorise]
 /// Solves T y = -r by T = L Lᵀ. Returns the order of the largest leading part of T that is positive
 /// definite.
-std::size_t factorise_and_solve(const std::vector<double>& r, View<double, 2> t,
-                                View<double, 1> y) {
+std::size_t factorise_and_solve(std::span<const double> r, View<double, 2> t, View<double, 1> y) {
   const std::size_t n = t.extent(0);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j <= i; ++j) t(i, j) = r[i - j];

@@ -559,18 +559,18 @@ __device__ void apply_y(const Strip<Real>& strip, const Rows<Real>& rows, const 
   }
 }
 
-/// q = (1 / dt - Ly' / 2)^-1 2 z / dt, also in w: as 2 z and what the solve adds to it, which
-/// errs less
+/// w = q = (1 / dt - Ly' / 2)^-1 2 z / dt: as 2 z and what the solve adds to it, which errs less.
+/// z becomes q - z, the other number that add() needs, so that q takes no registers until then.
 template <typename Real>
-__device__ void solve_rows(const Strip<Real>& strip, const Rows<Real>& rows, const OfRows<Real>& z,
-                           OfRows<Real>& q) {
+__device__ void solve_rows(const Strip<Real>& strip, const Rows<Real>& rows, OfRows<Real>& z) {
+  OfRows<Real> b;  // what the solve adds, when it is done
   Real d[rows_of_thread] = {}, x[rows_of_thread] = {};
-  apply_y(strip, rows, z, q);
+  apply_y(strip, rows, z, b);
 #pragma unroll
   for (unsigned m = 0; m < held_y; ++m) {
     const Real pivot = strip.pivot_y[rows.column(m)], below = strip.below_y[rows.column(m)];
 #pragma unroll
-    for (unsigned n = 0; n < rows_of_thread; ++n) d[n] = q[n][m] = q[n][m] * pivot + below * d[n];
+    for (unsigned n = 0; n < rows_of_thread; ++n) d[n] = b[n][m] = b[n][m] * pivot + below * d[n];
   }
   enter<+1>(d, strip.through_below, rows.pieces);
 #pragma unroll
@@ -578,8 +578,8 @@ __device__ void solve_rows(const Strip<Real>& strip, const Rows<Real>& rows, con
     const Real from = strip.from_below[rows.column(m)], above = strip.above_y[rows.column(m)];
 #pragma unroll
     for (unsigned n = 0; n < rows_of_thread; ++n) {
-      q[n][m] += from * d[n];
-      x[n] = q[n][m] += above * x[n];
+      b[n][m] += from * d[n];
+      x[n] = b[n][m] += above * x[n];
     }
   }
   enter<-1>(x, strip.through_above, rows.pieces);
@@ -588,16 +588,18 @@ __device__ void solve_rows(const Strip<Real>& strip, const Rows<Real>& rows, con
     const Real from = strip.from_above[rows.column(m)];
 #pragma unroll
     for (unsigned n = 0; n < rows_of_thread; ++n) {
-      q[n][m] += from * x[n] + 2 * z[n][m];
-      if (rows.active) rows.w(n, m) = q[n][m];
+      b[n][m] += from * x[n];
+      if (rows.active) rows.w(n, m) = 2 * z[n][m] + b[n][m];
+      z[n][m] += b[n][m];
     }
   }
 }
 
-/// z += (Lx' + Ly') p / 2, where w holds p, and Lx' p / 2 = p / dt - q
+/// The z of the next step, which is greater by (Lx' + Ly') p / 2, from q - z, where w holds p and
+/// Lx' p / 2 = p / dt - q
 template <typename Real>
 __device__ void add(const Strip<Real>& strip, const Rows<Real>& rows, Real dt_inv,
-                    const OfRows<Real>& q, OfRows<Real>& z) {
+                    OfRows<Real>& z) {
   OfRows<Real> p, b;
 #pragma unroll
   for (unsigned n = 0; n < rows_of_thread; ++n)
@@ -607,7 +609,7 @@ __device__ void add(const Strip<Real>& strip, const Rows<Real>& rows, Real dt_in
 #pragma unroll
   for (unsigned n = 0; n < rows_of_thread; ++n)
 #pragma unroll
-    for (unsigned m = 0; m < held_y; ++m) z[n][m] += dt_inv * p[n][m] - q[n][m] + b[n][m];
+    for (unsigned m = 0; m < held_y; ++m) z[n][m] = dt_inv * p[n][m] - z[n][m] + b[n][m];
 }
 // [rows]
 
@@ -626,18 +628,18 @@ __global__ void __launch_bounds__(threads_of_strip)
 
   Real inverse[held_x];
   load(s, column, 0, inverse);
-  OfRows<Real> z, q;
+  OfRows<Real> z;
   for (unsigned n = 0; n < rows_of_thread; ++n)
     for (unsigned m = 0; m < held_y; ++m) {
       const unsigned i = first_row + rows.row[n], j = rows.piece * held_y + m;
       z[n][m] = i < s.num_x && j < s.num_y ? s.z(i, j) : 0;
     }
   for (unsigned step = 0; step < steps; ++step) {
-    solve_rows(strip, rows, z, q);
+    solve_rows(strip, rows, z);
     __syncthreads();
     solve_columns(s, shape, strip, column, s.var_of_t(g + step), min(step + 1, steps - 1), inverse);
     __syncthreads();
-    add(strip, rows, s.dt_inv, q, z);
+    add(strip, rows, s.dt_inv, z);
   }
   for (unsigned n = 0; n < rows_of_thread; ++n)
     for (unsigned m = 0; m < held_y; ++m) {

@@ -1,0 +1,139 @@
+/// \file
+/// What stages share that let copies and kernels overlap: streams, events, pinned memory, and the
+/// times of what streams do.
+
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <string_view>
+#include <utility>
+
+#include "array.hpp"
+#include "cuda.hpp"
+#include "timeline.hpp"
+
+namespace staircase {
+
+/// A point in a stream. One that was never recorded has been reached.
+class Event {
+ public:
+  Event() { check(cudaEventCreate(&event_)); }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  /// Moves the point behind all that a stream has to do so far.
+  void record(cudaStream_t stream = nullptr) { check(cudaEventRecord(event_, stream)); }
+
+  /// Waits until the stream has come to it.
+  void wait() const { check(cudaEventSynchronize(event_)); }
+
+  /// Whether the stream has come to it.
+  bool reached() const {
+    const cudaError_t state = cudaEventQuery(event_);
+    if (state == cudaErrorNotReady) return false;
+    check(state);
+    return true;
+  }
+
+  /// Seconds from another point to this one; both have been reached.
+  double seconds_since(const Event& start) const {
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, start.event_, event_));
+    return 1e-3 * static_cast<double>(milliseconds);
+  }
+
+ private:
+  friend class Stream;
+  cudaEvent_t event_ = nullptr;
+};
+
+/// Work for the GPU that is done in order, beside that of other streams, but behind what the
+/// default stream was given before.
+class Stream {
+ public:
+  Stream() { check(cudaStreamCreate(&stream_)); }
+  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  operator cudaStream_t() const { return stream_; }
+
+  /// What comes next in this stream begins when another one has come to a point.
+  void wait(const Event& event) const { check(cudaStreamWaitEvent(stream_, event.event_, 0)); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// A dense row-major array in memory of the host that the system will not move, so that the GPU's
+/// copy engines reach it by themselves. All threads touch its pages first, then they are pinned.
+template <std::floating_point T, std::size_t rank>
+class PinnedArray {
+ public:
+  template <std::integral... Extent>
+  requires(sizeof...(Extent) == rank) explicit PinnedArray(Extent... extent) : array_(extent...) {
+    check(cudaHostRegister(array_.data(), array_.values().size_bytes(), cudaHostRegisterDefault));
+  }
+  ~PinnedArray() { cudaHostUnregister(array_.data()); }
+  PinnedArray(const PinnedArray&) = delete;
+  PinnedArray& operator=(const PinnedArray&) = delete;
+
+  View<T, rank> view() const { return array_; }
+
+ private:
+  Array<T, rank> array_;
+};
+
+namespace detail {
+
+/// A span of a stream, between two events.
+struct TimedSpan {
+  explicit TimedSpan(std::string_view of) : name(of) {}
+  std::string_view name;
+  Event begin, end;
+};
+
+}  // namespace detail
+
+/// Takes the times of what streams do, for a timeline.
+class StreamTimes {
+ public:
+  /// The GPU has nothing to do when it is made.
+  explicit StreamTimes(Timeline& timeline) : timeline_(timeline) {
+    Stream stream;
+    start_.record(stream);
+    start_.wait();
+    zero_ = timeline.now();
+  }
+
+  /// What comes next in a stream is a span of this name; it must outlive the timeline.
+  std::size_t begin(std::string_view name, const Stream& stream) {
+    spans_.emplace_back(name).begin.record(stream);
+    return spans_.size() - 1;
+  }
+
+  /// What came last in the stream ends that span.
+  void end(std::size_t span, const Stream& stream) { spans_[span].end.record(stream); }
+
+  /// Hands the spans over to the timeline, when they are over.
+  void hand_over() {
+    for (const auto& [name, begin, end] : spans_) {
+      end.wait();
+      timeline_.add_beside(
+          {name, zero_ + begin.seconds_since(start_), zero_ + end.seconds_since(start_)});
+    }
+  }
+
+ private:
+  Timeline& timeline_;
+  Event start_;
+  double zero_ = 0;
+  std::deque<detail::TimedSpan> spans_;  // whose events stay where they are
+};
+
+}  // namespace staircase

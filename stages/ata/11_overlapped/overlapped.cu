@@ -1,0 +1,546 @@
+/// \file
+/// Stage 11, overlapped: copies both ways run while the GPU computes.
+///
+/// From:    09_tensor_core
+/// Changed: A comes in strips of columns, each of them a kernel's, and what is done of C leaves
+///          while the next strips come. Both pass through pinned memory, which all threads of the
+///          host fill and empty. The kernels are those of stage 09.
+/// Legal:   a tile of C reads the columns of A of its own strip and of those before; events keep
+///          that order between streams, and between streams and the host.
+/// Expect:  the time in which the host's cores copy A in and C out; the kernels all but vanish.
+/// Run:     ./climb ata --stages 09,11
+
+#include "../ata.hpp"
+
+#include <algorithm>
+#include <array>
+#include <staircase/bulk_copy.hpp>
+#include <staircase/mma.hpp>
+#include <staircase/stage.hpp>
+#include <staircase/stream.hpp>
+#include <vector>
+
+namespace ata {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::Event;
+using staircase::PinnedArray;
+using staircase::Stream;
+using staircase::StreamTimes;
+using staircase::View;
+
+/// The numbers that the kernels read and write, each once.
+inline double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
+
+// [sizes]
+constexpr unsigned tile = 128;                // rows and columns of C of a block
+constexpr unsigned depth = 16;                // rows of A in shared memory at a time
+constexpr unsigned warps_i = 2, warps_j = 4;  // warps of a block along the rows and columns of C
+constexpr unsigned warps = warps_i * warps_j, threads = 32 * warps;
+constexpr unsigned held_i = tile / warps_i / 16;  // products of 16 × 8 elements that a warp holds,
+constexpr unsigned held_j = tile / warps_j / 8;   // along the rows and the columns of C
+constexpr unsigned strip = 16 * warps_i;          // rows of C that are written at a time
+constexpr unsigned buffers = 6;                   // pairs of tiles in shared memory
+constexpr unsigned ahead = 4;                     // steps from the start of a copy to its use
+
+using Sums = double[held_i][held_j][4];  // what a lane holds of its warp's part of C
+constexpr unsigned held = held_i * held_j * 4;
+// [sizes]
+
+// [padded]
+/// Rows of A in the memory of the device: whole steps.
+inline std::size_t padded_rows(const Problem& problem) {
+  return static_cast<std::size_t>((problem.rows + depth - 1) / depth * depth);
+}
+
+/// Columns of A there: an even number, since copies begin at multiples of 16 bytes.
+inline std::size_t padded_cols(const Problem& problem) {
+  return static_cast<std::size_t>(problem.cols + problem.cols % 2);
+}
+
+/// The numbers that solve() keeps in the memory of the device.
+inline double reals(const Problem& problem) {
+  const double parts = 3.0 * tile * tile * staircase::processors();
+  return static_cast<double>(padded_rows(problem)) * static_cast<double>(padded_cols(problem)) +
+         size_of_c(problem) + parts;
+}
+// [padded]
+
+// [tasks]
+/// What a block does: a tile of C in row p and column q of tiles, summed over some steps of A.
+struct Task {
+  unsigned p, q, first, last;
+};
+// [tasks]
+
+// [lane]
+/// Where the calling thread's numbers lie in the products of its warp; see mma.hpp.
+struct Lane {
+  unsigned i = threadIdx.x / 32 / warps_j;  // the warp's place among the warps of the block
+  unsigned j = threadIdx.x / 32 % warps_j;
+  unsigned group = threadIdx.x % 32 / 4;
+  unsigned member = threadIdx.x % 4;
+
+  /// The first row (column) of product m (n) in the tile.
+  __device__ unsigned row(unsigned m) const { return m * strip + i * 16; }
+  __device__ unsigned column(unsigned n) const { return (j * held_j + n) * 8; }
+};
+// [lane]
+
+// [shared]
+/// 16 rows of the columns of A that make a tile of C: those of its rows i, those of its columns j.
+/// Each row begins 32 bytes further into the banks than the one before: half a warp, which loads
+/// four neighbours of four rows at a time, meets all of them.
+struct Tiles {
+  double i[depth][tile + 4], j[depth][tile + 4];
+};
+
+/// What a block keeps in shared memory: tiles of A, and at the end a strip of C.
+struct Shared {
+  union {
+    Tiles a[buffers];
+    double c[strip][tile + 1];
+  };
+  staircase::TransferBarrier full[buffers], empty[buffers];
+};
+// [shared]
+
+// [multiply_tiles]
+/// What a lane holds of 8 rows of A for the products of its warp.
+struct Factors {
+  double x[held_i][4], y[held_j][2];
+};
+
+/// Loads them from row k0 of the tiles on.
+__device__ void load_factors(const Tiles& a, unsigned k0, Lane lane, Factors& factors) {
+#pragma unroll
+  for (unsigned r = 0; r < 2; ++r) {
+    const unsigned k = k0 + 4 * r + lane.member;
+#pragma unroll
+    for (unsigned m = 0; m < held_i; ++m)
+#pragma unroll
+      for (unsigned h = 0; h < 2; ++h)
+        factors.x[m][2 * r + h] = a.i[k][lane.row(m) + 8 * h + lane.group];
+#pragma unroll
+    for (unsigned n = 0; n < held_j; ++n) factors.y[n][r] = a.j[k][lane.column(n) + lane.group];
+  }
+}
+
+/// sum += xᵀ y
+__device__ void multiply_factors(const Factors& factors, Sums& sum) {
+#pragma unroll
+  for (unsigned m = 0; m < held_i; ++m)
+#pragma unroll
+    for (unsigned n = 0; n < held_j; ++n)
+      staircase::mma_f64_m16n8k8(sum[m][n], factors.x[m], factors.y[n]);
+}
+// [multiply_tiles]
+
+// [write]
+/// Writes a tile of C and its mirror image: threads meet in shared memory and change places, so
+/// that neighbours write neighbours both ways.
+__device__ void write(const Sums& sum, Task at, Lane lane, Shared& shared, View<double, 2> c) {
+  const unsigned cols = c.extent(1), i0 = at.p * tile, j0 = at.q * tile;
+#pragma unroll
+  for (unsigned s = 0; s < held_i; ++s) {
+#pragma unroll
+    for (unsigned n = 0; n < held_j; ++n)
+#pragma unroll
+      for (unsigned e = 0; e < 4; ++e)
+        shared.c[lane.i * 16 + lane.group + e / 2 * 8][lane.column(n) + 2 * lane.member + e % 2] =
+            sum[s][n][e];
+    __syncthreads();
+    for (unsigned e = threadIdx.x; e < strip * tile; e += threads) {
+      const unsigned i = i0 + s * strip + e / tile, j = j0 + e % tile;
+      if (i <= j && j < cols) c(i, j) = shared.c[e / tile][e % tile];
+    }
+    for (unsigned e = threadIdx.x; e < strip * tile; e += threads) {
+      const unsigned i = i0 + s * strip + e % strip, j = j0 + e / strip;
+      if (i < j && j < cols) c(j, i) = shared.c[e % strip][e / strip];
+    }
+    __syncthreads();
+  }
+}
+// [write]
+
+// [load_tiles]
+/// Clears the columns of tiles that lie beyond the last one of A: no copy reaches them.
+__device__ void clear_beyond(unsigned cols, Task at, Shared& shared) {
+  for (unsigned e = threadIdx.x; e < buffers * depth * tile; e += threads) {
+    Tiles& tiles = shared.a[e / tile / depth];
+    const unsigned k = e / tile % depth, m = e % tile;
+    if (at.p * tile + m >= cols) tiles.i[k][m] = 0;
+    if (at.q * tile + m >= cols) tiles.j[k][m] = 0;
+  }
+}
+
+/// Starts to copy the tiles of A for a step into their buffer, once that is empty. A warp calls it;
+/// each lane starts the copy of one row.
+__device__ void load_tiles(View<const double, 2> a, unsigned step, Task at, Shared& shared) {
+  const unsigned lane = threadIdx.x % 32, k = lane % depth;
+  const unsigned p = at.p * tile, q = at.q * tile, cols = a.extent(1);
+  const unsigned bytes_i = min(tile, cols - p) * sizeof(double);
+  const unsigned bytes_j = min(tile, cols - q) * sizeof(double);
+  Tiles& tiles = shared.a[step % buffers];
+  auto& full = shared.full[step % buffers];
+  shared.empty[step % buffers].wait((step / buffers + 1) % 2);
+  if (lane == 0) full.arrive_and_expect(depth * (bytes_i + bytes_j));
+  __syncwarp();
+  if (lane < depth)
+    staircase::bulk_copy(tiles.i[k], &a((at.first + step) * depth + k, p), bytes_i, full);
+  else
+    staircase::bulk_copy(tiles.j[k], &a((at.first + step) * depth + k, q), bytes_j, full);
+}
+// [load_tiles]
+
+// [sum_up]
+/// Adds up the warp's part of a tile, for some steps of A.
+__device__ void sum_up(View<const double, 2> a, Task task, Lane lane, Shared& shared, Sums& sum) {
+  const unsigned warp = threadIdx.x / 32, steps = task.last - task.first;
+  if (warp < min(ahead, steps)) load_tiles(a, warp, task, shared);
+  Factors even, odd;  // of the first and the second 8 rows of a step
+  shared.full[0].wait(0);
+  load_factors(shared.a[0], 0, lane, even);
+  for (unsigned s = 0; s < steps; ++s) {
+    // The warps take turns in starting copies.
+    if (s % warps == warp && s + ahead < steps) load_tiles(a, s + ahead, task, shared);
+    load_factors(shared.a[s % buffers], 8, lane, odd);
+    multiply_factors(even, sum);
+    if (s + 1 < steps) {
+      shared.full[(s + 1) % buffers].wait((s + 1) / buffers % 2);
+      load_factors(shared.a[(s + 1) % buffers], 0, lane, even);
+    }
+    shared.empty[s % buffers].arrive();
+    multiply_factors(odd, sum);
+  }
+}
+// [sum_up]
+
+// [multiply]
+/// Each block computes a tile of C = AᵀA, the first ones wholly. The others leave their sums in
+/// `parts`: (part, number that a thread holds, thread).
+__global__ void __launch_bounds__(threads)
+    multiply(View<const double, 2> a, View<const Task, 1> tasks, unsigned whole,
+             View<double, 3> parts, View<double, 2> c) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  Shared& shared = *reinterpret_cast<Shared*>(bytes);
+  if (threadIdx.x == 0) {
+    for (unsigned b = 0; b < buffers; ++b) {
+      shared.full[b].init(1);
+      shared.empty[b].init(threads);
+    }
+    staircase::fence_barriers();
+  }
+  const Task task = tasks(blockIdx.x);
+  if ((task.q + 1) * tile > a.extent(1)) clear_beyond(a.extent(1), task, shared);
+  __syncthreads();
+
+  const Lane lane;
+  Sums sum = {};
+  sum_up(a, task, lane, shared, sum);
+  __syncthreads();
+  if (blockIdx.x < whole) return write(sum, task, lane, shared, c);
+#pragma unroll
+  for (unsigned h = 0; h < held; ++h)
+    parts(blockIdx.x - whole, h, threadIdx.x) = sum[h / (held_j * 4)][h / 4 % held_j][h % 4];
+}
+// [multiply]
+
+// [add_up]
+/// Adds up the sums of the tiles that are cut into `slices`, one after the other.
+__global__ void __launch_bounds__(threads)
+    add_up(View<const Task, 1> tasks, unsigned whole, unsigned slices, View<const double, 3> parts,
+           View<double, 2> c) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  Sums sum = {};
+  for (unsigned s = 0; s < slices; ++s)
+#pragma unroll
+    for (unsigned h = 0; h < held; ++h)
+      sum[h / (held_j * 4)][h / 4 % held_j][h % 4] +=
+          parts(s * gridDim.x + blockIdx.x, h, threadIdx.x);
+  write(sum, tasks(whole + blockIdx.x), Lane(), *reinterpret_cast<Shared*>(bytes), c);
+}
+// [add_up]
+
+// [plan]
+/// Columns of tiles that come together, the last one excluded.
+struct Strip {
+  unsigned first, last;
+};
+
+/// At least four strips, if there are tiles enough, of 12 columns at most: blocks that run at the
+/// same time then share the columns of A that they read.
+std::vector<Strip> strips_of(unsigned cols) {
+  const unsigned tiles = (cols + tile - 1) / tile, width = std::clamp(tiles / 4, 1u, 12u);
+  std::vector<Strip> strips;
+  for (unsigned q = 0; q < tiles; q += width) strips.push_back({q, std::min(q + width, tiles)});
+  return strips;
+}
+
+/// The tiles of a strip on and above the diagonal, row by row.
+std::vector<Task> tiles_of(Strip strip, unsigned steps) {
+  std::vector<Task> tasks;
+  for (unsigned p = 0; p < strip.last; ++p)
+    for (unsigned q = std::max(p, strip.first); q < strip.last; ++q)
+      tasks.push_back({p, q, 0, steps});
+  return tasks;
+}
+
+/// Into how many slices to cut the tiles that are left when the others have filled `processors` as
+/// often as they can: as many as make the time least, if a slice costs as much as 8 more steps.
+unsigned slices_of(unsigned left, unsigned steps, unsigned processors) {
+  const auto time = [&](unsigned slices) {
+    const unsigned rounds = (left * slices + processors - 1) / processors;
+    return rounds * ((steps + slices - 1) / slices + 8);
+  };
+  unsigned best = 1;
+  for (unsigned slices = 2; slices <= steps && left * slices <= 3 * processors; ++slices)
+    if (time(slices) < time(best)) best = slices;
+  return best;
+}
+
+/// The tiles that are computed wholly, then the slices of the others.
+struct Plan {
+  std::vector<Task> tasks;
+  unsigned whole, left, slices;
+};
+
+/// Where slice s begins.
+unsigned share(unsigned s, unsigned steps, unsigned slices) {
+  return static_cast<unsigned>(std::size_t{s} * steps / slices);
+}
+
+Plan make_plan(Strip strip, unsigned steps, unsigned processors) {
+  std::vector<Task> tasks = tiles_of(strip, steps);
+  const auto count = static_cast<unsigned>(tasks.size()), left = count % processors;
+  const unsigned slices = slices_of(left, steps, processors);
+  if (left == 0 || slices == 1) return {tasks, count, 0, 1};
+  const std::vector<Task> cut(tasks.end() - left, tasks.end());
+  tasks.resize(count - left);
+  for (unsigned s = 0; s < slices; ++s)
+    for (const auto& [p, q, first, last] : cut)
+      tasks.push_back({p, q, share(s, steps, slices), share(s + 1, steps, slices)});
+  return {tasks, count - left, left, slices};
+}
+// [plan]
+
+// [pieces]
+constexpr unsigned slots = 4;  // room for pieces on their way, each way
+
+/// A rectangle of a matrix.
+struct Piece {
+  std::size_t row, rows, col, cols;
+};
+
+/// The numbers of a slot: 4 MB of them, what a strip has at most, or a row of C.
+std::size_t slot_size(const Problem& problem, Strip strip) {
+  const auto rows = static_cast<std::size_t>(problem.rows);
+  const auto cols = static_cast<std::size_t>(problem.cols);
+  const std::size_t all = std::max(rows, cols) * (strip.last - strip.first) * tile;
+  return std::max(cols, std::min(all, std::size_t{1} << 19));
+}
+
+/// Cuts a rectangle into pieces of whole rows that fit a slot.
+std::vector<Piece> pieces_of(const Piece& all, std::size_t slot_size) {
+  std::vector<Piece> pieces;
+  if (all.cols == 0) return pieces;
+  const std::size_t rows = slot_size / all.cols;
+  for (std::size_t row = 0; row < all.rows; row += rows)
+    pieces.push_back({all.row + row, std::min(rows, all.rows - row), all.col, all.cols});
+  return pieces;
+}
+
+/// Copies a piece from one place in the host's memory to another, row by row.
+template <typename From, typename To>
+void copy_rows(const Piece& piece, From from, To to) {
+#pragma omp parallel for
+  for (std::size_t r = 0; r < piece.rows; ++r) std::copy_n(from(r), piece.cols, to(r));
+}
+// [pieces]
+
+// [in]
+/// The way of a matrix into the memory of the device.
+class In {
+ public:
+  In(View<const double, 2> from, View<double, 2> to, std::size_t slot_size)
+      : from_(from), to_(to), memory_(slots, slot_size) {}
+
+  /// Copies a piece to a slot, as soon as the piece before has left it, and on in the stream.
+  void send(const Piece& piece) {
+    const std::size_t slot = sent_++ % slots;
+    double* const memory = memory_.view().row(slot).data();
+    left_[slot].wait();
+    copy_rows(
+        piece, [&](std::size_t r) { return &from_(piece.row + r, piece.col); },
+        [&](std::size_t r) { return memory + r * piece.cols; });
+    const std::size_t bytes = piece.cols * sizeof(double);
+    check(cudaMemcpy2DAsync(&to_(piece.row, piece.col), to_.extent(1) * sizeof(double), memory,
+                            bytes, bytes, piece.rows, cudaMemcpyHostToDevice, stream_));
+    left_[slot].record(stream_);
+  }
+
+  const Stream& stream() const { return stream_; }
+
+ private:
+  View<const double, 2> from_;
+  View<double, 2> to_;
+  Stream stream_;
+  PinnedArray<double, 2> memory_;
+  std::array<Event, slots> left_;
+  std::size_t sent_ = 0;
+};
+// [in]
+
+// [out]
+/// The way of a matrix out of it.
+class Out {
+ public:
+  Out(View<const double, 2> from, View<double, 2> to, std::size_t slot_size, StreamTimes& times)
+      : from_(from), to_(to), times_(times), memory_(slots, slot_size) {}
+
+  /// Pieces that may leave as soon as the kernels have come to a point.
+  void add(const std::vector<Piece>& pieces, const Event& computed) {
+    for (const Piece& piece : pieces)
+      requests_.push_back({piece, &computed, &piece == &pieces.back()});
+  }
+
+  /// Lets the stream fetch as many pieces as there are slots, and takes those that have come.
+  void go_on() {
+    fetch();
+    while (taken_ < fetched_ && come_[taken_ % slots].reached()) take();
+  }
+
+  void finish() {
+    for (fetch(); taken_ < fetched_; take()) come_[taken_ % slots].wait();
+  }
+
+ private:
+  struct Request {
+    Piece piece;
+    const Event* computed;
+    bool last;  // of those that were added together
+  };
+
+  void fetch() {
+    for (; fetched_ < requests_.size() && fetched_ < taken_ + slots; ++fetched_) {
+      const auto& [piece, computed, last] = requests_[fetched_];
+      const std::size_t slot = fetched_ % slots;
+      const std::size_t bytes = piece.cols * sizeof(double);
+      stream_.wait(*computed);
+      if (fetched_ == 0 || requests_[fetched_ - 1].last) span_ = times_.begin("copy out", stream_);
+      check(cudaMemcpy2DAsync(memory_.view().row(slot).data(), bytes, &from_(piece.row, piece.col),
+                              from_.extent(1) * sizeof(double), bytes, piece.rows,
+                              cudaMemcpyDeviceToHost, stream_));
+      come_[slot].record(stream_);
+      if (last) times_.end(span_, stream_);
+    }
+  }
+
+  void take() {
+    const Piece& piece = requests_[taken_].piece;
+    const double* const memory = memory_.view().row(taken_ % slots).data();
+    copy_rows(
+        piece, [&](std::size_t r) { return memory + r * piece.cols; },
+        [&](std::size_t r) { return &to_(piece.row + r, piece.col); });
+    ++taken_;
+    fetch();
+  }
+
+  View<const double, 2> from_;
+  View<double, 2> to_;
+  StreamTimes& times_;
+  Stream stream_;
+  PinnedArray<double, 2> memory_;
+  std::array<Event, slots> come_;
+  std::vector<Request> requests_;
+  std::size_t fetched_ = 0, taken_ = 0, span_ = 0;
+};
+// [out]
+
+// [launch]
+/// Computes the tiles of a strip, as stage 09 does those of all.
+void launch(const Plan& plan, View<const double, 2> a, View<const Task, 1> tasks,
+            View<double, 3> parts, View<double, 2> c, const Stream& stream) {
+  multiply<<<plan.tasks.size(), threads, sizeof(Shared), stream>>>(a, tasks, plan.whole, parts, c);
+  check_launch();
+  if (plan.left > 0) {
+    add_up<<<plan.left, threads, sizeof(Shared::c), stream>>>(tasks, plan.whole, plan.slices, parts,
+                                                              c);
+    check_launch();
+  }
+}
+// [launch]
+
+// [solve]
+Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
+  const auto rows = static_cast<std::size_t>(problem.rows);
+  const auto cols = static_cast<unsigned>(problem.cols);
+  const auto steps = static_cast<unsigned>(padded_rows(problem) / depth);
+  const std::vector<Strip> strips = strips_of(cols);
+  std::vector<Plan> plans;
+  std::vector<Task> all_tasks;
+  std::size_t most_parts = 1;
+  for (const Strip& strip : strips) {
+    plans.push_back(make_plan(strip, steps, staircase::processors()));
+    const auto& [tasks, whole, left, slices] = plans.back();
+    all_tasks.insert(all_tasks.end(), tasks.begin(), tasks.end());
+    most_parts = std::max(most_parts, std::size_t{left} * slices);
+  }
+  DeviceArray<double, 2> a(padded_rows(problem), padded_cols(problem)), c(cols, cols);
+  DeviceArray<Task, 1> tasks(all_tasks.size());
+  DeviceArray<double, 3> parts(most_parts, held, threads);
+  tasks.copy_from(all_tasks.data());
+  check(
+      cudaFuncSetAttribute(multiply, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)));
+  Product product(cols, cols);
+  std::vector<Event> computed(strips.size());
+  Event arrived;
+  Stream compute;
+  StreamTimes times(timeline);
+  const std::size_t size = slot_size(problem, strips[0]);
+  In in(problem.matrix(), a.view(), size);
+  Out out(c.view(), product, size, times);
+
+  timeline.begin("pipeline");
+  a.clear(in.stream());  // what lies beyond A stays zero
+  const Task* next = tasks.view().data();
+  for (std::size_t s = 0; s < strips.size(); ++s) {
+    const std::size_t first = strips[s].first * tile, last = std::min(strips[s].last * tile, cols);
+    const std::size_t coming = times.begin("copy in", in.stream());
+    for (const Piece& piece : pieces_of({0, rows, first, last - first}, size)) {
+      in.send(piece);
+      out.go_on();
+    }
+    times.end(coming, in.stream());
+    arrived.record(in.stream());
+
+    compute.wait(arrived);
+    const std::size_t computing = times.begin("kernels", compute);
+    launch(plans[s], a.view(), {next, {plans[s].tasks.size()}}, parts.view(), c.view(), compute);
+    next += plans[s].tasks.size();
+    times.end(computing, compute);
+    computed[s].record(compute);
+    out.add(pieces_of({0, last, first, last - first}, size), computed[s]);
+    out.add(pieces_of({first, last - first, 0, first}, size), computed[s]);
+  }
+  out.finish();
+  times.hand_over();
+  return product;
+}
+// [solve]
+
+}  // namespace ata
+
+int main(int argc, char** argv) {
+  return staircase::run_stage(argc, argv, ata::workload,
+                              {.title = "Overlapped",
+                               .idea = "Copy both ways while computing",
+                               .needs = {"FP64 tensor cores of compute capability 9.0"},
+                               .reals = ata::reals,
+                               .traffic = ata::traffic,
+                               .solve_f64 = ata::solve});
+}
