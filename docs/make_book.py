@@ -293,7 +293,6 @@ def main(root, output, stamp, depfile, version):
     write_header(work)
     status = subprocess.run(["doxygen", "Doxyfile"], cwd=work, stdout=subprocess.DEVNULL).returncode
     if status != 0:
-        shutil.rmtree(final, ignore_errors=True)
         return status
     copy_mathjax(work / "html" / "mathjax")
     name_images(work / "html")

@@ -9,8 +9,9 @@ A page asks for one by the name of the file that it includes:
 
 A ladder shows the time of each stage, and as lines what stages/WORKLOAD/published.json holds of the data
 set. Scaling shows the time of each stage of a sweep over its parameter, or over numbers of threads beside what these
-would make of the time at best; a crossover also where two of them cross. A roofline shows how fast the fastest stage of each recorded problem computes, below what the machine can do: its
-GPU, or its processor if it has none.
+would make of the time at best; a crossover also where two of them cross. A roofline shows how fast the
+fastest stage of each recorded problem computes, below the ceilings of the machine's GPU, or of its processor if it has
+none.
 """
 
 import dataclasses

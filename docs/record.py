@@ -102,6 +102,8 @@ def read_plan(path):
                     raise BadInput(f"{name} wants the metrics '{entry['metrics']}', which the plan does not list")
                 entry = entry | {"gpu": True, "metrics": plan["metrics"][entry["metrics"]]}
             entries.append(entry)
+    if not entries:
+        raise BadInput(f"the plan '{path}' has no entries")
     return entries
 
 

@@ -646,6 +646,9 @@ TEST(BadInput, IsRefusedInOneSentence) {
   expect_refusal(run_process({climb, "--programs", "/no/such"}), 2, {"'/no/such'"});
   const Directory empty;
   expect_refusal(run_process({climb, "--programs", empty / ""}), 2, {"no stage programs"});
+  expect_refusal(
+      run_process({"/usr/bin/env", "TMPDIR=/no/such", climb, "--programs", stages, "ata"}), 2,
+      {"'/no/such'"});
 }
 
 TEST(BadInput, OfAStageStopsTheRun) {
@@ -701,15 +704,18 @@ TEST(Step, ShowsIdeaDiffAndVerdictOfEachStage) {
   EXPECT_TRUE(contains(result.out, "Legal:"));
 }
 
+constexpr char ctrl_c = 3;
+
 /// Runs the runner on a terminal of its own, answering each prompt with a key.
-std::string on_terminal(const std::vector<std::string>& command, char key) {
+std::string on_terminal(const std::vector<std::string>& command, char key,
+                        const std::string& prompt = "q to stop: ", int expected_status = 0) {
   int terminal = -1;
   const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
   if (child == 0) {
     std::vector<char*> arguments;
     for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
-    ::execv(arguments[0], arguments.data());
+    ::execvp(arguments[0], arguments.data());
     ::_exit(127);
   }
   std::string output;
@@ -717,15 +723,16 @@ std::string on_terminal(const std::vector<std::string>& command, char key) {
   std::array<char, 4096> buffer;
   for (ssize_t count; (count = ::read(terminal, buffer.data(), buffer.size())) > 0;) {
     output.append(buffer.data(), static_cast<std::size_t>(count));
-    const auto prompt = output.find("q to stop: ", answered);
-    if (prompt == std::string::npos) continue;
-    answered = prompt + 1;
+    const auto found = output.find(prompt, answered);
+    if (found == std::string::npos) continue;
+    answered = key == ctrl_c ? std::string::npos : found + 1;  // it is pressed once
     EXPECT_EQ(::write(terminal, &key, 1), 1);
   }
   ::close(terminal);
   int status = 0;
   ::waitpid(child, &status, 0);
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), expected_status);
   return output;
 }
 
@@ -739,6 +746,19 @@ TEST(Step, WaitsForAKeyOnATerminal) {
   EXPECT_TRUE(contains(all, "\x1b[32m+#pragma")) << "additions are green";
   const std::string stopped = on_terminal(command, 'q');
   EXPECT_FALSE(contains(stopped, "local_volatility 01_openmp"));
+  EXPECT_FALSE(contains(on_terminal(command, ctrl_c), "local_volatility 01_openmp"));
+}
+
+TEST(Interrupt, LeavesNoTemporaryFiles) {
+  Toys toys;
+  toys.add("00_zero", {1, 2});
+  toys.add_script("00_zero", "echo unfinished >\"$output\"; exec sleep 60");
+  const Directory temporary;
+  const std::string output = on_terminal(
+      {"env", "TMPDIR=" + (temporary / "").string(), climb, "--programs", toys.programs()}, ctrl_c,
+      "running for", 130);
+  EXPECT_TRUE(contains(output, "climb: interrupted")) << output;
+  EXPECT_EQ(temporary.files(), Strings{});
 }
 
 TEST(Progress, IsShownOnATerminalOnly) {

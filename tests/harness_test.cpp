@@ -267,10 +267,11 @@ TEST(Record, HoldsTheRemarkOfASolve) {
 }
 
 /// A stage on a device with so many free bytes, which solves without looking at its problem.
-StageProgram on_device(double needed, double free, double compulsory) {
+StageProgram on_device(double needed, double free, double compulsory,
+                       const std::string& device = "gpu") {
   StageProgram program{};
   program.source_file = "stages/toy/00_toy/toy.cu";
-  program.device = "gpu";
+  program.device = device;
   program.precisions = {Precision::f64};
   program.datasets = {{"tiny", {}}};
   program.input = workload.input;
@@ -286,9 +287,9 @@ StageProgram on_device(double needed, double free, double compulsory) {
 }
 
 TEST(Memory, IsNeededOnTheDeviceAndForInputAndSolutionOnTheHost) {
-  const auto run = [](double needed, double free, double compulsory) {
+  const auto run = [](double needed, double free, double compulsory, const char* device = "gpu") {
     return captured({}, [&](int argc, char** argv) {
-      return run_program(argc, argv, on_device(needed, free, compulsory));
+      return run_program(argc, argv, on_device(needed, free, compulsory, device));
     });
   };
   EXPECT_EQ(run(8000, 8000, 800).status, 0);
@@ -296,6 +297,10 @@ TEST(Memory, IsNeededOnTheDeviceAndForInputAndSolutionOnTheHost) {
                  {"needs 8008 bytes of the device's memory", "8000 bytes are available"});
   expect_refusal(run(8000, 8000, 1e18), 3,
                  {"needs 1000000000000000000 bytes of the host's memory", "bytes are available"});
+  // The memory of the CPU device is the host's, too.
+  EXPECT_EQ(run(8000, 8000, 800, "cpu-device").status, 0);
+  expect_refusal(run(1e18, 1e18, 1024, "cpu-device"), 3,
+                 {"needs 1000000000000001024 bytes of the host's memory"});
 }
 
 TEST(Record, HoldsTheTimeOfACopyWhereThereIsAGpuWithRoomForIt) {
@@ -328,7 +333,7 @@ TEST(Memory, IsNotTakenByAFileThatDoesNotFit) {
   std::filesystem::resize_file(directory / "huge.npy", size, error);  // a hole, which takes no disk
   if (error) GTEST_SKIP() << "the file system does not take such a file: " << error.message();
   expect_refusal(run(stage(), {"--input", directory / "huge.npy"}), 3,
-                 {"huge.npy", "holds 8796093022208 bytes", "available"});
+                 {"huge.npy", "takes 8796093022208 bytes", "available"});
   EXPECT_EQ(calls, Calls());
 }
 

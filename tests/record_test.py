@@ -44,7 +44,7 @@ def workplace():
         for stage in ("00_original", "01_openmp"):
             (directory / "programs" / f"ata-{stage}").symlink_to(PROGRAMS / f"ata-{stage}")
         write_program(directory / "programs" / "ata-02_fails", f"""
-[ "$1" = --describe ] && exec {PROGRAMS}/ata-01_openmp --describe
+[ "$1" = --describe ] && exec "{PROGRAMS}/ata-01_openmp" --describe
 echo 'ata-02_fails: no luck' >&2
 exit 3""")
         (directory / "plan.json").write_text(json.dumps(PLAN))

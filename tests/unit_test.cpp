@@ -401,6 +401,10 @@ TEST(File, IsWrittenWholeOrNotAtAll) {
   EXPECT_THROW(write_file(directory / "no/a", {"x"}), BadInput);
   EXPECT_THROW(write_file(directory / "", {"x"}), BadInput);
   EXPECT_THROW(write_file("/dev/full", {"x"}), BadInput);
+  EXPECT_THROW(check_writable(directory / std::string(300, 'x')), BadInput);
+  std::filesystem::create_symlink("itself", directory / "itself");
+  EXPECT_THROW(check_writable(directory / "itself"), BadInput);
+  std::filesystem::remove(directory / "itself");
   write_file("/dev/null", {"x"});
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
   EXPECT_EQ(directory.files(), std::vector<std::string>{"a"});

@@ -45,8 +45,11 @@ double flop_rate(double (*kernel)(long), int threads) {
 /// Bytes a second of copies that are too large for the caches: the best of twenty runs.
 double copy_rate() {
   const double most = available_memory() / 8;
-  const auto count = static_cast<std::size_t>(std::min(most, 268'435'456.0) / sizeof(double));
-  std::vector<double> from(count, 1.0), to(count, 0.0);
+  const auto count = static_cast<std::size_t>(std::min(most, 0x1p30) / sizeof(double));
+  Elements<double> from(count), to(count);
+#pragma omp parallel for num_threads(omp_get_num_procs())
+  for (std::size_t i = 0; i < count; ++i)
+    from[i] = to[i] = 1;  // in the memory of the core that copies it
   double best = 0;
   for (int run = 0; run < 20; ++run) {
     const double seconds = seconds_of([&] { copy_in_parallel(from, to); });

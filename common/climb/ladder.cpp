@@ -187,7 +187,6 @@ Row Ladder::check(const Program& program) {
 
 void Ladder::add_row(const Program& program) {
   Row row = run(program);
-  progress_.clear();
   const Program* previous = before(program);
   if (previous != nullptr && fs::exists(source_of(program)))
     row.lines = lines_changed(source_of(*previous), source_of(program));
@@ -199,6 +198,7 @@ void Ladder::add_row(const Program& program) {
       row.over_step = medians_.at(previous->stage) / median;
     medians_[program.stage] = median;
   }
+  progress_.clear();
   rows_.push_back(std::move(row));
 }
 

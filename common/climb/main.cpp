@@ -68,7 +68,8 @@ std::optional<Options> read_options(int argc, char** argv) {
                  "Write the records of all runs: FILE, or - for standard output");
   app.add_option("--programs", options.programs, "Where the stage programs are");
   app.add_option("--source", options.source,
-                 "Where the directory stages/ with the sources is, for the diffs");
+                 "Where the directory stages/ with the sources is, for the diffs")
+      ->take_last();
   if (!parse_command_line(app, argc, argv)) return {};
   return options;
 }
@@ -156,18 +157,21 @@ Workloads chosen_workloads(const Workloads& all, const Options& options) {
   return chosen;
 }
 
-/// Refuses a stage that the workloads do not have, and precisions in which none of the stages
-/// solves.
+/// Refuses a stage, a reference or a data set that one of the workloads does not have, and
+/// precisions in which none of the stages solves.
 void check_stages(const Options& options, const Workloads& chosen) {
-  for (const auto& [name, programs] : chosen) select_reference(programs, options.reference);
   std::set<std::string> offered;
+  bool solves = false;
   for (const auto& [name, programs] : chosen) {
-    if (!precisions_of(programs, options).empty()) return;
+    select_reference(programs, options.reference);
+    datasets_of(programs.front(), options);
+    solves = solves || !precisions_of(programs, options).empty();
     for (const Program& program : select_stages(programs, options.stages))
       for (const auto& precision : program.precisions()) offered.insert(precision);
   }
-  throw BadInput(fmt::format("--precision must be {} for these stages, not '{}'",
-                             fmt::join(offered, " or "), options.precisions));
+  if (!solves)
+    throw BadInput(fmt::format("--precision must be {} for these stages, not '{}'",
+                               fmt::join(offered, " or "), options.precisions));
 }
 
 /// Refuses what can be refused before anything runs.
@@ -192,7 +196,11 @@ Ceilings ceilings_for(const Workloads& workloads, const Options& options) {
     return std::any_of(workload.second.begin(), workload.second.end(), for_gpu);
   });
   if (!may_run || options.device == "cpu" || options.device == "cpu-device") return ceilings;
-  if (const auto gpu = this_gpu()) ceilings.gpu = cached_ceilings(*gpu);
+  try {
+    if (const auto gpu = this_gpu()) ceilings.gpu = cached_ceilings(*gpu);
+  } catch (const Failure&) {
+    // The stages for a GPU that cannot be measured say themselves what is wrong; the others run.
+  }
   return ceilings;
 }
 

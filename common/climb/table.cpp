@@ -127,7 +127,7 @@ std::string render_table(const std::string& heading, const std::vector<Row>& row
     fixed_width += 2 + column.width;
     titles += fmt::format("  {:>{}}", column.title, column.width);
   }
-  idea_width = std::clamp(width - fixed_width, 10, idea_width);
+  idea_width = std::min(idea_width, std::max(width - fixed_width, 10));
   const std::string rule(static_cast<std::size_t>(fixed_width + idea_width), '-');
 
   std::string text = heading;

@@ -40,13 +40,14 @@ bool wait_for_key(const std::string& prompt) {
   fmt::print("{}", prompt);
   std::fflush(stdout);
   termios raw = before;
-  raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+  raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG);
   ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
   char key = 'q';
   const bool read = ::read(STDIN_FILENO, &key, 1) == 1;
   ::tcsetattr(STDIN_FILENO, TCSANOW, &before);
   fmt::print("\r\x1b[K");
-  return read && key != 'q' && key != 4;
+  constexpr char ctrl_c = 3, ctrl_d = 4;
+  return read && key != 'q' && key != ctrl_c && key != ctrl_d;
 }
 
 }  // namespace staircase

@@ -9,6 +9,7 @@
 #include <staircase/error.hpp>
 #include <staircase/file.hpp>
 #include <system_error>
+#include <utility>
 
 namespace staircase {
 namespace {
@@ -17,6 +18,11 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const fs::path& path, std::string_view why) {
   throw BadInput(fmt::format("the file '{}' cannot be written: {}", path.string(), why));
+}
+
+/// Where a file is written before it takes its name.
+fs::path temporary_for(const fs::path& target) {
+  return fmt::format("{}.{}.tmp", target.string(), ::getpid());
 }
 
 /// Writes everything; returns false with errno set if the system does not take it.
@@ -53,7 +59,12 @@ class NewFile {
   }
 
   bool rename_to(const fs::path& target) {
-    keep_ = ::rename(path_.c_str(), target.c_str()) == 0;
+    keep_ = ::close(std::exchange(descriptor_, -1)) == 0 &&
+            ::rename(path_.c_str(), target.c_str()) == 0;
+    if (const int error = errno; !keep_) {
+      ::unlink(path_.c_str());
+      errno = error;
+    }
     return keep_;
   }
 
@@ -71,6 +82,10 @@ void check_writable(const fs::path& path) {
   const fs::path directory = path.has_parent_path() ? path.parent_path() : ".";
   if (!fs::is_directory(directory, error))
     refuse(path, fmt::format("there is no directory '{}'", directory.string()));
+  const fs::path target = fs::weakly_canonical(path, error);
+  if (error) refuse(path, error.message());
+  if (::access(temporary_for(target).c_str(), F_OK) != 0 && errno != ENOENT)
+    refuse(path, std::strerror(errno));
   const fs::path checked =
       fs::exists(path, error) && !fs::is_regular_file(path, error) ? path : directory;
   if (::access(checked.c_str(), W_OK) != 0) refuse(path, std::strerror(errno));
@@ -85,8 +100,7 @@ void write_file(const fs::path& path, std::initializer_list<std::string_view> pa
   }
   // A symbolic link stays one: what it points to is replaced.
   const fs::path target = fs::weakly_canonical(path);
-  const fs::path temporary = fmt::format("{}.{}.tmp", target.string(), ::getpid());
-  NewFile file(temporary, O_CREAT | O_TRUNC, false);
+  NewFile file(temporary_for(target), O_CREAT | O_TRUNC, false);
   if (!file.write(parts) || !file.rename_to(target)) refuse(path, std::strerror(errno));
 }
 
@@ -102,10 +116,12 @@ void guard_standard_streams() {
 }
 
 TemporaryDirectory::TemporaryDirectory() {
-  std::string name = fs::temp_directory_path() / "staircase-XXXXXX";
+  const char* parent = std::getenv("TMPDIR");
+  if (parent == nullptr) parent = "/tmp";
+  std::string name = fs::path(parent) / "staircase-XXXXXX";
   if (::mkdtemp(name.data()) == nullptr)
-    throw BadInput(
-        fmt::format("no directory can be made in '{}'", fs::temp_directory_path().string()));
+    throw BadInput(fmt::format("no directory can be made in '{}', where temporary files go: {}",
+                               parent, std::strerror(errno)));
   path_ = name;
 }
 

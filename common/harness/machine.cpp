@@ -94,6 +94,8 @@ double available_memory(const std::filesystem::path& control_group) {
 }
 
 double peak_memory() {
+  // getrusage() counts the memory of the parent, too, of which a new process is first a copy.
+  if (const double peak = kibibytes_in("/proc/self/status", "VmHWM"); peak > 0) return peak;
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   return 1024.0 * static_cast<double>(usage.ru_maxrss);

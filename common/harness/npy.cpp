@@ -191,10 +191,11 @@ class Reader {
     if (bytes < left_)
       refuse(fmt::format("holds {} bytes more than its shape says", left_ - bytes));
     if (bytes > left_) refuse(fmt::format("is truncated: {} bytes are missing", bytes - left_));
-    if (const double available = available_memory(); static_cast<double>(bytes) > available)
-      throw NotEnoughMemory(
-          fmt::format("the file '{}' holds {} bytes, and {:.0f} bytes of memory are available",
-                      path_.string(), bytes, available));
+    const double needed = static_cast<double>(bytes) * (header.fortran_order ? 2 : 1);
+    if (const double available = available_memory(); needed > available)
+      throw NotEnoughMemory(fmt::format(
+          "the file '{}' takes {:.0f} bytes to read, and {:.0f} bytes of memory are available",
+          path_.string(), needed, available));
     Elements<T> values(bytes / sizeof(T));
     read_bytes(reinterpret_cast<char*>(values.data()), bytes);
     if (header.fortran_order) return to_row_major(values, header.shape);

@@ -56,10 +56,24 @@ bool drain(const Descriptor& from, std::string& to) {
   return count > 0 || (count < 0 && errno == EINTR);
 }
 
-/// Becomes the program; returns only if that fails. Nothing here may allocate.
+/// Leaves Ctrl-C to the program that runs, so that this one ends in order behind it.
+class InterruptsIgnored {
+ public:
+  InterruptsIgnored() : before_(std::signal(SIGINT, SIG_IGN)) {}
+  ~InterruptsIgnored() { restore(); }
+  InterruptsIgnored(const InterruptsIgnored&) = delete;
+  InterruptsIgnored& operator=(const InterruptsIgnored&) = delete;
+  void restore() const { std::signal(SIGINT, before_); }
+
+ private:
+  void (*before_)(int);
+};
+
+/// Becomes the program; returns only if that fails. Nothing here may allocate but putenv(), which
+/// glibc allows behind fork().
 void become(char* const* arguments, const ProcessOptions& options, int out, int err) {
   if (!options.directory.empty() && ::chdir(options.directory.c_str()) != 0) return;
-  const int nothing = ::open("/dev/null", O_RDONLY);
+  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(err, STDERR_FILENO);
@@ -80,11 +94,16 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
   Descriptor out_file;
   if (!options.out_path.empty())
     out_file = Descriptor(::open(options.out_path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!options.out_path.empty() && out_file.get() < 0)
+    throw BadInput(
+        fmt::format("'{}' cannot be opened: {}", options.out_path, std::strerror(errno)));
+  const InterruptsIgnored ignored;
   const pid_t child = ::fork();
   if (child < 0)
     throw Failure(Exit::exhausted,
                   fmt::format("'{}' could not be started: {}", command[0], std::strerror(errno)));
   if (child == 0) {
+    ignored.restore();
     become(arguments.data(), options, out_file.get() >= 0 ? out_file.get() : out.write.get(),
            err.write.get());
     const int error = errno;
@@ -113,6 +132,8 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
   }
   if (failed)
     throw BadInput(fmt::format("'{}' could not be started: {}", command[0], std::strerror(error)));
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
+    throw Failure(Exit::interrupted, "interrupted");
   result.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return result;
 }

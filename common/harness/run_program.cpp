@@ -39,7 +39,8 @@ double needed_memory(const StageProgram& program, Precision precision) {
 }
 
 /// Refuses a problem for which the memory does not suffice. On the processor, solve() keeps input
-/// and solution in the host's memory with all else; beside a device, the host has these two alone.
+/// and solution in the host's memory with all else; beside a device, the host has these two alone,
+/// unless its memory is the device's, too.
 void check_memory(const StageProgram& program, Precision precision, double host_memory) {
   const auto check = [&](double needed, double available, const char* memory) {
     if (needed > available)
@@ -50,7 +51,9 @@ void check_memory(const StageProgram& program, Precision precision, double host_
   };
   const double solve_needs = needed_memory(program, precision);
   if (!program.device_memory) return check(solve_needs, host_memory, "the host's memory");
-  check(program.work(precision).bytes, host_memory, "the host's memory");
+  const bool one_memory = program.device == "cpu-device";
+  check(program.work(precision).bytes + (one_memory ? solve_needs : 0), host_memory,
+        "the host's memory");
   check(solve_needs, program.device_memory(), "the device's memory");
 }
 

@@ -357,6 +357,13 @@ __global__ void write_to(int* address) { *address = 1; }
 __global__ void assert_small(int value) { assert(value < 10); }
 __global__ void trap() { __trap(); }
 
+/// In each cluster the first block fails, well after the second has ended.
+__global__ void __cluster_dims__(2) trap_in_clusters() {
+  if (blockIdx.x % 2 != 0) return;
+  for (volatile int i = 0; i < 10'000'000; i = i + 1) continue;
+  __trap();
+}
+
 /// Checks what the runtime says after a kernel that failed.
 /// \returns the exit status: 0 if all is as it should be
 int fail_for_ever(cudaError_t expected) {
@@ -381,7 +388,10 @@ int fail(const std::string& how) {
     assert_small<<<1, 1>>>(10);
     return fail_for_ever(cudaErrorAssert);
   }
-  trap<<<1, 1>>>();
+  if (how == "clusters")
+    trap_in_clusters<<<6, 1>>>();
+  else
+    trap<<<1, 1>>>();
   return fail_for_ever(cudaErrorLaunchFailure);
 }
 
@@ -407,6 +417,7 @@ TEST(a_passing_assertion_does_nothing) {
 TEST(an_illegal_address_is_for_ever) { expect_failing_for_ever("address"); }
 TEST(a_failed_assertion_is_for_ever) { expect_failing_for_ever("assert"); }
 TEST(a_trap_is_for_ever) { expect_failing_for_ever("trap"); }
+TEST(a_trap_stops_the_clusters_behind_it) { expect_failing_for_ever("clusters"); }
 
 // --- What errors are called
 

@@ -11,13 +11,15 @@ Gang::Gang(unsigned size, bool exit_arrives)
       exit_arrives_(exit_arrives),
       members_(size) {}
 
-void Gang::enter(unsigned rank) {
+bool Gang::enter(unsigned rank) {
   std::unique_lock lock(mutex_);
   thread_areas_[rank] = static_cast<const char*>(__builtin_thread_pointer());
   inside_[rank] = true;
   if (++entered_ == size()) changed_.notify_all();
-  changed_.wait(lock, [&] { return entered_ == size(); });
+  changed_.wait(lock, [&] { return entered_ == size() || failed_; });
+  if (failed_) return false;
   take_turn(lock, rank);
+  return true;
 }
 
 void Gang::leave(unsigned rank) {

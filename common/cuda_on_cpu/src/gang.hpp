@@ -22,7 +22,8 @@ class Gang {
   unsigned size() const { return static_cast<unsigned>(thread_areas_.size()); }
 
   /// Enters as block `rank`: notes where its thread-local variables are, waits for the others.
-  void enter(unsigned rank);
+  /// \returns false if they do not come, because a gang before this one failed
+  bool enter(unsigned rank);
 
   /// Leaves for good: nobody waits for this block any more.
   void leave(unsigned rank);

@@ -96,9 +96,11 @@ void run_gangs(Launch& launch, unsigned gang_size, const NumberOf& number_of) {
   for (auto& gang : gangs)
     gang = std::make_unique<Gang>(gang_size, !launch.configuration.cooperative);
   crew().run(gang_size, [&](unsigned rank) {
-    for (unsigned g = 0; g < gangs.size() && !launch.failed; ++g) {
-      gangs[g]->enter(rank);
-      if (!run_block(launch, number_of(g, rank), gangs[g].get(), rank)) launch.failed = true;
+    for (unsigned g = 0; g < gangs.size() && gangs[g]->enter(rank); ++g) {
+      if (!run_block(launch, number_of(g, rank), gangs[g].get(), rank)) {
+        launch.failed = true;
+        for (unsigned next = g + 1; next < gangs.size(); ++next) gangs[next]->fail();
+      }
       gangs[g]->leave(rank);
     }
   });

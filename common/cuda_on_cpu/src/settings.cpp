@@ -21,8 +21,8 @@ std::uint64_t number(const char* name, std::uint64_t standard, std::uint64_t mos
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > most)
-    fatal(std::string(name) + " must be an integer from 1 to " + std::to_string(most) + ", not '" +
-          value + "'");
+    refuse(std::string(name) + " must be an integer from 1 to " + std::to_string(most) + ", not '" +
+           value + "'");
   return number;
 }
 

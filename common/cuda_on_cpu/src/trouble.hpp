@@ -23,4 +23,7 @@ void report_trouble(const Trouble& trouble);
 /// Ends the program: the CPU device cannot do what the program asks for.
 [[noreturn]] void fatal(const std::string& sentence);
 
+/// Ends the program: the user asked for what is not allowed, or cannot be written.
+[[noreturn]] void refuse(const std::string& sentence);
+
 }  // namespace cuda_on_cpu

@@ -17,8 +17,12 @@
 namespace staircase {
 
 /// Throws if a call of the CUDA runtime failed.
-/// \throws Failure with the exit status "the device failed"
+/// \throws NotAvailable if the program was not built for this GPU
+/// \throws Failure with the exit status "the device failed" for all else
 inline void check(cudaError_t error) {
+  if (error == cudaErrorNoKernelImageForDevice)
+    throw NotAvailable(
+        "this program was not built for this GPU; see gpu_arch and gpu_portable in meson.options");
   if (error != cudaSuccess)
     throw Failure(Exit::exhausted, std::string("the device failed: ") + cudaGetErrorString(error));
 }

@@ -10,10 +10,11 @@ namespace staircase {
 /// Exit statuses of every program.
 enum class Exit : int {
   solved = 0,
-  wrong = 1,          ///< a result is wrong: not finite, or not what stage zero computes
-  bad_input = 2,      ///< bad usage, bad input, or a file that cannot be read or written
-  exhausted = 3,      ///< not enough memory, or the device failed
-  not_available = 77  ///< the hardware that the stage needs is not there
+  wrong = 1,           ///< a result is wrong: not finite, or not what stage zero computes
+  bad_input = 2,       ///< bad usage, bad input, or a file that cannot be read or written
+  exhausted = 3,       ///< not enough memory, or the device failed
+  not_available = 77,  ///< the hardware that the stage needs is not there
+  interrupted = 130    ///< by Ctrl-C while the runner ran a stage
 };
 
 /// A failure that is told in one sentence, which names the offending value and what is allowed.

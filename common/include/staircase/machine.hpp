@@ -31,8 +31,8 @@ nlohmann::ordered_json to_json(const Machine& machine);
 /// Reads what the operating system tells of this machine.
 Machine this_machine();
 
-/// Bytes that can be allocated without swapping, also within the limit of a container, whose control
-/// group (version 2) is a directory of files.
+/// Bytes that can be allocated without swapping, also within the limit of a container, whose
+/// control group (version 2) is a directory of files.
 double available_memory(const std::filesystem::path& control_group = "/sys/fs/cgroup");
 
 /// The largest resident set that this process has had so far, in bytes.

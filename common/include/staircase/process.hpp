@@ -26,7 +26,7 @@ struct ProcessOptions {
 };
 
 /// Runs `command` (a path and its arguments; no shell) to its end, with no standard input.
-/// \throws Failure if the program cannot be started.
+/// \throws Failure if the program cannot be started, or Ctrl-C ended it.
 ProcessResult run_process(const std::vector<std::string>& command,
                           const ProcessOptions& options = {});
 

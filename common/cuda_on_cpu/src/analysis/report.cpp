@@ -247,7 +247,7 @@ bool write_report() {
                  {"errors", errors}}
                 .dump(1)
          << '\n';
-    if (!file.flush()) fatal(fmt::format("cannot write the report '{}'", settings().report));
+    if (!file.flush()) refuse(fmt::format("cannot write the report '{}'", settings().report));
   }
   return errors.empty();
 }
