@@ -159,12 +159,13 @@ def machine_text(recording):
     return "".join(f"{name}; host: " for name in sorted(names))
 
 
-def recording_text(recording, repeats):
-    """Machine, date and revision of a recording."""
+def recording_text(recording, repeats=None):
+    """Machine, date and revision of a recording, and of how many repeats its medians are."""
     machine = recording["machine"]
+    medians = f"medians of {repeats}; " if repeats else ""
     return (f"{machine_text(recording)}{machine['cpu']}, {machine['cores']} cores, "
             f"{machine['system']}, {machine['compiler']}; "
-            f"medians of {repeats}; {recording['date'][:10]}, revision {recording['revision']}")
+            f"{medians}{recording['date'][:10]}, revision {recording['revision']}")
 
 
 def phase_seconds(repeat, phase):

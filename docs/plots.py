@@ -393,11 +393,14 @@ def roofline(words, _, results):
         points.append(f"{workload} {dataset} with {record['stage']} at {intensity:.3g} operations a byte "
                       f"and {rate_text(speed)}")
     revisions = ", ".join(sorted({recording["revision"] for _, recording in runs}))
+    measured = next(recording for recording in recordings
+                    if f"flops_{precision}" in (recording["ceilings"].get("gpu", {}) if device == "gpu"
+                                                else recording["ceilings"]))
     return Plot(title,
                 f"{title}, both axes logarithmic. Roofs: copies {bandwidth_text(bandwidth)}, {ceilings}. "
                 f"Points: {'; '.join(points)}.",
                 f"{machine}, {precision}: the fastest recorded stage of each data set, in operations of the "
-                f"workload. Roofs: {recordings_text(runs[:1])}. Points: revisions {revisions}.",
+                f"workload. Roofs: {figures.recording_text(measured)}. Points: revisions {revisions}.",
                 lambda axes, _: draw_roofline(axes, bandwidth, rates, fastest, workloads), rate_text)
 
 

@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <staircase/error.hpp>
 #include <staircase/number.hpp>
 #include <staircase/workload.hpp>

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cooperative_groups.h>
+
 #include <cassert>
 #include <cstdint>
 #include <cstring>
@@ -379,7 +381,28 @@ int fail_for_ever(cudaError_t expected) {
   return tap::complaints();
 }
 
+/// Each block of a cluster passes a number on to the next.
+__global__ void __cluster_dims__(2) pass_on(int* out) {
+  __shared__ int mine;
+  const auto cluster = cooperative_groups::this_cluster();
+  if (threadIdx.x == 0) mine = static_cast<int>(blockIdx.x);
+  cluster.sync();
+  if (threadIdx.x == 0) out[blockIdx.x] = *cluster.map_shared_rank(&mine, 1 - cluster.block_rank());
+  cluster.sync();
+}
+
+/// Ends the program with a launch that nobody waits for.
+int leave() {
+  int* out = nullptr;
+  check(cudaMalloc(&out, 4 * sizeof(int)));
+  pass_on<<<4, 32>>>(out);
+  check(cudaDeviceSynchronize());
+  pass_on<<<4, 32>>>(out);
+  return tap::complaints();
+}
+
 int fail(const std::string& how) {
+  if (how == "leave") return leave();
   if (how == "address") {
     write_to<<<1, 1>>>(nullptr);
     return fail_for_ever(cudaErrorIllegalAddress);
@@ -417,6 +440,7 @@ TEST(a_passing_assertion_does_nothing) {
 TEST(an_illegal_address_is_for_ever) { expect_failing_for_ever("address"); }
 TEST(a_failed_assertion_is_for_ever) { expect_failing_for_ever("assert"); }
 TEST(a_trap_is_for_ever) { expect_failing_for_ever("trap"); }
+TEST(a_program_may_end_before_its_kernels) { expect_failing_for_ever("leave"); }
 TEST(a_trap_stops_the_clusters_behind_it) { expect_failing_for_ever("clusters"); }
 
 // --- What errors are called

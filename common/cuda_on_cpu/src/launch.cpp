@@ -10,6 +10,7 @@
 #include "analysis.hpp"
 #include "gang.hpp"
 #include "illegal_access.hpp"
+#include "immortal.hpp"
 #include "settings.hpp"
 #include "thread_area.hpp"
 
@@ -19,15 +20,6 @@ namespace {
 /// Threads of the operating system that work on one launch at a time; the caller is one of them.
 class Crew {
  public:
-  ~Crew() {
-    {
-      const std::scoped_lock lock(mutex_);
-      quit_ = true;
-    }
-    work_there_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-  }
-
   /// Calls work(0) to work(size - 1) at the same time.
   template <typename Work>
   void run(unsigned size, const Work& work) {
@@ -53,8 +45,7 @@ class Crew {
     std::uint64_t seen = 0;
     std::unique_lock lock(mutex_);
     for (;;) {
-      work_there_.wait(lock, [&] { return quit_ || (round_ != seen && rank < size_); });
-      if (quit_) return;
+      work_there_.wait(lock, [&] { return round_ != seen && rank < size_; });
       seen = round_;
       lock.unlock();
       call_(work_, rank);
@@ -71,11 +62,10 @@ class Crew {
   unsigned size_ = 0;
   unsigned left_ = 0;
   std::uint64_t round_ = 0;
-  bool quit_ = false;
 };
 
 Crew& crew() {
-  static Crew crew;
+  static auto& crew = immortal<Crew>();
   return crew;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis.hpp"
+#include "immortal.hpp"
 #include "settings.hpp"
 
 namespace cuda_on_cpu {
@@ -30,8 +31,7 @@ struct Heap {
 };
 
 Heap& heap() {
-  // Destructors of other statics may still free memory.
-  static Heap& heap = *std::make_unique<Heap>().release();
+  static auto& heap = immortal<Heap>();
   return heap;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis.hpp"
+#include "immortal.hpp"
 #include "launch.hpp"
 #include "memory.hpp"
 #include "settings.hpp"
@@ -39,7 +40,7 @@ struct KernelLimits {
 };
 
 std::map<std::string, KernelLimits>& kernel_limits() {
-  static std::map<std::string, KernelLimits> limits;
+  static auto& limits = immortal<std::map<std::string, KernelLimits>>();
   return limits;
 }
 
@@ -57,7 +58,7 @@ KernelLimits limits_of(const std::string& name) {
 }
 
 std::set<std::pair<int, int>>& peers() {
-  static std::set<std::pair<int, int>> peers;
+  static auto& peers = immortal<std::set<std::pair<int, int>>>();
   return peers;
 }
 
@@ -78,6 +79,7 @@ cudaError_t refusal_of(const std::string& kernel, const Configuration& c) {
   if (c.block.x * c.block.y * c.block.z > limits.threads) return cudaErrorInvalidValue;
   const unsigned most_blocks = !has_clusters() ? 1 : limits.large_clusters ? 16 : 8;
   if (!has_whole_clusters(c, most_blocks)) return cudaErrorInvalidClusterSize;
+  if (c.cooperative && c.cluster.x * c.cluster.y * c.cluster.z > 1) return cudaErrorNotSupported;
   const std::size_t blocks = std::size_t{c.grid.x} * c.grid.y * c.grid.z;
   const auto size = static_cast<int>(c.block.x * c.block.y * c.block.z);
   const auto together =
@@ -201,7 +203,7 @@ Configuration configuration(const cudaLaunchConfig_t& config) {
 }
 
 const char* name_of(AnyKernel kernel) {
-  static std::map<AnyKernel, std::string> names;
+  static auto& names = immortal<std::map<AnyKernel, std::string>>();
   const std::scoped_lock guard(runtime_mutex());
   auto& name = names[kernel];
   if (name.empty()) name = function_at(reinterpret_cast<const void*>(kernel));

@@ -5,10 +5,10 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
 #include <string_view>
 #include <thread>
 
+#include "immortal.hpp"
 #include "trouble.hpp"
 
 namespace cuda_on_cpu {
@@ -42,8 +42,7 @@ Settings read_settings() {
 }  // namespace
 
 const Settings& settings() {
-  // The report is written after other statics are gone.
-  static const Settings& settings = *std::make_unique<Settings>(read_settings()).release();
+  static const auto& settings = immortal<Settings>(read_settings());
   return settings;
 }
 

@@ -551,6 +551,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
   const Guard guard(runtime_mutex());
   CUstream_st* found = find_stream(stream);
   if (executable == nullptr || found == nullptr) return fail(cudaErrorInvalidValue);
+  if (executable->last != nullptr) found->awaited.push_back(executable->last);
   const OperationPointer begin = mark(*found, __builtin_return_address(0));
   std::unordered_map<const Operation*, OperationPointer> copies;
   for (const OperationPointer& recorded : executable->capture.operations) {
@@ -565,7 +566,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
     found->awaited.push_back(copy);
     copies.emplace(recorded.get(), std::move(copy));
   }
-  mark(*found, __builtin_return_address(0));
+  executable->last = mark(*found, __builtin_return_address(0));
   return lasting_error();
 }
 

@@ -82,6 +82,7 @@ struct CUgraph_st {
 
 struct CUgraphExec_st {
   cuda_on_cpu::Capture capture;
+  cuda_on_cpu::OperationPointer last;  ///< of its latest launch, which the next one waits for
 };
 
 namespace cuda_on_cpu {

@@ -16,6 +16,8 @@
 
 extern "C" const char __executable_start;
 
+#include "immortal.hpp"
+
 namespace cuda_on_cpu {
 namespace {
 
@@ -60,7 +62,7 @@ std::vector<Symbol> read_symbols() {
 }
 
 const std::vector<Symbol>& symbols() {
-  static const std::vector<Symbol> symbols = read_symbols();
+  static const auto& symbols = immortal<std::vector<Symbol>>(read_symbols());
   return symbols;
 }
 
@@ -101,12 +103,13 @@ std::string function_at(const void* address) {
 }
 
 bool has_function(const std::string& name) {
-  static const std::set<std::string> names = [] {
-    std::set<std::string> all;
+  static const auto& names = []() -> auto& {
+    auto& all = immortal<std::set<std::string>>();
     for (const Symbol& symbol : symbols())
       if (symbol.kind == STT_FUNC) all.insert(base_of(demangled(symbol.name)));
     return all;
-  }();
+  }
+  ();
   return names.contains(name);
 }
 

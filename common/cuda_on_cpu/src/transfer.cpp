@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis.hpp"
+#include "immortal.hpp"
 #include "memory.hpp"
 #include "settings.hpp"
 #include "stream.hpp"
@@ -36,7 +37,7 @@ struct Symbol {
 
 /// Variables of the device that the host has used by name.
 std::vector<Symbol>& symbols() {
-  static std::vector<Symbol> symbols;
+  static auto& symbols = immortal<std::vector<Symbol>>();
   return symbols;
 }
 

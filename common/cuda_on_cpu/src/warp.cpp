@@ -140,13 +140,15 @@ void warp_collective(unsigned mask, void* record, Combine combine, bool orders_m
 }
 
 void lanes_changed(Warp* warp) {
-  for (unsigned rest = warp->waiting; rest != 0; rest &= rest - 1) {
+  for (unsigned rest = warp->waiting; rest != 0;) {
     Thread& thread = warp->threads[std::countr_zero(rest)];
-    if (!is_complete(*warp, thread)) continue;
+    if (!is_complete(*warp, thread)) {
+      rest &= rest - 1;
+      continue;
+    }
     for (unsigned lanes = complete(*warp, thread); lanes != 0; lanes &= lanes - 1)
       wake(&warp->threads[std::countr_zero(lanes)]);
     rest = warp->waiting;
-    if (rest == 0) return;
   }
 }
 

@@ -80,6 +80,14 @@ inline void bulk_copy(void* shared, const void* global, unsigned bytes, Transfer
 }
 
 inline void fence_barriers() {}
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+// Code for other GPUs is compiled, too, but never launched.
+__device__ inline void TransferBarrier::init(unsigned) { __trap(); }
+__device__ inline void TransferBarrier::arrive() {}
+__device__ inline void TransferBarrier::arrive_and_expect(unsigned) {}
+__device__ inline void TransferBarrier::wait(unsigned) {}
+__device__ inline void bulk_copy(void*, const void*, unsigned, TransferBarrier&) {}
+__device__ inline void fence_barriers() {}
 #else
 __device__ inline void TransferBarrier::init(unsigned arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"

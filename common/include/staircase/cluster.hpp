@@ -70,7 +70,9 @@ class ClusterLaunch {
   /// Clusters of so many blocks (16 at most), with so much dynamic shared memory a block.
   ClusterLaunch(void (*kernel)(Parameter...), unsigned blocks, unsigned threads,
                 std::size_t shared_bytes)
-      : kernel_(kernel), blocks_(blocks), fits_(shared_bytes <= most_shared_bytes()) {
+      : kernel_(kernel),
+        blocks_(blocks),
+        fits_(shared_bytes <= most_shared_bytes() && knows_clusters(kernel)) {
     cluster_.id = cudaLaunchAttributeClusterDimension;
     cluster_.val.clusterDim = {blocks, 1, 1};
     config_.gridDim = blocks;
@@ -86,7 +88,8 @@ class ClusterLaunch {
   ClusterLaunch(const ClusterLaunch&) = delete;
   ClusterLaunch& operator=(const ClusterLaunch&) = delete;
 
-  /// How many of the clusters the GPU runs at once; none if a cluster is too large for it.
+  /// How many of the clusters the GPU runs at once; none if a cluster is too large for it, or the
+  /// program was built for GPUs without clusters.
   unsigned at_once() const {
     if (!fits_) return 0;
     int clusters = 0;
@@ -106,6 +109,17 @@ class ClusterLaunch {
   }
 
  private:
+  /// Whether the code that this GPU runs was compiled for clusters.
+  static bool knows_clusters([[maybe_unused]] void (*kernel)(Parameter...)) {
+#ifdef STAIRCASE_CUDA_ON_CPU
+    return true;
+#else
+    cudaFuncAttributes code{};
+    check(cudaFuncGetAttributes(&code, kernel));
+    return code.ptxVersion >= 90;
+#endif
+  }
+
   static std::size_t most_shared_bytes() {
     int bytes = 0;
     check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
@@ -114,7 +128,7 @@ class ClusterLaunch {
 
   void (*kernel_)(Parameter...);
   unsigned blocks_;
-  bool fits_;  // whether a block may have so much shared memory
+  bool fits_;  // whether a block may have so much shared memory, and the code is for clusters
   cudaLaunchAttribute cluster_{};
   cudaLaunchConfig_t config_{};
 };

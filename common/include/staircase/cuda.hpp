@@ -61,6 +61,17 @@ inline std::string compute_capability() {
   return std::to_string(properties.major) + "." + std::to_string(properties.minor);
 }
 
+/// Throws if a block may not have so many bytes of the GPU's shared memory.
+/// \throws NotAvailable
+inline void require_shared_memory(std::size_t bytes) {
+  int most = 0;
+  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+  if (bytes > static_cast<std::size_t>(most))
+    throw NotAvailable("this stage needs a GPU with " + std::to_string(bytes) +
+                       " bytes of shared memory for a block, and this one has " +
+                       std::to_string(most));
+}
+
 /// Throws if the GPU is of a lower compute capability than `major`.`minor`, and so has no `what`.
 /// \throws NotAvailable
 inline void require_capability(int major, int minor, const std::string& what) {

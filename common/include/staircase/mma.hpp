@@ -197,6 +197,8 @@ __device__ inline void mma_f64_m8n8k4(double (&c)[2], const double (&a)[1], cons
 __device__ inline void mma_f64_m16n8k4(double (&c)[4], const double (&a)[2], const double (&b)[1]) {
 #ifdef STAIRCASE_CUDA_ON_CPU
   detail::multiply<detail::F64>(c, a, b);
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();  // code for other GPUs is compiled, too, but never launched
 #else
   asm volatile(
       "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
@@ -209,6 +211,8 @@ __device__ inline void mma_f64_m16n8k4(double (&c)[4], const double (&a)[2], con
 __device__ inline void mma_f64_m16n8k8(double (&c)[4], const double (&a)[4], const double (&b)[2]) {
 #ifdef STAIRCASE_CUDA_ON_CPU
   detail::multiply<detail::F64>(c, a, b);
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();  // code for other GPUs is compiled, too, but never launched
 #else
   asm volatile(
       "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
@@ -222,6 +226,8 @@ __device__ inline void mma_f64_m16n8k16(double (&c)[4], const double (&a)[8],
                                         const double (&b)[4]) {
 #ifdef STAIRCASE_CUDA_ON_CPU
   detail::multiply<detail::F64>(c, a, b);
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();  // code for other GPUs is compiled, too, but never launched
 #else
   asm volatile(
       "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 "

@@ -31,11 +31,15 @@ constexpr __host__ __device__ WarpgroupPlace place_in_warpgroup(unsigned thread,
           index / 4 * 8 + thread % 4 * 2 + index % 2};
 }
 
-/// Whether the GPU has these instructions.
+/// Whether the GPU has these instructions, and the program was built for it (`gpu_arch` 90a).
 inline bool has_wgmma() {
+#if defined(STAIRCASE_GPU_ARCH_90A) || defined(STAIRCASE_CUDA_ON_CPU)
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, 0));
   return properties.major == 9 && properties.minor == 0;
+#else
+  return false;
+#endif
 }
 
 /// Comes before a batch of products: what was written to their sums is done.

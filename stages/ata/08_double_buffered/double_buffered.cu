@@ -13,7 +13,6 @@
 
 #include "../ata.hpp"
 
-#include <algorithm>
 #include <staircase/bulk_copy.hpp>
 #include <staircase/stage.hpp>
 
@@ -212,6 +211,7 @@ __global__ void __launch_bounds__(side* side) multiply(View<const double, 2> a, 
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   staircase::require_capability(9, 0, "an engine for copies into shared memory");
+  staircase::require_shared_memory(sizeof(Shared));
   const auto cols = static_cast<unsigned>(problem.cols);
   DeviceArray<double, 2> a(padded_rows(problem), padded_cols(problem)), c(cols, cols);
   Product product(cols, cols);

@@ -315,6 +315,7 @@ Plan make_plan(unsigned cols, unsigned steps, unsigned processors) {
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
+  staircase::require_shared_memory(sizeof(Shared));
   const auto cols = static_cast<unsigned>(problem.cols);
   const auto steps = static_cast<unsigned>(padded_rows(problem) / depth);
   const Plan plan = make_plan(cols, steps, staircase::processors());

@@ -12,6 +12,7 @@
 /// Expect:  15 products at 30 times the rate: twice the speed of FP64 tensor cores, less the time
 ///          to take A apart and to put C together.
 /// Run:     ./climb ata --stages 09,10
+/// Next:    11_overlapped goes back to stage 09, and copies while it computes.
 
 #include "../ata.hpp"
 
@@ -740,13 +741,15 @@ inline double reals(const Problem& problem) {
   const double bytes =
       residues * (p_tiles * k_tiles * tile_bytes + products * 4 * words * multipliers);
   return static_cast<double>(padded_rows(problem)) * static_cast<double>(padded_cols(problem)) +
-         size_of_c(problem) + parts + (fits(problem.rows) ? bytes / 8 : 0);
+         size_of_c(problem) + parts +
+         (fits(problem.rows) && staircase::has_wgmma() ? bytes / 8 : 0);
 }
 
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
+  staircase::require_shared_memory(sizeof(Shared));
   DeviceArray<double, 2> a(padded_rows(problem), padded_cols(problem));
   DeviceArray<double, 2> c(problem.cols, problem.cols);
   const OnUnits units(problem);
@@ -754,7 +757,8 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   if (!fits(problem.rows))
     timeline.remark("not emulated: sums of 131072 products of residues or more exceed 32 bits");
   else if (!staircase::has_wgmma())
-    timeline.remark("not emulated: that needs the tensor cores of compute capability 9.0");
+    timeline.remark(
+        "not emulated: that needs the tensor cores of compute capability 9.0, and gpu_arch 90a");
   else
     emulation.emplace(problem);
   Product product(problem.cols, problem.cols);

@@ -477,6 +477,7 @@ void launch(const Plan& plan, View<const double, 2> a, View<const Task, 1> tasks
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
+  staircase::require_shared_memory(sizeof(Shared));
   const auto rows = static_cast<std::size_t>(problem.rows);
   const auto cols = static_cast<unsigned>(problem.cols);
   const auto steps = static_cast<unsigned>(padded_rows(problem) / depth);

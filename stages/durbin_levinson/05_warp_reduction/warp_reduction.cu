@@ -12,7 +12,6 @@
 
 #include "../durbin_levinson.hpp"
 
-#include <algorithm>
 #include <staircase/stage.hpp>
 #include <utility>
 #include <vector>

@@ -11,7 +11,6 @@
 
 #include "../durbin_levinson.hpp"
 
-#include <algorithm>
 #include <staircase/stage.hpp>
 #include <vector>
 

@@ -54,10 +54,10 @@ constexpr std::size_t shapes = std::tuple_size_v<Shapes>;
 constexpr unsigned threads_in_memory = 512;
 // [shapes]
 
-/// Whether there is a shape for the rows; whether the device has it is known when it runs.
+/// Whether there is a shape for the rows, and clusters; whether these fit is known when it runs.
 inline bool fits_on_chip(const Problem& problem) {
   using Largest = ShapeAt<shapes - 1>;
-  return problem.n <= std::int64_t{Largest::blocks} * Largest::numbers;
+  return staircase::has_clusters() && problem.n <= std::int64_t{Largest::blocks} * Largest::numbers;
 }
 
 /// The numbers that the arrays of solve() hold on the device.

@@ -27,7 +27,7 @@ inline double reals(const Problem& problem) {
   const auto num_y = static_cast<double>(problem.num_y);
   const auto num_t = static_cast<double>(problem.num_t);
   const double state = 16 * num_x * num_y + 8 * num_x + 8 * num_y + 2 * num_t;
-  return static_cast<double>(problem.outer) * (state + 4);
+  return static_cast<double>(problem.outer) * (state + 6);
 }
 
 // [init_operator]

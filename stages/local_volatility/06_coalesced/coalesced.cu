@@ -23,7 +23,6 @@
 
 namespace local_volatility {
 
-using staircase::Array;
 using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
@@ -35,7 +34,7 @@ inline double reals(const Problem& problem) {
   const auto num_y = static_cast<double>(problem.num_y);
   const auto num_t = static_cast<double>(problem.num_t);
   const double state = 7 * num_x * num_y + 8 * num_x + 8 * num_y + 2 * num_t;
-  return static_cast<double>(problem.outer) * (state + 6);
+  return static_cast<double>(problem.outer) * (state + 8);
 }
 
 /// The numbers that the kernels read and write. A time step reads 13 a point (from the first kernel

@@ -24,7 +24,6 @@
 
 namespace local_volatility {
 
-using staircase::Array;
 using staircase::check;
 using staircase::check_launch;
 using staircase::Cluster;

@@ -82,10 +82,14 @@ inline double reals(const Problem& problem) {
 }
 
 /// The numbers that the kernels read and write: the inverse pivots are written and read, a strike
-/// is read and a price written for each option.
+/// is read and a price written for each option. A grid that is too large for a cluster is swept in
+/// memory, and a step also reads 9 numbers a point and writes 5.
 inline double traffic(const Problem& problem) {
   const double points = static_cast<double>(problem.num_x) * static_cast<double>(problem.num_y);
-  return 2 * points * static_cast<double>(problem.num_t - 1) +
+  const bool on_chip =
+      shape_of(static_cast<std::size_t>(problem.num_x), static_cast<std::size_t>(problem.num_y))
+          .has_value();
+  return (on_chip ? 2 : 16) * points * static_cast<double>(problem.num_t - 1) +
          2 * static_cast<double>(problem.outer);
 }
 

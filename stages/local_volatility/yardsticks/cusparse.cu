@@ -22,7 +22,6 @@
 
 namespace local_volatility {
 
-using staircase::Array;
 using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;

@@ -15,6 +15,9 @@ void memcpy_async(const Group& group, T* to, const T* from, const Size& bytes) {
   const auto count = static_cast<std::size_t>(bytes) / sizeof(T);
   for (std::size_t i = group.thread_rank(); i < count; i += group.size())
     cuda_on_cpu::start_copy(to + i, from + i, sizeof(T));
+  const std::size_t rest = static_cast<std::size_t>(bytes) % sizeof(T);
+  if (rest > 0 && group.thread_rank() == 0)
+    cuda_on_cpu::start_copy(to + count, from + count, rest);
   cuda_on_cpu::commit_copies();
 }
 

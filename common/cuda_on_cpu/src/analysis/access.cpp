@@ -7,6 +7,7 @@
 
 #include "../builtins.hpp"
 #include "../gang.hpp"
+#include "../immortal.hpp"
 #include "../launch.hpp"
 #include "../memory.hpp"
 #include "../stream.hpp"
@@ -38,7 +39,8 @@ constexpr std::ptrdiff_t near_bytes = 4096;  // of an allocation: probably that 
 
 /// One shadow a thread of the operating system for its shared memory.
 Shadow& shared_shadow(const char* thread_area) {
-  static std::unordered_map<const char*, std::unique_ptr<Shadow>> shadows;
+  using Shadows = std::unordered_map<const char*, std::unique_ptr<Shadow>>;
+  static Shadows& shadows = immortal<Shadows>();
   static const char* last_area = nullptr;
   static Shadow* last = nullptr;
   if (thread_area != last_area) {
@@ -148,8 +150,8 @@ std::size_t offset_of(const char* address, const SharedPlace& shared) {
 enum class Use : std::uint8_t { variable, guard, flag };
 
 Use use_of(std::size_t offset) {
-  static const std::vector<Use> uses = [] {
-    std::vector<Use> all(thread_area_bytes());
+  static const std::vector<Use>& uses = [&]() -> std::vector<Use>& {
+    auto& all = immortal<std::vector<Use>>(thread_area_bytes());
     for (const auto& [word, use] :
          {std::pair{"cuda_on_cpu_guard", Use::guard}, {"_ZGVZ", Use::flag}})
       for (const ThreadVariable& variable : thread_variables(word))

@@ -16,6 +16,7 @@
 #include <string>
 #include <tuple>
 
+#include "../immortal.hpp"
 #include "../launch.hpp"
 #include "../settings.hpp"
 #include "../stream.hpp"
@@ -131,7 +132,8 @@ Json json_of(const Finding& finding, const Lines& lines) {
 bool is_trouble(const Finding& finding, const Lines& lines) {
   const bool between_places = finding.kind == "divergent barrier" ||
                               (finding.kind == "invalid mask" && finding.other_place != nullptr);
-  return !between_places || line_of(lines, finding.place) != line_of(lines, finding.other_place);
+  const Line here = line_of(lines, finding.place), there = line_of(lines, finding.other_place);
+  return !between_places || here.number == 0 || here != there;
 }
 
 std::string base_of(const std::string& file) { return file.substr(file.rfind('/') + 1); }
@@ -185,8 +187,7 @@ struct AtEnd {
 }  // namespace
 
 Record& record() {
-  // The report is written after other statics are gone.
-  static Record& record = *std::make_unique<Record>().release();
+  static auto& record = immortal<Record>();
   return record;
 }
 

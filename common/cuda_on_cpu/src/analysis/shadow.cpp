@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../gang.hpp"
+#include "../immortal.hpp"
 #include "../launch.hpp"
 #include "../stream.hpp"
 #include "findings.hpp"
@@ -37,7 +38,7 @@ void learn(KnowledgeOf& mine, const KnowledgeOf& other) {
 }
 
 std::unordered_map<std::uintptr_t, KnowledgeOf>& published() {
-  static std::unordered_map<std::uintptr_t, KnowledgeOf> published;
+  static auto& published = immortal<std::unordered_map<std::uintptr_t, KnowledgeOf>>();
   return published;
 }
 
@@ -45,17 +46,20 @@ using Clocks = std::vector<std::uint32_t>;  // of a block's threads, by rank
 
 /// What each thread of the block that runs knows to be done of the others, beside what barriers
 /// order; empty as a rule.
-std::vector<Clocks> threads_know;
+std::vector<Clocks>& threads_know() {
+  static auto& know = immortal<std::vector<Clocks>>();
+  return know;
+}
 
 Clocks& thread_knows(std::uint16_t thread) {
-  auto& know = threads_know;
+  auto& know = threads_know();
   if (know.size() <= thread) know.resize(most_threads);
   if (know[thread].empty()) know[thread].resize(most_threads);
   return know[thread];
 }
 
 bool knows_of_others(unsigned thread) {
-  const auto& know = threads_know;
+  const auto& know = threads_know();
   return thread < know.size() && !know[thread].empty();
 }
 
@@ -69,13 +73,13 @@ struct Arrivals {
 };
 
 std::unordered_map<const void*, Arrivals>& arrivals() {
-  static std::unordered_map<const void*, Arrivals> arrivals;
+  static auto& arrivals = immortal<std::unordered_map<const void*, Arrivals>>();
   return arrivals;
 }
 
 /// What the blocks of this launch have learned; of those that run now, as a rule one.
 KnowledgeOf& learned_by(std::uint32_t number) {
-  static std::unordered_map<std::uint32_t, KnowledgeOf> learned;
+  static auto& learned = immortal<std::unordered_map<std::uint32_t, KnowledgeOf>>();
   static std::uint32_t launch = 0;
   if (launch != block->launch->operation) {
     learned.clear();
@@ -118,7 +122,7 @@ bool is_ordered_across(const Event& then, const Event& now) {
 
 /// Whether a thread knows that another thread of its block has done an access.
 bool is_known(const Event& then, const Event& now) {
-  return knows_of_others(now.thread) && threads_know[now.thread][then.thread] >= then.clock;
+  return knows_of_others(now.thread) && threads_know()[now.thread][then.thread] >= then.clock;
 }
 
 /// Whether an access is done before another that came later.
@@ -298,7 +302,7 @@ void synchronise_at(const void* address, Kind kind) {
   learn(here, {b.barrier_clock, {{static_cast<std::uint16_t>(thread.rank), b.clock}}});
   if (knows_of_others(thread.rank))
     for (std::uint16_t other = 0; other < b.launch->threads; ++other)
-      if (const std::uint32_t clock = threads_know[thread.rank][other]; clock != 0)
+      if (const std::uint32_t clock = threads_know()[thread.rank][other]; clock != 0)
         learn(here.own[other], clock);
   ++b.clock;
 }
@@ -306,7 +310,7 @@ void synchronise_at(const void* address, Kind kind) {
 void forget_publications() { published().clear(); }
 
 void forget_threads() {
-  threads_know.clear();
+  threads_know().clear();
   arrivals().clear();
 }
 
@@ -329,7 +333,7 @@ void arrives_at(const void* barrier) {
   const Warp& warp = *b.current->warp;
   const DeviceAtWork at_work;
   Clocks& now = arrivals()[barrier].now;
-  if (!threads_know.empty()) learn(now, thread_knows(rank));
+  if (!threads_know().empty()) learn(now, thread_knows(rank));
   if (warp.epoch > 0)  // who arrives does so for its warp, up to where the warp met
     for (unsigned lane = 0; lane < warp_size; ++lane)
       learn(now[rank / warp_size * warp_size + lane], warp.clock);

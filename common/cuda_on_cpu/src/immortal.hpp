@@ -1,0 +1,18 @@
+/// \file
+/// Objects that outlive all statics.
+
+#pragma once
+
+#include <memory>
+#include <utility>
+
+namespace cuda_on_cpu {
+
+/// Makes an object that is never destroyed: work that nobody waited for runs at the very end of the
+/// program, and destructors of other statics may still launch.
+template <typename T, typename... Arguments>
+T& immortal(Arguments&&... arguments) {
+  return *std::make_unique<T>(std::forward<Arguments>(arguments)...).release();
+}
+
+}  // namespace cuda_on_cpu
