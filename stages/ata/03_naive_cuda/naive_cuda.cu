@@ -1,8 +1,9 @@
 /// \file
 /// Stage 03, naive CUDA: a thread for each element of C.
 ///
-/// Changed: from 01_openmp; both loops over C become the grid of threads, the loop over the rows of
-///          A stays, and its sum is kept in a register.
+/// From:    01_openmp
+/// Changed: both loops over C become the grid of threads, the loop over the rows of A stays, and
+///          its sum is kept in a register.
 /// Legal:   elements of C are independent; each is the sum of the same products in the same order.
 /// Expect:  bound by the first-level cache: two loads for every multiply-add.
 /// Run:     ./climb ata --stages 00-03

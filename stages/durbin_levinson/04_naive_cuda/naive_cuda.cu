@@ -1,9 +1,10 @@
 /// \file
 /// Stage 04, naive CUDA: two kernels a step, one for the inner product and one for the update.
 ///
-/// Changed: from 01_reworked; both loops over the row become the threads of a kernel, the loop over
-///          the steps stays on the host. What a step needs of the one before it, alpha and beta,
-///          stays on the device.
+/// From:    01_reworked
+/// Changed: both loops over the row become the threads of a kernel, the loop over the steps stays
+///          on the host. What a step needs of the one before it, alpha and beta, stays on the
+///          device.
 /// Legal:   kernels of one stream run one after the other; a sum may be added up in any order, up
 ///          to rounding.
 /// Expect:  bound by launches: a step has next to nothing to do, and two of them.
