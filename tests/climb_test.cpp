@@ -651,6 +651,16 @@ TEST(BadInput, IsRefusedInOneSentence) {
       {"'/no/such'"});
 }
 
+TEST_F(Precisions, OfAStageThatAWorkloadLacksAreNotRun) {
+  expect_refusal(toys.run({"--stages", "single"}), 2, {"'single'", "01_half"});
+}
+
+TEST(Source, IsTheLastThatWasNamed) {
+  const ProcessResult result = run_process(
+      {climb, "--programs", stages, "--source", "/no/such", "--source", source, "--list"});
+  EXPECT_EQ(result.status, 0) << result.err;
+}
+
 TEST(BadInput, OfAStageStopsTheRun) {
   const ProcessResult result =
       run_process({climb, "--programs", stages, "local_volatility", "--set", "numX=2"});

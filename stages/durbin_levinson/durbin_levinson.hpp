@@ -145,7 +145,7 @@ inline double least_eigenvalue(const Problem& problem, double largest) {
 
 /// Errors of y and alpha are those of the steps, times the condition of T. Numbers that decay keep
 /// their digits; where y swings through zero, an element may vanish, but not its error. README.md
-/// beside this file has errors of all stages; on the test cases they are a quarter of this at most.
+/// beside this file has errors of all stages.
 inline staircase::Tolerance tolerance(const Problem& problem, staircase::Precision precision) {
   Problem prepared = problem;
   prepare(prepared);

@@ -709,6 +709,18 @@ TEST(graphs_are_ordered_in_the_stream_that_launches_them) {
                }));
 }
 
+TEST(launches_of_a_graph_follow_each_other_across_streams) {
+  const Stream stream, other;
+  Device<unsigned> device(std::vector<unsigned>{1});
+  begin_capture(stream);
+  launch_affine(device, 10, 2, stream.get());
+  const Graph graph(stream, end_capture(stream));
+  launch_affine(device, 3, 1, stream.get());
+  graph.launch();
+  graph.launch(other);
+  expect_equal(read_in(other, device), {422});
+}
+
 TEST(an_executable_graph_outlives_its_graph) {
   const Stream stream;
   Device<unsigned> device(std::vector<unsigned>{1});

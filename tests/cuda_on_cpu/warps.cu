@@ -443,6 +443,20 @@ __global__ void meet_after_divergence(int* out) {
   out[threadIdx.x] = __shfl_xor_sync(all_lanes, steps, 1);
 }
 
+__global__ void wait_for_returned_lanes(unsigned* out) {
+  if (lane() < 15) __syncwarp(0x80007FFF);
+  if (lane() == 15) __syncwarp(0x80008000);
+  if (lane() > 15) return;
+  __syncthreads();
+  out[lane()] = lane();
+}
+
+TEST(each_set_of_lanes_goes_on_when_the_last_one_returns) {
+  Device<unsigned> out(16);
+  wait_for_returned_lanes<<<1, 32>>>(out.get());
+  expect_equal(out.to_host(), table<unsigned>(16, [](int i) { return i; }));
+}
+
 TEST(a_mask_brings_lanes_together) {
   Device<int> out(32);
   meet_after_divergence<<<1, 32>>>(out.get());

@@ -14,9 +14,9 @@
 #include <set>
 #include <vector>
 
-extern "C" const char __executable_start;
-
 #include "immortal.hpp"
+
+extern "C" const char __executable_start;
 
 namespace cuda_on_cpu {
 namespace {
@@ -93,6 +93,13 @@ Line parse_frames(const std::vector<std::string>& frames) {
   return innermost;
 }
 
+std::set<std::string> read_functions() {
+  std::set<std::string> functions;
+  for (const Symbol& symbol : symbols())
+    if (symbol.kind == STT_FUNC) functions.insert(base_of(demangled(symbol.name)));
+  return functions;
+}
+
 }  // namespace
 
 std::string function_at(const void* address) {
@@ -103,13 +110,7 @@ std::string function_at(const void* address) {
 }
 
 bool has_function(const std::string& name) {
-  static const auto& names = []() -> auto& {
-    auto& all = immortal<std::set<std::string>>();
-    for (const Symbol& symbol : symbols())
-      if (symbol.kind == STT_FUNC) all.insert(base_of(demangled(symbol.name)));
-    return all;
-  }
-  ();
+  static const auto& names = immortal<std::set<std::string>>(read_functions());
   return names.contains(name);
 }
 

@@ -5,7 +5,6 @@
 #include <cstdio>
 
 namespace cuda_on_cpu {
-
 namespace {
 
 [[noreturn]] void end(const std::string& sentence, int status) {

@@ -149,15 +149,16 @@ std::size_t offset_of(const char* address, const SharedPlace& shared) {
 /// flag by which the compiler notes that a variable was initialised.
 enum class Use : std::uint8_t { variable, guard, flag };
 
+std::vector<Use> uses_of_thread_area() {
+  std::vector<Use> all(thread_area_bytes());
+  for (const auto& [word, use] : {std::pair{"cuda_on_cpu_guard", Use::guard}, {"_ZGVZ", Use::flag}})
+    for (const ThreadVariable& variable : thread_variables(word))
+      std::fill_n(&all[variable.offset], variable.bytes, use);
+  return all;
+}
+
 Use use_of(std::size_t offset) {
-  static const std::vector<Use>& uses = [&]() -> std::vector<Use>& {
-    auto& all = immortal<std::vector<Use>>(thread_area_bytes());
-    for (const auto& [word, use] :
-         {std::pair{"cuda_on_cpu_guard", Use::guard}, {"_ZGVZ", Use::flag}})
-      for (const ThreadVariable& variable : thread_variables(word))
-        std::fill_n(&all[variable.offset], variable.bytes, use);
-    return all;
-  }();
+  static const auto& uses = immortal<std::vector<Use>>(uses_of_thread_area());
   return uses[offset];
 }
 
