@@ -741,7 +741,7 @@ std::string on_terminal(const std::vector<std::string>& command, char key,
   ::close(terminal);
   int status = 0;
   ::waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
   EXPECT_EQ(WEXITSTATUS(status), expected_status);
   return output;
 }

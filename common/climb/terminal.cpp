@@ -37,11 +37,12 @@ void ProgressLine::clear() {
 bool wait_for_key(const std::string& prompt) {
   termios before{};
   if (::isatty(STDOUT_FILENO) == 0 || ::tcgetattr(STDIN_FILENO, &before) != 0) return true;
-  fmt::print("{}", prompt);
-  std::fflush(stdout);
+  // The terminal is made ready before it asks, or a quick Ctrl-C would be a signal, not a key.
   termios raw = before;
   raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG);
   ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+  fmt::print("{}", prompt);
+  std::fflush(stdout);
   char key = 'q';
   const bool read = ::read(STDIN_FILENO, &key, 1) == 1;
   ::tcsetattr(STDIN_FILENO, TCSANOW, &before);
