@@ -14,8 +14,8 @@ the recording's name and DATASET the value of the parameter, as in
 `MACHINE local_volatility_over_outer 64 f64 07_interleaved seconds`. `MACHINE ceilings NAME` is a ceiling
 of the processor, `MACHINE ceilings gpu NAME` one of the GPU; with `MACHINE WORKLOAD ceilings` it is the
 one that was measured when that workload was recorded. `<!-- model -->` marks a number that is derived on
-the page, `<!-- published: SOURCE -->` one from the literature. In a section *The cost*, every time and
-every ratio needs such a comment.
+the page, `<!-- published: SOURCE -->` one from the literature. In a section *The cost*, every time, every
+rate and every ratio needs such a comment.
 
 Usage: figures.py --check|--update ROOT
 """
@@ -29,7 +29,7 @@ import sys
 NUMBER = r"(?P<number>\d+(?:\.\d+)?(?:e-?\d+)?)"
 UNIT = r"(?:[ \n](?P<unit>ms|µs|ns|s|MB|GB/s|GB|TB/s|GFLOP/s|TFLOP/s|×|%))?"
 MARKED = re.compile(NUMBER + UNIT + r"<!-- (?P<key>[^>]*?) -->")
-UNMARKED = re.compile(r"(?<![\w.])\d+(?:\.\d+)? (?:ms|µs|ns|s|×)(?!<!--|[\w*]| \d)")
+UNMARKED = re.compile(r"(?<![\w.])\d+(?:\.\d+)? (?:ms|µs|ns|s|×|[GT]B/s|[GT]FLOP/s)(?!<!--|[\w*]| \d)")
 SCALE = {"s": 1, "ms": 1e3, "µs": 1e6, "ns": 1e9, "MB": 1e-6, "GB": 1e-9, "GB/s": 1e-9, "TB/s": 1e-12,
          "GFLOP/s": 1e-9, "TFLOP/s": 1e-12, "%": 100}
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <fstream>
 #include <ladder.hpp>
 #include <staircase/npy.hpp>
@@ -771,6 +772,20 @@ TEST(Interrupt, LeavesNoTemporaryFiles) {
   EXPECT_EQ(temporary.files(), Strings{});
 }
 
+TEST(Interrupt, IsHeededBetweenPrograms) {
+  Toys toys;
+  toys.add("00_zero", {1, 2});
+  toys.add_script("01_survives", "trap '' INT; kill -INT $PPID; exit 3");
+  toys.add("02_good", {1, 2});
+  const Directory temporary;
+  const ProcessResult result =
+      run_process({climb, "--programs", toys.programs()},
+                  {.environment = {"TMPDIR=" + (temporary / "").string()}});
+  EXPECT_EQ(result.status, 130) << result.out << result.err;
+  EXPECT_EQ(result.err, "climb: interrupted\n");
+  EXPECT_EQ(temporary.files(), Strings{});
+}
+
 TEST(Progress, IsShownOnATerminalOnly) {
   const ProcessResult piped =
       run_process({climb, "--programs", stages, "local_volatility", "--dataset", "tiny"});
@@ -793,6 +808,8 @@ int main(int argc, char** argv) {
   staircase::test::climb = std::filesystem::absolute(argv[1]);
   staircase::test::stages = std::filesystem::absolute(argv[2]);
   staircase::test::source = std::filesystem::absolute(argv[3]);
+  std::signal(SIGINT,
+              SIG_DFL);  // which is ignored where the tests run in the background of a script
   testing::InitGoogleTest(&argc, argv);
   return staircase::test::run_all_tests();
 }

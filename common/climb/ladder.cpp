@@ -9,6 +9,7 @@
 #include <staircase/error.hpp>
 #include <staircase/file.hpp>
 #include <staircase/machine.hpp>
+#include <staircase/process.hpp>
 
 namespace staircase {
 
@@ -199,6 +200,7 @@ void Ladder::add_row(const Program& program) {
     medians_[program.stage] = median;
   }
   progress_.clear();
+  throw_if_interrupted();
   rows_.push_back(std::move(row));
 }
 

@@ -14,6 +14,7 @@
 #include <staircase/file.hpp>
 #include <staircase/machine.hpp>
 #include <staircase/number.hpp>
+#include <staircase/process.hpp>
 #include <staircase/program.hpp>
 
 #include "ladder.hpp"
@@ -255,5 +256,6 @@ Exit run(int argc, char** argv) {
 }  // namespace staircase
 
 int main(int argc, char** argv) {
+  const staircase::InterruptsDeferred deferred;
   return staircase::run_guarded("climb", [&] { return staircase::run(argc, argv); });
 }

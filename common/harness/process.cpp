@@ -56,18 +56,7 @@ bool drain(const Descriptor& from, std::string& to) {
   return count > 0 || (count < 0 && errno == EINTR);
 }
 
-/// Leaves Ctrl-C to the program that runs, so that this one ends in order behind it.
-class InterruptsIgnored {
- public:
-  InterruptsIgnored() : before_(std::signal(SIGINT, SIG_IGN)) {}
-  ~InterruptsIgnored() { restore(); }
-  InterruptsIgnored(const InterruptsIgnored&) = delete;
-  InterruptsIgnored& operator=(const InterruptsIgnored&) = delete;
-  void restore() const { std::signal(SIGINT, before_); }
-
- private:
-  void (*before_)(int);
-};
+volatile std::sig_atomic_t interrupted = 0;
 
 /// Becomes the program; returns only if that fails. Nothing here may allocate but putenv(), which
 /// glibc allows behind fork().
@@ -85,6 +74,23 @@ void become(char* const* arguments, const ProcessOptions& options, int out, int 
 
 }  // namespace
 
+InterruptsDeferred::InterruptsDeferred()
+    : before_(std::signal(SIGINT, [](int) { interrupted = 1; })) {
+  if (before_ == SIG_IGN) std::signal(SIGINT, SIG_IGN);  // as nohup and shell scripts leave it
+}
+
+InterruptsDeferred::~InterruptsDeferred() { std::signal(SIGINT, before_); }
+
+void InterruptsDeferred::end_in_child() const {
+  if (before_ == SIG_IGN) return;
+  std::signal(SIGINT, SIG_DFL);
+  if (interrupted != 0) std::raise(SIGINT);
+}
+
+void throw_if_interrupted() {
+  if (interrupted != 0) throw Failure(Exit::interrupted, "interrupted");
+}
+
 ProcessResult run_process(const std::vector<std::string>& command, const ProcessOptions& options) {
   std::vector<char*> arguments;
   for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -97,13 +103,14 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
   if (!options.out_path.empty() && out_file.get() < 0)
     throw BadInput(
         fmt::format("'{}' cannot be opened: {}", options.out_path, std::strerror(errno)));
-  const InterruptsIgnored ignored;
+  const InterruptsDeferred deferred;
+  throw_if_interrupted();
   const pid_t child = ::fork();
   if (child < 0)
     throw Failure(Exit::exhausted,
                   fmt::format("'{}' could not be started: {}", command[0], std::strerror(errno)));
   if (child == 0) {
-    ignored.restore();
+    deferred.end_in_child();
     become(arguments.data(), options, out_file.get() >= 0 ? out_file.get() : out.write.get(),
            err.write.get());
     const int error = errno;
@@ -121,7 +128,8 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
   std::array<pollfd, 2> streams{pollfd{out.read.get(), POLLIN, 0},
                                 pollfd{err.read.get(), POLLIN, 0}};
   while (streams[0].fd >= 0 || streams[1].fd >= 0) {
-    ::poll(streams.data(), streams.size(), 100);
+    if (interrupted != 0) ::kill(child, SIGINT);  // also where it came to this program alone
+    if (::poll(streams.data(), streams.size(), 100) < 0) continue;
     if (streams[0].revents != 0 && !drain(out.read, result.out)) streams[0].fd = -1;
     if (streams[1].revents != 0 && !drain(err.read, result.err)) streams[1].fd = -1;
     if (options.tick)
@@ -132,6 +140,7 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
   }
   if (failed)
     throw BadInput(fmt::format("'{}' could not be started: {}", command[0], std::strerror(error)));
+  throw_if_interrupted();
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
     throw Failure(Exit::interrupted, "interrupted");
   result.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

@@ -25,8 +25,26 @@ struct ProcessOptions {
   std::function<void(double)> tick = {};      ///< called now and then with the seconds so far
 };
 
+/// While one lives, Ctrl-C (SIGINT) does not end this program at once, so that it can end in order.
+class InterruptsDeferred {
+ public:
+  InterruptsDeferred();
+  ~InterruptsDeferred();
+  InterruptsDeferred(const InterruptsDeferred&) = delete;
+  InterruptsDeferred& operator=(const InterruptsDeferred&) = delete;
+
+  /// Behind fork(), in the child: from here on Ctrl-C ends it, one that has come already as well.
+  void end_in_child() const;
+
+ private:
+  void (*before_)(int);
+};
+
+/// \throws Failure if Ctrl-C has come while it was deferred.
+void throw_if_interrupted();
+
 /// Runs `command` (a path and its arguments; no shell) to its end, with no standard input.
-/// \throws Failure if the program cannot be started, or Ctrl-C ended it.
+/// \throws Failure if the program cannot be started, or at Ctrl-C, which ends the program as well.
 ProcessResult run_process(const std::vector<std::string>& command,
                           const ProcessOptions& options = {});
 

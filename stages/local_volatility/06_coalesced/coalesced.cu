@@ -292,8 +292,8 @@ struct Row {
 };
 
 /// The rows that the teams of a block hold, on their way from the threads that read them to those
-/// that solve them. Of every 128 bytes, room for one number is left out: then the threads of a warp
-/// meet all banks, whether their numbers are 1, 2, 4 or 8 apart.
+/// that solve them. After every 128 bytes, room for one number is left out: then the threads of a
+/// warp meet all banks, whether their numbers are 1, 2, 4 or 8 apart.
 template <typename Real, int held>
 struct SharedRows {
   static constexpr int numbers = block_size * held, gap = 128 / sizeof(Real);

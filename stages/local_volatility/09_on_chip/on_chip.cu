@@ -2,7 +2,7 @@
 /// Stage 09, on chip: a grid stays in the shared memory of a cluster of blocks for all time steps.
 ///
 /// Changed: one kernel holds the time loop; a block has a strip of rows, and what crosses its edge
-///          goes from chip to chip. A solve is cut into pieces, along x and along y. A step
+///          goes from block to block. A solve is cut into pieces, along x and along y. A step
 ///          computes what it adds to R, so that V and U need no memory.
 /// Legal:   the increment is the same scheme, up to rounding; pieces are joined as in a scan.
 /// Expect:  no traffic with memory but the factors; bound by what blocks wait for one another.
@@ -257,8 +257,8 @@ __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below
 
 // [shared]
 /// Numbers of the rows that the teams of a block hold, on their way from the threads that read them
-/// to those that solve them. Of every 128 bytes, room for one number is left out: then the threads
-/// of a warp meet all banks, whether their numbers are 1, 2, 4 or 8 apart.
+/// to those that solve them. After every 128 bytes, room for one number is left out: then the
+/// threads of a warp meet all banks, whether their numbers are 1, 2, 4 or 8 apart.
 template <typename Real, int held>
 struct SharedRows {
   static constexpr int numbers = block_size * held, gap = 128 / sizeof(Real);

@@ -278,7 +278,7 @@ struct Strip {
     return shape.pieces() * (joined_columns(shape, num_y) + 1);
   }
 
-  /// Where point (i, j) lies in w. Of every line, room for one number more is left out: then the
+  /// Where point (i, j) lies in w. Behind every line, room for one number is left out: then the
   /// threads of a warp meet all banks, whether their points are 1 or `held_y` apart.
   __device__ unsigned at(unsigned i, unsigned j) const { return i * row() + j + j / line; }
   __device__ unsigned row() const { return pitch + pitch / line; }
