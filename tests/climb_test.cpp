@@ -808,8 +808,8 @@ int main(int argc, char** argv) {
   staircase::test::climb = std::filesystem::absolute(argv[1]);
   staircase::test::stages = std::filesystem::absolute(argv[2]);
   staircase::test::source = std::filesystem::absolute(argv[3]);
-  std::signal(SIGINT,
-              SIG_DFL);  // which is ignored where the tests run in the background of a script
+  // It is ignored where the tests run in the background of a script.
+  std::signal(SIGINT, SIG_DFL);
   testing::InitGoogleTest(&argc, argv);
   return staircase::test::run_all_tests();
 }
