@@ -12,8 +12,8 @@
 #include <array>
 #include <csignal>
 #include <fstream>
+#include <harness/npy.hpp>
 #include <ladder.hpp>
-#include <staircase/npy.hpp>
 
 #include "support.hpp"
 

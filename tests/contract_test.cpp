@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <cmath>
 #include <fstream>
+#include <harness/compare.hpp>
+#include <harness/machine.hpp>
+#include <harness/npy.hpp>
 #include <random>
-#include <staircase/compare.hpp>
-#include <staircase/machine.hpp>
-#include <staircase/npy.hpp>
 
 #include "support.hpp"
 
@@ -280,9 +280,9 @@ TEST_F(Record, CallsAChangedDataSetCustom) {
   EXPECT_EQ(json::parse(result.out).at("dataset"), "custom");
 }
 
-TEST_F(Record, ModelsTheMemoryThatIsUsed) {
+TEST_F(Record, HoldsTheMemoryOfArrays) {
   if (SANITIZED) GTEST_SKIP() << "sanitizers use memory of their own";
-  if (description().at("device") != "cpu") GTEST_SKIP() << "the model is of device memory";
+  if (description().at("device") != "cpu") GTEST_SKIP() << "arrays are on the device";
   const auto memory = [](const json& parameters) {
     Arguments arguments = settings_of(parameters);
     arguments.insert(arguments.end(), {"--json", "-"});
@@ -293,9 +293,9 @@ TEST_F(Record, ModelsTheMemoryThatIsUsed) {
   for (const auto& [name, parameters] : cases) {
     const json used = memory(parameters);
     const double peak = used.at("peak_bytes").get<double>() - base;
-    const double model = used.at("modelled_bytes");
-    EXPECT_LE(peak, 1.1 * model + 16e6) << name;
-    EXPECT_LE(model, 1.1 * peak + 16e6) << name;
+    const double arrays = used.at("array_bytes");
+    EXPECT_LE(peak, 1.1 * arrays + 16e6) << name;
+    EXPECT_LE(arrays, 1.1 * peak + 16e6) << name;
   }
 }
 
@@ -350,9 +350,9 @@ TEST(BadInput, InEveryParameterIsRefused) {
 
 class Memory : public OnItsDevice<testing::Test> {};
 
-TEST_F(Memory, ThatIsNotThereIsRefusedBeforeAllocating) {
+TEST_F(Memory, ThatIsNotThereIsRefused) {
   const json tiny = json::parse(run({"--dataset", "tiny", "--json", "-"}).out);
-  double largest = tiny.at("memory").at("modelled_bytes");  // grows with each size, or faster
+  double largest = tiny.at("memory").at("array_bytes");  // grows with each size, or faster
   for (const auto& parameter : description().at("parameters")) {
     const double value = tiny.at("parameters").at(parameter.at("name").get<std::string>());
     if (parameter.at("type") == "integer" && value > 0)

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <harness/file.hpp>
+#include <harness/machine.hpp>
+#include <harness/process.hpp>
 #include <staircase/error.hpp>
-#include <staircase/file.hpp>
-#include <staircase/machine.hpp>
-#include <staircase/process.hpp>
 
 namespace staircase {
 
@@ -55,7 +55,7 @@ Ladder::Ladder(const std::vector<Program>& all, const Options& options, RunSetti
                settings_for_cpu_device(settings_, options),
                [this](const auto& text) { progress_.show(text); }) {
   for (const Program& program : select_stages(all, options.stages))
-    if (chooses(program)) chosen_.push_back(program);
+    if (is_chosen(program, all, options)) chosen_.push_back(program);
   if (chosen_.empty())
     throw BadInput(fmt::format("no stage of {} runs on the device '{}'", all.front().workload,
                                options.device));
@@ -120,13 +120,6 @@ bool Ladder::all_well() const {
          std::all_of(rows_.begin(), rows_.end(), fine);
 }
 
-/// Whether a program has a row of its own; for a stage that has a program for the GPU, the one for
-/// the CPU device has none unless it was asked for.
-bool Ladder::chooses(const Program& program) const {
-  if (options_.device != "all") return options_.device == program.device();
-  return !program.on_cpu_device() || find(program.stage, "gpu") == nullptr;
-}
-
 std::string Ladder::dataset() const {
   return settings_.assignments.empty() && settings_.input.empty() ? settings_.dataset : "custom";
 }
@@ -134,7 +127,7 @@ std::string Ladder::dataset() const {
 /// A stage's program for a device, or null.
 const Program* Ladder::find(const std::string& stage, const std::string& device) const {
   const auto found = std::find_if(all_.begin(), all_.end(), [&](const Program& p) {
-    return p.stage == stage && p.device() == device;
+    return p.stage == stage && p.device == device;
   });
   return found == all_.end() ? nullptr : &*found;
 }
@@ -161,7 +154,7 @@ const Program* Ladder::before(const Program& program) const {
 }
 
 fs::path Ladder::source_of(const Program& program) const {
-  return fs::path(options_.source) / program.text("source");
+  return fs::path(options_.source) / program.source;
 }
 
 Row Ladder::run(const Program& program) {
@@ -206,7 +199,7 @@ void Ladder::add_row(const Program& program) {
 
 /// Sets the time of a row against the limits of the device that it was measured on.
 void Ladder::compare_with_ceilings(Row& row) const {
-  const bool on_gpu = row.outcome.program.device() == "gpu";
+  const bool on_gpu = row.outcome.program.device == "gpu";
   if (on_gpu && !ceilings_.gpu) return;
   const Rates* rates = &ceilings_;
   if (on_gpu) rates = &*ceilings_.gpu;
@@ -246,7 +239,7 @@ std::string Ladder::introduction(const Program& program) const {
   const auto bold = has_colour() ? fmt::emphasis::bold : fmt::text_style();
   std::string text =
       fmt::format(bold, "{} {}: {}", program.workload, program.stage, program.text("idea"));
-  text += fmt::format("\n{}\n\n", program.text("source"));
+  text += fmt::format("\n{}\n\n", program.source);
   if (!fs::exists(source_of(program))) return text + "The source is not here; see --source.\n\n";
   text += header_comment(source_of(program)) + "\n";
   if (const Program* previous = before(program))

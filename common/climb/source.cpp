@@ -3,9 +3,9 @@
 #include <fmt/color.h>
 #include <algorithm>
 #include <fstream>
+#include <harness/process.hpp>
 #include <sstream>
 #include <staircase/error.hpp>
-#include <staircase/process.hpp>
 #include <string_view>
 #include <vector>
 
@@ -75,6 +75,14 @@ std::string header_comment(const fs::path& source) {
     if (line != "/// \\file") text += line.size() > 4 ? line.substr(4) + "\n" : "\n";
   }
   return text;
+}
+
+std::string said_in(const fs::path& source, const std::string& field) {
+  const std::string begin = "." + field + " = \"";
+  for (const std::string& line : lines_of(source))
+    if (const auto at = line.find(begin); at != std::string::npos)
+      return line.substr(at + begin.size(), line.rfind('"') - at - begin.size());
+  throw BadInput(fmt::format("the source '{}' names no {}", source.string(), field));
 }
 
 std::optional<std::string> continued_stage(const fs::path& source) {

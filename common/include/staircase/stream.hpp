@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <deque>
-#include <string_view>
 #include <utility>
 
 #include "array.hpp"
@@ -93,8 +92,8 @@ namespace detail {
 
 /// A span of a stream, between two events.
 struct TimedSpan {
-  explicit TimedSpan(std::string_view of) : name(of) {}
-  std::string_view name;
+  explicit TimedSpan(const char* of) : name(of) {}
+  const char* name;
   Event begin, end;
 };
 
@@ -112,7 +111,7 @@ class StreamTimes {
   }
 
   /// What comes next in a stream is a span of this name; it must outlive the timeline.
-  std::size_t begin(std::string_view name, const Stream& stream) {
+  std::size_t begin(const char* name, const Stream& stream) {
     spans_.emplace_back(name).begin.record(stream);
     return spans_.size() - 1;
   }
@@ -124,8 +123,8 @@ class StreamTimes {
   void hand_over() {
     for (const auto& [name, begin, end] : spans_) {
       end.wait();
-      timeline_.add_beside(
-          {name, zero_ + begin.seconds_since(start_), zero_ + end.seconds_since(start_)});
+      timeline_.add_beside(name, zero_ + begin.seconds_since(start_),
+                           zero_ + end.seconds_since(start_));
     }
   }
 

@@ -11,20 +11,12 @@
 
 #include "../ata.hpp"
 
-#include <staircase/stage.hpp>
-
 namespace ata {
 
 using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::View;
-
-/// The numbers that solve() keeps in the memory of the device.
-inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
-
-/// The numbers that the kernels read and write, each once.
-inline double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
 
 // [sizes]
 constexpr unsigned tile = 128;          // rows and columns of C of a block
@@ -171,7 +163,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 
   timeline.begin("kernels");
   const unsigned tiles = (cols + tile - 1) / tile, blocks = tiles * (tiles + 1) / 2;
-  multiply<<<blocks, dim3(side, side)>>>(a.view(), c.view());
+  multiply<<<blocks, dim3(side, side)>>>(a, c);
   check_launch();
   check(cudaDeviceSynchronize());
 
@@ -184,10 +176,10 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace ata
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, ata::workload,
-                              {.title = "Register-tiled",
-                               .idea = "Each thread computes 8 × 8 elements",
-                               .reals = ata::reals,
-                               .traffic = ata::traffic,
-                               .solve_f64 = ata::solve});
+  return ata::run_stage(argc, argv,
+                        {
+                            .title = "Register-tiled",
+                            .idea = "Each thread computes 8 × 8 elements",
+                            .solve_f64 = ata::solve,
+                        });
 }

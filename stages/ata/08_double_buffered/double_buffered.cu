@@ -14,7 +14,6 @@
 #include "../ata.hpp"
 
 #include <staircase/bulk_copy.hpp>
-#include <staircase/stage.hpp>
 
 namespace ata {
 
@@ -22,9 +21,6 @@ using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::View;
-
-/// The numbers that the kernels read and write, each once.
-inline double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
 
 // [sizes]
 constexpr unsigned tile = 128;          // rows and columns of C of a block
@@ -48,11 +44,6 @@ inline std::size_t padded_cols(const Problem& problem) {
   return static_cast<std::size_t>(problem.cols + problem.cols % 2);
 }
 
-/// The numbers that solve() keeps in the memory of the device.
-inline double reals(const Problem& problem) {
-  return static_cast<double>(padded_rows(problem)) * static_cast<double>(padded_cols(problem)) +
-         size_of_c(problem);
-}
 // [padded]
 
 // [triangle]
@@ -223,7 +214,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   const unsigned tiles = (cols + tile - 1) / tile, blocks = tiles * (tiles + 1) / 2;
   check(
       cudaFuncSetAttribute(multiply, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)));
-  multiply<<<blocks, dim3(side, side), sizeof(Shared)>>>(a.view(), c.view());
+  multiply<<<blocks, dim3(side, side), sizeof(Shared)>>>(a, c);
   check_launch();
   check(cudaDeviceSynchronize());
 
@@ -236,11 +227,11 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace ata
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, ata::workload,
-                              {.title = "Double-buffered",
-                               .idea = "Load the next tiles while multiplying",
-                               .needs = {"the copy engine of compute capability 9.0"},
-                               .reals = ata::reals,
-                               .traffic = ata::traffic,
-                               .solve_f64 = ata::solve});
+  return ata::run_stage(argc, argv,
+                        {
+                            .title = "Double-buffered",
+                            .idea = "Load the next tiles while multiplying",
+                            .needs = "the copy engine of compute capability 9.0",
+                            .solve_f64 = ata::solve,
+                        });
 }

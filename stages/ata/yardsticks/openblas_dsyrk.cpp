@@ -8,14 +8,9 @@
 
 #include <cblas.h>
 
-#include <staircase/stage.hpp>
-
 namespace ata {
 
 using staircase::View;
-
-/// The numbers that solve() keeps in memory.
-inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
 
 // [mirror]
 /// Copies what lies above the diagonal to where it belongs below.
@@ -43,9 +38,10 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace ata
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, ata::workload,
-                              {.title = "OpenBLAS dsyrk",
-                               .idea = "OpenBLAS, one triangle, then mirrored",
-                               .reals = ata::reals,
-                               .solve_f64 = ata::solve});
+  return ata::run_stage(argc, argv,
+                        {
+                            .title = "OpenBLAS dsyrk",
+                            .idea = "OpenBLAS, one triangle, then mirrored",
+                            .solve_f64 = ata::solve,
+                        });
 }

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <span>
-#include <staircase/stage.hpp>
 #include <string>
 
 namespace durbin_levinson {
@@ -21,11 +20,6 @@ using staircase::View;
 // [sizes]
 constexpr std::int64_t largest = 15000;  // order; above, n³ takes minutes
 
-/// The numbers that solve() keeps in memory.
-inline double reals(const Problem& problem) {
-  const auto n = static_cast<double>(problem.n);
-  return n * n + (n + 1) + 2 * n + n;
-}
 // [sizes]
 
 // [factorise]
@@ -89,9 +83,10 @@ Solution<double> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace durbin_levinson
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, durbin_levinson::workload,
-                              {.title = "OpenBLAS dposv",
-                               .idea = "A dense Cholesky factorisation, O(n³)",
-                               .reals = durbin_levinson::reals,
-                               .solve_f64 = durbin_levinson::solve});
+  return durbin_levinson::run_stage(argc, argv,
+                                    {
+                                        .title = "OpenBLAS dposv",
+                                        .idea = "A dense Cholesky factorisation, O(n³)",
+                                        .solve_f64 = durbin_levinson::solve,
+                                    });
 }

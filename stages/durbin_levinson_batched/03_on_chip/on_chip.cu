@@ -14,7 +14,6 @@
 #include <cuda_pipeline.h>
 
 #include <algorithm>
-#include <staircase/stage.hpp>
 
 namespace durbin_levinson_batched {
 
@@ -22,14 +21,6 @@ using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::View;
-
-/// The numbers that solve() keeps in the memory of the device.
-inline double reals(const Problem& problem) {
-  return size_of_r(problem) + size_of_solution(problem);
-}
-
-/// The numbers that the kernels read and write, each once.
-inline double traffic(const Problem& problem) { return reals(problem); }
 
 // [sizes]
 constexpr unsigned warp = 32;
@@ -287,7 +278,7 @@ void solve_low(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
   const unsigned blocks = (warps - 1) / in_step + 1;
   const std::size_t bytes = in_step * bytes_of_warp;
   allow<T>(solve_in_registers<T>, bytes);
-  solve_in_registers<T><<<blocks, dim3(warp, in_step), bytes>>>(r.view(), solution.view());
+  solve_in_registers<T><<<blocks, dim3(warp, in_step), bytes>>>(r, solution);
 }
 
 /// Solves systems of high order, a block each; r and y of one stay on the chip if they fit.
@@ -298,9 +289,9 @@ void solve_high(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
   const unsigned threads = std::min((n / (warp * unknowns_of_thread) + 1) * warp, most_threads);
   if (bytes + sums_of_block * sizeof(T) <= shared_memory()) {
     allow<T>(solve_in_block<T, true>, bytes);
-    solve_in_block<T, true><<<systems, threads, bytes>>>(r.view(), solution.view());
+    solve_in_block<T, true><<<systems, threads, bytes>>>(r, solution);
   } else {
-    solve_in_block<T, false><<<systems, threads>>>(r.view(), solution.view());
+    solve_in_block<T, false><<<systems, threads>>>(r, solution);
   }
 }
 // [launch]
@@ -333,11 +324,11 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace durbin_levinson_batched
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, durbin_levinson_batched::workload,
-                              {.title = "On chip",
-                               .idea = "y in registers, r in shared memory",
-                               .reals = durbin_levinson_batched::reals,
-                               .traffic = durbin_levinson_batched::traffic,
-                               .solve_f64 = durbin_levinson_batched::solve<double>,
-                               .solve_f32 = durbin_levinson_batched::solve<float>});
+  return durbin_levinson_batched::run_stage(argc, argv,
+                                            {
+                                                .title = "On chip",
+                                                .idea = "y in registers, r in shared memory",
+                                                .solve_f64 = durbin_levinson_batched::solve<double>,
+                                                .solve_f32 = durbin_levinson_batched::solve<float>,
+                                            });
 }

@@ -12,7 +12,6 @@
 #include <omp.h>
 #include <algorithm>
 #include <cmath>
-#include <staircase/stage.hpp>
 
 namespace local_volatility {
 
@@ -41,15 +40,6 @@ struct State {
   Array<Real, 1> ay{num_y}, by{num_y}, cy{num_y}, wy{num_y}, ry{num_y};
 };
 // [State]
-
-/// The numbers that the arrays of solve() hold together, an f64 counting as two f32.
-inline double reals(const Problem& problem) {
-  const auto num_x = static_cast<double>(problem.num_x);
-  const auto num_y = static_cast<double>(problem.num_y);
-  const auto num_t = static_cast<double>(problem.num_t);
-  const double state = 7 * num_x * num_y + 12 * num_x + 13 * num_y + 2 * num_t;
-  return omp_get_max_threads() * state + static_cast<double>(problem.outer);
-}
 
 // [init_grid]
 template <typename Real>
@@ -237,10 +227,11 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace local_volatility
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, local_volatility::workload,
-                              {.title = "OpenMP",
-                               .idea = "Share the options out among threads",
-                               .reals = local_volatility::reals,
-                               .solve_f64 = local_volatility::solve<double>,
-                               .solve_f32 = local_volatility::solve<float>});
+  return local_volatility::run_stage(argc, argv,
+                                     {
+                                         .title = "OpenMP",
+                                         .idea = "Share the options out among threads",
+                                         .solve_f64 = local_volatility::solve<double>,
+                                         .solve_f32 = local_volatility::solve<float>,
+                                     });
 }

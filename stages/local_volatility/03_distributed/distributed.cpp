@@ -13,22 +13,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <staircase/stage.hpp>
 #include <vector>
 
 namespace local_volatility {
 
 using staircase::Array;
 using staircase::View;
-
-/// The numbers that the arrays of solve() hold together, an f64 counting as two f32.
-inline double reals(const Problem& problem) {
-  const auto num_x = static_cast<double>(problem.num_x);
-  const auto num_y = static_cast<double>(problem.num_y);
-  const auto num_t = static_cast<double>(problem.num_t);
-  const double state = 16 * num_x * num_y + 8 * num_x + 8 * num_y + 2 * num_t;
-  return static_cast<double>(problem.outer) * (state + 6);
-}
 
 // [init_operator]
 /// First and second derivative on a grid z of n points: three coefficients a row.
@@ -253,10 +243,11 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace local_volatility
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, local_volatility::workload,
-                              {.title = "Distributed",
-                               .idea = "Give each loop nest the loop over the options",
-                               .reals = local_volatility::reals,
-                               .solve_f64 = local_volatility::solve<double>,
-                               .solve_f32 = local_volatility::solve<float>});
+  return local_volatility::run_stage(argc, argv,
+                                     {
+                                         .title = "Distributed",
+                                         .idea = "Give each loop nest the loop over the options",
+                                         .solve_f64 = local_volatility::solve<double>,
+                                         .solve_f32 = local_volatility::solve<float>,
+                                     });
 }

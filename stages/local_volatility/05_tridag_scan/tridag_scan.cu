@@ -14,9 +14,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <staircase/stage.hpp>
 #include <type_traits>
-#include <vector>
 
 namespace local_volatility {
 
@@ -24,23 +22,6 @@ using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::View;
-
-/// The numbers that the arrays of solve() hold on the device, an f64 counting as two f32.
-inline double reals(const Problem& problem) {
-  const auto num_x = static_cast<double>(problem.num_x);
-  const auto num_y = static_cast<double>(problem.num_y);
-  const auto num_t = static_cast<double>(problem.num_t);
-  const double state = 14 * num_x * num_y + 8 * num_x + 8 * num_y + 2 * num_t;
-  return static_cast<double>(problem.outer) * (state + 8);
-}
-
-/// The numbers that the kernels read and write. A time step reads 21 a point (from the first kernel
-/// to the last 0, 3, 4, 2, 4, 4, 4) and writes 16 (4, 1, 2, 3, 1, 4, 1); the payoff is one more.
-inline double traffic(const Problem& problem) {
-  const double points = static_cast<double>(problem.outer) * static_cast<double>(problem.num_x) *
-                        static_cast<double>(problem.num_y);
-  return points * ((21 + 16) * static_cast<double>(problem.num_t - 1) + 1);
-}
 
 // [state]
 /// The arrays of all options, as kernels take them.
@@ -513,18 +494,13 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   DeviceArray<Real, 3> ax(outer, num_y, num_x), bx(outer, num_y, num_x), cx(outer, num_y, num_x);
   DeviceArray<Real, 3> ay(outer, num_x, num_y), by(outer, num_x, num_y), cy(outer, num_x, num_y),
       ry(outer, num_x, num_y);
-  const State<Real> s{outer,       num_x,        num_y,         num_t,        strikes.view(),
-                      ix.view(),   iy.view(),    dt_inv.view(), x.view(),     y.view(),
-                      tau.view(),  dx.view(),    dxx.view(),    dy.view(),    dyy.view(),
-                      mu_x.view(), var_x.view(), mu_y.view(),   var_y.view(), result.view(),
-                      u.view(),    v.view(),     ax.view(),     bx.view(),    cx.view(),
-                      ay.view(),   by.view(),    cy.view(),     ry.view(),    device_prices.view()};
+  const State<Real> s{
+      outer, num_x, num_y, num_t, strikes, ix, iy, dt_inv, x,  y,  tau, dx, dxx, dy, dyy,
+      mu_x,  var_x, mu_y,  var_y, result,  u,  v,  ax,     bx, cx, ay,  by, cy,  ry, device_prices};
   Prices<Real> prices(outer);
 
   timeline.begin("copy in");
-  std::vector<double> host_strikes(outer);
-  for (std::size_t k = 0; k < outer; ++k) host_strikes[k] = problem.strike(k);
-  strikes.copy_from(host_strikes.data());
+  strikes.copy_from(problem.all_strikes().data());
 
   timeline.begin("kernels");
   const dim3 line(128), tile(32, 8);
@@ -567,11 +543,11 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace local_volatility
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, local_volatility::workload,
-                              {.title = "Tridag as scans",
-                               .idea = "Solve a system by a team of threads",
-                               .reals = local_volatility::reals,
-                               .traffic = local_volatility::traffic,
-                               .solve_f64 = local_volatility::solve<double>,
-                               .solve_f32 = local_volatility::solve<float>});
+  return local_volatility::run_stage(argc, argv,
+                                     {
+                                         .title = "Tridag as scans",
+                                         .idea = "Solve a system by a team of threads",
+                                         .solve_f64 = local_volatility::solve<double>,
+                                         .solve_f32 = local_volatility::solve<float>,
+                                     });
 }

@@ -18,9 +18,7 @@
 #include <cmath>
 #include <optional>
 #include <staircase/cluster.hpp>
-#include <staircase/stage.hpp>
 #include <type_traits>
-#include <vector>
 
 namespace local_volatility {
 
@@ -78,30 +76,6 @@ inline std::size_t padded(std::size_t num_y) { return (num_y / 1024 + 1) * 1024;
 inline bool on_chip(const Problem& problem) {
   return shape_of(static_cast<std::size_t>(problem.num_x), static_cast<std::size_t>(problem.num_y))
       .has_value();
-}
-
-/// The numbers that the arrays of solve() hold on the device, an f64 counting as two f32.
-inline double reals(const Problem& problem) {
-  const auto outer = static_cast<double>(problem.outer);
-  const auto num_x = static_cast<double>(problem.num_x);
-  const auto num_y = static_cast<double>(problem.num_y);
-  const auto num_t = static_cast<double>(problem.num_t);
-  const auto steps = static_cast<double>(steps_at_once(static_cast<std::size_t>(problem.num_x),
-                                                       static_cast<std::size_t>(problem.num_y),
-                                                       static_cast<std::size_t>(problem.num_t)));
-  const auto of_y = static_cast<double>(padded(static_cast<std::size_t>(problem.num_y)));
-  return (on_chip(problem) ? 1 : 3) * outer * num_x * num_y + steps * num_x * num_y + 9 * num_x +
-         9 * num_y + num_t + 4 * of_y + 3 * outer;
-}
-
-/// The numbers that the kernels read and write, apart from those that all options share: on the
-/// chip, the payoff written, R read and written. Else a time step reads 4 a point (2 in each
-/// kernel) and writes 4 (3, 1); the payoff is one more.
-inline double traffic(const Problem& problem) {
-  const double points = static_cast<double>(problem.outer) * static_cast<double>(problem.num_x) *
-                        static_cast<double>(problem.num_y);
-  return on_chip(problem) ? 3 * points
-                          : points * ((4 + 4) * static_cast<double>(problem.num_t - 1) + 1);
 }
 
 // [state]
@@ -1034,31 +1008,29 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
                       0,
                       0,
                       nu2,
-                      strikes.view(),
-                      x.view(),
-                      y.view(),
-                      var_of_x.view(),
-                      var_of_y.view(),
-                      var_of_t.view(),
-                      dx.view(),
-                      dxx.view(),
-                      dy.view(),
-                      dyy.view(),
-                      inverse_x.view(),
-                      pivot_y.view(),
-                      inverse_y.view(),
-                      below_y.view(),
-                      above_y.view(),
-                      u.view(),
-                      v.view(),
-                      result.view(),
-                      device_prices.view()};
+                      strikes,
+                      x,
+                      y,
+                      var_of_x,
+                      var_of_y,
+                      var_of_t,
+                      dx,
+                      dxx,
+                      dy,
+                      dyy,
+                      inverse_x,
+                      pivot_y,
+                      inverse_y,
+                      below_y,
+                      above_y,
+                      u,
+                      v,
+                      result,
+                      device_prices};
   Prices<Real> prices(outer);
 
   timeline.begin("copy in");
-  std::vector<double> host_strikes(outer);
-  for (std::size_t k = 0; k < outer; ++k) host_strikes[k] = problem.strike(k);
-  strikes.copy_from(host_strikes.data());
+  strikes.copy_from(problem.all_strikes().data());
 
   timeline.begin("kernels");
   const dim3 line(128), tile(32, 8);
@@ -1104,14 +1076,15 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace local_volatility
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, local_volatility::workload,
-                              {.title = "On chip",
-                               .idea = "Keep a grid on the chip for all steps",
-                               .needs = {"clusters of thread blocks (compute capability 9.0)"},
-                               .note = "A grid that does not fit into the shared memory of 16 "
-                                       "blocks is priced as in stage 08.",
-                               .reals = local_volatility::reals,
-                               .traffic = local_volatility::traffic,
-                               .solve_f64 = local_volatility::solve<double>,
-                               .solve_f32 = local_volatility::solve<float>});
+  return local_volatility::run_stage(
+      argc, argv,
+      {
+          .title = "On chip",
+          .idea = "Keep a grid on the chip for all steps",
+          .needs = "clusters of thread blocks (compute capability 9.0)",
+          .note = "A grid that does not fit into the shared memory of 16 "
+                  "blocks is priced as in stage 08.",
+          .solve_f64 = local_volatility::solve<double>,
+          .solve_f32 = local_volatility::solve<float>,
+      });
 }

@@ -8,13 +8,13 @@
 ///          from the left as well as from the right; equal up to rounding.
 /// Expect:  the time of one option, and less; all of it on one core.
 /// Run:     ./climb local_volatility --stages 00,10
-/// Next:    11_adjoint_cuda: the same on a GPU, which now has one small problem, and latency to hide.
+/// Next:    11_adjoint_cuda: the same on a GPU, which now has one small problem, and latency to
+/// hide.
 
 #include "../local_volatility.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <staircase/stage.hpp>
 
 namespace local_volatility {
 
@@ -43,15 +43,6 @@ struct State {
   Array<Real, 1> q{num_y + 2}, weight{num_x};
 };
 // [State]
-
-/// The numbers that the arrays of solve() hold together, an f64 counting as two f32.
-inline double reals(const Problem& problem) {
-  const auto num_x = static_cast<double>(problem.num_x);
-  const auto num_y = static_cast<double>(problem.num_y);
-  const auto num_t = static_cast<double>(problem.num_t);
-  const double state = 3 * num_x * num_y + 10 * num_x + 14 * num_y + 2 * num_t + 2;
-  return state + static_cast<double>(problem.outer);
-}
 
 // [init_grid]
 template <typename Real>
@@ -249,10 +240,11 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace local_volatility
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, local_volatility::workload,
-                              {.title = "Adjoint",
-                               .idea = "Transpose the steps, price all at once",
-                               .reals = local_volatility::reals,
-                               .solve_f64 = local_volatility::solve<double>,
-                               .solve_f32 = local_volatility::solve<float>});
+  return local_volatility::run_stage(argc, argv,
+                                     {
+                                         .title = "Adjoint",
+                                         .idea = "Transpose the steps, price all at once",
+                                         .solve_f64 = local_volatility::solve<double>,
+                                         .solve_f32 = local_volatility::solve<float>,
+                                     });
 }

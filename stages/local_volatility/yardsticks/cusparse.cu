@@ -16,9 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <staircase/stage.hpp>
 #include <string>
-#include <vector>
 
 namespace local_volatility {
 
@@ -34,27 +32,6 @@ constexpr std::int64_t most_points = std::numeric_limits<int>::max();
 inline std::int64_t options_at_once(const Problem& problem) {
   const std::int64_t fit = most_points / (problem.num_x * problem.num_y);
   return std::clamp(fit, std::int64_t{1}, problem.outer);
-}
-
-/// The numbers that the arrays of solve() hold on the device, an f64 counting as two f32; the 128
-/// bytes that cuSPARSE needs are 32 of them.
-inline double reals(const Problem& problem) {
-  const auto outer = static_cast<double>(problem.outer);
-  const auto num_x = static_cast<double>(problem.num_x);
-  const auto num_y = static_cast<double>(problem.num_y);
-  const auto num_t = static_cast<double>(problem.num_t);
-  const double points = static_cast<double>(options_at_once(problem)) * num_x * num_y;
-  return 6 * points + 9 * num_x + 9 * num_y + num_t + 3 * outer + 32;
-}
-
-/// The numbers that the kernels read and write, apart from those that all options share. In a time
-/// step the explicit half steps read 1 a point and write 5, the right-hand side along y reads 2 and
-/// writes 4, and either solve reads 6 and writes 3 (4 and 2 down the systems, 2 and 1 up); the
-/// payoff is one more.
-inline double traffic(const Problem& problem) {
-  const double points = static_cast<double>(problem.outer) * static_cast<double>(problem.num_x) *
-                        static_cast<double>(problem.num_y);
-  return points * ((6 + 9 + 6 + 9) * static_cast<double>(problem.num_t - 1) + 1);
 }
 
 // [state]
@@ -369,43 +346,27 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   const std::size_t points = std::size_t{at_once} * num_x * num_y;
   DeviceArray<Real, 1> lower(points), centre(points), upper(points);
   DeviceArray<Real, 1> u(points), v(points), result(points), device_prices(outer);
-  State<Real> s{0,
-                at_once,
-                num_x,
-                num_y,
-                num_t,
-                static_cast<std::size_t>(problem.s0 / step_x),
-                num_y / 2,
-                static_cast<Real>((num_t - 1) / problem.t),
-                0,
-                0,
-                nu2,
-                strikes.view(),
-                x.view(),
-                y.view(),
-                var_of_x.view(),
-                var_of_y.view(),
-                var_of_t.view(),
-                dx.view(),
-                dxx.view(),
-                dy.view(),
-                dyy.view(),
-                lower.view(),
-                centre.view(),
-                upper.view(),
-                u.view(),
-                v.view(),
-                result.view(),
-                device_prices.view()};
+  State<Real> s{0,         at_once,
+                num_x,     num_y,
+                num_t,     static_cast<std::size_t>(problem.s0 / step_x),
+                num_y / 2, static_cast<Real>((num_t - 1) / problem.t),
+                0,         0,
+                nu2,       strikes,
+                x,         y,
+                var_of_x,  var_of_y,
+                var_of_t,  dx,
+                dxx,       dy,
+                dyy,       lower,
+                centre,    upper,
+                u,         v,
+                result,    device_prices};
   const Handle handle;
   DeviceArray<std::byte, 1> buffer(std::max(buffer_bytes(handle, s, num_x, at_once * num_y),
                                             buffer_bytes(handle, s, num_y, at_once * num_x)));
   Prices<Real> prices(outer);
 
   timeline.begin("copy in");
-  std::vector<double> host_strikes(outer);
-  for (std::size_t k = 0; k < outer; ++k) host_strikes[k] = problem.strike(k);
-  strikes.copy_from(host_strikes.data());
+  strikes.copy_from(problem.all_strikes().data());
 
   timeline.begin("kernels");
   const dim3 line(128);
@@ -417,7 +378,7 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   check_launch();
   for (; s.first < outer; s.first += at_once) {
     s.outer = std::min(at_once, outer - s.first);
-    roll_back(handle, s, buffer.view().data());
+    roll_back(handle, s, buffer.data());
   }
   check(cudaDeviceSynchronize());
 
@@ -430,11 +391,11 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace local_volatility
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, local_volatility::workload,
-                              {.title = "cuSPARSE",
-                               .idea = "Solve with cuSPARSE's gtsvInterleavedBatch",
-                               .reals = local_volatility::reals,
-                               .traffic = local_volatility::traffic,
-                               .solve_f64 = local_volatility::solve<double>,
-                               .solve_f32 = local_volatility::solve<float>});
+  return local_volatility::run_stage(argc, argv,
+                                     {
+                                         .title = "cuSPARSE",
+                                         .idea = "Solve with cuSPARSE's gtsvInterleavedBatch",
+                                         .solve_f64 = local_volatility::solve<double>,
+                                         .solve_f32 = local_volatility::solve<float>,
+                                     });
 }

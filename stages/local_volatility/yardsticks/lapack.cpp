@@ -10,7 +10,6 @@
 #include <lapacke.h>
 #include <algorithm>
 #include <cmath>
-#include <staircase/stage.hpp>
 #include <stdexcept>
 #include <vector>
 
@@ -42,15 +41,6 @@ struct State {
   std::vector<lapack_int> pivots = std::vector<lapack_int>(std::max(num_x, num_y));
 };
 // [State]
-
-/// The numbers that the arrays of solve() hold together, an f64 counting as two f32.
-inline double reals(const Problem& problem) {
-  const auto num_x = static_cast<double>(problem.num_x);
-  const auto num_y = static_cast<double>(problem.num_y);
-  const auto num_t = static_cast<double>(problem.num_t);
-  const double state = 7 * num_x * num_y + 13 * num_x + 14 * num_y + 2 * num_t;
-  return state + static_cast<double>(problem.outer);
-}
 
 // [init_grid]
 template <typename Real>
@@ -252,10 +242,11 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace local_volatility
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, local_volatility::workload,
-                              {.title = "LAPACK",
-                               .idea = "The original, solving with LAPACK's gttrf",
-                               .reals = local_volatility::reals,
-                               .solve_f64 = local_volatility::solve<double>,
-                               .solve_f32 = local_volatility::solve<float>});
+  return local_volatility::run_stage(argc, argv,
+                                     {
+                                         .title = "LAPACK",
+                                         .idea = "The original, solving with LAPACK's gttrf",
+                                         .solve_f64 = local_volatility::solve<double>,
+                                         .solve_f32 = local_volatility::solve<float>,
+                                     });
 }
