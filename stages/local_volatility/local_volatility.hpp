@@ -40,6 +40,47 @@ template <typename Real>
 using Prices = staircase::Array<Real, 1>;
 // [Problem]
 
+// [derivatives]
+/// The coefficients of the first and the second derivative at one point of a grid, for the points
+/// before, at and behind it.
+template <typename Real>
+struct Derivatives {
+  Real d[3], dd[3];
+};
+
+/// By finite differences at point i of a grid z of any spacing. At the ends of the grid the first
+/// derivative is one-sided and the second is taken for 0.
+template <typename Real>
+constexpr Derivatives<Real> derivatives(staircase::View<double, 1> z, std::size_t i) {
+  const std::size_t last = z.extent(0) - 1;
+  if (i == 0) {
+    const double u = z(1) - z(0);
+    return {{0, Real(-1 / u), Real(1 / u)}, {0, 0, 0}};
+  }
+  if (i == last) {
+    const double l = z(last) - z(last - 1);
+    return {{Real(-1 / l), Real(1 / l), 0}, {0, 0, 0}};
+  }
+  const double l = z(i) - z(i - 1);
+  const double u = z(i + 1) - z(i);
+  return {{Real(-u / l / (l + u)), Real((u / l - l / u) / (l + u)), Real(l / u / (l + u))},
+          {Real(2 / l / (l + u)), Real(-2 * (1 / l + 1 / u) / (l + u)), Real(2 / u / (l + u))}};
+}
+
+/// The same at all points of a grid, a row for each of them.
+template <typename Real>
+constexpr void init_operator(staircase::View<double, 1> z, staircase::View<Real, 2> d,
+                             staircase::View<Real, 2> dd) {
+  for (std::size_t i = 0; i < z.extent(0); ++i) {
+    const Derivatives<Real> at = derivatives<Real>(z, i);
+    for (std::size_t c = 0; c < 3; ++c) {
+      d(i, c) = at.d[c];
+      dd(i, c) = at.dd[c];
+    }
+  }
+}
+// [derivatives]
+
 /// What a stage tells the harness of itself.
 using Stage = staircase::Stage<Problem, 1>;
 

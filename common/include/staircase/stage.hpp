@@ -9,6 +9,7 @@
 #include "timeline.hpp"
 #ifdef __CUDACC__
 #include "cuda.hpp"
+#include "grid.hpp"
 #endif
 
 namespace staircase {

@@ -72,20 +72,14 @@ class Stream {
 /// A dense row-major array in memory of the host that the system will not move, so that the GPU's
 /// copy engines reach it by themselves. All threads touch its pages first, then they are pinned.
 template <std::floating_point T, std::size_t rank>
-class PinnedArray {
+class PinnedArray : public Array<T, rank> {
  public:
   template <std::integral... Extent>
-  requires(sizeof...(Extent) == rank) explicit PinnedArray(Extent... extent) : array_(extent...) {
-    check(cudaHostRegister(array_.data(), array_.values().size_bytes(), cudaHostRegisterDefault));
+  requires(sizeof...(Extent) == rank) explicit PinnedArray(Extent... extent)
+      : Array<T, rank>(extent...) {
+    check(cudaHostRegister(this->data(), this->values().size_bytes(), cudaHostRegisterDefault));
   }
-  ~PinnedArray() { cudaHostUnregister(array_.data()); }
-  PinnedArray(const PinnedArray&) = delete;
-  PinnedArray& operator=(const PinnedArray&) = delete;
-
-  View<T, rank> view() const { return array_; }
-
- private:
-  Array<T, rank> array_;
+  ~PinnedArray() { cudaHostUnregister(this->data()); }
 };
 
 namespace detail {

@@ -44,7 +44,7 @@ struct Place {
 /// Column q has q + 1 tiles, so q (q + 1) / 2 lie before it. The square root is exact enough: of a
 /// square it is the root, and else it is further from the next integer than it is rounded.
 __device__ Place tile_of_triangle(unsigned index) {
-  const auto q = static_cast<unsigned>((sqrt(8.0 * index + 1) - 1) / 2);
+  const unsigned q = (sqrt(8.0 * index + 1) - 1) / 2;
   return {index - q * (q + 1) / 2, q};
 }
 // [triangle]
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(side* side) multiply(View<const double, 2> a, 
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  const auto cols = static_cast<unsigned>(problem.cols);
+  const unsigned cols = problem.cols;
   DeviceArray<double, 2> a(problem.rows, cols), c(cols, cols);
   Product product(cols, cols);
 

@@ -36,13 +36,11 @@ constexpr unsigned warps = side * side / 32;
 // [padded]
 /// Rows of A in the memory of the device: whole steps.
 inline std::size_t padded_rows(const Problem& problem) {
-  return static_cast<std::size_t>((problem.rows + depth - 1) / depth * depth);
+  return (problem.rows + depth - 1) / depth * depth;
 }
 
 /// Columns of A there: an even number, since copies begin at multiples of 16 bytes.
-inline std::size_t padded_cols(const Problem& problem) {
-  return static_cast<std::size_t>(problem.cols + problem.cols % 2);
-}
+inline std::size_t padded_cols(const Problem& problem) { return problem.cols + problem.cols % 2; }
 
 // [padded]
 
@@ -55,7 +53,7 @@ struct Place {
 /// Column q has q + 1 tiles, so q (q + 1) / 2 lie before it. The square root is exact enough: of a
 /// square it is the root, and else it is further from the next integer than it is rounded.
 __device__ Place tile_of_triangle(unsigned index) {
-  const auto q = static_cast<unsigned>((sqrt(8.0 * index + 1) - 1) / 2);
+  const unsigned q = (sqrt(8.0 * index + 1) - 1) / 2;
   return {index - q * (q + 1) / 2, q};
 }
 // [triangle]
@@ -203,7 +201,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   staircase::require_capability(9, 0, "an engine for copies into shared memory");
   staircase::require_shared_memory(sizeof(Shared));
-  const auto cols = static_cast<unsigned>(problem.cols);
+  const unsigned cols = problem.cols;
   DeviceArray<double, 2> a(padded_rows(problem), padded_cols(problem)), c(cols, cols);
   Product product(cols, cols);
 

@@ -44,13 +44,11 @@ constexpr unsigned held = held_i * held_j * 4;
 // [padded]
 /// Rows of A in the memory of the device: whole steps.
 inline std::size_t padded_rows(const Problem& problem) {
-  return static_cast<std::size_t>((problem.rows + depth - 1) / depth * depth);
+  return (problem.rows + depth - 1) / depth * depth;
 }
 
 /// Columns of A there: an even number, since copies begin at multiples of 16 bytes.
-inline std::size_t padded_cols(const Problem& problem) {
-  return static_cast<std::size_t>(problem.cols + problem.cols % 2);
-}
+inline std::size_t padded_cols(const Problem& problem) { return problem.cols + problem.cols % 2; }
 
 // [padded]
 
@@ -284,7 +282,7 @@ struct Plan {
 
 /// Where slice s begins.
 unsigned share(unsigned s, unsigned steps, unsigned slices) {
-  return static_cast<unsigned>(std::size_t{s} * steps / slices);
+  return std::size_t{s} * steps / slices;
 }
 
 Plan make_plan(unsigned cols, unsigned steps, unsigned processors) {
@@ -306,8 +304,8 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
   staircase::require_shared_memory(sizeof(Shared));
-  const auto cols = static_cast<unsigned>(problem.cols);
-  const auto steps = static_cast<unsigned>(padded_rows(problem) / depth);
+  const unsigned cols = problem.cols;
+  const unsigned steps = padded_rows(problem) / depth;
   const Plan plan = make_plan(cols, steps, staircase::processors());
   DeviceArray<double, 2> a(padded_rows(problem), padded_cols(problem)), c(cols, cols);
   DeviceArray<Task, 1> tasks(plan.tasks.size());

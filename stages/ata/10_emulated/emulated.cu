@@ -50,13 +50,11 @@ constexpr unsigned held = held_i * held_j * 4;
 // [padded]
 /// Rows of A in the memory of the device: whole steps.
 inline std::size_t padded_rows(const Problem& problem) {
-  return static_cast<std::size_t>((problem.rows + depth - 1) / depth * depth);
+  return (problem.rows + depth - 1) / depth * depth;
 }
 
 /// Columns of A there: an even number, since copies begin at multiples of 16 bytes.
-inline std::size_t padded_cols(const Problem& problem) {
-  return static_cast<std::size_t>(problem.cols + problem.cols % 2);
-}
+inline std::size_t padded_cols(const Problem& problem) { return problem.cols + problem.cols % 2; }
 // [padded]
 
 // [tasks]
@@ -289,7 +287,7 @@ struct Plan {
 
 /// Where slice s begins.
 unsigned share(unsigned s, unsigned steps, unsigned slices) {
-  return static_cast<unsigned>(std::size_t{s} * steps / slices);
+  return std::size_t{s} * steps / slices;
 }
 
 Plan make_plan(unsigned cols, unsigned steps, unsigned processors) {
@@ -325,9 +323,7 @@ struct OnUnits {
 
 /// C = AᵀA as stage 09 computes it.
 void multiply_f64(const OnUnits& units, View<const double, 2> a, View<double, 2> c) {
-  const auto& [plan, device_tasks, device_parts] = units;
-  const auto tasks = device_tasks;
-  const auto parts = device_parts;
+  const auto& [plan, tasks, parts] = units;
   const unsigned whole = plan.whole, slices = plan.slices;
   check(
       cudaFuncSetAttribute(multiply, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)));
@@ -445,7 +441,7 @@ struct Statistics {
 /// x modulo p, from -128 to 127.
 __device__ int residue_of(double x, const Modulus& modulus) {
   const double p = modulus.p;
-  const auto r = static_cast<int>(fma(-rint(x * modulus.reciprocal), p, x));
+  const int r = fma(-rint(x * modulus.reciprocal), p, x);
   return r > 127 ? r - modulus.p : r < -128 ? r + modulus.p : r;
 }
 
@@ -703,14 +699,14 @@ bool suits(const Emulation& e) {
 
 /// C = AᵀA from residues; false, and nothing done to C, if A does not suit it.
 bool multiply_emulated(const Emulation& e, View<const double, 2> a, View<double, 2> c) {
-  const auto count = static_cast<unsigned>(e.host_products.size());
-  const auto exponents = e.exponents;
+  const unsigned count = e.host_products.size();
+  const auto& exponents = e.exponents;
   const Statistics statistics{e.large, e.rounded};
-  const auto tiles = e.tiles;
-  const auto products = e.products;
-  const auto sums = e.sums;
+  const auto& tiles = e.tiles;
+  const auto& products = e.products;
+  const auto& sums = e.sums;
   check(cudaMemset(statistics.rounded.data(), 0, sizeof(unsigned)));
-  const auto groups = static_cast<unsigned>((a.extent(1) + columns_at_once - 1) / columns_at_once);
+  const unsigned groups = (a.extent(1) + columns_at_once - 1) / columns_at_once;
   scale_columns<<<groups, dim3(columns_at_once, rows_at_once)>>>(a, exponents, statistics.large);
   check_launch();
   const dim3 grid(tiles.extent(2), tiles.extent(1));

@@ -48,13 +48,11 @@ constexpr unsigned held = held_i * held_j * 4;
 // [padded]
 /// Rows of A in the memory of the device: whole steps.
 inline std::size_t padded_rows(const Problem& problem) {
-  return static_cast<std::size_t>((problem.rows + depth - 1) / depth * depth);
+  return (problem.rows + depth - 1) / depth * depth;
 }
 
 /// Columns of A there: an even number, since copies begin at multiples of 16 bytes.
-inline std::size_t padded_cols(const Problem& problem) {
-  return static_cast<std::size_t>(problem.cols + problem.cols % 2);
-}
+inline std::size_t padded_cols(const Problem& problem) { return problem.cols + problem.cols % 2; }
 
 // [padded]
 
@@ -299,7 +297,7 @@ struct Plan {
 
 /// Where slice s begins.
 unsigned share(unsigned s, unsigned steps, unsigned slices) {
-  return static_cast<unsigned>(std::size_t{s} * steps / slices);
+  return std::size_t{s} * steps / slices;
 }
 
 Plan make_plan(Strip strip, unsigned steps, unsigned processors) {
@@ -326,8 +324,8 @@ struct Piece {
 
 /// The numbers of a slot: 4 MB of them, what a strip has at most, or a row of C.
 std::size_t slot_size(const Problem& problem, Strip strip) {
-  const auto rows = static_cast<std::size_t>(problem.rows);
-  const auto cols = static_cast<std::size_t>(problem.cols);
+  const std::size_t rows = problem.rows;
+  const std::size_t cols = problem.cols;
   const std::size_t all = std::max(rows, cols) * (strip.last - strip.first) * tile;
   return std::max(cols, std::min(all, std::size_t{1} << 19));
 }
@@ -468,9 +466,9 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
   staircase::require_shared_memory(sizeof(Shared));
-  const auto rows = static_cast<std::size_t>(problem.rows);
-  const auto cols = static_cast<unsigned>(problem.cols);
-  const auto steps = static_cast<unsigned>(padded_rows(problem) / depth);
+  const std::size_t rows = problem.rows;
+  const unsigned cols = problem.cols;
+  const unsigned steps = padded_rows(problem) / depth;
   const std::vector<Strip> strips = strips_of(cols);
   std::vector<Plan> plans;
   std::vector<Task> all_tasks;

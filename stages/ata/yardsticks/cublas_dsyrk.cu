@@ -36,7 +36,7 @@ __global__ void mirror(View<double, 2> c) {
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  const auto rows = static_cast<int>(problem.rows), cols = static_cast<int>(problem.cols);
+  const int rows = problem.rows, cols = problem.cols;
   const staircase::CublasHandle handle;
   DeviceArray<double, 2> a(rows, cols), c(cols, cols);
   Product product(cols, cols);

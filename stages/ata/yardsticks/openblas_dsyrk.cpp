@@ -26,7 +26,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   Product c(problem.cols, problem.cols);
   timeline.begin("kernels");
-  const auto rows = static_cast<blasint>(problem.rows), cols = static_cast<blasint>(problem.cols);
+  const blasint rows = problem.rows, cols = problem.cols;
   cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, cols, rows, 1, problem.a.data(), cols, 0,
               c.data(), cols);
   timeline.begin("mirror");

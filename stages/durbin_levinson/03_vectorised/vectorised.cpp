@@ -175,8 +175,8 @@ void durbin(const std::vector<T>& r, View<T, 2> solution) {
   Exchange<T> exchange(static_cast<std::size_t>(omp_get_max_threads()));
 #pragma omp parallel if (n > 2 * share / sizeof(T))
   {
-    const auto me = static_cast<std::size_t>(omp_get_thread_num());
-    const auto threads = static_cast<std::size_t>(omp_get_num_threads());
+    const std::size_t me = omp_get_thread_num();
+    const std::size_t threads = omp_get_num_threads();
     for (std::size_t first = 1, team = 1; first < n; team = std::min(2 * team, threads)) {
       const std::size_t worth = 2 * team * share / sizeof(T);
       const std::size_t last = team == threads ? n : std::min(worth, n);

@@ -25,7 +25,7 @@ using staircase::View;
 constexpr unsigned block_size = 256;  // threads
 
 /// Blocks with a thread for each of y(0) ... y(k).
-constexpr unsigned blocks(std::size_t k) { return static_cast<unsigned>(k / block_size + 1); }
+constexpr unsigned blocks(std::size_t k) { return k / block_size + 1; }
 
 // [inner_product]
 /// Adds r(k) y(0) + ... + r(1) y(k - 1) to sum(k), which is zero before.
@@ -63,7 +63,7 @@ __global__ void update(std::size_t k, View<const T, 1> r, View<const T, 1> sum, 
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  const auto n = static_cast<std::size_t>(problem.n);
+  const std::size_t n = problem.n;
   DeviceArray<T, 1> device_r(n + 1), beta(n), sum(n), other(n);
   DeviceArray<T, 2> device_solution(2, n);
   Solution<T> solution(2, n);

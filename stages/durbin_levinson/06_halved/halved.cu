@@ -22,9 +22,7 @@ constexpr unsigned warp_size = 32;
 constexpr unsigned block_size = 256;  // threads
 
 /// Blocks with a thread for each of y(0) ... y(k).
-__host__ __device__ constexpr unsigned blocks(std::size_t k) {
-  return static_cast<unsigned>(k / block_size + 1);
-}
+__host__ __device__ constexpr unsigned blocks(std::size_t k) { return k / block_size + 1; }
 
 // [sums]
 /// The sum of a number of each lane, for all lanes.
@@ -86,7 +84,7 @@ __global__ void update(std::size_t k, View<const T, 1> r, View<const T, 1> parts
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  const auto n = static_cast<std::size_t>(problem.n);
+  const std::size_t n = problem.n;
   DeviceArray<T, 1> device_r(n + 1), beta(n), parts(blocks(n));
   DeviceArray<T, 2> device_solution(2, n);
   Solution<T> solution(2, n);

@@ -25,9 +25,7 @@ constexpr unsigned block_size = 256;  // threads
 constexpr std::size_t steps_of_graph = 128;
 
 /// Blocks with a thread for each of y(0) ... y(k).
-__host__ __device__ constexpr unsigned blocks(std::size_t k) {
-  return static_cast<unsigned>(k / block_size + 1);
-}
+__host__ __device__ constexpr unsigned blocks(std::size_t k) { return k / block_size + 1; }
 
 // [sums]
 /// The sum of a number of each lane, for all lanes.
@@ -130,7 +128,7 @@ class Graph {
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  const auto n = static_cast<std::size_t>(problem.n);
+  const std::size_t n = problem.n;
   DeviceArray<T, 1> device_r(n + 1), beta(n), parts(blocks(n));
   DeviceArray<std::size_t, 1> first(1);
   DeviceArray<T, 2> device_solution(2, n);

@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(Shape::threads)
   extern __shared__ double memory[];
   auto& exchange = *reinterpret_cast<Exchange<T, Shape>*>(memory);
   T* const shared = reinterpret_cast<T*>(&exchange + 1);
-  const auto n = static_cast<unsigned>(solution.extent(1));
+  const unsigned n = solution.extent(1);
   const unsigned first = Cluster::rank() * Shape::numbers;  // of the block
 
   T r[held], y[held]{}, z[held]{};
@@ -288,15 +288,14 @@ bool solve_with_shapes(View<const T, 1> r_from_1, View<T, 2> solution) {
 
 /// Blocks for solve_in_memory(): as many as there is work for, one a multiprocessor at most.
 inline unsigned blocks_in_memory(std::size_t n) {
-  return static_cast<unsigned>(
-      std::min(n / (2 * threads_in_memory) + 1, std::size_t{staircase::processors()}));
+  return std::min(n / (2 * threads_in_memory) + 1, std::size_t{staircase::processors()});
 }
 // [launch]
 
 // [solve]
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
-  const auto n = static_cast<std::size_t>(problem.n);
+  const std::size_t n = problem.n;
 
   timeline.begin("allocate");
   DeviceArray<T, 1> device_r(n + 1);

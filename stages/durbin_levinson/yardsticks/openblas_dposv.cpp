@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <span>
+#include <staircase/error.hpp>
 #include <string>
 
 namespace durbin_levinson {
@@ -31,7 +32,7 @@ std::size_t factorise_and_solve(std::span<const double> r, View<double, 2> t, Vi
     for (std::size_t j = 0; j <= i; ++j) t(i, j) = r[i - j];
     y(i) = -r[i + 1];
   }
-  const auto order = static_cast<lapack_int>(n);
+  const lapack_int order = n;
   const lapack_int one = 1;
   lapack_int failed = 0;
   // LAPACK stores by columns: our triangle below the diagonal is its triangle above.

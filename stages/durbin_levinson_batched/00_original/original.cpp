@@ -37,7 +37,7 @@ template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   Solution<T> solution(problem.systems, 2, problem.n);
-  const std::vector<T> numbers = rounded<T>(problem);
+  const staircase::Elements<T> numbers = rounded<T>(problem);
   const View<const T, 2> r(numbers.data(), {solution.extent(0), solution.extent(2) + 1});
   timeline.begin("kernels");
   for (std::size_t s = 0; s < r.extent(0); ++s)

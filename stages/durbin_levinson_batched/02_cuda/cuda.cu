@@ -46,14 +46,14 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   DeviceArray<T, 2> r(problem.systems, problem.n + 1);
   DeviceArray<T, 3> y_and_alpha(problem.systems, 2, problem.n);
   Solution<T> solution(problem.systems, 2, problem.n);
-  const std::vector<T> numbers = rounded<T>(problem);
+  const staircase::Elements<T> numbers = rounded<T>(problem);
 
   timeline.begin("copy in");
   r.copy_from(numbers.data());
 
   timeline.begin("kernels");
   constexpr unsigned threads = 128;
-  const auto systems = static_cast<unsigned>(problem.systems);
+  const unsigned systems = problem.systems;
   solve_systems<T><<<(systems - 1) / threads + 1, threads>>>(r, y_and_alpha);
   check_launch();
   check(cudaDeviceSynchronize());

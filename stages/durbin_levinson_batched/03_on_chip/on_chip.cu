@@ -256,7 +256,7 @@ __global__ void solve_in_block(View<const T, 2> rows_of_r, View<T, 3> solution) 
 inline std::size_t shared_memory() {
   int available = 0;
   check(cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-  return static_cast<std::size_t>(available);
+  return available;
 }
 
 /// Lets a kernel have so many bytes of dynamic shared memory.
@@ -272,7 +272,7 @@ void solve_low(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
                const DeviceArray<T, 3>& solution) {
   const unsigned warps = (systems - 1) / warp + 1;
   const std::size_t bytes_of_warp = rows_for(n) * sizeof(Row<T>);
-  const auto that_fit = static_cast<unsigned>(shared_memory() / bytes_of_warp);
+  const unsigned that_fit = shared_memory() / bytes_of_warp;
   const unsigned in_step =
       std::clamp(std::min(warps / staircase::processors(), that_fit), 1u, team<T>);
   const unsigned blocks = (warps - 1) / in_step + 1;
@@ -303,14 +303,14 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   DeviceArray<T, 2> r(problem.systems, problem.n + 1);
   DeviceArray<T, 3> y_and_alpha(problem.systems, 2, problem.n);
   Solution<T> solution(problem.systems, 2, problem.n);
-  const std::vector<T> numbers = rounded<T>(problem);
+  const staircase::Elements<T> numbers = rounded<T>(problem);
 
   timeline.begin("copy in");
   r.copy_from(numbers.data());
 
   timeline.begin("kernels");
-  const auto systems = static_cast<unsigned>(problem.systems);
-  const auto n = static_cast<unsigned>(problem.n);
+  const unsigned systems = problem.systems;
+  const unsigned n = problem.n;
   n <= order ? solve_low(systems, n, r, y_and_alpha) : solve_high(systems, n, r, y_and_alpha);
   check_launch();
   check(cudaDeviceSynchronize());

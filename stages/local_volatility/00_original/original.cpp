@@ -23,9 +23,7 @@ using staircase::View;
 template <typename Real>
 struct State {
   explicit State(const Problem& problem)
-      : num_x(static_cast<std::size_t>(problem.num_x)),
-        num_y(static_cast<std::size_t>(problem.num_y)),
-        num_t(static_cast<std::size_t>(problem.num_t)) {}
+      : num_x(problem.num_x), num_y(problem.num_y), num_t(problem.num_t) {}
 
   std::size_t num_x, num_y, num_t;
   std::size_t ix = 0, iy = 0;  // the grid point of the spot and of today's volatility
@@ -47,7 +45,7 @@ void init_grid(const Problem& problem, State<Real>& state) {
   for (std::size_t g = 0; g < state.num_t; ++g) state.tau(g) = problem.t * g / (state.num_t - 1);
 
   const double dx = 20 * problem.alpha * problem.s0 * std::sqrt(problem.t) / state.num_x;
-  state.ix = static_cast<std::size_t>(problem.s0 / dx);
+  state.ix = problem.s0 / dx;
   for (std::size_t i = 0; i < state.num_x; ++i)
     state.x(i) = std::max(i * dx - state.ix * dx + problem.s0, 1e-30);
 
@@ -57,37 +55,6 @@ void init_grid(const Problem& problem, State<Real>& state) {
     state.y(j) = j * dy - state.iy * dy + std::log(problem.alpha);
 }
 // [init_grid]
-
-// [init_operator]
-/// First and second derivative on a grid z of n points: three coefficients a row.
-template <typename Real>
-void init_operator(View<double, 1> z, View<Real, 2> d, View<Real, 2> dd) {
-  const std::size_t n = z.extent(0);
-
-  const double first = z(1) - z(0);
-  d(0, 0) = 0;
-  d(0, 1) = -1 / first;
-  d(0, 2) = 1 / first;
-  dd(0, 0) = dd(0, 1) = dd(0, 2) = 0;
-
-  for (std::size_t i = 1; i < n - 1; ++i) {
-    const double l = z(i) - z(i - 1);
-    const double u = z(i + 1) - z(i);
-    d(i, 0) = -u / l / (l + u);
-    d(i, 1) = (u / l - l / u) / (l + u);
-    d(i, 2) = l / u / (l + u);
-    dd(i, 0) = 2 / l / (l + u);
-    dd(i, 1) = -2 * (1 / l + 1 / u) / (l + u);
-    dd(i, 2) = 2 / u / (l + u);
-  }
-
-  const double last = z(n - 1) - z(n - 2);
-  d(n - 1, 0) = -1 / last;
-  d(n - 1, 1) = 1 / last;
-  d(n - 1, 2) = 0;
-  dd(n - 1, 0) = dd(n - 1, 1) = dd(n - 1, 2) = 0;
-}
-// [init_operator]
 
 // [set_payoff]
 template <typename Real>
