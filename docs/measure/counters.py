@@ -15,6 +15,8 @@ import re
 import subprocess
 import sys
 
+from measure import recordings
+
 METRICS = {
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
@@ -90,4 +92,4 @@ def main(machine, revision, output, *programs):
                     if not name.startswith(run + "/")}
             recording["kernels"] = kept | {f"{run}/{kernel}": counters for kernel, counters
                                            in profile(program, arguments).items()}
-    output.write_text(json.dumps(recording, indent=1) + "\n")
+    output.write_text(recordings.text_by_entry(recording))

@@ -1,8 +1,9 @@
 """The figures of recorded runs: which run holds what a key names, and how figures are written."""
 
-import json
 import pathlib
 import statistics
+
+from measure import recordings
 
 SCALE = {"s": 1, "ms": 1e3, "µs": 1e6, "ns": 1e9, "MB": 1e-6, "GB": 1e-9, "GB/s": 1e-9, "TB/s": 1e-12,
          "GFLOP/s": 1e-9, "TFLOP/s": 1e-12, "%": 100}
@@ -19,7 +20,7 @@ class Results:
         self.machines = {}
         self.sweeps = {}  # by machine and name
         for path in sorted(pathlib.Path(directory).glob("*/*.json")):
-            recording = json.loads(path.read_text()) | {"name": path.stem}
+            recording = recordings.read(path) | {"name": path.stem}
             if "sweep" in recording:
                 self.sweeps[path.parent.name, path.stem] = recording
             elif "runs" in recording:  # the counters of a profiler are another kind of recording

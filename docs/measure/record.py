@@ -34,6 +34,8 @@ import sys
 import tempfile
 import time
 
+from measure import recordings
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENTRIES = {  # of a plan: the keys of an entry and their types, those first that it must have
     "recordings": {"name": str, "workload": str, "stages": str, "reference": str, "datasets": list,
@@ -221,11 +223,10 @@ def record_sweep(options, entry, directory):
             changes, environment = [f"{parameter}={value}" for parameter in key.split(",")], {}
         sets = [word for change in changes for word in ("--set", change)]
         text, _, status = run(options, arguments_of(entry) + sets, environment)
-        recording = json.loads(text)
+        recording = recordings.parse(text)
         runs += [one | {"value": float(value)} for one in recording["runs"]]
         statuses.append(status)
-    write_whole(directory / f"{entry['name']}.json",
-                json.dumps(recording | {"sweep": key, "runs": runs}, indent=2, ensure_ascii=False) + "\n")
+    write_whole(directory / f"{entry['name']}.json", recordings.text_of(recording | {"sweep": key, "runs": runs}))
     if any(statuses):
         raise Failed("recorded, but not every stage solved it for every value")
 

@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 import tap
-from measure import figures, record
+from measure import figures, record, recordings
 
 ROOT, RUNNER, PROGRAMS = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
 
@@ -63,11 +63,6 @@ def recorded(directory, *arguments):
     return result.returncode, result.stdout, result.stderr
 
 
-def read(path):
-    """A recording."""
-    return json.loads(path.read_text())
-
-
 def wrong_recordings():
     """What is wrong with a plan's recordings."""
     with workplace() as directory:
@@ -90,26 +85,57 @@ def wrong_recordings():
 
 def wrong_contents(out, shown):
     """What is wrong in the files."""
-    run, = read(out / "once.json")["runs"]
+    run, = recordings.read(out / "once.json")["runs"]
     if [(one["stage"], len(one["repeats"])) for one in run["records"]] != [("00_original", 2), ("01_openmp", 2)]:
         yield f"once holds {run['records']}"
     if (out / "once.txt").read_text() not in shown:
         yield "the table is not the one that was shown"
-    if [one["stage"] for one in read(out / "with.json")["runs"][0]["records"]] != ["00_original"]:
+    if [one["stage"] for one in recordings.read(out / "with.json")["runs"][0]["records"]] != ["00_original"]:
         yield "the recording with a GPU was made without one"
-    if [one.get("verdict") for one in read(out / "fails.json")["runs"][0]["records"]] != ["reference", "failed"]:
+    if [one.get("verdict") for one in recordings.read(out / "fails.json")["runs"][0]["records"]] != ["reference", "failed"]:
         yield "a stage that fails is not recorded as such"
-    size = read(out / "over_size.json")
+    size = recordings.read(out / "over_size.json")
     found = [(run["value"], run["records"][0]["parameters"]) for run in size["runs"]]
     if size["sweep"] != "rows,cols" or found != [(n, {"rows": n, "cols": n, "seed": 5}) for n in (8, 16)]:
         yield f"the sweep over {size['sweep']} holds {found}"
-    threads = read(out / "over_threads.json")
+    threads = recordings.read(out / "over_threads.json")
     found = [(run["value"], run["records"][0].get("threads")) for run in threads["runs"]]
     if threads["sweep"] != "threads" or found != [(n, n) for n in (1, 2)[:record.cores()]]:
         yield f"the sweep over {threads['sweep']} holds {found}"
     results = figures.Results(out.parent)
     if len(results.machines["here"]) != 3 or set(results.sweeps) != {("here", "over_size"), ("here", "over_threads")}:
         yield f"the book finds {len(results.machines['here'])} recordings and the sweeps {list(results.sweeps)}"
+
+
+def reread(text):
+    """A recording that was read and written again."""
+    return recordings.text_of(recordings.parse(text))
+
+
+def reformatted():
+    """Recordings that the runner writes otherwise than the book's scripts do, and that lose something on the way."""
+    with workplace() as directory:
+        recorded(directory, "here", "--only", "fails,over_size")
+        for path in sorted((directory / "out" / "here").glob("*.json")):
+            if reread(path.read_text()) != path.read_text():
+                yield f"{path.name} is {path.read_text()}"
+    problem = {"workload": "w", "dataset": "d", "precision": "f64"}
+    file = {"machine": {"cores": 2}, "revision": "abc", "date": "today"}
+    whole = [problem | file | {"stage": stage, "parameters": {"n": 8}, "input": None} | own for stage, own in (
+        ("00_a", {"dataset": "tiny", "parameters": {"n": 1}}), ("01_b", {"revision": "def"}), ("02_c", {"machine": {}}))]
+    text = recordings.text_of(file | {"runs": [problem | {"value": 8.0, "records": whole}]})
+    if recordings.parse(text)["runs"][0]["records"] != whole:
+        yield f"read are {recordings.parse(text)}"
+    if [len(json.loads(line.rstrip(","))) for line in text.splitlines() if '"stage"' in line] != [3, 2, 2]:
+        yield f"written is {text}"
+
+
+def in_other_forms():
+    """Recordings of the project that are laid out otherwise, or say twice what their run says."""
+    for path in sorted(ROOT.glob("docs/results/*/*.json")):
+        text = path.read_text()
+        if text != (reread(text) if '"runs":' in text else recordings.text_by_entry(json.loads(text))):
+            yield str(path.relative_to(ROOT))
 
 
 def wrong_choice():
@@ -120,7 +146,7 @@ def wrong_choice():
             yield f"the status is {status}: {complaints}"
         name, = (path.name for path in (directory / "out").iterdir())
         files = sorted(path.name for path in (directory / "out" / name).glob("*.json"))
-        machine = read(directory / "out" / name / "once.json")["machine"]
+        machine = recordings.read(directory / "out" / name / "once.json")["machine"]
         if name != machine["name"] or files != ["once.json", "with.json"]:
             yield f"{name} holds {files}"
     for of, expected in (("NVIDIA H200", "h200"), ("NVIDIA GeForce RTX 4090", "geforce-rtx-4090")):
@@ -231,6 +257,8 @@ def quietly(check):
 
 CHECKS = [
     ("a plan is recorded, whatever fails", wrong_recordings),
+    ("the runner and the scripts write one form", reformatted),
+    ("all that is recorded has that form", in_other_forms),
     ("entries are recorded alone", wrong_choice),
     ("profiles are recorded", wrong_profiles),
     ("mistakes are refused in one sentence", accepted_mistakes),
