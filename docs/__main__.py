@@ -1,6 +1,7 @@
 """What is done with the documentation, by hand or by the build: python3 docs COMMAND ARGUMENT...
 
     book        makes the book                              (Meson runs it)
+    page        prints a page as Doxygen reads it           (Doxygen runs it)
     install     installs the book                           (Meson runs it)
     figures     holds the figures on the pages to the recorded runs, or takes them from there
     pictures    makes the README's pictures
@@ -15,8 +16,9 @@ import importlib
 import inspect
 import sys
 
-COMMANDS = {"book": "book.make", "install": "book.install", "figures": "book.quoted", "pictures": "draw.pictures",
-            "record": "measure.record", "counters": "measure.counters", "rounding": "measure.rounding"}
+COMMANDS = {"book": "book.make", "page": "book.page", "install": "book.install",
+            "figures": "book.quoted", "pictures": "draw.pictures", "record": "measure.record",
+            "counters": "measure.counters", "rounding": "measure.rounding"}
 
 
 def main(command="", *arguments):

@@ -12,6 +12,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 from book import machines, quoted, stages
 from draw import plots, requested
@@ -21,10 +22,9 @@ AWESOME = pathlib.Path("/usr/share/doxygen-awesome-css")
 MATHJAX = pathlib.Path("/usr/share/javascript/mathjax")
 MATHJAX_PARTS = ("MathJax.js", "config/TeX-MML-AM_SVG.js", "extensions", "fonts/HTML-CSS/TeX/svg",
                  "jax/element", "jax/input/TeX", "jax/output/SVG", "localization/en")
-HEAD = """
-<script type="text/javascript" src="$relpath^doxygen-awesome-darkmode-toggle.js"></script>
-<script type="text/javascript" src="$relpath^doxygen-awesome-fragment-copy-button.js"></script>
-<script type="text/javascript" src="$relpath^doxygen-awesome-paragraph-link.js"></script>
+STYLES = ("doxygen-awesome", "doxygen-awesome-sidebar-only", "doxygen-awesome-sidebar-only-darkmode-toggle")
+SCRIPTS = ("doxygen-awesome-darkmode-toggle", "doxygen-awesome-fragment-copy-button", "doxygen-awesome-paragraph-link")
+HEAD = "".join(f'\n<script type="text/javascript" src="$relpath^{name}.js"></script>' for name in SCRIPTS) + """
 <script type="text/javascript">
 DoxygenAwesomeDarkModeToggle.init()
 DoxygenAwesomeFragmentCopyButton.init()
@@ -162,11 +162,11 @@ def generate(root, workloads, results, generated):
                 f"\\include{{lineno}} {stage.source.relative_to(root)}\n")
 
 
-def write_header(directory):
+def write_header(root, work):
     """Doxygen's own page header with the theme's scripts in it."""
-    subprocess.run(["doxygen", "-w", "html", "header.html", "footer.html", "unused.css", "Doxyfile"],
-                   cwd=directory, check=True, capture_output=True)
-    header = directory / "header.html"
+    header = work / "header.html"
+    subprocess.run(["doxygen", "-w", "html", header, work / "footer.html", work / "unused.css", work / "Doxyfile"],
+                   cwd=root, check=True, capture_output=True)
     header.write_text(header.read_text().replace("</head>", HEAD))
 
 
@@ -201,14 +201,24 @@ def leave_out_mathjax(directory):
             page.write_text(re.sub(r'<script [^>]*src="mathjax/MathJax.js"></script>\n?', "", text))
 
 
-def write_doxyfile(root, output, generated, version):
-    """Fills in the paths of this build."""
-    text = (root / "docs" / "Doxyfile.in").read_text()
-    values = {"ROOT": root, "GENERATED": generated, "OUTPUT": output, "AWESOME": AWESOME,
-              "VERSION": version}
-    for key, value in values.items():
-        text = text.replace(f"@{key}@", str(value))
-    (output / "Doxyfile").write_text(text)
+def write_doxyfile(root, work, generated, version):
+    """Adds to the repository's Doxyfile what is generated, the theme and the paths of this build."""
+    (work / "Doxyfile").write_text(f"""
+@INCLUDE = "{root / 'Doxyfile'}"
+PROJECT_NUMBER = {version}
+OUTPUT_DIRECTORY = "{work}"
+INPUT += "{generated}"
+EXAMPLE_PATH += "{generated}"
+FILTER_PATTERNS = "*.md='{sys.executable}' docs page --whole"
+WARN_AS_ERROR = FAIL_ON_WARNINGS
+LAYOUT_FILE = "{work / 'layout.xml'}"
+HTML_HEADER = "{work / 'header.html'}"
+HTML_FOOTER = docs/theme/footer.html
+HTML_EXTRA_STYLESHEET = {" ".join(f'"{AWESOME / name}.css"' for name in STYLES)} docs/theme/staircase.css
+HTML_EXTRA_FILES = {" ".join(f'"{AWESOME / name}.js"' for name in SCRIPTS)}
+MATHJAX_RELPATH = mathjax
+MATHJAX_EXTENSIONS += AssistiveMML
+""")
 
 
 def copy_mathjax(target):
@@ -261,7 +271,7 @@ def link_pages(directory, order):
 
 def write_depfile(root, stamp, depfile):
     """Names every file that the book is made from, and the directories, which tell of new ones."""
-    patterns = ("README.md", "docs/**/*", "stages", "stages/**/*", "common/include/staircase", "common/include/**/*.hpp",
+    patterns = ("README.md", "Doxyfile", "docs/**/*", "stages", "stages/**/*", "common/include/staircase", "common/include/**/*.hpp",
                 "common/cuda_on_cpu/README.md", "tests/cuda_on_cpu/optimisations_test.py")
     inputs = sorted({path for pattern in patterns for path in root.glob(pattern)
                      if "__pycache__" not in path.parts})
@@ -287,8 +297,8 @@ def main(root, output, stamp, depfile, version):
     requested.write(root, quoted.pages(root), workloads, results, generated)
     write_doxyfile(root, work, generated, version)
     write_layout(work)
-    write_header(work)
-    status = subprocess.run(["doxygen", "Doxyfile"], cwd=work, stdout=subprocess.DEVNULL).returncode
+    write_header(root, work)
+    status = subprocess.run(["doxygen", work / "Doxyfile"], cwd=root, stdout=subprocess.DEVNULL).returncode
     if status != 0:
         return status
     copy_mathjax(work / "html" / "mathjax")
