@@ -13,13 +13,19 @@ from measure import figures
 
 CHAPTER = "results"
 CEILINGS = [  # the key in a recording, what it is, and how its value is written
-    ("flops_f64", "f64", plots.rate_text),
-    ("flops_f64_matrix", "f64, tensor cores", plots.rate_text),
-    ("flops_f64_one_core", "f64, one core", plots.rate_text),
-    ("flops_f32", "f32", plots.rate_text),
-    ("flops_f32_one_core", "f32, one core", plots.rate_text),
-    ("copy_bytes_per_second", "copies", plots.bandwidth_text),
+    ("flops_f64", "f64", figures.rate_text),
+    ("flops_f64_matrix", "f64, tensor cores", figures.rate_text),
+    ("flops_f64_one_core", "f64, one core", figures.rate_text),
+    ("flops_f32", "f32", figures.rate_text),
+    ("flops_f32_one_core", "f32, one core", figures.rate_text),
+    ("copy_bytes_per_second", "copies", figures.bandwidth_text),
 ]
+
+HOSTS = """What is called one machine here was not the same each time: a GPU stood beside other processors, or their load was
+another. Where the ceilings were measured anew, it is another *host* in tables and captions. Times of the processor on two hosts
+are not comparable, and no ratio in this book is one of two recordings.
+
+"""
 
 
 def label_of(machine):
@@ -27,16 +33,10 @@ def label_of(machine):
     return f"{CHAPTER}_{re.sub(r'[^A-Za-z0-9]', '_', machine)}"
 
 
-def recordings_of(results, machine):
-    """All recordings of a machine, sweeps among them, by name."""
-    sweeps = [sweep for (of, _), sweep in results.sweeps.items() if of == machine]
-    return sorted(results.machines.get(machine, []) + sweeps, key=lambda recording: recording["name"])
-
-
 def machines(results):
     """The machines that something is recorded on, those with a GPU last."""
     names = {machine for machine, _ in results.sweeps} | results.machines.keys()
-    return sorted(names, key=lambda name: (has_gpu(recordings_of(results, name)), name))
+    return sorted(names, key=lambda name: (has_gpu(results.recordings(name)), name))
 
 
 def has_gpu(recordings):
@@ -97,7 +97,7 @@ def ceilings_html(recordings):
     rows = list(ceilings_rows(measured, "processor"))
     if has_gpu(recordings):
         rows += ceilings_rows([one.get("gpu", {"flops_f64": 0}) for one in measured], "GPU")
-    head = ["", ""] + [f"<small>{minute_text(of[0])}, "
+    head = ["", ""] + [f"<small>{of[0]['host']}{'<br>' if of[0]['host'] else ''}{minute_text(of[0])}, "
                        f"{', '.join(dict.fromkeys(recording['revision'] for recording in of))}</small>"
                        for of in columns.values()]
     return table(head, rows)
@@ -117,8 +117,8 @@ def recordings_html(recordings):
         precisions = dict.fromkeys(run["precision"] for run in runs)
         rows.append([f"<code>{recording['name']}</code>", what, ", ".join(precisions), str(len(records)),
                      str(len(records[0]["repeats"])) if records else "",
-                     minute_text(recording), recording["revision"]])
-    return table(["recording", "problems", "precision", "programs", "repeats", "date (UTC)", "revision"], rows,
+                     recording["host"].removeprefix("host "), minute_text(recording), recording["revision"]])
+    return table(["recording", "problems", "precision", "programs", "repeats", "host", "date (UTC)", "revision"], rows,
                  "figures map")
 
 
@@ -142,8 +142,9 @@ def workload_text(results, machine, workload):
         if len(records) > 1:
             text += include("ladder", machine, workload, dataset, precision) + "\n"
         else:
+            recording, = (each for _, each in figures.sources(results.runs(machine, workload, dataset, precision)).values())
             alone.append(f"{dataset}, {precision}: {records[0]['stage']} "
-                         f"{figures.seconds_text(plots.median(records[0]))}")
+                         f"{figures.seconds_text(plots.median(records[0]))}{' on ' if recording['host'] else ''}{recording['host']}")
     if alone:
         text += f"Recorded alone: {'; '.join(alone)}.\n\n"
     for (of, name), sweep in results.sweeps.items():
@@ -155,7 +156,7 @@ def workload_text(results, machine, workload):
 
 def machine_page(root, machine, workloads, results):
     """The page of a machine."""
-    recordings = recordings_of(results, machine)
+    recordings = results.recordings(machine)
     texts = dict.fromkeys(machine_text(recording) for recording in recordings)
     label = label_of(machine)
     precisions = [precision for precision in ("f64", "f32") if any(
@@ -163,7 +164,7 @@ def machine_page(root, machine, workloads, results):
     page = (f"# {title_of(recordings)} {{#{label}}}\n\n"
             + "".join(f"{text}.\n\n" for text in texts)
             + f"In keys of figures (\\ref measuring_figures): `{machine}`.\n\n"
-            f"## Ceilings {{#{label}_ceilings}}\n\n\\htmlinclude {label}_ceilings.html\n\n"
+            f"## Ceilings {{#{label}_ceilings}}\n\n{HOSTS if recordings[0]['host'] else ''}\\htmlinclude {label}_ceilings.html\n\n"
             + "".join(include("roofline", machine, precision) + "\n" for precision in precisions))
     for workload in workloads:
         text = workload_text(results, machine, workload)
@@ -195,7 +196,7 @@ def fastest_html(root, workloads, results):
             rows.append([f'<a href="{workload}.html">{html.escape(stages.title_of(root, workload))}</a>', dataset,
                          precision, *cells])
     head = ["workload", "data set", "precision"] + [
-        f'<a href="{label_of(name)}.html">{html.escape(title_of(recordings_of(results, name)))}</a>' for name in names]
+        f'<a href="{label_of(name)}.html">{html.escape(title_of(results.recordings(name)))}</a>' for name in names]
     return table(head, rows)
 
 
@@ -208,8 +209,10 @@ def fastest_text(results, machine, workload, dataset, precision):
     """Time and name of the fastest stage of a problem as HTML, if it is recorded."""
     if (dataset, precision) not in results.problems(workload, machine):
         return ""
-    fastest = min(timed_stages(results, machine, workload, dataset, precision), key=plots.median)
-    return f"<b>{figures.seconds_text(plots.median(fastest))}</b><br><small>{fastest['stage']}</small>"
+    found = figures.sources(results.runs(machine, workload, dataset, precision))
+    fastest, recording = min(found.values(), key=lambda source: plots.median(source[0]))
+    where = ", ".join(filter(None, (fastest["stage"], recording["host"])))
+    return f"<b>{figures.seconds_text(plots.median(fastest))}</b><br><small>{where}</small>"
 
 
 def pages(root, workloads, results):
@@ -230,6 +233,6 @@ def write(root, workloads, results, directory):
         (directory / f"{label}.md").write_text(text)
     (directory / "fastest_recorded.html").write_text(fastest_html(root, workloads, results))
     for name in machines(results):
-        recordings = recordings_of(results, name)
+        recordings = results.recordings(name)
         (directory / f"{label_of(name)}_ceilings.html").write_text(ceilings_html(recordings))
         (directory / f"{label_of(name)}_recordings.html").write_text(recordings_html(recordings))

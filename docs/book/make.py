@@ -6,6 +6,7 @@ ROOT is the repository, OUTPUT the directory that gets html/. The book is writte
 is and replaces it only when it is whole.
 """
 
+import dataclasses
 import html
 import itertools
 import pathlib
@@ -82,7 +83,7 @@ def share_text(record, name):
     return f"{100 * record[name]:.3g} %" if name in record else ""
 
 
-def figures_row(stage, machine, run):
+def figures_row(stage, machine, run, host=""):
     """The cells of a recorded run of a stage."""
     records = figures.by_stage(run)
     record = records[stage.name]
@@ -91,7 +92,7 @@ def figures_row(stage, machine, run):
     for name, other in (("zero", zero), ("step", stage.before and stage.before.name)):
         if other != stage.name and "seconds" in records.get(other, {}):
             ratio[name] = f"{figures.figure('speedup', [records[other], record]):.2f}"
-    return (machine, run["dataset"], run["precision"], figures.seconds_text(record["seconds"]["median"]),
+    return (f"{machine} {host}".strip(), run["dataset"], run["precision"], figures.seconds_text(record["seconds"]["median"]),
             spread_text(record), in_all_text(record), ratio.get("zero", ""), ratio.get("step", ""),
             share_text(record, "of_limit"), share_text(record, "of_copy"), error_text(record))
 
@@ -112,7 +113,7 @@ def figures_html(stage, results):
         return "<p>No run recorded yet.</p>\n"
     titles = ("machine", "data set", "precision", "time", "spread", "in all", "× 00", "× step", "of limit",
               "of copy", "error")
-    rows = [figures_row(stage, machine, run) for machine, run, _ in runs]
+    rows = [figures_row(stage, machine, run, recording["host"]) for machine, run, recording in runs]
     shown = [n for n, title in enumerate(titles) if title != "in all" or any(row[n] for row in rows)]
     cells = "".join("<tr>" + "".join(f"<td>{html.escape(row[n])}</td>" for n in shown) + "</tr>" for row in rows)
     captions = dict.fromkeys(
@@ -124,26 +125,60 @@ def figures_html(stage, results):
             + "</div>\n")
 
 
-def time_text(stage, results, machine, dataset):
-    """The newest recorded time of a stage in f64, if there is one."""
-    found = results.newest(machine, stage.workload, dataset, "f64", stage.name)
-    return figures.seconds_text(figures.by_stage(found[0])[stage.name]["seconds"]["median"]) if found else ""
+@dataclasses.dataclass
+class Times:
+    """The recorded times of a workload's stages on one problem."""
+
+    machine: str
+    dataset: str
+    found: dict  # by stage, its record and the recording that holds it
+
+    @property
+    def hosts(self):
+        """The hosts that they are from."""
+        return {recording["host"] for _, recording in self.found.values()}
+
+    def head(self):
+        """Data set and machine, and the host if it is one."""
+        host = f"<br><small>{next(iter(self.hosts))}</small>" if len(self.hosts) == 1 and all(self.hosts) else ""
+        return f"<th>{self.dataset}<br><small>{self.machine}</small>{host}</th>"
+
+    def cell(self, stage):
+        """The time of a stage, if it is recorded, and the host if there are several."""
+        if stage not in self.found:
+            return "<td></td>"
+        record, recording = self.found[stage]
+        host = f" <small>{recording['host']}</small>" if len(self.hosts) > 1 else ""
+        return f"<td>{figures.seconds_text(record['seconds']['median'])}{host}</td>"
+
+    def captions(self):
+        """Where the times are from."""
+        return sorted(f"{self.machine}, {figures.recording_text(recording)}." for _, recording in self.found.values())
+
+
+def times_of(of_workload, results):
+    """The recorded times of a workload's stages in f64."""
+    workload, names = of_workload[0].workload, [stage.name for stage in of_workload]
+    for machine in machines.machines(results):
+        for dataset, precision in results.problems(workload, machine):
+            found = figures.sources(results.runs(machine, workload, dataset, precision))
+            if precision == "f64":
+                yield Times(machine, dataset, {name: found[name] for name in names if name in found})
 
 
 def stages_html(of_workload, results):
     """The map of a workload's stages: idea, lines changed, and recorded times in f64."""
-    columns = [(machine, dataset) for machine in machines.machines(results)
-               for dataset, precision in results.problems(of_workload[0].workload, machine) if precision == "f64"]
-    head = "".join(f"<th>{dataset}<br><small>{machine}</small></th>" for machine, dataset in columns)
+    columns = list(times_of(of_workload, results))
     rows = ""
     for stage in of_workload:
-        times = "".join(f"<td>{time_text(stage, results, *column)}</td>" for column in columns)
         lines = "+{} −{}".format(*stages.lines_changed(stage.before.source, stage.source)) \
             if stage.before else ""
         rows += (f'<tr><td><a href="{stage.page}.html">{stage.heading}</a></td>'
-                 f"<td>{html.escape(stage.idea)}</td><td>{lines}</td>{times}</tr>")
+                 f"<td>{html.escape(stage.idea)}</td><td>{lines}</td>{''.join(column.cell(stage.name) for column in columns)}</tr>")
+    captions = dict.fromkeys(text for column in columns for text in column.captions())
     return ('<div class="figures map"><table class="markdownTable"><tr><th>stage</th><th>idea</th>'
-            f"<th>lines</th>{head}</tr>{rows}</table></div>\n")
+            f"<th>lines</th>{''.join(column.head() for column in columns)}</tr>{rows}</table>"
+            + "".join(f'<p class="caption">{html.escape(text)}</p>' for text in captions) + "</div>\n")
 
 
 def generate(root, workloads, results, generated):

@@ -125,7 +125,7 @@ def map_of_stages(words, workloads, results):
         f"The stages of {problem}, and what leads from one to the next: {'; '.join(told)}.",
         f"{problem}: blue on the processor, orange on the GPU; on the arrows the transformations that a "
         "step is about, and how many times as fast the stage is as the one before, both in one recording. "
-        f"{ASIDE if any(aside for _, _, aside in steps) else ''}{plots.recordings_text(runs)}.",
+        f"{ASIDE if any(aside for _, _, aside in steps) else ''}{figures.sources_text(runs)}.",
         {"wide": 62 + 104 * ((len(of_workload) - 1) // 3), "narrow": 60 * len(of_workload) - 26},
         lambda canvas: draw[canvas.is_wide](canvas, of_workload, records, steps))
 
@@ -233,7 +233,7 @@ def timeline(words, workloads, results):
              "beside them, by the GPU's clock. " if with_lanes else "")
     return Diagram(f"The phases of {problem}",
                    f"The phases of {problem}, one after the other. {told}.",
-                   f"{problem}, whole solves to scale, phase by phase. {lanes}{plots.recordings_text(runs)}.",
+                   f"{problem}, whole solves to scale, phase by phase. {lanes}{figures.sources_text(runs)}.",
                    {width: 40 + extra + sum(height_of(times, width == "wide") for times in rows.values())
                     for width, extra in (("wide", 0), ("narrow", 8))},
                    lambda canvas: draw_timeline(canvas, rows))

@@ -75,7 +75,7 @@ def timed(runs):
 
 
 def recordings_text(runs):
-    """Machine, date and revision of some runs: (run, recording)."""
+    """Machine, date and revision of the runs of a sweep: (run, recording)."""
     texts = dict.fromkeys(
         figures.recording_text(recording, len(timed([run])[0]["repeats"]))
         for run, recording in runs if timed([run]))
@@ -87,11 +87,13 @@ def recordings_text(runs):
 DEVICES = {"cpu": ("CPU", COLOURS[0], "o"), "gpu": ("GPU", COLOURS[1], "s")}
 
 
-def draw_ladder(axes, width, records, published):
+def draw_ladder(axes, width, records, published, hosts):
     """Points in reading order, their values beside them, and lines for published times."""
     times = [median(record) for record in records]
-    steps = [time for record, time in zip(records, times) if not is_yardstick(record)]
-    axes.plot(range(len(steps)), steps, color=INK, alpha=0.4, linewidth=1)
+    steps = [record for record in records if not is_yardstick(record)]
+    for x, (record, after) in enumerate(zip(steps, steps[1:])):
+        axes.plot([x, x + 1], [median(record), median(after)], color=INK, alpha=0.4, linewidth=1,
+                  linestyle="-" if hosts[record["stage"]] == hosts[after["stage"]] else ":")
     labels = set()
     for x, (record, time) in enumerate(zip(records, times)):
         device, colour, marker = DEVICES[record["device"]]
@@ -139,6 +141,7 @@ def ladder(words, workloads, results):
     machine, workload, dataset, precision = words
     runs = results.runs(*words)
     records = timed(run for run, _ in runs)
+    hosts = {stage: recording["host"] for stage, (_, recording) in figures.sources(runs).items()}
     check_stages(records, workloads[workload])
     published = published_times(workloads[workload], dataset)
     recorded = {record["stage"] for record in records}
@@ -148,14 +151,16 @@ def ladder(words, workloads, results):
              f"{DEVICES[record['device']][0]}" for record in records]
     lines = [f"{what}: {figures.seconds_text(time)}" for what, time in published["seconds"].items()]
     alternative = f"The time of each stage of {problem}, on a logarithmic scale: {', '.join(times)}."
-    caption = f"{problem}. {recordings_text(runs)}."
+    caption = f"{problem}. {figures.sources_text(runs)}."
     if lines:
         alternative += f" Lines for scale: {'; '.join(lines)}."
         caption += f" Dashed: {published['source']}."
+    if len({host for stage, host in hosts.items() if not stage.startswith("yardstick_")}) > 1:
+        caption += " Dotted: from one host to another."
     if missing:
         caption += f" Not recorded on {machine}: {', '.join(missing)}."
     return Plot(f"The ladder of {problem}", alternative, caption,
-                lambda axes, width: draw_ladder(axes, width, records, published["seconds"]))
+                lambda axes, width: draw_ladder(axes, width, records, published["seconds"], hosts))
 
 
 # --- Sweeps: scaling and crossovers
@@ -303,17 +308,6 @@ def crossover(words, _, results):
 
 # --- The roofline
 
-def rate_text(flops):
-    """A rate of arithmetic in a fitting unit."""
-    return f"{flops / 1e12:.3g} TFLOP/s" if flops >= 1e12 else f"{flops / 1e9:.3g} GFLOP/s"
-
-
-def bandwidth_text(bytes_per_second):
-    """A bandwidth in a fitting unit."""
-    return (f"{bytes_per_second / 1e12:.3g} TB/s" if bytes_per_second >= 1e12 else
-            f"{bytes_per_second / 1e9:.3g} GB/s")
-
-
 def roofs(results, machine, device, precision):
     """The bandwidth of a device, and its rates of arithmetic by name."""
     def ceiling(name):
@@ -360,7 +354,7 @@ def draw_roofline(axes, bandwidth, rates, fastest, workloads):
     for what, rate in rates.items():
         axes.plot([left, rate / bandwidth, right], [left * bandwidth, rate, rate], color=INK,
                   linewidth=1)
-        axes.annotate(f"{what}: {rate_text(rate)}", (right, rate), (0, 3),
+        axes.annotate(f"{what}: {figures.rate_text(rate)}", (right, rate), (0, 3),
                       textcoords="offset points", ha="right", va="bottom", fontsize=9.5)
     axes.set_xscale("log")
     axes.set_xlim(left, right)
@@ -386,22 +380,23 @@ def roofline(words, _, results):
         raise figures.UnknownKey(f"a plot holds {len(COLOURS)} workloads at most")
     bandwidth, rates = roofs(results, machine, device, precision)
     title = f"The roofline of {machine}, {precision}"
-    ceilings = ", ".join(f"{what} {rate_text(rate)}" for what, rate in rates.items())
+    ceilings = ", ".join(f"{what} {figures.rate_text(rate)}" for what, rate in rates.items())
     points = []
     for (workload, dataset), record in fastest.items():
         intensity, speed = point_of(record)
         points.append(f"{workload} {dataset} with {record['stage']} at {intensity:.3g} operations a byte "
-                      f"and {rate_text(speed)}")
+                      f"and {figures.rate_text(speed)}")
     revisions = ", ".join(sorted({recording["revision"] for _, recording in runs}))
+    hosts = ", ".join(sorted({recording["host"] for _, recording in runs if recording["host"]})) if device == "cpu" else ""
     measured = next(recording for recording in recordings
                     if f"flops_{precision}" in (recording["ceilings"].get("gpu", {}) if device == "gpu"
                                                 else recording["ceilings"]))
     return Plot(title,
-                f"{title}, both axes logarithmic. Roofs: copies {bandwidth_text(bandwidth)}, {ceilings}. "
+                f"{title}, both axes logarithmic. Roofs: copies {figures.bandwidth_text(bandwidth)}, {ceilings}. "
                 f"Points: {'; '.join(points)}.",
                 f"{machine}, {precision}: the fastest recorded stage of each data set, in operations of the "
-                f"workload. Roofs: {figures.recording_text(measured)}. Points: revisions {revisions}.",
-                lambda axes, _: draw_roofline(axes, bandwidth, rates, fastest, workloads), rate_text)
+                f"workload. Roofs: {figures.recording_text(measured)}. Points: revisions {revisions}{'; ' if hosts else ''}{hosts}.",
+                lambda axes, _: draw_roofline(axes, bandwidth, rates, fastest, workloads), figures.rate_text)
 
 
 # --- All

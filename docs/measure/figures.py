@@ -25,6 +25,13 @@ class Results:
                 self.sweeps[path.parent.name, path.stem] = recording
             elif "runs" in recording:  # the counters of a profiler are another kind of recording
                 self.machines.setdefault(path.parent.name, []).append(recording)
+        for machine in {machine for machine, _ in self.sweeps} | self.machines.keys():
+            name_hosts(self.recordings(machine))
+
+    def recordings(self, machine):
+        """All recordings of a machine, sweeps among them, by name."""
+        sweeps = [sweep for (of, _), sweep in self.sweeps.items() if of == machine]
+        return sorted(self.machines.get(machine, []) + sweeps, key=lambda recording: recording["name"])
 
     def runs(self, machine, workload, dataset, precision):
         """The runs of one problem, each with the recording that holds it, the newest revision's first.
@@ -104,6 +111,18 @@ class Results:
                          f"no recorded run holds both {' and '.join(stages)}")
 
 
+def name_hosts(recordings):
+    """Says in the recordings of a machine which host each is from, if there are several: those of one have equal ceilings.
+
+    A GPU may be found beside another processor each time, or with another share of it; where it is, ceilings are measured once.
+    """
+    by_date = sorted(recordings, key=lambda recording: recording.get("date", ""))
+    known = [ceilings for n, ceilings in enumerate(each["ceilings"] for each in by_date)
+             if all(ceilings != before["ceilings"] for before in by_date[:n])]
+    for recording in recordings:
+        recording["host"] = f"host {known.index(recording['ceilings']) + 1}" if len(known) > 1 else ""
+
+
 def repeats(run):
     """How often the stages of a run were timed."""
     return max((len(record.get("repeats", [])) for record in run["records"]), default=0)
@@ -127,20 +146,56 @@ def seconds_text(seconds):
     return f"{SCALE[unit] * seconds:.3g} {unit}"
 
 
-def machine_text(recording):
-    """The device of a recording where it is not the processor, else nothing."""
+def rate_text(flops):
+    """A rate of arithmetic in a fitting unit."""
+    return f"{flops / 1e12:.3g} TFLOP/s" if flops >= 1e12 else f"{flops / 1e9:.3g} GFLOP/s"
+
+
+def bandwidth_text(bytes_per_second):
+    """A bandwidth in a fitting unit."""
+    return (f"{bytes_per_second / 1e12:.3g} TB/s" if bytes_per_second >= 1e12 else
+            f"{bytes_per_second / 1e9:.3g} GB/s")
+
+
+def host_text(recording):
+    """The processor of a recording; which one, and how fast it was, where the machine had several."""
+    machine = recording["machine"]
+    text = f"{machine['cpu']}, {machine['cores']} cores"
+    if recording["host"]:
+        text += f" at {rate_text(recording['ceilings']['flops_f64'])} in f64"
+    return f"{text}, {machine['system']}, {machine['compiler']}"
+
+
+def devices_text(recording):
+    """The GPU of a recording, if it is one of a GPU, and its processor."""
     names = {record["device_name"] for run in recording["runs"] for record in run["records"]
              if record.get("device") == "gpu"}
-    return "".join(f"{name}; host: " for name in sorted(names))
+    host = recording["host"] or ("host" if names else "")
+    return "; ".join([*sorted(names), f"{host}{': ' if host else ''}{host_text(recording)}"])
 
 
 def recording_text(recording, repeats=None):
     """Machine, date and revision of a recording, and of how many repeats its medians are."""
-    machine = recording["machine"]
     medians = f"medians of {repeats}; " if repeats else ""
-    return (f"{machine_text(recording)}{machine['cpu']}, {machine['cores']} cores, "
-            f"{machine['system']}, {machine['compiler']}; "
-            f"{medians}{recording['date'][:10]}, revision {recording['revision']}")
+    return f"{devices_text(recording)}; {medians}{recording['date'][:10]}, revision {recording['revision']}"
+
+
+def sources(runs):
+    """By stage, the first record with its times in some runs, and the recording that holds it; of (run, recording)."""
+    found = {}
+    for run, recording in runs:
+        for record in timed(run):
+            found.setdefault(record["stage"], (record, recording))
+    return dict(sorted(found.items()))
+
+
+def sources_text(runs):
+    """The recordings that the times of some runs are from, with the stages of each if there are several."""
+    stages = {}
+    for stage, (record, recording) in sources(runs).items():
+        stages.setdefault(recording_text(recording, len(record["repeats"])), []).append(
+            stage.removeprefix("yardstick_") if stage.startswith("yardstick_") else stage[:2])
+    return "; ".join(f"{', '.join(names)}: {text}" if len(stages) > 1 else text for text, names in stages.items())
 
 
 def phase_seconds(repeat, phase):

@@ -418,6 +418,37 @@ def confused_runs():
                 yield f"it says '{error}'"
 
 
+def silent_hosts():
+    """Times of two hosts of one machine that are shown as if they were of one."""
+    with small_repository() as (workloads, results):
+        for recording, rate, date in zip(results.machines["m"], (5e11, 7e11), ("2026-01-02", "2026-02-03")):
+            recording["date"], recording["ceilings"] = date, recording["ceilings"] | {"flops_f64": rate}
+        for sweep in results.sweeps.values():
+            sweep["ceilings"] = results.machines["m"][0]["ceilings"]
+        figures.name_hosts(results.recordings("m"))
+        ladder = plots.ladder(["m", "w", "d", "f64"], workloads, results)
+        stage_map = maps.map_of_stages(["m", "w", "d", "f64"], workloads, results)
+        recordings = machines.recordings_html(results.recordings("m"))
+        for text, words in (
+                *((plot.caption, words) for plot in (ladder, stage_map) for words in (
+                    "00, 02: G; host 2: C, 2 cores at 700 GFLOP/s in f64, S, g++; medians of 5; 2026-02-03, revision def",
+                    "01: G; host 1: C, 2 cores at 500 GFLOP/s in f64, S, g++; medians of 5; 2026-01-02, revision abc")),
+                (ladder.caption, "Dotted: from one host to another."),
+                *((make.stages_html(workloads["w"], results), words) for words in (
+                    "<td>3 s <small>host 2</small></td>", "<td>500 ms <small>host 1</small></td>",
+                    "host 1: C, 2 cores at 500 GFLOP/s in f64", "host 2: C, 2 cores at 700 GFLOP/s in f64")),
+                (make.figures_html(workloads["w"][1], results), "<td>m host 1</td>"),
+                (machines.ceilings_html(results.recordings("m")), "<small>host 2<br>2026-02-03"),
+                (recordings, "<td>2</td><td>2026-02-03"), (recordings, "<td>1</td><td>2026-01-02"),
+                (machines.fastest_text(results, "m", "w", "d", "f64"), "<small>01_b, host 1</small>")):
+            if words not in text:
+                yield f"'{words}' is not in '{text[:600]}'"
+        lines = plots.figure_html(ladder, "a").count("stroke-dasharray")
+    with small_repository() as (workloads, results):
+        if plots.figure_html(plots.ladder(["m", "w", "d", "f64"], workloads, results), "a").count("stroke-dasharray") >= lines:
+            yield "the step from one host to another is not dotted"
+
+
 def outdated_times():
     """Times of an older recording where a newer one has the stage, and data sets that are shown twice."""
     with small_repository() as (workloads, results):
@@ -441,12 +472,12 @@ def missing_results():
         text = (HTML / f"{machines.label_of(machine)}.html").read_text()
         if machine not in (HTML / f"{machines.CHAPTER}.html").read_text().replace("_", "-"):
             yield f"the chapter does not lead to {machine}"
-        for recording in machines.recordings_of(RESULTS, machine):
+        for recording in RESULTS.recordings(machine):
             wanted = [f"<code>{recording['name']}</code>", recording["revision"], recording["date"][:10],
-                      plots.rate_text(recording["ceilings"]["flops_f64"])]
+                      figures.rate_text(recording["ceilings"]["flops_f64"])]
             if "gpu" in recording["ceilings"]:
                 wanted += [recording["ceilings"]["gpu"]["driver"],
-                           plots.bandwidth_text(recording["ceilings"]["gpu"]["copy_bytes_per_second"])]
+                           figures.bandwidth_text(recording["ceilings"]["gpu"]["copy_bytes_per_second"])]
             for run in filter(figures.timed, recording["runs"]):
                 problem = f"{run['workload']}.{run['dataset']}.{run['precision']}"
                 wanted.append(f'"scaling.{machine}.{recording["name"]}.{run["precision"]}.' if "sweep" in recording else
@@ -658,6 +689,7 @@ CHECKS = [
     ("diagrams compute the prices of the stages", wrong_prices),
     ("plots of what is not recorded are refused", plots_of_nothing),
     ("the newest recording counts, once", outdated_times),
+    ("times of several hosts are told apart", silent_hosts),
     ("the pages of machines show every recording", missing_results),
     ("the sidebar lists the stages in order", missing_from_sidebar),
     ("every stage is in the index of transformations", missing_from_index),
