@@ -9,7 +9,7 @@
     counters    records what NVIDIA's profiler counts
     rounding    measures what rounding does to the stages of Durbin-Levinson
 
-Each says what it takes when it gets nothing, or something else.
+The module of each, in book/, draw/ or measure/, says at its head what it takes.
 """
 
 import importlib

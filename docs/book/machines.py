@@ -138,13 +138,13 @@ def workload_text(results, machine, workload):
     """The ladders of a workload, and how its times scale."""
     text, alone = "", []
     for dataset, precision in results.problems(workload, machine):
-        records = timed_stages(results, machine, workload, dataset, precision)
-        if len(records) > 1:
+        found = figures.sources(results.runs(machine, workload, dataset, precision))
+        if len(found) > 1:
             text += include("ladder", machine, workload, dataset, precision) + "\n"
         else:
-            recording, = (each for _, each in figures.sources(results.runs(machine, workload, dataset, precision)).values())
-            alone.append(f"{dataset}, {precision}: {records[0]['stage']} "
-                         f"{figures.seconds_text(plots.median(records[0]))}{' on ' if recording['host'] else ''}{recording['host']}")
+            (stage, (record, recording)), = found.items()
+            host = f" on {recording['host']}" if recording["host"] else ""
+            alone.append(f"{dataset}, {precision}: {stage} {figures.seconds_text(plots.median(record))}{host}")
     if alone:
         text += f"Recorded alone: {'; '.join(alone)}.\n\n"
     for (of, name), sweep in results.sweeps.items():
@@ -164,7 +164,8 @@ def machine_page(root, machine, workloads, results):
     page = (f"# {title_of(recordings)} {{#{label}}}\n\n"
             + "".join(f"{text}.\n\n" for text in texts)
             + f"In keys of figures (\\ref measuring_figures): `{machine}`.\n\n"
-            f"## Ceilings {{#{label}_ceilings}}\n\n{HOSTS if recordings[0]['host'] else ''}\\htmlinclude {label}_ceilings.html\n\n"
+            f"## Ceilings {{#{label}_ceilings}}\n\n{HOSTS if recordings[0]['host'] else ''}"
+            f"\\htmlinclude {label}_ceilings.html\n\n"
             + "".join(include("roofline", machine, precision) + "\n" for precision in precisions))
     for workload in workloads:
         text = workload_text(results, machine, workload)
@@ -223,7 +224,9 @@ def pages(root, workloads, results):
                "were swept, how times grow and shrink with them. What the times mean: \\ref measuring; how to add a machine:\n"
                "\\ref measuring_record.\n\n"
                + "".join(f"- \\subpage {label_of(name)}\n" for name in names)
-               + "\nThe fastest of each problem, stages and yardsticks alike:\n\n\\htmlinclude fastest_recorded.html\n")
+               + "\nThe fastest of each problem, stages and yardsticks alike, and the host that it ran on where a machine had\n"
+               "several:\n\n"
+               "\\htmlinclude fastest_recorded.html\n")
     return {CHAPTER: chapter} | {label_of(name): machine_page(root, name, workloads, results) for name in names}
 
 

@@ -173,8 +173,9 @@ def stages_html(of_workload, results):
     for stage in of_workload:
         lines = "+{} −{}".format(*stages.lines_changed(stage.before.source, stage.source)) \
             if stage.before else ""
+        times = "".join(column.cell(stage.name) for column in columns)
         rows += (f'<tr><td><a href="{stage.page}.html">{stage.heading}</a></td>'
-                 f"<td>{html.escape(stage.idea)}</td><td>{lines}</td>{''.join(column.cell(stage.name) for column in columns)}</tr>")
+                 f"<td>{html.escape(stage.idea)}</td><td>{lines}</td>{times}</tr>")
     captions = dict.fromkeys(text for column in columns for text in column.captions())
     return ('<div class="figures map"><table class="markdownTable"><tr><th>stage</th><th>idea</th>'
             f"<th>lines</th>{''.join(column.head() for column in columns)}</tr>{rows}</table>"
@@ -306,8 +307,8 @@ def link_pages(directory, order):
 
 def write_depfile(root, stamp, depfile):
     """Names every file that the book is made from, and the directories, which tell of new ones."""
-    patterns = ("README.md", "Doxyfile", "docs/**/*", "stages", "stages/**/*", "common/include/staircase", "common/include/**/*.hpp",
-                "common/cuda_on_cpu/README.md", "tests/cuda_on_cpu/optimisations_test.py")
+    patterns = ("README.md", "Doxyfile", "docs/**/*", "stages", "stages/**/*", "common/include/staircase",
+                "common/include/**/*.hpp", "common/cuda_on_cpu/README.md", "tests/cuda_on_cpu/optimisations_test.py")
     inputs = sorted({path for pattern in patterns for path in root.glob(pattern)
                      if "__pycache__" not in path.parts})
     escaped = " ".join(str(path).replace(" ", "\\ ") for path in inputs)

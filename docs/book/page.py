@@ -14,7 +14,6 @@ import re
 from book import stages
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-
 REQUEST = re.compile(r"(?<!`)\\(?:html|verb)include (?P<file>\w+(?:\.\S+|_(?:diff|figures|stages))\.html|figure_keys\.txt)")
 # By the first word of a file's name, or by its last.
 BUILT = {"diff": "The diff", "figures": "The table of recorded times", "stages": "The table of the stages",

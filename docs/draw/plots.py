@@ -386,8 +386,7 @@ def roofline(words, _, results):
         intensity, speed = point_of(record)
         points.append(f"{workload} {dataset} with {record['stage']} at {intensity:.3g} operations a byte "
                       f"and {figures.rate_text(speed)}")
-    revisions = ", ".join(sorted({recording["revision"] for _, recording in runs}))
-    hosts = ", ".join(sorted({recording["host"] for _, recording in runs if recording["host"]})) if device == "cpu" else ""
+    revisions, hosts = (", ".join(sorted({recording[key] for _, recording in runs})) for key in ("revision", "host"))
     measured = next(recording for recording in recordings
                     if f"flops_{precision}" in (recording["ceilings"].get("gpu", {}) if device == "gpu"
                                                 else recording["ceilings"]))
@@ -395,7 +394,8 @@ def roofline(words, _, results):
                 f"{title}, both axes logarithmic. Roofs: copies {figures.bandwidth_text(bandwidth)}, {ceilings}. "
                 f"Points: {'; '.join(points)}.",
                 f"{machine}, {precision}: the fastest recorded stage of each data set, in operations of the "
-                f"workload. Roofs: {figures.recording_text(measured)}. Points: revisions {revisions}{'; ' if hosts else ''}{hosts}.",
+                f"workload. Roofs: {figures.recording_text(measured)}. Points: revisions {revisions}"
+                f"{f' on {hosts}' if hosts else ''}.",
                 lambda axes, _: draw_roofline(axes, bandwidth, rates, fastest, workloads), figures.rate_text)
 
 
