@@ -14,6 +14,7 @@
 #include <fstream>
 #include <harness/npy.hpp>
 #include <ladder.hpp>
+#include <recording.hpp>
 
 #include "support.hpp"
 
@@ -696,6 +697,35 @@ TEST(Json, HoldsTheMachineAndEveryRun) {
     EXPECT_GT(run.at("records")[1].at("lines_added"), 0);
     EXPECT_LE(run.at("records")[1].at("lines_added"), 10);
   }
+}
+
+TEST(Recording, HasALineForEachRecordWithoutWhatItShares) {
+  const auto recording = nlohmann::ordered_json::parse(R"({
+    "machine": {"cores": 2}, "revision": "abc", "date": "today", "runs": [
+      {"workload": "w", "dataset": "d", "precision": "f64", "reference": "00_a", "records": [
+        {"workload": "w", "stage": "00_a", "dataset": "tiny", "parameters": {"n": 1}, "input": null,
+         "precision": "f64", "machine": {"cores": 2}, "revision": "abc", "date": "today", "error": 0.0},
+        {"workload": "w", "stage": "01_b", "dataset": "d", "parameters": {"n": 8}, "input": null,
+         "precision": "f64", "machine": {"cores": 4}, "revision": "def", "date": "before"},
+        {"workload": "w", "stage": "02_c", "verdict": "failed"}]},
+      {"workload": "v", "dataset": "d", "precision": "f32", "records": [
+        {"workload": "v", "stage": "00_a", "reason": "none"}]}]})");
+  EXPECT_EQ(recording_text(recording), R"({
+"machine":{"cores":2},
+"revision":"abc",
+"date":"today",
+"runs":[
+{"workload":"w","dataset":"d","precision":"f64","reference":"00_a","parameters":{"n":8},"input":null,"records":[
+{"stage":"00_a","dataset":"tiny","parameters":{"n":1},"error":0.0},
+{"stage":"01_b","machine":{"cores":4},"revision":"def","date":"before"},
+{"stage":"02_c","verdict":"failed"}
+]},
+{"workload":"v","dataset":"d","precision":"f32","records":[
+{"stage":"00_a","reason":"none"}
+]}
+]
+}
+)");
 }
 
 TEST(List, NamesEveryStage) {

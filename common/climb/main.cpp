@@ -18,6 +18,7 @@
 
 #include "ladder.hpp"
 #include "options.hpp"
+#include "recording.hpp"
 #include "source.hpp"
 
 namespace staircase {
@@ -292,9 +293,9 @@ Exit run(int argc, char** argv) {
                        {"revision", revision()},
                        {"date", utc_now()},
                        {"runs", runs}};
-  if (options->json == "-") write_stdout(recording.dump(2) + "\n");
+  if (options->json == "-") write_stdout(recording_text(recording));
   if (!options->json.empty() && options->json != "-")
-    write_file(options->json, {recording.dump(2) + "\n"});
+    write_file(options->json, {recording_text(recording)});
   return all_well ? Exit::solved : Exit::wrong;
 }
 

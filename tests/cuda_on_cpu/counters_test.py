@@ -1,6 +1,6 @@
 """The CPU device's counters against NVIDIA's: counters_test.py COUNTERS.json PROGRAM-analyze...
 
-Every counter of every kernel that record_counters.py recorded must be equal, or differ as
+Every counter of every kernel that docs/measure/counters.py recorded must be equal, or differ as
 DIFFERENCES says. Speaks TAP.
 """
 

@@ -1,0 +1,36 @@
+"""What is done with the documentation, by hand or by the build: python3 docs COMMAND ARGUMENT...
+
+    book        makes the book                              (Meson runs it)
+    page        prints a page as Doxygen reads it           (Doxygen runs it)
+    install     installs the book                           (Meson runs it)
+    figures     holds the figures on the pages to the recorded runs, or takes them from there
+    pictures    makes the README's pictures
+    record      records a machine's results                 (./climb --record runs it)
+    counters    records what NVIDIA's profiler counts
+    rounding    measures what rounding does to the stages of Durbin-Levinson
+
+The module of each, in book/, draw/ or measure/, says at its head what it takes.
+"""
+
+import importlib
+import inspect
+import sys
+
+COMMANDS = {"book": "book.make", "page": "book.page", "install": "book.install",
+            "figures": "book.quoted", "pictures": "draw.pictures", "record": "measure.record",
+            "counters": "measure.counters", "rounding": "measure.rounding"}
+
+
+def main(command="", *arguments):
+    """The exit status of a command."""
+    if command not in COMMANDS:
+        return __doc__
+    module = importlib.import_module(COMMANDS[command])
+    try:
+        inspect.signature(module.main).bind(*arguments)
+    except TypeError:
+        return module.__doc__
+    return module.main(*arguments)
+
+
+sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,51 @@
+r"""A page as Doxygen reads it: python3 docs page [--whole] FILE.md
+
+Doxygen drops the space behind a comment, and with it the one between a figure and the next word; and a figure keeps its
+unit on the same line. So comments that say where a figure comes from are taken out here.
+
+Unless the page is to be whole, what only the build of the book makes is taken out, too, so that Doxygen can be run by hand:
+a sentence stands for each diff, plot and diagram, and a stage's source, which has a page in the book, is shown where the book
+leads to it.
+"""
+
+import pathlib
+import re
+
+from book import stages
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+REQUEST = re.compile(r"(?<!`)\\(?:html|verb)include (?P<file>\w+(?:\.\S+|_(?:diff|figures|stages))\.html|figure_keys\.txt)")
+# By the first word of a file's name, or by its last.
+BUILT = {"diff": "The diff", "figures": "The table of recorded times", "stages": "The table of the stages",
+         "keys": "The list of keys", "diagram": "A diagram"}
+
+
+def without_marks(text):
+    """The text without comments that say where a figure comes from."""
+    text = re.sub(r"(\d) ([^ <\n]*<!-- )", r"\1&nbsp;\2", text)
+    return re.sub(r"<!-- [^>\n]* -->", "", text)
+
+
+def stand_in(match):
+    """A sentence for what only the build of the book makes."""
+    first, last = match["file"].split(".")[0], re.split(r"[_.]", match["file"])[-2]
+    return f"<em>{BUILT.get(first) or BUILT.get(last) or 'A plot'} is here in the book that `./climb book` makes.</em>"
+
+
+def by_hand(text, path):
+    """The text without what only the build of the book makes."""
+    text = REQUEST.sub(stand_in, text)
+    text = re.sub(r"(?<!`)\\subpage \w+_source\.?",
+                  lambda _: f"\n\n\\include{{lineno}} {stages.find_source(path.parent).relative_to(ROOT)}\n", text)
+    return re.sub(r"\\(?:subpage|ref) results\b", "*Results*", text)
+
+
+def main(*words):
+    """Prints the page."""
+    *how, file = words or ("",)
+    if how not in ([], ["--whole"]) or not file:
+        return __doc__
+    path = pathlib.Path(file).resolve()
+    text = path.read_text()
+    print(without_marks(text if how else by_hand(text, path)), end="")
+    return 0

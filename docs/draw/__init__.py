@@ -1,0 +1,1 @@
+"""Draws plots, diagrams and the pictures of the README."""

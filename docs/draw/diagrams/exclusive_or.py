@@ -1,0 +1,43 @@
+"""The banks that a column of a tile meets, without and with the exclusive or of stage 06."""
+
+from draw.canvas import BLUE, ORANGE, SMALL
+
+TITLE = "A column of a tile, and the banks it meets"
+HEIGHT = {"wide": 350, "narrow": 690}
+ALTERNATIVE = (
+    "Two tiles of 16 by 16 numbers in shared memory; each column of the picture is a pair of banks. "
+    "Without the exclusive or, column 3 of the tile lies in one pair of banks, one number above the "
+    "other. With it, number 3 of row y lies in pair 3 xor y: the column meets each of the 16 pairs once, "
+    "and so does each row.")
+CAPTION = (
+    "A tile of 16 × 16 numbers of 8 bytes as it lies in shared memory: a place across is a pair of banks. "
+    "Orange: column 3 of the tile; blue: its row 5. With place(y, x) = x xor y, both meet all pairs.")
+
+CELL, SIDE = 18, 16
+
+
+def tile(canvas, name, place):
+    """A tile with a column and a row marked."""
+    canvas.text(170, 12, name, bold=True)
+    left, top = 34, 54
+    canvas.box(left, top, CELL * SIDE, CELL * SIDE)
+    for line in range(1, SIDE):
+        canvas.line((left + CELL * line, top), (left + CELL * line, top + CELL * SIDE), width=0.4, opacity=0.4)
+        canvas.line((left, top + CELL * line), (left + CELL * SIDE, top + CELL * line), width=0.4, opacity=0.4)
+    for x in range(SIDE):
+        canvas.box(left + CELL * place(5, x), top + 5 * CELL, CELL, CELL, f"{x}", BLUE, 0.22, edge=0, size=SMALL)
+    for y in range(SIDE):
+        canvas.box(left + CELL * place(y, 3), top + CELL * y, CELL, CELL, "" if y == 5 else "3", ORANGE, 0.45,
+                   edge=0, size=SMALL)
+    for number in range(0, SIDE, 5):
+        canvas.text(left + CELL * (number + 0.5), top - 8, f"{number}", SMALL)
+        canvas.text(left - 6, top + CELL * (number + 0.5), f"{number}", SMALL, ha="right")
+    canvas.text(left + CELL * SIDE / 2, 31, "pair of banks", SMALL)
+    canvas.text(4, 45, "row y", SMALL, ha="left")
+
+
+def draw(canvas):
+    """Two panels."""
+    before, after = canvas.panels(2)
+    tile(before, "as it comes", lambda y, x: x)
+    tile(after, "with the exclusive or", lambda y, x: x ^ y % SIDE)

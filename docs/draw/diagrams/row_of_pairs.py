@@ -1,0 +1,35 @@
+"""What a position of stage 09 holds from step to step."""
+
+from draw.canvas import BLUE, GREEN, ORANGE, SMALL
+
+TITLE = "One row of pairs"
+LENGTH, STEPS = 10, 6
+HEIGHT = {"wide": 300, "narrow": 300}
+ALTERNATIVE = (
+    "A row of ten pairs before each of six steps. Before step 0 pair 0 leads and all others are V and U. "
+    "Before step k, pairs 0 to k − 1 are y and z, pair k leads, and the rest is V and U; so the border "
+    "moves one to the right with each step. Arrows lead to a pair from the same place and from its left "
+    "neighbour in the row above.")
+CAPTION = (
+    "A row a step, a box a pair. The leading pair's quotient is α, which every pair of the next row "
+    "takes; arrows show what else one pair takes.")
+
+
+def draw(canvas):
+    """A row a step."""
+    pitch = 29 if not canvas.is_wide else 52
+    here = canvas.part((canvas.width - pitch * LENGTH) / 2 + 22, 30)
+    for position in range(LENGTH):
+        here.text(pitch * (position + 0.5) - 2, -14, f"{position}", SMALL)
+    for k in range(STEPS):
+        here.text(-6, 40 * k + 12, f"k = {k}", SMALL, ha="right")
+        for position in range(LENGTH):
+            colour, fill, words = ((GREEN, 0.2, "y, z") if position < k else
+                                   (ORANGE, 0.55, "V, U") if position == k else (BLUE, 0.14, "V, U"))
+            here.box(pitch * position, 40 * k, pitch - 4, 24, words, colour, fill, size=SMALL)
+    for k, position in ((0, 6), (1, 7), (3, 2)):
+        x = pitch * (position + 0.5) - 2
+        here.arrow((x, 40 * k + 24), (x, 40 * k + 40), width=1.2)
+        here.arrow((x - pitch, 40 * k + 24), (x - 5, 40 * k + 40), width=1.2)
+    key = canvas.part((canvas.width - (310 if not canvas.is_wide else 330)) / 2, 282)
+    key.key(0, 0, (GREEN, 0.2, "solution"), (ORANGE, 0.55, "leads"), (BLUE, 0.14, "still Schur's"))

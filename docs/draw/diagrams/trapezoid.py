@@ -1,0 +1,67 @@
+"""Which pairs of a warp stay right through the steps of a launch of stage 10."""
+
+from draw.canvas import BLUE, INK, ORANGE, GREEN, SMALL
+
+TITLE = "Ghost zones"
+HEIGHT = {"wide": 300, "narrow": 480}
+STEPS = 4
+ALTERNATIVE = (
+    "First: two warps that follow, with eight pairs each for four steps. With each step a warp's leftmost "
+    "pair that was still right is lost; after four steps its right half is left, which is kept. The warps "
+    "overlap by four pairs, so that what is kept is next to each other. Second: four leading pairs; with "
+    "each step the first is used up, and after the fourth none is left: a triangle.")
+CAPTION = (
+    "Eight pairs a warp and four steps instead of 128 and 64. With each step, "
+    "a border without a left neighbour moves in.")
+
+CELL = 22
+
+
+def rows(canvas, top, first, count, look_of):
+    """The pairs of a warp, read and after each step."""
+    for step in range(STEPS + 1):
+        for n in range(count):
+            colour, fill, words = look_of(step, n)
+            canvas.box(CELL * (first + n), top + 22 * step, CELL - 2, 19, words, colour, fill,
+                       edge=0.8 if fill else 0.3, size=SMALL)
+
+
+def following(step, n):
+    """How a pair looks: kept, right, or lost."""
+    if n >= STEPS:
+        return GREEN, 0.5, ""
+    return (BLUE, 0.16, "") if n >= step else (INK, 0, "")
+
+
+def leading(step, n):
+    """The same for the pairs that lead."""
+    return (ORANGE, 0.6, "α") if n == step else (BLUE, 0.16, "") if n > step else (INK, 0, "")
+
+
+def names(canvas, x, top):
+    """What the rows are."""
+    for step, name in enumerate(("read", "after step 1", *map(str, range(2, STEPS + 1)))):
+        canvas.text(x, top + 22 * step + 9, name, SMALL, ha="right")
+
+
+def draw(canvas):
+    """Two warps that follow, and one that leads."""
+    follow = canvas.part(92 if canvas.is_wide else 72, 0)
+    follow.text(CELL * 6, 12, "two warps that follow", bold=True)
+    for warp in range(2):
+        names(follow, -6, 34 + 124 * warp)
+        rows(follow, 34 + 124 * warp, 4 * warp, 8, following)
+        follow.text(CELL * (2 if warp else 10), 88 + 124 * warp, "warp w + 1" if warp else "warp w", SMALL)
+    lead = canvas.part(560, 0) if canvas.is_wide else canvas.part(110, 300)
+    lead.text(CELL * 2, 12, "the warp that leads", bold=True)
+    names(lead, -6, 34)
+    rows(lead, 34, 0, STEPS, leading)
+    if canvas.is_wide:
+        key = canvas.part(490, 180)
+        key.key(0, 0, (GREEN, 0.5, "kept"))
+        key.key(0, 20, (BLUE, 0.16, "right, and computed elsewhere, too"))
+        key.key(0, 40, (INK, 0, "lost, or used up"))
+        key.key(0, 60, (ORANGE, 0.6, "leads, and gives α"))
+    else:
+        canvas.part(20, 284).key(0, 0, (GREEN, 0.5, "kept"), (BLUE, 0.16, "right"), (INK, 0, "lost"),
+                                 (ORANGE, 0.6, "leads"))

@@ -1,0 +1,38 @@
+"""What a step of Durbin and Levinson waits for in stages 04, 07, 08, 10 and 11."""
+
+from draw.canvas import BLUE, GREEN, ORANGE, SMALL
+
+TITLE = "Launches, nodes and barriers"
+HEIGHT = {"wide": 330, "narrow": 370}
+ALTERNATIVE = (
+    "Four timelines. Stage 04: the host launches two kernels a step, and the GPU idles until the next "
+    "launch. Stage 07: one launch of a graph; its nodes follow each other with short gaps. Stage 08: one "
+    "launch, one kernel; a thin barrier ends each step. Stages 10 and 11: a kernel for 64 steps, so a gap "
+    "only after each 64.")
+CAPTION = "Drawn to no scale: who launches what, and where all have to wait for each other."
+
+
+def rows(canvas, top, name):
+    """The name of a stage, and a line for host and GPU."""
+    canvas.text(0, top - 14, name, ha="left", bold=True)
+    canvas.text(0, top + 8, "host", SMALL, ha="left")
+    canvas.text(0, top + 34, "GPU", SMALL, ha="left")
+    return canvas.part(38, top)
+
+
+def draw(canvas):
+    """A timeline a stage: the host launches before each kernel, once, or ahead."""
+    step = ("inner\nproduct", "update") if canvas.is_wide else ("i. p.", "upd.")
+    short, long = (62, 180) if canvas.is_wide else (44, 112)
+    for n, (name, launches, kernels, width, gap) in enumerate((
+            ("04: two launches a step", "each", step, short, 22),
+            ("07: a graph of 128 steps, two nodes each", "once", step, short, 8),
+            ("08: one kernel, a barrier a step", "once", ("step",), short, 0),
+            ("10 and 11: a kernel for 64 steps", "ahead", ("64 steps",), long, 8))):
+        here = rows(canvas, 28 + n * (canvas.height - 20) / 4, name)
+        for k in range(int((canvas.width - 72) / (width + 3 + gap))):
+            x = 30 + k * (width + 3 + gap)
+            if k == 0 or launches != "once":
+                here.box(2 + 28 * k if launches == "ahead" else x - 28, 0, 24, 16, colour=GREEN, fill=0.5)
+            here.box(x, 20, width, 28, kernels[k % len(kernels)], BLUE, 0.16, edge=0.5, size=SMALL)
+            here.box(x + width, 18, 3, 32, colour=ORANGE, fill=0.9, edge=0)

@@ -1,0 +1,469 @@
+r"""Draws the plots that the pages ask for, from the recorded runs, as SVG in the colours of the page.
+
+A page asks for one by the name of the file that it includes:
+
+    \htmlinclude ladder.MACHINE.WORKLOAD.DATASET.PRECISION.html
+    \htmlinclude scaling.MACHINE.SWEEP.PRECISION.html
+    \htmlinclude crossover.MACHINE.SWEEP.PRECISION.STAGE.STAGE.html
+    \htmlinclude roofline.MACHINE.PRECISION.html
+
+A ladder shows the time of each stage, and as lines what stages/WORKLOAD/published.json holds of the data
+set. Scaling shows the time of each stage of a sweep over its parameter, or over numbers of threads beside what these
+would make of the time at best; a crossover also where two of them cross. A roofline shows how fast the
+fastest stage of each recorded problem computes, below the ceilings of the machine's GPU, or of its processor if it has
+none.
+"""
+
+import dataclasses
+import html
+import io
+import json
+import math
+import re
+import typing
+
+import matplotlib
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+from measure import figures
+
+REQUEST = re.compile(r"\\htmlinclude ((ladder|scaling|crossover|roofline)\.(\S+)\.html)")
+
+# What matplotlib draws in these colours gets those of the page, which change with its mode.
+INK = "#010100"
+COLOURS = ["#010101", "#010102", "#010103", "#010104", "#010105", "#010106"]
+MARKERS = "os^DvP"
+OF_PAGE = {INK: "currentColor"} | {
+    colour: f"var(--plot-{i})" for i, colour in enumerate(COLOURS, 1)}
+STYLE = {"svg.fonttype": "none", "svg.hashsalt": "staircase", "font.size": 11, "axes.linewidth": 0.8,
+         "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
+         "lines.linewidth": 1.5, "lines.markersize": 7, "legend.fontsize": 11}
+STYLE |= {f"{thing}color": INK for thing in ("text.", "axes.edge", "axes.label", "xtick.", "ytick.")}
+WIDTHS = {"wide": 800, "narrow": 340}  # pixels; the page shows the one that fits
+HEIGHT = 480
+
+
+@dataclasses.dataclass
+class Plot:
+    """A plot in words, and how it is drawn on axes of one of the two widths."""
+
+    title: str
+    alternative: str
+    caption: str
+    draw: typing.Callable
+    value_text: typing.Callable = figures.seconds_text  # of the vertical axis
+
+
+def median(record):
+    """The time of a stage."""
+    return record["seconds"]["median"]
+
+
+def is_yardstick(record):
+    """Whether a record is not of a stage but of a library."""
+    return record["stage"].startswith("yardstick_")
+
+
+def timed(runs):
+    """The records of some runs that hold times, stages first; of a stage, the first record."""
+    records = {}
+    for run in runs:
+        for record in figures.timed(run):
+            records.setdefault(record["stage"], record)
+    return sorted(records.values(), key=lambda record: (is_yardstick(record), record["stage"]))
+
+
+def recordings_text(runs):
+    """Machine, date and revision of the runs of a sweep: (run, recording)."""
+    texts = dict.fromkeys(
+        figures.recording_text(recording, len(timed([run])[0]["repeats"]))
+        for run, recording in runs if timed([run]))
+    return "; ".join(texts)
+
+
+# --- The ladder
+
+DEVICES = {"cpu": ("CPU", COLOURS[0], "o"), "gpu": ("GPU", COLOURS[1], "s")}
+
+
+def draw_ladder(axes, width, records, published, hosts):
+    """Points in reading order, their values beside them, and lines for published times."""
+    times = [median(record) for record in records]
+    steps = [record for record in records if not is_yardstick(record)]
+    for x, (record, after) in enumerate(zip(steps, steps[1:])):
+        axes.plot([x, x + 1], [median(record), median(after)], color=INK, alpha=0.4, linewidth=1,
+                  linestyle="-" if hosts[record["stage"]] == hosts[after["stage"]] else ":")
+    labels = set()
+    for x, (record, time) in enumerate(zip(records, times)):
+        device, colour, marker = DEVICES[record["device"]]
+        hollow = is_yardstick(record)
+        label = f"{device}, yardstick" if hollow else device
+        axes.plot(x, time, marker, color=colour, markerfacecolor="none" if hollow else colour,
+                  label=None if label in labels else label)
+        labels.add(label)
+        axes.annotate(figures.seconds_text(time), (x, time), (0, 8), textcoords="offset points",
+                      ha="center", va="bottom", rotation=0 if width == "wide" else 90)
+    for what, time in published.items():
+        axes.axhline(time, color=INK, linestyle="--", linewidth=0.8)
+        axes.annotate(f"{what}: {figures.seconds_text(time)}", (1, time), (0, 1),
+                      xycoords=("axes fraction", "data"), textcoords="offset points",
+                      ha="right", va="bottom", fontsize=9.5)
+    axes.set_xlim(-0.5, len(records) - 0.5)
+    axes.set_ylim(min(times) / 2, 3 * max(*times, *published.values()))
+    axes.set_xticks(range(len(records)), [record["stage"] for record in records],
+                    rotation=35 if width == "wide" else 90,
+                    ha="right" if width == "wide" else "center", rotation_mode="default")
+    axes.legend(loc="lower left")
+
+
+def check_stages(records, of_workload):
+    """Refuses the records of stages that there are no more."""
+    directory = of_workload[0].source.parent.parent
+    known = {stage.name for stage in of_workload} | {
+        f"yardstick_{path.stem}" for path in directory.glob("yardsticks/*")}
+    for record in records:
+        if record["stage"] not in known:
+            raise figures.UnknownKey(f"{record['stage']} is recorded, which is no stage")
+
+
+def published_times(of_workload, dataset):
+    """The times of others on a data set, and where they come from."""
+    path = of_workload[0].source.parent.parent / "published.json"
+    found = json.loads(path.read_text()) if path.exists() else {}
+    return found.get(dataset, {"source": "", "seconds": {}})
+
+
+def ladder(words, workloads, results):
+    """The ladder of one problem; its runs may be recorded in several files."""
+    if len(words) != 4 or words[1] not in workloads:
+        raise figures.UnknownKey("a ladder is named machine.workload.dataset.precision")
+    machine, workload, dataset, precision = words
+    runs = results.runs(*words)
+    records = timed(run for run, _ in runs)
+    hosts = {stage: recording["host"] for stage, (_, recording) in figures.sources(runs).items()}
+    check_stages(records, workloads[workload])
+    published = published_times(workloads[workload], dataset)
+    recorded = {record["stage"] for record in records}
+    missing = [stage.name for stage in workloads[workload] if stage.name not in recorded]
+    problem = f"{workload}, {dataset}, {precision}"
+    times = [f"{record['stage']} {figures.seconds_text(median(record))} on the "
+             f"{DEVICES[record['device']][0]}" for record in records]
+    lines = [f"{what}: {figures.seconds_text(time)}" for what, time in published["seconds"].items()]
+    alternative = f"The time of each stage of {problem}, on a logarithmic scale: {', '.join(times)}."
+    caption = f"{problem}. {figures.sources_text(runs)}."
+    if lines:
+        alternative += f" Lines for scale: {'; '.join(lines)}."
+        caption += f" Dashed: {published['source']}."
+    if len({host for stage, host in hosts.items() if not stage.startswith("yardstick_")}) > 1:
+        caption += " Dotted: from one host to another."
+    if missing:
+        caption += f" Not recorded on {machine}: {', '.join(missing)}."
+    return Plot(f"The ladder of {problem}", alternative, caption,
+                lambda axes, width: draw_ladder(axes, width, records, published["seconds"], hosts))
+
+
+# --- Sweeps: scaling and crossovers
+
+def parameter_text(sweep):
+    """The parameter of a sweep; two that change together are equal."""
+    return sweep["sweep"].replace(",", " = ")
+
+
+def curves_of(sweep, precision):
+    """The times of each stage of a sweep: (value, seconds), by stage."""
+    curves = {}
+    for run in sorted(sweep["runs"], key=lambda run: run["value"]):
+        for record in timed([run]) if run["precision"] == precision else ():
+            curves.setdefault(record["stage"], []).append((run["value"], median(record)))
+    if len(curves) > len(COLOURS):
+        raise figures.UnknownKey(f"a plot holds {len(COLOURS)} stages at most, not {len(curves)}")
+    if not curves:
+        raise figures.UnknownKey(f"no times in {precision} are recorded")
+    return curves
+
+
+def parameters_text(sweep):
+    """The data set of a sweep over threads, or the parameters that are the same in all runs."""
+    if sweep["sweep"] == "threads":
+        return sweep["runs"][0]["dataset"]
+    parameters = timed(sweep["runs"])[0]["parameters"]
+    return ", ".join(f"{key} = {value:g}" for key, value in parameters.items()
+                     if key not in sweep["sweep"].split(","))
+
+
+def sweep_title(sweep, precision):
+    """What a sweep is of."""
+    return f"{sweep['runs'][0]['workload']} over {parameter_text(sweep)}, {precision}"
+
+
+def ranges_text(curves):
+    """The ends of each curve."""
+    return ", ".join(f"{stage} from {figures.seconds_text(curve[0][1])} at {curve[0][0]:g} to "
+                     f"{figures.seconds_text(curve[-1][1])} at {curve[-1][0]:g}"
+                     for stage, curve in curves.items())
+
+
+def sweep_caption(sweep, precision):
+    """What a sweep is of, and who recorded it when."""
+    return (f"{sweep_title(sweep, precision)}, {parameters_text(sweep)}. "
+            f"{recordings_text((run, sweep) for run in sweep['runs'])}.")
+
+
+def draw_curves(axes, parameter, curves, legend):
+    """A curve a stage, both axes logarithmic."""
+    for (stage, curve), colour, marker in zip(curves.items(), COLOURS, MARKERS):
+        axes.plot(*zip(*curve), color=colour, marker=marker, label=stage)
+    values = sorted({x for curve in curves.values() for x, _ in curve})
+    times = [y for curve in curves.values() for _, y in curve]
+    axes.set_xscale("log")
+    axes.set_xticks(values, [f"{value:g}" for value in values])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel(parameter)
+    axes.set_ylim(min(times) / 2, max(times) * 2)
+    axes.legend(loc=legend)
+
+
+def efficiency(curve):
+    """The speed-up from the fewest threads to the most, as a share of what it could be."""
+    (few, slow), (many, fast) = curve[0], curve[-1]
+    return slow * few / (fast * many)
+
+
+def draw_threads(axes, curves):
+    """The curves, each above the time that its threads would make of the first one's at best."""
+    draw_curves(axes, "threads", curves, "lower left")
+    for curve, colour in zip(curves.values(), COLOURS):
+        axes.plot([x for x, _ in curve], [curve[0][0] * curve[0][1] / x for x, _ in curve], color=colour,
+                  linestyle="--", linewidth=0.8)
+    low = min(curve[0][0] * curve[0][1] / curve[-1][0] for curve in curves.values())
+    axes.set_ylim(min(low / 4, axes.get_ylim()[0]))
+
+
+def scaling(words, _, results):
+    """The times of a sweep over a parameter, or over numbers of threads."""
+    if len(words) != 3:
+        raise figures.UnknownKey("scaling is named machine.sweep.precision")
+    machine, name, precision = words
+    sweep = results.sweep(machine, name)
+    curves = curves_of(sweep, precision)
+    title, caption = sweep_title(sweep, precision), sweep_caption(sweep, precision)
+    alternative = f"The time of {title}, both on logarithmic scales: {ranges_text(curves)}."
+    if sweep["sweep"] != "threads":
+        return Plot(title, alternative, caption,
+                    lambda axes, _: draw_curves(axes, parameter_text(sweep), curves, "upper left"))
+    shares = ", ".join(f"{stage} {100 * efficiency(curve):.0f} %" for stage, curve in curves.items())
+    return Plot(title, f"{alternative} Efficiency of the most threads: {shares}.",
+                f"{caption} Dashed: the time with the fewest threads, divided among all. Efficiency of the most: "
+                f"{shares}.", lambda axes, _: draw_threads(axes, curves))
+
+
+def crossings(a, b):
+    """Where two curves cross, with the logarithms of both axes interpolated."""
+    a, b, found = dict(a), dict(b), []
+    values = sorted(a.keys() & b.keys())
+    for left, right in zip(values, values[1:]):
+        before, after = math.log(a[left] / b[left]), math.log(a[right] / b[right])
+        if (before < 0) != (after < 0):
+            share = before / (before - after)
+            found.append((left * (right / left) ** share, a[left] * (a[right] / a[left]) ** share))
+    return found
+
+
+def near(number):
+    """A number that is read off a plot."""
+    return f"{number:.0f}" if number >= 10 else f"{number:.2g}"
+
+
+def draw_crossover(axes, parameter, curves, points):
+    """A curve a stage, and the points in which two of them cross."""
+    draw_curves(axes, parameter, curves, "upper left")
+    for x, y in points:
+        axes.plot([x, x], [0, y], color=INK, linestyle="--", linewidth=0.8)
+        axes.plot(x, y, "o", color=INK, markerfacecolor="none", markersize=12)
+        axes.annotate(f"{parameter} ≈ {near(x)}", (x, 0), (-5, 8), xycoords=("data", "axes fraction"),
+                      textcoords="offset points", ha="right", va="bottom")
+
+
+def crossover(words, _, results):
+    """The times of a sweep, and where those of two stages cross."""
+    if len(words) != 5:
+        raise figures.UnknownKey("a crossover is named machine.sweep.precision.stage.stage")
+    machine, name, precision, *pair = words
+    sweep = results.sweep(machine, name)
+    curves = curves_of(sweep, precision)
+    for stage in pair:
+        if stage not in curves:
+            raise figures.UnknownKey(f"no times of {stage} in {precision} are recorded")
+    points = crossings(*(curves[stage] for stage in pair))
+    if not points:
+        raise figures.UnknownKey(f"the recorded times of {pair[0]} and {pair[1]} do not cross")
+    parameter, title = parameter_text(sweep), sweep_title(sweep, precision)
+    return Plot(title,
+                f"The time of {title}, both on logarithmic scales: {ranges_text(curves)}. "
+                f"{pair[0]} and {pair[1]} cross at {parameter} ≈ "
+                f"{' and '.join(near(x) for x, _ in points)}.", sweep_caption(sweep, precision),
+                lambda axes, _: draw_crossover(axes, parameter, curves, points))
+
+
+# --- The roofline
+
+def roofs(results, machine, device, precision):
+    """The bandwidth of a device, and its rates of arithmetic by name."""
+    def ceiling(name):
+        return results.ceiling(machine, None, ["gpu", name] if device == "gpu" else [name])
+
+    rates = {"multiply-adds": ceiling(f"flops_{precision}")}
+    if precision == "f64" and ceiling("flops_f64_matrix") > rates["multiply-adds"]:
+        rates["tensor cores"] = ceiling("flops_f64_matrix")
+    return ceiling("copy_bytes_per_second"), rates
+
+
+def fastest_stages(runs, device):
+    """The fastest record of a stage on a device, for each workload and data set."""
+    fastest = {}
+    for run in runs:
+        for record in timed([run]):
+            key = run["workload"], run["dataset"]
+            if record["device"] == device and not is_yardstick(record):
+                fastest[key] = min(record, fastest.get(key, record), key=median)
+    return dict(sorted(fastest.items()))
+
+
+def point_of(record):
+    """Operations a byte of a problem, and operations a second of the stage that solved it."""
+    work = record["modelled"]
+    return work["flops"] / work["bytes"], work["flops"] / median(record)
+
+
+def workloads_of(results):
+    """All workloads that something is recorded of, so that each looks alike in all rooflines."""
+    return sorted({run["workload"] for recordings in results.machines.values()
+                   for recording in recordings for run in recording["runs"]})
+
+
+def draw_roofline(axes, bandwidth, rates, fastest, workloads):
+    """The roofs, and the points of each workload below them."""
+    for workload, colour, marker in zip(workloads, COLOURS, MARKERS):
+        points = [point_of(record) for (name, _), record in fastest.items() if name == workload]
+        if points:
+            axes.plot(*zip(*points), color=colour, marker=marker, linestyle="none", label=workload)
+    intensities, speeds = zip(*map(point_of, fastest.values()))
+    left = min(*intensities, min(rates.values()) / bandwidth) / 4
+    right = 4 * max(intensities)
+    for what, rate in rates.items():
+        axes.plot([left, rate / bandwidth, right], [left * bandwidth, rate, rate], color=INK,
+                  linewidth=1)
+        axes.annotate(f"{what}: {figures.rate_text(rate)}", (right, rate), (0, 3),
+                      textcoords="offset points", ha="right", va="bottom", fontsize=9.5)
+    axes.set_xscale("log")
+    axes.set_xlim(left, right)
+    axes.set_xlabel("operations a byte")
+    axes.set_ylim(min(*speeds, left * bandwidth) / 2, 4 * max(*speeds, *rates.values()))
+    axes.legend(loc="lower right")
+
+
+def roofline(words, _, results):
+    """The fastest stages of a machine in a precision, below its ceilings."""
+    if len(words) != 2:
+        raise figures.UnknownKey("a roofline is named machine.precision")
+    machine, precision = words
+    recordings = results.machines.get(machine, [])
+    runs = [(run, recording) for recording in recordings for run in recording["runs"]
+            if run["precision"] == precision]
+    device = "gpu" if any("gpu" in recording["ceilings"] for recording in recordings) else "cpu"
+    fastest = fastest_stages((run for run, _ in runs), device)
+    if not fastest:
+        raise figures.UnknownKey(f"no times in {precision} on {machine} are recorded")
+    workloads = workloads_of(results)
+    if len(workloads) > len(COLOURS):
+        raise figures.UnknownKey(f"a plot holds {len(COLOURS)} workloads at most")
+    bandwidth, rates = roofs(results, machine, device, precision)
+    title = f"The roofline of {machine}, {precision}"
+    ceilings = ", ".join(f"{what} {figures.rate_text(rate)}" for what, rate in rates.items())
+    points = []
+    for (workload, dataset), record in fastest.items():
+        intensity, speed = point_of(record)
+        points.append(f"{workload} {dataset} with {record['stage']} at {intensity:.3g} operations a byte "
+                      f"and {figures.rate_text(speed)}")
+    revisions, hosts = (", ".join(sorted({recording[key] for _, recording in runs})) for key in ("revision", "host"))
+    measured = next(recording for recording in recordings
+                    if f"flops_{precision}" in (recording["ceilings"].get("gpu", {}) if device == "gpu"
+                                                else recording["ceilings"]))
+    return Plot(title,
+                f"{title}, both axes logarithmic. Roofs: copies {figures.bandwidth_text(bandwidth)}, {ceilings}. "
+                f"Points: {'; '.join(points)}.",
+                f"{machine}, {precision}: the fastest recorded stage of each data set, in operations of the "
+                f"workload. Roofs: {figures.recording_text(measured)}. Points: revisions {revisions}"
+                f"{f' on {hosts}' if hosts else ''}.",
+                lambda axes, _: draw_roofline(axes, bandwidth, rates, fastest, workloads), figures.rate_text)
+
+
+# --- All
+
+def scale_values(axes, text_of):
+    """A logarithmic axis of values, with a label at least every decade."""
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 1e3 else (1,)))
+    axes.yaxis.set_minor_locator(LogLocator(subs="all"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: text_of(value)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.grid(axis="y", color=INK, alpha=0.15, linewidth=0.8)
+    axes.set_axisbelow(True)
+
+
+def element(figure, name, width, title, alternative):
+    """A figure of matplotlib's as an element of a page, in the page's colours."""
+    text = io.StringIO()
+    figure.savefig(text, format="svg", transparent=True,
+                   metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    _, _, drawing = text.getvalue().partition("<svg")
+    drawing = re.sub(r"^[^>]*>|<style.*?</style>", "", drawing, flags=re.DOTALL)
+    drawing = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}.{width}.", drawing)
+    drawing = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font-size: \1", drawing)
+    for colour, of_page in OF_PAGE.items():
+        drawing = drawing.replace(colour, of_page)
+    return (f'<svg class="{width}" viewBox="0 0 {72 * figure.get_figwidth():.0f} '
+            f'{72 * figure.get_figheight():.0f}" role="img" '
+            f'aria-label="{html.escape(alternative)}"><title>{html.escape(title)}</title>'
+            f"{drawing}")
+
+
+def svg(plot, name, width):
+    """A plot as an element of a page."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure((WIDTHS[width] / 72, HEIGHT / 72), layout="constrained")
+        axes = figure.add_subplot()
+        plot.draw(axes, width)
+        scale_values(axes, plot.value_text)
+        return element(figure, name, width, plot.title, plot.alternative)
+
+
+def with_caption(drawings, caption, kind="plot"):
+    """What is drawn in both widths, above its caption."""
+    return (f'<figure class="{kind}">{"".join(drawings)}<figcaption class="caption">'
+            f"{html.escape(caption)}</figcaption></figure>\n")
+
+
+def figure_html(plot, name):
+    """A plot in both widths with its caption."""
+    return with_caption([svg(plot, name, width) for width in WIDTHS], plot.caption)
+
+
+def requests(texts):
+    """Yields page, file, kind and words of the plots that pages ask for; texts are of pages, by page."""
+    for page, text in texts.items():
+        for file, kind, words in REQUEST.findall(text):
+            yield page, file, kind, words.split(".")
+
+
+def write(texts, workloads, results, directory):
+    """Draws every plot that a page asks for; the book is not made if one cannot be drawn."""
+    kinds = {"ladder": ladder, "scaling": scaling, "crossover": crossover, "roofline": roofline}
+    for page, file, kind, words in requests(texts):
+        try:
+            plot = kinds[kind](words, workloads, results)
+        except figures.UnknownKey as error:
+            raise SystemExit(f"{page}: {file}: {error}")
+        (directory / file).write_text(figure_html(plot, file.removesuffix(".html")))

@@ -1,0 +1,86 @@
+r"""Draws the diagrams that the pages ask for, as SVG in the colours of the page.
+
+A page asks for one by the name of the file that it includes, at the beginning of a line:
+
+    \htmlinclude diagram.NAME.html
+
+docs/draw/diagrams/NAME.py draws it. Such a script says in TITLE, ALTERNATIVE and CAPTION what is to be seen, in
+HEIGHT how high that is in either width, and has a function draw(canvas); see canvas.py. What it may not do
+is state a time: those come from recordings, by way of
+
+    \htmlinclude map.MACHINE.WORKLOAD.DATASET.PRECISION.html
+    \htmlinclude timeline.MACHINE.WORKLOAD.DATASET.PRECISION.html
+    \htmlinclude timeline.MACHINE.WORKLOAD.DATASET.PRECISION.STAGE.STAGE.html
+
+which maps.py draws: the stages of a workload with what leads from one to the next, and the phases of each, or of
+some, with what ran beside them.
+"""
+
+import importlib.util
+import re
+
+import matplotlib
+from matplotlib.figure import Figure
+
+from draw import maps, plots
+from draw.canvas import Canvas, Diagram
+from measure import figures
+
+REQUEST = re.compile(r"^\\htmlinclude ((diagram|map|timeline)\.(\S+)\.html)", re.MULTILINE)
+KINDS = {"map": maps.map_of_stages, "timeline": maps.timeline}
+
+
+def requests(pages):
+    """Yields page, file, kind and name of the diagrams that pages ask for."""
+    for page in filter(lambda path: path.exists(), pages):
+        for file, kind, name in REQUEST.findall(page.read_text()):
+            yield page, file, kind, name
+
+
+def scripts(root):
+    """The scripts that draw, by name."""
+    return {path.stem: path for path in sorted((root / "docs" / "draw" / "diagrams").glob("*.py"))}
+
+
+def load(path):
+    """What a script draws."""
+    spec = importlib.util.spec_from_file_location(f"diagram_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return Diagram(module.TITLE, module.ALTERNATIVE, module.CAPTION, module.HEIGHT, module.draw)
+
+
+def svg(diagram, name, width):
+    """A diagram as an element of a page."""
+    across, down = plots.WIDTHS[width], diagram.height[width]
+    with matplotlib.rc_context(plots.STYLE):
+        figure = Figure((across / 72, down / 72))
+        axes = figure.add_axes((0, 0, 1, 1), xlim=(0, across), ylim=(down, 0))
+        axes.set_axis_off()
+        diagram.draw(Canvas(axes, width == "wide", across, down))
+        return plots.element(figure, name, width, diagram.title, diagram.alternative)
+
+
+def diagram_html(diagram, name):
+    """A diagram in both widths with its caption."""
+    return plots.with_caption([svg(diagram, name, width) for width in plots.WIDTHS], diagram.caption,
+                              "plot diagram")
+
+
+def find(root, kind, name, workloads, results):
+    """What draws a diagram, whether a script or recordings."""
+    if kind in KINDS:
+        return KINDS[kind](name.split("."), workloads, results)
+    if name not in scripts(root):
+        raise figures.UnknownKey(f"there is no docs/draw/diagrams/{name}.py")
+    return load(scripts(root)[name])
+
+
+def write(root, pages, workloads, results, directory):
+    """Draws every diagram that a page asks for; the book is not made if one cannot be drawn."""
+    for page, file, kind, name in requests(pages):
+        try:
+            diagram = find(root, kind, name, workloads, results)
+        except figures.UnknownKey as error:
+            raise SystemExit(f"{page.relative_to(root)}: {file}: {error}")
+        (directory / file).write_text(diagram_html(diagram, file.removesuffix(".html")))

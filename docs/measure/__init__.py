@@ -1,0 +1,1 @@
+"""Records results, keeps them and finds figures in them."""

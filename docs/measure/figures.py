@@ -1,0 +1,233 @@
+"""The figures of recorded runs: which run holds what a key names, and how figures are written."""
+
+import pathlib
+import statistics
+
+from measure import recordings
+
+SCALE = {"s": 1, "ms": 1e3, "µs": 1e6, "ns": 1e9, "MB": 1e-6, "GB": 1e-9, "GB/s": 1e-9, "TB/s": 1e-12,
+         "GFLOP/s": 1e-9, "TFLOP/s": 1e-12, "%": 100}
+
+
+class UnknownKey(Exception):
+    """A key that names nothing recorded."""
+
+
+class Results:
+    """The recorded runs below docs/results."""
+
+    def __init__(self, directory):
+        self.machines = {}
+        self.sweeps = {}  # by machine and name
+        for path in sorted(pathlib.Path(directory).glob("*/*.json")):
+            recording = recordings.read(path) | {"name": path.stem}
+            if "sweep" in recording:
+                self.sweeps[path.parent.name, path.stem] = recording
+            elif "runs" in recording:  # the counters of a profiler are another kind of recording
+                self.machines.setdefault(path.parent.name, []).append(recording)
+        for machine in {machine for machine, _ in self.sweeps} | self.machines.keys():
+            name_hosts(self.recordings(machine))
+
+    def recordings(self, machine):
+        """All recordings of a machine, sweeps among them, by name."""
+        sweeps = [sweep for (of, _), sweep in self.sweeps.items() if of == machine]
+        return sorted(self.machines.get(machine, []) + sweeps, key=lambda recording: recording["name"])
+
+    def runs(self, machine, workload, dataset, precision):
+        """The runs of one problem, each with the recording that holds it, the newest revision's first.
+
+        Of those of one revision, which were made in one session, the one with most repeats goes first.
+        """
+        sweep = self.sweeps.get((machine, workload))
+
+        def solves(run):
+            names = ([workload, f"{run['value']:g}"] if sweep else [run["workload"], run["dataset"]])
+            return names + [run["precision"]] == [workload, dataset, precision]
+
+        found = [(run, recording) for recording in ([sweep] if sweep else self.machines.get(machine, []))
+                 for run in recording["runs"] if solves(run)]
+        if not found:
+            raise UnknownKey(f"no run of {workload} {dataset} {precision} on {machine} is recorded")
+        newest = {}  # the last date of each revision
+        for _, recording in found:
+            revision, date = recording.get("revision"), recording.get("date", "")
+            newest[revision] = max(date, newest.get(revision, ""))
+        return sorted(found, key=lambda run: (newest[run[1].get("revision")], repeats(run[0]),
+                                              run[1].get("date", "")), reverse=True)
+
+    def problems(self, workload, machine):
+        """The data sets and precisions of a workload that are recorded on a machine, the smallest first."""
+        work = {}
+        for recording in self.machines.get(machine, []):
+            for run in recording["runs"]:
+                for record in timed(run) if run["workload"] == workload else ():
+                    work[run["precision"] == "f32", record["modelled"]["flops"], run["dataset"]] = run["precision"]
+        return list(dict.fromkeys((dataset, precision) for (_, _, dataset), precision in sorted(work.items())))
+
+    def newest(self, machine, workload, dataset, precision, stage):
+        """The newest run of a problem that holds a stage's times, with its recording, or nothing."""
+        for run, recording in self.runs(machine, workload, dataset, precision):
+            if any(record["stage"] == stage for record in timed(run)):
+                return run, recording
+        return None
+
+    def sweep(self, machine, name):
+        """A recording over the values of a parameter."""
+        if (machine, name) not in self.sweeps:
+            raise UnknownKey(f"no sweep {name} on {machine} is recorded")
+        return self.sweeps[machine, name]
+
+    def ceiling(self, machine, workload, names):
+        """A ceiling of a machine's processor, or of its GPU if the first name says so."""
+        for recording in self.machines.get(machine, []):
+            if workload and all(run["workload"] != workload for run in recording["runs"]):
+                continue
+            ceilings = recording["ceilings"]
+            if names[0] == "gpu":
+                ceilings = ceilings.get("gpu", {})
+            if names[-1] in ceilings:
+                return ceilings[names[-1]]
+        raise UnknownKey(f"no ceiling '{' '.join(names)}' of {machine} is recorded")
+
+    def value(self, key):
+        """The recorded value that a key names, in SI units."""
+        words = key.split()
+        if len(words) > 2 and words[1] == "ceilings":
+            return self.ceiling(words[0], None, words[2:])
+        if len(words) > 3 and words[2] == "ceilings":
+            return self.ceiling(*words[:2], words[3:])
+        if len(words) < 6:
+            raise UnknownKey("a key has six words: machine workload dataset precision stage figure")
+        stages = words[4].split("/")
+        runs = [by_stage(run) for run, _ in self.runs(*words[:4])]
+        if words[5] == "error":  # which the stage that others are held to does not have
+            runs = [{name: record for name, record in records.items() if record.get("verdict") != "reference"}
+                    for records in runs]
+        for records in runs:
+            if all(stage in records for stage in stages):
+                return figure(" ".join(words[5:]), [records[stage] for stage in stages])
+        missing = [stage for stage in stages if all(stage not in records for records in runs)]
+        raise UnknownKey(f"the stage {missing[0]} is not in the recorded run" if missing else
+                         f"no recorded run holds both {' and '.join(stages)}")
+
+
+def name_hosts(recordings):
+    """Says in the recordings of a machine which host each is from, if there are several: those of one have equal ceilings.
+
+    A GPU may be found beside another processor each time, or with another share of it; where it is, ceilings are measured once.
+    """
+    by_date = sorted(recordings, key=lambda recording: recording.get("date", ""))
+    known = [ceilings for n, ceilings in enumerate(each["ceilings"] for each in by_date)
+             if all(ceilings != before["ceilings"] for before in by_date[:n])]
+    for recording in recordings:
+        recording["host"] = f"host {known.index(recording['ceilings']) + 1}" if len(known) > 1 else ""
+
+
+def repeats(run):
+    """How often the stages of a run were timed."""
+    return max((len(record.get("repeats", [])) for record in run["records"]), default=0)
+
+
+def timed(run):
+    """The records of a run that hold times."""
+    return [record for record in run["records"] if "seconds" in record]
+
+
+def by_stage(run):
+    """The records of a run, by stage."""
+    return {record["stage"]: record for record in run["records"]}
+
+
+def seconds_text(seconds):
+    """A time in a fitting unit."""
+    for unit in ("s", "ms", "µs"):
+        if float(f"{SCALE[unit] * seconds:.3g}") >= 1:
+            break
+    return f"{SCALE[unit] * seconds:.3g} {unit}"
+
+
+def rate_text(flops):
+    """A rate of arithmetic in a fitting unit."""
+    return f"{flops / 1e12:.3g} TFLOP/s" if flops >= 1e12 else f"{flops / 1e9:.3g} GFLOP/s"
+
+
+def bandwidth_text(bytes_per_second):
+    """A bandwidth in a fitting unit."""
+    return (f"{bytes_per_second / 1e12:.3g} TB/s" if bytes_per_second >= 1e12 else
+            f"{bytes_per_second / 1e9:.3g} GB/s")
+
+
+def host_text(recording):
+    """The processor of a recording; which one, and how fast it was, where the machine had several."""
+    machine = recording["machine"]
+    text = f"{machine['cpu']}, {machine['cores']} cores"
+    if recording["host"]:
+        text += f" at {rate_text(recording['ceilings']['flops_f64'])} in f64"
+    return f"{text}, {machine['system']}, {machine['compiler']}"
+
+
+def devices_text(recording):
+    """The GPU of a recording, if it is one of a GPU, and its processor."""
+    names = {record["device_name"] for run in recording["runs"] for record in run["records"]
+             if record.get("device") == "gpu"}
+    host = recording["host"] or ("host" if names else "")
+    return "; ".join([*sorted(names), f"{host}{': ' if host else ''}{host_text(recording)}"])
+
+
+def recording_text(recording, repeats=None):
+    """Machine, date and revision of a recording, and of how many repeats its medians are."""
+    medians = f"medians of {repeats}; " if repeats else ""
+    return f"{devices_text(recording)}; {medians}{recording['date'][:10]}, revision {recording['revision']}"
+
+
+def sources(runs):
+    """By stage, the first record with its times in some runs, and the recording that holds it; of (run, recording)."""
+    found = {}
+    for run, recording in runs:
+        for record in timed(run):
+            found.setdefault(record["stage"], (record, recording))
+    return dict(sorted(found.items()))
+
+
+def sources_text(runs):
+    """The recordings that the times of some runs are from, with the stages of each if there are several."""
+    stages = {}
+    for stage, (record, recording) in sources(runs).items():
+        stages.setdefault(recording_text(recording, len(record["repeats"])), []).append(
+            stage.removeprefix("yardstick_") if stage.startswith("yardstick_") else stage[:2])
+    return "; ".join(f"{', '.join(names)}: {text}" if len(stages) > 1 else text for text, names in stages.items())
+
+
+def phase_seconds(repeat, phase):
+    """The time of a phase, or of the spans of that name that ran beside the phases, if there is either."""
+    spans = [span["end"] - span["begin"] for span in repeat.get("beside", []) if span["name"] == phase]
+    return repeat["phases"].get(phase, sum(spans) if spans else None)
+
+
+def figure(name, records):
+    """One figure of one stage, or of two compared."""
+    record = records[0]
+    if name == "speedup":
+        return record["seconds"]["median"] / records[1]["seconds"]["median"]
+    if name == "efficiency":
+        return figure("speedup", records) / record["machine"]["cores"]
+    if name == "speedup_in_all":
+        return figure("in_all", records) / figure("in_all", records[1:])
+    if name == "seconds":
+        return record["seconds"]["median"]
+    if name == "in_all":
+        return statistics.median(repeat["seconds"] for repeat in record["repeats"])
+    if name == "memory":
+        return record["memory"]["peak_bytes"]
+    if name in ("error", "of_limit", "of_copy") and name in record:
+        return record[name]
+    if name == "times_copy":
+        return record["seconds"]["median"] / figure("copy_seconds", records)
+    copies = [repeat["copy_seconds"] for repeat in record["repeats"] if "copy_seconds" in repeat]
+    if name == "copy_seconds" and copies:
+        return statistics.median(copies)
+    phase = name.removeprefix("phase:")
+    times = [time for repeat in record["repeats"] if (time := phase_seconds(repeat, phase)) is not None]
+    if phase == name or not times:
+        raise UnknownKey(f"no figure '{name}' is recorded")
+    return statistics.median(times)

@@ -1,0 +1,708 @@
+"""The book as it was built: book_test.py ROOT HTML_DIRECTORY. Speaks TAP."""
+
+import contextlib
+import html
+import html.parser
+import json
+import pathlib
+import re
+import sys
+import tempfile
+import urllib.parse
+
+import tap
+from book import machines, make, quoted, stages
+from draw import maps, plots, pricing, requested
+from draw.canvas import INK, PURPLE, Canvas
+from measure import figures
+
+ROOT = pathlib.Path(sys.argv[1])
+HTML = pathlib.Path(sys.argv[2])
+
+SECTIONS = ["The idea", "The transformation", "The work", "Correctness", "The cost", "Try it"]
+
+
+class Page(html.parser.HTMLParser):
+    """The links, anchors and loaded files of a page."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.path = path
+        self.links, self.anchors, self.loaded = [], set(), []
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag, attributes):
+        """Collects what a tag refers to and how it can be referred to."""
+        values = dict(attributes)
+        self.anchors |= {values[key] for key in ("id", "name") if key in values}
+        if tag == "a" and values.get("href"):
+            self.links.append(values["href"])
+        for key in ("src", "data") if tag != "link" else ("href",):
+            if values.get(key):
+                self.loaded.append(values[key])
+
+
+PAGES = {path.name: Page(path) for path in HTML.glob("*.html")}
+LABELS = stages.labels_on_main_page(ROOT)
+RESULTS = figures.Results(ROOT / "docs" / "results")
+WORKLOADS = stages.in_reading_order(ROOT, stages.find_stages(ROOT))
+STAGES = sorted(ROOT.glob("stages/*/[0-9][0-9]_*"),
+                key=lambda stage: (LABELS.index(stage.parent.name), stage.name))
+
+
+def is_external(link):
+    """Whether a link leaves the book."""
+    return urllib.parse.urlsplit(link).scheme not in ("", "javascript") or link.startswith("//")
+
+
+def broken_links():
+    """Links and loaded files that lead nowhere."""
+    for page in PAGES.values():
+        for link in page.links + page.loaded:
+            if is_external(link) or link.startswith("javascript:"):
+                continue
+            target, _, anchor = urllib.parse.unquote(link).partition("#")
+            name = target or page.path.name
+            if not (HTML / name).exists():
+                yield f"{page.path.name}: {link}"
+            elif anchor and name in PAGES and anchor not in PAGES[name].anchors:
+                yield f"{page.path.name}: {link} (no such anchor)"
+
+
+def loaded_from_outside():
+    """Scripts, styles and images that need a network."""
+    for page in PAGES.values():
+        yield from (f"{page.path.name}: {link}" for link in page.loaded if is_external(link))
+
+
+def page_of(directory):
+    """The text of a stage's page."""
+    return (HTML / f"{directory.parent.name}_{directory.name}.html").read_text()
+
+
+def incomplete_pages():
+    """Stage pages that lack a section, the diff, the figures or the source."""
+    for directory in STAGES:
+        text = page_of(directory)
+        found = [title for title in re.findall(r"</a>\s*([^<]+)</h1>", text) if title in SECTIONS]
+        if found != SECTIONS:
+            yield f"{directory.name}: the sections are {found}"
+        if not directory.name.startswith("00_") and 'class="added"' not in text:
+            yield f"{directory.name}: no diff"
+        if 'class="figures"' not in text:
+            yield f"{directory.name}: no time of it is recorded on any machine"
+        source = HTML / f"{directory.parent.name}_{directory.name}_source.html"
+        if source.name not in text or "solve" not in source.read_text():
+            yield f"{directory.name}: no source"
+
+
+def stages_of_plot(kind, words):
+    """The stages that a plot must show, or of a roofline the workloads."""
+    if kind == "roofline":
+        return {run["workload"] for recording in RESULTS.machines[words[0]]
+                for run in recording["runs"] if run["precision"] == words[1]}
+    runs = ([run for run, _ in RESULTS.runs(*words)] if kind == "ladder" else
+            [run for run in RESULTS.sweep(*words[:2])["runs"] if run["precision"] == words[2]])
+    return {record["stage"] for run in runs for record in run["records"] if "seconds" in record}
+
+
+def built(source):
+    """The label and the text of a page, as built."""
+    label = re.search(r"\{#(\w+)\}", source)[1]
+    return label, (HTML / f"{'index' if label == 'mainpage' else label}.html").read_text()
+
+
+def drawings_of(file, text):
+    """Width, alternative text and content of each drawing of a plot or diagram on a page."""
+    name = re.escape(file.removesuffix(".html"))
+    return re.findall(rf'<svg class="(\w+)"[^>]*role="img" aria-label="([^"]+)">'
+                      rf'((?:(?!</svg>).)*id="{name}\.(?:(?!</svg>).)*)</svg>', text, re.DOTALL)
+
+
+def incomplete_plots():
+    """Plots that a page asks for and that are not there, or lack words, a stage or the page's colours."""
+    texts = make.page_texts(ROOT, WORKLOADS, RESULTS)
+    asked = list(plots.requests(texts))
+    for kind in {"ladder", "scaling", "crossover", "roofline"} - {kind for _, _, kind, _ in asked}:
+        yield f"no page asks for a {kind}"
+    for page, file, kind, words in asked:
+        label, text = built(texts[page])
+        drawings = drawings_of(file, text)
+        if [width for width, _, _ in drawings] != list(plots.WIDTHS):
+            yield f"{label}: {file} is there {len(drawings)} times"
+        for width, alternative, drawing in drawings:
+            for stage in stages_of_plot(kind, words):
+                if stage not in alternative or f">{stage}</text>" not in drawing:
+                    yield f"{label}: {file}, {width}, does not show {stage}"
+            if set(re.findall(r"#[0-9a-f]{6}\b", drawing)):
+                yield f"{label}: {file} has colours of its own"
+        caption = re.search(r'<figcaption class="caption">([^<]*revision[^<]*)<', text)
+        if not caption or words[0] == "h200" and "H200" not in caption[1]:
+            yield f"{label}: the caption does not name machine and revision"
+
+
+def incomplete_diagrams():
+    """Diagrams that are not there, lack words or the page's colours, or cannot be read on a phone."""
+    asked = list(requested.requests(quoted.pages(ROOT)))
+    for name in sorted(requested.scripts(ROOT).keys() - {name for _, _, kind, name in asked if kind == "diagram"}):
+        yield f"docs/draw/diagrams/{name}.py draws for no page"
+    for page, file, kind, name in asked:
+        label, text = built(page.read_text())
+        drawings = drawings_of(file, text)
+        if [width for width, _, _ in drawings] != list(plots.WIDTHS):
+            yield f"{label}: {file} is there {len(drawings)} times"
+        for width, alternative, drawing in drawings:
+            sizes = [float(size) for size in re.findall(r"font-size: ([\d.]+)px", drawing)]
+            if len(alternative.split()) < 20:
+                yield f"{label}: {file} says no more than '{alternative}'"
+            if not sizes or min(sizes) < 9.5:
+                yield f"{label}: {file}, {width}, has words of {min(sizes, default=0)} pixels"
+            if set(re.findall(r"#[0-9a-f]{6}\b", drawing)):
+                yield f"{label}: {file} has colours of its own"
+            for stage in stages.find_stages(ROOT)[name.split(".")[1]] if kind == "map" else ():
+                if stage.heading not in html.unescape(alternative) or f">{stage.heading}</text>" not in drawing:
+                    yield f"{label}: {file}, {width}, does not show {stage.heading}"
+        name = re.escape(file.removesuffix(".html"))
+        if not re.search(rf'id="{name}\.(?:(?!</figure>).)*<figcaption class="caption">[^<]{{20,}}<', text, re.DOTALL):
+            yield f"{label}: {file} has no caption"
+
+
+def run_of(value, *medians, names=("00_a", "01_b")):
+    """A run of two stages, one on a processor and one on a GPU."""
+    return {"workload": "w", "dataset": "d", "precision": "f64", "value": value, "records": [
+        {"stage": stage, "device": device, "device_name": "G",
+         "repeats": [{"phases": {"copy in": 0.25, "kernels": s}} for s in (0.5, 8, 0.75, 0.5, 9)],
+         "parameters": {"n": value, "m": 3}, "verdict": "matches", "error": 0,
+         "seconds": {"min": median, "median": median, "max": median},
+         "modelled": {"flops": 1e9, "bytes": 1e8}}
+        for stage, device, median in zip(names, ("cpu", "gpu"), medians)]}
+
+
+INDEX = """
+### Parallel (all) loops, and more {#a}
+| W \\ref w_01_b | x | *d*: 4.00 ×<!-- m w d f64 00_a/01_b speedup --> |
+### Tiling {#b}
+| W \\ref w_01_b | x | – |
+| W \\ref w_02_c | x | – |
+## A part
+| W \\ref w_03_d | | |
+"""
+
+
+@contextlib.contextmanager
+def small_repository():
+    """The workloads and the results of a repository with one workload, two runs of it and a sweep."""
+    about = {"machine": {"cpu": "C", "cores": 2, "system": "S", "compiler": "g++"},
+             "date": "2026-01-02T03:04:05Z", "revision": "abc",
+             "ceilings": {"gpu": {"flops_f64": 1e10, "flops_f64_matrix": 2e13, "flops_f32": 3e10,
+                                  "copy_bytes_per_second": 1e9}}}
+    sweep = {"sweep": "n", "runs": [run_of(100, 0.1, 0.01), run_of(1, 0.001, 0.01)]}
+    published = {"d": {"source": "somebody", "seconds": {"by hand": 90}}}
+    with tempfile.TemporaryDirectory() as name:
+        root = pathlib.Path(name)
+        for stage in ("00_a", "01_b", "02_c", "03_d"):
+            (root / "stages" / "w" / stage).mkdir(parents=True)
+            (root / "stages" / "w" / stage / "s.cpp").write_text('.title = "T" .idea = "I"')
+        (root / "m").mkdir()
+        (root / "docs" / "pages").mkdir(parents=True)
+        (root / "docs" / "pages" / "transformations.md").write_text(INDEX)
+        for path, content in (("stages/w/published.json", published),
+                              ("m/w.json", about | {"runs": [run_of(1, 2, 0.5)]}),
+                              ("m/w_more.json", about | {"revision": "def", "runs": [
+                                  run_of(1, 3, 7, names=("00_a", "02_c"))]}),
+                              ("m/w_over_n.json", about | sweep),
+                              ("m/w_over_threads.json", about | sweep | {"sweep": "threads"})):
+            (root / path).write_text(json.dumps(content))
+        yield stages.find_stages(root), figures.Results(root)
+
+
+@contextlib.contextmanager
+def continued(named):
+    """The small repository with a third stage that says which one it continues."""
+    with small_repository() as (workloads, results):
+        source = workloads["w"][2].source
+        source.write_text("/// \\file\n/// Stage 02.\n///\n/// Changed: all.\n"
+                          f'/// From:    {named}\n.title = "T" .idea = "I"\nmore\n')
+        yield source.parents[3], results
+
+
+def wrongly_continued():
+    """What is taken from the neighbour of a stage that continues another, and wrong names that are taken."""
+    with continued("00_a") as (root, results):
+        of_workload = stages.find_stages(root)["w"]
+        before = [stage.before and stage.before.name for stage in of_workload]
+        if before != [None, "00_a", "00_a", "02_c"]:
+            yield f"the stages continue {before}"
+        of_workload[0].source.write_text('.title = "T" .idea = "I"\na\nb\nc\n')
+        for words, text in (("<td>+1 −3</td>", make.stages_html(of_workload, results)),
+                            ('<a href="w_00_a.html">00 T</a>: lines of code +1 −3 (comments aside)',
+                             make.diff_html(of_workload[2])),
+                            ('aria-label="Changes from 00 T"', make.diff_html(of_workload[2]))):
+            if words not in text:
+                yield f"'{words}' is not in '{text}'"
+        found = make.figures_row(of_workload[2], "m", run_of(1, 3, 2, names=("00_a", "02_c")))
+        if found.count("1.50") != 2:  # over stage zero, which is the one that it continues
+            yield f"the step is not in {found}"
+    for wrong in ("00_b", "02_c", "03_d", "a", ""):
+        try:
+            with continued(wrong) as (root, _):
+                stages.find_stages(root)
+                yield f"'From: {wrong}' is taken"
+        except SystemExit as error:
+            if f"'From: {wrong}'" not in str(error) or "there is 00_a, 01_b" not in str(error):
+                yield f"it says '{error}'"
+
+
+def wrong_plots():
+    """What plots of known recordings lack, and whether they change."""
+    with small_repository() as known:
+        ladder = plots.ladder(["m", "w", "d", "f64"], *known)
+        crossover = plots.crossover(["m", "w_over_n", "f64", "00_a", "01_b"], *known)
+        roofline = plots.roofline(["m", "f64"], *known)
+        threads = plots.scaling(["m", "w_over_threads", "f64"], *known)
+        size = plots.scaling(["m", "w_over_n", "f64"], *known)
+    all_plots = ladder, crossover, roofline, threads, size
+    drawn = ladder_svg, crossover_svg, roofline_svg, threads_svg, size_svg = tuple(
+        map(plots.figure_html, all_plots, "abcde"))
+    for text, words in (
+            (ladder.alternative, "00_a 2 s on the CPU, 01_b 500 ms on the GPU, 02_c 7 s on"),
+            (ladder.alternative, "by hand: 90 s"),
+            (ladder.caption, "G; host: C, 2 cores, S, g++; medians of 5; 2026-01-02, revision abc"),
+            (ladder.caption, "revision def."), (ladder.caption, "Not recorded on m: 03_d."),
+            (ladder.caption, "Dashed: somebody."),
+            (crossover.alternative, "00_a from 1 ms at 1 to 100 ms at 100"),
+            (crossover.alternative, "cross at n ≈ 10."),
+            (crossover.caption, "f64, m = 3. G"),
+            (size.alternative, "The time of w over n, f64, both on logarithmic scales: 00_a from 1 ms at 1"),
+            (size.caption, "w over n, f64, m = 3. G"),
+            (threads.alternative, "Efficiency of the most threads: 00_a 0 %, 01_b 1 %."),
+            (threads.caption, "w over threads, f64, d. G"), (threads.caption, "Dashed: "),
+            (roofline.alternative, "multiply-adds 10 GFLOP/s, tensor cores 20 TFLOP/s"),
+            (roofline.alternative, "w d with 01_b at 10 operations a byte and 2 GFLOP/s."),
+            (roofline.caption, "Points: revisions abc, def."),
+            *((roofline_svg, f">{text}<") for text in ("w", "multiply-adds: 10 GFLOP/s")),
+            *((ladder_svg, f">{text}<") for text in ("2 s", "500 ms", "02_c", "CPU", "GPU", "by hand: 90 s")),
+            *((crossover_svg, f">{text}<") for text in ("n ≈ 10", "00_a", "01_b")),
+            *((svg, f">{text}<") for svg in (threads_svg, size_svg) for text in ("00_a", "01_b")),
+            (size_svg, ">n<"), (threads_svg, ">threads<")):
+        if words not in text:
+            yield f"'{words}' is not in '{text[:200]}'"
+    if threads_svg.count("stroke-dasharray") != 2 * 2 + size_svg.count("stroke-dasharray"):
+        yield "threads are not drawn beside what they could make"
+    if tuple(map(plots.figure_html, all_plots, "abcde")) != drawn:
+        yield "a plot is drawn differently the second time"
+
+
+def wrong_diagrams():
+    """What diagrams of known recordings lack, and requests for what is not recorded."""
+    with small_repository() as known:
+        stage_map = maps.map_of_stages(["m", "w", "d", "f64"], *known)
+        timeline = maps.timeline(["m", "w", "d", "f64"], *known)
+        for draw, words in ((maps.map_of_stages, "m w e f64"), (maps.map_of_stages, "m w d"),
+                            (maps.map_of_stages, "m v d f64"), (maps.timeline, "m w e f64"), (maps.timeline, "m w")):
+            try:
+                draw(words.split(), *known)
+                yield f"{draw.__name__} {words} is drawn"
+            except figures.UnknownKey:
+                pass
+        drawn = [requested.diagram_html(diagram, name) for diagram, name in ((stage_map, "a"), (timeline, "b"))]
+    with continued("00_a") as (root, results):
+        aside = maps.map_of_stages(["m", "w", "d", "f64"], stages.find_stages(root), results)
+        drawn.append(requested.diagram_html(aside, "c"))
+    solid, dashed = (drawing.count("stroke-dasharray") for drawing in (drawn[0], drawn[2]))
+    if dashed <= solid:
+        yield "an arrow from another stage than the neighbour is not dashed"
+    for text, words in (
+            (stage_map.alternative, "00 T, 2 s on the CPU; parallel loops, 4.00 ×, to 01 T, 500 ms on the GPU"),
+            (stage_map.alternative, "tiling, to 02 T, 7 s on the GPU; to 03 T, not recorded"),
+            (aside.alternative, "; tiling, 0.43 × from 00, to 02 T, 7 s"), (aside.caption, "A dashed arrow"),
+            (drawn[2], ">0.43 × from 00<"), (stage_map.caption, "revision def"), (timeline.caption, "medians of 5"),
+            (timeline.alternative, "01_b: copy in 250 ms, kernels 750 ms"),
+            *((drawn[0], f">{words}<") for words in ("00 T", "500 ms", "4.00 ×", "Parallel loops", "not recorded")),
+            *((drawn[1], f">{words}<") for words in ("00_a", "kernels", "1 s"))):
+        if words not in text:
+            yield f"'{words}' is not in '{text[:300]}'"
+
+
+class Boxes(Canvas):
+    """A canvas whose axes are a list that gets the boxes: (left, top, width, colour)."""
+
+    def box(self, x, y, width, height, words="", colour=INK, **_):
+        """Keeps a box."""
+        self.axes.append((self.left + x, self.top + y, width, colour))
+
+    def text(self, *_, **__):
+        """Draws nothing."""
+
+
+def overlapped(results):
+    """Gives the second stage of the small repository's first run copies beside kernels; three repeats differ."""
+    record = results.machines["m"][0]["runs"][0]["records"][1]
+    record["repeats"] = [
+        {"seconds": 0.5 + s, "phases": {"allocate": 0.5, "pipeline": s},
+         "beside": [{"name": name, "begin": begin, "end": end} for name, begin, end in (
+             ("kernels", 0.75, 1), ("copy in", 0.5, 0.75), ("copy in", 0.75, s), ("kernels", s, s + 0.125),
+             ("copy out", s + 0.25, s + 0.75))]} for s in (9, 1, 2)]
+
+
+def wrong_lanes():
+    """What a timeline lacks of copies that ran beside kernels."""
+    with small_repository() as (workloads, results):
+        overlapped(results)
+        timeline = maps.timeline(["m", "w", "d", "f64"], workloads, results)
+        of_one = maps.timeline(["m", "w", "d", "f64", "01_b"], workloads, results)
+        try:
+            maps.timeline(["m", "w", "d", "f64", "01_b", "03_d"], workloads, results)
+            yield "a stage without copies is drawn"
+        except figures.UnknownKey:
+            pass
+        kernels = results.value("m w d f64 01_b phase:kernels")
+    if kernels != 0.375:
+        yield f"the kernels took {kernels} s"
+    if "00_a" in of_one.alternative or "01_b: allocate" not in of_one.alternative:
+        yield f"one stage was asked for, and '{of_one.alternative}' drawn"
+    for text, words in (
+            (timeline.alternative, "00_a: copy in 250 ms, kernels 750 ms; 01_b: allocate 500 ms, pipeline 2 s, and "
+             "beside these copy in from 500 ms to 2 s, 1.5 s in 2 spans, kernels from 750 ms to 2.12 s, 375 ms in 2 "
+             "spans, copy out from 2.25 s to 2.75 s, 500 ms in 1 span"),
+            (timeline.caption, "Of 01_b one repeat, the median one by whole solves; lanes"),
+            *((requested.diagram_html(timeline, "a"), f">{words}<") for words in ("2.5 s", "others"))):
+        if words not in text:
+            yield f"'{words}' is not in '{text[:600]}'"
+    for width, across in plots.WIDTHS.items():
+        canvas = Boxes([], width == "wide", across, timeline.height[width])
+        timeline.draw(canvas)
+        left = canvas.axes[5][0]  # behind the five of the key
+        scale = canvas.axes[5][2] / 0.25
+        found = [((x - left) / scale, length / scale, colour) for x, _, length, colour in canvas.axes[7:]]
+        blue, orange, green = (maps.PHASES[name][0] for name in ("copy in", "kernels", "copy out"))
+        expected = [(0, 0.5, INK), (0.5, 2, PURPLE), (0.5, 0.25, blue), (0.75, 1.25, blue),
+                    (0.75, 0.25, orange), (2, 0.125, orange), (2.25, 0.5, green)]
+        if [(round(x, 9), round(length, 9), colour) for x, length, colour in found[:7]] != expected:
+            yield f"{width}: the boxes are {found}"
+        tops = [top for _, top, *_ in canvas.axes[7:]]
+        if len(set(tops[2:7])) != 3 or min(tops[2:]) < tops[0] + 22 or tops[7:] and min(tops[7:]) < tops[6] + 9:
+            yield f"{width}: lanes are at {tops}"
+        if max(x + length for x, _, length, _ in canvas.axes) > across or tops[-1] + 22 > canvas.height:
+            yield f"{width}: the canvas is too small"
+
+
+def wrong_prices():
+    """Prices in diagrams that are not those of the stages."""
+    market = pricing.Market()
+    # local_volatility-00_original --set numX=48 --set numY=48 --set numT=24 --set outer=31
+    for strike, expected in ((0.03, 0.019350879898479348), (0, market.s0)):
+        price = pricing.surface(market, strike)[market.ix][market.iy]
+        weighted = sum(z * value for of_z, row in zip(pricing.weights(market, market.num_t - 1),
+                                                      pricing.payoff(market, strike))
+                       for z, value in zip(of_z, row))
+        for found in (price, weighted):
+            if abs(found - expected) > 1e-13 * expected:
+                yield f"strike {strike}: {found}, expected {expected}"
+
+
+def confused_runs():
+    """Figures that are not found, or that compare times of two recordings."""
+    with small_repository() as (_, results):
+        for key, expected in (("00_a seconds", 2), ("02_c seconds", 7), ("00_a/02_c speedup", 3 / 7)):
+            if results.value(f"m w d f64 {key}") != expected:
+                yield f"{key} is {results.value(f'm w d f64 {key}')}"
+        for recording, (verdict, error) in zip(results.machines["m"], (("reference", 0), ("matches", 0.5))):
+            recording["runs"][0]["records"][0] |= {"verdict": verdict, "error": error}
+        if results.value("m w d f64 00_a error") != 0.5:
+            yield "the error of a stage is that of a recording that holds the others to it"
+        try:
+            yield f"01_b/02_c is {results.value('m w d f64 01_b/02_c speedup')}"
+        except figures.UnknownKey as error:
+            if "both 01_b and 02_c" not in str(error):
+                yield f"it says '{error}'"
+
+
+def silent_hosts():
+    """Times of two hosts of one machine that are shown as if they were of one."""
+    with small_repository() as (workloads, results):
+        for recording, rate, date in zip(results.machines["m"], (5e11, 7e11), ("2026-01-02", "2026-02-03")):
+            recording["date"], recording["ceilings"] = date, recording["ceilings"] | {"flops_f64": rate}
+        for sweep in results.sweeps.values():
+            sweep["ceilings"] = results.machines["m"][0]["ceilings"]
+        figures.name_hosts(results.recordings("m"))
+        ladder = plots.ladder(["m", "w", "d", "f64"], workloads, results)
+        stage_map = maps.map_of_stages(["m", "w", "d", "f64"], workloads, results)
+        recordings = machines.recordings_html(results.recordings("m"))
+        for text, words in (
+                *((plot.caption, words) for plot in (ladder, stage_map) for words in (
+                    "00, 02: G; host 2: C, 2 cores at 700 GFLOP/s in f64, S, g++; medians of 5; 2026-02-03, revision def",
+                    "01: G; host 1: C, 2 cores at 500 GFLOP/s in f64, S, g++; medians of 5; 2026-01-02, revision abc")),
+                (ladder.caption, "Dotted: from one host to another."),
+                *((make.stages_html(workloads["w"], results), words) for words in (
+                    "<td>3 s <small>host 2</small></td>", "<td>500 ms <small>host 1</small></td>",
+                    "host 1: C, 2 cores at 500 GFLOP/s in f64", "host 2: C, 2 cores at 700 GFLOP/s in f64")),
+                (make.figures_html(workloads["w"][1], results), "<td>m host 1</td>"),
+                (machines.ceilings_html(results.recordings("m")), "<small>host 2<br>2026-02-03"),
+                (recordings, "<td>2</td><td>2026-02-03"), (recordings, "<td>1</td><td>2026-01-02"),
+                (machines.fastest_text(results, "m", "w", "d", "f64"), "<small>01_b, host 1</small>")):
+            if words not in text:
+                yield f"'{words}' is not in '{text[:600]}'"
+        lines = plots.figure_html(ladder, "a").count("stroke-dasharray")
+    with small_repository() as (workloads, results):
+        if plots.figure_html(plots.ladder(["m", "w", "d", "f64"], workloads, results), "a").count("stroke-dasharray") >= lines:
+            yield "the step from one host to another is not dotted"
+
+
+def outdated_times():
+    """Times of an older recording where a newer one has the stage, and data sets that are shown twice."""
+    with small_repository() as (workloads, results):
+        for recording, date in zip(results.machines["m"], ("2026-01-02", "2026-02-03")):
+            recording["date"] = date
+        for stage, expected in (("00_a", 3), ("01_b", 0.5), ("02_c", 7)):
+            if results.value(f"m w d f64 {stage} seconds") != expected:
+                yield f"the newest time of {stage} is {results.value(f'm w d f64 {stage} seconds')}"
+        found = re.findall(r"<td>([^<]* m?s|)</td>", make.stages_html(workloads["w"], results))
+        if found[1:] != ["3 s", "500 ms", "7 s", ""]:  # behind the lines that stage zero does not change
+            yield f"the map holds {found}"
+    for name in WORKLOADS:
+        columns = re.findall(r"<th>(\w+)<br\s*/?><small>([\w-]+)</small>", (HTML / f"{name}.html").read_text())
+        if not columns or len(set(columns)) < len(columns):
+            yield f"the map of {name} has the columns {columns}"
+
+
+def missing_results():
+    """Recordings that are not on the page of their machine."""
+    for machine in machines.machines(RESULTS):
+        text = (HTML / f"{machines.label_of(machine)}.html").read_text()
+        if machine not in (HTML / f"{machines.CHAPTER}.html").read_text().replace("_", "-"):
+            yield f"the chapter does not lead to {machine}"
+        for recording in RESULTS.recordings(machine):
+            wanted = [f"<code>{recording['name']}</code>", recording["revision"], recording["date"][:10],
+                      figures.rate_text(recording["ceilings"]["flops_f64"])]
+            if "gpu" in recording["ceilings"]:
+                wanted += [recording["ceilings"]["gpu"]["driver"],
+                           figures.bandwidth_text(recording["ceilings"]["gpu"]["copy_bytes_per_second"])]
+            for run in filter(figures.timed, recording["runs"]):
+                problem = f"{run['workload']}.{run['dataset']}.{run['precision']}"
+                wanted.append(f'"scaling.{machine}.{recording["name"]}.{run["precision"]}.' if "sweep" in recording else
+                              f'"ladder.{machine}.{problem}.' if len(machines.timed_stages(
+                                  RESULTS, machine, *problem.split("."))) > 1 else
+                              f"{run['dataset']}, {run['precision']}: ")
+                wanted.append(f'"roofline.{machine}.{run["precision"]}.')
+            yield from (f"{machine} lacks {words}" for words in wanted if words not in text)
+
+
+def plots_of_nothing():
+    """Plots that are drawn although what they would show is not recorded, or is no stage any more."""
+    with small_repository() as (workloads, results):
+        stages_gone = {"w": workloads["w"][:1]}
+        for draw, words, of in (
+                (plots.ladder, "m w e f64", workloads), (plots.ladder, "m w d", workloads),
+                (plots.ladder, "m v d f64", workloads), (plots.ladder, "m w d f64", stages_gone),
+                (plots.roofline, "m", workloads), (plots.roofline, "m f32", workloads),
+                (plots.roofline, "k f64", workloads),
+                (plots.scaling, "m w f64", workloads), (plots.scaling, "m w_over_n f32", workloads),
+                (plots.scaling, "m w_over_n", workloads), (plots.crossover, "m w f64 00_a 01_b", workloads),
+                (plots.crossover, "m w_over_n f32 00_a 01_b", workloads),
+                (plots.crossover, "m w_over_n f64 00_a 02_c", workloads),
+                (plots.crossover, "m w_over_n f64 00_a 00_a", workloads),
+                (plots.crossover, "m w_over_n f64 00_a", workloads)):
+            try:
+                draw(words.split(), of, results)
+                yield f"{draw.__name__} {words}"
+            except figures.UnknownKey:
+                pass
+
+
+def missing_from_sidebar():
+    """Stages that the sidebar does not list, or lists out of order."""
+    trees = dict.fromkeys(directory.parent.name for directory in STAGES)
+    tree = "".join((HTML / f"{name}.js").read_text() for name in trees)
+    pages = [f'"{directory.parent.name}_{directory.name}.html"' for directory in STAGES]
+    places = [tree.find(page) for page in pages]
+    if -1 in places:
+        yield f"{pages[places.index(-1)]} is not in the sidebar"
+    of_machines = (HTML / f"{machines.CHAPTER}.js").read_text()
+    for machine in machines.machines(RESULTS):
+        if f'"{machines.label_of(machine)}.html"' not in of_machines:
+            yield f"{machine} is not in the sidebar"
+    if places != sorted(places):
+        yield "the stages are not in order"
+
+
+def missing_from_index():
+    """Stages, but for stage zero, that no transformation leads to."""
+    indexed = re.findall(r'class="el" href="(\w+)\.html"', (HTML / "transformations.html").read_text())
+    for directory in STAGES:
+        name = f"{directory.parent.name}_{directory.name}"
+        if not directory.name.startswith("00_") and name not in indexed:
+            yield name
+
+
+def unreached_pages():
+    """Pages that following «next» from the main page does not reach."""
+    order, page = [], "index.html"
+    while page and page not in order:
+        order.append(page)
+        match = re.search(r'rel="next" href="([^"]+)"', (HTML / page).read_text())
+        page = match and match[1]
+    wanted = ["index.html"]
+    for label in LABELS:
+        wanted += [f"{page}.html" for page in (machines.pages(ROOT, WORKLOADS, RESULTS) if label == machines.CHAPTER
+                                               else [label])]
+        wanted += [f"{label}_{directory.name}.html" for directory in STAGES
+                   if directory.parent.name == label]
+    if order != wanted:
+        yield f"the order is {order}"
+    backwards = [re.search(r'rel="prev" href="([^"]+)"', (HTML / name).read_text()) for name in order]
+    if [match and match[1] for match in backwards] != [None] + order[:-1]:
+        yield "«previous» does not lead back the same way"
+
+
+SPANS = [{"name": name, "begin": begin, "end": begin + seconds} for name, begin, seconds in (
+    ("solve y", 0.1, 0.2), ("solve x", 0.1, 0.7), ("solve y", 0.25, 0.3))]
+
+RECORDING = {
+    "ceilings": {"copy": 4.56e10, "gpu": {"copy": 4.29e12}},
+    "runs": [{"workload": "w", "dataset": "d", "precision": "f64", "records": [
+        {"stage": "00_a", "seconds": {"median": 1.234}, "error": 3.42e-6, "machine": {"cores": 2},
+         "memory": {"peak_bytes": 17.2e6},
+         "repeats": [{"seconds": 3, "phases": {"solve x": 0.2}},
+                     {"seconds": 5, "phases": {"solve x": 0.4}, "beside": SPANS}]},
+        {"stage": "01_b", "seconds": {"median": 0.617}, "of_copy": 0.149, "machine": {"cores": 2},
+         "repeats": [{"seconds": 2, "copy_seconds": 0.2, "phases": {}, "beside": SPANS},
+                     {"seconds": 2, "copy_seconds": 0.4, "phases": {}, "beside": SPANS[:2]}]}]}]}
+
+OTHER = {
+    "ceilings": {"copy": 1.23e10},
+    "runs": [{"workload": "v", "dataset": "d", "precision": "f64", "records": []}]}
+
+SWEEP = {
+    "sweep": "outer", "ceilings": {"copy": 1e9},
+    "runs": [{"workload": "w", "dataset": "d", "precision": "f64", "value": value, "records": [
+        {"stage": "00_a", "seconds": {"median": 1e-3 * value}},
+        {"stage": "01_b", "seconds": {"median": 0.008}}]} for value in (2.0, 32.0)]}
+
+GOOD = """## The cost
+1.23 s<!-- m w d f64 00_a seconds -->, 617.0 ms<!-- m w d f64 01_b seconds -->,
+2.00 ×<!-- m w d f64 00_a/01_b speedup -->, 1.0<!-- m w d f64 00_a/01_b efficiency -->,
+17 MB<!-- m w d f64 00_a memory -->, 3.4e-6<!-- m w d f64 00_a error -->,
+300 ms<!-- m w d f64 00_a phase:solve x -->, 45.6 GB/s<!-- m w ceilings copy -->, 46 GFLOP/s<!-- m w ceilings copy -->,
+4.29 TB/s<!-- m ceilings gpu copy -->, 32 ms<!-- m w_over_outer 32 f64 00_a seconds -->,
+0.25 ×<!-- m w_over_outer 2 f64 00_a/01_b speedup -->, 14.9 %<!-- m w d f64 01_b of_copy -->,
+0.30 s<!-- m w d f64 01_b copy_seconds -->, 2.1 ×<!-- m w d f64 01_b times_copy -->,
+4.0 s<!-- m w d f64 00_a in_all -->, 2.000 ×<!-- m w d f64 00_a/01_b speedup_in_all -->,
+350 ms<!-- m w d f64 01_b phase:solve y -->,
+12 ms<!-- model -->, 3 s<!-- published: somebody -->, 16 numbers in 32 × 256 points."""
+
+
+def escaped_mistakes():
+    """Mistakes in a page's figures that the checker does not catch."""
+    with tempfile.TemporaryDirectory() as name:
+        pathlib.Path(name, "m").mkdir()
+        for recording, content in (("v", OTHER), ("w", RECORDING), ("w_over_outer", SWEEP)):
+            pathlib.Path(name, "m", f"{recording}.json").write_text(json.dumps(content))
+        results = figures.Results(name)
+    for problem in quoted.problems("good", GOOD, results):
+        yield f"a good page is refused: {problem}"
+    numbers = [("1.23 s", "1.24 s"), ("617.0 ms", "617.1 ms"), ("2.00 ×", "1.99 ×"),
+               ("17 MB", "18 MB"), ("3.4e-6", "3.5e-6"), ("300 ms", "200 ms"), ("45.6", "45.7"), ("46 GF", "47 GF"),
+               ("4.29 TB/s", "4.56 TB/s"), ("14.9 %", "15.0 %"), ("32 ms", "2 ms"), ("0.25 ×", "4.00 ×"),
+               ("0.30 s", "0.20 s"), ("2.1 ×", "0.5 ×"),
+               ("4.0 s", "1.2 s"), ("350 ms", "200 ms"), ("2.000 ×", "0.500 ×")]
+    keys = [("00_a seconds", "07_z seconds"), ("d f64 00_a memory", "e f64 00_a memory"),
+            ("phase:solve x", "phase:x"), ("ceilings copy", "ceilings flops"), ("w ceilings", "v ceilings"),
+            ("w ceilings", "u ceilings"),
+            ("gpu copy", "gpu flops"), ("01_b of_copy", "00_a of_copy"),
+            ("01_b copy_seconds", "00_a copy_seconds"), ("01_b times_copy", "00_a times_copy"),
+            ("w_over_outer 32", "w_over_outer 64"), ("w_over_outer 32", "w_over_numX 32"),
+            ("32 f64", "32 f32"),
+            ("<!-- model -->", ""), ("<!-- published: somebody -->", ""), ("<!-- m ceilings gpu copy -->", ""),
+            ("46 GFLOP/s<!-- m w ceilings copy -->", "46 GFLOP/s")]
+    for right, wrong in numbers + keys:
+        page = GOOD.replace(right, wrong, 1)
+        if page == GOOD or not list(quoted.problems("bad", page, results)):
+            yield f"{right} → {wrong}"
+        if (right, wrong) in numbers and quoted.update(page, results) != GOOD:
+            yield f"{wrong} is not updated to {right}"
+
+
+def missing_whole_solves():
+    """Times of whole solves that tables lack where stages are compared by a phase, or show elsewhere."""
+    with small_repository() as (workloads, results):
+        stage = workloads["w"][1]
+        by_phase = results.machines["m"][0]["runs"][0]["records"][1]
+        if "in all" in make.figures_html(stage, results):
+            yield "they are shown although no phase is timed"
+        by_phase["timed_phase"] = "kernels"
+        by_phase["repeats"] = [repeat | {"seconds": s} for repeat, s in zip(by_phase["repeats"], (5, 7, 3, 9, 8))]
+        table = make.figures_html(stage, results)
+        titles, cells = (re.findall(rf"<{tag}>([^<]*)</{tag}>", table) for tag in ("th", "td"))
+        if dict(zip(titles, cells)).get("in all") != "7 s" or len(titles) != len(cells):
+            yield f"the table is {titles} and {cells}"
+
+
+def miscounted_lines():
+    """Changes of a source that are counted wrongly."""
+    with tempfile.TemporaryDirectory() as name:
+        before, after = pathlib.Path(name, "a.cpp"), pathlib.Path(name, "b.cpp")
+        before.write_text("// old\na\nb\n\nc\nd\n")
+        for text, expected in (("// new\na\nb\nc\nd\n", (0, 0)), ("a\nb\nd\n", (0, 1)),
+                               ("a\nx\nb\nc\nd\n", (1, 0)), ("a\nc\nb\nd\n", (1, 1)), ("", (0, 4))):
+            after.write_text(text)
+            if stages.lines_changed(before, after) != expected:
+                yield f"{text!r}: {stages.lines_changed(before, after)}, expected {expected}"
+
+
+def unrecorded_tables():
+    """Blocks of runner output in the README that no recorded output holds."""
+    recorded = [path.read_text() for path in ROOT.glob("docs/results/*/*.txt")]
+    blocks = re.findall(r"```\n([^`]*?)```", (ROOT / "README.md").read_text())
+    tables = [block for block in blocks if "00_original" in block and "x step" in block]
+    if not tables:
+        yield "there is no table"
+    for table in tables:
+        if not any(table.strip() in text for text in recorded):
+            yield table.splitlines()[0]
+
+
+def outdated_citation():
+    """A version in CITATION.cff that is not the project's."""
+    versions = [re.search(pattern, (ROOT / file).read_text(), re.MULTILINE)[1] for file, pattern in (
+        ("meson.build", r"^  version: '([^']+)'"), ("CITATION.cff", r"^version: (\S+)$"))]
+    if versions[0] != versions[1]:
+        yield f"meson.build says {versions[0]}, CITATION.cff {versions[1]}"
+
+
+def unrecorded_figures():
+    """Whether a page quotes a figure that is not recorded; which, is printed."""
+    if quoted.main("--check", ROOT) != 0:
+        yield "see above"
+
+
+CHECKS = [
+    ("there are pages and stages", lambda: [] if len(PAGES) > 10 and STAGES else ["none"]),
+    ("every link leads somewhere", broken_links),
+    ("nothing is loaded from outside", loaded_from_outside),
+    ("every stage's page is complete", incomplete_pages),
+    ("every plot is complete", incomplete_plots),
+    ("every diagram is complete", incomplete_diagrams),
+    ("plots show what is recorded", wrong_plots),
+    ("maps and timelines show what is recorded", wrong_diagrams),
+    ("timelines show what ran beside the phases", wrong_lanes),
+    ("diagrams compute the prices of the stages", wrong_prices),
+    ("plots of what is not recorded are refused", plots_of_nothing),
+    ("the newest recording counts, once", outdated_times),
+    ("times of several hosts are told apart", silent_hosts),
+    ("the pages of machines show every recording", missing_results),
+    ("the sidebar lists the stages in order", missing_from_sidebar),
+    ("every stage is in the index of transformations", missing_from_index),
+    ("previous and next walk the whole book", unreached_pages),
+    ("the maths script is there", lambda: [] if (HTML / "mathjax/MathJax.js").exists() else ["no"]),
+    ("every quoted figure is recorded", unrecorded_figures),
+    ("mistakes in quoted figures are caught", escaped_mistakes),
+    ("figures compare times of one recording", confused_runs),
+    ("the README's table is a recorded one", unrecorded_tables),
+    ("tables of figures show whole solves", missing_whole_solves),
+    ("changed lines are counted", miscounted_lines),
+    ("a stage may continue another than its neighbour", wrongly_continued),
+    ("the citation names this version", outdated_citation),
+]
+
+tap.report((what, check()) for what, check in CHECKS)

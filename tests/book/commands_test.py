@@ -1,0 +1,285 @@
+"""Commands that pages show are accepted by the programs that they name: commands_test.py ROOT BUILD. Speaks TAP.
+
+Nothing is solved. A stage program gets an output that cannot be written, and the runner no repeats: each refuses that
+after it has accepted the rest.
+"""
+
+import fnmatch
+import functools
+import json
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+import tap
+
+ROOT, BUILD = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+CLIMB = BUILD / "common" / "climb" / "climb"
+UNWRITABLE = "/nowhere/at/all.npy"
+# What only Debian or NVIDIA can hold to its options. Of these, some run a program of ours.
+TOOLS = {"grep", "kill", "mkdir", "nvidia-smi", "sleep", "tee"}
+WRAPPERS = {"compute-sanitizer", "gdb", "ncu", "nsys"}
+VARIABLES = re.compile(r"OMP_\w+|OPENBLAS_VERBOSE|CUDA_VISIBLE_DEVICES")
+
+PAGES = sorted(ROOT.glob("docs/pages/*.md")) + sorted(ROOT.glob("stages/**/README.md")) + [
+    ROOT / "README.md", ROOT / "common" / "cuda_on_cpu" / "README.md"]
+SOURCES = sorted(ROOT.glob("stages/*/*/*.c*"))
+
+
+class Wrong(Exception):
+    """What is wrong with a command."""
+
+
+@functools.cache
+def run(*command):
+    """Status and standard error of a program."""
+    result = subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd=ROOT)
+    return result.returncode, result.stderr.strip()
+
+
+def without(words, *options):
+    """The words of a command without some options and their values."""
+    kept, words = [], iter(words)
+    for word in words:
+        if word in options:
+            next(words, None)
+        else:
+            kept.append(word)
+    return kept
+
+
+def values_of(words, option):
+    """The values that follow an option."""
+    return [value for word, value in zip(words, words[1:]) if word == option]
+
+
+def built(*names):
+    """The first of some programs of build/stages that is built, if any."""
+    return next((path for name in names for path in (BUILD / "stages").glob(name) if path.is_file()), None)
+
+
+@functools.cache
+def described(workload):
+    """What stage zero of a workload says of itself."""
+    program = built(f"{workload}-00_*")
+    if not program:
+        raise Wrong(f"there is no workload {workload}")
+    return json.loads(subprocess.run([program, "--describe"], capture_output=True, text=True, check=True).stdout)
+
+
+@functools.cache
+def stand_ins():
+    """A directory with scripts that say what the stage programs say of themselves, since the runner asks them all.
+
+    What is not built here, as CUDA stages with sanitizers, is taken to offer what stage zero does.
+    """
+    directory = tempfile.TemporaryDirectory()
+    for source in SOURCES:
+        workload, stage = source.relative_to(ROOT / "stages").parts[:2]
+        name = f"{workload}-{stage}" if stage != "yardsticks" else f"{workload}-yardstick_{source.stem}"
+        program = built(name, f"{name}-cpu")
+        says = described(workload) if not program else json.loads(
+            subprocess.run([program, "--describe"], capture_output=True, text=True, check=True).stdout)
+        script = pathlib.Path(directory.name, name)
+        script.write_text(f"#!/bin/sh\nprintf %s {shlex.quote(json.dumps(says))}\n")
+        script.chmod(0o700)
+    return directory
+
+
+def check_stage(path, *words):
+    """A program of build/stages; one that is not built here is stood for by its twin, or by stage zero."""
+    name = path.name
+    stage = re.fullmatch(r"(\w+)-((?:\d\d|yardstick)_\w+?)(-cpu)?(-analyze)?", name)
+    if not stage or not any(ROOT.glob(f"stages/{stage[1]}/{stage[2]}/*.c*") if stage[2][0].isdigit() else
+                            ROOT.glob(f"stages/{stage[1]}/yardsticks/{stage[2].removeprefix('yardstick_')}.c*")):
+        raise Wrong(f"there is no stage {name}")
+    program = built(name, f"{stage[1]}-{stage[2]}", f"{stage[1]}-{stage[2]}-cpu", f"{stage[1]}-00_*")
+    if not program:
+        raise Wrong("nothing of the workload is built")
+    if program.name != name:
+        words = [word for word in words if word != "--analyze"]
+    if {"--describe", "--help"} & set(words):
+        status, says = run(program, *words)
+        good = status == 0
+    else:
+        status, says = run(program, *without(words, "--output"), "--output", UNWRITABLE)
+        good = status == 2 and UNWRITABLE in says
+    if not good:
+        raise Wrong(says or f"status {status}")
+
+
+def check_runner(*words):
+    """The runner; the data set and what is changed of it are known to the stages."""
+    status, says = run(CLIMB, "--programs", stand_ins().name, *without(words, "--repeat"), *([] if {"--list", "--help"} & set(words) else ["--repeat", "0"]))
+    if status != 0 and not (status == 2 and "--repeat" in says):
+        raise Wrong(says or f"status {status}")
+    repeats = values_of(words, "--repeat")
+    if not all(value.isdigit() and int(value) for value in repeats):
+        raise Wrong(f"--repeat {repeats}")
+    named = [word for word in words[:1] if not word.startswith("-")]
+    workloads = named or sorted(path.parent.name for path in ROOT.glob("stages/*/00_*"))
+    for dataset in ",".join(values_of(words, "--dataset")).split(","):
+        if dataset and any(dataset not in described(workload)["datasets"] for workload in workloads):
+            raise Wrong(f"there is no data set {dataset}")
+    for assignment in values_of(words, "--set"):
+        for workload in workloads:
+            stage = described(workload)["stage"]
+            check_stage(BUILD / "stages" / f"{workload}-{stage}", "--set", assignment)
+
+
+def check_launcher(*words):
+    """./climb: its own jobs, or the runner."""
+    words = [word for word in words if word != "--yes"]
+    sanitizers = re.search(r"^    (\w+( \| [\w,]+)+)\) ;;$", (ROOT / "climb").read_text(), re.MULTILINE)[1].split(" | ")
+    if words[:1] == ["--record"]:
+        status, says = run(sys.executable, ROOT / "docs", "record", "--list", *words[1:])
+        if status != 0:
+            raise Wrong(says)
+    elif words[:1] not in (["test"], ["book"]):
+        check_runner(*words)
+    elif words not in (["test"], ["book"], *(["test", "--sanitize", sanitizer] for sanitizer in sanitizers)):
+        raise Wrong("see ./climb --help")
+
+
+def check_meson(*words):
+    """`meson test`, whose tests must be there, and what packagers do."""
+    if words in (("install", "-C", "build", "--strip"), ("dist", "-C", "build", "--no-tests")):
+        return
+    if words[:3] != ("test", "-C", "build"):
+        raise Wrong("of Meson, this is not known")
+    names = [test["name"] for test in json.loads((BUILD / "meson-info" / "intro-tests.json").read_text())]
+    # With sanitizers, CUDA stages have none.
+    names += [f"{source.parent.parent.name}-{source.parent.name}" for source in ROOT.glob("stages/*/*/*.cu")]
+    for pattern in words[3:]:
+        # Without the CPU device or the book, their tests are not there.
+        if not fnmatch.filter(names, pattern) and pattern not in ("optimisations", "book"):
+            raise Wrong(f"there is no test {pattern}")
+
+
+def check_python(script, command="", *_):
+    """A script of ours, or a command of the directory docs."""
+    if not (ROOT / script).exists():
+        raise Wrong(f"there is no {script}")
+    if script == "docs" and f'"{command}": ' not in (ROOT / "docs" / "__main__.py").read_text():
+        raise Wrong(f"docs has no command {command}")
+
+
+def check_git(*words):
+    """Git, on files that must be there."""
+    for word in words:
+        if "/" in word and not (ROOT / word).exists():
+            raise Wrong(f"there is no {word}")
+
+
+def check_words(words):
+    """One command, taken apart."""
+    while words and re.fullmatch(r"\w+=.*", words[0]):
+        variable = words[0].partition("=")[0]
+        known = VARIABLES.fullmatch(variable) or f'"{variable}"' in (
+            ROOT / "common" / "cuda_on_cpu" / "src" / "settings.cpp").read_text()
+        if not known:
+            raise Wrong(f"nothing reads {variable}")
+        words = words[1:]
+    name, *rest = words
+    if name in WRAPPERS:
+        ours = next((i for i, word in enumerate(rest) if word.startswith("build/")), None)
+        if ours is None:
+            raise Wrong(f"{name} runs no program")
+        check_words(rest[ours:])
+    elif name.startswith("build/stages/"):
+        check_stage(pathlib.Path(name), *rest)
+    elif name == "build/common/climb/climb":
+        check_runner(*rest)
+    elif name in COMMANDS:
+        COMMANDS[name](*rest)
+    elif name.startswith("build/") and not (BUILD / name.removeprefix("build/")).exists():
+        raise Wrong(f"there is no {name}")
+    elif name not in TOOLS and not name.startswith("build/"):
+        raise Wrong(f"{name} is not known")
+
+
+COMMANDS = {"./climb": check_launcher, ".venv/bin/meson": check_meson, "python3": check_python, "git": check_git}
+OURS = re.compile(r"(?:[A-Z_]+=\S+ )*(?:\./|build/|\.venv/|(?:%s) )" % "|".join(sorted(TOOLS | WRAPPERS | set(COMMANDS) - {"./climb"})))
+
+
+def commands_of(line):
+    """The commands of a line, split where a shell splits them."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    command = []
+    for word in lexer:
+        if word in ("|", "&", "&&", ";"):
+            yield command
+            command = []
+        else:
+            command.append(word)
+    if command:
+        yield command
+
+
+def lines_of(page):
+    """The lines with commands of a page: blocks, words in quotes, and what the head of a stage says."""
+    text = page.read_text()
+    tried = text.find("\n## Try it")
+    for block in re.finditer(r"^ *```\w*\n(.*?)^ *```", text, re.MULTILINE | re.DOTALL):
+        lines = [line.strip() for line in block[1].replace("\\\n", " ").splitlines()]
+        # Below «Try it», all is meant to be tried; elsewhere, there are drawings and outputs.
+        if any(map(OURS.match, lines)) or 0 <= tried < block.start():
+            yield from lines
+    yield from (quoted for quoted in re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+                if re.match(r"(\./climb|build/stages/\S+) ", quoted) and not re.search(r"\b[A-Z]{4,}\b|\.\.\.|…", quoted))
+    yield from re.findall(r"^/// Run: +(.+)", text, re.MULTILINE)
+
+
+def wrong_commands(pages):
+    """Commands that would not do what a page says, and how many there are."""
+    count, problems = 0, []
+    for page in pages:
+        made = set()
+        for line in lines_of(page):
+            for words in commands_of(line):
+                count += 1
+                if words[0] == "mkdir":
+                    made.add(words[-1])
+                if any(str(pathlib.Path(file).parent) in made for file in values_of(words, "--json")):
+                    words = without(words, "--json")
+                try:
+                    check_words(words)
+                except Wrong as wrong:
+                    problems.append(f"{page.relative_to(ROOT)}: {' '.join(words)}: {wrong}")
+    return count, problems
+
+
+def unnoticed():
+    """Commands that are wrong and pass."""
+    for line in ("./climb atta", "./climb ata --stages 00,77", "./climb ata --dataset enormous", "./climb ata --stages 04 --reference 99",
+                 "./climb ata --precision f16", "./climb ata --fast", "./climb test --sanitize memory", "./climb ata --set n=3",
+                 "build/stages/ata-00_originall", "build/stages/ata-00_original --dataset enormous", "OMP_THREADS=1 nosuch",
+                 "build/stages/ata-00_original --set rows=0", "build/stages/ata-00_original --set row=3",
+                 "build/stages/ata-00_original --precision f16", "build/stages/ata-03_naive_cuda-cpu --dataset hugest",
+                 "ncu --set full build/stages/ata-03_naive_cuda --dataset hugest", "CUDA_ON_CPU_GPUS=2 build/stages/ata-00_original",
+                 "build/stages/ata-00_original | heap", "python3 docs figure", "git diff --no-index --stat stages/ata/nothing.cu",
+                 ".venv/bin/meson test -C build nosuch", "build/common/ceiling/ceilings", "./climb ata --repeat none"):
+        try:
+            for words in commands_of(line):
+                check_words(words)
+            yield line
+        except Wrong:
+            pass
+
+
+def main():
+    """Prints one TAP line a check."""
+    count, of_pages = wrong_commands(PAGES)
+    count_of_sources, of_sources = wrong_commands(SOURCES)
+    checks = (("there are commands", [] if count > 100 and count_of_sources >= len(SOURCES) - len(
+                  list(ROOT.glob("stages/*/yardsticks/*"))) else [f"{count} and {count_of_sources}"]),
+              ("commands on pages are accepted", of_pages), ("commands in sources are accepted", of_sources),
+              ("wrong commands are noticed", unnoticed()))
+    tap.report(checks, most=30)
+
+
+main()

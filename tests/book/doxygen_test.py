@@ -1,0 +1,61 @@
+"""The documentation as Doxygen makes it when run by hand: doxygen_test.py ROOT. Speaks TAP."""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import tap
+from book import page, stages
+
+ROOT = pathlib.Path(sys.argv[1]).resolve()
+
+
+def complaints(directory):
+    """What Doxygen says: it should say nothing."""
+    result = subprocess.run(["doxygen", "-"], cwd=ROOT, input=f'@INCLUDE = Doxyfile\nOUTPUT_DIRECTORY = "{directory}"\n',
+                            capture_output=True, text=True)
+    if result.returncode != 0:
+        yield f"the exit status is {result.returncode}"
+    yield from (result.stdout + result.stderr).splitlines()
+
+
+def incomplete(html):
+    """Pages that are missing, or lack the source or what stands for the diff."""
+    workloads = stages.find_stages(ROOT)
+    wanted = {"index", *workloads, *stages.labels_on_main_page(ROOT)} - {"results"}
+    yield from (f"{label} is missing" for label in sorted(wanted) if not (html / f"{label}.html").exists())
+    for stage in (stage for of_workload in workloads.values() for stage in of_workload):
+        path = html / f"{stage.page}.html"
+        text = path.read_text() if path.exists() else ""
+        if "run_stage" not in text:
+            yield f"{stage.page} does not show the program"
+        if stage.before and "The diff is here in the book" not in text:
+            yield f"{stage.page} does not say where the diff is"
+
+
+def left_over():
+    """Requests on pages that Doxygen would not understand, and pages that lose other things."""
+    for path in ROOT.glob("stages/**/README.md"):
+        text = page.by_hand(path.read_text(), path)
+        if re.search(r"(?<!`)\\(htmlinclude|subpage \w+_source)", text):
+            yield str(path.relative_to(ROOT))
+    for text, expected in (
+            ("see \\htmlinclude a_diff.html\nb", "see <em>The diff is here in the book that `./climb book` makes.</em>\nb"),
+            ("\\htmlinclude ladder.m.w.d.f64.html", "<em>A plot is here in the book that `./climb book` makes.</em>"),
+            ("\\htmlinclude diagram.x.html", "<em>A diagram is here in the book that `./climb book` makes.</em>"),
+            ("`\\htmlinclude a_diff.html`", "`\\htmlinclude a_diff.html`"), ("\\ref results_h200", "\\ref results_h200"),
+            ("\\verbinclude h200/ata.txt", "\\verbinclude h200/ata.txt")):
+        if page.by_hand(text, ROOT) != expected:
+            yield page.by_hand(text, ROOT)
+    for text, expected in (("takes 12 s<!-- m w --> and", "takes 12&nbsp;s and"), ("a <!-- b", "a <!-- b")):
+        if page.without_marks(text) != expected:
+            yield page.without_marks(text)
+
+
+with tempfile.TemporaryDirectory() as name:
+    html = pathlib.Path(name, "html")
+    tap.report((("Doxygen has nothing to complain of", complaints(name)),
+                ("every page is there, with its code", incomplete(html)),
+                ("pages say what is only in the book", left_over())))

@@ -1,0 +1,64 @@
+"""The README's pictures: pictures_test.py ROOT. Speaks TAP."""
+
+import pathlib
+import re
+import struct
+import sys
+import xml.etree.ElementTree
+
+import tap
+from draw import pictures
+
+ROOT = pathlib.Path(sys.argv[1]).resolve()
+README = (ROOT / "README.md").read_text()
+FRACTION = re.compile(r"-?\d+\.\d+")
+
+
+def same_drawing(drawing, other):
+    """Whether two drawings are alike, but for the last digit of where something lies."""
+    places, others = (list(map(float, FRACTION.findall(re.sub(r">[^<]*<", "", text)))) for text in (drawing, other))
+    texts, other_texts = (re.findall(r">([^<]*)<", text) for text in (drawing, other))
+    return texts == other_texts and len(places) == len(others) and all(
+        abs(place - another) < 0.05 for place, another in zip(places, others))
+
+
+def stale_ladders():
+    """Ladders that are not those of the recorded runs."""
+    for mode in pictures.MODES:
+        path = pictures.PICTURES / f"ladder_{mode}.svg"
+        xml.etree.ElementTree.fromstring(path.read_text())
+        if not same_drawing(pictures.ladder(mode), path.read_text()):
+            yield f"{path.name}; python3 docs pictures ladder"
+
+
+def unnoticed_changes():
+    """Changes of a ladder that are taken for none."""
+    drawing = pictures.ladder("light")
+    time = re.search(r">(\d+\.\d) s<", drawing)[1]
+    for changed in (drawing.replace(f">{time} s<", ">12.3 s<", 1), re.sub(r'x="(\d+)\.\d\d"', r'x="\1.99"', drawing),
+                    drawing.replace("revision", "revisions", 1)):
+        if changed == drawing or same_drawing(drawing, changed):
+            yield f"{len(changed)} characters for {len(drawing)}"
+
+
+def wrong_screenshots():
+    """Pictures of a page that are none, or of another size."""
+    for mode in pictures.MODES:
+        head = (pictures.PICTURES / f"page_{mode}.png").read_bytes()[:24]
+        if head[:8] != b"\x89PNG\r\n\x1a\n" or struct.unpack(">II", head[16:]) != pictures.SIZE:
+            yield f"page_{mode}.png"
+
+
+def unused_or_missing():
+    """Pictures that the README does not show, or that it shows and that are not there."""
+    shown = set(re.findall(r'(?:src|srcset)="(docs/pictures/[^"]+)"', README))
+    there = {str(path.relative_to(ROOT)) for path in pictures.PICTURES.iterdir()}
+    yield from shown ^ there
+    yield from (image for image in re.findall(r"<img [^>]*>", README) if not re.search(r'alt="[^"]{20,}"', image))
+
+
+CHECKS = [("the ladder is that of the recorded runs", stale_ladders), ("a changed ladder is noticed", unnoticed_changes),
+          ("there are pictures of a page", wrong_screenshots),
+          ("the README shows every picture, and says what it shows", unused_or_missing)]
+
+tap.report(((what, check()) for what, check in CHECKS), most=None)

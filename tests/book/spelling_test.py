@@ -1,0 +1,100 @@
+"""Common words of pages, comments and messages are spelled right: spelling_test.py ROOT. Speaks TAP.
+
+Codespell looks for common mistakes. It looks for American spellings, too, with its own dictionary of British ones turned
+round: the pages are written in British English.
+"""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import tap
+
+try:
+    import codespell_lib
+except ImportError:
+    codespell_lib = None
+
+ROOT = pathlib.Path(sys.argv[1])
+TEXTS = {"", ".cpp", ".cu", ".cuh", ".css", ".cff", ".hpp", ".h", ".in", ".json", ".md", ".options", ".build", ".py", ".sh",
+         ".html", ".yml"}
+PLACES = ("*", ".ci/*", "common/**/*", "docs/*", "docs/[!r]*/**/*", "stages/**/*", "tests/**/*")
+
+# What is right here: the static memory of a CUDA program, a made-up key and its twin in a test.
+RIGHT = ["statics", "nd"]
+# What tools and titles call themselves.
+NAMES = ["sanitize", "sanitizer", "sanitizers", "analyze", "license"]
+# What languages and libraries call things, and CUDA says when it fails.
+CODE = NAMES + ["color", "colors", "center", "centers", "sanitized", "canceled", "unrecognized", "initialization", "initialized"]
+# What a page quotes keeps its spelling: code, titles, links, a journal and its volume.
+QUOTED = r"`[^`]*`|\*[^*]*\*|\[[^]]*\]\([^)]*\)|Optimi" r"zation \d+\("
+# Functions of a library are called what they are called.
+CALLED = r"\.\w+\("
+
+
+def texts():
+    """The files that people read."""
+    paths = {path for place in PLACES for path in ROOT.glob(place)}
+    return sorted(path for path in paths if path.is_file() and path.suffix in TEXTS and path.name not in ("LICENSE", ".git"))
+
+
+def british_dictionary(directory):
+    """Codespell's dictionary from American spellings to British ones, as a file."""
+    source = pathlib.Path(codespell_lib.__file__).parent / "data" / "dictionary_en-GB_to_en-US.txt"
+    british = {}
+    for line in source.read_text().splitlines():
+        word, _, american = line.partition("->")
+        for other in filter(None, map(str.strip, american.split(","))):
+            british.setdefault(other, word)
+    path = pathlib.Path(directory, "british.txt")
+    path.write_text("".join(f"{american}->{word}\n" for american, word in british.items()))
+    return path
+
+
+def misspelled(paths, right, *arguments):
+    """What Codespell finds, a line each."""
+    if not paths:
+        return []
+    command = ["codespell", "--quiet-level", "3", "--ignore-words-list", ",".join(right), *arguments, *map(str, paths)]
+    found = subprocess.run(command, capture_output=True, text=True)
+    if found.returncode not in (0, 65):
+        raise SystemExit(found.stderr)
+    return found.stdout.splitlines()
+
+
+def american(paths, dictionary):
+    """American spellings, in pages and elsewhere."""
+    pages = [path for path in paths if path.suffix == ".md"]
+    others = [path for path in paths if path.suffix != ".md"]
+    return (misspelled(pages, NAMES, "--dictionary", str(dictionary), "--ignore-regex", QUOTED)
+            + misspelled(others, CODE, "--dictionary", str(dictionary), "--ignore-regex", CALLED))
+
+
+def unnoticed(directory, dictionary):
+    """Planted mistakes that are not found."""
+    for name, text in (("page.md", "We rec" "ieve it."), ("page.md", "The col" "or of a cell."), ("a.cpp", "// seper" "ate"),
+                       ("a.py", '"""Neigh' 'bors."""')):
+        path = pathlib.Path(directory, name)
+        path.write_text(text + "\n")
+        if not misspelled([path], RIGHT) + american([path], dictionary):
+            yield text
+
+
+def main():
+    """Prints one TAP line a check."""
+    if not codespell_lib or not shutil.which("codespell"):
+        tap.skip("codespell is not installed")
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        dictionary = british_dictionary(directory)
+        paths = texts()
+        checks = (("there are pages and sources", [] if len(paths) > 100 else [f"{len(paths)} files"]),
+                  ("common words are spelled right", misspelled(paths, RIGHT)),
+                  ("the English is British", american(paths, dictionary)),
+                  ("planted mistakes are found", unnoticed(directory, dictionary)))
+        tap.report(checks, most=None)
+
+
+main()

@@ -1,0 +1,269 @@
+"""Recordings as docs/measure/record.py makes them: record_test.py ROOT RUNNER PROGRAMS. Speaks TAP.
+
+The runner and two stages are the real ones, on tiny problems; a third stage is a script that fails.
+"""
+
+import contextlib
+import io
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import tap
+from measure import figures, record, recordings
+
+ROOT, RUNNER, PROGRAMS = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
+
+TINY = {"workload": "ata", "datasets": ["tiny"], "repeat": 1}
+PLAN = {
+    "recordings": [
+        TINY | {"name": "fails", "stages": "00,02"},
+        TINY | {"name": "unknown", "stages": "77"},
+        TINY | {"name": "once", "stages": "00,01", "repeat": 2, "warmup": 0},
+        {"name": "over_size", "workload": "ata", "stages": "01", "repeat": 1, "set": {"seed": 5},
+         "sweep": {"rows,cols": [8, 16]}},
+        TINY | {"name": "over_threads", "stages": "01", "sweep": {"threads": [1, 2, 4096]}},
+        TINY | {"name": "with", "gpu": True}, TINY | {"name": "with", "gpu": False, "stages": "00"}],
+    "profiles": [{"name": "profile", "program": "ata-01_openmp", "metrics": "few", "count": 1, "skip": 2,
+                  "arguments": ["--dataset", "tiny"]}],
+    "metrics": {"few": ["a", "b"]}}
+
+
+@contextlib.contextmanager
+def workplace():
+    """A directory with stage programs of which one fails, and a plan."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        (directory / "programs").mkdir()
+        for stage in ("00_original", "01_openmp"):
+            (directory / "programs" / f"ata-{stage}").symlink_to(PROGRAMS / f"ata-{stage}")
+        write_program(directory / "programs" / "ata-02_fails", f"""
+[ "$1" = --describe ] && exec "{PROGRAMS}/ata-01_openmp" --describe
+echo 'ata-02_fails: no luck' >&2
+exit 3""")
+        (directory / "plan.json").write_text(json.dumps(PLAN))
+        yield directory
+
+
+def write_program(path, text):
+    """A script that can be run."""
+    path.write_text(f"#!/bin/sh{text}\n")
+    path.chmod(0o700)
+
+
+def recorded(directory, *arguments):
+    """The exit status of the recorder, what it prints and what it complains of."""
+    result = subprocess.run(
+        [sys.executable, ROOT / "docs", "record", "--plan", directory / "plan.json", "--runner", RUNNER,
+         "--programs", directory / "programs", "--source", ROOT, "--output", directory / "out", *arguments],
+        capture_output=True, text=True, check=False)
+    return result.returncode, result.stdout, result.stderr
+
+
+def wrong_recordings():
+    """What is wrong with a plan's recordings."""
+    with workplace() as directory:
+        status, shown, complaints = recorded(directory, "here")
+        if status != 1:
+            yield f"the status is {status}: {complaints}"
+        for words in ("fails failed: recorded, but", "unknown failed: the runner ended with status 2"):
+            if words not in complaints:
+                yield f"'{words}' is not in '{complaints}'"
+        for words in ("--- 3/8 once", "once: recorded, ", "\n00_original ", "Left out, as they take a GPU: with, profile"):
+            if words not in shown:
+                yield f"'{words}' is not in '{shown}'"
+        out = directory / "out" / "here"
+        names = sorted(path.name for path in out.iterdir())
+        if names != ["fails.json", "fails.txt", "once.json", "once.txt", "over_size.json", "over_threads.json",
+                     "with.json", "with.txt"]:
+            return (yield f"there is {names}")
+        yield from wrong_contents(out, shown)
+
+
+def wrong_contents(out, shown):
+    """What is wrong in the files."""
+    run, = recordings.read(out / "once.json")["runs"]
+    if [(one["stage"], len(one["repeats"])) for one in run["records"]] != [("00_original", 2), ("01_openmp", 2)]:
+        yield f"once holds {run['records']}"
+    if (out / "once.txt").read_text() not in shown:
+        yield "the table is not the one that was shown"
+    if [one["stage"] for one in recordings.read(out / "with.json")["runs"][0]["records"]] != ["00_original"]:
+        yield "the recording with a GPU was made without one"
+    if [one.get("verdict") for one in recordings.read(out / "fails.json")["runs"][0]["records"]] != ["reference", "failed"]:
+        yield "a stage that fails is not recorded as such"
+    size = recordings.read(out / "over_size.json")
+    found = [(run["value"], run["records"][0]["parameters"]) for run in size["runs"]]
+    if size["sweep"] != "rows,cols" or found != [(n, {"rows": n, "cols": n, "seed": 5}) for n in (8, 16)]:
+        yield f"the sweep over {size['sweep']} holds {found}"
+    threads = recordings.read(out / "over_threads.json")
+    found = [(run["value"], run["records"][0].get("threads")) for run in threads["runs"]]
+    if threads["sweep"] != "threads" or found != [(n, n) for n in (1, 2)[:record.cores()]]:
+        yield f"the sweep over {threads['sweep']} holds {found}"
+    results = figures.Results(out.parent)
+    if len(results.machines["here"]) != 3 or set(results.sweeps) != {("here", "over_size"), ("here", "over_threads")}:
+        yield f"the book finds {len(results.machines['here'])} recordings and the sweeps {list(results.sweeps)}"
+
+
+def reread(text):
+    """A recording that was read and written again."""
+    return recordings.text_of(recordings.parse(text))
+
+
+def reformatted():
+    """Recordings that the runner writes otherwise than the book's scripts do, and that lose something on the way."""
+    with workplace() as directory:
+        recorded(directory, "here", "--only", "fails,over_size")
+        for path in sorted((directory / "out" / "here").glob("*.json")):
+            if reread(path.read_text()) != path.read_text():
+                yield f"{path.name} is {path.read_text()}"
+    problem = {"workload": "w", "dataset": "d", "precision": "f64"}
+    file = {"machine": {"cores": 2}, "revision": "abc", "date": "today"}
+    whole = [problem | file | {"stage": stage, "parameters": {"n": 8}, "input": None} | own for stage, own in (
+        ("00_a", {"dataset": "tiny", "parameters": {"n": 1}}), ("01_b", {"revision": "def"}), ("02_c", {"machine": {}}))]
+    text = recordings.text_of(file | {"runs": [problem | {"value": 8.0, "records": whole}]})
+    if recordings.parse(text)["runs"][0]["records"] != whole:
+        yield f"read are {recordings.parse(text)}"
+    if [len(json.loads(line.rstrip(","))) for line in text.splitlines() if '"stage"' in line] != [3, 2, 2]:
+        yield f"written is {text}"
+
+
+def in_other_forms():
+    """Recordings of the project that are laid out otherwise, or say twice what their run says."""
+    for path in sorted(ROOT.glob("docs/results/*/*.json")):
+        text = path.read_text()
+        if text != (reread(text) if '"runs":' in text else recordings.text_by_entry(json.loads(text))):
+            yield str(path.relative_to(ROOT))
+
+
+def wrong_choice():
+    """What is wrong when one entry is recorded alone, on a machine without a name."""
+    with workplace() as directory:
+        status, _, complaints = recorded(directory, "--only", "once,with")
+        if status != 0 or complaints:
+            yield f"the status is {status}: {complaints}"
+        name, = (path.name for path in (directory / "out").iterdir())
+        files = sorted(path.name for path in (directory / "out" / name).glob("*.json"))
+        machine = recordings.read(directory / "out" / name / "once.json")["machine"]
+        if name != machine["name"] or files != ["once.json", "with.json"]:
+            yield f"{name} holds {files}"
+    for of, expected in (("NVIDIA H200", "h200"), ("NVIDIA GeForce RTX 4090", "geforce-rtx-4090")):
+        if record.name_of({"ceilings": {"gpu": {"name": of}}}) != expected:
+            yield f"{of} is {record.name_of({'ceilings': {'gpu': {'name': of}}})}"
+
+
+def wrong_profiles():
+    """What is wrong with a profile by a profiler that says how it was called, or that fails."""
+    with workplace() as directory:
+        for after, expected in (("", None), ("echo ==ERROR== locked; exit 1", "status 1: ==ERROR== locked"),
+                                ("exec true", "no counters")):
+            write_program(directory / "ncu", f"""
+{after if after.startswith("exec") else ""}
+echo ==PROF== hello
+echo '"Name","Value"'
+echo "\\"$*\\",\\"1\\""
+echo a solution
+{after}""")
+            options = record.read_options(["--programs", "here"])
+            entry = record.read_plan(directory / "plan.json")[-1]
+            find, record.find_ncu = record.find_ncu, lambda: str(directory / "ncu")
+            try:
+                record.record(options, entry, directory)
+            except record.Failed as failure:
+                if expected is None or expected not in str(failure):
+                    yield f"it fails: {failure}"
+                continue
+            finally:
+                record.find_ncu = find
+            lines = (directory / "profile.csv").read_text().splitlines()
+            if expected or lines != ['"Name","Value"', (
+                    '"--clock-control none --csv --print-units base --metrics a,b --launch-skip 2 --launch-count 1 '
+                    'here/ata-01_openmp --warmup 0 --repeat 1 --dataset tiny","1"')]:
+                yield f"expected {expected}, recorded {lines}"
+
+
+def accepted_mistakes():
+    """Mistakes in a plan or on the command line that are not refused in one sentence."""
+    good = TINY | {"name": "a"}
+
+    def plan(*entries, **others):
+        return json.dumps({"recordings": list(entries)} | others)
+
+    plans = [("{", "cannot be read"), ("[]", "no list 'recordings'"), (plan({"workload": "ata"}), "needs a name"),
+             (plan({"name": "a"}), "no 'workload'"), (plan(good | {"stage": "00"}), "has a 'stage'"),
+             (plan(good | {"name": "../a"}), "not '../a'"), (plan(good | {"repeat": "5"}), 'not "5"'),
+             (plan(good | {"datasets": "tiny"}), "type list"), (plan(good, good), "two entries"),
+             (plan(good, good | {"gpu": True}), "two entries"),
+             (plan(good | {"sweep": {"n": []}}), "a list of numbers"),
+             (plan(good | {"sweep": {"n": [1], "d": [1]}}), "one parameter"),
+             (plan(good | {"sweep": {"threads": ["1"]}}), "a list of numbers"),
+             (plan(profiles=[{"name": "p", "program": "q", "metrics": "m"}], metrics={}), "metrics 'm'")]
+    calls = [(["one", "two"], "two"), (["a/b"], "not 'a/b'"), (["--only", "once,twice"], "no 'twice'"),
+             (["--fast"], "--fast"), (["--plan", "/nowhere"], "'/nowhere' cannot be read"),
+             (["--runner", "/nowhere"], "no runner '/nowhere'"), (["--programs", "/nowhere"], "in '/nowhere'"),
+             (["--output", "/proc/x"], "'/proc/x/here' cannot be made", "here")]
+    with workplace() as directory:
+        def complaint(arguments, words):
+            status, _, said = recorded(directory, *arguments)
+            if status != 2 or words not in said or said.count("\n") != 1 or not said.startswith("record: "):
+                yield f"{arguments}: status {status}, {said!r}"
+        for arguments, words, *more in calls:
+            yield from complaint([*arguments, *more], words)
+        for text, words in plans:
+            (directory / "plan.json").write_text(text)
+            for problem in complaint(["--list"], words):
+                yield f"{text}: {problem}"
+
+
+def missing_from_plan():
+    """What the project's plan names and that is not there."""
+    entries = record.read_plan(ROOT / "docs" / "results" / "plan.json")
+    for entry in entries:
+        if "program" in entry:
+            workload, stage = entry["program"].split("-")
+            if not (ROOT / "stages" / workload / stage).is_dir():
+                yield f"{entry['name']}: {entry['program']}"
+            continue
+        directory = ROOT / "stages" / entry["workload"]
+        known = {path.name for path in directory.glob("[0-9][0-9]_*")} | {
+            f"yardstick_{path.stem}" for path in directory.glob("yardsticks/*")}
+        items = re.findall(r"[^,-]+", ",".join((entry.get("stages", "00"), entry.get("reference", "00"))))
+        for item in items:
+            if not any(name == item or name.startswith(f"{item}_") for name in known):
+                yield f"{entry['name']}: the stage {item}"
+        described = json.loads(subprocess.run([PROGRAMS / f"{entry['workload']}-00_original", "--describe"],
+                                              capture_output=True, check=True).stdout)
+        for dataset in entry.get("datasets", []):
+            if dataset not in described["datasets"]:
+                yield f"{entry['name']}: the data set {dataset}"
+
+
+def unrecorded_files():
+    """Recordings of the project that its plan does not make."""
+    names = {entry["name"] for entry in record.read_plan(ROOT / "docs" / "results" / "plan.json")}
+    for path in sorted(ROOT.glob("docs/results/*/*.json")) + sorted(ROOT.glob("docs/results/*/*_ncu.csv")):
+        if path.stem not in names | {"counters"}:
+            yield str(path.relative_to(ROOT))
+
+
+def quietly(check):
+    """The problems that a check finds, a line each, without what it prints."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        problems = list(check())
+    yield from (str(problem).replace("\n", " ") for problem in problems)
+
+
+CHECKS = [
+    ("a plan is recorded, whatever fails", wrong_recordings),
+    ("the runner and the scripts write one form", reformatted),
+    ("all that is recorded has that form", in_other_forms),
+    ("entries are recorded alone", wrong_choice),
+    ("profiles are recorded", wrong_profiles),
+    ("mistakes are refused in one sentence", accepted_mistakes),
+    ("the plan names what there is", missing_from_plan),
+    ("the plan makes every recording that there is", unrecorded_files),
+]
+
+tap.report((what, quietly(check)) for what, check in CHECKS)
