@@ -109,17 +109,27 @@ def lines_changed(before, after):
     return len(b) - above[-1], len(a) - above[-1]
 
 
+def numbered_body(source):
+    """The lines of a source behind its header comment, and the number of the first of them."""
+    lines = source.read_text().splitlines()
+    first = next((n for n, line in enumerate(lines) if not line.startswith("///")), len(lines))
+    return lines[first:], first + 1
+
+
 def hunks(before, after):
-    """Yields the lines of a unified diff: kind, line number before and after (or None), text."""
-    a, b = before.read_text().splitlines(), after.read_text().splitlines()
+    """Yields the lines of a unified diff: kind, line number before and after (or None), text.
+
+    The header comments, which tell of the whole step, are no part of it.
+    """
+    (a, first_a), (b, first_b) = numbered_body(before), numbered_body(after)
     for group in difflib.SequenceMatcher(None, a, b, autojunk=False).get_grouped_opcodes(3):
-        yield "hunk", None, None, f"line {group[0][3] + 1}"
+        yield "hunk", None, None, f"line {group[0][3] + first_b}"
         for operation, i1, i2, j1, j2 in group:
             if operation == "equal":
                 for i, j in zip(range(i1, i2), range(j1, j2)):
-                    yield "same", i + 1, j + 1, a[i]
+                    yield "same", i + first_a, j + first_b, a[i]
                 continue
             for i in range(i1, i2):
-                yield "removed", i + 1, None, a[i]
+                yield "removed", i + first_a, None, a[i]
             for j in range(j1, j2):
-                yield "added", None, j + 1, b[j]
+                yield "added", None, j + first_b, b[j]
