@@ -968,6 +968,16 @@ TEST_F(Reused, TableInAFileHasNoEscapesAndNoBrokenSentences) {
   EXPECT_TRUE(contains(text, " 88 89 90\n")) << text;
 }
 
+TEST(Terminal, BreaksLongLinesBetweenWords) {
+  EXPECT_EQ(broken("aa bb cc\n", 8, 2), "aa bb cc\n");
+  EXPECT_EQ(broken("aa bb cc\n", 7, 2), "aa bb\n  cc\n");
+  EXPECT_EQ(broken("aa bb cc dd ee\nff\n\n", 5, 2), "aa bb\n  cc\n  dd\n  ee\nff\n\n");
+  EXPECT_EQ(broken("a\n  b\n", 3, 2), "a\n  b\n") << "what fits stays as it is";
+  EXPECT_EQ(broken("aa bb cc\n   dd ee\nf\n", 7, 1), "aa bb\n cc dd\n ee\nf\n");
+  EXPECT_EQ(broken("longest word\n", 5, 2), "longest\n  word\n");
+  EXPECT_EQ(broken("Aᵀ A × B\n", 8, 2), "Aᵀ A × B\n") << "columns are no bytes";
+}
+
 TEST(Terminal, WithoutColoursShowsNone) {
   Toys toys;
   toys.add("00_zero", {1, 2});

@@ -232,9 +232,7 @@ std::string Table::notes(const std::vector<Row>& rows) const {
         "checked: run on the CPU device with the data set {}, held to {}, not timed\n",
         checked->outcome.record.at("dataset").get<std::string>(), checked->outcome.reference);
   if (const std::string from = origin(rows); !from.empty())
-    meanings += fmt::format(
-        "recorded on {}; what else such a row says of speed compares within that recording\n",
-        from);
+    meanings += fmt::format("recorded on {}; ratios in such a row are of that recording\n", from);
   if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.sectors.has_value(); }))
     meanings +=
         "sectors: of 32 bytes, moved by a request to global memory / the fewest that would do\n";

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace staircase {
 namespace {
@@ -37,6 +38,41 @@ int width_of(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
+/// A line and the indented ones that continue it.
+struct Paragraph {
+  std::string text;
+  int width;  ///< of its widest line
+};
+
+std::vector<Paragraph> paragraphs_of(const std::string& text) {
+  std::vector<Paragraph> paragraphs;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (paragraphs.empty() || !line.starts_with(' ')) paragraphs.push_back({"", 0});
+    paragraphs.back().text += line + "\n";
+    paragraphs.back().width = std::max(paragraphs.back().width, width_of(line));
+  }
+  return paragraphs;
+}
+
+std::string broken_paragraph(const std::string& text, int columns, int indent) {
+  std::istringstream words(text);
+  std::string result;
+  int used = 0;
+  for (std::string word; words >> word; used += width_of(word)) {
+    if (used > 0 && used + 1 + width_of(word) <= columns) {
+      result += ' ';
+      ++used;
+    } else if (used > 0) {
+      result += '\n';
+      result.append(static_cast<std::size_t>(indent), ' ');
+      used = indent;
+    }
+    result += word;
+  }
+  return result + "\n";
+}
+
 }  // namespace
 
 bool has_colour() { return understands_escapes(STDOUT_FILENO) && environment("NO_COLOR").empty(); }
@@ -44,28 +80,10 @@ bool has_colour() { return understands_escapes(STDOUT_FILENO) && environment("NO
 int columns() { return columns_of(STDOUT_FILENO); }
 
 std::string broken(const std::string& text, int columns, int indent) {
-  std::istringstream lines(text);
   std::string result;
-  for (std::string line; std::getline(lines, line);) {
-    if (width_of(line) <= columns) {
-      result += line + "\n";
-      continue;
-    }
-    std::istringstream words(line);
-    int used = 0;
-    for (std::string word; words >> word; used += width_of(word)) {
-      if (used > 0 && used + 1 + width_of(word) <= columns) {
-        result += ' ';
-        ++used;
-      } else if (used > 0) {
-        result += '\n';
-        result.append(static_cast<std::size_t>(indent), ' ');
-        used = indent;
-      }
-      result += word;
-    }
-    result += "\n";
-  }
+  for (const Paragraph& paragraph : paragraphs_of(text))
+    result += paragraph.width <= columns ? paragraph.text
+                                         : broken_paragraph(paragraph.text, columns, indent);
   return result;
 }
 

@@ -13,12 +13,13 @@ bool has_colour();
 /// Columns of the terminal, or 132 where there is none.
 int columns();
 
-/// Breaks each line of a text between words where the terminal's columns end; what follows is
-/// indented. Files have no columns: for them, and for pipes, the text stays as it is.
-std::string broken_for_terminal(const std::string& text, int indent);
-
-/// The same for any number of columns.
+/// Breaks lines that are too long between words, and indents what follows. Indented lines continue
+/// the one before, and are joined with it then.
 std::string broken(const std::string& text, int columns, int indent);
+
+/// The same where the terminal's columns end. Files and pipes have none; for them, the text stays
+/// as it is.
+std::string broken_for_terminal(const std::string& text, int indent);
 
 /// A line on standard error that says what is running; shown only on a terminal.
 class ProgressLine {
