@@ -1,9 +1,16 @@
-"""The stages as the book sees them: their order, what they say of themselves, their diffs."""
+"""The stages as the book sees them: their order, what they say of themselves, their diffs.
+
+Usage: stages.py ROOT
+
+counts the changed lines anew in the tables of the runner that the README and the chapters show. All else in these tables is
+as it was recorded.
+"""
 
 import dataclasses
 import difflib
 import pathlib
 import re
+import sys
 
 
 @dataclasses.dataclass
@@ -116,6 +123,29 @@ def numbered_body(source):
     return lines[first:], first + 1
 
 
+def with_true_lines(text, workloads):
+    """A text in which the tables of the runner count the lines of code that the sources change."""
+    by_name, lines = {}, []
+    for line in text.splitlines(keepends=True):
+        if heading := re.match(r"(\w+), \S+ \(.*\), f\d\d, ", line):
+            by_name = {stage.name: stage for stage in workloads.get(heading[1], [])}
+        row = re.fullmatch(r"(?P<stage>\d\d_\w+) .*?(?P<lines> *\+\d+ -\d+)\n", line)
+        stage = by_name.get(row["stage"]) if row else None
+        if stage and stage.before:
+            changed = "+{} -{}".format(*lines_changed(stage.before.source, stage.source))
+            line = line[:row.start("lines")] + changed.rjust(len(row["lines"])) + "\n"
+        lines.append(line)
+    return "".join(lines)
+
+
+def pages_with_tables(root):
+    """The files that hold tables of the runner and are shown to readers: the README, and what chapters include."""
+    yield root / "README.md"
+    included = {name for page in root.glob("stages/**/README.md")
+                for name in re.findall(r"^\\verbinclude (\S+\.txt)$", page.read_text(), re.MULTILINE)}
+    yield from (root / "docs" / "results" / name for name in sorted(included))
+
+
 def hunks(before, after):
     """Yields the lines of a unified diff: kind, line number before and after (or None), text.
 
@@ -133,3 +163,16 @@ def hunks(before, after):
                 yield "removed", i + first_a, None, a[i]
             for j in range(j1, j2):
                 yield "added", None, j + first_b, b[j]
+
+
+def main(root):
+    """Writes the tables with the lines that the sources change."""
+    workloads = find_stages(root)
+    for page in pages_with_tables(root):
+        text = page.read_text()
+        if (true := with_true_lines(text, workloads)) != text:
+            page.write_text(true)
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]))
