@@ -5,9 +5,10 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <set>
 #include <utility>
+
+#include "terminal.hpp"
 
 namespace staircase {
 namespace {
@@ -25,10 +26,14 @@ std::string lines_text(const std::optional<LinesChanged>& lines) {
   return lines ? fmt::format("+{} -{}", lines->added, lines->removed) : "";
 }
 
-/// Shortens a text to a number of ASCII columns.
-std::string fit(const std::string& text, int columns) {
-  if (std::ssize(text) <= columns) return text;
-  return text.substr(0, static_cast<std::size_t>(std::max(columns - 3, 0))) + "...";
+/// Shortens a text to a number of columns.
+std::string fit(std::string text, int columns) {
+  if (width_of(text) <= columns) return text;
+  std::size_t end = text.size();
+  for (int width = width_of(text); width > columns - 3; --end)
+    if ((text[end - 1] & 0xc0) != 0x80) --width;
+  text.resize(end);
+  return text + "...";
 }
 
 /// What the column of times says.
@@ -59,7 +64,7 @@ double figure(const Row& row) {
 struct Column {
   const char* title;
   int width;
-  int importance;  ///< those of the least are left out first, those of 0 never
+  int importance;  ///< those of the least are left out first, indispensable ones never
   bool TableContents::*shown;
   std::string (*text)(const Row&);
 };
@@ -67,9 +72,10 @@ struct Column {
 namespace {
 
 constexpr bool TableContents::*always = nullptr;
+constexpr int indispensable = 10;
 
 constexpr Column all_columns[] = {
-    {"time", 9, 0, always, time_entry},
+    {"time", 9, indispensable, always, time_entry},
     {"spread", 6, 2, &TableContents::times, spread_entry},
     {"in all", 9, 3, &TableContents::in_all, in_all_entry},
     {"recorded", 8, 9, &TableContents::recorded,
@@ -86,7 +92,7 @@ constexpr Column all_columns[] = {
      [](const Row& row) { return share_text(figure<&Row::of_limit, &Recorded::of_limit>(row)); }},
     {"of copy", 8, 1, &TableContents::of_copy,
      [](const Row& row) { return share_text(row.of_copy); }},
-    {"error", 10, 0, always,
+    {"error", 10, indispensable, always,
      [](const Row& row) { return row.outcome.ran() ? error_text(row.outcome) : ""; }},
     {"sectors", 11, 4, &TableContents::sectors,
      [](const Row& row) { return row.sectors ? sectors_text(*row.sectors) : ""; }},
@@ -102,14 +108,11 @@ std::vector<const Column*> columns_within(const TableContents& contents, int wid
     for (const Column* column : columns) sum += 2 + column->width;
     return sum;
   };
-  const auto rank = [](const Column* column) {
-    return column->importance == 0 ? std::numeric_limits<int>::max() : column->importance;
-  };
   while (needed() > width) {
-    const auto least =
-        std::min_element(columns.begin(), columns.end(),
-                         [&](const Column* a, const Column* b) { return rank(a) < rank(b); });
-    if ((*least)->importance == 0) break;
+    const auto least = std::min_element(
+        columns.begin(), columns.end(),
+        [](const Column* a, const Column* b) { return a->importance < b->importance; });
+    if ((*least)->importance == indispensable) break;
     columns.erase(least);
   }
   return columns;
@@ -180,7 +183,7 @@ std::string sectors_text(const Sectors& sectors) {
 Table::Table(const TableContents& contents, int width, bool colour) : colour_(colour) {
   for (const Program& program : contents.programs) {
     stage_width_ = std::max(stage_width_, static_cast<int>(program.stage.size()));
-    idea_width_ = std::max(idea_width_, static_cast<int>(program.text("idea").size()));
+    idea_width_ = std::max(idea_width_, width_of(program.text("idea")));
   }
   columns_ = columns_within(contents, width - stage_width_);
   int room = width - stage_width_ - 2;

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,12 +29,6 @@ int columns_of(int stream) {
   winsize size{};
   const bool known = ::ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return known ? size.ws_col : 132;
-}
-
-/// Columns that a text in UTF-8 takes.
-int width_of(std::string_view text) {
-  return static_cast<int>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
 /// A line and the indented ones that continue it.
@@ -76,6 +69,11 @@ std::string broken_paragraph(const std::string& text, int columns, int indent) {
 }  // namespace
 
 bool has_colour() { return understands_escapes(STDOUT_FILENO) && environment("NO_COLOR").empty(); }
+
+int width_of(std::string_view text) {
+  return static_cast<int>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
 
 int columns() { return columns_of(STDOUT_FILENO); }
 

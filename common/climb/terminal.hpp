@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace staircase {
 
@@ -12,6 +13,9 @@ bool has_colour();
 
 /// Columns of the terminal, or 132 where there is none.
 int columns();
+
+/// Columns that a text in UTF-8 takes.
+int width_of(std::string_view text);
 
 /// Breaks lines that are too long between words, and indents what follows. Indented lines continue
 /// the one before, and are joined with it then.
