@@ -974,6 +974,7 @@ TEST(Terminal, BreaksLongLinesBetweenWords) {
   EXPECT_EQ(broken("aa bb cc dd ee\nff\n\n", 5, 2), "aa bb\n  cc\n  dd\n  ee\nff\n\n");
   EXPECT_EQ(broken("a\n  b\n", 3, 2), "a\n  b\n") << "what fits stays as it is";
   EXPECT_EQ(broken("aa bb cc\n   dd ee\nf\n", 7, 1), "aa bb\n cc dd\n ee\nf\n");
+  EXPECT_EQ(broken("A:   bb cc dd\n", 10, 5), "A:   bb cc\n     dd\n") << "a label stays";
   EXPECT_EQ(broken("longest word\n", 5, 2), "longest\n  word\n");
   EXPECT_EQ(broken("Aᵀ A × B\n", 8, 2), "Aᵀ A × B\n") << "columns are no bytes";
 }

@@ -309,9 +309,10 @@ std::string Ladder::heading() const {
 
 std::string Ladder::introduction(const Program& program) const {
   const auto bold = has_colour() ? fmt::emphasis::bold : fmt::text_style();
-  std::string text =
-      fmt::format(bold, "{} {}: {}", program.workload, program.stage, program.text("idea"));
-  text += fmt::format("\n{}\n\n", program.text("source"));
+  const std::string title =
+      fmt::format("{} {}: {}\n", program.workload, program.stage, program.text("idea"));
+  std::string text = fmt::format(bold, "{}", broken_for_terminal(title, 2));
+  text += program.text("source") + "\n\n";
   if (!fs::exists(source_of(program))) return text + "The source is not here; see --source.\n\n";
   text += broken_for_terminal(header_comment(source_of(program)), 9) + "\n";
   if (const Program* previous = before(program))

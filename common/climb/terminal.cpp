@@ -48,19 +48,23 @@ std::vector<Paragraph> paragraphs_of(const std::string& text) {
   return paragraphs;
 }
 
+/// The beginning of a text up to a column at which a word begins behind spaces, or nothing.
+std::string label_of(const std::string& text, std::size_t column) {
+  const bool begins = text.size() > column && text[column - 1] == ' ' && text[column] != ' ';
+  return begins ? text.substr(0, column) : "";
+}
+
 std::string broken_paragraph(const std::string& text, int columns, int indent) {
-  std::istringstream words(text);
-  std::string result;
-  int used = 0;
+  std::string result = label_of(text, static_cast<std::size_t>(indent));
+  std::istringstream words(text.substr(result.size()));
+  const std::string next_line = fmt::format("\n{:{}}", "", indent);
+  int used = width_of(result);
+  bool first = true;
   for (std::string word; words >> word; used += width_of(word)) {
-    if (used > 0 && used + 1 + width_of(word) <= columns) {
-      result += ' ';
-      ++used;
-    } else if (used > 0) {
-      result += '\n';
-      result.append(static_cast<std::size_t>(indent), ' ');
-      used = indent;
-    }
+    const bool fits = used + 1 + width_of(word) <= columns;
+    if (!first) result += fits ? " " : next_line;
+    if (!first) used = fits ? used + 1 : indent;
+    first = false;
     result += word;
   }
   return result + "\n";
