@@ -93,14 +93,9 @@ const std::vector<std::pair<std::size_t, std::size_t>> shapes{
     {31, 33}, {33, 31}, {97, 53},  {32, 127}, {64, 128},  {65, 129}, {128, 96},  {47, 151},
     {7, 260}, {5, 24},  {130, 25}, {400, 23}, {1021, 13}, {4099, 7}, {200000, 3}};
 
-/// Tests on fresh random matrices; skipped where the program's hardware is not there.
+/// Tests on fresh random matrices.
 class Bound : public testing::Test {
  protected:
-  void SetUp() override {
-    static const ProcessResult probe = run_process({program, "--dataset", "tiny"});
-    if (probe.status == 77) GTEST_SKIP() << probe.err;
-  }
-
   double normal() { return normal_(random_); }
   double uniform(double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(random_);
@@ -194,5 +189,6 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   staircase::test::program = std::filesystem::absolute(argv[1]);
   staircase::test::symmetric = argc < 3 || argv[2] != std::string("general");
+  staircase::test::try_device(staircase::test::program, {"Bound"});
   return staircase::test::run_all_tests();
 }

@@ -79,6 +79,7 @@ class Toys {
                            {"source", source},
                            {"device", device},
                            {"precisions", precisions},
+                           {"timed_phase", timed_phase},
                            {"datasets", {{"big", {{"n", 1000}}}, {"tiny", {{"n", 2}}}}},
                            {"default_dataset", "tiny"}};
     write_script(program(stage, device),
@@ -158,7 +159,10 @@ TEST(Table, SetsStagesAgainstTheLimitsOfTheirDevice) {
     RunSettings settings;
     settings.dataset = "tiny";
     settings.precision = precision;
-    return Ladder(find_programs(toys.programs()), options, settings, ceilings).table();
+    std::string table;
+    Ladder(find_programs(toys.programs()), options, settings, ceilings, {})
+        .run([&](const std::string& text) { table += text; });
+    return table;
   };
   std::string table = table_of("f64");
   EXPECT_TRUE(
@@ -219,7 +223,10 @@ TEST_F(From, IsTheStageThatAStepIsHeldAgainst) {
 TEST_F(From, IsTheStageThatADiffIsAgainst) {
   const std::string walk = run({"--step"}).out;
   EXPECT_TRUE(contains(walk, "--- 01_half.cu\n+++ 02_aside.cu")) << walk;
-  EXPECT_TRUE(contains(walk, "--- 01_half.cu\n+++ 03_back.cu")) << walk;
+  EXPECT_TRUE(
+      contains(walk, "--- 01_half.cu\n+++ 03_back.cu\n@@ -1,4 +6,2 @@\n common\n-01_half\n"))
+      << "lines are numbered as in the files, whose header comments are left out\n"
+      << walk;
   EXPECT_TRUE(contains(walk, "8.00 times the speed of stage zero, 4.00 of 01_half")) << walk;
 }
 
@@ -255,9 +262,12 @@ TEST(Verdict, AStageThatBreaksFailsTheRunButNotTheOthers) {
   toys.add("04_good", {1, 2});
   const ProcessResult result = toys.run();
   EXPECT_EQ(result.status, 1);
-  EXPECT_TRUE(contains(line_of(result.out, "01_broken"), "failed: the device failed"));
-  EXPECT_TRUE(contains(line_of(result.out, "02_killed"), "failed: ended with status 137"));
-  EXPECT_TRUE(contains(line_of(result.out, "03_silent"), "failed: wrote no record"));
+  for (const char* stage : {"01_broken", "02_killed", "03_silent"})
+    EXPECT_TRUE(line_of(result.out, stage).ends_with(" failed")) << result.out;
+  for (const char* sentence :
+       {"\n01_broken failed: the device failed\n", "\n02_killed failed: ended with status 137\n",
+        "\n03_silent failed: wrote no record or no solution\n"})
+    EXPECT_TRUE(contains(result.out, sentence)) << sentence << "\n" << result.out;
   EXPECT_TRUE(contains(line_of(result.out, "04_good"), "exact"));
 }
 
@@ -267,7 +277,8 @@ TEST(Verdict, MissingHardwareIsShownAndDoesNotFailTheRun) {
   toys.add_script("01_gpu", "echo 'toy: there is no GPU' >&2; exit 77");
   const ProcessResult result = toys.run();
   EXPECT_EQ(result.status, 0);
-  EXPECT_TRUE(contains(line_of(result.out, "01_gpu"), "not available: there is no GPU"));
+  EXPECT_TRUE(line_of(result.out, "01_gpu").ends_with(" n/a")) << result.out;
+  EXPECT_TRUE(contains(result.out, "\n01_gpu is not available: there is no GPU\n")) << result.out;
   EXPECT_EQ(toys.run({"--stages", "01"}).status, 1) << "a run in which nothing ran is not well";
 }
 
@@ -275,7 +286,19 @@ TEST(Verdict, WithoutStageZeroThereIsNone) {
   Toys toys;
   toys.add_script("00_zero", "echo 'toy: no memory' >&2; exit 3");
   toys.add("01_good", {1, 2});
-  expect_refusal(toys.run(), 3, {"stage zero", "no memory"});
+  const ProcessResult result = toys.run();
+  EXPECT_EQ(result.status, 3);
+  EXPECT_TRUE(line_of(result.out, "00_zero").ends_with(" failed")) << result.out;
+  EXPECT_EQ(result.err, "climb: stage zero did not solve the problem: no memory\n");
+}
+
+TEST(Verdict, OfSeveralStagesIsExplainedOnce) {
+  Toys toys;
+  toys.add("00_zero", {1, 2});
+  for (const char* stage : {"01_gpu", "02_gpu"})
+    toys.add_script(stage, "echo 'toy: there is no GPU' >&2; exit 77");
+  const std::string table = toys.run().out;
+  EXPECT_TRUE(contains(table, "\n01_gpu, 02_gpu are not available: there is no GPU\n")) << table;
 }
 
 // --- The CPU device
@@ -315,22 +338,30 @@ TEST_F(CpuDevice, StandsInWhereThereIsNoGpu) {
   const ProcessResult result = toys.run({"--source", toys.programs(), "--dataset", "big"});
   EXPECT_EQ(result.status, 0) << result.err;
   const std::string line = line_of(result.out, "01_cuda");
-  for (const char* entry : {"checked", "exact", "4.1 / 3.5", "+1 -1"})
+  for (const char* entry : {"checked", "exact", "+1 -1"})
     EXPECT_TRUE(contains(line, entry)) << entry << "\n" << result.out;
   EXPECT_FALSE(contains(line, "%") || contains(line, "4.000 s")) << "it is not timed";
+  EXPECT_FALSE(contains(result.out, "sectors")) << "nobody asked for an analysis\n" << result.out;
   EXPECT_EQ(result.out.find("\n01_cuda"), result.out.rfind("\n01_cuda")) << result.out;
   EXPECT_TRUE(contains(result.out, "toy, big")) << result.out;
   EXPECT_TRUE(contains(result.out, "checked: run on the CPU device with the data set tiny"))
       << result.out;
-  EXPECT_TRUE(contains(line_of(result.out, "02_next"), "4.00")) << result.out;
-  EXPECT_FALSE(contains(result.out, "x step")) << "there is no time of the step before";
+  EXPECT_FALSE(contains(result.out, "recorded")) << "nothing is";
+  EXPECT_TRUE(contains(line_of(result.out, "02_next"), " 4.00     "))
+      << "and no time of the step before";
   EXPECT_TRUE(contains(line_of(result.out, "02_next"), "+1 -1"));
+}
+
+TEST_F(CpuDevice, CountsSectorsWhereItWasAskedFor) {
+  const std::string table = toys.run({"--device", "cpu-device"}).out;
+  EXPECT_TRUE(contains(line_of(table, "01_cuda"), "4.1 / 3.5")) << table;
+  EXPECT_TRUE(contains(table, "sectors: of 32 bytes")) << table;
 }
 
 TEST_F(CpuDevice, RunsTheReducedDataSetOnce) {
   toys.add_script("01_cuda", "echo \"toy: $all\" >&2; exit 3", "cpu-device");
   const ProcessResult result = toys.run({"--dataset", "big", "--set", "n=7", "--precision", "f32"});
-  const std::string line = line_of(result.out, "01_cuda");
+  const std::string line = line_of(result.out, "01_cuda failed:");
   for (const char* option : {"--dataset tiny", "--repeat 1", "--warmup 0", "--precision f32"})
     EXPECT_TRUE(contains(line, option)) << line;
   EXPECT_FALSE(contains(line, "n=7")) << line;
@@ -353,14 +384,14 @@ TEST_F(CpuDevice, IsForcedOrForbiddenByName) {
   EXPECT_EQ(line_of(forced.out, "00_zero"), "");
   const ProcessResult gpu = toys.run({"--device", "gpu"});
   EXPECT_EQ(gpu.status, 1) << "nothing ran";
-  EXPECT_TRUE(contains(line_of(gpu.out, "01_cuda"), "not available: there is no GPU")) << gpu.out;
+  EXPECT_TRUE(contains(gpu.out, "01_cuda is not available: there is no GPU")) << gpu.out;
 }
 
 TEST_F(CpuDevice, TakesTheDataSetThatItIsForcedTo) {
   toys.add_script("01_cuda", "echo \"toy: $all\" >&2; exit 3", "cpu-device");
   const auto line = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"--device", "cpu-device"});
-    return line_of(toys.run(arguments).out, "01_cuda");
+    return line_of(toys.run(arguments).out, "01_cuda failed:");
   };
   EXPECT_TRUE(contains(line({}), "--dataset tiny")) << line({});
   EXPECT_TRUE(contains(line({"--dataset", "big", "--set", "n=7"}), "--dataset big --set n=7"));
@@ -368,22 +399,26 @@ TEST_F(CpuDevice, TakesTheDataSetThatItIsForcedTo) {
 
 TEST_F(CpuDevice, DoesWithoutAnAnalysis) {
   std::filesystem::remove(toys.programs() / "toy-01_cuda-cpu-analyze");
-  const ProcessResult result = toys.run();
+  const ProcessResult result = toys.run({"--device", "cpu-device"});
   EXPECT_EQ(result.status, 0);
   EXPECT_TRUE(contains(line_of(result.out, "01_cuda"), "checked")) << result.out;
   EXPECT_FALSE(contains(result.out, "sectors"));
 }
 
 TEST_F(CpuDevice, FailsAStageInWhichTheAnalysisFindsAnError) {
+  const auto sentence = [&] {
+    const ProcessResult result = toys.run({"--device", "cpu-device"});
+    EXPECT_EQ(result.status, 1);
+    EXPECT_TRUE(line_of(result.out, "01_cuda ").ends_with(" failed")) << result.out;
+    return line_of(result.out, "01_cuda failed");
+  };
   toys.add_analysis("01_cuda", report({{{"sentence", "two threads write u"}}}), "exit 1");
-  ProcessResult result = toys.run();
-  EXPECT_EQ(result.status, 1);
-  EXPECT_TRUE(contains(line_of(result.out, "01_cuda"), "failed: two threads write u"))
-      << result.out;
+  EXPECT_EQ(sentence(), "01_cuda failed: two threads write u");
+  EXPECT_EQ(toys.run().status, 0) << "it is not analysed";
   toys.add_analysis("01_cuda", report(), "kill -9 $$");
-  EXPECT_TRUE(contains(line_of(toys.run().out, "01_cuda"), "failed: ended with status 137"));
+  EXPECT_EQ(sentence(), "01_cuda failed: ended with status 137");
   toys.add_analysis("01_cuda", report(), "rm \"$CUDA_ON_CPU_REPORT\"");
-  EXPECT_TRUE(contains(line_of(toys.run().out, "01_cuda"), "failed: the analysis wrote no report"));
+  EXPECT_EQ(sentence(), "01_cuda failed: the analysis wrote no report");
 }
 
 TEST_F(CpuDevice, FailsAStageThatDiffers) {
@@ -400,9 +435,11 @@ TEST_F(CpuDevice, IsRecordedWithoutTimes) {
   EXPECT_EQ(records[1].at("device"), "cpu-device");
   EXPECT_EQ(records[1].at("verdict"), "matches");
   EXPECT_FALSE(records[1].contains("seconds") || records[1].contains("repeats"));
-  EXPECT_EQ(records[1].at("global_accesses"),
-            (json{{"requests", 20}, {"sectors", 82}, {"ideal_sectors", 70}}));
+  EXPECT_FALSE(records[1].contains("global_accesses")) << "it was not analysed";
   EXPECT_TRUE(records[2].contains("seconds"));
+  const json forced = json::parse(toys.run({"--device", "cpu-device", "--json", "-"}).out);
+  EXPECT_EQ(forced.at("runs")[0].at("records")[0].at("global_accesses"),
+            (json{{"requests", 20}, {"sectors", 82}, {"ideal_sectors", 70}}));
 }
 
 TEST_F(CpuDevice, IsListedAndWalkedWithItsStage) {
@@ -412,10 +449,13 @@ TEST_F(CpuDevice, IsListedAndWalkedWithItsStage) {
   const ProcessResult walk = toys.run({"--step", "--source", toys.programs()});
   EXPECT_EQ(walk.status, 0);
   EXPECT_TRUE(contains(walk.out, "-00_zero\n+01_cuda")) << walk.out;
-  EXPECT_TRUE(contains(walk.out,
-                       "Checked  on the CPU device, not timed\n"
-                       "Sectors  4.1 / 3.5 a request"));
+  EXPECT_TRUE(contains(walk.out, "Checked  on the CPU device, not timed\nVerdict")) << walk.out;
   EXPECT_TRUE(contains(walk.out, "-01_cuda\n+02_next"));
+  const ProcessResult forced = toys.run({"--step", "--device", "cpu-device"});
+  EXPECT_TRUE(contains(forced.out,
+                       "Checked  on the CPU device, not timed\n"
+                       "Sectors  4.1 / 3.5 a request"))
+      << forced.out;
   expect_refusal(toys.run({"--stages", "09"}), 2, {"00_zero, 01_cuda, 02_next"});
 }
 
@@ -425,6 +465,123 @@ TEST_F(CpuDevice, IsEnoughWhereNoGpuProgramWasBuilt) {
   EXPECT_EQ(result.status, 0);
   EXPECT_TRUE(contains(line_of(result.out, "01_cuda"), "checked")) << result.out;
   EXPECT_TRUE(contains(line_of(result.out, "01_cuda"), "+1 -1")) << result.out;
+}
+
+// --- What was recorded
+
+/// A record of a stage for a GPU, or of stage zero.
+json record_of(const std::string& stage, double seconds) {
+  return {{"stage", stage},
+          {"device", stage == "00_zero" ? "cpu" : "gpu"},
+          {"seconds", {{"min", seconds}, {"median", seconds}, {"max", seconds}}},
+          {"repeats", json::array({1, 1, 1})},
+          {"of_limit", 0.25}};
+}
+
+/// Stage zero and a CUDA stage on the CPU device, and recordings of the reference GPU.
+class Reused : public testing::Test {
+ protected:
+  Reused() {
+    toys.add("00_zero", {1, 2}, 8);
+    for (const char* stage : {"01_cuda", "02_cuda"}) {
+      toys.add_script(stage, "echo 'toy: there is no GPU' >&2; exit 77", "gpu");
+      toys.add(stage, {1, 2}, 4, "cpu-device");
+    }
+    std::filesystem::create_directories(results());
+    records = {record_of("00_zero", 3), record_of("01_cuda", 0.5), record_of("02_cuda", 0.125)};
+    write("a");
+  }
+
+  std::filesystem::path results() const { return toys.programs() / "docs/results/h200"; }
+
+  void write(const std::string& name, const json& more = json::object()) const {
+    json file{
+        {"ceilings", {{"gpu", {{"name", "NVIDIA Toy"}}}}},
+        {"revision", "1"},
+        {"date", "2026-11-22T03:24:21Z"},
+        {"runs",
+         {{{"workload", "toy"}, {"dataset", "tiny"}, {"precision", "f64"}, {"records", records}}}}};
+    file.update(more);
+    write_text(results() / (name + ".json"), file.dump());
+  }
+
+  std::string table(Strings arguments = {}) const {
+    arguments.insert(arguments.end(), {"--source", toys.programs()});
+    const ProcessResult result = toys.run(arguments);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return result.out;
+  }
+
+  Toys toys;
+  json records;
+};
+
+TEST_F(Reused, TimesStandBesideWhatWasChecked) {
+  const std::string text = table();
+  EXPECT_TRUE(contains(line_of(text, "02_cuda"),
+                       "checked          125.0 ms   24.00    4.00      25 %       exact"))
+      << text;
+  EXPECT_TRUE(contains(line_of(text, "01_cuda"), "500.0 ms    6.00    6.00")) << text;
+  EXPECT_FALSE(contains(line_of(text, "00_zero"), "3.000 s")) << "it is timed here\n" << text;
+  EXPECT_TRUE(contains(text, "\nrecorded on an NVIDIA Toy, 2026-11-22; ")) << text;
+}
+
+TEST_F(Reused, TimesAreSaidInAWalk) {
+  const std::string walk = table({"--step"});
+  EXPECT_TRUE(contains(walk,
+                       "\nRecorded 125.0 ms on an NVIDIA Toy, 2026-11-22, 24.00 times the speed of "
+                       "stage zero, 4.00 of 01_cuda\nChecked  on the CPU device, not timed\n"))
+      << walk;
+}
+
+TEST_F(Reused, TimesAreOfTheSameProblem) {
+  EXPECT_TRUE(contains(table(), "recorded"));
+  for (const Strings& other :
+       {Strings{"--dataset", "big"}, {"--precision", "f32"}, {"--set", "n=2"}, {"--stages", "00"}})
+    EXPECT_FALSE(contains(table(other), "recorded")) << other[1];
+  EXPECT_FALSE(contains(table({"--device", "cpu-device"}), "recorded"));
+}
+
+TEST_F(Reused, TimesAreNotRecordedAgain) {
+  const json all = json::parse(table({"--json", "-"}));
+  for (const json& record : all.at("runs")[0].at("records"))
+    EXPECT_EQ(record.contains("seconds"), record.at("stage") == "00_zero") << record;
+}
+
+TEST_F(Reused, TimesCompareWithinARecording) {
+  records = {record_of("02_cuda", 0.1)};
+  write("b", {{"revision", "2"}, {"date", "2026-11-23T00:00:00Z"}});
+  const std::string text = table();
+  EXPECT_TRUE(contains(line_of(text, "02_cuda"), "100.0 ms                      25 %")) << text;
+  EXPECT_TRUE(contains(line_of(text, "01_cuda"), "500.0 ms    6.00    6.00")) << text;
+  EXPECT_TRUE(contains(text, "recorded on an NVIDIA Toy, 2026-11-22 to 2026-11-23; ")) << text;
+}
+
+TEST_F(Reused, TimesAreThoseOfMostRepeats) {
+  records[1] = record_of("01_cuda", 0.25);
+  records[1].at("repeats").push_back(1);
+  write("b", {{"date", "2026-11-21T00:00:00Z"}});
+  EXPECT_TRUE(contains(line_of(table(), "01_cuda"), "250.0 ms"));
+  records[1] = record_of("01_cuda", 0.75);
+  write("c", {{"date", "2026-11-23T00:00:00Z"}, {"revision", "2"}});
+  EXPECT_TRUE(contains(line_of(table(), "01_cuda"), "750.0 ms")) << "a newer revision goes first";
+}
+
+TEST_F(Reused, RecordsMaySayThemselvesWhatTheirRunSays) {
+  for (json& record : records) record.update({{"workload", "toy"}, {"date", "later"}});
+  write("a");
+  EXPECT_TRUE(contains(table(), "recorded on an NVIDIA Toy, 2026-11-22; "));
+}
+
+TEST_F(Reused, FilesThatAreNoRecordingsAreLeftOut) {
+  write("sweep", {{"sweep", "n"}, {"revision", "2"}, {"date", "2027"}});
+  write_text(results() / "broken.json", "{\"runs\": [");
+  write_text(results() / "counters.json", "{\"kernels\": []}");
+  write_text(results() / "list.json", "[1]");
+  write_text(results() / "odd.json", "{\"runs\": [{\"records\": 3}]}");
+  EXPECT_TRUE(contains(line_of(table(), "01_cuda"), "500.0 ms"));
+  std::filesystem::remove_all(results());
+  EXPECT_FALSE(contains(table(), "recorded"));
 }
 
 // --- What is run
@@ -619,7 +776,7 @@ TEST_F(Precisions, ThatAWorkloadLacksAreLeftOut) {
 TEST_F(Precisions, ThatAStageLacksAreNotAvailable) {
   const ProcessResult result = toys.run({"other", "--precision", "f32"});
   EXPECT_EQ(result.status, 0) << result.err;
-  EXPECT_TRUE(contains(line_of(result.out, "00_other"), "not available: it solves in f64 only"))
+  EXPECT_TRUE(contains(result.out, "00_other is not available: it solves in f64 only"))
       << result.out;
   EXPECT_TRUE(contains(line_of(result.out, "01_single"), "exact")) << result.out;
   EXPECT_FALSE(contains(result.out, "x 00")) << "stage zero has no time in f32";
@@ -749,9 +906,11 @@ constexpr char ctrl_c = 3;
 
 /// Runs the runner on a terminal of its own, answering each prompt with a key.
 std::string on_terminal(const std::vector<std::string>& command, char key,
-                        const std::string& prompt = "q to stop: ", int expected_status = 0) {
+                        const std::string& prompt = "q to stop: ", int expected_status = 0,
+                        unsigned short columns = 132) {
   int terminal = -1;
-  const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+  const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+  const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);
   if (child == 0) {
     std::vector<char*> arguments;
     for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -788,6 +947,104 @@ TEST(Step, WaitsForAKeyOnATerminal) {
   const std::string stopped = on_terminal(command, 'q');
   EXPECT_FALSE(contains(stopped, "local_volatility 01_openmp"));
   EXPECT_FALSE(contains(on_terminal(command, ctrl_c), "local_volatility 01_openmp"));
+}
+
+// --- The terminal
+
+/// Columns of the widest line; those of a terminal end with "\r\n".
+std::size_t width_of(const std::string& text) {
+  std::istringstream lines(text);
+  std::size_t width = 0;
+  for (std::string line; std::getline(lines, line);)
+    width = std::max(width, line.size() - static_cast<std::size_t>(line.ends_with('\r')));
+  return width;
+}
+
+/// What stays on a terminal that the runner writes to; its progress lines are erased.
+std::string shown_in(unsigned short columns, const std::string& term, const Strings& arguments) {
+  Strings command{"env", "TERM=" + term, "NO_COLOR=1", climb};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  const std::string output = on_terminal(command, ' ', "q to stop: ", 0, columns);
+  const std::string erase = "\r\x1b[K";
+  std::string text;
+  for (std::size_t from = 0, to; from < output.size(); from = to + erase.size()) {
+    to = std::min(output.find(erase, from), output.size());
+    text += output.substr(from, to - from);
+    if (to < output.size()) text.resize(text.rfind('\n') + 1);
+  }
+  return text;
+}
+
+TEST_F(Reused, TableFitsATerminal) {
+  toys.add_script("yardstick_of_a_long_name",
+                  "echo 'toy: there is no GPU, nor is there '$(seq 50) >&2; exit 77");
+  const Strings arguments{"--programs", toys.programs(), "--source", toys.programs()};
+  for (const unsigned short columns : {200, 132, 100, 80, 60, 50}) {
+    const std::string text = shown_in(columns, "xterm", arguments);
+    EXPECT_LE(width_of(text), columns) << text;
+    EXPECT_FALSE(contains(text, "\x1b")) << text;
+    for (const char* always : {"checked", "exact"})
+      EXPECT_TRUE(contains(line_of(text, "02_cuda"), always)) << text;
+    EXPECT_EQ(contains(text, "idea of 02"), columns > 100) << text;
+    EXPECT_EQ(contains(text, "x step"), columns > 60) << text;
+    EXPECT_TRUE(contains(text, "\r\n  ")) << "long sentences are broken and indented\n" << text;
+  }
+}
+
+TEST_F(Reused, TableInAFileHasNoEscapesAndNoBrokenSentences) {
+  toys.add_script("03_cuda", "echo 'toy: there is no GPU, nor is there '$(seq 90) >&2; exit 77");
+  const std::string text = table();
+  EXPECT_FALSE(contains(text, "\x1b") || contains(text, "\r")) << text;
+  EXPECT_TRUE(contains(text, " 88 89 90\n")) << text;
+}
+
+TEST(Terminal, BreaksLongLinesBetweenWords) {
+  EXPECT_EQ(broken("aa bb cc\n", 8, 2), "aa bb cc\n");
+  EXPECT_EQ(broken("aa bb cc\n", 7, 2), "aa bb\n  cc\n");
+  EXPECT_EQ(broken("aa bb cc dd ee\nff\n\n", 5, 2), "aa bb\n  cc\n  dd\n  ee\nff\n\n");
+  EXPECT_EQ(broken("a\n  b\n", 3, 2), "a\n  b\n") << "what fits stays as it is";
+  EXPECT_EQ(broken("aa bb cc\n   dd ee\nf\n", 7, 1), "aa bb\n cc dd\n ee\nf\n");
+  EXPECT_EQ(broken("A:   bb cc dd\n", 10, 5), "A:   bb cc\n     dd\n") << "a label stays";
+  EXPECT_EQ(broken("longest word\n", 5, 2), "longest\n  word\n");
+  EXPECT_EQ(broken("Aᵀ A × B\n", 8, 2), "Aᵀ A × B\n") << "columns are no bytes";
+}
+
+TEST(Terminal, WithoutColoursShowsNone) {
+  Toys toys;
+  toys.add("00_zero", {1, 2});
+  const auto table = [&](const Strings& environment) {
+    Strings command{"env", "-u", "NO_COLOR", "TERM=xterm"};
+    command.insert(command.end(), environment.begin(), environment.end());
+    command.insert(command.end(), {climb, "--programs", toys.programs()});
+    return on_terminal(command, ' ');
+  };
+  EXPECT_TRUE(contains(table({}), "\x1b[1m")) << "titles are bold";
+  EXPECT_FALSE(contains(table({"NO_COLOR=1"}), "\x1b[1m"));
+  EXPECT_FALSE(contains(table({"TERM=dumb"}), "\x1b")) << "nor does it show what runs";
+}
+
+TEST_F(From, IsWalkedOnATerminalThatKnowsLinesOnly) {
+  const std::string walk =
+      shown_in(80, "dumb", {"--programs", toys.programs(), "--source", toys.programs(), "--step"});
+  EXPECT_FALSE(contains(walk, "\x1b")) << walk;
+  EXPECT_TRUE(contains(walk, "q to stop: \r\ntoy 01_half")) << walk;
+}
+
+TEST(Rows, AreShownOnceTheirStageHasRun) {
+  Toys toys;
+  toys.add("00_zero", {1, 2});
+  toys.add_script("01_fails", "exit 3");
+  // The second stage looks at what the runner has printed before.
+  const Directory directory;
+  toys.add_script("02_looks", fmt::format("cp '{}' '{}'; exit 3", (directory / "out").string(),
+                                          (directory / "seen").string()));
+  write_text(directory / "out", "");
+  run_process({climb, "--programs", toys.programs()}, {.out_path = directory / "out"});
+  std::ifstream seen(directory / "seen");
+  const std::string text{std::istreambuf_iterator<char>(seen), {}};
+  EXPECT_TRUE(contains(line_of(text, "00_zero"), "stage zero")) << text;
+  EXPECT_TRUE(contains(line_of(text, "01_fails"), "failed")) << text;
+  EXPECT_EQ(line_of(text, "02_looks"), "");
 }
 
 TEST(Interrupt, LeavesNoTemporaryFiles) {

@@ -97,14 +97,9 @@ void expect_solved(const std::vector<System>& systems, const std::string& precis
   }
 }
 
-/// Tests that solve; skipped where the program's hardware is not there.
+/// Tests that solve.
 class Batch : public testing::Test {
  protected:
-  void SetUp() override {
-    static const ProcessResult probe = run_process({program, "--dataset", "tiny"});
-    if (probe.status == 77) GTEST_SKIP() << probe.err;
-  }
-
   double uniform(double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(random_);
   }
@@ -238,5 +233,6 @@ int main(int argc, char** argv) {
   }
   testing::InitGoogleTest(&argc, argv);
   staircase::test::program = std::filesystem::absolute(argv[1]);
+  staircase::test::try_device(staircase::test::program, {"Batch"});
   return staircase::test::run_all_tests();
 }

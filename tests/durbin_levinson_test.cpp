@@ -24,7 +24,6 @@ using LongNumbers = std::vector<long double>;
 using Arguments = std::vector<std::string>;
 
 std::string program;
-bool large = false;
 
 /// Both rows of a solution.
 struct Solved {
@@ -169,14 +168,9 @@ testing::AssertionResult is_right(const Solved& solved, const Numbers& r, const 
   return testing::AssertionSuccess();
 }
 
-/// Tests that solve; skipped where the program's hardware is not there.
+/// Tests that solve.
 class Solution : public testing::Test {
  protected:
-  void SetUp() override {
-    static const ProcessResult probe = run({"--dataset", "tiny"});
-    if (probe.status == 77) GTEST_SKIP() << probe.err;
-  }
-
   double uniform(double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(random_);
   }
@@ -255,7 +249,6 @@ TEST_F(Solution, DoesNotDependOnTheVariance) {
 }
 
 TEST_F(Solution, SolvesLargeSystemsByAnyNumberOfThreads) {
-  if (!large) GTEST_SKIP() << "this program takes too long";
   const std::size_t n = 10007;
   const Numbers alpha = arfima_coefficients(n, 0.3), r = autocorrelations_of(alpha);
   for (const auto& precision : precisions())
@@ -360,6 +353,7 @@ int main(int argc, char** argv) {
   }
   testing::InitGoogleTest(&argc, argv);
   staircase::test::program = std::filesystem::absolute(argv[1]);
-  staircase::test::large = argc > 2 && argv[2] == std::string("large");
+  staircase::test::try_device(staircase::test::program, {"Solution"});
+  if (argc < 3 || argv[2] != std::string("large")) staircase::test::leave_out("*.SolvesLarge*");
   return staircase::test::run_all_tests();
 }

@@ -2,10 +2,14 @@
 /// The harness on toy stages, which run within this test: run_stage() as a stage's `main` calls it.
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <fstream>
 #include <harness/npy.hpp>
 #include <harness/workload.hpp>
@@ -326,6 +330,56 @@ TEST(Record, HoldsTheTimeOfACopyWhereThereIsAGpuWithRoomForIt) {
   };
   EXPECT_EQ(repeat(800).at("copy_seconds"), 0.8);
   EXPECT_FALSE(repeat(4008).contains("copy_seconds"));
+}
+
+/// Writes a file of which the system takes half, then sends a signal, in a process of its own;
+/// returns how that ended.
+int interrupted_by(int signal, const std::filesystem::path& path, bool ignored = false) {
+  static int sent;
+  sent = signal;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit half{4096, RLIM_INFINITY}, no_core{0, 0};
+    ::setrlimit(RLIMIT_FSIZE, &half);
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    std::signal(signal, ignored ? SIG_IGN : SIG_DFL);
+    std::signal(SIGXFSZ, [](int) { std::raise(sent); });
+    try {
+      write_file(path, {std::string(8192, 'x')});
+    } catch (const BadInput&) {
+      ::_exit(2);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+TEST(File, IsNotLeftInPartByASignal) {
+  const Directory directory;
+  write_text(directory / "old", "old");
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const int status = interrupted_by(signal, directory / "old");
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status;
+    EXPECT_EQ(directory.files(), std::vector<std::string>{"old"}) << "signal " << signal;
+  }
+  const int refused = interrupted_by(SIGINT, directory / "old", true);
+  EXPECT_TRUE(WIFEXITED(refused) && WEXITSTATUS(refused) == 2) << "it was ignored before";
+  EXPECT_EQ(directory.files(), std::vector<std::string>{"old"});
+  interrupted_by(SIGKILL, directory / "old");
+  EXPECT_EQ(directory.files().size(), 2u) << "the signals came while the file was written";
+  std::ifstream old(directory / "old");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(old), {}), "old");
+}
+
+TEST(File, LeavesSignalsAsTheyWere) {
+  const Directory directory;
+  const auto handler = +[](int) {};
+  const auto before = std::signal(SIGTERM, handler);
+  write_file(directory / "new", {"new"});
+  EXPECT_EQ(std::signal(SIGTERM, before), handler);
+  EXPECT_EQ(std::signal(SIGHUP, SIG_DFL), SIG_DFL);
 }
 
 TEST(Memory, IsNotTakenByAFileThatDoesNotFit) {

@@ -34,7 +34,7 @@ def misplaced(directory):
     """Files that are missing, or where no program looks for them."""
     installed = {path.relative_to(directory) for path in directory.rglob("*") if path.is_file()}
     built = {path.name for path in (BUILD / "stages").iterdir() if path.is_file() and os.access(path, os.X_OK)}
-    sources = {path.relative_to(ROOT) for path in ROOT.glob("stages/*/*/*.c*")}
+    sources = {path.relative_to(ROOT) for pattern in ("stages/*/*/*.c*", "docs/results/h200/*") for path in ROOT.glob(pattern)}
     wanted = ([BIN / "climb", DOC / "LICENSE", DOC / "CITATION.cff", PROGRAMS / "ceilings"]
               + [PROGRAMS / name for name in built] + [DATA / source for source in sources])
     wanted = {path.relative_to("/") for path in wanted}
@@ -81,6 +81,10 @@ def lost_by_runner(directory):
             yield f"{record['stage']} {record['verdict']}: {record.get('reason')}"
         if ("lines_added" in record) != (record["stage"] != "00_original"):
             yield f"{record['stage']}: the source for the diff is not found"
+    # Where there is a GPU, nothing recorded is shown.
+    table = run(directory, "ata", "--stages", numbers, "--dataset", "small", "--repeat", "1").stdout
+    if "checked" in table and "recorded on an NVIDIA H200" not in table:
+        yield f"the recorded times are not found: {table}"
     walk = run(directory, "ata", "--step", "--stages", "00-01", "--dataset", "tiny", "--repeat", "1")
     if walk.returncode != 0 or "+#pragma omp" not in walk.stdout or "see --source" in walk.stdout:
         yield f"the walk shows no source or diff: {walk.stdout[:200]}{walk.stderr}"

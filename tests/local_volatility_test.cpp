@@ -54,7 +54,6 @@ TEST(Exact, AnOptionWithoutAStrikeIsWorthTheSpot) {
 }
 
 TEST(Exact, IncrementsKeepTheSpotThatStageZeroMisses) {
-  if (SANITIZED) GTEST_SKIP() << "there is no CPU device in a build with sanitizers";
   const auto error_of = [](const std::string& program) {
     const auto spot = prices({"--dataset", "medium", "--set", "outer=1"}, program);
     return std::abs(spot.at(0) / 0.03 - 1);
@@ -243,5 +242,7 @@ int main(int argc, char** argv) {
   }
   staircase::test::stage_zero = std::filesystem::absolute(argv[1]);
   testing::InitGoogleTest(&argc, argv);
+  // In a build with sanitizers, there is no CPU device.
+  if (SANITIZED) staircase::test::leave_out("*.IncrementsKeepTheSpotThatStageZeroMisses");
   return staircase::test::run_all_tests();
 }

@@ -1,13 +1,22 @@
 """Runs `meson test`, says once more what failed, and closes with the line «N passed, N failed, N skipped» over all
 test cases.
 
-Usage: run_tests.py MESON BUILD_DIRECTORY
+Usage: run_tests.py MESON BUILD_DIRECTORY [WORD ...]
+
+A word is a workload, as ata, for the tests of its programs and of its stage zero, or a suite, as runner or cpu-device. Without
+words, all tests run.
 """
 
+import collections
+import json
 import pathlib
 import subprocess
 import sys
 import xml.etree.ElementTree
+
+
+class Unknown(Exception):
+    """A word that chooses no tests."""
 
 
 def outcome(case):
@@ -27,7 +36,7 @@ def message(case):
 
 def read(report):
     """Counts by outcome from a JUnit report, and pairs of name and message of the failed test cases."""
-    counts = dict.fromkeys(("passed", "failed", "skipped"), 0)
+    counts = collections.Counter()
     failures = []
     for suite in xml.etree.ElementTree.parse(report).getroot().iter("testsuite"):
         for case in suite.findall("testcase"):
@@ -37,22 +46,59 @@ def read(report):
     return counts, failures
 
 
-def main(meson, build):
-    """The exit status: that of Meson, or 1 where no test passed."""
+def there_is(build):
+    """The tests of each workload, as pairs of suite and name, and the suites by the words that choose them."""
+    tests = [(suite.partition(":")[2], test["name"])
+             for test in json.loads(pathlib.Path(build, "meson-info", "intro-tests.json").read_text())
+             for suite in test["suite"]]
+    workloads = {name.partition("-")[0]: [] for suite, name in tests if suite == "contract"}
+    for suite, name in tests:
+        # Stage zero's own test is called «local volatility».
+        workloads.get(name.partition("-")[0].replace(" ", "_"), []).append((suite, name))
+    return workloads, {suite.lower().replace(" ", "-"): suite for suite, _ in tests}
+
+
+def chosen(build, words):
+    """The arguments of `meson test` for each run that it takes to run what the words choose, all of it once."""
+    if not words:
+        return [[]]
+    workloads, suites = there_is(build)
+    for word in words:
+        if word not in workloads and word not in suites and word not in suites.values():
+            raise Unknown(f"there are no tests '{word}'; there is {', '.join([*sorted(workloads), *sorted(suites)])}")
+    whole = sorted({suites.get(word, word) for word in words if word not in workloads})
+    others = dict.fromkeys(name for word in words for suite, name in workloads.get(word, []) if suite not in whole)
+    runs = [[f"--suite={suite}" for suite in whole], [f"--no-suite={suite}" for suite in whole] + list(others)]
+    return [runs[0]] * bool(whole) + [runs[1]] * bool(others)
+
+
+def run(meson, build, arguments):
+    """The exit status of `meson test`, counts by outcome, and what failed."""
     report = pathlib.Path(build, "meson-logs", "testlog.junit.xml")
     report.unlink(missing_ok=True)
-    status = subprocess.run([meson, "test", "-C", build, "--no-rebuild", "--print-errorlogs"]).returncode
+    status = subprocess.run([meson, "test", "-C", build, "--no-rebuild", "--print-errorlogs", *arguments]).returncode
     if not report.exists():
-        print("0 passed, 1 failed, 0 skipped")
-        return status or 1
+        return status, collections.Counter(failed=1), []
     counts, failures = read(report)
-    for name, said in failures:
-        print(f"Failed: {name}", *said.splitlines()[:40], sep="\n  ")
     if status != 0 and counts["failed"] == 0:
         counts["failed"] = 1  # a program that ended badly after its last test case
-    print(", ".join(f"{number} {name}" for name, number in counts.items()))
-    return status if status != 0 else int(counts["passed"] == 0)
+    return status, counts, failures
+
+
+def main(meson, build, *words):
+    """The exit status: that of Meson, 1 where no test passed, 2 where a word chooses none."""
+    try:
+        runs = chosen(build, words)
+    except Unknown as unknown:
+        print(f"run_tests: {unknown}", file=sys.stderr)
+        return 2
+    results = [run(meson, build, arguments) for arguments in runs]
+    counts = sum((counts for _, counts, _ in results), collections.Counter())
+    for name, said in (failure for _, _, failures in results for failure in failures):
+        print(f"Failed: {name}", *said.splitlines()[:40], sep="\n  ")
+    print(", ".join(f"{counts[name]} {name}" for name in ("passed", "failed", "skipped")))
+    return max(status for status, _, _ in results) or int(counts["passed"] == 0 or counts["failed"] > 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2]))
+    sys.exit(main(*sys.argv[1:]))

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <random>
+#include <staircase/error.hpp>
 
 namespace staircase::test {
 
@@ -34,6 +35,34 @@ void expect_refusal(const ProcessResult& result, int status,
 unsigned fresh_seed() {
   const char* seed = std::getenv("STAIRCASE_TEST_SEED");
   return seed != nullptr ? static_cast<unsigned>(std::stoul(seed)) : std::random_device()();
+}
+
+void leave_out(const std::string& tests) {
+  const std::string filter = GTEST_FLAG_GET(filter);
+  GTEST_FLAG_SET(filter, filter + (filter.find('-') == std::string::npos ? "-" : ":") + tests);
+}
+
+namespace {
+
+/// Stands for all tests that need a device.
+class DeviceTest : public testing::Test {
+ public:
+  explicit DeviceTest(std::string missing) : missing_(std::move(missing)) {}
+  void TestBody() override { GTEST_SKIP() << missing_; }
+
+ private:
+  std::string missing_;
+};
+
+}  // namespace
+
+ProcessResult try_device(const std::string& program, const std::vector<std::string>& suites) {
+  ProcessResult result = run_process({program, "--dataset", "tiny", "--json", "-"});
+  if (result.status != static_cast<int>(Exit::not_available)) return result;
+  for (const std::string& suite : suites) leave_out(suite + ".*");
+  testing::RegisterTest("Device", "IsThere", nullptr, nullptr, __FILE__, __LINE__,
+                        [says = result.err]() -> testing::Test* { return new DeviceTest(says); });
+  return result;
 }
 
 int run_all_tests() {

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <harness/file.hpp>
 #include <harness/process.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -37,6 +37,14 @@ void expect_refusal(const ProcessResult& result, int status,
 
 /// A seed for random tests: new each time, or STAIRCASE_TEST_SEED from the environment.
 unsigned fresh_seed();
+
+/// Leaves out tests that do not apply, given as a pattern of GoogleTest's.
+void leave_out(const std::string& tests);
+
+/// Runs a stage program on its smallest problem. If the hardware that it needs is not there, the
+/// suites of tests that solve are left out, and one test is skipped in their place, with what the
+/// program says. \returns how the program ended, with its record
+ProcessResult try_device(const std::string& program, const std::vector<std::string>& suites);
 
 /// Runs all tests; returns 77 if none ran or all were skipped, so that Meson shows a skip.
 int run_all_tests();

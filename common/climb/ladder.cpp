@@ -5,8 +5,6 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <harness/file.hpp>
 #include <harness/machine.hpp>
 #include <harness/process.hpp>
 #include <staircase/error.hpp>
@@ -44,11 +42,12 @@ Program reference_program(const std::vector<Program>& all, const Options& option
 }  // namespace
 
 Ladder::Ladder(const std::vector<Program>& all, const Options& options, RunSettings settings,
-               const Ceilings& ceilings)
+               const Ceilings& ceilings, const Recordings& recordings)
     : all_(all),
       options_(options),
       settings_(std::move(settings)),
       ceilings_(ceilings),
+      recordings_(recordings),
       measurement_(all.front(), reference_program(all, options, false), settings_,
                    [this](const auto& text) { progress_.show(text); }),
       reduced_(all.front(), reference_program(all, options, true),
@@ -63,16 +62,21 @@ Ladder::Ladder(const std::vector<Program>& all, const Options& options, RunSetti
   for (const Program& program : chosen_) before(program);
 }
 
-std::string Ladder::table() {
-  for (const Program& program : chosen_) add_row(program);
-  return render_table(heading(), rows_, columns(), has_colour());
+void Ladder::run(const Print& print) {
+  Table table(contents(), columns(), has_colour());
+  for (const Program& program : chosen_) {
+    add_row(program);
+    const bool first = rows_.size() == 1;
+    print((first ? heading() + table.head() : "") + table.line(rows_.back()));
+  }
+  print(broken_for_terminal(table.notes(rows_), 2) + "\n");
 }
 
 void Ladder::walk() {
   for (const Program& program : chosen_) {
     write_stdout(introduction(program));
     add_row(program);
-    write_stdout(verdict_text(rows_.back()));
+    write_stdout(broken_for_terminal(verdict_text(rows_.back()), 9));
     const bool last = program.path == chosen_.back().path;
     if (!last && !wait_for_key("Any key for the next stage, q to stop: ")) return;
   }
@@ -120,9 +124,11 @@ bool Ladder::all_well() const {
          std::all_of(rows_.begin(), rows_.end(), fine);
 }
 
-std::string Ladder::dataset() const {
-  return settings_.assignments.empty() && settings_.input.empty() ? settings_.dataset : "custom";
+bool Ladder::is_custom() const {
+  return !settings_.assignments.empty() || !settings_.input.empty();
 }
+
+std::string Ladder::dataset() const { return is_custom() ? "custom" : settings_.dataset; }
 
 /// A stage's program for a device, or null.
 const Program* Ladder::find(const std::string& stage, const std::string& device) const {
@@ -157,22 +163,70 @@ fs::path Ladder::source_of(const Program& program) const {
   return fs::path(options_.source) / program.source;
 }
 
-Row Ladder::run(const Program& program) {
+/// What the chosen stages may say.
+TableContents Ladder::contents() const {
+  const Program& zero = all_.front();
+  const auto among_chosen = [&](const std::string& stage) {
+    return std::any_of(chosen_.begin(), chosen_.end(), [&](const Program& program) {
+      return program.stage == stage && program.offers(settings_.precision);
+    });
+  };
+  const bool zero_is_timed =
+      (measurement_.reference().path == zero.path && zero.offers(settings_.precision)) ||
+      among_chosen(zero.stage);
+  TableContents contents{.programs = chosen_};
+  for (const Program& program : chosen_) {
+    const Program* previous = before(program);
+    if (!program.on_cpu_device()) {
+      contents.times = contents.of_limit = true;
+      contents.in_all = contents.in_all || program.description().at("timed_phase").is_string();
+      contents.over_zero = contents.over_zero || zero_is_timed;
+      contents.over_step = contents.over_step || (previous && among_chosen(previous->stage));
+      contents.of_copy = contents.of_copy || (ceilings_.gpu && program.device == "gpu");
+    }
+    if (const auto time = recorded(program)) {
+      contents.recorded = true;
+      contents.over_zero = contents.over_zero || time->over_zero > 0;
+      contents.over_step = contents.over_step || time->over_step > 0;
+      contents.of_limit = contents.of_limit || time->of_limit > 0;
+    }
+    contents.sectors = contents.sectors || (analyses() && Measurement::can_analyse(program));
+    contents.lines = contents.lines || (previous && fs::exists(source_of(program)));
+  }
+  return contents;
+}
+
+/// Whether accesses are analysed, which takes longer than all else: where the CPU device was asked
+/// for by name.
+bool Ladder::analyses() const { return options_.device == "cpu-device"; }
+
+/// What was recorded of a stage for a GPU, if the problem is a known one.
+std::optional<Recorded> Ladder::recorded(const Program& program) const {
+  if (is_custom() || program.device == "cpu") return {};
+  const Program* previous = before(program);
+  return recordings_.find({program.workload, settings_.dataset, settings_.precision}, program.stage,
+                          all_.front().stage, previous == nullptr ? "" : previous->stage);
+}
+
+Row Ladder::outcome_of(const Program& program) {
   if (program.on_cpu_device()) return check(program);
-  Row row{.outcome = measurement_.run(program), .lines = {}, .sectors = {}};
+  Row row{.outcome = measurement_.run(program), .recorded = {}, .lines = {}, .sectors = {}};
   if (row.outcome.verdict != Verdict::not_available || options_.device != "all") return row;
   const Program* stand_in = find(program.stage, "cpu-device");
   return stand_in != nullptr ? check(*stand_in) : row;
 }
 
-/// Runs a program for the CPU device and analyses its accesses; an error found there is a failure.
+/// Runs a program for the CPU device; where its accesses are analysed, too, an error found there is
+/// a failure.
 Row Ladder::check(const Program& program) {
-  Row row{.outcome = reduced_.run(program), .lines = {}, .sectors = {}};
-  if (!row.outcome.solved()) return row;
+  Row row{.outcome = reduced_.run(program), .recorded = {}, .lines = {}, .sectors = {}};
+  if (!row.outcome.solved() || !analyses()) return row;
   const auto analysis = reduced_.analyse(program);
   if (!analysis) return row;
-  row.sectors = analysis->sectors;
-  if (analysis->error.empty()) return row;
+  if (analysis->error.empty()) {
+    row.sectors = analysis->sectors;
+    return row;
+  }
   row.outcome.verdict = Verdict::failed;
   row.outcome.reason = analysis->error;
   row.outcome.record = nullptr;
@@ -180,7 +234,7 @@ Row Ladder::check(const Program& program) {
 }
 
 void Ladder::add_row(const Program& program) {
-  Row row = run(program);
+  Row row = outcome_of(program);
   const Program* previous = before(program);
   if (previous != nullptr && fs::exists(source_of(program)))
     row.lines = lines_changed(source_of(*previous), source_of(program));
@@ -191,6 +245,8 @@ void Ladder::add_row(const Program& program) {
     if (previous != nullptr && medians_.contains(previous->stage))
       row.over_step = medians_.at(previous->stage) / median;
     medians_[program.stage] = median;
+  } else {
+    row.recorded = recorded(program);
   }
   progress_.clear();
   throw_if_interrupted();
@@ -211,56 +267,75 @@ void Ladder::compare_with_ceilings(Row& row) const {
   if (on_gpu) row.of_copy = modelled.value("traffic_bytes", 0.0) / rates->bandwidth / median;
 }
 
-/// The problem and the machine; if nothing was timed, the problem that the CPU device checked.
-std::string Ladder::heading() const {
-  std::string name = dataset(), often = fmt::format("median of {}", settings_.repeat), problem;
-  auto shown = std::find_if(rows_.begin(), rows_.end(), std::mem_fn(&Row::timed));
-  if (shown == rows_.end()) {
-    shown = std::find_if(rows_.begin(), rows_.end(), std::mem_fn(&Row::checked));
-    if (shown != rows_.end()) {
-      name = shown->outcome.record.at("dataset");
-      often = "once";
-    }
+/// What the data set, or the user's own, sets the parameters to: " (n = 2)".
+std::string Ladder::problem() const {
+  Json parameters = Json::object();
+  if (settings_.input.empty())
+    for (const auto& [key, value] :
+         all_.front().description().at("datasets").at(settings_.dataset).items())
+      parameters[key] = value.dump();
+  else
+    parameters["input"] = fs::path(settings_.input).filename();
+  for (const std::string& assignment : settings_.assignments) {
+    const auto sign = std::min(assignment.find('='), assignment.size() - 1);
+    parameters[assignment.substr(0, sign)] = assignment.substr(sign + 1);
   }
-  if (shown != rows_.end())
-    for (const auto& [key, value] : shown->outcome.record.at("parameters").items())
-      problem += fmt::format("{}{} = {}", problem.empty() ? " (" : ", ", key, value.dump());
-  if (shown != rows_.end())
-    if (const auto& phase = shown->outcome.record.at("timed_phase"); phase.is_string())
-      often += ", times of the phase " + phase.get<std::string>();
+  std::vector<std::string> texts;
+  for (const auto& [key, value] : parameters.items())
+    texts.push_back(fmt::format("{} = {}", key, value.get<std::string>()));
+  return fmt::format("({})", fmt::join(texts, ", "));
+}
+
+/// The problem and the machine.
+std::string Ladder::heading() const {
+  std::string often = analyses() ? "once" : fmt::format("median of {}", settings_.repeat);
+  if (const auto& phase = chosen_.front().description().at("timed_phase"); phase.is_string())
+    often += ", times of the phase " + phase.get<std::string>();
   const std::string& reference = measurement_.reference().stage;
-  return fmt::format("{}, {}{}, {}, {}{}\n{}\n", all_.front().workload, name,
-                     problem.empty() ? "" : problem + ")", settings_.precision, often,
-                     reference == all_.front().stage ? "" : ", held to " + reference,
-                     to_text(this_machine(), ceilings_));
+  const std::string text = fmt::format(
+      "{}, {} {}, {}, {}{}\n{}", all_.front().workload, dataset(), problem(), settings_.precision,
+      often, reference == all_.front().stage ? "" : ", held to " + reference,
+      to_text(this_machine(), ceilings_));
+  return broken_for_terminal(text, 2) + "\n";
 }
 
 std::string Ladder::introduction(const Program& program) const {
   const auto bold = has_colour() ? fmt::emphasis::bold : fmt::text_style();
-  std::string text =
-      fmt::format(bold, "{} {}: {}", program.workload, program.stage, program.text("idea"));
-  text += fmt::format("\n{}\n\n", program.source);
+  const std::string title =
+      fmt::format("{} {}: {}\n", program.workload, program.stage, program.text("idea"));
+  std::string text = fmt::format(bold, "{}", broken_for_terminal(title, 2));
+  text += program.source + "\n\n";
   if (!fs::exists(source_of(program))) return text + "The source is not here; see --source.\n\n";
-  text += header_comment(source_of(program)) + "\n";
+  text += broken_for_terminal(header_comment(source_of(program)), 9) + "\n";
   if (const Program* previous = before(program))
     text += unified_diff(source_of(*previous), source_of(program), has_colour()) + "\n";
   return text;
 }
 
+/// How fast a stage is beside stage zero and the one that it continues, as far as that is known.
+std::string Ladder::compared(const Program& program, double over_zero, double over_step) const {
+  std::string text;
+  if (over_zero > 0) text += fmt::format(", {:.2f} times the speed of stage zero", over_zero);
+  if (over_step > 0) text += fmt::format(", {:.2f} of {}", over_step, before(program)->stage);
+  return text;
+}
+
 std::string Ladder::verdict_text(const Row& row) const {
   const Outcome& outcome = row.outcome;
+  std::string text;
+  if (const auto& recorded = row.recorded)
+    text = fmt::format("Recorded {} on an {}, {}{}\n", time_text(recorded->median), recorded->gpu,
+                       recorded->date,
+                       compared(outcome.program, recorded->over_zero, recorded->over_step));
   if (!outcome.ran())
-    return fmt::format("Verdict  {}: {}\n\n", name_of(outcome.verdict), outcome.reason);
-  std::string text = "Checked  on the CPU device, not timed";
+    return text + fmt::format("Verdict  {}: {}\n\n", name_of(outcome.verdict), outcome.reason);
+  if (row.checked()) text += "Checked  on the CPU device, not timed";
   if (row.timed())
-    text = fmt::format("Time     {} (spread {:.1f} %)", time_text(outcome.median()),
-                       100 * outcome.seconds().spread());
+    text += fmt::format("Time     {} (spread {:.1f} %)", time_text(outcome.median()),
+                        100 * outcome.seconds().spread());
   if (const auto in_all = row.timed() ? outcome.in_all() : std::nullopt)
     text += fmt::format(", in all {}", time_text(*in_all));
-  if (row.over_zero > 0)
-    text += fmt::format(", {:.2f} times the speed of stage zero", row.over_zero);
-  if (row.over_step > 0)
-    text += fmt::format(", {:.2f} of {}", row.over_step, before(outcome.program)->stage);
+  text += compared(outcome.program, row.over_zero, row.over_step);
   if (row.sectors)
     text += fmt::format("\nSectors  {} a request to global memory, moved / the fewest possible",
                         sectors_text(*row.sectors));

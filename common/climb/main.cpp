@@ -269,6 +269,8 @@ Exit run(int argc, char** argv) {
   settings.warmup = static_cast<int>(parse_integer("--warmup", options->warmup, 0, 1e6));
 
   const Ceilings ceilings = ceilings_for(workloads, *options);
+  const bool no_gpu = !ceilings.gpu && options->device == "all";
+  const Recordings recordings = no_gpu ? Recordings(options->source) : Recordings();
   const Machine machine = this_machine();
   Json runs = Json::array();
   bool all_well = true;
@@ -277,13 +279,13 @@ Exit run(int argc, char** argv) {
       for (const auto& precision : precisions_of(programs, *options)) {
         settings.dataset = dataset;
         settings.precision = precision;
-        Ladder ladder(programs, *options, settings, ceilings);
-        if (options->step) {
+        Ladder ladder(programs, *options, settings, ceilings, recordings);
+        if (options->step)
           ladder.walk();
-        } else {
-          const std::string table = ladder.table();
-          if (options->json != "-") write_stdout(table + "\n");
-        }
+        else
+          ladder.run([&](const std::string& text) {
+            if (options->json != "-") write_stdout(text);
+          });
         runs.push_back(ladder.json());
         all_well = all_well && ladder.all_well();
       }

@@ -51,6 +51,9 @@ std::vector<std::string> command_of(const fs::path& program, const RunSettings& 
   return command;
 }
 
+/// The program in which a stage's accesses are analysed.
+fs::path analyser_of(const Program& program) { return program.path.string() + "-analyze"; }
+
 }  // namespace
 
 std::string name_of(Verdict verdict) {
@@ -165,9 +168,10 @@ Outcome Measurement::run(const Program& program) {
   return outcome;
 }
 
+bool Measurement::can_analyse(const Program& program) { return fs::exists(analyser_of(program)); }
+
 std::optional<Analysis> Measurement::analyse(const Program& program) {
-  const fs::path analyser = program.path.string() + "-analyze";
-  if (!fs::exists(analyser)) return {};
+  if (!can_analyse(program)) return {};
   const fs::path report = directory_.path() / "report.json";
   std::error_code ignored;
   fs::remove(report, ignored);
@@ -179,7 +183,7 @@ std::optional<Analysis> Measurement::analyse(const Program& program) {
                           program.stage, seconds));
   };
   const ProcessResult result =
-      run_process(command_of(analyser, settings_, directory_.path() / "solution.npy",
+      run_process(command_of(analyser_of(program), settings_, directory_.path() / "solution.npy",
                              directory_.path() / "record.json"),
                   options);
   auto analysis = read_analysis(report);

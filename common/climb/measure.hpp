@@ -75,6 +75,9 @@ class Measurement {
   /// Runs a stage; runs the reference in f64 first if its solution is not there yet.
   Outcome run(const Program& program);
 
+  /// Whether a program was built that analyses a stage's accesses.
+  static bool can_analyse(const Program& program);
+
   /// Has the CPU device analyse a stage's accesses; nothing if no program for that was built.
   std::optional<Analysis> analyse(const Program& program);
 

@@ -3,7 +3,9 @@
 #include <fmt/color.h>
 #include <algorithm>
 #include <fstream>
+#include <harness/file.hpp>
 #include <harness/process.hpp>
+#include <span>
 #include <sstream>
 #include <staircase/error.hpp>
 #include <string_view>
@@ -43,6 +45,47 @@ std::size_t common_lines(const std::vector<std::string>& a, const std::vector<st
   return above.back();
 }
 
+/// How many lines at the beginning of a source are its header comment.
+std::ptrdiff_t header_length(const std::vector<std::string>& lines) {
+  return std::find_if(lines.begin(), lines.end(),
+                      [](const std::string& line) { return !line.starts_with("///"); }) -
+         lines.begin();
+}
+
+/// A copy of a source without its header comment.
+struct Body {
+  fs::path path;
+  long header;  ///< lines that are left out
+
+  Body(const fs::path& source, fs::path copy) : path(std::move(copy)) {
+    const auto lines = lines_of(source);
+    header = header_length(lines);
+    std::ofstream file(path);
+    for (const std::string& line : std::span(lines).subspan(static_cast<std::size_t>(header)))
+      file << line << "\n";
+  }
+};
+
+/// A line such as `@@ -1,7 +1,9 @@` with other numbers of lines before.
+std::string moved(const std::string& hunk, long before, long after) {
+  std::istringstream words(hunk);
+  std::string mark, from, to;
+  words >> mark >> from >> to;
+  const auto plus = [](const std::string& range, long lines) {
+    const auto comma = std::min(range.find(','), range.size());
+    return range[0] + std::to_string(std::stol(range.substr(1, comma)) + lines) +
+           range.substr(comma);
+  };
+  return fmt::format("{} {} {} {}", mark, plus(from, before), plus(to, after), mark);
+}
+
+fmt::text_style style_of(const std::string& line) {
+  return line.starts_with("@@")  ? fg(fmt::terminal_color::cyan)
+         : line.starts_with("+") ? fg(fmt::terminal_color::green)
+         : line.starts_with("-") ? fg(fmt::terminal_color::red)
+                                 : fmt::text_style();
+}
+
 }  // namespace
 
 LinesChanged lines_changed(const fs::path& before, const fs::path& after) {
@@ -52,28 +95,26 @@ LinesChanged lines_changed(const fs::path& before, const fs::path& after) {
 }
 
 std::string unified_diff(const fs::path& before, const fs::path& after, bool colour) {
-  const ProcessResult diff = run_process(
-      {"diff", "-u", "--label", before.filename(), "--label", after.filename(), before, after});
+  const TemporaryDirectory directory;
+  const Body old(before, directory.path() / "before"), now(after, directory.path() / "after");
+  const ProcessResult diff = run_process({"diff", "-u", "--label", before.filename(), "--label",
+                                          after.filename(), old.path, now.path});
   if (diff.status > 1) throw BadInput(diff.err);
-  if (!colour) return diff.out;
   std::istringstream lines(diff.out);
   std::string text;
   for (std::string line; std::getline(lines, line);) {
-    const auto style = line.starts_with("@@")  ? fg(fmt::terminal_color::cyan)
-                       : line.starts_with("+") ? fg(fmt::terminal_color::green)
-                       : line.starts_with("-") ? fg(fmt::terminal_color::red)
-                                               : fmt::text_style();
-    text += fmt::format(style, "{}", line) + "\n";
+    if (line.starts_with("@@")) line = moved(line, old.header, now.header);
+    text += fmt::format(colour ? style_of(line) : fmt::text_style(), "{}", line) + "\n";
   }
   return text;
 }
 
 std::string header_comment(const fs::path& source) {
+  const auto lines = lines_of(source);
   std::string text;
-  for (const std::string& line : lines_of(source)) {
-    if (!line.starts_with("///")) break;
+  for (const std::string& line :
+       std::span(lines).first(static_cast<std::size_t>(header_length(lines))))
     if (line != "/// \\file") text += line.size() > 4 ? line.substr(4) + "\n" : "\n";
-  }
   return text;
 }
 

@@ -19,7 +19,8 @@ struct LinesChanged {
 /// \throws BadInput if one of them cannot be read.
 LinesChanged lines_changed(const std::filesystem::path& before, const std::filesystem::path& after);
 
-/// The unified diff of two source files, with terminal colours if wanted.
+/// The unified diff of two source files behind their header comments, with terminal colours if
+/// wanted. Lines are numbered as in the files.
 /// \throws BadInput if one of them cannot be read.
 std::string unified_diff(const std::filesystem::path& before, const std::filesystem::path& after,
                          bool colour);

@@ -2,10 +2,13 @@
 
 #include <fmt/color.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
-#include <cmath>
 #include <functional>
+#include <set>
 #include <utility>
+
+#include "terminal.hpp"
 
 namespace staircase {
 namespace {
@@ -23,71 +26,135 @@ std::string lines_text(const std::optional<LinesChanged>& lines) {
   return lines ? fmt::format("+{} -{}", lines->added, lines->removed) : "";
 }
 
-/// Shortens a text to a number of ASCII columns.
-std::string fit(const std::string& text, int columns) {
-  if (std::ssize(text) <= columns) return text;
-  return text.substr(0, static_cast<std::size_t>(std::max(columns - 3, 0))) + "...";
+/// Shortens a text to a number of columns.
+std::string fit(std::string text, int columns) {
+  if (width_of(text) <= columns) return text;
+  std::size_t end = text.size();
+  for (int width = width_of(text); width > columns - 3; --end)
+    if ((text[end - 1] & 0xc0) != 0x80) --width;
+  text.resize(end);
+  return text + "...";
 }
+
+/// What the column of times says.
+std::string time_entry(const Row& row) {
+  if (row.timed()) return time_text(row.outcome.median());
+  if (row.checked()) return "checked";
+  return row.outcome.verdict == Verdict::failed ? "failed" : "n/a";
+}
+
+std::string spread_entry(const Row& row) {
+  return row.timed() ? fmt::format("{:.1f} %", 100 * row.outcome.seconds().spread()) : "";
+}
+
+std::string in_all_entry(const Row& row) {
+  const auto in_all = row.timed() ? row.outcome.in_all() : std::nullopt;
+  return in_all ? time_text(*in_all) : "";
+}
+
+/// A figure of this run, or where the stage's time is a recorded one, of the recording.
+template <double Row::*here, double Recorded::*recorded>
+double figure(const Row& row) {
+  return row.recorded ? *row.recorded.*recorded : row.*here;
+}
+
+}  // namespace
 
 /// What the table says behind a stage and its idea.
 struct Column {
   const char* title;
   int width;
+  int importance;  ///< those of the least are left out first, indispensable ones never
+  bool TableContents::*shown;
   std::string (*text)(const Row&);
 };
 
-constexpr Column all_columns[] = {
-    {"time", 9,
-     [](const Row& row) { return row.checked() ? "checked" : time_text(row.outcome.median()); }},
-    {"spread", 6,
-     [](const Row& row) {
-       return row.checked() ? "" : fmt::format("{:.1f} %", 100 * row.outcome.seconds().spread());
-     }},
-    {"in all", 9,
-     [](const Row& row) {
-       const auto in_all = row.checked() ? std::nullopt : row.outcome.in_all();
-       return in_all ? time_text(*in_all) : "";
-     }},
-    {"x 00", 6, [](const Row& row) { return factor_text(row.over_zero); }},
-    {"x step", 6, [](const Row& row) { return factor_text(row.over_step); }},
-    {"of limit", 8, [](const Row& row) { return share_text(row.of_limit); }},
-    {"of copy", 8, [](const Row& row) { return share_text(row.of_copy); }},
-    {"error", 10, [](const Row& row) { return error_text(row.outcome); }},
-    {"sectors", 11, [](const Row& row) { return row.sectors ? sectors_text(*row.sectors) : ""; }},
-    {"lines", 9, [](const Row& row) { return lines_text(row.lines); }}};
+namespace {
 
-/// The columns that say something of one row at least.
-std::vector<Column> columns_of(const std::vector<Row>& rows) {
-  std::vector<Column> columns;
+constexpr bool TableContents::*always = nullptr;
+constexpr int indispensable = 10;
+
+constexpr Column all_columns[] = {
+    {"time", 9, indispensable, always, time_entry},
+    {"spread", 6, 2, &TableContents::times, spread_entry},
+    {"in all", 9, 3, &TableContents::in_all, in_all_entry},
+    {"recorded", 8, 9, &TableContents::recorded,
+     [](const Row& row) { return row.recorded ? time_text(row.recorded->median) : ""; }},
+    {"x 00", 6, 8, &TableContents::over_zero,
+     [](const Row& row) {
+       return factor_text(figure<&Row::over_zero, &Recorded::over_zero>(row));
+     }},
+    {"x step", 6, 7, &TableContents::over_step,
+     [](const Row& row) {
+       return factor_text(figure<&Row::over_step, &Recorded::over_step>(row));
+     }},
+    {"of limit", 8, 6, &TableContents::of_limit,
+     [](const Row& row) { return share_text(figure<&Row::of_limit, &Recorded::of_limit>(row)); }},
+    {"of copy", 8, 1, &TableContents::of_copy,
+     [](const Row& row) { return share_text(row.of_copy); }},
+    {"error", 10, indispensable, always,
+     [](const Row& row) { return row.outcome.ran() ? error_text(row.outcome) : ""; }},
+    {"sectors", 11, 4, &TableContents::sectors,
+     [](const Row& row) { return row.sectors ? sectors_text(*row.sectors) : ""; }},
+    {"lines", 9, 5, &TableContents::lines, [](const Row& row) { return lines_text(row.lines); }}};
+
+/// The columns of a table in order, as far as they find room.
+std::vector<const Column*> columns_within(const TableContents& contents, int width) {
+  std::vector<const Column*> columns;
   for (const Column& column : all_columns)
-    if (std::any_of(rows.begin(), rows.end(),
-                    [&](const Row& row) { return row.outcome.ran() && !column.text(row).empty(); }))
-      columns.push_back(column);
+    if (column.shown == always || contents.*column.shown) columns.push_back(&column);
+  const auto needed = [&] {
+    int sum = 0;
+    for (const Column* column : columns) sum += 2 + column->width;
+    return sum;
+  };
+  while (needed() > width) {
+    const auto least = std::min_element(
+        columns.begin(), columns.end(),
+        [](const Column* a, const Column* b) { return a->importance < b->importance; });
+    if ((*least)->importance == indispensable) break;
+    columns.erase(least);
+  }
   return columns;
 }
 
-std::string line_of(const Row& row, int stage_width, int idea_width,
-                    const std::vector<Column>& columns) {
-  const Outcome& outcome = row.outcome;
-  std::string line = fmt::format("{:<{}}  {:<{}}", outcome.program.stage, stage_width,
-                                 fit(outcome.program.text("idea"), idea_width), idea_width);
-  if (!outcome.ran())
-    return fmt::format("{}  {}: {}", line, name_of(outcome.verdict), outcome.reason);
-  for (const Column& column : columns)
-    line += fmt::format("  {:>{}}", column.text(row), column.width);
-  return line.substr(0, line.find_last_not_of(' ') + 1);
+/// A sentence for stages that did not run, or are wrong, for the same reason.
+std::string reason_text(const Outcome& outcome, const std::vector<std::string>& stages) {
+  const std::string names = fmt::format("{}", fmt::join(stages, ", "));
+  if (outcome.verdict == Verdict::differs)
+    return fmt::format("{} differs from {}: {}\n", names, outcome.reference, outcome.reason);
+  if (outcome.verdict == Verdict::failed)
+    return fmt::format("{} failed: {}\n", names, outcome.reason);
+  return fmt::format("{} {} not available: {}\n", names, stages.size() == 1 ? "is" : "are",
+                     outcome.reason);
 }
 
-/// What the words mean that only rows of the CPU device have.
-std::string notes(const std::vector<Row>& rows) {
-  const auto checked = std::find_if(rows.begin(), rows.end(), std::mem_fn(&Row::checked));
-  if (checked == rows.end()) return "";
-  std::string text = fmt::format(
-      "\nchecked: run on the CPU device with the data set {}, held to {}, not timed\n",
-      checked->outcome.record.at("dataset").get<std::string>(), checked->outcome.reference);
-  if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.sectors.has_value(); }))
-    text +=
-        "sectors: of 32 bytes, moved by a request to global memory / the fewest that would do\n";
+/// Why stages did not run or are wrong, each reason once.
+std::string reasons(const std::vector<Row>& rows) {
+  std::string text;
+  for (auto row = rows.begin(); row != rows.end();) {
+    const Outcome& outcome = row->outcome;
+    std::vector<std::string> stages;
+    for (; row != rows.end() && row->outcome.verdict == outcome.verdict &&
+           row->outcome.reason == outcome.reason;
+         ++row)
+      stages.push_back(row->outcome.program.stage);
+    if (!outcome.solved()) text += reason_text(outcome, stages);
+  }
+  return text;
+}
+
+/// The names of the GPU and the first and last day of what was recorded.
+std::string origin(const std::vector<Row>& rows) {
+  std::set<std::string> gpus, dates;
+  for (const Row& row : rows) {
+    if (!row.recorded) continue;
+    gpus.insert(row.recorded->gpu);
+    dates.insert(row.recorded->date);
+  }
+  if (dates.empty()) return "";
+  std::string text = fmt::format("an {}, {}", fmt::join(gpus, ", an "), *dates.begin());
+  if (dates.size() > 1) text += fmt::format(" to {}", *dates.rbegin());
   return text;
 }
 
@@ -113,41 +180,66 @@ std::string sectors_text(const Sectors& sectors) {
                      sectors.ideal / sectors.requests);
 }
 
-std::string render_table(const std::string& heading, const std::vector<Row>& rows, int width,
-                         bool colour) {
-  int stage_width = 5, idea_width = 4;
-  for (const Row& row : rows) {
-    stage_width = std::max(stage_width, static_cast<int>(row.outcome.program.stage.size()));
-    idea_width = std::max(idea_width, static_cast<int>(row.outcome.program.text("idea").size()));
+Table::Table(const TableContents& contents, int width, bool colour) : colour_(colour) {
+  for (const Program& program : contents.programs) {
+    stage_width_ = std::max(stage_width_, static_cast<int>(program.stage.size()));
+    idea_width_ = std::max(idea_width_, width_of(program.text("idea")));
   }
-  const std::vector<Column> columns = columns_of(rows);
-  int fixed_width = stage_width + 2;
-  std::string titles;
-  for (const Column& column : columns) {
-    fixed_width += 2 + column.width;
-    titles += fmt::format("  {:>{}}", column.title, column.width);
-  }
-  idea_width = std::min(idea_width, std::max(width - fixed_width, 10));
-  const std::string rule(static_cast<std::size_t>(fixed_width + idea_width), '-');
+  columns_ = columns_within(contents, width - stage_width_);
+  int room = width - stage_width_ - 2;
+  for (const Column* column : columns_) room -= 2 + column->width;
+  constexpr int least_idea = 12;
+  idea_width_ = room < std::min(idea_width_, least_idea) ? 0 : std::min(idea_width_, room);
+}
 
-  std::string text = heading;
-  text += fmt::format(colour ? fmt::emphasis::bold : fmt::text_style(), "{:<{}}  {:<{}}{}\n",
-                      "stage", stage_width, "idea", idea_width, titles);
-  text += rule + "\n";
-  bool under_rule = false;
-  for (const Row& row : rows) {
-    if (row.outcome.program.is_yardstick() && !std::exchange(under_rule, true)) text += rule + "\n";
-    const auto style = !colour || row.outcome.solved() ? fmt::text_style()
-                       : row.outcome.verdict == Verdict::not_available
-                           ? fg(fmt::terminal_color::yellow)
-                           : fg(fmt::terminal_color::red);
-    text += fmt::format(style, "{}", line_of(row, stage_width, idea_width, columns)) + "\n";
-  }
-  for (const Row& row : rows)
-    if (row.outcome.verdict == Verdict::differs)
-      text += fmt::format("{} differs from {}: {}\n", row.outcome.program.stage,
-                          row.outcome.reference, row.outcome.reason);
-  return text + notes(rows);
+std::string Table::rule() const {
+  int width = stage_width_ + (idea_width_ > 0 ? 2 + idea_width_ : 0);
+  for (const Column* column : columns_) width += 2 + column->width;
+  return std::string(static_cast<std::size_t>(width), '-') + "\n";
+}
+
+std::string Table::head() const {
+  std::string titles = fmt::format("{:<{}}", "stage", stage_width_);
+  if (idea_width_ > 0) titles += fmt::format("  {:<{}}", "idea", idea_width_);
+  for (const Column* column : columns_)
+    titles += fmt::format("  {:>{}}", column->title, column->width);
+  return fmt::format(colour_ ? fmt::emphasis::bold : fmt::text_style(), "{}", titles) + "\n" +
+         rule();
+}
+
+std::string Table::entries(const Row& row) const {
+  const Program& program = row.outcome.program;
+  std::string line = fmt::format("{:<{}}", program.stage, stage_width_);
+  if (idea_width_ > 0)
+    line += fmt::format("  {:<{}}", fit(program.text("idea"), idea_width_), idea_width_);
+  for (const Column* column : columns_)
+    line += fmt::format("  {:>{}}", column->text(row), column->width);
+  return line.substr(0, line.find_last_not_of(' ') + 1);
+}
+
+std::string Table::line(const Row& row) {
+  const Outcome& outcome = row.outcome;
+  const bool first = outcome.program.is_yardstick() && !std::exchange(under_rule_, true);
+  const auto style = !colour_ || outcome.solved()                ? fmt::text_style()
+                     : outcome.verdict == Verdict::not_available ? fg(fmt::terminal_color::yellow)
+                                                                 : fg(fmt::terminal_color::red);
+  return (first ? rule() : "") + fmt::format(style, "{}", entries(row)) + "\n";
+}
+
+std::string Table::notes(const std::vector<Row>& rows) const {
+  std::string text = reasons(rows);
+  std::string meanings;
+  const auto checked = std::find_if(rows.begin(), rows.end(), std::mem_fn(&Row::checked));
+  if (checked != rows.end())
+    meanings += fmt::format(
+        "checked: run on the CPU device with the data set {}, held to {}, not timed\n",
+        checked->outcome.record.at("dataset").get<std::string>(), checked->outcome.reference);
+  if (const std::string from = origin(rows); !from.empty())
+    meanings += fmt::format("recorded on {}; ratios in such a row are of that recording\n", from);
+  if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.sectors.has_value(); }))
+    meanings +=
+        "sectors: of 32 bytes, moved by a request to global memory / the fewest that would do\n";
+  return text + (meanings.empty() ? "" : "\n" + meanings);
 }
 
 }  // namespace staircase

@@ -3,10 +3,10 @@
 
 #pragma once
 
-#include <ceilings.hpp>
 #include <optional>
 
 #include "measure.hpp"
+#include "recorded.hpp"
 #include "source.hpp"
 
 namespace staircase {
@@ -20,6 +20,7 @@ struct Row {
   double over_step = 0;               ///< speed-up over the stage that it continues, 0 if unknown
   double of_limit = 0;                ///< share of the device's limit, 0 if unknown
   double of_copy = 0;                 ///< share of the GPU's copy bandwidth, 0 if unknown
+  std::optional<Recorded> recorded;   ///< of a stage for a GPU, where there is none
   std::optional<LinesChanged> lines;  ///< against the stage that it continues
   std::optional<Sectors> sectors;     ///< that the kernels moved, if the CPU device counted them
 
@@ -27,9 +28,40 @@ struct Row {
   bool checked() const { return outcome.ran() && outcome.program.on_cpu_device(); }
 };
 
-/// Renders a heading and one line a stage, yardsticks under a rule; `width` is in columns.
-std::string render_table(const std::string& heading, const std::vector<Row>& rows, int width,
-                         bool colour);
+/// What the rows of a table may say, which is known before the first stage has run.
+struct TableContents {
+  std::vector<Program> programs;  ///< a row each
+  bool times = false, in_all = false, recorded = false, over_zero = false, over_step = false;
+  bool of_limit = false, of_copy = false, sectors = false, lines = false;
+};
+
+struct Column;
+
+/// A table whose lines can be printed one by one: no width depends on what a stage's run says.
+class Table {
+ public:
+  /// \param width in columns. What is too wide has its ideas shortened, then left out, and then
+  ///              the columns that a reader misses least.
+  Table(const TableContents& contents, int width, bool colour);
+
+  /// The titles of the columns, underlined.
+  std::string head() const;
+
+  /// The line of a stage; the first yardstick's has a rule above it.
+  std::string line(const Row& row);
+
+  /// What did not run or is wrong, and what words and marks in the table mean.
+  std::string notes(const std::vector<Row>& rows) const;
+
+ private:
+  std::string rule() const;
+  std::string entries(const Row& row) const;
+
+  bool colour_;
+  bool under_rule_ = false;
+  int stage_width_ = 5, idea_width_ = 4;  // without ideas, their width is 0
+  std::vector<const Column*> columns_;
+};
 
 /// A time in a fitting unit: "1.063 s", "12.40 ms", "7.031 us".
 std::string time_text(double seconds);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace staircase {
 
@@ -12,6 +13,17 @@ bool has_colour();
 
 /// Columns of the terminal, or 132 where there is none.
 int columns();
+
+/// Columns that a text in UTF-8 takes.
+int width_of(std::string_view text);
+
+/// Breaks lines that are too long between words, and indents what follows. Indented lines continue
+/// the one before, and are joined with it then.
+std::string broken(const std::string& text, int columns, int indent);
+
+/// The same where the terminal's columns end. Files and pipes have none; for them, the text stays
+/// as it is.
+std::string broken_for_terminal(const std::string& text, int indent);
 
 /// A line on standard error that says what is running; shown only on a terminal.
 class ProgressLine {

@@ -65,6 +65,7 @@ Json describe(const StageProgram& program) {
           {"device", program.device->kind},
           {"needs", needs},
           {"note", program.note},
+          {"timed_phase", program.timed_phase.empty() ? Json(nullptr) : Json(program.timed_phase)},
           {"precisions", precisions},
           {"datasets", datasets},
           {"default_dataset", program.datasets[0].name},

@@ -75,6 +75,38 @@ class NewFile {
   bool keep_;
 };
 
+/// Removes a file that is not finished if a signal ends the program meanwhile. Signals that
+/// somebody else handles or ignores stay theirs.
+class RemovedBySignals {
+ public:
+  explicit RemovedBySignals(fs::path path) : path_(std::move(path)) {
+    unfinished_ = path_.c_str();
+    struct sigaction action {};
+    action.sa_handler = [](int signal) {
+      ::unlink(unfinished_);
+      std::raise(signal);  // which ends the program once this handler has returned
+    };
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    for (const int signal : signals) ::sigaddset(&action.sa_mask, signal);
+    for (std::size_t s = 0; s < std::size(signals); ++s) {
+      ::sigaction(signals[s], nullptr, &before_[s]);
+      if (before_[s].sa_handler == SIG_DFL) ::sigaction(signals[s], &action, nullptr);
+    }
+  }
+  ~RemovedBySignals() {
+    for (std::size_t s = 0; s < std::size(signals); ++s)
+      ::sigaction(signals[s], &before_[s], nullptr);
+  }
+  RemovedBySignals(const RemovedBySignals&) = delete;
+  RemovedBySignals& operator=(const RemovedBySignals&) = delete;
+
+ private:
+  static constexpr int signals[] = {SIGHUP, SIGINT, SIGTERM};
+  static inline const char* unfinished_ = nullptr;  // for the handler, which gets no more
+  fs::path path_;
+  struct sigaction before_[std::size(signals)] = {};
+};
+
 }  // namespace
 
 void check_writable(const fs::path& path) {
@@ -101,7 +133,9 @@ void write_file(const fs::path& path, std::initializer_list<std::string_view> pa
   }
   // A symbolic link stays one: what it points to is replaced.
   const fs::path target = fs::weakly_canonical(path);
-  NewFile file(temporary_for(target), O_CREAT | O_TRUNC, false);
+  const fs::path temporary = temporary_for(target);
+  const RemovedBySignals removed(temporary);
+  NewFile file(temporary, O_CREAT | O_TRUNC, false);
   if (!file.write(parts) || !file.rename_to(target)) refuse(path, std::strerror(errno));
 }
 
@@ -114,6 +148,7 @@ void guard_standard_streams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(descriptor, F_GETFD) < 0) ::open("/dev/null", O_RDONLY);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 TemporaryDirectory::TemporaryDirectory() {

@@ -69,7 +69,7 @@ void become(char* const* arguments, const ProcessOptions& options, int out, int 
   ::dup2(err, STDERR_FILENO);
   for (const int stream : options.closed) ::close(stream);
   for (const auto& variable : options.environment) ::putenv(const_cast<char*>(variable.c_str()));
-  std::signal(SIGPIPE, SIG_DFL);
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);
   ::execvp(arguments[0], arguments);
 }
 

@@ -1,9 +1,16 @@
-"""The stages as the book sees them: their order, what they say of themselves, their diffs."""
+"""The stages as the book sees them: their order, what they say of themselves, their diffs.
+
+Usage: stages.py ROOT
+
+counts the changed lines anew in the tables of the runner that the README and the chapters show. All else in these tables is
+as it was recorded.
+"""
 
 import dataclasses
 import difflib
 import pathlib
 import re
+import sys
 
 
 @dataclasses.dataclass
@@ -109,17 +116,63 @@ def lines_changed(before, after):
     return len(b) - above[-1], len(a) - above[-1]
 
 
+def numbered_body(source):
+    """The lines of a source behind its header comment, and the number of the first of them."""
+    lines = source.read_text().splitlines()
+    first = next((n for n, line in enumerate(lines) if not line.startswith("///")), len(lines))
+    return lines[first:], first + 1
+
+
+def with_true_lines(text, workloads):
+    """A text in which the tables of the runner count the lines of code that the sources change."""
+    by_name, lines = {}, []
+    for line in text.splitlines(keepends=True):
+        if heading := re.match(r"(\w+), \S+ \(.*\), f\d\d, ", line):
+            by_name = {stage.name: stage for stage in workloads.get(heading[1], [])}
+        row = re.fullmatch(r"(?P<stage>\d\d_\w+) .*?(?P<lines> *\+\d+ -\d+)\n", line)
+        stage = by_name.get(row["stage"]) if row else None
+        if stage and stage.before:
+            changed = "+{} -{}".format(*lines_changed(stage.before.source, stage.source))
+            line = line[:row.start("lines")] + changed.rjust(len(row["lines"])) + "\n"
+        lines.append(line)
+    return "".join(lines)
+
+
+def pages_with_tables(root):
+    """The files that hold tables of the runner and are shown to readers: the README, and what chapters include."""
+    yield root / "README.md"
+    included = {name for page in root.glob("stages/**/README.md")
+                for name in re.findall(r"^\\verbinclude (\S+\.txt)$", page.read_text(), re.MULTILINE)}
+    yield from (root / "docs" / "results" / name for name in sorted(included))
+
+
 def hunks(before, after):
-    """Yields the lines of a unified diff: kind, line number before and after (or None), text."""
-    a, b = before.read_text().splitlines(), after.read_text().splitlines()
+    """Yields the lines of a unified diff: kind, line number before and after (or None), text.
+
+    The header comments, which tell of the whole step, are no part of it.
+    """
+    (a, first_a), (b, first_b) = numbered_body(before), numbered_body(after)
     for group in difflib.SequenceMatcher(None, a, b, autojunk=False).get_grouped_opcodes(3):
-        yield "hunk", None, None, f"line {group[0][3] + 1}"
+        yield "hunk", None, None, f"line {group[0][3] + first_b}"
         for operation, i1, i2, j1, j2 in group:
             if operation == "equal":
                 for i, j in zip(range(i1, i2), range(j1, j2)):
-                    yield "same", i + 1, j + 1, a[i]
+                    yield "same", i + first_a, j + first_b, a[i]
                 continue
             for i in range(i1, i2):
-                yield "removed", i + 1, None, a[i]
+                yield "removed", i + first_a, None, a[i]
             for j in range(j1, j2):
-                yield "added", None, j + 1, b[j]
+                yield "added", None, j + first_b, b[j]
+
+
+def main(root):
+    """Writes the tables with the lines that the sources change."""
+    workloads = find_stages(root)
+    for page in pages_with_tables(root):
+        text = page.read_text()
+        if (true := with_true_lines(text, workloads)) != text:
+            page.write_text(true)
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]))

@@ -662,6 +662,35 @@ def unrecorded_tables():
             yield table.splitlines()[0]
 
 
+def miscounted_tables():
+    """Rows of tables of the runner whose lines are not those that the sources change, and mistakes that are not mended."""
+    workloads = stages.find_stages(ROOT)
+    for page in stages.pages_with_tables(ROOT):
+        text = page.read_text()
+        for shown, true in zip(text.splitlines(), stages.with_true_lines(text, workloads).splitlines()):
+            if shown != true:
+                yield f"{page.relative_to(ROOT)}: {shown}, but the sources say {true.split('  ')[-1].strip()}; see docs/stages.py"
+    with small_repository() as (workloads, _):
+        table = "w, d (n = 1), f64, median of 5\n\n00_a  idea  1 s\n01_b  idea  2 s      +7 -100\n02_c  +1 -2 is said  1 s\n"
+        added, removed = stages.lines_changed(workloads["w"][0].source, workloads["w"][1].source)
+        mended = table.replace("     +7 -100", f"+{added} -{removed}".rjust(12))
+        if stages.with_true_lines(table, workloads) != mended or mended == table:
+            yield f"'{table}' becomes '{stages.with_true_lines(table, workloads)}'"
+
+
+def wrong_diffs():
+    """Diffs that show header comments, or number lines otherwise than the files."""
+    with tempfile.TemporaryDirectory() as name:
+        before, after = pathlib.Path(name, "a.cpp"), pathlib.Path(name, "b.cpp")
+        before.write_text("/// one\n\na\nb\n/// of b\nc\n")
+        after.write_text("/// two\n/// three\n\na\nx\n/// of x\nc\n")
+        expected = [("hunk", None, None, "line 3"), ("same", 2, 3, ""), ("same", 3, 4, "a"), ("removed", 4, None, "b"),
+                    ("removed", 5, None, "/// of b"), ("added", None, 5, "x"), ("added", None, 6, "/// of x"),
+                    ("same", 6, 7, "c")]
+        if (found := list(stages.hunks(before, after))) != expected:
+            yield f"the diff is {found}"
+
+
 def outdated_citation():
     """A version in CITATION.cff that is not the project's."""
     versions = [re.search(pattern, (ROOT / file).read_text(), re.MULTILINE)[1] for file, pattern in (
@@ -699,6 +728,8 @@ CHECKS = [
     ("mistakes in quoted figures are caught", escaped_mistakes),
     ("figures compare times of one recording", confused_runs),
     ("the README's table is a recorded one", unrecorded_tables),
+    ("tables count the lines that the sources change", miscounted_tables),
+    ("diffs leave header comments out", wrong_diffs),
     ("tables of figures show whole solves", missing_whole_solves),
     ("changed lines are counted", miscounted_lines),
     ("a stage may continue another than its neighbour", wrongly_continued),

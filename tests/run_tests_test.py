@@ -1,0 +1,90 @@
+"""What run_tests.py runs, and what it says: run_tests_test.py. Speaks TAP.
+
+Meson is a script that notes how it is called and writes a report of one test case of each outcome.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import tap
+
+TESTS = [("contract", "ata-00_original"), ("contract", "ata-01_openmp"), ("contract", "some_work-00_original"),
+         ("rounding", "ata-00_original"), ("stage zero", "some work"), ("runner", "climb"), ("CPU device", "CUDA warps")]
+REPORT = """<testsuites><testsuite name="s"><testcase name="good"/><testcase name="none"><skipped/></testcase>%s</testsuite>
+</testsuites>"""
+BAD = '<testcase name="bad"><failure message="why"/></testcase>'
+ATA, ALL_OF_SOME = ["ata-00_original", "ata-01_openmp"], ["some_work-00_original", "some work"]
+
+
+def run(words, report=REPORT % "", status=0):
+    """How run_tests.py ends, what it prints, and how it called Meson."""
+    with tempfile.TemporaryDirectory() as name:
+        build = pathlib.Path(name)
+        (build / "meson-info").mkdir()
+        (build / "meson-logs").mkdir()
+        (build / "meson-info" / "intro-tests.json").write_text(
+            json.dumps([{"name": name, "suite": [f"project:{suite}"]} for suite, name in TESTS]))
+        (build / "report").write_text(report)
+        meson = build / "meson"
+        meson.write_text(f"""#!/bin/sh
+cd "{build}"
+printf '%s|' "$@" >>calls
+echo >>calls
+[ -s report ] && cp report meson-logs/testlog.junit.xml
+exit {status}
+""")
+        meson.chmod(0o700)
+        result = subprocess.run([sys.executable, pathlib.Path(__file__).with_name("run_tests.py"), meson, build, *words],
+                                capture_output=True, text=True, check=False)
+        calls = (build / "calls").read_text().splitlines() if (build / "calls").exists() else []
+        return result, [call.split("|")[5:-1] for call in calls]
+
+
+def wrong_choices():
+    """Words that choose other tests than they should."""
+    for words, expected in (
+            ([], [[]]), (["ata"], [ATA]), (["some_work"], [ALL_OF_SOME]), (["runner"], [["--suite=runner"]]),
+            (["cpu-device"], [["--suite=CPU device"]]), (["CPU device"], [["--suite=CPU device"]]),
+            (["some_work", "ata", "ata"], [ALL_OF_SOME + ATA]),
+            (["ata", "runner"], [["--suite=runner"], ["--no-suite=runner", *ATA]]),
+            (["ata", "contract"], [["--suite=contract"], ["--no-suite=contract", "ata-00_original"]]),
+            (["ata", "contract", "rounding"], [["--suite=contract", "--suite=rounding"]])):
+        result, calls = run(words)
+        if calls != expected or result.returncode != 0:
+            yield f"{words} calls Meson with {calls}: {result.stderr}"
+
+
+def taken_words():
+    """Words that choose nothing and are not refused in one sentence."""
+    for word in ("atta", "", "00_original", "Runner"):
+        result, calls = run(["ata", word])
+        if result.returncode != 2 or calls or result.stdout or result.stderr != (
+                f"run_tests: there are no tests '{word}'; there is ata, some_work, contract, cpu-device, rounding, runner, "
+                "stage-zero\n"):
+            yield f"{word!r}: status {result.returncode}, {result.stderr}"
+
+
+def wrong_sums():
+    """Endings that do not say what happened."""
+    for words, report, status, expected in (
+            ([], REPORT % "", 0, (0, "1 passed, 0 failed, 1 skipped")),
+            (["ata", "runner"], REPORT % "", 0, (0, "2 passed, 0 failed, 2 skipped")),
+            ([], REPORT % BAD, 1, (1, "1 passed, 1 failed, 1 skipped")),
+            ([], REPORT % "", 3, (3, "1 passed, 1 failed, 1 skipped")),
+            ([], "<testsuites/>", 0, (1, "0 passed, 0 failed, 0 skipped")),
+            ([], "", 1, (1, "0 passed, 1 failed, 0 skipped"))):
+        result, _ = run(words, report, status)
+        lines = result.stdout.splitlines()
+        if (result.returncode, lines[-1]) != expected:
+            yield f"{expected} expected, but status {result.returncode}: {result.stdout}{result.stderr}"
+        if (report == REPORT % BAD) != (lines[0] == "Failed: s: bad"):
+            yield f"what failed is not said: {result.stdout}"
+
+
+CHECKS = (("words choose workloads and suites", wrong_choices), ("other words are refused", taken_words),
+          ("the last line sums up", wrong_sums))
+
+tap.report((what, check()) for what, check in CHECKS)
