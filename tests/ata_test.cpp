@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <harness/npy.hpp>
 #include <random>
-#include <staircase/npy.hpp>
 
 #include "support.hpp"
 

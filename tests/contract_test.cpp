@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <cmath>
 #include <fstream>
+#include <harness/compare.hpp>
+#include <harness/machine.hpp>
+#include <harness/npy.hpp>
 #include <random>
-#include <staircase/compare.hpp>
-#include <staircase/machine.hpp>
-#include <staircase/npy.hpp>
 
 #include "support.hpp"
 
@@ -266,7 +266,7 @@ TEST(Record, CallsAChangedDataSetCustom) {
   EXPECT_EQ(json::parse(result.out).at("dataset"), "custom");
 }
 
-TEST(Record, ModelsTheMemoryThatIsUsed) {
+TEST(Record, HoldsTheMemoryOfArrays) {
   const auto memory = [](const json& parameters) {
     Arguments arguments = settings_of(parameters);
     arguments.insert(arguments.end(), {"--json", "-"});
@@ -277,9 +277,9 @@ TEST(Record, ModelsTheMemoryThatIsUsed) {
   for (const auto& [name, parameters] : cases) {
     const json used = memory(parameters);
     const double peak = used.at("peak_bytes").get<double>() - base;
-    const double model = used.at("modelled_bytes");
-    EXPECT_LE(peak, 1.1 * model + 16e6) << name;
-    EXPECT_LE(model, 1.1 * peak + 16e6) << name;
+    const double arrays = used.at("array_bytes");
+    EXPECT_LE(peak, 1.1 * arrays + 16e6) << name;
+    EXPECT_LE(arrays, 1.1 * peak + 16e6) << name;
   }
 }
 
@@ -334,7 +334,7 @@ TEST(BadInput, InEveryParameterIsRefused) {
 
 /// Bytes that the largest problem takes, at least; `tiny` is the record of the smallest one.
 double largest_memory(const json& tiny) {
-  double bytes = tiny.at("memory").at("modelled_bytes");  // grows with each size, or faster
+  double bytes = tiny.at("memory").at("array_bytes");  // grows with each size, or faster
   for (const auto& parameter : description().at("parameters")) {
     const double value = tiny.at("parameters").at(parameter.at("name").get<std::string>());
     if (parameter.at("type") == "integer" && value > 0)
@@ -343,7 +343,7 @@ double largest_memory(const json& tiny) {
   return bytes;
 }
 
-TEST(Memory, ThatIsNotThereIsRefusedBeforeAllocating) {
+TEST(Memory, ThatIsNotThereIsRefused) {
   Arguments arguments;
   for (const auto& parameter : description().at("parameters"))
     if (parameter.at("type") == "integer")
@@ -450,15 +450,15 @@ TEST(Output, ReplacesAFileAndKeepsASymbolicLink) {
 /// Leaves out the tests that do not apply to the program, or need what is not there.
 void choose_tests() {
   const std::string device = description().at("device");
-  // The model is of a device's memory; sanitizers use memory of their own.
-  if (SANITIZED || device != "cpu") leave_out("Record.ModelsTheMemoryThatIsUsed");
+  // Arrays are on the device; sanitizers use memory of their own.
+  if (SANITIZED || device != "cpu") leave_out("Record.HoldsTheMemoryOfArrays");
   // Other devices have what they have.
   if (device != "cpu-device") leave_out("Needs.ThatAreNotThereAreNotAvailable");
   const ProcessResult tiny =
       try_device(program, {"*Solution", "*Threads", "RandomProblem", "Record", "Memory", "Output"});
   // A machine that has the memory would solve for years.
   if (tiny.status == 0 && largest_memory(json::parse(tiny.out)) < 2 * this_machine().memory)
-    leave_out("Memory.ThatIsNotThereIsRefusedBeforeAllocating");
+    leave_out("Memory.ThatIsNotThereIsRefused");
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <harness/npy.hpp>
 #include <random>
-#include <staircase/npy.hpp>
 
 #include "../stages/durbin_levinson_batched/durbin_levinson_batched.hpp"
 #include "support.hpp"

@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <harness/npy.hpp>
 #include <limits>
 #include <random>
-#include <staircase/npy.hpp>
 
 #include "support.hpp"
 

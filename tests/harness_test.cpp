@@ -11,9 +11,10 @@
 #include <cmath>
 #include <csignal>
 #include <fstream>
+#include <harness/npy.hpp>
+#include <harness/workload.hpp>
 #include <limits>
 #include <staircase/error.hpp>
-#include <staircase/npy.hpp>
 #include <staircase/stage.hpp>
 #include <thread>
 
@@ -69,11 +70,7 @@ const Workload<Sum, 1> workload{
 using SumStage = Stage<Sum, 1>;
 
 SumStage stage() {
-  return {.title = "Toy",
-          .idea = "Sum up",
-          .reals = [](const Sum& sum) { return static_cast<double>(sum.n + 1); },
-          .solve_f64 = solve<double>,
-          .solve_f32 = solve<float>};
+  return {.title = "Toy", .idea = "Sum up", .solve_f64 = solve<double>, .solve_f32 = solve<float>};
 }
 
 /// Runs a function as the program of a stage would run it.
@@ -223,9 +220,9 @@ TEST(Record, HoldsWhatWasBesideThePhases) {
     auto overlapped = stage();
     overlapped.solve_f64 = [](const Sum& sum, Timeline& timeline) {
       timeline.begin("pipeline");
-      timeline.add_beside({"copy in", 0, 0.5});
-      timeline.add_beside({"kernels", 0.25, 0.75});
-      timeline.add_beside({"kernels", 1, 1.5});
+      timeline.add_beside("copy in", 0, 0.5);
+      timeline.add_beside("kernels", 0.25, 0.75);
+      timeline.add_beside("kernels", 1, 1.5);
       return solve<double>(sum, timeline);
     };
     return captured(std::move(arguments),
@@ -270,52 +267,65 @@ TEST(Record, HoldsTheRemarkOfASolve) {
   EXPECT_FALSE(json::parse(run(stage(), {"--json", "-"}).out).at("repeats")[0].contains("remark"));
 }
 
-/// A stage on a device with so many free bytes, which solves without looking at its problem.
-StageProgram on_device(double needed, double free, double compulsory,
-                       const std::string& device = "gpu") {
-  StageProgram program{};
-  program.source_file = "stages/toy/00_toy/toy.cu";
-  program.device = device;
-  program.precisions = {Precision::f64};
-  program.datasets = {{"tiny", {}}};
-  program.input = workload.input;
-  program.set_values = [](const auto&) {};
-  program.values = [] { return std::vector<double>(); };
-  program.check = [](Precision) {};
-  program.work = [=](Precision) { return Work{1, compulsory}; };
-  program.reals = [=] { return needed / sizeof(double); };
-  program.prepare_device = [] {};
-  program.device_memory = [=] { return free; };
-  program.solve = [](Precision, Timeline&) { return NpyArray{{1}, Elements<double>{1}}; };
-  return program;
+TEST(Memory, OfArraysIsRecorded) {
+  auto stage_with = stage();
+  stage_with.solve_f64 = [](const Sum& sum, Timeline& timeline) {
+    { const Array<double, 2> released(1000, 1000); }
+    const Array<float, 1> kept(1000);
+    return solve<double>(sum, timeline);
+  };
+  const json record = json::parse(run(stage_with, {"--json", "-"}).out);
+  EXPECT_GE(record.at("memory").at("array_bytes"), 8e6);
+  EXPECT_LT(record.at("memory").at("array_bytes"), 9e6);
 }
 
-TEST(Memory, IsNeededOnTheDeviceAndForInputAndSolutionOnTheHost) {
-  const auto run = [](double needed, double free, double compulsory, const char* device = "gpu") {
-    return captured({}, [&](int argc, char** argv) {
-      return run_program(argc, argv, on_device(needed, free, compulsory, device));
-    });
+TEST(Memory, ThatTheMachineLacksIsRefusedWhenAnArrayIsMade) {
+  auto greedy = stage();
+  greedy.solve_f64 = [](const Sum&, Timeline&) { return Array<double, 1>(std::size_t{1} << 57); };
+  expect_refusal(run(greedy, {}), 3,
+                 {"takes 1152921504606846976 bytes of the host's memory", "are available"});
+  greedy.solve_f64 = [](const Sum&, Timeline&) {
+    const Array<double, 2> more_than_can_be_counted(std::size_t{1} << 62, 8);
+    return Array<double, 1>(1);
   };
-  EXPECT_EQ(run(8000, 8000, 800).status, 0);
-  expect_refusal(run(8008, 8000, 800), 3,
-                 {"needs 8008 bytes of the device's memory", "8000 bytes are available"});
-  expect_refusal(run(8000, 8000, 1e18), 3,
-                 {"needs 1000000000000000000 bytes of the host's memory", "bytes are available"});
-  // The memory of the CPU device is the host's, too.
-  EXPECT_EQ(run(8000, 8000, 800, "cpu-device").status, 0);
-  expect_refusal(run(1e18, 1e18, 1024, "cpu-device"), 3,
-                 {"needs 1000000000000001024 bytes of the host's memory"});
+  expect_refusal(run(greedy, {}), 3, {"not enough memory"});
+}
+
+TEST(MemoryDeathTest, ThatTheMachineLacksIsRefusedInAParallelRegion) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  auto greedy = stage();
+  greedy.solve_f64 = [](const Sum&, Timeline&) {
+#pragma omp parallel num_threads(2)
+    const Array<double, 1> array(std::size_t{1} << 57);
+    return Array<double, 1>(1);
+  };
+  char name[] = "toy", *argv[] = {name, nullptr};
+  EXPECT_EXIT(run_stage(1, argv, workload, greedy, "stages/toy/00_toy/toy.cpp"),
+              testing::ExitedWithCode(3), "toy: this problem takes .* bytes of the host's memory");
 }
 
 TEST(Record, HoldsTheTimeOfACopyWhereThereIsAGpuWithRoomForIt) {
-  const auto repeat = [](double compulsory) {
-    const ProcessResult result = captured({"--json", "-"}, [&](int argc, char** argv) {
-      auto program = on_device(0, 8000, compulsory);
-      program.device_name = [] { return "toy"; };
-      program.tolerance = [](Precision) { return Tolerance{}; };
-      program.seconds_to_copy = [](double bytes) { return bytes / 1000; };
-      return run_program(argc, argv, program);
-    });
+  const Device gpu{.kind = "gpu",
+                   .prepare = [] {},
+                   .name = [] { return std::string("toy"); },
+                   .free_memory = [] { return 8000.0; },
+                   .seconds_to_copy = [](double bytes) { return bytes / 1000; }};
+  const auto repeat = [&](double compulsory) {
+    StageProgram program{};
+    program.source_file = "stages/toy/00_toy/toy.cu";
+    program.device = &gpu;
+    program.precisions = {Precision::f64};
+    program.datasets = {{"tiny", {}}};
+    program.input = workload.input;
+    program.set_values = [](const auto&) {};
+    program.values = [] { return std::vector<double>(); };
+    program.check = [](Precision) {};
+    program.work = [=](Precision) { return Work{1, compulsory}; };
+    program.tolerance = [](Precision) { return Tolerance{}; };
+    program.traffic = [](const std::string&) { return std::optional<double>(); };
+    program.solve = [](Precision, Timeline&) { return NpyArray{{1}, Elements<double>{1}}; };
+    const ProcessResult result = captured(
+        {"--json", "-"}, [&](int argc, char** argv) { return run_program(argc, argv, program); });
     return json::parse(result.out).at("repeats").at(0);
   };
   EXPECT_EQ(repeat(800).at("copy_seconds"), 0.8);

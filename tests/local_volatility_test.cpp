@@ -6,8 +6,8 @@
 
 #include <cmath>
 #include <filesystem>
+#include <harness/npy.hpp>
 #include <random>
-#include <staircase/npy.hpp>
 
 #include "../stages/local_volatility/local_volatility.hpp"
 #include "support.hpp"
@@ -182,11 +182,11 @@ TEST(Dense, SchemeWithLapackGivesTheSamePrices) {
     p.num_y = 3 + static_cast<std::int64_t>(random() % 30);
     p.num_t = 2 + static_cast<std::int64_t>(random() % 10);
     std::vector<std::string> arguments;
-    for (const auto& parameter : local_volatility::workload.parameters) {
-      const std::string value =
-          std::visit([&](auto member) { return fmt::format("{}", p.*member); }, parameter.member);
-      arguments.insert(arguments.end(), {"--set", parameter.name + "=" + value});
-    }
+    const auto set = [&](const char* name, auto value) {
+      arguments.insert(arguments.end(), {"--set", fmt::format("{}={}", name, value)});
+    };
+    set("outer", p.outer), set("numX", p.num_x), set("numY", p.num_y), set("numT", p.num_t);
+    set("s0", p.s0), set("t", p.t), set("alpha", p.alpha), set("nu", p.nu), set("beta", p.beta);
     const auto computed = prices(arguments);
     ASSERT_EQ(computed.size(), 3u);
     for (std::size_t k = 0; k < 3; ++k)

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <staircase/timeline.hpp>
+#include <harness/recorded_timeline.hpp>
 
 #include "nvtx_recorder.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 TEST(Nvtx, ShowsEachPhaseAsARange) {
   nvtx_events().clear();
-  Timeline timeline;
+  RecordedTimeline timeline;
   timeline.begin("copy in");
   timeline.begin("kernels");
   timeline.end();

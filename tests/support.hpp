@@ -7,8 +7,8 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <staircase/file.hpp>
-#include <staircase/process.hpp>
+#include <harness/file.hpp>
+#include <harness/process.hpp>
 #include <string>
 #include <vector>
 

@@ -6,17 +6,17 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <harness/compare.hpp>
+#include <harness/file.hpp>
+#include <harness/machine.hpp>
+#include <harness/npy.hpp>
+#include <harness/number.hpp>
+#include <harness/process.hpp>
+#include <harness/recorded_timeline.hpp>
+#include <harness/statistics.hpp>
 #include <limits>
 #include <staircase/array.hpp>
-#include <staircase/compare.hpp>
 #include <staircase/error.hpp>
-#include <staircase/file.hpp>
-#include <staircase/machine.hpp>
-#include <staircase/npy.hpp>
-#include <staircase/number.hpp>
-#include <staircase/process.hpp>
-#include <staircase/statistics.hpp>
-#include <staircase/timeline.hpp>
 #include <thread>
 
 #include "support.hpp"
@@ -447,7 +447,7 @@ TEST(Statistics, MedianAndSpread) {
 }
 
 TEST(Timeline, AddsUpThePhasesOfOneName) {
-  Timeline timeline;
+  RecordedTimeline timeline;
   timeline.end();
   for (int turn = 0; turn < 2; ++turn) {
     timeline.begin("first");
@@ -466,11 +466,11 @@ TEST(Timeline, AddsUpThePhasesOfOneName) {
 }
 
 TEST(Timeline, KeepsWhatIsBesideThePhasesApart) {
-  Timeline timeline;
+  RecordedTimeline timeline;
   timeline.begin("phase");
-  timeline.add_beside({"copy in", 0, 2});
-  timeline.add_beside({"kernels", 1, 4});
-  timeline.add_beside({"copy in", 2, 3});
+  timeline.add_beside("copy in", 0, 2);
+  timeline.add_beside("kernels", 1, 4);
+  timeline.add_beside("copy in", 2, 3);
   timeline.end();
   EXPECT_EQ(timeline.totals().size(), 1u);
   EXPECT_EQ(timeline.beside().size(), 3u);

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <harness/file.hpp>
 #include <staircase/error.hpp>
-#include <staircase/file.hpp>
 
 namespace staircase {
 namespace {

@@ -4,7 +4,8 @@
 #include <omp.h>
 #include <algorithm>
 #include <chrono>
-#include <staircase/machine.hpp>
+#include <harness/machine.hpp>
+#include <staircase/array.hpp>
 
 #include "cache.hpp"
 #include "kernels.hpp"

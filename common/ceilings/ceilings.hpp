@@ -3,9 +3,9 @@
 
 #pragma once
 
+#include <harness/machine.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <staircase/machine.hpp>
 #include <string>
 
 #include "gpu.hpp"

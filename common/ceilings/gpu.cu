@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <harness/device.hpp>
 #include <staircase/cuda.hpp>
 #include <staircase/mma.hpp>
 #include <staircase/stream.hpp>
@@ -108,7 +109,7 @@ double flop_rate() {
   const int blocks = full_grid(multiply_add<Real>);
   DeviceArray<Real, 1> sums(blocks * block);
   return best_rate(2.0 * chains * block * blocks, [&](long steps) {
-    multiply_add<Real><<<blocks, block>>>(Real(0.99), Real(1e-3), steps, sums.view().data());
+    multiply_add<Real><<<blocks, block>>>(Real(0.99), Real(1e-3), steps, sums.data());
   });
 }
 
@@ -118,20 +119,19 @@ double matrix_flop_rate() {
   if (flops == 0) return 0;
   const int blocks = full_grid(multiply_matrices);
   DeviceArray<double, 1> sums(blocks * block);
-  return best_rate(flops * tiles * (block / 32) * blocks, [&](long steps) {
-    multiply_matrices<<<blocks, block>>>(steps, sums.view().data());
-  });
+  return best_rate(flops * tiles * (block / 32) * blocks,
+                   [&](long steps) { multiply_matrices<<<blocks, block>>>(steps, sums.data()); });
 }
 
 /// Bytes a second of copies that are too large for the cache: the best of nine runs.
 double copy_rate() {
-  const double bytes = std::min(available_gpu_memory() / 4, 0x1p32);
+  const double bytes = std::min(this_device().free_memory() / 4, 0x1p32);
   const auto count = static_cast<std::size_t>(bytes / sizeof(double));
   DeviceArray<double, 1> from(count), to(count);
   double best = 0;
   for (int r = 0; r < 9; ++r) {
     const double seconds = device_seconds([&] {
-      check(cudaMemcpyAsync(to.view().data(), from.view().data(), count * sizeof(double),
+      check(cudaMemcpyAsync(to.data(), from.data(), count * sizeof(double),
                             cudaMemcpyDeviceToDevice));
     });
     best = std::max(best, 2 * sizeof(double) * static_cast<double>(count) / seconds);
@@ -158,7 +158,7 @@ std::string driver_version() {
 std::optional<Gpu> this_gpu() {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) return {};
-  return Gpu{gpu_name(), driver_version(), measure};
+  return Gpu{this_device().name(), driver_version(), measure};
 }
 
 }  // namespace staircase

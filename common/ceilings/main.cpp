@@ -2,9 +2,9 @@
 /// Prints the limits of this machine.
 
 #include <CLI/CLI.hpp>
-#include <staircase/file.hpp>
-#include <staircase/machine.hpp>
-#include <staircase/program.hpp>
+#include <harness/file.hpp>
+#include <harness/machine.hpp>
+#include <harness/program.hpp>
 
 #include "ceilings.hpp"
 

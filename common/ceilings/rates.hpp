@@ -4,7 +4,7 @@
 #pragma once
 
 #include <algorithm>
-#include <staircase/workload.hpp>
+#include <harness/work.hpp>
 
 namespace staircase {
 

@@ -5,10 +5,10 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
+#include <harness/file.hpp>
+#include <harness/machine.hpp>
+#include <harness/process.hpp>
 #include <staircase/error.hpp>
-#include <staircase/file.hpp>
-#include <staircase/machine.hpp>
-#include <staircase/process.hpp>
 
 namespace staircase {
 
@@ -55,7 +55,7 @@ Ladder::Ladder(const std::vector<Program>& all, const Options& options, RunSetti
                settings_for_cpu_device(settings_, options),
                [this](const auto& text) { progress_.show(text); }) {
   for (const Program& program : select_stages(all, options.stages))
-    if (chooses(program)) chosen_.push_back(program);
+    if (is_chosen(program, all, options)) chosen_.push_back(program);
   if (chosen_.empty())
     throw BadInput(fmt::format("no stage of {} runs on the device '{}'", all.front().workload,
                                options.device));
@@ -125,13 +125,6 @@ bool Ladder::all_well() const {
          std::all_of(rows_.begin(), rows_.end(), fine);
 }
 
-/// Whether a program has a row of its own; for a stage that has a program for the GPU, the one for
-/// the CPU device has none unless it was asked for.
-bool Ladder::chooses(const Program& program) const {
-  if (options_.device != "all") return options_.device == program.device();
-  return !program.on_cpu_device() || find(program.stage, "gpu") == nullptr;
-}
-
 bool Ladder::is_custom() const {
   return !settings_.assignments.empty() || !settings_.input.empty();
 }
@@ -141,7 +134,7 @@ std::string Ladder::dataset() const { return is_custom() ? "custom" : settings_.
 /// A stage's program for a device, or null.
 const Program* Ladder::find(const std::string& stage, const std::string& device) const {
   const auto found = std::find_if(all_.begin(), all_.end(), [&](const Program& p) {
-    return p.stage == stage && p.device() == device;
+    return p.stage == stage && p.device == device;
   });
   return found == all_.end() ? nullptr : &*found;
 }
@@ -168,7 +161,7 @@ const Program* Ladder::before(const Program& program) const {
 }
 
 fs::path Ladder::source_of(const Program& program) const {
-  return fs::path(options_.source) / program.text("source");
+  return fs::path(options_.source) / program.source;
 }
 
 /// What the chosen stages may say.
@@ -187,10 +180,10 @@ TableContents Ladder::contents() const {
     const Program* previous = before(program);
     if (!program.on_cpu_device()) {
       contents.times = contents.of_limit = true;
-      contents.in_all = contents.in_all || program.description.at("timed_phase").is_string();
+      contents.in_all = contents.in_all || program.description().at("timed_phase").is_string();
       contents.over_zero = contents.over_zero || zero_is_timed;
       contents.over_step = contents.over_step || (previous && among_chosen(previous->stage));
-      contents.of_copy = contents.of_copy || (ceilings_.gpu && program.device() == "gpu");
+      contents.of_copy = contents.of_copy || (ceilings_.gpu && program.device == "gpu");
     }
     if (const auto time = recorded(program)) {
       contents.recorded = true;
@@ -210,7 +203,7 @@ bool Ladder::analyses() const { return options_.device == "cpu-device"; }
 
 /// What was recorded of a stage for a GPU, if the problem is a known one.
 std::optional<Recorded> Ladder::recorded(const Program& program) const {
-  if (is_custom() || program.device() == "cpu") return {};
+  if (is_custom() || program.device == "cpu") return {};
   const Program* previous = before(program);
   return recordings_.find({program.workload, settings_.dataset, settings_.precision}, program.stage,
                           all_.front().stage, previous == nullptr ? "" : previous->stage);
@@ -263,7 +256,7 @@ void Ladder::add_row(const Program& program) {
 
 /// Sets the time of a row against the limits of the device that it was measured on.
 void Ladder::compare_with_ceilings(Row& row) const {
-  const bool on_gpu = row.outcome.program.device() == "gpu";
+  const bool on_gpu = row.outcome.program.device == "gpu";
   if (on_gpu && !ceilings_.gpu) return;
   const Rates* rates = &ceilings_;
   if (on_gpu) rates = &*ceilings_.gpu;
@@ -280,7 +273,7 @@ std::string Ladder::problem() const {
   Json parameters = Json::object();
   if (settings_.input.empty())
     for (const auto& [key, value] :
-         all_.front().description.at("datasets").at(settings_.dataset).items())
+         chosen_.front().description().at("datasets").at(settings_.dataset).items())
       parameters[key] = value.dump();
   else
     parameters["input"] = fs::path(settings_.input).filename();
@@ -297,7 +290,7 @@ std::string Ladder::problem() const {
 /// The problem and the machine.
 std::string Ladder::heading() const {
   std::string often = analyses() ? "once" : fmt::format("median of {}", settings_.repeat);
-  if (const auto& phase = chosen_.front().description.at("timed_phase"); phase.is_string())
+  if (const auto& phase = chosen_.front().description().at("timed_phase"); phase.is_string())
     often += ", times of the phase " + phase.get<std::string>();
   const std::string& reference = measurement_.reference().stage;
   const std::string text = fmt::format(
@@ -312,7 +305,7 @@ std::string Ladder::introduction(const Program& program) const {
   const std::string title =
       fmt::format("{} {}: {}\n", program.workload, program.stage, program.text("idea"));
   std::string text = fmt::format(bold, "{}", broken_for_terminal(title, 2));
-  text += program.text("source") + "\n\n";
+  text += program.source + "\n\n";
   if (!fs::exists(source_of(program))) return text + "The source is not here; see --source.\n\n";
   text += broken_for_terminal(header_comment(source_of(program)), 9) + "\n";
   if (const Program* previous = before(program))

@@ -43,7 +43,6 @@ class Ladder {
   bool all_well() const;
 
  private:
-  bool chooses(const Program& program) const;
   std::string dataset() const;
   const Program* find(const std::string& stage, const std::string& device) const;
   const Program* before(const Program& program) const;

@@ -6,25 +6,28 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ceilings.hpp>
-#include <map>
+#include <harness/file.hpp>
+#include <harness/machine.hpp>
+#include <harness/number.hpp>
+#include <harness/process.hpp>
+#include <harness/program.hpp>
 #include <optional>
 #include <set>
 #include <sstream>
 #include <staircase/error.hpp>
-#include <staircase/file.hpp>
-#include <staircase/machine.hpp>
-#include <staircase/number.hpp>
-#include <staircase/process.hpp>
-#include <staircase/program.hpp>
 
 #include "ladder.hpp"
 #include "options.hpp"
+#include "source.hpp"
 
 namespace staircase {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+
+/// Stands for every workload.
+constexpr const char* all_of_them = "all";
 
 /// Where the stage programs are, and the directory that their sources are named from.
 struct Places {
@@ -47,7 +50,8 @@ std::optional<Options> read_options(int argc, char** argv) {
   options.source = places.source;
   CLI::App app{"Runs the stages of a workload in order on the same problem and prints one table",
                "climb"};
-  app.add_option("WORKLOAD", options.workloads, "Workloads to run (default all)");
+  app.add_option("WORKLOAD", options.workloads,
+                 "Workloads to run, or all (default the first that --list shows)");
   app.add_flag("--step", options.step,
                "Walk: idea, diff, run and verdict of each stage, then a key");
   app.add_flag("--list", options.list, "List the workloads, their stages and data sets");
@@ -67,6 +71,8 @@ std::optional<Options> read_options(int argc, char** argv) {
   app.add_option("--warmup", options.warmup, "Solves before the timed ones (default 1)");
   app.add_option("--json", options.json,
                  "Write the records of all runs: FILE, or - for standard output");
+  app.add_flag("--targets", options.targets,
+               "Run nothing; print the programs that would have to be built, one a line");
   app.add_option("--programs", options.programs, "Where the stage programs are");
   app.add_option("--source", options.source,
                  "Where the directory stages/ with the sources is, for the diffs")
@@ -96,29 +102,32 @@ std::vector<std::string> keys_of(const Json& object) {
   return keys;
 }
 
-using Workloads = std::map<std::string, std::vector<Program>>;
+/// The programs of each workload, in the order in which the workloads are listed.
+using Workloads = std::vector<std::pair<std::string, std::vector<Program>>>;
 
 Workloads all_workloads(const Options& options) {
   Workloads workloads;
   for (Program& program : find_programs(options.programs)) {
-    auto& programs = workloads[program.workload];
-    programs.push_back(std::move(program));
+    if (workloads.empty() || workloads.back().first != program.workload)
+      workloads.push_back({program.workload, {}});
+    workloads.back().second.push_back(std::move(program));
   }
   return workloads;
 }
 
-std::string list_text(const Workloads& workloads) {
+std::string list_text(const Workloads& workloads, const fs::path& root) {
   std::string text;
   for (const auto& [name, programs] : workloads) {
     text += fmt::format("{} (data sets: {})\n", name,
-                        fmt::join(keys_of(programs.front().description.at("datasets")), ", "));
+                        fmt::join(keys_of(programs.front().description().at("datasets")), ", "));
     for (std::size_t p = 0; p < programs.size(); ++p) {
-      std::string devices = programs[p].device();
+      std::string devices = programs[p].device;
       const Program& program = programs[p];
       while (p + 1 < programs.size() && programs[p + 1].stage == program.stage)
-        devices += ", " + programs[++p].device();
+        devices += ", " + programs[++p].device;
       text += fmt::format("  {:<20} {:<15}  {:<14} {}\n", program.stage, devices,
-                          program.text("title"), program.text("idea"));
+                          said_in(root / program.source, "title"),
+                          said_in(root / program.source, "idea"));
     }
   }
   return text;
@@ -126,7 +135,7 @@ std::string list_text(const Workloads& workloads) {
 
 /// The data sets to run: those asked for, or the first, or the reduced one on the CPU device.
 std::vector<std::string> datasets_of(const Program& program, const Options& options) {
-  const auto names = keys_of(program.description.at("datasets"));
+  const auto names = keys_of(program.description().at("datasets"));
   if (options.datasets == "all") return names;
   if (options.datasets.empty())
     return {options.device == "cpu-device" ? reduced_dataset : program.text("default_dataset")};
@@ -147,15 +156,46 @@ std::vector<std::string> precisions_of(const std::vector<Program>& programs,
   return precisions;
 }
 
-/// The workloads to run: those asked for, or all.
+/// The workloads to run: those asked for, all of them, or the first.
 Workloads chosen_workloads(const Workloads& all, const Options& options) {
-  Workloads chosen = all;
   const auto& wanted = options.workloads;
-  if (!wanted.empty())
-    std::erase_if(chosen, [&](const auto& workload) {
-      return std::find(wanted.begin(), wanted.end(), workload.first) == wanted.end();
-    });
+  const auto is_wanted = [&](const std::string& name) {
+    return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
+  };
+  if (is_wanted(all_of_them) || options.list) return all;
+  if (wanted.empty()) return {all.front()};
+  Workloads chosen = all;
+  std::erase_if(chosen, [&](const auto& workload) { return !is_wanted(workload.first); });
   return chosen;
+}
+
+/// What else there is to run, where nothing was asked for.
+std::string others_text(const Workloads& all) {
+  std::vector<std::string> names;
+  for (const auto& [name, programs] : all) names.push_back(name);
+  names.erase(names.begin());
+  if (names.empty()) return "";
+  return fmt::format("Other workloads: {}. ./climb {} runs one of them, ./climb all every one.\n",
+                     fmt::join(names, ", "), names.front());
+}
+
+/// The programs that a run needs: those of the chosen stages for the chosen device, with what
+/// analyses them on the CPU device, stage zero and the reference. A list needs each stage zero.
+std::string targets_text(const Workloads& workloads, const Options& options) {
+  std::set<std::string> names;
+  for (const auto& [workload, programs] : workloads) {
+    names.insert(programs.front().path.filename());
+    if (options.list) continue;
+    for (const Program& program : select_reference(programs, options.reference))
+      if (is_chosen(program, programs, options)) names.insert(program.path.filename());
+    for (const Program& program : select_stages(programs, options.stages)) {
+      if (!is_chosen(program, programs, options)) continue;
+      names.insert(program.path.filename());
+      if (program.analysed && options.device == "cpu-device")
+        names.insert(program.path.filename().string() + "-analyze");
+    }
+  }
+  return fmt::format("{}\n", fmt::join(names, "\n"));
 }
 
 /// Refuses a stage, a reference or a data set that one of the workloads does not have, and
@@ -179,6 +219,7 @@ void check_stages(const Options& options, const Workloads& chosen) {
 void check_options(const Options& options, const Workloads& workloads) {
   std::vector<std::string> names;
   for (const auto& [name, programs] : workloads) names.push_back(name);
+  names.push_back(all_of_them);
   for (const auto& workload : options.workloads) check_choice("workload", workload, names);
   check_choice("device", options.device, {"all", "cpu", "gpu", "cpu-device"});
   if (split(options.precisions).empty()) check_choice("precision", "", {"f64", "f32"});
@@ -192,7 +233,7 @@ void check_options(const Options& options, const Workloads& workloads) {
 /// The limits of this machine; the GPU's only if a stage for it may run.
 Ceilings ceilings_for(const Workloads& workloads, const Options& options) {
   Ceilings ceilings = cached_ceilings();
-  const auto for_gpu = [](const Program& program) { return program.device() == "gpu"; };
+  const auto for_gpu = [](const Program& program) { return program.device == "gpu"; };
   const bool may_run = std::any_of(workloads.begin(), workloads.end(), [&](const auto& workload) {
     return std::any_of(workload.second.begin(), workload.second.end(), for_gpu);
   });
@@ -210,11 +251,15 @@ Exit run(int argc, char** argv) {
   if (!options) return Exit::solved;
   const Workloads all = all_workloads(*options);
   check_options(*options, all);
-  if (options->list) {
-    write_stdout(list_text(all));
+  if (options->list && !options->targets) {
+    write_stdout(list_text(all, options->source));
     return Exit::solved;
   }
   const Workloads workloads = chosen_workloads(all, *options);
+  if (options->targets) {
+    write_stdout(targets_text(workloads, *options));
+    return Exit::solved;
+  }
   check_stages(*options, workloads);
   RunSettings settings;
   settings.assignments = options->assignments;
@@ -243,6 +288,7 @@ Exit run(int argc, char** argv) {
         runs.push_back(ladder.json());
         all_well = all_well && ladder.all_well();
       }
+  if (options->workloads.empty() && options->json != "-") write_stdout(others_text(all));
   const Json recording{{"machine", to_json(machine)},
                        {"ceilings", to_json(ceilings)},
                        {"revision", revision()},

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <harness/process.hpp>
 #include <limits>
 #include <staircase/error.hpp>
-#include <staircase/process.hpp>
 
 namespace staircase {
 namespace {

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <functional>
+#include <harness/compare.hpp>
+#include <harness/file.hpp>
+#include <harness/statistics.hpp>
 #include <optional>
-#include <staircase/compare.hpp>
-#include <staircase/file.hpp>
-#include <staircase/statistics.hpp>
 
 #include "analysis.hpp"
 #include "programs.hpp"

@@ -15,7 +15,7 @@ struct Options {
   std::vector<std::string> assignments;
   std::string input, repeat = "5", warmup = "1", json;
   std::string programs, source;
-  bool step = false, list = false;
+  bool step = false, list = false, targets = false;
 };
 
 }  // namespace staircase

@@ -5,10 +5,11 @@
 #include <unistd.h>
 #include <algorithm>
 #include <charconv>
+#include <fstream>
+#include <harness/process.hpp>
 #include <set>
 #include <sstream>
 #include <staircase/error.hpp>
-#include <staircase/process.hpp>
 
 namespace staircase {
 namespace {
@@ -16,6 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 
 nlohmann::ordered_json description_of(const fs::path& program) {
+  if (!fs::exists(program))
+    throw BadInput(fmt::format("'{}' is not built; ./climb builds what it is about to run",
+                               program.filename().string()));
   const ProcessResult result = run_process({program, "--describe"});
   auto json = nlohmann::ordered_json::parse(result.out, nullptr, false);
   if (result.status != 0 || !json.is_object())
@@ -61,9 +65,49 @@ std::pair<std::string, std::string> parse_name(std::string name) {
              : std::pair<std::string, std::string>();
 }
 
+/// The programs that a list names: a line has a name, a device and a source. A program that only
+/// analyses another has the device "analysis" and comes behind it.
+std::vector<Program> listed(const fs::path& list) {
+  std::vector<Program> programs;
+  std::ifstream lines(list);
+  for (std::string name, device, source; lines >> name >> device >> source;) {
+    const auto [workload, stage] = parse_name(name);
+    if (device == "analysis")
+      programs.back().analysed = true;
+    else
+      programs.push_back({list.parent_path() / name, workload, stage, device, source});
+  }
+  return programs;
+}
+
+/// The programs that there are in a directory, by name.
+std::vector<Program> built(const fs::path& directory) {
+  std::error_code error;
+  std::vector<Program> programs;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    const auto [workload, stage] = parse_name(entry.path().filename());
+    if (!stage.empty() && entry.is_regular_file() && ::access(entry.path().c_str(), X_OK) == 0)
+      programs.push_back({entry.path(), workload, stage, {}, {}});
+  }
+  std::sort(programs.begin(), programs.end(), [](const Program& a, const Program& b) {
+    return std::pair(a.workload, a.path.filename()) < std::pair(b.workload, b.path.filename());
+  });
+  for (Program& program : programs) {
+    program.device = program.text("device");
+    program.source = program.text("source");
+    program.analysed = fs::exists(program.path.string() + "-analyze");
+  }
+  return programs;
+}
+
 }  // namespace
 
-std::vector<std::string> Program::precisions() const { return description.at("precisions"); }
+const nlohmann::ordered_json& Program::description() const {
+  if (described->is_null()) *described = description_of(path);
+  return *described;
+}
+
+std::vector<std::string> Program::precisions() const { return description().at("precisions"); }
 
 bool Program::offers(const std::string& precision) const {
   const auto offered = precisions();
@@ -71,23 +115,21 @@ bool Program::offers(const std::string& precision) const {
 }
 
 std::vector<Program> find_programs(const fs::path& directory) {
-  std::error_code error;
-  std::vector<Program> programs;
-  for (const auto& entry : fs::directory_iterator(directory, error)) {
-    const auto [workload, stage] = parse_name(entry.path().filename());
-    if (!stage.empty() && entry.is_regular_file() && ::access(entry.path().c_str(), X_OK) == 0)
-      programs.push_back({entry.path(), workload, stage, {}});
-  }
+  const fs::path list = directory / "programs.txt";
+  std::vector<Program> programs = fs::exists(list) ? listed(list) : built(directory);
   if (programs.empty())
     throw BadInput(
         fmt::format("there are no stage programs in '{}'; build them with ./climb, or name "
                     "their directory with --programs",
                     directory.string()));
-  std::sort(programs.begin(), programs.end(), [](const Program& a, const Program& b) {
-    return std::pair(a.workload, a.path.filename()) < std::pair(b.workload, b.path.filename());
-  });
-  for (Program& program : programs) program.description = description_of(program.path);
   return programs;
+}
+
+bool is_chosen(const Program& program, const std::vector<Program>& all, const Options& options) {
+  if (options.device != "all") return options.device == program.device;
+  return !program.on_cpu_device() || std::none_of(all.begin(), all.end(), [&](const Program& p) {
+    return p.stage == program.stage && p.device == "gpu";
+  });
 }
 
 std::vector<std::string> stages_of(const std::vector<Program>& programs) {

@@ -3,11 +3,11 @@
 #include <fmt/color.h>
 #include <algorithm>
 #include <fstream>
+#include <harness/file.hpp>
+#include <harness/process.hpp>
 #include <span>
 #include <sstream>
 #include <staircase/error.hpp>
-#include <staircase/file.hpp>
-#include <staircase/process.hpp>
 #include <string_view>
 #include <vector>
 
@@ -116,6 +116,14 @@ std::string header_comment(const fs::path& source) {
        std::span(lines).first(static_cast<std::size_t>(header_length(lines))))
     if (line != "/// \\file") text += line.size() > 4 ? line.substr(4) + "\n" : "\n";
   return text;
+}
+
+std::string said_in(const fs::path& source, const std::string& field) {
+  const std::string begin = "." + field + " = \"";
+  for (const std::string& line : lines_of(source))
+    if (const auto at = line.find(begin); at != std::string::npos)
+      return line.substr(at + begin.size(), line.rfind('"') - at - begin.size());
+  throw BadInput(fmt::format("the source '{}' names no {}", source.string(), field));
 }
 
 std::optional<std::string> continued_stage(const fs::path& source) {

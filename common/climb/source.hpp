@@ -33,4 +33,8 @@ std::string header_comment(const std::filesystem::path& source);
 /// \throws BadInput if the file cannot be read.
 std::optional<std::string> continued_stage(const std::filesystem::path& source);
 
+/// What a stage's `main` says of it: its title, or its idea.
+/// \throws BadInput if the source cannot be read or does not say it
+std::string said_in(const std::filesystem::path& source, const std::string& field);
+
 }  // namespace staircase

@@ -6,17 +6,17 @@
 #include <cstdlib>
 #include <filesystem>
 #include <staircase/error.hpp>
-#include <staircase/file.hpp>
 
 #include "describe.hpp"
+#include "file.hpp"
 
 namespace staircase {
 
 void run_analysed(char** argv, const StageProgram& program, const std::string& report) {
   const std::string name = names_of(program).program;
-  if (program.device == "cpu")
+  if (program.device->kind == "cpu")
     throw BadInput(fmt::format("--analyze checks kernels, and {} has none", name));
-  if (program.device != "cpu-device")
+  if (program.device->kind != "cpu-device")
     throw BadInput(
         fmt::format("--analyze is for the CPU device, not for the GPU; run {}-cpu --analyze", name));
   if (!report.empty()) {

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include <staircase/stage.hpp>
+#include "stage_program.hpp"
 #include <string>
 
 namespace staircase {

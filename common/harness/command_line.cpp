@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <staircase/error.hpp>
-#include <staircase/number.hpp>
-#include <staircase/program.hpp>
 
 #include "describe.hpp"
+#include "number.hpp"
+#include "program.hpp"
 
 namespace staircase {
 namespace {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <optional>
-#include <staircase/stage.hpp>
+#include "stage_program.hpp"
 #include <string>
 #include <vector>
 

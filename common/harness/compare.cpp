@@ -1,10 +1,11 @@
+#include "compare.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <staircase/compare.hpp>
 
 namespace staircase {
 namespace {

@@ -14,7 +14,7 @@ StageNames names_of(const StageProgram& program) {
       yardstick ? "yardstick_" + source.stem().string() : directory.filename().string();
   return {workload, stage,
           std::filesystem::path("stages") / workload / directory.filename() / source.filename(),
-          workload + "-" + stage + (program.device == "cpu-device" ? "-cpu" : "")};
+          workload + "-" + stage + (program.device->kind == "cpu-device" ? "-cpu" : "")};
 }
 
 std::string name_of(Precision precision) { return precision == Precision::f64 ? "f64" : "f32"; }
@@ -54,14 +54,15 @@ Json describe(const StageProgram& program) {
     precisions.push_back(name_of(precision));
     tolerances[name_of(precision)] = to_json(program.tolerance(precision));
   }
-  std::vector<std::string> needs = program.needs;
-  if (program.device == "gpu") needs.insert(needs.begin(), "a CUDA GPU");
+  Json needs = Json::array();
+  if (program.device->kind == "gpu") needs.push_back("a CUDA GPU");
+  if (!program.needs.empty()) needs.push_back(program.needs);
   return {{"workload", names.workload},
           {"stage", names.stage},
           {"title", program.title},
           {"idea", program.idea},
           {"source", names.source},
-          {"device", program.device},
+          {"device", program.device->kind},
           {"needs", needs},
           {"note", program.note},
           {"timed_phase", program.timed_phase.empty() ? Json(nullptr) : Json(program.timed_phase)},

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <staircase/stage.hpp>
+#include "stage_program.hpp"
 #include <string>
 
 namespace staircase {

@@ -1,3 +1,5 @@
+#include "file.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,7 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <staircase/error.hpp>
-#include <staircase/file.hpp>
 #include <system_error>
 #include <utility>
 

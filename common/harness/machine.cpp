@@ -1,3 +1,5 @@
+#include "machine.hpp"
+
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <omp.h>
@@ -13,7 +15,6 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <staircase/machine.hpp>
 
 namespace staircase {
 namespace {

@@ -1,3 +1,5 @@
+#include "npy.hpp"
+
 #include <fmt/format.h>
 
 #include <bit>
@@ -6,11 +8,11 @@
 #include <fstream>
 #include <optional>
 #include <staircase/error.hpp>
-#include <staircase/file.hpp>
-#include <staircase/machine.hpp>
-#include <staircase/npy.hpp>
 #include <system_error>
 #include <utility>
+
+#include "file.hpp"
+#include "machine.hpp"
 
 static_assert(std::endian::native == std::endian::little, ".npy files are read as they lie");
 

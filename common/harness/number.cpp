@@ -1,9 +1,10 @@
+#include "number.hpp"
+
 #include <fmt/format.h>
 
 #include <charconv>
 #include <cmath>
 #include <staircase/error.hpp>
-#include <staircase/number.hpp>
 
 namespace staircase {
 namespace {

@@ -1,3 +1,5 @@
+#include "process.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -10,7 +12,6 @@
 #include <csignal>
 #include <cstring>
 #include <staircase/error.hpp>
-#include <staircase/process.hpp>
 #include <utility>
 
 namespace staircase {

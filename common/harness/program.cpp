@@ -1,11 +1,50 @@
+#include "program.hpp"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <new>
-#include <staircase/file.hpp>
-#include <staircase/program.hpp>
+#include <stdexcept>
+
+#include "file.hpp"
 
 namespace staircase {
+namespace {
+
+std::string program_name;
+
+/// Tells the failure that is being handled; returns the exit status for it.
+int report_failure() {
+  const auto report = [](Exit status, std::string_view sentence) {
+    fmt::print(stderr, "{}: {}\n", program_name, sentence);
+    return static_cast<int>(status);
+  };
+  constexpr std::string_view no_memory = "the machine has not enough memory for this problem";
+  try {
+    throw;
+  } catch (const Failure& failure) {
+    return report(failure.status(), failure.what());
+  } catch (const std::bad_alloc&) {
+    return report(Exit::exhausted, no_memory);
+  } catch (const std::length_error&) {
+    return report(Exit::exhausted, no_memory);
+  } catch (const std::exception& error) {
+    return report(Exit::wrong, error.what());
+  }
+}
+
+/// A failure in a parallel region can be caught by nobody outside; it ends the program here.
+[[noreturn]] void end_by_failure() {
+  if (std::current_exception() == nullptr) std::abort();
+  const int status = report_failure();
+  std::fflush(nullptr);
+  std::_Exit(status);
+}
+
+}  // namespace
 
 bool parse_command_line(CLI::App& app, int argc, char** argv) {
   try {
@@ -21,18 +60,12 @@ bool parse_command_line(CLI::App& app, int argc, char** argv) {
 
 int run_guarded(std::string_view name, const std::function<Exit()>& body) {
   guard_standard_streams();
-  const auto report = [&](Exit status, std::string_view sentence) {
-    fmt::print(stderr, "{}: {}\n", name, sentence);
-    return static_cast<int>(status);
-  };
+  program_name = name;
+  std::set_terminate(end_by_failure);
   try {
     return static_cast<int>(body());
-  } catch (const Failure& failure) {
-    return report(failure.status(), failure.what());
-  } catch (const std::bad_alloc&) {
-    return report(Exit::exhausted, "the machine has not enough memory for this problem");
-  } catch (const std::exception& error) {
-    return report(Exit::wrong, error.what());
+  } catch (...) {
+    return report_failure();
   }
 }
 

@@ -1,5 +1,6 @@
+#include "statistics.hpp"
+
 #include <algorithm>
-#include <staircase/statistics.hpp>
 #include <stdexcept>
 
 namespace staircase {

@@ -1,23 +1,14 @@
 /// \file
-/// Many small Yule-Walker systems T y = -r: the problem, its data sets and test cases, its work and
-/// tolerance.
+/// Many small Yule-Walker systems T y = -r: the problem that every stage solves.
 ///
 /// Speech coders solve such a system for each frame of 20 ms, statisticians one for each series.
 /// README.md beside this file has the mathematics.
 
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <staircase/error.hpp>
-#include <staircase/number.hpp>
-#include <staircase/workload.hpp>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
+#include <staircase/stage.hpp>
 
 namespace durbin_levinson_batched {
 
@@ -42,171 +33,19 @@ using Solution = staircase::Array<T, 3>;
 
 /// The autocorrelations in the precision of a solve.
 template <typename T>
-std::vector<T> rounded(const Problem& problem) {
+staircase::Elements<T> rounded(const Problem& problem) {
   return {problem.r.begin(), problem.r.end()};
 }
 // [Problem]
 
-// [random]
-/// A number from -1 to 1 that follows from a seed and an index: SplitMix64 (Steele, Lea and Flood,
-/// "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014), one step from state to number.
-inline double random_number(std::uint64_t seed, std::uint64_t index) {
-  std::uint64_t z = (seed << 40) + (index + 1) * 0x9E37'79B9'7F4A'7C15;
-  z = (z ^ (z >> 30)) * 0xBF58'476D'1CE4'E5B9;
-  z = (z ^ (z >> 27)) * 0x94D0'49BB'1331'11EB;
-  z ^= z >> 31;
-  return static_cast<double>(static_cast<std::int64_t>(z) >> 11) * 0x1p-52;
-}
+/// alpha_k of a system whose autocorrelations are made from the seed.
+double reflection_coefficient(const Problem& problem, std::size_t system, std::size_t k);
 
-/// alpha_k of a system: any number from -1 / (k + 1) to 1 / (k + 1).
-inline double reflection_coefficient(const Problem& problem, std::size_t system, std::size_t k) {
-  const std::size_t index = system * static_cast<std::size_t>(problem.n) + k - 1;
-  return random_number(static_cast<std::uint64_t>(problem.seed), index) /
-         static_cast<double>(k + 1);
-}
-// [random]
+/// What a stage tells the harness of itself.
+using Stage = staircase::Stage<Problem, 3>;
 
-// [step up]
-/// The autocorrelations r_0 ... r_n that have the reflection coefficients alpha_1 ... alpha_n:
-/// Durbin's recursion, solved for r_(k+1) instead of alpha_(k+1). y is room for n numbers.
-inline void step_up(std::span<const double> alpha, std::span<double> r, std::span<double> y) {
-  r[0] = 1;
-  double beta = 1;
-  for (std::size_t k = 0; k < alpha.size(); ++k) {
-    double sum = alpha[k] * beta;
-    for (std::size_t i = 0; i < k; ++i) sum += r[k - i] * y[i];
-    r[k + 1] = -sum;
-    for (std::size_t i = 0; 2 * i < k; ++i) {
-      const double low = y[i], high = y[k - 1 - i];
-      y[i] = low + alpha[k] * high;
-      y[k - 1 - i] = high + alpha[k] * low;
-    }
-    y[k] = alpha[k];
-    beta *= 1 - alpha[k] * alpha[k];
-  }
-}
-
-/// Makes autocorrelations from random reflection coefficients, unless the user gave some.
-inline void prepare(Problem& problem) {
-  if (!problem.r.empty()) return;
-  const auto systems = static_cast<std::size_t>(problem.systems);
-  const auto n = static_cast<std::size_t>(problem.n);
-  problem.r.resize(systems * (n + 1));
-  std::vector<double> alpha(n), y(n);
-  for (std::size_t s = 0; s < systems; ++s) {
-    for (std::size_t k = 1; k <= n; ++k) alpha[k - 1] = reflection_coefficient(problem, s, k);
-    step_up(alpha, std::span(problem.r).subspan(s * (n + 1), n + 1), y);
-  }
-}
-// [step up]
-
-/// Takes over autocovariances, a system a row, and divides each row by its first number.
-inline void set_autocovariances(Problem& problem, staircase::NpyArray input) {
-  problem.systems = static_cast<std::int64_t>(input.shape[0]);
-  problem.n = static_cast<std::int64_t>(input.shape[1]) - 1;
-  problem.r = std::move(input).as_double();
-  const auto rows = problem.autocorrelations();
-  for (std::size_t s = 0; s < rows.extent(0); ++s) {
-    const double variance = rows(s, 0);
-    if (!(variance > 0))
-      throw staircase::BadInput("r_0 of system " + std::to_string(s) + " is " +
-                                staircase::to_text(variance) +
-                                "; a variance must be greater than 0");
-    for (std::size_t k = 0; k < rows.extent(1); ++k) rows(s, k) /= variance;
-  }
-}
-
-// [positive definite]
-/// Refuses a system that is not positive definite: one of its reflection coefficients is not less
-/// than 1 in magnitude. What a stage computes of it from then on means nothing.
-inline void check_positive_definite(const Problem& problem, const staircase::NpyArray& solution) {
-  const auto systems = static_cast<std::size_t>(problem.systems);
-  const auto n = static_cast<std::size_t>(problem.n);
-  std::visit(
-      [&](const auto& values) {
-        for (std::size_t s = 0; s < systems; ++s)
-          for (std::size_t k = 1; k <= n; ++k) {
-            const auto alpha = static_cast<double>(values[(2 * s + 1) * n + k - 1]);
-            if (!(std::abs(alpha) < 1))
-              throw staircase::BadInput("system " + std::to_string(s) +
-                                        " is not positive definite: its reflection coefficient " +
-                                        std::to_string(k) + " of " + std::to_string(n) + " is " +
-                                        staircase::to_text(alpha) +
-                                        "; its magnitude must be less than 1");
-          }
-      },
-      solution.values);
-}
-// [positive definite]
-
-/// The numbers of r and of the solution.
-inline double size_of_r(const Problem& problem) {
-  return static_cast<double>(problem.systems) * (static_cast<double>(problem.n) + 1);
-}
-inline double size_of_solution(const Problem& problem) {
-  return static_cast<double>(problem.systems) * 2 * static_cast<double>(problem.n);
-}
-
-/// For k = 1 ... n-1 the dot product and the update take 2 k operations each, alpha and beta 4.
-inline staircase::Work work(const Problem& problem, staircase::Precision precision) {
-  const auto n = static_cast<double>(problem.n);
-  return {
-      .flops = static_cast<double>(problem.systems) * 2 * (n - 1) * (n + 2),
-      .bytes = staircase::bytes_of(precision) * (size_of_r(problem) + size_of_solution(problem))};
-}
-
-/// Errors of y and alpha are those of the steps, times the condition of T. Reflection coefficients
-/// that decay as 1 / k keep it small: the errors seen are a quarter of this at most.
-inline staircase::Tolerance tolerance(const Problem&, staircase::Precision precision) {
-  const double eps = precision == staircase::Precision::f64 ? 0x1p-53 : 0x1p-24;
-  return {.relative = 500 * eps, .floor = 0.1};
-}
-
-inline const staircase::Workload<Problem, 3> workload{
-    .parameters = {{"systems", &Problem::systems, 1, 2147483647, "number of systems"},
-                   {"n", &Problem::n, 1, 2147483647, "the order: unknowns of a system"},
-                   {"seed", &Problem::seed, 0, 16777215, "seed of the reflection coefficients"}},
-    .datasets = {{"small", {.systems = 4096, .n = 16}},
-                 {"medium", {.systems = 65536, .n = 64}},
-                 {"large", {.systems = 262144, .n = 64}},
-                 {"long", {.systems = 16384, .n = 256}},
-                 {"tiny", {.systems = 45, .n = 37}}},
-    .test_cases = {{"smallest", {.systems = 1, .n = 1}},
-                   {"one system", {.systems = 1, .n = 40}},
-                   {"one coefficient", {.systems = 77, .n = 1}},
-                   {"two coefficients", {.systems = 70, .n = 2}},
-                   {"three coefficients", {.systems = 34, .n = 3}},
-                   {"warp-1", {.systems = 31, .n = 31}},
-                   {"warp", {.systems = 32, .n = 32}},
-                   {"warp+1", {.systems = 33, .n = 33}},
-                   {"primes", {.systems = 101, .n = 53}},
-                   {"small primes", {.systems = 257, .n = 13}},
-                   {"flush-1", {.systems = 40, .n = 15}},
-                   {"flush", {.systems = 40, .n = 16}},
-                   {"flush+1", {.systems = 40, .n = 17}},
-                   {"registers-1", {.systems = 37, .n = 63}},
-                   {"registers", {.systems = 65, .n = 64}},
-                   {"registers+1", {.systems = 35, .n = 65}},
-                   {"long", {.systems = 5, .n = 256}},
-                   {"long prime", {.systems = 3, .n = 509}},
-                   {"longer", {.systems = 2, .n = 2049}},
-                   {"beyond shared memory", {.systems = 1, .n = 15000}},
-                   {"many systems", {.systems = 5000, .n = 5}},
-                   {"teams of warps", {.systems = 17100, .n = 3}},
-                   {"another seed", {.systems = 64, .n = 40, .seed = 12345}}},
-    .input = {.rank = 2,
-              .min = -1e140,
-              .max = 1e140,
-              .typical = 0.01,
-              .meaning = "autocovariances r_0 ... r_n, a system a row",
-              .least_elements = 2,
-              .first = 1},
-    .set_input = set_autocovariances,
-    .check = [](const Problem&, staircase::Precision) {},
-    .prepare = prepare,
-    .work = work,
-    .tolerance = tolerance,
-    .timed_phase = "kernels",
-    .check_solution = check_positive_definite};
+/// Runs a stage as a program, on the problem that the command line asks for; returns the exit
+/// status. The workload and the stage are named after the directories that hold the stage's source.
+int run_stage(int argc, char** argv, const Stage& stage, const char* source = __builtin_FILE());
 
 }  // namespace durbin_levinson_batched

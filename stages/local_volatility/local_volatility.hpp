@@ -1,5 +1,5 @@
 /// \file
-/// Local volatility calibration: the problem, its data sets and test cases, its work and tolerance.
+/// Local volatility calibration: the problem that every stage solves.
 ///
 /// One call option a strike is priced by solving a two-factor partial differential equation
 /// backwards in time. The benchmark is LocVolCalib of FinPar (Andreetta et al., "FinPar: A Parallel
@@ -7,15 +7,9 @@
 
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <staircase/error.hpp>
-#include <staircase/number.hpp>
-#include <staircase/workload.hpp>
-#include <utility>
-#include <vector>
+#include <staircase/stage.hpp>
 
 namespace local_volatility {
 
@@ -37,6 +31,8 @@ struct Problem {
   double strike(std::size_t k) const {
     return strikes.empty() ? 0.001 * static_cast<double>(k) : strikes[k];
   }
+  /// The strikes of all options.
+  staircase::Elements<double> all_strikes() const;
 };
 
 /// One price an option, in the order of the strikes.
@@ -44,112 +40,52 @@ template <typename Real>
 using Prices = staircase::Array<Real, 1>;
 // [Problem]
 
-/// The width of the grid in x, in multiples of the spot price.
-inline double relative_width(const Problem& problem) {
-  return 20 * problem.alpha * std::sqrt(problem.t);
+// [derivatives]
+/// The coefficients of the first and the second derivative at one point of a grid, for the points
+/// before, at and behind it.
+template <typename Real>
+struct Derivatives {
+  Real d[3], dd[3];
+};
+
+/// By finite differences at point i of a grid z of any spacing. At the ends of the grid the first
+/// derivative is one-sided and the second is taken for 0.
+template <typename Real>
+constexpr Derivatives<Real> derivatives(staircase::View<double, 1> z, std::size_t i) {
+  const std::size_t last = z.extent(0) - 1;
+  if (i == 0) {
+    const double u = z(1) - z(0);
+    return {{0, Real(-1 / u), Real(1 / u)}, {0, 0, 0}};
+  }
+  if (i == last) {
+    const double l = z(last) - z(last - 1);
+    return {{Real(-1 / l), Real(1 / l), 0}, {0, 0, 0}};
+  }
+  const double l = z(i) - z(i - 1);
+  const double u = z(i + 1) - z(i);
+  return {{Real(-u / l / (l + u)), Real((u / l - l / u) / (l + u)), Real(l / u / (l + u))},
+          {Real(2 / l / (l + u)), Real(-2 * (1 / l + 1 / u) / (l + u)), Real(2 / u / (l + u))}};
 }
 
-/// Refuses problems whose grid does not hold the spot or whose variance overflows.
-inline void check(const Problem& problem, staircase::Precision precision) {
-  using staircase::to_text;
-  const auto num_x = static_cast<double>(problem.num_x);
-  const double width = relative_width(problem);
-  if (std::floor((1 + 1e-12) * num_x / width) > num_x - 1)
-    throw staircase::BadInput("alpha = " + to_text(problem.alpha) +
-                              " and t = " + to_text(problem.t) +
-                              " put the spot outside the grid: 20 alpha sqrt(t) is " +
-                              to_text(width) + " and must be greater than " +
-                              to_text(num_x / (num_x - 1)) + " for numX = " + to_text(num_x));
-  const double x_max = problem.s0 * (1 + width);
-  const double y_max = std::log(problem.alpha) + 5 * problem.nu * std::sqrt(problem.t);
-  const double largest = 2 * (problem.beta * std::max(std::log(x_max), 0.0) + y_max);
-  const double allowed = precision == staircase::Precision::f64 ? 600 : 80;
-  if (largest > allowed)
-    throw staircase::BadInput("nu = " + to_text(problem.nu) + ", t = " + to_text(problem.t) +
-                              " and beta = " + to_text(problem.beta) +
-                              " let the variance grow to exp(" + to_text(largest) +
-                              "), which overflows; at most exp(" + to_text(allowed) +
-                              ") is allowed in this precision");
+/// The same at all points of a grid, a row for each of them.
+template <typename Real>
+constexpr void init_operator(staircase::View<double, 1> z, staircase::View<Real, 2> d,
+                             staircase::View<Real, 2> dd) {
+  for (std::size_t i = 0; i < z.extent(0); ++i) {
+    const Derivatives<Real> at = derivatives<Real>(z, i);
+    for (std::size_t c = 0; c < 3; ++c) {
+      d(i, c) = at.d[c];
+      dd(i, c) = at.dd[c];
+    }
+  }
 }
+// [derivatives]
 
-/// 101 operations a grid point and time step: 6 for the variance, 22 for each explicit half step,
-/// 24 and 27 for the implicit ones (16 of each for the coefficients, 8 for the Thomas algorithm).
-inline staircase::Work work(const Problem& problem, staircase::Precision precision) {
-  const auto points = static_cast<double>(problem.outer) * static_cast<double>(problem.num_x) *
-                      static_cast<double>(problem.num_y);
-  return {.flops = 101 * points * static_cast<double>(problem.num_t - 1),
-          .bytes = 2 * staircase::bytes_of(precision) * static_cast<double>(problem.outer)};
-}
+/// What a stage tells the harness of itself.
+using Stage = staircase::Stage<Problem, 1>;
 
-/// Rounding makes the rows of (1 / dt - L / 2) miss their sum by about eps lambda / dt, where
-/// lambda = variance dt / step^2 compares diffusion with the time step; over the time steps such
-/// errors add up like a random walk. It matters on fine grids in f32: the errors seen are a quarter
-/// to a half of this. In f64 both sides of the comparison have such errors, and a GPU fuses
-/// multiplications with additions where stage zero does not.
-inline staircase::Tolerance tolerance(const Problem& problem, staircase::Precision precision) {
-  const bool f64 = precision == staircase::Precision::f64;
-  const auto steps = static_cast<double>(problem.num_t - 1);
-  const double dx = problem.s0 * relative_width(problem) / static_cast<double>(problem.num_x);
-  const double dy = 10 * problem.nu * std::sqrt(problem.t) / static_cast<double>(problem.num_y);
-  const double var_x = std::pow(problem.s0, 2 * problem.beta) * problem.alpha * problem.alpha;
-  const double lambda =
-      problem.t / steps * (var_x / (dx * dx) + problem.nu * problem.nu / (dy * dy));
-  const double eps = f64 ? 0x1p-53 : 0x1p-24;
-  return {.relative =
-              std::max(f64 ? 1e-12 : 5e-5, (f64 ? 4 : 1) * eps * std::sqrt(steps) * lambda)};
-}
-
-inline void set_strikes(Problem& problem, staircase::NpyArray input) {
-  problem.strikes = std::move(input).as_double();
-  problem.outer = static_cast<std::int64_t>(problem.strikes.size());
-}
-
-inline const staircase::Workload<Problem, 1> workload{
-    .parameters = {{"outer", &Problem::outer, 1, 2147483647, "number of options"},
-                   {"numX", &Problem::num_x, 3, 2147483647, "grid points of the spot price"},
-                   {"numY", &Problem::num_y, 3, 2147483647, "grid points of the log-volatility"},
-                   {"numT", &Problem::num_t, 2, 2147483647, "points in time"},
-                   {"s0", &Problem::s0, 1e-6, 1e6, "spot price today"},
-                   {"t", &Problem::t, 1e-3, 100, "maturity in years"},
-                   {"alpha", &Problem::alpha, 1e-3, 10, "volatility today"},
-                   {"nu", &Problem::nu, 1e-3, 10, "volatility of the volatility"},
-                   {"beta", &Problem::beta, 0, 2, "elasticity of the spot's variance"}},
-    .datasets = {{"small", {.outer = 16, .num_x = 32, .num_y = 256, .num_t = 256}},
-                 {"medium", {.outer = 128, .num_x = 256, .num_y = 32, .num_t = 64}},
-                 {"large", {.outer = 256, .num_x = 256, .num_y = 256, .num_t = 64}},
-                 {"tiny", {.outer = 5, .num_x = 23, .num_y = 18, .num_t = 12}}},
-    .test_cases = {{"smallest", {.outer = 1, .num_x = 3, .num_y = 3, .num_t = 2}},
-                   {"one option", {.outer = 1, .num_x = 17, .num_y = 12, .num_t = 9}},
-                   {"warp-1", {.outer = 31, .num_x = 31, .num_y = 31, .num_t = 5}},
-                   {"warp", {.outer = 32, .num_x = 32, .num_y = 32, .num_t = 4}},
-                   {"warp+1", {.outer = 33, .num_x = 33, .num_y = 33, .num_t = 3}},
-                   {"primes", {.outer = 7, .num_x = 127, .num_y = 61, .num_t = 5}},
-                   {"block+1", {.outer = 2, .num_x = 257, .num_y = 129, .num_t = 3}},
-                   {"tall", {.outer = 3, .num_x = 1025, .num_y = 3, .num_t = 4}},
-                   {"wide", {.outer = 3, .num_x = 3, .num_y = 1025, .num_t = 4}},
-                   {"long in x", {.outer = 2, .num_x = 4096, .num_y = 5, .num_t = 3}},
-                   {"long in y", {.outer = 2, .num_x = 5, .num_y = 4096, .num_t = 3}},
-                   {"many options", {.outer = 1000, .num_x = 5, .num_y = 4, .num_t = 3}},
-                   {"many steps", {.outer = 2, .num_x = 9, .num_y = 10, .num_t = 500}},
-                   {"spot on the first point",
-                    {.outer = 3, .num_x = 32, .num_y = 9, .num_t = 6, .t = 4}},
-                   {"no elasticity",
-                    {.outer = 3, .num_x = 32, .num_y = 9, .num_t = 6, .t = 4, .beta = 0}},
-                   {"large arrays", {.outer = 128, .num_x = 256, .num_y = 32, .num_t = 2}},
-                   {"other market",
-                    {.outer = 9,
-                     .num_x = 40,
-                     .num_y = 30,
-                     .num_t = 20,
-                     .s0 = 100,
-                     .t = 0.5,
-                     .alpha = 0.35,
-                     .nu = 0.25,
-                     .beta = 1}}},
-    .input = {.rank = 1, .min = 0, .max = 1e9, .typical = 0.1, .meaning = "strikes, one an option"},
-    .set_input = set_strikes,
-    .check = check,
-    .work = work,
-    .tolerance = tolerance};
+/// Runs a stage as a program, on the problem that the command line asks for; returns the exit
+/// status. The workload and the stage are named after the directories that hold the stage's source.
+int run_stage(int argc, char** argv, const Stage& stage, const char* source = __builtin_FILE());
 
 }  // namespace local_volatility

@@ -1,87 +1,51 @@
 /// \file
-/// Dense arrays in row-major order: the last index runs fastest, everywhere in Staircase.
+/// Dense arrays in the host's memory, in row-major order.
 
 #pragma once
 
 #include <array>
 #include <concepts>
 #include <cstddef>
-#include <memory>
+#include <new>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "view.hpp"
+
 namespace staircase {
 
-/// A dense row-major array that somebody else owns; `a(i, j)` is element `i * extent(1) + j`.
-///
-/// Copying a view copies no element. Indices are not checked.
-template <typename T, std::size_t rank>
-class View {
- public:
-  constexpr View(T* data, std::array<std::size_t, rank> extents) : data_(data), extents_(extents) {}
-
-  /// The element at one index a dimension.
-  template <std::integral... Index>
-  requires(sizeof...(Index) == rank) constexpr T& operator()(Index... index) const {
-    return data_[offset(index...)];
-  }
-
-  /// The contiguous rest of the array behind the leading indices: row i of a matrix is `a.row(i)`.
-  template <std::integral... Index>
-  requires(sizeof...(Index) <
-           rank) constexpr View<T, rank - sizeof...(Index)> row(Index... index) const {
-    constexpr std::size_t rest = rank - sizeof...(Index);
-    std::array<std::size_t, rest> extents{};
-    std::size_t size = 1;
-    for (std::size_t d = 0; d < rest; ++d) {
-      extents[d] = extents_[sizeof...(Index) + d];
-      size *= extents[d];
-    }
-    return {data_ + offset(index...) * size, extents};
-  }
-
-  constexpr std::size_t extent(std::size_t dimension) const { return extents_[dimension]; }
-  constexpr T* data() const { return data_; }
-
-  /// The same elements, not to be changed through this view.
-  template <typename U>
-  requires(!std::is_const_v<T> && std::is_same_v<U, const T>) constexpr operator View<U, rank>()
-      const {
-    return {data_, extents_};
-  }
-
- private:
-  /// Row-major offset of the leading indices (Horner's rule over the extents).
-  template <std::integral... Index>
-  constexpr std::size_t offset(Index... index) const {
-    std::size_t dimension = 0;
-    std::size_t sum = 0;
-    ((sum = sum * extents_[dimension++] + static_cast<std::size_t>(index)), ...);
-    return sum;
-  }
-
-  T* data_;
-  std::array<std::size_t, rank> extents_;
-};
+/// Allocates memory of the host, which is counted (harness/memory.hpp), and gives it back.
+/// \throws NotEnoughMemory if the machine has not so much of it
+void* allocate(std::size_t bytes);
+void deallocate(void* memory, std::size_t bytes) noexcept;
 
 /// Allocates elements that hold nothing until they are written.
 template <typename T>
-struct Unset : std::allocator<T> {
+struct Unset {
+  using value_type = T;
+
+  Unset() = default;
   template <typename U>
-  struct rebind {
-    using other = Unset<U>;
-  };
+  constexpr Unset(const Unset<U>&) {}
+
+  T* allocate(std::size_t count) {
+    return static_cast<T*>(staircase::allocate(count * sizeof(T)));
+  }
+  void deallocate(T* elements, std::size_t count) {
+    staircase::deallocate(elements, count * sizeof(T));
+  }
 
   template <typename U>
   void construct(U* element) {
-    std::uninitialized_default_construct_n(element, 1);
+    ::new (static_cast<void*>(element)) U;
   }
   template <typename U, typename... Arguments>
   void construct(U* element, Arguments&&... arguments) {
-    std::construct_at(element, std::forward<Arguments>(arguments)...);
+    ::new (static_cast<void*>(element)) U(std::forward<Arguments>(arguments)...);
   }
+
+  bool operator==(const Unset&) const = default;
 };
 
 /// A vector that takes no time to set elements that are to be written anyway.
@@ -101,8 +65,7 @@ class Array : public View<T, rank> {
  public:
   template <std::integral... Extent>
   requires(sizeof...(Extent) == rank) explicit Array(Extent... extent)
-      : Array(Elements<T>((std::size_t{1} * ... * static_cast<std::size_t>(extent))),
-              {static_cast<std::size_t>(extent)...}) {
+      : Array(std::array{static_cast<std::size_t>(extent)...}) {
     poison(values_);
   }
 
@@ -117,7 +80,9 @@ class Array : public View<T, rank> {
   Elements<T> release() && { return std::move(values_); }
 
  private:
-  Array(Elements<T> values, std::array<std::size_t, rank> extents)
+  explicit Array(const std::array<std::size_t, rank>& extents)
+      : Array(Elements<T>(product(extents)), extents) {}
+  Array(Elements<T> values, const std::array<std::size_t, rank>& extents)
       : View<T, rank>(values.data(), extents), values_(std::move(values)) {}
 
   Elements<T> values_;

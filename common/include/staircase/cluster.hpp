@@ -13,21 +13,11 @@
 namespace staircase {
 
 /// Whether the GPU has clusters; they came with compute capability 9.0.
-inline bool has_clusters() {
-  int clusters = 0;
-  check(cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, 0));
-  return clusters != 0;
-}
+bool has_clusters();
 
 /// Throws if the GPU has no clusters.
 /// \throws NotAvailable
-inline void require_clusters() {
-  if (!has_clusters())
-    throw NotAvailable(
-        "this stage needs a GPU with clusters of thread blocks (compute capability "
-        "9.0 or later), and this one is of " +
-        compute_capability());
-}
+void require_clusters();
 
 /// The cluster that the calling thread is in.
 ///

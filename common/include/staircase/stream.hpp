@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <deque>
-#include <string_view>
 #include <utility>
 
 #include "array.hpp"
@@ -73,28 +72,22 @@ class Stream {
 /// A dense row-major array in memory of the host that the system will not move, so that the GPU's
 /// copy engines reach it by themselves. All threads touch its pages first, then they are pinned.
 template <std::floating_point T, std::size_t rank>
-class PinnedArray {
+class PinnedArray : public Array<T, rank> {
  public:
   template <std::integral... Extent>
-  requires(sizeof...(Extent) == rank) explicit PinnedArray(Extent... extent) : array_(extent...) {
-    check(cudaHostRegister(array_.data(), array_.values().size_bytes(), cudaHostRegisterDefault));
+  requires(sizeof...(Extent) == rank) explicit PinnedArray(Extent... extent)
+      : Array<T, rank>(extent...) {
+    check(cudaHostRegister(this->data(), this->values().size_bytes(), cudaHostRegisterDefault));
   }
-  ~PinnedArray() { cudaHostUnregister(array_.data()); }
-  PinnedArray(const PinnedArray&) = delete;
-  PinnedArray& operator=(const PinnedArray&) = delete;
-
-  View<T, rank> view() const { return array_; }
-
- private:
-  Array<T, rank> array_;
+  ~PinnedArray() { cudaHostUnregister(this->data()); }
 };
 
 namespace detail {
 
 /// A span of a stream, between two events.
 struct TimedSpan {
-  explicit TimedSpan(std::string_view of) : name(of) {}
-  std::string_view name;
+  explicit TimedSpan(const char* of) : name(of) {}
+  const char* name;
   Event begin, end;
 };
 
@@ -112,7 +105,7 @@ class StreamTimes {
   }
 
   /// What comes next in a stream is a span of this name; it must outlive the timeline.
-  std::size_t begin(std::string_view name, const Stream& stream) {
+  std::size_t begin(const char* name, const Stream& stream) {
     spans_.emplace_back(name).begin.record(stream);
     return spans_.size() - 1;
   }
@@ -124,8 +117,8 @@ class StreamTimes {
   void hand_over() {
     for (const auto& [name, begin, end] : spans_) {
       end.wait();
-      timeline_.add_beside(
-          {name, zero_ + begin.seconds_since(start_), zero_ + end.seconds_since(start_)});
+      timeline_.add_beside(name, zero_ + begin.seconds_since(start_),
+                           zero_ + end.seconds_since(start_));
     }
   }
 

@@ -6,14 +6,9 @@
 
 #include "../ata.hpp"
 
-#include <staircase/stage.hpp>
-
 namespace ata {
 
 using staircase::View;
-
-/// The numbers that solve() keeps in memory.
-inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
 
 // [multiply]
 /// C = AᵀA. Along a row of A neighbours in j are neighbours in memory, so j runs fastest.
@@ -42,9 +37,10 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace ata
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, ata::workload,
-                              {.title = "Original",
-                               .idea = "A triple loop, along rows",
-                               .reals = ata::reals,
-                               .solve_f64 = ata::solve});
+  return ata::run_stage(argc, argv,
+                        {
+                            .title = "Original",
+                            .idea = "A triple loop, along rows",
+                            .solve_f64 = ata::solve,
+                        });
 }

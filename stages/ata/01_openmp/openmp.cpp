@@ -9,14 +9,9 @@
 
 #include "../ata.hpp"
 
-#include <staircase/stage.hpp>
-
 namespace ata {
 
 using staircase::View;
-
-/// The numbers that solve() keeps in memory.
-inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
 
 // [multiply]
 /// C = AᵀA. Along a row of A neighbours in j are neighbours in memory, so j runs fastest.
@@ -46,9 +41,10 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace ata
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, ata::workload,
-                              {.title = "OpenMP",
-                               .idea = "Share the rows of C out among threads",
-                               .reals = ata::reals,
-                               .solve_f64 = ata::solve});
+  return ata::run_stage(argc, argv,
+                        {
+                            .title = "OpenMP",
+                            .idea = "Share the rows of C out among threads",
+                            .solve_f64 = ata::solve,
+                        });
 }

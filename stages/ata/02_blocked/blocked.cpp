@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <staircase/simd.hpp>
-#include <staircase/stage.hpp>
 
 namespace ata {
 
@@ -28,13 +27,6 @@ constexpr std::size_t depth = 128;  // rows of A that a thread goes through at a
 
 inline std::size_t panels_of(std::size_t cols) { return (cols + width - 1) / width; }
 // [sizes]
-
-/// The numbers that solve() keeps in memory.
-inline double reals(const Problem& problem) {
-  const double panels = static_cast<double>(panels_of(static_cast<std::size_t>(problem.cols)));
-  return size_of_a(problem) + size_of_c(problem) +
-         panels * static_cast<double>(problem.rows * std::int64_t{width});
-}
 
 // [pack]
 /// Copies panel p of A, so that its rows follow one another in memory; zeros fill the last one up.
@@ -129,9 +121,10 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace ata
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, ata::workload,
-                              {.title = "Blocked",
-                               .idea = "Tiles in registers, panels in caches",
-                               .reals = ata::reals,
-                               .solve_f64 = ata::solve});
+  return ata::run_stage(argc, argv,
+                        {
+                            .title = "Blocked",
+                            .idea = "Tiles in registers, panels in caches",
+                            .solve_f64 = ata::solve,
+                        });
 }

@@ -10,20 +10,12 @@
 
 #include "../ata.hpp"
 
-#include <staircase/stage.hpp>
-
 namespace ata {
 
 using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::View;
-
-/// The numbers that solve() keeps in the memory of the device.
-inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
-
-/// The numbers that the kernels read and write, each once.
-inline double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
 
 constexpr unsigned tile = 16;  // rows and columns of C of a block
 
@@ -60,7 +52,7 @@ __global__ void multiply(View<const double, 2> a, View<double, 2> c) {
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  const auto cols = static_cast<unsigned>(problem.cols);
+  const unsigned cols = problem.cols;
   DeviceArray<double, 2> a(problem.rows, cols), c(cols, cols);
   Product product(cols, cols);
 
@@ -69,7 +61,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 
   timeline.begin("kernels");
   const unsigned tiles = (cols + tile - 1) / tile;
-  multiply<<<dim3(tiles, tiles), dim3(tile, tile)>>>(a.view(), c.view());
+  multiply<<<dim3(tiles, tiles), dim3(tile, tile)>>>(a, c);
   check_launch();
   check(cudaDeviceSynchronize());
 
@@ -82,10 +74,10 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace ata
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, ata::workload,
-                              {.title = "Unrolled",
-                               .idea = "Full tiles only, their loop unrolled",
-                               .reals = ata::reals,
-                               .traffic = ata::traffic,
-                               .solve_f64 = ata::solve});
+  return ata::run_stage(argc, argv,
+                        {
+                            .title = "Unrolled",
+                            .idea = "Full tiles only, their loop unrolled",
+                            .solve_f64 = ata::solve,
+                        });
 }

@@ -11,20 +11,12 @@
 
 #include "../ata.hpp"
 
-#include <staircase/stage.hpp>
-
 namespace ata {
 
 using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::View;
-
-/// The numbers that solve() keeps in the memory of the device.
-inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
-
-/// The numbers that the kernels read and write, each once.
-inline double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
 
 constexpr unsigned tile = 16;  // rows and columns of C of a block
 
@@ -46,7 +38,7 @@ struct Place {
 /// Column q has q + 1 tiles, so q (q + 1) / 2 lie before it. The square root is exact enough: of a
 /// square it is the root, and else it is further from the next integer than it is rounded.
 __device__ Place tile_of_triangle(unsigned index) {
-  const auto q = static_cast<unsigned>((sqrt(8.0 * index + 1) - 1) / 2);
+  const unsigned q = (sqrt(8.0 * index + 1) - 1) / 2;
   return {index - q * (q + 1) / 2, q};
 }
 // [triangle]
@@ -83,7 +75,7 @@ __global__ void multiply(View<const double, 2> a, View<double, 2> c) {
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  const auto cols = static_cast<unsigned>(problem.cols);
+  const unsigned cols = problem.cols;
   DeviceArray<double, 2> a(problem.rows, cols), c(cols, cols);
   Product product(cols, cols);
 
@@ -92,7 +84,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 
   timeline.begin("kernels");
   const unsigned tiles = (cols + tile - 1) / tile, blocks = tiles * (tiles + 1) / 2;
-  multiply<<<blocks, dim3(tile, tile)>>>(a.view(), c.view());
+  multiply<<<blocks, dim3(tile, tile)>>>(a, c);
   check_launch();
   check(cudaDeviceSynchronize());
 
@@ -105,10 +97,10 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace ata
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, ata::workload,
-                              {.title = "Symmetric",
-                               .idea = "Compute the upper triangle of C only",
-                               .reals = ata::reals,
-                               .traffic = ata::traffic,
-                               .solve_f64 = ata::solve});
+  return ata::run_stage(argc, argv,
+                        {
+                            .title = "Symmetric",
+                            .idea = "Compute the upper triangle of C only",
+                            .solve_f64 = ata::solve,
+                        });
 }

@@ -14,7 +14,6 @@
 #include "../ata.hpp"
 
 #include <staircase/bulk_copy.hpp>
-#include <staircase/stage.hpp>
 
 namespace ata {
 
@@ -22,9 +21,6 @@ using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::View;
-
-/// The numbers that the kernels read and write, each once.
-inline double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
 
 // [sizes]
 constexpr unsigned tile = 128;          // rows and columns of C of a block
@@ -40,19 +36,12 @@ constexpr unsigned warps = side * side / 32;
 // [padded]
 /// Rows of A in the memory of the device: whole steps.
 inline std::size_t padded_rows(const Problem& problem) {
-  return static_cast<std::size_t>((problem.rows + depth - 1) / depth * depth);
+  return (problem.rows + depth - 1) / depth * depth;
 }
 
 /// Columns of A there: an even number, since copies begin at multiples of 16 bytes.
-inline std::size_t padded_cols(const Problem& problem) {
-  return static_cast<std::size_t>(problem.cols + problem.cols % 2);
-}
+inline std::size_t padded_cols(const Problem& problem) { return problem.cols + problem.cols % 2; }
 
-/// The numbers that solve() keeps in the memory of the device.
-inline double reals(const Problem& problem) {
-  return static_cast<double>(padded_rows(problem)) * static_cast<double>(padded_cols(problem)) +
-         size_of_c(problem);
-}
 // [padded]
 
 // [triangle]
@@ -64,7 +53,7 @@ struct Place {
 /// Column q has q + 1 tiles, so q (q + 1) / 2 lie before it. The square root is exact enough: of a
 /// square it is the root, and else it is further from the next integer than it is rounded.
 __device__ Place tile_of_triangle(unsigned index) {
-  const auto q = static_cast<unsigned>((sqrt(8.0 * index + 1) - 1) / 2);
+  const unsigned q = (sqrt(8.0 * index + 1) - 1) / 2;
   return {index - q * (q + 1) / 2, q};
 }
 // [triangle]
@@ -212,7 +201,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   staircase::require_capability(9, 0, "an engine for copies into shared memory");
   staircase::require_shared_memory(sizeof(Shared));
-  const auto cols = static_cast<unsigned>(problem.cols);
+  const unsigned cols = problem.cols;
   DeviceArray<double, 2> a(padded_rows(problem), padded_cols(problem)), c(cols, cols);
   Product product(cols, cols);
 
@@ -223,7 +212,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   const unsigned tiles = (cols + tile - 1) / tile, blocks = tiles * (tiles + 1) / 2;
   check(
       cudaFuncSetAttribute(multiply, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)));
-  multiply<<<blocks, dim3(side, side), sizeof(Shared)>>>(a.view(), c.view());
+  multiply<<<blocks, dim3(side, side), sizeof(Shared)>>>(a, c);
   check_launch();
   check(cudaDeviceSynchronize());
 
@@ -236,11 +225,11 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace ata
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, ata::workload,
-                              {.title = "Double-buffered",
-                               .idea = "Load the next tiles while multiplying",
-                               .needs = {"the copy engine of compute capability 9.0"},
-                               .reals = ata::reals,
-                               .traffic = ata::traffic,
-                               .solve_f64 = ata::solve});
+  return ata::run_stage(argc, argv,
+                        {
+                            .title = "Double-buffered",
+                            .idea = "Load the next tiles while multiplying",
+                            .needs = "the copy engine of compute capability 9.0",
+                            .solve_f64 = ata::solve,
+                        });
 }

@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <staircase/bulk_copy.hpp>
 #include <staircase/mma.hpp>
-#include <staircase/stage.hpp>
 #include <vector>
 
 namespace ata {
@@ -26,9 +25,6 @@ using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::View;
-
-/// The numbers that the kernels read and write, each once.
-inline double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
 
 // [sizes]
 constexpr unsigned tile = 128;                // rows and columns of C of a block
@@ -48,20 +44,12 @@ constexpr unsigned held = held_i * held_j * 4;
 // [padded]
 /// Rows of A in the memory of the device: whole steps.
 inline std::size_t padded_rows(const Problem& problem) {
-  return static_cast<std::size_t>((problem.rows + depth - 1) / depth * depth);
+  return (problem.rows + depth - 1) / depth * depth;
 }
 
 /// Columns of A there: an even number, since copies begin at multiples of 16 bytes.
-inline std::size_t padded_cols(const Problem& problem) {
-  return static_cast<std::size_t>(problem.cols + problem.cols % 2);
-}
+inline std::size_t padded_cols(const Problem& problem) { return problem.cols + problem.cols % 2; }
 
-/// The numbers that solve() keeps in the memory of the device.
-inline double reals(const Problem& problem) {
-  const double parts = 3.0 * tile * tile * staircase::processors();
-  return static_cast<double>(padded_rows(problem)) * static_cast<double>(padded_cols(problem)) +
-         size_of_c(problem) + parts;
-}
 // [padded]
 
 // [tasks]
@@ -294,7 +282,7 @@ struct Plan {
 
 /// Where slice s begins.
 unsigned share(unsigned s, unsigned steps, unsigned slices) {
-  return static_cast<unsigned>(std::size_t{s} * steps / slices);
+  return std::size_t{s} * steps / slices;
 }
 
 Plan make_plan(unsigned cols, unsigned steps, unsigned processors) {
@@ -316,8 +304,8 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
   staircase::require_shared_memory(sizeof(Shared));
-  const auto cols = static_cast<unsigned>(problem.cols);
-  const auto steps = static_cast<unsigned>(padded_rows(problem) / depth);
+  const unsigned cols = problem.cols;
+  const unsigned steps = padded_rows(problem) / depth;
   const Plan plan = make_plan(cols, steps, staircase::processors());
   DeviceArray<double, 2> a(padded_rows(problem), padded_cols(problem)), c(cols, cols);
   DeviceArray<Task, 1> tasks(plan.tasks.size());
@@ -331,12 +319,10 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("kernels");
   check(
       cudaFuncSetAttribute(multiply, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)));
-  multiply<<<plan.tasks.size(), threads, sizeof(Shared)>>>(a.view(), tasks.view(), plan.whole,
-                                                           parts.view(), c.view());
+  multiply<<<plan.tasks.size(), threads, sizeof(Shared)>>>(a, tasks, plan.whole, parts, c);
   check_launch();
   if (plan.left > 0) {
-    add_up<<<plan.left, threads, sizeof(Shared::c)>>>(tasks.view(), plan.whole, plan.slices,
-                                                      parts.view(), c.view());
+    add_up<<<plan.left, threads, sizeof(Shared::c)>>>(tasks, plan.whole, plan.slices, parts, c);
     check_launch();
   }
   check(cudaDeviceSynchronize());
@@ -350,11 +336,11 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace ata
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, ata::workload,
-                              {.title = "Tensor core",
-                               .idea = "Multiply on the FP64 tensor cores",
-                               .needs = {"FP64 tensor cores of compute capability 9.0"},
-                               .reals = ata::reals,
-                               .traffic = ata::traffic,
-                               .solve_f64 = ata::solve});
+  return ata::run_stage(argc, argv,
+                        {
+                            .title = "Tensor core",
+                            .idea = "Multiply on the FP64 tensor cores",
+                            .needs = "FP64 tensor cores of compute capability 9.0",
+                            .solve_f64 = ata::solve,
+                        });
 }

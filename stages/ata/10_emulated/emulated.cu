@@ -22,7 +22,6 @@
 #include <optional>
 #include <staircase/bulk_copy.hpp>
 #include <staircase/mma.hpp>
-#include <staircase/stage.hpp>
 #include <staircase/wgmma.hpp>
 #include <vector>
 
@@ -32,9 +31,6 @@ using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::View;
-
-/// The numbers that the kernels read and write, each once.
-inline double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
 
 // [sizes]
 constexpr unsigned tile = 128;                // rows and columns of C of a block
@@ -54,13 +50,11 @@ constexpr unsigned held = held_i * held_j * 4;
 // [padded]
 /// Rows of A in the memory of the device: whole steps.
 inline std::size_t padded_rows(const Problem& problem) {
-  return static_cast<std::size_t>((problem.rows + depth - 1) / depth * depth);
+  return (problem.rows + depth - 1) / depth * depth;
 }
 
 /// Columns of A there: an even number, since copies begin at multiples of 16 bytes.
-inline std::size_t padded_cols(const Problem& problem) {
-  return static_cast<std::size_t>(problem.cols + problem.cols % 2);
-}
+inline std::size_t padded_cols(const Problem& problem) { return problem.cols + problem.cols % 2; }
 // [padded]
 
 // [tasks]
@@ -293,7 +287,7 @@ struct Plan {
 
 /// Where slice s begins.
 unsigned share(unsigned s, unsigned steps, unsigned slices) {
-  return static_cast<unsigned>(std::size_t{s} * steps / slices);
+  return std::size_t{s} * steps / slices;
 }
 
 Plan make_plan(unsigned cols, unsigned steps, unsigned processors) {
@@ -329,9 +323,7 @@ struct OnUnits {
 
 /// C = AᵀA as stage 09 computes it.
 void multiply_f64(const OnUnits& units, View<const double, 2> a, View<double, 2> c) {
-  const auto& [plan, device_tasks, device_parts] = units;
-  const auto tasks = device_tasks.view();
-  const auto parts = device_parts.view();
+  const auto& [plan, tasks, parts] = units;
   const unsigned whole = plan.whole, slices = plan.slices;
   check(
       cudaFuncSetAttribute(multiply, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)));
@@ -449,7 +441,7 @@ struct Statistics {
 /// x modulo p, from -128 to 127.
 __device__ int residue_of(double x, const Modulus& modulus) {
   const double p = modulus.p;
-  const auto r = static_cast<int>(fma(-rint(x * modulus.reciprocal), p, x));
+  const int r = fma(-rint(x * modulus.reciprocal), p, x);
   return r > 127 ? r - modulus.p : r < -128 ? r + modulus.p : r;
 }
 
@@ -699,7 +691,7 @@ bool suits(const Emulation& e) {
   unsigned rounded = 0;
   e.rounded.copy_to(&rounded);
   if (rounded == 0) return true;
-  std::vector<unsigned> large(e.large.view().extent(0));
+  std::vector<unsigned> large(e.large.extent(0));
   e.large.copy_to(large.data());
   return std::all_of(large.begin(), large.end(),
                      [&](unsigned count) { return 4 * std::int64_t{count} >= 3 * e.rows; });
@@ -707,14 +699,14 @@ bool suits(const Emulation& e) {
 
 /// C = AᵀA from residues; false, and nothing done to C, if A does not suit it.
 bool multiply_emulated(const Emulation& e, View<const double, 2> a, View<double, 2> c) {
-  const auto count = static_cast<unsigned>(e.host_products.size());
-  const auto exponents = e.exponents.view();
-  const Statistics statistics{e.large.view(), e.rounded.view()};
-  const auto tiles = e.tiles.view();
-  const auto products = e.products.view();
-  const auto sums = e.sums.view();
+  const unsigned count = e.host_products.size();
+  const auto& exponents = e.exponents;
+  const Statistics statistics{e.large, e.rounded};
+  const auto& tiles = e.tiles;
+  const auto& products = e.products;
+  const auto& sums = e.sums;
   check(cudaMemset(statistics.rounded.data(), 0, sizeof(unsigned)));
-  const auto groups = static_cast<unsigned>((a.extent(1) + columns_at_once - 1) / columns_at_once);
+  const unsigned groups = (a.extent(1) + columns_at_once - 1) / columns_at_once;
   scale_columns<<<groups, dim3(columns_at_once, rows_at_once)>>>(a, exponents, statistics.large);
   check_launch();
   const dim3 grid(tiles.extent(2), tiles.extent(1));
@@ -731,19 +723,6 @@ bool multiply_emulated(const Emulation& e, View<const double, 2> a, View<double,
   return true;
 }
 // [emulation]
-
-/// The numbers that solve() keeps in the memory of the device.
-inline double reals(const Problem& problem) {
-  const double parts = 3.0 * tile * tile * staircase::processors();
-  const double p_tiles = std::ceil(static_cast<double>(problem.cols) / 256) * 2;
-  const double k_tiles = std::ceil(static_cast<double>(problem.rows) / row_bytes);
-  const double products = p_tiles / 2 * (p_tiles / 2 + 1);
-  const double bytes =
-      residues * (p_tiles * k_tiles * tile_bytes + products * 4 * words * multipliers);
-  return static_cast<double>(padded_rows(problem)) * static_cast<double>(padded_cols(problem)) +
-         size_of_c(problem) + parts +
-         (fits(problem.rows) && staircase::has_wgmma() ? bytes / 8 : 0);
-}
 
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
@@ -767,10 +746,10 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   a.copy_padded(problem.matrix());
 
   timeline.begin("kernels");
-  const bool emulated = emulation && multiply_emulated(*emulation, a.view(), c.view());
+  const bool emulated = emulation && multiply_emulated(*emulation, a, c);
   if (emulation && !emulated)
     timeline.remark("not emulated: too many numbers of a column are small beside its others");
-  if (!emulated) multiply_f64(units, a.view(), c.view());
+  if (!emulated) multiply_f64(units, a, c);
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");
@@ -782,13 +761,13 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace ata
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(
-      argc, argv, ata::workload,
-      {.title = "Emulated",
-       .idea = "FP64 from products of bytes",
-       .needs = {"FP64 tensor cores of compute capability 9.0"},
-       .note = "multiplies in FP64 where rows are too many or columns unsuitable",
-       .reals = ata::reals,
-       .traffic = ata::traffic,
-       .solve_f64 = ata::solve});
+  return ata::run_stage(
+      argc, argv,
+      {
+          .title = "Emulated",
+          .idea = "FP64 from products of bytes",
+          .needs = "FP64 tensor cores of compute capability 9.0",
+          .note = "multiplies in FP64 where rows are too many or columns unsuitable",
+          .solve_f64 = ata::solve,
+      });
 }

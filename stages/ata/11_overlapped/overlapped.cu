@@ -16,7 +16,6 @@
 #include <array>
 #include <staircase/bulk_copy.hpp>
 #include <staircase/mma.hpp>
-#include <staircase/stage.hpp>
 #include <staircase/stream.hpp>
 #include <vector>
 
@@ -30,9 +29,6 @@ using staircase::PinnedArray;
 using staircase::Stream;
 using staircase::StreamTimes;
 using staircase::View;
-
-/// The numbers that the kernels read and write, each once.
-inline double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
 
 // [sizes]
 constexpr unsigned tile = 128;                // rows and columns of C of a block
@@ -52,20 +48,12 @@ constexpr unsigned held = held_i * held_j * 4;
 // [padded]
 /// Rows of A in the memory of the device: whole steps.
 inline std::size_t padded_rows(const Problem& problem) {
-  return static_cast<std::size_t>((problem.rows + depth - 1) / depth * depth);
+  return (problem.rows + depth - 1) / depth * depth;
 }
 
 /// Columns of A there: an even number, since copies begin at multiples of 16 bytes.
-inline std::size_t padded_cols(const Problem& problem) {
-  return static_cast<std::size_t>(problem.cols + problem.cols % 2);
-}
+inline std::size_t padded_cols(const Problem& problem) { return problem.cols + problem.cols % 2; }
 
-/// The numbers that solve() keeps in the memory of the device.
-inline double reals(const Problem& problem) {
-  const double parts = 3.0 * tile * tile * staircase::processors();
-  return static_cast<double>(padded_rows(problem)) * static_cast<double>(padded_cols(problem)) +
-         size_of_c(problem) + parts;
-}
 // [padded]
 
 // [tasks]
@@ -309,7 +297,7 @@ struct Plan {
 
 /// Where slice s begins.
 unsigned share(unsigned s, unsigned steps, unsigned slices) {
-  return static_cast<unsigned>(std::size_t{s} * steps / slices);
+  return std::size_t{s} * steps / slices;
 }
 
 Plan make_plan(Strip strip, unsigned steps, unsigned processors) {
@@ -336,8 +324,8 @@ struct Piece {
 
 /// The numbers of a slot: 4 MB of them, what a strip has at most, or a row of C.
 std::size_t slot_size(const Problem& problem, Strip strip) {
-  const auto rows = static_cast<std::size_t>(problem.rows);
-  const auto cols = static_cast<std::size_t>(problem.cols);
+  const std::size_t rows = problem.rows;
+  const std::size_t cols = problem.cols;
   const std::size_t all = std::max(rows, cols) * (strip.last - strip.first) * tile;
   return std::max(cols, std::min(all, std::size_t{1} << 19));
 }
@@ -370,7 +358,7 @@ class In {
   /// Copies a piece to a slot, as soon as the piece before has left it, and on in the stream.
   void send(const Piece& piece) {
     const std::size_t slot = sent_++ % slots;
-    double* const memory = memory_.view().row(slot).data();
+    double* const memory = memory_.row(slot).data();
     left_[slot].wait();
     copy_rows(
         piece, [&](std::size_t r) { return &from_(piece.row + r, piece.col); },
@@ -430,7 +418,7 @@ class Out {
       const std::size_t bytes = piece.cols * sizeof(double);
       stream_.wait(*computed);
       if (fetched_ == 0 || requests_[fetched_ - 1].last) span_ = times_.begin("copy out", stream_);
-      check(cudaMemcpy2DAsync(memory_.view().row(slot).data(), bytes, &from_(piece.row, piece.col),
+      check(cudaMemcpy2DAsync(memory_.row(slot).data(), bytes, &from_(piece.row, piece.col),
                               from_.extent(1) * sizeof(double), bytes, piece.rows,
                               cudaMemcpyDeviceToHost, stream_));
       come_[slot].record(stream_);
@@ -440,7 +428,7 @@ class Out {
 
   void take() {
     const Piece& piece = requests_[taken_].piece;
-    const double* const memory = memory_.view().row(taken_ % slots).data();
+    const double* const memory = memory_.row(taken_ % slots).data();
     copy_rows(
         piece, [&](std::size_t r) { return memory + r * piece.cols; },
         [&](std::size_t r) { return &to_(piece.row + r, piece.col); });
@@ -478,9 +466,9 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
   staircase::require_shared_memory(sizeof(Shared));
-  const auto rows = static_cast<std::size_t>(problem.rows);
-  const auto cols = static_cast<unsigned>(problem.cols);
-  const auto steps = static_cast<unsigned>(padded_rows(problem) / depth);
+  const std::size_t rows = problem.rows;
+  const unsigned cols = problem.cols;
+  const unsigned steps = padded_rows(problem) / depth;
   const std::vector<Strip> strips = strips_of(cols);
   std::vector<Plan> plans;
   std::vector<Task> all_tasks;
@@ -503,12 +491,12 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   Stream compute;
   StreamTimes times(timeline);
   const std::size_t size = slot_size(problem, strips[0]);
-  In in(problem.matrix(), a.view(), size);
-  Out out(c.view(), product, size, times);
+  In in(problem.matrix(), a, size);
+  Out out(c, product, size, times);
 
   timeline.begin("pipeline");
   a.clear(in.stream());  // what lies beyond A stays zero
-  const Task* next = tasks.view().data();
+  const Task* next = tasks.data();
   for (std::size_t s = 0; s < strips.size(); ++s) {
     const std::size_t first = strips[s].first * tile, last = std::min(strips[s].last * tile, cols);
     const std::size_t coming = times.begin("copy in", in.stream());
@@ -521,7 +509,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 
     compute.wait(arrived);
     const std::size_t computing = times.begin("kernels", compute);
-    launch(plans[s], a.view(), {next, {plans[s].tasks.size()}}, parts.view(), c.view(), compute);
+    launch(plans[s], a, {next, {plans[s].tasks.size()}}, parts, c, compute);
     next += plans[s].tasks.size();
     times.end(computing, compute);
     computed[s].record(compute);
@@ -537,11 +525,11 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace ata
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, ata::workload,
-                              {.title = "Overlapped",
-                               .idea = "Copy both ways while computing",
-                               .needs = {"FP64 tensor cores of compute capability 9.0"},
-                               .reals = ata::reals,
-                               .traffic = ata::traffic,
-                               .solve_f64 = ata::solve});
+  return ata::run_stage(argc, argv,
+                        {
+                            .title = "Overlapped",
+                            .idea = "Copy both ways while computing",
+                            .needs = "FP64 tensor cores of compute capability 9.0",
+                            .solve_f64 = ata::solve,
+                        });
 }

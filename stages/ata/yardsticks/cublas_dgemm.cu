@@ -6,23 +6,16 @@
 #include "../ata.hpp"
 
 #include <staircase/cublas.hpp>
-#include <staircase/stage.hpp>
 
 namespace ata {
 
 using staircase::check;
 using staircase::DeviceArray;
 
-/// The numbers that solve() keeps in the memory of the device.
-inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
-
-/// The numbers that the kernels read and write, each once.
-inline double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
-
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  const auto rows = static_cast<int>(problem.rows), cols = static_cast<int>(problem.cols);
+  const int rows = problem.rows, cols = problem.cols;
   const staircase::CublasHandle handle;
   DeviceArray<double, 2> a(rows, cols), c(cols, cols);
   Product product(cols, cols);
@@ -32,8 +25,8 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 
   timeline.begin("kernels");
   const double one = 1, zero = 0;
-  check(cublasDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, cols, cols, rows, &one, a.view().data(), cols,
-                    a.view().data(), cols, &zero, c.view().data(), cols));
+  check(cublasDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, cols, cols, rows, &one, a.data(), cols,
+                    a.data(), cols, &zero, c.data(), cols));
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");
@@ -45,10 +38,10 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace ata
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, ata::workload,
-                              {.title = "cublasDgemm",
-                               .idea = "cuBLAS, a general product",
-                               .reals = ata::reals,
-                               .traffic = ata::traffic,
-                               .solve_f64 = ata::solve});
+  return ata::run_stage(argc, argv,
+                        {
+                            .title = "cublasDgemm",
+                            .idea = "cuBLAS, a general product",
+                            .solve_f64 = ata::solve,
+                        });
 }

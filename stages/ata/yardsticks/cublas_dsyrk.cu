@@ -7,7 +7,6 @@
 #include "../ata.hpp"
 
 #include <staircase/cublas.hpp>
-#include <staircase/stage.hpp>
 
 namespace ata {
 
@@ -15,12 +14,6 @@ using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::View;
-
-/// The numbers that solve() keeps in the memory of the device.
-inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
-
-/// The numbers that the kernels read and write, each once.
-inline double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
 
 // [mirror]
 constexpr unsigned tile = 32;
@@ -43,7 +36,7 @@ __global__ void mirror(View<double, 2> c) {
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  const auto rows = static_cast<int>(problem.rows), cols = static_cast<int>(problem.cols);
+  const int rows = problem.rows, cols = problem.cols;
   const staircase::CublasHandle handle;
   DeviceArray<double, 2> a(rows, cols), c(cols, cols);
   Product product(cols, cols);
@@ -53,13 +46,13 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 
   timeline.begin("kernels");
   const double one = 1, zero = 0;
-  check(cublasDsyrk(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, cols, rows, &one, a.view().data(),
-                    cols, &zero, c.view().data(), cols));
+  check(cublasDsyrk(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, cols, rows, &one, a.data(), cols,
+                    &zero, c.data(), cols));
   check(cudaDeviceSynchronize());
 
   timeline.begin("mirror");
   const unsigned tiles = (static_cast<unsigned>(cols) + tile - 1) / tile;
-  mirror<<<dim3(tiles, tiles), dim3(tile, 8)>>>(c.view());
+  mirror<<<dim3(tiles, tiles), dim3(tile, 8)>>>(c);
   check_launch();
   check(cudaDeviceSynchronize());
 
@@ -72,10 +65,10 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace ata
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, ata::workload,
-                              {.title = "cublasDsyrk",
-                               .idea = "cuBLAS, one triangle, then mirrored",
-                               .reals = ata::reals,
-                               .traffic = ata::traffic,
-                               .solve_f64 = ata::solve});
+  return ata::run_stage(argc, argv,
+                        {
+                            .title = "cublasDsyrk",
+                            .idea = "cuBLAS, one triangle, then mirrored",
+                            .solve_f64 = ata::solve,
+                        });
 }

@@ -8,14 +8,9 @@
 
 #include <cblas.h>
 
-#include <staircase/stage.hpp>
-
 namespace ata {
 
 using staircase::View;
-
-/// The numbers that solve() keeps in memory.
-inline double reals(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
 
 // [mirror]
 /// Copies what lies above the diagonal to where it belongs below.
@@ -31,7 +26,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   Product c(problem.cols, problem.cols);
   timeline.begin("kernels");
-  const auto rows = static_cast<blasint>(problem.rows), cols = static_cast<blasint>(problem.cols);
+  const blasint rows = problem.rows, cols = problem.cols;
   cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, cols, rows, 1, problem.a.data(), cols, 0,
               c.data(), cols);
   timeline.begin("mirror");
@@ -43,9 +38,10 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace ata
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, ata::workload,
-                              {.title = "OpenBLAS dsyrk",
-                               .idea = "OpenBLAS, one triangle, then mirrored",
-                               .reals = ata::reals,
-                               .solve_f64 = ata::solve});
+  return ata::run_stage(argc, argv,
+                        {
+                            .title = "OpenBLAS dsyrk",
+                            .idea = "OpenBLAS, one triangle, then mirrored",
+                            .solve_f64 = ata::solve,
+                        });
 }

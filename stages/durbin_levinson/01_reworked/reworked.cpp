@@ -10,18 +10,10 @@
 
 #include "../durbin_levinson.hpp"
 
-#include <staircase/stage.hpp>
-
 namespace durbin_levinson {
 
 using staircase::Array;
 using staircase::View;
-
-/// The numbers that solve() keeps in memory.
-inline double reals(const Problem& problem) {
-  const auto n = static_cast<double>(problem.n);
-  return 2 * n + 2 * (n + 1) + 2 * n;
-}
 
 // [durbin]
 /// Durbin's recursion: y of order k + 1 from y of order k. Order by order the solution grows by one
@@ -62,10 +54,11 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace durbin_levinson
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, durbin_levinson::workload,
-                              {.title = "Reworked",
-                               .idea = "Two rows and a running sum",
-                               .reals = durbin_levinson::reals,
-                               .solve_f64 = durbin_levinson::solve<double>,
-                               .solve_f32 = durbin_levinson::solve<float>});
+  return durbin_levinson::run_stage(argc, argv,
+                                    {
+                                        .title = "Reworked",
+                                        .idea = "Two rows and a running sum",
+                                        .solve_f64 = durbin_levinson::solve<double>,
+                                        .solve_f32 = durbin_levinson::solve<float>,
+                                    });
 }

@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <atomic>
 #include <staircase/simd.hpp>
-#include <staircase/stage.hpp>
 #include <thread>
 #include <utility>
 
@@ -30,12 +29,6 @@ using staircase::View;
 constexpr std::size_t share = 16384;  // bytes of y that are worth a thread of a larger team
 constexpr std::size_t block = 64;     // bytes of the widest vectors
 // [sizes]
-
-/// The numbers that solve() keeps in memory.
-inline double reals(const Problem& problem) {
-  const auto n = static_cast<double>(problem.n);
-  return 2 * n + 2 * (n + 1);
-}
 
 // [Step]
 /// A step: y of order k becomes that of order k + 1, whose last element is alpha.
@@ -182,8 +175,8 @@ void durbin(const std::vector<T>& r, View<T, 2> solution) {
   Exchange<T> exchange(static_cast<std::size_t>(omp_get_max_threads()));
 #pragma omp parallel if (n > 2 * share / sizeof(T))
   {
-    const auto me = static_cast<std::size_t>(omp_get_thread_num());
-    const auto threads = static_cast<std::size_t>(omp_get_num_threads());
+    const std::size_t me = omp_get_thread_num();
+    const std::size_t threads = omp_get_num_threads();
     for (std::size_t first = 1, team = 1; first < n; team = std::min(2 * team, threads)) {
       const std::size_t worth = 2 * team * share / sizeof(T);
       const std::size_t last = team == threads ? n : std::min(worth, n);
@@ -213,10 +206,11 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace durbin_levinson
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, durbin_levinson::workload,
-                              {.title = "Vectorised",
-                               .idea = "One pass a step, in vectors, one cheap barrier",
-                               .reals = durbin_levinson::reals,
-                               .solve_f64 = durbin_levinson::solve<double>,
-                               .solve_f32 = durbin_levinson::solve<float>});
+  return durbin_levinson::run_stage(argc, argv,
+                                    {
+                                        .title = "Vectorised",
+                                        .idea = "One pass a step, in vectors, one cheap barrier",
+                                        .solve_f64 = durbin_levinson::solve<double>,
+                                        .solve_f32 = durbin_levinson::solve<float>,
+                                    });
 }

@@ -13,9 +13,7 @@
 
 #include "../durbin_levinson.hpp"
 
-#include <staircase/stage.hpp>
 #include <utility>
-#include <vector>
 
 namespace durbin_levinson {
 
@@ -27,17 +25,7 @@ using staircase::View;
 constexpr unsigned block_size = 256;  // threads
 
 /// Blocks with a thread for each of y(0) ... y(k).
-constexpr unsigned blocks(std::size_t k) { return static_cast<unsigned>(k / block_size + 1); }
-
-/// The numbers that the arrays of solve() hold on the device.
-inline double reals(const Problem& problem) { return 6 * static_cast<double>(problem.n) + 1; }
-
-/// The numbers that the kernels read and write. Step k reads the row twice, r once, writes the row,
-/// and 9 numbers more: the sum, alpha, beta and the end of the row.
-inline double traffic(const Problem& problem) {
-  const auto n = static_cast<double>(problem.n);
-  return 2 * n * (n - 1) + 9 * n;
-}
+constexpr unsigned blocks(std::size_t k) { return k / block_size + 1; }
 
 // [inner_product]
 /// Adds r(k) y(0) + ... + r(1) y(k - 1) to sum(k), which is zero before.
@@ -75,25 +63,24 @@ __global__ void update(std::size_t k, View<const T, 1> r, View<const T, 1> sum, 
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  const auto n = static_cast<std::size_t>(problem.n);
+  const std::size_t n = problem.n;
   DeviceArray<T, 1> device_r(n + 1), beta(n), sum(n), other(n);
   DeviceArray<T, 2> device_solution(2, n);
   Solution<T> solution(2, n);
 
   timeline.begin("copy in");
-  const std::vector<T> host_r(problem.r.begin(), problem.r.end());
-  device_r.copy_from(host_r.data());
+  device_r.copy_from(rounded<T>(problem).data());
 
   timeline.begin("kernels");
-  check(cudaMemset(sum.view().data(), 0, n * sizeof(T)));
-  const View<const T, 1> r = device_r.view();
-  const View<T, 1> alpha = device_solution.view().row(1);
-  View<T, 1> y = device_solution.view().row(0), z = other.view();
+  check(cudaMemset(sum.data(), 0, n * sizeof(T)));
+  const View<const T, 1> r = device_r;
+  const View<T, 1> alpha = device_solution.row(1);
+  View<T, 1> y = device_solution.row(0), z = other;
   if (n % 2 == 1) std::swap(y, z);  // so that the last of n steps writes to the solution
   for (std::size_t k = 0; k < n; ++k) {
-    inner_product<T><<<blocks(k), block_size>>>(k, r, y, sum.view());
+    inner_product<T><<<blocks(k), block_size>>>(k, r, y, sum);
     check_launch();
-    update<T><<<blocks(k), block_size>>>(k, r, sum.view(), alpha, beta.view(), y, z);
+    update<T><<<blocks(k), block_size>>>(k, r, sum, alpha, beta, y, z);
     check_launch();
     std::swap(y, z);
   }
@@ -108,11 +95,11 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace durbin_levinson
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, durbin_levinson::workload,
-                              {.title = "Naive CUDA",
-                               .idea = "Make each loop over the row a kernel",
-                               .reals = durbin_levinson::reals,
-                               .traffic = durbin_levinson::traffic,
-                               .solve_f64 = durbin_levinson::solve<double>,
-                               .solve_f32 = durbin_levinson::solve<float>});
+  return durbin_levinson::run_stage(argc, argv,
+                                    {
+                                        .title = "Naive CUDA",
+                                        .idea = "Make each loop over the row a kernel",
+                                        .solve_f64 = durbin_levinson::solve<double>,
+                                        .solve_f32 = durbin_levinson::solve<float>,
+                                    });
 }

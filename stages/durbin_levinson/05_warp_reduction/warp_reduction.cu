@@ -12,9 +12,7 @@
 
 #include "../durbin_levinson.hpp"
 
-#include <staircase/stage.hpp>
 #include <utility>
-#include <vector>
 
 namespace durbin_levinson {
 
@@ -27,22 +25,7 @@ constexpr unsigned warp_size = 32;
 constexpr unsigned block_size = 256;  // threads
 
 /// Blocks with a thread for each of y(0) ... y(k).
-__host__ __device__ constexpr unsigned blocks(std::size_t k) {
-  return static_cast<unsigned>(k / block_size + 1);
-}
-
-/// The numbers that the arrays of solve() hold on the device.
-inline double reals(const Problem& problem) {
-  const auto n = static_cast<double>(problem.n);
-  return 5 * n + 2 + n / block_size;
-}
-
-/// The numbers that the kernels read and write. Step k reads the row twice, r once, writes the row,
-/// and 9 numbers more: a sum, alpha, beta and the end of the row.
-inline double traffic(const Problem& problem) {
-  const auto n = static_cast<double>(problem.n);
-  return 2 * n * (n - 1) + 9 * n;
-}
+__host__ __device__ constexpr unsigned blocks(std::size_t k) { return k / block_size + 1; }
 
 // [sums]
 /// The sum of a number of each lane, for all lanes.
@@ -100,24 +83,23 @@ __global__ void update(std::size_t k, View<const T, 1> r, View<const T, 1> parts
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  const auto n = static_cast<std::size_t>(problem.n);
+  const std::size_t n = problem.n;
   DeviceArray<T, 1> device_r(n + 1), beta(n), parts(blocks(n)), other(n);
   DeviceArray<T, 2> device_solution(2, n);
   Solution<T> solution(2, n);
 
   timeline.begin("copy in");
-  const std::vector<T> host_r(problem.r.begin(), problem.r.end());
-  device_r.copy_from(host_r.data());
+  device_r.copy_from(rounded<T>(problem).data());
 
   timeline.begin("kernels");
-  const View<const T, 1> r = device_r.view();
-  const View<T, 1> alpha = device_solution.view().row(1);
-  View<T, 1> y = device_solution.view().row(0), z = other.view();
+  const View<const T, 1> r = device_r;
+  const View<T, 1> alpha = device_solution.row(1);
+  View<T, 1> y = device_solution.row(0), z = other;
   if (n % 2 == 1) std::swap(y, z);  // so that the last of n steps writes to the solution
   for (std::size_t k = 0; k < n; ++k) {
-    inner_product<T><<<blocks(k), block_size>>>(k, r, y, parts.view());
+    inner_product<T><<<blocks(k), block_size>>>(k, r, y, parts);
     check_launch();
-    update<T><<<blocks(k), block_size>>>(k, r, parts.view(), alpha, beta.view(), y, z);
+    update<T><<<blocks(k), block_size>>>(k, r, parts, alpha, beta, y, z);
     check_launch();
     std::swap(y, z);
   }
@@ -132,11 +114,11 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace durbin_levinson
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, durbin_levinson::workload,
-                              {.title = "Warp reduction",
-                               .idea = "Add up by shuffles, always in one order",
-                               .reals = durbin_levinson::reals,
-                               .traffic = durbin_levinson::traffic,
-                               .solve_f64 = durbin_levinson::solve<double>,
-                               .solve_f32 = durbin_levinson::solve<float>});
+  return durbin_levinson::run_stage(argc, argv,
+                                    {
+                                        .title = "Warp reduction",
+                                        .idea = "Add up by shuffles, always in one order",
+                                        .solve_f64 = durbin_levinson::solve<double>,
+                                        .solve_f32 = durbin_levinson::solve<float>,
+                                    });
 }

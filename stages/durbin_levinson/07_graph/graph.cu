@@ -12,8 +12,6 @@
 #include "../durbin_levinson.hpp"
 
 #include <algorithm>
-#include <staircase/stage.hpp>
-#include <vector>
 
 namespace durbin_levinson {
 
@@ -27,22 +25,7 @@ constexpr unsigned block_size = 256;  // threads
 constexpr std::size_t steps_of_graph = 128;
 
 /// Blocks with a thread for each of y(0) ... y(k).
-__host__ __device__ constexpr unsigned blocks(std::size_t k) {
-  return static_cast<unsigned>(k / block_size + 1);
-}
-
-/// The numbers that the arrays of solve() hold on the device.
-inline double reals(const Problem& problem) {
-  const auto n = static_cast<double>(problem.n);
-  return 4 * n + 4 + n / block_size;  // the number of the step counts as two
-}
-
-/// The numbers that the kernels read and write. Step k reads the row twice, r once, writes the row,
-/// and 9 numbers more: a sum, alpha, beta and the end of the row.
-inline double traffic(const Problem& problem) {
-  const auto n = static_cast<double>(problem.n);
-  return 2 * n * (n - 1) + 9 * n;
-}
+__host__ __device__ constexpr unsigned blocks(std::size_t k) { return k / block_size + 1; }
 
 // [sums]
 /// The sum of a number of each lane, for all lanes.
@@ -145,35 +128,33 @@ class Graph {
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  const auto n = static_cast<std::size_t>(problem.n);
+  const std::size_t n = problem.n;
   DeviceArray<T, 1> device_r(n + 1), beta(n), parts(blocks(n));
   DeviceArray<std::size_t, 1> first(1);
   DeviceArray<T, 2> device_solution(2, n);
   Solution<T> solution(2, n);
 
   timeline.begin("copy in");
-  const std::vector<T> host_r(problem.r.begin(), problem.r.end());
-  device_r.copy_from(host_r.data());
+  device_r.copy_from(rounded<T>(problem).data());
 
   timeline.begin("graph");
   const std::size_t steps = std::min(n, steps_of_graph);
-  const View<const T, 1> r = device_r.view();
-  const View<T, 1> y = device_solution.view().row(0), alpha = device_solution.view().row(1);
+  const View<const T, 1> r = device_r;
+  const View<T, 1> y = device_solution.row(0), alpha = device_solution.row(1);
   Graph graph;
   for (std::size_t step = 0; step < steps; ++step) {
-    inner_product<T>
-        <<<blocks(n), block_size, 0, graph.stream()>>>(step, first.view(), r, y, parts.view());
+    inner_product<T><<<blocks(n), block_size, 0, graph.stream()>>>(step, first, r, y, parts);
     check_launch();
-    update<T><<<blocks(n / 2), block_size, 0, graph.stream()>>>(step, first.view(), r, parts.view(),
-                                                                alpha, beta.view(), y);
+    update<T>
+        <<<blocks(n / 2), block_size, 0, graph.stream()>>>(step, first, r, parts, alpha, beta, y);
     check_launch();
   }
-  advance<<<1, 1, 0, graph.stream()>>>(first.view(), steps);
+  advance<<<1, 1, 0, graph.stream()>>>(first, steps);
   check_launch();
   graph.instantiate();
 
   timeline.begin("kernels");
-  check(cudaMemset(first.view().data(), 0, sizeof(std::size_t)));
+  check(cudaMemset(first.data(), 0, sizeof(std::size_t)));
   for (std::size_t k = 0; k < n; k += steps) graph.launch();
   check(cudaDeviceSynchronize());
 
@@ -186,11 +167,11 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace durbin_levinson
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, durbin_levinson::workload,
-                              {.title = "Graph",
-                               .idea = "Launch 128 steps at once",
-                               .reals = durbin_levinson::reals,
-                               .traffic = durbin_levinson::traffic,
-                               .solve_f64 = durbin_levinson::solve<double>,
-                               .solve_f32 = durbin_levinson::solve<float>});
+  return durbin_levinson::run_stage(argc, argv,
+                                    {
+                                        .title = "Graph",
+                                        .idea = "Launch 128 steps at once",
+                                        .solve_f64 = durbin_levinson::solve<double>,
+                                        .solve_f32 = durbin_levinson::solve<float>,
+                                    });
 }

@@ -17,9 +17,7 @@
 #include <algorithm>
 #include <limits>
 #include <staircase/cluster.hpp>
-#include <staircase/stage.hpp>
 #include <tuple>
-#include <vector>
 
 namespace durbin_levinson {
 
@@ -58,19 +56,6 @@ constexpr unsigned threads_in_memory = 512;
 inline bool fits_on_chip(const Problem& problem) {
   using Largest = ShapeAt<shapes - 1>;
   return staircase::has_clusters() && problem.n <= std::int64_t{Largest::blocks} * Largest::numbers;
-}
-
-/// The numbers that the arrays of solve() hold on the device.
-inline double reals(const Problem& problem) {
-  const auto n = static_cast<double>(problem.n);
-  return 3 * n + 1 + 2 * (n / (2 * threads_in_memory) + 1);
-}
-
-/// The numbers that the kernels read and write: on the chip r, y and alpha, each once; else step k
-/// reads r and reads and writes the row.
-inline double traffic(const Problem& problem) {
-  const auto n = static_cast<double>(problem.n);
-  return 3 * n + 1 + (fits_on_chip(problem) ? 0 : 1.5 * n * (n - 1));
 }
 
 // [sums]
@@ -176,7 +161,7 @@ __global__ void __launch_bounds__(Shape::threads)
   extern __shared__ double memory[];
   auto& exchange = *reinterpret_cast<Exchange<T, Shape>*>(memory);
   T* const shared = reinterpret_cast<T*>(&exchange + 1);
-  const auto n = static_cast<unsigned>(solution.extent(1));
+  const unsigned n = solution.extent(1);
   const unsigned first = Cluster::rank() * Shape::numbers;  // of the block
 
   T r[held], y[held]{}, z[held]{};
@@ -303,15 +288,14 @@ bool solve_with_shapes(View<const T, 1> r_from_1, View<T, 2> solution) {
 
 /// Blocks for solve_in_memory(): as many as there is work for, one a multiprocessor at most.
 inline unsigned blocks_in_memory(std::size_t n) {
-  return static_cast<unsigned>(
-      std::min(n / (2 * threads_in_memory) + 1, std::size_t{staircase::processors()}));
+  return std::min(n / (2 * threads_in_memory) + 1, std::size_t{staircase::processors()});
 }
 // [launch]
 
 // [solve]
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
-  const auto n = static_cast<std::size_t>(problem.n);
+  const std::size_t n = problem.n;
 
   timeline.begin("allocate");
   DeviceArray<T, 1> device_r(n + 1);
@@ -319,12 +303,11 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   Solution<T> solution(2, n);
 
   timeline.begin("copy in");
-  const std::vector<T> host_r(problem.r.begin(), problem.r.end());
-  device_r.copy_from(host_r.data());
+  device_r.copy_from(rounded<T>(problem).data());
 
   timeline.begin("kernels");
-  View<const T, 1> r = device_r.view();
-  View<T, 2> parts = device_parts.view(), result = device_solution.view();
+  View<const T, 1> r = device_r;
+  View<T, 2> parts = device_parts, result = device_solution;
   const View<const T, 1> r_from_1(r.data() + 1, {n});
   if (!staircase::has_clusters() || !solve_with_shapes<T>(r_from_1, result)) {
     void* arguments[] = {&r, &parts, &result};
@@ -342,13 +325,14 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace durbin_levinson
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, durbin_levinson::workload,
-                              {.title = "Persistent",
-                               .idea = "One kernel for all steps, rows in registers",
-                               .note = "Where no cluster of thread blocks holds the rows, they "
-                                       "stay in memory, and all blocks wait for one another.",
-                               .reals = durbin_levinson::reals,
-                               .traffic = durbin_levinson::traffic,
-                               .solve_f64 = durbin_levinson::solve<double>,
-                               .solve_f32 = durbin_levinson::solve<float>});
+  return durbin_levinson::run_stage(
+      argc, argv,
+      {
+          .title = "Persistent",
+          .idea = "One kernel for all steps, rows in registers",
+          .note = "Where no cluster of thread blocks holds the rows, they "
+                  "stay in memory, and all blocks wait for one another.",
+          .solve_f64 = durbin_levinson::solve<double>,
+          .solve_f32 = durbin_levinson::solve<float>,
+      });
 }

@@ -16,8 +16,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <staircase/stage.hpp>
-#include <vector>
 
 namespace durbin_levinson {
 
@@ -37,16 +35,6 @@ constexpr unsigned led = steps_of_launch / warp_size;  // leading pairs of a thr
 constexpr unsigned most_warps = 16;                    // of a block
 static_assert(steps_of_launch % held == 0);
 // [sizes]
-
-/// The numbers that the arrays of solve() hold on the device.
-inline double reals(const Problem& problem) { return 7 * static_cast<double>(problem.n) + 1; }
-
-/// The numbers that the kernels read and write: a launch reads all pairs, some of them twice, and
-/// writes them.
-inline double traffic(const Problem& problem) {
-  const auto n = static_cast<double>(problem.n);
-  return 7 * n + (2.0 * span / kept + 2) * n * std::ceil(n / steps_of_launch);
-}
 
 // [quotient]
 /// t / q, given 1 / q up to rounding.
@@ -114,7 +102,7 @@ template <typename T>
 __global__ void __launch_bounds__(warp_size* most_warps)
     advance(unsigned k, View<const Pair<T>, 1> from, View<Pair<T>, 1> to, View<T, 1> reflection) {
   __shared__ T alphas[steps_of_launch];
-  const auto n = static_cast<std::int64_t>(from.extent(0));
+  const std::int64_t n = from.extent(0);
   const unsigned warp = (blockIdx.x * blockDim.x + threadIdx.x) / warp_size;
   const unsigned lane = threadIdx.x % warp_size;
   const std::int64_t first = std::int64_t{warp} * kept - steps_of_launch + lane * held;
@@ -131,7 +119,7 @@ __global__ void __launch_bounds__(warp_size* most_warps)
   for (unsigned s = 0; s < steps; ++s) {
     step(alphas[s], y, z);
     // Schur's sequence ends at position k + s, where y has a new number.
-    const auto at = static_cast<unsigned>(k + s - first);
+    const unsigned at = k + s - first;
     for (unsigned m = 0; m < held; ++m) y[m] = at == m ? alphas[s] : y[m];
   }
   for (unsigned m = 0; m < held; ++m)
@@ -160,7 +148,7 @@ __global__ void end(View<const Pair<T>, 1> row, View<T, 1> y) {
 // [solve]
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
-  const auto n = static_cast<unsigned>(problem.n);
+  const unsigned n = problem.n;
 
   timeline.begin("allocate");
   DeviceArray<T, 1> device_r(n + 1);
@@ -169,13 +157,12 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   Solution<T> solution(2, n);
 
   timeline.begin("copy in");
-  const std::vector<T> host_r(problem.r.begin(), problem.r.end());
-  device_r.copy_from(host_r.data());
+  device_r.copy_from(rounded<T>(problem).data());
 
   timeline.begin("kernels");
-  const View<const T, 1> r = device_r.view();
-  const View<Pair<T>, 2> rows = device_rows.view();
-  const View<T, 2> result = device_solution.view();
+  const View<const T, 1> r = device_r;
+  const View<Pair<T>, 2> rows = device_rows;
+  const View<T, 2> result = device_solution;
   constexpr unsigned threads = 256;
   begin<<<(n + threads - 1) / threads, threads>>>(r, rows.row(0));
   check_launch();
@@ -203,11 +190,11 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace durbin_levinson
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, durbin_levinson::workload,
-                              {.title = "Blocked Schur",
-                               .idea = "64 steps between two barriers",
-                               .reals = durbin_levinson::reals,
-                               .traffic = durbin_levinson::traffic,
-                               .solve_f64 = durbin_levinson::solve<double>,
-                               .solve_f32 = durbin_levinson::solve<float>});
+  return durbin_levinson::run_stage(argc, argv,
+                                    {
+                                        .title = "Blocked Schur",
+                                        .idea = "64 steps between two barriers",
+                                        .solve_f64 = durbin_levinson::solve<double>,
+                                        .solve_f32 = durbin_levinson::solve<float>,
+                                    });
 }

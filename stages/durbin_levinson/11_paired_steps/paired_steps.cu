@@ -13,8 +13,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <staircase/stage.hpp>
-#include <vector>
 
 namespace durbin_levinson {
 
@@ -34,16 +32,6 @@ constexpr unsigned led = steps_of_launch / warp_size;  // leading pairs of a thr
 constexpr unsigned most_warps = 16;                    // of a block
 static_assert(steps_of_launch % held == 0 && led == 2);
 // [sizes]
-
-/// The numbers that the arrays of solve() hold on the device.
-inline double reals(const Problem& problem) { return 7 * static_cast<double>(problem.n) + 1; }
-
-/// The numbers that the kernels read and write: a launch reads all pairs, some of them twice, and
-/// writes them.
-inline double traffic(const Problem& problem) {
-  const auto n = static_cast<double>(problem.n);
-  return 7 * n + (2.0 * span / kept + 2) * n * std::ceil(n / steps_of_launch);
-}
 
 // [quotient]
 /// t / q, given 1 / q up to rounding.
@@ -190,13 +178,12 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   Solution<T> solution(2, n);
 
   timeline.begin("copy in");
-  const std::vector<T> host_r(problem.r.begin(), problem.r.end());
-  device_r.copy_from(host_r.data());
+  device_r.copy_from(rounded<T>(problem).data());
 
   timeline.begin("kernels");
-  const View<const T, 1> r = device_r.view();
-  const View<Pair<T>, 2> rows = device_rows.view();
-  const View<T, 2> result = device_solution.view();
+  const View<const T, 1> r = device_r;
+  const View<Pair<T>, 2> rows = device_rows;
+  const View<T, 2> result = device_solution;
   constexpr unsigned threads = 256;
   begin<<<(n + threads - 1) / threads, threads>>>(r, rows.row(0));
   check_launch();
@@ -224,11 +211,11 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace durbin_levinson
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, durbin_levinson::workload,
-                              {.title = "Paired steps",
-                               .idea = "Two coefficients for one division",
-                               .reals = durbin_levinson::reals,
-                               .traffic = durbin_levinson::traffic,
-                               .solve_f64 = durbin_levinson::solve<double>,
-                               .solve_f32 = durbin_levinson::solve<float>});
+  return durbin_levinson::run_stage(argc, argv,
+                                    {
+                                        .title = "Paired steps",
+                                        .idea = "Two coefficients for one division",
+                                        .solve_f64 = durbin_levinson::solve<double>,
+                                        .solve_f32 = durbin_levinson::solve<float>,
+                                    });
 }

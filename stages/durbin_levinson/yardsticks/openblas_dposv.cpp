@@ -10,7 +10,7 @@
 
 #include <algorithm>
 #include <span>
-#include <staircase/stage.hpp>
+#include <staircase/error.hpp>
 #include <string>
 
 namespace durbin_levinson {
@@ -21,11 +21,6 @@ using staircase::View;
 // [sizes]
 constexpr std::int64_t largest = 15000;  // order; above, n³ takes minutes
 
-/// The numbers that solve() keeps in memory.
-inline double reals(const Problem& problem) {
-  const auto n = static_cast<double>(problem.n);
-  return n * n + (n + 1) + 2 * n + n;
-}
 // [sizes]
 
 // [factorise]
@@ -37,7 +32,7 @@ std::size_t factorise_and_solve(std::span<const double> r, View<double, 2> t, Vi
     for (std::size_t j = 0; j <= i; ++j) t(i, j) = r[i - j];
     y(i) = -r[i + 1];
   }
-  const auto order = static_cast<lapack_int>(n);
+  const lapack_int order = n;
   const lapack_int one = 1;
   lapack_int failed = 0;
   // LAPACK stores by columns: our triangle below the diagonal is its triangle above.
@@ -89,9 +84,10 @@ Solution<double> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace durbin_levinson
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, durbin_levinson::workload,
-                              {.title = "OpenBLAS dposv",
-                               .idea = "A dense Cholesky factorisation, O(n³)",
-                               .reals = durbin_levinson::reals,
-                               .solve_f64 = durbin_levinson::solve});
+  return durbin_levinson::run_stage(argc, argv,
+                                    {
+                                        .title = "OpenBLAS dposv",
+                                        .idea = "A dense Cholesky factorisation, O(n³)",
+                                        .solve_f64 = durbin_levinson::solve,
+                                    });
 }

@@ -6,16 +6,9 @@
 
 #include "../durbin_levinson_batched.hpp"
 
-#include <staircase/stage.hpp>
-
 namespace durbin_levinson_batched {
 
 using staircase::View;
-
-/// The numbers that solve() keeps in memory.
-inline double reals(const Problem& problem) {
-  return 2 * size_of_r(problem) + size_of_solution(problem);
-}
 
 // [solve_system]
 /// Durbin's recursion (Golub and Van Loan, algorithm 4.7.1): from the solution y_1 ... y_k of order
@@ -44,7 +37,7 @@ template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   Solution<T> solution(problem.systems, 2, problem.n);
-  const std::vector<T> numbers = rounded<T>(problem);
+  const staircase::Elements<T> numbers = rounded<T>(problem);
   const View<const T, 2> r(numbers.data(), {solution.extent(0), solution.extent(2) + 1});
   timeline.begin("kernels");
   for (std::size_t s = 0; s < r.extent(0); ++s)
@@ -56,10 +49,11 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace durbin_levinson_batched
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, durbin_levinson_batched::workload,
-                              {.title = "Original",
-                               .idea = "One system after the other",
-                               .reals = durbin_levinson_batched::reals,
-                               .solve_f64 = durbin_levinson_batched::solve<double>,
-                               .solve_f32 = durbin_levinson_batched::solve<float>});
+  return durbin_levinson_batched::run_stage(argc, argv,
+                                            {
+                                                .title = "Original",
+                                                .idea = "One system after the other",
+                                                .solve_f64 = durbin_levinson_batched::solve<double>,
+                                                .solve_f32 = durbin_levinson_batched::solve<float>,
+                                            });
 }

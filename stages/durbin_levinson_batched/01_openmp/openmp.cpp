@@ -12,10 +12,9 @@
 #include "../durbin_levinson_batched.hpp"
 
 #include <algorithm>
+#include <harness/machine.hpp>
 #include <span>
-#include <staircase/machine.hpp>
 #include <staircase/simd.hpp>
-#include <staircase/stage.hpp>
 #include <vector>
 
 namespace durbin_levinson_batched {
@@ -31,13 +30,6 @@ struct alignas(64) Row {
   T of_system[group];
 };
 // [group]
-
-/// The numbers that solve() keeps in memory.
-inline double reals(const Problem& problem) {
-  const double of_threads =
-      staircase::thread_count() * 3 * static_cast<double>(problem.n) * static_cast<double>(group);
-  return 2 * size_of_r(problem) + size_of_solution(problem) + of_threads;
-}
 
 // [solve_group]
 /// Durbin's recursion for a group of systems; r begins with r_1. Four vectors of systems take all
@@ -123,7 +115,7 @@ template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   Solution<T> solution(problem.systems, 2, problem.n);
-  const std::vector<T> numbers = rounded<T>(problem);
+  const staircase::Elements<T> numbers = rounded<T>(problem);
   const View<const T, 2> r(numbers.data(), {solution.extent(0), solution.extent(2) + 1});
   timeline.begin("kernels");
   solve_systems<T>(r, solution);
@@ -134,10 +126,12 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace durbin_levinson_batched
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, durbin_levinson_batched::workload,
-                              {.title = "OpenMP",
-                               .idea = "Systems side by side in vectors, on threads",
-                               .reals = durbin_levinson_batched::reals,
-                               .solve_f64 = durbin_levinson_batched::solve<double>,
-                               .solve_f32 = durbin_levinson_batched::solve<float>});
+  return durbin_levinson_batched::run_stage(
+      argc, argv,
+      {
+          .title = "OpenMP",
+          .idea = "Systems side by side in vectors, on threads",
+          .solve_f64 = durbin_levinson_batched::solve<double>,
+          .solve_f32 = durbin_levinson_batched::solve<float>,
+      });
 }

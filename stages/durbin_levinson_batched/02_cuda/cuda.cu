@@ -10,22 +10,12 @@
 
 #include "../durbin_levinson_batched.hpp"
 
-#include <staircase/stage.hpp>
-
 namespace durbin_levinson_batched {
 
 using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::View;
-
-/// The numbers that solve() keeps in the memory of the device.
-inline double reals(const Problem& problem) {
-  return size_of_r(problem) + size_of_solution(problem);
-}
-
-/// The numbers that the kernels read and write, each once.
-inline double traffic(const Problem& problem) { return reals(problem); }
 
 // [solve_systems]
 /// Durbin's recursion, a system a thread. The solution of order k is where that of order n will be.
@@ -56,15 +46,15 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   DeviceArray<T, 2> r(problem.systems, problem.n + 1);
   DeviceArray<T, 3> y_and_alpha(problem.systems, 2, problem.n);
   Solution<T> solution(problem.systems, 2, problem.n);
-  const std::vector<T> numbers = rounded<T>(problem);
+  const staircase::Elements<T> numbers = rounded<T>(problem);
 
   timeline.begin("copy in");
   r.copy_from(numbers.data());
 
   timeline.begin("kernels");
   constexpr unsigned threads = 128;
-  const auto systems = static_cast<unsigned>(problem.systems);
-  solve_systems<T><<<(systems - 1) / threads + 1, threads>>>(r.view(), y_and_alpha.view());
+  const unsigned systems = problem.systems;
+  solve_systems<T><<<(systems - 1) / threads + 1, threads>>>(r, y_and_alpha);
   check_launch();
   check(cudaDeviceSynchronize());
 
@@ -77,11 +67,11 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace durbin_levinson_batched
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, durbin_levinson_batched::workload,
-                              {.title = "CUDA",
-                               .idea = "A thread for each system",
-                               .reals = durbin_levinson_batched::reals,
-                               .traffic = durbin_levinson_batched::traffic,
-                               .solve_f64 = durbin_levinson_batched::solve<double>,
-                               .solve_f32 = durbin_levinson_batched::solve<float>});
+  return durbin_levinson_batched::run_stage(argc, argv,
+                                            {
+                                                .title = "CUDA",
+                                                .idea = "A thread for each system",
+                                                .solve_f64 = durbin_levinson_batched::solve<double>,
+                                                .solve_f32 = durbin_levinson_batched::solve<float>,
+                                            });
 }

@@ -14,7 +14,6 @@
 #include <cuda_pipeline.h>
 
 #include <algorithm>
-#include <staircase/stage.hpp>
 
 namespace durbin_levinson_batched {
 
@@ -22,14 +21,6 @@ using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::View;
-
-/// The numbers that solve() keeps in the memory of the device.
-inline double reals(const Problem& problem) {
-  return size_of_r(problem) + size_of_solution(problem);
-}
-
-/// The numbers that the kernels read and write, each once.
-inline double traffic(const Problem& problem) { return reals(problem); }
 
 // [sizes]
 constexpr unsigned warp = 32;
@@ -265,7 +256,7 @@ __global__ void solve_in_block(View<const T, 2> rows_of_r, View<T, 3> solution) 
 inline std::size_t shared_memory() {
   int available = 0;
   check(cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-  return static_cast<std::size_t>(available);
+  return available;
 }
 
 /// Lets a kernel have so many bytes of dynamic shared memory.
@@ -281,13 +272,13 @@ void solve_low(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
                const DeviceArray<T, 3>& solution) {
   const unsigned warps = (systems - 1) / warp + 1;
   const std::size_t bytes_of_warp = rows_for(n) * sizeof(Row<T>);
-  const auto that_fit = static_cast<unsigned>(shared_memory() / bytes_of_warp);
+  const unsigned that_fit = shared_memory() / bytes_of_warp;
   const unsigned in_step =
       std::clamp(std::min(warps / staircase::processors(), that_fit), 1u, team<T>);
   const unsigned blocks = (warps - 1) / in_step + 1;
   const std::size_t bytes = in_step * bytes_of_warp;
   allow<T>(solve_in_registers<T>, bytes);
-  solve_in_registers<T><<<blocks, dim3(warp, in_step), bytes>>>(r.view(), solution.view());
+  solve_in_registers<T><<<blocks, dim3(warp, in_step), bytes>>>(r, solution);
 }
 
 /// Solves systems of high order, a block each; r and y of one stay on the chip if they fit.
@@ -298,9 +289,9 @@ void solve_high(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
   const unsigned threads = std::min((n / (warp * unknowns_of_thread) + 1) * warp, most_threads);
   if (bytes + sums_of_block * sizeof(T) <= shared_memory()) {
     allow<T>(solve_in_block<T, true>, bytes);
-    solve_in_block<T, true><<<systems, threads, bytes>>>(r.view(), solution.view());
+    solve_in_block<T, true><<<systems, threads, bytes>>>(r, solution);
   } else {
-    solve_in_block<T, false><<<systems, threads>>>(r.view(), solution.view());
+    solve_in_block<T, false><<<systems, threads>>>(r, solution);
   }
 }
 // [launch]
@@ -312,14 +303,14 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   DeviceArray<T, 2> r(problem.systems, problem.n + 1);
   DeviceArray<T, 3> y_and_alpha(problem.systems, 2, problem.n);
   Solution<T> solution(problem.systems, 2, problem.n);
-  const std::vector<T> numbers = rounded<T>(problem);
+  const staircase::Elements<T> numbers = rounded<T>(problem);
 
   timeline.begin("copy in");
   r.copy_from(numbers.data());
 
   timeline.begin("kernels");
-  const auto systems = static_cast<unsigned>(problem.systems);
-  const auto n = static_cast<unsigned>(problem.n);
+  const unsigned systems = problem.systems;
+  const unsigned n = problem.n;
   n <= order ? solve_low(systems, n, r, y_and_alpha) : solve_high(systems, n, r, y_and_alpha);
   check_launch();
   check(cudaDeviceSynchronize());
@@ -333,11 +324,11 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace durbin_levinson_batched
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, durbin_levinson_batched::workload,
-                              {.title = "On chip",
-                               .idea = "y in registers, r in shared memory",
-                               .reals = durbin_levinson_batched::reals,
-                               .traffic = durbin_levinson_batched::traffic,
-                               .solve_f64 = durbin_levinson_batched::solve<double>,
-                               .solve_f32 = durbin_levinson_batched::solve<float>});
+  return durbin_levinson_batched::run_stage(argc, argv,
+                                            {
+                                                .title = "On chip",
+                                                .idea = "y in registers, r in shared memory",
+                                                .solve_f64 = durbin_levinson_batched::solve<double>,
+                                                .solve_f32 = durbin_levinson_batched::solve<float>,
+                                            });
 }

@@ -12,7 +12,6 @@
 #include <omp.h>
 #include <algorithm>
 #include <cmath>
-#include <staircase/stage.hpp>
 
 namespace local_volatility {
 
@@ -24,9 +23,7 @@ using staircase::View;
 template <typename Real>
 struct State {
   explicit State(const Problem& problem)
-      : num_x(static_cast<std::size_t>(problem.num_x)),
-        num_y(static_cast<std::size_t>(problem.num_y)),
-        num_t(static_cast<std::size_t>(problem.num_t)) {}
+      : num_x(problem.num_x), num_y(problem.num_y), num_t(problem.num_t) {}
 
   std::size_t num_x, num_y, num_t;
   std::size_t ix = 0, iy = 0;  // the grid point of the spot and of today's volatility
@@ -42,22 +39,13 @@ struct State {
 };
 // [State]
 
-/// The numbers that the arrays of solve() hold together, an f64 counting as two f32.
-inline double reals(const Problem& problem) {
-  const auto num_x = static_cast<double>(problem.num_x);
-  const auto num_y = static_cast<double>(problem.num_y);
-  const auto num_t = static_cast<double>(problem.num_t);
-  const double state = 7 * num_x * num_y + 12 * num_x + 13 * num_y + 2 * num_t;
-  return omp_get_max_threads() * state + static_cast<double>(problem.outer);
-}
-
 // [init_grid]
 template <typename Real>
 void init_grid(const Problem& problem, State<Real>& state) {
   for (std::size_t g = 0; g < state.num_t; ++g) state.tau(g) = problem.t * g / (state.num_t - 1);
 
   const double dx = 20 * problem.alpha * problem.s0 * std::sqrt(problem.t) / state.num_x;
-  state.ix = static_cast<std::size_t>(problem.s0 / dx);
+  state.ix = problem.s0 / dx;
   for (std::size_t i = 0; i < state.num_x; ++i)
     state.x(i) = std::max(i * dx - state.ix * dx + problem.s0, 1e-30);
 
@@ -67,37 +55,6 @@ void init_grid(const Problem& problem, State<Real>& state) {
     state.y(j) = j * dy - state.iy * dy + std::log(problem.alpha);
 }
 // [init_grid]
-
-// [init_operator]
-/// First and second derivative on a grid z of n points: three coefficients a row.
-template <typename Real>
-void init_operator(View<double, 1> z, View<Real, 2> d, View<Real, 2> dd) {
-  const std::size_t n = z.extent(0);
-
-  const double first = z(1) - z(0);
-  d(0, 0) = 0;
-  d(0, 1) = -1 / first;
-  d(0, 2) = 1 / first;
-  dd(0, 0) = dd(0, 1) = dd(0, 2) = 0;
-
-  for (std::size_t i = 1; i < n - 1; ++i) {
-    const double l = z(i) - z(i - 1);
-    const double u = z(i + 1) - z(i);
-    d(i, 0) = -u / l / (l + u);
-    d(i, 1) = (u / l - l / u) / (l + u);
-    d(i, 2) = l / u / (l + u);
-    dd(i, 0) = 2 / l / (l + u);
-    dd(i, 1) = -2 * (1 / l + 1 / u) / (l + u);
-    dd(i, 2) = 2 / u / (l + u);
-  }
-
-  const double last = z(n - 1) - z(n - 2);
-  d(n - 1, 0) = -1 / last;
-  d(n - 1, 1) = 1 / last;
-  d(n - 1, 2) = 0;
-  dd(n - 1, 0) = dd(n - 1, 1) = dd(n - 1, 2) = 0;
-}
-// [init_operator]
 
 // [set_payoff]
 template <typename Real>
@@ -237,10 +194,11 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace local_volatility
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, local_volatility::workload,
-                              {.title = "OpenMP",
-                               .idea = "Share the options out among threads",
-                               .reals = local_volatility::reals,
-                               .solve_f64 = local_volatility::solve<double>,
-                               .solve_f32 = local_volatility::solve<float>});
+  return local_volatility::run_stage(argc, argv,
+                                     {
+                                         .title = "OpenMP",
+                                         .idea = "Share the options out among threads",
+                                         .solve_f64 = local_volatility::solve<double>,
+                                         .solve_f32 = local_volatility::solve<float>,
+                                     });
 }

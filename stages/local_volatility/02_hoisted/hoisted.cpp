@@ -14,53 +14,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <staircase/stage.hpp>
 #include <vector>
 
 namespace local_volatility {
 
 using staircase::Array;
 using staircase::View;
-
-/// The numbers that the arrays of solve() hold together, an f64 counting as two f32.
-inline double reals(const Problem& problem) {
-  const auto num_x = static_cast<double>(problem.num_x);
-  const auto num_y = static_cast<double>(problem.num_y);
-  const auto num_t = static_cast<double>(problem.num_t);
-  const double state = 16 * num_x * num_y + 8 * num_x + 8 * num_y + 2 * num_t;
-  return static_cast<double>(problem.outer) * (state + 6);
-}
-
-// [init_operator]
-/// First and second derivative on a grid z of n points: three coefficients a row.
-template <typename Real>
-void init_operator(View<double, 1> z, View<Real, 2> d, View<Real, 2> dd) {
-  const std::size_t n = z.extent(0);
-
-  const double first = z(1) - z(0);
-  d(0, 0) = 0;
-  d(0, 1) = -1 / first;
-  d(0, 2) = 1 / first;
-  dd(0, 0) = dd(0, 1) = dd(0, 2) = 0;
-
-  for (std::size_t i = 1; i < n - 1; ++i) {
-    const double l = z(i) - z(i - 1);
-    const double u = z(i + 1) - z(i);
-    d(i, 0) = -u / l / (l + u);
-    d(i, 1) = (u / l - l / u) / (l + u);
-    d(i, 2) = l / u / (l + u);
-    dd(i, 0) = 2 / l / (l + u);
-    dd(i, 1) = -2 * (1 / l + 1 / u) / (l + u);
-    dd(i, 2) = 2 / u / (l + u);
-  }
-
-  const double last = z(n - 1) - z(n - 2);
-  d(n - 1, 0) = -1 / last;
-  d(n - 1, 1) = 1 / last;
-  d(n - 1, 2) = 0;
-  dd(n - 1, 0) = dd(n - 1, 1) = dd(n - 1, 2) = 0;
-}
-// [init_operator]
 
 // [tridag]
 /// Solves a tridiagonal system (diagonals a, b, c, right-hand side r) for u by the Thomas
@@ -84,10 +43,10 @@ void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r, 
 // [solve]
 template <typename Real>
 Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
-  const auto outer = static_cast<std::size_t>(problem.outer);
-  const auto num_x = static_cast<std::size_t>(problem.num_x);
-  const auto num_y = static_cast<std::size_t>(problem.num_y);
-  const auto num_t = static_cast<std::size_t>(problem.num_t);
+  const std::size_t outer = problem.outer;
+  const std::size_t num_x = problem.num_x;
+  const std::size_t num_y = problem.num_y;
+  const std::size_t num_t = problem.num_t;
   const Real beta = problem.beta;
   const Real nu2 = problem.nu * problem.nu;
   const Real half = 0.5;
@@ -117,7 +76,7 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
     for (std::size_t g = 0; g < num_t; ++g) tau(k, g) = problem.t * g / (num_t - 1);
 
     const double step_x = 20 * problem.alpha * problem.s0 * std::sqrt(problem.t) / num_x;
-    ix[k] = static_cast<std::size_t>(problem.s0 / step_x);
+    ix[k] = problem.s0 / step_x;
     for (std::size_t i = 0; i < num_x; ++i)
       x(k, i) = std::max(i * step_x - ix[k] * step_x + problem.s0, 1e-30);
 
@@ -225,10 +184,11 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace local_volatility
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, local_volatility::workload,
-                              {.title = "Hoisted",
-                               .idea = "Expand each option's state into arrays",
-                               .reals = local_volatility::reals,
-                               .solve_f64 = local_volatility::solve<double>,
-                               .solve_f32 = local_volatility::solve<float>});
+  return local_volatility::run_stage(argc, argv,
+                                     {
+                                         .title = "Hoisted",
+                                         .idea = "Expand each option's state into arrays",
+                                         .solve_f64 = local_volatility::solve<double>,
+                                         .solve_f32 = local_volatility::solve<float>,
+                                     });
 }

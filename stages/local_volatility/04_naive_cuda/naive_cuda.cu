@@ -14,38 +14,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <staircase/stage.hpp>
-#include <vector>
 
 namespace local_volatility {
 
+using staircase::blocks;
 using staircase::check;
 using staircase::check_launch;
+using staircase::column;
+using staircase::columns;
 using staircase::DeviceArray;
+using staircase::row;
+using staircase::rows;
 using staircase::View;
-
-/// The numbers that the arrays of solve() hold on the device, an f64 counting as two f32.
-inline double reals(const Problem& problem) {
-  const auto num_x = static_cast<double>(problem.num_x);
-  const auto num_y = static_cast<double>(problem.num_y);
-  const auto num_t = static_cast<double>(problem.num_t);
-  const double state = 16 * num_x * num_y + 8 * num_x + 8 * num_y + 2 * num_t;
-  return static_cast<double>(problem.outer) * (state + 8);
-}
-
-/// The numbers that the kernels read and write. A time step reads 21 a point (from the first kernel
-/// to the last 0, 3, 4, 2, 4, 4, 4) and writes 18 (4, 1, 2, 3, 2, 4, 2); the payoff is one more.
-inline double traffic(const Problem& problem) {
-  const double points = static_cast<double>(problem.outer) * static_cast<double>(problem.num_x) *
-                        static_cast<double>(problem.num_y);
-  return points * ((21 + 18) * static_cast<double>(problem.num_t - 1) + 1);
-}
 
 // [state]
 /// The arrays of all options, as kernels take them.
 template <typename Real>
 struct State {
-  std::size_t outer, num_x, num_y, num_t;
+  unsigned outer, num_x, num_y, num_t;
   View<double, 1> strikes;
   View<std::size_t, 1> ix, iy;
   View<Real, 1> dt_inv;
@@ -58,46 +44,6 @@ struct State {
 };
 // [state]
 
-// [threads]
-/// A thread's place in a grid of blocks, and the extent of the grid: loops step by it, so that a
-/// grid of any size covers any number of points.
-__device__ std::size_t column() { return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; }
-__device__ std::size_t columns() { return std::size_t{gridDim.x} * blockDim.x; }
-__device__ std::size_t row() { return std::size_t{blockIdx.y} * blockDim.y + threadIdx.y; }
-__device__ std::size_t rows() { return std::size_t{gridDim.y} * blockDim.y; }
-// [threads]
-
-// [init_operator]
-/// First and second derivative on a grid z of n points: three coefficients a row.
-template <typename Real>
-__device__ void init_operator(View<double, 1> z, View<Real, 2> d, View<Real, 2> dd) {
-  const std::size_t n = z.extent(0);
-
-  const double first = z(1) - z(0);
-  d(0, 0) = 0;
-  d(0, 1) = -1 / first;
-  d(0, 2) = 1 / first;
-  dd(0, 0) = dd(0, 1) = dd(0, 2) = 0;
-
-  for (std::size_t i = 1; i < n - 1; ++i) {
-    const double l = z(i) - z(i - 1);
-    const double u = z(i + 1) - z(i);
-    d(i, 0) = -u / l / (l + u);
-    d(i, 1) = (u / l - l / u) / (l + u);
-    d(i, 2) = l / u / (l + u);
-    dd(i, 0) = 2 / l / (l + u);
-    dd(i, 1) = -2 * (1 / l + 1 / u) / (l + u);
-    dd(i, 2) = 2 / u / (l + u);
-  }
-
-  const double last = z(n - 1) - z(n - 2);
-  d(n - 1, 0) = -1 / last;
-  d(n - 1, 1) = 1 / last;
-  d(n - 1, 2) = 0;
-  dd(n - 1, 0) = dd(n - 1, 1) = dd(n - 1, 2) = 0;
-}
-// [init_operator]
-
 // [tridag]
 /// Solves a tridiagonal system (diagonals a, b, c, right-hand side r) for u by the Thomas
 /// algorithm; w takes the pivots. r and u may be the same array.
@@ -107,37 +53,36 @@ __device__ void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<R
   const std::size_t n = a.extent(0);
   w(0) = b(0);
   u(0) = r(0);
-  for (std::size_t i = 1; i < n; ++i) {
+  for (unsigned i = 1; i < n; ++i) {
     const Real factor = a(i) / w(i - 1);
     w(i) = b(i) - factor * c(i - 1);
     u(i) = r(i) - factor * u(i - 1);
   }
   u(n - 1) = u(n - 1) / w(n - 1);
-  for (std::size_t i = n - 1; i-- > 0;) u(i) = (u(i) - c(i) * u(i + 1)) / w(i);
+  for (unsigned i = n - 1; i-- > 0;) u(i) = (u(i) - c(i) * u(i + 1)) / w(i);
 }
 // [tridag]
 
 // [setup]
 template <typename Real>
 __global__ void init_grid(State<Real> s, double s0, double t, double alpha, double nu) {
-  for (std::size_t k = column(); k < s.outer; k += columns()) {
+  for (unsigned k = column(); k < s.outer; k += columns()) {
     for (std::size_t g = 0; g < s.num_t; ++g) s.tau(k, g) = t * g / (s.num_t - 1);
 
     const double step_x = 20 * alpha * s0 * sqrt(t) / s.num_x;
-    s.ix(k) = static_cast<std::size_t>(s0 / step_x);
-    for (std::size_t i = 0; i < s.num_x; ++i)
+    s.ix(k) = s0 / step_x;
+    for (unsigned i = 0; i < s.num_x; ++i)
       s.x(k, i) = max(i * step_x - s.ix(k) * step_x + s0, 1e-30);
 
     const double step_y = 10 * nu * sqrt(t) / s.num_y;
     s.iy(k) = s.num_y / 2;
-    for (std::size_t j = 0; j < s.num_y; ++j)
-      s.y(k, j) = j * step_y - s.iy(k) * step_y + log(alpha);
+    for (unsigned j = 0; j < s.num_y; ++j) s.y(k, j) = j * step_y - s.iy(k) * step_y + log(alpha);
   }
 }
 
 template <typename Real>
 __global__ void init_operators(State<Real> s) {
-  for (std::size_t k = column(); k < s.outer; k += columns()) {
+  for (unsigned k = column(); k < s.outer; k += columns()) {
     init_operator<Real>(s.x.row(k), s.dx.row(k), s.dxx.row(k));
     init_operator<Real>(s.y.row(k), s.dy.row(k), s.dyy.row(k));
   }
@@ -145,9 +90,9 @@ __global__ void init_operators(State<Real> s) {
 
 template <typename Real>
 __global__ void set_payoff(State<Real> s) {
-  for (std::size_t k = blockIdx.z; k < s.outer; k += gridDim.z)
-    for (std::size_t i = row(); i < s.num_x; i += rows())
-      for (std::size_t j = column(); j < s.num_y; j += columns())
+  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (unsigned i = row(); i < s.num_x; i += rows())
+      for (unsigned j = column(); j < s.num_y; j += columns())
         s.result(k, i, j) = max(Real(s.x(k, i) - s.strikes(k)), Real(0));
 }
 // [setup]
@@ -156,9 +101,9 @@ __global__ void set_payoff(State<Real> s) {
 template <typename Real>
 __global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2) {
   const Real half = 0.5;
-  for (std::size_t k = blockIdx.z; k < s.outer; k += gridDim.z)
-    for (std::size_t i = row(); i < s.num_x; i += rows())
-      for (std::size_t j = column(); j < s.num_y; j += columns()) {
+  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (unsigned i = row(); i < s.num_x; i += rows())
+      for (unsigned j = column(); j < s.num_y; j += columns()) {
         if (i == 0 && j == 0) s.dt_inv(k) = 1 / (s.tau(k, g + 1) - s.tau(k, g));
         s.mu_x(k, i, j) = 0;
         s.var_x(k, i, j) = exp(
@@ -172,9 +117,9 @@ __global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2)
 template <typename Real>
 __global__ void explicit_x(State<Real> s) {
   const Real half = 0.5;
-  for (std::size_t k = blockIdx.z; k < s.outer; k += gridDim.z)
-    for (std::size_t i = row(); i < s.num_x; i += rows())
-      for (std::size_t j = column(); j < s.num_y; j += columns()) {
+  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (unsigned i = row(); i < s.num_x; i += rows())
+      for (unsigned j = column(); j < s.num_y; j += columns()) {
         s.u(k, j, i) = s.dt_inv(k) * s.result(k, i, j);
         if (i > 0)
           s.u(k, j, i) +=
@@ -194,9 +139,9 @@ __global__ void explicit_x(State<Real> s) {
 template <typename Real>
 __global__ void explicit_y(State<Real> s) {
   const Real half = 0.5;
-  for (std::size_t k = blockIdx.z; k < s.outer; k += gridDim.z)
-    for (std::size_t i = row(); i < s.num_x; i += rows())
-      for (std::size_t j = column(); j < s.num_y; j += columns()) {
+  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (unsigned i = row(); i < s.num_x; i += rows())
+      for (unsigned j = column(); j < s.num_y; j += columns()) {
         s.v(k, i, j) = 0;
         if (j > 0)
           s.v(k, i, j) +=
@@ -217,9 +162,9 @@ __global__ void explicit_y(State<Real> s) {
 template <typename Real>
 __global__ void implicit_x(State<Real> s) {
   const Real half = 0.5;
-  for (std::size_t k = blockIdx.z; k < s.outer; k += gridDim.z)
-    for (std::size_t j = row(); j < s.num_y; j += rows())
-      for (std::size_t i = column(); i < s.num_x; i += columns()) {
+  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (unsigned j = row(); j < s.num_y; j += rows())
+      for (unsigned i = column(); i < s.num_x; i += columns()) {
         s.ax(k, j, i) =
             -half * (s.mu_x(k, i, j) * s.dx(k, i, 0) + half * s.var_x(k, i, j) * s.dxx(k, i, 0));
         s.bx(k, j, i) = s.dt_inv(k) - half * (s.mu_x(k, i, j) * s.dx(k, i, 1) +
@@ -231,8 +176,8 @@ __global__ void implicit_x(State<Real> s) {
 
 template <typename Real>
 __global__ void solve_x(State<Real> s) {
-  for (std::size_t k = row(); k < s.outer; k += rows())
-    for (std::size_t j = column(); j < s.num_y; j += columns())
+  for (unsigned k = row(); k < s.outer; k += rows())
+    for (unsigned j = column(); j < s.num_y; j += columns())
       tridag<Real>(s.ax.row(k, j), s.bx.row(k, j), s.cx.row(k, j), s.u.row(k, j), s.u.row(k, j),
                    s.wx.row(k, j));
 }
@@ -241,9 +186,9 @@ __global__ void solve_x(State<Real> s) {
 template <typename Real>
 __global__ void implicit_y(State<Real> s) {
   const Real half = 0.5;
-  for (std::size_t k = blockIdx.z; k < s.outer; k += gridDim.z)
-    for (std::size_t i = row(); i < s.num_x; i += rows())
-      for (std::size_t j = column(); j < s.num_y; j += columns()) {
+  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (unsigned i = row(); i < s.num_x; i += rows())
+      for (unsigned j = column(); j < s.num_y; j += columns()) {
         s.ay(k, i, j) =
             -half * (s.mu_y(k, i, j) * s.dy(k, j, 0) + half * s.var_y(k, i, j) * s.dyy(k, j, 0));
         s.by(k, i, j) = s.dt_inv(k) - half * (s.mu_y(k, i, j) * s.dy(k, j, 1) +
@@ -256,8 +201,8 @@ __global__ void implicit_y(State<Real> s) {
 
 template <typename Real>
 __global__ void solve_y(State<Real> s) {
-  for (std::size_t k = row(); k < s.outer; k += rows())
-    for (std::size_t i = column(); i < s.num_x; i += columns())
+  for (unsigned k = row(); k < s.outer; k += rows())
+    for (unsigned i = column(); i < s.num_x; i += columns())
       tridag<Real>(s.ay.row(k, i), s.by.row(k, i), s.cy.row(k, i), s.ry.row(k, i),
                    s.result.row(k, i), s.wy.row(k, i));
 }
@@ -265,28 +210,17 @@ __global__ void solve_y(State<Real> s) {
 
 template <typename Real>
 __global__ void read_prices(State<Real> s) {
-  for (std::size_t k = column(); k < s.outer; k += columns())
+  for (unsigned k = column(); k < s.outer; k += columns())
     s.prices(k) = s.result(k, s.ix(k), s.iy(k));
 }
-
-// [launch]
-/// Blocks of `block` for so many columns, rows and layers, as far as a grid may reach.
-inline dim3 blocks(dim3 block, std::size_t columns, std::size_t rows = 1, std::size_t layers = 1) {
-  const auto ceil = [](std::size_t count, unsigned size, std::size_t most) {
-    return static_cast<unsigned>(std::min((count + size - 1) / size, most));
-  };
-  return {ceil(columns, block.x, 2147483647), ceil(rows, block.y, 65535),
-          ceil(layers, block.z, 65535)};
-}
-// [launch]
 
 // [solve]
 template <typename Real>
 Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
-  const auto outer = static_cast<std::size_t>(problem.outer);
-  const auto num_x = static_cast<std::size_t>(problem.num_x);
-  const auto num_y = static_cast<std::size_t>(problem.num_y);
-  const auto num_t = static_cast<std::size_t>(problem.num_t);
+  const unsigned outer = problem.outer;
+  const unsigned num_x = problem.num_x;
+  const unsigned num_y = problem.num_y;
+  const unsigned num_t = problem.num_t;
   const Real beta = problem.beta;
   const Real nu2 = problem.nu * problem.nu;
 
@@ -304,20 +238,42 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
       wx(outer, num_y, num_x);
   DeviceArray<Real, 3> ay(outer, num_x, num_y), by(outer, num_x, num_y), cy(outer, num_x, num_y),
       wy(outer, num_x, num_y), ry(outer, num_x, num_y);
-  const State<Real> s{outer,          num_x,       num_y,        num_t,
-                      strikes.view(), ix.view(),   iy.view(),    dt_inv.view(),
-                      x.view(),       y.view(),    tau.view(),   dx.view(),
-                      dxx.view(),     dy.view(),   dyy.view(),   mu_x.view(),
-                      var_x.view(),   mu_y.view(), var_y.view(), result.view(),
-                      u.view(),       v.view(),    ax.view(),    bx.view(),
-                      cx.view(),      wx.view(),   ay.view(),    by.view(),
-                      cy.view(),      wy.view(),   ry.view(),    device_prices.view()};
+  const State<Real> s{.outer = outer,
+                      .num_x = num_x,
+                      .num_y = num_y,
+                      .num_t = num_t,
+                      .strikes = strikes,
+                      .ix = ix,
+                      .iy = iy,
+                      .dt_inv = dt_inv,
+                      .x = x,
+                      .y = y,
+                      .tau = tau,
+                      .dx = dx,
+                      .dxx = dxx,
+                      .dy = dy,
+                      .dyy = dyy,
+                      .mu_x = mu_x,
+                      .var_x = var_x,
+                      .mu_y = mu_y,
+                      .var_y = var_y,
+                      .result = result,
+                      .u = u,
+                      .v = v,
+                      .ax = ax,
+                      .bx = bx,
+                      .cx = cx,
+                      .wx = wx,
+                      .ay = ay,
+                      .by = by,
+                      .cy = cy,
+                      .wy = wy,
+                      .ry = ry,
+                      .prices = device_prices};
   Prices<Real> prices(outer);
 
   timeline.begin("copy in");
-  std::vector<double> host_strikes(outer);
-  for (std::size_t k = 0; k < outer; ++k) host_strikes[k] = problem.strike(k);
-  strikes.copy_from(host_strikes.data());
+  strikes.copy_from(problem.all_strikes().data());
 
   timeline.begin("kernels");
   const dim3 line(128), tile(32, 8);
@@ -356,11 +312,11 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace local_volatility
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, local_volatility::workload,
-                              {.title = "Naive CUDA",
-                               .idea = "Make each loop nest a kernel",
-                               .reals = local_volatility::reals,
-                               .traffic = local_volatility::traffic,
-                               .solve_f64 = local_volatility::solve<double>,
-                               .solve_f32 = local_volatility::solve<float>});
+  return local_volatility::run_stage(argc, argv,
+                                     {
+                                         .title = "Naive CUDA",
+                                         .idea = "Make each loop nest a kernel",
+                                         .solve_f64 = local_volatility::solve<double>,
+                                         .solve_f32 = local_volatility::solve<float>,
+                                     });
 }

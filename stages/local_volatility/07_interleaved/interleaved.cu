@@ -17,33 +17,19 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <staircase/stage.hpp>
 #include <type_traits>
-#include <vector>
 
 namespace local_volatility {
 
+using staircase::blocks;
 using staircase::check;
 using staircase::check_launch;
+using staircase::column;
+using staircase::columns;
 using staircase::DeviceArray;
+using staircase::row;
+using staircase::rows;
 using staircase::View;
-
-/// The numbers that the arrays of solve() hold on the device, an f64 counting as two f32.
-inline double reals(const Problem& problem) {
-  const auto num_x = static_cast<double>(problem.num_x);
-  const auto num_y = static_cast<double>(problem.num_y);
-  const auto num_t = static_cast<double>(problem.num_t);
-  const double state = 7 * num_x * num_y + 8 * num_x + 8 * num_y + 2 * num_t;
-  return static_cast<double>(problem.outer) * (state + 8);
-}
-
-/// The numbers that the kernels read and write. A time step reads 11 a point (from the first kernel
-/// to the last 0, 7, 4) and writes 9 (4, 4, 1); the payoff is one more.
-inline double traffic(const Problem& problem) {
-  const double points = static_cast<double>(problem.outer) * static_cast<double>(problem.num_x) *
-                        static_cast<double>(problem.num_y);
-  return points * ((11 + 9) * static_cast<double>(problem.num_t - 1) + 1);
-}
 
 // [state]
 /// The arrays of all options, as kernels take them. A grid has fewer than 2^31 points a side; only
@@ -66,43 +52,16 @@ struct State {
 };
 // [state]
 
-// [threads]
-/// A thread's place in a grid of blocks, and the extent of the grid: loops step by it, so that a
-/// grid of any size covers any number of points.
-__device__ unsigned column() { return blockIdx.x * blockDim.x + threadIdx.x; }
-__device__ unsigned columns() { return gridDim.x * blockDim.x; }
-__device__ unsigned row() { return blockIdx.y * blockDim.y + threadIdx.y; }
-__device__ unsigned rows() { return gridDim.y * blockDim.y; }
-// [threads]
-
 // [init_operator]
 /// First and second derivative on a grid z of n points: the three coefficients of a row in a
 /// column.
 template <typename Real>
-__device__ void init_operator(View<double, 1> z, View<Real, 2> d, View<Real, 2> dd) {
-  const auto n = static_cast<unsigned>(z.extent(0));
-  for (unsigned i = column(); i < n; i += columns()) {
-    if (i == 0) {
-      const double first = z(1) - z(0);
-      d(0, 0) = 0;
-      d(1, 0) = -1 / first;
-      d(2, 0) = 1 / first;
-      dd(0, 0) = dd(1, 0) = dd(2, 0) = 0;
-    } else if (i < n - 1) {
-      const double l = z(i) - z(i - 1);
-      const double u = z(i + 1) - z(i);
-      d(0, i) = -u / l / (l + u);
-      d(1, i) = (u / l - l / u) / (l + u);
-      d(2, i) = l / u / (l + u);
-      dd(0, i) = 2 / l / (l + u);
-      dd(1, i) = -2 * (1 / l + 1 / u) / (l + u);
-      dd(2, i) = 2 / u / (l + u);
-    } else {
-      const double last = z(n - 1) - z(n - 2);
-      d(0, n - 1) = -1 / last;
-      d(1, n - 1) = 1 / last;
-      d(2, n - 1) = 0;
-      dd(0, n - 1) = dd(1, n - 1) = dd(2, n - 1) = 0;
+__device__ void init_operator_in_columns(View<double, 1> z, View<Real, 2> d, View<Real, 2> dd) {
+  for (unsigned i = column(); i < z.extent(0); i += columns()) {
+    const Derivatives<Real> at = derivatives<Real>(z, i);
+    for (unsigned c = 0; c < 3; ++c) {
+      d(c, i) = at.d[c];
+      dd(c, i) = at.dd[c];
     }
   }
 }
@@ -400,7 +359,7 @@ __global__ void init_grid(State<Real> s, double s0, double t, double alpha, doub
     for (unsigned g = column(); g < s.num_t; g += columns()) s.tau(k, g) = t * g / (s.num_t - 1);
 
     const double step_x = 20 * alpha * s0 * sqrt(t) / s.num_x;
-    const auto ix = static_cast<std::size_t>(s0 / step_x);
+    const std::size_t ix = s0 / step_x;
     if (column() == 0) s.ix(k) = ix;
     for (unsigned i = column(); i < s.num_x; i += columns())
       s.x(k, i) = max(i * step_x - ix * step_x + s0, 1e-30);
@@ -416,8 +375,8 @@ __global__ void init_grid(State<Real> s, double s0, double t, double alpha, doub
 template <typename Real>
 __global__ void init_operators(State<Real> s) {
   for (unsigned k = row(); k < s.outer; k += rows()) {
-    init_operator<Real>(s.x.row(k), s.dx.row(k), s.dxx.row(k));
-    init_operator<Real>(s.y.row(k), s.dy.row(k), s.dyy.row(k));
+    init_operator_in_columns<Real>(s.x.row(k), s.dx.row(k), s.dxx.row(k));
+    init_operator_in_columns<Real>(s.y.row(k), s.dy.row(k), s.dyy.row(k));
   }
 }
 
@@ -557,15 +516,6 @@ __global__ void read_prices(State<Real> s) {
 }
 
 // [launch]
-/// Blocks of `block` for so many columns, rows and layers, as far as a grid may reach.
-inline dim3 blocks(dim3 block, std::size_t columns, std::size_t rows = 1, std::size_t layers = 1) {
-  const auto ceil = [](std::size_t count, unsigned size, std::size_t most) {
-    return static_cast<unsigned>(std::min((count + size - 1) / size, most));
-  };
-  return {ceil(columns, block.x, 2147483647), ceil(rows, block.y, 65535),
-          ceil(layers, block.z, 65535)};
-}
-
 /// Calls `launch` with the size of a team for systems of n rows, with the rows that a thread should
 /// hold, and with a block of such teams: a warp solves what it can hold, a block what is longer.
 template <typename Launch>
@@ -591,10 +541,10 @@ void with_team(std::size_t n, Launch launch) {
 // [solve]
 template <typename Real>
 Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
-  const auto outer = static_cast<unsigned>(problem.outer);
-  const auto num_x = static_cast<unsigned>(problem.num_x);
-  const auto num_y = static_cast<unsigned>(problem.num_y);
-  const auto num_t = static_cast<unsigned>(problem.num_t);
+  const unsigned outer = problem.outer;
+  const unsigned num_x = problem.num_x;
+  const unsigned num_y = problem.num_y;
+  const unsigned num_t = problem.num_t;
   const Real beta = problem.beta;
   const Real nu2 = problem.nu * problem.nu;
 
@@ -608,17 +558,33 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   const std::size_t points = std::size_t{outer} * num_x * num_y;
   DeviceArray<Real, 1> mu_x(points), var_x(points), u(points);
   DeviceArray<Real, 1> mu_y(points), var_y(points), v(points), result(points);
-  const State<Real> s{
-      outer,        num_x,         num_y,      num_t,         strikes.view(),      ix.view(),
-      iy.view(),    dt_inv.view(), x.view(),   y.view(),      tau.view(),          dx.view(),
-      dxx.view(),   dy.view(),     dyy.view(), mu_x.view(),   var_x.view(),        mu_y.view(),
-      var_y.view(), u.view(),      v.view(),   result.view(), device_prices.view()};
+  const State<Real> s{.outer = outer,
+                      .num_x = num_x,
+                      .num_y = num_y,
+                      .num_t = num_t,
+                      .strikes = strikes,
+                      .ix = ix,
+                      .iy = iy,
+                      .dt_inv = dt_inv,
+                      .x = x,
+                      .y = y,
+                      .tau = tau,
+                      .dx = dx,
+                      .dxx = dxx,
+                      .dy = dy,
+                      .dyy = dyy,
+                      .mu_x = mu_x,
+                      .var_x = var_x,
+                      .mu_y = mu_y,
+                      .var_y = var_y,
+                      .u = u,
+                      .v = v,
+                      .result = result,
+                      .prices = device_prices};
   Prices<Real> prices(outer);
 
   timeline.begin("copy in");
-  std::vector<double> host_strikes(outer);
-  for (std::size_t k = 0; k < outer; ++k) host_strikes[k] = problem.strike(k);
-  strikes.copy_from(host_strikes.data());
+  strikes.copy_from(problem.all_strikes().data());
 
   timeline.begin("kernels");
   const dim3 line(128), tile(32, 8);
@@ -653,11 +619,11 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace local_volatility
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, local_volatility::workload,
-                              {.title = "Interleaved",
-                               .idea = "Solve interleaved systems, a thread each",
-                               .reals = local_volatility::reals,
-                               .traffic = local_volatility::traffic,
-                               .solve_f64 = local_volatility::solve<double>,
-                               .solve_f32 = local_volatility::solve<float>});
+  return local_volatility::run_stage(argc, argv,
+                                     {
+                                         .title = "Interleaved",
+                                         .idea = "Solve interleaved systems, a thread each",
+                                         .solve_f64 = local_volatility::solve<double>,
+                                         .solve_f32 = local_volatility::solve<float>,
+                                     });
 }

@@ -18,16 +18,19 @@
 #include <cmath>
 #include <optional>
 #include <staircase/cluster.hpp>
-#include <staircase/stage.hpp>
 #include <type_traits>
-#include <vector>
 
 namespace local_volatility {
 
+using staircase::blocks;
 using staircase::check;
 using staircase::check_launch;
 using staircase::Cluster;
+using staircase::column;
+using staircase::columns;
 using staircase::DeviceArray;
+using staircase::row;
+using staircase::rows;
 using staircase::View;
 
 // [shape]
@@ -80,30 +83,6 @@ inline bool on_chip(const Problem& problem) {
       .has_value();
 }
 
-/// The numbers that the arrays of solve() hold on the device, an f64 counting as two f32.
-inline double reals(const Problem& problem) {
-  const auto outer = static_cast<double>(problem.outer);
-  const auto num_x = static_cast<double>(problem.num_x);
-  const auto num_y = static_cast<double>(problem.num_y);
-  const auto num_t = static_cast<double>(problem.num_t);
-  const auto steps = static_cast<double>(steps_at_once(static_cast<std::size_t>(problem.num_x),
-                                                       static_cast<std::size_t>(problem.num_y),
-                                                       static_cast<std::size_t>(problem.num_t)));
-  const auto of_y = static_cast<double>(padded(static_cast<std::size_t>(problem.num_y)));
-  return (on_chip(problem) ? 1 : 3) * outer * num_x * num_y + steps * num_x * num_y + 9 * num_x +
-         9 * num_y + num_t + 4 * of_y + 3 * outer;
-}
-
-/// The numbers that the kernels read and write, apart from those that all options share: on the
-/// chip, the payoff written, R read and written. Else a time step reads 4 a point (2 in each
-/// kernel) and writes 4 (3, 1); the payoff is one more.
-inline double traffic(const Problem& problem) {
-  const double points = static_cast<double>(problem.outer) * static_cast<double>(problem.num_x) *
-                        static_cast<double>(problem.num_y);
-  return on_chip(problem) ? 3 * points
-                          : points * ((4 + 4) * static_cast<double>(problem.num_t - 1) + 1);
-}
-
 // [state]
 /// What all options share, and the arrays of all options, as kernels take them. A grid has fewer
 /// than 2^31 points a side; only the places in arrays of points need 64 bits.
@@ -127,43 +106,16 @@ struct State {
 };
 // [state]
 
-// [threads]
-/// A thread's place in a grid of blocks, and the extent of the grid: loops step by it, so that a
-/// grid of any size covers any number of points.
-__device__ unsigned column() { return blockIdx.x * blockDim.x + threadIdx.x; }
-__device__ unsigned columns() { return gridDim.x * blockDim.x; }
-__device__ unsigned row() { return blockIdx.y * blockDim.y + threadIdx.y; }
-__device__ unsigned rows() { return gridDim.y * blockDim.y; }
-// [threads]
-
 // [init_operator]
 /// First and second derivative on a grid z of n points: the three coefficients of a row in a
 /// column.
 template <typename Real>
-__device__ void init_operator(View<double, 1> z, View<Real, 2> d, View<Real, 2> dd) {
-  const auto n = static_cast<unsigned>(z.extent(0));
-  for (unsigned i = column(); i < n; i += columns()) {
-    if (i == 0) {
-      const double first = z(1) - z(0);
-      d(0, 0) = 0;
-      d(1, 0) = -1 / first;
-      d(2, 0) = 1 / first;
-      dd(0, 0) = dd(1, 0) = dd(2, 0) = 0;
-    } else if (i < n - 1) {
-      const double l = z(i) - z(i - 1);
-      const double u = z(i + 1) - z(i);
-      d(0, i) = -u / l / (l + u);
-      d(1, i) = (u / l - l / u) / (l + u);
-      d(2, i) = l / u / (l + u);
-      dd(0, i) = 2 / l / (l + u);
-      dd(1, i) = -2 * (1 / l + 1 / u) / (l + u);
-      dd(2, i) = 2 / u / (l + u);
-    } else {
-      const double last = z(n - 1) - z(n - 2);
-      d(0, n - 1) = -1 / last;
-      d(1, n - 1) = 1 / last;
-      d(2, n - 1) = 0;
-      dd(0, n - 1) = dd(1, n - 1) = dd(2, n - 1) = 0;
+__device__ void init_operator_in_columns(View<double, 1> z, View<Real, 2> d, View<Real, 2> dd) {
+  for (unsigned i = column(); i < z.extent(0); i += columns()) {
+    const Derivatives<Real> at = derivatives<Real>(z, i);
+    for (unsigned c = 0; c < 3; ++c) {
+      d(c, i) = at.d[c];
+      dd(c, i) = at.dd[c];
     }
   }
 }
@@ -377,8 +329,8 @@ __global__ void init_grid(State<Real> s, double s0, double t, double step_x, dou
 
 template <typename Real>
 __global__ void init_operators(State<Real> s) {
-  init_operator<Real>(s.x, s.dx, s.dxx);
-  init_operator<Real>(s.y, s.dy, s.dyy);
+  init_operator_in_columns<Real>(s.x, s.dx, s.dxx);
+  init_operator_in_columns<Real>(s.y, s.dy, s.dyy);
 }
 
 template <typename Real>
@@ -959,15 +911,6 @@ __global__ void read_prices(State<Real> s) {
 }
 
 // [launch]
-/// Blocks of `block` for so many columns, rows and layers, as far as a grid may reach.
-inline dim3 blocks(dim3 block, std::size_t columns, std::size_t rows = 1, std::size_t layers = 1) {
-  const auto ceil = [](std::size_t count, unsigned size, std::size_t most) {
-    return static_cast<unsigned>(std::min((count + size - 1) / size, most));
-  };
-  return {ceil(columns, block.x, 2147483647), ceil(rows, block.y, 65535),
-          ceil(layers, block.z, 65535)};
-}
-
 /// Calls `launch` with the size of a team for systems of n rows, with the rows that a thread should
 /// hold, and with a block of such teams: a warp solves what it can hold, a block what is longer.
 template <typename Launch>
@@ -1000,10 +943,10 @@ auto roll_back_launch(const Shape& shape) {
 // [solve]
 template <typename Real>
 Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
-  const auto outer = static_cast<unsigned>(problem.outer);
-  const auto num_x = static_cast<unsigned>(problem.num_x);
-  const auto num_y = static_cast<unsigned>(problem.num_y);
-  const auto num_t = static_cast<unsigned>(problem.num_t);
+  const unsigned outer = problem.outer;
+  const unsigned num_x = problem.num_x;
+  const unsigned num_y = problem.num_y;
+  const unsigned num_t = problem.num_t;
   const Real beta = problem.beta;
   const Real nu2 = problem.nu * problem.nu;
   const double step_x = 20 * problem.alpha * problem.s0 * std::sqrt(problem.t) / num_x;
@@ -1017,48 +960,46 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   DeviceArray<double, 1> strikes(outer), x(num_x), y(num_y);
   DeviceArray<Real, 1> var_of_x(num_x), var_of_y(num_y), var_of_t(num_t);
   DeviceArray<Real, 2> dx(3, num_x), dxx(3, num_x), dy(3, num_y), dyy(3, num_y);
-  const auto steps = static_cast<unsigned>(steps_at_once(num_x, num_y, num_t));
+  const unsigned steps = steps_at_once(num_x, num_y, num_t);
   DeviceArray<Real, 3> inverse_x(steps, num_x, num_y);
   const std::size_t rows_y = padded(num_y);
   DeviceArray<Real, 1> pivot_y(rows_y), inverse_y(rows_y), below_y(rows_y), above_y(rows_y);
   const std::size_t points = std::size_t{outer} * num_x * num_y;
   DeviceArray<Real, 1> u(clusters > 0 ? 0 : points), v(clusters > 0 ? 0 : points);
   DeviceArray<Real, 1> result(points), device_prices(outer);
-  const State<Real> s{outer,
-                      num_x,
-                      num_y,
-                      num_t,
-                      static_cast<std::size_t>(problem.s0 / step_x),
-                      num_y / 2,
-                      static_cast<Real>((num_t - 1) / problem.t),
-                      0,
-                      0,
-                      nu2,
-                      strikes.view(),
-                      x.view(),
-                      y.view(),
-                      var_of_x.view(),
-                      var_of_y.view(),
-                      var_of_t.view(),
-                      dx.view(),
-                      dxx.view(),
-                      dy.view(),
-                      dyy.view(),
-                      inverse_x.view(),
-                      pivot_y.view(),
-                      inverse_y.view(),
-                      below_y.view(),
-                      above_y.view(),
-                      u.view(),
-                      v.view(),
-                      result.view(),
-                      device_prices.view()};
+  const State<Real> s{.outer = outer,
+                      .num_x = num_x,
+                      .num_y = num_y,
+                      .num_t = num_t,
+                      .ix = static_cast<std::size_t>(problem.s0 / step_x),
+                      .iy = num_y / 2,
+                      .dt_inv = static_cast<Real>((num_t - 1) / problem.t),
+                      .mu_x = 0,
+                      .mu_y = 0,
+                      .var_y = nu2,
+                      .strikes = strikes,
+                      .x = x,
+                      .y = y,
+                      .var_of_x = var_of_x,
+                      .var_of_y = var_of_y,
+                      .var_of_t = var_of_t,
+                      .dx = dx,
+                      .dxx = dxx,
+                      .dy = dy,
+                      .dyy = dyy,
+                      .inverse_x = inverse_x,
+                      .pivot_y = pivot_y,
+                      .inverse_y = inverse_y,
+                      .below_y = below_y,
+                      .above_y = above_y,
+                      .u = u,
+                      .v = v,
+                      .result = result,
+                      .prices = device_prices};
   Prices<Real> prices(outer);
 
   timeline.begin("copy in");
-  std::vector<double> host_strikes(outer);
-  for (std::size_t k = 0; k < outer; ++k) host_strikes[k] = problem.strike(k);
-  strikes.copy_from(host_strikes.data());
+  strikes.copy_from(problem.all_strikes().data());
 
   timeline.begin("kernels");
   const dim3 line(128), tile(32, 8);
@@ -1104,14 +1045,15 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace local_volatility
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, local_volatility::workload,
-                              {.title = "On chip",
-                               .idea = "Keep a grid on the chip for all steps",
-                               .needs = {"clusters of thread blocks (compute capability 9.0)"},
-                               .note = "A grid that does not fit into the shared memory of 16 "
-                                       "blocks is priced as in stage 08.",
-                               .reals = local_volatility::reals,
-                               .traffic = local_volatility::traffic,
-                               .solve_f64 = local_volatility::solve<double>,
-                               .solve_f32 = local_volatility::solve<float>});
+  return local_volatility::run_stage(
+      argc, argv,
+      {
+          .title = "On chip",
+          .idea = "Keep a grid on the chip for all steps",
+          .needs = "clusters of thread blocks (compute capability 9.0)",
+          .note = "A grid that does not fit into the shared memory of 16 "
+                  "blocks is priced as in stage 08.",
+          .solve_f64 = local_volatility::solve<double>,
+          .solve_f32 = local_volatility::solve<float>,
+      });
 }

@@ -8,13 +8,13 @@
 ///          from the left as well as from the right; equal up to rounding.
 /// Expect:  the time of one option, and less; all of it on one core.
 /// Run:     ./climb local_volatility --stages 00,10
-/// Next:    11_adjoint_cuda: the same on a GPU, which now has one small problem, and latency to hide.
+/// Next:    11_adjoint_cuda: the same on a GPU, which now has one small problem, and latency to
+/// hide.
 
 #include "../local_volatility.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <staircase/stage.hpp>
 
 namespace local_volatility {
 
@@ -44,15 +44,6 @@ struct State {
 };
 // [State]
 
-/// The numbers that the arrays of solve() hold together, an f64 counting as two f32.
-inline double reals(const Problem& problem) {
-  const auto num_x = static_cast<double>(problem.num_x);
-  const auto num_y = static_cast<double>(problem.num_y);
-  const auto num_t = static_cast<double>(problem.num_t);
-  const double state = 3 * num_x * num_y + 10 * num_x + 14 * num_y + 2 * num_t + 2;
-  return state + static_cast<double>(problem.outer);
-}
-
 // [init_grid]
 template <typename Real>
 void init_grid(const Problem& problem, State<Real>& state) {
@@ -69,37 +60,6 @@ void init_grid(const Problem& problem, State<Real>& state) {
     state.y(j) = j * dy - state.iy * dy + std::log(problem.alpha);
 }
 // [init_grid]
-
-// [init_operator]
-/// First and second derivative on a grid z of n points: three coefficients a row.
-template <typename Real>
-void init_operator(View<double, 1> z, View<Real, 2> d, View<Real, 2> dd) {
-  const std::size_t n = z.extent(0);
-
-  const double first = z(1) - z(0);
-  d(0, 0) = 0;
-  d(0, 1) = -1 / first;
-  d(0, 2) = 1 / first;
-  dd(0, 0) = dd(0, 1) = dd(0, 2) = 0;
-
-  for (std::size_t i = 1; i < n - 1; ++i) {
-    const double l = z(i) - z(i - 1);
-    const double u = z(i + 1) - z(i);
-    d(i, 0) = -u / l / (l + u);
-    d(i, 1) = (u / l - l / u) / (l + u);
-    d(i, 2) = l / u / (l + u);
-    dd(i, 0) = 2 / l / (l + u);
-    dd(i, 1) = -2 * (1 / l + 1 / u) / (l + u);
-    dd(i, 2) = 2 / u / (l + u);
-  }
-
-  const double last = z(n - 1) - z(n - 2);
-  d(n - 1, 0) = -1 / last;
-  d(n - 1, 1) = 1 / last;
-  d(n - 1, 2) = 0;
-  dd(n - 1, 0) = dd(n - 1, 1) = dd(n - 1, 2) = 0;
-}
-// [init_operator]
 
 // [stencil]
 /// A row of an operator: lower R(i - 1) + centre R(i) + upper R(i + 1)
@@ -249,10 +209,11 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace local_volatility
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, local_volatility::workload,
-                              {.title = "Adjoint",
-                               .idea = "Transpose the steps, price all at once",
-                               .reals = local_volatility::reals,
-                               .solve_f64 = local_volatility::solve<double>,
-                               .solve_f32 = local_volatility::solve<float>});
+  return local_volatility::run_stage(argc, argv,
+                                     {
+                                         .title = "Adjoint",
+                                         .idea = "Transpose the steps, price all at once",
+                                         .solve_f64 = local_volatility::solve<double>,
+                                         .solve_f32 = local_volatility::solve<float>,
+                                     });
 }

@@ -15,8 +15,6 @@
 #include <cmath>
 #include <optional>
 #include <staircase/cluster.hpp>
-#include <staircase/stage.hpp>
-#include <vector>
 
 namespace local_volatility {
 
@@ -67,30 +65,6 @@ inline std::optional<Shape> shape_of(std::size_t num_x, std::size_t num_y) {
 inline std::size_t steps_at_once(std::size_t num_x, std::size_t num_y, std::size_t num_t) {
   constexpr std::size_t numbers = 1 << 23;
   return std::clamp(numbers / num_x / num_y, std::size_t{1}, num_t - 1);
-}
-
-/// The numbers that the arrays of solve() hold on the device, an f64 counting as two f32.
-inline double reals(const Problem& problem) {
-  const auto outer = static_cast<double>(problem.outer);
-  const auto num_x = static_cast<double>(problem.num_x);
-  const auto num_y = static_cast<double>(problem.num_y);
-  const auto num_t = static_cast<double>(problem.num_t);
-  const auto steps = static_cast<double>(steps_at_once(static_cast<std::size_t>(problem.num_x),
-                                                       static_cast<std::size_t>(problem.num_y),
-                                                       static_cast<std::size_t>(problem.num_t)));
-  return (steps + 3) * num_x * num_y + 5 * num_x + 4 * num_y + num_t + 3 * outer;
-}
-
-/// The numbers that the kernels read and write: the inverse pivots are written and read, a strike
-/// is read and a price written for each option. A grid that is too large for a cluster is swept in
-/// memory, and a step also reads 9 numbers a point and writes 5.
-inline double traffic(const Problem& problem) {
-  const double points = static_cast<double>(problem.num_x) * static_cast<double>(problem.num_y);
-  const bool on_chip =
-      shape_of(static_cast<std::size_t>(problem.num_x), static_cast<std::size_t>(problem.num_y))
-          .has_value();
-  return (on_chip ? 2 : 16) * points * static_cast<double>(problem.num_t - 1) +
-         2 * static_cast<double>(problem.outer);
 }
 
 // [state]
@@ -785,7 +759,7 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   DeviceArray<Real, 1> var_of_t(num_t), prices_of_device(outer);
   const auto steps = static_cast<unsigned>(steps_at_once(num_x, num_y, num_t));
   DeviceArray<Real, 3> inverse_x(steps, num_x, num_y), z_q_p(on_chip ? 1 : 3, num_x, num_y);
-  const auto vector = [&](unsigned n) { return z_q_p.view().row(on_chip ? 0 : n); };
+  const auto vector = [&](unsigned n) { return z_q_p.row(on_chip ? 0 : n); };
   const State<Real> s{outer,
                       num_x,
                       num_y,
@@ -793,27 +767,25 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
                       static_cast<std::size_t>(problem.s0 / step_x),
                       num_y / 2,
                       static_cast<Real>((num_t - 1) / problem.t),
-                      strikes.view(),
-                      x.view(),
-                      of_x.view().row(0),
-                      of_x.view().row(1),
-                      of_y.view().row(0),
-                      of_y.view().row(1),
-                      of_y.view().row(2),
-                      var_of_t.view(),
-                      of_y.view().row(3),
-                      inverse_x.view(),
+                      strikes,
+                      x,
+                      of_x.row(0),
+                      of_x.row(1),
+                      of_y.row(0),
+                      of_y.row(1),
+                      of_y.row(2),
+                      var_of_t,
+                      of_y.row(3),
+                      inverse_x,
                       vector(0),
                       vector(1),
                       vector(2),
-                      of_x.view().row(2),
-                      prices_of_device.view()};
+                      of_x.row(2),
+                      prices_of_device};
   Prices<Real> prices(outer);
 
   timeline.begin("copy in");
-  std::vector<double> host_strikes(outer);
-  for (std::size_t k = 0; k < outer; ++k) host_strikes[k] = problem.strike(k);
-  strikes.copy_from(host_strikes.data());
+  strikes.copy_from(problem.all_strikes().data());
 
   timeline.begin("kernels");
   const dim3 line(64), tile(32, 8);
@@ -845,14 +817,15 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace local_volatility
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, local_volatility::workload,
-                              {.title = "Adjoint CUDA",
-                               .idea = "Sweep one grid with one cluster of blocks",
-                               .needs = {"clusters of thread blocks (compute capability 9.0)"},
-                               .note = "A grid of more than 16 blocks of 4096 points, 512 rows or "
-                                       "256 columns is swept in device memory, a system a thread.",
-                               .reals = local_volatility::reals,
-                               .traffic = local_volatility::traffic,
-                               .solve_f64 = local_volatility::solve<double>,
-                               .solve_f32 = local_volatility::solve<float>});
+  return local_volatility::run_stage(
+      argc, argv,
+      {
+          .title = "Adjoint CUDA",
+          .idea = "Sweep one grid with one cluster of blocks",
+          .needs = "clusters of thread blocks (compute capability 9.0)",
+          .note = "A grid of more than 16 blocks of 4096 points, 512 rows or "
+                  "256 columns is swept in device memory, a system a thread.",
+          .solve_f64 = local_volatility::solve<double>,
+          .solve_f32 = local_volatility::solve<float>,
+      });
 }

@@ -16,15 +16,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <staircase/stage.hpp>
+#include <staircase/error.hpp>
 #include <string>
-#include <vector>
 
 namespace local_volatility {
 
+using staircase::blocks;
 using staircase::check;
 using staircase::check_launch;
+using staircase::column;
+using staircase::columns;
 using staircase::DeviceArray;
+using staircase::row;
+using staircase::rows;
 using staircase::View;
 
 /// cuSPARSE takes rows and systems as int; whether it counts their product in int, it does not say.
@@ -34,27 +38,6 @@ constexpr std::int64_t most_points = std::numeric_limits<int>::max();
 inline std::int64_t options_at_once(const Problem& problem) {
   const std::int64_t fit = most_points / (problem.num_x * problem.num_y);
   return std::clamp(fit, std::int64_t{1}, problem.outer);
-}
-
-/// The numbers that the arrays of solve() hold on the device, an f64 counting as two f32; the 128
-/// bytes that cuSPARSE needs are 32 of them.
-inline double reals(const Problem& problem) {
-  const auto outer = static_cast<double>(problem.outer);
-  const auto num_x = static_cast<double>(problem.num_x);
-  const auto num_y = static_cast<double>(problem.num_y);
-  const auto num_t = static_cast<double>(problem.num_t);
-  const double points = static_cast<double>(options_at_once(problem)) * num_x * num_y;
-  return 6 * points + 9 * num_x + 9 * num_y + num_t + 3 * outer + 32;
-}
-
-/// The numbers that the kernels read and write, apart from those that all options share. In a time
-/// step the explicit half steps read 1 a point and write 5, the right-hand side along y reads 2 and
-/// writes 4, and either solve reads 6 and writes 3 (4 and 2 down the systems, 2 and 1 up); the
-/// payoff is one more.
-inline double traffic(const Problem& problem) {
-  const double points = static_cast<double>(problem.outer) * static_cast<double>(problem.num_x) *
-                        static_cast<double>(problem.num_y);
-  return points * ((6 + 9 + 6 + 9) * static_cast<double>(problem.num_t - 1) + 1);
 }
 
 // [state]
@@ -87,43 +70,16 @@ struct State {
 };
 // [state]
 
-// [threads]
-/// A thread's place in a grid of blocks, and the extent of the grid: loops step by it, so that a
-/// grid of any size covers any number of points.
-__device__ unsigned column() { return blockIdx.x * blockDim.x + threadIdx.x; }
-__device__ unsigned columns() { return gridDim.x * blockDim.x; }
-__device__ unsigned row() { return blockIdx.y * blockDim.y + threadIdx.y; }
-__device__ unsigned rows() { return gridDim.y * blockDim.y; }
-// [threads]
-
 // [init_operator]
 /// First and second derivative on a grid z of n points: the three coefficients of a row in a
 /// column.
 template <typename Real>
-__device__ void init_operator(View<double, 1> z, View<Real, 2> d, View<Real, 2> dd) {
-  const auto n = static_cast<unsigned>(z.extent(0));
-  for (unsigned i = column(); i < n; i += columns()) {
-    if (i == 0) {
-      const double first = z(1) - z(0);
-      d(0, 0) = 0;
-      d(1, 0) = -1 / first;
-      d(2, 0) = 1 / first;
-      dd(0, 0) = dd(1, 0) = dd(2, 0) = 0;
-    } else if (i < n - 1) {
-      const double l = z(i) - z(i - 1);
-      const double u = z(i + 1) - z(i);
-      d(0, i) = -u / l / (l + u);
-      d(1, i) = (u / l - l / u) / (l + u);
-      d(2, i) = l / u / (l + u);
-      dd(0, i) = 2 / l / (l + u);
-      dd(1, i) = -2 * (1 / l + 1 / u) / (l + u);
-      dd(2, i) = 2 / u / (l + u);
-    } else {
-      const double last = z(n - 1) - z(n - 2);
-      d(0, n - 1) = -1 / last;
-      d(1, n - 1) = 1 / last;
-      d(2, n - 1) = 0;
-      dd(0, n - 1) = dd(1, n - 1) = dd(2, n - 1) = 0;
+__device__ void init_operator_in_columns(View<double, 1> z, View<Real, 2> d, View<Real, 2> dd) {
+  for (unsigned i = column(); i < z.extent(0); i += columns()) {
+    const Derivatives<Real> at = derivatives<Real>(z, i);
+    for (unsigned c = 0; c < 3; ++c) {
+      d(c, i) = at.d[c];
+      dd(c, i) = at.dd[c];
     }
   }
 }
@@ -147,8 +103,8 @@ __global__ void init_grid(State<Real> s, double s0, double t, double step_x, dou
 
 template <typename Real>
 __global__ void init_operators(State<Real> s) {
-  init_operator<Real>(s.x, s.dx, s.dxx);
-  init_operator<Real>(s.y, s.dy, s.dyy);
+  init_operator_in_columns<Real>(s.x, s.dx, s.dxx);
+  init_operator_in_columns<Real>(s.y, s.dy, s.dyy);
 }
 
 template <typename Real>
@@ -315,17 +271,6 @@ void solve_systems(const Handle& handle, const State<Real>& s, unsigned n, unsig
 }
 // [cusparse]
 
-// [launch]
-/// Blocks of `block` for so many columns, rows and layers, as far as a grid may reach.
-inline dim3 blocks(dim3 block, std::size_t columns, std::size_t rows = 1, std::size_t layers = 1) {
-  const auto ceil = [](std::size_t count, unsigned size, std::size_t most) {
-    return static_cast<unsigned>(std::min((count + size - 1) / size, most));
-  };
-  return {ceil(columns, block.x, 2147483647), ceil(rows, block.y, 65535),
-          ceil(layers, block.z, 65535)};
-}
-// [launch]
-
 // [solve]
 /// Prices s.outer options, from the payoff to the prices.
 template <typename Real>
@@ -352,11 +297,11 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
         "numX = " + std::to_string(problem.num_x) + " and numY = " + std::to_string(problem.num_y) +
         " make more points than cuSPARSE can count; an option may have at most " +
         std::to_string(most_points));
-  const auto outer = static_cast<unsigned>(problem.outer);
-  const auto num_x = static_cast<unsigned>(problem.num_x);
-  const auto num_y = static_cast<unsigned>(problem.num_y);
-  const auto num_t = static_cast<unsigned>(problem.num_t);
-  const auto at_once = static_cast<unsigned>(options_at_once(problem));
+  const unsigned outer = problem.outer;
+  const unsigned num_x = problem.num_x;
+  const unsigned num_y = problem.num_y;
+  const unsigned num_t = problem.num_t;
+  const unsigned at_once = options_at_once(problem);
   const Real beta = problem.beta;
   const Real nu2 = problem.nu * problem.nu;
   const double step_x = 20 * problem.alpha * problem.s0 * std::sqrt(problem.t) / num_x;
@@ -369,43 +314,27 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   const std::size_t points = std::size_t{at_once} * num_x * num_y;
   DeviceArray<Real, 1> lower(points), centre(points), upper(points);
   DeviceArray<Real, 1> u(points), v(points), result(points), device_prices(outer);
-  State<Real> s{0,
-                at_once,
-                num_x,
-                num_y,
-                num_t,
-                static_cast<std::size_t>(problem.s0 / step_x),
-                num_y / 2,
-                static_cast<Real>((num_t - 1) / problem.t),
-                0,
-                0,
-                nu2,
-                strikes.view(),
-                x.view(),
-                y.view(),
-                var_of_x.view(),
-                var_of_y.view(),
-                var_of_t.view(),
-                dx.view(),
-                dxx.view(),
-                dy.view(),
-                dyy.view(),
-                lower.view(),
-                centre.view(),
-                upper.view(),
-                u.view(),
-                v.view(),
-                result.view(),
-                device_prices.view()};
+  State<Real> s{0,         at_once,
+                num_x,     num_y,
+                num_t,     static_cast<std::size_t>(problem.s0 / step_x),
+                num_y / 2, static_cast<Real>((num_t - 1) / problem.t),
+                0,         0,
+                nu2,       strikes,
+                x,         y,
+                var_of_x,  var_of_y,
+                var_of_t,  dx,
+                dxx,       dy,
+                dyy,       lower,
+                centre,    upper,
+                u,         v,
+                result,    device_prices};
   const Handle handle;
   DeviceArray<std::byte, 1> buffer(std::max(buffer_bytes(handle, s, num_x, at_once * num_y),
                                             buffer_bytes(handle, s, num_y, at_once * num_x)));
   Prices<Real> prices(outer);
 
   timeline.begin("copy in");
-  std::vector<double> host_strikes(outer);
-  for (std::size_t k = 0; k < outer; ++k) host_strikes[k] = problem.strike(k);
-  strikes.copy_from(host_strikes.data());
+  strikes.copy_from(problem.all_strikes().data());
 
   timeline.begin("kernels");
   const dim3 line(128);
@@ -417,7 +346,7 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   check_launch();
   for (; s.first < outer; s.first += at_once) {
     s.outer = std::min(at_once, outer - s.first);
-    roll_back(handle, s, buffer.view().data());
+    roll_back(handle, s, buffer.data());
   }
   check(cudaDeviceSynchronize());
 
@@ -430,11 +359,11 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace local_volatility
 
 int main(int argc, char** argv) {
-  return staircase::run_stage(argc, argv, local_volatility::workload,
-                              {.title = "cuSPARSE",
-                               .idea = "Solve with cuSPARSE's gtsvInterleavedBatch",
-                               .reals = local_volatility::reals,
-                               .traffic = local_volatility::traffic,
-                               .solve_f64 = local_volatility::solve<double>,
-                               .solve_f32 = local_volatility::solve<float>});
+  return local_volatility::run_stage(argc, argv,
+                                     {
+                                         .title = "cuSPARSE",
+                                         .idea = "Solve with cuSPARSE's gtsvInterleavedBatch",
+                                         .solve_f64 = local_volatility::solve<double>,
+                                         .solve_f32 = local_volatility::solve<float>,
+                                     });
 }

@@ -97,19 +97,29 @@ void submit(const char* kernel, const Configuration& configuration, Invocation i
 /// Notes the most threads of a block that a kernel promises by __launch_bounds__.
 bool note_bounds(const char* kernel, unsigned threads);
 
+/// What an argument of a launch is copied as: where its type names a `KernelArgument` that it turns
+/// into, as that. (A kernel's parameters, which say so to nvcc, are not known here.)
+template <typename T>
+auto copied(const T& argument) {
+  if constexpr (requires { typename T::KernelArgument; })
+    return static_cast<typename T::KernelArgument>(argument);
+  else
+    return argument;
+}
+
 /// Copies a kernel's arguments, as a launch does, and submits it.
 template <typename Kernel, typename... Arguments>
 void launch(const char* name, const Configuration& configuration, Kernel kernel,
-            Arguments... arguments) {
+            const Arguments&... arguments) {
   struct Closure {
     Kernel kernel;
-    std::tuple<Arguments...> arguments;
+    std::tuple<decltype(copied(arguments))...> copies;
   };
   submit(name, configuration,
-         {std::make_shared<Closure>(Closure{std::move(kernel), {arguments...}}), sizeof(Closure),
-          [](void* closure) CUDA_ON_CPU_NOT_ANALYSED {
+         {std::make_shared<Closure>(Closure{std::move(kernel), {copied(arguments)...}}),
+          sizeof(Closure), [](void* closure) CUDA_ON_CPU_NOT_ANALYSED {
             auto& self = *static_cast<Closure*>(closure);
-            std::apply(self.kernel, self.arguments);
+            std::apply(self.kernel, self.copies);
           }});
 }
 

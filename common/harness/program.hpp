@@ -6,7 +6,7 @@
 #include <functional>
 #include <string_view>
 
-#include "error.hpp"
+#include <staircase/error.hpp>
 
 namespace CLI {
 class App;

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "array.hpp"
+#include <staircase/array.hpp>
 
 namespace staircase {
 

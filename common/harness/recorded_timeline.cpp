@@ -1,5 +1,6 @@
+#include "recorded_timeline.hpp"
+
 #include <algorithm>
-#include <staircase/timeline.hpp>
 
 #ifdef STAIRCASE_NVTX
 #include <nvtx3/nvToolsExt.h>
@@ -9,10 +10,10 @@ namespace staircase {
 namespace {
 
 #ifdef STAIRCASE_NVTX
-void push_range(std::string_view name) { nvtxRangePushA(std::string(name).c_str()); }
+void push_range(const char* name) { nvtxRangePushA(name); }
 void pop_range() { nvtxRangePop(); }
 #else
-void push_range(std::string_view) {}
+void push_range(const char*) {}
 void pop_range() {}
 #endif
 
@@ -21,7 +22,7 @@ std::vector<PhaseTotal> totals_of(const std::vector<Span>& spans) {
   for (const Span& span : spans) {
     auto total = std::find_if(totals.begin(), totals.end(),
                               [&](const PhaseTotal& t) { return t.name == span.name; });
-    if (total == totals.end()) total = totals.insert(totals.end(), {std::string(span.name), 0});
+    if (total == totals.end()) total = totals.insert(totals.end(), {span.name, 0});
     total->seconds += span.end - span.begin;
   }
   return totals;
@@ -29,11 +30,11 @@ std::vector<PhaseTotal> totals_of(const std::vector<Span>& spans) {
 
 }  // namespace
 
-double Timeline::now() const {
+double RecordedTimeline::now() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
-void Timeline::begin(std::string_view name) {
+void RecordedTimeline::begin(const char* name) {
   end();
   push_range(name);
   const double start = now();
@@ -41,15 +42,19 @@ void Timeline::begin(std::string_view name) {
   open_ = true;
 }
 
-void Timeline::end() {
+void RecordedTimeline::end() {
   if (!open_) return;
   spans_.back().end = now();
   open_ = false;
   pop_range();
 }
 
-std::vector<PhaseTotal> Timeline::totals() const { return totals_of(spans_); }
+void RecordedTimeline::add_beside(const char* name, double begin, double end) {
+  beside_.push_back({name, begin, end});
+}
 
-std::vector<PhaseTotal> Timeline::totals_beside() const { return totals_of(beside_); }
+std::vector<PhaseTotal> RecordedTimeline::totals() const { return totals_of(spans_); }
+
+std::vector<PhaseTotal> RecordedTimeline::totals_beside() const { return totals_of(beside_); }
 
 }  // namespace staircase

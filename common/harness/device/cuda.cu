@@ -1,0 +1,135 @@
+/// \file
+/// The device of programs with kernels: a GPU, or the CPU device, as this file is compiled.
+
+#include <chrono>
+#include <harness/device.hpp>
+#include <harness/memory.hpp>
+#include <staircase/cluster.hpp>
+#include <staircase/cuda.hpp>
+#include <staircase/error.hpp>
+#include <string>
+
+namespace staircase {
+namespace {
+
+#ifdef STAIRCASE_CUDA_ON_CPU
+constexpr bool on_cpu = true;  // whose memory is the host's
+#else
+constexpr bool on_cpu = false;
+#endif
+
+cudaDeviceProp properties() {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, 0));
+  return properties;
+}
+
+/// The compute capability of the GPU: "9.0".
+std::string compute_capability() {
+  const cudaDeviceProp gpu = properties();
+  return std::to_string(gpu.major) + "." + std::to_string(gpu.minor);
+}
+
+int attribute(cudaDeviceAttr which) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, which, 0));
+  return value;
+}
+
+/// Creates the CUDA context.
+void prepare() {
+  int count = 0;
+  if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess || count == 0)
+    throw NotAvailable(std::string("this stage needs a CUDA GPU, and there is none (") +
+                       cudaGetErrorString(error == cudaSuccess ? cudaErrorNoDevice : error) + ")");
+  check(cudaFree(nullptr));
+}
+
+std::string name() { return properties().name; }
+
+double free_memory() {
+  std::size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total));
+  return static_cast<double>(free);
+}
+
+/// By the host's clock, with one launch and one wait in it, as a phase of a stage has.
+double seconds_to_copy(double bytes) {
+  const auto half = static_cast<std::size_t>(bytes / 2);
+  DeviceArray<unsigned char, 1> from(half), to(half);
+  check(cudaDeviceSynchronize());
+  const auto start = std::chrono::steady_clock::now();
+  check(cudaMemcpyAsync(to.data(), from.data(), half, cudaMemcpyDeviceToDevice));
+  check(cudaDeviceSynchronize());
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+const Device& this_device() {
+  static const Device device{.kind = on_cpu ? "cpu-device" : "gpu",
+                             .prepare = prepare,
+                             .name = name,
+                             .free_memory = free_memory,
+                             .seconds_to_copy = on_cpu ? nullptr : seconds_to_copy};
+  return device;
+}
+
+void fail(cudaError_t error) {
+  if (error == cudaErrorNoKernelImageForDevice)
+    throw NotAvailable(
+        "this program was not built for this GPU; see gpu_arch and gpu_portable in meson.options");
+  throw Failure(Exit::exhausted, std::string("the device failed: ") + cudaGetErrorString(error));
+}
+
+void require_shared_memory(std::size_t bytes) {
+  const int most = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  if (bytes > static_cast<std::size_t>(most))
+    throw NotAvailable("this stage needs a GPU with " + std::to_string(bytes) +
+                       " bytes of shared memory for a block, and this one has " +
+                       std::to_string(most));
+}
+
+void require_capability(int major, int minor, const char* what) {
+  const cudaDeviceProp gpu = properties();
+  if (gpu.major * 100 + gpu.minor < major * 100 + minor)
+    throw NotAvailable(std::string("this stage needs a GPU with ") + what +
+                       " (compute capability " + std::to_string(major) + "." +
+                       std::to_string(minor) + " or later), and this one is of " +
+                       compute_capability());
+}
+
+bool has_clusters() { return attribute(cudaDevAttrClusterLaunch) != 0; }
+
+void require_clusters() {
+  if (!has_clusters()) require_capability(9, 0, "clusters of thread blocks");
+}
+
+unsigned processors() {
+  return static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount));
+}
+
+void* allocate_on_device(std::size_t bytes) {
+  if (on_cpu) reserve(bytes);
+  void* memory = nullptr;
+  if (const cudaError_t error = cudaMalloc(&memory, bytes); error == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    throw NotEnoughMemory("this problem takes " + std::to_string(bytes) +
+                          " bytes more of the device's memory, and " +
+                          std::to_string(static_cast<std::size_t>(free_memory())) +
+                          " bytes are available; choose a smaller one");
+  } else {
+    check(error);
+  }
+  device_arrays().add(bytes);
+  check(cudaMemset(memory, 0xFF, bytes));
+  return memory;
+}
+
+void free_on_device(void* memory, std::size_t bytes) noexcept {
+  cudaFree(memory);
+  device_arrays().subtract(bytes);
+  if (on_cpu) host_arrays().subtract(bytes);
+}
+
+}  // namespace staircase

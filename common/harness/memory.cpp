@@ -1,0 +1,62 @@
+#include "memory.hpp"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <staircase/array.hpp>
+#include <staircase/error.hpp>
+
+#include "machine.hpp"
+
+namespace staircase {
+namespace {
+
+/// What the machine had when the first array was made; of that, all arrays have to be made.
+double memory_at_first() {
+  static const double bytes = available_memory();
+  return bytes;
+}
+
+}  // namespace
+
+std::size_t MemoryCount::add(std::size_t bytes) noexcept {
+  const std::size_t now = now_ += bytes;
+  std::size_t most = most_;
+  while (now > most && !most_.compare_exchange_weak(most, now)) {
+  }
+  return now;
+}
+
+MemoryCount& host_arrays() {
+  static MemoryCount count;
+  return count;
+}
+
+MemoryCount& device_arrays() {
+  static MemoryCount count;
+  return count;
+}
+
+void reserve(std::size_t bytes) {
+  const double there = memory_at_first();
+  const bool absurd = static_cast<double>(bytes) > there;  // the sum may overflow
+  const std::size_t needed = absurd ? bytes : host_arrays().add(bytes);
+  if (static_cast<double>(needed) <= there) return;
+  if (!absurd) host_arrays().subtract(bytes);
+  throw NotEnoughMemory(
+      fmt::format("this problem takes {} bytes of the host's memory at least, and {:.0f} bytes are "
+                  "available; choose a smaller one",
+                  needed, there));
+}
+
+void* allocate(std::size_t bytes) {
+  reserve(bytes);
+  return ::operator new(bytes);
+}
+
+void deallocate(void* memory, std::size_t bytes) noexcept {
+  ::operator delete(memory);
+  host_arrays().subtract(bytes);
+}
+
+}  // namespace staircase

@@ -1,0 +1,20 @@
+/// \file
+/// Random numbers that follow from a seed and an index, so that any part of an input can be made.
+
+#pragma once
+
+#include <cstdint>
+
+namespace staircase {
+
+/// A number from -1 to 1 that follows from a seed and an index: SplitMix64 (Steele, Lea and Flood,
+/// "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014), one step from state to number.
+inline double random_number(std::uint64_t seed, std::uint64_t index) {
+  std::uint64_t z = (seed << 40) + (index + 1) * 0x9E37'79B9'7F4A'7C15;
+  z = (z ^ (z >> 30)) * 0xBF58'476D'1CE4'E5B9;
+  z = (z ^ (z >> 27)) * 0x94D0'49BB'1331'11EB;
+  z ^= z >> 31;
+  return static_cast<double>(static_cast<std::int64_t>(z) >> 11) * 0x1p-52;
+}
+
+}  // namespace staircase

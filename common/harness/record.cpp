@@ -1,0 +1,59 @@
+#include "describe.hpp"
+#include "device.hpp"
+#include "machine.hpp"
+#include "run.hpp"
+
+namespace staircase {
+namespace {
+
+/// The work that any stage has to do, and the traffic of this one's kernels.
+Json modelled(const StageProgram& program, Precision precision) {
+  const Work work = program.work(precision);
+  Json json{{"flops", work.flops}, {"bytes", work.bytes}};
+  if (work.matrix) json["matrix"] = true;
+  if (const auto traffic = program.traffic(names_of(program).stage))
+    json["traffic_bytes"] = *traffic * bytes_of(precision);
+  return json;
+}
+
+/// A repeat's time, and what it consists of.
+Json to_json(const Repeat& repeat) {
+  Json json{{"seconds", repeat.seconds}, {"phases", Json::object()}};
+  for (const auto& [name, seconds] : repeat.timeline.totals()) json["phases"][name] = seconds;
+  for (const auto& [name, begin, end] : repeat.timeline.beside())
+    json["beside"].push_back({{"name", name}, {"begin", begin}, {"end", end}});
+  if (repeat.copy_seconds) json["copy_seconds"] = *repeat.copy_seconds;
+  if (!repeat.timeline.remark().empty()) json["remark"] = repeat.timeline.remark();
+  return json;
+}
+
+}  // namespace
+
+Json record_of(const StageProgram& program, const Run& run) {
+  const StageNames names = names_of(program);
+  Json repeats = Json::array();
+  for (const auto& repeat : run.repeats) repeats.push_back(to_json(repeat));
+  return {
+      {"workload", names.workload},
+      {"stage", names.stage},
+      {"title", program.title},
+      {"dataset", run.dataset},
+      {"parameters", parameters_json(program, program.values())},
+      {"input", run.input.empty() ? Json(nullptr) : Json(run.input)},
+      {"precision", name_of(run.precision)},
+      {"device", program.device->kind},
+      {"device_name", program.device->name()},
+      {"threads", thread_count()},
+      {"machine", to_json(this_machine())},
+      {"seconds",
+       {{"min", run.seconds.min}, {"median", run.seconds.median}, {"max", run.seconds.max}}},
+      {"timed_phase", program.timed_phase.empty() ? Json(nullptr) : Json(program.timed_phase)},
+      {"repeats", repeats},
+      {"modelled", modelled(program, run.precision)},
+      {"tolerance", to_json(program.tolerance(run.precision))},
+      {"memory", {{"array_bytes", run.array_bytes}, {"peak_bytes", peak_memory()}}},
+      {"revision", revision()},
+      {"date", utc_now()}};
+}
+
+}  // namespace staircase

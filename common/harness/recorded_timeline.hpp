@@ -1,0 +1,52 @@
+/// \file
+/// The timeline of one solve, as the harness keeps it.
+
+#pragma once
+
+#include <chrono>
+#include <staircase/timeline.hpp>
+#include <string>
+#include <vector>
+
+namespace staircase {
+
+/// One stretch of a solve, in seconds since the timeline was made.
+struct Span {
+  const char* name;
+  double begin;
+  double end;
+};
+
+/// The seconds that all spans of one name took together.
+struct PhaseTotal {
+  std::string name;
+  double seconds;
+};
+
+/// Keeps what a stage marks, and when.
+class RecordedTimeline final : public Timeline {
+ public:
+  void begin(const char* name) override;
+  void end() override;
+  void add_beside(const char* name, double begin, double end) override;
+  void remark(const char* sentence) override { remark_ = sentence; }
+  double now() const override;
+
+  const std::vector<Span>& spans() const { return spans_; }
+  const std::vector<Span>& beside() const { return beside_; }
+  const std::string& remark() const { return remark_; }
+
+  /// The time of each phase, in the order in which the phases first began.
+  std::vector<PhaseTotal> totals() const;
+
+  /// The same for what was beside them; such times may overlap.
+  std::vector<PhaseTotal> totals_beside() const;
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::vector<Span> spans_, beside_;
+  std::string remark_;
+  bool open_ = false;  // whether the last span is still going on
+};
+
+}  // namespace staircase

@@ -1,0 +1,44 @@
+/// \file
+/// One run of a stage program: what was solved, and what its repeats took.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recorded_timeline.hpp"
+#include "stage_program.hpp"
+#include "statistics.hpp"
+
+namespace staircase {
+
+/// One timed solve, and on a GPU a copy of what the problem has to read and write.
+struct Repeat {
+  double seconds;
+  RecordedTimeline timeline;
+  std::optional<double> copy_seconds;
+};
+
+/// A problem, solved a number of times.
+struct Run {
+  std::string dataset;
+  std::string input;  ///< the name of the user's own file, or empty
+  Precision precision;
+  std::vector<Repeat> repeats;
+  Summary seconds;     ///< of the times by which stages are compared
+  double array_bytes;  ///< the most that arrays held at once: on the device, if there is one
+  NpyArray solution;   ///< of the last repeat
+};
+
+/// Solves a problem that make_problem() has made.
+/// \throws NotEnoughMemory, WrongResult if the solution is not finite, and what the stage throws
+Run run_repeats(const StageProgram& program, Precision precision, int warmup, int repeat);
+
+/// What `--json` writes.
+nlohmann::ordered_json record_of(const StageProgram& program, const Run& run);
+
+/// What a person reads where no file was asked for.
+std::string summary_of(const StageProgram& program, const Run& run);
+
+}  // namespace staircase

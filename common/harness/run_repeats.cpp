@@ -1,0 +1,69 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <staircase/error.hpp>
+#include <utility>
+
+#include "device.hpp"
+#include "memory.hpp"
+#include "run.hpp"
+
+namespace staircase {
+namespace {
+
+/// The time of a solve by which stages are compared.
+double timed_seconds(const StageProgram& program, const Repeat& repeat) {
+  if (program.timed_phase.empty()) return repeat.seconds;
+  for (const auto& totals : {repeat.timeline.totals(), repeat.timeline.totals_beside()})
+    for (const auto& [name, seconds] : totals)
+      if (name == program.timed_phase) return seconds;
+  throw WrongResult(fmt::format("no phase was called {}", program.timed_phase));
+}
+
+void check_finite(const NpyArray& solution) {
+  std::visit(
+      [](const auto& values) {
+        const auto bad = std::find_if(values.begin(), values.end(), [](auto v) {
+          return !std::isfinite(static_cast<double>(v));
+        });
+        if (bad != values.end())
+          throw WrongResult(fmt::format("the solution is wrong: element {} of {} is {}",
+                                        bad - values.begin(), values.size(), *bad));
+      },
+      solution.values);
+}
+
+/// How long the GPU takes to read and write once what any stage has to read and write.
+std::optional<double> copy_seconds(const StageProgram& program, Precision precision) {
+  if (program.device->seconds_to_copy == nullptr) return {};
+  const double bytes = program.work(precision).bytes;
+  if (bytes > program.device->free_memory() / 2) return {};
+  return program.device->seconds_to_copy(bytes);
+}
+
+}  // namespace
+
+Run run_repeats(const StageProgram& program, Precision precision, int warmup, int repeat) {
+  Run run{};
+  const bool on_processor = program.device->free_memory == nullptr;
+  for (int r = -warmup; r < repeat; ++r) {
+    run.solution = {};  // two at a time may be too many
+    RecordedTimeline timeline;
+    run.solution = program.solve(precision, timeline);
+    timeline.end();
+    const double seconds = timeline.now();
+    if (program.check_solution) program.check_solution(run.solution);
+    check_finite(run.solution);
+    run.array_bytes =
+        static_cast<double>((on_processor ? host_arrays() : device_arrays()).most());
+    if (r >= 0)
+      run.repeats.push_back({seconds, std::move(timeline), copy_seconds(program, precision)});
+  }
+  std::vector<double> samples;
+  for (const Repeat& one : run.repeats) samples.push_back(timed_seconds(program, one));
+  run.seconds = summarise(samples);
+  return run;
+}
+
+}  // namespace staircase

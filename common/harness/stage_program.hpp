@@ -1,0 +1,76 @@
+/// \file
+/// A stage whose problem's type is erased, so that the harness is compiled once.
+
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare.hpp"
+#include "device.hpp"
+#include "npy.hpp"
+#include "recorded_timeline.hpp"
+#include "work.hpp"
+
+namespace staircase {
+
+/// A parameter whose problem's type is erased; integers up to 2^53 are exact.
+struct ParameterInfo {
+  std::string name;
+  bool integer;
+  double min;
+  double max;
+  std::string help;
+};
+
+/// The parameters of a named problem, in the order of the workload's parameters.
+struct NamedValues {
+  std::string name;
+  std::vector<double> values;
+};
+
+/// The array that `--input` reads.
+struct InputFormat {
+  std::size_t rank;     ///< number of dimensions
+  double min;           ///< the least value allowed
+  double max;           ///< the greatest value allowed
+  double typical;       ///< tests draw values up to this, from its negative or min if greater
+  std::string meaning;  ///< what it holds, for the help text
+  std::size_t least_elements = 1;    ///< the fewest elements of a row allowed
+  std::optional<double> first = {};  ///< what tests make the first of a row, if it is special
+};
+
+/// A stage on a problem that the command line chooses.
+struct StageProgram {
+  std::string source_file;
+  const Device* device;
+  std::string title;
+  std::string idea;
+  std::string needs;  ///< the hardware that it needs beside a GPU, or empty
+  std::string note;
+  std::vector<Precision> precisions;  ///< that it offers; the first is the default
+  std::vector<ParameterInfo> parameters;
+  std::vector<NamedValues> datasets;
+  std::vector<NamedValues> test_cases;
+  InputFormat input;
+  std::function<void(const std::vector<double>&)> set_values;
+  std::function<std::vector<double>()> values;
+  std::function<void(NpyArray)> set_input;
+  std::function<void(Precision)> check;
+  std::function<void()> prepare;  ///< makes the input; empty if there is nothing to make
+  std::function<Work(Precision)> work;
+  std::function<Tolerance(Precision)> tolerance;
+  std::string timed_phase;  ///< by whose time stages are compared; empty for the whole solve
+  std::function<void(const NpyArray&)> check_solution;  ///< empty if every input has a solution
+  /// The numbers that the kernels of a stage read and write, each once; nothing if none are known.
+  std::function<std::optional<double>(const std::string& stage)> traffic;
+  std::function<NpyArray(Precision, Timeline&)> solve;
+};
+
+/// Runs a stage whose types are erased; returns the exit status.
+int run_program(int argc, char** argv, const StageProgram& program);
+
+}  // namespace staircase

@@ -1,0 +1,169 @@
+/// \file
+/// What a workload tells the harness: its parameters, data sets, test cases, work and tolerance;
+/// and how that and a stage become a program.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <staircase/stage.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "stage_program.hpp"
+
+namespace staircase {
+
+/// A number of the problem that users may set.
+template <typename Problem>
+struct Parameter {
+  std::string name;
+  std::variant<std::int64_t Problem::*, double Problem::*> member;
+  double min;  ///< the least value allowed
+  double max;  ///< the greatest value allowed
+  std::string help;
+};
+
+/// A problem with a name.
+template <typename Problem>
+struct NamedProblem {
+  std::string name;
+  Problem problem;
+};
+
+/// A workload; its solution is an array of `rank` dimensions.
+template <typename Problem, std::size_t rank>
+struct Workload {
+  std::vector<Parameter<Problem>> parameters;
+  std::vector<NamedProblem<Problem>> datasets;    ///< the first is the default
+  std::vector<NamedProblem<Problem>> test_cases;  ///< awkward sizes, for the contract suite
+  InputFormat input;
+  void (*set_input)(Problem&, NpyArray);     ///< takes over a checked input array
+  void (*check)(const Problem&, Precision);  ///< throws BadInput on what ranges cannot say
+  /// Makes the input that the parameters stand for, before the time is taken; null if solve() takes
+  /// it from the parameters themselves. An array that set_input() took over is there already.
+  void (*prepare)(Problem&) = nullptr;
+  Work (*work)(const Problem&, Precision);
+  /// How far a stage's solution in a precision may lie from stage zero's in f64.
+  Tolerance (*tolerance)(const Problem&, Precision);
+  /// The phase by whose time stages are compared; null for the whole solve.
+  const char* timed_phase = nullptr;
+  /// Throws BadInput if a solution shows that the input has none; null if every input has one. It
+  /// sees the solution before the harness refuses what is not finite.
+  void (*check_solution)(const Problem&, const NpyArray&) = nullptr;
+  /// By stage, the numbers that its kernels move between device memory and the chip if each reads
+  /// its input once and writes its output once.
+  std::map<std::string, double (*)(const Problem&)> traffic = {};
+};
+
+namespace detail {
+
+template <typename Problem>
+double get(const Problem& problem, const Parameter<Problem>& parameter) {
+  return std::visit([&](auto member) { return static_cast<double>(problem.*member); },
+                    parameter.member);
+}
+
+template <typename Problem>
+void set(Problem& problem, const Parameter<Problem>& parameter, double value) {
+  std::visit(
+      [&](auto member) {
+        problem.*member = static_cast<std::remove_reference_t<decltype(problem.*member)>>(value);
+      },
+      parameter.member);
+}
+
+template <typename Problem>
+std::vector<double> values_of(const Problem& problem,
+                              const std::vector<Parameter<Problem>>& parameters) {
+  std::vector<double> values;
+  for (const auto& parameter : parameters) values.push_back(get(problem, parameter));
+  return values;
+}
+
+template <typename Problem>
+std::vector<NamedValues> values_of(const std::vector<NamedProblem<Problem>>& problems,
+                                   const std::vector<Parameter<Problem>>& parameters) {
+  std::vector<NamedValues> named;
+  for (const auto& [name, problem] : problems)
+    named.push_back({name, values_of(problem, parameters)});
+  return named;
+}
+
+template <typename Problem>
+std::vector<ParameterInfo> infos_of(const std::vector<Parameter<Problem>>& parameters) {
+  std::vector<ParameterInfo> infos;
+  for (const auto& [name, member, min, max, help] : parameters)
+    infos.push_back({name, member.index() == 0, min, max, help});
+  return infos;
+}
+
+template <typename T, std::size_t rank>
+NpyArray to_npy(Array<T, rank> array) {
+  NpyArray npy;
+  for (std::size_t d = 0; d < rank; ++d) npy.shape.push_back(array.extent(d));
+  npy.values = std::move(array).release();
+  return npy;
+}
+
+}  // namespace detail
+
+/// The body of a stage's `main`: reads the command line, solves, checks, times and writes.
+///
+/// The names of the workload and of the stage are those of the directories that hold `source`.
+/// \returns the exit status (see Exit).
+template <typename Problem, std::size_t rank>
+int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
+              const Stage<Problem, rank>& stage, const char* source) {
+  Problem problem = workload.datasets.front().problem;
+  const auto& parameters = workload.parameters;
+  StageProgram program{
+      .source_file = source,
+      .device = &this_device(),
+      .title = stage.title,
+      .idea = stage.idea,
+      .needs = stage.needs,
+      .note = stage.note,
+      .precisions = {},
+      .parameters = detail::infos_of(parameters),
+      .datasets = detail::values_of(workload.datasets, parameters),
+      .test_cases = detail::values_of(workload.test_cases, parameters),
+      .input = workload.input,
+      .set_values =
+          [&](const std::vector<double>& values) {
+            for (std::size_t p = 0; p < values.size(); ++p)
+              detail::set(problem, parameters[p], values[p]);
+          },
+      .values = [&] { return detail::values_of(problem, parameters); },
+      .set_input = [&](NpyArray input) { workload.set_input(problem, std::move(input)); },
+      .check = [&](Precision precision) { workload.check(problem, precision); },
+      .prepare = {},
+      .work = [&](Precision precision) { return workload.work(problem, precision); },
+      .tolerance = [&](Precision precision) { return workload.tolerance(problem, precision); },
+      .timed_phase = workload.timed_phase != nullptr ? workload.timed_phase : "",
+      .check_solution = {},
+      .traffic = [&](const std::string& name) -> std::optional<double> {
+        const auto found = workload.traffic.find(name);
+        if (found == workload.traffic.end()) return {};
+        return found->second(problem);
+      },
+      .solve =
+          [&](Precision precision, Timeline& timeline) {
+            return precision == Precision::f64 ? detail::to_npy(stage.solve_f64(problem, timeline))
+                                               : detail::to_npy(stage.solve_f32(problem, timeline));
+          },
+  };
+  if (stage.solve_f64 != nullptr) program.precisions.push_back(Precision::f64);
+  if (stage.solve_f32 != nullptr) program.precisions.push_back(Precision::f32);
+  if (workload.prepare != nullptr) program.prepare = [&] { workload.prepare(problem); };
+  if (workload.check_solution != nullptr)
+    program.check_solution = [&](const NpyArray& solution) {
+      workload.check_solution(problem, solution);
+    };
+  return run_program(argc, argv, program);
+}
+
+}  // namespace staircase

@@ -1,0 +1,74 @@
+/// \file
+/// Views of dense arrays in row-major order: the last index runs fastest, everywhere in Staircase.
+
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+
+namespace staircase {
+
+/// The number of elements of an array, or the largest number if there are more than that.
+template <std::size_t rank>
+constexpr std::size_t product(const std::array<std::size_t, rank>& extents) {
+  std::size_t size = 1;
+  for (const std::size_t extent : extents)
+    if (__builtin_mul_overflow(size, extent, &size)) return ~std::size_t{0};
+  return size;
+}
+
+/// A dense row-major array that somebody else owns; `a(i, j)` is element `i * extent(1) + j`.
+///
+/// Copying a view copies no element. Indices are not checked.
+template <typename T, std::size_t rank>
+class View {
+ public:
+  constexpr View(T* data, std::array<std::size_t, rank> extents) : data_(data), extents_(extents) {}
+
+  /// The element at one index a dimension.
+  template <std::integral... Index>
+  requires(sizeof...(Index) == rank) constexpr T& operator()(Index... index) const {
+    return data_[offset(index...)];
+  }
+
+  /// The contiguous rest of the array behind the leading indices: row i of a matrix is `a.row(i)`.
+  template <std::integral... Index>
+  requires(sizeof...(Index) <
+           rank) constexpr View<T, rank - sizeof...(Index)> row(Index... index) const {
+    constexpr std::size_t rest = rank - sizeof...(Index);
+    std::array<std::size_t, rest> extents{};
+    std::size_t size = 1;
+    for (std::size_t d = 0; d < rest; ++d) {
+      extents[d] = extents_[sizeof...(Index) + d];
+      size *= extents[d];
+    }
+    return {data_ + offset(index...) * size, extents};
+  }
+
+  constexpr std::size_t extent(std::size_t dimension) const { return extents_[dimension]; }
+  constexpr T* data() const { return data_; }
+
+  /// The same elements, not to be changed through this view.
+  template <typename U>
+  requires(!std::is_const_v<T> && std::is_same_v<U, const T>) constexpr operator View<U, rank>()
+      const {
+    return {data_, extents_};
+  }
+
+ private:
+  /// Row-major offset of the leading indices (Horner's rule over the extents).
+  template <std::integral... Index>
+  constexpr std::size_t offset(Index... index) const {
+    std::size_t dimension = 0;
+    std::size_t sum = 0;
+    ((sum = sum * extents_[dimension++] + static_cast<std::size_t>(index)), ...);
+    return sum;
+  }
+
+  T* data_;
+  std::array<std::size_t, rank> extents_;
+};
+
+}  // namespace staircase

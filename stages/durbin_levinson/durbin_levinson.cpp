@@ -1,0 +1,227 @@
+/// \file
+/// The Yule-Walker equations: their models, data sets and test cases, their work and tolerance.
+
+#include "durbin_levinson.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <harness/number.hpp>
+#include <harness/workload.hpp>
+#include <numbers>
+#include <staircase/error.hpp>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace durbin_levinson {
+namespace {
+
+// [models]
+/// r_k = r_(k-1) (k - 1 + d) / (k - d) (Hosking, "Fractional differencing", Biometrika 68, 1981).
+/// In long double the n roundings stay below the one to double.
+void arfima_autocorrelations(double d, staircase::Elements<double>& r) {
+  long double value = 1;
+  for (std::size_t k = 1; k < r.size(); ++k) {
+    value *= (static_cast<long double>(k - 1) + d) / (static_cast<long double>(k) - d);
+    r[k] = static_cast<double>(value);
+  }
+}
+
+/// Half the second difference of |k|^2H, H = d + 1/2 (Mandelbrot and van Ness, "Fractional Brownian
+/// motions", SIAM Review 10, 1968), written so that little cancels.
+void gaussian_noise_autocorrelations(double d, staircase::Elements<double>& r) {
+  const double power = 2 * d + 1;
+  for (std::size_t k = 1; k < r.size(); ++k) {
+    const auto x = static_cast<double>(k);
+    r[k] = std::pow(x, power) / 2 *
+           (std::expm1(power * std::log1p(1 / x)) + std::expm1(power * std::log1p(-1 / x)));
+  }
+}
+
+/// Three resonances, as a voice has them, above white noise.
+constexpr double cosine_floor = 0.05;
+void cosine_autocorrelations(staircase::Elements<double>& r) {
+  for (std::size_t k = 1; k < r.size(); ++k) {
+    const auto x = static_cast<double>(k);
+    r[k] = 0.5 * std::exp(-0.001 * x) * std::cos(0.2 * x) +
+           0.3 * std::exp(-0.01 * x) * std::cos(0.7 * x) +
+           0.15 * std::exp(-0.1 * x) * std::cos(1.9 * x);
+  }
+}
+
+/// Fills r with the model's autocorrelations, unless the user gave some.
+void prepare(Problem& problem) {
+  if (!problem.r.empty()) return;
+  problem.r.assign(static_cast<std::size_t>(problem.n) + 1, 1.0);
+  if (problem.model == arfima) arfima_autocorrelations(problem.d, problem.r);
+  if (problem.model == gaussian_noise) gaussian_noise_autocorrelations(problem.d, problem.r);
+  if (problem.model == cosines) cosine_autocorrelations(problem.r);
+}
+// [models]
+
+/// Takes over autocovariances r_0 ... r_n and divides them by r_0.
+void set_autocovariances(Problem& problem, staircase::NpyArray input) {
+  problem.r = std::move(input).as_double();
+  problem.n = static_cast<std::int64_t>(problem.r.size()) - 1;
+  problem.model = given;
+  const double variance = problem.r[0];
+  if (!(variance > 0))
+    throw staircase::BadInput("r_0, element 0 of the input, is " + staircase::to_text(variance) +
+                              "; a variance must be greater than 0");
+  for (double& r : problem.r) r /= variance;
+}
+
+// [positive definite]
+/// Refuses a matrix that is not positive definite. Its leading parts of orders 1 ... k are, but not
+/// that of order k + 1, if alpha_k is the first reflection coefficient not less than 1 in
+/// magnitude. What a stage computes from then on means nothing.
+void check_positive_definite(const Problem& problem, const staircase::NpyArray& solution) {
+  const auto n = static_cast<std::size_t>(problem.n);
+  std::visit(
+      [&](const auto& values) {
+        for (std::size_t k = 1; k <= n; ++k) {
+          const auto alpha = static_cast<double>(values[n + k - 1]);
+          if (!(std::abs(alpha) < 1))
+            throw staircase::BadInput(
+                "the autocorrelations are not positive definite: reflection coefficient " +
+                std::to_string(k) + " of " + std::to_string(n) + " is " +
+                staircase::to_text(alpha) + "; its magnitude must be less than 1");
+        }
+      },
+      solution.values);
+}
+// [positive definite]
+
+/// For k = 1 ... n-1 the dot product and the update take 2 k operations each, alpha and beta 4.
+staircase::Work work(const Problem& problem, staircase::Precision precision) {
+  const auto n = static_cast<double>(problem.n);
+  return {.flops = 2 * (n - 1) * (n + 2), .bytes = staircase::bytes_of(precision) * (3 * n + 1)};
+}
+
+// [tolerance]
+/// What the least eigenvalue of T comes down to, for large n: the least value of the spectral
+/// density at frequencies that n numbers can tell from 0. Of given numbers it is not known; the
+/// inverse of the largest eigenvalue is as good as any guess.
+double least_eigenvalue(const Problem& problem, double largest) {
+  if (problem.model == given) return 1 / largest;
+  if (problem.model == cosines) return cosine_floor;
+  const double d = problem.d, pi = std::numbers::pi;
+  const double frequency = d < 0 ? pi / static_cast<double>(problem.n) : pi;
+  if (problem.model == gaussian_noise && d < 0)
+    return std::sin(pi * (d + 0.5)) * std::tgamma(2 * d + 2) * std::pow(frequency, -2 * d);
+  // With d > 0, that of fractional Gaussian noise is much the same as that of ARFIMA(0, d, 0).
+  const double gamma = std::tgamma(1 - d);
+  return gamma * gamma / std::tgamma(1 - 2 * d) * std::pow(2 * std::sin(frequency / 2), -2 * d);
+}
+
+/// Errors of y and alpha are those of the steps, times the condition of T. Numbers that decay keep
+/// their digits; where y swings through zero, an element may vanish, but not its error. README.md
+/// beside this file has errors of all stages.
+staircase::Tolerance tolerance(const Problem& problem, staircase::Precision precision) {
+  Problem prepared = problem;
+  prepare(prepared);
+  double largest = 1;  // no eigenvalue is larger than the largest sum of magnitudes in a row
+  for (std::size_t k = 1; k + 1 < prepared.r.size(); ++k) largest += 2 * std::abs(prepared.r[k]);
+  const double condition = largest / least_eigenvalue(problem, largest);
+  const double eps = precision == staircase::Precision::f64 ? 0x1p-53 : 0x1p-24;
+  const bool swings = problem.model == cosines || problem.model == given;
+  return {.relative = 100 * eps * std::max(condition, 100.0), .floor = swings ? 1e-2 : 1e-3};
+}
+// [tolerance]
+
+// [traffic]
+/// Step by step: step k reads the row twice and r once, writes the row, and 9 numbers more: a sum,
+/// alpha, beta and the end of the row.
+double traffic_of_steps(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return 2 * n * (n - 1) + 9 * n;
+}
+
+/// On the chip, r is read and y and alpha are written, each once. A row for which no cluster is
+/// large enough goes through memory in every step: that many accesses more.
+double traffic_of_cluster(const Problem& problem, double accesses) {
+  constexpr double largest = 16 * 256 * 32;  // blocks, threads, numbers of a thread
+  const auto n = static_cast<double>(problem.n);
+  return 3 * n + 1 + (n <= largest ? 0 : accesses);
+}
+
+double traffic_of_row(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return traffic_of_cluster(problem, 1.5 * n * (n - 1));
+}
+
+double traffic_of_pairs(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return traffic_of_cluster(problem, 4 * n * n);
+}
+
+/// 64 steps a launch, which reads all pairs, half of them twice, and writes them.
+double traffic_of_launches(const Problem& problem) {
+  constexpr double steps = 64, read = 2.0 * 128 / 64, written = 2;
+  const auto n = static_cast<double>(problem.n);
+  return 7 * n + (read + written) * n * std::ceil(n / steps);
+}
+// [traffic]
+
+const staircase::Workload<Problem, 2> workload{
+    .parameters = {{"n", &Problem::n, 1, 2147483647, "the order"},
+                   {"d", &Problem::d, -0.4999, 0.4999, "memory of models 0 and 1"},
+                   {"model", &Problem::model, arfima, cosines,
+                    "0 ARFIMA(0, d, 0), 1 fractional Gaussian noise, 2 damped cosines"}},
+    .datasets = {{"small", {.n = 1000}},
+                 {"100", {.n = 100}},
+                 {"medium", {.n = 10000}},
+                 {"large", {.n = 15000}},
+                 {"65536", {.n = 65536}},
+                 {"131072", {.n = 131072}},
+                 {"gaussian_noise", {.n = 15000, .model = gaussian_noise}},
+                 {"cosines", {.n = 15000, .model = cosines}},
+                 {"tiny", {.n = 37}}},
+    .test_cases = {{"smallest", {.n = 1}},
+                   {"two", {.n = 2}},
+                   {"three", {.n = 3}},
+                   {"warp-1", {.n = 31}},
+                   {"warp", {.n = 32}},
+                   {"warp+1", {.n = 33}},
+                   {"100", {.n = 100}},
+                   {"block-1", {.n = 255}},
+                   {"block", {.n = 256}},
+                   {"block+1", {.n = 257}},
+                   {"prime", {.n = 509}},
+                   {"1000", {.n = 1000}},
+                   {"block of 1024 + 1", {.n = 1025}},
+                   {"no memory", {.n = 130, .d = 0}},
+                   {"negative memory", {.n = 200, .d = -0.4}},
+                   {"long memory", {.n = 300, .d = 0.45}},
+                   {"Gaussian noise", {.n = 211, .model = gaussian_noise}},
+                   {"rough Gaussian noise", {.n = 150, .d = -0.4, .model = gaussian_noise}},
+                   {"cosines", {.n = 401, .model = cosines}}},
+    .input = {.rank = 1,
+              .min = -1e300,
+              .max = 1e300,
+              .typical = 0.01,
+              .meaning = "autocovariances r_0 ... r_n",
+              .least_elements = 2,
+              .first = 1},
+    .set_input = set_autocovariances,
+    .check = [](const Problem&, staircase::Precision) {},
+    .prepare = prepare,
+    .work = work,
+    .tolerance = tolerance,
+    .check_solution = check_positive_definite,
+    .traffic = {{"04_naive_cuda", traffic_of_steps},
+                {"05_warp_reduction", traffic_of_steps},
+                {"06_halved", traffic_of_steps},
+                {"07_graph", traffic_of_steps},
+                {"08_persistent", traffic_of_row},
+                {"09_schur", traffic_of_pairs},
+                {"10_blocked_schur", traffic_of_launches},
+                {"11_paired_steps", traffic_of_launches}}};
+
+}  // namespace
+
+int run_stage(int argc, char** argv, const Stage& stage, const char* source) {
+  return staircase::run_stage(argc, argv, workload, stage, source);
+}
+
+}  // namespace durbin_levinson
