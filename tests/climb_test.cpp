@@ -443,8 +443,11 @@ TEST_F(CpuDevice, IsRecordedWithoutTimes) {
 }
 
 TEST_F(CpuDevice, IsListedAndWalkedWithItsStage) {
-  const ProcessResult list = toys.run({"--list"});
-  EXPECT_TRUE(contains(list.out, "01_cuda              gpu, cpu-device")) << list.out;
+  const Directory sources;
+  for (const char* stage : {"00_zero", "01_cuda", "02_next"})
+    write_text(sources / fmt::format("{}.cu", stage), ".title = \"T\"\n.idea = \"I\"\n");
+  const ProcessResult list = toys.run({"--list", "--source", sources / ""});
+  EXPECT_TRUE(contains(list.out, "01_cuda              gpu, cpu-device")) << list.out << list.err;
   EXPECT_EQ(list.out.find("01_cuda "), list.out.rfind("01_cuda "));
   const ProcessResult walk = toys.run({"--step", "--source", toys.programs()});
   EXPECT_EQ(walk.status, 0);
@@ -761,7 +764,7 @@ class Precisions : public testing::Test {
 
 TEST_F(Precisions, ThatAWorkloadLacksAreLeftOut) {
   for (const std::string asked : {"f32", "f64,f32"}) {
-    const ProcessResult result = toys.run({"--precision", asked, "--json", "-"});
+    const ProcessResult result = toys.run({"all", "--precision", asked, "--json", "-"});
     EXPECT_EQ(result.status, 0) << result.err;
     const json recording = json::parse(result.out);
     Strings runs;
@@ -805,13 +808,13 @@ TEST(BadInput, IsRefusedInOneSentence) {
   expect_refusal(run_process({climb, "--programs", "/no/such"}), 2, {"'/no/such'"});
   const Directory empty;
   expect_refusal(run_process({climb, "--programs", empty / ""}), 2, {"no stage programs"});
-  expect_refusal(
-      run_process({"/usr/bin/env", "TMPDIR=/no/such", climb, "--programs", stages, "ata"}), 2,
-      {"'/no/such'"});
+  expect_refusal(run_process({"/usr/bin/env", "TMPDIR=/no/such", climb, "--programs", stages, "ata",
+                              "--stages", "00"}),
+                 2, {"'/no/such'"});
 }
 
 TEST_F(Precisions, OfAStageThatAWorkloadLacksAreNotRun) {
-  expect_refusal(toys.run({"--stages", "single"}), 2, {"'single'", "01_half"});
+  expect_refusal(toys.run({"all", "--stages", "single"}), 2, {"'single'", "01_half"});
 }
 
 TEST(Source, IsTheLastThatWasNamed) {

@@ -343,7 +343,7 @@ double largest_memory(const json& tiny) {
   return bytes;
 }
 
-TEST(Memory, ThatIsNotThereIsRefusedBeforeAllocating) {
+TEST(Memory, ThatIsNotThereIsRefused) {
   Arguments arguments;
   for (const auto& parameter : description().at("parameters"))
     if (parameter.at("type") == "integer")
@@ -450,15 +450,15 @@ TEST(Output, ReplacesAFileAndKeepsASymbolicLink) {
 /// Leaves out the tests that do not apply to the program, or need what is not there.
 void choose_tests() {
   const std::string device = description().at("device");
-  // The model is of a device's memory; sanitizers use memory of their own.
-  if (SANITIZED || device != "cpu") leave_out("Record.ModelsTheMemoryThatIsUsed");
+  // Arrays are on the device; sanitizers use memory of their own.
+  if (SANITIZED || device != "cpu") leave_out("Record.HoldsTheMemoryOfArrays");
   // Other devices have what they have.
   if (device != "cpu-device") leave_out("Needs.ThatAreNotThereAreNotAvailable");
   const ProcessResult tiny =
       try_device(program, {"*Solution", "*Threads", "RandomProblem", "Record", "Memory", "Output"});
   // A machine that has the memory would solve for years.
   if (tiny.status == 0 && largest_memory(json::parse(tiny.out)) < 2 * this_machine().memory)
-    leave_out("Memory.ThatIsNotThereIsRefusedBeforeAllocating");
+    leave_out("Memory.ThatIsNotThereIsRefused");
 }
 
 }  // namespace

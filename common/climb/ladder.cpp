@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
+#include <harness/file.hpp>
 #include <harness/machine.hpp>
 #include <harness/process.hpp>
 #include <staircase/error.hpp>
@@ -272,7 +273,7 @@ std::string Ladder::problem() const {
   Json parameters = Json::object();
   if (settings_.input.empty())
     for (const auto& [key, value] :
-         all_.front().description().at("datasets").at(settings_.dataset).items())
+         chosen_.front().description().at("datasets").at(settings_.dataset).items())
       parameters[key] = value.dump();
   else
     parameters["input"] = fs::path(settings_.input).filename();
