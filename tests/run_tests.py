@@ -1,10 +1,10 @@
 """Runs `meson test`, says once more what failed, and closes with the line «N passed, N failed, N skipped» over all
 test cases.
 
-Usage: run_tests.py MESON BUILD_DIRECTORY [WORD ...]
+Usage: run_tests.py MESON BUILD_DIRECTORY [--targets] [WORD ...]
 
 A word is a workload, as ata, for the tests of its programs and of its stage zero, or a suite, as runner or cpu-device. Without
-words, all tests run.
+words, all tests run. With --targets none runs: what has to be built for them is printed, one target a line.
 """
 
 import collections
@@ -46,11 +46,15 @@ def read(report):
     return counts, failures
 
 
+def introspection(build, what):
+    """What Meson says of the tests, or of the targets."""
+    return json.loads(pathlib.Path(build, "meson-info", f"intro-{what}.json").read_text())
+
+
 def there_is(build):
     """The tests of each workload, as pairs of suite and name, and the suites by the words that choose them."""
     tests = [(suite.partition(":")[2], test["name"])
-             for test in json.loads(pathlib.Path(build, "meson-info", "intro-tests.json").read_text())
-             for suite in test["suite"]]
+             for test in introspection(build, "tests") for suite in test["suite"]]
     workloads = {name.partition("-")[0]: [] for suite, name in tests if suite == "contract"}
     for suite, name in tests:
         # Stage zero's own test is called «local volatility».
@@ -58,18 +62,36 @@ def there_is(build):
     return workloads, {suite.lower().replace(" ", "-"): suite for suite, _ in tests}
 
 
-def chosen(build, words):
-    """The arguments of `meson test` for each run that it takes to run what the words choose, all of it once."""
-    if not words:
-        return [[]]
+def selection(build, words):
+    """The suites that words choose, and what they choose beside these, as pairs of suite and name."""
     workloads, suites = there_is(build)
     for word in words:
         if word not in workloads and word not in suites and word not in suites.values():
             raise Unknown(f"there are no tests '{word}'; there is {', '.join([*sorted(workloads), *sorted(suites)])}")
     whole = sorted({suites.get(word, word) for word in words if word not in workloads})
-    others = dict.fromkeys(name for word in words for suite, name in workloads.get(word, []) if suite not in whole)
+    return whole, [test for word in words for test in workloads.get(word, []) if test[0] not in whole]
+
+
+def chosen(build, words):
+    """The arguments of `meson test` for each run that it takes to run what the words choose, all of it once."""
+    if not words:
+        return [[]]
+    whole, tests = selection(build, words)
+    others = dict.fromkeys(name for _, name in tests)
     runs = [[f"--suite={suite}" for suite in whole], [f"--no-suite={suite}" for suite in whole] + list(others)]
     return [runs[0]] * bool(whole) + [runs[1]] * bool(others)
+
+
+def targets(build, words):
+    """What has to be built for the tests that the words choose, as ninja calls it."""
+    whole, tests = selection(build, words)
+    needed = set()
+    for test in introspection(build, "tests"):
+        suites = [suite.partition(":")[2] for suite in test["suite"]]
+        if not words or any(suite in whole or (suite, test["name"]) in tests for suite in suites):
+            needed.update(test["depends"])
+    return sorted(str(pathlib.Path(target["filename"][0]).relative_to(pathlib.Path(build).resolve()))
+                  for target in introspection(build, "targets") if target["id"] in needed)
 
 
 def run(meson, build, arguments):
@@ -88,6 +110,9 @@ def run(meson, build, arguments):
 def main(meson, build, *words):
     """The exit status: that of Meson, 1 where no test passed, 2 where a word chooses none."""
     try:
+        if "--targets" in words:
+            print("\n".join(targets(build, [word for word in words if word != "--targets"])))
+            return 0
         runs = chosen(build, words)
     except Unknown as unknown:
         print(f"run_tests: {unknown}", file=sys.stderr)
