@@ -308,7 +308,7 @@ def link_pages(directory, order):
 def write_depfile(root, stamp, depfile):
     """Names every file that the book is made from, and the directories, which tell of new ones."""
     patterns = ("README.md", "Doxyfile", "docs/**/*", "stages", "stages/**/*", "common/include/staircase",
-                "common/include/**/*.hpp", "common/cuda_on_cpu/README.md", "tests/cuda_on_cpu/optimisations_test.py")
+                "common/include/**/*.hpp", "common/cuda_on_cpu/README.md", "common/cuda_on_cpu/tests/optimisations_test.py")
     inputs = sorted({path for pattern in patterns for path in root.glob(pattern)
                      if "__pycache__" not in path.parts})
     escaped = " ".join(str(path).replace(" ", "\\ ") for path in inputs)

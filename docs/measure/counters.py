@@ -1,4 +1,4 @@
-"""Records what NVIDIA's profiler counts, for tests/cuda_on_cpu/counters_test.py to hold the CPU device to.
+"""Records what NVIDIA's profiler counts, for common/cuda_on_cpu/tests/counters_test.py to hold the CPU device to.
 
 Usage, on a machine with a GPU: python3 docs counters MACHINE REVISION OUTPUT.json PROGRAM...
 

@@ -9,12 +9,14 @@
 
 namespace staircase {
 
+// [threads]
 /// A thread's place in a grid of blocks, and the extent of the grid: loops step by it, so that a
 /// grid of any size covers any number of points, up to 2^31 in each direction.
 __device__ inline unsigned column() { return blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ inline unsigned columns() { return gridDim.x * blockDim.x; }
 __device__ inline unsigned row() { return blockIdx.y * blockDim.y + threadIdx.y; }
 __device__ inline unsigned rows() { return gridDim.y * blockDim.y; }
+// [threads]
 
 /// So many pieces of a size cover a count.
 __host__ __device__ constexpr unsigned pieces(std::size_t count, unsigned size) {

@@ -9,7 +9,7 @@
 #include <harness/npy.hpp>
 #include <random>
 
-#include "../stages/local_volatility/local_volatility.hpp"
+#include "../../stages/local_volatility/local_volatility.hpp"
 #include "support.hpp"
 
 namespace staircase::test {

@@ -37,7 +37,7 @@ echo >>calls
 exit {status}
 """)
         meson.chmod(0o700)
-        result = subprocess.run([sys.executable, pathlib.Path(__file__).with_name("run_tests.py"), meson, build, *words],
+        result = subprocess.run([sys.executable, pathlib.Path(__file__).parents[1] / "run_tests.py", meson, build, *words],
                                 capture_output=True, text=True, check=False)
         calls = (build / "calls").read_text().splitlines() if (build / "calls").exists() else []
         return result, [call.split("|")[5:-1] for call in calls]

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-REWRITE = pathlib.Path(__file__).parents[2] / "common/cuda_on_cpu/rewrite.py"
+REWRITE = pathlib.Path(__file__).parents[1] / "rewrite.py"
 KERNEL = "__global__ void k(int* p, int v);\ntemplate <int n, typename T> __global__ void t(T* p);\n"
 
 # A name, a source behind KERNEL, and what its rewritten line must hold.

@@ -3,7 +3,7 @@
 #
 # Build one for a GPU from the root of the repository:
 #   nvcc -std=c++20 -O2 -gencode arch=compute_90a,code=sm_90a --expt-relaxed-constexpr \
-#     -Icommon/include -o launches tests/cuda_on_cpu/launches.cu
+#     -Icommon/include -o launches common/cuda_on_cpu/tests/launches.cu
 set -u
 status=0
 for program in "$@"; do

@@ -248,7 +248,7 @@ def durbin_levinson(stage):
 
 
 def stays_in_registers(stage, number, name, n):
-    """Yields what 08 and 09 promise, on one block; tests/cuda_on_cpu has the clusters, in persistent.cu and
+    """Yields what 08 and 09 promise, on one block; common/cuda_on_cpu/tests has the clusters, in persistent.cu and
     schur.cu."""
     more_steps = 100
     few, longer = stage(name, n=n), stage(name, n=n + more_steps)

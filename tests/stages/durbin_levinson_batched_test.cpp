@@ -13,7 +13,7 @@
 #include <harness/npy.hpp>
 #include <random>
 
-#include "../stages/durbin_levinson_batched/durbin_levinson_batched.hpp"
+#include "../../stages/durbin_levinson_batched/durbin_levinson_batched.hpp"
 #include "support.hpp"
 
 namespace staircase::test {
