@@ -29,9 +29,7 @@ struct Unset {
   template <typename U>
   constexpr Unset(const Unset<U>&) {}
 
-  T* allocate(std::size_t count) {
-    return static_cast<T*>(staircase::allocate(count * sizeof(T)));
-  }
+  T* allocate(std::size_t count) { return static_cast<T*>(staircase::allocate(count * sizeof(T))); }
   void deallocate(T* elements, std::size_t count) {
     staircase::deallocate(elements, count * sizeof(T));
   }

@@ -71,8 +71,7 @@ class ClusterLaunch {
     config_.attrs = &cluster_;
     config_.numAttrs = 1;
     if (!fits_) return;
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shared_bytes)));
+    allow_shared_memory(kernel, shared_bytes);
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   }
   ClusterLaunch(const ClusterLaunch&) = delete;

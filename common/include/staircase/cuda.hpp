@@ -30,6 +30,12 @@ inline void check_launch() { check(cudaGetLastError()); }
 /// \throws NotAvailable
 void require_shared_memory(std::size_t bytes);
 
+/// Lets the blocks of a kernel have so many bytes of dynamic shared memory.
+template <typename... Parameter>
+void allow_shared_memory(void (*kernel)(Parameter...), std::size_t bytes) {
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+}
+
 /// Throws if the GPU is of a lower compute capability than `major`.`minor`, and so has no `what`.
 /// \throws NotAvailable
 void require_capability(int major, int minor, const char* what);

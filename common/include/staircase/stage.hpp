@@ -1,5 +1,6 @@
 /// \file
-/// What a stage tells the harness of itself. Every stage includes it, through its workload's header.
+/// What a stage tells the harness of itself. Every stage includes it, through its workload's
+/// header.
 
 #pragma once
 

@@ -1,6 +1,4 @@
 /// \file
-/// Stage 00, the original: a triple loop, one thread, in the order that memory likes.
-///
 /// Run:  ./climb ata --stages 00
 /// Next: 01_openmp shares the rows of C out among threads.
 

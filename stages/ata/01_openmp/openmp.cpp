@@ -1,6 +1,4 @@
 /// \file
-/// Stage 01, OpenMP: the rows of C are independent, so their loop is shared out among threads.
-///
 /// Changed: one directive.
 /// Legal:   iterations write disjoint rows of C and read A, which nobody writes.
 /// Expect:  time divided by the number of cores at best: each thread reads all of A for each row.

@@ -1,6 +1,4 @@
 /// \file
-/// Stage 02, blocked: tiles of C stay in registers, and panels of A in the caches.
-///
 /// Changed: A is copied into panels of 24 columns; a kernel multiplies two panels with a tile of C
 ///          in registers; threads share out groups of 8 × 8 tiles and go through A 128 rows at a
 ///          time.

@@ -1,6 +1,4 @@
 /// \file
-/// Stage 03, naive CUDA: a thread for each element of C.
-///
 /// From:    01_openmp
 /// Changed: both loops over C become the grid of threads, the loop over the rows of A stays, and
 ///          its sum is kept in a register.

@@ -1,6 +1,4 @@
 /// \file
-/// Stage 04, tiled: the threads of a block share what they load, a tile of A at a time.
-///
 /// Changed: two tiles of 16 rows of A go through shared memory, loaded by all threads of the block.
 /// Legal:   the loop over the rows is cut into chunks (strip mining), the order of the sum stays; a
 ///          barrier lies between the writes to a tile and its reads, and before it is overwritten.

@@ -1,6 +1,4 @@
 /// \file
-/// Stage 05, unrolled: every tile is a full one, so that its loop can be unrolled.
-///
 /// Changed: loads that would leave A load its first element instead and store a zero: a select in
 ///          place of a branch. The loop over a tile then always has 16 steps, and no test.
 /// Legal:   zeros add nothing to a sum, and elements beyond C are thrown away as before.

@@ -1,6 +1,4 @@
 /// \file
-/// Stage 06, symmetric: only the tiles on the diagonal and above are computed.
-///
 /// Changed: the grid has a block for each tile of the upper triangle, which is found from the
 ///          block's index; a tile above the diagonal is written a second time, transposed.
 /// Legal:   c(j, i) sums the same products as c(i, j) in the same order, so they are equal bit by

@@ -1,6 +1,4 @@
 /// \file
-/// Stage 07, register-tiled: each thread computes 8 × 8 elements of C, in registers.
-///
 /// Changed: tiles of C are 128 × 128 instead of 16 × 16; a thread reads 8 numbers of each operand
 ///          for 64 multiply-adds, and results go through shared memory, 32 rows at a time.
 /// Legal:   an element's sum keeps its order; only which thread adds it up has changed.

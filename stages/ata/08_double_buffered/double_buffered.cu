@@ -1,6 +1,4 @@
 /// \file
-/// Stage 08, double-buffered: the next tiles of A are on their way while a block multiplies.
-///
 /// Changed: shared memory holds four pairs of tiles. The copy engine of the multiprocessor fills
 ///          some while another is used: a warp starts the copies, row by row, and threads go on
 ///          without touching the numbers. Barriers in shared memory tell which pairs are full and
@@ -210,8 +208,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 
   timeline.begin("kernels");
   const unsigned tiles = (cols + tile - 1) / tile, blocks = tiles * (tiles + 1) / 2;
-  check(
-      cudaFuncSetAttribute(multiply, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)));
+  staircase::allow_shared_memory(multiply, sizeof(Shared));
   multiply<<<blocks, dim3(side, side), sizeof(Shared)>>>(a, c);
   check_launch();
   check(cudaDeviceSynchronize());

@@ -1,6 +1,4 @@
 /// \file
-/// Stage 09, tensor core: warps multiply 16 × 8 by 8 × 8 numbers in one instruction.
-///
 /// Changed: a warp computes 64 × 32 elements of C by `mma`, its factors in the lanes' registers as
 ///          the instruction wants them, loaded while the instructions before are at work; rows in
 ///          shared memory are shifted so that these loads meet all banks. Tiles come in an order
@@ -317,8 +315,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   tasks.copy_from(plan.tasks.data());
 
   timeline.begin("kernels");
-  check(
-      cudaFuncSetAttribute(multiply, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)));
+  staircase::allow_shared_memory(multiply, sizeof(Shared));
   multiply<<<plan.tasks.size(), threads, sizeof(Shared)>>>(a, tasks, plan.whole, parts, c);
   check_launch();
   if (plan.left > 0) {

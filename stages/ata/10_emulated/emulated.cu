@@ -1,6 +1,4 @@
 /// \file
-/// Stage 10, emulated: FP64 products from products of bytes, which tensor cores do 30 times faster.
-///
 /// Changed: columns of A are scaled to whole numbers below 2⁵⁹, of which 15 residues of a byte each
 ///          are kept; the product is computed 15 times, of residues, exactly, by `wgmma`; the
 ///          Chinese remainder theorem puts each element together again, exactly, too (Ozaki, Uchino
@@ -325,8 +323,7 @@ struct OnUnits {
 void multiply_f64(const OnUnits& units, View<const double, 2> a, View<double, 2> c) {
   const auto& [plan, tasks, parts] = units;
   const unsigned whole = plan.whole, slices = plan.slices;
-  check(
-      cudaFuncSetAttribute(multiply, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)));
+  staircase::allow_shared_memory(multiply, sizeof(Shared));
   multiply<<<plan.tasks.size(), threads, sizeof(Shared)>>>(a, tasks, whole, parts, c);
   check_launch();
   if (plan.left > 0) {
@@ -713,8 +710,7 @@ bool multiply_emulated(const Emulation& e, View<const double, 2> a, View<double,
   take_apart<<<grid, threads>>>(a, exponents, large_from(e.rows), statistics, tiles);
   check_launch();
   if (!suits(e)) return false;
-  check(cudaFuncSetAttribute(multiply_residues, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             sizeof(Pipeline)));
+  staircase::allow_shared_memory(multiply_residues, sizeof(Pipeline));
   multiply_residues<<<dim3(count, residues), multipliers + 32, sizeof(Pipeline)>>>(tiles, products,
                                                                                    sums);
   check_launch();

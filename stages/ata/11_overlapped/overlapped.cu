@@ -1,6 +1,4 @@
 /// \file
-/// Stage 11, overlapped: copies both ways run while the GPU computes.
-///
 /// From:    09_tensor_core
 /// Changed: A comes in strips of columns, each of them a kernel's, and what is done of C leaves
 ///          while the next strips come. Both pass through pinned memory, which all threads of the
@@ -483,8 +481,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   DeviceArray<Task, 1> tasks(all_tasks.size());
   DeviceArray<double, 3> parts(most_parts, held, threads);
   tasks.copy_from(all_tasks.data());
-  check(
-      cudaFuncSetAttribute(multiply, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)));
+  staircase::allow_shared_memory(multiply, sizeof(Shared));
   Product product(cols, cols);
   std::vector<Event> computed(strips.size());
   Event arrived;

@@ -1,6 +1,4 @@
 /// \file
-/// Stage 00, the original: Durbin's recursion with a column of two square arrays for each step.
-///
 /// Run:  ./climb durbin_levinson --stages 00
 /// Next: 01_reworked keeps what a step reads, and nothing else.
 

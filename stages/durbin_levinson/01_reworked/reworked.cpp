@@ -1,6 +1,4 @@
 /// \file
-/// Stage 01, reworked: of all columns a step reads one and writes one, so two rows are enough.
-///
 /// Changed: two rows that swap roles take the place of y, and a number that of sum.
 /// Legal:   column k of y is read by step k + 1 alone, element i of sum by iteration i alone.
 /// Expect:  memory shrinks from n² to n numbers, which the caches hold, and neighbours lie side by

@@ -1,6 +1,4 @@
 /// \file
-/// Stage 02, OpenMP: both loops of a step are shared out in one parallel region for all steps.
-///
 /// Changed: each thread goes through the steps and adds its part of a dot product to the sum of
 ///          the step; alpha and beta are every thread's own.
 /// Legal:   additions may come in any order but for rounding; elements of a row are independent.

@@ -1,6 +1,4 @@
 /// \file
-/// Stage 03, vectorised: one pass a step, in vectors, and one cheap barrier.
-///
 /// Changed: the update of a step and the dot product of the next one become one loop, over pairs
 ///          of elements i and k - 1 - i, in place; threads tell each other their sums in slots of
 ///          their own; one works alone while the row is short, and the team doubles as it grows.

@@ -1,6 +1,4 @@
 /// \file
-/// Stage 04, naive CUDA: two kernels a step, one for the inner product and one for the update.
-///
 /// From:    01_reworked
 /// Changed: both loops over the row become the threads of a kernel, the loop over the steps stays
 ///          on the host. What a step needs of the one before it, alpha and beta, stays on the

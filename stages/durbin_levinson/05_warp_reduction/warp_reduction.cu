@@ -1,6 +1,4 @@
 /// \file
-/// Stage 05, warp reduction: sums without atomics, the same every time.
-///
 /// Changed: a warp adds up by shuffles, a block by one number a warp, and the grid by one number a
 ///          block: those are added up by each block of the next kernel, in the same order.
 /// Legal:   a sum may be added up in any order, up to rounding; it no longer depends on which block

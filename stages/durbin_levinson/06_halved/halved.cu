@@ -1,6 +1,4 @@
 /// \file
-/// Stage 06, halved: a thread reads both ends of the row and writes both.
-///
 /// Changed: the update of y(i) needs y(k - 1 - i), and the other way round. The thread that has
 ///          read both writes both, so the update has half as many threads, and works in place.
 /// Legal:   nobody else reads the two; each result is computed as before.

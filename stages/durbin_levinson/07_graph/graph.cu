@@ -1,6 +1,4 @@
 /// \file
-/// Stage 07, graph: many steps are launched at once.
-///
 /// Changed: the launches of 128 steps are captured in a graph, once, and the graph is launched for
 ///          every 128 steps. Since its launches stay as they were captured, the number of the step
 ///          comes from the device, and each grid has the blocks that the last step needs.
@@ -12,6 +10,7 @@
 #include "../durbin_levinson.hpp"
 
 #include <algorithm>
+#include <staircase/graph.hpp>
 
 namespace durbin_levinson {
 
@@ -87,42 +86,10 @@ __global__ void update(std::size_t step, View<const std::size_t, 1> first, View<
 }
 // [update]
 
-// [graph]
+// [advance]
 /// Behind the last step of a graph: the next one begins later.
 __global__ void advance(View<std::size_t, 1> first, std::size_t steps) { first(0) += steps; }
-
-/// A stream that records what is launched in it, and does it again and again.
-class Graph {
- public:
-  Graph() {
-    check(cudaStreamCreate(&stream_));
-    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
-  }
-  ~Graph() {
-    if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
-    if (graph_ != nullptr) cudaGraphDestroy(graph_);
-    cudaStreamDestroy(stream_);
-  }
-  Graph(const Graph&) = delete;
-  Graph& operator=(const Graph&) = delete;
-
-  cudaStream_t stream() const { return stream_; }
-
-  /// Ends the recording.
-  void instantiate() {
-    check(cudaStreamEndCapture(stream_, &graph_));
-    check(cudaGraphInstantiate(&executable_, graph_, 0));
-    check(cudaGraphUpload(executable_, stream_));
-  }
-
-  void launch() const { check(cudaGraphLaunch(executable_, stream_)); }
-
- private:
-  cudaStream_t stream_ = nullptr;
-  cudaGraph_t graph_ = nullptr;
-  cudaGraphExec_t executable_ = nullptr;
-};
-// [graph]
+// [advance]
 
 // [solve]
 template <typename T>
@@ -141,7 +108,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const std::size_t steps = std::min(n, steps_of_graph);
   const View<const T, 1> r = device_r;
   const View<T, 1> y = device_solution.row(0), alpha = device_solution.row(1);
-  Graph graph;
+  staircase::Graph graph;
   for (std::size_t step = 0; step < steps; ++step) {
     inner_product<T><<<blocks(n), block_size, 0, graph.stream()>>>(step, first, r, y, parts);
     check_launch();

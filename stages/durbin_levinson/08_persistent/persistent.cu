@@ -1,6 +1,4 @@
 /// \file
-/// Stage 08, persistent: one kernel for all steps, whose rows stay in registers.
-///
 /// Changed: blocks of a cluster stay for all steps. Beside y a thread keeps the row z that is y in
 ///          reverse order, so that it never needs what others hold but the one number to its left.
 ///          Update and next inner product are one pass, with one barrier behind it.
@@ -17,6 +15,7 @@
 #include <algorithm>
 #include <limits>
 #include <staircase/cluster.hpp>
+#include <staircase/cooperative.hpp>
 #include <tuple>
 
 namespace durbin_levinson {
@@ -310,9 +309,8 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   View<T, 2> parts = device_parts, result = device_solution;
   const View<const T, 1> r_from_1(r.data() + 1, {n});
   if (!staircase::has_clusters() || !solve_with_shapes<T>(r_from_1, result)) {
-    void* arguments[] = {&r, &parts, &result};
-    check(cudaLaunchCooperativeKernel(solve_in_memory<T>, blocks_in_memory(n), threads_in_memory,
-                                      arguments, 0, nullptr));
+    staircase::launch_cooperatively(solve_in_memory<T>, blocks_in_memory(n), threads_in_memory, r,
+                                    parts, result);
   }
   check(cudaDeviceSynchronize());
 

@@ -1,6 +1,4 @@
 /// \file
-/// Stage 09, Schur: a recursion without an inner product.
-///
 /// Changed: instead of y alone, a second sequence of pairs goes through the same recursion, that of
 ///          Schur, which begins with the autocorrelations. The reflection coefficient of a step is
 ///          the quotient of one of its pairs. Behind it y grows, before it the autocorrelations
@@ -17,6 +15,7 @@
 
 #include <algorithm>
 #include <staircase/cluster.hpp>
+#include <staircase/cooperative.hpp>
 #include <tuple>
 
 namespace durbin_levinson {
@@ -273,9 +272,8 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   View<Pair<T>, 2> rows = device_rows;
   const View<const T, 1> r_from_1(r.data() + 1, {n});
   if (!staircase::has_clusters() || !solve_with_shapes<T>(r, r_from_1, result)) {
-    void* arguments[] = {&r, &rows, &result};
-    check(cudaLaunchCooperativeKernel(solve_in_memory<T>, blocks_in_memory(n), threads_in_memory,
-                                      arguments, 0, nullptr));
+    staircase::launch_cooperatively(solve_in_memory<T>, blocks_in_memory(n), threads_in_memory, r,
+                                    rows, result);
   }
   check(cudaDeviceSynchronize());
 

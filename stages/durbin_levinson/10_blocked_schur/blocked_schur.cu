@@ -1,6 +1,4 @@
 /// \file
-/// Stage 10, blocked Schur: many reflection coefficients between two barriers.
-///
 /// Changed: the reflection coefficients of the next 64 steps depend on the next 64 pairs alone. A
 ///          warp finds them by itself, without a barrier; then the other pairs go through the 64
 ///          steps in registers, each warp by itself, too. A launch does both. Rows are in memory

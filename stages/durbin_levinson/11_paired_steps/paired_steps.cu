@@ -1,6 +1,4 @@
 /// \file
-/// Stage 11, paired steps: two reflection coefficients for one division.
-///
 /// Changed: the warp that leads takes the next two coefficients from the two leading pairs at once,
 ///          by one reciprocal, and puts its pairs through both steps without an exchange between.
 /// Legal:   the second coefficient is a quotient of polynomials in the four leading numbers; what a

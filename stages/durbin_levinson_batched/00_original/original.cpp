@@ -1,6 +1,4 @@
 /// \file
-/// Stage 00, the original: Durbin's recursion, one system after the other, on one thread.
-///
 /// Run:  ./climb durbin_levinson_batched --stages 00
 /// Next: 01_openmp puts systems side by side into vectors, and groups of them onto threads.
 

@@ -1,6 +1,4 @@
 /// \file
-/// Stage 01, OpenMP: systems side by side in the lanes of vectors, groups of them on threads.
-///
 /// Changed: a thread takes 64 systems at a time: it transposes their autocorrelations, so
 ///          that numbers of equal index are neighbours, runs the recursion on vectors of them, and
 ///          transposes y and the reflection coefficients back.

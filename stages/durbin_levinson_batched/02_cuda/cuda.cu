@@ -1,6 +1,4 @@
 /// \file
-/// Stage 02, CUDA: each system has a thread of the GPU.
-///
 /// From:    00_original
 /// Changed: the loop over systems becomes the grid of threads; arrays live in device memory.
 /// Legal:   systems are independent; each one's operations and their order are stage zero's.

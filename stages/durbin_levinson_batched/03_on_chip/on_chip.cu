@@ -1,6 +1,4 @@
 /// \file
-/// Stage 03, on chip: y stays in the registers of a thread, and r in shared memory.
-///
 /// Changed: a warp fetches the rows of r of its 32 systems at once and transposes them on the way.
 ///          The recursion is unrolled for orders up to 64, so that each number of y has a register;
 ///          two orders are taken at a time, so that a number of r that was loaded is used three
@@ -259,13 +257,6 @@ inline std::size_t shared_memory() {
   return available;
 }
 
-/// Lets a kernel have so many bytes of dynamic shared memory.
-template <typename T>
-void allow(void (*kernel)(View<const T, 2>, View<T, 3>), std::size_t bytes) {
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(bytes)));
-}
-
 /// Solves systems of low order, a thread each.
 template <typename T>
 void solve_low(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
@@ -277,7 +268,7 @@ void solve_low(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
       std::clamp(std::min(warps / staircase::processors(), that_fit), 1u, team<T>);
   const unsigned blocks = (warps - 1) / in_step + 1;
   const std::size_t bytes = in_step * bytes_of_warp;
-  allow<T>(solve_in_registers<T>, bytes);
+  staircase::allow_shared_memory(solve_in_registers<T>, bytes);
   solve_in_registers<T><<<blocks, dim3(warp, in_step), bytes>>>(r, solution);
 }
 
@@ -288,7 +279,7 @@ void solve_high(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
   const std::size_t bytes = (2 * std::size_t{n} + 1) * sizeof(T);
   const unsigned threads = std::min((n / (warp * unknowns_of_thread) + 1) * warp, most_threads);
   if (bytes + sums_of_block * sizeof(T) <= shared_memory()) {
-    allow<T>(solve_in_block<T, true>, bytes);
+    staircase::allow_shared_memory(solve_in_block<T, true>, bytes);
     solve_in_block<T, true><<<systems, threads, bytes>>>(r, solution);
   } else {
     solve_in_block<T, false><<<systems, threads>>>(r, solution);

@@ -1,7 +1,4 @@
 /// \file
-/// Stage 00, original: one option after the other, each on its own grid, as the course hands it
-/// out.
-///
 /// Changed: nothing yet; every later stage is held to the prices that this one computes.
 /// Expect:  a tridiagonal solve for each row and column of the grid in each time step, bound by the
 ///          latency of divisions.

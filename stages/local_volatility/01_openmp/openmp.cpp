@@ -1,6 +1,4 @@
 /// \file
-/// Stage 01, OpenMP: the options are independent, so their loop is shared out among threads.
-///
 /// Changed: the strike and the private state move inside the loop, one directive is added.
 /// Legal:   iterations write disjoint prices and read nothing that another iteration writes.
 /// Expect:  time divided by the number of cores, while one state fits a core's caches.

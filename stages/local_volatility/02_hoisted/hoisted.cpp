@@ -1,7 +1,4 @@
 /// \file
-/// Stage 02, hoisted: everything that an option owns becomes a row of an array with more
-/// dimensions.
-///
 /// Changed: the functions between the loop over the options and its loop nests are inlined; the
 ///          private state is expanded into arrays, indexed by the option (and, for the tridiagonal
 ///          systems, by the system), and hoisted out of the loop.

@@ -1,6 +1,4 @@
 /// \file
-/// Stage 03, distributed: each loop nest gets the loop over the options for itself.
-///
 /// Changed: the loop over the options is interchanged with the sequential loop over time and
 ///          distributed over the loop nests.
 /// Legal:   a parallel loop may always move inwards, and may be split between statements whose

@@ -1,7 +1,4 @@
 /// \file
-/// Stage 04, naive CUDA: each loop nest becomes a kernel, its loops over points the kernel's
-/// threads.
-///
 /// Changed: the arrays live on the device; every parallel loop of a nest turns into a dimension of
 ///          the grid of threads, with the index that it had.
 /// Legal:   those loops were parallel already, and kernels of one stream run one after the other.

@@ -1,6 +1,4 @@
 /// \file
-/// Stage 05, tridag as scans: the threads of a team solve a tridiagonal system together.
-///
 /// Changed: tridag, the two kernels that call it and their launches; the arrays of pivots are gone.
 /// Legal:   each of its three recurrences applies one function a row to a running value, and the
 ///          composition of functions is associative: it may be grouped, hence scanned, at will.

@@ -1,7 +1,4 @@
 /// \file
-/// Stage 06, coalesced: neighbouring threads touch neighbouring numbers, and every number is
-/// written once.
-///
 /// Changed: arrays lie as the threads that use them do; two kernels transpose through tiles of
 ///          shared memory, and teams deal out their rows through it; coefficients and sums stay in
 ///          registers until the last write, so that of each direction two kernels merge into one.

@@ -1,7 +1,4 @@
 /// \file
-/// Stage 07, interleaved: along x a thread solves a system of its own, and neighbouring threads
-/// solve neighbouring systems.
-///
 /// Changed: all arrays lie along y, so that the rows of a system along x lie num_y apart, between
 ///          those of its neighbours; the Thomas algorithm is back for them, and the explicit half
 ///          steps merge with it; nothing is transposed any more.

@@ -1,6 +1,4 @@
 /// \file
-/// Stage 08, factored: what is the same for all options is computed once, for all of them.
-///
 /// Changed: grids, derivatives and variance lose the loop over the options; the variance becomes a
 ///          product of three factors; the tridiagonal matrices are factorised outside of that loop,
 ///          so that the solves keep scans of linear functions, and no division.

@@ -1,6 +1,4 @@
 /// \file
-/// Stage 09, on chip: a grid stays in the shared memory of a cluster of blocks for all time steps.
-///
 /// Changed: one kernel holds the time loop; a block has a strip of rows, and what crosses its edge
 ///          goes from block to block. A solve is cut into pieces, along x and along y. A step
 ///          computes what it adds to R, so that V and U need no memory.

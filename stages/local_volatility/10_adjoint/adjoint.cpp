@@ -1,6 +1,4 @@
 /// \file
-/// Stage 10, adjoint: transposed time steps carry the one point that is read back to the payoff.
-///
 /// From:    00_original
 /// Changed: one sweep over time in place of one an option. It runs from today to maturity, each
 ///          step is the transpose of the scheme's, and it carries weights of the payoff.

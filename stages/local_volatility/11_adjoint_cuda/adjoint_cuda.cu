@@ -1,6 +1,4 @@
 /// \file
-/// Stage 11, adjoint CUDA: one cluster of blocks sweeps one grid, and waits as seldom as it can.
-///
 /// Changed: the sweep of stage 10 becomes a kernel in the manner of stage 09; the pieces of a
 ///          column meet once a step instead of twice; factors and prices get kernels of their own.
 /// Legal:   a piece depends linearly on what enters at its two ends, and so do the pieces on each

@@ -1,0 +1,46 @@
+/// \file
+/// Graphs: launches that are recorded once and done again and again.
+
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda.hpp"
+
+namespace staircase {
+
+// [graph]
+/// A stream that records what is launched in it, and does it again and again.
+class Graph {
+ public:
+  Graph() {
+    check(cudaStreamCreate(&stream_));
+    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+  }
+  ~Graph() {
+    if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
+    if (graph_ != nullptr) cudaGraphDestroy(graph_);
+    cudaStreamDestroy(stream_);
+  }
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  cudaStream_t stream() const { return stream_; }
+
+  /// Ends the recording.
+  void instantiate() {
+    check(cudaStreamEndCapture(stream_, &graph_));
+    check(cudaGraphInstantiate(&executable_, graph_, 0));
+    check(cudaGraphUpload(executable_, stream_));
+  }
+
+  void launch() const { check(cudaGraphLaunch(executable_, stream_)); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t executable_ = nullptr;
+};
+// [graph]
+
+}  // namespace staircase
