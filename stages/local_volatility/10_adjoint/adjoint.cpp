@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <staircase/flush_to_zero.hpp>
 #include <staircase/stage.hpp>
 
 namespace local_volatility {
@@ -205,6 +206,7 @@ void apply_explicit(Real dt_inv, State<Real>& s) {
 // [solve]
 template <typename Real>
 Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
+  const staircase::FlushToZero flush_to_zero;  // weights below 1e-38, of which the sum is one
   const Real beta = problem.beta;
   const Real nu2 = problem.nu * problem.nu;
   Prices<Real> prices(problem.outer);
