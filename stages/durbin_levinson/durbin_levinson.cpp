@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace durbin_levinson {
 namespace {
@@ -72,6 +73,22 @@ void set_autocovariances(Problem& problem, staircase::NpyArray input) {
 }
 
 // [positive definite]
+/// The reflection coefficient behind so many others, found once more: for a stage that has divided
+/// by zero or by what is not finite on its way to it. Rounding must not leave it below 1.
+template <typename T>
+double next_alpha(const Problem& problem, const T* alpha, std::size_t before) {
+  std::vector<double> y, longer;
+  double beta = 1, sum = problem.r[before + 1];
+  for (std::size_t k = 0; k < before; ++k) {
+    longer.assign(k + 1, alpha[k]);
+    for (std::size_t i = 0; i < k; ++i) longer[i] = y[i] + alpha[k] * y[k - 1 - i];
+    y.swap(longer);
+    beta *= 1 - static_cast<double>(alpha[k]) * alpha[k];
+  }
+  for (std::size_t i = 0; i < before; ++i) sum += problem.r[before - i] * y[i];
+  return std::copysign(std::max(std::abs(sum / beta), 1.0), -sum);
+}
+
 /// Refuses a matrix that is not positive definite. Its leading parts of orders 1 ... k are, but not
 /// that of order k + 1, if alpha_k is the first reflection coefficient not less than 1 in
 /// magnitude. What a stage computes from then on means nothing.
@@ -79,13 +96,15 @@ void check_positive_definite(const Problem& problem, const staircase::NpyArray& 
   const auto n = static_cast<std::size_t>(problem.n);
   std::visit(
       [&](const auto& values) {
+        const auto* const alpha = values.data() + n;
         for (std::size_t k = 1; k <= n; ++k) {
-          const auto alpha = static_cast<double>(values[n + k - 1]);
-          if (!(std::abs(alpha) < 1))
-            throw staircase::BadInput(
-                "the autocorrelations are not positive definite: reflection coefficient " +
-                std::to_string(k) + " of " + std::to_string(n) + " is " +
-                staircase::to_text(alpha) + "; its magnitude must be less than 1");
+          const auto found = static_cast<double>(alpha[k - 1]);
+          if (std::abs(found) < 1) continue;
+          const double value = std::isfinite(found) ? found : next_alpha(problem, alpha, k - 1);
+          throw staircase::BadInput(
+              "the autocorrelations are not positive definite: reflection coefficient " +
+              std::to_string(k) + " of " + std::to_string(n) + " is " + staircase::to_text(value) +
+              "; its magnitude must be less than 1");
         }
       },
       solution.values);

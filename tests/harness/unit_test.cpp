@@ -17,6 +17,7 @@
 #include <limits>
 #include <staircase/array.hpp>
 #include <staircase/error.hpp>
+#include <staircase/flush_to_zero.hpp>
 #include <thread>
 
 #include "support.hpp"
@@ -411,6 +412,21 @@ TEST(File, IsWrittenWholeOrNotAtAll) {
 }
 
 // --- Numbers
+
+#ifdef __x86_64__
+TEST(FlushToZero, TakesSubnormalNumbersForZeroWhileItLives) {
+  const volatile float normal = std::numeric_limits<float>::min();
+  const volatile double subnormal = std::numeric_limits<double>::denorm_min();
+  {
+    const FlushToZero flush_to_zero;
+    EXPECT_EQ(normal / 2, 0) << "as a result";
+    EXPECT_EQ(subnormal * 0x1p200, 0) << "as an operand";
+    EXPECT_EQ(normal * 1, normal);
+  }
+  EXPECT_GT(normal / 2, 0);
+  EXPECT_GT(subnormal * 0x1p200, 0);
+}
+#endif
 
 TEST(Number, IsReadStrictly) {
   EXPECT_EQ(parse_integer("n", "42", 1, 100), 42);

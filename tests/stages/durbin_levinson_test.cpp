@@ -290,6 +290,26 @@ TEST_F(Solution, IsRefusedWhereTheMatrixIsNotPositiveDefinite) {
   refused_at({1, 0.5, 0.2, 1e300, 0.1, 0.1}, 3);
 }
 
+TEST_F(Solution, IsRefusedWithACoefficientOfOne) {
+  const auto refused_with = [&](const Numbers& r, std::size_t k, double alpha) {
+    for (const auto& precision : precisions())
+      expect_refusal(run_for(r, precision), 2,
+                     {fmt::format("coefficient {} of {} is {};", k, r.size() - 1, alpha)});
+  };
+  refused_with({1, 0.5, -0.5}, 2, 1);
+  refused_with({1, -0.5, -0.5, 0.25}, 2, 1);
+  refused_with({1, 0.5, 0.25, -0.625, 0.5}, 3, 1);
+  for (const double alpha : {1.0, -1.0})
+    for (const std::size_t k : {1, 2, 3, 16, 17, 32, 33, 64, 65}) {
+      Numbers r(k + 1, 0.0);
+      r[0] = 1;
+      r[k] = -alpha;
+      refused_with(r, k, alpha);
+      r.push_back(0.5);
+      refused_with(r, k, alpha);
+    }
+}
+
 TEST_F(Solution, IsRefusedAtTheFirstCoefficientThatIsTooLarge) {
   for (const std::size_t k : {1, 2, 17, 32, 33, 63, 64}) {
     Numbers alpha = random_coefficients(64, 0.5, 8);

@@ -121,7 +121,7 @@ template <typename T>
 __global__ void __launch_bounds__(warp_size* most_warps)
     advance(unsigned k, View<const Pair<T>, 1> from, View<Pair<T>, 1> to, View<T, 1> reflection) {
   __shared__ T alphas[steps_of_launch];
-  const auto n = static_cast<std::int64_t>(from.extent(0));
+  const std::int64_t n = from.extent(0);
   const unsigned warp = (blockIdx.x * blockDim.x + threadIdx.x) / warp_size;
   const unsigned lane = threadIdx.x % warp_size;
   const std::int64_t first = std::int64_t{warp} * kept - steps_of_launch + lane * held;
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(warp_size* most_warps)
   for (unsigned s = 0; s < steps; ++s) {
     step(alphas[s], y, z);
     // Schur's sequence ends at position k + s, where y has a new number.
-    const auto at = static_cast<unsigned>(k + s - first);
+    const unsigned at = k + s - first;
     for (unsigned m = 0; m < held; ++m) y[m] = at == m ? alphas[s] : y[m];
   }
   for (unsigned m = 0; m < held; ++m)
@@ -167,7 +167,7 @@ __global__ void end(View<const Pair<T>, 1> row, View<T, 1> y) {
 // [solve]
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
-  const auto n = static_cast<unsigned>(problem.n);
+  const unsigned n = problem.n;
 
   timeline.begin("allocate");
   DeviceArray<T, 1> device_r(n + 1);

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <staircase/flush_to_zero.hpp>
 
 namespace local_volatility {
 
@@ -25,9 +26,7 @@ using staircase::View;
 template <typename Real>
 struct State {
   explicit State(const Problem& problem)
-      : num_x(static_cast<std::size_t>(problem.num_x)),
-        num_y(static_cast<std::size_t>(problem.num_y)),
-        num_t(static_cast<std::size_t>(problem.num_t)) {}
+      : num_x(problem.num_x), num_y(problem.num_y), num_t(problem.num_t) {}
 
   std::size_t num_x, num_y, num_t;
   std::size_t ix = 0, iy = 0;  // the grid point of the spot and of today's volatility
@@ -48,7 +47,7 @@ void init_grid(const Problem& problem, State<Real>& state) {
   for (std::size_t g = 0; g < state.num_t; ++g) state.tau(g) = problem.t * g / (state.num_t - 1);
 
   const double dx = 20 * problem.alpha * problem.s0 * std::sqrt(problem.t) / state.num_x;
-  state.ix = static_cast<std::size_t>(problem.s0 / dx);
+  state.ix = problem.s0 / dx;
   for (std::size_t i = 0; i < state.num_x; ++i)
     state.x(i) = std::max(i * dx - state.ix * dx + problem.s0, 1e-30);
 
@@ -163,6 +162,7 @@ void apply_explicit(Real dt_inv, State<Real>& s) {
 // [solve]
 template <typename Real>
 Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
+  const staircase::FlushToZero flush_to_zero;  // weights below 1e-38, of which the sum is one
   const Real beta = problem.beta;
   const Real nu2 = problem.nu * problem.nu;
   Prices<Real> prices(problem.outer);

@@ -8,6 +8,8 @@
 
 #include "../local_volatility.hpp"
 
+#include <cuda_pipeline.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -16,10 +18,15 @@
 
 namespace local_volatility {
 
+using staircase::blocks;
 using staircase::check;
 using staircase::check_launch;
 using staircase::Cluster;
+using staircase::column;
+using staircase::columns;
 using staircase::DeviceArray;
+using staircase::row;
+using staircase::rows;
 using staircase::View;
 
 // [shape]
@@ -30,7 +37,6 @@ constexpr int warp_size = 32;
 constexpr unsigned held_x = 16, held_y = 8;
 constexpr unsigned rows_of_thread = held_x / held_y;
 constexpr unsigned threads_of_strip = 256;
-constexpr unsigned points_of_strip = threads_of_strip * held_x;
 
 /// How a cluster holds a grid: each block a strip of rows, cut into pieces along x and along y, a
 /// power of two of them.
@@ -38,6 +44,7 @@ struct Shape {
   unsigned blocks;    // of a cluster
   unsigned pieces_x;  // of a column of a strip: a thread each
   unsigned pieces_y;  // of a row: a lane each
+  unsigned joins;     // columns whose pieces a block joins
 
   __host__ __device__ unsigned rows() const { return pieces_x * held_x; }  // of a strip
   __host__ __device__ unsigned pitch() const { return pieces_y * held_y; }
@@ -53,7 +60,8 @@ inline std::optional<Shape> shape_of(std::size_t num_x, std::size_t num_y) {
     const std::size_t pieces_y = std::bit_ceil((num_y + held_y - 1) / held_y);
     if (pieces_y <= warp_size && blocks * pieces_x <= warp_size &&
         pieces_x * pieces_y * held_y <= threads_of_strip)
-      return Shape{blocks, static_cast<unsigned>(pieces_x), static_cast<unsigned>(pieces_y)};
+      return Shape{blocks, static_cast<unsigned>(pieces_x), static_cast<unsigned>(pieces_y),
+                   std::max(static_cast<unsigned>(pieces_y) * held_y / blocks, 1u)};
   }
   return {};
 }
@@ -83,15 +91,6 @@ struct State {
   View<Real, 1> weight, prices;
 };
 // [state]
-
-// [threads]
-/// A thread's place in a grid of blocks, and the extent of the grid: loops step by it, so that a
-/// grid of any size covers any number of points.
-__device__ unsigned column() { return blockIdx.x * blockDim.x + threadIdx.x; }
-__device__ unsigned columns() { return gridDim.x * blockDim.x; }
-__device__ unsigned row() { return blockIdx.y * blockDim.y + threadIdx.y; }
-__device__ unsigned rows() { return gridDim.y * blockDim.y; }
-// [threads]
 
 // [functions]
 /// x → a + b x
@@ -173,7 +172,7 @@ template <typename Real>
 __device__ void factorise(View<Real, 1> lower, View<Real, 1> upper, Real var, Real dt_inv,
                           Real* inverse, std::size_t stride) {
   constexpr unsigned batch = 16;  // rows read at once
-  const auto n = static_cast<unsigned>(lower.extent(0));
+  const unsigned n = lower.extent(0);
   Real above = 0, reciprocal = 0;  // upper and inverse of the row above
   for (unsigned first = 0; first < n; first += batch) {
     Real l[batch], u[batch];
@@ -214,51 +213,51 @@ __global__ void factorise_all(State<Real> s, unsigned g) {
 template <typename Real>
 struct Strip {
   static constexpr unsigned line = 128 / sizeof(Real);  // numbers that the 32 banks hold
-  static constexpr unsigned levels = 5;                 // of a scan in a warp
-  static constexpr unsigned ends = 5;                   // numbers of a piece that others need
+  static constexpr unsigned step = threads_of_strip + threads_of_strip / line;
+  static constexpr unsigned most_columns = held_y * warp_size;
+  static constexpr unsigned levels = 5;  // of a scan in a warp
+  static constexpr unsigned ends = 5;    // numbers of a piece that others need
 
-  __device__ Strip(Real* memory, const Shape& shape, unsigned num_y)
+  __device__ Strip(Real* memory, const Shape& shape)
       : pitch(shape.pitch()),
         w(memory),
-        joined(w + points_of_strip + points_of_strip / line),
-        entering(joined + ends * array_of_pieces(shape, num_y)),
+        joined(w + held_x * step),
+        entering(joined + ends * array_of_pieces(shape)),
         from_x(entering + 2 * threads_of_strip),
         to_x(from_x + shape.rows()),
         from_y(to_x + shape.rows()),
-        own_y(from_y + pitch),
-        to_y(own_y + pitch),
-        pivot_y(to_y + pitch),
-        below_y(pivot_y + pitch),
-        above_y(below_y + pitch),
-        from_below(above_y + pitch),
-        from_above(from_below + pitch),
-        through_below(from_above + pitch),
-        through_above(through_below + levels * warp_size) {}
+        own_y(from_y + most_columns),
+        to_y(own_y + most_columns),
+        pivot_y(to_y + most_columns),
+        below_y(pivot_y + most_columns),
+        above_y(below_y + most_columns),
+        from_below(above_y + most_columns),
+        from_above(from_below + most_columns),
+        through_below(from_above + most_columns),
+        through_above(through_below + levels * warp_size),
+        var_t(through_above + levels * warp_size) {}
 
-  static std::size_t bytes(const Shape& shape, unsigned num_y) {
-    return sizeof(Real) *
-           (points_of_strip + points_of_strip / line + ends * array_of_pieces(shape, num_y) +
-            2 * threads_of_strip + 2 * shape.rows() + 8 * shape.pitch() + 2 * levels * warp_size);
+  static std::size_t bytes(const Shape& shape) {
+    return sizeof(Real) * (held_x * step + ends * array_of_pieces(shape) + 2 * threads_of_strip +
+                           2 * shape.rows() + 8 * most_columns + 2 * levels * warp_size + 1);
   }
 
-  /// Columns whose pieces a block joins, and the room for a number of each of their pieces: a row a
-  /// piece, and one number more, so that pieces of a column lie in different banks.
-  __host__ __device__ static unsigned joined_columns(const Shape& shape, unsigned num_y) {
-    return (num_y + shape.blocks - 1) / shape.blocks;
-  }
-  __host__ __device__ static unsigned array_of_pieces(const Shape& shape, unsigned num_y) {
-    return shape.pieces() * (joined_columns(shape, num_y) + 1);
+  /// The room for a number of each piece that a block joins: a row a piece, and one number more, so
+  /// that pieces of a column lie in different banks.
+  __host__ __device__ static unsigned array_of_pieces(const Shape& shape) {
+    return shape.pieces() * (shape.joins + 1);
   }
 
-  /// Where point (i, j) lies in w. Behind every line, room for one number is left out: then the
-  /// threads of a warp meet all banks, whether their points are 1 or `held_y` apart.
-  __device__ unsigned at(unsigned i, unsigned j) const { return i * row() + j + j / line; }
-  __device__ unsigned row() const { return pitch + pitch / line; }
+  /// Where point (i, j) lies in w: the first rows of all pieces, a `step` further the second ones,
+  /// and so on. Behind every line, room for one number is left out: then the threads of a warp meet
+  /// all banks, whether their points are 1 or `held_y` apart.
+  __device__ unsigned at(unsigned i, unsigned j) const {
+    return i % held_x * step + i / held_x * (pitch + pitch / line) + j + j / line;
+  }
 
   /// Where what belongs to column j lies in the arrays of a row: point m of all pieces, then m + 1.
-  __device__ unsigned of_column(unsigned j) const {
-    return j % held_y * (pitch / held_y) + j / held_y;
-  }
+  /// Here and in w, the way from one point of a thread to its next is known at compile time.
+  __device__ unsigned of_column(unsigned j) const { return j % held_y * warp_size + j / held_y; }
 
   unsigned pitch;
   Real* w;                              // at(i, j): q, then p
@@ -268,6 +267,7 @@ struct Strip {
   Real *pivot_y, *below_y, *above_y;    // factors along y: 2 over the pivot, and both others
   Real *from_below, *from_above;        // their products from the ends of the piece
   Real *through_below, *through_above;  // (level, lane): through 1, 2, 4, ... pieces
+  Real* var_t;                          // the variance's factor of the time step
 };
 // [strip]
 
@@ -279,7 +279,7 @@ __device__ void multiply(const Real* factors, Real* from, Real* through, unsigne
   const unsigned rank = direction > 0 ? piece : pieces - 1 - piece;
   Real product = 1;
   for (unsigned n = 0; n < held_y; ++n) {
-    const unsigned at = (direction > 0 ? n : held_y - 1 - n) * pieces + piece;
+    const unsigned at = (direction > 0 ? n : held_y - 1 - n) * warp_size + piece;
     product *= factors[at];
     if (threadIdx.x < pieces) from[at] = product;
   }
@@ -295,9 +295,7 @@ __device__ void multiply(const Real* factors, Real* from, Real* through, unsigne
 template <typename Real>
 __device__ void prepare(const State<Real>& s, const Shape& shape, const Strip<Real>& strip) {
   const unsigned first_row = Cluster::rank() * shape.rows();
-  for (unsigned n = threadIdx.x; n < points_of_strip + points_of_strip / strip.line;
-       n += blockDim.x)
-    strip.w[n] = 0;
+  for (unsigned n = threadIdx.x; n < held_x * strip.step; n += blockDim.x) strip.w[n] = 0;
   for (unsigned n = threadIdx.x; n < shape.rows(); n += blockDim.x) {
     const unsigned i = first_row + n;
     strip.from_x[n] = i > 0 && i < s.num_x ? s.upper_x(i - 1) : 0;
@@ -328,19 +326,20 @@ __device__ void prepare(const State<Real>& s, const Shape& shape, const Strip<Re
 template <typename Real>
 struct Column {
   __device__ Column(const State<Real>& s, const Shape& shape)
-      : piece(threadIdx.x / s.num_y),
-        j(threadIdx.x % s.num_y),
-        active(piece < shape.pieces_x),
+      : piece(over(threadIdx.x, shape.pitch())),
+        j(modulo(threadIdx.x, shape.pitch())),
+        active(piece < shape.pieces_x && j < s.num_y),
         first(piece * held_x),
-        first_of_grid(Cluster::rank() * shape.rows() + first),
-        joins(Strip<Real>::joined_columns(shape, s.num_y)),
-        first_joined(Cluster::rank() * joins),
+        first_of_grid(min(Cluster::rank() * shape.rows() + first, s.num_x - 1)),
+        last(s.num_x - 1 - first_of_grid),
+        first_joined(Cluster::rank() * shape.joins),
         var(active ? s.var_of_y(j) : 0) {}
 
   unsigned piece, j;
   bool active;
   unsigned first, first_of_grid;  // row, in the strip and in the grid
-  unsigned joins, first_joined;   // columns whose pieces this block joins, and the first of them
+  unsigned last;                  // row of the grid, from first_of_grid on
+  unsigned first_joined;          // column of those whose pieces this block joins
   Real var;                       // the variance's factor of y
 };
 
@@ -363,10 +362,10 @@ struct Piece {
 template <typename Real>
 __device__ void join(const Strip<Real>& strip, const Shape& shape, const Column<Real>& c,
                      unsigned num_y) {
-  const unsigned pieces = shape.pieces(), array = strip.array_of_pieces(shape, num_y);
-  const unsigned p = threadIdx.x % pieces, n = threadIdx.x / pieces;
-  const bool inside = n < c.joins && c.first_joined + n < num_y;
-  Real* const of_piece = strip.joined + p * (c.joins + 1) + n;
+  const unsigned pieces = shape.pieces(), array = strip.array_of_pieces(shape);
+  const unsigned p = modulo(threadIdx.x, pieces), n = over(threadIdx.x, pieces);
+  const bool inside = n < shape.joins && c.first_joined + n < num_y;
+  Real* const of_piece = strip.joined + p * (shape.joins + 1) + n;
   Linear<Real> d{0, 1}, x{0, 1};
   Real x_of_d = 0;
   if (inside) {
@@ -397,11 +396,11 @@ template <typename Real>
 __device__ Ends<Real> exchange(const Strip<Real>& strip, const Shape& shape, const Column<Real>& c,
                                const Piece<Real>& mine, unsigned num_y) {
   if (shape.pieces() == 1) return {0, 0};
-  const unsigned array = strip.array_of_pieces(shape, num_y);
+  const unsigned array = strip.array_of_pieces(shape);
   if (c.active) {
     const unsigned p = Cluster::rank() * shape.pieces_x + c.piece;
-    Real* const to =
-        Cluster::of_block(strip.joined, c.j / c.joins) + p * (c.joins + 1) + c.j % c.joins;
+    Real* const to = Cluster::of_block(strip.joined, over(c.j, shape.joins)) +
+                     p * (shape.joins + 1) + modulo(c.j, shape.joins);
     to[0 * array] = mine.d.a;
     to[1 * array] = mine.d.b;
     to[2 * array] = mine.x.a;
@@ -411,11 +410,11 @@ __device__ Ends<Real> exchange(const Strip<Real>& strip, const Shape& shape, con
   Cluster::sync();
   join(strip, shape, c, num_y);
   __syncthreads();
-  const unsigned p = threadIdx.x / c.joins, n = threadIdx.x % c.joins;
+  const unsigned p = over(threadIdx.x, shape.joins), n = modulo(threadIdx.x, shape.joins);
   if (p < shape.pieces() && c.first_joined + n < num_y) {
-    const Real* const of_piece = strip.joined + p * (c.joins + 1) + n;
-    Real* const to = Cluster::of_block(strip.entering, p / shape.pieces_x) +
-                     p % shape.pieces_x * num_y + c.first_joined + n;
+    const Real* const of_piece = strip.joined + p * (shape.joins + 1) + n;
+    Real* const to = Cluster::of_block(strip.entering, over(p, shape.pieces_x)) +
+                     modulo(p, shape.pieces_x) * num_y + c.first_joined + n;
     to[0] = of_piece[0];
     to[threads_of_strip] = of_piece[array];
   }
@@ -425,23 +424,22 @@ __device__ Ends<Real> exchange(const Strip<Real>& strip, const Shape& shape, con
   return {of_piece[0], of_piece[threads_of_strip]};
 }
 
-/// Reads the inverse pivots of a piece in a time step.
+/// Reads the inverse pivots of a piece in a time step. Rows behind the last one of the grid read
+/// that one's: they multiply zeros by it.
 template <typename Real>
 __device__ void load(const State<Real>& s, const Column<Real>& c, unsigned step,
                      Real (&inverse)[held_x]) {
-  const Real* const from = &s.inverse_x(step, 0, 0) + c.first_of_grid * s.num_y + c.j;
+  const Real* const from = &s.inverse_x(step, c.first_of_grid, c.active ? c.j : 0);
 #pragma unroll
-  for (unsigned m = 0; m < held_x; ++m)
-    inverse[m] = c.active && c.first_of_grid + m < s.num_x ? from[m * s.num_y] : 0;
+  for (unsigned m = 0; m < held_x; ++m) inverse[m] = from[min(m, c.last) * s.num_y];
 }
 
-/// p = (1 / dt - Lx' / 2)^-1 q in place of q; `var_t` is the variance's factor of time. `inverse`
+/// p = (1 / dt - Lx' / 2)^-1 q in place of q. `inverse`
 /// becomes that of the step `next`.
 template <typename Real>
 __device__ void solve_columns(const State<Real>& s, const Shape& shape, const Strip<Real>& strip,
-                              const Column<Real>& c, Real var_t, unsigned next,
-                              Real (&inverse)[held_x]) {
-  const Real var = c.var * var_t;
+                              const Column<Real>& c, unsigned next, Real (&inverse)[held_x]) {
+  const Real var = c.var * *strip.var_t;
   Real* const w = strip.w + strip.at(c.first, c.active ? c.j : 0);
   Real f[held_x], of_d[held_x], of_x[held_x];  // p(m) = f(m) + of_d(m) d + of_x(m) x
   Linear<Real> down{0, 1};
@@ -450,7 +448,7 @@ __device__ void solve_columns(const State<Real>& s, const Shape& shape, const St
 #pragma unroll
     for (unsigned m = 0; m < held_x; ++m) {
       const Real factor = strip.from_x[c.first + m] * var * inverse[m];
-      down = compose(Linear<Real>{w[m * strip.row()] * inverse[m], factor}, down);
+      down = compose(Linear<Real>{w[m * strip.step] * inverse[m], factor}, down);
       f[m] = down.a;
       of_d[m] = down.b;
     }
@@ -462,11 +460,11 @@ __device__ void solve_columns(const State<Real>& s, const Shape& shape, const St
       up_of_x = of_x[m] = factor * up_of_x;
     }
   }
-  load(s, c, next, inverse);
   const auto [d, x] = exchange(strip, shape, c, Piece<Real>{down, {up, up_of_x}, up_of_d}, s.num_y);
   if (c.active)
 #pragma unroll
-    for (unsigned m = 0; m < held_x; ++m) w[m * strip.row()] = f[m] + of_d[m] * d + of_x[m] * x;
+    for (unsigned m = 0; m < held_x; ++m) w[m * strip.step] = f[m] + of_d[m] * d + of_x[m] * x;
+  load(s, c, next, inverse);
 }
 // [columns]
 
@@ -476,8 +474,8 @@ __device__ void solve_columns(const State<Real>& s, const Shape& shape, const St
 template <typename Real>
 struct Rows {
   __device__ Rows(const Shape& shape, const Strip<Real>& strip)
-      : piece(threadIdx.x % shape.pieces_y), pieces(shape.pieces_y), memory(strip.w) {
-    const unsigned thread = threadIdx.x / pieces, stride = threads_of_strip / pieces;
+      : piece(modulo(threadIdx.x, shape.pieces_y)), pieces(shape.pieces_y), memory(strip.w) {
+    const unsigned thread = over(threadIdx.x, pieces), stride = over(threads_of_strip, pieces);
     active = thread < shape.rows();
     for (unsigned n = 0; n < rows_of_thread; ++n) {
       row[n] = thread + n * stride < shape.rows() ? thread + n * stride : active ? thread : 0;
@@ -485,7 +483,7 @@ struct Rows {
     }
   }
   __device__ Real& w(unsigned n, unsigned m) const { return memory[first[n] + m]; }
-  __device__ unsigned column(unsigned m) const { return m * pieces + piece; }
+  __device__ unsigned column(unsigned m) const { return m * warp_size + piece; }
 
   unsigned piece, pieces;
   Real* memory;
@@ -505,7 +503,7 @@ __device__ void enter(Real (&f)[rows_of_thread], const Real* through, unsigned p
 #pragma unroll
     for (Real& of_row : f) of_row += factor * before<direction>(of_row, distance);
   }
-  const bool first = threadIdx.x % pieces == (direction > 0 ? 0 : pieces - 1);
+  const bool first = modulo(threadIdx.x, pieces) == (direction > 0 ? 0 : pieces - 1);
 #pragma unroll
   for (Real& of_row : f) {
     const Real met = before<direction>(of_row, 1);
@@ -595,7 +593,7 @@ template <typename Real>
 __global__ void __launch_bounds__(threads_of_strip)
     sweep(State<Real> s, Shape shape, unsigned g, unsigned steps) {
   extern __shared__ double memory[];
-  const Strip<Real> strip(reinterpret_cast<Real*>(memory), shape, s.num_y);
+  const Strip<Real> strip(reinterpret_cast<Real*>(memory), shape);
   const Column<Real> column(s, shape);
   const Rows<Real> rows(shape, strip);
   const unsigned first_row = Cluster::rank() * shape.rows();
@@ -611,9 +609,12 @@ __global__ void __launch_bounds__(threads_of_strip)
       z[n][m] = i < s.num_x && j < s.num_y ? s.z(i, j) : 0;
     }
   for (unsigned step = 0; step < steps; ++step) {
+    if (threadIdx.x == 0) __pipeline_memcpy_async(strip.var_t, &s.var_of_t(g + step), sizeof(Real));
+    __pipeline_commit();
     solve_rows(strip, rows, z);
+    __pipeline_wait_prior(0);
     __syncthreads();
-    solve_columns(s, shape, strip, column, s.var_of_t(g + step), min(step + 1, steps - 1), inverse);
+    solve_columns(s, shape, strip, column, min(step + 1, steps - 1), inverse);
     __syncthreads();
     add(strip, rows, s.dt_inv, z);
   }
@@ -708,19 +709,11 @@ __global__ void price(State<Real> s) {
 // [price]
 
 // [launch]
-/// Blocks of `block` for so many columns and rows, as far as a grid may reach.
-inline dim3 blocks(dim3 block, std::size_t columns, std::size_t rows = 1) {
-  const auto ceil = [](std::size_t count, unsigned size, std::size_t most) {
-    return static_cast<unsigned>(std::min((count + size - 1) / size, most));
-  };
-  return {ceil(columns, block.x, 2147483647), ceil(rows, block.y, 65535)};
-}
-
 /// The launch of sweep().
 template <typename Real>
-auto sweep_launch(const Shape& shape, unsigned num_y) {
+auto sweep_launch(const Shape& shape) {
   return staircase::ClusterLaunch(sweep<Real>, shape.blocks, threads_of_strip,
-                                  Strip<Real>::bytes(shape, num_y));
+                                  Strip<Real>::bytes(shape));
 }
 
 /// Carries z over so many time steps, from step g on, through device memory.
@@ -741,45 +734,45 @@ void sweep_large(const State<Real>& s, unsigned g, unsigned steps) {
 // [solve]
 template <typename Real>
 Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
-  const auto outer = static_cast<unsigned>(problem.outer);
-  const auto num_x = static_cast<unsigned>(problem.num_x);
-  const auto num_y = static_cast<unsigned>(problem.num_y);
-  const auto num_t = static_cast<unsigned>(problem.num_t);
+  const unsigned outer = problem.outer;
+  const unsigned num_x = problem.num_x;
+  const unsigned num_y = problem.num_y;
+  const unsigned num_t = problem.num_t;
   const double step_x = 20 * problem.alpha * problem.s0 * std::sqrt(problem.t) / num_x;
   const double step_y = 10 * problem.nu * std::sqrt(problem.t) / num_y;
   staircase::require_clusters();
   const std::optional<Shape> shape = shape_of(num_x, num_y);
-  const bool on_chip = shape && sweep_launch<Real>(*shape, num_y).at_once() > 0;
+  const bool on_chip = shape && sweep_launch<Real>(*shape).at_once() > 0;
 
   timeline.begin("allocate");
   DeviceArray<double, 1> strikes(outer), x(num_x);
   DeviceArray<Real, 2> of_x(3, num_x), of_y(4, num_y);
   DeviceArray<Real, 1> var_of_t(num_t), prices_of_device(outer);
-  const auto steps = static_cast<unsigned>(steps_at_once(num_x, num_y, num_t));
+  const unsigned steps = steps_at_once(num_x, num_y, num_t);
   DeviceArray<Real, 3> inverse_x(steps, num_x, num_y), z_q_p(on_chip ? 1 : 3, num_x, num_y);
   const auto vector = [&](unsigned n) { return z_q_p.row(on_chip ? 0 : n); };
-  const State<Real> s{outer,
-                      num_x,
-                      num_y,
-                      num_t,
-                      static_cast<std::size_t>(problem.s0 / step_x),
-                      num_y / 2,
-                      static_cast<Real>((num_t - 1) / problem.t),
-                      strikes,
-                      x,
-                      of_x.row(0),
-                      of_x.row(1),
-                      of_y.row(0),
-                      of_y.row(1),
-                      of_y.row(2),
-                      var_of_t,
-                      of_y.row(3),
-                      inverse_x,
-                      vector(0),
-                      vector(1),
-                      vector(2),
-                      of_x.row(2),
-                      prices_of_device};
+  const State<Real> s{.outer = outer,
+                      .num_x = num_x,
+                      .num_y = num_y,
+                      .num_t = num_t,
+                      .ix = static_cast<std::size_t>(problem.s0 / step_x),
+                      .iy = num_y / 2,
+                      .dt_inv = static_cast<Real>((num_t - 1) / problem.t),
+                      .strikes = strikes,
+                      .x = x,
+                      .lower_x = of_x.row(0),
+                      .upper_x = of_x.row(1),
+                      .lower_y = of_y.row(0),
+                      .upper_y = of_y.row(1),
+                      .var_of_y = of_y.row(2),
+                      .var_of_t = var_of_t,
+                      .inverse_y = of_y.row(3),
+                      .inverse_x = inverse_x,
+                      .z = vector(0),
+                      .q = vector(1),
+                      .p = vector(2),
+                      .weight = of_x.row(2),
+                      .prices = prices_of_device};
   Prices<Real> prices(outer);
 
   timeline.begin("copy in");
@@ -796,7 +789,7 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
     check_launch();
     const unsigned count = std::min(steps, num_t - 1 - g);
     if (on_chip)
-      sweep_launch<Real>(*shape, num_y)(1, s, *shape, g, count);
+      sweep_launch<Real> (*shape)(1, s, *shape, g, count);
     else
       sweep_large(s, g, count);
   }
