@@ -9,6 +9,7 @@
 #include <lapack.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <staircase/error.hpp>
 #include <string>
@@ -68,15 +69,16 @@ Solution<double> solve(const Problem& problem, staircase::Timeline& timeline) {
   Array<double, 2> t(problem.n, problem.n);
   Array<double, 1> y(problem.n);
   timeline.begin("kernels");
-  const std::size_t definite = factorise_and_solve(problem.r, t, solution.row(0));
+  std::size_t order = factorise_and_solve(problem.r, t, solution.row(0));
   timeline.begin("step down");
-  if (definite < y.extent(0)) {
-    // The NaN that follows, with which the array was born, tells the harness where T fails.
-    std::fill_n(solution.row(1).data(), definite - 1, 0.0);
-    return solution;
-  }
   std::copy_n(solution.data(), y.extent(0), y.data());
-  step_down(y, solution.row(1));
+  if (order < y.extent(0) || !(std::abs(y(order - 1)) < 1)) {
+    // The coefficient of this order is the first that is too large, and its step cannot be undone.
+    // The NaN with which the array was born tells the harness.
+    --order;
+    if (order > 0) factorise_and_solve(problem.r, {t.data(), {order, order}}, {y.data(), {order}});
+  }
+  step_down({y.data(), {order}}, solution.row(1));
   return solution;
 }
 // [solve]

@@ -609,6 +609,7 @@ __global__ void __launch_bounds__(threads_of_strip)
       z[n][m] = i < s.num_x && j < s.num_y ? s.z(i, j) : 0;
     }
   for (unsigned step = 0; step < steps; ++step) {
+    // It is on its way while rows are solved, and takes no register.
     if (threadIdx.x == 0) __pipeline_memcpy_async(strip.var_t, &s.var_of_t(g + step), sizeof(Real));
     __pipeline_commit();
     solve_rows(strip, rows, z);
