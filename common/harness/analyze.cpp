@@ -17,8 +17,8 @@ void run_analysed(char** argv, const StageProgram& program, const std::string& r
   if (program.device->kind == "cpu")
     throw BadInput(fmt::format("--analyze checks kernels, and {} has none", name));
   if (program.device->kind != "cpu-device")
-    throw BadInput(
-        fmt::format("--analyze is for the CPU device, not for the GPU; run {}-cpu --analyze", name));
+    throw BadInput(fmt::format(
+        "--analyze is for the CPU device, not for the GPU; run {}-cpu --analyze", name));
   if (!report.empty()) {
     check_writable(report);
     ::setenv("CUDA_ON_CPU_REPORT", report.c_str(), 1);

@@ -3,8 +3,8 @@
 
 #pragma once
 
-#include "stage_program.hpp"
 #include <string>
+#include "stage_program.hpp"
 
 namespace staircase {
 

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <optional>
-#include "stage_program.hpp"
 #include <string>
 #include <vector>
+#include "stage_program.hpp"
 
 namespace staircase {
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include "stage_program.hpp"
 #include <string>
+#include "stage_program.hpp"
 
 namespace staircase {
 

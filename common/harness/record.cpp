@@ -33,27 +33,26 @@ Json record_of(const StageProgram& program, const Run& run) {
   const StageNames names = names_of(program);
   Json repeats = Json::array();
   for (const auto& repeat : run.repeats) repeats.push_back(to_json(repeat));
-  return {
-      {"workload", names.workload},
-      {"stage", names.stage},
-      {"title", program.title},
-      {"dataset", run.dataset},
-      {"parameters", parameters_json(program, program.values())},
-      {"input", run.input.empty() ? Json(nullptr) : Json(run.input)},
-      {"precision", name_of(run.precision)},
-      {"device", program.device->kind},
-      {"device_name", program.device->name()},
-      {"threads", thread_count()},
-      {"machine", to_json(this_machine())},
-      {"seconds",
-       {{"min", run.seconds.min}, {"median", run.seconds.median}, {"max", run.seconds.max}}},
-      {"timed_phase", program.timed_phase.empty() ? Json(nullptr) : Json(program.timed_phase)},
-      {"repeats", repeats},
-      {"modelled", modelled(program, run.precision)},
-      {"tolerance", to_json(program.tolerance(run.precision))},
-      {"memory", {{"array_bytes", run.array_bytes}, {"peak_bytes", peak_memory()}}},
-      {"revision", revision()},
-      {"date", utc_now()}};
+  return {{"workload", names.workload},
+          {"stage", names.stage},
+          {"title", program.title},
+          {"dataset", run.dataset},
+          {"parameters", parameters_json(program, program.values())},
+          {"input", run.input.empty() ? Json(nullptr) : Json(run.input)},
+          {"precision", name_of(run.precision)},
+          {"device", program.device->kind},
+          {"device_name", program.device->name()},
+          {"threads", thread_count()},
+          {"machine", to_json(this_machine())},
+          {"seconds",
+           {{"min", run.seconds.min}, {"median", run.seconds.median}, {"max", run.seconds.max}}},
+          {"timed_phase", program.timed_phase.empty() ? Json(nullptr) : Json(program.timed_phase)},
+          {"repeats", repeats},
+          {"modelled", modelled(program, run.precision)},
+          {"tolerance", to_json(program.tolerance(run.precision))},
+          {"memory", {{"array_bytes", run.array_bytes}, {"peak_bytes", peak_memory()}}},
+          {"revision", revision()},
+          {"date", utc_now()}};
 }
 
 }  // namespace staircase

@@ -55,8 +55,7 @@ Run run_repeats(const StageProgram& program, Precision precision, int warmup, in
     const double seconds = timeline.now();
     if (program.check_solution) program.check_solution(run.solution);
     check_finite(run.solution);
-    run.array_bytes =
-        static_cast<double>((on_processor ? host_arrays() : device_arrays()).most());
+    run.array_bytes = static_cast<double>((on_processor ? host_arrays() : device_arrays()).most());
     if (r >= 0)
       run.repeats.push_back({seconds, std::move(timeline), copy_seconds(program, precision)});
   }

@@ -105,9 +105,7 @@ void require_clusters() {
   if (!has_clusters()) require_capability(9, 0, "clusters of thread blocks");
 }
 
-unsigned processors() {
-  return static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount));
-}
+unsigned processors() { return static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount)); }
 
 void* allocate_on_device(std::size_t bytes) {
   if (on_cpu) reserve(bytes);

@@ -92,6 +92,13 @@ struct State {
 };
 // [state]
 
+// [powers of two]
+/// n / d and n % d where d is a power of two: a GPU has no instruction that divides, and a division
+/// by a number that is known only at run time takes 20 of others.
+__device__ unsigned over(unsigned n, unsigned d) { return n >> (__ffs(d) - 1); }
+__device__ unsigned modulo(unsigned n, unsigned d) { return n & (d - 1); }
+// [powers of two]
+
 // [functions]
 /// x → a + b x
 template <typename Real>
