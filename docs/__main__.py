@@ -4,6 +4,7 @@
     page        prints a page as Doxygen reads it           (Doxygen runs it)
     install     installs the book                           (Meson runs it)
     figures     holds the figures on the pages to the recorded runs, or takes them from there
+    lines       counts anew the lines that steps change, in the tables of the pages
     pictures    makes the README's pictures
     record      records a machine's results                 (./climb --record runs it)
     counters    records what NVIDIA's profiler counts
@@ -17,7 +18,7 @@ import inspect
 import sys
 
 COMMANDS = {"book": "book.make", "page": "book.page", "install": "book.install",
-            "figures": "book.quoted", "pictures": "draw.pictures", "record": "measure.record",
+            "figures": "book.quoted", "lines": "book.stages", "pictures": "draw.pictures", "record": "measure.record",
             "counters": "measure.counters", "rounding": "measure.rounding"}
 
 

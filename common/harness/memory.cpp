@@ -49,13 +49,13 @@ void reserve(std::size_t bytes) {
                   needed, there));
 }
 
-void* allocate(std::size_t bytes) {
+void* allocate(std::size_t bytes, std::size_t alignment) {
   reserve(bytes);
-  return ::operator new(bytes);
+  return ::operator new(bytes, std::align_val_t{alignment});
 }
 
-void deallocate(void* memory, std::size_t bytes) noexcept {
-  ::operator delete(memory);
+void deallocate(void* memory, std::size_t bytes, std::size_t alignment) noexcept {
+  ::operator delete(memory, std::align_val_t{alignment});
   host_arrays().subtract(bytes);
 }
 

@@ -1,6 +1,6 @@
 """The stages as the book sees them: their order, what they say of themselves, their diffs.
 
-Usage: stages.py ROOT
+Usage: python3 docs lines ROOT
 
 counts the changed lines anew in the tables of the runner that the README and the chapters show. All else in these tables is
 as it was recorded.
@@ -10,7 +10,6 @@ import dataclasses
 import difflib
 import pathlib
 import re
-import sys
 
 
 @dataclasses.dataclass
@@ -167,12 +166,9 @@ def hunks(before, after):
 
 def main(root):
     """Writes the tables with the lines that the sources change."""
+    root = pathlib.Path(root)
     workloads = find_stages(root)
     for page in pages_with_tables(root):
         text = page.read_text()
         if (true := with_true_lines(text, workloads)) != text:
             page.write_text(true)
-
-
-if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]))

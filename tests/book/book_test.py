@@ -669,7 +669,7 @@ def miscounted_tables():
         text = page.read_text()
         for shown, true in zip(text.splitlines(), stages.with_true_lines(text, workloads).splitlines()):
             if shown != true:
-                yield f"{page.relative_to(ROOT)}: {shown}, but the sources say {true.split('  ')[-1].strip()}; see docs/stages.py"
+                yield f"{page.relative_to(ROOT)}: {shown}, but the sources say {true.split('  ')[-1].strip()}; see python3 docs lines"
     with small_repository() as (workloads, _):
         table = "w, d (n = 1), f64, median of 5\n\n00_a  idea  1 s\n01_b  idea  2 s      +7 -100\n02_c  +1 -2 is said  1 s\n"
         added, removed = stages.lines_changed(workloads["w"][0].source, workloads["w"][1].source)

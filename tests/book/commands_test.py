@@ -133,6 +133,8 @@ def check_runner(*words):
 def check_launcher(*words):
     """./climb: its own jobs, or the runner."""
     words = [word for word in words if word != "--yes"]
+    if words[:1] == ["--gpu"]:
+        words = words[2:]
     sanitizers = re.search(r"^    (\w+( \| [\w,]+)+)\) ;;$", (ROOT / "climb").read_text(), re.MULTILINE)[1].split(" | ")
     if words[:1] == ["--record"]:
         status, says = run(sys.executable, ROOT / "docs", "record", "--list", *words[1:])
@@ -140,7 +142,11 @@ def check_launcher(*words):
             raise Wrong(says)
     elif words[:1] not in (["test"], ["book"]):
         check_runner(*words)
-    elif words not in (["test"], ["book"], *(["test", "--sanitize", sanitizer] for sanitizer in sanitizers)):
+    elif words[:1] == ["test"] and words[1:2] != ["--sanitize"]:
+        status, says = run(sys.executable, ROOT / "tests" / "run_tests.py", "meson", BUILD, "--targets", *words[1:])
+        if status != 0:
+            raise Wrong(says)
+    elif words not in (["book"], *(["test", "--sanitize", sanitizer] for sanitizer in sanitizers)):
         raise Wrong("see ./climb --help")
 
 

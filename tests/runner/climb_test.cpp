@@ -889,7 +889,8 @@ TEST(Recording, HasALineForEachRecordWithoutWhatItShares) {
 }
 
 TEST(List, NamesEveryStage) {
-  const ProcessResult result = run_process({climb, "--programs", stages, "--list"});
+  const ProcessResult result =
+      run_process({climb, "--programs", stages, "--source", source, "--list"});
   EXPECT_EQ(result.status, 0);
   for (const char* text :
        {"local_volatility", "small, medium, large, tiny", "00_original", "OpenMP"})

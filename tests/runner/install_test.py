@@ -36,7 +36,7 @@ def misplaced(directory):
     built = {path.name for path in (BUILD / "stages").iterdir() if path.is_file() and os.access(path, os.X_OK)}
     sources = {path.relative_to(ROOT) for pattern in ("stages/*/*/*.c*", "docs/results/h200/*") for path in ROOT.glob(pattern)}
     wanted = ([BIN / "climb", DOC / "LICENSE", DOC / "CITATION.cff", PROGRAMS / "ceilings"]
-              + [PROGRAMS / name for name in built] + [DATA / source for source in sources])
+              + [PROGRAMS / name for name in [*built, "libstaircase.so", "programs.txt"]] + [DATA / source for source in sources])
     wanted = {path.relative_to("/") for path in wanted}
     html = (DOC / "html").relative_to("/")
     yield from (f"{path} is missing" for path in sorted(wanted - installed))
@@ -61,7 +61,7 @@ def run(directory, *arguments):
 
 def lost_by_runner(directory):
     """Stages, figures and sources that the installed runner does not find."""
-    built = subprocess.run([BUILD / "common/climb/climb", "--list"], text=True, capture_output=True).stdout
+    built = subprocess.run([BUILD / "common/climb/climb", "--source", ROOT, "--list"], text=True, capture_output=True).stdout
     listed = run(directory, "--list")
     if listed.returncode != 0 or listed.stdout != built:
         yield f"--list prints other stages than the built runner: {listed.stderr or listed.stdout}"
@@ -100,6 +100,8 @@ def without_code_for_gpu(path):
 def traces_of_build(directory):
     """Programs that name the directory in which they were built."""
     for path in [below(directory, BIN) / "climb", *below(directory, PROGRAMS).iterdir()]:
+        if path.suffix == ".txt":
+            continue
         program = without_code_for_gpu(path)
         yield from (f"{path.name} names {place}" for place in {str(ROOT), str(BUILD)} if place.encode() + b"/" in program)
 

@@ -18,7 +18,7 @@ check() {
 
 check 'help is printed' 0 'Usage: ./climb' --help
 check 'help of the runner is asked for with other arguments' 0 'Usage: ./climb' local_volatility --help
-check 'test takes no stray argument' 2 "no argument 'stray'" test stray
+check 'a GPU is named by its architecture' 2 "not 'H200'" --gpu H200
 check 'book takes no stray argument' 2 "no argument '--fast'" book --fast
 check 'an unknown sanitizer is refused' 2 "not 'memory'" test --sanitize memory
 check 'a missing sanitizer is refused' 2 "not ''" test --sanitize

@@ -17,8 +17,8 @@ namespace staircase {
 
 /// Allocates memory of the host, which is counted (harness/memory.hpp), and gives it back.
 /// \throws NotEnoughMemory if the machine has not so much of it
-void* allocate(std::size_t bytes);
-void deallocate(void* memory, std::size_t bytes) noexcept;
+void* allocate(std::size_t bytes, std::size_t alignment);
+void deallocate(void* memory, std::size_t bytes, std::size_t alignment) noexcept;
 
 /// Allocates elements that hold nothing until they are written.
 template <typename T>
@@ -29,9 +29,9 @@ struct Unset {
   template <typename U>
   constexpr Unset(const Unset<U>&) {}
 
-  T* allocate(std::size_t count) { return static_cast<T*>(staircase::allocate(count * sizeof(T))); }
+  T* allocate(std::size_t count) { return static_cast<T*>(staircase::allocate(count * sizeof(T), alignof(T))); }
   void deallocate(T* elements, std::size_t count) {
-    staircase::deallocate(elements, count * sizeof(T));
+    staircase::deallocate(elements, count * sizeof(T), alignof(T));
   }
 
   template <typename U>

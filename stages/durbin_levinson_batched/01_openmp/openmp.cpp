@@ -13,7 +13,6 @@
 #include <harness/machine.hpp>
 #include <span>
 #include <staircase/simd.hpp>
-#include <vector>
 
 namespace durbin_levinson_batched {
 
@@ -96,7 +95,7 @@ void solve_systems(View<const T, 2> r, View<T, 3> solution) {
   const auto solve_group = GroupSolver<T>::function();
 #pragma omp parallel
   {
-    std::vector<Row<T>> rows_of_r(n), y(n), alphas(n);
+    staircase::Elements<Row<T>> rows_of_r(n), y(n), alphas(n);
 #pragma omp for
     for (std::size_t s = 0; s < systems; s += group) {
       gather<T>(r, s, rows_of_r);
