@@ -27,8 +27,9 @@ void run_analysed(char** argv, const StageProgram& program, const std::string& r
   if (self.filename().string().ends_with("-analyze")) return;
   const std::string analysed = self.string() + "-analyze";
   ::execv(analysed.c_str(), argv);
-  throw NotAvailable(fmt::format("the analysed program '{}' is not there; build it with ./climb",
-                                 std::filesystem::path(analysed).filename().string()));
+  throw NotAvailable(
+      fmt::format("the analysed program '{}' is not there; ./climb --device cpu-device builds it",
+                  std::filesystem::path(analysed).filename().string()));
 }
 
 }  // namespace staircase
