@@ -54,11 +54,7 @@ Ladder::Ladder(const std::vector<Program>& all, const Options& options, RunSetti
       reduced_(all.front(), reference_program(all, options, true),
                settings_for_cpu_device(settings_, options),
                [this](const auto& text) { progress_.show(text); }) {
-  for (const Program& program : select_stages(all, options.stages))
-    if (is_chosen(program, all, options)) chosen_.push_back(program);
-  if (chosen_.empty())
-    throw BadInput(fmt::format("no stage of {} runs on the device '{}'", all.front().workload,
-                               options.device));
+  chosen_ = chosen_programs(all, options);
   // A stage that says wrongly which one it continues is refused before anything runs.
   for (const Program& program : chosen_) before(program);
 }
@@ -214,7 +210,7 @@ Row Ladder::outcome_of(const Program& program) {
   Row row{.outcome = measurement_.run(program), .recorded = {}, .lines = {}, .sectors = {}};
   if (row.outcome.verdict != Verdict::not_available || options_.device != "all") return row;
   const Program* stand_in = find(program.stage, "cpu-device");
-  return stand_in != nullptr ? check(*stand_in) : row;
+  return stand_in != nullptr && fs::exists(stand_in->path) ? check(*stand_in) : row;
 }
 
 /// Runs a program for the CPU device; where its accesses are analysed, too, an error found there is

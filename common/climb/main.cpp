@@ -149,7 +149,7 @@ std::vector<std::string> datasets_of(const Program& program, const Options& opti
 std::vector<std::string> precisions_of(const std::vector<Program>& programs,
                                        const Options& options) {
   std::vector<std::string> precisions = split(options.precisions);
-  const auto chosen = select_stages(programs, options.stages);
+  const auto chosen = chosen_programs(programs, options);
   std::erase_if(precisions, [&](const std::string& precision) {
     return std::none_of(chosen.begin(), chosen.end(),
                         [&](const Program& program) { return program.offers(precision); });
@@ -189,8 +189,7 @@ std::string targets_text(const Workloads& workloads, const Options& options) {
     if (options.list) continue;
     for (const Program& program : select_reference(programs, options.reference))
       if (is_chosen(program, programs, options)) names.insert(program.path.filename());
-    for (const Program& program : select_stages(programs, options.stages)) {
-      if (!is_chosen(program, programs, options)) continue;
+    for (const Program& program : chosen_programs(programs, options)) {
       names.insert(program.path.filename());
       if (program.analysed && options.device == "cpu-device")
         names.insert(program.path.filename().string() + "-analyze");
@@ -208,7 +207,7 @@ void check_stages(const Options& options, const Workloads& chosen) {
     select_reference(programs, options.reference);
     datasets_of(programs.front(), options);
     solves = solves || !precisions_of(programs, options).empty();
-    for (const Program& program : select_stages(programs, options.stages))
+    for (const Program& program : chosen_programs(programs, options))
       for (const auto& precision : program.precisions()) offered.insert(precision);
   }
   if (!solves)

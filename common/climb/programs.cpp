@@ -159,6 +159,15 @@ std::vector<Program> select_stages(const std::vector<Program>& programs, const s
   return selection;
 }
 
+std::vector<Program> chosen_programs(const std::vector<Program>& all, const Options& options) {
+  std::vector<Program> chosen = select_stages(all, options.stages);
+  std::erase_if(chosen, [&](const Program& p) { return !is_chosen(p, all, options); });
+  if (chosen.empty())
+    throw BadInput(fmt::format("no stage of {} runs on the device '{}'", all.front().workload,
+                               options.device));
+  return chosen;
+}
+
 std::vector<Program> select_reference(const std::vector<Program>& programs,
                                       const std::string& item) {
   std::vector<Program> selection;

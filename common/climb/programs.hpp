@@ -46,6 +46,10 @@ std::vector<Program> find_programs(const std::filesystem::path& directory);
 /// \param all every program of the workload
 bool is_chosen(const Program& program, const std::vector<Program>& all, const Options& options);
 
+/// The programs that get a row: of the stages that the options select, those for the device.
+/// \throws BadInput if there are none
+std::vector<Program> chosen_programs(const std::vector<Program>& all, const Options& options);
+
 /// The names of the stages of such programs.
 std::vector<std::string> stages_of(const std::vector<Program>& programs);
 
