@@ -113,6 +113,10 @@ def check_stage(path, *words):
 
 def check_runner(*words):
     """The runner; the data set and what is changed of it are known to the stages."""
+    # Beside stages zero there is nothing that stands in for other devices.
+    if any(device not in ("all", "cpu", "gpu", "cpu-device") for device in values_of(words, "--device")):
+        raise Wrong("no such device")
+    words = without(words, "--device")
     status, says = run(CLIMB, "--programs", stand_ins().name, *without(words, "--repeat"), *([] if {"--list", "--help"} & set(words) else ["--repeat", "0"]))
     if status != 0 and not (status == 2 and "--repeat" in says):
         raise Wrong(says or f"status {status}")

@@ -95,7 +95,7 @@ void solve_systems(View<const T, 2> r, View<T, 3> solution) {
   const auto solve_group = GroupSolver<T>::function();
 #pragma omp parallel
   {
-    staircase::Elements<Row<T>> rows_of_r(n), y(n), alphas(n);
+    staircase::Elements<Row<T>> rows_of_r(n, Row<T>()), y(n, Row<T>()), alphas(n, Row<T>());
 #pragma omp for
     for (std::size_t s = 0; s < systems; s += group) {
       gather<T>(r, s, rows_of_r);
