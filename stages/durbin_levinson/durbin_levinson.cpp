@@ -174,7 +174,7 @@ double traffic_of_pairs(const Problem& problem) {
   return traffic_of_cluster(problem, 4 * n * n);
 }
 
-/// 64 steps a launch, which reads all pairs, half of them twice, and writes them.
+/// 64 steps for each launch, which reads all pairs twice and writes them once.
 double traffic_of_launches(const Problem& problem) {
   constexpr double steps = 64, read = 2.0 * 128 / 64, written = 2;
   const auto n = static_cast<double>(problem.n);
