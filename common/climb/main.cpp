@@ -204,7 +204,10 @@ void check_stages(const Options& options, const Workloads& chosen) {
   std::set<std::string> offered;
   bool solves = false;
   for (const auto& [name, programs] : chosen) {
-    select_reference(programs, options.reference);
+    const Program reference = select_reference(programs, options.reference).front();
+    if (!reference.offers("f64"))
+      throw BadInput(fmt::format("--reference takes a stage that solves in f64, and {} does not",
+                                 reference.stage));
     datasets_of(programs.front(), options);
     solves = solves || !precisions_of(programs, options).empty();
     for (const Program& program : chosen_programs(programs, options))

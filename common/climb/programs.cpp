@@ -180,9 +180,6 @@ std::vector<Program> select_reference(const std::vector<Program>& programs,
                     "the stages of {} are {}",
                     item, stages.empty() ? "none" : fmt::format("{}", fmt::join(stages, " and ")),
                     programs.front().workload, fmt::join(stages_of(programs), ", ")));
-  if (!selection.front().offers("f64"))
-    throw BadInput(fmt::format("--reference takes a stage that solves in f64, and {} does not",
-                               selection.front().stage));
   return selection;
 }
 

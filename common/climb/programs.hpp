@@ -59,7 +59,7 @@ std::vector<std::string> stages_of(const std::vector<Program>& programs);
 std::vector<Program> select_stages(const std::vector<Program>& programs, const std::string& list);
 
 /// The programs of the one stage that an item of such a list selects; stage zero's if it is empty.
-/// \throws BadInput if it selects none or several, or one that does not solve in f64.
+/// \throws BadInput if it selects none or several.
 std::vector<Program> select_reference(const std::vector<Program>& programs,
                                       const std::string& item);
 

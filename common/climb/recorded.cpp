@@ -9,7 +9,7 @@ namespace staircase {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 /// What an object says and what lies below its key `parts`, each with what the object says of all.
 std::vector<Json> taken_apart(Json whole, const char* parts) {

@@ -610,6 +610,34 @@ TEST(Selection, TakesNumbersRangesAndNames) {
   expect_refusal(toys.run({"--stages", "seven"}), 2, {"'seven'"});
 }
 
+/// What there is to build is asked for before any program exists that could describe itself.
+TEST(Targets, AreKnownBeforeAnythingIsBuilt) {
+  const Directory empty;
+  write_text(empty / "programs.txt",
+             "hill-00_zero cpu zero.cpp\n"
+             "hill-01_one cpu one.cpp\n"
+             "hill-02_two gpu two.cu\n"
+             "hill-02_two-cpu cpu-device two.cu\n"
+             "hill-02_two-cpu-analyze analysis two.cu\n"
+             "rock-00_zero cpu zero.cpp\n"
+             "rock-01_cuda-cpu cpu-device cuda.cu\n");
+  const auto targets = [&](Strings arguments) {
+    arguments.insert(arguments.begin(), {climb, "--programs", empty / "", "--targets"});
+    const ProcessResult result = run_process(arguments);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return result.out;
+  };
+  EXPECT_EQ(targets({}), "hill-00_zero\nhill-01_one\nhill-02_two\n");
+  EXPECT_EQ(targets({"--stages", "2"}), "hill-00_zero\nhill-02_two\n");
+  EXPECT_EQ(targets({"--stages", "2", "--reference", "1"}),
+            "hill-00_zero\nhill-01_one\nhill-02_two\n");
+  EXPECT_EQ(targets({"--device", "cpu-device"}),
+            "hill-00_zero\nhill-02_two-cpu\nhill-02_two-cpu-analyze\n");
+  EXPECT_EQ(targets({"rock"}), "rock-00_zero\nrock-01_cuda-cpu\n");
+  EXPECT_EQ(targets({"--list"}), "hill-00_zero\nrock-00_zero\n");
+  expect_refusal(run_process({climb, "--programs", empty / ""}), 2, {"'hill-00_zero'", "./climb"});
+}
+
 TEST(Selection, WithoutStageZeroRunsItOncePerPrecision) {
   Toys toys;
   toys.add("00_zero", {1, 2}, 8);
