@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 namespace staircase {
 namespace {
+
+constexpr std::array names_of_scales{"element", "diagonal", "given"};
 
 /// Row-major index of element `offset`, as a reader writes it: (2, 0, 7).
 std::string index_of(std::size_t offset, const std::vector<std::size_t>& shape) {
@@ -68,6 +71,22 @@ Worst worst_by_diagonal(const Elements<A>& a, const Elements<B>& b, std::size_t 
   });
 }
 
+/// By the scale of a tolerance.
+template <typename A, typename B>
+Worst worst_by(const Tolerance& tolerance, const Elements<A>& a, const Elements<B>& b,
+               std::size_t rows) {
+  switch (tolerance.scale) {
+    case Scale::diagonal:
+      return worst_by_diagonal(a, b, rows);
+    case Scale::given:
+      return worst_of(a, b, [&](std::size_t, double difference) {
+        return difference / tolerance.floor;
+      });
+    default:
+      return worst_by_element(a, b, tolerance.floor);
+  }
+}
+
 /// Compares the elements of two arrays of one shape as they lie: gigabytes are not copied.
 template <typename A, typename B>
 Comparison compare_elements(const Elements<A>& a, const Elements<B>& b,
@@ -77,9 +96,7 @@ Comparison compare_elements(const Elements<A>& a, const Elements<B>& b,
   };
   if (const std::size_t bad = first_not_finite(a, b); bad < a.size())
     return {false, std::numeric_limits<double>::quiet_NaN(), element(bad)};
-  const auto [error, at] = tolerance.scale == Scale::diagonal
-                               ? worst_by_diagonal(a, b, shape[0])
-                               : worst_by_element(a, b, tolerance.floor);
+  const auto [error, at] = worst_by(tolerance, a, b, shape.empty() ? 1 : shape[0]);
   if (error <= tolerance.relative) return {true, error, ""};
   return {
       false, error,
@@ -91,12 +108,14 @@ Comparison compare_elements(const Elements<A>& a, const Elements<B>& b,
 nlohmann::ordered_json to_json(const Tolerance& tolerance) {
   return {{"relative", tolerance.relative},
           {"floor", tolerance.floor},
-          {"scale", tolerance.scale == Scale::diagonal ? "diagonal" : "element"}};
+          {"scale", names_of_scales[static_cast<std::size_t>(tolerance.scale)]}};
 }
 
 Tolerance tolerance_from_json(const nlohmann::ordered_json& json) {
+  const auto* const scale =
+      std::find(names_of_scales.begin(), names_of_scales.end(), json.at("scale"));
   return {json.at("relative"), json.at("floor"),
-          json.at("scale") == "diagonal" ? Scale::diagonal : Scale::element};
+          static_cast<Scale>(scale - names_of_scales.begin())};
 }
 
 Comparison compare(const NpyArray& result, const NpyArray& reference, const Tolerance& tolerance) {

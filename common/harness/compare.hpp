@@ -18,13 +18,16 @@ enum class Scale {
   /// sqrt(|b_ii b_jj|) for element (i, j) of a square matrix. Where B = AᵀA, each sum of magnitudes
   /// (|A|ᵀ|A|)_ij is at most this (Cauchy and Schwarz), and so an error of n eps is what n rounded
   /// additions may leave, however badly the columns of A are scaled and however much they cancel.
-  diagonal
+  diagonal,
+  /// The number `floor` itself: the magnitude of the input, where a solution may be far smaller than
+  /// the numbers that it was computed from.
+  given
 };
 
 /// How far a solution may lie from stage zero.
 struct Tolerance {
   double relative;               ///< the largest error allowed
-  double floor = 1e-3;           ///< for Scale::element
+  double floor = 1e-3;           ///< for Scale::element and Scale::given
   Scale scale = Scale::element;  ///< what errors are measured against
 };
 

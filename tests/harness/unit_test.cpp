@@ -260,7 +260,7 @@ TEST_F(ComparatorByDiagonal, NeedsASquareMatrix) {
 }
 
 TEST(Tolerances, SurviveJson) {
-  for (const Scale scale : {Scale::element, Scale::diagonal}) {
+  for (const Scale scale : {Scale::element, Scale::diagonal, Scale::given}) {
     const Tolerance tolerance = tolerance_from_json(to_json(Tolerance{1e-7, 1e-5, scale}));
     EXPECT_EQ(tolerance.relative, 1e-7);
     EXPECT_EQ(tolerance.floor, 1e-5);

@@ -1,0 +1,193 @@
+/// \file
+/// Found in place of cuFFT: transforms of one, two and three dimensions, on FFTW, in their stream.
+///
+/// Arrays are dense. Programs that include this link with FFTW in both precisions.
+
+#pragma once
+
+#include <fftw3.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <type_traits>
+#include <vector>
+
+#include "cuda_on_cpu/library_call.hpp"
+#include "cuda_runtime.h"
+
+enum cufftResult {
+  CUFFT_SUCCESS = 0,
+  CUFFT_INVALID_PLAN = 1,
+  CUFFT_ALLOC_FAILED = 2,
+  CUFFT_INVALID_TYPE = 3,
+  CUFFT_INVALID_VALUE = 4,
+  CUFFT_EXEC_FAILED = 6,
+  CUFFT_INVALID_SIZE = 8
+};
+enum cufftType {
+  CUFFT_R2C = 0x2a,
+  CUFFT_C2R = 0x2c,
+  CUFFT_C2C = 0x29,
+  CUFFT_D2Z = 0x6a,
+  CUFFT_Z2D = 0x6c,
+  CUFFT_Z2Z = 0x69
+};
+enum { CUFFT_FORWARD = -1, CUFFT_INVERSE = 1 };
+
+using cufftHandle = int;
+using cufftReal = float;
+using cufftDoubleReal = double;
+using cufftComplex = float2;
+using cufftDoubleComplex = double2;
+
+namespace cuda_on_cpu {
+
+/// What a handle stands for.
+struct FftPlan {
+  std::vector<int> extents;  ///< outermost first; empty if the plan was destroyed
+  int batch;
+  cufftType type;
+  cudaStream_t stream;
+
+  /// The elements of all transforms, in space or of the waves that a real transform keeps.
+  std::size_t elements(bool of_half) const {
+    std::size_t product = batch;
+    for (const int extent : extents) product *= extent;
+    return of_half ? product / extents.back() * (extents.back() / 2 + 1) : product;
+  }
+};
+
+/// The plans of a process, numbered from 0.
+struct FftPlans {
+  std::mutex guard;
+  std::vector<FftPlan> all;
+
+  static FftPlans& instance() {
+    static FftPlans plans;
+    return plans;
+  }
+};
+
+inline cufftResult make_plan(cufftHandle* handle, std::vector<int> extents, cufftType type,
+                             int batch) {
+  for (const int extent : extents)
+    if (extent < 1) return CUFFT_INVALID_SIZE;
+  if (batch < 1) return CUFFT_INVALID_SIZE;
+  FftPlans& plans = FftPlans::instance();
+  const std::scoped_lock lock(plans.guard);
+  *handle = static_cast<int>(plans.all.size());
+  plans.all.push_back({std::move(extents), batch, type, nullptr});
+  return CUFFT_SUCCESS;
+}
+
+/// A copy of a plan, empty if there is none.
+inline FftPlan plan_of(cufftHandle handle) {
+  FftPlans& plans = FftPlans::instance();
+  const std::scoped_lock lock(plans.guard);
+  if (handle < 0 || handle >= static_cast<int>(plans.all.size())) return {};
+  return plans.all[handle];
+}
+
+/// Makes FFTW's plan, runs it and destroys it. Only runs may be done side by side.
+template <typename Make, typename Execute, typename Destroy>
+void transform(Make make, Execute execute, Destroy destroy) {
+  static std::mutex planner;
+  std::unique_lock lock(planner);
+  const auto plan = make();
+  lock.unlock();
+  execute(plan);
+  lock.lock();
+  destroy(plan);
+}
+
+template <typename From, typename To>
+cufftResult execute(cufftHandle handle, cufftType type, From* from, To* to,
+                    std::function<void(const FftPlan&)> work) {
+  const FftPlan plan = plan_of(handle);
+  if (plan.extents.empty()) return CUFFT_INVALID_PLAN;
+  if (plan.type != type) return CUFFT_INVALID_TYPE;
+  if (from == nullptr || to == nullptr) return CUFFT_INVALID_VALUE;
+  constexpr bool of_real = std::is_floating_point_v<From>, to_real = std::is_floating_point_v<To>;
+  const std::size_t read = plan.elements(to_real) * sizeof(From);
+  const std::size_t written = plan.elements(of_real) * sizeof(To);
+  // A transform back to real numbers overwrites what it starts from.
+  const auto error = library_call(plan.stream, {{from, read, to_real}, {to, written, true}},
+                                  [plan, work = std::move(work)] { work(plan); });
+  return error == cudaSuccess ? CUFFT_SUCCESS : CUFFT_EXEC_FAILED;
+}
+
+}  // namespace cuda_on_cpu
+
+inline cufftResult cufftPlan1d(cufftHandle* plan, int nx, cufftType type, int batch) {
+  return cuda_on_cpu::make_plan(plan, {nx}, type, batch);
+}
+inline cufftResult cufftPlan2d(cufftHandle* plan, int nx, int ny, cufftType type) {
+  return cuda_on_cpu::make_plan(plan, {nx, ny}, type, 1);
+}
+inline cufftResult cufftPlan3d(cufftHandle* plan, int nx, int ny, int nz, cufftType type) {
+  return cuda_on_cpu::make_plan(plan, {nx, ny, nz}, type, 1);
+}
+inline cufftResult cufftSetStream(cufftHandle handle, cudaStream_t stream) {
+  auto& plans = cuda_on_cpu::FftPlans::instance();
+  const std::scoped_lock lock(plans.guard);
+  if (handle < 0 || handle >= static_cast<int>(plans.all.size())) return CUFFT_INVALID_PLAN;
+  plans.all[handle].stream = stream;
+  return CUFFT_SUCCESS;
+}
+inline cufftResult cufftDestroy(cufftHandle handle) {
+  auto& plans = cuda_on_cpu::FftPlans::instance();
+  const std::scoped_lock lock(plans.guard);
+  if (handle < 0 || handle >= static_cast<int>(plans.all.size())) return CUFFT_INVALID_PLAN;
+  plans.all[handle].extents.clear();
+  return CUFFT_SUCCESS;
+}
+
+/// The transforms of one precision: of complex numbers, of real ones, and back to real ones.
+#define CUDA_ON_CPU_FFT(fftw, Real, Complex, C2C, R2C, C2R)                                      \
+  inline cufftResult cufftExec##C2C(cufftHandle handle, Complex* from, Complex* to, int sign) {  \
+    return cuda_on_cpu::execute(handle, CUFFT_##C2C, from, to, [=](const auto& plan) {           \
+      const int dimensions = plan.extents.size(), size = plan.elements(false) / plan.batch;      \
+      cuda_on_cpu::transform(                                                                    \
+          [&] {                                                                                  \
+            return fftw##_plan_many_dft(                                                         \
+                dimensions, plan.extents.data(), plan.batch,                                     \
+                reinterpret_cast<fftw##_complex*>(from), nullptr, 1, size,                       \
+                reinterpret_cast<fftw##_complex*>(to), nullptr, 1, size, sign, FFTW_ESTIMATE);   \
+          },                                                                                     \
+          fftw##_execute, fftw##_destroy_plan);                                                  \
+    });                                                                                          \
+  }                                                                                              \
+  inline cufftResult cufftExec##R2C(cufftHandle handle, Real* from, Complex* to) {               \
+    return cuda_on_cpu::execute(handle, CUFFT_##R2C, from, to, [=](const auto& plan) {           \
+      const int dimensions = plan.extents.size(), size = plan.elements(false) / plan.batch;      \
+      const int half = plan.elements(true) / plan.batch;                                         \
+      cuda_on_cpu::transform(                                                                    \
+          [&] {                                                                                  \
+            return fftw##_plan_many_dft_r2c(                                                     \
+                dimensions, plan.extents.data(), plan.batch, from, nullptr, 1, size,             \
+                reinterpret_cast<fftw##_complex*>(to), nullptr, 1, half,                         \
+                FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);                                            \
+          },                                                                                     \
+          fftw##_execute, fftw##_destroy_plan);                                                  \
+    });                                                                                          \
+  }                                                                                              \
+  inline cufftResult cufftExec##C2R(cufftHandle handle, Complex* from, Real* to) {               \
+    return cuda_on_cpu::execute(handle, CUFFT_##C2R, from, to, [=](const auto& plan) {           \
+      const int dimensions = plan.extents.size(), size = plan.elements(false) / plan.batch;      \
+      const int half = plan.elements(true) / plan.batch;                                         \
+      cuda_on_cpu::transform(                                                                    \
+          [&] {                                                                                  \
+            return fftw##_plan_many_dft_c2r(                                                     \
+                dimensions, plan.extents.data(), plan.batch,                                     \
+                reinterpret_cast<fftw##_complex*>(from), nullptr, 1, half, to, nullptr, 1, size, \
+                FFTW_ESTIMATE);                                                                  \
+          },                                                                                     \
+          fftw##_execute, fftw##_destroy_plan);                                                  \
+    });                                                                                          \
+  }
+
+CUDA_ON_CPU_FFT(fftwf, cufftReal, cufftComplex, C2C, R2C, C2R)
+CUDA_ON_CPU_FFT(fftw, cufftDoubleReal, cufftDoubleComplex, Z2Z, D2Z, Z2D)
+#undef CUDA_ON_CPU_FFT

@@ -1,0 +1,81 @@
+/// \file
+/// Transforms of real matrices by cuFFT, and the complex numbers that come of them.
+
+#pragma once
+
+#include <cufft.h>
+
+#include <string>
+#include <type_traits>
+
+#include "error.hpp"
+
+namespace staircase {
+
+/// A complex number that lies in memory as cuFFT has it.
+template <typename T>
+struct alignas(2 * sizeof(T)) Complex {
+  T real, imaginary;
+
+  friend __host__ __device__ Complex operator*(Complex a, Complex b) {
+    return {a.real * b.real - a.imaginary * b.imaginary,
+            a.real * b.imaginary + a.imaginary * b.real};
+  }
+  friend __host__ __device__ Complex operator*(Complex a, T b) {
+    return {a.real * b, a.imaginary * b};
+  }
+  /// The same number in another precision.
+  template <typename U>
+  __host__ __device__ Complex<U> as() const {
+    return {static_cast<U>(real), static_cast<U>(imaginary)};
+  }
+};
+
+/// Throws if a call of cuFFT failed.
+/// \throws Failure with the exit status "the device failed"
+inline void check(cufftResult result) {
+  if (result != CUFFT_SUCCESS)
+    throw Failure(Exit::exhausted,
+                  "the device failed: cuFFT's error " + std::to_string(result) +
+                      (result == CUFFT_ALLOC_FAILED ? ", not enough memory" : ""));
+}
+
+/// The transform of a real matrix, rows × cols, and back. Neither divides by the number of elements.
+template <typename T>
+class RealTransform {
+  static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>);
+  static constexpr bool is_double = std::is_same_v<T, double>;
+
+ public:
+  RealTransform(int rows, int cols) {
+    check(cufftPlan2d(&forward_, rows, cols, is_double ? CUFFT_D2Z : CUFFT_R2C));
+    check(cufftPlan2d(&backward_, rows, cols, is_double ? CUFFT_Z2D : CUFFT_C2R));
+  }
+  ~RealTransform() {
+    cufftDestroy(forward_);
+    cufftDestroy(backward_);
+  }
+  RealTransform(const RealTransform&) = delete;
+  RealTransform& operator=(const RealTransform&) = delete;
+
+  /// From rows × cols numbers to rows × (cols / 2 + 1) waves; those left out are conjugates.
+  void forward(T* matrix, Complex<T>* waves) const {
+    if constexpr (is_double)
+      check(cufftExecD2Z(forward_, matrix, reinterpret_cast<cufftDoubleComplex*>(waves)));
+    else
+      check(cufftExecR2C(forward_, matrix, reinterpret_cast<cufftComplex*>(waves)));
+  }
+
+  /// Back; the waves are overwritten.
+  void backward(Complex<T>* waves, T* matrix) const {
+    if constexpr (is_double)
+      check(cufftExecZ2D(backward_, reinterpret_cast<cufftDoubleComplex*>(waves), matrix));
+    else
+      check(cufftExecC2R(backward_, reinterpret_cast<cufftComplex*>(waves), matrix));
+  }
+
+ private:
+  cufftHandle forward_ = 0, backward_ = 0;
+};
+
+}  // namespace staircase

@@ -1,0 +1,116 @@
+/// \file
+/// From:    01_openmp
+/// Changed: one parallel region holds all steps; its P × Q threads have a block of cells each, and
+///          of the halo what lies beside it.
+/// Legal:   a barrier lies between a write and the reads of other threads, and between those and
+///          the next write. Corners are taken from inside: no part of the halo waits for another.
+/// Expect:  three barriers a step in place of two regions; blocks of full rows are the best ones.
+/// Run:     ./climb advection --stages 01,05
+/// Next:    06_copy_free lets the two fields change roles.
+
+#include "../advection.hpp"
+
+#include <omp.h>
+
+namespace advection {
+
+using staircase::Array;
+using staircase::View;
+
+// [share]
+/// The rows or the columns of a thread, from begin to end, and whether it has the first, the last.
+struct Share {
+  std::size_t begin, end;
+  bool first, last;
+};
+
+/// Share `index` of so many; the halo comes before row and column 1.
+inline Share share(std::size_t count, std::size_t shares, std::size_t index) {
+  return {1 + count * index / shares, 1 + count * (index + 1) / shares, index == 0,
+          index + 1 == shares};
+}
+// [share]
+
+// [refresh_halo]
+/// The halo of a thread's cells takes the cells of the opposite edge, corners from inside, too.
+template <typename T>
+void refresh_halo(Share of_rows, Share of_cols, View<T, 2> u) {
+  const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
+  for (std::size_t j = of_cols.begin; j < of_cols.end; ++j) {
+    if (of_rows.first) u(0, j) = u(rows, j);
+    if (of_rows.last) u(rows + 1, j) = u(1, j);
+  }
+  for (std::size_t i = of_rows.begin; i < of_rows.end; ++i) {
+    if (of_cols.first) u(i, 0) = u(i, cols);
+    if (of_cols.last) u(i, cols + 1) = u(i, 1);
+  }
+  if (of_rows.first && of_cols.first) u(0, 0) = u(rows, cols);
+  if (of_rows.first && of_cols.last) u(0, cols + 1) = u(rows, 1);
+  if (of_rows.last && of_cols.first) u(rows + 1, 0) = u(1, cols);
+  if (of_rows.last && of_cols.last) u(rows + 1, cols + 1) = u(1, 1);
+}
+// [refresh_halo]
+
+// [update]
+/// The weighted sum of three neighbours in a row.
+template <typename T>
+T row_sum(const Weights<T>& w, View<const T, 2> u, std::size_t i, std::size_t j) {
+  return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
+}
+
+/// A step: every cell becomes the weighted sum of its nine neighbours, in another array.
+template <typename T>
+void update(Weights<T> w, Share of_rows, Share of_cols, View<const T, 2> u, View<T, 2> next) {
+  for (std::size_t i = of_rows.begin; i < of_rows.end; ++i)
+    for (std::size_t j = of_cols.begin; j < of_cols.end; ++j)
+      next(i, j) = w.y[0] * row_sum(w, u, i - 1, j) + w.y[1] * row_sum(w, u, i, j) +
+                   w.y[2] * row_sum(w, u, i + 1, j);
+}
+
+template <typename T>
+void copy_back(Share of_rows, Share of_cols, View<const T, 2> next, View<T, 2> u) {
+  for (std::size_t i = of_rows.begin; i < of_rows.end; ++i)
+    for (std::size_t j = of_cols.begin; j < of_cols.end; ++j) u(i, j) = next(i, j);
+}
+// [update]
+
+// [solve]
+template <typename T>
+Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Array<T, 2> u(problem.rows + 2, problem.cols + 2), next(problem.rows + 2, problem.cols + 2);
+  timeline.begin("copy in");
+  put_inside<T>(problem.field_at_first(), u);
+  timeline.begin("kernels");
+  const auto w = weights_of<T>(problem);
+  const auto [p, q] = team_of(problem);
+#pragma omp parallel num_threads(p* q)
+  {
+    const std::size_t thread = omp_get_thread_num();
+    const Share of_rows = share(problem.rows, p, thread / q);
+    const Share of_cols = share(problem.cols, q, thread % q);
+    for (std::int64_t step = 0; step < problem.steps; ++step) {
+      refresh_halo<T>(of_rows, of_cols, u);
+#pragma omp barrier
+      update<T>(w, of_rows, of_cols, u, next);
+#pragma omp barrier
+      copy_back<T>(of_rows, of_cols, next, u);
+#pragma omp barrier
+    }
+  }
+  timeline.begin("copy out");
+  return inside<T>(u);
+}
+// [solve]
+
+}  // namespace advection
+
+int main(int argc, char** argv) {
+  return advection::run_stage(argc, argv,
+                              {
+                                  .title = "One region",
+                                  .idea = "A grid of threads, one region for all steps",
+                                  .solve_f64 = advection::solve<double>,
+                                  .solve_f32 = advection::solve<float>,
+                              });
+}

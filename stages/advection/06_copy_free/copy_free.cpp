@@ -1,0 +1,110 @@
+/// \file
+/// Changed: a step goes from one field to the other, and they change roles; there is no copy back.
+/// Legal:   the update writes every cell, and its halo is refreshed before the next step reads it.
+/// Expect:  two numbers per cell and step go through memory where four went: nearly half of the
+///          time where the fields come from memory. A barrier goes with the copy.
+/// Run:     ./climb advection --stages 05,06
+/// Next:    07_separable computes the sums of rows once.
+
+#include "../advection.hpp"
+
+#include <omp.h>
+
+#include <utility>
+
+namespace advection {
+
+using staircase::Array;
+using staircase::View;
+
+// [share]
+/// The rows or the columns of a thread, from begin to end, and whether it has the first, the last.
+struct Share {
+  std::size_t begin, end;
+  bool first, last;
+};
+
+/// Share `index` of so many; the halo comes before row and column 1.
+inline Share share(std::size_t count, std::size_t shares, std::size_t index) {
+  return {1 + count * index / shares, 1 + count * (index + 1) / shares, index == 0,
+          index + 1 == shares};
+}
+// [share]
+
+// [refresh_halo]
+/// The halo of a thread's cells takes the cells of the opposite edge, corners from inside, too.
+template <typename T>
+void refresh_halo(Share of_rows, Share of_cols, View<T, 2> u) {
+  const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
+  for (std::size_t j = of_cols.begin; j < of_cols.end; ++j) {
+    if (of_rows.first) u(0, j) = u(rows, j);
+    if (of_rows.last) u(rows + 1, j) = u(1, j);
+  }
+  for (std::size_t i = of_rows.begin; i < of_rows.end; ++i) {
+    if (of_cols.first) u(i, 0) = u(i, cols);
+    if (of_cols.last) u(i, cols + 1) = u(i, 1);
+  }
+  if (of_rows.first && of_cols.first) u(0, 0) = u(rows, cols);
+  if (of_rows.first && of_cols.last) u(0, cols + 1) = u(rows, 1);
+  if (of_rows.last && of_cols.first) u(rows + 1, 0) = u(1, cols);
+  if (of_rows.last && of_cols.last) u(rows + 1, cols + 1) = u(1, 1);
+}
+// [refresh_halo]
+
+// [update]
+/// The weighted sum of three neighbours in a row.
+template <typename T>
+T row_sum(const Weights<T>& w, View<const T, 2> u, std::size_t i, std::size_t j) {
+  return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
+}
+
+/// A step: every cell becomes the weighted sum of its nine neighbours, in another array.
+template <typename T>
+void update(Weights<T> w, Share of_rows, Share of_cols, View<const T, 2> u, View<T, 2> next) {
+  for (std::size_t i = of_rows.begin; i < of_rows.end; ++i)
+    for (std::size_t j = of_cols.begin; j < of_cols.end; ++j)
+      next(i, j) = w.y[0] * row_sum(w, u, i - 1, j) + w.y[1] * row_sum(w, u, i, j) +
+                   w.y[2] * row_sum(w, u, i + 1, j);
+}
+// [update]
+
+// [solve]
+template <typename T>
+Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Array<T, 2> u(problem.rows + 2, problem.cols + 2), next(problem.rows + 2, problem.cols + 2);
+  timeline.begin("copy in");
+  put_inside<T>(problem.field_at_first(), u);
+  timeline.begin("kernels");
+  const auto w = weights_of<T>(problem);
+  const auto [p, q] = team_of(problem);
+#pragma omp parallel num_threads(p* q)
+  {
+    const std::size_t thread = omp_get_thread_num();
+    const Share of_rows = share(problem.rows, p, thread / q);
+    const Share of_cols = share(problem.cols, q, thread % q);
+    View<T, 2> from = u, to = next;
+    for (std::int64_t step = 0; step < problem.steps; ++step) {
+      refresh_halo<T>(of_rows, of_cols, from);
+#pragma omp barrier
+      update<T>(w, of_rows, of_cols, from, to);
+#pragma omp barrier
+      std::swap(from, to);
+    }
+  }
+  timeline.begin("copy out");
+  return inside<T>(problem.steps % 2 == 0 ? u : next);
+}
+// [solve]
+
+}  // namespace advection
+
+int main(int argc, char** argv) {
+  return advection::run_stage(argc, argv,
+                              {
+                                  .title = "Copy-free",
+                                  .idea = "Two fields change roles after each step",
+                                  .solve_f64 = advection::solve<double>,
+                                  .solve_f32 = advection::solve<float>,
+                              });
+}

@@ -1,0 +1,103 @@
+/// \file
+/// From:    00_original
+/// Changed: the arrays live on the device; each loop nest is a kernel of one block of one thread.
+/// Legal:   nothing runs beside anything: kernels of one stream run one after the other.
+/// Expect:  hundreds of times slower than a core: a thread of a GPU waits for each access of its own.
+/// Run:     ./climb advection --stages 00,09
+/// Next:    10_naive_cuda lets the loops stride over any grid of threads.
+
+#include "../advection.hpp"
+
+namespace advection {
+
+using staircase::Array;
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::View;
+
+// [refresh_halo]
+/// The halo takes the cells of the opposite edge: rows first, then columns with their corners.
+template <typename T>
+__global__ void refresh_rows(View<T, 2> u) {
+  const unsigned rows = u.extent(0) - 2, cols = u.extent(1) - 2;
+  for (unsigned j = 1; j <= cols; ++j) {
+    u(0, j) = u(rows, j);
+    u(rows + 1, j) = u(1, j);
+  }
+}
+
+template <typename T>
+__global__ void refresh_columns(View<T, 2> u) {
+  const unsigned rows = u.extent(0) - 2, cols = u.extent(1) - 2;
+  for (unsigned i = 0; i <= rows + 1; ++i) {
+    u(i, 0) = u(i, cols);
+    u(i, cols + 1) = u(i, 1);
+  }
+}
+// [refresh_halo]
+
+// [update]
+/// The weighted sum of three neighbours in a row.
+template <typename T>
+__device__ T row_sum(const Weights<T>& w, View<const T, 2> u, unsigned i, unsigned j) {
+  return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
+}
+
+/// A step: every cell becomes the weighted sum of its nine neighbours, in another array.
+template <typename T>
+__global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
+  const unsigned rows = u.extent(0) - 2, cols = u.extent(1) - 2;
+  for (unsigned i = 1; i <= rows; ++i)
+    for (unsigned j = 1; j <= cols; ++j)
+      next(i, j) = w.y[0] * row_sum(w, u, i - 1, j) + w.y[1] * row_sum(w, u, i, j) +
+                   w.y[2] * row_sum(w, u, i + 1, j);
+}
+
+template <typename T>
+__global__ void copy_back(View<const T, 2> next, View<T, 2> u) {
+  const unsigned rows = u.extent(0) - 2, cols = u.extent(1) - 2;
+  for (unsigned i = 1; i <= rows; ++i)
+    for (unsigned j = 1; j <= cols; ++j) u(i, j) = next(i, j);
+}
+// [update]
+
+// [solve]
+template <typename T>
+Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Array<T, 2> field(problem.rows + 2, problem.cols + 2);
+  DeviceArray<T, 2> u(problem.rows + 2, problem.cols + 2), next(problem.rows + 2, problem.cols + 2);
+  timeline.begin("copy in");
+  put_inside<T>(problem.field_at_first(), field);
+  u.copy_from(field.data());
+  timeline.begin("kernels");
+  const auto w = weights_of<T>(problem);
+  for (std::int64_t step = 0; step < problem.steps; ++step) {
+    refresh_rows<T><<<1, 1>>>(u);
+    check_launch();
+    refresh_columns<T><<<1, 1>>>(u);
+    check_launch();
+    update<T><<<1, 1>>>(w, u, next);
+    check_launch();
+    copy_back<T><<<1, 1>>>(next, u);
+    check_launch();
+  }
+  check(cudaDeviceSynchronize());
+  timeline.begin("copy out");
+  u.copy_to(field.data());
+  return inside<T>(field);
+}
+// [solve]
+
+}  // namespace advection
+
+int main(int argc, char** argv) {
+  return advection::run_stage(argc, argv,
+                              {
+                                  .title = "Serial CUDA",
+                                  .idea = "One thread of the GPU",
+                                  .solve_f64 = advection::solve<double>,
+                                  .solve_f32 = advection::solve<float>,
+                              });
+}

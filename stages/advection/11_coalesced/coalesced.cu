@@ -1,0 +1,84 @@
+/// \file
+/// Changed: a step is one kernel: indices are periodic in place of a halo that two kernels refresh,
+///          and two fields change roles in place of a copy; a warp's cells lie in one row.
+/// Legal:   the halo holds copies of cells that the update can as well read themselves; it writes
+///          another field than it reads.
+/// Expect:  two numbers per cell and step instead of four, a launch instead of four.
+/// Run:     ./climb advection --stages 10,11
+/// Next:    12_tiled shares cells and sums of rows within a block.
+
+#include "../advection.hpp"
+
+#include <utility>
+
+namespace advection {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::column;
+using staircase::columns;
+using staircase::DeviceArray;
+using staircase::row;
+using staircase::View;
+
+// [update]
+/// The weighted sum of three neighbours in a row.
+template <typename T>
+__device__ T row_sum(const Weights<T>& w, View<const T, 1> u, unsigned left, unsigned j,
+                     unsigned right) {
+  return w.x[0] * u(left) + w.x[1] * u(j) + w.x[2] * u(right);
+}
+
+/// A step: every cell becomes the weighted sum of its nine neighbours, in another array. The first
+/// row comes behind the last and the first column behind the last.
+template <typename T>
+__global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
+  const unsigned rows = u.extent(0), cols = u.extent(1);
+  for (unsigned i = row(); i < rows; i += staircase::rows()) {
+    const auto above = u.row(i > 0 ? i - 1 : rows - 1), here = u.row(i);
+    const auto below = u.row(i + 1 < rows ? i + 1 : 0);
+    for (unsigned j = column(); j < cols; j += columns()) {
+      const unsigned left = j > 0 ? j - 1 : cols - 1, right = j + 1 < cols ? j + 1 : 0;
+      next(i, j) = w.y[0] * row_sum(w, above, left, j, right) +
+                   w.y[1] * row_sum(w, here, left, j, right) +
+                   w.y[2] * row_sum(w, below, left, j, right);
+    }
+  }
+}
+// [update]
+
+// [solve]
+template <typename T>
+Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Field<T> field(problem.rows, problem.cols);
+  DeviceArray<T, 2> u(problem.rows, problem.cols), next(problem.rows, problem.cols);
+  timeline.begin("copy in");
+  u.copy_from(rounded<T>(problem).data());
+  timeline.begin("kernels");
+  const auto w = weights_of<T>(problem);
+  const auto [grid, block] = shape_of(problem, {128, 2});
+  View<T, 2> from = u, to = next;
+  for (std::int64_t step = 0; step < problem.steps; ++step) {
+    update<T><<<grid, block>>>(w, from, to);
+    check_launch();
+    std::swap(from, to);
+  }
+  check(cudaDeviceSynchronize());
+  timeline.begin("copy out");
+  (problem.steps % 2 == 0 ? u : next).copy_to(field.data());
+  return field;
+}
+// [solve]
+
+}  // namespace advection
+
+int main(int argc, char** argv) {
+  return advection::run_stage(argc, argv,
+                              {
+                                  .title = "Coalesced",
+                                  .idea = "A step is one kernel, along rows",
+                                  .solve_f64 = advection::solve<double>,
+                                  .solve_f32 = advection::solve<float>,
+                              });
+}

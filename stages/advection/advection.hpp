@@ -1,0 +1,135 @@
+/// \file
+/// A field that is carried over a periodic plane: the problem that every stage solves.
+///
+/// The advection equation by the scheme of Lax and Wendroff in each direction (Lax and Wendroff,
+/// "Systems of Conservation Laws", Comm. Pure Appl. Math. 13, 1960). README.md beside this file has
+/// the mathematics.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <staircase/stage.hpp>
+
+namespace advection {
+
+// [Problem]
+/// A field of rows × cols cells on the unit square, x along a row and y along a column, is carried
+/// with a velocity (vx, vy) for a number of steps; wanted is the field after the last.
+struct Problem {
+  std::int64_t rows = 512;
+  std::int64_t cols = 512;
+  std::int64_t steps = 100;
+  double cfl = 0.25;        ///< a step takes cfl min(1 / rows, 1 / cols)
+  double vx = 1, vy = 1;    ///< sides of the square in a unit of time
+  std::int64_t field = 0;   ///< at first: 0 waves, 1 a square pulse, 2 random numbers
+  std::int64_t seed = 1;    ///< of the random numbers
+  std::int64_t p = 0, q = 0;    ///< threads of a processor along y and x; 0: the stage's choice
+  std::int64_t gx = 0, gy = 0;  ///< blocks of a GPU's grid along x and y; 0: the stage's choice
+  std::int64_t bx = 0, by = 0;  ///< threads of a block along x and y; 0: the stage's choice
+  staircase::Elements<double> initial = {};  ///< the field at first, row by row
+
+  staircase::View<const double, 2> field_at_first() const {
+    return {initial.data(), {static_cast<std::size_t>(rows), static_cast<std::size_t>(cols)}};
+  }
+};
+
+template <typename T>
+using Field = staircase::Array<T, 2>;
+// [Problem]
+
+// [weights]
+/// The weights of the neighbours at -1, 0 and +1 in each direction; those of the nine cells of the
+/// stencil are their products.
+template <typename T>
+struct Weights {
+  T x[3], y[3];
+};
+
+/// By the Courant number c, the cells that the field moves on by in a step: c (c + 1) / 2, 1 - c²
+/// and c (c - 1) / 2.
+template <typename T>
+constexpr void set_weights(double c, T* w) {
+  w[0] = T(c * (c + 1) / 2);
+  w[1] = T(1 - c * c);
+  w[2] = T(c * (c - 1) / 2);
+}
+
+/// The cells that the field moves on by in a step, along x and along y.
+struct Courant {
+  double x, y;
+};
+Courant courant(const Problem& problem);
+
+template <typename T>
+Weights<T> weights_of(const Problem& problem) {
+  Weights<T> w;
+  set_weights(courant(problem).x, w.x);
+  set_weights(courant(problem).y, w.y);
+  return w;
+}
+// [weights]
+
+// [team]
+/// The threads of a processor as a grid, p along y and q along x.
+struct Team {
+  std::size_t p, q;
+};
+
+/// As the problem asks for; where it leaves the choice, all threads, along y.
+/// \throws BadInput if OpenMP has not so many threads
+Team team_of(const Problem& problem);
+// [team]
+
+#ifdef __CUDACC__
+// [shape]
+/// A grid of blocks of threads.
+struct Shape {
+  dim3 grid, block;
+};
+
+/// As the problem asks for; where it leaves the choice, blocks as given, and as many as there are
+/// cells for.
+inline Shape shape_of(const Problem& problem, dim3 block) {
+  if (problem.bx != 0 || problem.by != 0) {
+    block.x = problem.bx != 0 ? problem.bx : 256 / problem.by + 1;
+    block.y = problem.by != 0 ? problem.by : 256 / problem.bx + 1;
+  }
+  const dim3 all = staircase::blocks(block, problem.cols, problem.rows);
+  return {dim3(problem.gx != 0 ? problem.gx : all.x, problem.gy != 0 ? problem.gy : all.y), block};
+}
+// [shape]
+#endif
+
+// [halo]
+/// Puts the field at first inside an array with a halo of one cell on each side.
+template <typename T>
+void put_inside(staircase::View<const double, 2> field, staircase::View<T, 2> u) {
+  for (std::size_t i = 0; i < field.extent(0); ++i)
+    for (std::size_t j = 0; j < field.extent(1); ++j) u(i + 1, j + 1) = static_cast<T>(field(i, j));
+}
+
+/// The field inside an array with a halo of one cell on each side.
+template <typename T>
+Field<T> inside(staircase::View<T, 2> u) {
+  Field<T> field(u.extent(0) - 2, u.extent(1) - 2);
+  for (std::size_t i = 0; i < field.extent(0); ++i)
+    for (std::size_t j = 0; j < field.extent(1); ++j) field(i, j) = u(i + 1, j + 1);
+  return field;
+}
+// [halo]
+
+/// The field at first in the precision of a solve.
+template <typename T>
+staircase::Elements<T> rounded(const Problem& problem) {
+  return {problem.initial.begin(), problem.initial.end()};
+}
+
+/// What a stage tells the harness of itself.
+using Stage = staircase::Stage<Problem, 2>;
+
+/// Runs a stage as a program, on the problem that the command line asks for; returns the exit
+/// status. The workload and the stage are named after the directories that hold the stage's source.
+int run_stage(int argc, char** argv, const Stage& stage, const char* source = __builtin_FILE());
+
+}  // namespace advection
