@@ -79,6 +79,22 @@ constexpr void init_operator(staircase::View<double, 1> z, staircase::View<Real,
     }
   }
 }
+
+#ifdef __CUDACC__
+/// The same by a row of threads of a kernel, a column for each point instead of a row: z has n
+/// points, d and dd are 3 × n.
+template <typename Real>
+__device__ void init_operator_in_columns(staircase::View<double, 1> z, staircase::View<Real, 2> d,
+                                         staircase::View<Real, 2> dd) {
+  for (unsigned i = staircase::column(); i < z.extent(0); i += staircase::columns()) {
+    const Derivatives<Real> at = derivatives<Real>(z, i);
+    for (unsigned c = 0; c < 3; ++c) {
+      d(c, i) = at.d[c];
+      dd(c, i) = at.dd[c];
+    }
+  }
+}
+#endif
 // [derivatives]
 
 /// What a stage tells the harness of itself.

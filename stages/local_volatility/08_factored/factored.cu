@@ -57,21 +57,6 @@ struct State {
 };
 // [state]
 
-// [init_operator]
-/// First and second derivative on a grid z of n points: the three coefficients of a row in a
-/// column.
-template <typename Real>
-__device__ void init_operator_in_columns(View<double, 1> z, View<Real, 2> d, View<Real, 2> dd) {
-  for (unsigned i = column(); i < z.extent(0); i += columns()) {
-    const Derivatives<Real> at = derivatives<Real>(z, i);
-    for (unsigned c = 0; c < 3; ++c) {
-      d(c, i) = at.d[c];
-      dd(c, i) = at.dd[c];
-    }
-  }
-}
-// [init_operator]
-
 // [functions]
 /// x → a + b x
 template <typename Real>
