@@ -290,7 +290,7 @@ unsigned share(unsigned s, unsigned steps, unsigned slices) {
 
 Plan make_plan(unsigned cols, unsigned steps, unsigned processors) {
   std::vector<Task> tasks = tiles_of(cols, steps);
-  const auto count = static_cast<unsigned>(tasks.size()), left = count % processors;
+  const unsigned count = tasks.size(), left = count % processors;
   const unsigned slices = slices_of(left, steps, processors);
   if (left == 0 || slices == 1) return {tasks, count, 0, 1};
   const std::vector<Task> cut(tasks.end() - left, tasks.end());
@@ -306,9 +306,7 @@ Plan make_plan(unsigned cols, unsigned steps, unsigned processors) {
 /// What stage 09 keeps on the device beside A and C.
 struct OnUnits {
   explicit OnUnits(const Problem& problem)
-      : plan(make_plan(static_cast<unsigned>(problem.cols),
-                       static_cast<unsigned>(padded_rows(problem) / depth),
-                       staircase::processors())),
+      : plan(make_plan(problem.cols, padded_rows(problem) / depth, staircase::processors())),
         tasks(plan.tasks.size()),
         parts(std::max(1u, plan.left * plan.slices), held, threads) {
     tasks.copy_from(plan.tasks.data());
@@ -364,14 +362,13 @@ struct Moduli {
 constexpr Moduli make_moduli() {
   Moduli table{};
   for (unsigned t = 0; t < residues; ++t) {
-    const unsigned p = moduli[t];
+    const std::int32_t p = moduli[t];
+    const unsigned quotient = (std::uint64_t{1} << 32) / p;
+    const unsigned bias = (0x8000'0000u + p - 1) / p * p;
     const Wide others = whole / p;
     unsigned inverse = 1;  // of `others` modulo p
     while (others % p * inverse % p != 1) ++inverse;
-    table.of[t] = {
-        static_cast<std::int32_t>(p),     static_cast<unsigned>((std::uint64_t{1} << 32) / p),
-        (0x8000'0000u + p - 1) / p * p,   1.0 / p,
-        static_cast<double>(inverse) / p, others * inverse};
+    table.of[t] = {p, quotient, bias, 1.0 / p, 1.0 * inverse / p, others * inverse};
   }
   return table;
 }
@@ -395,7 +392,7 @@ __device__ double combine(double mine, double (&shared)[rows_at_once][columns_at
 
 /// The largest square of a column's norm for which every element of C is less than whole / 2, with
 /// room for rounding.
-constexpr double largest_square = static_cast<double>(whole) / 2 * (1 - 0x1p-19);
+constexpr double largest_square = double(whole) / 2 * (1 - 0x1p-19);
 
 /// Finds for each column the power of two that its numbers are multiplied by, the largest that its
 /// norm allows; 0 for a column of zeros.
@@ -528,7 +525,7 @@ __device__ void drain(Pipeline& pipeline, unsigned steps, std::int32_t (&sum)[4 
 
 /// x modulo p, from 0 to p - 1.
 __device__ unsigned residue_of(std::int32_t x, const Modulus& modulus) {
-  const unsigned p = modulus.p, y = static_cast<unsigned>(x) + modulus.bias;
+  const unsigned p = modulus.p, y = x + modulus.bias;
   const unsigned r = y - __umulhi(y, modulus.quotient) * p;  // from 0 to 2 p - 1
   return min(r, r - p);
 }
@@ -567,15 +564,16 @@ __global__ void __launch_bounds__(multipliers + 32, 1)
 // [put_together]
 /// The FP64 number nearest to a whole one.
 __device__ double rounded(Wide x) {
-  const bool negative = static_cast<std::int64_t>(x >> 64) < 0;
+  const bool negative = x >> 127 != 0;
   if (negative) x = -x;
   if (x == 0) return 0;
-  const auto high = static_cast<std::int64_t>(x >> 64), low = static_cast<std::int64_t>(x);
+  const std::int64_t high = x >> 64, low = x;
   const int zeros = high != 0 ? __clzll(high) : 64 + __clzll(low);
   x <<= zeros;
   // The first 64 digits, the last of them set if any behind it is: enough to round once.
-  const auto first = static_cast<std::uint64_t>(x >> 64) | (static_cast<std::uint64_t>(x) != 0);
-  const double magnitude = ldexp(static_cast<double>(first), 64 - zeros);
+  const std::uint64_t front = x >> 64, behind = x;
+  const double first = front | (behind != 0);
+  const double magnitude = ldexp(first, 64 - zeros);
   return negative ? -magnitude : magnitude;
 }
 
@@ -589,7 +587,7 @@ __device__ double element_of(const unsigned (&word)[residues], unsigned e) {
     sum += table.of[t].weight * residue;
     share += table.of[t].share * residue;
   }
-  return rounded(sum - static_cast<Wide>(rint(share)) * whole);
+  return rounded(sum - Wide(rint(share)) * whole);
 }
 
 constexpr unsigned columns_written = 32;  // of C at a time
@@ -642,8 +640,8 @@ inline bool fits(std::int64_t rows) { return rows < 131072; }
 /// rows (r + 1/4). With this threshold, that is no more than (rows - 1) 2⁻⁵³ (|A|ᵀ|A|)(i, j);
 /// rounding C adds one 2⁻⁵³ more.
 double large_from(std::int64_t rows) {
-  const double r = std::sqrt(largest_square / static_cast<double>(rows));
-  return std::sqrt(0x1p54 * (r + 0.25) / static_cast<double>(rows - 1)) + 1;
+  const double r = std::sqrt(largest_square / rows);
+  return std::sqrt(0x1p54 * (r + 0.25) / (rows - 1)) + 1;
 }
 
 /// The tiles of 128 × 256 that are not wholly below the diagonal, in strips of 6 columns, row by
@@ -664,7 +662,7 @@ std::vector<Product256> products_of(unsigned cols) {
 struct Emulation {
   explicit Emulation(const Problem& problem)
       : rows(problem.rows),
-        host_products(products_of(static_cast<unsigned>(problem.cols))),
+        host_products(products_of(problem.cols)),
         products(host_products.size()),
         exponents(padded_cols(problem)),
         large(padded_cols(problem)),

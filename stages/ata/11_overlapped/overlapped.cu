@@ -300,7 +300,7 @@ unsigned share(unsigned s, unsigned steps, unsigned slices) {
 
 Plan make_plan(Strip strip, unsigned steps, unsigned processors) {
   std::vector<Task> tasks = tiles_of(strip, steps);
-  const auto count = static_cast<unsigned>(tasks.size()), left = count % processors;
+  const unsigned count = tasks.size(), left = count % processors;
   const unsigned slices = slices_of(left, steps, processors);
   if (left == 0 || slices == 1) return {tasks, count, 0, 1};
   const std::vector<Task> cut(tasks.end() - left, tasks.end());

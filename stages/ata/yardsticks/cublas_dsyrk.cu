@@ -51,7 +51,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   check(cudaDeviceSynchronize());
 
   timeline.begin("mirror");
-  const unsigned tiles = (static_cast<unsigned>(cols) + tile - 1) / tile;
+  const unsigned tiles = (cols + tile - 1) / tile;
   mirror<<<dim3(tiles, tiles), dim3(tile, 8)>>>(c);
   check_launch();
   check(cudaDeviceSynchronize());

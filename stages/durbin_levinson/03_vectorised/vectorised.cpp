@@ -170,7 +170,7 @@ void durbin(const std::vector<T>& r, View<T, 2> solution) {
   const std::size_t n = solution.extent(1);
   solution(0, 0) = solution(1, 0) = -r[1];
   State<T> state{.alpha = -r[1], .beta = 1, .sum = -r[1] * r[1]};
-  Exchange<T> exchange(static_cast<std::size_t>(omp_get_max_threads()));
+  Exchange<T> exchange(omp_get_max_threads());
 #pragma omp parallel if (n > 2 * share / sizeof(T))
   {
     const std::size_t me = omp_get_thread_num();

@@ -50,8 +50,9 @@ struct alignas(2 * sizeof(T)) Pair {
 /// The pair at a position: left of all lies the 1 in front of y, beyond the end there is nothing.
 template <typename T>
 __device__ Pair<T> pair_at(View<const Pair<T>, 1> row, std::int64_t i) {
-  if (i < 0) return {static_cast<T>(i == -1 ? 1 : 0), 0};
-  return i < static_cast<std::int64_t>(row.extent(0)) ? row(i) : Pair<T>{0, 0};
+  const std::int64_t n = row.extent(0);
+  if (i < 0) return i == -1 ? Pair<T>{1, 0} : Pair<T>{0, 0};
+  return i < n ? row(i) : Pair<T>{0, 0};
 }
 
 /// A step for the pairs of a thread, of which the left neighbour is given.
@@ -134,7 +135,7 @@ __global__ void __launch_bounds__(warp_size* most_warps)
   if (threadIdx.x < warp_size) lead(from, k, alphas);
   __syncthreads();
 
-  const unsigned steps = min(steps_of_launch, static_cast<unsigned>(n) - k);
+  const unsigned left = n - k, steps = min(steps_of_launch, left);
   for (unsigned s = 0; s < steps; ++s) {
     step(alphas[s], y, z);
     // Schur's sequence ends at position k + s, where y has a new number.

@@ -38,7 +38,7 @@ std::size_t factorise_and_solve(std::span<const double> r, View<double, 2> t, Vi
   lapack_int failed = 0;
   // LAPACK stores by columns: our triangle below the diagonal is its triangle above.
   LAPACK_dposv("U", &order, &one, t.data(), &order, y.data(), &order, &failed);
-  return failed > 0 ? static_cast<std::size_t>(failed - 1) : n;
+  return failed > 0 ? failed - 1 : order;
 }
 // [factorise]
 

@@ -139,7 +139,7 @@ __device__ Sums<T> sums_of(const T (&y)[order], unsigned k, const Row<T>* tile) 
 /// a / b for b from 2⁻¹²⁶ to 1, in fewer instructions than a division that takes all numbers: two
 /// steps of Newton's method from a reciprocal of 22 bits, and one for the quotient.
 __device__ double divide(double a, double b) {
-  double inverse = __fdividef(1, static_cast<float>(b));
+  double inverse = __fdividef(1, float(b));
   inverse = fma(inverse, fma(-b, inverse, 1.0), inverse);
   inverse = fma(inverse, fma(-b, inverse, 1.0), inverse);
   const double quotient = a * inverse;

@@ -304,7 +304,7 @@ __device__ Stencil<Real> half_stencil_x(const State<Real>& s, unsigned i, Real v
 /// The inverse pivots along x of the time steps g, g - 1, ..., one (step, j) a thread
 template <typename Real>
 __global__ void factorise_x(State<Real> s, unsigned g) {
-  const auto steps = min(static_cast<unsigned>(s.inverse_x.extent(0)), g + 1);
+  const unsigned room = s.inverse_x.extent(0), steps = min(room, g + 1);
   for (unsigned step = row(); step < steps; step += rows())
     for (unsigned j = column(); j < s.num_y; j += columns()) {
       const Real var = s.var_of_y(j) * s.var_of_t(g - step);
@@ -326,8 +326,7 @@ __global__ void factorise_y(State<Real> s) {
   for (std::size_t j = 0; j < s.pivot_y.extent(0); ++j) {
     Real pivot = 1, inverse = 0, below = 0;
     if (j < s.num_y) {
-      const auto [lower, centre, upper] =
-          stencil(s.dy, s.dyy, static_cast<unsigned>(j), s.mu_y, s.var_y);
+      const auto [lower, centre, upper] = stencil(s.dy, s.dyy, j, s.mu_y, s.var_y);
       pivot = s.dt_inv - half * centre - half * lower * e;
       inverse = 1 / pivot;
       below = half * lower * inverse;
@@ -482,9 +481,9 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
                       .num_x = num_x,
                       .num_y = num_y,
                       .num_t = num_t,
-                      .ix = static_cast<std::size_t>(problem.s0 / step_x),
+                      .ix = std::size_t(problem.s0 / step_x),
                       .iy = num_y / 2,
-                      .dt_inv = static_cast<Real>((num_t - 1) / problem.t),
+                      .dt_inv = Real((num_t - 1) / problem.t),
                       .mu_x = 0,
                       .mu_y = 0,
                       .var_y = nu2,

@@ -57,10 +57,10 @@ struct Shape {
 inline std::optional<Shape> shape_of(std::size_t num_x, std::size_t num_y) {
   for (const unsigned blocks : {1, 2, 4, 8, 16}) {
     const std::size_t rows = std::size_t{blocks} * held_x;
-    const std::size_t pieces_x = std::bit_ceil((num_x + rows - 1) / rows);
-    const std::size_t pieces_y = std::bit_ceil((num_y + held_y - 1) / held_y);
-    if (pieces_y <= warp_size && pieces_x * pieces_y * held_y <= threads_of_strip)
-      return Shape{blocks, static_cast<unsigned>(pieces_x), static_cast<unsigned>(pieces_y)};
+    const unsigned pieces_x = std::bit_ceil((num_x + rows - 1) / rows);
+    const unsigned pieces_y = std::bit_ceil((num_y + held_y - 1) / held_y);
+    if (pieces_y <= warp_size && pieces_x <= threads_of_strip / held_y / pieces_y)
+      return Shape{blocks, pieces_x, pieces_y};
   }
   return {};
 }
@@ -74,12 +74,6 @@ inline std::size_t steps_at_once(std::size_t num_x, std::size_t num_y, std::size
 
 /// Rows for which factors along y are kept: whole chunks, as tridag() defines them.
 inline std::size_t padded(std::size_t num_y) { return (num_y / 1024 + 1) * 1024; }
-
-/// Whether a grid stays on the chip.
-inline bool on_chip(const Problem& problem) {
-  return shape_of(static_cast<std::size_t>(problem.num_x), static_cast<std::size_t>(problem.num_y))
-      .has_value();
-}
 
 // [state]
 /// What all options share, and the arrays of all options, as kernels take them. A grid has fewer
@@ -350,7 +344,7 @@ __device__ Stencil<Real> half_stencil_x(const State<Real>& s, unsigned i, Real v
 /// The inverse pivots along x of the time steps g, g - 1, ..., one (step, j) a thread
 template <typename Real>
 __global__ void factorise_x(State<Real> s, unsigned g) {
-  const auto steps = min(static_cast<unsigned>(s.inverse_x.extent(0)), g + 1);
+  const unsigned room = s.inverse_x.extent(0), steps = min(room, g + 1);
   for (unsigned step = row(); step < steps; step += rows())
     for (unsigned j = column(); j < s.num_y; j += columns()) {
       const Real var = s.var_of_y(j) * s.var_of_t(g - step);
@@ -372,8 +366,7 @@ __global__ void factorise_y(State<Real> s) {
   for (std::size_t j = 0; j < s.pivot_y.extent(0); ++j) {
     Real pivot = 1, inverse = 0, below = 0;
     if (j < s.num_y) {
-      const auto [lower, centre, upper] =
-          stencil(s.dy, s.dyy, static_cast<unsigned>(j), s.mu_y, s.var_y);
+      const auto [lower, centre, upper] = stencil(s.dy, s.dyy, j, s.mu_y, s.var_y);
       pivot = s.dt_inv - half * centre - half * lower * e;
       inverse = 1 / pivot;
       below = half * lower * inverse;
@@ -954,9 +947,9 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
                       .num_x = num_x,
                       .num_y = num_y,
                       .num_t = num_t,
-                      .ix = static_cast<std::size_t>(problem.s0 / step_x),
+                      .ix = std::size_t(problem.s0 / step_x),
                       .iy = num_y / 2,
-                      .dt_inv = static_cast<Real>((num_t - 1) / problem.t),
+                      .dt_inv = Real((num_t - 1) / problem.t),
                       .mu_x = 0,
                       .mu_y = 0,
                       .var_y = nu2,

@@ -56,12 +56,11 @@ struct Shape {
 inline std::optional<Shape> shape_of(std::size_t num_x, std::size_t num_y) {
   for (const unsigned blocks : {1, 2, 4, 8, 16}) {
     const std::size_t rows = std::size_t{blocks} * held_x;
-    const std::size_t pieces_x = std::bit_ceil((num_x + rows - 1) / rows);
-    const std::size_t pieces_y = std::bit_ceil((num_y + held_y - 1) / held_y);
+    const unsigned pieces_x = std::bit_ceil((num_x + rows - 1) / rows);
+    const unsigned pieces_y = std::bit_ceil((num_y + held_y - 1) / held_y);
     if (pieces_y <= warp_size && blocks * pieces_x <= warp_size &&
         pieces_x * pieces_y * held_y <= threads_of_strip)
-      return Shape{blocks, static_cast<unsigned>(pieces_x), static_cast<unsigned>(pieces_y),
-                   std::max(static_cast<unsigned>(pieces_y) * held_y / blocks, 1u)};
+      return Shape{blocks, pieces_x, pieces_y, std::max(pieces_y * held_y / blocks, 1u)};
   }
   return {};
 }
@@ -203,7 +202,7 @@ __device__ void factorise(View<Real, 1> lower, View<Real, 1> upper, Real var, Re
 /// along y by one thread more
 template <typename Real>
 __global__ void factorise_all(State<Real> s, unsigned g) {
-  const auto steps = min(static_cast<unsigned>(s.inverse_x.extent(0)), s.num_t - 1 - g);
+  const unsigned room = s.inverse_x.extent(0), steps = min(room, s.num_t - 1 - g);
   for (unsigned step = row(); step <= steps; step += rows())
     for (unsigned j = column(); j < s.num_y; j += columns()) {
       if (step < steps)
@@ -763,9 +762,9 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
                       .num_x = num_x,
                       .num_y = num_y,
                       .num_t = num_t,
-                      .ix = static_cast<std::size_t>(problem.s0 / step_x),
+                      .ix = std::size_t(problem.s0 / step_x),
                       .iy = num_y / 2,
-                      .dt_inv = static_cast<Real>((num_t - 1) / problem.t),
+                      .dt_inv = Real((num_t - 1) / problem.t),
                       .strikes = strikes,
                       .x = x,
                       .lower_x = of_x.row(0),

@@ -240,19 +240,19 @@ constexpr auto gtsv(float) { return cusparseSgtsvInterleavedBatch; }
 
 /// The bytes that cuSPARSE needs to solve so many systems of n rows.
 template <typename Real>
-std::size_t buffer_bytes(const Handle& handle, const State<Real>& s, unsigned n, unsigned systems) {
+std::size_t buffer_bytes(const Handle& handle, const State<Real>& s, int n, int systems) {
   std::size_t bytes = 0;
-  check(buffer_size(Real())(handle, thomas, static_cast<int>(n), s.lower.data(), s.centre.data(),
-                            s.upper.data(), s.u.data(), static_cast<int>(systems), &bytes));
+  check(buffer_size(Real())(handle, thomas, n, s.lower.data(), s.centre.data(), s.upper.data(),
+                            s.u.data(), systems, &bytes));
   return bytes;
 }
 
 /// Solves so many systems of n rows in place of their right-hand sides; the matrices are lost.
 template <typename Real>
-void solve_systems(const Handle& handle, const State<Real>& s, unsigned n, unsigned systems,
+void solve_systems(const Handle& handle, const State<Real>& s, int n, int systems,
                    View<Real, 1> right_sides, void* buffer) {
-  check(gtsv(Real())(handle, thomas, static_cast<int>(n), s.lower.data(), s.centre.data(),
-                     s.upper.data(), right_sides.data(), static_cast<int>(systems), buffer));
+  check(gtsv(Real())(handle, thomas, n, s.lower.data(), s.centre.data(), s.upper.data(),
+                     right_sides.data(), systems, buffer));
 }
 // [cusparse]
 
@@ -301,8 +301,8 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   DeviceArray<Real, 1> u(points), v(points), result(points), device_prices(outer);
   State<Real> s{0,         at_once,
                 num_x,     num_y,
-                num_t,     static_cast<std::size_t>(problem.s0 / step_x),
-                num_y / 2, static_cast<Real>((num_t - 1) / problem.t),
+                num_t,     std::size_t(problem.s0 / step_x),
+                num_y / 2, Real((num_t - 1) / problem.t),
                 0,         0,
                 nu2,       strikes,
                 x,         y,
