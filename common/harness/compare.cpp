@@ -79,9 +79,8 @@ Worst worst_by(const Tolerance& tolerance, const Elements<A>& a, const Elements<
     case Scale::diagonal:
       return worst_by_diagonal(a, b, rows);
     case Scale::given:
-      return worst_of(a, b, [&](std::size_t, double difference) {
-        return difference / tolerance.floor;
-      });
+      return worst_of(a, b,
+                      [&](std::size_t, double difference) { return difference / tolerance.floor; });
     default:
       return worst_by_element(a, b, tolerance.floor);
   }

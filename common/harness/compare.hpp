@@ -19,7 +19,8 @@ enum class Scale {
   /// (|A|ᵀ|A|)_ij is at most this (Cauchy and Schwarz), and so an error of n eps is what n rounded
   /// additions may leave, however badly the columns of A are scaled and however much they cancel.
   diagonal,
-  /// The number `floor` itself: the magnitude of the input, where a solution may be far smaller than
+  /// The number `floor` itself: the magnitude of the input, where a solution may be far smaller
+  /// than
   /// the numbers that it was computed from.
   given
 };

@@ -51,11 +51,11 @@ void reserve(std::size_t bytes) {
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
   reserve(bytes);
-  return ::operator new(bytes, std::align_val_t{alignment});
+  return ::operator new (bytes, std::align_val_t{alignment});
 }
 
 void deallocate(void* memory, std::size_t bytes, std::size_t alignment) noexcept {
-  ::operator delete(memory, std::align_val_t{alignment});
+  ::operator delete (memory, std::align_val_t{alignment});
   host_arrays().subtract(bytes);
 }
 

@@ -62,8 +62,8 @@ void check(const Problem& problem, staircase::Precision) {
   const auto [x, y] = courant(problem);
   for (const auto& [name, c] : {std::pair("vx", x), std::pair("vy", y)})
     if (std::abs(c) > 1)
-      throw staircase::BadInput(std::string("with this cfl and ") + name +
-                                " the field moves by " + staircase::to_text(c) +
+      throw staircase::BadInput(std::string("with this cfl and ") + name + " the field moves by " +
+                                staircase::to_text(c) +
                                 " cells a step; the scheme is stable up to 1 and down to -1");
   if (problem.bx * problem.by > 1024)
     throw staircase::BadInput("Bx × By are " + std::to_string(problem.bx * problem.by) +
@@ -143,9 +143,19 @@ const staircase::Workload<Problem, 2> workload{
                    {"wide", {.rows = 3, .cols = 601, .steps = 11, .vx = -0.5, .field = 2}},
                    {"a cell a step", {.rows = 40, .cols = 40, .steps = 45, .cfl = 1, .field = 2}},
                    {"at rest", {.rows = 9, .cols = 70, .steps = 6, .vx = 0, .vy = 0, .field = 2}},
-                   {"grids", {.rows = 45, .cols = 50, .steps = 5, .field = 2, .p = 3, .q = 2,
-                              .gx = 2, .gy = 3, .bx = 5, .by = 3}}},
-    .input = {.rank = 2, .min = -1e140, .max = 1e140, .typical = 1, .meaning = "the field at first"},
+                   {"grids",
+                    {.rows = 45,
+                     .cols = 50,
+                     .steps = 5,
+                     .field = 2,
+                     .p = 3,
+                     .q = 2,
+                     .gx = 2,
+                     .gy = 3,
+                     .bx = 5,
+                     .by = 3}}},
+    .input =
+        {.rank = 2, .min = -1e140, .max = 1e140, .typical = 1, .meaning = "the field at first"},
     .set_input = set_field,
     .check = check,
     .prepare = prepare,

@@ -20,10 +20,10 @@ struct Problem {
   std::int64_t rows = 512;
   std::int64_t cols = 512;
   std::int64_t steps = 100;
-  double cfl = 0.25;        ///< a step takes cfl min(1 / rows, 1 / cols)
-  double vx = 1, vy = 1;    ///< sides of the square in a unit of time
-  std::int64_t field = 0;   ///< at first: 0 waves, 1 a square pulse, 2 random numbers
-  std::int64_t seed = 1;    ///< of the random numbers
+  double cfl = 0.25;            ///< a step takes cfl min(1 / rows, 1 / cols)
+  double vx = 1, vy = 1;        ///< sides of the square in a unit of time
+  std::int64_t field = 0;       ///< at first: 0 waves, 1 a square pulse, 2 random numbers
+  std::int64_t seed = 1;        ///< of the random numbers
   std::int64_t p = 0, q = 0;    ///< threads of a processor along y and x; 0: the stage's choice
   std::int64_t gx = 0, gy = 0;  ///< blocks of a GPU's grid along x and y; 0: the stage's choice
   std::int64_t bx = 0, by = 0;  ///< threads of a block along x and y; 0: the stage's choice
@@ -89,13 +89,13 @@ struct Shape {
 };
 
 /// As the problem asks for; where it leaves the choice, blocks as given, and as many as there are
-/// cells for.
-inline Shape shape_of(const Problem& problem, dim3 block) {
+/// cells for, if each thread has so many along x.
+inline Shape shape_of(const Problem& problem, dim3 block, unsigned cells = 1) {
   if (problem.bx != 0 || problem.by != 0) {
     block.x = problem.bx != 0 ? problem.bx : 256 / problem.by + 1;
     block.y = problem.by != 0 ? problem.by : 256 / problem.bx + 1;
   }
-  const dim3 all = staircase::blocks(block, problem.cols, problem.rows);
+  const dim3 all = staircase::blocks(block, staircase::pieces(problem.cols, cells), problem.rows);
   return {dim3(problem.gx != 0 ? problem.gx : all.x, problem.gy != 0 ? problem.gy : all.y), block};
 }
 // [shape]

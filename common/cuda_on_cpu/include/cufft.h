@@ -145,47 +145,46 @@ inline cufftResult cufftDestroy(cufftHandle handle) {
 }
 
 /// The transforms of one precision: of complex numbers, of real ones, and back to real ones.
-#define CUDA_ON_CPU_FFT(fftw, Real, Complex, C2C, R2C, C2R)                                      \
-  inline cufftResult cufftExec##C2C(cufftHandle handle, Complex* from, Complex* to, int sign) {  \
-    return cuda_on_cpu::execute(handle, CUFFT_##C2C, from, to, [=](const auto& plan) {           \
-      const int dimensions = plan.extents.size(), size = plan.elements(false) / plan.batch;      \
-      cuda_on_cpu::transform(                                                                    \
-          [&] {                                                                                  \
-            return fftw##_plan_many_dft(                                                         \
-                dimensions, plan.extents.data(), plan.batch,                                     \
-                reinterpret_cast<fftw##_complex*>(from), nullptr, 1, size,                       \
-                reinterpret_cast<fftw##_complex*>(to), nullptr, 1, size, sign, FFTW_ESTIMATE);   \
-          },                                                                                     \
-          fftw##_execute, fftw##_destroy_plan);                                                  \
-    });                                                                                          \
-  }                                                                                              \
-  inline cufftResult cufftExec##R2C(cufftHandle handle, Real* from, Complex* to) {               \
-    return cuda_on_cpu::execute(handle, CUFFT_##R2C, from, to, [=](const auto& plan) {           \
-      const int dimensions = plan.extents.size(), size = plan.elements(false) / plan.batch;      \
-      const int half = plan.elements(true) / plan.batch;                                         \
-      cuda_on_cpu::transform(                                                                    \
-          [&] {                                                                                  \
-            return fftw##_plan_many_dft_r2c(                                                     \
-                dimensions, plan.extents.data(), plan.batch, from, nullptr, 1, size,             \
-                reinterpret_cast<fftw##_complex*>(to), nullptr, 1, half,                         \
-                FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);                                            \
-          },                                                                                     \
-          fftw##_execute, fftw##_destroy_plan);                                                  \
-    });                                                                                          \
-  }                                                                                              \
-  inline cufftResult cufftExec##C2R(cufftHandle handle, Complex* from, Real* to) {               \
-    return cuda_on_cpu::execute(handle, CUFFT_##C2R, from, to, [=](const auto& plan) {           \
-      const int dimensions = plan.extents.size(), size = plan.elements(false) / plan.batch;      \
-      const int half = plan.elements(true) / plan.batch;                                         \
-      cuda_on_cpu::transform(                                                                    \
-          [&] {                                                                                  \
-            return fftw##_plan_many_dft_c2r(                                                     \
-                dimensions, plan.extents.data(), plan.batch,                                     \
-                reinterpret_cast<fftw##_complex*>(from), nullptr, 1, half, to, nullptr, 1, size, \
-                FFTW_ESTIMATE);                                                                  \
-          },                                                                                     \
-          fftw##_execute, fftw##_destroy_plan);                                                  \
-    });                                                                                          \
+#define CUDA_ON_CPU_FFT(fftw, Real, Complex, C2C, R2C, C2R)                                        \
+  inline cufftResult cufftExec##C2C(cufftHandle handle, Complex* from, Complex* to, int sign) {    \
+    return cuda_on_cpu::execute(handle, CUFFT_##C2C, from, to, [=](const auto& plan) {             \
+      const int dimensions = plan.extents.size(), size = plan.elements(false) / plan.batch;        \
+      cuda_on_cpu::transform(                                                                      \
+          [&] {                                                                                    \
+            return fftw##_plan_many_dft(dimensions, plan.extents.data(), plan.batch,               \
+                                        reinterpret_cast<fftw##_complex*>(from), nullptr, 1, size, \
+                                        reinterpret_cast<fftw##_complex*>(to), nullptr, 1, size,   \
+                                        sign, FFTW_ESTIMATE);                                      \
+          },                                                                                       \
+          fftw##_execute, fftw##_destroy_plan);                                                    \
+    });                                                                                            \
+  }                                                                                                \
+  inline cufftResult cufftExec##R2C(cufftHandle handle, Real* from, Complex* to) {                 \
+    return cuda_on_cpu::execute(handle, CUFFT_##R2C, from, to, [=](const auto& plan) {             \
+      const int dimensions = plan.extents.size(), size = plan.elements(false) / plan.batch;        \
+      const int half = plan.elements(true) / plan.batch;                                           \
+      cuda_on_cpu::transform(                                                                      \
+          [&] {                                                                                    \
+            return fftw##_plan_many_dft_r2c(dimensions, plan.extents.data(), plan.batch, from,     \
+                                            nullptr, 1, size,                                      \
+                                            reinterpret_cast<fftw##_complex*>(to), nullptr, 1,     \
+                                            half, FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);            \
+          },                                                                                       \
+          fftw##_execute, fftw##_destroy_plan);                                                    \
+    });                                                                                            \
+  }                                                                                                \
+  inline cufftResult cufftExec##C2R(cufftHandle handle, Complex* from, Real* to) {                 \
+    return cuda_on_cpu::execute(handle, CUFFT_##C2R, from, to, [=](const auto& plan) {             \
+      const int dimensions = plan.extents.size(), size = plan.elements(false) / plan.batch;        \
+      const int half = plan.elements(true) / plan.batch;                                           \
+      cuda_on_cpu::transform(                                                                      \
+          [&] {                                                                                    \
+            return fftw##_plan_many_dft_c2r(dimensions, plan.extents.data(), plan.batch,           \
+                                            reinterpret_cast<fftw##_complex*>(from), nullptr, 1,   \
+                                            half, to, nullptr, 1, size, FFTW_ESTIMATE);            \
+          },                                                                                       \
+          fftw##_execute, fftw##_destroy_plan);                                                    \
+    });                                                                                            \
   }
 
 CUDA_ON_CPU_FFT(fftwf, cufftReal, cufftComplex, C2C, R2C, C2R)

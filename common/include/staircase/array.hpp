@@ -29,7 +29,9 @@ struct Unset {
   template <typename U>
   constexpr Unset(const Unset<U>&) {}
 
-  T* allocate(std::size_t count) { return static_cast<T*>(staircase::allocate(count * sizeof(T), alignof(T))); }
+  T* allocate(std::size_t count) {
+    return static_cast<T*>(staircase::allocate(count * sizeof(T), alignof(T)));
+  }
   void deallocate(T* elements, std::size_t count) {
     staircase::deallocate(elements, count * sizeof(T), alignof(T));
   }

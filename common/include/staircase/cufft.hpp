@@ -35,12 +35,12 @@ struct alignas(2 * sizeof(T)) Complex {
 /// \throws Failure with the exit status "the device failed"
 inline void check(cufftResult result) {
   if (result != CUFFT_SUCCESS)
-    throw Failure(Exit::exhausted,
-                  "the device failed: cuFFT's error " + std::to_string(result) +
-                      (result == CUFFT_ALLOC_FAILED ? ", not enough memory" : ""));
+    throw Failure(Exit::exhausted, "the device failed: cuFFT's error " + std::to_string(result) +
+                                       (result == CUFFT_ALLOC_FAILED ? ", not enough memory" : ""));
 }
 
-/// The transform of a real matrix, rows × cols, and back. Neither divides by the number of elements.
+/// The transform of a real matrix, rows × cols, and back. Neither divides by the number of
+/// elements.
 template <typename T>
 class RealTransform {
   static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>);

@@ -1,6 +1,7 @@
 /// \file
 /// Changed: a step is one kernel: indices are periodic in place of a halo that two kernels refresh,
-///          and two fields change roles in place of a copy; a warp's cells lie in one row.
+///          and two fields change roles in place of a copy; a warp's cells lie in one row, and a
+///          thread has four of them.
 /// Legal:   the halo holds copies of cells that the update can as well read themselves; it writes
 ///          another field than it reads.
 /// Expect:  two numbers per cell and step instead of four, a launch instead of four.
@@ -57,7 +58,7 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   u.copy_from(rounded<T>(problem).data());
   timeline.begin("kernels");
   const auto w = weights_of<T>(problem);
-  const auto [grid, block] = shape_of(problem, {128, 2});
+  const auto [grid, block] = shape_of(problem, {32, 4}, 4);
   View<T, 2> from = u, to = next;
   for (std::int64_t step = 0; step < problem.steps; ++step) {
     update<T><<<grid, block>>>(w, from, to);

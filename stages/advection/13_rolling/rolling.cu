@@ -1,15 +1,17 @@
 /// \file
 /// From:    11_coalesced
-/// Changed: a thread computes 64 cells of a column from top to bottom, with the sums of three rows in
-///          registers; four rows are loaded before the first of them is used.
+/// Changed: a thread computes 16 cells of two neighbouring columns from top to bottom, with the
+/// sums
+///          of three rows in registers; two rows are loaded before the first of them is used.
 /// Legal:   the sum of a row is the same number for the cells above, at and below it.
-/// Expect:  3 loads per cell where 9 were, all but one of them from the first-level cache, and each
-///          cell once from memory: the time of a copy of the field.
+/// Expect:  3 loads for two cells where 18 were, one of them of both cells, and each cell once from
+///          memory: the time of a copy of the field.
 /// Run:     ./climb advection --stages 11,13
 /// Next:    14_time_tiled_cuda takes several steps on the way down.
 
 #include "../advection.hpp"
 
+#include <cstdint>
 #include <utility>
 
 namespace advection {
@@ -21,36 +23,76 @@ using staircase::DeviceArray;
 using staircase::pieces;
 using staircase::View;
 
-// [update]
-/// The weighted sum of three neighbours in a row.
+// [pair]
+/// Two neighbouring cells.
 template <typename T>
-__device__ T row_sum(const Weights<T>& w, View<const T, 1> u, unsigned left, unsigned j,
-                     unsigned right) {
-  return w.x[0] * u(left) + w.x[1] * u(j) + w.x[2] * u(right);
+struct alignas(2 * sizeof(T)) Pair {
+  T a, b;
+};
+
+/// Whether a cell and its neighbour can be had by one access.
+template <typename T>
+__device__ bool together(const T* cell) {
+  return reinterpret_cast<std::uintptr_t>(cell) % sizeof(Pair<T>) == 0;
 }
 
-constexpr unsigned block_size = 128;  // columns of a block, a thread for each
-constexpr unsigned height = 64;       // rows of a block
-constexpr unsigned ahead = 4;         // rows that are loaded before any of them is used
+/// A cell and its neighbour, which lies so far from it.
+template <typename T>
+__device__ Pair<T> load(const T* cell, int neighbour) {
+  if (neighbour == 1 && together(cell)) return *reinterpret_cast<const Pair<T>*>(cell);
+  return {cell[0], cell[neighbour]};
+}
+
+/// Puts two neighbours into a row, or one at its end.
+template <typename T>
+__device__ void store(T* cell, int neighbour, Pair<T> pair) {
+  if (neighbour == 1 && together(cell)) {
+    *reinterpret_cast<Pair<T>*>(cell) = pair;
+  } else {
+    cell[0] = pair.a;
+    if (neighbour == 1) cell[1] = pair.b;
+  }
+}
+// [pair]
+
+// [update]
+constexpr unsigned block_size = 128;  // threads of a block, two columns for each
+constexpr unsigned height = 16;       // rows of a block
+constexpr unsigned ahead = 2;         // rows that are loaded before any of them is used
+
+/// The weighted sums of two cells and their neighbours in a row, which lie so far from the first.
+template <typename T>
+__device__ Pair<T> row_sums(const Weights<T>& w, const T* cell, int left, int second, int right) {
+  const auto [a, b] = load(cell, second);
+  return {w.x[0] * cell[left] + w.x[1] * a + w.x[2] * b,
+          w.x[0] * a + w.x[1] * b + w.x[2] * cell[right]};
+}
 
 /// A step: every cell becomes the weighted sum of its nine neighbours, in another array. A thread
-/// goes down its column with the sums of three rows.
+/// goes down two columns with the sums of three rows.
 template <typename T>
 __global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
-  const unsigned rows = u.extent(0), cols = u.extent(1), j = column();
+  const int rows = u.extent(0), cols = u.extent(1), j = 2 * column();
   if (j >= cols) return;
-  const unsigned left = j > 0 ? j - 1 : cols - 1, right = j + 1 < cols ? j + 1 : 0;
-  const unsigned top = blockIdx.y * height, bottom = min(top + height, rows);
-  T above = row_sum(w, u.row(top > 0 ? top - 1 : rows - 1), left, j, right);
-  T here = row_sum(w, u.row(top), left, j, right);
-  for (unsigned i = top; i < bottom; i += ahead) {
-    T below[ahead];
-#pragma unroll
-    for (unsigned r = 0; r < ahead; ++r)
-      below[r] = row_sum(w, u.row(i + r + 1 < rows ? i + r + 1 : 0), left, j, right);
+  const int left = j > 0 ? -1 : cols - 1, second = j + 1 < cols ? 1 : 1 - cols;
+  const int right = j + 2 < cols ? 2 : (j + 2) % cols - j;
+  const int top = blockIdx.y * height, bottom = min(top + int(height), rows);
+  Pair<T> above = row_sums(w, &u(top > 0 ? top - 1 : rows - 1, j), left, second, right);
+  Pair<T> here = row_sums(w, &u(top, j), left, second, right);
+  for (int i0 = top; i0 < bottom; i0 += ahead) {
+    Pair<T> below[ahead];
 #pragma unroll
     for (unsigned r = 0; r < ahead; ++r) {
-      if (i + r < bottom) next(i + r, j) = w.y[0] * above + w.y[1] * here + w.y[2] * below[r];
+      const int i = i0 + int(r) + 1;
+      below[r] = row_sums(w, &u(i < rows ? i : 0, j), left, second, right);
+    }
+#pragma unroll
+    for (unsigned r = 0; r < ahead; ++r) {
+      if (i0 + int(r) < bottom) {
+        const T a = w.y[0] * above.a + w.y[1] * here.a + w.y[2] * below[r].a;
+        const T b = w.y[0] * above.b + w.y[1] * here.b + w.y[2] * below[r].b;
+        store(&next(i0 + int(r), j), second, {a, b});
+      }
       above = here;
       here = below[r];
     }
@@ -68,7 +110,7 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   u.copy_from(rounded<T>(problem).data());
   timeline.begin("kernels");
   const auto w = weights_of<T>(problem);
-  const dim3 grid(pieces(problem.cols, block_size), pieces(problem.rows, height));
+  const dim3 grid(pieces(problem.cols, 2 * block_size), pieces(problem.rows, height));
   View<T, 2> from = u, to = next;
   for (std::int64_t step = 0; step < problem.steps; ++step) {
     update<T><<<grid, block_size>>>(w, from, to);
@@ -88,7 +130,7 @@ int main(int argc, char** argv) {
   return advection::run_stage(argc, argv,
                               {
                                   .title = "Rolling",
-                                  .idea = "Down a column with three sums in registers",
+                                  .idea = "Down two columns with sums in registers",
                                   .solve_f64 = advection::solve<double>,
                                   .solve_f32 = advection::solve<float>,
                               });

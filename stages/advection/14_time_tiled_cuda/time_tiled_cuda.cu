@@ -1,7 +1,8 @@
 /// \file
 /// Changed: a warp takes 64 columns down through six steps at once: what comes out of one step is
 ///          what goes into the next, a row above; neighbours within a row come by shuffles.
-/// Legal:   a cell after s steps depends on cells at most s away; what of a warp's edges is not right
+/// Legal:   a cell after s steps depends on cells at most s away; what of a warp's edges is not
+/// right
 ///          after six steps is what its neighbours write.
 /// Expect:  a sixth of the traffic with memory, for a fifth more arithmetic at the edges.
 /// Run:     ./climb advection --stages 13,14
@@ -30,30 +31,43 @@ __device__ inline unsigned wrapped(int index, int count) {
 // [wrapped]
 
 // [pair]
-/// Two neighbouring cells, by one access where they lie together.
+/// Two neighbouring cells.
 template <typename T>
 struct alignas(2 * sizeof(T)) Pair {
   T a, b;
 };
 
+/// Whether a cell and its neighbour can be had by one access.
 template <typename T>
-__device__ bool together(const T* first) {
-  return reinterpret_cast<std::uintptr_t>(first) % sizeof(Pair<T>) == 0;
+__device__ bool together(const T* cell) {
+  return reinterpret_cast<std::uintptr_t>(cell) % sizeof(Pair<T>) == 0;
 }
 
+/// A cell and its neighbour, which lies so far from it.
 template <typename T>
-__device__ Pair<T> load(const T* row, unsigned j, unsigned k) {
-  if (k == j + 1 && together(row + j)) return *reinterpret_cast<const Pair<T>*>(row + j);
-  return {row[j], row[k]};
+__device__ Pair<T> load(const T* cell, int neighbour) {
+  if (neighbour == 1 && together(cell)) return *reinterpret_cast<const Pair<T>*>(cell);
+  return {cell[0], cell[neighbour]};
+}
+
+/// Puts two neighbours into a row, or one at its end.
+template <typename T>
+__device__ void store(T* cell, int neighbour, Pair<T> pair) {
+  if (neighbour == 1 && together(cell)) {
+    *reinterpret_cast<Pair<T>*>(cell) = pair;
+  } else {
+    cell[0] = pair.a;
+    if (neighbour == 1) cell[1] = pair.b;
+  }
 }
 // [pair]
 
 // [carry]
-constexpr unsigned warps = 4;         // of a block
-constexpr unsigned height = 256;      // rows of a warp
-constexpr unsigned ahead = 4;         // rows that are loaded before any of them is used
-constexpr unsigned most_steps = 6;    // of a sweep
-constexpr unsigned width = 2 * 32;    // columns that a warp loads, two of each lane
+constexpr unsigned warps = 4;       // of a block
+constexpr unsigned height = 512;    // rows of a warp
+constexpr unsigned ahead = 4;       // rows that are loaded before any of them is used
+constexpr unsigned most_steps = 6;  // of a sweep
+constexpr unsigned width = 2 * 32;  // columns that a warp loads, two of each lane
 constexpr unsigned everyone = ~0u;
 
 /// Columns at each edge of a warp that are right no more after some steps, in pairs.
@@ -74,24 +88,23 @@ __device__ T next_cell(const Weights<T>& w, Waiting<T>& waiting, T left, T here,
   return cell;
 }
 
-/// Several steps in one sweep: a warp goes down its columns, and what comes out of a step is at once
-/// what goes into the next, a row above. With each step one column at each edge and one row at each
-/// end stops being right; they belong to others.
+/// Several steps in one sweep: a warp goes down its columns, and what comes out of a step is at
+/// once what goes into the next, a row above. With each step one column at each edge and one row at
+/// each end stops being right; they belong to others.
 template <unsigned steps, typename T>
 __global__ void carry(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const int rows = u.extent(0), cols = u.extent(1), lane = threadIdx.x;
   const int strip = blockIdx.x * warps + threadIdx.y;
   constexpr int margin = margin_of(steps);
   const int left = strip * int(width - 2 * margin) - margin + 2 * lane;
-  const unsigned j = wrapped(left, cols), k = wrapped(left + 1, cols);
+  const int j = wrapped(left, cols), second = j + 1 < cols ? 1 : 1 - cols;
   const int top = blockIdx.y * height, bottom = min(top + int(height), rows);
-  const bool inside = lane >= margin / 2 && lane < 32 - margin / 2;
+  const bool inside = lane >= margin / 2 && lane < 32 - margin / 2 && left < cols;
   Waiting<T> waiting[steps][2];
   for (int i0 = top - int(steps); i0 < bottom + int(steps); i0 += ahead) {
     Pair<T> cells[ahead];
 #pragma unroll
-    for (unsigned r = 0; r < ahead; ++r)
-      cells[r] = load(&u(wrapped(i0 + int(r), rows), 0), j, k);
+    for (unsigned r = 0; r < ahead; ++r) cells[r] = load(&u(wrapped(i0 + int(r), rows), j), second);
 #pragma unroll
     for (unsigned r = 0; r < ahead; ++r) {
       auto [a, b] = cells[r];
@@ -103,13 +116,7 @@ __global__ void carry(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
         a = first;
       }
       const int i = i0 + int(r) - int(steps);
-      if (i < top || i >= bottom || !inside) continue;
-      if (left + 1 < cols && together(&next(i, left)))
-        reinterpret_cast<Pair<T>&>(next(i, left)) = {a, b};
-      else {
-        if (left < cols) next(i, left) = a;
-        if (left + 1 < cols) next(i, left + 1) = b;
-      }
+      if (i >= top && i < bottom && inside) store(&next(i, j), second, {a, b});
     }
   }
 }
