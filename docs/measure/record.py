@@ -10,8 +10,9 @@ becomes its file's, and a `workload`. All else may be left out:
     set                  parameters to change, as in {"numT": 8}
     gpu                  true: only where there is a GPU; false: only where there is none
     sweep                a parameter and its values, as in {"n": [1024, 4096]}: a run a value. Two parameters
-                         that change together are "rows,cols". {"threads": [1, 2, 4]} are threads of OpenMP,
-                         as many as the machine has cores at most.
+                         that change together are "rows,cols"; {"Bx,By": [[8, 64], [16, 32]]} gives each its
+                         own. {"threads": [1, 2, 4]} are threads of OpenMP, as many as the machine has cores at
+                         most.
 
 A profile is a run of a stage's program under NVIDIA's `ncu`, where there is a GPU and `ncu`. It has a `name`, a
 `program` with its `arguments`, how many launches of kernels to `skip` and to `count`, and the name of its list in
@@ -57,9 +58,15 @@ class Failed(Exception):
 
 def is_sweep(sweep):
     """Whether something is a parameter with its values."""
-    values = next(iter(sweep.values()), None)
+    key, values = next(iter(sweep.items()), ("", None))
     return (len(sweep) == 1 and isinstance(values, list) and values
-            and all(type(value) in (int, float) for value in values))
+            and all(len(each(key, value)) == len(key.split(","))
+                    and all(type(number) in (int, float) for number in each(key, value)) for value in values))
+
+
+def each(key, value):
+    """The value of each parameter of a sweep: one for all of them, or a list."""
+    return value if isinstance(value, list) else [value] * len(key.split(","))
 
 
 def check_entry(kind, entry):
@@ -220,11 +227,13 @@ def record_sweep(options, entry, directory):
                 continue
             changes, environment = [], {"OMP_NUM_THREADS": str(value)}
         else:
-            changes, environment = [f"{parameter}={value}" for parameter in key.split(",")], {}
+            changes = [f"{parameter}={number}" for parameter, number in zip(key.split(","), each(key, value))]
+            environment = {}
         sets = [word for change in changes for word in ("--set", change)]
         text, _, status = run(options, arguments_of(entry) + sets, environment)
         recording = recordings.parse(text)
-        runs += [one | {"value": float(value)} for one in recording["runs"]]
+        as_floats = [float(number) for number in value] if isinstance(value, list) else float(value)
+        runs += [one | {"value": as_floats} for one in recording["runs"]]
         statuses.append(status)
     write_whole(directory / f"{entry['name']}.json", recordings.text_of(recording | {"sweep": key, "runs": runs}))
     if any(statuses):

@@ -101,6 +101,17 @@ double a_sweep_a_step(const Problem& problem) {
   return 2 * cells(problem) * static_cast<double>(problem.steps);
 }
 
+double a_sweep_six_steps(const Problem& problem) {
+  return 2 * cells(problem) * std::ceil(static_cast<double>(problem.steps) / 6);
+}
+
+double a_sweep_twenty_steps(const Problem& problem) {
+  return 2 * cells(problem) * std::ceil(static_cast<double>(problem.steps) / 20);
+}
+
+/// The transforms go over the field once for each direction, there and back; the product once.
+double transforms(const Problem& problem) { return 5 * 2 * cells(problem); }
+
 /// The copy back reads and writes it once more.
 double two_sweeps_a_step(const Problem& problem) { return 2 * a_sweep_a_step(problem); }
 // [traffic]
@@ -166,7 +177,11 @@ const staircase::Workload<Problem, 2> workload{
                 {"11_coalesced", a_sweep_a_step},
                 {"12_tiled", a_sweep_a_step},
                 {"13_rolling", a_sweep_a_step},
-                {"yardstick_copy", a_sweep_a_step}}};
+                {"14_time_tiled_cuda", a_sweep_six_steps},
+                {"15_convolved", a_sweep_twenty_steps},
+                {"16_spectral", transforms},
+                {"yardstick_copy", a_sweep_a_step},
+                {"yardstick_graph", two_sweeps_a_step}}};
 
 }  // namespace
 
