@@ -112,7 +112,7 @@ def recordings_html(recordings):
         datasets = dict.fromkeys(run["dataset"] for run in runs)
         what = ", ".join(datasets) if "sweep" not in recording or list(datasets) != ["custom"] else ""
         if "sweep" in recording:
-            values = dict.fromkeys(f"{run['value']:g}" for run in runs)
+            values = dict.fromkeys(figures.value_text(run["value"]) for run in runs)
             what += f"{', ' if what else ''}{plots.parameter_text(recording)} = {', '.join(values)}"
         precisions = dict.fromkeys(run["precision"] for run in runs)
         rows.append([f"<code>{recording['name']}</code>", what, ", ".join(precisions), str(len(records)),
@@ -134,6 +134,13 @@ def timed_stages(results, machine, workload, dataset, precision):
     return plots.timed(run for run, _ in results.runs(machine, workload, dataset, precision))
 
 
+def sweep_includes(machine, name, sweep, precision):
+    """The requests for what shows a sweep: curves, or a map for each stage where two parameters change."""
+    if not isinstance(sweep["runs"][0]["value"], list):
+        return [include("scaling", machine, name, precision)]
+    return [include("heat", machine, name, precision, record["stage"]) for record in plots.timed(sweep["runs"])]
+
+
 def workload_text(results, machine, workload):
     """The ladders of a workload, and how its times scale."""
     text, alone = "", []
@@ -150,7 +157,7 @@ def workload_text(results, machine, workload):
     for (of, name), sweep in results.sweeps.items():
         if of == machine and sweep["runs"][0]["workload"] == workload:
             for precision in dict.fromkeys(run["precision"] for run in sweep["runs"]):
-                text += include("scaling", machine, name, precision) + "\n"
+                text += "".join(f"{one}\n" for one in sweep_includes(machine, name, sweep, precision))
     return text
 
 

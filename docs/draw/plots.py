@@ -32,8 +32,8 @@ REQUEST = re.compile(r"\\htmlinclude ((ladder|scaling|crossover|roofline)\.(\S+)
 
 # What matplotlib draws in these colours gets those of the page, which change with its mode.
 INK = "#010100"
-COLOURS = ["#010101", "#010102", "#010103", "#010104", "#010105", "#010106"]
-MARKERS = "os^DvP"
+COLOURS = [f"#01010{number}" for number in range(1, 9)]
+MARKERS = "os^DvPX<"
 OF_PAGE = {INK: "currentColor"} | {
     colour: f"var(--plot-{i})" for i, colour in enumerate(COLOURS, 1)}
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "staircase", "font.size": 11, "axes.linewidth": 0.8,
@@ -166,8 +166,8 @@ def ladder(words, workloads, results):
 # --- Sweeps: scaling and crossovers
 
 def parameter_text(sweep):
-    """The parameter of a sweep; two that change together are equal."""
-    return sweep["sweep"].replace(",", " = ")
+    """The parameter of a sweep; two that change together are equal, or are pairs."""
+    return sweep["sweep"].replace(",", " × " if isinstance(sweep["runs"][0]["value"], list) else " = ")
 
 
 def curves_of(sweep, precision):

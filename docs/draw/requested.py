@@ -11,9 +11,10 @@ is state a time: those come from recordings, by way of
     \htmlinclude map.MACHINE.WORKLOAD.DATASET.PRECISION.html
     \htmlinclude timeline.MACHINE.WORKLOAD.DATASET.PRECISION.html
     \htmlinclude timeline.MACHINE.WORKLOAD.DATASET.PRECISION.STAGE.STAGE.html
+    \htmlinclude heat.MACHINE.SWEEP.PRECISION.STAGE.html
 
 which maps.py draws: the stages of a workload with what leads from one to the next, and the phases of each, or of
-some, with what ran beside them.
+some, with what ran beside them; and heat.py: the time of a stage over two parameters.
 """
 
 import importlib.util
@@ -22,12 +23,12 @@ import re
 import matplotlib
 from matplotlib.figure import Figure
 
-from draw import maps, plots
+from draw import heat, maps, plots
 from draw.canvas import Canvas, Diagram
 from measure import figures
 
-REQUEST = re.compile(r"^\\htmlinclude ((diagram|map|timeline)\.(\S+)\.html)", re.MULTILINE)
-KINDS = {"map": maps.map_of_stages, "timeline": maps.timeline}
+REQUEST = re.compile(r"^\\htmlinclude ((diagram|map|timeline|heat)\.(\S+)\.html)", re.MULTILINE)
+KINDS = {"map": maps.map_of_stages, "timeline": maps.timeline, "heat": heat.heat_map}
 
 
 def requests(pages):

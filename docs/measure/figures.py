@@ -13,6 +13,11 @@ class UnknownKey(Exception):
     """A key that names nothing recorded."""
 
 
+def value_text(value):
+    """The value of a sweep, in words: of one parameter, or of several."""
+    return "×".join(f"{number:g}" for number in (value if isinstance(value, list) else [value]))
+
+
 class Results:
     """The recorded runs below docs/results."""
 
@@ -41,7 +46,7 @@ class Results:
         sweep = self.sweeps.get((machine, workload))
 
         def solves(run):
-            names = ([workload, f"{run['value']:g}"] if sweep else [run["workload"], run["dataset"]])
+            names = ([workload, value_text(run["value"])] if sweep else [run["workload"], run["dataset"]])
             return names + [run["precision"]] == [workload, dataset, precision]
 
         found = [(run, recording) for recording in ([sweep] if sweep else self.machines.get(machine, []))

@@ -480,7 +480,8 @@ def missing_results():
                            figures.bandwidth_text(recording["ceilings"]["gpu"]["copy_bytes_per_second"])]
             for run in filter(figures.timed, recording["runs"]):
                 problem = f"{run['workload']}.{run['dataset']}.{run['precision']}"
-                wanted.append(f'"scaling.{machine}.{recording["name"]}.{run["precision"]}.' if "sweep" in recording else
+                kind = "heat" if isinstance(run.get("value"), list) else "scaling"
+                wanted.append(f'"{kind}.{machine}.{recording["name"]}.{run["precision"]}.' if "sweep" in recording else
                               f'"ladder.{machine}.{problem}.' if len(machines.timed_stages(
                                   RESULTS, machine, *problem.split("."))) > 1 else
                               f"{run['dataset']}, {run['precision']}: ")
