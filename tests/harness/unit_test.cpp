@@ -259,6 +259,23 @@ TEST_F(ComparatorByDiagonal, NeedsASquareMatrix) {
   }
 }
 
+TEST(ComparatorByAGivenMagnitude, MeasuresEachErrorAgainstIt) {
+  const Tolerance tolerance{.relative = 1e-3, .floor = 2, .scale = Scale::given};
+  const NpyArray reference{{1, 3}, Elements<double>{1e-9, 0, -1}};
+  NpyArray mutant = reference;
+  EXPECT_TRUE(compare(mutant, reference, tolerance).equal);
+  for (const std::size_t at : {0, 1, 2}) {
+    mutant = reference;
+    std::get<Elements<double>>(mutant.values)[at] += 1e-3;
+    EXPECT_NEAR(compare(mutant, reference, tolerance).error, 5e-4, 1e-12);
+    EXPECT_TRUE(compare(mutant, reference, tolerance).equal);
+    std::get<Elements<double>>(mutant.values)[at] += 2e-3;
+    EXPECT_FALSE(compare(mutant, reference, tolerance).equal);
+    std::get<Elements<double>>(mutant.values)[at] = std::nan("");
+    EXPECT_FALSE(compare(mutant, reference, tolerance).equal);
+  }
+}
+
 TEST(Tolerances, SurviveJson) {
   for (const Scale scale : {Scale::element, Scale::diagonal, Scale::given}) {
     const Tolerance tolerance = tolerance_from_json(to_json(Tolerance{1e-7, 1e-5, scale}));

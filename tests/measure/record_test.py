@@ -25,6 +25,8 @@ PLAN = {
         TINY | {"name": "once", "stages": "00,01", "repeat": 2, "warmup": 0},
         {"name": "over_size", "workload": "ata", "stages": "01", "repeat": 1, "set": {"seed": 5},
          "sweep": {"rows,cols": [8, 16]}},
+        {"name": "over_shapes", "workload": "ata", "stages": "01", "repeat": 1,
+         "sweep": {"rows,cols": [[8, 3], [2, 9]]}},
         TINY | {"name": "over_threads", "stages": "01", "sweep": {"threads": [1, 2, 4096]}},
         TINY | {"name": "with", "gpu": True}, TINY | {"name": "with", "gpu": False, "stages": "00"}],
     "profiles": [{"name": "profile", "program": "ata-01_openmp", "metrics": "few", "count": 1, "skip": 2,
@@ -98,12 +100,17 @@ def wrong_contents(out, shown):
     found = [(run["value"], run["records"][0]["parameters"]) for run in size["runs"]]
     if size["sweep"] != "rows,cols" or found != [(n, {"rows": n, "cols": n, "seed": 5}) for n in (8, 16)]:
         yield f"the sweep over {size['sweep']} holds {found}"
+    shapes = recordings.read(out / "over_shapes.json")
+    found = [(run["value"], run["records"][0]["parameters"]) for run in shapes["runs"]]
+    if found != [([m, n], {"rows": m, "cols": n, "seed": 1}) for m, n in ((8, 3), (2, 9))]:
+        yield f"the sweep over {shapes['sweep']} holds {found}"
     threads = recordings.read(out / "over_threads.json")
     found = [(run["value"], run["records"][0].get("threads")) for run in threads["runs"]]
     if threads["sweep"] != "threads" or found != [(n, n) for n in (1, 2)[:record.cores()]]:
         yield f"the sweep over {threads['sweep']} holds {found}"
     results = figures.Results(out.parent)
-    if len(results.machines["here"]) != 3 or set(results.sweeps) != {("here", "over_size"), ("here", "over_threads")}:
+    if len(results.machines["here"]) != 3 or {name for _, name in results.sweeps} != {
+            "over_size", "over_shapes", "over_threads"}:
         yield f"the book finds {len(results.machines['here'])} recordings and the sweeps {list(results.sweeps)}"
 
 
@@ -198,6 +205,8 @@ def accepted_mistakes():
              (plan(good, good | {"gpu": True}), "two entries"),
              (plan(good | {"sweep": {"n": []}}), "a list of numbers"),
              (plan(good | {"sweep": {"n": [1], "d": [1]}}), "one parameter"),
+             (plan(good | {"sweep": {"n,d": [[1, 2], [1]]}}), "a list of numbers"),
+             (plan(good | {"sweep": {"n": [[1, 2]]}}), "a list of numbers"),
              (plan(good | {"sweep": {"threads": ["1"]}}), "a list of numbers"),
              (plan(profiles=[{"name": "p", "program": "q", "metrics": "m"}], metrics={}), "metrics 'm'")]
     calls = [(["one", "two"], "two"), (["a/b"], "not 'a/b'"), (["--only", "once,twice"], "no 'twice'"),

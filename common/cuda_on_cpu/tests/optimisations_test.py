@@ -12,6 +12,7 @@ import tempfile
 STRIDED = "(solve|implicit)_[xy]"  # of local volatility: they stride through memory in stage 04
 SETTINGS = {"local_volatility": {"outer": 3, "numX": 64, "numY": 96, "numT": 4},
             "ata": {"rows": 64, "cols": 128},
+            "advection": {"rows": 96, "cols": 512, "steps": 20},
             "durbin_levinson": {"n": 700},
             "durbin_levinson_batched": {"systems": 128, "n": 64}}
 
@@ -302,10 +303,53 @@ def durbin_levinson_batched(stage):
     yield "03 waits once an order there", waits == 3
 
 
+def advection(stage):
+    """Yields what the CUDA stages of advection promise, over 20 steps of a field whose rows are whole lines."""
+    names = ("10_naive_cuda", "11_coalesced", "12_tiled", "13_rolling", "14_time_tiled_cuda", "15_convolved",
+             "16_spectral")
+    naive, coalesced, tiled, rolling, time_tiled, convolved, spectral = map(stage, names)
+
+    def sectors_of_request(counters, kernel, group):
+        return counters.sum(kernel, group, "sectors") / counters.sum(kernel, group, "requests")
+
+    of_row = 32 * naive.bytes_of_number // 32  # sectors of 32 cells beside each other
+    yield "10 launches four kernels a step, 11 one", (naive.launches(), coalesced.launches()) == (4 * 20, 20)
+    yield ("11 stores no more sectors than it must, 10 does, whose rows begin behind a halo",
+           sectors_of_request(coalesced, "update", "global_stores") == of_row
+           < sectors_of_request(naive, "update", "global_stores"))
+    yield ("11 loads one sector more for two of three neighbours in a row",
+           of_row < sectors_of_request(coalesced, "update", "global_loads") <= of_row + 2 / 3)
+    yield ("12 loads a quarter as often as 11, and from shared memory without bank conflicts",
+           4 * tiled.sum("update", "global_loads", "requests")
+           <= coalesced.sum("update", "global_loads", "requests") and tiled.shared_over_ideal("update") == 1)
+    yield ("12 waits twice for each block and step",
+           tiled.sum("update", "block_barriers") == 2 * tiled.sum("update", "blocks"))
+    yield ("13 loads less than a fifth as often as 11",
+           5 * rolling.sum("update", "global_loads", "requests")
+           < coalesced.sum("update", "global_loads", "requests"))
+    yield ("13 stores two cells at once, and no sector twice",
+           rolling.sum("update", "global_stores", "requests")
+           == coalesced.sum("update", "global_stores", "requests") / 2
+           and rolling.over_ideal("update", ("global_stores",)) == 1)
+    yield "14 sweeps four times for 20 steps", time_tiled.launches() == 4
+    yield ("14 loads each pair once a sweep, by itself or beside a warp's edge",
+           time_tiled.sectors("carry") < 1.5 * 4 * coalesced.sectors("update") / 20)
+    yield "14 uses no shared memory and no barrier", time_tiled.sum(
+        "carry", "shared_loads", "requests") + time_tiled.sum("carry", "block_barriers") == 0
+    yield "15 makes one filter of 20 steps", convolved.launches() == 1
+    yield "15 reads and writes shared memory without bank conflicts", convolved.shared_over_ideal("convolve") == 1
+    yield ("15 moves at most a tenth of the sectors of 13",
+           10 * convolved.sectors() <= rolling.sectors())
+    more = stage("16_spectral", steps=2000)
+    yield ("16 launches and moves the same for 20 steps and for 2000",
+           (spectral.launches(), spectral.sectors()) == (more.launches(), more.sectors()) and more.launches() == 2)
+
+
 def main(directory):
     """Prints one TAP line a promise."""
     checks = []
     for workload, precisions in ((local_volatility, ("f64", "f32")), (ata, ("f64",)),
+                                 (advection, ("f64", "f32")),
                                  (durbin_levinson, ("f64", "f32")),
                                  (durbin_levinson_batched, ("f64", "f32"))):
         name = workload.__name__
