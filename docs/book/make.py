@@ -17,7 +17,7 @@ import sys
 
 from book import machines, quoted, stages
 from draw import plots, requested
-from measure import figures
+from measure import cost_model, figures
 
 AWESOME = pathlib.Path("/usr/share/doxygen-awesome-css")
 MATHJAX = pathlib.Path("/usr/share/javascript/mathjax")
@@ -331,6 +331,7 @@ def main(root, output, stamp, depfile, version):
     machines.write(root, workloads, results, generated)
     plots.write(page_texts(root, workloads, results), workloads, results, generated)
     requested.write(root, quoted.pages(root), workloads, results, generated)
+    cost_model.write(root, quoted.pages(root), results, generated)
     write_doxyfile(root, work, generated, version)
     write_layout(work)
     write_header(root, work)

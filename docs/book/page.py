@@ -4,8 +4,8 @@ Doxygen drops the space behind a comment, and with it the one between a figure a
 unit on the same line. So comments that say where a figure comes from are taken out here.
 
 Unless the page is to be whole, what only the build of the book makes is taken out, too, so that Doxygen can be run by hand:
-a sentence stands for each diff, plot and diagram, and a stage's source, which has a page in the book, is shown where the book
-leads to it.
+a sentence stands for each diff, table, plot and diagram, and a stage's source, which has a page in the book, is shown where
+the book leads to it.
 """
 
 import pathlib
@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 REQUEST = re.compile(r"(?<!`)\\(?:html|verb)include (?P<file>\w+(?:\.\S+|_(?:diff|figures|stages))\.html|figure_keys\.txt)")
 # By the first word of a file's name, or by its last.
 BUILT = {"diff": "The diff", "figures": "The table of recorded times", "stages": "The table of the stages",
-         "keys": "The list of keys", "diagram": "A diagram"}
+         "keys": "The list of keys", "diagram": "A diagram", "cost_model": "A table of the cost model"}
 
 
 def without_marks(text):

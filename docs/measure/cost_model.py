@@ -1,0 +1,193 @@
+r"""Derives the cost model of a course from recorded times of advection, and predicts other sizes with it.
+
+Each of stages 02 to 04 is stage 01 with one thing made dear: regions entered and left (02), words read that
+another thread wrote (03), words written where another thread writes (04). What a stage takes longer than stage 01,
+over how often it does that, is the price of one. A page asks for the tables by the names of the files that it
+includes:
+
+    \htmlinclude cost_model.derived.html
+    \htmlinclude cost_model.predicted.html
+
+The first has the prices from one sweep over threads, and those of the course; the second predicts the runs of a
+sweep over sizes from these prices, and sets the recorded times beside.
+"""
+
+import dataclasses
+import html
+import re
+
+from measure import figures
+
+REQUEST = re.compile(r"^\\htmlinclude (cost_model\.(\w+)\.html)", re.MULTILINE)
+MACHINE, OVER_THREADS, OVER_SIZE = "h200", "advection_policies", "advection_policies_over_size"
+STAGES = ("01_openmp", "02_inner_regions", "03_cyclic_rows", "04_cyclic_columns")
+
+
+@dataclasses.dataclass
+class Prices:
+    """The model, in seconds."""
+
+    region: float  # a region is entered, or is left: t_s
+    read: float  # a word is read that another thread wrote: t_w,R
+    write: float  # a word is written into a line that another thread writes: t_w,W
+
+
+@dataclasses.dataclass
+class Case:
+    """A problem with the times of the four stages on it, in seconds."""
+
+    rows: int
+    cols: int
+    steps: int
+    threads: int
+    times: tuple
+
+
+# A COMP4300 assignment, ANU, 2021: its times, and the prices that it printed.
+COURSE = Case(2160, 2160, 100, 12, (0.334, 1.02, 0.399, 1.25))
+PRINTED = Prices(1.587e-6, 0.507e-9, 1.335e-9)
+
+
+# --- The model
+
+def regions_here(case):
+    """How many regions more than stage 01 stage 02 enters: two a row, not two a step."""
+    return (2 * case.rows - 2) * case.steps
+
+
+def regions_of_course(case):
+    """How many the course counts: one a row."""
+    return case.rows * case.steps
+
+
+def words(case):
+    """The words that stage 03 reads, or stage 04 writes, at the price of the model: two a cell and step."""
+    return 2 * case.rows * case.cols * case.steps
+
+
+def prices(case, regions=regions_here):
+    """What the stages pay more than stage 01, for one thing each. A region is paid for twice: entered and left."""
+    of_rows, *dearer = case.times
+    inner, cyclic_rows, cyclic_columns = (seconds - of_rows for seconds in dearer)
+    return Prices(inner / regions(case) / 2, cyclic_rows / words(case), cyclic_columns / words(case))
+
+
+def costs(model, case):
+    """What stages 02 to 04 should take longer than stage 01."""
+    return 2 * model.region * regions_here(case), model.read * words(case), model.write * words(case)
+
+
+def predicted(model, case):
+    """The times of stages 02 to 04 from that of stage 01."""
+    return tuple(case.times[0] + cost for cost in costs(model, case))
+
+
+def split_write(all_threads, one_thread):
+    """The price of a word that is written, in two: what one thread pays already, shared out, and the rest.
+
+    A thread alone shares no line with anybody, so what it pays is for its strides.
+    """
+    strides = prices(one_thread).write / all_threads.threads
+    return strides, prices(all_threads).write - strides
+
+
+# --- Recordings
+
+def case_of(run):
+    """The recorded times of the four stages in a run."""
+    records = figures.by_stage(run)
+    missing = [stage for stage in STAGES if "seconds" not in records.get(stage, {})]
+    if missing:
+        raise figures.UnknownKey(f"the stage {missing[0]} is not in the recorded run")
+    first = records[STAGES[0]]
+    return Case(*(first["parameters"][key] for key in ("rows", "cols", "steps")), first["threads"],
+                tuple(records[stage]["seconds"]["median"] for stage in STAGES))
+
+
+def cases_of(sweep):
+    """The recorded times of a sweep, by its values."""
+    return [case_of(run) for run in sorted(sweep["runs"], key=lambda run: run["value"])]
+
+
+# --- Tables
+
+def table(titles, rows, captions):
+    """A table as the pages have them."""
+    head = "".join(f"<th>{title}</th>" for title in titles)
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    return (f'<div class="figures"><table class="markdownTable"><tr>{head}</tr>{body}</table>'
+            + "".join(f'<p class="caption">{html.escape(text)}.</p>' for text in captions) + "</div>\n")
+
+
+def micro(seconds):
+    """A time in microseconds."""
+    return f"{1e6 * seconds:.3f} µs"
+
+
+def nano(seconds):
+    """A time in nanoseconds."""
+    return f"{1e9 * seconds:.4f} ns" if abs(seconds) < 1e-10 else f"{1e9 * seconds:.3f} ns"
+
+
+def error_text(time, recorded):
+    """By which share a predicted time is too long."""
+    return f"{100 * (time / recorded - 1):+.1f} %".replace("-", "−")
+
+
+def caption(sweep, what):
+    """What a sweep gave, and where it was recorded."""
+    return f"{what}: {figures.recording_text(sweep)}"
+
+
+def derived_html(results):
+    """The prices on the recorded machine with all threads and with one, and those of the course."""
+    sweep = results.sweep(MACHINE, OVER_THREADS)
+    one, *_, full = cases_of(sweep)
+    cases = (full, one, COURSE)
+    strides, sharing = split_write(full, one)
+    rows = [
+        ("t<sub>s</sub>, a region entered or left", "½ (b − a) / ((2 M − 2) r)",
+         *(micro(prices(case).region) for case in cases), ""),
+        ("t<sub>s</sub> by the course's count", "½ (b − a) / (M r)",
+         *(micro(prices(case, regions_of_course).region) for case in cases), micro(PRINTED.region)),
+        ("t<sub>w,R</sub>, a word read", "(c − a) / (2 M N r)", *(nano(prices(case).read) for case in cases),
+         nano(PRINTED.read)),
+        ("t<sub>w,W</sub>, a word written", "(d − a) / (2 M N r)", *(nano(prices(case).write) for case in cases),
+         nano(PRINTED.write)),
+        ("of it for strides", f"that of one thread / {full.threads}", nano(strides), "", "", ""),
+        ("of it for sharing", "the rest", nano(sharing), "", "", "")]
+    titles = ("price", "formula", f"{full.threads} threads", f"{one.threads} thread",
+              f"course, {COURSE.threads} threads", "course, as printed")
+    return table(titles, rows, [
+        f"a, b, c, d: the times of stages 01, 02, 03, 04 on M × N = {full.rows} × {full.cols} cells, r = {full.steps} steps",
+        caption(sweep, "Threads"), "Course: a COMP4300 assignment, ANU, 2021"])
+
+
+def predicted_html(results):
+    """The times of stages 02 to 04 on other sizes, predicted from the prices on one, beside the recorded ones."""
+    fitted, sweep = results.sweep(MACHINE, OVER_THREADS), results.sweep(MACHINE, OVER_SIZE)
+    fit = cases_of(fitted)[-1]
+    model, rows = prices(fit), []
+    for case in cases_of(sweep):
+        for stage, cost, time, recorded in zip(STAGES[1:], costs(model, case), predicted(model, case), case.times[1:]):
+            times = map(figures.seconds_text, (case.times[0], cost, time, recorded))
+            rows.append((f"{case.rows} × {case.cols}", stage, *times, error_text(time, recorded)))
+    titles = ("cells", "stage", "01, recorded", "its cost, modelled", "predicted", "recorded", "error")
+    return table(titles, rows, [
+        f"Prices of the recording over threads, {fit.rows} × {fit.cols} cells, {fit.threads} threads; all else of the "
+        "recording over sizes, which has that size once more", caption(sweep, "Sizes")])
+
+
+TABLES = {"derived": derived_html, "predicted": predicted_html}
+
+
+def write(root, pages, results, directory):
+    """Makes every table that a page asks for; the book is not made if one cannot be made."""
+    for page in filter(lambda path: path.exists(), pages):
+        for file, name in REQUEST.findall(page.read_text()):
+            try:
+                if name not in TABLES:
+                    raise figures.UnknownKey(f"there are {', '.join(TABLES)}")
+                (directory / file).write_text(TABLES[name](results))
+            except figures.UnknownKey as error:
+                raise SystemExit(f"{page.relative_to(root)}: {file}: {error}")
