@@ -80,12 +80,13 @@ staircase::Work work(const Problem& problem, staircase::Precision precision) {
 /// A step in floating-point numbers leaves in each cell at most 12 rounding errors of products and
 /// sums, and 6 of weights, each u times the sum of magnitudes of the nine terms; that is at most
 /// (5/4)² of the largest number of the field, since 1 + |c| - c² is at most 5/4. The m steps that
-/// follow carry the errors on and enlarge them at most by 5 m^(1/4): README.md shows why. A
+/// follow carry the errors on and enlarge them at most by (1 + m^(1/4))²: README.md shows why. A
 /// transform rounds at each of its levels. Both sides of a comparison may be so far off.
 staircase::Tolerance tolerance(const Problem& problem, staircase::Precision precision) {
   const double u = precision == staircase::Precision::f64 ? 0x1p-53 : 0x1p-24;
   const auto steps = static_cast<double>(problem.steps);
-  const double of_steps = (12 + 6) * 1.25 * 1.25 * steps * 5 * std::pow(steps, 0.25);
+  const double growth = 1 + std::pow(steps, 0.25);  // in each direction
+  const double of_steps = (12 + 6) * 1.25 * 1.25 * steps * growth * growth;
   const double of_transform = 8 * std::log2(2 * cells(problem));
   double largest = problem.initial.empty() ? 1 : 0;
   for (const double value : problem.initial) largest = std::max(largest, std::abs(value));

@@ -3,8 +3,7 @@
 /// Changed: the rows are dealt out one by one.
 /// Legal:   as any way to share out independent rows.
 /// Expect:  somewhat worse: the rows above and below a thread's are always those of others, and
-/// were
-///          written by them a moment ago.
+///          were written by them a moment ago.
 /// Run:     ./climb advection --stages 01,03
 /// Next:    04_cyclic_columns deals the columns out.
 

@@ -1,8 +1,7 @@
 /// \file
 /// From:    11_coalesced
 /// Changed: a thread computes 16 cells of two neighbouring columns from top to bottom, with the
-/// sums
-///          of three rows in registers; two rows are loaded before the first of them is used.
+///          sums of three rows in registers; two rows are loaded before the first is used.
 /// Legal:   the sum of a row is the same number for the cells above, at and below it.
 /// Expect:  3 loads for two cells where 18 were, one of them of both cells, and each cell once from
 ///          memory: the time of a copy of the field.

@@ -2,9 +2,8 @@
 /// Changed: a warp takes 64 columns down through six steps at once: what comes out of one step is
 ///          what goes into the next, a row above; neighbours within a row come by shuffles.
 /// Legal:   a cell after s steps depends on cells at most s away; what of a warp's edges is not
-/// right
-///          after six steps is what its neighbours write.
-/// Expect:  a sixth of the traffic with memory, for a fifth more arithmetic at the edges.
+///          right after six steps is what its neighbours write.
+/// Expect:  a sixth of the traffic with memory, for a quarter more arithmetic at the edges.
 /// Run:     ./climb advection --stages 13,14
 /// Next:    15_convolved takes many steps as one wider filter.
 

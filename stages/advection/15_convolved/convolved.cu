@@ -4,8 +4,7 @@
 /// Legal:   the weights are constant, so that a step is a convolution, and convolutions of one
 ///          direction are associative; sums of products may be reordered but for rounding.
 /// Expect:  a twentieth of the traffic with memory; 5.2 multiply-adds per cell and step, at the
-/// rate
-///          of the tensor cores, where 6 at half of it were.
+///          rate of the tensor cores, where 6 at half of it were.
 /// Run:     ./climb advection --stages 14,15
 /// Next:    16_spectral takes any number of steps at once.
 

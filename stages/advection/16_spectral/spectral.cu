@@ -1,13 +1,11 @@
 /// \file
 /// From:    11_coalesced
 /// Changed: the field is transformed, each wave is multiplied by what all steps together multiply
-/// it
-///          by, and the product is transformed back.
+///          it by, and the product is transformed back.
 /// Legal:   a step is a convolution with constant weights on a periodic field; waves are its
 ///          eigenvectors, whatever the number of steps.
 /// Expect:  the time of two transforms, for one step as for a million; more than some ten steps of
-/// the
-///          stages before it take.
+///          the stages before it take.
 /// Run:     ./climb advection --stages 11,16
 
 #include "../advection.hpp"
