@@ -2,7 +2,7 @@
 /// From:    00_original
 /// Changed: the arrays live on the device; each loop nest is a kernel of one block of one thread.
 /// Legal:   nothing runs beside anything: kernels of one stream run one after the other.
-/// Expect:  a hundred times slower than a core: a thread of a GPU waits for each of its accesses.
+/// Expect:  hundreds of times slower than a core: a thread of a GPU waits for its accesses.
 /// Run:     ./climb advection --stages 00,09
 /// Next:    10_naive_cuda lets the loops stride over any grid of threads.
 
