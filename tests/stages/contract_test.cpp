@@ -4,6 +4,7 @@
 /// What is particular to the workload (parameters, test cases, tolerance) comes from `--describe`.
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <harness/compare.hpp>
@@ -197,15 +198,23 @@ NpyArray random_input(std::mt19937_64& random, int draw) {
   return {shape, values};
 }
 
-/// Numbers of the problem, a little above the least that are allowed.
+/// Numbers of the problem, a little above the least that are allowed. Of those that it cannot do
+/// without, two are larger than a warp at most: four such numbers would make a large problem.
 json random_sizes(std::mt19937_64& random) {
   json parameters = json::object();
-  for (const auto& parameter : description().at("parameters")) {
-    if (parameter.at("type") != "integer") continue;
+  const auto draw = [&](const json& parameter, unsigned range) {
     const long min = parameter.at("min").get<long>(), max = parameter.at("max").get<long>();
-    const unsigned range = min == 0 ? 30 : 60;  // two numbers of a block's threads fit a GPU
     parameters[parameter.at("name")] = std::min(max, min + static_cast<long>(random() % range));
-  }
+  };
+  std::vector<json> needed;
+  for (const auto& parameter : description().at("parameters"))
+    if (parameter.at("type") == "integer") {
+      draw(parameter, 12);
+      if (parameter.at("min") > 0) needed.push_back(parameter);
+    }
+  std::shuffle(needed.begin(), needed.end(), random);
+  needed.resize(std::min<std::size_t>(needed.size(), 2));
+  for (const auto& parameter : needed) draw(parameter, 60);
   return parameters;
 }
 
