@@ -376,10 +376,10 @@ TEST(File, IsNotLeftInPartByASignal) {
 TEST(File, LeavesSignalsAsTheyWere) {
   const Directory directory;
   const auto handler = +[](int) {};
-  const auto before = std::signal(SIGTERM, handler);
+  const auto before = std::signal(SIGTERM, handler), hangup = std::signal(SIGHUP, SIG_DFL);
   write_file(directory / "new", {"new"});
   EXPECT_EQ(std::signal(SIGTERM, before), handler);
-  EXPECT_EQ(std::signal(SIGHUP, SIG_DFL), SIG_DFL);
+  EXPECT_EQ(std::signal(SIGHUP, hangup), SIG_DFL);
 }
 
 TEST(Memory, IsNotTakenByAFileThatDoesNotFit) {
