@@ -57,8 +57,15 @@ void set_field(Problem& problem, staircase::NpyArray input) {
   problem.initial = std::move(input).as_double();
 }
 
-/// Refuses what grows without bound, and blocks that no GPU has.
+constexpr std::int64_t most = 1'000'000;  // rows or columns: a grid of blocks of 16 reaches so far
+
+/// Refuses what is too long for a grid, what grows without bound, and blocks that no GPU has.
 void check(const Problem& problem, staircase::Precision) {
+  for (const auto& [name, count] :
+       {std::pair("rows", problem.rows), std::pair("cols", problem.cols)})
+    if (count > most)
+      throw staircase::BadInput(std::string("the field has ") + std::to_string(count) + " " + name +
+                                "; it may have at most " + std::to_string(most));
   const auto [x, y] = courant(problem);
   for (const auto& [name, c] : {std::pair("vx", x), std::pair("vy", y)})
     if (std::abs(c) > 1)
@@ -118,8 +125,8 @@ double two_sweeps_a_step(const Problem& problem) { return 2 * a_sweep_a_step(pro
 // [traffic]
 
 const staircase::Workload<Problem, 2> workload{
-    .parameters = {{"rows", &Problem::rows, 1, 1 << 20, "cells along y"},
-                   {"cols", &Problem::cols, 1, 1 << 20, "cells along x"},
+    .parameters = {{"rows", &Problem::rows, 1, most, "cells along y"},
+                   {"cols", &Problem::cols, 1, most, "cells along x"},
                    {"steps", &Problem::steps, 0, 1e9, "steps in time"},
                    {"cfl", &Problem::cfl, 0, 1, "a step takes cfl min(1 / rows, 1 / cols)"},
                    {"vx", &Problem::vx, -1e3, 1e3, "velocity along x"},

@@ -167,7 +167,7 @@ TEST(Fields, AreAsDescribed) {
   EXPECT_NE(seven, eight);
 }
 
-TEST(BadInput, ThatGrowsWithoutBoundIsRefused) {
+TEST(BadInput, ThatGrowsWithoutBoundOrIsTooLargeIsRefused) {
   const auto refused = [](const Arguments& sets, const std::string& name) {
     Arguments arguments{program};
     for (const auto& set : sets) arguments.insert(arguments.end(), {"--set", set});
@@ -175,6 +175,10 @@ TEST(BadInput, ThatGrowsWithoutBoundIsRefused) {
   };
   refused({"vx=1.01", "cfl=1"}, "vx");
   refused({"vy=-4.1"}, "vy");
+  const Directory directory;
+  write_npy(directory / "tall.npy", {{1000001, 1}, Elements<double>(1000001)});
+  expect_refusal(run_process({program, "--input", directory / "tall.npy"}), 2,
+                 {"1000001 rows", "at most 1000000"});
   expect_refusal(run_process({program, "--set", "Bx=64", "--set", "By=32"}), 2, {"2048", "1024"});
 }
 

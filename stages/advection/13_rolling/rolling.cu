@@ -22,38 +22,6 @@ using staircase::DeviceArray;
 using staircase::pieces;
 using staircase::View;
 
-// [pair]
-/// Two neighbouring cells.
-template <typename T>
-struct alignas(2 * sizeof(T)) Pair {
-  T a, b;
-};
-
-/// Whether a cell and its neighbour can be had by one access.
-template <typename T>
-__device__ bool together(const T* cell) {
-  return reinterpret_cast<std::uintptr_t>(cell) % sizeof(Pair<T>) == 0;
-}
-
-/// A cell and its neighbour, which lies so far from it.
-template <typename T>
-__device__ Pair<T> load(const T* cell, int neighbour) {
-  if (neighbour == 1 && together(cell)) return *reinterpret_cast<const Pair<T>*>(cell);
-  return {cell[0], cell[neighbour]};
-}
-
-/// Puts two neighbours into a row, or one at its end.
-template <typename T>
-__device__ void store(T* cell, int neighbour, Pair<T> pair) {
-  if (neighbour == 1 && together(cell)) {
-    *reinterpret_cast<Pair<T>*>(cell) = pair;
-  } else {
-    cell[0] = pair.a;
-    if (neighbour == 1) cell[1] = pair.b;
-  }
-}
-// [pair]
-
 // [update]
 constexpr unsigned block_size = 128;  // threads of a block, two columns for each
 constexpr unsigned height = 16;       // rows of a block
