@@ -104,24 +104,17 @@ staircase::Tolerance tolerance(const Problem& problem, staircase::Precision prec
 // [tolerance]
 
 // [traffic]
-/// A step reads the field once and writes it once.
-double a_sweep_a_step(const Problem& problem) {
-  return 2 * cells(problem) * static_cast<double>(problem.steps);
-}
-
-double a_sweep_six_steps(const Problem& problem) {
-  return 2 * cells(problem) * std::ceil(static_cast<double>(problem.steps) / 6);
-}
-
-double a_sweep_twenty_steps(const Problem& problem) {
-  return 2 * cells(problem) * std::ceil(static_cast<double>(problem.steps) / 20);
+/// So many steps read the field once and write it once.
+template <int steps>
+double a_sweep(const Problem& problem) {
+  return 2 * cells(problem) * std::ceil(static_cast<double>(problem.steps) / steps);
 }
 
 /// The transforms go over the field once for each direction, there and back; the product once.
 double transforms(const Problem& problem) { return 5 * 2 * cells(problem); }
 
 /// The copy back reads and writes it once more.
-double two_sweeps_a_step(const Problem& problem) { return 2 * a_sweep_a_step(problem); }
+double two_sweeps_a_step(const Problem& problem) { return 2 * a_sweep<1>(problem); }
 // [traffic]
 
 const staircase::Workload<Problem, 2> workload{
@@ -182,13 +175,15 @@ const staircase::Workload<Problem, 2> workload{
     .tolerance = tolerance,
     .timed_phase = "kernels",
     .traffic = {{"10_naive_cuda", two_sweeps_a_step},
-                {"11_coalesced", a_sweep_a_step},
-                {"12_tiled", a_sweep_a_step},
-                {"13_rolling", a_sweep_a_step},
-                {"14_time_tiled_cuda", a_sweep_six_steps},
-                {"15_convolved", a_sweep_twenty_steps},
-                {"16_spectral", transforms},
-                {"yardstick_copy", a_sweep_a_step},
+                {"11_coalesced", a_sweep<1>},
+                {"12_tiled", a_sweep<1>},
+                {"13_rolling", a_sweep<1>},
+                {"14_time_tiled_cuda", a_sweep<6>},
+                {"15_convolved", a_sweep<12>},
+                {"16_ahead", a_sweep<12>},
+                {"17_banded", a_sweep<20>},
+                {"18_spectral", transforms},
+                {"yardstick_copy", a_sweep<1>},
                 {"yardstick_graph", two_sweeps_a_step}}};
 
 }  // namespace

@@ -306,8 +306,8 @@ def durbin_levinson_batched(stage):
 def advection(stage):
     """Yields what the CUDA stages of advection promise, over 20 steps of a field whose rows are whole lines."""
     names = ("10_naive_cuda", "11_coalesced", "12_tiled", "13_rolling", "14_time_tiled_cuda", "15_convolved",
-             "16_spectral")
-    naive, coalesced, tiled, rolling, time_tiled, convolved, spectral = map(stage, names)
+             "16_ahead", "17_banded", "18_spectral")
+    naive, coalesced, tiled, rolling, time_tiled, convolved, ahead, banded, spectral = map(stage, names)
 
     def sectors_of_request(counters, kernel, group):
         return counters.sum(kernel, group, "sectors") / counters.sum(kernel, group, "requests")
@@ -336,12 +336,19 @@ def advection(stage):
            time_tiled.sectors("carry") < 1.5 * 4 * coalesced.sectors("update") / 20)
     yield "14 uses no shared memory and no barrier", time_tiled.sum(
         "carry", "shared_loads", "requests") + time_tiled.sum("carry", "block_barriers") == 0
-    yield "15 makes one filter of 20 steps", convolved.launches() == 1
+    yield "15 sweeps twice for 20 steps", convolved.launches() == 2
     yield "15 reads and writes shared memory without bank conflicts", convolved.shared_over_ideal("convolve") == 1
-    yield ("15 moves at most a tenth of the sectors of 13",
-           10 * convolved.sectors() <= rolling.sectors())
-    more = stage("16_spectral", steps=2000)
-    yield ("16 launches and moves the same for 20 steps and for 2000",
+    yield ("15 moves at most a quarter of the sectors of 13",
+           4 * convolved.sectors() <= rolling.sectors())
+    yield ("16 waits once for eight rows, 15 twice",
+           convolved.sum("convolve", "block_barriers") - ahead.sum("convolve", "block_barriers")
+           == (convolved.sum("convolve", "block_barriers") - convolved.sum("convolve", "blocks")) / 2)
+    yield "17 makes one filter of 20 steps", banded.launches() == 1
+    yield "17 reads and writes shared memory without bank conflicts", banded.shared_over_ideal("convolve") == 1
+    yield ("17 loads a third as often from shared memory as 16",
+           3 * banded.sum("convolve", "shared_loads", "requests") <= ahead.sum("convolve", "shared_loads", "requests"))
+    more = stage("18_spectral", steps=2000)
+    yield ("18 launches and moves the same for 20 steps and for 2000",
            (spectral.launches(), spectral.sectors()) == (more.launches(), more.sectors()) and more.launches() == 2)
 
 

@@ -23,8 +23,8 @@ using staircase::pieces;
 using staircase::View;
 
 // [update]
-constexpr unsigned block_size = 128;  // threads of a block, two columns for each
-constexpr unsigned height = 16;       // rows of a block
+constexpr unsigned block_size = 256;  // threads of a block, two columns for each
+constexpr unsigned height = 8;        // rows of a block
 constexpr unsigned ahead = 2;         // rows that are loaded before any of them is used
 
 /// The weighted sums of two cells and their neighbours in a row, which lie so far from the first.

@@ -9,6 +9,7 @@
 
 #include "../advection.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -31,7 +32,8 @@ __device__ inline unsigned wrapped(int index, int count) {
 
 // [carry]
 constexpr unsigned warps = 4;       // of a block
-constexpr unsigned height = 512;    // rows of a warp
+constexpr unsigned resident = 20;   // warps of a processor, if there are rows enough
+constexpr unsigned least = 8;       // rows of a warp
 constexpr unsigned ahead = 4;       // rows that are loaded before any of them is used
 constexpr unsigned most_steps = 6;  // of a sweep
 constexpr unsigned width = 2 * 32;  // columns that a warp loads, two of each lane
@@ -59,7 +61,7 @@ __device__ T next_cell(const Weights<T>& w, Waiting<T>& waiting, T left, T here,
 /// once what goes into the next, a row above. With each step one column at each edge and one row at
 /// each end stops being right; they belong to others.
 template <unsigned steps, typename T>
-__global__ void carry(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
+__global__ void carry(Weights<T> w, unsigned height, View<const T, 2> u, View<T, 2> next) {
   const int rows = u.extent(0), cols = u.extent(1), lane = threadIdx.x;
   const int strip = blockIdx.x * warps + threadIdx.y;
   constexpr int margin = margin_of(steps);
@@ -94,8 +96,10 @@ unsigned sweep(const Weights<T>& w, std::int64_t left, View<const T, 2> u, View<
   if constexpr (steps > 1)
     if (left < steps) return sweep<steps - 1, T>(w, left, u, next);
   const unsigned strips = pieces(u.extent(1), width - 2 * margin_of(steps));
+  const unsigned of_strip = std::max(resident * staircase::processors() / strips, 1u);
+  const unsigned height = std::max(pieces(u.extent(0), of_strip), least);
   const dim3 grid(pieces(strips, warps), pieces(u.extent(0), height));
-  carry<steps, T><<<grid, dim3(32, warps)>>>(w, u, next);
+  carry<steps, T><<<grid, dim3(32, warps)>>>(w, height, u, next);
   check_launch();
   return steps;
 }

@@ -6,7 +6,7 @@
 ///          eigenvectors, whatever the number of steps.
 /// Expect:  the time of two transforms, for one step as for a million; more than some ten steps of
 ///          the stages before it take.
-/// Run:     ./climb advection --stages 11,16
+/// Run:     ./climb advection --stages 11,18
 
 #include "../advection.hpp"
 

@@ -1,0 +1,53 @@
+/// \file
+/// Products of small matrices by a warp in f64 and in f32, on tensor cores that know f64 and tf32.
+
+#pragma once
+
+#include <cstdint>
+
+#include "mma.hpp"
+
+namespace staircase {
+
+// [factor]
+/// A number as a factor on the tensor cores, which know f64, but of f32 the first 11 bits alone:
+/// the rest makes a second factor.
+template <typename T>
+struct Factor;
+template <>
+struct Factor<double> {
+  double value;
+};
+template <>
+struct Factor<float> {
+  std::uint32_t high, low;
+};
+
+__device__ inline Factor<double> factor(double value) { return {value}; }
+__device__ inline Factor<float> factor(float value) {
+  const std::uint32_t high = to_tf32(value);
+  return {high, to_tf32(value - __uint_as_float(high))};
+}
+
+/// C += A·B, of 16 × 8 by 8 × 8 numbers, a fragment of each to a lane; mma.hpp tells where they
+/// are.
+__device__ inline void multiply_add(double (&c)[4], const Factor<double> (&a)[4],
+                                    const Factor<double> (&b)[2]) {
+  const double of_a[4] = {a[0].value, a[1].value, a[2].value, a[3].value};
+  const double of_b[2] = {b[0].value, b[1].value};
+  mma_f64_m16n8k8(c, of_a, of_b);
+}
+
+/// The product of the two low parts is left out: it is 2⁻²² of the whole.
+__device__ inline void multiply_add(float (&c)[4], const Factor<float> (&a)[4],
+                                    const Factor<float> (&b)[2]) {
+  const std::uint32_t high_a[4] = {a[0].high, a[1].high, a[2].high, a[3].high};
+  const std::uint32_t low_a[4] = {a[0].low, a[1].low, a[2].low, a[3].low};
+  const std::uint32_t high_b[2] = {b[0].high, b[1].high}, low_b[2] = {b[0].low, b[1].low};
+  mma_tf32_m16n8k8(c, high_a, low_b);
+  mma_tf32_m16n8k8(c, low_a, high_b);
+  mma_tf32_m16n8k8(c, high_a, high_b);
+}
+// [factor]
+
+}  // namespace staircase

@@ -1,0 +1,185 @@
+/// \file
+/// Changed: rows are copied into one of three buffers while those of another are summed up.
+/// Legal:   a buffer is filled again after a barrier behind its last use, and used after another
+///          behind the wait for its copies.
+/// Expect:  two barriers in a row become one, and nobody waits for memory.
+/// Run:     ./climb advection --stages 15,16
+/// Next:    17_banded leaves the sums of products to the tensor cores.
+
+#include "../advection.hpp"
+
+#include <cuda_pipeline.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace advection {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::pieces;
+using staircase::View;
+
+// [wrapped]
+/// Where an index lies that may be before the first or behind the last.
+__device__ inline unsigned wrapped(int index, int count) {
+  while (index < 0) index += count;
+  while (index >= count) index -= count;
+  return index;
+}
+// [wrapped]
+
+// [filter]
+constexpr unsigned most_steps = 12;            // of a sweep, an even number
+constexpr unsigned taps = 2 * most_steps + 1;  // of a filter that does as much
+
+/// The weights of several steps in one, from the neighbour `most_steps` before a cell on.
+template <typename T>
+struct Filter {
+  T x[taps], y[taps];
+};
+
+/// The weights of a step, convolved with themselves so many times; zeros fill a shorter filter up.
+template <typename T>
+void set_filter(const double (&w)[3], unsigned steps, T (&filter)[taps]) {
+  double sums[taps] = {};
+  sums[most_steps] = 1;
+  for (unsigned step = 0; step < steps; ++step) {
+    double before = 0;
+    for (unsigned k = 0; k < taps; ++k) {
+      const double here = sums[k], behind = k + 1 < taps ? sums[k + 1] : 0;
+      sums[k] = w[2] * before + w[1] * here + w[0] * behind;
+      before = here;
+    }
+  }
+  std::copy(std::begin(sums), std::end(sums), filter);
+}
+
+template <typename T>
+Filter<T> filter_of(const Weights<double>& w, unsigned steps) {
+  Filter<T> filter;
+  set_filter(w.x, steps, filter.x);
+  set_filter(w.y, steps, filter.y);
+  return filter;
+}
+// [filter]
+
+// [rows]
+constexpr unsigned warps = 4;                        // of a block, two columns for each lane
+constexpr unsigned width = warps * 2 * 32;           // columns of a block
+constexpr unsigned loaded = width + 2 * most_steps;  // with those around them
+constexpr unsigned at_once = 8;                      // rows
+constexpr unsigned buffers = 3;                      // for so many rows each
+
+/// Has so many rows copied into shared memory; `columns` says from where.
+template <typename T>
+__device__ void copy_rows(View<const T, 2> u, int top, const unsigned (&columns)[loaded],
+                          T (&rows)[at_once][loaded]) {
+  for (unsigned r = threadIdx.y; r < at_once; r += warps) {
+    const T* const row = &u(wrapped(top + int(r), u.extent(0)), 0);
+#pragma unroll
+    for (unsigned c = threadIdx.x; c < loaded; c += 32)
+      __pipeline_memcpy_async(&rows[r][c], row + columns[c], sizeof(T));
+  }
+  __pipeline_commit();
+}
+// [rows]
+
+// [convolve]
+/// The sums along x for two neighbouring cells, from the first of the cells that they come from on.
+template <typename T>
+__device__ Pair<T> along_row(const Filter<T>& filter, const T* cells) {
+  Pair<T> sums = {0, 0};
+#pragma unroll
+  for (unsigned k = 0; k < taps; k += 2) {
+    const auto [a, b] = *reinterpret_cast<const Pair<T>*>(&cells[k]);
+    sums.a += filter.x[k] * a + (k + 1 < taps ? filter.x[k + 1] * b : 0);
+    sums.b += (k > 0 ? filter.x[k - 1] * a : 0) + filter.x[k] * b;
+  }
+  return sums;
+}
+
+/// Several steps as one filter: a block goes down its columns, some rows at a time; each is summed
+/// up along x and then adds to the rows of all outputs that it is in reach of.
+template <typename T>
+__global__ void __launch_bounds__(32 * warps)
+    convolve(Filter<T> filter, unsigned height, View<const T, 2> u, View<T, 2> next) {
+  __shared__ alignas(sizeof(Pair<T>)) T rows[buffers][at_once][loaded];
+  __shared__ unsigned columns[loaded];
+  const int left = blockIdx.x * width - most_steps, top = blockIdx.y * height - most_steps;
+  const int bottom = min((blockIdx.y + 1) * height, unsigned(u.extent(0)));
+  const int cols = u.extent(1), first = 2 * (32 * threadIdx.y + threadIdx.x);
+  for (unsigned c = 32 * threadIdx.y + threadIdx.x; c < loaded; c += 32 * warps)
+    columns[c] = wrapped(left + c, cols);
+  const int j = left + int(most_steps) + first, second = j + 1 < cols ? 1 : 1 - cols;
+  __syncthreads();
+  constexpr unsigned ahead = buffers - 1;
+  for (unsigned b = 0; b < ahead; ++b) copy_rows(u, top + int(b * at_once), columns, rows[b]);
+  Pair<T> c[at_once + 2 * most_steps] = {};
+  unsigned turn = 0;
+  for (int i0 = top; i0 < bottom + int(most_steps); i0 += at_once, ++turn) {
+    __pipeline_wait_prior(ahead - 1);
+    __syncthreads();
+    copy_rows(u, i0 + int(ahead * at_once), columns, rows[(turn + ahead) % buffers]);
+#pragma unroll
+    for (unsigned r = 0; r < at_once; ++r) {
+      const auto [a, b] = along_row(filter, &rows[turn % buffers][r][first]);
+#pragma unroll
+      for (unsigned k = 0; k < taps; ++k) {
+        c[r + k].a += filter.y[taps - 1 - k] * a;
+        c[r + k].b += filter.y[taps - 1 - k] * b;
+      }
+    }
+#pragma unroll
+    for (unsigned r = 0; r < at_once; ++r) {
+      const int i = i0 + int(r) - int(most_steps);
+      if (i >= top + int(most_steps) && i < bottom && j < cols) store(&next(i, j), second, c[r]);
+    }
+#pragma unroll
+    for (unsigned k = 0; k < at_once + 2 * most_steps; ++k)
+      c[k] = k + at_once < at_once + 2 * most_steps ? c[k + at_once] : Pair<T>{0, 0};
+  }
+}
+// [convolve]
+
+// [solve]
+template <typename T>
+Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Field<T> field(problem.rows, problem.cols);
+  DeviceArray<T, 2> u(problem.rows, problem.cols), next(problem.rows, problem.cols);
+  timeline.begin("copy in");
+  u.copy_from(rounded<T>(problem).data());
+  timeline.begin("kernels");
+  const auto w = weights_of<double>(problem);
+  const unsigned strips = pieces(problem.cols, width);
+  const unsigned of_strip = std::max(3 * staircase::processors() / strips, 1u);
+  const unsigned height = 8 * pieces(problem.rows, 8 * of_strip);
+  const dim3 grid(strips, pieces(problem.rows, height));
+  View<T, 2> from = u, to = next;
+  for (std::int64_t left = problem.steps; left > 0; left -= most_steps) {
+    const auto filter = filter_of<T>(w, std::min<std::int64_t>(most_steps, left));
+    convolve<T><<<grid, dim3(32, warps)>>>(filter, height, from, to);
+    check_launch();
+    std::swap(from, to);
+  }
+  check(cudaDeviceSynchronize());
+  timeline.begin("copy out");
+  (from.data() == u.data() ? u : next).copy_to(field.data());
+  return field;
+}
+// [solve]
+
+}  // namespace advection
+
+int main(int argc, char** argv) {
+  return advection::run_stage(argc, argv,
+                              {
+                                  .title = "Copied ahead",
+                                  .idea = "Rows are copied while others are summed up",
+                                  .solve_f64 = advection::solve<double>,
+                                  .solve_f32 = advection::solve<float>,
+                              });
+}

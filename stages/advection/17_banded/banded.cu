@@ -1,0 +1,256 @@
+/// \file
+/// Changed: a filter is a matrix with a band of taps; sums along x and y are products of matrices
+///          by the tensor cores, in fragments of 16 × 8 numbers. Twenty steps a sweep.
+/// Legal:   the same products are summed up, in another order, with zeros beside the band.
+/// Expect:  5.2 multiply-adds per cell and step at twice the rate, where 4.2 were before.
+/// Run:     ./climb advection --stages 16,17
+/// Next:    18_spectral takes any number of steps at once.
+
+#include "../advection.hpp"
+
+#include <cuda_pipeline.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <staircase/factor.hpp>
+#include <utility>
+
+namespace advection {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::Factor;
+using staircase::factor;
+using staircase::multiply_add;
+using staircase::pieces;
+using staircase::View;
+
+// [wrapped]
+/// Where an index lies that may be before the first or behind the last.
+__device__ inline unsigned wrapped(int index, int count) {
+  while (index < 0) index += count;
+  while (index >= count) index -= count;
+  return index;
+}
+// [wrapped]
+
+// [filter]
+constexpr unsigned most_steps = 20;            // of a sweep, a multiple of 4
+constexpr unsigned taps = 2 * most_steps + 1;  // of a filter that does as much
+
+/// The weights of several steps in one, from the neighbour `most_steps` before a cell on.
+template <typename T>
+struct Filter {
+  T x[taps], y[taps];
+};
+
+/// The weights of a step, convolved with themselves so many times; zeros fill a shorter filter up.
+template <typename T>
+void set_filter(const double (&w)[3], unsigned steps, T (&filter)[taps]) {
+  double sums[taps] = {};
+  sums[most_steps] = 1;
+  for (unsigned step = 0; step < steps; ++step) {
+    double before = 0;
+    for (unsigned k = 0; k < taps; ++k) {
+      const double here = sums[k], behind = k + 1 < taps ? sums[k + 1] : 0;
+      sums[k] = w[2] * before + w[1] * here + w[0] * behind;
+      before = here;
+    }
+  }
+  std::copy(std::begin(sums), std::end(sums), filter);
+}
+
+template <typename T>
+Filter<T> filter_of(const Weights<double>& w, unsigned steps) {
+  Filter<T> filter;
+  set_filter(w.x, steps, filter.x);
+  set_filter(w.y, steps, filter.y);
+  return filter;
+}
+// [filter]
+
+// [bands]
+constexpr unsigned along_x = (16 + 2 * most_steps) / 8;  // blocks of 8 columns that 16 come from
+constexpr unsigned along_y = (8 + 2 * most_steps) / 8;   // blocks of 8 rows that 8 come from
+
+/// A filter as a matrix: each output is a row or a column, each input one of the other, and the
+/// taps are a band along the diagonal. A lane has fragments of both.
+template <typename T>
+struct Bands {
+  Factor<T> x[along_x][4], y[along_y][2];
+};
+
+template <typename T>
+__device__ T tap(const T (&filter)[taps], int k) {
+  return k >= 0 && k < int(taps) ? filter[k] : 0;
+}
+
+/// The sums along x come out as the factors of those along y, a lane's two rows being 2 m and
+/// 2 m + 1: that is where rows m and m + 4 of these factors are.
+template <typename T>
+__device__ Bands<T> bands_of(const Filter<T>& filter, int lane) {
+  Bands<T> bands;
+  for (int f = 0; f < int(along_x); ++f)
+    for (int r = 0; r < 4; ++r) {
+      const auto [out, in] = staircase::place_in_a(lane, r);
+      bands.x[f][r] = factor(tap(filter.x, 8 * f + in - out));
+    }
+  for (int f = 0; f < int(along_y); ++f)
+    for (int r = 0; r < 2; ++r) {
+      const auto [slot, out] = staircase::place_in_b(lane, r);
+      const int in = slot < 4 ? 2 * slot : 2 * slot - 7;
+      bands.y[along_y - 1 - f][r] = factor(tap(filter.y, 8 * f + in - out));
+    }
+  return bands;
+}
+// [bands]
+
+// [rows]
+constexpr unsigned warps = 8;                        // of a block
+constexpr unsigned tiles = 2;                        // of a warp, of 16 columns each
+constexpr unsigned width = warps * tiles * 16;       // columns of a block
+constexpr unsigned loaded = width + 2 * most_steps;  // with those around them
+constexpr unsigned at_once = 8;                      // rows
+constexpr unsigned buffers = 3;                      // for so many rows each, a divisor of along_y
+
+/// So many numbers from row to row that eight rows of four are in different banks.
+template <typename T>
+constexpr unsigned pitch = (loaded + 128 / sizeof(T) - 5) / (128 / sizeof(T)) * (128 / sizeof(T)) +
+                           4;
+
+/// Has so many rows copied into shared memory; `columns` says from where.
+template <typename T>
+__device__ void copy_rows(View<const T, 2> u, int top, const unsigned (&columns)[loaded],
+                          T (&rows)[at_once][pitch<T>]) {
+  for (unsigned r = threadIdx.y; r < at_once; r += warps) {
+    const T* const row = &u(wrapped(top + int(r), u.extent(0)), 0);
+#pragma unroll
+    for (unsigned c = threadIdx.x; c < loaded; c += 32)
+      __pipeline_memcpy_async(&rows[r][c], row + columns[c], sizeof(T));
+  }
+  __pipeline_commit();
+}
+// [rows]
+
+// [convolve]
+/// Eight rows along x: 16 columns of sums for each tile, the first factors of what follows.
+template <typename T>
+__device__ void along_rows(const Bands<T>& bands, const T (&rows)[at_once][pitch<T>],
+                           Factor<T> (&sums)[tiles][4]) {
+  constexpr unsigned inputs = 2 * (tiles - 1) + along_x;
+  const unsigned lane = threadIdx.x, left = threadIdx.y * tiles * 16;
+  T c[tiles][4] = {};
+#pragma unroll
+  for (unsigned f = 0; f < inputs; ++f) {
+    Factor<T> cells[2];
+#pragma unroll
+    for (unsigned r = 0; r < 2; ++r) {
+      const auto [in, row] = staircase::place_in_b(lane, r);
+      cells[r] = factor(rows[row][left + 8 * f + in]);
+    }
+#pragma unroll
+    for (unsigned tile = 0; tile < tiles; ++tile)
+      if (f >= 2 * tile && f < 2 * tile + along_x)
+        multiply_add(c[tile], bands.x[f - 2 * tile], cells);
+  }
+#pragma unroll
+  for (unsigned tile = 0; tile < tiles; ++tile) {
+    sums[tile][0] = factor(c[tile][0]);
+    sums[tile][1] = factor(c[tile][2]);
+    sums[tile][2] = factor(c[tile][1]);
+    sums[tile][3] = factor(c[tile][3]);
+  }
+}
+
+/// Writes 16 columns of eight rows, as far as they are a block's.
+template <typename T>
+__device__ void store(const T (&c)[4], int i0, int j0, int top, int bottom, View<T, 2> next) {
+#pragma unroll
+  for (unsigned r = 0; r < 4; ++r) {
+    const auto [column, row] = staircase::place_in_c(threadIdx.x, r);
+    const int i = i0 + row, j = j0 + column;
+    if (i >= top && i < bottom && j < int(next.extent(1))) next(i, j) = c[r];
+  }
+}
+
+/// Several steps as one filter: a block goes down its columns, some rows at a time; each is summed
+/// up along x and then adds to the rows of all outputs that it is in reach of.
+template <typename T>
+__global__ void __launch_bounds__(32 * warps)
+    convolve(Filter<T> filter, unsigned height, View<const T, 2> u, View<T, 2> next) {
+  __shared__ T rows[buffers][at_once][pitch<T>];
+  __shared__ unsigned columns[loaded];
+  const Bands<T> bands = bands_of(filter, threadIdx.x);
+  const int left = blockIdx.x * width - most_steps, top = blockIdx.y * height - most_steps;
+  const int bottom = min((blockIdx.y + 1) * height, unsigned(u.extent(0)));
+  const int first = left + int(most_steps + threadIdx.y * tiles * 16);
+  for (unsigned c = 32 * threadIdx.y + threadIdx.x; c < loaded; c += 32 * warps)
+    columns[c] = wrapped(left + c, u.extent(1));
+  __syncthreads();
+  constexpr unsigned ahead = buffers - 1;
+  for (unsigned b = 0; b < ahead; ++b) copy_rows(u, top + int(b * at_once), columns, rows[b]);
+  T c[along_y][tiles][4] = {};
+  for (int i0 = top; i0 < bottom + int(most_steps);)
+#pragma unroll
+    for (unsigned turn = 0; turn < along_y; ++turn, i0 += at_once) {
+      __pipeline_wait_prior(ahead - 1);
+      __syncthreads();
+      copy_rows(u, i0 + int(ahead * at_once), columns, rows[(turn + ahead) % buffers]);
+      Factor<T> sums[tiles][4];
+      along_rows(bands, rows[turn % buffers], sums);
+#pragma unroll
+      for (unsigned tile = 0; tile < tiles; ++tile) {
+#pragma unroll
+        for (unsigned f = 0; f < along_y; ++f)
+          multiply_add(c[(turn + f) % along_y][tile], sums[tile], bands.y[f]);
+        store(c[turn][tile], i0 - int(most_steps), first + int(16 * tile), top + int(most_steps),
+              bottom, next);
+#pragma unroll
+        for (T& sum : c[turn][tile]) sum = 0;
+      }
+    }
+}
+// [convolve]
+
+// [solve]
+template <typename T>
+Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
+  timeline.begin("allocate");
+  Field<T> field(problem.rows, problem.cols);
+  DeviceArray<T, 2> u(problem.rows, problem.cols), next(problem.rows, problem.cols);
+  timeline.begin("copy in");
+  u.copy_from(rounded<T>(problem).data());
+  timeline.begin("kernels");
+  const auto w = weights_of<double>(problem);
+  const unsigned strips = pieces(problem.cols, width);
+  const unsigned of_strip = std::max(staircase::processors() / strips, 1u);
+  const unsigned height = 8 * pieces(problem.rows, 8 * of_strip);
+  const dim3 grid(strips, pieces(problem.rows, height));
+  View<T, 2> from = u, to = next;
+  for (std::int64_t left = problem.steps; left > 0; left -= most_steps) {
+    const auto filter = filter_of<T>(w, std::min<std::int64_t>(most_steps, left));
+    convolve<T><<<grid, dim3(32, warps)>>>(filter, height, from, to);
+    check_launch();
+    std::swap(from, to);
+  }
+  check(cudaDeviceSynchronize());
+  timeline.begin("copy out");
+  (from.data() == u.data() ? u : next).copy_to(field.data());
+  return field;
+}
+// [solve]
+
+}  // namespace advection
+
+int main(int argc, char** argv) {
+  return advection::run_stage(argc, argv,
+                              {
+                                  .title = "Banded",
+                                  .idea = "Twenty steps as products with bands, on tensor cores",
+                                  .needs = "FP64 tensor cores of compute capability 9.0",
+                                  .solve_f64 = advection::solve<double>,
+                                  .solve_f32 = advection::solve<float>,
+                              });
+}
