@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <staircase/stage.hpp>
@@ -69,6 +70,41 @@ Weights<T> weights_of(const Problem& problem) {
   return w;
 }
 // [weights]
+
+// [filter]
+/// The weights of several steps in one along x and along y, from the neighbour `steps` before a
+/// cell on to the one behind it.
+template <typename T, unsigned steps>
+struct Filter {
+  static constexpr unsigned taps = 2 * steps + 1;
+  T x[taps], y[taps];
+};
+
+/// The weights of a step, convolved with themselves so many times; zeros fill a shorter filter up.
+template <typename T, std::size_t taps>
+void set_filter(const double (&w)[3], std::int64_t steps, T (&filter)[taps]) {
+  double sums[taps] = {};
+  sums[taps / 2] = 1;
+  for (std::int64_t step = 0; step < steps; ++step) {
+    double before = 0;
+    for (std::size_t k = 0; k < taps; ++k) {
+      const double here = sums[k], behind = k + 1 < taps ? sums[k + 1] : 0;
+      sums[k] = w[2] * before + w[1] * here + w[0] * behind;
+      before = here;
+    }
+  }
+  std::copy_n(sums, taps, filter);
+}
+
+/// As many steps as are left, but not more than a filter has room for.
+template <typename T, unsigned most>
+Filter<T, most> filter_of(const Weights<double>& w, std::int64_t left) {
+  Filter<T, most> filter;
+  set_filter(w.x, std::min<std::int64_t>(most, left), filter.x);
+  set_filter(w.y, std::min<std::int64_t>(most, left), filter.y);
+  return filter;
+}
+// [filter]
 
 // [team]
 /// The threads of a processor as a grid, p along y and q along x.

@@ -33,36 +33,6 @@ __device__ inline unsigned wrapped(int index, int count) {
 // [filter]
 constexpr unsigned most_steps = 12;            // of a sweep, an even number
 constexpr unsigned taps = 2 * most_steps + 1;  // of a filter that does as much
-
-/// The weights of several steps in one, from the neighbour `most_steps` before a cell on.
-template <typename T>
-struct Filter {
-  T x[taps], y[taps];
-};
-
-/// The weights of a step, convolved with themselves so many times; zeros fill a shorter filter up.
-template <typename T>
-void set_filter(const double (&w)[3], unsigned steps, T (&filter)[taps]) {
-  double sums[taps] = {};
-  sums[most_steps] = 1;
-  for (unsigned step = 0; step < steps; ++step) {
-    double before = 0;
-    for (unsigned k = 0; k < taps; ++k) {
-      const double here = sums[k], behind = k + 1 < taps ? sums[k + 1] : 0;
-      sums[k] = w[2] * before + w[1] * here + w[0] * behind;
-      before = here;
-    }
-  }
-  std::copy(std::begin(sums), std::end(sums), filter);
-}
-
-template <typename T>
-Filter<T> filter_of(const Weights<double>& w, unsigned steps) {
-  Filter<T> filter;
-  set_filter(w.x, steps, filter.x);
-  set_filter(w.y, steps, filter.y);
-  return filter;
-}
 // [filter]
 
 // [rows]
@@ -86,7 +56,7 @@ __device__ void copy_rows(View<const T, 2> u, int top, const unsigned (&columns)
 // [convolve]
 /// The sums along x for two neighbouring cells, from the first of the cells that they come from on.
 template <typename T>
-__device__ Pair<T> along_row(const Filter<T>& filter, const T* cells) {
+__device__ Pair<T> along_row(const Filter<T, most_steps>& filter, const T* cells) {
   Pair<T> sums = {0, 0};
 #pragma unroll
   for (unsigned k = 0; k < taps; k += 2) {
@@ -101,7 +71,7 @@ __device__ Pair<T> along_row(const Filter<T>& filter, const T* cells) {
 /// up along x and then adds to the rows of all outputs that it is in reach of.
 template <typename T>
 __global__ void __launch_bounds__(32 * warps)
-    convolve(Filter<T> filter, unsigned height, View<const T, 2> u, View<T, 2> next) {
+    convolve(Filter<T, most_steps> filter, unsigned height, View<const T, 2> u, View<T, 2> next) {
   __shared__ alignas(sizeof(Pair<T>)) T rows[at_once][loaded];
   __shared__ unsigned columns[loaded];
   const int left = blockIdx.x * width - most_steps, top = blockIdx.y * height - most_steps;
@@ -152,7 +122,7 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const dim3 grid(strips, pieces(problem.rows, height));
   View<T, 2> from = u, to = next;
   for (std::int64_t left = problem.steps; left > 0; left -= most_steps) {
-    const auto filter = filter_of<T>(w, std::min<std::int64_t>(most_steps, left));
+    const auto filter = filter_of<T, most_steps>(w, left);
     convolve<T><<<grid, dim3(32, warps)>>>(filter, height, from, to);
     check_launch();
     std::swap(from, to);
@@ -170,7 +140,7 @@ int main(int argc, char** argv) {
   return advection::run_stage(argc, argv,
                               {
                                   .title = "Convolved",
-                                  .idea = "Twelve steps as one filter along x and one along y",
+                                  .idea = "Twelve steps as one filter in each direction",
                                   .solve_f64 = advection::solve<double>,
                                   .solve_f32 = advection::solve<float>,
                               });

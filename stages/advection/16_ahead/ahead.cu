@@ -34,36 +34,6 @@ __device__ inline unsigned wrapped(int index, int count) {
 // [filter]
 constexpr unsigned most_steps = 12;            // of a sweep, an even number
 constexpr unsigned taps = 2 * most_steps + 1;  // of a filter that does as much
-
-/// The weights of several steps in one, from the neighbour `most_steps` before a cell on.
-template <typename T>
-struct Filter {
-  T x[taps], y[taps];
-};
-
-/// The weights of a step, convolved with themselves so many times; zeros fill a shorter filter up.
-template <typename T>
-void set_filter(const double (&w)[3], unsigned steps, T (&filter)[taps]) {
-  double sums[taps] = {};
-  sums[most_steps] = 1;
-  for (unsigned step = 0; step < steps; ++step) {
-    double before = 0;
-    for (unsigned k = 0; k < taps; ++k) {
-      const double here = sums[k], behind = k + 1 < taps ? sums[k + 1] : 0;
-      sums[k] = w[2] * before + w[1] * here + w[0] * behind;
-      before = here;
-    }
-  }
-  std::copy(std::begin(sums), std::end(sums), filter);
-}
-
-template <typename T>
-Filter<T> filter_of(const Weights<double>& w, unsigned steps) {
-  Filter<T> filter;
-  set_filter(w.x, steps, filter.x);
-  set_filter(w.y, steps, filter.y);
-  return filter;
-}
 // [filter]
 
 // [rows]
@@ -83,14 +53,13 @@ __device__ void copy_rows(View<const T, 2> u, int top, const unsigned (&columns)
     for (unsigned c = threadIdx.x; c < loaded; c += 32)
       __pipeline_memcpy_async(&rows[r][c], row + columns[c], sizeof(T));
   }
-  __pipeline_commit();
 }
 // [rows]
 
 // [convolve]
 /// The sums along x for two neighbouring cells, from the first of the cells that they come from on.
 template <typename T>
-__device__ Pair<T> along_row(const Filter<T>& filter, const T* cells) {
+__device__ Pair<T> along_row(const Filter<T, most_steps>& filter, const T* cells) {
   Pair<T> sums = {0, 0};
 #pragma unroll
   for (unsigned k = 0; k < taps; k += 2) {
@@ -105,7 +74,7 @@ __device__ Pair<T> along_row(const Filter<T>& filter, const T* cells) {
 /// up along x and then adds to the rows of all outputs that it is in reach of.
 template <typename T>
 __global__ void __launch_bounds__(32 * warps)
-    convolve(Filter<T> filter, unsigned height, View<const T, 2> u, View<T, 2> next) {
+    convolve(Filter<T, most_steps> filter, unsigned height, View<const T, 2> u, View<T, 2> next) {
   __shared__ alignas(sizeof(Pair<T>)) T rows[buffers][at_once][loaded];
   __shared__ unsigned columns[loaded];
   const int left = blockIdx.x * width - most_steps, top = blockIdx.y * height - most_steps;
@@ -116,13 +85,18 @@ __global__ void __launch_bounds__(32 * warps)
   const int j = left + int(most_steps) + first, second = j + 1 < cols ? 1 : 1 - cols;
   __syncthreads();
   constexpr unsigned ahead = buffers - 1;
-  for (unsigned b = 0; b < ahead; ++b) copy_rows(u, top + int(b * at_once), columns, rows[b]);
+  for (unsigned b = 0; b < ahead; ++b) {
+    copy_rows(u, top + int(b * at_once), columns, rows[b]);
+    __pipeline_commit();
+  }
   Pair<T> c[at_once + 2 * most_steps] = {};
   unsigned turn = 0;
   for (int i0 = top; i0 < bottom + int(most_steps); i0 += at_once, ++turn) {
     __pipeline_wait_prior(ahead - 1);
     __syncthreads();
-    copy_rows(u, i0 + int(ahead * at_once), columns, rows[(turn + ahead) % buffers]);
+    if (i0 + int(ahead * at_once) < bottom + int(most_steps))
+      copy_rows(u, i0 + int(ahead * at_once), columns, rows[(turn + ahead) % buffers]);
+    __pipeline_commit();
 #pragma unroll
     for (unsigned r = 0; r < at_once; ++r) {
       const auto [a, b] = along_row(filter, &rows[turn % buffers][r][first]);
@@ -160,7 +134,7 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const dim3 grid(strips, pieces(problem.rows, height));
   View<T, 2> from = u, to = next;
   for (std::int64_t left = problem.steps; left > 0; left -= most_steps) {
-    const auto filter = filter_of<T>(w, std::min<std::int64_t>(most_steps, left));
+    const auto filter = filter_of<T, most_steps>(w, left);
     convolve<T><<<grid, dim3(32, warps)>>>(filter, height, from, to);
     check_launch();
     std::swap(from, to);

@@ -38,36 +38,6 @@ __device__ inline unsigned wrapped(int index, int count) {
 // [filter]
 constexpr unsigned most_steps = 20;            // of a sweep, a multiple of 4
 constexpr unsigned taps = 2 * most_steps + 1;  // of a filter that does as much
-
-/// The weights of several steps in one, from the neighbour `most_steps` before a cell on.
-template <typename T>
-struct Filter {
-  T x[taps], y[taps];
-};
-
-/// The weights of a step, convolved with themselves so many times; zeros fill a shorter filter up.
-template <typename T>
-void set_filter(const double (&w)[3], unsigned steps, T (&filter)[taps]) {
-  double sums[taps] = {};
-  sums[most_steps] = 1;
-  for (unsigned step = 0; step < steps; ++step) {
-    double before = 0;
-    for (unsigned k = 0; k < taps; ++k) {
-      const double here = sums[k], behind = k + 1 < taps ? sums[k + 1] : 0;
-      sums[k] = w[2] * before + w[1] * here + w[0] * behind;
-      before = here;
-    }
-  }
-  std::copy(std::begin(sums), std::end(sums), filter);
-}
-
-template <typename T>
-Filter<T> filter_of(const Weights<double>& w, unsigned steps) {
-  Filter<T> filter;
-  set_filter(w.x, steps, filter.x);
-  set_filter(w.y, steps, filter.y);
-  return filter;
-}
 // [filter]
 
 // [bands]
@@ -89,7 +59,7 @@ __device__ T tap(const T (&filter)[taps], int k) {
 /// The sums along x come out as the factors of those along y, a lane's two rows being 2 m and
 /// 2 m + 1: that is where rows m and m + 4 of these factors are.
 template <typename T>
-__device__ Bands<T> bands_of(const Filter<T>& filter, int lane) {
+__device__ Bands<T> bands_of(const Filter<T, most_steps>& filter, int lane) {
   Bands<T> bands;
   for (int f = 0; f < int(along_x); ++f)
     for (int r = 0; r < 4; ++r) {
@@ -129,7 +99,6 @@ __device__ void copy_rows(View<const T, 2> u, int top, const unsigned (&columns)
     for (unsigned c = threadIdx.x; c < loaded; c += 32)
       __pipeline_memcpy_async(&rows[r][c], row + columns[c], sizeof(T));
   }
-  __pipeline_commit();
 }
 // [rows]
 
@@ -178,7 +147,7 @@ __device__ void store(const T (&c)[4], int i0, int j0, int top, int bottom, View
 /// up along x and then adds to the rows of all outputs that it is in reach of.
 template <typename T>
 __global__ void __launch_bounds__(32 * warps)
-    convolve(Filter<T> filter, unsigned height, View<const T, 2> u, View<T, 2> next) {
+    convolve(Filter<T, most_steps> filter, unsigned height, View<const T, 2> u, View<T, 2> next) {
   __shared__ T rows[buffers][at_once][pitch<T>];
   __shared__ unsigned columns[loaded];
   const Bands<T> bands = bands_of(filter, threadIdx.x);
@@ -189,14 +158,19 @@ __global__ void __launch_bounds__(32 * warps)
     columns[c] = wrapped(left + c, u.extent(1));
   __syncthreads();
   constexpr unsigned ahead = buffers - 1;
-  for (unsigned b = 0; b < ahead; ++b) copy_rows(u, top + int(b * at_once), columns, rows[b]);
+  for (unsigned b = 0; b < ahead; ++b) {
+    copy_rows(u, top + int(b * at_once), columns, rows[b]);
+    __pipeline_commit();
+  }
   T c[along_y][tiles][4] = {};
   for (int i0 = top; i0 < bottom + int(most_steps);)
 #pragma unroll
     for (unsigned turn = 0; turn < along_y; ++turn, i0 += at_once) {
       __pipeline_wait_prior(ahead - 1);
       __syncthreads();
-      copy_rows(u, i0 + int(ahead * at_once), columns, rows[(turn + ahead) % buffers]);
+      if (i0 + int(ahead * at_once) < bottom + int(most_steps))
+        copy_rows(u, i0 + int(ahead * at_once), columns, rows[(turn + ahead) % buffers]);
+      __pipeline_commit();
       Factor<T> sums[tiles][4];
       along_rows(bands, rows[turn % buffers], sums);
 #pragma unroll
@@ -230,7 +204,7 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const dim3 grid(strips, pieces(problem.rows, height));
   View<T, 2> from = u, to = next;
   for (std::int64_t left = problem.steps; left > 0; left -= most_steps) {
-    const auto filter = filter_of<T>(w, std::min<std::int64_t>(most_steps, left));
+    const auto filter = filter_of<T, most_steps>(w, left);
     convolve<T><<<grid, dim3(32, warps)>>>(filter, height, from, to);
     check_launch();
     std::swap(from, to);
@@ -248,7 +222,7 @@ int main(int argc, char** argv) {
   return advection::run_stage(argc, argv,
                               {
                                   .title = "Banded",
-                                  .idea = "Twenty steps as products with bands, on tensor cores",
+                                  .idea = "Sums as products with bands, on tensor cores",
                                   .needs = "FP64 tensor cores of compute capability 9.0",
                                   .solve_f64 = advection::solve<double>,
                                   .solve_f32 = advection::solve<float>,
