@@ -83,10 +83,20 @@ class Results:
         return self.sweeps[machine, name]
 
     def ceiling(self, machine, workload, names):
-        """A ceiling of a machine's processor, or of its GPU if the first name says so."""
-        for recording in self.machines.get(machine, []):
-            if workload and all(run["workload"] != workload for run in recording["runs"]):
-                continue
+        """A ceiling of a machine's processor, or of its GPU if the first name says so.
+
+        Of a workload, it is the newest beside which that was timed; the processor's, where most of its stages were.
+        """
+        def timed_there(recording):
+            runs = [run for run in recording["runs"] if run["workload"] == workload]
+            if names[0] == "gpu":
+                return min(len(runs), 1)
+            return sum(record.get("device") == "cpu" for run in runs for record in run["records"])
+
+        recordings = self.machines.get(machine, [])
+        if workload:
+            recordings = sorted(filter(timed_there, recordings), key=timed_there, reverse=True)
+        for recording in recordings:
             ceilings = recording["ceilings"]
             if names[0] == "gpu":
                 ceilings = ceilings.get("gpu", {})
