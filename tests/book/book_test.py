@@ -562,7 +562,7 @@ SPANS = [{"name": name, "begin": begin, "end": begin + seconds} for name, begin,
 RECORDING = {
     "ceilings": {"copy": 4.56e10, "gpu": {"copy": 4.29e12}},
     "runs": [{"workload": "w", "dataset": "d", "precision": "f64", "records": [
-        {"stage": "00_a", "seconds": {"median": 1.234}, "error": 3.42e-6, "machine": {"cores": 2},
+        {"stage": "00_a", "device": "cpu", "seconds": {"median": 1.234}, "error": 3.42e-6, "machine": {"cores": 2},
          "memory": {"peak_bytes": 17.2e6},
          "repeats": [{"seconds": 3, "phases": {"solve x": 0.2}},
                      {"seconds": 5, "phases": {"solve x": 0.4}, "beside": SPANS}]},
@@ -573,6 +573,11 @@ RECORDING = {
 OTHER = {
     "ceilings": {"copy": 1.23e10},
     "runs": [{"workload": "v", "dataset": "d", "precision": "f64", "records": []}]}
+
+ON_GPU = {  # recorded last, beside another processor
+    "ceilings": {"copy": 6.54e9, "gpu": {"copy": 4.29e12}}, "date": "2026-02-03",
+    "runs": [{"workload": "w", "dataset": "d", "precision": "f64", "records": [
+        {"stage": "02_c", "device": "gpu", "seconds": {"median": 1e-3}}]}]}
 
 SWEEP = {
     "sweep": "outer", "ceilings": {"copy": 1e9},
@@ -597,7 +602,8 @@ def escaped_mistakes():
     """Mistakes in a page's figures that the checker does not catch."""
     with tempfile.TemporaryDirectory() as name:
         pathlib.Path(name, "m").mkdir()
-        for recording, content in (("v", OTHER), ("w", RECORDING), ("w_over_outer", SWEEP)):
+        for recording, content in (("v", OTHER), ("w", RECORDING), ("w_gpu", ON_GPU),
+                                   ("w_over_outer", SWEEP)):
             pathlib.Path(name, "m", f"{recording}.json").write_text(json.dumps(content))
         results = figures.Results(name)
     for problem in quoted.problems("good", GOOD, results):
