@@ -71,9 +71,9 @@ inline Nest product_of_terms(Index rows, Index cols, Index terms) {
   nest.body = [](Memory& memory, const Iteration& at) {
     const Array a(memory, "a"), b(memory, "b"), c(memory, "c");
     const Index i = at[0], j = at[1], k = at[2];
-    // [terms]
+    // [term of a product]
     c(i, j) += a(i, k) * b(k, j);
-    // [terms]
+    // [term of a product]
   };
   return nest;
 }
