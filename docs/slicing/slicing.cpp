@@ -98,13 +98,13 @@ void print_verdict(const Nest& nest) {
       against.merge(against_2(kinds[one], kinds[two]));
       against_bernsteins.merge(against_bernstein(kinds[one], kinds[two], later));
     }
-  fmt::print("{:<27}{:<18}{:<14}{:<14}{}\n", nest.name, kinds_text(kinds), verdict(against),
+  fmt::print("{:<28}{:<18}{:<12}{:<12}{}\n", nest.name, kinds_text(kinds), verdict(against),
              verdict(against_bernsteins), same_in_any_order(nest) ? "the same" : "differs");
 }
 
 /// What is said of each nest, over all pairs of its iterations, and over all orders.
 void print_verdicts() {
-  fmt::print("{:<27}{:<18}{:<14}{:<14}{}\n", "loop", "kinds of cells", "(2)", "Bernstein",
+  fmt::print("{:<28}{:<18}{:<12}{:<12}{}\n", "loop", "kinds of cells", "(2)", "Bernstein",
              "any order");
   for (const Nest& nest : {product(2, 3, 2), product_of_terms(2, 2, 2), bodies(5),
                            pairs_of_bodies(3), pairs_once(4), solve_rows(5), solve_rows_inner(6),
@@ -124,13 +124,13 @@ void print_traffic(const Nest& nest, const std::vector<Index>& extents,
     most = std::max(most, cells.in.size() + cells.out.size());
     run_slice(nest, box(ranges), host);
   });
-  fmt::print("{:<27}{:<14}{:>6}{:>6}{:>18}\n", nest.name,
+  fmt::print("{:<28}{:<14}{:>6}{:>6}{:>18}\n", nest.name,
              fmt::format("{}", fmt::join(slices, " x ")), in, out, most);
 }
 
 /// The numbers that slices of a product and of a sum over bodies move.
 void print_footprints() {
-  fmt::print("A: 12 x 10, B: 10 x 8; 12 bodies\n\n{:<27}{:<14}{:>6}{:>6}{:>18}\n", "loop", "slices",
+  fmt::print("A: 12 x 10, B: 10 x 8; 12 bodies\n\n{:<28}{:<14}{:>6}{:>6}{:>18}\n", "loop", "slices",
              "in", "out", "most in a slice");
   for (const std::vector<Index>& slices :
        {std::vector<Index>{1, 1}, {3, 1}, {1, 2}, {3, 2}, {6, 4}})
