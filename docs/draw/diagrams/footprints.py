@@ -1,0 +1,70 @@
+"""What a slice of a product of matrices needs of A and B: cut along i and j, and cut along k."""
+
+from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
+
+TITLE = "Footprints of a slice of C = A B"
+HEIGHT = {"wide": 340, "narrow": 680}
+ALTERNATIVE = (
+    "Two drawings of A on the left, B above and C in the corner between them. First, cut along i and j: a slice is a "
+    "rectangle of C; it needs the panel of all rows of A beside it, over all k, and the panel of all columns of B "
+    "above it; these are sent, and the rectangle is fetched. Second, cut along k: a slice is a strip of columns of A "
+    "and the strip of rows of B with the same k; it adds to all of C, which is sent and fetched for each slice.")
+CAPTION = (
+    "First: along i and j, a slice writes what no other slice touches. Second: along k, every slice reads and writes "
+    "all of C. That is a sum: legal one after the other, in any order; at once only in places of their own.")
+
+LONG, SHORT = 120, 96  # the sides of the matrices: rows of A and columns of B; k
+GAP = 14
+
+
+def matrices(canvas, title):
+    """The three matrices, empty: parts for A, B and C."""
+    canvas.text(170, 12, title, bold=True)
+    a = canvas.part(46, 62 + SHORT + GAP, SHORT, LONG)
+    b = canvas.part(46 + SHORT + GAP, 62, LONG, SHORT)
+    c = canvas.part(46 + SHORT + GAP, 62 + SHORT + GAP, LONG, LONG)
+    for part, name, across, down in ((a, "A", "k", "i"), (b, "B", "j", "k"), (c, "C", "", "")):
+        part.box(0, 0, part.width, part.height, edge=0.8)
+        if part is c:
+            part.text(part.width + 12, part.height / 2, name, bold=True)
+        elif part is b:
+            part.text(part.width + 12, part.height / 2, name, bold=True)
+            part.text(part.width / 2, -10, f"{across} →", SMALL)
+            part.text(-12, part.height / 2, f"{down} ↓", SMALL)
+        else:
+            part.text(-20, part.height / 2, f"{down} ↓", SMALL)
+            part.text(part.width / 2, -10, f"{name}", bold=True)
+            part.text(part.width / 2, part.height + 12, f"{across} →", SMALL)
+    return a, b, c
+
+
+def draw_elements(canvas):
+    """A slice of i and of j."""
+    a, b, c = matrices(canvas, "cut along i and j")
+    top, high, left, wide = 40, 40, 60, 30
+    a.box(0, top, SHORT, high, "sent", BLUE, 0.3, size=SMALL)
+    b.box(left, 0, wide, SHORT, "sent", BLUE, 0.3, size=SMALL)
+    c.box(left, top, wide, high, "", GREEN, 0.45)
+    for k in range(1, 3):
+        c.line((0, 40 * k), (LONG, 40 * k), width=0.4, dashed=True)
+    for k in range(1, 4):
+        c.line((30 * k, 0), (30 * k, LONG), width=0.4, dashed=True)
+
+
+def draw_terms(canvas):
+    """A slice of k."""
+    a, b, c = matrices(canvas, "cut along k")
+    first, size = 32, 32
+    a.box(first, 0, size, LONG, "sent", BLUE, 0.3, size=SMALL)
+    b.box(0, first, LONG, size, "sent", BLUE, 0.3, size=SMALL)
+    c.box(0, 0, LONG, LONG, "sent and\nfetched", ORANGE, 0.4, size=SMALL)
+    for k in range(1, 3):
+        a.line((32 * k, 0), (32 * k, LONG), colour=INK, width=0.4, dashed=True)
+        b.line((0, 32 * k), (LONG, 32 * k), colour=INK, width=0.4, dashed=True)
+
+
+def draw(canvas):
+    """Two panels, and what the colours mean."""
+    for panel, draw_one in zip(canvas.panels(2), (draw_elements, draw_terms)):
+        draw_one(panel)
+        panel.key(24, 322, (BLUE, 0.3, "sent"), (GREEN, 0.45, "fetched"), (ORANGE, 0.4, "sent and fetched"))

@@ -1,0 +1,83 @@
+"""The flow of slices through four buffers: two host threads and a GPU, part by part. No times: a scheme."""
+
+from draw.canvas import BLUE, INK, ORANGE, SMALL
+
+TITLE = "Four buffers and two host threads"
+SLICES = 5
+PARTS = SLICES + 2
+HEIGHT = {"wide": 300, "narrow": 560}
+ALTERNATIVE = (
+    "A scheme of five slices, 0 to 4, in seven parts. Host thread one serialises and sends slice e in part e; the GPU "
+    "computes it in part e + 1; host thread two fetches and deserialises it in part e + 2. So part 0 only sends, part "
+    "1 sends slice 1 and computes slice 0, parts 2 to 4 do all three, part 5 computes slice 4 and fetches slice 3, and "
+    "part 6 only fetches. Even slices have one colour, for one pair of buffers, odd ones the other. In each part the "
+    "longest of the three bars reaches the line at its end, where all meet; the others end before it and wait.")
+CAPTION = (
+    "A scheme, not a recording: the lengths are made up. The colour is that of the buffers, one pair for "
+    "even slices, one for odd ones. At a dashed line all meet, and the buffers change hands.")
+
+# Who does what, by which part after the slice's number, and how much of a part it takes.
+LANES = (("host thread one", ("serialise", "send"), 0, 0.94), ("GPU", ("kernel",), 1, 0.84),
+         ("host thread two", ("fetch", "deserialise"), 2, 0.74))
+STAGES = ((0, 2, "initial stage"), (2, PARTS - 2, "even and odd parts in turn"), (PARTS - 2, PARTS, "final stage"))
+
+
+def bars():
+    """Lane, part, slice, share of the part, and what is done."""
+    for lane, (_, steps, after, share) in enumerate(LANES):
+        for e in range(SLICES):
+            yield lane, e + after, e, share, steps
+
+
+def colour_of(e):
+    """That of the slice's buffers."""
+    return BLUE if e % 2 == 0 else ORANGE
+
+
+def draw_wide(canvas):
+    """Time runs to the right."""
+    left, top, width, height, down = 112, 46, 97, 40, 62
+    for lane, (name, *_) in enumerate(LANES):
+        canvas.text(left - 10, top + down * lane + height / 2, name, ha="right", bold=True)
+    for part in range(PARTS + 1):
+        canvas.line((left + width * part, top - 10), (left + width * part, top + down * 3 - 10), width=0.6, dashed=True)
+    for part in range(PARTS):
+        canvas.text(left + width * (part + 0.5), top - 20, f"part {part}", SMALL)
+    for lane, part, e, share, steps in bars():
+        canvas.box(left + width * part + 2, top + down * lane, width * share, height,
+                   "\n".join(f"{step} {e}" for step in steps), colour_of(e), 0.32, size=SMALL)
+    for first, last, words in STAGES:
+        y = top + down * 3 + 4
+        canvas.line((left + width * first + 4, y), (left + width * last - 4, y), width=1.2)
+        canvas.text(left + width * (first + last) / 2, y + 14, words, SMALL)
+    draw_key(canvas, left, top + down * 3 + 46)
+
+
+def draw_narrow(canvas):
+    """Time runs downwards."""
+    left, top, width, high, across = 34, 52, 82, 60, 92
+    for lane, (name, *_) in enumerate(LANES):
+        canvas.text(left + across * lane + width / 2, 26, name.replace(" thread", "\nthread"), SMALL, bold=True)
+    for part in range(PARTS + 1):
+        canvas.line((left - 8, top + high * part), (left + across * 3, top + high * part), width=0.6, dashed=True)
+    for part in range(PARTS):
+        canvas.text(left - 18, top + high * (part + 0.5), f"{part}", SMALL)
+    for lane, part, e, share, steps in bars():
+        canvas.box(left + across * lane, top + high * part + 2, width, high * share,
+                   "\n".join(f"{step} {e}" for step in steps), colour_of(e), 0.32, size=SMALL)
+    for first, last, words in STAGES:
+        x = left + across * 3 + 4
+        canvas.line((x, top + high * first + 4), (x, top + high * last - 4), width=1.2)
+        canvas.text(x + 11, top + high * (first + last) / 2, words, SMALL, rotation=270)
+    draw_key(canvas, left, top + high * PARTS + 22)
+
+
+def draw_key(canvas, x, y):
+    """What colours and lines mean."""
+    canvas.key(x, y, (BLUE, 0.32, "buffers of even slices"), (ORANGE, 0.32, "of odd slices"), (INK, 0, "empty: waits")) \
+        if canvas.is_wide else canvas.key(x, y, (BLUE, 0.32, "buffers of even slices"), (ORANGE, 0.32, "of odd slices"))
+
+
+def draw(canvas):
+    """In either width."""
+    (draw_wide if canvas.is_wide else draw_narrow)(canvas)

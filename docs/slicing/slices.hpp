@@ -1,0 +1,88 @@
+/// \file
+/// How loops are cut into slices, and how the slices of a nest are numbered: \ref slicing_a_loop.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace slicing {
+
+using Index = std::int64_t;
+
+/// Iterations of a loop: the first one, and the one behind the last.
+struct Range {
+  Index first, last;
+  bool operator==(const Range&) const = default;
+};
+
+/// The least whole number that is no less than a quotient.
+inline Index divide_up(Index n, Index by) { return (n + by - 1) / by; }
+
+// [slice]
+/// Slice s of a loop 0 <= i < n that is cut into so many slices.
+inline Range slice(Index n, Index slices, Index s) {
+  const Index length = divide_up(n, slices);
+  return {s * length, std::min((s + 1) * length, n)};
+}
+// [slice]
+
+/// The same with the bound that the paper prints.
+inline Range slice_as_printed(Index n, Index slices, Index s) {
+  const Index length = divide_up(n, slices);
+  return {s * length, std::min((s + 1) * length, slices)};
+}
+
+// [needed]
+/// How many slices it takes to hold all iterations; those behind them are empty.
+inline Index slices_needed(Index n, Index slices) {
+  const Index length = divide_up(n, slices);
+  return divide_up(n, length);
+}
+// [needed]
+
+// [even]
+/// Slice s of slices of which none has two iterations more than another.
+inline Range even_slice(Index n, Index slices, Index s) {
+  return {s * n / slices, (s + 1) * n / slices};
+}
+// [even]
+
+// [number]
+/// g(e): the slice with the number e. Digit n says which slice of loop n; digit 0 runs fastest.
+inline std::vector<Index> g(Index e, const std::vector<Index>& slices) {
+  std::vector<Index> digits;
+  for (const Index radix : slices) {
+    digits.push_back(e % radix);
+    e /= radix;
+  }
+  return digits;
+}
+
+/// The number of a slice, the other way round.
+inline Index number_of(const std::vector<Index>& digits, const std::vector<Index>& slices) {
+  Index e = 0;
+  for (std::size_t n = slices.size(); n-- > 0;) e = e * slices[n] + digits[n];
+  return e;
+}
+// [number]
+
+// [loop 3]
+/// Loop (3): all slices of a nest, one after the other. `work` gets the number and the ranges.
+template <class Work>
+void for_each_slice(const std::vector<Index>& extents, const std::vector<Index>& slices,
+                    const Work& work) {
+  Index count = 1;
+  for (const Index radix : slices) count *= radix;
+  for (Index e = 0; e < count; ++e) {
+    const std::vector<Index> s = g(e, slices);
+    std::vector<Range> ranges;
+    for (std::size_t n = 0; n < s.size(); ++n) ranges.push_back(slice(extents[n], slices[n], s[n]));
+    work(e, ranges);
+  }
+}
+// [loop 3]
+
+}  // namespace slicing
