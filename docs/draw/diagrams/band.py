@@ -1,4 +1,4 @@
-"""The filter of stage 15 of advection as a matrix with a band, and the march down the rows."""
+"""The filter of stage 17 of advection as a matrix with a band, and the march down the rows."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
