@@ -34,6 +34,7 @@ REQUEST = re.compile(r"\\htmlinclude ((ladder|scaling|crossover|roofline)\.(\S+)
 INK = "#010100"
 COLOURS = [f"#01010{number}" for number in range(1, 9)]
 MARKERS = "os^DvPX<"
+LOOKS = [(colour, marker, line) for line in ("-", "--") for colour, marker in zip(COLOURS, MARKERS)]  # of curves
 OF_PAGE = {INK: "currentColor"} | {
     colour: f"var(--plot-{i})" for i, colour in enumerate(COLOURS, 1)}
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "staircase", "font.size": 11, "axes.linewidth": 0.8,
@@ -176,8 +177,8 @@ def curves_of(sweep, precision):
     for run in sorted(sweep["runs"], key=lambda run: run["value"]):
         for record in timed([run]) if run["precision"] == precision else ():
             curves.setdefault(record["stage"], []).append((run["value"], median(record)))
-    if len(curves) > len(COLOURS):
-        raise figures.UnknownKey(f"a plot holds {len(COLOURS)} stages at most, not {len(curves)}")
+    if len(curves) > len(LOOKS):
+        raise figures.UnknownKey(f"a plot holds {len(LOOKS)} stages at most, not {len(curves)}")
     if not curves:
         raise figures.UnknownKey(f"no times in {precision} are recorded")
     return curves
@@ -212,8 +213,8 @@ def sweep_caption(sweep, precision):
 
 def draw_curves(axes, parameter, curves, legend):
     """A curve a stage, both axes logarithmic."""
-    for (stage, curve), colour, marker in zip(curves.items(), COLOURS, MARKERS):
-        axes.plot(*zip(*curve), color=colour, marker=marker, label=stage)
+    for (stage, curve), (colour, marker, line) in zip(curves.items(), LOOKS):
+        axes.plot(*zip(*curve), color=colour, marker=marker, linestyle=line, label=stage)
     values = sorted({x for curve in curves.values() for x, _ in curve})
     times = [y for curve in curves.values() for _, y in curve]
     axes.set_xscale("log")
@@ -233,7 +234,7 @@ def efficiency(curve):
 def draw_threads(axes, curves):
     """The curves, each above the time that its threads would make of the first one's at best."""
     draw_curves(axes, "threads", curves, "lower left")
-    for curve, colour in zip(curves.values(), COLOURS):
+    for curve, (colour, _, _) in zip(curves.values(), LOOKS):
         axes.plot([x for x, _ in curve], [curve[0][0] * curve[0][1] / x for x, _ in curve], color=colour,
                   linestyle="--", linewidth=0.8)
     low = min(curve[0][0] * curve[0][1] / curve[-1][0] for curve in curves.values())
