@@ -34,13 +34,13 @@ struct Sum {
 /// What the harness called, in order.
 std::vector<std::string> calls;
 
-void set_input(Sum& sum, NpyArray input) {
+void set_inputs(Sum& sum, std::vector<NpyArray> inputs) {
   calls.push_back("input");
-  sum.n = static_cast<std::int64_t>(input.size());
-  sum.terms = std::move(input).as_double();
+  sum.n = static_cast<std::int64_t>(inputs[0].size());
+  sum.terms = std::move(inputs[0]).as_double();
 }
 
-void prepare(Sum& sum) {
+void prepare(Sum& sum, Precision) {
   calls.push_back("prepare");
   if (sum.terms.empty()) sum.terms.assign(static_cast<std::size_t>(sum.n), 0.5);
 }
@@ -58,8 +58,8 @@ const Workload<Sum, 1> workload{
     .parameters = {{"n", &Sum::n, 1, 1e15, "terms"}},
     .datasets = {{"tiny", {}}},
     .test_cases = {},
-    .input = {.rank = 1, .min = -10, .max = 10, .typical = 1, .meaning = "terms"},
-    .set_input = set_input,
+    .inputs = {{.rank = 1, .min = -10, .max = 10, .typical = 1, .meaning = "terms"}},
+    .set_inputs = set_inputs,
     .check = [](const Sum&, Precision) {},
     .prepare = prepare,
     .work = [](const Sum& sum, Precision precision) -> Work {
@@ -154,7 +154,7 @@ TEST(CheckSolution, RefusesAnInputBeforeTheHarnessSeesANaN) {
 
 TEST(Input, HasAsManyElementsAsItNeeds) {
   Workload<Sum, 1> needs_three = workload;
-  needs_three.input.least_elements = 3;
+  needs_three.inputs[0].least_elements = 3;
   const Directory directory;
   const auto solve_for = [&](Elements<double> terms) {
     write_npy(directory / "in.npy", {{terms.size()}, terms});
@@ -316,7 +316,7 @@ TEST(Record, HoldsTheTimeOfACopyWhereThereIsAGpuWithRoomForIt) {
     program.device = &gpu;
     program.precisions = {Precision::f64};
     program.datasets = {{"tiny", {}}};
-    program.input = workload.input;
+    program.inputs = workload.inputs;
     program.set_values = [](const auto&) {};
     program.values = [] { return std::vector<double>(); };
     program.check = [](Precision) {};
