@@ -303,14 +303,18 @@ Slices slices_of(const Problem& problem, std::size_t buffers, std::size_t bytes_
   const double smallest = bytes * elements_of_slice(problem, fewest_rows, fewest_cols);
   const double budget = budget_of(problem, smallest);
 
+  const std::size_t most_slices = (asked_l == 0 ? l : asked_l) * (asked_n == 0 ? n : asked_n);
+  const std::size_t wanted = std::min(least, most_slices);
+
   std::optional<Slices> best;
   double moved_by_best = 0;
   for (std::size_t sl = asked_l == 0 ? 1 : asked_l; sl <= (asked_l == 0 ? l : asked_l); ++sl) {
     const std::size_t rows = size_of(l, sl);
     const std::size_t fitting = columns_for(problem, rows, budget / bytes);
     if (fitting < fewest_cols) continue;
-    const std::size_t fewest = std::max(size_of(n, fitting), std::min(n, size_of(least, sl)));
+    const std::size_t fewest = std::max(size_of(n, fitting), std::min(n, size_of(wanted, sl)));
     const std::size_t sn = asked_n == 0 ? fewest : asked_n;
+    if (sl * sn < wanted) continue;
     const double moved =
         static_cast<double>(sn) * size_of_a(problem) + static_cast<double>(sl) * size_of_b(problem);
     if (best && moved >= moved_by_best) continue;
