@@ -66,10 +66,11 @@ struct Slices {
   }
 };
 
-/// As many slices as the problem asks for; where it leaves the choice, those of which `buffers`
-/// sets of A's rows, B's columns and C's slice fit into the budget, at least so many, and of these
-/// the ones for which the least of A and B is moved. \throws NotEnoughMemory if the budget holds no
-/// slice, or not those that are asked for
+/// As many slices as the problem asks for. Where it leaves the choice: of those of which `buffers`
+/// sets of A's rows, B's columns and C's slice fit into the budget, and which are cut into `least`
+/// at least, the ones for which the least of A and B is moved. None is empty: parts that the others
+/// leave nothing for do not count.
+/// \throws NotEnoughMemory if the budget holds no slice, or not those that are asked for
 Slices slices_of(const Problem& problem, std::size_t buffers, std::size_t bytes_of_element,
                  std::size_t least = 1);
 // [Slices]
