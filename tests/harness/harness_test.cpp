@@ -40,8 +40,8 @@ void set_inputs(Sum& sum, std::vector<NpyArray> inputs) {
   sum.terms = std::move(inputs[0]).as_double();
 }
 
-void prepare(Sum& sum, Precision) {
-  calls.push_back("prepare");
+void prepare(Sum& sum, Precision precision) {
+  calls.push_back(precision == Precision::f64 ? "prepare" : "prepare f32");
   if (sum.terms.empty()) sum.terms.assign(static_cast<std::size_t>(sum.n), 0.5);
 }
 
@@ -126,6 +126,8 @@ TEST(Precisions, AreThoseForWhichThereIsASolver) {
 TEST(Prepare, MakesTheInputOnceBeforeTheFirstSolve) {
   EXPECT_EQ(run(stage(), {"--warmup", "1", "--repeat", "2"}).status, 0);
   EXPECT_EQ(calls, (Calls{"prepare", "solve", "solve", "solve"}));
+  EXPECT_EQ(run(stage(), {"--precision", "f32"}).status, 0);
+  EXPECT_EQ(calls, (Calls{"prepare f32", "solve"}));
   const Directory directory;
   write_npy(directory / "in.npy", {{3}, Elements<float>{1, 2, -0.5}});
   EXPECT_EQ(
@@ -165,6 +167,49 @@ TEST(Input, HasAsManyElementsAsItNeeds) {
   EXPECT_EQ(solve_for({1, 2, 3}).status, 0);
   expect_refusal(solve_for({1, 2}), 2, {"in.npy", "2 elements;", "at least 3"});
   expect_refusal(solve_for({1}), 2, {"in.npy", "1 element;", "at least 3"});
+}
+
+/// What two files hold is taken over together, in the order of their options.
+TEST(Input, MayComeFromSeveralFiles) {
+  Workload<Sum, 1> two = workload;
+  two.inputs.push_back({.rank = 2, .min = 0, .max = 9, .typical = 1, .meaning = "weights"});
+  two.set_inputs = [](Sum& sum, std::vector<NpyArray> inputs) {
+    sum.n = static_cast<std::int64_t>(inputs[0].size());
+    sum.terms = inputs[0].as_double();
+    for (const double weight : inputs[1].as_double()) sum.terms[0] += weight;
+  };
+  const Directory directory;
+  const std::string terms = directory / "terms.npy", weights = directory / "weights.npy";
+  write_npy(terms, {{3}, Elements<double>{1, 2, -0.5}});
+  write_npy(weights, {{1, 2}, Elements<float>{4, 8}});
+  const auto run_two = [&](const std::vector<std::string>& arguments) {
+    return captured(arguments, [&](int argc, char** argv) {
+      return run_stage(argc, argv, two, stage(), "stages/toy/00_toy/toy.cpp");
+    });
+  };
+  const ProcessResult solved = run_two(
+      {"--input", terms, "--input", weights, "--output", directory / "out.npy", "--json", "-"});
+  ASSERT_EQ(solved.status, 0) << solved.err;
+  EXPECT_EQ(read_npy(directory / "out.npy").as_double(), Elements<double>{14.5});
+  EXPECT_EQ(json::parse(solved.out).at("input"), (json{"terms.npy", "weights.npy"}));
+  EXPECT_EQ(json::parse(run(stage(), {"--input", terms, "--json", "-"}).out).at("input"),
+            "terms.npy");
+
+  expect_refusal(run_two({"--input", terms}), 2,
+                 {"--input was given 1 file; it takes 2: terms, then weights"});
+  expect_refusal(run_two({"--input", terms, "--input", weights, "--input", terms}), 2,
+                 {"--input was given 3 files; it takes 2"});
+  expect_refusal(run(stage(), {"--input", terms, "--input", terms}), 2,
+                 {"--input was given 2 files; it takes 1: terms"});
+  expect_refusal(run_two({"--input", weights, "--input", terms}), 2,
+                 {"weights.npy", "2 dimensions; terms must have 1"});
+  expect_refusal(run_two({"--input", terms, "--input", terms}), 2,
+                 {"terms.npy", "1 dimensions; weights must have 2"});
+  expect_refusal(run_two({"--input", terms, "--input", weights, "--set", "n=4"}), 2,
+                 {"n = 4 was set", "terms.npy' or '", "weights.npy' says 3"});
+  const std::string help = run_two({"--help"}).out;
+  EXPECT_NE(help.find("an --input for each"), std::string::npos) << help;
+  EXPECT_EQ(json::parse(run_two({"--describe"}).out).at("inputs").size(), 2u);
 }
 
 TEST(Prepare, IsNotCalledForWhatIsRefused) {
