@@ -27,10 +27,10 @@ struct Buffers {
 };
 // [Buffers]
 
-// [serialize]
+// [serialise]
 /// Copies what a slice reads into its buffers.
 template <typename T>
-void serialize(Slice s, View<const T, 2> a, View<const T, 2> b, Buffers<T>& to) {
+void serialise(Slice s, View<const T, 2> a, View<const T, 2> b, Buffers<T>& to) {
   const std::size_t depth = a.extent(1);
   for (std::size_t i = 0; i < s.rows; ++i) std::copy_n(&a(s.i0 + i, 0), depth, &to.a(i, 0));
   for (std::size_t k = 0; k < depth; ++k)
@@ -39,10 +39,10 @@ void serialize(Slice s, View<const T, 2> a, View<const T, 2> b, Buffers<T>& to) 
 
 /// Copies a slice to its place in C.
 template <typename T>
-void deserialize(Slice s, const Buffers<T>& from, View<T, 2> c) {
+void deserialise(Slice s, const Buffers<T>& from, View<T, 2> c) {
   for (std::size_t i = 0; i < s.rows; ++i) std::copy_n(&from.c(i, 0), s.cols, &c(s.i0 + i, s.j0));
 }
-// [serialize]
+// [serialise]
 
 // [multiply]
 /// A slice of C = A B, element by element: row i of A times column j of B.
@@ -68,9 +68,9 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("multiply");
   for (std::size_t e = 0; e < slices.count(); ++e) {
     const Slice s = slices(e);
-    serialize<T>(s, problem.a<T>(), problem.b<T>(), buffers);
+    serialise<T>(s, problem.a<T>(), problem.b<T>(), buffers);
     multiply<T>(s, buffers.a, buffers.b, buffers.c);
-    deserialize<T>(s, buffers, c);
+    deserialise<T>(s, buffers, c);
   }
   return c;
 }
@@ -81,7 +81,7 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 int main(int argc, char** argv) {
   return matmul::run_stage(argc, argv,
                            {
-                               .title = "Serialized",
+                               .title = "Serialised",
                                .idea = "Slices compute in contiguous buffers",
                                .solve_f64 = matmul::solve<double>,
                                .solve_f32 = matmul::solve<float>,

@@ -31,10 +31,10 @@ struct Buffers {
 };
 // [Buffers]
 
-// [serialize]
+// [serialise]
 /// Copies what a slice reads into its buffers.
 template <typename T>
-void serialize(Slice s, View<const T, 2> a, View<const T, 2> b, Buffers<T>& to) {
+void serialise(Slice s, View<const T, 2> a, View<const T, 2> b, Buffers<T>& to) {
   const std::size_t depth = a.extent(1);
   for (std::size_t i = 0; i < s.rows; ++i) std::copy_n(&a(s.i0 + i, 0), depth, &to.a(i, 0));
   for (std::size_t k = 0; k < depth; ++k)
@@ -43,10 +43,10 @@ void serialize(Slice s, View<const T, 2> a, View<const T, 2> b, Buffers<T>& to) 
 
 /// Copies a slice to its place in C.
 template <typename T>
-void deserialize(Slice s, const Buffers<T>& from, View<T, 2> c) {
+void deserialise(Slice s, const Buffers<T>& from, View<T, 2> c) {
   for (std::size_t i = 0; i < s.rows; ++i) std::copy_n(&from.c(i, 0), s.cols, &c(s.i0 + i, s.j0));
 }
-// [serialize]
+// [serialise]
 
 // [multiply]
 /// A slice of C = A B, element by element: row i of A times column j of B.
@@ -76,9 +76,9 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   for (std::size_t e = 0; e < slices.count(); ++e) {
     const Slice s = slices(e);
     Buffers<T>& buffers = all_buffers[omp_get_thread_num()];
-    serialize<T>(s, problem.a<T>(), problem.b<T>(), buffers);
+    serialise<T>(s, problem.a<T>(), problem.b<T>(), buffers);
     multiply<T>(s, buffers.a, buffers.b, buffers.c);
-    deserialize<T>(s, buffers, c);
+    deserialise<T>(s, buffers, c);
   }
   return c;
 }

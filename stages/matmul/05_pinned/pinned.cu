@@ -44,10 +44,10 @@ struct Parts {
 };
 // [Buffers]
 
-// [serialize]
+// [serialise]
 /// Copies what a slice reads into its buffers.
 template <typename T>
-void serialize(Slice s, View<const T, 2> a, View<const T, 2> b, Parts<T> to) {
+void serialise(Slice s, View<const T, 2> a, View<const T, 2> b, Parts<T> to) {
   const std::size_t depth = a.extent(1);
   for (std::size_t i = 0; i < s.rows; ++i) std::copy_n(&a(s.i0 + i, 0), depth, &to.a(i, 0));
   for (std::size_t k = 0; k < depth; ++k) std::copy_n(&b(k, s.j0), s.cols, &to.b(k, 0));
@@ -55,10 +55,10 @@ void serialize(Slice s, View<const T, 2> a, View<const T, 2> b, Parts<T> to) {
 
 /// Copies a slice to its place in C.
 template <typename T>
-void deserialize(Slice s, Parts<T> from, View<T, 2> c) {
+void deserialise(Slice s, Parts<T> from, View<T, 2> c) {
   for (std::size_t i = 0; i < s.rows; ++i) std::copy_n(&from.c(i, 0), s.cols, &c(s.i0 + i, s.j0));
 }
-// [serialize]
+// [serialise]
 
 // [transfer]
 /// Copies a matrix between the host's memory and the device's, in a stream.
@@ -129,12 +129,12 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   for (std::size_t e = 0; e < slices.count(); ++e) {
     const Slice s = slices(e);
     const Parts<T> here(s, depth, host), there(s, depth, device);
-    times.of("serialise", [&] { serialize<T>(s, problem.a<T>(), problem.b<T>(), here); });
+    times.of("serialise", [&] { serialise<T>(s, problem.a<T>(), problem.b<T>(), here); });
     times.of("copy in", stream, [&] { send(here, there, stream); });
     times.of("kernels", stream, [&] { multiply(there, stream); });
     times.of("copy out", stream, [&] { fetch(there, here, stream); });
     check(cudaStreamSynchronize(stream));
-    times.of("deserialise", [&] { deserialize<T>(s, here, c); });
+    times.of("deserialise", [&] { deserialise<T>(s, here, c); });
   }
   timeline.end();
   times.hand_over();

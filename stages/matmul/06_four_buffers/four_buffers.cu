@@ -49,10 +49,10 @@ struct Parts {
 };
 // [Buffers]
 
-// [serialize]
+// [serialise]
 /// Copies what a slice reads into its buffers.
 template <typename T>
-void serialize(Slice s, View<const T, 2> a, View<const T, 2> b, Parts<T> to) {
+void serialise(Slice s, View<const T, 2> a, View<const T, 2> b, Parts<T> to) {
   const std::size_t depth = a.extent(1);
   for (std::size_t i = 0; i < s.rows; ++i) std::copy_n(&a(s.i0 + i, 0), depth, &to.a(i, 0));
   for (std::size_t k = 0; k < depth; ++k) std::copy_n(&b(k, s.j0), s.cols, &to.b(k, 0));
@@ -60,10 +60,10 @@ void serialize(Slice s, View<const T, 2> a, View<const T, 2> b, Parts<T> to) {
 
 /// Copies a slice to its place in C.
 template <typename T>
-void deserialize(Slice s, Parts<T> from, View<T, 2> c) {
+void deserialise(Slice s, Parts<T> from, View<T, 2> c) {
   for (std::size_t i = 0; i < s.rows; ++i) std::copy_n(&from.c(i, 0), s.cols, &c(s.i0 + i, s.j0));
 }
-// [serialize]
+// [serialise]
 
 // [transfer]
 /// Copies a matrix between the host's memory and the device's, in a stream.
@@ -133,7 +133,7 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const auto bring = [&](std::size_t e) {
     const Slice s = slices(e);
     const Parts<T> here(s, depth, host[e % 2]), there(s, depth, device[e % 2]);
-    times_in.of("serialise", [&] { serialize<T>(s, problem.a<T>(), problem.b<T>(), here); });
+    times_in.of("serialise", [&] { serialise<T>(s, problem.a<T>(), problem.b<T>(), here); });
     times_in.of("copy in", in, [&] { send(here, there, in); });
     check(cudaStreamSynchronize(in));
   };
@@ -142,7 +142,7 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
     const Parts<T> here(s, depth, host[e % 2]), there(s, depth, device[e % 2]);
     times.of("copy out", out, [&] { fetch(there, here, out); });
     check(cudaStreamSynchronize(out));
-    times.of("deserialise", [&] { deserialize<T>(s, here, c); });
+    times.of("deserialise", [&] { deserialise<T>(s, here, c); });
   };
   timeline.begin("multiply");
   bring(0);
