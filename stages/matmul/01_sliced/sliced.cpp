@@ -2,6 +2,8 @@
 /// Changed: one loop goes over the slices of C in place of the one over all of it.
 /// Legal:   no iteration (i, j) reads or writes what another one writes, so they may run in any
 ///          order; the sum over k stays whole, in its order.
+/// Expect:  a slice's columns of B to stay in a cache. But a walk down them meets as many pages as
+///          before, and where these are what is waited for, nothing is gained.
 /// Run:     ./climb matmul --stages 00,01
 /// Next:    02_serialized puts what a slice reads into contiguous memory.
 

@@ -1,8 +1,7 @@
 /// \file
 /// From:    02_serialized
-/// Changed: a GPU computes the slices. What a slice reads is sent to it, and the slice is fetched;
-/// a
-///          block computes a tile of 32 × 32 from tiles of A and B in its shared memory.
+/// Changed: a GPU computes the slices. What a slice reads is sent to it, and the slice is fetched.
+///          A block computes a tile of 32 × 32 from tiles of A and B in its shared memory.
 /// Legal:   the slices of loop (4) are independent, as are the elements of a slice; the barriers
 ///          keep a tile whole while the block reads it.
 /// Expect:  the kernels to take far less than the cores did; the copies, made one after the other,
@@ -28,7 +27,7 @@ using staircase::View;
 constexpr unsigned tile = 32;  // rows and columns of C of a block, and rows of B at a time
 
 // [Buffers]
-/// Room for what a slice takes, in the host's memory or in the device's.
+/// Room for what a slice takes.
 template <typename Memory>
 struct Buffers {
   Buffers(const Slices& slices, std::size_t depth)

@@ -24,7 +24,7 @@ using staircase::View;
 constexpr unsigned tile = 32;  // rows and columns of C of a block, and rows of B at a time
 
 // [Buffers]
-/// Room for what a slice takes, in the host's memory or in the device's.
+/// Room for what a slice takes.
 template <typename Memory>
 struct Buffers {
   Buffers(const Slices& slices, std::size_t depth)

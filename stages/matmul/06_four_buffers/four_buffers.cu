@@ -2,9 +2,9 @@
 /// Changed: there are two buffers each way. While the GPU computes a slice, one thread of the host
 ///          serialises and sends the next one, and another fetches and deserialises the one before;
 ///          even and odd slices take turns.
-/// Legal:   in a step the three work on three slices. The next one is put where the one before was
-///          read from, one step later is fetched from where that one was; all three wait for each
-///          other between steps.
+/// Legal:   in a step the three work on three slices, the outer two in the same pair of buffers:
+///          the next one comes in while the one before goes out. All three wait for each other
+///          between steps.
 /// Expect:  a step takes as long as the longest of the three, instead of their sum.
 /// Run:     ./climb matmul --stages 05,06
 /// Next:    07_streams lets events keep the order, and the copy engines gather the slices.
@@ -29,7 +29,7 @@ constexpr unsigned tile = 32;       // rows and columns of C of a block, and row
 constexpr std::size_t enough = 16;  // slices, so that the first copy and the last are small
 
 // [Buffers]
-/// Room for what a slice takes, in the host's memory or in the device's.
+/// Room for what a slice takes.
 template <typename Memory>
 struct Buffers {
   Buffers(const Slices& slices, std::size_t depth)

@@ -29,7 +29,7 @@ constexpr unsigned tile = 32;       // rows and columns of C of a block, and row
 constexpr std::size_t enough = 16;  // slices, so that the first copy and the last are small
 
 // [Buffers]
-/// Room for what a slice takes, in the device's memory.
+/// Room for what a slice takes.
 template <typename Memory>
 struct Buffers {
   Buffers(const Slices& slices, std::size_t depth)
