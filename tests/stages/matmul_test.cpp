@@ -371,7 +371,7 @@ TEST(Budget, OfTheSmallestSliceIsEnoughAndLessIsRefused) {
 }
 
 TEST(Budget, ThatDoesNotHoldTheSlicesAskedForIsRefused) {
-  if (smallest_slice({}) == 0) return;
+  if (smallest_slice({"--dataset", "tiny"}) == 0) return;
   expect_refusal(run({"--set", "l=60", "--set", "m=10", "--set", "n=80", "--set", "Sl=2", "--set",
                       "Sn=4", "--set", "budget=4000"}),
                  3, {"the budget is 4000 bytes", "30 × 20"});
@@ -379,7 +379,7 @@ TEST(Budget, ThatDoesNotHoldTheSlicesAskedForIsRefused) {
 
 /// Without a budget, slices are such that they fit into the device's memory.
 TEST(Budget, IsTheMemoryOfTheDeviceWhereNoneIsGiven) {
-  if (!program.ends_with("-cpu") || smallest_slice({}) == 0) return;
+  if (!program.ends_with("-cpu") || smallest_slice({"--dataset", "tiny"}) == 0) return;
   std::mt19937_64 random(1);
   const auto whole = [&](std::size_t, std::size_t) { return static_cast<double>(random() % 7); };
   const NpyArray a = matrix<double>(150, 40, whole), b = matrix<double>(40, 130, whole);
