@@ -22,11 +22,18 @@ RunSettings settings_for_cpu_device(RunSettings settings, const Options& options
   if (options.device != "cpu-device") {
     settings.dataset = reduced_dataset;
     settings.assignments.clear();
-    settings.input.clear();
+    settings.inputs.clear();
   }
   settings.repeat = 1;
   settings.warmup = 0;
   return settings;
+}
+
+/// The files of the user's own data: "a.npy and b.npy".
+std::string file_names(const std::vector<std::string>& paths) {
+  std::vector<std::string> names;
+  for (const auto& path : paths) names.push_back(fs::path(path).filename());
+  return fmt::format("{}", fmt::join(names, " and "));
 }
 
 /// The program of the stage that the others are held to; on the CPU device, the one for that if
@@ -122,7 +129,7 @@ bool Ladder::all_well() const {
 }
 
 bool Ladder::is_custom() const {
-  return !settings_.assignments.empty() || !settings_.input.empty();
+  return !settings_.assignments.empty() || !settings_.inputs.empty();
 }
 
 std::string Ladder::dataset() const { return is_custom() ? "custom" : settings_.dataset; }
@@ -267,12 +274,12 @@ void Ladder::compare_with_ceilings(Row& row) const {
 /// What the data set, or the user's own, sets the parameters to: " (n = 2)".
 std::string Ladder::problem() const {
   Json parameters = Json::object();
-  if (settings_.input.empty())
+  if (settings_.inputs.empty())
     for (const auto& [key, value] :
          chosen_.front().description().at("datasets").at(settings_.dataset).items())
       parameters[key] = value.dump();
   else
-    parameters["input"] = fs::path(settings_.input).filename();
+    parameters["input"] = file_names(settings_.inputs);
   for (const std::string& assignment : settings_.assignments) {
     const auto sign = std::min(assignment.find('='), assignment.size() - 1);
     parameters[assignment.substr(0, sign)] = assignment.substr(sign + 1);

@@ -66,7 +66,10 @@ std::optional<Options> read_options(int argc, char** argv) {
   app.add_option("--set", options.assignments, "Change a parameter of the data set: KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--input", options.input, "Run on your own data: FILE.npy");
+  app.add_option("--input", options.inputs,
+                 "Run on your own data: FILE.npy; once for each that the workload takes")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--precision", options.precisions, "f64 (default), f32 or f64,f32");
   app.add_option("--repeat", options.repeat, "Timed solves of a stage (default 5)");
   app.add_option("--warmup", options.warmup, "Solves before the timed ones (default 1)");
@@ -266,7 +269,7 @@ Exit run(int argc, char** argv) {
   check_stages(*options, workloads);
   RunSettings settings;
   settings.assignments = options->assignments;
-  settings.input = options->input;
+  settings.inputs = options->inputs;
   settings.repeat = static_cast<int>(parse_integer("--repeat", options->repeat, 1, 1e6));
   settings.warmup = static_cast<int>(parse_integer("--warmup", options->warmup, 0, 1e6));
 

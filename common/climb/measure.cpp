@@ -46,7 +46,7 @@ std::vector<std::string> command_of(const fs::path& program, const RunSettings& 
     if (!value.empty()) command.insert(command.end(), {option, value});
   };
   add("--dataset", settings.dataset);
-  add("--input", settings.input);
+  for (const auto& input : settings.inputs) add("--input", input);
   for (const auto& assignment : settings.assignments) add("--set", assignment);
   return command;
 }

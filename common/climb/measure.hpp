@@ -18,7 +18,7 @@ namespace staircase {
 struct RunSettings {
   std::string dataset;                   ///< empty for the workload's default
   std::vector<std::string> assignments;  ///< key=value
-  std::string input;                     ///< a .npy file, or empty
+  std::vector<std::string> inputs;       ///< .npy files, or none
   std::string precision = "f64";
   int repeat = 5;
   int warmup = 1;

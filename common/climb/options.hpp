@@ -13,7 +13,8 @@ struct Options {
   std::vector<std::string> workloads;
   std::string stages, reference, device = "all", datasets, precisions = "f64";
   std::vector<std::string> assignments;
-  std::string input, repeat = "5", warmup = "1", json;
+  std::vector<std::string> inputs;
+  std::string repeat = "5", warmup = "1", json;
   std::string programs, source;
   bool step = false, list = false, targets = false;
 };

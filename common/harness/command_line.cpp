@@ -70,6 +70,32 @@ void check_input(const InputFormat& format, const NpyArray& input, const std::st
       input.values);
 }
 
+/// What the files hold that --input reads, in their order: "A, then B".
+std::string meanings_of(const std::vector<InputFormat>& formats) {
+  std::vector<std::string> meanings;
+  for (const InputFormat& format : formats) meanings.push_back(format.meaning);
+  return fmt::format("{}", fmt::join(meanings, ", then "));
+}
+
+std::string input_help(const StageProgram& program) {
+  const std::string help = "Read " + meanings_of(program.inputs);
+  return program.inputs.size() == 1 ? help : help + ": an --input for each";
+}
+
+/// Reads the user's own arrays, one from each file.
+std::vector<NpyArray> read_inputs(const std::vector<InputFormat>& formats,
+                                  const std::vector<std::string>& paths) {
+  if (paths.size() != formats.size())
+    throw BadInput(fmt::format("--input was given {} file{}; it takes {}: {}", paths.size(),
+                               paths.size() == 1 ? "" : "s", formats.size(), meanings_of(formats)));
+  std::vector<NpyArray> inputs;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    inputs.push_back(read_npy(paths[i]));
+    check_input(formats[i], inputs.back(), paths[i]);
+  }
+  return inputs;
+}
+
 /// "f64 (default) or f32"
 std::string precision_help(const StageProgram& program) {
   std::string help = name_of(program.precisions.front()) + " (default)";
@@ -96,7 +122,10 @@ std::optional<StageOptions> read_options(int argc, char** argv, const StageProgr
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--input", options.input, "Read " + program.input.meaning)->type_name("FILE.npy");
+  app.add_option("--input", options.inputs, input_help(program))
+      ->type_name("FILE.npy")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--output", options.output, "Write the solution")->type_name("FILE.npy");
   app.add_option("--precision", options.precision, precision_help(program))->type_name("P");
   app.add_option("--repeat", options.repeat, "Timed solves (default 1)")->type_name("N");
@@ -131,18 +160,16 @@ std::string make_problem(const StageProgram& program, const StageOptions& option
   for (const auto& assignment : options.assignments)
     assigned.push_back(assign(program, assignment, values));
   program.set_values(values);
-  if (!options.input.empty()) {
-    NpyArray input = read_npy(options.input);
-    check_input(program.input, input, options.input);
-    program.set_input(std::move(input));
+  if (!options.inputs.empty()) {
+    program.set_inputs(read_inputs(program.inputs, options.inputs));
     for (const std::size_t p : assigned)
       if (program.values()[p] != values[p])
         throw BadInput(fmt::format("{} = {} was set, but the file '{}' says {}",
-                                   program.parameters[p].name, values[p], options.input,
-                                   program.values()[p]));
+                                   program.parameters[p].name, values[p],
+                                   fmt::join(options.inputs, "' or '"), program.values()[p]));
   }
   program.check(precision);
-  return options.assignments.empty() && options.input.empty() ? dataset : "custom";
+  return options.assignments.empty() && options.inputs.empty() ? dataset : "custom";
 }
 
 }  // namespace staircase

@@ -14,7 +14,8 @@ namespace staircase {
 struct StageOptions {
   std::string dataset;
   std::vector<std::string> assignments;
-  std::string input, output, json;
+  std::vector<std::string> inputs;
+  std::string output, json;
   std::string precision, repeat = "1", warmup = "0";
   std::string report;
   bool analyze = false;

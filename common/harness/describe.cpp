@@ -54,6 +54,16 @@ Json describe(const StageProgram& program) {
     precisions.push_back(name_of(precision));
     tolerances[name_of(precision)] = to_json(program.tolerance(precision));
   }
+  Json inputs = Json::array();
+  for (const InputFormat& input : program.inputs)
+    inputs.push_back({{"rank", input.rank},
+                      {"min", input.min},
+                      {"max", input.max},
+                      {"typical", input.typical},
+                      {"meaning", input.meaning},
+                      {"least_elements", input.least_elements},
+                      {"first", input.first ? Json(*input.first) : Json(nullptr)},
+                      {"extents", input.extents}});
   Json needs = Json::array();
   if (program.device->kind == "gpu") needs.push_back("a CUDA GPU");
   if (!program.needs.empty()) needs.push_back(program.needs);
@@ -70,14 +80,7 @@ Json describe(const StageProgram& program) {
           {"datasets", datasets},
           {"default_dataset", program.datasets[0].name},
           {"parameters", parameters},
-          {"input",
-           {{"rank", program.input.rank},
-            {"min", program.input.min},
-            {"max", program.input.max},
-            {"typical", program.input.typical},
-            {"meaning", program.input.meaning},
-            {"least_elements", program.input.least_elements},
-            {"first", program.input.first ? Json(*program.input.first) : Json(nullptr)}}},
+          {"inputs", inputs},
           {"tolerance", tolerances},
           {"test_cases", test_cases}};
 }

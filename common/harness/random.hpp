@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 namespace staircase {
@@ -15,6 +16,11 @@ inline double random_number(std::uint64_t seed, std::uint64_t index) {
   z = (z ^ (z >> 27)) * 0x94D0'49BB'1331'11EB;
   z ^= z >> 31;
   return static_cast<double>(static_cast<std::int64_t>(z) >> 11) * 0x1p-52;
+}
+
+/// Such a number that f32 holds, too: a multiple of 2⁻²³, less than 1.
+inline double random_multiple(std::uint64_t seed, std::uint64_t index) {
+  return std::floor(random_number(seed, index) * 0x1p23) * 0x1p-23;
 }
 
 }  // namespace staircase

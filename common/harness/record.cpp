@@ -16,6 +16,12 @@ Json modelled(const StageProgram& program, Precision precision) {
   return json;
 }
 
+/// The name of the user's own file, a list of them if there are several, or null.
+Json names_of(const std::vector<std::string>& inputs) {
+  if (inputs.empty()) return nullptr;
+  return inputs.size() == 1 ? Json(inputs.front()) : Json(inputs);
+}
+
 /// A repeat's time, and what it consists of.
 Json to_json(const Repeat& repeat) {
   Json json{{"seconds", repeat.seconds}, {"phases", Json::object()}};
@@ -38,7 +44,7 @@ Json record_of(const StageProgram& program, const Run& run) {
           {"title", program.title},
           {"dataset", run.dataset},
           {"parameters", parameters_json(program, program.values())},
-          {"input", run.input.empty() ? Json(nullptr) : Json(run.input)},
+          {"input", names_of(run.inputs)},
           {"precision", name_of(run.precision)},
           {"device", program.device->kind},
           {"device_name", program.device->name()},

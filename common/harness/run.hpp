@@ -23,7 +23,7 @@ struct Repeat {
 /// A problem, solved a number of times.
 struct Run {
   std::string dataset;
-  std::string input;  ///< the name of the user's own file, or empty
+  std::vector<std::string> inputs;  ///< the names of the user's own files, or none
   Precision precision;
   std::vector<Repeat> repeats;
   Summary seconds;     ///< of the times by which stages are compared

@@ -57,11 +57,12 @@ void run(int argc, char** argv, const StageProgram& program) {
 
   program.device->prepare();
   check_memory(program, precision);
-  if (program.prepare) program.prepare();
+  if (program.prepare) program.prepare(precision);
 
   Run solved = run_repeats(program, precision, warmup, repeat);
   solved.dataset = dataset;
-  solved.input = std::filesystem::path(options->input).filename();
+  for (const std::string& input : options->inputs)
+    solved.inputs.push_back(std::filesystem::path(input).filename());
   solved.precision = precision;
   if (!options->output.empty()) write_npy(options->output, solved.solution);
   if (options->json.empty()) return write_stdout(summary_of(program, solved));

@@ -32,7 +32,7 @@ struct NamedValues {
   std::vector<double> values;
 };
 
-/// The array that `--input` reads.
+/// An array that `--input` reads.
 struct InputFormat {
   std::size_t rank;     ///< number of dimensions
   double min;           ///< the least value allowed
@@ -41,6 +41,9 @@ struct InputFormat {
   std::string meaning;  ///< what it holds, for the help text
   std::size_t least_elements = 1;    ///< the fewest elements of a row allowed
   std::optional<double> first = {};  ///< what tests make the first of a row, if it is special
+  /// Names of its extents, where a problem has several such arrays: tests make those equal that
+  /// have the same name.
+  std::vector<std::string> extents = {};
 };
 
 /// A stage on a problem that the command line chooses.
@@ -55,12 +58,12 @@ struct StageProgram {
   std::vector<ParameterInfo> parameters;
   std::vector<NamedValues> datasets;
   std::vector<NamedValues> test_cases;
-  InputFormat input;
+  std::vector<InputFormat> inputs;  ///< one for each `--input`, in their order
   std::function<void(const std::vector<double>&)> set_values;
   std::function<std::vector<double>()> values;
-  std::function<void(NpyArray)> set_input;
+  std::function<void(std::vector<NpyArray>)> set_inputs;
   std::function<void(Precision)> check;
-  std::function<void()> prepare;  ///< makes the input; empty if there is nothing to make
+  std::function<void(Precision)> prepare;  ///< makes the input; empty if there is nothing to make
   std::function<Work(Precision)> work;
   std::function<Tolerance(Precision)> tolerance;
   std::string timed_phase;  ///< by whose time stages are compared; empty for the whole solve

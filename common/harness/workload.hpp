@@ -40,12 +40,13 @@ struct Workload {
   std::vector<Parameter<Problem>> parameters;
   std::vector<NamedProblem<Problem>> datasets;    ///< the first is the default
   std::vector<NamedProblem<Problem>> test_cases;  ///< awkward sizes, for the contract suite
-  InputFormat input;
-  void (*set_input)(Problem&, NpyArray);     ///< takes over a checked input array
+  std::vector<InputFormat> inputs;  ///< what files hold that users give, in this order; all or none
+  void (*set_inputs)(Problem&, std::vector<NpyArray>);  ///< takes over checked input arrays
   void (*check)(const Problem&, Precision);  ///< throws BadInput on what ranges cannot say
-  /// Makes the input that the parameters stand for, before the time is taken; null if solve() takes
-  /// it from the parameters themselves. An array that set_input() took over is there already.
-  void (*prepare)(Problem&) = nullptr;
+  /// Makes the input that the parameters stand for, before the time is taken, for solves in one
+  /// precision; null if solve() takes it from the parameters themselves. What set_inputs() took
+  /// over is there already.
+  void (*prepare)(Problem&, Precision) = nullptr;
   Work (*work)(const Problem&, Precision);
   /// How far a stage's solution in a precision may lie from stage zero's in f64.
   Tolerance (*tolerance)(const Problem&, Precision);
@@ -131,14 +132,15 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
       .parameters = detail::infos_of(parameters),
       .datasets = detail::values_of(workload.datasets, parameters),
       .test_cases = detail::values_of(workload.test_cases, parameters),
-      .input = workload.input,
+      .inputs = workload.inputs,
       .set_values =
           [&](const std::vector<double>& values) {
             for (std::size_t p = 0; p < values.size(); ++p)
               detail::set(problem, parameters[p], values[p]);
           },
       .values = [&] { return detail::values_of(problem, parameters); },
-      .set_input = [&](NpyArray input) { workload.set_input(problem, std::move(input)); },
+      .set_inputs =
+          [&](std::vector<NpyArray> inputs) { workload.set_inputs(problem, std::move(inputs)); },
       .check = [&](Precision precision) { workload.check(problem, precision); },
       .prepare = {},
       .work = [&](Precision precision) { return workload.work(problem, precision); },
@@ -158,7 +160,8 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
   };
   if (stage.solve_f64 != nullptr) program.precisions.push_back(Precision::f64);
   if (stage.solve_f32 != nullptr) program.precisions.push_back(Precision::f32);
-  if (workload.prepare != nullptr) program.prepare = [&] { workload.prepare(problem); };
+  if (workload.prepare != nullptr)
+    program.prepare = [&](Precision precision) { workload.prepare(problem, precision); };
   if (workload.check_solution != nullptr)
     program.check_solution = [&](const NpyArray& solution) {
       workload.check_solution(problem, solution);

@@ -37,7 +37,7 @@ double value_at_first(const Problem& problem, double x, double y, std::uint64_t 
 }
 
 /// Fills the field at first, unless the user gave one.
-void prepare(Problem& problem) {
+void prepare(Problem& problem, staircase::Precision) {
   if (!problem.initial.empty()) return;
   const auto rows = static_cast<std::size_t>(problem.rows);
   const auto cols = static_cast<std::size_t>(problem.cols);
@@ -51,10 +51,10 @@ void prepare(Problem& problem) {
 }
 // [fields]
 
-void set_field(Problem& problem, staircase::NpyArray input) {
-  problem.rows = static_cast<std::int64_t>(input.shape[0]);
-  problem.cols = static_cast<std::int64_t>(input.shape[1]);
-  problem.initial = std::move(input).as_double();
+void set_field(Problem& problem, std::vector<staircase::NpyArray> inputs) {
+  problem.rows = static_cast<std::int64_t>(inputs[0].shape[0]);
+  problem.cols = static_cast<std::int64_t>(inputs[0].shape[1]);
+  problem.initial = std::move(inputs[0]).as_double();
 }
 
 constexpr std::int64_t most = 1'000'000;  // rows or columns: a grid of blocks of 16 reaches so far
@@ -166,9 +166,9 @@ const staircase::Workload<Problem, 2> workload{
                      .gy = 3,
                      .bx = 5,
                      .by = 3}}},
-    .input =
-        {.rank = 2, .min = -1e140, .max = 1e140, .typical = 1, .meaning = "the field at first"},
-    .set_input = set_field,
+    .inputs =
+        {{.rank = 2, .min = -1e140, .max = 1e140, .typical = 1, .meaning = "the field at first"}},
+    .set_inputs = set_field,
     .check = check,
     .prepare = prepare,
     .work = work,

@@ -12,7 +12,7 @@ namespace ata {
 namespace {
 
 /// Fills A with random numbers, unless the user gave one.
-void prepare(Problem& problem) {
+void prepare(Problem& problem, staircase::Precision) {
   if (!problem.a.empty()) return;
   problem.a.resize(static_cast<std::size_t>(problem.rows) * static_cast<std::size_t>(problem.cols));
   const auto seed = static_cast<std::uint64_t>(problem.seed);
@@ -20,11 +20,11 @@ void prepare(Problem& problem) {
     problem.a[i] = staircase::random_number(seed, i);
 }
 
-void set_matrix(Problem& problem, staircase::NpyArray input) {
-  problem.rows = static_cast<std::int64_t>(input.shape[0]);
-  problem.cols = static_cast<std::int64_t>(input.shape[1]);
-  auto* values = std::get_if<staircase::Elements<double>>(&input.values);
-  problem.a = values != nullptr ? std::move(*values) : input.as_double();
+void set_matrix(Problem& problem, std::vector<staircase::NpyArray> inputs) {
+  problem.rows = static_cast<std::int64_t>(inputs[0].shape[0]);
+  problem.cols = static_cast<std::int64_t>(inputs[0].shape[1]);
+  auto* values = std::get_if<staircase::Elements<double>>(&inputs[0].values);
+  problem.a = values != nullptr ? std::move(*values) : inputs[0].as_double();
 }
 
 /// The numbers of A and of C.
@@ -86,8 +86,8 @@ const staircase::Workload<Problem, 2> workload{
                    {"very tall", {.rows = 200000, .cols = 17}},
                    {"wide", {.rows = 3, .cols = 401}},
                    {"another seed", {.rows = 64, .cols = 40, .seed = 12345}}},
-    .input = {.rank = 2, .min = -1e140, .max = 1e140, .typical = 1, .meaning = "the matrix A"},
-    .set_input = set_matrix,
+    .inputs = {{.rank = 2, .min = -1e140, .max = 1e140, .typical = 1, .meaning = "the matrix A"}},
+    .set_inputs = set_matrix,
     .check = [](const Problem&, staircase::Precision) {},
     .prepare = prepare,
     .work = work,

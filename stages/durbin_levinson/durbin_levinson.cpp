@@ -51,7 +51,7 @@ void cosine_autocorrelations(staircase::Elements<double>& r) {
 }
 
 /// Fills r with the model's autocorrelations, unless the user gave some.
-void prepare(Problem& problem) {
+void prepare(Problem& problem, staircase::Precision) {
   if (!problem.r.empty()) return;
   problem.r.assign(static_cast<std::size_t>(problem.n) + 1, 1.0);
   if (problem.model == arfima) arfima_autocorrelations(problem.d, problem.r);
@@ -61,8 +61,8 @@ void prepare(Problem& problem) {
 // [models]
 
 /// Takes over autocovariances r_0 ... r_n and divides them by r_0.
-void set_autocovariances(Problem& problem, staircase::NpyArray input) {
-  problem.r = std::move(input).as_double();
+void set_autocovariances(Problem& problem, std::vector<staircase::NpyArray> inputs) {
+  problem.r = std::move(inputs[0]).as_double();
   problem.n = static_cast<std::int64_t>(problem.r.size()) - 1;
   problem.model = given;
   const double variance = problem.r[0];
@@ -138,7 +138,7 @@ double least_eigenvalue(const Problem& problem, double largest) {
 /// beside this file has errors of all stages.
 staircase::Tolerance tolerance(const Problem& problem, staircase::Precision precision) {
   Problem prepared = problem;
-  prepare(prepared);
+  prepare(prepared, precision);
   double largest = 1;  // no eigenvalue is larger than the largest sum of magnitudes in a row
   for (std::size_t k = 1; k + 1 < prepared.r.size(); ++k) largest += 2 * std::abs(prepared.r[k]);
   const double condition = largest / least_eigenvalue(problem, largest);
@@ -215,14 +215,14 @@ const staircase::Workload<Problem, 2> workload{
                    {"Gaussian noise", {.n = 211, .model = gaussian_noise}},
                    {"rough Gaussian noise", {.n = 150, .d = -0.4, .model = gaussian_noise}},
                    {"cosines", {.n = 401, .model = cosines}}},
-    .input = {.rank = 1,
-              .min = -1e300,
-              .max = 1e300,
-              .typical = 0.01,
-              .meaning = "autocovariances r_0 ... r_n",
-              .least_elements = 2,
-              .first = 1},
-    .set_input = set_autocovariances,
+    .inputs = {{.rank = 1,
+                .min = -1e300,
+                .max = 1e300,
+                .typical = 0.01,
+                .meaning = "autocovariances r_0 ... r_n",
+                .least_elements = 2,
+                .first = 1}},
+    .set_inputs = set_autocovariances,
     .check = [](const Problem&, staircase::Precision) {},
     .prepare = prepare,
     .work = work,

@@ -48,7 +48,7 @@ void step_up(std::span<const double> alpha, std::span<double> r, std::span<doubl
 }
 
 /// Makes autocorrelations from random reflection coefficients, unless the user gave some.
-void prepare(Problem& problem) {
+void prepare(Problem& problem, staircase::Precision) {
   if (!problem.r.empty()) return;
   const auto systems = static_cast<std::size_t>(problem.systems);
   const auto n = static_cast<std::size_t>(problem.n);
@@ -62,10 +62,10 @@ void prepare(Problem& problem) {
 // [step up]
 
 /// Takes over autocovariances, a system a row, and divides each row by its first number.
-void set_autocovariances(Problem& problem, staircase::NpyArray input) {
-  problem.systems = static_cast<std::int64_t>(input.shape[0]);
-  problem.n = static_cast<std::int64_t>(input.shape[1]) - 1;
-  problem.r = std::move(input).as_double();
+void set_autocovariances(Problem& problem, std::vector<staircase::NpyArray> inputs) {
+  problem.systems = static_cast<std::int64_t>(inputs[0].shape[0]);
+  problem.n = static_cast<std::int64_t>(inputs[0].shape[1]) - 1;
+  problem.r = std::move(inputs[0]).as_double();
   const auto rows = problem.autocorrelations();
   for (std::size_t s = 0; s < rows.extent(0); ++s) {
     const double variance = rows(s, 0);
@@ -158,14 +158,14 @@ const staircase::Workload<Problem, 3> workload{
                    {"many systems", {.systems = 5000, .n = 5}},
                    {"teams of warps", {.systems = 17100, .n = 3}},
                    {"another seed", {.systems = 64, .n = 40, .seed = 12345}}},
-    .input = {.rank = 2,
-              .min = -1e140,
-              .max = 1e140,
-              .typical = 0.01,
-              .meaning = "autocovariances r_0 ... r_n, a system a row",
-              .least_elements = 2,
-              .first = 1},
-    .set_input = set_autocovariances,
+    .inputs = {{.rank = 2,
+                .min = -1e140,
+                .max = 1e140,
+                .typical = 0.01,
+                .meaning = "autocovariances r_0 ... r_n, a system a row",
+                .least_elements = 2,
+                .first = 1}},
+    .set_inputs = set_autocovariances,
     .check = [](const Problem&, staircase::Precision) {},
     .prepare = prepare,
     .work = work,

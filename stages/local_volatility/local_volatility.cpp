@@ -73,8 +73,8 @@ staircase::Tolerance tolerance(const Problem& problem, staircase::Precision prec
               std::max(f64 ? 1e-12 : 5e-5, (f64 ? 4 : 1) * eps * std::sqrt(steps) * lambda)};
 }
 
-void set_strikes(Problem& problem, staircase::NpyArray input) {
-  problem.strikes = std::move(input).as_double();
+void set_strikes(Problem& problem, std::vector<staircase::NpyArray> inputs) {
+  problem.strikes = std::move(inputs[0]).as_double();
   problem.outer = static_cast<std::int64_t>(problem.strikes.size());
 }
 
@@ -152,8 +152,9 @@ const staircase::Workload<Problem, 1> workload{
                      .alpha = 0.35,
                      .nu = 0.25,
                      .beta = 1}}},
-    .input = {.rank = 1, .min = 0, .max = 1e9, .typical = 0.1, .meaning = "strikes, one an option"},
-    .set_input = set_strikes,
+    .inputs =
+        {{.rank = 1, .min = 0, .max = 1e9, .typical = 0.1, .meaning = "strikes, one an option"}},
+    .set_inputs = set_strikes,
     .check = check,
     .work = work,
     .tolerance = tolerance,

@@ -26,8 +26,8 @@ PLACES = ("*", ".ci/*", "common/**/*", "docs/*", "docs/[!r]*/**/*", "stages/**/*
 RIGHT = ["statics", "nd"]
 # What tools and titles call themselves.
 NAMES = ["sanitize", "sanitizer", "sanitizers", "analyze", "license"]
-# What languages and libraries call things, and CUDA says when it fails.
-CODE = NAMES + ["color", "colors", "center", "centers", "sanitized", "canceled", "unrecognized", "initialization", "initialized"]
+# What languages, libraries and stages call things, and CUDA says when it fails.
+CODE = NAMES + ["color", "colors", "center", "centers", "sanitized", "canceled", "unrecognized", "initialization", "initialized", "serialized"]
 # What a page quotes keeps its spelling: code, titles, links, a journal and its volume.
 QUOTED = r"`[^`]*`|\*[^*]*\*|\[[^]]*\]\([^)]*\)|Optimi" r"zation \d+\("
 # Functions of a library are called what they are called.

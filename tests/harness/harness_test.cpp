@@ -34,14 +34,14 @@ struct Sum {
 /// What the harness called, in order.
 std::vector<std::string> calls;
 
-void set_input(Sum& sum, NpyArray input) {
+void set_inputs(Sum& sum, std::vector<NpyArray> inputs) {
   calls.push_back("input");
-  sum.n = static_cast<std::int64_t>(input.size());
-  sum.terms = std::move(input).as_double();
+  sum.n = static_cast<std::int64_t>(inputs[0].size());
+  sum.terms = std::move(inputs[0]).as_double();
 }
 
-void prepare(Sum& sum) {
-  calls.push_back("prepare");
+void prepare(Sum& sum, Precision precision) {
+  calls.push_back(precision == Precision::f64 ? "prepare" : "prepare f32");
   if (sum.terms.empty()) sum.terms.assign(static_cast<std::size_t>(sum.n), 0.5);
 }
 
@@ -58,8 +58,8 @@ const Workload<Sum, 1> workload{
     .parameters = {{"n", &Sum::n, 1, 1e15, "terms"}},
     .datasets = {{"tiny", {}}},
     .test_cases = {},
-    .input = {.rank = 1, .min = -10, .max = 10, .typical = 1, .meaning = "terms"},
-    .set_input = set_input,
+    .inputs = {{.rank = 1, .min = -10, .max = 10, .typical = 1, .meaning = "terms"}},
+    .set_inputs = set_inputs,
     .check = [](const Sum&, Precision) {},
     .prepare = prepare,
     .work = [](const Sum& sum, Precision precision) -> Work {
@@ -126,6 +126,8 @@ TEST(Precisions, AreThoseForWhichThereIsASolver) {
 TEST(Prepare, MakesTheInputOnceBeforeTheFirstSolve) {
   EXPECT_EQ(run(stage(), {"--warmup", "1", "--repeat", "2"}).status, 0);
   EXPECT_EQ(calls, (Calls{"prepare", "solve", "solve", "solve"}));
+  EXPECT_EQ(run(stage(), {"--precision", "f32"}).status, 0);
+  EXPECT_EQ(calls, (Calls{"prepare f32", "solve"}));
   const Directory directory;
   write_npy(directory / "in.npy", {{3}, Elements<float>{1, 2, -0.5}});
   EXPECT_EQ(
@@ -154,7 +156,7 @@ TEST(CheckSolution, RefusesAnInputBeforeTheHarnessSeesANaN) {
 
 TEST(Input, HasAsManyElementsAsItNeeds) {
   Workload<Sum, 1> needs_three = workload;
-  needs_three.input.least_elements = 3;
+  needs_three.inputs[0].least_elements = 3;
   const Directory directory;
   const auto solve_for = [&](Elements<double> terms) {
     write_npy(directory / "in.npy", {{terms.size()}, terms});
@@ -165,6 +167,49 @@ TEST(Input, HasAsManyElementsAsItNeeds) {
   EXPECT_EQ(solve_for({1, 2, 3}).status, 0);
   expect_refusal(solve_for({1, 2}), 2, {"in.npy", "2 elements;", "at least 3"});
   expect_refusal(solve_for({1}), 2, {"in.npy", "1 element;", "at least 3"});
+}
+
+/// What two files hold is taken over together, in the order of their options.
+TEST(Input, MayComeFromSeveralFiles) {
+  Workload<Sum, 1> two = workload;
+  two.inputs.push_back({.rank = 2, .min = 0, .max = 9, .typical = 1, .meaning = "weights"});
+  two.set_inputs = [](Sum& sum, std::vector<NpyArray> inputs) {
+    sum.n = static_cast<std::int64_t>(inputs[0].size());
+    sum.terms = inputs[0].as_double();
+    for (const double weight : inputs[1].as_double()) sum.terms[0] += weight;
+  };
+  const Directory directory;
+  const std::string terms = directory / "terms.npy", weights = directory / "weights.npy";
+  write_npy(terms, {{3}, Elements<double>{1, 2, -0.5}});
+  write_npy(weights, {{1, 2}, Elements<float>{4, 8}});
+  const auto run_two = [&](const std::vector<std::string>& arguments) {
+    return captured(arguments, [&](int argc, char** argv) {
+      return run_stage(argc, argv, two, stage(), "stages/toy/00_toy/toy.cpp");
+    });
+  };
+  const ProcessResult solved = run_two(
+      {"--input", terms, "--input", weights, "--output", directory / "out.npy", "--json", "-"});
+  ASSERT_EQ(solved.status, 0) << solved.err;
+  EXPECT_EQ(read_npy(directory / "out.npy").as_double(), Elements<double>{14.5});
+  EXPECT_EQ(json::parse(solved.out).at("input"), (json{"terms.npy", "weights.npy"}));
+  EXPECT_EQ(json::parse(run(stage(), {"--input", terms, "--json", "-"}).out).at("input"),
+            "terms.npy");
+
+  expect_refusal(run_two({"--input", terms}), 2,
+                 {"--input was given 1 file; it takes 2: terms, then weights"});
+  expect_refusal(run_two({"--input", terms, "--input", weights, "--input", terms}), 2,
+                 {"--input was given 3 files; it takes 2"});
+  expect_refusal(run(stage(), {"--input", terms, "--input", terms}), 2,
+                 {"--input was given 2 files; it takes 1: terms"});
+  expect_refusal(run_two({"--input", weights, "--input", terms}), 2,
+                 {"weights.npy", "2 dimensions; terms must have 1"});
+  expect_refusal(run_two({"--input", terms, "--input", terms}), 2,
+                 {"terms.npy", "1 dimensions; weights must have 2"});
+  expect_refusal(run_two({"--input", terms, "--input", weights, "--set", "n=4"}), 2,
+                 {"n = 4 was set", "terms.npy' or '", "weights.npy' says 3"});
+  const std::string help = run_two({"--help"}).out;
+  EXPECT_NE(help.find("an --input for each"), std::string::npos) << help;
+  EXPECT_EQ(json::parse(run_two({"--describe"}).out).at("inputs").size(), 2u);
 }
 
 TEST(Prepare, IsNotCalledForWhatIsRefused) {
@@ -316,7 +361,7 @@ TEST(Record, HoldsTheTimeOfACopyWhereThereIsAGpuWithRoomForIt) {
     program.device = &gpu;
     program.precisions = {Precision::f64};
     program.datasets = {{"tiny", {}}};
-    program.input = workload.input;
+    program.inputs = workload.inputs;
     program.set_values = [](const auto&) {};
     program.values = [] { return std::vector<double>(); };
     program.check = [](Precision) {};

@@ -292,6 +292,14 @@ TEST(Verdict, WithoutStageZeroThereIsNone) {
   EXPECT_EQ(result.err, "climb: stage zero did not solve the problem: no memory\n");
 }
 
+TEST(Input, OfSeveralFilesIsHandedOnInItsOrder) {
+  Toys toys;
+  toys.add_script("00_zero", "echo \"$all\" >&2; exit 2");
+  const ProcessResult result = toys.run({"--input", "dir/b.npy", "--input", "a.npy"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_TRUE(contains(result.err, "--input dir/b.npy --input a.npy")) << result.err;
+}
+
 TEST(Verdict, OfSeveralStagesIsExplainedOnce) {
   Toys toys;
   toys.add("00_zero", {1, 2});

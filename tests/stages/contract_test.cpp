@@ -150,7 +150,7 @@ std::vector<Case> cases_for_threads() {
 
 INSTANTIATE_TEST_SUITE_P(TestCases, Threads, testing::ValuesIn(cases_for_threads()), name_of_case);
 
-/// The input that the program reads, as `--describe` tells.
+/// An array that the program reads as its input, as `--describe` tells.
 struct Input {
   explicit Input(const json& json)
       : rank(json.at("rank")),
@@ -158,7 +158,8 @@ struct Input {
         max(json.at("max")),
         typical(json.at("typical")),
         least_elements(json.at("least_elements")),
-        first(json.at("first")) {}
+        first(json.at("first")),
+        extents(json.at("extents")) {}
 
   /// The least value that tests draw; the greatest is `typical`.
   double least() const { return std::max(min, -typical); }
@@ -173,29 +174,63 @@ struct Input {
   double min, max, typical;
   std::size_t least_elements;
   nlohmann::json first;  ///< a number, or null
+  Arguments extents;     ///< names of its extents, or none
 };
 
-const Input& input() {
-  static const Input input(description().at("input"));
-  return input;
+/// All of them, in the order of their options.
+const std::vector<Input>& inputs() {
+  static const std::vector<Input> inputs(description().at("inputs").begin(),
+                                         description().at("inputs").end());
+  return inputs;
 }
 
-/// An array that the program reads as its input, with extents of about 40 at most. Of several
-/// dimensions, the first is 1 in draw 1 and the last as small as it may be in draw 3.
-NpyArray random_input(std::mt19937_64& random, int draw) {
-  std::vector<std::size_t> shape(input().rank);
-  for (std::size_t& extent : shape) extent = 1 + random() % 40;
-  shape.back() += input().least_elements - 1;
-  if (input().rank > 1 && draw == 1) shape.front() = 1;
-  if (input().rank > 1 && draw == 3) shape.back() = input().least_elements;
+/// An array of random values that the program reads as its input.
+NpyArray random_array(const Input& input, const std::vector<std::size_t>& shape,
+                      std::mt19937_64& random) {
   std::size_t size = 1;
   for (const std::size_t extent : shape) size *= extent;
-  std::uniform_real_distribution<double> value(input().least(), input().typical);
+  std::uniform_real_distribution<double> value(input.least(), input.typical);
   Elements<double> values(size);
   for (double& v : values) v = value(random);
-  if (input().first.is_number())
-    for (std::size_t row = 0; row < size; row += shape.back()) values[row] = input().first;
+  if (input.first.is_number())
+    for (std::size_t row = 0; row < size; row += shape.back()) values[row] = input.first;
   return {shape, values};
+}
+
+/// Arrays that the program reads as its input, with extents of about 40 at most, those of one name
+/// alike. Of several dimensions, the first is 1 in draw 1 and the last as small as it may be in
+/// draw 3.
+std::vector<NpyArray> random_inputs(std::mt19937_64& random, int draw) {
+  std::map<std::string, std::size_t> known;
+  std::vector<NpyArray> arrays;
+  for (const Input& input : inputs()) {
+    std::vector<std::size_t> shape(input.rank);
+    for (std::size_t& extent : shape) extent = 1 + random() % 40;
+    shape.back() += input.least_elements - 1;
+    if (input.rank > 1 && draw == 1) shape.front() = 1;
+    if (input.rank > 1 && draw == 3) shape.back() = input.least_elements;
+    for (std::size_t d = 0; d < input.extents.size(); ++d)
+      shape[d] = known.try_emplace(input.extents[d], shape[d]).first->second;
+    arrays.push_back(random_array(input, shape, random));
+  }
+  return arrays;
+}
+
+/// Writes them; returns the options that name the files.
+Arguments options_for(const std::vector<NpyArray>& arrays, const Directory& directory) {
+  Arguments options;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const std::string path = directory / fmt::format("input_{}.npy", i);
+    write_npy(path, arrays[i]);
+    options.insert(options.end(), {"--input", path});
+  }
+  return options;
+}
+
+std::string shapes_of(const std::vector<NpyArray>& arrays) {
+  std::string text;
+  for (const NpyArray& array : arrays) text += fmt::format(" ({})", fmt::join(array.shape, ", "));
+  return text;
 }
 
 /// Numbers of the problem, a little above the least that are allowed. Of those that it cannot do
@@ -224,13 +259,11 @@ TEST(RandomProblem, MatchesStageZeroOnRandomSizesAndInputs) {
   std::mt19937_64 random(seed);
   for (int draw = 0; draw < 4; ++draw) {
     const Directory directory;
-    const NpyArray array = random_input(random, draw);
-    write_npy(directory / "input.npy", array);
-    for (const Arguments& arguments :
-         {settings_of(random_sizes(random)),
-          Arguments{"--dataset", "tiny", "--input", directory / "input.npy"}}) {
-      SCOPED_TRACE(
-          fmt::format("{}, input ({})", fmt::join(arguments, " "), fmt::join(array.shape, ", ")));
+    const std::vector<NpyArray> arrays = random_inputs(random, draw);
+    Arguments given = options_for(arrays, directory);
+    given.insert(given.end(), {"--dataset", "tiny"});
+    for (const Arguments& arguments : {settings_of(random_sizes(random)), given}) {
+      SCOPED_TRACE(fmt::format("{}, input{}", fmt::join(arguments, " "), shapes_of(arrays)));
       for (const auto& precision : precisions()) expect_match(arguments, precision);
     }
   }
@@ -404,44 +437,117 @@ TEST(Needs, ThatAreNotThereAreNotAvailable) {
     EXPECT_EQ(result.status, 0) << result.err;
 }
 
-TEST(BadInput, InTheInputFileIsRefused) {
-  const Directory directory;
-  const auto refuses = [&](const std::string& name, std::vector<std::string> fragments) {
+/// Files of which one is bad, in the place of one of the program's inputs.
+class BadFile {
+ public:
+  explicit BadFile(std::size_t place) : place_(place) {
+    for (std::size_t i = 0; i < inputs().size(); ++i)
+      write_npy(good(i), array(i, inputs()[i].least_elements));
+  }
+
+  const Input& input() const { return inputs()[place_]; }
+  double good_value() const { return value_for(place_); }
+  std::filesystem::path path(const std::string& name) const { return directory_ / name; }
+
+  void refuses(const std::string& name, std::vector<std::string> fragments) const {
     fragments.push_back(name);
-    expect_refusal(run({"--input", directory / name}), 2, fragments);
+    expect_refusal(run_with(path(name)), 2, fragments);
+  }
+
+  /// Runs with a file in its place and good ones in the others.
+  ProcessResult run_with(const std::string& file) const {
+    Arguments arguments;
+    for (std::size_t i = 0; i < inputs().size(); ++i)
+      arguments.insert(arguments.end(), {"--input", i == place_ ? file : good(i)});
+    return run(arguments);
+  }
+
+  /// A file that could be one.
+  std::string bytes_of_good_file() const {
+    write_npy(path("good.npy"), array(place_, 3));
+    std::ifstream good(path("good.npy"), std::ios::binary);
+    return {std::istreambuf_iterator<char>(good), {}};
+  }
+
+ private:
+  static double value_for(std::size_t i) { return (inputs()[i].least() + inputs()[i].typical) / 2; }
+  static NpyArray array(std::size_t i, std::size_t elements) {
+    return {inputs()[i].row(elements), Elements<double>(elements, value_for(i))};
+  }
+  std::string good(std::size_t i) const { return directory_ / fmt::format("good_{}.npy", i); }
+
+  std::size_t place_;
+  Directory directory_;
+};
+
+TEST(BadInput, InAnyInputFileIsRefused) {
+  for (std::size_t place = 0; place < inputs().size(); ++place) {
+    SCOPED_TRACE(fmt::format("--input number {}", place));
+    const BadFile file(place);
+    file.refuses("missing.npy", {"does not exist"});
+    expect_refusal(file.run_with("/"), 2, {"'/'", "not a regular file"});
+
+    write_text(file.path("text.npy"), "these are no numbers");
+    file.refuses("text.npy", {"not a .npy file"});
+
+    const std::string bytes = file.bytes_of_good_file();
+    for (const std::size_t length : {0ul, 5ul, 9ul, 60ul, 128ul, bytes.size() - 1}) {
+      write_text(file.path("short.npy"), bytes.substr(0, length));
+      file.refuses("short.npy", {});
+    }
+    write_text(file.path("long.npy"), bytes + "x");
+    file.refuses("long.npy", {"more than its shape says"});
+
+    const Input& input = file.input();
+    write_npy(file.path("whole.npy"), {input.row(2), Elements<std::int32_t>{1, 2}});
+    file.refuses("whole.npy", {"'<i4'", "<f8"});
+    for (const std::size_t rank : {input.rank - 1, input.rank + 1}) {
+      write_npy(file.path("rank.npy"),
+                {std::vector<std::size_t>(rank, 1), Elements<double>{file.good_value()}});
+      file.refuses("rank.npy", {fmt::format("{} dimensions", rank)});
+    }
+    write_npy(file.path("empty.npy"), {input.row(0), Elements<double>{}});
+    file.refuses("empty.npy", {"empty"});
+    for (const double value : {std::nan(""), double{INFINITY}, input.min - std::abs(input.min) - 1,
+                               input.max + std::abs(input.max) + 1}) {
+      write_npy(file.path("bad.npy"), {input.row(2), Elements<double>{file.good_value(), value}});
+      file.refuses("bad.npy", {"element 1", "from"});
+    }
+  }
+}
+
+TEST(BadInput, OfTooManyOrTooFewFilesIsRefused) {
+  std::mt19937_64 random(1);
+  const Directory directory;
+  Arguments options = options_for(random_inputs(random, 0), directory);
+  const auto refuses = [](const Arguments& given) {
+    expect_refusal(run(given), 2,
+                   {fmt::format("--input was given {} file", given.size() / 2),
+                    fmt::format("it takes {}", inputs().size())});
   };
-  refuses("missing.npy", {"does not exist"});
-  expect_refusal(run({"--input", "/"}), 2, {"'/'", "not a regular file"});
+  const Arguments one_file(options.begin(), options.begin() + 2);
+  options.insert(options.end(), one_file.begin(), one_file.end());
+  refuses(options);
+  if (inputs().size() > 1) refuses(one_file);
+}
 
-  write_text(directory / "text.npy", "these are no numbers");
-  refuses("text.npy", {"not a .npy file"});
-
-  const double good_value = (input().least() + input().typical) / 2;
-  write_npy(directory / "good.npy", {input().row(3), Elements<double>(3, good_value)});
-  std::ifstream good(directory / "good.npy", std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(good), {}};
-  for (const std::size_t length : {0ul, 5ul, 9ul, 60ul, 128ul, bytes.size() - 1}) {
-    write_text(directory / "short.npy", bytes.substr(0, length));
-    refuses("short.npy", {});
+/// Extents of one name must be alike in all files.
+TEST(BadInput, OfShapesThatDoNotFitIsRefused) {
+  std::mt19937_64 random(1);
+  std::map<std::string, std::size_t> known;
+  std::vector<NpyArray> arrays;
+  bool differ = false;
+  for (const Input& input : inputs()) {
+    std::vector<std::size_t> shape(input.rank, 3);
+    for (std::size_t d = 0; d < input.extents.size(); ++d)
+      if (!known.try_emplace(input.extents[d], 3).second) {
+        shape[d] = 5;
+        differ = true;
+      }
+    arrays.push_back(random_array(input, shape, random));
   }
-  write_text(directory / "long.npy", bytes + "x");
-  refuses("long.npy", {"more than its shape says"});
-
-  write_npy(directory / "whole.npy", {input().row(2), Elements<std::int32_t>{1, 2}});
-  refuses("whole.npy", {"'<i4'", "<f8"});
-  for (const std::size_t rank : {input().rank - 1, input().rank + 1}) {
-    write_npy(directory / "rank.npy",
-              {std::vector<std::size_t>(rank, 1), Elements<double>{good_value}});
-    refuses("rank.npy", {fmt::format("{} dimensions", rank)});
-  }
-  write_npy(directory / "empty.npy", {input().row(0), Elements<double>{}});
-  refuses("empty.npy", {"empty"});
-  for (const double value :
-       {std::nan(""), double{INFINITY}, input().min - std::abs(input().min) - 1,
-        input().max + std::abs(input().max) + 1}) {
-    write_npy(directory / "bad.npy", {input().row(2), Elements<double>{good_value, value}});
-    refuses("bad.npy", {"element 1", "from"});
-  }
+  const Directory directory;
+  if (differ) expect_refusal(run(options_for(arrays, directory)), 2, {"3", "5"});
 }
 
 // --- Output that cannot be written

@@ -12,6 +12,7 @@ import tempfile
 STRIDED = "(solve|implicit)_[xy]"  # of local volatility: they stride through memory in stage 04
 SETTINGS = {"local_volatility": {"outer": 3, "numX": 64, "numY": 96, "numT": 4},
             "ata": {"rows": 64, "cols": 128},
+            "matmul": {"l": 64, "m": 96, "n": 128, "Sl": 2, "Sn": 3},
             "advection": {"rows": 96, "cols": 512, "steps": 20},
             "durbin_levinson": {"n": 700},
             "durbin_levinson_batched": {"systems": 128, "n": 64}}
@@ -24,10 +25,11 @@ class Counters:
         arguments = [a for key, value in settings.items() for a in ("--set", f"{key}={value}")]
         with tempfile.TemporaryDirectory() as name:
             report = pathlib.Path(name, "report.json")
-            subprocess.run([program, *arguments, "--precision", precision], check=True,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                           env=os.environ | {"CUDA_ON_CPU_REPORT": str(report)})
+            ran = subprocess.run([program, *arguments, "--precision", precision, "--json", "-"], check=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                 env=os.environ | {"CUDA_ON_CPU_REPORT": str(report)})
             self.kernels = json.loads(report.read_text())["kernels"]
+            self.record = json.loads(ran.stdout)
         self.bytes_of_number = 8 if precision == "f64" else 4
 
     def sum(self, kernels, *path):
@@ -55,6 +57,11 @@ class Counters:
 
     def launches(self):
         return self.sum(".*", "launches")
+
+    def spans(self, name):
+        """When what has this name began and ended, in the order in which it began."""
+        beside = self.record["repeats"][0]["beside"]
+        return sorted((span["begin"], span["end"]) for span in beside if span["name"] == name)
 
 
 def local_volatility(stage):
@@ -303,6 +310,40 @@ def durbin_levinson_batched(stage):
     yield "03 waits once an order there", waits == 3
 
 
+def matmul(stage):
+    """Yields what the CUDA stages of products of matrices promise, on six slices, two of them narrower."""
+    names = ("04_cuda_slices", "05_pinned", "06_four_buffers", "07_streams")
+    sliced, pinned, buffered, streamed = stages = list(map(stage, names))
+    l, m, slices = SETTINGS["matmul"]["l"], SETTINGS["matmul"]["m"], 6
+
+    def requests(counters, group):
+        return counters.sum("multiply", group, "requests")
+
+    blocks = sliced.sum("multiply", "blocks")
+    yield "04 launches a kernel a slice, and a block for each 32 × 32 of it", (
+        sliced.launches() == slices and blocks == 2 * sum(-(-cols // 32) for cols in (43, 43, 42)))
+    yield "04 loads a number of A or B for 16 products where tiles are full", (
+        stage("04_cuda_slices", n=96).sum("multiply", "global_loads", "requests") == l * m * 96 // 16 // 32)
+    yield ("04 loads three numbers from shared memory for two products, one of A and two of B",
+           requests(sliced, "shared_loads") == 3 * blocks * 16 * m)
+    yield ("04 reads two rows of A's tile from one bank at a time",
+           sliced.over_ideal("multiply", ("shared_loads",), "wavefronts") > 1)
+    yield "05 to 07 have the kernels of 04", all(
+        each.sum("multiply", *what) == sliced.sum("multiply", *what) for each in stages
+        for what in (("launches",), ("blocks",), ("block_barriers",), ("global_loads", "requests"),
+                     ("global_stores", "sectors"), ("shared_loads", "wavefronts")))
+    yield "04 to 07 copy each slice in and out once", all(
+        len(each.spans(what)) == slices for each in stages for what in ("copy in", "kernels", "copy out"))
+    yield "04 to 06 serialise each slice, 07 none", (
+        [len(each.spans("serialise")) for each in stages] == [len(each.spans("deserialise")) for each in stages]
+        == [slices, slices, slices, 0])
+    # The CPU device runs a kernel when it is waited for.
+    for number, counters, before in (("05", pinned, False), ("06", buffered, True)):
+        ready, computed = counters.spans("serialise"), counters.spans("kernels")
+        yield f"{number} serialises slice e + 1 {'before' if before else 'after'} it waits for slice e", all(
+            (later[1] <= kernel[0]) == before for kernel, later in zip(computed, ready[1:]))
+
+
 def advection(stage):
     """Yields what the CUDA stages of advection promise, over 20 steps of a field whose rows are whole lines."""
     names = ("10_naive_cuda", "11_coalesced", "12_tiled", "13_rolling", "14_time_tiled_cuda", "15_convolved",
@@ -357,6 +398,7 @@ def main(directory):
     """Prints one TAP line a promise."""
     checks = []
     for workload, precisions in ((local_volatility, ("f64", "f32")), (ata, ("f64",)),
+                                 (matmul, ("f64", "f32")),
                                  (advection, ("f64", "f32")),
                                  (durbin_levinson, ("f64", "f32")),
                                  (durbin_levinson_batched, ("f64", "f32"))):

@@ -9,7 +9,9 @@
 #include <array>
 #include <cstddef>
 #include <deque>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "array.hpp"
 #include "cuda.hpp"
@@ -82,6 +84,24 @@ class PinnedArray : public Array<T, rank> {
   ~PinnedArray() { cudaHostUnregister(this->data()); }
 };
 
+/// Keeps memory of the host, which somebody else owns, where it is while it lives: the GPU's copy
+/// engines reach it by themselves.
+class Pinned {
+ public:
+  template <typename T, std::size_t rank>
+  explicit Pinned(View<T, rank> array, std::size_t size = 1)
+      : memory_(const_cast<std::remove_const_t<T>*>(array.data())) {  // CUDA does not write it
+    for (std::size_t d = 0; d < rank; ++d) size *= array.extent(d);
+    check(cudaHostRegister(memory_, size * sizeof(T), cudaHostRegisterDefault));
+  }
+  ~Pinned() { cudaHostUnregister(memory_); }
+  Pinned(const Pinned&) = delete;
+  Pinned& operator=(const Pinned&) = delete;
+
+ private:
+  void* memory_;
+};
+
 namespace detail {
 
 /// A span of a stream, between two events.
@@ -91,9 +111,15 @@ struct TimedSpan {
   Event begin, end;
 };
 
+/// A span of a thread of the host, in seconds since the timeline was made.
+struct HostSpan {
+  const char* name;
+  double begin, end;
+};
+
 }  // namespace detail
 
-/// Takes the times of what streams do, for a timeline.
+/// Takes the times of what streams do, and a thread of the host beside them, for a timeline.
 class StreamTimes {
  public:
   /// The GPU has nothing to do when it is made.
@@ -113,8 +139,25 @@ class StreamTimes {
   /// What came last in the stream ends that span.
   void end(std::size_t span, const Stream& stream) { spans_[span].end.record(stream); }
 
+  /// Times what `work` gives a stream to do.
+  template <typename Work>
+  void of(const char* name, const Stream& stream, Work work) {
+    const std::size_t span = begin(name, stream);
+    work();
+    end(span, stream);
+  }
+
+  /// Times what `work` does itself.
+  template <typename Work>
+  void of(const char* name, Work work) {
+    const double start = timeline_.now();
+    work();
+    of_host_.push_back({name, start, timeline_.now()});
+  }
+
   /// Hands the spans over to the timeline, when they are over.
   void hand_over() {
+    for (const auto& [name, begin, end] : of_host_) timeline_.add_beside(name, begin, end);
     for (const auto& [name, begin, end] : spans_) {
       end.wait();
       timeline_.add_beside(name, zero_ + begin.seconds_since(start_),
@@ -127,6 +170,7 @@ class StreamTimes {
   Event start_;
   double zero_ = 0;
   std::deque<detail::TimedSpan> spans_;  // whose events stay where they are
+  std::vector<detail::HostSpan> of_host_;
 };
 
 }  // namespace staircase

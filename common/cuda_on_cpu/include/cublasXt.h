@@ -1,0 +1,53 @@
+/// \file
+/// Found in place of cublasXt: products of matrices in the host's memory, on the host's BLAS, done
+/// when the call returns.
+
+#pragma once
+
+#include "cublas_v2.h"
+
+struct cublasXtContext {
+  int block = 0;
+  bool has_devices = false;
+};
+using cublasXtHandle_t = cublasXtContext*;
+
+inline cublasStatus_t cublasXtCreate(cublasXtHandle_t* handle) {
+  *handle = std::make_unique<cublasXtContext>().release();  // cublasXtDestroy takes it back
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasXtDestroy(cublasXtHandle_t handle) {
+  const std::unique_ptr<cublasXtContext> taken(handle);
+  return handle == nullptr ? CUBLAS_STATUS_NOT_INITIALIZED : CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasXtDeviceSelect(cublasXtHandle_t handle, int count, int* devices) {
+  int there = 0;
+  cudaGetDeviceCount(&there);
+  if (count < 1) return CUBLAS_STATUS_INVALID_VALUE;
+  for (int d = 0; d < count; ++d)
+    if (devices[d] < 0 || devices[d] >= there) return CUBLAS_STATUS_INVALID_VALUE;
+  handle->has_devices = true;
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasXtSetBlockDim(cublasXtHandle_t handle, int block) {
+  if (block < 1) return CUBLAS_STATUS_INVALID_VALUE;
+  handle->block = block;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+#define CUDA_ON_CPU_BLAS(letter, Letter, T)                                                       \
+  inline cublasStatus_t cublasXt##Letter##gemm(                                                   \
+      cublasXtHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, std::size_t m,     \
+      std::size_t n, std::size_t k, const T* alpha, const T* a, std::size_t lda, const T* b,      \
+      std::size_t ldb, const T* beta, T* c, std::size_t ldc) {                                    \
+    const bool plain_a = op_a == CUBLAS_OP_N, plain_b = op_b == CUBLAS_OP_N;                      \
+    if (handle == nullptr || !handle->has_devices) return CUBLAS_STATUS_NOT_INITIALIZED;          \
+    if (lda < (plain_a ? m : k) || ldb < (plain_b ? k : n) || ldc < m)                            \
+      return CUBLAS_STATUS_INVALID_VALUE;                                                         \
+    cblas_##letter##gemm(CblasColMajor, cuda_on_cpu::cblas_of(op_a), cuda_on_cpu::cblas_of(op_b), \
+                         m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc);                         \
+    return CUBLAS_STATUS_SUCCESS;                                                                 \
+  }
+CUDA_ON_CPU_BLAS(s, S, float)
+CUDA_ON_CPU_BLAS(d, D, double)
+#undef CUDA_ON_CPU_BLAS

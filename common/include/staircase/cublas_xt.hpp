@@ -1,0 +1,35 @@
+/// \file
+/// What yardsticks need to call cuBLAS on matrices in the host's memory.
+
+#pragma once
+
+#include <cublasXt.h>
+
+#include <vector>
+
+#include "cublas.hpp"
+#include "cuda.hpp"
+
+namespace staircase {
+
+/// What cublasXt keeps from call to call, for all GPUs that there are.
+class CublasXtHandle {
+ public:
+  CublasXtHandle() {
+    int count = 0;
+    check(cudaGetDeviceCount(&count));
+    std::vector<int> devices;
+    for (int device = 0; device < count; ++device) devices.push_back(device);
+    check(cublasXtCreate(&handle_));
+    check(cublasXtDeviceSelect(handle_, count, devices.data()));
+  }
+  ~CublasXtHandle() { cublasXtDestroy(handle_); }
+  CublasXtHandle(const CublasXtHandle&) = delete;
+  CublasXtHandle& operator=(const CublasXtHandle&) = delete;
+  operator cublasXtHandle_t() const { return handle_; }
+
+ private:
+  cublasXtHandle_t handle_{};
+};
+
+}  // namespace staircase

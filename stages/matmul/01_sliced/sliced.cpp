@@ -1,0 +1,55 @@
+/// \file
+/// Changed: one loop goes over the slices of C in place of the one over all of it.
+/// Legal:   no iteration (i, j) reads or writes what another one writes, so they may run in any
+///          order; the sum over k stays whole, in its order.
+/// Expect:  a slice's columns of B to stay in a cache. But a walk down them meets as many pages as
+///          before, and where these are what is waited for, nothing is gained.
+/// Run:     ./climb matmul --stages 00,01
+/// Next:    02_serialized puts what a slice reads into contiguous memory.
+
+#include "../matmul.hpp"
+
+namespace matmul {
+
+using staircase::View;
+
+// [multiply]
+/// A slice of C = A B, element by element: row i of A times column j of B.
+template <typename T>
+void multiply(Slice s, View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
+  const std::size_t depth = a.extent(1);
+  for (std::size_t i = s.i0; i < s.i0 + s.rows; ++i)
+    for (std::size_t j = s.j0; j < s.j0 + s.cols; ++j) {
+      T sum = 0;
+      for (std::size_t k = 0; k < depth; ++k) sum += a(i, k) * b(k, j);
+      c(i, j) = sum;
+    }
+}
+// [multiply]
+
+// [solve]
+template <typename T>
+Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Product<T> c(problem.l, problem.n);
+  const Slices slices = slices_of(problem, 1, sizeof(T));
+  timeline.begin("multiply");
+  for (std::size_t e = 0; e < slices.count(); ++e) {
+    const Slice s = slices(e);
+    multiply<T>(s, problem.a<T>(), problem.b<T>(), c);
+  }
+  return c;
+}
+// [solve]
+
+}  // namespace matmul
+
+int main(int argc, char** argv) {
+  return matmul::run_stage(argc, argv,
+                           {
+                               .title = "Sliced",
+                               .idea = "One loop over slices of C",
+                               .solve_f64 = matmul::solve<double>,
+                               .solve_f32 = matmul::solve<float>,
+                           });
+}

@@ -1,0 +1,158 @@
+/// \file
+/// From:    02_serialized
+/// Changed: a GPU computes the slices. What a slice reads is sent to it, and the slice is fetched.
+///          A block computes a tile of 32 × 32 from tiles of A and B in its shared memory.
+/// Legal:   the slices of loop (4) are independent, as are the elements of a slice; the barriers
+///          keep a tile whole while the block reads it.
+/// Expect:  the kernels to take far less than the cores did; the copies, made one after the other,
+///          to be most of the time wherever slices are flat.
+/// Run:     ./climb matmul --stages 02,04
+/// Next:    05_pinned lets the copy engines reach the buffers.
+
+#include "../matmul.hpp"
+
+#include <algorithm>
+#include <staircase/stream.hpp>
+
+namespace matmul {
+
+using staircase::Array;
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::Stream;
+using staircase::StreamTimes;
+using staircase::View;
+
+constexpr unsigned tile = 32;  // rows and columns of C of a block, and rows of B at a time
+
+// [Buffers]
+/// Room for what a slice takes.
+template <typename Memory>
+struct Buffers {
+  Buffers(const Slices& slices, std::size_t depth)
+      : a(slices.rows * depth), b(depth * slices.cols), c(slices.rows * slices.cols) {}
+  Memory a, b, c;
+};
+
+/// What a slice takes, in such room: its rows of A, its columns of B, and itself.
+template <typename T>
+struct Parts {
+  template <typename Memory>
+  Parts(Slice s, std::size_t depth, const Buffers<Memory>& room)
+      : a(room.a.data(), {s.rows, depth}),
+        b(room.b.data(), {depth, s.cols}),
+        c(room.c.data(), {s.rows, s.cols}) {}
+  View<T, 2> a, b, c;
+};
+// [Buffers]
+
+// [serialise]
+/// Copies what a slice reads into its buffers.
+template <typename T>
+void serialise(Slice s, View<const T, 2> a, View<const T, 2> b, Parts<T> to) {
+  const std::size_t depth = a.extent(1);
+  for (std::size_t i = 0; i < s.rows; ++i) std::copy_n(&a(s.i0 + i, 0), depth, &to.a(i, 0));
+  for (std::size_t k = 0; k < depth; ++k) std::copy_n(&b(k, s.j0), s.cols, &to.b(k, 0));
+}
+
+/// Copies a slice to its place in C.
+template <typename T>
+void deserialise(Slice s, Parts<T> from, View<T, 2> c) {
+  for (std::size_t i = 0; i < s.rows; ++i) std::copy_n(&from.c(i, 0), s.cols, &c(s.i0 + i, s.j0));
+}
+// [serialise]
+
+// [transfer]
+/// Copies a matrix between the host's memory and the device's, in a stream.
+template <typename T>
+void copy(View<T, 2> from, View<T, 2> to, cudaMemcpyKind way, const Stream& stream) {
+  const std::size_t bytes = from.extent(0) * from.extent(1) * sizeof(T);
+  check(cudaMemcpyAsync(to.data(), from.data(), bytes, way, stream));
+}
+
+template <typename T>
+void send(Parts<T> host, Parts<T> device, const Stream& stream) {
+  copy(host.a, device.a, cudaMemcpyHostToDevice, stream);
+  copy(host.b, device.b, cudaMemcpyHostToDevice, stream);
+}
+
+template <typename T>
+void fetch(Parts<T> device, Parts<T> host, const Stream& stream) {
+  copy(device.c, host.c, cudaMemcpyDeviceToHost, stream);
+}
+// [transfer]
+
+// [multiply]
+/// C = A B: each block computes a tile of C, each thread two elements of it, 16 columns apart.
+template <typename T>
+__global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
+  __shared__ T a_tile[tile][tile], b_tile[tile][tile];
+  const unsigned rows = c.extent(0), cols = c.extent(1), depth = a.extent(1);
+  const unsigned y = threadIdx.y, i = blockIdx.y * tile + y, j0 = blockIdx.x * tile;
+  T sum[2] = {0, 0};
+  for (unsigned k0 = 0; k0 < depth; k0 += tile) {
+    for (unsigned x = threadIdx.x; x < tile; x += tile / 2) {
+      a_tile[y][x] = i < rows && k0 + x < depth ? a(i, k0 + x) : T(0);
+      b_tile[y][x] = k0 + y < depth && j0 + x < cols ? b(k0 + y, j0 + x) : T(0);
+    }
+    __syncthreads();
+    for (unsigned k = 0; k < tile; ++k) {
+      sum[0] += a_tile[y][k] * b_tile[k][threadIdx.x];
+      sum[1] += a_tile[y][k] * b_tile[k][threadIdx.x + tile / 2];
+    }
+    __syncthreads();
+  }
+  for (unsigned h = 0; h < 2; ++h)
+    if (const unsigned j = j0 + threadIdx.x + h * tile / 2; i < rows && j < cols) c(i, j) = sum[h];
+}
+
+/// Launches it for a slice, in a stream.
+template <typename T>
+void multiply(Parts<T> slice, const Stream& stream) {
+  const dim3 grid(staircase::pieces(slice.c.extent(1), tile),
+                  staircase::pieces(slice.c.extent(0), tile));
+  multiply<T><<<grid, dim3(tile / 2, tile), 0, stream>>>(slice.a, slice.b, slice.c);
+  check_launch();
+}
+// [multiply]
+
+// [solve]
+template <typename T>
+Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Product<T> c(problem.l, problem.n);
+  const std::size_t depth = problem.m;
+  const Slices slices = slices_of(problem, 1, sizeof(T));
+  const Buffers<Array<T, 1>> host(slices, depth);
+  const Buffers<DeviceArray<T, 1>> device(slices, depth);
+  const Stream stream;
+  StreamTimes times(timeline);
+  timeline.begin("multiply");
+  for (std::size_t e = 0; e < slices.count(); ++e) {
+    const Slice s = slices(e);
+    const Parts<T> here(s, depth, host), there(s, depth, device);
+    times.of("serialise", [&] { serialise<T>(s, problem.a<T>(), problem.b<T>(), here); });
+    times.of("copy in", stream, [&] { send(here, there, stream); });
+    times.of("kernels", stream, [&] { multiply(there, stream); });
+    times.of("copy out", stream, [&] { fetch(there, here, stream); });
+    check(cudaStreamSynchronize(stream));
+    times.of("deserialise", [&] { deserialise<T>(s, here, c); });
+  }
+  timeline.end();
+  times.hand_over();
+  return c;
+}
+// [solve]
+
+}  // namespace matmul
+
+int main(int argc, char** argv) {
+  return matmul::run_stage(argc, argv,
+                           {
+                               .title = "CUDA slices",
+                               .idea = "A GPU computes slice after slice",
+                               .solve_f64 = matmul::solve<double>,
+                               .solve_f32 = matmul::solve<float>,
+                           });
+}

@@ -1,0 +1,151 @@
+/// \file
+/// Changed: streams and events take the place of the host's threads, and the copy engines take
+///          slices out of A and B and put them into C themselves: these are pinned, and there are
+///          no buffers in the host's memory.
+/// Legal:   events order what threads did by waiting. A copy in waits for the kernel that read its
+///          buffers before; a kernel waits for its copy in, and for the copy out of the slice that
+///          was in its buffer; a copy out waits for its kernel.
+/// Expect:  kernels one behind the other, if a copy takes no longer than they do; the host does
+///          nothing.
+/// Run:     ./climb matmul --stages 06,07
+/// Next:    08_resident_panels leaves on the GPU what the next slice reads again.
+
+#include "../matmul.hpp"
+
+#include <staircase/stream.hpp>
+
+namespace matmul {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::Event;
+using staircase::Pinned;
+using staircase::Stream;
+using staircase::StreamTimes;
+using staircase::View;
+
+constexpr unsigned tile = 32;       // rows and columns of C of a block, and rows of B at a time
+constexpr std::size_t enough = 16;  // slices, so that the first copy and the last are small
+
+// [Buffers]
+/// Room for what a slice takes.
+template <typename Memory>
+struct Buffers {
+  Buffers(const Slices& slices, std::size_t depth)
+      : a(slices.rows * depth), b(depth * slices.cols), c(slices.rows * slices.cols) {}
+  Memory a, b, c;
+};
+
+/// What a slice takes, in such room: its rows of A, its columns of B, and itself.
+template <typename T>
+struct Parts {
+  template <typename Memory>
+  Parts(Slice s, std::size_t depth, const Buffers<Memory>& room)
+      : a(room.a.data(), {s.rows, depth}),
+        b(room.b.data(), {depth, s.cols}),
+        c(room.c.data(), {s.rows, s.cols}) {}
+  View<T, 2> a, b, c;
+};
+// [Buffers]
+
+// [transfer]
+/// Copies a matrix of the device from or to one of the host whose rows lie further apart.
+template <typename T>
+void send(const T* host, std::size_t host_cols, View<T, 2> device, const Stream& stream) {
+  const std::size_t rows = device.extent(0), bytes = device.extent(1) * sizeof(T);
+  check(cudaMemcpy2DAsync(device.data(), bytes, host, host_cols * sizeof(T), bytes, rows,
+                          cudaMemcpyHostToDevice, stream));
+}
+
+template <typename T>
+void fetch(View<T, 2> device, T* host, std::size_t host_cols, const Stream& stream) {
+  const std::size_t rows = device.extent(0), bytes = device.extent(1) * sizeof(T);
+  check(cudaMemcpy2DAsync(host, host_cols * sizeof(T), device.data(), bytes, bytes, rows,
+                          cudaMemcpyDeviceToHost, stream));
+}
+// [transfer]
+
+// [multiply]
+/// C = A B: each block computes a tile of C, each thread two elements of it, 16 columns apart.
+template <typename T>
+__global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
+  __shared__ T a_tile[tile][tile], b_tile[tile][tile];
+  const unsigned rows = c.extent(0), cols = c.extent(1), depth = a.extent(1);
+  const unsigned y = threadIdx.y, i = blockIdx.y * tile + y, j0 = blockIdx.x * tile;
+  T sum[2] = {0, 0};
+  for (unsigned k0 = 0; k0 < depth; k0 += tile) {
+    for (unsigned x = threadIdx.x; x < tile; x += tile / 2) {
+      a_tile[y][x] = i < rows && k0 + x < depth ? a(i, k0 + x) : T(0);
+      b_tile[y][x] = k0 + y < depth && j0 + x < cols ? b(k0 + y, j0 + x) : T(0);
+    }
+    __syncthreads();
+    for (unsigned k = 0; k < tile; ++k) {
+      sum[0] += a_tile[y][k] * b_tile[k][threadIdx.x];
+      sum[1] += a_tile[y][k] * b_tile[k][threadIdx.x + tile / 2];
+    }
+    __syncthreads();
+  }
+  for (unsigned h = 0; h < 2; ++h)
+    if (const unsigned j = j0 + threadIdx.x + h * tile / 2; i < rows && j < cols) c(i, j) = sum[h];
+}
+
+/// Launches it for a slice, in a stream.
+template <typename T>
+void multiply(Parts<T> slice, const Stream& stream) {
+  const dim3 grid(staircase::pieces(slice.c.extent(1), tile),
+                  staircase::pieces(slice.c.extent(0), tile));
+  multiply<T><<<grid, dim3(tile / 2, tile), 0, stream>>>(slice.a, slice.b, slice.c);
+  check_launch();
+}
+// [multiply]
+
+// [solve]
+template <typename T>
+Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Product<T> c(problem.l, problem.n);
+  const View<const T, 2> a = problem.a<T>(), b = problem.b<T>();
+  const std::size_t depth = problem.m;
+  const Slices slices = slices_of(problem, 2, sizeof(T), enough);
+  const Pinned pinned_a(a), pinned_b(b), pinned_c(c);
+  const Buffers<DeviceArray<T, 1>> device[2] = {{slices, depth}, {slices, depth}};
+  const Stream in, kernels, out;
+  Event sent[2], computed[2], fetched[2];
+  StreamTimes times(timeline);
+  timeline.begin("multiply");
+  for (std::size_t e = 0; e < slices.count(); ++e) {
+    const Slice s = slices(e);
+    const Parts<T> there(s, depth, device[e % 2]);
+    in.wait(computed[e % 2]);
+    times.of("copy in", in, [&] {
+      send(&a(s.i0, 0), a.extent(1), there.a, in);
+      send(&b(0, s.j0), b.extent(1), there.b, in);
+    });
+    sent[e % 2].record(in);
+    kernels.wait(sent[e % 2]);
+    kernels.wait(fetched[e % 2]);
+    times.of("kernels", kernels, [&] { multiply(there, kernels); });
+    computed[e % 2].record(kernels);
+    out.wait(computed[e % 2]);
+    times.of("copy out", out, [&] { fetch(there.c, &c(s.i0, s.j0), c.extent(1), out); });
+    fetched[e % 2].record(out);
+  }
+  check(cudaStreamSynchronize(out));
+  timeline.end();
+  times.hand_over();
+  return c;
+}
+// [solve]
+
+}  // namespace matmul
+
+int main(int argc, char** argv) {
+  return matmul::run_stage(argc, argv,
+                           {
+                               .title = "Streams",
+                               .idea = "Events keep the order, copy engines gather",
+                               .solve_f64 = matmul::solve<double>,
+                               .solve_f32 = matmul::solve<float>,
+                           });
+}

@@ -1,0 +1,85 @@
+/// \file
+/// The product C = A B of matrices in the host's memory, larger than the GPU's if need be: the
+/// problem that every stage solves.
+///
+/// Matrices lie row by row. README.md beside this file has the mathematics.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <staircase/stage.hpp>
+#include <variant>
+
+namespace matmul {
+
+// [Problem]
+/// The elements of a matrix, row by row, in the precision that is solved.
+using Elements = std::variant<staircase::Elements<double>, staircase::Elements<float>>;
+
+/// A of l × m numbers and B of m × n; wanted is C = A B, which is l × n.
+struct Problem {
+  std::int64_t l = 1024;
+  std::int64_t m = 2000;
+  std::int64_t n = 777;
+  std::int64_t seed = 1;        ///< of the random numbers
+  double budget = 0;            ///< bytes of a device that slices may take; 0: what it has
+  std::int64_t sl = 0, sn = 0;  ///< slices along the rows and the columns of C; 0: as few as fit
+  Elements elements_of_a = {}, elements_of_b = {};
+
+  template <typename T>
+  staircase::View<const T, 2> a() const {
+    return {std::get<staircase::Elements<T>>(elements_of_a).data(),
+            {static_cast<std::size_t>(l), static_cast<std::size_t>(m)}};
+  }
+  template <typename T>
+  staircase::View<const T, 2> b() const {
+    return {std::get<staircase::Elements<T>>(elements_of_b).data(),
+            {static_cast<std::size_t>(m), static_cast<std::size_t>(n)}};
+  }
+};
+
+template <typename T>
+using Product = staircase::Array<T, 2>;
+// [Problem]
+
+// [Slices]
+/// A rectangle of C: so many rows from row i0 on, so many columns from column j0 on. It takes those
+/// rows of A and those columns of B, whole.
+struct Slice {
+  std::size_t i0, rows, j0, cols;
+};
+
+/// C in sl × sn slices of `rows` × `cols`; the last ones along each side may be smaller.
+struct Slices {
+  std::size_t l, n;        ///< rows and columns of C
+  std::size_t rows, cols;  ///< of a slice
+  std::size_t sl, sn;      ///< slices along the rows and along the columns
+
+  std::size_t count() const { return sl * sn; }
+
+  /// Slice e: the digits of e are s_0 along the rows, which runs fastest, and s_1 along the
+  /// columns.
+  Slice operator()(std::size_t e) const {
+    const std::size_t i0 = e % sl * rows, j0 = e / sl * cols;
+    return {i0, i0 + rows < l ? rows : l - i0, j0, j0 + cols < n ? cols : n - j0};
+  }
+};
+
+/// As many slices as the problem asks for. Where it leaves the choice: of those of which `buffers`
+/// sets of A's rows, B's columns and C's slice fit into the budget, and which are cut into `least`
+/// at least, the ones for which the least of A and B is moved. None is empty: parts that the others
+/// leave nothing for do not count.
+/// \throws NotEnoughMemory if the budget holds no slice, or not those that are asked for
+Slices slices_of(const Problem& problem, std::size_t buffers, std::size_t bytes_of_element,
+                 std::size_t least = 1);
+// [Slices]
+
+/// What a stage tells the harness of itself.
+using Stage = staircase::Stage<Problem, 2>;
+
+/// Runs a stage as a program, on the problem that the command line asks for; returns the exit
+/// status. The workload and the stage are named after the directories that hold the stage's source.
+int run_stage(int argc, char** argv, const Stage& stage, const char* source = __builtin_FILE());
+
+}  // namespace matmul
