@@ -142,6 +142,12 @@ std::size_t columns_for(const Problem& problem, std::size_t rows, double element
   return cols < static_cast<double>(problem.n) ? static_cast<std::size_t>(cols) : count(problem.n);
 }
 
+/// Elements that two panels of A, so many of B and two slices of C take.
+double elements_of_panels(const Problem& problem, Slices slices, std::size_t kept) {
+  const auto r = static_cast<double>(slices.rows), c = static_cast<double>(slices.cols);
+  return (2 * r + static_cast<double>(kept) * c) * static_cast<double>(problem.m) + 2 * r * c;
+}
+
 /// Bytes that slices may take, if the smallest one takes so many.
 double budget_of(const Problem& problem, double smallest) {
   if (problem.budget != 0) return problem.budget;
@@ -289,6 +295,8 @@ const staircase::Workload<Problem, 2> workload{
                 {"05_pinned", traffic},
                 {"06_four_buffers", traffic},
                 {"07_streams", traffic},
+                {"08_resident_panels", traffic},
+                {"09_library_kernel", traffic},
                 {"yardstick_cublas_gemm", traffic},
                 {"yardstick_cublasxt_gemm", traffic}}};
 
@@ -326,6 +334,39 @@ Slices slices_of(const Problem& problem, std::size_t buffers, std::size_t bytes_
       "{} {:.0f} bytes; a slice of {} × {} takes {:.0f} bytes{}",
       problem.budget != 0 ? "the budget is" : "the device has room for", budget, fewest_rows,
       fewest_cols, smallest, buffers == 1 ? "" : fmt::format(" in {} sets of buffers", buffers)));
+}
+
+Panels panels_of(const Problem& problem, std::size_t bytes_of_element) {
+  constexpr std::size_t side = 2048;
+  const auto bytes = static_cast<double>(bytes_of_element);
+  const auto parts = [](std::int64_t whole, std::int64_t asked, std::size_t size) {
+    return asked != 0 ? count(asked) : (count(whole) + size - 1) / size;
+  };
+  std::size_t rows = side, cols = side;
+  while (true) {
+    const Slices slices =
+        in_slices(problem, size_of(count(problem.l), parts(problem.l, problem.sl, rows)),
+                  size_of(count(problem.n), parts(problem.n, problem.sn, cols)));
+    const double smallest = bytes * elements_of_panels(problem, slices, 1);
+    const double budget = budget_of(problem, smallest);
+    if (smallest <= budget) {
+      const double panel = elements_of_panels(problem, slices, 2) - smallest / bytes;
+      const double more = std::floor((budget - smallest) / bytes / panel);
+      const auto others = static_cast<double>(slices.sn - 1);
+      return {slices, 1 + static_cast<std::size_t>(std::min(more, others))};
+    }
+    const bool rows_remain = problem.sl == 0 && slices.rows > 1;
+    const bool cols_remain = problem.sn == 0 && slices.cols > 1;
+    if (!rows_remain && !cols_remain)
+      throw NotEnoughMemory(fmt::format(
+          "{} {:.0f} bytes; two panels of A and one of B for slices of {} × {} take {:.0f} bytes",
+          problem.budget != 0 ? "the budget is" : "the device has room for", budget, slices.rows,
+          slices.cols, smallest));
+    if (rows_remain && (slices.rows >= slices.cols || !cols_remain))
+      rows = (slices.rows + 1) / 2;
+    else
+      cols = (slices.cols + 1) / 2;
+  }
 }
 
 int run_stage(int argc, char** argv, const Stage& stage, const char* source) {

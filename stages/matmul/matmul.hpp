@@ -75,6 +75,21 @@ Slices slices_of(const Problem& problem, std::size_t buffers, std::size_t bytes_
                  std::size_t least = 1);
 // [Slices]
 
+// [Panels]
+/// Slices of which those beside each other have the same rows of A, and those below each other the
+/// same columns of B: panels, of which so many of B and two of A stay on the device.
+struct Panels {
+  Slices slices;
+  std::size_t kept;  ///< panels of B on the device
+};
+
+/// As many slices as the problem asks for. Where it leaves the choice, they have equal sides of at
+/// most 2048, or less if the budget does not hold two panels of A, one of B and two slices of C.
+/// 	hrows NotEnoughMemory if the budget does not hold that for one element, or for those asked
+/// for
+Panels panels_of(const Problem& problem, std::size_t bytes_of_element);
+// [Panels]
+
 /// What a stage tells the harness of itself.
 using Stage = staircase::Stage<Problem, 2>;
 
