@@ -358,10 +358,11 @@ Panels panels_of(const Problem& problem, std::size_t bytes_of_element) {
     const bool rows_remain = problem.sl == 0 && slices.rows > 1;
     const bool cols_remain = problem.sn == 0 && slices.cols > 1;
     if (!rows_remain && !cols_remain)
-      throw NotEnoughMemory(fmt::format(
-          "{} {:.0f} bytes; two panels of A and one of B for slices of {} × {} take {:.0f} bytes",
-          problem.budget != 0 ? "the budget is" : "the device has room for", budget, slices.rows,
-          slices.cols, smallest));
+      throw NotEnoughMemory(
+          fmt::format("{} {:.0f} bytes; a slice of {} × {} takes {:.0f} bytes with two panels of A "
+                      "and one of B",
+                      problem.budget != 0 ? "the budget is" : "the device has room for", budget,
+                      slices.rows, slices.cols, smallest));
     if (rows_remain && (slices.rows >= slices.cols || !cols_remain))
       rows = (slices.rows + 1) / 2;
     else
