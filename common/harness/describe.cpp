@@ -77,6 +77,7 @@ Json describe(const StageProgram& program) {
             {"typical", program.input.typical},
             {"meaning", program.input.meaning},
             {"least_elements", program.input.least_elements},
+            {"most_elements", program.input.most_elements},
             {"first", program.input.first ? Json(*program.input.first) : Json(nullptr)}}},
           {"tolerance", tolerances},
           {"test_cases", test_cases}};

@@ -158,6 +158,7 @@ struct Input {
         max(json.at("max")),
         typical(json.at("typical")),
         least_elements(json.at("least_elements")),
+        most_elements(json.at("most_elements")),
         first(json.at("first")) {}
 
   /// The least value that tests draw; the greatest is `typical`.
@@ -168,10 +169,14 @@ struct Input {
     shape.back() = elements;
     return shape;
   }
+  /// So many elements, or as many as allowed.
+  std::size_t allowed(std::size_t elements) const {
+    return std::clamp(elements, least_elements, most_elements);
+  }
 
   std::size_t rank;
   double min, max, typical;
-  std::size_t least_elements;
+  std::size_t least_elements, most_elements;
   nlohmann::json first;  ///< a number, or null
 };
 
@@ -185,7 +190,7 @@ const Input& input() {
 NpyArray random_input(std::mt19937_64& random, int draw) {
   std::vector<std::size_t> shape(input().rank);
   for (std::size_t& extent : shape) extent = 1 + random() % 40;
-  shape.back() += input().least_elements - 1;
+  shape.back() = input().allowed(shape.back() + input().least_elements - 1);
   if (input().rank > 1 && draw == 1) shape.front() = 1;
   if (input().rank > 1 && draw == 3) shape.back() = input().least_elements;
   std::size_t size = 1;
@@ -439,7 +444,9 @@ TEST(BadInput, InTheInputFileIsRefused) {
   for (const double value :
        {std::nan(""), double{INFINITY}, input().min - std::abs(input().min) - 1,
         input().max + std::abs(input().max) + 1}) {
-    write_npy(directory / "bad.npy", {input().row(2), Elements<double>{good_value, value}});
+    Elements<double> values(input().allowed(2), good_value);
+    values[1] = value;
+    write_npy(directory / "bad.npy", {input().row(values.size()), values});
     refuses("bad.npy", {"element 1", "from"});
   }
 }
