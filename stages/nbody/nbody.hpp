@@ -59,6 +59,11 @@ template <typename T>
 constexpr T dot(Vector<T> a, Vector<T> b) {
   return a.x * b.x + a.y * b.y + a.z * b.z;
 }
+/// A number plus a · b.
+template <typename T>
+constexpr T dot(Vector<T> a, Vector<T> b, T number) {
+  return number + a.x * b.x + a.y * b.y + a.z * b.z;
+}
 // [Vector]
 
 // [Body]

@@ -41,7 +41,7 @@ template <typename T>
 [[gnu::always_inline]] inline Force<T> pull(const Body<T>& body, const Body<T>& other,
                                             T softening2) {
   const Vector<T> x = other.x - body.x, v = other.v - body.v;
-  const T inverse = inverse_root(dot(x, x) + softening2);
+  const T inverse = inverse_root(dot(x, x, softening2));
   const T inverse2 = inverse * inverse, weight = other.mass * inverse * inverse2;
   const T turn = -3 * dot(x, v) * inverse2;
   return {weight * x, weight * (v + turn * x)};
