@@ -64,6 +64,12 @@ template <typename T>
 constexpr T dot(Vector<T> a, Vector<T> b, T number) {
   return number + a.x * b.x + a.y * b.y + a.z * b.z;
 }
+
+/// A vector in another precision.
+template <typename T, typename U>
+constexpr Vector<T> rounded(Vector<U> a) {
+  return {static_cast<T>(a.x), static_cast<T>(a.y), static_cast<T>(a.z)};
+}
 // [Vector]
 
 // [Body]
@@ -109,12 +115,14 @@ staircase::Elements<Body<T>> bodies_of(const Problem& problem) {
 }
 
 /// Position and velocity of bodies, as a solution has them.
-template <typename T>
-Solution<T> solution_of(const staircase::Elements<Body<T>>& bodies) {
+template <typename T, typename U>
+Solution<T> solution_of(const staircase::Elements<Body<U>>& bodies) {
   Solution<T> solution(bodies.size(), 6);
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     const auto& [x, mass, v, unused] = bodies[i];
-    std::ranges::copy(std::array{x.x, x.y, x.z, v.x, v.y, v.z}, solution.row(i).data());
+    std::size_t k = 0;
+    for (const U number : std::array{x.x, x.y, x.z, v.x, v.y, v.z})
+      solution(i, k++) = static_cast<T>(number);
   }
   return solution;
 }

@@ -85,7 +85,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
     std::swap(forces, next);
   }
   timeline.begin("copy out");
-  return solution_of(bodies);
+  return solution_of<T>(bodies);
 }
 // [solve]
 

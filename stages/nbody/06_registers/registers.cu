@@ -148,7 +148,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   check(cudaDeviceSynchronize());
   timeline.begin("copy out");
   bodies.copy_to(host.data());
-  return solution_of(host);
+  return solution_of<T>(host);
 }
 // [solve]
 
