@@ -186,12 +186,11 @@ Bounds bounds_of(const Problem& problem) {
           .j_by_x = 4 * mass * apart / (eps2 * eps2)};
 }
 
-/// The step itself, with errors in place of numbers and signs that only add: those of position and
-/// velocity at first are of rounding; a sum of n terms rounds n times, and the errors of 64 √n of
-/// these or more do not all have the same direction but for once in 10^13 sums (Higham and Mary, "A
-/// New Approach to Probabilistic Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019, with λ =
-/// 8); a term itself is off by at most 64 roundings. README.md has the derivation. Both sides of a
-/// comparison may be so far off.
+/// The step itself, with errors in place of numbers and signs that only add. At first there are
+/// those of rounding. A sum of n terms rounds n times, and n errors of either sign add up to more
+/// than 8 √n of them in one of 10^13 sums (Higham and Mary, "A New Approach to Probabilistic
+/// Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019, with λ = 8); a term itself is off by at
+/// most 64 roundings. README.md has the derivation. Both sides of a comparison may be so far off.
 staircase::Tolerance tolerance(const Problem& problem, staircase::Precision precision) {
   if (problem.initial.empty()) {
     Problem prepared = problem;
