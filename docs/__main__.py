@@ -9,6 +9,7 @@
     record      records a machine's results                 (./climb --record runs it)
     counters    records what NVIDIA's profiler counts
     rounding    measures what rounding does to the stages of Durbin-Levinson
+    energy      measures what precision does to bodies
 
 The module of each, in book/, draw/ or measure/, says at its head what it takes.
 """
@@ -19,7 +20,8 @@ import sys
 
 COMMANDS = {"book": "book.make", "page": "book.page", "install": "book.install",
             "figures": "book.quoted", "lines": "book.stages", "pictures": "draw.pictures", "record": "measure.record",
-            "counters": "measure.counters", "rounding": "measure.rounding"}
+            "counters": "measure.counters", "rounding": "measure.rounding",
+            "energy": "measure.energy"}
 
 
 def main(command="", *arguments):

@@ -57,6 +57,10 @@ void check_input(const InputFormat& format, const NpyArray& input, const std::st
     throw BadInput(fmt::format("the file '{}' holds {} element{}{}; {} must have at least {}", path,
                                elements, elements == 1 ? "" : "s", format.rank > 1 ? " a row" : "",
                                format.meaning, format.least_elements));
+  else if (elements > format.most_elements)
+    throw BadInput(fmt::format("the file '{}' holds {} elements{}; {} must have at most {}", path,
+                               elements, format.rank > 1 ? " a row" : "", format.meaning,
+                               format.most_elements));
   std::visit(
       [&](const auto& values) {
         for (std::size_t i = 0; i < values.size(); ++i) {

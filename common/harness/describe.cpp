@@ -62,6 +62,7 @@ Json describe(const StageProgram& program) {
                       {"typical", input.typical},
                       {"meaning", input.meaning},
                       {"least_elements", input.least_elements},
+                      {"most_elements", input.most_elements},
                       {"first", input.first ? Json(*input.first) : Json(nullptr)},
                       {"extents", input.extents}});
   Json needs = Json::array();

@@ -39,7 +39,8 @@ struct InputFormat {
   double max;           ///< the greatest value allowed
   double typical;       ///< tests draw values up to this, from its negative or min if greater
   std::string meaning;  ///< what it holds, for the help text
-  std::size_t least_elements = 1;    ///< the fewest elements of a row allowed
+  std::size_t least_elements = 1;               ///< the fewest elements of a row allowed
+  std::size_t most_elements = ~std::size_t{0};  ///< the most
   std::optional<double> first = {};  ///< what tests make the first of a row, if it is special
   /// Names of its extents, where a problem has several such arrays: tests make those equal that
   /// have the same name.

@@ -167,6 +167,10 @@ TEST(Input, HasAsManyElementsAsItNeeds) {
   EXPECT_EQ(solve_for({1, 2, 3}).status, 0);
   expect_refusal(solve_for({1, 2}), 2, {"in.npy", "2 elements;", "at least 3"});
   expect_refusal(solve_for({1}), 2, {"in.npy", "1 element;", "at least 3"});
+  EXPECT_EQ(solve_for({1, 2, 3, 4, 5}).status, 0);
+  needs_three.inputs[0].most_elements = 4;
+  EXPECT_EQ(solve_for({1, 2, 3, 4}).status, 0);
+  expect_refusal(solve_for({1, 2, 3, 4, 5}), 2, {"in.npy", "5 elements;", "at most 4"});
 }
 
 /// What two files hold is taken over together, in the order of their options.

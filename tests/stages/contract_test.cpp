@@ -158,6 +158,7 @@ struct Input {
         max(json.at("max")),
         typical(json.at("typical")),
         least_elements(json.at("least_elements")),
+        most_elements(json.at("most_elements")),
         first(json.at("first")),
         extents(json.at("extents")) {}
 
@@ -170,9 +171,14 @@ struct Input {
     return shape;
   }
 
+  /// So many elements, or as many as allowed.
+  std::size_t allowed(std::size_t elements) const {
+    return std::clamp(elements, least_elements, most_elements);
+  }
+
   std::size_t rank;
   double min, max, typical;
-  std::size_t least_elements;
+  std::size_t least_elements, most_elements;
   nlohmann::json first;  ///< a number, or null
   Arguments extents;     ///< names of its extents, or none
 };
@@ -206,7 +212,7 @@ std::vector<NpyArray> random_inputs(std::mt19937_64& random, int draw) {
   for (const Input& input : inputs()) {
     std::vector<std::size_t> shape(input.rank);
     for (std::size_t& extent : shape) extent = 1 + random() % 40;
-    shape.back() += input.least_elements - 1;
+    shape.back() = input.allowed(shape.back() + input.least_elements - 1);
     if (input.rank > 1 && draw == 1) shape.front() = 1;
     if (input.rank > 1 && draw == 3) shape.back() = input.least_elements;
     for (std::size_t d = 0; d < input.extents.size(); ++d)
@@ -510,7 +516,9 @@ TEST(BadInput, InAnyInputFileIsRefused) {
     file.refuses("empty.npy", {"empty"});
     for (const double value : {std::nan(""), double{INFINITY}, input.min - std::abs(input.min) - 1,
                                input.max + std::abs(input.max) + 1}) {
-      write_npy(file.path("bad.npy"), {input.row(2), Elements<double>{file.good_value(), value}});
+      Elements<double> values(input.allowed(2), file.good_value());
+      values[1] = value;
+      write_npy(file.path("bad.npy"), {input.row(values.size()), values});
       file.refuses("bad.npy", {"element 1", "from"});
     }
   }

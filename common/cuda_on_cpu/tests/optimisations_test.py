@@ -14,6 +14,7 @@ SETTINGS = {"local_volatility": {"outer": 3, "numX": 64, "numY": 96, "numT": 4},
             "ata": {"rows": 64, "cols": 128},
             "matmul": {"l": 64, "m": 96, "n": 128, "Sl": 2, "Sn": 3},
             "advection": {"rows": 96, "cols": 512, "steps": 20},
+            "nbody": {"bodies": 1024, "steps": 1},
             "durbin_levinson": {"n": 700},
             "durbin_levinson_batched": {"systems": 128, "n": 64}}
 
@@ -406,12 +407,49 @@ def advection(stage):
            (spectral.launches(), spectral.sectors()) == (more.launches(), more.sectors()) and more.launches() == 2)
 
 
+def nbody(stage):
+    """Yields what the CUDA stages of bodies promise, over two evaluations of all pairs of 1024 bodies."""
+    names = ("04_naive_cuda", "05_tiled", "06_registers", "10_split_sums")
+    naive, tiled, registers, split = map(stage, names)
+    pairs = 2 * 1024 * 1024 // 32  # of warps
+
+    def requests(counters, group):
+        return counters.sum("evaluate", group, "requests")
+
+    loads = registers.bytes_of_number * 8 // 16  # of a body, by 16 bytes
+    yield ("04 loads seven numbers for each pair, and uses no shared memory",
+           7 * pairs <= requests(naive, "global_loads") <= 7.01 * pairs
+           and requests(naive, "shared_loads") == 0)
+    yield ("05 loads each of the others once a block, 1/128 of the pairs",
+           requests(tiled, "global_loads") <= (1 + 1 / 8) * loads * pairs / 128)
+    yield ("05 loads from shared memory what 04 loads from global memory",
+           requests(tiled, "shared_loads") == 7 * pairs)
+    yield ("05 waits twice for each tile and block",
+           tiled.sum("evaluate", "block_barriers") == 2 * (1024 // 128) * tiled.sum("evaluate", "blocks"))
+    yield ("06 loads a body by 16 bytes, for four pairs",
+           requests(registers, "shared_loads") == loads * pairs / 4)
+    yield ("06 has a quarter of the threads of 05",
+           4 * registers.sum("evaluate", "threads") == tiled.sum("evaluate", "threads"))
+    yield ("10 loads as often as 06 from shared memory, by eight times the blocks",
+           requests(split, "shared_loads") == requests(registers, "shared_loads")
+           and split.sum("evaluate", "blocks") == 8 * registers.sum("evaluate", "blocks"))
+    yield ("10 writes eight pieces of each sum",
+           requests(split, "global_stores") == 8 * requests(registers, "global_stores"))
+    for name, counters in (("04", naive), ("05", tiled), ("06", registers), ("10", split)):
+        yield (f"{name} launches an evaluation for the start, and three kernels a step",
+               counters.launches() == 1 + 3)
+    if registers.bytes_of_number == 4:
+        mixed = stage("07_mixed")
+        yield ("07 loads half as much again as 06, by 16 bytes for four pairs",
+               2 * requests(mixed, "shared_loads") == 3 * requests(registers, "shared_loads"))
+
+
 def main(directory):
     """Prints one TAP line a promise."""
     checks = []
     for workload, precisions in ((local_volatility, ("f64", "f32")), (ata, ("f64",)),
                                  (matmul, ("f64", "f32")),
-                                 (advection, ("f64", "f32")),
+                                 (advection, ("f64", "f32")), (nbody, ("f64", "f32")),
                                  (durbin_levinson, ("f64", "f32")),
                                  (durbin_levinson_batched, ("f64", "f32"))):
         name = workload.__name__

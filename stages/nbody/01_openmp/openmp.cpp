@@ -1,0 +1,109 @@
+/// \file
+/// Changed: a directive for each of the three loops over bodies.
+/// Legal:   an iteration writes what belongs to its body, and reads of others what no iteration of
+///          that loop writes.
+/// Expect:  time divided by the number of cores.
+/// Run:     ./climb nbody --stages 00,01
+/// Next:    02_vectorised puts eight or sixteen pairs into one instruction.
+
+#include "../nbody.hpp"
+
+#include <cmath>
+#include <span>
+#include <utility>
+
+namespace nbody {
+
+using staircase::Elements;
+
+// [pull]
+/// What a body feels of another one.
+template <typename T>
+Force<T> pull(const Body<T>& body, const Body<T>& other, T softening2) {
+  const Vector<T> x = other.x - body.x, v = other.v - body.v;
+  const T inverse = 1 / std::sqrt(dot(x, x, softening2));
+  const T inverse2 = inverse * inverse, weight = other.mass * inverse * inverse2;
+  const T turn = -3 * dot(x, v) * inverse2;
+  return {weight * x, weight * (v + turn * x)};
+}
+// [pull]
+
+// [evaluate]
+/// The forces on all bodies of all bodies.
+template <typename T>
+void evaluate(std::span<const Body<T>> bodies, T softening2, std::span<Force<T>> forces) {
+#pragma omp parallel for
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    Force<T> sum{};
+    for (std::size_t j = 0; j < bodies.size(); ++j) {
+      const auto [a, jerk] = pull(bodies[i], bodies[j], softening2);
+      sum = {sum.a + a, sum.j + jerk};
+    }
+    forces[i] = sum;
+  }
+}
+// [evaluate]
+
+// [predict]
+/// Where bodies will be, and how fast, if the jerk stays.
+template <typename T>
+void predict(std::span<const Body<T>> bodies, std::span<const Force<T>> forces, T dt,
+             std::span<Body<T>> predicted) {
+#pragma omp parallel for
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    const auto& [x, mass, v, unused] = bodies[i];
+    const auto& [a, j] = forces[i];
+    predicted[i] = {x + dt * (v + dt / 2 * (a + dt / 3 * j)), mass, v + dt * (a + dt / 2 * j), 0};
+  }
+}
+// [predict]
+
+// [correct]
+/// Moves bodies on, by the forces at the beginning and those at the predicted end of the step.
+template <typename T>
+void correct(std::span<const Force<T>> forces, std::span<const Force<T>> next, T dt,
+             std::span<Body<T>> bodies) {
+#pragma omp parallel for
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    auto& [x, mass, v, unused] = bodies[i];
+    const auto& [a, j] = forces[i];
+    const auto& [a1, j1] = next[i];
+    x = x + dt * (v + dt / 20 * (T{7} * a + T{3} * a1 + dt / 3 * (T{3} * j - T{2} * j1)));
+    v = v + dt / 2 * (a + a1 + dt / 6 * (j - j1));
+  }
+}
+// [correct]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Elements<Body<T>> predicted(problem.bodies);
+  Elements<Force<T>> forces(problem.bodies), next(problem.bodies);
+  timeline.begin("copy in");
+  Elements<Body<T>> bodies = bodies_of<T>(problem);
+  timeline.begin("kernels");
+  const T dt = problem.dt, softening2 = softening_squared<T>(problem);
+  evaluate<T>(bodies, softening2, forces);
+  for (std::int64_t step = 0; step < problem.steps; ++step) {
+    predict<T>(bodies, forces, dt, predicted);
+    evaluate<T>(predicted, softening2, next);
+    correct<T>(forces, next, dt, bodies);
+    std::swap(forces, next);
+  }
+  timeline.begin("copy out");
+  return solution_of<T>(bodies);
+}
+// [solve]
+
+}  // namespace nbody
+
+int main(int argc, char** argv) {
+  return nbody::run_stage(argc, argv,
+                          {
+                              .title = "OpenMP",
+                              .idea = "Share the bodies out among threads",
+                              .solve_f64 = nbody::solve<double>,
+                              .solve_f32 = nbody::solve<float>,
+                          });
+}

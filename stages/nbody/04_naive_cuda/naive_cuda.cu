@@ -1,0 +1,126 @@
+/// \file
+/// Changed: a thread of the GPU for each iteration of the three loops over bodies.
+/// Legal:   as in 01: an iteration writes what belongs to its body, and reads of others what no
+///          iteration of that kernel writes; a kernel ends before the next one begins.
+/// Expect:  a warp asks for each of the others once, and waits for a root and a division that take
+///          more instructions than the rest of the pair.
+/// From:    01_openmp
+/// Run:     ./climb nbody --stages 01,04
+/// Next:    05_tiled lets a block share the others that it has loaded.
+
+#include "../nbody.hpp"
+
+#include <utility>
+
+namespace nbody {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::column;
+using staircase::DeviceArray;
+using staircase::Elements;
+using staircase::View;
+
+constexpr unsigned threads = 128;  // of a block
+
+// [pull]
+/// What a body feels of another one.
+template <typename T>
+__device__ Force<T> pull(const Body<T>& body, const Body<T>& other, T softening2) {
+  const Vector<T> x = other.x - body.x, v = other.v - body.v;
+  const T inverse = 1 / sqrt(dot(x, x, softening2));
+  const T inverse2 = inverse * inverse, weight = other.mass * inverse * inverse2;
+  const T turn = -3 * dot(x, v) * inverse2;
+  return {weight * x, weight * (v + turn * x)};
+}
+// [pull]
+
+// [evaluate]
+/// The forces on all bodies of all bodies.
+template <typename T>
+__global__ void evaluate(View<const Body<T>, 1> bodies, T softening2, View<Force<T>, 1> forces) {
+  const unsigned i = column();
+  if (i < bodies.extent(0)) {
+    const Body<T> body = bodies(i);
+    Force<T> sum{};
+    for (unsigned j = 0; j < bodies.extent(0); ++j) {
+      const auto [a, jerk] = pull(body, bodies(j), softening2);
+      sum = {sum.a + a, sum.j + jerk};
+    }
+    forces(i) = sum;
+  }
+}
+// [evaluate]
+
+// [predict]
+/// Where bodies will be, and how fast, if the jerk stays.
+template <typename T>
+__global__ void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> forces, T dt,
+                        View<Body<T>, 1> predicted) {
+  const unsigned i = column();
+  if (i < bodies.extent(0)) {
+    const auto& [x, mass, v, unused] = bodies(i);
+    const auto& [a, j] = forces(i);
+    predicted(i) = {x + dt * (v + dt / 2 * (a + dt / 3 * j)), mass, v + dt * (a + dt / 2 * j), 0};
+  }
+}
+// [predict]
+
+// [correct]
+/// Moves bodies on, by the forces at the beginning and those at the predicted end of the step.
+template <typename T>
+__global__ void correct(View<const Force<T>, 1> forces, View<const Force<T>, 1> next, T dt,
+                        View<Body<T>, 1> bodies) {
+  const unsigned i = column();
+  if (i < bodies.extent(0)) {
+    auto& [x, mass, v, unused] = bodies(i);
+    const auto& [a, j] = forces(i);
+    const auto& [a1, j1] = next(i);
+    x = x + dt * (v + dt / 20 * (T{7} * a + T{3} * a1 + dt / 3 * (T{3} * j - T{2} * j1)));
+    v = v + dt / 2 * (a + a1 + dt / 6 * (j - j1));
+  }
+}
+// [correct]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  DeviceArray<Body<T>, 1> bodies(problem.bodies), predicted(problem.bodies);
+  DeviceArray<Force<T>, 1> at_begin(problem.bodies), at_end(problem.bodies);
+  timeline.begin("copy in");
+  Elements<Body<T>> host = bodies_of<T>(problem);
+  bodies.copy_from(host.data());
+  timeline.begin("kernels");
+  const T dt = problem.dt, softening2 = softening_squared<T>(problem);
+  const unsigned blocks = staircase::pieces(problem.bodies, threads);
+  View<Force<T>, 1> forces = at_begin, next = at_end;
+  evaluate<T><<<blocks, threads>>>(bodies, softening2, forces);
+  check_launch();
+  for (std::int64_t step = 0; step < problem.steps; ++step) {
+    predict<T><<<blocks, threads>>>(bodies, forces, dt, predicted);
+    check_launch();
+    evaluate<T><<<blocks, threads>>>(predicted, softening2, next);
+    check_launch();
+    correct<T><<<blocks, threads>>>(forces, next, dt, bodies);
+    check_launch();
+    std::swap(forces, next);
+  }
+  check(cudaDeviceSynchronize());
+  timeline.begin("copy out");
+  bodies.copy_to(host.data());
+  return solution_of<T>(host);
+}
+// [solve]
+
+}  // namespace nbody
+
+int main(int argc, char** argv) {
+  return nbody::run_stage(argc, argv,
+                          {
+                              .title = "Naive CUDA",
+                              .idea = "A thread for each body, no shared memory",
+                              .solve_f64 = nbody::solve<double>,
+                              .solve_f32 = nbody::solve<float>,
+                          });
+}
