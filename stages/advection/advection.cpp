@@ -57,7 +57,7 @@ void set_field(Problem& problem, std::vector<staircase::NpyArray> inputs) {
   problem.initial = std::move(inputs[0]).as_double();
 }
 
-constexpr std::int64_t most = 1'000'000;  // rows or columns: a grid of blocks of 16 reaches so far
+constexpr std::int64_t most = 500'000;  // rows or columns: a grid of blocks of 8 reaches so far
 
 /// Refuses what is too long for a grid, what grows without bound, and blocks that no GPU has.
 void check(const Problem& problem, staircase::Precision) {

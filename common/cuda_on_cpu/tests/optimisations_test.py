@@ -23,6 +23,7 @@ class Counters:
     """What one stage did on a problem: sums over the kernels whose names match."""
 
     def __init__(self, program, settings, precision):
+        self.program = program
         arguments = [a for key, value in settings.items() for a in ("--set", f"{key}={value}")]
         with tempfile.TemporaryDirectory() as name:
             report = pathlib.Path(name, "report.json")
@@ -385,6 +386,10 @@ def advection(stage):
            rolling.sum("update", "global_stores", "requests")
            == coalesced.sum("update", "global_stores", "requests") / 2
            and rolling.over_ideal("update", ("global_stores",)) == 1)
+    described = json.loads(subprocess.run([coalesced.program, "--describe"], check=True, stdout=subprocess.PIPE).stdout)
+    tallest = next(int(each["max"]) for each in described["parameters"] if each["name"] == "rows")
+    yield "11 to 13 have a block for each row of the tallest field that is allowed", all(
+        stage(name, rows=tallest, cols=1, steps=1).launches() == 1 for name in ("11_coalesced", "12_tiled", "13_rolling"))
     yield "14 sweeps four times for 20 steps", time_tiled.launches() == 4
     yield ("14 loads each pair once a sweep, by itself or beside a warp's edge",
            time_tiled.sectors("carry") < 1.5 * 4 * coalesced.sectors("update") / 20)
