@@ -142,10 +142,32 @@ std::size_t columns_for(const Problem& problem, std::size_t rows, double element
   return cols < static_cast<double>(problem.n) ? static_cast<std::size_t>(cols) : count(problem.n);
 }
 
-/// Elements that two panels of A, so many of B and two slices of C take.
-double elements_of_panels(const Problem& problem, Slices slices, std::size_t kept) {
-  const auto r = static_cast<double>(slices.rows), c = static_cast<double>(slices.cols);
-  return (2 * r + static_cast<double>(kept) * c) * static_cast<double>(problem.m) + 2 * r * c;
+/// Elements that panels of A and B and two slices of C take.
+double elements_of_panels(const Problem& problem, const Panels& panels) {
+  const auto rows = static_cast<double>(panels.slices.rows * panels.kept);
+  const auto cols = static_cast<double>(panels.slices.cols * panels.coming);
+  const auto slice = static_cast<double>(panels.slices.rows * panels.slices.cols);
+  return (rows + cols) * static_cast<double>(problem.m) + 2 * slice;
+}
+
+/// How often room of a size fits into what is left of so many elements, up to a number.
+std::size_t fitting(double left, std::size_t size, const Problem& problem,
+                    std::size_t most_of_them) {
+  const double elements = static_cast<double>(size) * static_cast<double>(problem.m);
+  return static_cast<std::size_t>(
+      std::min(std::floor(left / elements), static_cast<double>(most_of_them)));
+}
+
+/// Lets as many panels stay as so many elements hold, beside the ones that have to.
+void fill(Panels& panels, const Problem& problem, double elements) {
+  const Slices& slices = panels.slices;
+  const auto left = [&] { return elements - elements_of_panels(problem, panels); };
+  panels.kept += fitting(left(), slices.rows, problem, slices.sl - panels.kept);
+  const std::size_t groups = (slices.sl + panels.kept - 1) / panels.kept;
+  if (groups == 1) return;
+  panels.kept = (slices.sl + groups - 1) / groups;
+  panels.coming += fitting(left(), slices.cols, problem,
+                           slices.sn - std::min<std::size_t>(slices.sn, panels.coming));
 }
 
 /// Bytes that slices may take, if the smallest one takes so many.
@@ -347,20 +369,19 @@ Panels panels_of(const Problem& problem, std::size_t bytes_of_element) {
     const Slices slices =
         in_slices(problem, size_of(count(problem.l), parts(problem.l, problem.sl, rows)),
                   size_of(count(problem.n), parts(problem.n, problem.sn, cols)));
-    const double smallest = bytes * elements_of_panels(problem, slices, 1);
+    Panels panels{slices, 1, 2};
+    const double smallest = bytes * elements_of_panels(problem, panels);
     const double budget = budget_of(problem, smallest);
     if (smallest <= budget) {
-      const double panel = elements_of_panels(problem, slices, 2) - smallest / bytes;
-      const double more = std::floor((budget - smallest) / bytes / panel);
-      const auto others = static_cast<double>(slices.sn - 1);
-      return {slices, 1 + static_cast<std::size_t>(std::min(more, others))};
+      fill(panels, problem, budget / bytes);
+      return panels;
     }
     const bool rows_remain = problem.sl == 0 && slices.rows > 1;
     const bool cols_remain = problem.sn == 0 && slices.cols > 1;
     if (!rows_remain && !cols_remain)
       throw NotEnoughMemory(
-          fmt::format("{} {:.0f} bytes; a slice of {} × {} takes {:.0f} bytes with two panels of A "
-                      "and one of B",
+          fmt::format("{} {:.0f} bytes; a slice of {} × {} takes {:.0f} bytes with a panel of A "
+                      "and two of B",
                       problem.budget != 0 ? "the budget is" : "the device has room for", budget,
                       slices.rows, slices.cols, smallest));
     if (rows_remain && (slices.rows >= slices.cols || !cols_remain))

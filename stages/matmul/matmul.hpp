@@ -77,15 +77,18 @@ Slices slices_of(const Problem& problem, std::size_t buffers, std::size_t bytes_
 
 // [Panels]
 /// Slices of which those beside each other have the same rows of A, and those below each other the
-/// same columns of B: panels, of which so many of B and two of A stay on the device.
+/// same columns of B: panels. A group of A's stays on the device while all of B's come and go.
 struct Panels {
   Slices slices;
-  std::size_t kept;  ///< panels of B on the device
+  std::size_t kept;    ///< panels of A on the device: a group
+  std::size_t coming;  ///< panels of B on the device
 };
 
 /// As many slices as the problem asks for. Where it leaves the choice, they have equal sides of at
-/// most 2048, or less if the budget does not hold two panels of A, one of B and two slices of C.
-/// 	hrows NotEnoughMemory if the budget does not hold that for one element, or for those asked
+/// most 2048, or less if the budget does not hold a panel of A, two of B and two slices of C. There
+/// are as few groups as the budget allows; if more than one, they are of one size but for the last,
+/// and the rest of the budget is for panels of B.
+/// \throws NotEnoughMemory if the budget does not hold that for one element, or for those asked
 /// for
 Panels panels_of(const Problem& problem, std::size_t bytes_of_element);
 // [Panels]

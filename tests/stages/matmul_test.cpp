@@ -338,15 +338,16 @@ TEST(Slices, ThatTheBudgetDoesNotHoldAreRefused) {
 
 // --- Panels
 
-/// Bytes of two panels of A, so many of B and two slices.
-double bytes_of(const matmul::Problem& problem, const matmul::Panels& panels, std::size_t kept) {
-  const auto r = static_cast<double>(panels.slices.rows);
-  const auto c = static_cast<double>(panels.slices.cols);
-  const auto m = static_cast<double>(problem.m);
-  return 8 * ((2 * r + static_cast<double>(kept) * c) * m + 2 * r * c);
+/// Bytes of panels of A and B and two slices.
+double bytes_of(const matmul::Problem& problem, const matmul::Slices& slices, std::size_t of_a,
+                std::size_t of_b) {
+  const auto r = static_cast<double>(slices.rows), c = static_cast<double>(slices.cols);
+  const auto rows = static_cast<double>(of_a) * r, cols = static_cast<double>(of_b) * c;
+  return 8 * ((rows + cols) * static_cast<double>(problem.m) + 2 * r * c);
 }
 
-/// As many panels of B are kept as there are, or as fit beside two of A.
+/// There are as few groups of A's panels as fit beside two of B's, and as many of B's beside them
+/// as there are, or as fit.
 TEST(Panels, FillTheBudget) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
@@ -356,13 +357,22 @@ TEST(Panels, FillTheBudget) {
     problem.budget = 8 * static_cast<double>(3 * problem.m + 2 + random() % 20000);
     SCOPED_TRACE(
         fmt::format("l {} m {} n {} budget {}", problem.l, problem.m, problem.n, problem.budget));
-    const auto panels = matmul::panels_of(problem, 8);
-    expect_each_cell_once(problem, panels.slices);
-    ASSERT_GE(panels.kept, 1u);
-    ASSERT_LE(panels.kept, panels.slices.sn);
-    EXPECT_LE(bytes_of(problem, panels, panels.kept), problem.budget);
-    EXPECT_TRUE(panels.kept == panels.slices.sn ||
-                bytes_of(problem, panels, panels.kept + 1) > problem.budget);
+    const auto [slices, kept, coming] = matmul::panels_of(problem, 8);
+    expect_each_cell_once(problem, slices);
+    ASSERT_GE(kept, 1u);
+    ASSERT_LE(kept, slices.sl);
+    ASSERT_GE(coming, 2u);
+    EXPECT_LE(bytes_of(problem, slices, kept, coming), problem.budget);
+    const std::size_t groups = (slices.sl + kept - 1) / kept;
+    if (groups == 1) {
+      EXPECT_EQ(coming, 2u);
+    } else {
+      const std::size_t for_fewer = (slices.sl + groups - 2) / (groups - 1);
+      EXPECT_GT(bytes_of(problem, slices, for_fewer, 2), problem.budget);
+      EXPECT_EQ(kept, (slices.sl + groups - 1) / groups);
+      EXPECT_TRUE(coming == std::max<std::size_t>(slices.sn, 2) ||
+                  bytes_of(problem, slices, kept, coming + 1) > problem.budget);
+    }
   }
 }
 
@@ -378,9 +388,9 @@ TEST(Panels, ThatTheBudgetDoesNotHoldAreRefused) {
   EXPECT_EQ(matmul::panels_of(problem, 8).slices.count(), 48u);
   problem.budget -= 1;
   EXPECT_THROW(matmul::panels_of(problem, 8), NotEnoughMemory);
-  problem = {.l = 6, .m = 10, .n = 8, .budget = 700, .sl = 2, .sn = 4};
+  problem = {.l = 6, .m = 10, .n = 8, .budget = 650, .sl = 2, .sn = 4};
   EXPECT_THROW(matmul::panels_of(problem, 8), NotEnoughMemory);
-  problem.budget = 8 * (2 * 30 + 20 + 2 * 6);
+  problem.budget = 8 * (30 + 2 * 20 + 2 * 6);
   EXPECT_EQ(matmul::panels_of(problem, 8).slices.count(), 8u);
 }
 

@@ -345,13 +345,14 @@ def matmul(stage):
         yield f"{number} serialises slice e + 1 {'before' if before else 'after'} it waits for slice e", all(
             (later[1] <= kernel[0]) == before for kernel, later in zip(computed, ready[1:]))
 
-    # Two panels of A and, of three of B, as many as the budget holds.
-    number, rows, cols = sliced.bytes_of_number, l // 4, 43
-    budgets = {kept: number * ((2 * rows + kept * cols) * m + 2 * rows * cols) for kept in (1, 2, 3)}
+    # Of three panels of A and eight of B, as many as the budget holds.
+    number, rows, cols = sliced.bytes_of_number, -(-l // 3), 16
+    budgets = {(kept, coming): number * ((kept * rows + coming * cols) * m + 2 * rows * cols)
+               for kept, coming in ((1, 2), (1, 3), (2, 2), (2, 3), (3, 2))}
     for name, kernel in (("08_resident_panels", "multiply"), ("09_library_kernel", None)):
-        sent = {kept: len(stage(name, budget=budget, Sl=4).spans("copy in")) for kept, budget in budgets.items()}
-        yield (f"{name[:2]} sends each panel of B once, and those of A once for each group of B's but for the last two",
-               sent == {3: 3 + 4, 2: 3 + 4 + 2, 1: 3 + 4 + 2 + 2})
+        sent = {fit: len(stage(name, budget=budget, Sl=3, Sn=8).spans("copy in")) for fit, budget in budgets.items()}
+        yield (f"{name[:2]} sends each panel of A once, and those of B once for each group of A's but for the last ones",
+               sent == {(1, 2): 3 + 8 + 6 + 6, (1, 3): 3 + 8 + 5 + 5, (2, 2): 3 + 8 + 6, (2, 3): 3 + 8 + 5, (3, 2): 3 + 8})
         if kernel:
             yield f"{name[:2]} has the kernels of 07", all(
                 stage(name).sum(kernel, *what) == streamed.sum(kernel, *what)

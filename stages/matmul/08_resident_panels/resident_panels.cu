@@ -1,11 +1,11 @@
 /// \file
 /// Changed: rows of A and columns of B stay on the GPU as panels, and slices come in an order in
-///          which each takes what is there: down along as many columns as there is room for, and
-///          back up along the next ones.
+///          which each takes what is there: to the right along as many rows as there is room for,
+///          and back to the left along the next ones.
 /// Legal:   slices are independent, so that any order will do. A panel is replaced when the last
 ///          kernel has read it.
-/// Expect:  B to cross the bus once, and A once for each group of columns, where both crossed it
-///          for every slice.
+/// Expect:  A to cross the bus once, and B once for each group of rows, where both crossed it for
+///          every slice.
 /// Run:     ./climb matmul --stages 07,08
 /// Next:    09_library_kernel computes the slices as fast as the GPU can.
 
@@ -57,15 +57,15 @@ struct Parts {
 // [Panel]
 
 // [order]
-/// The slices in an order in which each takes what the ones before it had: down along as many
-/// columns as panels of B are kept, and back up along the next ones.
+/// The slices in an order in which each takes what the ones before it had: to the right along as
+/// many rows as panels of A are kept, and back to the left along the next ones.
 inline std::vector<std::size_t> order_of(const Panels& panels) {
   const Slices& slices = panels.slices;
   std::vector<std::size_t> order;
-  for (std::size_t j0 = 0; j0 < slices.sn; j0 += panels.kept)
-    for (std::size_t r = 0; r < slices.sl; ++r) {
-      const std::size_t i = j0 / panels.kept % 2 == 0 ? r : slices.sl - 1 - r;
-      for (std::size_t j = j0; j < std::min(j0 + panels.kept, slices.sn); ++j)
+  for (std::size_t i0 = 0; i0 < slices.sl; i0 += panels.kept)
+    for (std::size_t r = 0; r < slices.sn; ++r) {
+      const std::size_t j = i0 / panels.kept % 2 == 0 ? r : slices.sn - 1 - r;
+      for (std::size_t i = i0; i < std::min(i0 + panels.kept, slices.sl); ++i)
         order.push_back(i + slices.sl * j);
     }
   return order;
@@ -134,8 +134,8 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const Slices& slices = panels.slices;
   const Pinned pinned_a(a), pinned_b(b), pinned_c(c);
   std::deque<Panel<T>> of_a, of_b;
-  for (std::size_t p = 0; p < 2; ++p) of_a.emplace_back(slices.rows * depth);
-  for (std::size_t p = 0; p < panels.kept; ++p) of_b.emplace_back(depth * slices.cols);
+  for (std::size_t p = 0; p < panels.kept; ++p) of_a.emplace_back(slices.rows * depth);
+  for (std::size_t p = 0; p < panels.coming; ++p) of_b.emplace_back(depth * slices.cols);
   const DeviceArray<T, 2> of_c(2, slices.rows * slices.cols);
   const Stream in, kernels, out;
   Event computed, fetched[2];
@@ -145,7 +145,7 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   for (const std::size_t e : order_of(panels)) {
     const Slice s = slices(e);
     const std::size_t i = e % slices.sl, j = e / slices.sl;
-    Panel<T>&panel_a = of_a[i % 2], &panel_b = of_b[j % panels.kept];
+    Panel<T>&panel_a = of_a[i % panels.kept], &panel_b = of_b[j % panels.coming];
     const Parts<T> there = {{panel_a.room.data(), {s.rows, depth}},
                             {panel_b.room.data(), {depth, s.cols}},
                             {of_c.data() + step % 2 * slices.rows * slices.cols, {s.rows, s.cols}}};
@@ -173,7 +173,7 @@ int main(int argc, char** argv) {
   return matmul::run_stage(argc, argv,
                            {
                                .title = "Resident panels",
-                               .idea = "Slices take what is there, down and back up",
+                               .idea = "Slices take what is there, right and back left",
                                .solve_f64 = matmul::solve<double>,
                                .solve_f32 = matmul::solve<float>,
                            });
