@@ -275,7 +275,8 @@ const staircase::Workload<Problem, 2> workload{
                    {"budget", &Problem::budget, 0, 1e15,
                     "bytes of the device that slices may take; 0: what it has"},
                    {"Sl", &Problem::sl, 0, most, "slices along rows of C; 0: as few as fit"},
-                   {"Sn", &Problem::sn, 0, most, "slices along columns of C; 0: as few as fit"}},
+                   {"Sn", &Problem::sn, 0, most, "slices along columns of C; 0: as few as fit"},
+                   {"gpus", &Problem::gpus, 0, 16, "GPUs that slices are dealt to; 0: all"}},
     .datasets = {{"example", {.l = 1024, .m = 2000, .n = 777}},
                  {"published", {.l = 5000, .m = 5000, .n = 5000}},
                  {"medium", {.l = 8192, .m = 8192, .n = 8192}},
@@ -319,6 +320,7 @@ const staircase::Workload<Problem, 2> workload{
                 {"07_streams", traffic},
                 {"08_resident_panels", traffic},
                 {"09_library_kernel", traffic},
+                {"11_several_gpus", traffic},
                 {"yardstick_cublas_gemm", traffic},
                 {"yardstick_cublasxt_gemm", traffic}}};
 

@@ -25,6 +25,7 @@ struct Problem {
   std::int64_t seed = 1;        ///< of the random numbers
   double budget = 0;            ///< bytes of a device that slices may take; 0: what it has
   std::int64_t sl = 0, sn = 0;  ///< slices along the rows and the columns of C; 0: as few as fit
+  std::int64_t gpus = 0;        ///< that slices are dealt to; 0: all
   Elements elements_of_a = {}, elements_of_b = {};
 
   template <typename T>

@@ -1,0 +1,208 @@
+/// \file
+/// From:    09_library_kernel
+/// Changed: slices are dealt out to all GPUs. Each has its own panels, streams and thread of the
+///          host, which takes the next slice when the third before it has been computed.
+/// Legal:   slices are independent, so that any GPU may compute any of them.
+/// Expect:  as many times the speed as there are GPUs, while the host's memory is fast enough for
+///          them.
+/// Run:     ./climb matmul --stages 09,11
+
+#include "../matmul.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <staircase/cublas.hpp>
+#include <staircase/devices.hpp>
+#include <staircase/stream.hpp>
+#include <string>
+#include <vector>
+
+namespace matmul {
+
+using staircase::check;
+using staircase::CublasHandle;
+using staircase::DeviceArray;
+using staircase::Event;
+using staircase::OnDevice;
+using staircase::Pinned;
+using staircase::Stream;
+using staircase::StreamTimes;
+using staircase::View;
+
+constexpr std::size_t ahead = 3;  // slices that a GPU has been given and not yet computed
+
+// [Panel]
+/// Rows of A or columns of B on the device.
+template <typename T>
+struct Panel {
+  explicit Panel(std::size_t size) : room(size) {}
+  DeviceArray<T, 1> room;
+  std::size_t held = std::size_t(-1);  // which one it is
+  Event sent, used;
+};
+
+/// Sends a panel, unless it is there, when that which it takes the place of is used no more.
+template <typename T, typename Send>
+void hold(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamTimes& times, Send send) {
+  if (panel.held == wanted) return;
+  in.wait(panel.used);
+  times.of("copy in", in, send);
+  panel.sent.record(in);
+  panel.held = wanted;
+}
+
+/// What a slice takes on the device: its rows of A, its columns of B, and itself.
+template <typename T>
+struct Parts {
+  View<T, 2> a, b, c;
+};
+// [Panel]
+
+// [order]
+/// The slices in an order in which each takes what the ones before it had: to the right along as
+/// many rows as panels of A are kept, and back to the left along the next ones.
+inline std::vector<std::size_t> order_of(const Panels& panels) {
+  const Slices& slices = panels.slices;
+  std::vector<std::size_t> order;
+  for (std::size_t i0 = 0; i0 < slices.sl; i0 += panels.kept)
+    for (std::size_t r = 0; r < slices.sn; ++r) {
+      const std::size_t j = i0 / panels.kept % 2 == 0 ? r : slices.sn - 1 - r;
+      for (std::size_t i = i0; i < std::min(i0 + panels.kept, slices.sl); ++i)
+        order.push_back(i + slices.sl * j);
+    }
+  return order;
+}
+// [order]
+
+// [transfer]
+/// Copies a matrix of the device from or to one of the host whose rows lie further apart.
+template <typename T>
+void send(const T* host, std::size_t host_cols, View<T, 2> device, const Stream& stream) {
+  const std::size_t rows = device.extent(0), bytes = device.extent(1) * sizeof(T);
+  check(cudaMemcpy2DAsync(device.data(), bytes, host, host_cols * sizeof(T), bytes, rows,
+                          cudaMemcpyHostToDevice, stream));
+}
+
+template <typename T>
+void fetch(View<T, 2> device, T* host, std::size_t host_cols, const Stream& stream) {
+  const std::size_t rows = device.extent(0), bytes = device.extent(1) * sizeof(T);
+  check(cudaMemcpy2DAsync(host, host_cols * sizeof(T), device.data(), bytes, bytes, rows,
+                          cudaMemcpyDeviceToHost, stream));
+}
+// [transfer]
+
+// [multiply]
+inline void gemm(cublasHandle_t handle, int rows, int cols, int depth, const double* a,
+                 const double* b, double* c) {
+  const double one = 1, zero = 0;
+  check(cublasDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, rows, cols, depth, &one, a, rows, b, depth,
+                    &zero, c, rows));
+}
+
+inline void gemm(cublasHandle_t handle, int rows, int cols, int depth, const float* a,
+                 const float* b, float* c) {
+  const float one = 1, zero = 0;
+  check(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, rows, cols, depth, &one, a, rows, b, depth,
+                    &zero, c, rows));
+}
+
+/// C = A B for a slice. To cuBLAS, whose matrices lie column by column, they are Cᵀ = Bᵀ Aᵀ.
+template <typename T>
+void multiply(Parts<T> slice, cublasHandle_t handle) {
+  const int rows = slice.c.extent(0), cols = slice.c.extent(1), depth = slice.a.extent(1);
+  gemm(handle, cols, rows, depth, slice.b.data(), slice.a.data(), slice.c.data());
+}
+// [multiply]
+
+// [GPU]
+/// What a GPU has: room, streams, and the slices that it was given.
+template <typename T>
+struct Gpu {
+  Gpu(int number, const Panels& panels, std::size_t depth, staircase::Timeline& timeline)
+      : device(number),
+        of_c(2, panels.slices.rows * panels.slices.cols),
+        times(timeline, ", GPU " + std::to_string(number)) {
+    for (std::size_t p = 0; p < panels.kept; ++p) of_a.emplace_back(panels.slices.rows * depth);
+    for (std::size_t p = 0; p < panels.coming; ++p) of_b.emplace_back(depth * panels.slices.cols);
+    check(cublasSetStream(cublas, kernels));
+  }
+  ~Gpu() {
+    cudaSetDevice(device);
+  }  // cuBLAS frees its memory on the device that calls are meant for
+  int device;
+  std::deque<Panel<T>> of_a, of_b;
+  DeviceArray<T, 2> of_c;
+  Stream in, kernels, out;
+  CublasHandle cublas;
+  Event computed[ahead], fetched[2];
+  StreamTimes times;
+  std::size_t step = 0;
+};
+// [GPU]
+
+// [solve]
+/// Lets a GPU compute a slice, when it has computed all but the last few that it was given.
+template <typename T>
+void compute(Gpu<T>& gpu, std::size_t e, const Panels& panels, View<const T, 2> a,
+             View<const T, 2> b, View<T, 2> c) {
+  const Slices& slices = panels.slices;
+  const std::size_t depth = a.extent(1);
+  auto& [device, of_a, of_b, of_c, in, kernels, out, cublas, computed, fetched, times, step] = gpu;
+  const Slice s = slices(e);
+  const std::size_t i = e % slices.sl, j = e / slices.sl;
+  Panel<T>&panel_a = of_a[i % panels.kept], &panel_b = of_b[j % panels.coming];
+  const Parts<T> there = {{panel_a.room.data(), {s.rows, depth}},
+                          {panel_b.room.data(), {depth, s.cols}},
+                          {of_c.data() + step % 2 * slices.rows * slices.cols, {s.rows, s.cols}}};
+  computed[step % ahead].wait();
+  hold(panel_a, i, in, times, [&] { send(&a(s.i0, 0), a.extent(1), there.a, in); });
+  hold(panel_b, j, in, times, [&] { send(&b(0, s.j0), b.extent(1), there.b, in); });
+  kernels.wait(panel_a.sent);
+  kernels.wait(panel_b.sent);
+  kernels.wait(fetched[step % 2]);
+  times.of("kernels", kernels, [&] { multiply(there, cublas); });
+  for (Event* done : {&panel_a.used, &panel_b.used, &computed[step % ahead]}) done->record(kernels);
+  out.wait(computed[step % ahead]);
+  times.of("copy out", out, [&] { fetch(there.c, &c(s.i0, s.j0), c.extent(1), out); });
+  fetched[step++ % 2].record(out);
+}
+
+template <typename T>
+Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  const std::vector<int> devices = staircase::devices(problem.gpus);
+  timeline.begin("allocate");
+  Product<T> c(problem.l, problem.n);
+  const View<const T, 2> a = problem.a<T>(), b = problem.b<T>();
+  const Panels panels = panels_of(problem, sizeof(T));
+  const Pinned pinned_a(a), pinned_b(b), pinned_c(c);
+  const OnDevice first(devices.front());  // and back in the end
+  std::deque<Gpu<T>> gpus;
+  for (const int device : devices) {
+    const OnDevice here(device);
+    gpus.emplace_back(device, panels, problem.m, timeline);
+  }
+  timeline.begin("multiply");
+  const std::vector<std::size_t> order = order_of(panels);
+  staircase::deal(order.size(), gpus, [&](Gpu<T>& gpu, std::size_t number) {
+    compute<T>(gpu, order[number], panels, a, b, c);
+  });
+  timeline.end();
+  for (Gpu<T>& gpu : gpus) {
+    const OnDevice here(gpu.device);
+    gpu.times.hand_over();
+  }
+  return c;
+}
+// [solve]
+
+}  // namespace matmul
+
+int main(int argc, char** argv) {
+  return matmul::run_stage(argc, argv,
+                           {
+                               .title = "Several GPUs",
+                               .idea = "Slices are dealt to all GPUs from one queue",
+                               .solve_f64 = matmul::solve<double>,
+                               .solve_f32 = matmul::solve<float>,
+                           });
+}
