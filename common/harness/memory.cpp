@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <new>
 #include <staircase/array.hpp>
 #include <staircase/error.hpp>
@@ -16,12 +15,6 @@ namespace {
 double memory_at_first() {
   static const double bytes = available_memory();
   return bytes;
-}
-
-/// Large arrays begin with a page: rows of a multiple of its size are not cut by the bus then.
-std::size_t alignment_of(std::size_t bytes, std::size_t alignment) {
-  constexpr std::size_t page = 4096;
-  return bytes < page ? alignment : std::max(page, alignment);
 }
 
 }  // namespace
@@ -58,11 +51,11 @@ void reserve(std::size_t bytes) {
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
   reserve(bytes);
-  return ::operator new (bytes, std::align_val_t{alignment_of(bytes, alignment)});
+  return ::operator new (bytes, std::align_val_t{alignment});
 }
 
 void deallocate(void* memory, std::size_t bytes, std::size_t alignment) noexcept {
-  ::operator delete (memory, std::align_val_t{alignment_of(bytes, alignment)});
+  ::operator delete (memory, std::align_val_t{alignment});
   host_arrays().subtract(bytes);
 }
 
