@@ -1,9 +1,9 @@
 /// \file
-/// Changed: tensor cores compute the slices. A number of f32 is the sum of two of tf32, and each
-///          product that of three; a warpgroup takes tiles apart while two others multiply them.
-/// Legal:   both parts together have all 24 bits; the product that is left out is 2⁻²² of the
-///          whole. Tensor cores add up 2048 products, the sums of which are added up in f32.
-/// Expect:  a third of the rate of tensor cores in tf32, which is more than f32 units have.
+/// Changed: tensor cores compute the slices. A number of f32 becomes two of tf32, once for each
+///          panel that was sent, and a product three of them.
+/// Legal:   both parts have 23 of 24 bits, and the product that is left out is 2⁻²² of the whole.
+///          Tensor cores add up 2048 products at most, and f32 units the sums of them.
+/// Expect:  a third of the rate of tf32: more than twice that of f32.
 /// Run:     ./climb matmul --stages 09,10
 /// Next:    11_several_gpus deals the slices out.
 
