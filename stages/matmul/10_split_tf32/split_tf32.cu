@@ -4,7 +4,7 @@
 /// Legal:   both parts have 23 of 24 bits, and the product that is left out is 2⁻²² of the whole.
 ///          Tensor cores add up 2048 products at most, and f32 units the sums of them.
 /// Expect:  a third of the rate of tf32: more than twice that of f32.
-/// Run:     ./climb matmul --stages 09,10
+/// Run:     ./climb matmul --stages 09,10 --precision f32
 /// Next:    11_several_gpus deals the slices out.
 
 #include "../matmul.hpp"
