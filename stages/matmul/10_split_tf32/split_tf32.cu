@@ -5,7 +5,7 @@
 ///          Tensor cores add up 2048 products at most, and f32 units the sums of them.
 /// Expect:  a third of the rate of tf32: more than twice that of f32.
 /// Run:     ./climb matmul --stages 09,10 --precision f32
-/// Next:    11_several_gpus deals the slices out.
+/// Next:    11_several_gpus goes back to stage 09, and deals the slices out.
 
 #include "../matmul.hpp"
 
