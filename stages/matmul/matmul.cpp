@@ -142,32 +142,29 @@ std::size_t columns_for(const Problem& problem, std::size_t rows, double element
   return cols < static_cast<double>(problem.n) ? static_cast<std::size_t>(cols) : count(problem.n);
 }
 
-/// Elements that panels of A and B and two slices of C take.
-double elements_of_panels(const Problem& problem, const Panels& panels) {
-  const auto rows = static_cast<double>(panels.slices.rows * panels.kept);
-  const auto cols = static_cast<double>(panels.slices.cols * panels.coming);
-  const auto slice = static_cast<double>(panels.slices.rows * panels.slices.cols);
-  return (rows + cols) * static_cast<double>(problem.m) + 2 * slice;
+/// Bytes that panels of A and B, the longest on its way, and two slices of C take.
+double bytes_of_panels(const Panels& panels, std::size_t bytes_of_element, const Line& line) {
+  const auto& [slices, kept, coming] = panels;
+  return static_cast<double>(line.bytes * (slices.rows * kept + slices.cols * coming)) +
+         static_cast<double>(line.bytes_on_the_way * std::max(slices.rows, slices.cols)) +
+         static_cast<double>(bytes_of_element * 2 * slices.rows * slices.cols);
 }
 
-/// How often room of a size fits into what is left of so many elements, up to a number.
-std::size_t fitting(double left, std::size_t size, const Problem& problem,
-                    std::size_t most_of_them) {
-  const double elements = static_cast<double>(size) * static_cast<double>(problem.m);
-  return static_cast<std::size_t>(
-      std::min(std::floor(left / elements), static_cast<double>(most_of_them)));
-}
-
-/// Lets as many panels stay as so many elements hold, beside the ones that have to.
-void fill(Panels& panels, const Problem& problem, double elements) {
+/// Lets as many panels stay as a budget holds, beside the ones that have to.
+void fill(Panels& panels, double budget, std::size_t bytes_of_element, const Line& line) {
   const Slices& slices = panels.slices;
-  const auto left = [&] { return elements - elements_of_panels(problem, panels); };
-  panels.kept += fitting(left(), slices.rows, problem, slices.sl - panels.kept);
+  const auto fitting = [&](std::size_t lines, std::size_t most_of_them) {
+    const double left = budget - bytes_of_panels(panels, bytes_of_element, line);
+    const auto bytes = static_cast<double>(lines * line.bytes);
+    return static_cast<std::size_t>(
+        std::min(std::floor(left / bytes), static_cast<double>(most_of_them)));
+  };
+  panels.kept += fitting(slices.rows, slices.sl - panels.kept);
   const std::size_t groups = (slices.sl + panels.kept - 1) / panels.kept;
   if (groups == 1) return;
   panels.kept = (slices.sl + groups - 1) / groups;
-  panels.coming += fitting(left(), slices.cols, problem,
-                           slices.sn - std::min<std::size_t>(slices.sn, panels.coming));
+  panels.coming +=
+      fitting(slices.cols, slices.sn - std::min<std::size_t>(slices.sn, panels.coming));
 }
 
 /// Bytes that slices may take, if the smallest one takes so many.
@@ -320,6 +317,7 @@ const staircase::Workload<Problem, 2> workload{
                 {"07_streams", traffic},
                 {"08_resident_panels", traffic},
                 {"09_library_kernel", traffic},
+                {"10_split_tf32", traffic},
                 {"11_several_gpus", traffic},
                 {"yardstick_cublas_gemm", traffic},
                 {"yardstick_cublasxt_gemm", traffic}}};
@@ -360,24 +358,25 @@ Slices slices_of(const Problem& problem, std::size_t buffers, std::size_t bytes_
       fewest_cols, smallest, buffers == 1 ? "" : fmt::format(" in {} sets of buffers", buffers)));
 }
 
-Panels panels_of(const Problem& problem, std::size_t bytes_of_element) {
+Panels panels_of(const Problem& problem, std::size_t bytes_of_element, const Line& line) {
   constexpr std::size_t side = 2048;
-  const auto bytes = static_cast<double>(bytes_of_element);
   const auto parts = [](std::int64_t whole, std::int64_t asked, std::size_t size) {
     return asked != 0 ? count(asked) : (count(whole) + size - 1) / size;
   };
-  std::size_t rows = side, cols = side;
+  std::size_t rows = side, cols = line.most_columns;
   while (true) {
     const Slices slices =
         in_slices(problem, size_of(count(problem.l), parts(problem.l, problem.sl, rows)),
                   size_of(count(problem.n), parts(problem.n, problem.sn, cols)));
     Panels panels{slices, 1, 2};
-    const double smallest = bytes * elements_of_panels(problem, panels);
+    const double smallest = bytes_of_panels(panels, bytes_of_element, line);
     const double budget = budget_of(problem, smallest);
-    if (smallest <= budget) {
-      fill(panels, problem, budget / bytes);
-      return panels;
+    if (smallest <= budget) fill(panels, budget, bytes_of_element, line);
+    if (cols > side && panels.kept < slices.sl) {  // large ones are for where all of A stays
+      cols = side;
+      continue;
     }
+    if (smallest <= budget) return panels;
     const bool rows_remain = problem.sl == 0 && slices.rows > 1;
     const bool cols_remain = problem.sn == 0 && slices.cols > 1;
     if (!rows_remain && !cols_remain)
@@ -391,6 +390,10 @@ Panels panels_of(const Problem& problem, std::size_t bytes_of_element) {
     else
       cols = (slices.cols + 1) / 2;
   }
+}
+
+Panels panels_of(const Problem& problem, std::size_t bytes_of_element) {
+  return panels_of(problem, bytes_of_element, {.bytes = count(problem.m) * bytes_of_element});
 }
 
 int run_stage(int argc, char** argv, const Stage& stage, const char* source) {

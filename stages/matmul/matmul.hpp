@@ -85,12 +85,22 @@ struct Panels {
   std::size_t coming;  ///< panels of B on the device
 };
 
+/// What a line of a panel, a row of A or a column of B, takes on the device: in the panel, and on
+/// its way there. And how many columns a panel of B has at most, if all of A's stay.
+struct Line {
+  std::size_t bytes, bytes_on_the_way = 0;
+  std::size_t most_columns = 2048;
+};
+
 /// As many slices as the problem asks for. Where it leaves the choice, they have equal sides of at
-/// most 2048, or less if the budget does not hold a panel of A, two of B and two slices of C. There
-/// are as few groups as the budget allows; if more than one, they are of one size but for the last,
-/// and the rest of the budget is for panels of B.
+/// most 2048, or what `line` says, or less if the budget does not hold a panel of A, two of B, the
+/// longest on its way and two slices of C. There are as few groups as the budget allows; if more
+/// than one, they are of one size but for the last, and the rest of the budget is for panels of B.
 /// \throws NotEnoughMemory if the budget does not hold that for one element, or for those asked
 /// for
+Panels panels_of(const Problem& problem, std::size_t bytes_of_element, const Line& line);
+
+/// The same where panels hold lines as they are.
 Panels panels_of(const Problem& problem, std::size_t bytes_of_element);
 // [Panels]
 

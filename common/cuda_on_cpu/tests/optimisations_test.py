@@ -318,8 +318,8 @@ def matmul(stage):
     sliced, pinned, buffered, streamed = stages = list(map(stage, names))
     l, m, slices = SETTINGS["matmul"]["l"], SETTINGS["matmul"]["m"], 6
 
-    def requests(counters, group):
-        return counters.sum("multiply", group, "requests")
+    def requests(counters, group, kernel="multiply"):
+        return counters.sum(kernel, group, "requests")
 
     blocks = sliced.sum("multiply", "blocks")
     yield "04 launches a kernel a slice, and a block for each 32 × 32 of it", (
@@ -357,6 +357,27 @@ def matmul(stage):
             yield f"{name[:2]} has the kernels of 07", all(
                 stage(name).sum(kernel, *what) == streamed.sum(kernel, *what)
                 for what in (("launches",), ("blocks",), ("global_loads", "requests")))
+    if number == 8:
+        return
+    # A number of f32 takes two of tf32, in panels and while they are copied into shared memory.
+    apart, n = stage("10_split_tf32"), SETTINGS["matmul"]["n"]
+    budgets = {fit: budget + 4 * (fit[0] * rows + fit[1] * cols + rows) * m for fit, budget in budgets.items()}
+    sent = {fit: len(stage("10_split_tf32", budget=budget, Sl=3, Sn=8).spans("copy in")) for fit, budget in budgets.items()}
+    yield ("10 sends the panels that 09 sends",
+           sent == {(1, 2): 3 + 8 + 6 + 6, (1, 3): 3 + 8 + 5 + 5, (2, 2): 3 + 8 + 6, (2, 3): 3 + 8 + 5, (3, 2): 3 + 8})
+    yield ("10 takes each panel apart when it was sent", len(apart.spans("copy in")) == len(apart.spans("split"))
+           == apart.sum("split", "launches") == 2 + 3)
+    yield ("10 writes two numbers for each that it takes apart, by whole sectors",
+           apart.sum("split", "global_stores", "sectors") == 2 * 4 * m * (l + n) // 32)
+    blocks, warps = apart.sum("multiply_tiles", "blocks"), 8
+    yield "10 has a block for each 128 × 256 of a slice", blocks == slices
+    yield ("10 copies both parts of its rows and columns into shared memory once a block",
+           requests(apart, "global_loads", "multiply_tiles") == 2 * 4 * m * (3 * l + 2 * n) // 16)
+    looks = requests(apart, "shared_loads", "multiply_tiles")  # of a warp, at 32 chunks of 16 bytes
+    yield ("10 multiplies 8 numbers of each row three times, of 320 rows two chunks each by four warps",
+           looks == blocks * warps * (m // 8) * 3 * 5)
+    yield ("10 has no bank conflicts: 32 chunks take four wavefronts",
+           apart.sum("multiply_tiles", "shared_loads", "wavefronts") == 4 * looks)
 
 
 def advection(stage):

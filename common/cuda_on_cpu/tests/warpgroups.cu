@@ -4,9 +4,11 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <staircase/bulk_copy.hpp>
 #include <staircase/wgmma.hpp>
+#include <type_traits>
 #include <vector>
 
 #include "device.hpp"
@@ -65,18 +67,34 @@ TEST(a_warpgroup_holds_each_number_once) {
 
 // --- Products
 
+template <typename Number>
+constexpr unsigned row_size = row_bytes / sizeof(Number);  // numbers of a row
+
+/// The sums of products of numbers.
+template <typename Number>
+using Sum = std::conditional_t<std::is_same_v<Number, float>, float, std::int32_t>;
+
+template <typename Number>
 struct Operands {
-  std::int8_t b[rows_of_b * row_bytes], a[2][rows_of_a * row_bytes];
+  Number b[rows_of_b * row_size<Number>], a[2][rows_of_a * row_size<Number>];
   TransferBarrier full;
 };
 
-/// c += a bᵀ over bytes [begin, end) of the rows. Each warpgroup has 64 rows of a, all share b. The
-/// matrices come as they shall lie in shared memory.
-template <unsigned begin, unsigned end>
-__global__ void __launch_bounds__(256)
-    multiply(const std::int8_t* a, const std::int8_t* b, std::int32_t* c) {
+__device__ inline void add_product(std::int32_t (&sum)[128], const std::int8_t* a,
+                                   const std::int8_t* b, unsigned k0, unsigned) {
+  staircase::wgmma_s8_m64n256k32(sum, a, b, k0);
+}
+__device__ inline void add_product(float (&sum)[128], const float* a, const float* b, unsigned ka,
+                                   unsigned kb) {
+  staircase::wgmma_tf32_m64n256k8(sum, a, ka, b, kb);
+}
+
+/// c += a bᵀ over bytes [begin, end) of the rows of a, and those of b so many further on. Each
+/// warpgroup has 64 rows of a, all share b. The matrices come as they shall lie in shared memory.
+template <typename Number, unsigned begin, unsigned end, unsigned further>
+__global__ void __launch_bounds__(256) multiply(const Number* a, const Number* b, Sum<Number>* c) {
   extern __shared__ __align__(1024) unsigned char bytes[];
-  Operands& operands = *reinterpret_cast<Operands*>(bytes);
+  auto& operands = *reinterpret_cast<Operands<Number>*>(bytes);
   const unsigned warpgroup = threadIdx.x / 128, warpgroups = blockDim.x / 128;
   if (threadIdx.x == 0) {
     operands.full.init(1);
@@ -88,7 +106,7 @@ __global__ void __launch_bounds__(256)
   }
   __syncthreads();
   c += warpgroup * rows_of_a * rows_of_b;
-  std::int32_t sum[128];
+  Sum<Number> sum[128];
 #pragma unroll
   for (unsigned index = 0; index < 128; ++index) {
     const auto [row, column] = place_in_warpgroup(threadIdx.x % 128, index);
@@ -98,7 +116,7 @@ __global__ void __launch_bounds__(256)
   staircase::wgmma_begin();
 #pragma unroll
   for (unsigned k0 = begin; k0 < end; k0 += 32)
-    staircase::wgmma_s8_m64n256k32(sum, operands.a[warpgroup], operands.b, k0);
+    add_product(sum, operands.a[warpgroup], operands.b, k0, k0 + further);
   staircase::wgmma_commit();
   staircase::wgmma_wait<0>();
 #pragma unroll
@@ -108,57 +126,74 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// Rows of random bytes; the first two are the extremes.
-std::vector<std::int8_t> random_rows(unsigned rows) {
-  auto bytes = random_values<std::int8_t>(rows * row_bytes, -128, 127);
-  std::fill_n(bytes.begin(), row_bytes, std::int8_t{-128});
-  std::fill_n(bytes.begin() + row_bytes, row_bytes, std::int8_t{127});
-  return bytes;
+/// Rows of random numbers; the first two are the extremes. Whole numbers of 10 bits are exact in
+/// tf32, and so are their sums here in f32.
+template <typename Number>
+std::vector<Number> random_rows(unsigned rows) {
+  const Number least = std::is_same_v<Number, float> ? -512 : -128;
+  const Number most = std::is_same_v<Number, float> ? 511 : 127;
+  auto numbers = random_values<Number>(rows * row_size<Number>, least, most);
+  if constexpr (std::is_same_v<Number, float>)
+    for (float& number : numbers) number = std::rint(number);
+  std::fill_n(numbers.begin(), row_size<Number>, least);
+  std::fill_n(numbers.begin() + row_size<Number>, row_size<Number>, most);
+  return numbers;
 }
 
-std::vector<std::int8_t> placed(const std::vector<std::int8_t>& bytes) {
-  std::vector<std::int8_t> result(bytes.size());
-  for (unsigned e = 0; e < bytes.size(); ++e)
-    result[place_in_rows(e / row_bytes, e % row_bytes)] = bytes[e];
+template <typename Number>
+std::vector<Number> placed(const std::vector<Number>& numbers) {
+  std::vector<Number> result(numbers.size());
+  for (unsigned e = 0; e < numbers.size(); ++e) {
+    const unsigned row = e / row_size<Number>, k = e % row_size<Number>;
+    result[place_in_rows(row, sizeof(Number) * k) / sizeof(Number)] = numbers[e];
+  }
   return result;
 }
 
-template <unsigned begin, unsigned end>
+template <typename Number, unsigned begin, unsigned end, unsigned further = 0>
 void expect_product(unsigned warpgroups, tap::Location place = tap::Location::current()) {
   const unsigned rows = warpgroups * rows_of_a;
-  const auto a = random_rows(rows), b = random_rows(rows_of_b);
-  auto c = random_values<std::int32_t>(rows * rows_of_b, -1'000'000'000, 1'000'000'000);
-  const Device<std::int8_t> device_a(placed(a)), device_b(placed(b));
-  const Device<std::int32_t> device_c(c);
-  constexpr auto bytes = static_cast<int>(sizeof(Operands));
-  const auto kernel = multiply<begin, end>;
+  const auto a = random_rows<Number>(rows), b = random_rows<Number>(rows_of_b);
+  std::vector<Sum<Number>> c(rows * rows_of_b);
+  const int most = std::is_same_v<Number, float> ? 1'000'000 : 1'000'000'000;
+  const auto whole = random_values<std::int32_t>(c.size(), -most, most);
+  std::copy(whole.begin(), whole.end(), c.begin());
+  const Device<Number> device_a(placed(a)), device_b(placed(b));
+  const Device<Sum<Number>> device_c(c);
+  constexpr auto bytes = static_cast<int>(sizeof(Operands<Number>));
+  const auto kernel = multiply<Number, begin, end, further>;
   tap::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
              place);
   kernel<<<1, 128 * warpgroups, bytes>>>(device_a.get(), device_b.get(), device_c.get());
   for (unsigned i = 0; i < rows; ++i)
     for (unsigned j = 0; j < rows_of_b; ++j)
-      for (unsigned k = begin; k < end; ++k)
-        c[i * rows_of_b + j] += a[i * row_bytes + k] * b[j * row_bytes + k];
+      for (unsigned k = begin / sizeof(Number); k < end / sizeof(Number); ++k)
+        c[i * rows_of_b + j] +=
+            a[i * row_size<Number> + k] * b[j * row_size<Number> + k + further / sizeof(Number)];
   expect_equal(device_c.to_host(place), c, place);
 }
 
-TEST(a_warpgroup_multiplies_any_32_bytes_of_the_rows) {
-  require_hopper();
-  expect_product<0, 32>(1);
-  expect_product<32, 64>(1);
-  expect_product<64, 96>(1);
-  expect_product<96, 128>(1);
+template <typename Number>
+void expect_products() {
+  expect_product<Number, 0, 32>(1);
+  expect_product<Number, 32, 64>(1);
+  expect_product<Number, 64, 96>(1);
+  expect_product<Number, 96, 128>(1);
+  expect_product<Number, 0, row_bytes>(1);
+  expect_product<Number, 0, row_bytes>(2);
+  expect_product<Number, 32, 96>(2);
 }
 
-TEST(a_warpgroup_adds_up_products) {
+TEST(warpgroups_multiply_bytes) {
   require_hopper();
-  expect_product<0, row_bytes>(1);
+  expect_products<std::int8_t>();
 }
 
-TEST(two_warpgroups_multiply_at_a_time) {
+TEST(warpgroups_multiply_tf32) {
   require_hopper();
-  expect_product<0, row_bytes>(2);
-  expect_product<32, 96>(2);
+  expect_products<float>();
+  expect_product<float, 0, 64, 64>(2);
+  expect_product<float, 0, 32, 96>(1);
 }
 
 // --- Bulk copies

@@ -55,6 +55,9 @@ __device__ void bulk_copy(void* shared, const void* global, unsigned bytes,
 /// Lets the copy engine see fresh barriers.
 __device__ void fence_barriers();
 
+/// Lets tensor cores and the copy engine see what this thread has written to shared memory.
+__device__ void fence_shared_memory();
+
 #ifdef STAIRCASE_CUDA_ON_CPU
 // The bytes are there before the call returns.
 
@@ -80,6 +83,7 @@ inline void bulk_copy(void* shared, const void* global, unsigned bytes, Transfer
 }
 
 inline void fence_barriers() {}
+inline void fence_shared_memory() {}
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 // Code for other GPUs is compiled, too, but never launched.
 __device__ inline void TransferBarrier::init(unsigned) { __trap(); }
@@ -88,6 +92,7 @@ __device__ inline void TransferBarrier::arrive_and_expect(unsigned) {}
 __device__ inline void TransferBarrier::wait(unsigned) {}
 __device__ inline void bulk_copy(void*, const void*, unsigned, TransferBarrier&) {}
 __device__ inline void fence_barriers() {}
+__device__ inline void fence_shared_memory() {}
 #else
 __device__ inline void TransferBarrier::init(unsigned arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
@@ -134,6 +139,10 @@ __device__ inline void bulk_copy(void* shared, const void* global, unsigned byte
 
 __device__ inline void fence_barriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
+}
+
+__device__ inline void fence_shared_memory() {
+  asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
 }
 #endif
 

@@ -1,5 +1,6 @@
 /// \file
-/// Products of matrices of bytes by a warpgroup, four warps together, straight from shared memory.
+/// Products of matrices of bytes, or of tf32, by a warpgroup, four warps together, straight from
+/// shared memory.
 ///
 /// The matrices lie in shared memory as the tensor cores like to read them: a row has 128 bytes, at
 /// an address that is a multiple of 1024 for row 0, and its eight chunks of 16 bytes change places
@@ -13,6 +14,7 @@
 #include <cstdint>
 
 #include "cuda.hpp"
+#include "error.hpp"
 
 namespace staircase {
 
@@ -42,6 +44,14 @@ inline bool has_wgmma() {
 #endif
 }
 
+/// Throws if it has not.
+/// \throws NotAvailable
+inline void require_wgmma() {
+  require_capability(9, 0, "wgmma");
+  if (!has_wgmma())
+    throw NotAvailable("this stage needs compute capability 9.0, no other, and gpu_arch 90a");
+}
+
 /// Comes before a batch of products: what was written to their sums is done.
 __device__ void wgmma_begin();
 
@@ -57,6 +67,11 @@ __device__ void wgmma_wait();
 __device__ void wgmma_s8_m64n256k32(std::int32_t (&c)[128], const std::int8_t* a,
                                     const std::int8_t* b, unsigned k0);
 
+/// The same for numbers of tf32, which come from to_tf32(): eight of each row, of a from byte ka on
+/// and of b from byte kb on. Their sums are f32.
+__device__ void wgmma_tf32_m64n256k8(float (&c)[128], const float* a, unsigned ka, const float* b,
+                                     unsigned kb);
+
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
 // Code for other GPUs is compiled, too, but never launched.
 __device__ inline void wgmma_begin() { __trap(); }
@@ -65,6 +80,8 @@ template <int>
 __device__ void wgmma_wait() {}
 __device__ inline void wgmma_s8_m64n256k32(std::int32_t (&)[128], const std::int8_t*,
                                            const std::int8_t*, unsigned) {}
+__device__ inline void wgmma_tf32_m64n256k8(float (&)[128], const float*, unsigned, const float*,
+                                            unsigned) {}
 #elif defined(STAIRCASE_CUDA_ON_CPU)
 inline void wgmma_begin() {}
 inline void wgmma_commit() {}
@@ -75,34 +92,48 @@ void wgmma_wait() {
 
 namespace detail {
 
-/// A thread's share of a product. Its reads are not those of threads on a GPU.
-__attribute__((noinline, no_sanitize("thread"))) inline void multiply(std::int32_t (&c)[128],
-                                                                      const std::int8_t* a,
-                                                                      const std::int8_t* b,
-                                                                      unsigned k0,
-                                                                      unsigned thread) {
+/// A thread's share of a product of numbers, bytes or f32. Its reads are not those of threads on a
+/// GPU.
+template <typename T, typename Sum>
+__attribute__((noinline, no_sanitize("thread"))) void multiply(Sum (&c)[128], const T* a,
+                                                               unsigned ka, const T* b, unsigned kb,
+                                                               unsigned thread) {
+  const auto chunk = [](const T* matrix, unsigned row, unsigned k) {
+    return matrix + place_in_rows(row, k) / sizeof(T);
+  };
   for (unsigned index = 0; index < 128; ++index) {
     const auto [row, column] = place_in_warpgroup(thread, index);
-    for (const unsigned k : {k0, k0 + 16}) {
-      const std::int8_t* x = a + place_in_rows(row, k);
-      const std::int8_t* y = b + place_in_rows(column, k);
-      for (unsigned byte = 0; byte < 16; ++byte) c[index] += x[byte] * y[byte];
+    for (const unsigned k : {0u, 16u}) {
+      const T *x = chunk(a, row, ka + k), *y = chunk(b, column, kb + k);
+      for (unsigned m = 0; m < 16 / sizeof(T); ++m) c[index] += x[m] * y[m];
     }
   }
+}
+
+/// What the warpgroup reads together, for the analysis to see: a word of each chunk.
+template <typename T>
+void look_at(const T* a, unsigned ka, const T* b, unsigned kb) {
+  const unsigned thread = threadIdx.x % 128, row = thread / 2, k = thread % 2 * 16;
+  const auto see = [](const T* matrix, unsigned i, unsigned byte) {
+    static_cast<void>(
+        *reinterpret_cast<const volatile int*>(matrix + place_in_rows(i, byte) / sizeof(T)));
+  };
+  see(a, row, ka + k);
+  for (unsigned i = row; i < 256; i += 64) see(b, i, kb + k);
 }
 
 }  // namespace detail
 
 inline void wgmma_s8_m64n256k32(std::int32_t (&c)[128], const std::int8_t* a, const std::int8_t* b,
                                 unsigned k0) {
-  // What the warpgroup reads together, for the analysis to see: a word of each chunk.
-  const unsigned thread = threadIdx.x % 128, row = thread / 2, k = k0 + thread % 2 * 16;
-  const auto look_at = [](const std::int8_t* chunk) {
-    static_cast<void>(*reinterpret_cast<const volatile int*>(chunk));
-  };
-  look_at(a + place_in_rows(row, k));
-  for (unsigned i = row; i < 256; i += 64) look_at(b + place_in_rows(i, k));
-  detail::multiply(c, a, b, k0, thread);
+  detail::look_at(a, k0, b, k0);
+  detail::multiply(c, a, k0, b, k0, threadIdx.x % 128);
+}
+
+inline void wgmma_tf32_m64n256k8(float (&c)[128], const float* a, unsigned ka, const float* b,
+                                 unsigned kb) {
+  detail::look_at(a, ka, b, kb);
+  detail::multiply(c, a, ka, b, kb, threadIdx.x % 128);
 }
 #else
 __device__ inline void wgmma_begin() { asm volatile("wgmma.fence.sync.aligned;" : : : "memory"); }
@@ -118,7 +149,7 @@ __device__ void wgmma_wait() {
 
 /// What the instruction wants to know of a matrix: its address, 1024 bytes from eight rows to the
 /// next eight, and the kind of swizzle.
-__device__ inline std::uint64_t wgmma_descriptor(const std::int8_t* matrix) {
+__device__ inline std::uint64_t wgmma_descriptor(const void* matrix) {
   const std::uint64_t address = __cvta_generic_to_shared(matrix);
   return (address & 0x3FFFF) >> 4 | std::uint64_t{1} << 16 | std::uint64_t{1024 >> 4} << 32 |
          std::uint64_t{1} << 62;
@@ -161,6 +192,45 @@ __device__ inline void wgmma_s8_m64n256k32(std::int32_t (&c)[128], const std::in
         "+r"(c[116]), "+r"(c[117]), "+r"(c[118]), "+r"(c[119]), "+r"(c[120]), "+r"(c[121]),
         "+r"(c[122]), "+r"(c[123]), "+r"(c[124]), "+r"(c[125]), "+r"(c[126]), "+r"(c[127])
       : "l"(wgmma_descriptor(a + k0)), "l"(wgmma_descriptor(b + k0)));
+}
+
+__device__ inline void wgmma_tf32_m64n256k8(float (&c)[128], const float* a, unsigned ka,
+                                            const float* b, unsigned kb) {
+  asm volatile(
+      "{\n"
+      ".reg .pred add;\n"
+      "setp.ne.b32 add, 1, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
+      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
+      "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, "
+      "%127}, %128, %129, add, 1, 1;\n"
+      "}"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]),
+        "+f"(c[7]), "+f"(c[8]), "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]), "+f"(c[13]),
+        "+f"(c[14]), "+f"(c[15]), "+f"(c[16]), "+f"(c[17]), "+f"(c[18]), "+f"(c[19]), "+f"(c[20]),
+        "+f"(c[21]), "+f"(c[22]), "+f"(c[23]), "+f"(c[24]), "+f"(c[25]), "+f"(c[26]), "+f"(c[27]),
+        "+f"(c[28]), "+f"(c[29]), "+f"(c[30]), "+f"(c[31]), "+f"(c[32]), "+f"(c[33]), "+f"(c[34]),
+        "+f"(c[35]), "+f"(c[36]), "+f"(c[37]), "+f"(c[38]), "+f"(c[39]), "+f"(c[40]), "+f"(c[41]),
+        "+f"(c[42]), "+f"(c[43]), "+f"(c[44]), "+f"(c[45]), "+f"(c[46]), "+f"(c[47]), "+f"(c[48]),
+        "+f"(c[49]), "+f"(c[50]), "+f"(c[51]), "+f"(c[52]), "+f"(c[53]), "+f"(c[54]), "+f"(c[55]),
+        "+f"(c[56]), "+f"(c[57]), "+f"(c[58]), "+f"(c[59]), "+f"(c[60]), "+f"(c[61]), "+f"(c[62]),
+        "+f"(c[63]), "+f"(c[64]), "+f"(c[65]), "+f"(c[66]), "+f"(c[67]), "+f"(c[68]), "+f"(c[69]),
+        "+f"(c[70]), "+f"(c[71]), "+f"(c[72]), "+f"(c[73]), "+f"(c[74]), "+f"(c[75]), "+f"(c[76]),
+        "+f"(c[77]), "+f"(c[78]), "+f"(c[79]), "+f"(c[80]), "+f"(c[81]), "+f"(c[82]), "+f"(c[83]),
+        "+f"(c[84]), "+f"(c[85]), "+f"(c[86]), "+f"(c[87]), "+f"(c[88]), "+f"(c[89]), "+f"(c[90]),
+        "+f"(c[91]), "+f"(c[92]), "+f"(c[93]), "+f"(c[94]), "+f"(c[95]), "+f"(c[96]), "+f"(c[97]),
+        "+f"(c[98]), "+f"(c[99]), "+f"(c[100]), "+f"(c[101]), "+f"(c[102]), "+f"(c[103]),
+        "+f"(c[104]), "+f"(c[105]), "+f"(c[106]), "+f"(c[107]), "+f"(c[108]), "+f"(c[109]),
+        "+f"(c[110]), "+f"(c[111]), "+f"(c[112]), "+f"(c[113]), "+f"(c[114]), "+f"(c[115]),
+        "+f"(c[116]), "+f"(c[117]), "+f"(c[118]), "+f"(c[119]), "+f"(c[120]), "+f"(c[121]),
+        "+f"(c[122]), "+f"(c[123]), "+f"(c[124]), "+f"(c[125]), "+f"(c[126]), "+f"(c[127])
+      : "l"(wgmma_descriptor(a + ka / 4)), "l"(wgmma_descriptor(b + kb / 4)));
 }
 #endif
 
