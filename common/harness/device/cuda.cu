@@ -2,12 +2,16 @@
 /// The device of programs with kernels: a GPU, or the CPU device, as this file is compiled.
 
 #include <chrono>
+#include <cstdint>
 #include <harness/device.hpp>
 #include <harness/memory.hpp>
+#include <numeric>
 #include <staircase/cluster.hpp>
 #include <staircase/cuda.hpp>
+#include <staircase/devices.hpp>
 #include <staircase/error.hpp>
 #include <string>
+#include <vector>
 
 namespace staircase {
 namespace {
@@ -106,6 +110,18 @@ void require_clusters() {
 }
 
 unsigned processors() { return static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount)); }
+
+std::vector<int> devices(std::int64_t wanted) {
+  int available = 0;
+  check(cudaGetDeviceCount(&available));
+  if (wanted > available)
+    throw NotAvailable("this run asks for " + std::to_string(wanted) + " GPUs, and " +
+                       std::to_string(available) + (available == 1 ? " is" : " are") +
+                       " available; 0 takes all");
+  std::vector<int> numbers(static_cast<std::size_t>(wanted == 0 ? available : wanted));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
 
 void* allocate_on_device(std::size_t bytes) {
   if (on_cpu) reserve(bytes);
