@@ -12,7 +12,7 @@ namespace staircase {
 
 /// One stretch of a solve, in seconds since the timeline was made.
 struct Span {
-  const char* name;
+  std::string name;
   double begin;
   double end;
 };

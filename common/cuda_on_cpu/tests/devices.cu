@@ -1,8 +1,12 @@
 /// \file
 /// What stages share that run on several GPUs.
 
+#include <atomic>
+#include <deque>
+#include <mutex>
 #include <staircase/devices.hpp>
 #include <staircase/error.hpp>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -27,6 +31,21 @@ int current() {
   check(cudaGetDevice(&device));
   return device;
 }
+
+/// What a GPU was dealt, and the device that this was meant for.
+struct Gpu {
+  int device;
+  std::vector<std::size_t> numbers = {};
+  int current = -1;
+};
+
+std::deque<Gpu> gpus() {
+  std::deque<Gpu> all;
+  for (const int device : staircase::devices(0)) all.push_back({device});
+  return all;
+}
+
+__global__ void write(int* place) { *place = 7; }
 
 }  // namespace
 
@@ -80,6 +99,67 @@ TEST(a_device_that_is_not_there_leaves_the_one_before) {
   } catch (const staircase::Failure&) {
     cudaGetLastError();
   }
+  expect_equal(current(), 0);
+}
+
+TEST(each_number_is_dealt_once_and_each_gpu_begins_with_its_own) {
+  for (const std::size_t count : {0, 1, 2, 7, 300}) {
+    auto all = gpus();
+    staircase::deal(count, all, [](Gpu& gpu, std::size_t number) {
+      gpu.numbers.push_back(number);
+      gpu.current = current();
+    });
+    std::vector<int> dealt(count);
+    for (const Gpu& gpu : all) {
+      const auto first = static_cast<std::size_t>(gpu.device);
+      expect_equal(gpu.numbers.empty(), first >= count);
+      if (gpu.numbers.empty()) continue;
+      expect_equal(gpu.numbers.front(), first);
+      expect_equal(gpu.current, gpu.device);
+      for (const std::size_t number : gpu.numbers) ++dealt.at(number);
+    }
+    expect_equal(dealt, std::vector<int>(count, 1));
+  }
+}
+
+TEST(a_gpu_that_is_busy_leaves_the_numbers_to_others) {
+  auto all = gpus();
+  if (all.size() < 2) tap::skip("there is one device");
+  std::atomic<std::size_t> done = 0;
+  const std::size_t count = 50, of_others = count - 1;
+  staircase::deal(count, all, [&](Gpu& gpu, std::size_t) {
+    while (gpu.device == 0 && done < of_others) std::this_thread::yield();
+    if (gpu.device != 0) ++done;
+  });
+  expect_equal(done.load(), of_others);
+}
+
+TEST(what_was_launched_is_done) {
+  auto all = gpus();
+  tap::Device<int> places(8);
+  staircase::deal(1, all, [&](Gpu&, std::size_t) { write<<<1, 1>>>(places.get()); });
+  cudaStream_t other = nullptr;
+  check(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+  int value = 0;
+  check(cudaMemcpyAsync(&value, places.get(), sizeof(int), cudaMemcpyDeviceToHost, other));
+  check(cudaStreamSynchronize(other));
+  check(cudaStreamDestroy(other));
+  expect_equal(value, 7);
+}
+
+TEST(what_one_throws_ends_the_dealing_and_is_thrown) {
+  auto all = gpus();
+  const std::size_t endless = ~std::size_t{0} / 2;
+  std::string sentence;
+  try {
+    staircase::deal(endless, all, [&](Gpu& gpu, std::size_t number) {
+      gpu.numbers.assign(1, number);
+      if (gpu.device + 1 == available()) throw std::runtime_error("a GPU has failed");
+    });
+  } catch (const std::runtime_error& error) {
+    sentence = error.what();
+  }
+  expect_equal(sentence, "a GPU has failed");
   expect_equal(current(), 0);
 }
 

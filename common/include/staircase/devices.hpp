@@ -1,11 +1,15 @@
 /// \file
-/// Several GPUs in one program: which of them, and which one calls are meant for.
+/// Several GPUs in one program: which of them, which one calls are meant for, and how work is
+/// dealt.
 
 #pragma once
 
 #include <cuda_runtime.h>
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <future>
 #include <vector>
 
 #include "cuda.hpp"
@@ -31,5 +35,34 @@ class OnDevice {
  private:
   int before_ = 0;
 };
+
+// [deal]
+/// Deals the numbers from 0 to `count` - 1 out to GPUs, which have a `device` each. A thread for
+/// each GPU begins with a number of its own, takes the next that is left whenever work(gpu, number)
+/// has returned, and waits for its device in the end. If anything throws, no more numbers are
+/// dealt, and it is thrown here when no GPU has anything to do any more.
+template <typename Gpus, typename Work>
+void deal(std::size_t count, Gpus& gpus, Work work) {
+  std::atomic<std::size_t> next = gpus.size();
+  const auto take_part = [&](auto& gpu, std::size_t number) {
+    const OnDevice here(gpu.device);
+    try {
+      for (; number < count; number = next++) work(gpu, number);
+      check(cudaDeviceSynchronize());
+    } catch (...) {
+      next = count;
+      cudaDeviceSynchronize();
+      throw;
+    }
+  };
+  std::vector<std::future<void>> threads;
+  for (auto& gpu : gpus)
+    threads.push_back(std::async(std::launch::async, [&gpu, &take_part, number = threads.size()] {
+      take_part(gpu, number);
+    }));
+  for (auto& thread : threads) thread.wait();
+  for (auto& thread : threads) thread.get();
+}
+// [deal]
 
 }  // namespace staircase

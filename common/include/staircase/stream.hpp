@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <deque>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -71,6 +72,13 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
+/// Copies as many numbers as `from` has between the host's memory and the device's, in a stream.
+template <typename T>
+void copy(View<T, 1> from, View<T, 1> to, const Stream& stream) {
+  check(cudaMemcpyAsync(to.data(), from.data(), from.extent(0) * sizeof(T), cudaMemcpyDefault,
+                        stream));
+}
+
 /// A dense row-major array in memory of the host that the system will not move, so that the GPU's
 /// copy engines reach it by themselves. All threads touch its pages first, then they are pinned.
 template <std::floating_point T, std::size_t rank>
@@ -122,15 +130,17 @@ struct HostSpan {
 /// Takes the times of what streams do, and a thread of the host beside them, for a timeline.
 class StreamTimes {
  public:
-  /// The GPU has nothing to do when it is made.
-  explicit StreamTimes(Timeline& timeline) : timeline_(timeline) {
+  /// The GPU has nothing to do when it is made. Names of spans get an ending that tells of several
+  /// GPUs which one it was: ", GPU 1".
+  explicit StreamTimes(Timeline& timeline, std::string ending = "")
+      : timeline_(timeline), ending_(std::move(ending)) {
     Stream stream;
     start_.record(stream);
     start_.wait();
     zero_ = timeline.now();
   }
 
-  /// What comes next in a stream is a span of this name; it must outlive the timeline.
+  /// What comes next in a stream is a span of this name; it must outlive the times.
   std::size_t begin(const char* name, const Stream& stream) {
     spans_.emplace_back(name).begin.record(stream);
     return spans_.size() - 1;
@@ -157,16 +167,18 @@ class StreamTimes {
 
   /// Hands the spans over to the timeline, when they are over.
   void hand_over() {
-    for (const auto& [name, begin, end] : of_host_) timeline_.add_beside(name, begin, end);
+    for (const auto& [name, begin, end] : of_host_)
+      timeline_.add_beside((name + ending_).c_str(), begin, end);
     for (const auto& [name, begin, end] : spans_) {
       end.wait();
-      timeline_.add_beside(name, zero_ + begin.seconds_since(start_),
+      timeline_.add_beside((name + ending_).c_str(), zero_ + begin.seconds_since(start_),
                            zero_ + end.seconds_since(start_));
     }
   }
 
  private:
   Timeline& timeline_;
+  std::string ending_;
   Event start_;
   double zero_ = 0;
   std::deque<detail::TimedSpan> spans_;  // whose events stay where they are

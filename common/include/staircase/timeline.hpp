@@ -21,7 +21,7 @@ class Timeline {
   virtual void end() = 0;
 
   /// Adds what a device did beside the phases, and beside other such spans: measured by its events,
-  /// in seconds since the timeline was made.
+  /// in seconds since the timeline was made. The name is copied.
   virtual void add_beside(const char* name, double begin, double end) = 0;
 
   /// Says what a reader of the times should know: that a stage could not do what it is for, say.
