@@ -131,7 +131,7 @@ struct Slices {
 /// The fewest slices whose buffers fit into the budget, if a body of each takes so many bytes of
 /// them; in a multiple of `parts`, if there are bodies enough.
 /// \throws NotEnoughMemory if the budget does not hold a slice of one body
-Slices slices_of(const Problem& problem, std::size_t bytes_of_body, std::size_t parts);
+Slices slices_of(const Problem& problem, std::size_t bytes_of_body, std::size_t parts = 1);
 // [Slices]
 
 /// The bodies at first, one after the other, in the precision of a solve.

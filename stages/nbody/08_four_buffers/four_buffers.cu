@@ -31,7 +31,6 @@ using staircase::View;
 constexpr unsigned threads = 128;              // of a block
 constexpr unsigned held = 4;                   // bodies of a thread
 constexpr unsigned of_block = threads * held;  // bodies
-constexpr std::size_t parts = 4;               // of all bodies, so that the first copies are small
 // [sizes]
 
 // [inverse root]
@@ -200,7 +199,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const View<Body<T>, 1> bodies = all(now), predicted = all(ahead);
   View<Force<T>, 1> forces = all(at_begin), next = all(at_end);
   const Pinned pinned[] = {Pinned(bodies), Pinned(predicted), Pinned(forces), Pinned(next)};
-  const Slices slices = slices_of(problem, Gpu<T>::bytes_of_body, parts);
+  const Slices slices = slices_of(problem, Gpu<T>::bytes_of_body);
   Gpu<T> gpu(slices.size, timeline);
   timeline.begin("kernels");
   const T dt = problem.dt, softening2 = softening_squared<T>(problem);

@@ -9,13 +9,13 @@
 
 #include "../nbody.hpp"
 
-#include <algorithm>
 #include <deque>
 #include <staircase/devices.hpp>
 #include <staircase/inverse_root.hpp>
 #include <staircase/stream.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace nbody {
 
@@ -35,7 +35,6 @@ using staircase::View;
 constexpr unsigned threads = 128;              // of a block
 constexpr unsigned held = 4;                   // bodies of a thread
 constexpr unsigned of_block = threads * held;  // bodies
-constexpr std::size_t parts = 4;               // of all bodies, so that the first copies are small
 // [sizes]
 
 // [inverse root]
@@ -206,8 +205,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   View<Force<T>, 1> forces = all(at_begin), next = all(at_end);
   const Pinned pinned[] = {Pinned(bodies), Pinned(predicted), Pinned(forces), Pinned(next)};
   const std::vector<int> devices = staircase::devices(problem.gpus);
-  const Slices slices =
-      slices_of(problem, Gpu<T>::bytes_of_body, std::max(parts, 2 * devices.size()));
+  const Slices slices = slices_of(problem, Gpu<T>::bytes_of_body, devices.size());
   std::deque<Gpu<T>> gpus;
   for (const int device : devices) {
     const OnDevice here(device);
