@@ -148,6 +148,11 @@ class Times:
         return max(self.in_all, *(end for spans in self.beside.values() for _, end in spans), 0)
 
 
+def look_of(name):
+    """The colour and the filling of a phase, or of what ran beside them: "kernels", or "kernels, GPU 1"."""
+    return PHASES.get(name.partition(",")[0], OTHER)
+
+
 def times_of(record):
     """The medians of a stage's phases; where anything ran beside them, one repeat: the median one by whole solves."""
     repeats = record["repeats"]
@@ -169,7 +174,7 @@ def height_of(times, is_wide):
 def draw_lanes(canvas, beside, scale):
     """A lane for each name that ran beside the phases, its spans to scale."""
     for n, (name, spans) in enumerate(beside.items()):
-        colour, fill = PHASES.get(name, OTHER)
+        colour, fill = look_of(name)
         for begin, end in spans:
             canvas.box(scale * begin, LANE * n, scale * (end - begin), LANE - 3, colour=colour, fill=fill, edge=0.5)
         begin, end = scale * spans[0][0], scale * max(end for _, end in spans)
@@ -183,7 +188,7 @@ def draw_timeline(canvas, rows):
     left, right, y = 170 if canvas.is_wide else 4, 46, 44
     scale = (canvas.width - left - right) / max(times.end for times in rows.values())
     canvas.part(left, 10).key(0, 0, *((*look, name) for name, look in PHASES.items()), gap=8)
-    if any(phase not in PHASES for times in rows.values() for phase in (*times.phases, *times.beside)):
+    if any(look_of(phase) == OTHER for times in rows.values() for phase in (*times.phases, *times.beside)):
         canvas.part(left, 26).key(0, 0, (*OTHER, "others"))
     for name, times in rows.items():
         bar, x = y, left
@@ -193,7 +198,7 @@ def draw_timeline(canvas, rows):
             canvas.text(left, bar, name, SMALL, ha="left")
             bar += 8
         for phase, seconds in times.phases.items():
-            colour, fill = PHASES.get(phase, OTHER)
+            colour, fill = look_of(phase)
             canvas.box(x, bar, scale * seconds, 22, colour=colour, fill=fill, edge=0.5)
             x += scale * seconds
         canvas.text(x + 4, bar + 11, figures.seconds_text(times.in_all), SMALL, ha="left")
@@ -222,7 +227,8 @@ def timeline(words, workloads, results):
     runs, chosen = results.runs(*words[:4]), words[4:]
     rows = {record["stage"]: times_of(record) for record in plots.timed(run for run, _ in runs)}
     rows = {name: times for name, times in rows.items()
-            if "copy in" in times.phases | times.beside and (not chosen or name in chosen)}
+            if any(what.startswith("copy in") for what in times.phases | times.beside)
+            and (not chosen or name in chosen)}
     missing = [name for name in chosen if name not in rows] or ([] if rows else ["any stage"])
     if missing:
         raise figures.UnknownKey(f"no phase 'copy in' of {missing[0]} on {' '.join(words[:4])} is recorded")

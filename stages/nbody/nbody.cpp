@@ -3,8 +3,11 @@
 
 #include "nbody.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
+#include <harness/device.hpp>
 #include <harness/number.hpp>
 #include <harness/random.hpp>
 #include <harness/workload.hpp>
@@ -332,7 +335,10 @@ const staircase::Workload<Problem, 2> workload{
                    {"dt", &Problem::dt, 0, 1e3, "the time of a step"},
                    {"softening", &Problem::softening, 0, 1e3,
                     "the distance below which attraction ceases to grow"},
-                   {"seed", &Problem::seed, 0, 16777215, "seed of the random numbers"}},
+                   {"seed", &Problem::seed, 0, 16777215, "seed of the random numbers"},
+                   {"budget", &Problem::budget, 0, 1e15,
+                    "bytes of the device that slices may take; 0: what it has"},
+                   {"gpus", &Problem::gpus, 0, 16, "GPUs that slices are dealt to; 0: all"}},
     .datasets = {{"small", {.bodies = 2048, .steps = 8}},
                  {"medium", {.bodies = 65536, .steps = 1}},
                  {"large", {.bodies = 1 << 20, .steps = 1}},
@@ -355,7 +361,11 @@ const staircase::Workload<Problem, 2> workload{
                    {"at rest in time", {.bodies = 20, .steps = 2, .dt = 0, .softening = soft}},
                    {"hard", {.bodies = 17, .steps = 1, .dt = 1e-6, .softening = 0}},
                    {"another seed",
-                    {.bodies = 64, .steps = 3, .dt = close, .softening = soft, .seed = 99}}},
+                    {.bodies = 64, .steps = 3, .dt = close, .softening = soft, .seed = 99}},
+                   {"a small budget",
+                    {.bodies = 700, .steps = 2, .dt = close, .softening = soft, .budget = 60000}},
+                   {"a tiny budget",
+                    {.bodies = 53, .steps = 2, .dt = close, .softening = soft, .budget = 3000}}},
     .inputs = {{.rank = 2,
                 .min = -1e8,
                 .max = 1e8,
@@ -375,9 +385,32 @@ const staircase::Workload<Problem, 2> workload{
                 {"05_tiled", traffic},
                 {"06_registers", traffic},
                 {"07_mixed", traffic},
+                {"08_four_buffers", traffic},
+                {"09_several_gpus", traffic},
                 {"10_split_sums", traffic}}};
 
+// [slices]
+/// Bytes that buffers may take on a device.
+double budget_of(const Problem& problem) {
+  if (problem.budget != 0) return problem.budget;
+  return 7. / 8 * staircase::this_device().free_memory();  // which comes in pages
+}
+// [slices]
+
 }  // namespace
+
+Slices slices_of(const Problem& problem, std::size_t bytes_of_body, std::size_t parts) {
+  const auto bodies = static_cast<std::size_t>(problem.bodies);
+  const double budget = budget_of(problem);
+  const double fitting = std::floor(budget / static_cast<double>(bytes_of_body));
+  if (fitting < 1)
+    throw staircase::NotEnoughMemory(fmt::format(
+        "{} {:.0f} bytes; a slice of one body takes {} bytes of buffers",
+        problem.budget != 0 ? "the budget is" : "the device has room for", budget, bytes_of_body));
+  const auto needed = static_cast<std::size_t>(std::ceil(count(problem) / fitting));
+  const std::size_t slices = (needed + parts - 1) / parts * parts;
+  return {bodies, (bodies + slices - 1) / slices};
+}
 
 int run_stage(int argc, char** argv, const Stage& stage, const char* source) {
   return staircase::run_stage(argc, argv, workload, stage, source);

@@ -24,6 +24,8 @@ struct Problem {
   double dt = 1.0 / 512;                     ///< the time of a step
   double softening = 1.0 / 32;               ///< a distance below which attraction ceases to grow
   std::int64_t seed = 1;                     ///< of the random numbers
+  double budget = 0;                         ///< bytes of a device for slices; 0: what it has
+  std::int64_t gpus = 0;                     ///< that slices are dealt to; 0: all that are there
   staircase::Elements<double> initial = {};  ///< mass, position and velocity, body by body
 
   staircase::View<const double, 2> bodies_at_first() const {
@@ -99,6 +101,38 @@ T softening_squared(const Problem& problem) {
   return static_cast<T>(std::max(problem.softening * problem.softening, least));
 }
 // [softening]
+
+// [Slices]
+/// So many bodies from one on.
+struct Slice {
+  std::size_t first, size;
+};
+
+/// The part of an array that is a slice of it.
+template <typename T>
+staircase::View<T, 1> part(staircase::View<T, 1> array, Slice slice) {
+  return {array.data() + slice.first, {slice.size}};
+}
+
+/// All of an array.
+template <typename T>
+staircase::View<T, 1> all(staircase::Elements<T>& array) {
+  return {array.data(), {array.size()}};
+}
+
+/// All bodies in slices of a size; the last one may be smaller.
+struct Slices {
+  std::size_t bodies, size;
+
+  std::size_t count() const { return (bodies + size - 1) / size; }
+  Slice operator()(std::size_t s) const { return {s * size, std::min(size, bodies - s * size)}; }
+};
+
+/// The fewest slices whose buffers fit into the budget, if a body of each takes so many bytes of
+/// them; in a multiple of `parts`, if there are bodies enough.
+/// \throws NotEnoughMemory if the budget does not hold a slice of one body
+Slices slices_of(const Problem& problem, std::size_t bytes_of_body, std::size_t parts = 1);
+// [Slices]
 
 /// The bodies at first, one after the other, in the precision of a solve.
 template <typename T>

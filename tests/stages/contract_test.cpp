@@ -239,8 +239,9 @@ std::string shapes_of(const std::vector<NpyArray>& arrays) {
   return text;
 }
 
-/// Numbers of the problem, a little above the least that are allowed. Of those that it cannot do
-/// without, two are larger than a warp at most: four such numbers would make a large problem.
+/// Numbers of the problem, a little above the least that are allowed, but for the number of GPUs,
+/// which are there or not. Of those that it cannot do without, two are larger than a warp at most:
+/// four such numbers would make a large problem.
 json random_sizes(std::mt19937_64& random) {
   json parameters = json::object();
   const auto draw = [&](const json& parameter, unsigned range) {
@@ -249,7 +250,7 @@ json random_sizes(std::mt19937_64& random) {
   };
   std::vector<json> needed;
   for (const auto& parameter : description().at("parameters"))
-    if (parameter.at("type") == "integer") {
+    if (parameter.at("type") == "integer" && parameter.at("name") != "gpus") {
       draw(parameter, 12);
       if (parameter.at("min") > 0) needed.push_back(parameter);
     }

@@ -1,6 +1,8 @@
 /// \file
 /// Bodies against what is none of the stages: nbody_test PROGRAM [GTEST OPTIONS].
 
+#include "../../stages/nbody/nbody.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 #include <numbers>
 #include <numeric>
 #include <random>
+#include <staircase/error.hpp>
 
 #include "support.hpp"
 
@@ -50,12 +53,13 @@ NpyArray to_npy(const Bodies& bodies) {
 }
 
 /// Runs the program on bodies.
-ProcessResult run_on(const Bodies& bodies, Arguments arguments, const Directory& directory) {
+ProcessResult run_on(const Bodies& bodies, Arguments arguments, const Directory& directory,
+                     const ProcessOptions& options = {}) {
   write_npy(directory / "bodies.npy", to_npy(bodies));
   arguments.insert(arguments.begin(), program);
   arguments.insert(arguments.end(),
                    {"--input", directory / "bodies.npy", "--output", directory / "after.npy"});
-  return run_process(arguments);
+  return run_process(arguments, options);
 }
 
 /// The settings of a problem.
@@ -402,6 +406,143 @@ TEST(Mixed, DifferencesAreExactFarFromTheOrigin) {
     EXPECT_LE(length(after[i].v - expected.after[i].v), expected.v_off[i]) << i;
 }
 
+// --- Slices
+
+/// The fewest in so many parts of which each fits.
+TEST(Slices, FitIntoTheBudget) {
+  const unsigned seed = fresh_seed();
+  SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
+  std::mt19937_64 random(seed);
+  for (int draw = 0; draw < 1000; ++draw) {
+    const std::size_t n = 1 + random() % 3000, bytes = 1 + random() % 500;
+    const std::size_t parts = 1 + random() % 9, fitting = 1 + random() % (2 * n);
+    nbody::Problem problem;
+    problem.bodies = static_cast<std::int64_t>(n);
+    problem.budget = static_cast<double>(fitting * bytes + random() % bytes);
+    SCOPED_TRACE(fmt::format("{} bodies, {} fit, {} parts", n, fitting, parts));
+    const nbody::Slices slices = nbody::slices_of(problem, bytes, parts);
+    std::size_t next = 0;
+    for (std::size_t s = 0; s < slices.count(); ++s) {
+      const auto [first, size] = slices(s);
+      ASSERT_EQ(first, next);
+      ASSERT_GE(size, 1u);
+      ASSERT_LE(size, std::min(slices.size, fitting));
+      next += size;
+    }
+    EXPECT_EQ(next, n);
+    std::size_t fewest = parts;
+    while ((n + fewest - 1) / fewest > fitting) fewest += parts;
+    EXPECT_EQ(slices.size, (n + fewest - 1) / fewest);
+  }
+}
+
+TEST(Slices, OfAMillionBodiesAreEqual) {
+  nbody::Problem problem;
+  problem.bodies = 1 << 20;
+  problem.budget = 1e9;
+  EXPECT_EQ(nbody::slices_of(problem, 176, 4).size, std::size_t{1 << 18});
+  problem.budget = 176. * (1 << 18) - 1;
+  EXPECT_EQ(nbody::slices_of(problem, 176, 4).size, std::size_t{1 << 17});
+}
+
+TEST(Slices, ThatTheBudgetDoesNotHoldAreRefused) {
+  nbody::Problem problem{.bodies = 5, .budget = 176};
+  EXPECT_EQ(nbody::slices_of(problem, 176, 4).count(), 5u);
+  problem.budget -= 1;
+  EXPECT_THROW(nbody::slices_of(problem, 176, 4), NotEnoughMemory);
+}
+
+// --- The budget and the number of GPUs, which do not change a digit
+
+/// What the program computes of bodies.
+NpyArray computed(const Bodies& bodies, const std::string& precision, Arguments arguments,
+                  const ProcessOptions& options = {}) {
+  const Directory directory;
+  const Arguments how = settings(2, 1.0 / 128, 0.125);
+  arguments.insert(arguments.end(), how.begin(), how.end());
+  arguments.insert(arguments.end(), {"--precision", precision});
+  const ProcessResult result = run_on(bodies, arguments, directory, options);
+  EXPECT_EQ(result.status, 0) << result.err;
+  return result.status == 0 ? read_npy(directory / "after.npy") : NpyArray{};
+}
+
+TEST(Budget, OfAnySizeGivesTheSameDigits) {
+  const unsigned seed = fresh_seed();
+  SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
+  std::mt19937_64 random(seed);
+  for (const std::size_t n : {1, 2, 3, 5, 129, 530})
+    for (const std::string precision : {"f64", "f32"}) {
+      const Bodies bodies = random_bodies(n, random);
+      const NpyArray whole = computed(bodies, precision, {});
+      const std::size_t of_body = precision == "f64" ? 352 : 176;
+      for (const std::size_t size : {(n + 4) / 5, n / (6 + random() % 7) + 1}) {
+        const std::size_t budget = of_body * size + random() % of_body;
+        EXPECT_EQ(computed(bodies, precision, {"--set", fmt::format("budget={}", budget)}).values,
+                  whole.values)
+            << n << " bodies, " << precision << ", budget " << budget;
+      }
+    }
+}
+
+TEST(Budget, OfOneBodyIsEnoughAndLessIsRefused) {
+  const auto with = [](double budget, const Directory& directory) {
+    return run_process({program, "--set", "bodies=3", "--set", fmt::format("budget={}", budget),
+                        "--output", directory / "after.npy"});
+  };
+  const Directory directory;
+  expect_refusal(with(351, directory), 3,
+                 {"the budget is 351 bytes", "a slice of one body takes 352 bytes"});
+  EXPECT_TRUE(directory.files().empty());
+  const ProcessResult result = with(352, directory);
+  EXPECT_EQ(result.status, 0) << result.err;
+}
+
+/// Without a budget, slices are such that they fit into the device's memory.
+TEST(Budget, IsTheMemoryOfTheDeviceWhereNoneIsGiven) {
+  if (!program.ends_with("-cpu")) return;
+  std::mt19937_64 random(1);
+  const Bodies bodies = random_bodies(400, random);
+  const ProcessOptions small{.environment = {"CUDA_ON_CPU_MEMORY=20000"}};  // of 140800 for all
+  EXPECT_EQ(computed(bodies, "f64", {}, small).values, computed(bodies, "f64", {}).values);
+  const Directory directory;
+  expect_refusal(run_on(bodies, {}, directory, {.environment = {"CUDA_ON_CPU_MEMORY=400"}}), 3,
+                 {"the device has room for 350 bytes", "a slice of one body takes 352 bytes"});
+  EXPECT_EQ(directory.files(), Arguments{"bodies.npy"});
+}
+
+/// Programs for the CPU device have as many as they are told; others the first that there is.
+TEST(Gpus, InAnyNumberGiveTheSameDigits) {
+  const unsigned seed = fresh_seed();
+  SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
+  std::mt19937_64 random(seed);
+  const int most = program.ends_with("-cpu") ? 4 : 1;
+  for (const std::size_t n : {1, 2, 7, 300})
+    for (const std::string precision : {"f64", "f32"}) {
+      const Bodies bodies = random_bodies(n, random);
+      const NpyArray one = computed(bodies, precision, {"--set", "gpus=1"});
+      for (int gpus = 0; gpus <= most; ++gpus)
+        for (const std::size_t budget : {std::size_t{0}, 352 * (n / 9 + 1)}) {
+          const Arguments arguments{"--set", fmt::format("gpus={}", gpus), "--set",
+                                    fmt::format("budget={}", budget)};
+          EXPECT_EQ(computed(bodies, precision, arguments,
+                             {.environment = {fmt::format("CUDA_ON_CPU_DEVICES={}", most)}})
+                        .values,
+                    one.values)
+              << n << " bodies, " << precision << ", " << gpus << " GPUs, budget " << budget;
+        }
+    }
+}
+
+TEST(Gpus, ThatAreNotThereAreNotAvailable) {
+  if (!program.ends_with("-cpu")) return;
+  const Directory directory;
+  expect_refusal(run_process({program, "--dataset", "tiny", "--set", "gpus=3", "--output",
+                              directory / "after.npy"},
+                             {.environment = {"CUDA_ON_CPU_DEVICES=2"}}),
+                 77, {"3 GPUs", "2 are available"});
+  EXPECT_TRUE(directory.files().empty());
+}
+
 // --- What is no problem
 
 TEST(BadInput, IsRefused) {
@@ -445,7 +586,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   staircase::test::program = std::filesystem::absolute(argv[1]);
-  staircase::test::try_device(staircase::test::program, {"Kepler", "Sphere", "Symmetry", "Masses",
-                                                         "Step", "Mixed", "SamePlace"});
+  staircase::test::try_device(
+      staircase::test::program,
+      {"Kepler", "Sphere", "Symmetry", "Masses", "Step", "Mixed", "SamePlace", "Budget", "Gpus"});
   return staircase::test::run_all_tests();
 }

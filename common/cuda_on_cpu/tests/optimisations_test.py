@@ -29,7 +29,7 @@ class Counters:
             report = pathlib.Path(name, "report.json")
             ran = subprocess.run([program, *arguments, "--precision", precision, "--json", "-"], check=True,
                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                 env=os.environ | {"CUDA_ON_CPU_REPORT": str(report)})
+                                 env=os.environ | {"CUDA_ON_CPU_REPORT": str(report), "CUDA_ON_CPU_DEVICES": "2"})
             self.kernels = json.loads(report.read_text())["kernels"]
             self.record = json.loads(ran.stdout)
         self.bytes_of_number = 8 if precision == "f64" else 4
@@ -466,9 +466,35 @@ def nbody(stage):
         yield (f"{name} launches an evaluation for the start, and three kernels a step",
                counters.launches() == 1 + 3)
     if registers.bytes_of_number == 4:
+        yield from streams_bodies(stage)
         mixed = stage("07_mixed")
         yield ("07 loads half as much again as 06, by 16 bytes for four pairs",
                2 * requests(mixed, "shared_loads") == 3 * requests(registers, "shared_loads"))
+
+
+def streams_bodies(stage):
+    """Yields what 08 and 09 promise of one evaluation of 2048 bodies, in slices of 512 and of 256, on two devices."""
+    whole = stage("06_registers", bodies=2048, steps=0)
+    for slices in (4, 8):
+        one, several = (stage(name, bodies=2048, steps=0, budget=44 * 4 * 2048 // slices)
+                        for name in ("08_four_buffers", "09_several_gpus"))
+        for name, counters in (("08", one), ("09", several)):
+            yield (f"{name} writes each sum once for each of {slices} slices of others, and goes on with it",
+                   counters.sum("evaluate", "global_stores", "requests")
+                   == slices * whole.sum("evaluate", "global_stores", "requests"))
+            if slices == 4:  # of whole blocks
+                yield (f"{name} loads from shared memory as often as 06",
+                       counters.sum("evaluate", "shared_loads", "wavefronts")
+                       == whole.sum("evaluate", "shared_loads", "wavefronts"))
+        yield (f"08 sends each of {slices} slices once for its forces and once for each of the {slices}",
+               [len(one.spans(what)) for what in ("copy in", "kernels", "copy out")]
+               == [slices + slices ** 2, slices ** 2, slices])
+        of_gpu = [[len(several.spans(f"{what}, GPU {gpu}")) for what in ("copy in", "kernels", "copy out")]
+                  for gpu in (0, 1)]
+        yield (f"09 deals {slices} slices to two devices, which send, compute and fetch what they are dealt",
+               sum(fetched for _, _, fetched in of_gpu) == slices
+               and all(fetched > 0 and (sent, kernels) == (fetched + slices * fetched, slices * fetched)
+                       for sent, kernels, fetched in of_gpu))
 
 
 def main(directory):

@@ -1,0 +1,231 @@
+/// \file
+/// Changed: bodies and forces stay in the host's memory, which predicts and corrects; the pairs are
+///          cut into slices of bodies by slices of others, which stream through two buffers each.
+/// Legal:   a sum goes on where the slice of others before left it; events let no buffer be written
+///          before it was read.
+/// Expect:  the time of 06 whatever the budget, if a slice has enough blocks for the whole GPU.
+/// From:    06_registers
+/// Run:     ./climb nbody --stages 06,08
+/// Next:    09_several_gpus deals the slices of bodies to all GPUs.
+
+#include "../nbody.hpp"
+
+#include <staircase/inverse_root.hpp>
+#include <staircase/stream.hpp>
+#include <utility>
+
+namespace nbody {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::copy;
+using staircase::DeviceArray;
+using staircase::Elements;
+using staircase::Event;
+using staircase::Pinned;
+using staircase::Stream;
+using staircase::StreamTimes;
+using staircase::View;
+
+// [sizes]
+constexpr unsigned threads = 128;              // of a block
+constexpr unsigned held = 4;                   // bodies of a thread
+constexpr unsigned of_block = threads * held;  // bodies
+// [sizes]
+
+// [inverse root]
+/// 1 / √x. The special function unit is off by 2 roundings of f32, which stay; in f64 by as much as
+/// 2⁻²⁰, of which a step of third order leaves less than a rounding.
+template <typename T>
+__device__ T inverse_root(T x) {
+  const T y = staircase::rough_inverse_root(x);
+  if constexpr (sizeof(T) == sizeof(float)) return y;
+  const T e = 1 - x * y * y;
+  return y + y * e * (T{0.5} + T{0.375} * e);
+}
+// [inverse root]
+
+// [pull]
+/// What a body feels of another one.
+template <typename T>
+__device__ Force<T> pull(const Body<T>& body, const Body<T>& other, T softening2) {
+  const Vector<T> x = other.x - body.x, v = other.v - body.v;
+  const T inverse = inverse_root(dot(x, x, softening2));
+  const T inverse2 = inverse * inverse, weight = other.mass * inverse * inverse2;
+  const T turn = -3 * dot(x, v) * inverse2;
+  return {weight * x, weight * (v + turn * x)};
+}
+// [pull]
+
+// [load]
+/// A body, or behind the last one a body without mass.
+template <typename T>
+__device__ Body<T> body_or_none(View<const Body<T>, 1> bodies, unsigned i) {
+  return i < bodies.extent(0) ? bodies(i) : Body<T>{};
+}
+// [load]
+
+// [evaluate]
+/// Adds what some bodies feel of others to the forces on them.
+template <typename T>
+__global__ void __launch_bounds__(threads)
+    evaluate(View<const Body<T>, 1> bodies, View<const Body<T>, 1> others, T softening2,
+             View<Force<T>, 1> forces) {
+  __shared__ Body<T> tile[threads];
+  const unsigned i = blockIdx.x * of_block + threadIdx.x;
+  const unsigned n = bodies.extent(0), m = others.extent(0);
+  Body<T> body[held];
+  Force<T> sum[held] = {};
+#pragma unroll
+  for (unsigned h = 0; h < held; ++h)
+    if (i + h * threads < n) sum[h] = forces(i + h * threads);
+#pragma unroll
+  for (unsigned h = 0; h < held; ++h) body[h] = body_or_none(bodies, i + h * threads);
+  for (unsigned first = 0; first < m; first += threads) {
+    tile[threadIdx.x] = body_or_none(others, first + threadIdx.x);
+    __syncthreads();
+#pragma unroll 4
+    for (unsigned j = 0; j < threads; ++j) {
+      const Body<T> other = tile[j];
+#pragma unroll
+      for (unsigned h = 0; h < held; ++h) {
+        const auto [a, jerk] = pull(body[h], other, softening2);
+        sum[h] = {sum[h].a + a, sum[h].j + jerk};
+      }
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (unsigned h = 0; h < held; ++h)
+    if (i + h * threads < n) forces(i + h * threads) = sum[h];
+}
+// [evaluate]
+
+// [predict]
+/// Where bodies will be, and how fast, if the jerk stays.
+template <typename T>
+void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> forces, T dt,
+             View<Body<T>, 1> predicted) {
+#pragma omp parallel for
+  for (std::size_t i = 0; i < bodies.extent(0); ++i) {
+    const auto& [x, mass, v, unused] = bodies(i);
+    const auto& [a, j] = forces(i);
+    predicted(i) = {x + dt * (v + dt / 2 * (a + dt / 3 * j)), mass, v + dt * (a + dt / 2 * j), 0};
+  }
+}
+// [predict]
+
+// [correct]
+/// Moves bodies on, by the forces at the beginning and those at the predicted end of the step.
+template <typename T>
+void correct(View<const Force<T>, 1> forces, View<const Force<T>, 1> next, T dt,
+             View<Body<T>, 1> bodies) {
+#pragma omp parallel for
+  for (std::size_t i = 0; i < bodies.extent(0); ++i) {
+    auto& [x, mass, v, unused] = bodies(i);
+    const auto& [a, j] = forces(i);
+    const auto& [a1, j1] = next(i);
+    x = x + dt * (v + dt / 20 * (T{7} * a + T{3} * a1 + dt / 3 * (T{3} * j - T{2} * j1)));
+    v = v + dt / 2 * (a + a1 + dt / 6 * (j - j1));
+  }
+}
+// [correct]
+
+// [buffers]
+/// Room for a slice of bodies, for the forces on them, and for a slice of others.
+template <typename T>
+struct Buffers {
+  explicit Buffers(std::size_t size) : bodies(size), others(size), forces(size) {}
+  DeviceArray<Body<T>, 1> bodies, others;
+  DeviceArray<Force<T>, 1> forces;
+};
+
+/// What a GPU needs to let slices come and go while it computes.
+template <typename T>
+struct Gpu {
+  Gpu(std::size_t size, staircase::Timeline& timeline)
+      : buffers{Buffers<T>(size), Buffers<T>(size)}, times(timeline) {}
+  static constexpr std::size_t bytes_of_body = 2 * (2 * sizeof(Body<T>) + sizeof(Force<T>));
+  Buffers<T> buffers[2];
+  Stream in, kernels, out;
+  Event sent[2], used[2], fetched[2];
+  StreamTimes times;
+};
+// [buffers]
+
+// [flow]
+/// The forces on all bodies of all bodies, which lie in the host's memory.
+template <typename T>
+void evaluate(const Slices& slices, View<Body<T>, 1> host, T softening2, View<Force<T>, 1> forces,
+              Gpu<T>& gpu) {
+  auto& [buffers, in, kernels, out, sent, used, fetched, times] = gpu;
+  std::size_t e = 0;
+  for (std::size_t t = 0; t < slices.count(); ++t) {
+    const std::size_t turn = t % 2;
+    const Slice own = slices(t), here{0, own.size};
+    const View<Body<T>, 1> bodies = part(buffers[turn].bodies, here);
+    const View<Force<T>, 1> sums = part(buffers[turn].forces, here);
+    // Others waited for the kernels of slice t - 2, the last to read this buffer.
+    times.of("copy in", in, [&] { copy(part(host, own), bodies, in); });
+    kernels.wait(fetched[turn]);
+    buffers[turn].forces.clear(kernels);
+    for (std::size_t s = 0; s < slices.count(); ++s, ++e) {
+      const View<Body<T>, 1> others = part(buffers[e % 2].others, {0, slices(s).size});
+      in.wait(used[e % 2]);
+      times.of("copy in", in, [&] { copy(part(host, slices(s)), others, in); });
+      sent[e % 2].record(in);
+      kernels.wait(sent[e % 2]);
+      times.of("kernels", kernels, [&] {
+        evaluate<T><<<staircase::pieces(own.size, of_block), threads, 0, kernels>>>(
+            bodies, others, softening2, sums);
+        check_launch();
+      });
+      used[e % 2].record(kernels);
+    }
+    out.wait(used[(e - 1) % 2]);
+    times.of("copy out", out, [&] { copy(sums, part(forces, own), out); });
+    fetched[turn].record(out);
+  }
+  check(cudaStreamSynchronize(out));
+}
+// [flow]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Elements<Body<T>> now = bodies_of<T>(problem), ahead(now.size());
+  Elements<Force<T>> at_begin(now.size()), at_end(now.size());
+  const View<Body<T>, 1> bodies = all(now), predicted = all(ahead);
+  View<Force<T>, 1> forces = all(at_begin), next = all(at_end);
+  const Pinned pinned[] = {Pinned(bodies), Pinned(predicted), Pinned(forces), Pinned(next)};
+  const Slices slices = slices_of(problem, Gpu<T>::bytes_of_body);
+  Gpu<T> gpu(slices.size, timeline);
+  timeline.begin("kernels");
+  const T dt = problem.dt, softening2 = softening_squared<T>(problem);
+  evaluate(slices, bodies, softening2, forces, gpu);
+  for (std::int64_t step = 0; step < problem.steps; ++step) {
+    predict<T>(bodies, forces, dt, predicted);
+    evaluate(slices, predicted, softening2, next, gpu);
+    correct<T>(forces, next, dt, bodies);
+    std::swap(forces, next);
+  }
+  timeline.begin("copy out");
+  Solution<T> solution = solution_of<T>(now);
+  timeline.end();
+  gpu.times.hand_over();
+  return solution;
+}
+// [solve]
+
+}  // namespace nbody
+
+int main(int argc, char** argv) {
+  return nbody::run_stage(argc, argv,
+                          {
+                              .title = "Four buffers",
+                              .idea = "Slices of bodies stream through the GPU",
+                              .solve_f64 = nbody::solve<double>,
+                              .solve_f32 = nbody::solve<float>,
+                          });
+}
