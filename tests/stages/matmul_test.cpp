@@ -509,6 +509,41 @@ TEST(Budget, IsTheMemoryOfTheDeviceWhereNoneIsGiven) {
                  {"the device has room for 35000 bytes", "a slice of 1 × 1 takes"});
 }
 
+// --- The number of GPUs, which does not change a digit
+
+/// Programs for the CPU device have as many as they are told; others the first that there is.
+TEST(Gpus, InAnyNumberGiveTheSameDigits) {
+  const unsigned seed = fresh_seed();
+  SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
+  std::mt19937_64 random(seed);
+  const int most = program.ends_with("-cpu") ? 4 : 1;
+  std::normal_distribution<double> normal;
+  const auto any = [&](std::size_t, std::size_t) { return normal(random); };
+  for (const Shape& shape : shapes(random)) {
+    const NpyArray a = matrix<double>(shape.l, shape.m, any);
+    const NpyArray b = matrix<double>(shape.m, shape.n, any);
+    for (const Arguments& slices : {Arguments{}, many_slices(shape)}) {
+      const auto by = [&](int gpus) {
+        Arguments arguments = slices;
+        arguments.insert(arguments.end(), {"--set", fmt::format("gpus={}", gpus)});
+        return product(a, b, arguments,
+                       {.environment = {fmt::format("CUDA_ON_CPU_DEVICES={}", most)}})
+            .as_double();
+      };
+      const auto one = by(1);
+      for (int gpus = 0; gpus <= most; ++gpus)
+        EXPECT_EQ(by(gpus), one) << testing::PrintToString(shape) << ", " << gpus << " GPUs";
+    }
+  }
+}
+
+TEST(Gpus, ThatAreNotThereAreNotAvailable) {
+  if (!program.ends_with("-cpu")) return;
+  expect_refusal(
+      run({"--dataset", "tiny", "--set", "gpus=3"}, {.environment = {"CUDA_ON_CPU_DEVICES=2"}}), 77,
+      {"3 GPUs", "2 are available"});
+}
+
 }  // namespace
 }  // namespace staircase::test
 
@@ -519,6 +554,6 @@ int main(int argc, char** argv) {
     return 2;
   }
   staircase::test::program = std::filesystem::absolute(argv[1]);
-  staircase::test::try_device(staircase::test::program, {"Product", "Numbers", "Budget"});
+  staircase::test::try_device(staircase::test::program, {"Product", "Numbers", "Budget", "Gpus"});
   return staircase::test::run_all_tests();
 }

@@ -349,22 +349,32 @@ def matmul(stage):
     number, rows, cols = sliced.bytes_of_number, -(-l // 3), 16
     budgets = {(kept, coming): number * ((kept * rows + coming * cols) * m + 2 * rows * cols)
                for kept, coming in ((1, 2), (1, 3), (2, 2), (2, 3), (3, 2))}
+    panels = {(1, 2): 3 + 8 + 6 + 6, (1, 3): 3 + 8 + 5 + 5, (2, 2): 3 + 8 + 6, (2, 3): 3 + 8 + 5, (3, 2): 3 + 8}
+
+    def sent(name, budget):
+        return len(stage(name, budget=budget, Sl=3, Sn=8).spans("copy in"))
+
     for name, kernel in (("08_resident_panels", "multiply"), ("09_library_kernel", None)):
-        sent = {fit: len(stage(name, budget=budget, Sl=3, Sn=8).spans("copy in")) for fit, budget in budgets.items()}
-        yield (f"{name[:2]} sends each panel of A once, and those of B once for each group of A's but for the last ones",
-               sent == {(1, 2): 3 + 8 + 6 + 6, (1, 3): 3 + 8 + 5 + 5, (2, 2): 3 + 8 + 6, (2, 3): 3 + 8 + 5, (3, 2): 3 + 8})
+        yield (f"{name[:2]} sends each panel of A once, those of B once for each group of A's but for the last ones",
+               {fit: sent(name, budget) for fit, budget in budgets.items()} == panels)
         if kernel:
             yield f"{name[:2]} has the kernels of 07", all(
                 stage(name).sum(kernel, *what) == streamed.sum(kernel, *what)
                 for what in (("launches",), ("blocks",), ("global_loads", "requests")))
+    # There are two devices, and each of them takes every other slice at first.
+    several = stage("11_several_gpus")
+    of_gpu = [[len(several.spans(f"{what}, GPU {gpu}")) for what in ("copy in", "kernels", "copy out")]
+              for gpu in (0, 1)]
+    yield "11 deals the slices to both devices, which send at most their panels", all(
+        kernels == fetched > 0 and sent <= 2 + 3 for sent, kernels, fetched in of_gpu) and sum(
+            fetched for _, _, fetched in of_gpu) == slices
     if number == 8:
         return
     # A number of f32 takes two of tf32, in panels and while they are copied into shared memory.
     apart, n = stage("10_split_tf32"), SETTINGS["matmul"]["n"]
     budgets = {fit: budget + 4 * (fit[0] * rows + fit[1] * cols + rows) * m for fit, budget in budgets.items()}
-    sent = {fit: len(stage("10_split_tf32", budget=budget, Sl=3, Sn=8).spans("copy in")) for fit, budget in budgets.items()}
-    yield ("10 sends the panels that 09 sends",
-           sent == {(1, 2): 3 + 8 + 6 + 6, (1, 3): 3 + 8 + 5 + 5, (2, 2): 3 + 8 + 6, (2, 3): 3 + 8 + 5, (3, 2): 3 + 8})
+    yield "10 sends the panels that 09 sends", {
+        fit: sent("10_split_tf32", budget) for fit, budget in budgets.items()} == panels
     yield ("10 takes each panel apart when it was sent", len(apart.spans("copy in")) == len(apart.spans("split"))
            == apart.sum("split", "launches") == 2 + 3)
     yield ("10 writes two numbers for each that it takes apart, by whole sectors",
@@ -408,10 +418,12 @@ def advection(stage):
            rolling.sum("update", "global_stores", "requests")
            == coalesced.sum("update", "global_stores", "requests") / 2
            and rolling.over_ideal("update", ("global_stores",)) == 1)
-    described = json.loads(subprocess.run([coalesced.program, "--describe"], check=True, stdout=subprocess.PIPE).stdout)
+    described = json.loads(subprocess.run([coalesced.program, "--describe"], check=True,
+                                          stdout=subprocess.PIPE).stdout)
     tallest = next(int(each["max"]) for each in described["parameters"] if each["name"] == "rows")
     yield "11 to 13 have a block for each row of the tallest field that is allowed", all(
-        stage(name, rows=tallest, cols=1, steps=1).launches() == 1 for name in ("11_coalesced", "12_tiled", "13_rolling"))
+        stage(name, rows=tallest, cols=1, steps=1).launches() == 1
+        for name in ("11_coalesced", "12_tiled", "13_rolling"))
     yield "14 sweeps four times for 20 steps", time_tiled.launches() == 4
     yield ("14 loads each pair once a sweep, by itself or beside a warp's edge",
            time_tiled.sectors("carry") < 1.5 * 4 * coalesced.sectors("update") / 20)
