@@ -342,6 +342,7 @@ const staircase::Workload<Problem, 2> workload{
     .datasets = {{"small", {.bodies = 2048, .steps = 8}},
                  {"medium", {.bodies = 65536, .steps = 1}},
                  {"large", {.bodies = 1 << 20, .steps = 1}},
+                 {"streamed", {.bodies = 1 << 20, .steps = 1, .budget = 5e7}},
                  {"tiny", {.bodies = 101, .steps = 3, .dt = close, .softening = soft}}},
     .test_cases = {{"smallest", {.bodies = 1, .steps = 3, .dt = close, .softening = soft}},
                    {"two", {.bodies = 2, .steps = 5, .dt = close, .softening = soft}},
