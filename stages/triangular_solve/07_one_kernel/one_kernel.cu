@@ -122,21 +122,22 @@ template <typename T>
 __global__ void __launch_bounds__(threads)
     substitute_rows(View<const Pair<T>, 2> l, View<const Pair<T>, 2> inverses, View<const T, 1> b,
                     View<T, 1> x, View<unsigned, 1> started) {
-  __shared__ unsigned number;
-  __shared__ Pair<T> known[block / 2], left[block / 2];
-  if (threadIdx.x == 0) number = atomicAdd(&started(0), 1);
+  __shared__ unsigned drawn;
+  __shared__ Pair<T> known[2][block / 2], left[block / 2];
+  if (threadIdx.x == 0) drawn = atomicAdd(&started(0), 1);
   __syncthreads();
-  const unsigned own = threadIdx.x / lanes, row = number * block + own;
+  const unsigned number = drawn, own = threadIdx.x / lanes, row = number * block + own;
+  const T right = row < x.extent(0) ? b(row) : 0;
   T sum = 0;
   for (unsigned step = 0; step < number; ++step) {
     if (threadIdx.x < block)
-      known[threadIdx.x / 2].of[threadIdx.x % 2] = wait_for(x(step * block + threadIdx.x));
+      known[step % 2][threadIdx.x / 2].of[threadIdx.x % 2] =
+          wait_for(x(step * block + threadIdx.x));
     __syncthreads();
-    sum += product<T>(l, row, step * block / 2, known);
-    __syncthreads();
+    sum += product<T>(l, row, step * block / 2, known[step % 2]);
   }
   sum = sum_of_row(sum);
-  if (threadIdx.x % lanes == 0) left[own / 2].of[own % 2] = row < x.extent(0) ? b(row) - sum : 0;
+  if (threadIdx.x % lanes == 0) left[own / 2].of[own % 2] = right - sum;
   __syncthreads();
   const T solved = sum_of_row(product<T>(inverses, row, 0, left));
   if (threadIdx.x % lanes == 0 && row < x.extent(0)) tell(x(row), solved);
