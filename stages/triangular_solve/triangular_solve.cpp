@@ -261,6 +261,33 @@ staircase::Tolerance tolerance(const Problem& problem, Precision precision) {
 }
 // [tolerance]
 
+// [traffic]
+/// Columns: each reads itself and what is left of the right-hand side, and writes that.
+double traffic_of_columns(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return size_of_triangle(problem) + n * n + n;
+}
+
+constexpr double block = 64;  // rows and columns
+
+/// Blocks: each reads its columns of the triangle, and reads and writes what is left below them.
+double traffic_of_blocks(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return size_of_triangle(problem) + n * n / block + 4 * n;
+}
+
+/// Inverses are written once and read once.
+double traffic_of_inverses(const Problem& problem) {
+  return traffic_of_blocks(problem) + 2 * block * static_cast<double>(problem.n);
+}
+
+/// The triangle, the inverses, both sides: all else stays on the chip.
+double traffic_of_rows(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return size_of_triangle(problem) + 2 * block * n + 2 * n;
+}
+// [traffic]
+
 const staircase::Workload<Problem, 1> workload{
     .parameters = {{"n", &Problem::n, 1, most, "unknowns"},
                    {"seed", &Problem::seed, 0, 16777215, "seed of the random numbers"},
@@ -312,7 +339,11 @@ const staircase::Workload<Problem, 1> workload{
     .tolerance = tolerance,
     .timed_phase = "kernels",
     .check_solution = check_finite,
-    .traffic = {}};
+    .traffic = {{"04_naive_cuda", traffic_of_columns},
+                {"05_blocked_cuda", traffic_of_blocks},
+                {"06_inverted_blocks", traffic_of_inverses},
+                {"07_one_kernel", traffic_of_rows},
+                {"08_prefetched", traffic_of_rows}}};
 
 }  // namespace
 
