@@ -294,7 +294,9 @@ const staircase::Workload<Problem, 1> workload{
                    {"matrix", &Problem::matrix, well_conditioned, ill_conditioned,
                     "0 well-conditioned, 1 graded, 2 ill-conditioned"},
                    {"unit", &Problem::unit, 0, 1,
-                    "1: the diagonal of L is one, whatever is given there"}},
+                    "1: the diagonal of L is one, whatever is given there"},
+                   {"budget", &Problem::budget, 0, 1e15,
+                    "bytes of the device that panels of L may take; 0: as they should be"}},
     .datasets = {{"small", {.n = 1000}},
                  {"medium", {.n = 4096}},
                  {"large", {.n = 16384}},
@@ -319,6 +321,8 @@ const staircase::Workload<Problem, 1> workload{
                    {"graded", {.n = 170, .matrix = graded}},
                    {"ill-conditioned", {.n = 190, .matrix = ill_conditioned}},
                    {"ill-conditioned, ones", {.n = 131, .matrix = ill_conditioned, .unit = 1}},
+                   {"a budget", {.n = 333, .budget = 1e6}},
+                   {"a small budget", {.n = 333, .budget = 4e5}},
                    {"another seed", {.n = 100, .seed = 99}}},
     .inputs = {{.rank = 2,
                 .min = -1e15,
@@ -343,7 +347,8 @@ const staircase::Workload<Problem, 1> workload{
                 {"05_blocked_cuda", traffic_of_blocks},
                 {"06_inverted_blocks", traffic_of_inverses},
                 {"07_one_kernel", traffic_of_rows},
-                {"08_prefetched", traffic_of_rows}}};
+                {"08_prefetched", traffic_of_rows},
+                {"09_sliced", traffic_of_rows}}};
 
 }  // namespace
 

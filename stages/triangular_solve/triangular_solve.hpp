@@ -31,6 +31,7 @@ struct Problem {
   std::int64_t seed = 1;  ///< of the random numbers
   std::int64_t matrix = well_conditioned;
   std::int64_t unit = 0;  ///< 1: the diagonal is one, whatever is given there
+  double budget = 0;      ///< bytes of a device that panels of L may take; 0: as they should be
   Elements elements_of_l = {}, elements_of_b = {};
 
   template <typename T>

@@ -272,6 +272,28 @@ TEST_F(Residual, IsSmallWithAnyNumberOfThreads) {
         << threads;
 }
 
+/// An option that programs leave alone that hold all of L.
+TEST_F(Residual, IsSmallWithinABudget) {
+  for (const std::size_t n : {1, 64, 129, 200, 257, 509}) {
+    const System system = well_conditioned(n);
+    const std::size_t of_block = 2 * 64 * ((n + 63) / 64 * 64) * 8;
+    for (const std::size_t budget : {of_block, 2 * of_block + 7, 3 * of_block})
+      expect_right(system, {"--set", fmt::format("budget={}", budget)});
+  }
+}
+
+TEST_F(Residual, IsNotAskedForWithinABudgetForNoPanel) {
+  const System system = well_conditioned(100);
+  const Directory directory;
+  const ProcessResult result = run(system, {"--set", "budget=131071"}, directory / "x.npy");
+  if (program.find("-09_") == std::string::npos) {
+    EXPECT_EQ(result.status, 0) << result.err;
+  } else {
+    expect_refusal(result, 3, {"the budget is 131071 bytes", "take 131072"});
+    EXPECT_TRUE(directory.files().empty());
+  }
+}
+
 /// Whole numbers, ones on the diagonal: no operation rounds.
 TEST_F(Residual, OfWholeNumbersIsZero) {
   for (const std::size_t n : {1, 2, 33, 130, 300}) {

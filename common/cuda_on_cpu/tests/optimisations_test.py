@@ -553,6 +553,13 @@ def triangular_solve(stage):
     yield ("08 loads L and the inverses in as many requests as 07, pairs of them",
            loads * (below + steps) <= requests(prefetched, "substitute_rows")
            == requests(one, "substitute_rows"))
+    for blocks in (1, 2):
+        sliced = stage("09_sliced", budget=2 * blocks * block * n * naive.bytes_of_number)
+        panels = -(-steps // blocks)
+        yield (f"09 launches two kernels for a panel of {blocks * block} rows", sliced.launches() == 2 * panels)
+        yield ("09 reads from the GPU's memory what 08 reads, in whatever panels",
+               requests(sliced, "substitute_rows") == requests(prefetched, "substitute_rows"))
+        yield ("09 copies each panel in a span of its own", len(sliced.spans("panels")) == panels)
 
 
 def main(directory):

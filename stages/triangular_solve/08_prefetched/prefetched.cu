@@ -4,7 +4,7 @@
 /// Legal:   L and the inverses do not change; only their products need the unknowns.
 /// Expect:  the triangle at the speed of memory, as long as the chain is not the longer way.
 /// Run:     ./climb triangular_solve --stages 07,08
-/// Next:    a matrix that the GPU has no room for.
+/// Next:    09_sliced streams a matrix through the GPU that it need not have room for.
 
 #include "../triangular_solve.hpp"
 
