@@ -68,17 +68,19 @@ __global__ void __launch_bounds__(threads)
   for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes)
     y[m] = {row == 2 * p ? T{1} : T{0}, row == 2 * p + 1 ? T{1} : T{0}};
   __syncthreads();
+  const T reciprocal = first + row < n ? 1 / own[row][row] : 1;
   for (unsigned k = 0; k < block; ++k) {
-    const T factor = row > k ? own[row][k] : row == k && first + k < n ? 1 / own[k][k] : T{1};
     if (row == k)
       for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes)
-        finished[k % 2][p] = y[m] = {y[m].of[0] * factor, y[m].of[1] * factor};
+        finished[k % 2][p] = y[m] = {y[m].of[0] * reciprocal, y[m].of[1] * reciprocal};
     __syncthreads();
-    if (row > k)
+    if (row > k) {
+      const T factor = own[row][k];
       for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes) {
         y[m].of[0] -= factor * finished[k % 2][p].of[0];
         y[m].of[1] -= factor * finished[k % 2][p].of[1];
       }
+    }
   }
   for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes)
     inverses(first + row, p) = y[m];

@@ -1,7 +1,6 @@
 /// \file
-/// Changed: a thread holds its numbers of the next block of L in registers before it waits, and its
-///          numbers of the inverse from the beginning on.
-/// Legal:   L and the inverses do not change; only their products need the unknowns.
+/// Changed: a thread holds its numbers of the next block of L in registers before it waits.
+/// Legal:   L does not change; only its products need the unknowns.
 /// Expect:  the triangle at the speed of memory, as long as the chain is not the longer way.
 /// Run:     ./climb triangular_solve --stages 07,08
 /// Next:    09_sliced streams a matrix through the GPU that it need not have room for.
@@ -34,7 +33,7 @@ struct alignas(2 * sizeof(T)) Pair {
 
 /// The rows of a matrix, as pairs.
 template <typename T>
-View<const Pair<T>, 2> pairs_of(View<const T, 2> matrix) {
+__device__ View<const Pair<T>, 2> pairs_of(View<const T, 2> matrix) {
   return {reinterpret_cast<const Pair<T>*>(matrix.data()),
           {matrix.extent(0), matrix.extent(1) / 2}};
 }
@@ -71,35 +70,36 @@ __device__ T sum_of_row(T sum) {
 // [pairs]
 
 // [invert]
-/// Inverts a block on the diagonal: the equations L Y = 1, row by row. A thread has every fourth
-/// pair of a row of Y, and takes out of it what is finished above. Behind the last row of L stand
-/// ones on the diagonal.
+/// Inverts the block on the diagonal from row `first` on: the equations L Y = 1, row by row. A
+/// thread has every fourth pair of a row of Y, and takes out of it what is finished above. Behind
+/// the last row of L stand ones on the diagonal.
 template <typename T>
-__global__ void __launch_bounds__(threads)
-    invert(View<const T, 2> l, unsigned n, View<Pair<T>, 2> inverses) {
+__device__ Part<T> inverse_of(View<const T, 2> l, unsigned first, unsigned n) {
   __shared__ T own[block][block + 1];
   __shared__ Pair<T> finished[2][block / 2];
-  const unsigned first = blockIdx.x * block, row = threadIdx.x / lanes;
+  const unsigned row = threadIdx.x / lanes;
   for (unsigned e = threadIdx.x; e < block * block; e += threads)
     own[e / block][e % block] = l(first + e / block, first + e % block);
-  Pair<T> y[block / 2 / lanes];
+  Part<T> y;
   for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes)
-    y[m] = {row == 2 * p ? T{1} : T{0}, row == 2 * p + 1 ? T{1} : T{0}};
+    y.pairs[m] = {row == 2 * p ? T{1} : T{0}, row == 2 * p + 1 ? T{1} : T{0}};
   __syncthreads();
+  const T reciprocal = first + row < n ? 1 / own[row][row] : 1;
   for (unsigned k = 0; k < block; ++k) {
-    const T factor = row > k ? own[row][k] : row == k && first + k < n ? 1 / own[k][k] : T{1};
     if (row == k)
       for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes)
-        finished[k % 2][p] = y[m] = {y[m].of[0] * factor, y[m].of[1] * factor};
+        finished[k % 2][p] =
+            y.pairs[m] = {y.pairs[m].of[0] * reciprocal, y.pairs[m].of[1] * reciprocal};
     __syncthreads();
-    if (row > k)
+    if (row > k) {
+      const T factor = own[row][k];
       for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes) {
-        y[m].of[0] -= factor * finished[k % 2][p].of[0];
-        y[m].of[1] -= factor * finished[k % 2][p].of[1];
+        y.pairs[m].of[0] -= factor * finished[k % 2][p].of[0];
+        y.pairs[m].of[1] -= factor * finished[k % 2][p].of[1];
       }
+    }
   }
-  for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes)
-    inverses(first + row, p) = y[m];
+  return y;
 }
 // [invert]
 
@@ -128,17 +128,17 @@ __device__ void tell(T& unknown, T value) {
 /// Solves 64 equations: those of the block's number, which it draws when it starts.
 template <typename T>
 __global__ void __launch_bounds__(threads)
-    substitute_rows(View<const Pair<T>, 2> l, View<const Pair<T>, 2> inverses, View<const T, 1> b,
-                    View<T, 1> x, View<unsigned, 1> started) {
+    substitute_rows(View<const T, 2> l, View<const T, 1> b, View<T, 1> x,
+                    View<unsigned, 1> started) {
   __shared__ unsigned drawn;
   __shared__ Pair<T> known[2][block / 2], left[block / 2];
   if (threadIdx.x == 0) drawn = atomicAdd(&started(0), 1);
   __syncthreads();
   const unsigned number = drawn, own = threadIdx.x / lanes, row = number * block + own;
   const T right = row < x.extent(0) ? b(row) : 0;
-  Part<T> ahead, inverse;
-  inverse.load(inverses, row, 0);
-  if (number > 0) ahead.load(l, row, 0);
+  const Part<T> inverse = inverse_of(l, number * block, x.extent(0));
+  Part<T> ahead;
+  if (number > 0) ahead.load(pairs_of(l), row, 0);
   T sum = 0;
   for (unsigned step = 0; step < number; ++step) {
     if (threadIdx.x < block)
@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(threads)
           wait_for(x(step * block + threadIdx.x));
     __syncthreads();
     sum += ahead.product(known[step % 2]);
-    if (step + 1 < number) ahead.load(l, row, (step + 1) * block / 2);
+    if (step + 1 < number) ahead.load(pairs_of(l), row, (step + 1) * block / 2);
   }
   sum = sum_of_row(sum);
   if (threadIdx.x % lanes == 0) left[own / 2].of[own % 2] = right - sum;
@@ -157,14 +157,10 @@ __global__ void __launch_bounds__(threads)
 // [substitute_rows]
 
 // [substitute]
-/// Inverts the blocks on the diagonal, then solves. All of x is NaN, and no block has started.
+/// Solves all equations. All of x is NaN, and no block has started.
 template <typename T>
-void substitute(View<const T, 2> l, View<Pair<T>, 2> inverses, View<const T, 1> b, View<T, 1> x,
-                View<unsigned, 1> started) {
-  const unsigned steps = pieces(x.extent(0), block);
-  invert<T><<<steps, threads>>>(l, x.extent(0), inverses);
-  check_launch();
-  substitute_rows<T><<<steps, threads>>>(pairs_of(l), inverses, b, x, started);
+void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> x, View<unsigned, 1> started) {
+  substitute_rows<T><<<pieces(x.extent(0), block), threads>>>(l, b, x, started);
   check_launch();
 }
 // [substitute]
@@ -175,7 +171,6 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   const unsigned padded = pieces(problem.n, block) * block;
   DeviceArray<T, 2> l(padded, padded);
-  DeviceArray<Pair<T>, 2> inverses(padded, block / 2);
   DeviceArray<T, 1> b(problem.n), device_x(problem.n);
   DeviceArray<unsigned, 1> started(1);
   Solution<T> x(problem.n);
@@ -186,7 +181,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   started.clear(nullptr);
 
   timeline.begin("kernels");
-  substitute<T>(l, inverses, b, device_x, started);
+  substitute<T>(l, b, device_x, started);
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");

@@ -46,7 +46,7 @@ struct alignas(2 * sizeof(T)) Pair {
 
 /// The rows of a matrix, as pairs.
 template <typename T>
-View<const Pair<T>, 2> pairs_of(View<const T, 2> matrix) {
+__device__ View<const Pair<T>, 2> pairs_of(View<const T, 2> matrix) {
   return {reinterpret_cast<const Pair<T>*>(matrix.data()),
           {matrix.extent(0), matrix.extent(1) / 2}};
 }
@@ -83,35 +83,36 @@ __device__ T sum_of_row(T sum) {
 // [pairs]
 
 // [invert]
-/// Inverts a block on the diagonal: the equations L Y = 1, row by row. A thread has every fourth
-/// pair of a row of Y, and takes out of it what is finished above. Behind the last row of L stand
-/// ones on the diagonal. The panel begins with row `top` of L.
+/// Inverts a block on the diagonal, of a panel that begins with row `top` of L: the equations L Y =
+/// 1, row by row. A thread has every fourth pair of a row of Y, and takes out of it what is
+/// finished above. Behind the last row of L stand ones on the diagonal.
 template <typename T>
-__global__ void __launch_bounds__(threads)
-    invert(View<const T, 2> l, unsigned top, unsigned n, View<Pair<T>, 2> inverses) {
+__device__ Part<T> inverse_of(View<const T, 2> l, unsigned top, unsigned first, unsigned n) {
   __shared__ T own[block][block + 1];
   __shared__ Pair<T> finished[2][block / 2];
-  const unsigned first = blockIdx.x * block, row = threadIdx.x / lanes;
+  const unsigned row = threadIdx.x / lanes;
   for (unsigned e = threadIdx.x; e < block * block; e += threads)
     own[e / block][e % block] = l(first + e / block, top + first + e % block);
-  Pair<T> y[block / 2 / lanes];
+  Part<T> y;
   for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes)
-    y[m] = {row == 2 * p ? T{1} : T{0}, row == 2 * p + 1 ? T{1} : T{0}};
+    y.pairs[m] = {row == 2 * p ? T{1} : T{0}, row == 2 * p + 1 ? T{1} : T{0}};
   __syncthreads();
+  const T reciprocal = top + first + row < n ? 1 / own[row][row] : 1;
   for (unsigned k = 0; k < block; ++k) {
-    const T factor = row > k ? own[row][k] : row == k && top + first + k < n ? 1 / own[k][k] : T{1};
     if (row == k)
       for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes)
-        finished[k % 2][p] = y[m] = {y[m].of[0] * factor, y[m].of[1] * factor};
+        finished[k % 2][p] =
+            y.pairs[m] = {y.pairs[m].of[0] * reciprocal, y.pairs[m].of[1] * reciprocal};
     __syncthreads();
-    if (row > k)
+    if (row > k) {
+      const T factor = own[row][k];
       for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes) {
-        y[m].of[0] -= factor * finished[k % 2][p].of[0];
-        y[m].of[1] -= factor * finished[k % 2][p].of[1];
+        y.pairs[m].of[0] -= factor * finished[k % 2][p].of[0];
+        y.pairs[m].of[1] -= factor * finished[k % 2][p].of[1];
       }
+    }
   }
-  for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes)
-    inverses(first + row, p) = y[m];
+  return y;
 }
 // [invert]
 
@@ -140,8 +141,8 @@ __device__ void tell(T& unknown, T value) {
 /// Solves 64 equations of a panel: those of the block's number, which it draws when it starts.
 template <typename T>
 __global__ void __launch_bounds__(threads)
-    substitute_rows(View<const Pair<T>, 2> l, View<const Pair<T>, 2> inverses, View<const T, 1> b,
-                    View<T, 1> x, View<unsigned, 1> started, unsigned top) {
+    substitute_rows(View<const T, 2> l, View<const T, 1> b, View<T, 1> x, View<unsigned, 1> started,
+                    unsigned top) {
   __shared__ unsigned drawn;
   __shared__ Pair<T> known[2][block / 2], left[block / 2];
   if (threadIdx.x == 0) drawn = atomicAdd(&started(0), 1);
@@ -149,9 +150,9 @@ __global__ void __launch_bounds__(threads)
   const unsigned number = drawn, own = threadIdx.x / lanes, row = number * block + own;
   const unsigned steps = top / block + number, i = top + row;
   const T right = i < x.extent(0) ? b(i) : 0;
-  Part<T> ahead, inverse;
-  inverse.load(inverses, row, 0);
-  if (steps > 0) ahead.load(l, row, 0);
+  const Part<T> inverse = inverse_of(l, top, number * block, x.extent(0));
+  Part<T> ahead;
+  if (steps > 0) ahead.load(pairs_of(l), row, 0);
   T sum = 0;
   for (unsigned step = 0; step < steps; ++step) {
     if (threadIdx.x < block)
@@ -159,7 +160,7 @@ __global__ void __launch_bounds__(threads)
           wait_for(x(step * block + threadIdx.x));
     __syncthreads();
     sum += ahead.product(known[step % 2]);
-    if (step + 1 < steps) ahead.load(l, row, (step + 1) * block / 2);
+    if (step + 1 < steps) ahead.load(pairs_of(l), row, (step + 1) * block / 2);
   }
   sum = sum_of_row(sum);
   if (threadIdx.x % lanes == 0) left[own / 2].of[own % 2] = i < x.extent(0) ? right - sum : 0;
@@ -173,13 +174,11 @@ __global__ void __launch_bounds__(threads)
 /// Solves the equations of a panel, which begins with row `top` of L, in a stream. Unknowns that
 /// are not known yet are NaN.
 template <typename T>
-void substitute(View<const T, 2> panel, View<Pair<T>, 2> inverses, View<const T, 1> b, View<T, 1> x,
+void substitute(View<const T, 2> panel, View<const T, 1> b, View<T, 1> x,
                 DeviceArray<unsigned, 1>& started, unsigned top, const Stream& stream) {
   const unsigned steps = pieces(std::min(panel.extent(0), x.extent(0) - top), block);
   started.clear(stream);
-  invert<T><<<steps, threads, 0, stream>>>(panel, top, x.extent(0), inverses);
-  check_launch();
-  substitute_rows<T><<<steps, threads, 0, stream>>>(pairs_of(panel), inverses, b, x, started, top);
+  substitute_rows<T><<<steps, threads, 0, stream>>>(panel, b, x, started, top);
   check_launch();
 }
 // [substitute]
@@ -221,7 +220,6 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const Pinned pinned(l);
   const DeviceArray<T, 1> buffers[2] = {DeviceArray<T, 1>(rows * columns),
                                         DeviceArray<T, 1>(rows * columns)};
-  DeviceArray<Pair<T>, 2> inverses(rows, block / 2);
   DeviceArray<T, 1> b(n), device_x(n);
   DeviceArray<unsigned, 1> started(1);
   Solution<T> x(n);
@@ -239,8 +237,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
     times.of("panels", in, [&] { send(l, top, panel, in); });
     sent[turn].record(in);
     kernels.wait(sent[turn]);
-    times.of("kernels", kernels,
-             [&] { substitute<T>(panel, inverses, b, device_x, started, top, kernels); });
+    times.of("kernels", kernels, [&] { substitute<T>(panel, b, device_x, started, top, kernels); });
     read[turn].record(kernels);
   }
   check(cudaStreamSynchronize(kernels));
