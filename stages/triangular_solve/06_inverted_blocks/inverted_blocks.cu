@@ -21,6 +21,7 @@ constexpr unsigned block = 64;  // rows and columns
 constexpr unsigned lanes = 4;   // threads of a row
 constexpr unsigned threads = block * lanes;
 constexpr unsigned all_lanes = 0xFFFFFFFF;
+constexpr unsigned held = block / 2 / lanes;  // pairs of a row that a thread has
 
 // [pairs]
 /// Two neighbours, which are read at once.
@@ -31,21 +32,36 @@ struct alignas(2 * sizeof(T)) Pair {
 
 /// The rows of a matrix, as pairs.
 template <typename T>
-View<const Pair<T>, 2> pairs_of(View<const T, 2> matrix) {
+__device__ View<const Pair<T>, 2> pairs_of(View<const T, 2> matrix) {
   return {reinterpret_cast<const Pair<T>*>(matrix.data()),
           {matrix.extent(0), matrix.extent(1) / 2}};
 }
 
-/// The product of 64 numbers of a row, from pair `first` on, with the ones given, for all of the
-/// row's threads: each has every fourth pair.
+/// A thread's part of 64 numbers of a row: every fourth pair.
 template <typename T>
-__device__ T product(View<const Pair<T>, 2> matrix, unsigned row, unsigned first,
-                     const Pair<T>* given) {
-  T sum = 0;
-  for (unsigned p = threadIdx.x % lanes; p < block / 2; p += lanes) {
-    const Pair<T> own = matrix(row, first + p);
-    sum += own.of[0] * given[p].of[0] + own.of[1] * given[p].of[1];
+struct Part {
+  Pair<T> pairs[held];
+
+  /// Fetches the part, from pair `first` of the row on.
+  __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
+    for (unsigned m = 0; m < held; ++m)
+      pairs[m] = matrix(row, first + m * lanes + threadIdx.x % lanes);
   }
+
+  /// Its product with the numbers given.
+  __device__ T product(const Pair<T>* given) const {
+    T sum = 0;
+    for (unsigned m = 0; m < held; ++m) {
+      const Pair<T> factor = given[m * lanes + threadIdx.x % lanes];
+      sum += pairs[m].of[0] * factor.of[0] + pairs[m].of[1] * factor.of[1];
+    }
+    return sum;
+  }
+};
+
+/// The sum of the parts of a row's threads, for all of them.
+template <typename T>
+__device__ T sum_of_row(T sum) {
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
     sum += __shfl_xor_sync(all_lanes, sum, distance);
   return sum;
@@ -64,26 +80,27 @@ __global__ void __launch_bounds__(threads)
   const unsigned first = blockIdx.x * block, row = threadIdx.x / lanes;
   for (unsigned e = threadIdx.x; e < block * block; e += threads)
     own[e / block][e % block] = l(first + e / block, first + e % block);
-  Pair<T> y[block / 2 / lanes];
+  Part<T> y;
   for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes)
-    y[m] = {row == 2 * p ? T{1} : T{0}, row == 2 * p + 1 ? T{1} : T{0}};
+    y.pairs[m] = {row == 2 * p ? T{1} : T{0}, row == 2 * p + 1 ? T{1} : T{0}};
   __syncthreads();
   const T reciprocal = first + row < n ? 1 / own[row][row] : 1;
   for (unsigned k = 0; k < block; ++k) {
     if (row == k)
       for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes)
-        finished[k % 2][p] = y[m] = {y[m].of[0] * reciprocal, y[m].of[1] * reciprocal};
+        finished[k % 2][p] =
+            y.pairs[m] = {y.pairs[m].of[0] * reciprocal, y.pairs[m].of[1] * reciprocal};
     __syncthreads();
     if (row > k) {
       const T factor = own[row][k];
       for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes) {
-        y[m].of[0] -= factor * finished[k % 2][p].of[0];
-        y[m].of[1] -= factor * finished[k % 2][p].of[1];
+        y.pairs[m].of[0] -= factor * finished[k % 2][p].of[0];
+        y.pairs[m].of[1] -= factor * finished[k % 2][p].of[1];
       }
     }
   }
   for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes)
-    inverses(first + row, p) = y[m];
+    inverses(first + row, p) = y.pairs[m];
 }
 // [invert]
 
@@ -97,7 +114,9 @@ __global__ void solve_diagonal(View<const Pair<T>, 2> inverses, View<const T, 1>
   if (threadIdx.x < block)
     left[threadIdx.x / 2].of[threadIdx.x % 2] = i < x.extent(0) ? rest(i) : 0;
   __syncthreads();
-  const T known = product<T>(inverses, row, 0, left);
+  Part<T> inverse;
+  inverse.load(inverses, row, 0);
+  const T known = sum_of_row(inverse.product(left));
   if (threadIdx.x % lanes == 0 && row < x.extent(0)) x(row) = known;
 }
 // [solve_diagonal]
@@ -105,13 +124,14 @@ __global__ void solve_diagonal(View<const Pair<T>, 2> inverses, View<const T, 1>
 // [subtract]
 /// Takes the unknowns from `first` on out of the equations below, 64 for each block of threads.
 template <typename T>
-__global__ void subtract(View<const Pair<T>, 2> l, View<T, 1> rest, View<const T, 1> x,
-                         unsigned first) {
+__global__ void subtract(View<const T, 2> l, View<T, 1> rest, View<const T, 1> x, unsigned first) {
   __shared__ Pair<T> known[block / 2];
   if (threadIdx.x < block) known[threadIdx.x / 2].of[threadIdx.x % 2] = x(first + threadIdx.x);
   __syncthreads();
   const unsigned row = first + block + blockIdx.x * block + threadIdx.x / lanes;
-  const T sum = product<T>(l, row, first / 2, known);
+  Part<T> part;
+  part.load(pairs_of(l), row, first / 2);
+  const T sum = sum_of_row(part.product(known));
   if (threadIdx.x % lanes == 0 && row < rest.extent(0)) rest(row) -= sum;
 }
 // [subtract]
@@ -127,7 +147,7 @@ void substitute(View<const T, 2> l, View<Pair<T>, 2> inverses, View<T, 1> rest, 
     solve_diagonal<T><<<1, threads>>>(inverses, rest, x, step * block);
     check_launch();
     if (step + 1 == steps) break;
-    subtract<T><<<steps - 1 - step, threads>>>(pairs_of(l), rest, x, step * block);
+    subtract<T><<<steps - 1 - step, threads>>>(l, rest, x, step * block);
     check_launch();
   }
 }

@@ -1,14 +1,11 @@
 /// \file
-/// Changed: L stays in the host's memory and comes in panels of whole rows, up to the diagonal,
-/// into
-///          two buffers that take turns. The kernels are launched once a panel. The unknowns stay
-///          on the GPU.
+/// Changed: L stays in the host's memory and comes in panels of whole rows, up to the diagonal. Two
+///          buffers take turns. The kernel is launched once a panel. Unknowns stay on the GPU.
 /// Legal:   a panel needs the unknowns above it, which the kernels of the panels before have told;
 ///          events keep a buffer until it has been read.
-/// Expect:  the triangle at the speed of the bus: the kernels of a panel take less than its copy.
+/// Expect:  the triangle at the speed of the bus: the kernel of a panel takes less than its copy.
 /// Run:     ./climb triangular_solve --stages 08,09
-/// Next:    several right-hand sides, so that a number that has come over the bus serves more
-/// often.
+/// Next:    several right-hand sides, so that a number that has come over the bus serves them all.
 
 #include "../triangular_solve.hpp"
 
