@@ -15,6 +15,7 @@ SETTINGS = {"local_volatility": {"outer": 3, "numX": 64, "numY": 96, "numT": 4},
             "matmul": {"l": 64, "m": 96, "n": 128, "Sl": 2, "Sn": 3},
             "advection": {"rows": 96, "cols": 512, "steps": 20},
             "nbody": {"bodies": 1024, "steps": 1},
+            "triangular_solve": {"n": 320},
             "durbin_levinson": {"n": 700},
             "durbin_levinson_batched": {"systems": 128, "n": 64}}
 
@@ -509,12 +510,65 @@ def streams_bodies(stage):
                        for sent, kernels, fetched in of_gpu))
 
 
+def triangular_solve(stage):
+    """Yields what the CUDA stages of the triangular solve promise, on 5 blocks of 64 unknowns."""
+    names = ("04_naive_cuda", "05_blocked_cuda", "06_inverted_blocks", "07_one_kernel", "08_prefetched")
+    naive, blocked, inverted, one, prefetched = map(stage, names)
+    n, steps, block = SETTINGS["triangular_solve"]["n"], 5, 64
+    below = steps * (steps - 1) // 2  # blocks of L below those on the diagonal
+    loads = block * block // 2 // 32  # of such a block, by pairs
+    sectors = block * block * naive.bytes_of_number // 32
+
+    def requests(counters, kernels, group="global_loads"):
+        return counters.sum(kernels, group, "requests")
+
+    yield "04 launches a kernel a column", naive.launches() == n
+    yield ("04 walks down columns, each lane in a sector of its own",
+           naive.over_ideal("eliminate", ("global_loads",)) >= 2)
+    yield "05 launches two kernels for 64 columns", blocked.launches() == 2 * steps - 1
+    yield "05 moves less than a third of the sectors of 04", 3 * blocked.sectors() < naive.sectors()
+    for name, counters in (("05", blocked), ("06", inverted), ("07", one), ("08", prefetched)):
+        yield f"{name} moves at most 1.1 times the ideal", counters.over_ideal(".*") <= 1.1
+    yield ("05 waits for the block once a column on the diagonal",
+           blocked.sum("solve_diagonal", "block_barriers") == n)
+    yield ("06 waits once for 64 columns, but in a kernel that inverts all blocks at the same time",
+           inverted.sum("solve_diagonal", "block_barriers") == steps
+           and inverted.sum("invert", "blocks") == steps and inverted.sum("invert", "launches") == 1)
+    yield ("06 takes unknowns out of rows below as 05",
+           inverted.sectors("subtract") == blocked.sectors("subtract"))
+    further = {name: stage(name, n=2 * n) for name in names[3:]}
+    for name, counters in zip(names[3:], (one, prefetched)):
+        yield (f"{name[:2]} launches one kernel, for more unknowns, too",
+               counters.launches() == further[name].launches() == 1)
+        yield (f"{name[:2]} has a block of threads for 64 rows",
+               counters.sum("substitute_rows", "blocks") == steps)
+        yield (f"{name[:2]} waits for the block once a block of L, three times more, and 64 times to invert",
+               counters.sum("substitute_rows", "block_barriers") == below + (3 + block) * steps)
+        yield (f"{name[:2]} reads each number below the diagonal once",
+               (below + steps) * sectors <= counters.sum("substitute_rows", "global_loads", "sectors")
+               <= 1.02 * (below + steps) * sectors + n * 2)
+        yield (f"{name[:2]} writes nothing but the unknowns",
+               counters.sum("substitute_rows", "global_stores", "sectors")
+               + counters.sum("substitute_rows", "global_atomics", "requests") < sectors)
+    yield ("08 loads L in as many requests as 07, pairs of them, and single numbers on the diagonal",
+           loads * (below + 2 * steps) <= requests(prefetched, "substitute_rows")
+           == requests(one, "substitute_rows"))
+    for blocks in (1, 2):
+        sliced = stage("09_sliced", budget=2 * blocks * block * n * naive.bytes_of_number)
+        panels = -(-steps // blocks)
+        yield (f"09 launches a kernel for a panel of {blocks * block} rows", sliced.launches() == panels)
+        yield ("09 reads from the GPU's memory what 08 reads, in whatever panels",
+               requests(sliced, "substitute_rows") == requests(prefetched, "substitute_rows"))
+        yield ("09 copies each panel in a span of its own", len(sliced.spans("panels")) == panels)
+
+
 def main(directory):
     """Prints one TAP line a promise."""
     checks = []
     for workload, precisions in ((local_volatility, ("f64", "f32")), (ata, ("f64",)),
                                  (matmul, ("f64", "f32")),
                                  (advection, ("f64", "f32")), (nbody, ("f64", "f32")),
+                                 (triangular_solve, ("f64", "f32")),
                                  (durbin_levinson, ("f64", "f32")),
                                  (durbin_levinson_batched, ("f64", "f32"))):
         name = workload.__name__

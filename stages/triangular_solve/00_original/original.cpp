@@ -1,0 +1,45 @@
+/// \file
+/// Run:  ./climb triangular_solve --stages 00
+/// Next: 01_columns exchanges the loops, so that the inner one is parallel.
+
+#include "../triangular_solve.hpp"
+
+namespace triangular_solve {
+
+using staircase::View;
+
+// [substitute]
+/// Row by row: what the unknowns before it contribute is taken off the right-hand side.
+template <typename T>
+void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> x) {
+  const std::size_t n = l.extent(0);
+  for (std::size_t i = 0; i < n; ++i) {
+    T sum = 0;
+    for (std::size_t j = 0; j < i; ++j) sum += l(i, j) * x(j);
+    x(i) = (b(i) - sum) / l(i, i);
+  }
+}
+// [substitute]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Solution<T> x(problem.n);
+  timeline.begin("kernels");
+  substitute<T>(problem.l<T>(), problem.b<T>(), x);
+  return x;
+}
+// [solve]
+
+}  // namespace triangular_solve
+
+int main(int argc, char** argv) {
+  return triangular_solve::run_stage(argc, argv,
+                                     {
+                                         .title = "Original",
+                                         .idea = "Row by row, with a sum that is carried",
+                                         .solve_f64 = triangular_solve::solve<double>,
+                                         .solve_f32 = triangular_solve::solve<float>,
+                                     });
+}

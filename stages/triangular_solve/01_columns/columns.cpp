@@ -1,0 +1,51 @@
+/// \file
+/// Changed: the loops change places. An unknown is taken out of all equations below as soon as it
+///          is known; what remains of the right-hand side has an array of its own.
+/// Legal:   all that an equation loses to the unknowns before it is a sum, in the same order.
+/// Expect:  slower: the inner loop walks down a column. But its iterations are independent.
+/// Run:     ./climb triangular_solve --stages 00,01
+/// Next:    02_openmp shares the inner loop out among threads.
+
+#include "../triangular_solve.hpp"
+
+namespace triangular_solve {
+
+using staircase::Array;
+using staircase::View;
+
+// [substitute]
+/// Column by column: an unknown, once known, is taken out of all equations below.
+template <typename T>
+void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> rest, View<T, 1> x) {
+  const std::size_t n = l.extent(0);
+  for (std::size_t i = 0; i < n; ++i) rest(i) = b(i);
+  for (std::size_t i = 0; i < n; ++i) {
+    x(i) = rest(i) / l(i, i);
+    for (std::size_t j = i + 1; j < n; ++j) rest(j) -= l(j, i) * x(i);
+  }
+}
+// [substitute]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Array<T, 1> rest(problem.n);
+  Solution<T> x(problem.n);
+  timeline.begin("kernels");
+  substitute<T>(problem.l<T>(), problem.b<T>(), rest, x);
+  return x;
+}
+// [solve]
+
+}  // namespace triangular_solve
+
+int main(int argc, char** argv) {
+  return triangular_solve::run_stage(argc, argv,
+                                     {
+                                         .title = "Columns",
+                                         .idea = "Take each unknown out of all rows below",
+                                         .solve_f64 = triangular_solve::solve<double>,
+                                         .solve_f32 = triangular_solve::solve<float>,
+                                     });
+}

@@ -1,0 +1,79 @@
+/// \file
+/// Changed: the loop over rows below is a kernel, launched once a column; a thread has a row. The
+///          first thread also writes the unknown down.
+/// Legal:   a thread writes the rest of its own row only; kernels of a stream run one after the
+///          other, so the rest of row i is complete when kernel i divides it.
+/// Expect:  n launches, one after the other, whatever is between them.
+/// From:    02_openmp
+/// Run:     ./climb triangular_solve --stages 02,04
+/// Next:    05_blocked_cuda launches twice for 64 columns.
+
+#include "../triangular_solve.hpp"
+
+namespace triangular_solve {
+
+using staircase::blocks;
+using staircase::check;
+using staircase::check_launch;
+using staircase::column;
+using staircase::DeviceArray;
+using staircase::View;
+
+constexpr unsigned threads = 256;  // of a block
+
+// [eliminate]
+/// Takes unknown i out of all equations below.
+template <typename T>
+__global__ void eliminate(View<const T, 2> l, View<T, 1> rest, View<T, 1> x, std::size_t i) {
+  const std::size_t n = l.extent(0), j = i + 1 + column();
+  const T known = rest(i) / l(i, i);
+  if (column() == 0) x(i) = known;
+  if (j < n) rest(j) -= l(j, i) * known;
+}
+// [eliminate]
+
+// [substitute]
+/// Column by column: an unknown, once known, is taken out of all equations below.
+template <typename T>
+void substitute(View<const T, 2> l, View<T, 1> rest, View<T, 1> x) {
+  const std::size_t n = l.extent(0);
+  for (std::size_t i = 0; i < n; ++i) {
+    eliminate<T><<<blocks(threads, n - i), threads>>>(l, rest, x, i);
+    check_launch();
+  }
+}
+// [substitute]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  DeviceArray<T, 2> l(problem.n, problem.n);
+  DeviceArray<T, 1> rest(problem.n), device_x(problem.n);
+  Solution<T> x(problem.n);
+
+  timeline.begin("copy in");
+  l.copy_from(problem.l<T>().data());
+  rest.copy_from(problem.b<T>().data());
+
+  timeline.begin("kernels");
+  substitute<T>(l, rest, device_x);
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  device_x.copy_to(x.data());
+  return x;
+}
+// [solve]
+
+}  // namespace triangular_solve
+
+int main(int argc, char** argv) {
+  return triangular_solve::run_stage(argc, argv,
+                                     {
+                                         .title = "Naive CUDA",
+                                         .idea = "Make each column a kernel",
+                                         .solve_f64 = triangular_solve::solve<double>,
+                                         .solve_f32 = triangular_solve::solve<float>,
+                                     });
+}

@@ -1,0 +1,190 @@
+/// \file
+/// Changed: before anything else, a kernel inverts all blocks on the diagonal, at the same time. A
+///          block's unknowns are then a product, as what they contribute below is.
+/// Legal:   the inverse of a block depends on the block alone. It changes the rounding: the page
+///          has the bound.
+/// Expect:  two launches for 64 columns take longer than what they do.
+/// Run:     ./climb triangular_solve --stages 05,06
+/// Next:    07_one_kernel does without launches between the products.
+
+#include "../triangular_solve.hpp"
+
+namespace triangular_solve {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::pieces;
+using staircase::View;
+
+constexpr unsigned block = 64;  // rows and columns
+constexpr unsigned lanes = 4;   // threads of a row
+constexpr unsigned threads = block * lanes;
+constexpr unsigned all_lanes = 0xFFFFFFFF;
+constexpr unsigned held = block / 2 / lanes;  // pairs of a row that a thread has
+
+// [pairs]
+/// Two neighbours, which are read at once.
+template <typename T>
+struct alignas(2 * sizeof(T)) Pair {
+  T of[2];
+};
+
+/// The rows of a matrix, as pairs.
+template <typename T>
+__device__ View<const Pair<T>, 2> pairs_of(View<const T, 2> matrix) {
+  return {reinterpret_cast<const Pair<T>*>(matrix.data()),
+          {matrix.extent(0), matrix.extent(1) / 2}};
+}
+
+/// A thread's part of 64 numbers of a row: every fourth pair.
+template <typename T>
+struct Part {
+  Pair<T> pairs[held];
+
+  /// Fetches the part, from pair `first` of the row on.
+  __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
+    for (unsigned m = 0; m < held; ++m)
+      pairs[m] = matrix(row, first + m * lanes + threadIdx.x % lanes);
+  }
+
+  /// Its product with the numbers given.
+  __device__ T product(const Pair<T>* given) const {
+    T sum = 0;
+    for (unsigned m = 0; m < held; ++m) {
+      const Pair<T> factor = given[m * lanes + threadIdx.x % lanes];
+      sum += pairs[m].of[0] * factor.of[0] + pairs[m].of[1] * factor.of[1];
+    }
+    return sum;
+  }
+};
+
+/// The sum of the parts of a row's threads, for all of them.
+template <typename T>
+__device__ T sum_of_row(T sum) {
+  for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
+    sum += __shfl_xor_sync(all_lanes, sum, distance);
+  return sum;
+}
+// [pairs]
+
+// [invert]
+/// Inverts a block on the diagonal: the equations L Y = 1, row by row. A thread has every fourth
+/// pair of a row of Y, and takes out of it what is finished above. Behind the last row of L stand
+/// ones on the diagonal.
+template <typename T>
+__global__ void __launch_bounds__(threads)
+    invert(View<const T, 2> l, unsigned n, View<Pair<T>, 2> inverses) {
+  __shared__ T own[block][block + 1];
+  __shared__ Pair<T> finished[2][block / 2];
+  const unsigned first = blockIdx.x * block, row = threadIdx.x / lanes;
+  for (unsigned e = threadIdx.x; e < block * block; e += threads)
+    own[e / block][e % block] = l(first + e / block, first + e % block);
+  Part<T> y;
+  for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes)
+    y.pairs[m] = {row == 2 * p ? T{1} : T{0}, row == 2 * p + 1 ? T{1} : T{0}};
+  __syncthreads();
+  const T reciprocal = first + row < n ? 1 / own[row][row] : 1;
+  for (unsigned k = 0; k < block; ++k) {
+    if (row == k)
+      for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes)
+        finished[k % 2][p] =
+            y.pairs[m] = {y.pairs[m].of[0] * reciprocal, y.pairs[m].of[1] * reciprocal};
+    __syncthreads();
+    if (row > k) {
+      const T factor = own[row][k];
+      for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes) {
+        y.pairs[m].of[0] -= factor * finished[k % 2][p].of[0];
+        y.pairs[m].of[1] -= factor * finished[k % 2][p].of[1];
+      }
+    }
+  }
+  for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes)
+    inverses(first + row, p) = y.pairs[m];
+}
+// [invert]
+
+// [solve_diagonal]
+/// Solves the equations from `first` on, by their inverse; at the end there may be less than 64.
+template <typename T>
+__global__ void solve_diagonal(View<const Pair<T>, 2> inverses, View<const T, 1> rest, View<T, 1> x,
+                               unsigned first) {
+  __shared__ Pair<T> left[block / 2];
+  const unsigned row = first + threadIdx.x / lanes, i = first + threadIdx.x;
+  if (threadIdx.x < block)
+    left[threadIdx.x / 2].of[threadIdx.x % 2] = i < x.extent(0) ? rest(i) : 0;
+  __syncthreads();
+  Part<T> inverse;
+  inverse.load(inverses, row, 0);
+  const T known = sum_of_row(inverse.product(left));
+  if (threadIdx.x % lanes == 0 && row < x.extent(0)) x(row) = known;
+}
+// [solve_diagonal]
+
+// [subtract]
+/// Takes the unknowns from `first` on out of the equations below, 64 for each block of threads.
+template <typename T>
+__global__ void subtract(View<const T, 2> l, View<T, 1> rest, View<const T, 1> x, unsigned first) {
+  __shared__ Pair<T> known[block / 2];
+  if (threadIdx.x < block) known[threadIdx.x / 2].of[threadIdx.x % 2] = x(first + threadIdx.x);
+  __syncthreads();
+  const unsigned row = first + block + blockIdx.x * block + threadIdx.x / lanes;
+  Part<T> part;
+  part.load(pairs_of(l), row, first / 2);
+  const T sum = sum_of_row(part.product(known));
+  if (threadIdx.x % lanes == 0 && row < rest.extent(0)) rest(row) -= sum;
+}
+// [subtract]
+
+// [substitute]
+/// Block by block: unknowns, once known, are taken out of all equations below.
+template <typename T>
+void substitute(View<const T, 2> l, View<Pair<T>, 2> inverses, View<T, 1> rest, View<T, 1> x) {
+  const unsigned steps = pieces(x.extent(0), block);
+  invert<T><<<steps, threads>>>(l, x.extent(0), inverses);
+  check_launch();
+  for (unsigned step = 0; step < steps; ++step) {
+    solve_diagonal<T><<<1, threads>>>(inverses, rest, x, step * block);
+    check_launch();
+    if (step + 1 == steps) break;
+    subtract<T><<<steps - 1 - step, threads>>>(l, rest, x, step * block);
+    check_launch();
+  }
+}
+// [substitute]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  const unsigned padded = pieces(problem.n, block) * block;
+  DeviceArray<T, 2> l(padded, padded);
+  DeviceArray<Pair<T>, 2> inverses(padded, block / 2);
+  DeviceArray<T, 1> rest(problem.n), device_x(problem.n);
+  Solution<T> x(problem.n);
+
+  timeline.begin("copy in");
+  l.copy_padded(problem.l<T>());
+  rest.copy_from(problem.b<T>().data());
+
+  timeline.begin("kernels");
+  substitute<T>(l, inverses, rest, device_x);
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  device_x.copy_to(x.data());
+  return x;
+}
+// [solve]
+
+}  // namespace triangular_solve
+
+int main(int argc, char** argv) {
+  return triangular_solve::run_stage(argc, argv,
+                                     {
+                                         .title = "Inverted blocks",
+                                         .idea = "Invert all diagonal blocks first",
+                                         .solve_f64 = triangular_solve::solve<double>,
+                                         .solve_f32 = triangular_solve::solve<float>,
+                                     });
+}

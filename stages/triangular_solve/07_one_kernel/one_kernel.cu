@@ -1,0 +1,206 @@
+/// \file
+/// Changed: one launch for all. A block of threads has 64 rows from the beginning to the end: it
+///          inverts their block on the diagonal, then waits for the unknowns of those before it.
+///          These are their own flags: a NaN is one that is not known yet. Blocks are numbered in
+///          the order in which they start.
+/// Legal:   a block waits only for blocks that started before it, so that the first one that is not
+///          done never waits for long. A number that is read is complete; nothing else is told.
+/// Expect:  a chain: in each link, an unknown travels from one block to the next.
+/// Run:     ./climb triangular_solve --stages 06,07
+/// Next:    08_prefetched has the numbers of L in registers when the unknowns come.
+
+#include "../triangular_solve.hpp"
+
+#include <cuda/atomic>
+#include <limits>
+
+namespace triangular_solve {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::pieces;
+using staircase::View;
+
+constexpr unsigned block = 64;  // rows and columns
+constexpr unsigned lanes = 4;   // threads of a row
+constexpr unsigned threads = block * lanes;
+constexpr unsigned all_lanes = 0xFFFFFFFF;
+constexpr unsigned held = block / 2 / lanes;  // pairs of a row that a thread has
+
+// [pairs]
+/// Two neighbours, which are read at once.
+template <typename T>
+struct alignas(2 * sizeof(T)) Pair {
+  T of[2];
+};
+
+/// The rows of a matrix, as pairs.
+template <typename T>
+__device__ View<const Pair<T>, 2> pairs_of(View<const T, 2> matrix) {
+  return {reinterpret_cast<const Pair<T>*>(matrix.data()),
+          {matrix.extent(0), matrix.extent(1) / 2}};
+}
+
+/// A thread's part of 64 numbers of a row: every fourth pair.
+template <typename T>
+struct Part {
+  Pair<T> pairs[held];
+
+  /// Fetches the part, from pair `first` of the row on.
+  __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
+    for (unsigned m = 0; m < held; ++m)
+      pairs[m] = matrix(row, first + m * lanes + threadIdx.x % lanes);
+  }
+
+  /// Its product with the numbers given.
+  __device__ T product(const Pair<T>* given) const {
+    T sum = 0;
+    for (unsigned m = 0; m < held; ++m) {
+      const Pair<T> factor = given[m * lanes + threadIdx.x % lanes];
+      sum += pairs[m].of[0] * factor.of[0] + pairs[m].of[1] * factor.of[1];
+    }
+    return sum;
+  }
+};
+
+/// The sum of the parts of a row's threads, for all of them.
+template <typename T>
+__device__ T sum_of_row(T sum) {
+  for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
+    sum += __shfl_xor_sync(all_lanes, sum, distance);
+  return sum;
+}
+// [pairs]
+
+// [invert]
+/// Inverts the block on the diagonal from row `first` on: the equations L Y = 1, row by row. A
+/// thread has every fourth pair of a row of Y, and takes out of it what is finished above. Behind
+/// the last row of L stand ones on the diagonal.
+template <typename T>
+__device__ Part<T> inverse_of(View<const T, 2> l, unsigned first, unsigned n) {
+  __shared__ T own[block][block + 1];
+  __shared__ Pair<T> finished[2][block / 2];
+  const unsigned row = threadIdx.x / lanes;
+  for (unsigned e = threadIdx.x; e < block * block; e += threads)
+    own[e / block][e % block] = l(first + e / block, first + e % block);
+  Part<T> y;
+  for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes)
+    y.pairs[m] = {row == 2 * p ? T{1} : T{0}, row == 2 * p + 1 ? T{1} : T{0}};
+  __syncthreads();
+  const T reciprocal = first + row < n ? 1 / own[row][row] : 1;
+  for (unsigned k = 0; k < block; ++k) {
+    if (row == k)
+      for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes)
+        finished[k % 2][p] =
+            y.pairs[m] = {y.pairs[m].of[0] * reciprocal, y.pairs[m].of[1] * reciprocal};
+    __syncthreads();
+    if (row > k) {
+      const T factor = own[row][k];
+      for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes) {
+        y.pairs[m].of[0] -= factor * finished[k % 2][p].of[0];
+        y.pairs[m].of[1] -= factor * finished[k % 2][p].of[1];
+      }
+    }
+  }
+  return y;
+}
+// [invert]
+
+// [flags]
+template <typename T>
+using Shared = cuda::atomic_ref<T, cuda::thread_scope_device>;
+
+/// Waits for an unknown of another block.
+template <typename T>
+__device__ T wait_for(T& unknown) {
+  T value;
+  do value = Shared<T>(unknown).load(cuda::memory_order_relaxed);
+  while (isnan(value));
+  return value;
+}
+
+/// Tells an unknown to all blocks. One that is not a number would never be seen.
+template <typename T>
+__device__ void tell(T& unknown, T value) {
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  Shared<T>(unknown).store(isnan(value) ? infinity : value, cuda::memory_order_relaxed);
+}
+// [flags]
+
+// [substitute_rows]
+/// Solves 64 equations: those of the block's number, which it draws when it starts.
+template <typename T>
+__global__ void __launch_bounds__(threads)
+    substitute_rows(View<const T, 2> l, View<const T, 1> b, View<T, 1> x,
+                    View<unsigned, 1> started) {
+  __shared__ unsigned drawn;
+  __shared__ Pair<T> known[2][block / 2], left[block / 2];
+  if (threadIdx.x == 0) drawn = atomicAdd(&started(0), 1);
+  __syncthreads();
+  const unsigned number = drawn, own = threadIdx.x / lanes, row = number * block + own;
+  const T right = row < x.extent(0) ? b(row) : 0;
+  const Part<T> inverse = inverse_of(l, number * block, x.extent(0));
+  Part<T> part;
+  T sum = 0;
+  for (unsigned step = 0; step < number; ++step) {
+    if (threadIdx.x < block)
+      known[step % 2][threadIdx.x / 2].of[threadIdx.x % 2] =
+          wait_for(x(step * block + threadIdx.x));
+    __syncthreads();
+    part.load(pairs_of(l), row, step * block / 2);
+    sum += part.product(known[step % 2]);
+  }
+  sum = sum_of_row(sum);
+  if (threadIdx.x % lanes == 0) left[own / 2].of[own % 2] = right - sum;
+  __syncthreads();
+  const T solved = sum_of_row(inverse.product(left));
+  if (threadIdx.x % lanes == 0 && row < x.extent(0)) tell(x(row), solved);
+}
+// [substitute_rows]
+
+// [substitute]
+/// Solves all equations. All of x is NaN, and no block has started.
+template <typename T>
+void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> x, View<unsigned, 1> started) {
+  substitute_rows<T><<<pieces(x.extent(0), block), threads>>>(l, b, x, started);
+  check_launch();
+}
+// [substitute]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  const unsigned padded = pieces(problem.n, block) * block;
+  DeviceArray<T, 2> l(padded, padded);
+  DeviceArray<T, 1> b(problem.n), device_x(problem.n);
+  DeviceArray<unsigned, 1> started(1);
+  Solution<T> x(problem.n);
+
+  timeline.begin("copy in");
+  l.copy_padded(problem.l<T>());
+  b.copy_from(problem.b<T>().data());
+  started.clear(nullptr);
+
+  timeline.begin("kernels");
+  substitute<T>(l, b, device_x, started);
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  device_x.copy_to(x.data());
+  return x;
+}
+// [solve]
+
+}  // namespace triangular_solve
+
+int main(int argc, char** argv) {
+  return triangular_solve::run_stage(argc, argv,
+                                     {
+                                         .title = "One kernel",
+                                         .idea = "Blocks wait for unknowns of those before",
+                                         .solve_f64 = triangular_solve::solve<double>,
+                                         .solve_f32 = triangular_solve::solve<float>,
+                                     });
+}

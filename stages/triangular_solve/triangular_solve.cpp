@@ -1,0 +1,358 @@
+/// \file
+/// The triangular solve: its input, data sets and test cases, its work and tolerance.
+
+#include "triangular_solve.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <harness/number.hpp>
+#include <harness/random.hpp>
+#include <harness/workload.hpp>
+#include <staircase/error.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace triangular_solve {
+namespace {
+
+using staircase::Precision;
+
+std::size_t count(std::int64_t number) { return static_cast<std::size_t>(number); }
+
+bool is_empty(const Elements& elements) {
+  return std::visit([](const auto& values) { return values.empty(); }, elements);
+}
+
+// [input]
+/// The largest power of two that is not larger than x.
+double power_of_two_below(double x) { return std::exp2(std::floor(std::log2(x))); }
+
+/// How large numbers below the diagonal may be: so that their sum over a row stays below the
+/// diagonal, or so that unknowns grow by a factor of about 10⁶ over all rows, however many.
+double size_below_diagonal(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return power_of_two_below(problem.matrix == ill_conditioned ? std::sqrt(3 * std::min(1.0, 28 / n))
+                                                              : 1 / n);
+}
+
+/// What row i is multiplied by: powers of two, which round nothing.
+double scale_of_row(const Problem& problem, std::size_t i) {
+  if (problem.matrix != graded) return 1;
+  return std::exp2(-std::floor(40.0 * static_cast<double>(i) / static_cast<double>(problem.n)));
+}
+
+/// L and b of numbers that either precision holds. What is above the diagonal is zero.
+template <typename T>
+void make_random(Problem& problem) {
+  const auto seed = static_cast<std::uint64_t>(problem.seed);
+  const std::size_t n = count(problem.n);
+  const double below = size_below_diagonal(problem);
+  staircase::Elements<T> l(n * n), b(n);
+#pragma omp parallel for schedule(static, 16)
+  for (std::size_t i = 0; i < n; ++i) {
+    const double scale = scale_of_row(problem, i);
+    for (std::size_t j = 0; j < i; ++j)
+      l[i * n + j] =
+          static_cast<T>(scale * below * staircase::random_multiple(seed, n + i * n + j));
+    const double pivot = staircase::random_multiple(seed, n + i * n + i);
+    l[i * n + i] = static_cast<T>(scale * (pivot + std::copysign(1, pivot)));
+    for (std::size_t j = i + 1; j < n; ++j) l[i * n + j] = 0;
+    b[i] = static_cast<T>(staircase::random_multiple(seed, i));
+  }
+  problem.elements_of_l = std::move(l);
+  problem.elements_of_b = std::move(b);
+}
+
+/// The elements in another precision, if they are not in it yet.
+template <typename T>
+void convert(Elements& elements) {
+  std::visit(
+      [&](auto& from) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(from)>, staircase::Elements<T>>) {
+          staircase::Elements<T> to(from.size());
+#pragma omp parallel for
+          for (std::size_t e = 0; e < to.size(); ++e) to[e] = static_cast<T>(from[e]);
+          elements = std::move(to);
+        }
+      },
+      elements);
+}
+
+/// Makes L and b, unless the user gave them, in the precision that is solved. A diagonal that is
+/// not to be read becomes one, so that no stage has to ask.
+template <typename T>
+void make(Problem& problem) {
+  if (is_empty(problem.elements_of_l)) make_random<T>(problem);
+  convert<T>(problem.elements_of_l);
+  convert<T>(problem.elements_of_b);
+  if (problem.unit == 0) return;
+  auto& l = std::get<staircase::Elements<T>>(problem.elements_of_l);
+  for (std::size_t i = 0; i < count(problem.n); ++i) l[i * (count(problem.n) + 1)] = 1;
+}
+
+void prepare(Problem& problem, Precision precision) {
+  precision == Precision::f64 ? make<double>(problem) : make<float>(problem);
+}
+
+/// The elements of a file, which are f64 or f32.
+Elements elements_of(staircase::NpyArray& input) {
+  if (auto* values = std::get_if<staircase::Elements<double>>(&input.values))
+    return std::move(*values);
+  return std::get<staircase::Elements<float>>(std::move(input.values));
+}
+
+void set_system(Problem& problem, std::vector<staircase::NpyArray> inputs) {
+  const auto &l = inputs[0].shape, &b = inputs[1].shape;
+  if (l[0] != l[1])
+    throw staircase::BadInput("L has " + std::to_string(l[0]) + " rows and " +
+                              std::to_string(l[1]) + " columns; it must have as many of both");
+  if (b[0] != l[0])
+    throw staircase::BadInput("b has " + std::to_string(b[0]) + " elements and L has " +
+                              std::to_string(l[0]) + " rows; there must be as many of both");
+  problem.n = static_cast<std::int64_t>(l[0]);
+  problem.elements_of_l = elements_of(inputs[0]);
+  problem.elements_of_b = elements_of(inputs[1]);
+}
+// [input]
+
+// [refused]
+constexpr std::int64_t most = 1 << 20;  // unknowns
+
+/// Refuses what is too large, and a diagonal that cannot be divided by.
+void check(const Problem& problem, Precision precision) {
+  if (problem.n > most)
+    throw staircase::BadInput("n is " + std::to_string(problem.n) + "; it may be at most " +
+                              std::to_string(most));
+  if (problem.unit != 0 || is_empty(problem.elements_of_l)) return;
+  std::visit(
+      [&](const auto& l) {
+        for (std::size_t i = 0; i < count(problem.n); ++i) {
+          const auto given = static_cast<double>(l[i * (count(problem.n) + 1)]);
+          const double pivot = precision == Precision::f64 ? given : static_cast<float>(given);
+          if (pivot == 0)
+            throw staircase::BadInput("pivot " + std::to_string(i) + " on the diagonal of L is " +
+                                      staircase::to_text(given) +
+                                      (given == 0 ? "" : ", which is 0 in f32") +
+                                      "; no pivot may be 0 unless unit=1 takes all of them for 1");
+        }
+      },
+      problem.elements_of_l);
+}
+
+/// Refuses a system whose unknowns grow beyond all numbers.
+void check_finite(const Problem&, const staircase::NpyArray& solution) {
+  std::visit(
+      [](const auto& x) {
+        const auto bad = std::ranges::find_if(
+            x, [](auto value) { return !std::isfinite(static_cast<double>(value)); });
+        if (bad != x.end())
+          throw staircase::BadInput("unknown " + std::to_string(bad - x.begin()) +
+                                    " of the solution is too large for a number; the matrix must "
+                                    "be better conditioned, or the right-hand side smaller");
+      },
+      solution.values);
+}
+// [refused]
+
+/// Elements of the triangle.
+double size_of_triangle(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return n * (n + 1) / 2;
+}
+
+/// A product and a subtraction for each element below the diagonal, a division for each on it.
+staircase::Work work(const Problem& problem, Precision precision) {
+  const auto n = static_cast<double>(problem.n);
+  return {.flops = n * n,
+          .bytes = staircase::bytes_of(precision) * (size_of_triangle(problem) + 2 * n)};
+}
+
+// [tolerance]
+/// How large the unknowns are, and how far off rounding may leave them.
+struct Bound {
+  double largest = 0;  ///< |x_i|
+  double off = 0;      ///< (|L⁻¹| |L| |L⁻¹| |b|)_i, or more
+};
+
+/// With |L⁻¹| itself, which takes n³ / 6 products.
+template <typename T>
+Bound exact_bound(staircase::View<const T, 2> l, staircase::View<const T, 1> b) {
+  const std::size_t n = l.extent(0);
+  std::vector<double> inverse(n * n), sizes(n), sums(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    double* const row = &inverse[i * n];
+    row[i] = 1;
+    for (std::size_t k = 0; k < i; ++k)
+      for (std::size_t j = 0; j <= k; ++j)
+        row[j] -= static_cast<double>(l(i, k)) * inverse[k * n + j];
+    for (std::size_t j = 0; j <= i; ++j) row[j] /= static_cast<double>(l(i, i));
+  }
+  Bound bound;
+  for (std::size_t i = 0; i < n; ++i) {
+    double x = 0, off = 0;
+    for (std::size_t j = 0; j <= i; ++j) {
+      x += inverse[i * n + j] * b(j);
+      sizes[i] += std::abs(inverse[i * n + j] * b(j));
+    }
+    for (std::size_t j = 0; j <= i; ++j) sums[i] += std::abs(l(i, j)) * sizes[j];
+    for (std::size_t j = 0; j <= i; ++j) off += std::abs(inverse[i * n + j]) * sums[j];
+    bound = {std::max(bound.largest, std::abs(x)), std::max(bound.off, off)};
+  }
+  return bound;
+}
+
+/// With the inverse of the comparison matrix in its place, which has |l_ii| on the diagonal and
+/// -|l_ij| below it; no element of |L⁻¹| is larger. That takes one pass over the triangle.
+template <typename T>
+Bound quick_bound(staircase::View<const T, 2> l, staircase::View<const T, 1> b) {
+  const std::size_t n = l.extent(0);
+  std::vector<double> x(n), sizes(n), off(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    double sum_x = 0, sum_sizes = 0, sum_off = 0;
+#pragma omp simd reduction(+ : sum_x, sum_sizes, sum_off)
+    for (std::size_t j = 0; j < i; ++j) {
+      const double element = l(i, j);
+      sum_x += element * x[j];
+      sum_sizes += std::abs(element) * sizes[j];
+      sum_off += std::abs(element) * off[j];
+    }
+    const double pivot = l(i, i), right = b(i);
+    x[i] = (right - sum_x) / pivot;
+    sizes[i] = (std::abs(right) + sum_sizes) / std::abs(pivot);
+    off[i] = (std::abs(right) + 2 * sum_sizes + sum_off) / std::abs(pivot);
+  }
+  Bound bound;
+  for (std::size_t i = 0; i < n; ++i)
+    bound = {std::max(bound.largest, std::abs(x[i])), std::max(bound.off, off[i])};
+  return bound;
+}
+
+template <typename T>
+Bound bound_of(const Problem& problem) {
+  constexpr std::int64_t few = 512;  // so few that the inverse takes no time
+  return problem.n <= few ? exact_bound(problem.l<T>(), problem.b<T>())
+                          : quick_bound(problem.l<T>(), problem.b<T>());
+}
+
+/// A residual of γ |L| |x| is what substitution leaves, in any order of its sums (Higham, "Accuracy
+/// and Stability of Numerical Algorithms", 2nd ed., Theorem 8.5); one of γ |L| |L⁻¹| |b| is what
+/// inverted blocks leave, of any size. The inverse carries it over into the solution. Errors of
+/// roundings grow as the root of their number, but for a probability that is none with λ = 8
+/// (Higham and Mary, "A New Approach to Probabilistic Rounding Error Analysis", SIAM J. Sci.
+/// Comput. 41, 2019). Both sides of a comparison may be so far off.
+staircase::Tolerance tolerance(const Problem& problem, Precision precision) {
+  if (is_empty(problem.elements_of_l)) {
+    Problem prepared = problem;
+    prepare(prepared, precision);
+    return tolerance(prepared, precision);
+  }
+  const double u = precision == Precision::f64 ? 0x1p-53 : 0x1p-24;
+  const auto n = static_cast<double>(problem.n);
+  const double gamma = u * (8 + 2 * std::min(n, 8 * std::sqrt(n)));
+  const bool is_double = std::holds_alternative<staircase::Elements<double>>(problem.elements_of_l);
+  const Bound bound = is_double ? bound_of<double>(problem) : bound_of<float>(problem);
+  constexpr double hopeless = 1e6;
+  const double floor = std::max(bound.largest, 0x1p-126);
+  const double relative = 2 * gamma * bound.off / floor;
+  return {.relative = relative < hopeless ? relative : hopeless,
+          .floor = std::min(floor, 1e300),
+          .scale = staircase::Scale::given};
+}
+// [tolerance]
+
+// [traffic]
+/// Columns: each reads itself and what is left of the right-hand side, and writes that.
+double traffic_of_columns(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return size_of_triangle(problem) + n * n + n;
+}
+
+constexpr double block = 64;  // rows and columns
+
+/// Blocks: each reads its columns of the triangle, and reads and writes what is left below them.
+double traffic_of_blocks(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return size_of_triangle(problem) + n * n / block + 4 * n;
+}
+
+/// Inverses are written once and read once.
+double traffic_of_inverses(const Problem& problem) {
+  return traffic_of_blocks(problem) + 2 * block * static_cast<double>(problem.n);
+}
+
+/// The triangle and both sides: all else stays on the chip.
+double traffic_of_rows(const Problem& problem) {
+  return size_of_triangle(problem) + 2 * static_cast<double>(problem.n);
+}
+// [traffic]
+
+const staircase::Workload<Problem, 1> workload{
+    .parameters = {{"n", &Problem::n, 1, most, "unknowns"},
+                   {"seed", &Problem::seed, 0, 16777215, "seed of the random numbers"},
+                   {"matrix", &Problem::matrix, well_conditioned, ill_conditioned,
+                    "0 well-conditioned, 1 graded, 2 ill-conditioned"},
+                   {"unit", &Problem::unit, 0, 1,
+                    "1: the diagonal of L is one, whatever is given there"},
+                   {"budget", &Problem::budget, 0, 1e15,
+                    "bytes of the device that panels of L may take; 0: as they should be"}},
+    .datasets = {{"small", {.n = 1000}},
+                 {"medium", {.n = 4096}},
+                 {"large", {.n = 16384}},
+                 {"huge", {.n = 65536}},
+                 {"tiny", {.n = 37}}},
+    .test_cases = {{"smallest", {.n = 1}},
+                   {"two", {.n = 2}},
+                   {"three", {.n = 3}},
+                   {"warp-1", {.n = 31}},
+                   {"warp", {.n = 32}},
+                   {"warp+1", {.n = 33}},
+                   {"half a block", {.n = 64}},
+                   {"half a block+1", {.n = 65}},
+                   {"block-1", {.n = 127}},
+                   {"block", {.n = 128}},
+                   {"block+1", {.n = 129}},
+                   {"prime", {.n = 211}},
+                   {"two blocks", {.n = 256}},
+                   {"several blocks", {.n = 401}},
+                   {"many blocks", {.n = 701}},
+                   {"ones on the diagonal", {.n = 150, .unit = 1}},
+                   {"graded", {.n = 170, .matrix = graded}},
+                   {"ill-conditioned", {.n = 190, .matrix = ill_conditioned}},
+                   {"ill-conditioned, ones", {.n = 131, .matrix = ill_conditioned, .unit = 1}},
+                   {"a budget", {.n = 333, .budget = 1e6}},
+                   {"a small budget", {.n = 333, .budget = 4e5}},
+                   {"another seed", {.n = 100, .seed = 99}}},
+    .inputs = {{.rank = 2,
+                .min = -1e15,
+                .max = 1e15,
+                .typical = 1,
+                .meaning = "the matrix L, whose lower triangle is used",
+                .extents = {"n", "n"}},
+               {.rank = 1,
+                .min = -1e15,
+                .max = 1e15,
+                .typical = 1,
+                .meaning = "the right-hand side b",
+                .extents = {"n"}}},
+    .set_inputs = set_system,
+    .check = check,
+    .prepare = prepare,
+    .work = work,
+    .tolerance = tolerance,
+    .timed_phase = "kernels",
+    .check_solution = check_finite,
+    .traffic = {{"04_naive_cuda", traffic_of_columns},
+                {"05_blocked_cuda", traffic_of_blocks},
+                {"06_inverted_blocks", traffic_of_inverses},
+                {"07_one_kernel", traffic_of_rows},
+                {"08_prefetched", traffic_of_rows},
+                {"09_sliced", traffic_of_rows}}};
+
+}  // namespace
+
+int run_stage(int argc, char** argv, const Stage& stage, const char* source) {
+  return staircase::run_stage(argc, argv, workload, stage, source);
+}
+
+}  // namespace triangular_solve

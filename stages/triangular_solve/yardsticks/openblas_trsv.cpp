@@ -1,0 +1,48 @@
+/// \file
+/// Yardstick: OpenBLAS's triangular solve, on all cores.
+
+#include "../triangular_solve.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
+
+namespace triangular_solve {
+
+using staircase::View;
+
+// [substitute]
+inline void substitute(View<const double, 2> l, View<double, 1> x) {
+  const blasint n = l.extent(0);
+  cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, n, l.data(), n, x.data(), 1);
+}
+
+inline void substitute(View<const float, 2> l, View<float, 1> x) {
+  const blasint n = l.extent(0);
+  cblas_strsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, n, l.data(), n, x.data(), 1);
+}
+// [substitute]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Solution<T> x(problem.n);
+  timeline.begin("kernels");
+  std::copy_n(problem.b<T>().data(), problem.n, x.data());
+  substitute(problem.l<T>(), x);
+  return x;
+}
+// [solve]
+
+}  // namespace triangular_solve
+
+int main(int argc, char** argv) {
+  return triangular_solve::run_stage(argc, argv,
+                                     {
+                                         .title = "OpenBLAS trsv",
+                                         .idea = "OpenBLAS's triangular solve",
+                                         .solve_f64 = triangular_solve::solve<double>,
+                                         .solve_f32 = triangular_solve::solve<float>,
+                                     });
+}

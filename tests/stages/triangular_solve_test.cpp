@@ -1,0 +1,440 @@
+/// \file
+/// A program of L x = b against the theory of rounding errors: triangular_solve_test PROGRAM
+/// [inverted]. Programs that multiply by inverses of blocks on the diagonal have a bound of their
+/// own.
+///
+/// Residuals are computed here, in long double, whose errors are smaller by 2⁻¹¹.
+
+#include <fmt/format.h>
+#include <lapacke.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <harness/npy.hpp>
+#include <random>
+
+#include "support.hpp"
+
+namespace staircase::test {
+namespace {
+
+using Arguments = std::vector<std::string>;
+using Numbers = Elements<double>;
+using LongNumbers = std::vector<long double>;
+
+std::string program;
+bool inverted = false;
+
+/// The rows of a block on the diagonal whose inverse is multiplied by.
+constexpr std::size_t block = 64;
+
+/// L, of which the upper triangle is never used, and b.
+struct System {
+  Numbers l, b;
+
+  std::size_t size() const { return b.size(); }
+  long double operator()(std::size_t i, std::size_t j) const { return l[i * size() + j]; }
+};
+
+ProcessResult run(const System& system, Arguments arguments, const std::string& output,
+                  const ProcessOptions& options = {}) {
+  const Directory directory;
+  const std::size_t n = system.size();
+  write_npy(directory / "l.npy", {{n, n}, system.l});
+  write_npy(directory / "b.npy", {{n}, system.b});
+  const Arguments files{program, "--input", directory / "l.npy", "--input", directory / "b.npy"};
+  arguments.insert(arguments.begin(), files.begin(), files.end());
+  if (!output.empty()) arguments.insert(arguments.end(), {"--output", output});
+  return run_process(arguments, options);
+}
+
+/// What the program makes of a system.
+Numbers solve(const System& system, const std::string& precision, Arguments arguments = {},
+              const ProcessOptions& options = {}) {
+  const Directory directory;
+  arguments.insert(arguments.end(), {"--precision", precision});
+  const ProcessResult result = run(system, arguments, directory / "x.npy", options);
+  EXPECT_EQ(result.status, 0) << result.err;
+  if (result.status != 0) return {};
+  NpyArray x = read_npy(directory / "x.npy");
+  EXPECT_EQ(x.shape, std::vector{system.size()});
+  return std::move(x).as_double();
+}
+
+/// n u / (1 - n u) for the unit roundoff of a precision.
+long double gamma(std::size_t n, const std::string& precision) {
+  const long double nu = static_cast<long double>(n) * (precision == "f64" ? 0x1p-53L : 0x1p-24L);
+  return nu / (1 - nu);
+}
+
+/// The part of row i from column `first` up to `last` times the unknowns there, and the sum of its
+/// magnitudes.
+struct Sums {
+  long double value = 0, magnitude = 0;
+};
+Sums product(const System& system, std::size_t i, std::size_t first, std::size_t last,
+             const Numbers& x) {
+  Sums sums;
+  for (std::size_t j = first; j < last; ++j) {
+    const long double term = system(i, j) * x[j];
+    sums.value += term;
+    sums.magnitude += std::abs(term);
+  }
+  return sums;
+}
+
+/// The inverse of the rows and columns from `first` up to `last`.
+LongNumbers inverse(const System& system, std::size_t first, std::size_t last) {
+  const std::size_t size = last - first;
+  LongNumbers inverse(size * size);
+  for (std::size_t j = 0; j < size; ++j)
+    for (std::size_t i = j; i < size; ++i) {
+      long double sum = i == j ? 1 : 0;
+      for (std::size_t k = j; k < i; ++k)
+        sum -= system(first + i, first + k) * inverse[k * size + j];
+      inverse[i * size + j] = sum / system(first + i, first + i);
+    }
+  return inverse;
+}
+
+/// |L| |L⁻¹| |c| for a block on the diagonal.
+LongNumbers spread(const System& system, std::size_t first, const LongNumbers& c) {
+  const std::size_t size = c.size();
+  const LongNumbers of_block = inverse(system, first, first + size);
+  LongNumbers sizes(size), sums(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) sizes[i] += std::abs(of_block[i * size + j] * c[j]);
+    for (std::size_t j = 0; j <= i; ++j)
+      sums[i] += std::abs(system(first + i, first + j)) * sizes[j];
+  }
+  return sums;
+}
+
+/// Whether |b - L x| is within γ_n |L| |x| in each row (Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., Theorem 8.5), whatever the order of sums.
+testing::AssertionResult is_within_bound(const System& system, const Numbers& x,
+                                         const std::string& precision) {
+  if (x.size() != system.size()) return testing::AssertionFailure() << "not the size of b";
+  const long double bound = gamma(system.size(), precision);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const auto [value, magnitude] = product(system, i, 0, i + 1, x);
+    const long double residual = std::abs(system.b[i] - value);
+    if (!std::isfinite(magnitude) || !(residual <= bound * magnitude * (1 + 1e-9L)))
+      return testing::AssertionFailure()
+             << fmt::format("row {} of {} leaves {} and may leave {}", i, x.size(),
+                            static_cast<double>(residual), static_cast<double>(bound * magnitude));
+  }
+  return testing::AssertionSuccess();
+}
+
+/// The same where a block's unknowns are X̂ c, with c what is left of b and |L X̂ - I| within γ |L|
+/// |X̂| (Du Croz and Higham, "Stability of Methods for Matrix Inversion", IMA J. Numer. Anal. 12,
+/// 1992, method 1): γ_n (|c| + |L| |x|) + 2 γ |L| |L⁻¹| |c|, L in the last term being the block's.
+/// X̂ is divided, not multiplied, here; three roundings more allow for that, and for X̂.
+testing::AssertionResult is_within_inverted_bound(const System& system, const Numbers& x,
+                                                  const std::string& precision) {
+  const std::size_t n = system.size();
+  if (x.size() != n) return testing::AssertionFailure() << "not the size of b";
+  for (std::size_t first = 0; first < n; first += block) {
+    const std::size_t last = std::min(first + block, n);
+    LongNumbers c(last - first);
+    for (std::size_t i = first; i < last; ++i)
+      c[i - first] = system.b[i] - product(system, i, 0, first, x).value;
+    const LongNumbers sums = spread(system, first, c);
+    for (std::size_t i = first; i < last; ++i) {
+      const long double bound =
+          gamma(n + 2, precision) *
+              (std::abs(c[i - first]) + product(system, i, 0, first, x).magnitude) +
+          2 * gamma(block + 3, precision) * sums[i - first];
+      const long double residual =
+          std::abs(c[i - first] - product(system, i, first, i + 1, x).value);
+      if (!std::isfinite(x[i]) || !(residual <= bound))
+        return testing::AssertionFailure()
+               << fmt::format("row {} of {} leaves {} and may leave {}", i, n,
+                              static_cast<double>(residual), static_cast<double>(bound));
+    }
+  }
+  return testing::AssertionSuccess();
+}
+
+testing::AssertionResult is_right(const System& system, const Numbers& x,
+                                  const std::string& precision) {
+  return inverted ? is_within_inverted_bound(system, x, precision)
+                  : is_within_bound(system, x, precision);
+}
+
+/// Sizes around warps and blocks, primes, and one that is new each time.
+std::vector<std::size_t> sizes(std::mt19937_64& random) {
+  return {1, 2, 3, 31, 32, 33, 63, 65, 97, 127, 128, 129, 257, 383, 509, 1 + random() % 400};
+}
+
+/// Tests on fresh random systems.
+class Residual : public testing::Test {
+ protected:
+  double normal() { return normal_(random_); }
+  double uniform(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random_);
+  }
+  std::mt19937_64& random() { return random_; }
+
+  /// A number that f32 holds.
+  static double rounded(double x) { return static_cast<float>(x); }
+
+  /// A system with element(i, j) in the lower triangle, and numbers above it that must not matter.
+  template <typename Element>
+  System system_of(std::size_t n, Element element) {
+    System system{Numbers(n * n), Numbers(n)};
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j)
+        system.l[i * n + j] = rounded(j <= i ? element(i, j) : 1e15 * uniform(-1, 1));
+      system.b[i] = rounded(normal());
+    }
+    return system;
+  }
+
+  /// A pivot from 1 to 2 in magnitude.
+  double pivot() { return std::copysign(uniform(1, 2), normal()); }
+
+  System well_conditioned(std::size_t n) {
+    return system_of(n, [&](std::size_t i, std::size_t j) {
+      return i == j ? pivot() : normal() / static_cast<double>(n);
+    });
+  }
+
+  void expect_right(const System& system, const Arguments& arguments = {}) {
+    for (const std::string precision : {"f64", "f32"})
+      EXPECT_TRUE(is_right(system, solve(system, precision, arguments), precision))
+          << system.size() << " unknowns in " << precision;
+  }
+
+ private:
+  unsigned seed_ = fresh_seed();
+  testing::ScopedTrace trace_{__FILE__, __LINE__, fmt::format("STAIRCASE_TEST_SEED={}", seed_)};
+  std::mt19937_64 random_{seed_};
+  std::normal_distribution<double> normal_;
+};
+
+TEST_F(Residual, OfWellConditionedSystemsIsSmall) {
+  for (const std::size_t n : sizes(random())) expect_right(well_conditioned(n));
+}
+
+TEST_F(Residual, OfGradedSystemsIsSmallInEachRow) {
+  for (const std::size_t n : sizes(random())) {
+    const auto grade = [&](std::size_t i) {
+      return std::pow(10, -6 * static_cast<double>(i) / static_cast<double>(n));
+    };
+    expect_right(system_of(n, [&](std::size_t i, std::size_t j) {  // rows shrink
+      return grade(i) * (i == j ? pivot() : normal() / static_cast<double>(n));
+    }));
+    expect_right(system_of(n, [&](std::size_t i, std::size_t j) {  // columns shrink
+      return grade(j) * (i == j ? pivot() : normal() / static_cast<double>(n));
+    }));
+    expect_right(system_of(n, [&](std::size_t i, std::size_t j) {  // large below
+      return grade(i) * (i == j ? pivot() : normal() / std::sqrt(static_cast<double>(n)));
+    }));
+  }
+}
+
+/// The condition of such triangles doubles with each row (Viswanath and Trefethen 1998).
+TEST_F(Residual, OfIllConditionedSystemsIsSmall) {
+  for (const std::size_t n : {1, 2, 5, 31, 32, 33, 47})
+    expect_right(system_of(n, [&](std::size_t i, std::size_t j) {
+      const double element = normal();
+      return i == j ? std::copysign(std::max(std::abs(element), 0.05), element) : element;
+    }));
+  for (const std::size_t n : {129, 257, 300})
+    expect_right(system_of(n, [&](std::size_t i, std::size_t j) {
+      return i == j ? pivot() : normal() * std::sqrt(30 / static_cast<double>(n));
+    }));
+}
+
+TEST_F(Residual, IsSmallWithOnesOnTheDiagonal) {
+  for (const std::size_t n : {1, 2, 33, 128, 131, 290}) {
+    System system = well_conditioned(n);
+    System given = system;
+    for (std::size_t i = 0; i < n; ++i) {
+      system.l[i * n + i] = 1;
+      given.l[i * n + i] = i % 3 == 0 ? 0 : normal();  // which nobody may read
+    }
+    for (const std::string precision : {"f64", "f32"})
+      EXPECT_TRUE(is_right(system, solve(given, precision, {"--set", "unit=1"}), precision)) << n;
+  }
+}
+
+TEST_F(Residual, IsSmallWithAnyNumberOfThreads) {
+  const System system = well_conditioned(300);
+  for (const char* threads : {"1", "2", "3"})
+    EXPECT_TRUE(is_right(
+        system,
+        solve(system, "f64", {}, {.environment = {fmt::format("OMP_NUM_THREADS={}", threads)}}),
+        "f64"))
+        << threads;
+}
+
+/// An option that programs leave alone that hold all of L.
+TEST_F(Residual, IsSmallWithinABudget) {
+  for (const std::size_t n : {1, 64, 129, 200, 257, 509}) {
+    const System system = well_conditioned(n);
+    const std::size_t of_block = 2 * 64 * ((n + 63) / 64 * 64) * 8;
+    for (const std::size_t budget : {of_block, 2 * of_block + 7, 3 * of_block})
+      expect_right(system, {"--set", fmt::format("budget={}", budget)});
+  }
+}
+
+TEST_F(Residual, IsNotAskedForWithinABudgetForNoPanel) {
+  const System system = well_conditioned(100);
+  const Directory directory;
+  const ProcessResult result = run(system, {"--set", "budget=131071"}, directory / "x.npy");
+  if (program.find("-09_") == std::string::npos) {
+    EXPECT_EQ(result.status, 0) << result.err;
+  } else {
+    expect_refusal(result, 3, {"the budget is 131071 bytes", "take 131072"});
+    EXPECT_TRUE(directory.files().empty());
+  }
+}
+
+/// Whole numbers, ones on the diagonal: no operation rounds.
+TEST_F(Residual, OfWholeNumbersIsZero) {
+  for (const std::size_t n : {1, 2, 33, 130, 300}) {
+    Numbers x(n);
+    System system = system_of(n, [&](std::size_t i, std::size_t j) {
+      return i == j ? (random()() % 2 == 0 ? 1 : -1) : (i - j == 1 || j + 17 == i ? 1 : 0);
+    });
+    for (double& value : x) value = static_cast<double>(random()() % 9) - 4;
+    for (std::size_t i = 0; i < n; ++i)
+      system.b[i] = static_cast<double>(product(system, i, 0, i + 1, x).value);
+    // The inverse of such a block has whole numbers, too: up to some millions.
+    for (const std::string& precision : inverted ? Arguments{"f64"} : Arguments{"f64", "f32"})
+      EXPECT_EQ(solve(system, precision), x) << n << " unknowns in " << precision;
+  }
+}
+
+/// |x - x'| within 2 γ_n |L⁻¹| |L| |x| for two solutions that keep the bound of the residual.
+TEST_F(Residual, LeavesTheSolutionOfLapack) {
+  for (const std::size_t n : {1, 2, 33, 129, 200}) {
+    const System system = well_conditioned(n);
+    Numbers expected = system.b;
+    const auto order = static_cast<lapack_int>(n);
+    ASSERT_EQ(LAPACKE_dtrtrs(LAPACK_ROW_MAJOR, 'L', 'N', 'N', order, 1, system.l.data(), order,
+                             expected.data(), 1),
+              0);
+    const Numbers x = solve(system, "f64");
+    ASSERT_EQ(x.size(), n);
+    const LongNumbers whole = inverse(system, 0, n);
+    LongNumbers c(system.b.begin(), system.b.end()), sums(n);
+    if (inverted)
+      sums = spread(system, 0, c);
+    else
+      for (std::size_t i = 0; i < n; ++i) sums[i] = product(system, i, 0, i + 1, x).magnitude;
+    for (std::size_t i = 0; i < n; ++i) {
+      long double bound = 0;
+      for (std::size_t j = 0; j <= i; ++j)
+        bound += 3 * gamma(n + 3, "f64") * std::abs(whole[i * n + j]) * sums[j];
+      ASSERT_LE(std::abs(x[i] - expected[i]), bound) << i << " of " << n;
+    }
+  }
+}
+
+// --- What is refused
+
+TEST_F(Residual, IsNotAskedForWithoutAPivot) {
+  const Directory directory;
+  for (const std::size_t at : {0, 1, 31, 32, 127, 128, 129}) {
+    System system = well_conditioned(130);
+    system.l[at * 130 + at] = 0;
+    system.l[129 * 130 + 129] = 0;  // the first one is named
+    for (const char* precision : {"f64", "f32"})
+      expect_refusal(run(system, {"--precision", precision}, directory / "x.npy"), 2,
+                     {fmt::format("pivot {} on", at), "is 0", "unit=1"});
+  }
+  EXPECT_TRUE(directory.files().empty());
+}
+
+TEST_F(Residual, IsNotAskedForWithAPivotThatIsZeroInF32) {
+  System system = well_conditioned(40);
+  system.l[7 * 40 + 7] = 1e-60;
+  expect_refusal(run(system, {"--precision", "f32"}, ""), 2, {"pivot 7 on", "1e-60", "f32"});
+  EXPECT_TRUE(is_right(system, solve(system, "f64"), "f64"));
+}
+
+TEST_F(Residual, IsNotAskedForWithNumbersThatAreNone) {
+  for (const double value : {std::nan(""), double{INFINITY}, -double{INFINITY}}) {
+    System system = well_conditioned(33);
+    system.l[20 * 33 + 20] = value;
+    expect_refusal(run(system, {}, ""), 2, {"l.npy", fmt::format("element {}", 20 * 33 + 20)});
+  }
+}
+
+/// Unknowns of later blocks are no numbers, and must not be waited for.
+TEST_F(Residual, IsNotAskedForWhereUnknownsOverflow) {
+  constexpr std::size_t n = 200;
+  System system = well_conditioned(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < i; ++j) system.l[i * n + j] = i - j == 1 ? -1e15 : 0;
+    system.l[i * n + i] = 1;
+    system.b[i] = 1;
+  }
+  for (const char* precision : {"f64", "f32"})
+    expect_refusal(run(system, {"--precision", precision}, ""), 2, {"unknown ", "too large"});
+}
+
+TEST_F(Residual, IsNotAskedForWithShapesThatDoNotFit) {
+  const Directory directory;
+  write_npy(directory / "l.npy", {{3, 4}, Numbers(12, 1)});
+  write_npy(directory / "b.npy", {{3}, Numbers(3, 1)});
+  const auto run_both = [&] {
+    return run_process({program, "--input", directory / "l.npy", "--input", directory / "b.npy"});
+  };
+  expect_refusal(run_both(), 2, {"L has 3 rows and 4 columns"});
+  write_npy(directory / "l.npy", {{4, 4}, Numbers(16, 1)});
+  expect_refusal(run_both(), 2, {"b has 3 elements and L has 4 rows"});
+}
+
+// --- The checks themselves
+
+/// A solution by substitution, here.
+Numbers right_solution(const System& system) {
+  Numbers x(system.size());
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<double>((system.b[i] - product(system, i, 0, i, x).value) / system(i, i));
+  return x;
+}
+
+TEST_F(Residual, ChecksCatchWrongSolutions) {
+  for (const std::size_t n : {7, 200}) {
+    const System system = well_conditioned(n);
+    const Numbers right = right_solution(system);
+    for (const auto& check : {is_within_bound, is_within_inverted_bound}) {
+      EXPECT_TRUE(check(system, right, "f64"));
+      const auto caught = [&](auto plant) {
+        Numbers x = right;
+        plant(x);
+        return !check(system, x, "f64");
+      };
+      EXPECT_TRUE(caught([](Numbers& x) { x[5] *= 1 + 1e-11; }));
+      EXPECT_TRUE(caught([](Numbers& x) { std::swap(x[2], x[3]); }));
+      EXPECT_TRUE(caught([](Numbers& x) { x.back() = std::nan(""); }));
+      EXPECT_TRUE(caught([](Numbers& x) { x.front() = INFINITY; }));
+      EXPECT_TRUE(caught([](Numbers& x) { x.pop_back(); }));
+      EXPECT_TRUE(caught([](Numbers& x) {
+        for (double& value : x) value = static_cast<float>(value);  // f32 in place of f64
+      }));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace staircase::test
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  if (argc < 2) {
+    fmt::print(stderr, "usage: triangular_solve_test PROGRAM [inverted] [GTEST OPTIONS]\n");
+    return 2;
+  }
+  staircase::test::program = std::filesystem::absolute(argv[1]);
+  staircase::test::inverted = argc > 2 && argv[2] == std::string("inverted");
+  staircase::test::try_device(staircase::test::program, {"Residual"});
+  return staircase::test::run_all_tests();
+}
