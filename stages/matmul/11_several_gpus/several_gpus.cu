@@ -1,7 +1,7 @@
 /// \file
 /// From:    09_library_kernel
 /// Changed: slices are dealt out to all GPUs. Each has its own panels, streams and thread of the
-///          host, which takes the next slice when the sixth before it has been computed.
+///          host, which takes the next slice when the third before it has been computed.
 /// Legal:   slices are independent, so that any GPU may compute any of them.
 /// Expect:  as many times the speed as there are GPUs, while the host's memory is fast enough for
 ///          them.
@@ -29,7 +29,7 @@ using staircase::Stream;
 using staircase::StreamTimes;
 using staircase::View;
 
-constexpr std::size_t ahead = 6;  // slices that a GPU has been given and not yet computed
+constexpr std::size_t ahead = 3;  // slices that a GPU has been given and not yet computed
 
 // [Panel]
 /// Rows of A or columns of B on the device.
