@@ -496,7 +496,8 @@ def missing_results():
                               f'"ladder.{machine}.{problem}.' if len(machines.timed_stages(
                                   RESULTS, machine, *problem.split("."))) > 1 else
                               f"{run['dataset']}, {run['precision']}: ")
-                wanted.append(f'"roofline.{machine}.{run["precision"]}.')
+                if "sweep" not in recording:
+                    wanted.append(f'"roofline.{machine}.{run["precision"]}.')
             yield from (f"{machine} lacks {words}" for words in wanted if words not in text)
 
 
