@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <harness/elements.hpp>
 #include <harness/random.hpp>
 #include <harness/workload.hpp>
 #include <optional>
@@ -18,6 +19,9 @@
 namespace matmul {
 namespace {
 
+using staircase::convert;
+using staircase::elements_of;
+using staircase::is_empty;
 using staircase::NotEnoughMemory;
 using staircase::Precision;
 
@@ -34,10 +38,6 @@ double size_of_c(const Problem& problem) {
   return static_cast<double>(problem.l) * static_cast<double>(problem.n);
 }
 
-bool is_empty(const Elements& elements) {
-  return std::visit([](const auto& values) { return values.empty(); }, elements);
-}
-
 // [input]
 /// Random numbers from -1 to 1 that either precision holds: multiples of 2⁻²³.
 template <typename T>
@@ -47,21 +47,6 @@ staircase::Elements<T> random_elements(std::uint64_t seed, std::size_t first, st
   for (std::size_t e = 0; e < size; ++e)
     elements[e] = static_cast<T>(staircase::random_multiple(seed, first + e));
   return elements;
-}
-
-/// The elements in another precision, if they are not in it yet.
-template <typename T>
-void convert(Elements& elements) {
-  std::visit(
-      [&](auto& from) {
-        if constexpr (!std::is_same_v<std::decay_t<decltype(from)>, staircase::Elements<T>>) {
-          staircase::Elements<T> to(from.size());
-#pragma omp parallel for
-          for (std::size_t e = 0; e < to.size(); ++e) to[e] = static_cast<T>(from[e]);
-          elements = std::move(to);
-        }
-      },
-      elements);
 }
 
 /// Makes A and B, unless the user gave them, in the precision that is solved.
@@ -82,13 +67,6 @@ void prepare(Problem& problem, Precision precision) {
   precision == Precision::f64 ? make<double>(problem) : make<float>(problem);
 }
 
-/// The elements of a file, which are f64 or f32.
-Elements elements_of(staircase::NpyArray& input) {
-  if (auto* values = std::get_if<staircase::Elements<double>>(&input.values))
-    return std::move(*values);
-  return std::get<staircase::Elements<float>>(std::move(input.values));
-}
-
 void set_matrices(Problem& problem, std::vector<staircase::NpyArray> inputs) {
   const auto &a = inputs[0].shape, &b = inputs[1].shape;
   if (a[1] != b[0])
@@ -97,8 +75,8 @@ void set_matrices(Problem& problem, std::vector<staircase::NpyArray> inputs) {
   problem.l = static_cast<std::int64_t>(a[0]);
   problem.m = static_cast<std::int64_t>(a[1]);
   problem.n = static_cast<std::int64_t>(b[1]);
-  problem.elements_of_a = elements_of(inputs[0]);
-  problem.elements_of_b = elements_of(inputs[1]);
+  problem.elements_of_a = elements_of(std::move(inputs[0]));
+  problem.elements_of_b = elements_of(std::move(inputs[1]));
 }
 // [input]
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <harness/elements.hpp>
 #include <harness/number.hpp>
 #include <harness/random.hpp>
 #include <harness/workload.hpp>
@@ -16,13 +17,12 @@
 namespace triangular_solve {
 namespace {
 
+using staircase::convert;
+using staircase::elements_of;
+using staircase::is_empty;
 using staircase::Precision;
 
 std::size_t count(std::int64_t number) { return static_cast<std::size_t>(number); }
-
-bool is_empty(const Elements& elements) {
-  return std::visit([](const auto& values) { return values.empty(); }, elements);
-}
 
 // [input]
 /// The largest power of two that is not larger than x.
@@ -64,21 +64,6 @@ void make_random(Problem& problem) {
   problem.elements_of_b = std::move(b);
 }
 
-/// The elements in another precision, if they are not in it yet.
-template <typename T>
-void convert(Elements& elements) {
-  std::visit(
-      [&](auto& from) {
-        if constexpr (!std::is_same_v<std::decay_t<decltype(from)>, staircase::Elements<T>>) {
-          staircase::Elements<T> to(from.size());
-#pragma omp parallel for
-          for (std::size_t e = 0; e < to.size(); ++e) to[e] = static_cast<T>(from[e]);
-          elements = std::move(to);
-        }
-      },
-      elements);
-}
-
 /// Makes L and b, unless the user gave them, in the precision that is solved. A diagonal that is
 /// not to be read becomes one, so that no stage has to ask.
 template <typename T>
@@ -95,13 +80,6 @@ void prepare(Problem& problem, Precision precision) {
   precision == Precision::f64 ? make<double>(problem) : make<float>(problem);
 }
 
-/// The elements of a file, which are f64 or f32.
-Elements elements_of(staircase::NpyArray& input) {
-  if (auto* values = std::get_if<staircase::Elements<double>>(&input.values))
-    return std::move(*values);
-  return std::get<staircase::Elements<float>>(std::move(input.values));
-}
-
 void set_system(Problem& problem, std::vector<staircase::NpyArray> inputs) {
   const auto &l = inputs[0].shape, &b = inputs[1].shape;
   if (l[0] != l[1])
@@ -111,8 +89,8 @@ void set_system(Problem& problem, std::vector<staircase::NpyArray> inputs) {
     throw staircase::BadInput("b has " + std::to_string(b[0]) + " elements and L has " +
                               std::to_string(l[0]) + " rows; there must be as many of both");
   problem.n = static_cast<std::int64_t>(l[0]);
-  problem.elements_of_l = elements_of(inputs[0]);
-  problem.elements_of_b = elements_of(inputs[1]);
+  problem.elements_of_l = elements_of(std::move(inputs[0]));
+  problem.elements_of_b = elements_of(std::move(inputs[1]));
 }
 // [input]
 

@@ -1,0 +1,45 @@
+/// \file
+/// Arrays that are solved in f64 or in f32, whatever the file held that they were read from.
+
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <staircase/array.hpp>
+
+#include "npy.hpp"
+
+namespace staircase {
+
+/// The elements of an array, row by row, in one precision or the other.
+using EitherElements = std::variant<Elements<double>, Elements<float>>;
+
+inline bool is_empty(const EitherElements& elements) {
+  return std::visit([](const auto& values) { return values.empty(); }, elements);
+}
+
+/// The elements of a file, which are f64 or f32.
+inline EitherElements elements_of(NpyArray&& input) {
+  if (auto* values = std::get_if<Elements<double>>(&input.values)) return std::move(*values);
+  return std::get<Elements<float>>(std::move(input.values));
+}
+
+/// Rounds the elements to another precision, if they are not in it yet.
+template <typename T>
+void convert(EitherElements& elements) {
+  std::visit(
+      [&](auto& from) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(from)>, Elements<T>>) {
+          Elements<T> to(from.size());
+#pragma omp parallel for
+          for (std::size_t e = 0; e < to.size(); ++e) to[e] = static_cast<T>(from[e]);
+          elements = std::move(to);
+        }
+      },
+      elements);
+}
+
+}  // namespace staircase
