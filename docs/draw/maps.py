@@ -235,8 +235,8 @@ def timeline(words, workloads, results):
     problem = f"{words[1]}, {words[2]}, {words[3]}"
     with_lanes = " and ".join(name for name, times in rows.items() if times.beside)
     told = "; ".join(f"{name}: {times_text(times)}" for name, times in rows.items())
-    lanes = (f"Of {with_lanes} one repeat, the median one by whole solves; lanes below its phases: what ran on the GPU "
-             "beside them, by the GPU's clock. " if with_lanes else "")
+    lanes = (f"Of {with_lanes} one repeat, the median one by whole solves; lanes below its phases: what ran beside "
+             "them, on the GPU by its own clock. " if with_lanes else "")
     return Diagram(f"The phases of {problem}",
                    f"The phases of {problem}, one after the other. {told}.",
                    f"{problem}, whole solves to scale, phase by phase. {lanes}{figures.sources_text(runs)}.",
