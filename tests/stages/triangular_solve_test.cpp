@@ -129,9 +129,9 @@ testing::AssertionResult is_within_bound(const System& system, const Numbers& x,
 }
 
 /// The same where a block's unknowns are X̂ c, with c what is left of b and |L X̂ - I| within γ |L|
-/// |X̂| (Du Croz and Higham, "Stability of Methods for Matrix Inversion", IMA Journal of Numerical Analysis 12,
-/// 1992, method 1): γ_n (|c| + |L| |x|) + 2 γ |L| |L⁻¹| |c|, L in the last term being the block's.
-/// X̂ is divided, not multiplied, here; three roundings more allow for that, and for X̂.
+/// |X̂| (Du Croz and Higham, "Stability of Methods for Matrix Inversion", IMA Journal of Numerical
+/// Analysis 12, 1992, method 1): γ_n (|c| + |L| |x|) + 2 γ |L| |L⁻¹| |c|, L in the last term being
+/// the block's. X̂ is divided, not multiplied, here; three roundings more allow for that, and for X̂.
 testing::AssertionResult is_within_inverted_bound(const System& system, const Numbers& x,
                                                   const std::string& precision) {
   const std::size_t n = system.size();
