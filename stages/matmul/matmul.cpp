@@ -346,7 +346,7 @@ Panels panels_of(const Problem& problem, std::size_t bytes_of_element, const Lin
     const Slices slices =
         in_slices(problem, size_of(count(problem.l), parts(problem.l, problem.sl, rows)),
                   size_of(count(problem.n), parts(problem.n, problem.sn, cols)));
-    Panels panels{slices, 1, 2};
+    Panels panels{slices, 1, std::min<std::size_t>(slices.sn, 2)};
     const double smallest = bytes_of_panels(panels, bytes_of_element, line);
     const double budget = budget_of(problem, smallest);
     if (smallest <= budget) fill(panels, budget, bytes_of_element, line);
@@ -360,9 +360,9 @@ Panels panels_of(const Problem& problem, std::size_t bytes_of_element, const Lin
     if (!rows_remain && !cols_remain)
       throw NotEnoughMemory(
           fmt::format("{} {:.0f} bytes; a slice of {} × {} takes {:.0f} bytes with a panel of A "
-                      "and two of B",
+                      "and {} of B",
                       problem.budget != 0 ? "the budget is" : "the device has room for", budget,
-                      slices.rows, slices.cols, smallest));
+                      slices.rows, slices.cols, smallest, slices.sn == 1 ? "one" : "two"));
     if (rows_remain && (slices.rows >= slices.cols || !cols_remain))
       rows = (slices.rows + 1) / 2;
     else

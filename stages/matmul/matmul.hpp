@@ -93,9 +93,10 @@ struct Line {
 };
 
 /// As many slices as the problem asks for. Where it leaves the choice, they have equal sides of at
-/// most 2048, or what `line` says, or less if the budget does not hold a panel of A, two of B, the
-/// longest on its way and two slices of C. There are as few groups as the budget allows; if more
-/// than one, they are of one size but for the last, and the rest of the budget is for panels of B.
+/// most 2048, or what `line` says, or less if the budget does not hold a panel of A, two of B (or
+/// the only one), the longest on its way and two slices of C. There are as few groups as the budget
+/// allows; if more than one, they are of one size but for the last, and the rest of the budget is
+/// for panels of B.
 /// \throws NotEnoughMemory if the budget does not hold that for one element, or for those asked
 /// for
 Panels panels_of(const Problem& problem, std::size_t bytes_of_element, const Line& line);

@@ -543,6 +543,20 @@ TEST(Gpus, ThatAreNotThereAreNotAvailable) {
   EXPECT_TRUE(directory.files().empty());
 }
 
+/// The CPU device can take itself away at any kernel or copy.
+TEST(Gpus, ThatAreLostHalfWayAreToldInASentence) {
+  if (!program.ends_with("-cpu")) return;
+  for (const int at : {1, 3, 9, 20, 40}) {
+    const Directory directory;
+    expect_refusal(run_process({program, "--dataset", "tiny", "--set", "budget=20000", "--output",
+                                directory / "after.npy"},
+                               {.environment = {fmt::format("CUDA_ON_CPU_LOST_AT={}", at),
+                                                "CUDA_ON_CPU_DEVICES=2"}}),
+                   3, {"unknown error"});
+    EXPECT_TRUE(directory.files().empty()) << at;
+  }
+}
+
 // --- What is no problem
 
 TEST(BadInput, IsRefused) {

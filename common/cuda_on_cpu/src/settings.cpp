@@ -35,6 +35,7 @@ Settings read_settings() {
   return {static_cast<unsigned>(number("CUDA_ON_CPU_THREADS", cores, 1024)),
           static_cast<int>(number("CUDA_ON_CPU_DEVICES", 1, 64)),
           number("CUDA_ON_CPU_MEMORY", physical / 2, most),
+          number("CUDA_ON_CPU_LOST_AT", most, most),
           static_cast<int>(number("CUDA_ON_CPU_CAPABILITY", 90, 90)),
           report == nullptr ? "" : report};
 }

@@ -9,11 +9,12 @@
 namespace cuda_on_cpu {
 
 struct Settings {
-  unsigned threads;    ///< CUDA_ON_CPU_THREADS: threads of the operating system
-  int devices;         ///< CUDA_ON_CPU_DEVICES: number of devices
-  std::size_t memory;  ///< CUDA_ON_CPU_MEMORY: bytes of each device's memory
-  int capability;      ///< CUDA_ON_CPU_CAPABILITY: ten times the compute capability; 90
-  std::string report;  ///< CUDA_ON_CPU_REPORT: where an analysed program writes its report
+  unsigned threads;     ///< CUDA_ON_CPU_THREADS: threads of the operating system
+  int devices;          ///< CUDA_ON_CPU_DEVICES: number of devices
+  std::size_t memory;   ///< CUDA_ON_CPU_MEMORY: bytes of each device's memory
+  std::size_t lost_at;  ///< CUDA_ON_CPU_LOST_AT: the kernel or copy at which the devices are lost
+  int capability;       ///< CUDA_ON_CPU_CAPABILITY: ten times the compute capability; 90
+  std::string report;   ///< CUDA_ON_CPU_REPORT: where an analysed program writes its report
 };
 
 /// Read once; a value that makes no sense ends the program with a sentence.

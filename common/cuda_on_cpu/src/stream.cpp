@@ -38,6 +38,7 @@ struct Streams {
   std::uint32_t host_number = 0;
   bool host_moved = false;  // since host_number was given
   cudaError_t lasting = cudaSuccess;
+  std::size_t performed = 0;  // kernels, copies, fills and calls of the host
 };
 
 Streams& streams() {
@@ -108,6 +109,8 @@ void perform(Operation& operation) {
     operation.host_call->wait(operation);
     learn_from_host(operation);
   }
+  Streams& s = streams();
+  if (!operation.marks && ++s.performed == settings().lost_at) s.lasting = cudaErrorUnknown;
   const bool well = lasting_error() == cudaSuccess && operation.work(operation);
   if (!well && lasting_error() == cudaSuccess) lasting_error() = cudaErrorLaunchFailure;
   operation.work = nullptr;

@@ -58,6 +58,16 @@ TEST(a_number_takes_the_first_devices) {
     expect_equal(staircase::devices(wanted), tap::table<int>(wanted, [](int d) { return d; }));
 }
 
+TEST(the_fullest_device_has_the_least_free_memory) {
+  if (available() < 2) tap::skip("there is one device");
+  const auto all = staircase::devices(0);
+  for (const int device : all) {
+    const OnDevice here(device);
+    const staircase::DeviceArray<double, 1> array(std::size_t{1} << 20);
+    expect_equal(staircase::fullest(all), device);
+  }
+}
+
 TEST(more_devices_than_there_are_are_refused) {
   const int wanted = available() + 1;
   try {

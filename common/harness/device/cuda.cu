@@ -1,6 +1,7 @@
 /// \file
 /// The device of programs with kernels: a GPU, or the CPU device, as this file is compiled.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <harness/device.hpp>
@@ -121,6 +122,15 @@ std::vector<int> devices(std::int64_t wanted) {
   std::vector<int> numbers(static_cast<std::size_t>(wanted == 0 ? available : wanted));
   std::iota(numbers.begin(), numbers.end(), 0);
   return numbers;
+}
+
+int fullest(const std::vector<int>& devices) {
+  const auto free_on = [](int device) {
+    const OnDevice here(device);
+    return free_memory();
+  };
+  return *std::min_element(devices.begin(), devices.end(),
+                           [&](int a, int b) { return free_on(a) < free_on(b); });
 }
 
 void* allocate_on_device(std::size_t bytes) {

@@ -20,6 +20,9 @@ namespace staircase {
 /// \throws NotAvailable if there are fewer
 std::vector<int> devices(std::int64_t wanted);
 
+/// The one of them that has the least free memory.
+int fullest(const std::vector<int>& devices);
+
 /// While it lives, what this thread asks of CUDA is meant for a device: memory, streams, events and
 /// launches. A thread begins with device 0.
 class OnDevice {
@@ -45,13 +48,13 @@ template <typename Gpus, typename Work>
 void deal(std::size_t count, Gpus& gpus, Work work) {
   std::atomic<std::size_t> next = gpus.size();
   const auto take_part = [&](auto& gpu, std::size_t number) {
-    const OnDevice here(gpu.device);
     try {
+      const OnDevice here(gpu.device);
       for (; number < count; number = next++) work(gpu, number);
       check(cudaDeviceSynchronize());
     } catch (...) {
       next = count;
-      cudaDeviceSynchronize();
+      if (cudaSetDevice(gpu.device) == cudaSuccess) cudaDeviceSynchronize();
       throw;
     }
   };

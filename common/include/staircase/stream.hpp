@@ -87,7 +87,7 @@ class PinnedArray : public Array<T, rank> {
   template <std::integral... Extent>
   requires(sizeof...(Extent) == rank) explicit PinnedArray(Extent... extent)
       : Array<T, rank>(extent...) {
-    check(cudaHostRegister(this->data(), this->values().size_bytes(), cudaHostRegisterDefault));
+    check(cudaHostRegister(this->data(), this->values().size_bytes(), cudaHostRegisterPortable));
   }
   ~PinnedArray() { cudaHostUnregister(this->data()); }
 };
@@ -100,7 +100,7 @@ class Pinned {
   explicit Pinned(View<T, rank> array, std::size_t size = 1)
       : memory_(const_cast<std::remove_const_t<T>*>(array.data())) {  // CUDA does not write it
     for (std::size_t d = 0; d < rank; ++d) size *= array.extent(d);
-    check(cudaHostRegister(memory_, size * sizeof(T), cudaHostRegisterDefault));
+    check(cudaHostRegister(memory_, size * sizeof(T), cudaHostRegisterPortable));
   }
   ~Pinned() { cudaHostUnregister(memory_); }
   Pinned(const Pinned&) = delete;

@@ -141,7 +141,7 @@ struct Gpu {
 // [GPU]
 
 // [solve]
-/// Lets a GPU compute a slice, when it has computed all but the last few that it was given.
+/// Lets a GPU compute a slice; returns when it has computed all but the last few that it was given.
 template <typename T>
 void compute(Gpu<T>& gpu, std::size_t e, const Panels& panels, View<const T, 2> a,
              View<const T, 2> b, View<T, 2> c) {
@@ -154,7 +154,6 @@ void compute(Gpu<T>& gpu, std::size_t e, const Panels& panels, View<const T, 2> 
   const Parts<T> there = {{panel_a.room.data(), {s.rows, depth}},
                           {panel_b.room.data(), {depth, s.cols}},
                           {of_c.data() + step % 2 * slices.rows * slices.cols, {s.rows, s.cols}}};
-  computed[step % ahead].wait();
   hold(panel_a, i, in, times, [&] { send(&a(s.i0, 0), a.extent(1), there.a, in); });
   hold(panel_b, j, in, times, [&] { send(&b(0, s.j0), b.extent(1), there.b, in); });
   kernels.wait(panel_a.sent);
@@ -165,6 +164,7 @@ void compute(Gpu<T>& gpu, std::size_t e, const Panels& panels, View<const T, 2> 
   out.wait(computed[step % ahead]);
   times.of("copy out", out, [&] { fetch(there.c, &c(s.i0, s.j0), c.extent(1), out); });
   fetched[step++ % 2].record(out);
+  computed[step % ahead].wait();
 }
 
 template <typename T>
@@ -175,7 +175,7 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const View<const T, 2> a = problem.a<T>(), b = problem.b<T>();
   const Panels panels = panels_of(problem, sizeof(T));
   const Pinned pinned_a(a), pinned_b(b), pinned_c(c);
-  const OnDevice first(devices.front());  // and back in the end
+  const OnDevice fullest(staircase::fullest(devices));  // whose budget is all GPUs'
   std::deque<Gpu<T>> gpus;
   for (const int device : devices) {
     const OnDevice here(device);

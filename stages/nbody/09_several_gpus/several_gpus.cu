@@ -205,6 +205,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   View<Force<T>, 1> forces = all(at_begin), next = all(at_end);
   const Pinned pinned[] = {Pinned(bodies), Pinned(predicted), Pinned(forces), Pinned(next)};
   const std::vector<int> devices = staircase::devices(problem.gpus);
+  const OnDevice fullest(staircase::fullest(devices));  // whose budget is all GPUs'
   const Slices slices = slices_of(problem, Gpu<T>::bytes_of_body, devices.size());
   std::deque<Gpu<T>> gpus;
   for (const int device : devices) {
