@@ -126,9 +126,8 @@ struct Gpu {
     for (std::size_t p = 0; p < panels.coming; ++p) of_b.emplace_back(depth * panels.slices.cols);
     check(cublasSetStream(cublas, kernels));
   }
-  ~Gpu() {
-    cudaSetDevice(device);
-  }  // cuBLAS frees its memory on the device that calls are meant for
+  // cuBLAS frees what it has on the device that calls are meant for.
+  ~Gpu() { cudaSetDevice(device); }
   int device;
   std::deque<Panel<T>> of_a, of_b;
   DeviceArray<T, 2> of_c;
