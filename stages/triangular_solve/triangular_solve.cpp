@@ -30,8 +30,8 @@ std::size_t count(std::int64_t number) { return static_cast<std::size_t>(number)
 double power_of_two_below(double x) { return std::exp2(std::floor(std::log2(x))); }
 
 /// How large numbers below the diagonal may be: so that their sum over a row stays below the
-/// diagonal, or so that unknowns grow over all rows, however many, by a factor that is between ten
-/// and a thousand for most seeds.
+/// diagonal, or so that unknowns grow over all rows, if these are not few, by a factor that is
+/// between ten and a thousand for most seeds.
 double size_below_diagonal(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return power_of_two_below(problem.matrix == ill_conditioned ? std::sqrt(3 * std::min(1.0, 28 / n))

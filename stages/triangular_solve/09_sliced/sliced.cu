@@ -5,7 +5,7 @@
 ///          events keep a buffer until it has been read.
 /// Expect:  the triangle at the speed of the bus: the kernel of a panel takes less than its copy.
 /// Run:     ./climb triangular_solve --stages 08,09
-/// Next:    several right-hand sides, so that a number that has come over the bus serves them all.
+/// Next:    the last stage; the page says what would make the bus worth while.
 
 #include "../triangular_solve.hpp"
 
