@@ -9,6 +9,7 @@
 #include <harness/number.hpp>
 #include <harness/random.hpp>
 #include <harness/workload.hpp>
+#include <limits>
 #include <staircase/error.hpp>
 #include <string>
 #include <utility>
@@ -29,14 +30,15 @@ std::size_t count(std::int64_t number) { return static_cast<std::size_t>(number)
 double power_of_two_below(double x) { return std::exp2(std::floor(std::log2(x))); }
 
 /// How large numbers below the diagonal may be: so that their sum over a row stays below the
-/// diagonal, or so that unknowns grow by a factor of about 10⁶ over all rows, however many.
+/// diagonal, or so that unknowns grow over all rows, if these are not few, by a factor that is
+/// between ten and a thousand for most seeds.
 double size_below_diagonal(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return power_of_two_below(problem.matrix == ill_conditioned ? std::sqrt(3 * std::min(1.0, 28 / n))
                                                               : 1 / n);
 }
 
-/// What row i is multiplied by: powers of two, which round nothing.
+/// What equation i is multiplied by: powers of two, which round nothing and leave the solution.
 double scale_of_row(const Problem& problem, std::size_t i) {
   if (problem.matrix != graded) return 1;
   return std::exp2(-std::floor(40.0 * static_cast<double>(i) / static_cast<double>(problem.n)));
@@ -58,7 +60,7 @@ void make_random(Problem& problem) {
     const double pivot = staircase::random_multiple(seed, n + i * n + i);
     l[i * n + i] = static_cast<T>(scale * (pivot + std::copysign(1, pivot)));
     for (std::size_t j = i + 1; j < n; ++j) l[i * n + j] = 0;
-    b[i] = static_cast<T>(staircase::random_multiple(seed, i));
+    b[i] = static_cast<T>(scale * staircase::random_multiple(seed, i));
   }
   problem.elements_of_l = std::move(l);
   problem.elements_of_b = std::move(b);
@@ -118,18 +120,61 @@ void check(const Problem& problem, Precision precision) {
       problem.elements_of_l);
 }
 
-/// Refuses a system whose unknowns grow beyond all numbers.
-void check_finite(const Problem&, const staircase::NpyArray& solution) {
-  std::visit(
-      [](const auto& x) {
-        const auto bad = std::ranges::find_if(
-            x, [](auto value) { return !std::isfinite(static_cast<double>(value)); });
-        if (bad != x.end())
-          throw staircase::BadInput("unknown " + std::to_string(bad - x.begin()) +
-                                    " of the solution is too large for a number; the matrix must "
-                                    "be better conditioned, or the right-hand side smaller");
-      },
-      solution.values);
+/// Solves the equations from row `first` on for as many unknowns as x has, which holds the
+/// right-hand side before. Returns the first row where a part of the sum may be too large for T.
+template <typename T>
+std::size_t substitute(staircase::View<const T, 2> l, std::size_t first,
+                       std::vector<long double>& x) {
+  constexpr long double largest = std::numeric_limits<T>::max() / T{2};  // others round up
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    long double size = std::abs(x[i]);
+    for (std::size_t j = 0; j < i; ++j) {
+      const long double term = l(first + i, first + j) * x[j];
+      x[i] -= term;
+      size += std::abs(term);
+    }
+    const long double pivot = l(first + i, first + i);
+    x[i] /= pivot;
+    if (!(std::max(size, size / std::abs(pivot)) <= largest)) return first + i;
+  }
+  return first + x.size();
+}
+
+constexpr std::size_t rows_of_block = 64;  // whose inverse stages 06 on multiply by
+
+/// Refuses a system if substitution overflows here as well, or the inverse of a block does.
+template <typename T>
+void refuse_overflow(staircase::View<const T, 2> l, staircase::View<const T, 1> b) {
+  const std::size_t n = b.extent(0);
+  std::vector<long double> x(b.data(), b.data() + n);
+  if (const std::size_t row = substitute(l, 0, x); row < n)
+    throw staircase::BadInput("unknown " + std::to_string(row) +
+                              " of the solution is too large for a number; the matrix must be "
+                              "better conditioned, or the right-hand side smaller");
+  for (std::size_t column = 0; column < n; ++column) {
+    const std::size_t last = std::min(n, column - column % rows_of_block + rows_of_block);
+    std::vector<long double> inverse(last - column);
+    inverse[0] = 1;
+    if (substitute(l, column, inverse) < last)
+      throw staircase::BadInput(
+          "column " + std::to_string(column) +
+          " of the inverses of blocks of 64 rows is too large for a number; stages 06 on multiply "
+          "by these, stages up to 05 may solve the system");
+  }
+}
+
+/// Refuses a system if something on the way to its solution is too large. If nothing is, a solution
+/// that is not finite is the stage's own doing, of which the harness speaks.
+void check_finite(const Problem& problem, const staircase::NpyArray& solution) {
+  const auto is_finite = [](const auto& x) {
+    return std::ranges::all_of(
+        x, [](auto value) { return std::isfinite(static_cast<double>(value)); });
+  };
+  if (std::visit(is_finite, solution.values)) return;
+  if (std::holds_alternative<staircase::Elements<double>>(problem.elements_of_l))
+    refuse_overflow(problem.l<double>(), problem.b<double>());
+  else
+    refuse_overflow(problem.l<float>(), problem.b<float>());
 }
 // [refused]
 
@@ -150,14 +195,15 @@ staircase::Work work(const Problem& problem, Precision precision) {
 /// How large the unknowns are, and how far off rounding may leave them.
 struct Bound {
   double largest = 0;  ///< |x_i|
-  double off = 0;      ///< (|L⁻¹| |L| |L⁻¹| |b|)_i, or more
+  double off = 0;      ///< |L⁻¹| times what inverted blocks leave, but for γ
 };
 
-/// With |L⁻¹| itself, which takes n³ / 6 products.
+/// With |L⁻¹| itself, which takes n³ / 6 products. Its blocks on the diagonal are the inverses of
+/// those of L.
 template <typename T>
 Bound exact_bound(staircase::View<const T, 2> l, staircase::View<const T, 1> b) {
   const std::size_t n = l.extent(0);
-  std::vector<double> inverse(n * n), sizes(n), sums(n);
+  std::vector<double> inverse(n * n), rest(n), x(n), sizes(n), sums(n);
   for (std::size_t i = 0; i < n; ++i) {
     double* const row = &inverse[i * n];
     row[i] = 1;
@@ -168,20 +214,24 @@ Bound exact_bound(staircase::View<const T, 2> l, staircase::View<const T, 1> b) 
   }
   Bound bound;
   for (std::size_t i = 0; i < n; ++i) {
-    double x = 0, off = 0;
-    for (std::size_t j = 0; j <= i; ++j) {
-      x += inverse[i * n + j] * b(j);
-      sizes[i] += std::abs(inverse[i * n + j] * b(j));
+    const std::size_t first = i - i % rows_of_block;
+    rest[i] = b(i);
+    for (std::size_t j = 0; j < first; ++j) rest[i] -= static_cast<double>(l(i, j)) * x[j];
+    for (std::size_t j = first; j <= i; ++j) {
+      x[i] += inverse[i * n + j] * rest[j];
+      sizes[i] += std::abs(inverse[i * n + j] * rest[j]);
     }
+    double off = 0;
     for (std::size_t j = 0; j <= i; ++j) sums[i] += std::abs(l(i, j)) * sizes[j];
     for (std::size_t j = 0; j <= i; ++j) off += std::abs(inverse[i * n + j]) * sums[j];
-    bound = {std::max(bound.largest, std::abs(x)), std::max(bound.off, off)};
+    bound = {std::max(bound.largest, std::abs(x[i])), std::max(bound.off, off)};
   }
   return bound;
 }
 
 /// With the inverse of the comparison matrix in its place, which has |l_ii| on the diagonal and
-/// -|l_ij| below it; no element of |L⁻¹| is larger. That takes one pass over the triangle.
+/// -|l_ij| below it; no element of |L⁻¹| or of a block's inverse is larger. That takes one pass
+/// over the triangle.
 template <typename T>
 Bound quick_bound(staircase::View<const T, 2> l, staircase::View<const T, 1> b) {
   const std::size_t n = l.extent(0);
@@ -214,8 +264,10 @@ Bound bound_of(const Problem& problem) {
 }
 
 /// A residual of γ |L| |x| is what substitution leaves, in any order of its sums (Higham, "Accuracy
-/// and Stability of Numerical Algorithms", 2nd ed., Theorem 8.5); one of γ |L| |L⁻¹| |b| is what
-/// inverted blocks leave, of any size. The inverse carries it over into the solution. Errors of
+/// and Stability of Numerical Algorithms", 2nd ed., Theorem 8.5); inverted blocks leave more, with
+/// |L₁₁⁻¹| |c| in the place of |x| for a block on the diagonal and what is left of b for it. With
+/// the comparison matrix that is |b| times its inverse at most, whatever the blocks. L⁻¹ carries it
+/// over into the solution. Errors of
 /// roundings grow as the root of their number, but for a probability that is none with λ = 8
 /// (Higham and Mary, "A New Approach to Probabilistic Rounding Error Analysis", SIAM J. Sci.
 /// Comput. 41, 2019). Both sides of a comparison may be so far off.
@@ -246,7 +298,7 @@ double traffic_of_columns(const Problem& problem) {
   return size_of_triangle(problem) + n * n + n;
 }
 
-constexpr double block = 64;  // rows and columns
+constexpr double block = rows_of_block;
 
 /// Blocks: each reads its columns of the triangle, and reads and writes what is left below them.
 double traffic_of_blocks(const Problem& problem) {

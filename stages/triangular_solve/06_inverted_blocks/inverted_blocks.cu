@@ -42,10 +42,12 @@ template <typename T>
 struct Part {
   Pair<T> pairs[held];
 
-  /// Fetches the part, from pair `first` of the row on.
+  /// Fetches the part, from pair `first` of the row on. The warp meets so that all of it is asked
+  /// for before any of it is used.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned m = 0; m < held; ++m)
       pairs[m] = matrix(row, first + m * lanes + threadIdx.x % lanes);
+    __syncwarp();
   }
 
   /// Its product with the numbers given.

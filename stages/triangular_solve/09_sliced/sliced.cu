@@ -5,7 +5,7 @@
 ///          events keep a buffer until it has been read.
 /// Expect:  the triangle at the speed of the bus: the kernel of a panel takes less than its copy.
 /// Run:     ./climb triangular_solve --stages 08,09
-/// Next:    several right-hand sides, so that a number that has come over the bus serves them all.
+/// Next:    the last stage; the page says what would make the bus worth while.
 
 #include "../triangular_solve.hpp"
 
@@ -53,10 +53,12 @@ template <typename T>
 struct Part {
   Pair<T> pairs[held];
 
-  /// Fetches the part, from pair `first` of the row on.
+  /// Fetches the part, from pair `first` of the row on. The warp meets so that all of it is asked
+  /// for before any of it is used.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned m = 0; m < held; ++m)
       pairs[m] = matrix(row, first + m * lanes + threadIdx.x % lanes);
+    __syncwarp();
   }
 
   /// Its product with the numbers given.
