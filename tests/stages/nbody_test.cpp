@@ -533,8 +533,7 @@ TEST(Gpus, InAnyNumberGiveTheSameDigits) {
     }
 }
 
-TEST(Gpus, ThatAreNotThereAreNotAvailable) {
-  if (!program.ends_with("-cpu")) return;
+TEST(CpuDevices, ThatAreNotThereAreNotAvailable) {
   const Directory directory;
   expect_refusal(run_process({program, "--dataset", "tiny", "--set", "gpus=3", "--output",
                               directory / "after.npy"},
@@ -544,8 +543,7 @@ TEST(Gpus, ThatAreNotThereAreNotAvailable) {
 }
 
 /// The CPU device can take itself away at any kernel or copy.
-TEST(Gpus, ThatAreLostHalfWayAreToldInASentence) {
-  if (!program.ends_with("-cpu")) return;
+TEST(CpuDevices, ThatAreLostHalfWayAreToldInASentence) {
   for (const int at : {1, 3, 9, 20, 40}) {
     const Directory directory;
     expect_refusal(run_process({program, "--dataset", "tiny", "--set", "budget=20000", "--output",
