@@ -101,19 +101,21 @@ __global__ void __launch_bounds__(rows_at_once* lanes) solve_below(View<T, 2> l,
 }
 // [solve_below]
 
-// [update]
+// [range]
 struct Range {
   unsigned first, end;
 };
+// [range]
 
+// [update]
 /// Takes the products of columns k off columns j, from the diagonal down.
 template <typename T>
 __global__ void update(View<T, 2> l, Range k, Range j) {
   const unsigned to_i = j.first + row(), to_j = j.first + column();
   if (to_i >= l.extent(0) || to_j >= j.end || to_j > to_i) return;
-  T sum = 0;
-  for (unsigned of_k = k.first; of_k < k.end; ++of_k) sum += l(to_i, of_k) * l(to_j, of_k);
-  l(to_i, to_j) -= sum;
+  T rest = l(to_i, to_j);
+  for (unsigned of_k = k.first; of_k < k.end; ++of_k) rest -= l(to_i, of_k) * l(to_j, of_k);
+  l(to_i, to_j) = rest;
 }
 
 /// Launches it, if there are such columns.
