@@ -142,18 +142,17 @@ template <typename T>
 __device__ void multiply_tiles(const Tiles<T>& tiles, T (&rest)[kept][kept]) {
 #pragma unroll
   for (unsigned p = 0; p < depth / packed<T>; ++p) {
-    Pack<T> x[kept], y[kept];
+    Pack<T> x[kept];
 #pragma unroll
-    for (unsigned m = 0; m < kept; ++m) {
-      x[m] = tiles.i[m * tile_side + threadIdx.y][p];
-      y[m] = tiles.j[m * tile_side + threadIdx.x][p];
+    for (unsigned m = 0; m < kept; ++m) x[m] = tiles.i[m * tile_side + threadIdx.y][p];
+#pragma unroll
+    for (unsigned n = 0; n < kept; ++n) {
+      const Pack<T> y = tiles.j[n * tile_side + threadIdx.x][p];
+#pragma unroll
+      for (unsigned e = 0; e < packed<T>; ++e)
+#pragma unroll
+        for (unsigned m = 0; m < kept; ++m) rest[m][n] -= x[m].of[e] * y.of[e];
     }
-#pragma unroll
-    for (unsigned e = 0; e < packed<T>; ++e)
-#pragma unroll
-      for (unsigned m = 0; m < kept; ++m)
-#pragma unroll
-        for (unsigned n = 0; n < kept; ++n) rest[m][n] -= x[m].of[e] * y[n].of[e];
   }
 }
 // [tiles]
@@ -164,18 +163,15 @@ template <typename T>
 __global__ void __launch_bounds__(tile_side* tile_side) update(View<T, 2> l, Range k, Range j) {
   __shared__ Tiles<T> tiles;
   const unsigned i0 = j.first + blockIdx.y * tile, j0 = j.first + blockIdx.x * tile;
-  const unsigned to_i = i0 + threadIdx.y, to_j = j0 + threadIdx.x;
+  const unsigned last = l.extent(0) - 1;
   if (j0 > i0) return;
-  const auto is_wanted = [&](unsigned m, unsigned n) {
-    const unsigned i = to_i + m * tile_side, own_j = to_j + n * tile_side;
-    return i < l.extent(0) && own_j < j.end && own_j <= i;
-  };
-  T rest[kept][kept] = {};
+  T rest[kept][kept];
 #pragma unroll
   for (unsigned m = 0; m < kept; ++m)
 #pragma unroll
     for (unsigned n = 0; n < kept; ++n)
-      if (is_wanted(m, n)) rest[m][n] = l(to_i + m * tile_side, to_j + n * tile_side);
+      rest[m][n] = l(min(i0 + m * tile_side + threadIdx.y, last),
+                     min(j0 + n * tile_side + threadIdx.x, last));
   for (unsigned of_k = k.first; of_k < k.end; of_k += depth) {
     load_tiles<T>(l, i0, j0, of_k, tiles);
     __syncthreads();
@@ -185,8 +181,10 @@ __global__ void __launch_bounds__(tile_side* tile_side) update(View<T, 2> l, Ran
 #pragma unroll
   for (unsigned m = 0; m < kept; ++m)
 #pragma unroll
-    for (unsigned n = 0; n < kept; ++n)
-      if (is_wanted(m, n)) l(to_i + m * tile_side, to_j + n * tile_side) = rest[m][n];
+    for (unsigned n = 0; n < kept; ++n) {
+      const unsigned i = i0 + m * tile_side + threadIdx.y, own_j = j0 + n * tile_side + threadIdx.x;
+      if (i <= last && own_j < j.end && own_j <= i) l(i, own_j) = rest[m][n];
+    }
 }
 
 /// Launches it, if there are such columns.
