@@ -109,9 +109,12 @@ struct Range {
 constexpr unsigned tile = 128;          // rows and columns of a block of threads
 constexpr unsigned kept = tile / side;  // rows and columns of a thread: every sixteenth
 constexpr unsigned threads = side * side;
-constexpr unsigned packs = 8;    // of a row of factors in shared memory: 128 bytes
-constexpr unsigned buffers = 4;  // for such factors
+constexpr unsigned buffers = 4;  // for factors in shared memory
 constexpr unsigned ahead = buffers - 1;
+
+/// Columns of factors that are there at a time: 128 bytes of a row.
+template <typename T>
+constexpr unsigned depth = 128 / sizeof(T);
 
 /// Neighbours of a row, which are copied and read at once.
 template <typename T>
@@ -120,23 +123,28 @@ template <typename T>
 struct alignas(16) Pack {
   T of[packed<T>];
 };
-
-/// Factors of the rows and of the columns of a tile. Each row is longer by a pack, so that eight of
-/// them, which are read at a time, lie in different banks.
 template <typename T>
-struct Tiles {
-  Pack<T> i[tile][packs + 1], j[tile][packs + 1];
+__device__ const Pack<T>& pack(const T& first) {
+  return reinterpret_cast<const Pack<T>&>(first);
+}
+
+/// Factors of the rows and of the columns of a tile. Each row is longer by 16 bytes, so that eight
+/// of them, which are read at a time, lie in different banks.
+template <typename T>
+struct alignas(16) Tiles {
+  T i[tile][depth<T> + packed<T>], j[tile][depth<T> + packed<T>];
 };
 
 /// Has them copied from column k on, in place of rows behind the last one that one.
 template <typename T>
 __device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigned k,
                            Tiles<T>& tiles) {
-  const unsigned p = threadIdx.x % packs, from = k + p * packed<T>, last = l.extent(0) - 1;
+  constexpr unsigned packs = depth<T> / packed<T>;
+  const unsigned of_k = threadIdx.x % packs * packed<T>, last = l.extent(0) - 1;
 #pragma unroll
   for (unsigned m = threadIdx.x / packs; m < tile; m += threads / packs) {
-    __pipeline_memcpy_async(&tiles.i[m][p], &l(min(i0 + m, last), from), sizeof(Pack<T>));
-    __pipeline_memcpy_async(&tiles.j[m][p], &l(min(j0 + m, last), from), sizeof(Pack<T>));
+    __pipeline_memcpy_async(&tiles.i[m][of_k], &l(min(i0 + m, last), k + of_k), 16);
+    __pipeline_memcpy_async(&tiles.j[m][of_k], &l(min(j0 + m, last), k + of_k), 16);
   }
 }
 // [tiles]
@@ -150,14 +158,14 @@ using Rest = T[kept][kept];
 template <typename T>
 __device__ void multiply_tiles(const Tiles<T>& tiles, Rest<T>& rest) {
   const unsigned row = threadIdx.x / side, column = threadIdx.x % side;
-#pragma unroll
-  for (unsigned p = 0; p < packs; ++p) {
+#pragma unroll 1
+  for (unsigned k = 0; k < depth<T>; k += packed<T>) {
     Pack<T> x[kept];
 #pragma unroll
-    for (unsigned m = 0; m < kept; ++m) x[m] = tiles.i[m * side + row][p];
+    for (unsigned m = 0; m < kept; ++m) x[m] = pack(tiles.i[m * side + row][k]);
 #pragma unroll
     for (unsigned n = 0; n < kept; ++n) {
-      const Pack<T> y = tiles.j[n * side + column][p];
+      const Pack<T> y = pack(tiles.j[n * side + column][k]);
 #pragma unroll
       for (unsigned e = 0; e < packed<T>; ++e)
 #pragma unroll
@@ -200,10 +208,9 @@ __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j
   Tiles<T>* const tiles = reinterpret_cast<Tiles<T>*>(bytes);
   const unsigned i0 = j.first + blockIdx.y * tile, j0 = j.first + blockIdx.x * tile;
   if (j0 > i0) return;
-  constexpr unsigned depth = packs * packed<T>;
-  const unsigned steps = (k.end - k.first) / depth;
+  const unsigned steps = (k.end - k.first) / depth<T>;
   const auto copy_step = [&](unsigned step) {
-    if (step < steps) copy_tiles<T>(l, i0, j0, k.first + step * depth, tiles[step % buffers]);
+    if (step < steps) copy_tiles<T>(l, i0, j0, k.first + step * depth<T>, tiles[step % buffers]);
     __pipeline_commit();
   };
   for (unsigned step = 0; step < ahead; ++step) copy_step(step);
