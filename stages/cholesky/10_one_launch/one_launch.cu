@@ -253,9 +253,12 @@ __device__ void load(Sums& sum, Lane lane, const double* first, std::size_t stri
 /// Stores the first 16 columns of a warp's rows.
 __device__ void store(const Sums& sum, Lane lane, double* first, std::size_t stride) {
 #pragma unroll
-  for (unsigned e = 0; e < 8; e += 2)
-    pair(first[(lane.group + e / 2 % 2 * 8) * stride + e / 4 * 8 + lane.first]) = {
-        sum[e / 4][e % 4], sum[e / 4][e % 4 + 1]};
+  for (unsigned n = 0; n < 2; ++n)
+#pragma unroll
+    for (unsigned h = 0; h < 2; ++h) {
+      const double2 numbers = {sum[n][2 * h], sum[n][2 * h + 1]};
+      pair(first[(lane.group + 8 * h) * stride + n * 8 + lane.first]) = numbers;
+    }
 }
 // [store]
 
