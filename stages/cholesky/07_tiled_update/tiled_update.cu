@@ -1,13 +1,16 @@
 /// \file
 /// Changed: a block of threads updates 128 × 128 elements, a thread 8 × 8 of them, with factors in
-///          shared memory, 16 columns at a time.
+///          shared memory, 128 bytes of a row at a time, which are copied three steps ahead.
 /// Legal:   products are taken off an element in the same order; only who does so has changed.
-/// Expect:  a factor is loaded once for 128 elements, and from shared memory once for 8: bound by
+/// Expect:  a factor is copied once for 128 elements, and read from shared memory once for 8: bound
+/// by
 ///          the FP64 units, as far as loads and barriers leave them busy.
 /// Run:     ./climb cholesky --stages 06,07
 /// Next:    08_tensor_cores has units of twice the rate.
 
 #include "../cholesky.hpp"
+
+#include <cuda_pipeline.h>
 
 #include <algorithm>
 
@@ -103,51 +106,66 @@ struct Range {
 // [range]
 
 // [tiles]
-constexpr unsigned tile = 128;               // rows and columns of a block of threads
-constexpr unsigned tile_side = 16;           // threads along a side of it
-constexpr unsigned kept = tile / tile_side;  // rows and columns of a thread: every sixteenth
-constexpr unsigned depth = 16;               // columns of factors in shared memory at a time
+constexpr unsigned tile = 128;          // rows and columns of a block of threads
+constexpr unsigned kept = tile / side;  // rows and columns of a thread: every sixteenth
+constexpr unsigned threads = side * side;
+constexpr unsigned buffers = 4;  // for factors in shared memory
+constexpr unsigned ahead = buffers - 1;
 
-/// Neighbours of a row, which are loaded at once.
+/// Columns of factors that are there at a time: 128 bytes of a row.
+template <typename T>
+constexpr unsigned depth = 128 / sizeof(T);
+
+/// Neighbours of a row, which are copied and read at once.
 template <typename T>
 constexpr unsigned packed = 16 / sizeof(T);
 template <typename T>
 struct alignas(16) Pack {
   T of[packed<T>];
 };
-
-/// Factors of the rows and of the columns of a tile. Each row is longer by one, so that eight of
-/// them, which are read at a time, lie in different banks.
 template <typename T>
-struct Tiles {
-  Pack<T> i[tile][depth / packed<T> + 1], j[tile][depth / packed<T> + 1];
+__device__ const Pack<T>& pack(const T& first) {
+  return reinterpret_cast<const Pack<T>&>(first);
+}
+
+/// Factors of the rows and of the columns of a tile. Each row is longer by 16 bytes, so that eight
+/// of them, which are read at a time, lie in different banks.
+template <typename T>
+struct alignas(16) Tiles {
+  T i[tile][depth<T> + packed<T>], j[tile][depth<T> + packed<T>];
 };
 
-/// Loads them from column k on; behind the last row it stands again.
+/// Has them copied from column k on, in place of rows behind the last one that one.
 template <typename T>
-__device__ void load_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigned k,
+__device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigned k,
                            Tiles<T>& tiles) {
-  constexpr unsigned packs = depth / packed<T>;
-  const unsigned thread = threadIdx.y * tile_side + threadIdx.x, last = l.extent(0) - 1;
+  constexpr unsigned packs = depth<T> / packed<T>;
+  const unsigned of_k = threadIdx.x % packs * packed<T>, last = l.extent(0) - 1;
 #pragma unroll
-  for (unsigned e = thread; e < tile * packs; e += tile_side * tile_side) {
-    const unsigned m = e / packs, p = e % packs, from = k + p * packed<T>;
-    tiles.i[m][p] = reinterpret_cast<const Pack<T>&>(l(min(i0 + m, last), from));
-    tiles.j[m][p] = reinterpret_cast<const Pack<T>&>(l(min(j0 + m, last), from));
+  for (unsigned m = threadIdx.x / packs; m < tile; m += threads / packs) {
+    __pipeline_memcpy_async(&tiles.i[m][of_k], &l(min(i0 + m, last), k + of_k), 16);
+    __pipeline_memcpy_async(&tiles.j[m][of_k], &l(min(j0 + m, last), k + of_k), 16);
   }
 }
+// [tiles]
+
+// [multiply_tiles]
+/// What a thread has of a tile: what is left of 8 × 8 elements.
+template <typename T>
+using Rest = T[kept][kept];
 
 /// rest -= i jᵀ
 template <typename T>
-__device__ void multiply_tiles(const Tiles<T>& tiles, T (&rest)[kept][kept]) {
-#pragma unroll
-  for (unsigned p = 0; p < depth / packed<T>; ++p) {
+__device__ void multiply_tiles(const Tiles<T>& tiles, Rest<T>& rest) {
+  const unsigned row = threadIdx.x / side, column = threadIdx.x % side;
+#pragma unroll 1
+  for (unsigned k = 0; k < depth<T>; k += packed<T>) {
     Pack<T> x[kept];
 #pragma unroll
-    for (unsigned m = 0; m < kept; ++m) x[m] = tiles.i[m * tile_side + threadIdx.y][p];
+    for (unsigned m = 0; m < kept; ++m) x[m] = pack(tiles.i[m * side + row][k]);
 #pragma unroll
     for (unsigned n = 0; n < kept; ++n) {
-      const Pack<T> y = tiles.j[n * tile_side + threadIdx.x][p];
+      const Pack<T> y = pack(tiles.j[n * side + column][k]);
 #pragma unroll
       for (unsigned e = 0; e < packed<T>; ++e)
 #pragma unroll
@@ -155,36 +173,56 @@ __device__ void multiply_tiles(const Tiles<T>& tiles, T (&rest)[kept][kept]) {
     }
   }
 }
-// [tiles]
+// [multiply_tiles]
 
-// [update]
-/// Takes the products of columns k off columns j, from the diagonal down.
+// [load]
+/// Loads the elements of a tile, in place of those behind the last row some other.
 template <typename T>
-__global__ void __launch_bounds__(tile_side* tile_side) update(View<T, 2> l, Range k, Range j) {
-  __shared__ Tiles<T> tiles;
-  const unsigned i0 = j.first + blockIdx.y * tile, j0 = j.first + blockIdx.x * tile;
-  const unsigned last = l.extent(0) - 1;
-  if (j0 > i0) return;
-  T rest[kept][kept];
+__device__ void load(View<const T, 2> l, unsigned i0, unsigned j0, Rest<T>& rest) {
+  const unsigned i = i0 + threadIdx.x / side, j = j0 + threadIdx.x % side, last = l.extent(0) - 1;
 #pragma unroll
   for (unsigned m = 0; m < kept; ++m)
 #pragma unroll
     for (unsigned n = 0; n < kept; ++n)
-      rest[m][n] = l(min(i0 + m * tile_side + threadIdx.y, last),
-                     min(j0 + n * tile_side + threadIdx.x, last));
-  for (unsigned of_k = k.first; of_k < k.end; of_k += depth) {
-    load_tiles<T>(l, i0, j0, of_k, tiles);
-    __syncthreads();
-    multiply_tiles(tiles, rest);
-    __syncthreads();
-  }
+      rest[m][n] = l(min(i + m * side, last), min(j + n * side, last));
+}
+
+/// Stores those that are below the diagonal or on it, before column `end`.
+template <typename T>
+__device__ void store(const Rest<T>& rest, unsigned i0, unsigned j0, unsigned end, View<T, 2> l) {
 #pragma unroll
   for (unsigned m = 0; m < kept; ++m)
 #pragma unroll
     for (unsigned n = 0; n < kept; ++n) {
-      const unsigned i = i0 + m * tile_side + threadIdx.y, own_j = j0 + n * tile_side + threadIdx.x;
-      if (i <= last && own_j < j.end && own_j <= i) l(i, own_j) = rest[m][n];
+      const unsigned i = i0 + m * side + threadIdx.x / side, j = j0 + n * side + threadIdx.x % side;
+      if (i < l.extent(0) && j < end && j <= i) l(i, j) = rest[m][n];
     }
+}
+// [load]
+
+// [update]
+/// Takes the products of columns k off columns j, from the diagonal down.
+template <typename T>
+__global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  Tiles<T>* const tiles = reinterpret_cast<Tiles<T>*>(bytes);
+  const unsigned i0 = j.first + blockIdx.y * tile, j0 = j.first + blockIdx.x * tile;
+  if (j0 > i0) return;
+  const unsigned steps = (k.end - k.first) / depth<T>;
+  const auto copy_step = [&](unsigned step) {
+    if (step < steps) copy_tiles<T>(l, i0, j0, k.first + step * depth<T>, tiles[step % buffers]);
+    __pipeline_commit();
+  };
+  for (unsigned step = 0; step < ahead; ++step) copy_step(step);
+  Rest<T> rest;
+  load<T>(l, i0, j0, rest);
+  for (unsigned step = 0; step < steps; ++step) {
+    __pipeline_wait_prior(ahead - 1);
+    __syncthreads();
+    copy_step(step + ahead);
+    multiply_tiles(tiles[step % buffers], rest);
+  }
+  store(rest, i0, j0, j.end, l);
 }
 
 /// Launches it, if there are such columns.
@@ -192,7 +230,7 @@ template <typename T>
 void launch_update(View<T, 2> l, Range k, Range j) {
   if (j.first >= j.end) return;
   const dim3 grid(pieces(j.end - j.first, tile), pieces(l.extent(0) - j.first, tile));
-  update<T><<<grid, dim3(tile_side, tile_side)>>>(l, k, j);
+  update<T><<<grid, threads, sizeof(Tiles<T>[buffers])>>>(l, k, j);
   check_launch();
 }
 // [update]
@@ -227,6 +265,7 @@ void factorise(View<T, 2> l) {
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
+  staircase::require_shared_memory(sizeof(Tiles<T>[buffers]));
   const unsigned padded = pieces(problem.n, block) * block;
   DeviceArray<T, 2> device_l(padded, padded);
   Solution<T> l(problem.n, problem.n);
@@ -235,6 +274,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   device_l.copy_padded(problem.a<T>());
 
   timeline.begin("kernels");
+  staircase::allow_shared_memory(update<T>, sizeof(Tiles<T>[buffers]));
   factorise<T>(device_l);
   check(cudaDeviceSynchronize());
 
