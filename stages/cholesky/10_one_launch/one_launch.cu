@@ -1,12 +1,12 @@
 /// \file
 /// From:    08_tensor_cores
-/// Changed: one launch for all. A block of threads has a tile of 128 × 128 numbers from the
+/// Changed: one launch for all. A block of threads has a tile of 128 × 128 elements from the
 ///          beginning to the end, in registers: it takes off the products of all columns before,
-///          as these are told, then divides by the block on the diagonal, and writes once. Tiles
-///          are drawn column by column, from the diagonal down.
-/// Legal:   a tile needs tiles to its left and those of the row that its column begins with; all
-///          of them were drawn before it, so that the first one that is not done never waits for
-///          long. A flag is raised behind what it tells of.
+///          as these are told, then divides by the tile on the diagonal, and writes once. Tiles are
+///          drawn column by column, from the diagonal down.
+/// Legal:   a tile needs tiles to the left of it and of the one on the diagonal of its column, and
+///          that one. All of them were drawn before it, so that the first one that is not done
+///          never waits for long. A flag is raised behind what it tells of.
 /// Expect:  a chain with a link for 128 columns; where that is short, the rate of tensor cores.
 /// Run:     ./climb cholesky --stages 08,10
 
@@ -15,350 +15,389 @@
 #include <cuda_pipeline.h>
 
 #include <cuda/atomic>
-#include <staircase/mma.hpp>
+#include <staircase/factor.hpp>
 
 namespace cholesky {
 
 using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
+using staircase::Factor;
+using staircase::factor;
+using staircase::multiply_add;
 using staircase::pieces;
 using staircase::View;
 
 // [sizes]
-constexpr unsigned tile = 128;             // rows and columns that a block of threads has
-constexpr unsigned depth = 16;             // columns in shared memory at a time, and rows of a warp
+constexpr unsigned tile = 128;             // rows and columns of a block of threads
+constexpr unsigned depth = 16;             // columns of a slice of a tile, and rows of a warp
 constexpr unsigned slices = tile / depth;  // of a tile
-constexpr unsigned warps = tile / depth, threads = 32 * warps;
-constexpr unsigned buffers = 4;  // pairs of slices in shared memory
+constexpr unsigned threads = 32 * slices;
+constexpr unsigned buffers = 4;  // for slices in shared memory
 constexpr unsigned all_lanes = 0xFFFFFFFF;
 
-using Sums = double[tile / 8][4];  // what a lane holds of its warp's 16 rows: products of 16 × 8
-// [sizes]
+/// Neighbours of a row, which are copied at once.
+template <typename T>
+constexpr unsigned packed = 16 / sizeof(T);
 
-// [shared]
-/// 16 columns of a tile, or as many rows and columns on its diagonal. Rows begin in the first and
-/// the second half of the banks in turn: eight lanes, which load four pairs of two rows, meet all.
-using Row = double[depth + 8];
-using Slice = Row[tile];
-using Square = Row[depth];
+/// What a lane has of its warp's 16 rows: what is left of their elements, but for the sign.
+template <typename T>
+using Rest = T[tile / 8][4];
 
-/// What a block keeps in shared memory: slices of the tiles' rows i and j, and in the end, on the
-/// diagonal, the columns that are divided.
-struct Slices {
-  Slice i, j;
-};
-struct Diagonal {
-  Slice panel;
-  Square square, inverse;
-};
-union Shared {
-  Slices slices[buffers];
-  Diagonal diagonal;
-};
-
-/// Where a tile lies.
+/// Where a tile lies, in tiles.
 struct Tile {
   unsigned i, j;
 };
+// [sizes]
+
 // [shared]
+/// Rows of slices are longer by half, so that pairs of those rows that are read at a time lie in
+/// different banks.
+template <typename T>
+using Row = T[depth + 8];
 
-// [lane]
-/// Two neighbours, which a lane loads and stores at once; it takes columns 2m and 2m + 1 of eight
-/// for what mma.hpp calls m and m + 4. So what it holds of sums is what it needs of factors.
-__device__ double2& pair(double& first) { return reinterpret_cast<double2&>(first); }
-__device__ double2 pair(const double& first) { return reinterpret_cast<const double2&>(first); }
-
-struct Lane {
-  unsigned warp = threadIdx.x / 32, group = threadIdx.x % 32 / 4;
-  unsigned first = threadIdx.x % 4 * 2;  // column of eight
-
-  /// Numbers of 16 rows and 8 columns: a factor on the left.
-  __device__ void load_left(const Row* from, unsigned k, double (&x)[4]) const {
-#pragma unroll
-    for (unsigned h = 0; h < 2; ++h) {
-      const double2 numbers = pair(from[group + 8 * h][k + first]);
-      x[h] = numbers.x, x[2 + h] = numbers.y;
-    }
-  }
-
-  /// Numbers of 8 rows and 8 columns: a factor on the right, transposed.
-  __device__ void load_right(const Row* from, unsigned k, double (&y)[2]) const {
-    const double2 numbers = pair(from[group][k + first]);
-    y[0] = numbers.x, y[1] = numbers.y;
-  }
+/// Slices of the tiles' rows i and j.
+template <typename T>
+struct alignas(16) Slices {
+  Row<T> i[tile], j[tile];
 };
 
-/// Sums as a factor on the left.
-__device__ void use(const double (&sums)[4], double (&x)[4]) {
-  x[0] = sums[0], x[1] = sums[2], x[2] = sums[1], x[3] = sums[3];
+/// On the diagonal: a slice of L, the square where it meets the diagonal, and minus its inverse.
+template <typename T>
+struct alignas(16) Diagonal {
+  Row<T> below[tile], square[depth], inverse[depth];
+};
+
+template <typename T>
+union Shared {
+  Slices<T> buffer[buffers];
+  Diagonal<T> diagonal;
+};
+// [shared]
+
+// [pairs]
+/// Two neighbours of a row. A lane takes columns 2m and 2m + 1 of eight for what mma.hpp calls m
+/// and m + 4: so pairs of an element's rest can be factors where they are.
+template <typename T>
+struct alignas(2 * sizeof(T)) Pair {
+  T of[2];
+};
+
+template <typename T>
+__device__ Pair<T>& pair(T& first) {
+  return reinterpret_cast<Pair<T>&>(first);
 }
-// [lane]
+template <typename T>
+__device__ Pair<T> pair(const T& first) {
+  return reinterpret_cast<const Pair<T>&>(first);
+}
+
+__device__ inline unsigned own_row() { return threadIdx.x % 32 / 4; }
+__device__ inline unsigned own_column() { return threadIdx.x % 4 * 2; }
+
+/// 16 × 8 numbers as a factor on the left: of a lane's rest, or from column k of rows on.
+template <typename T>
+__device__ void load_left(const T (&rest)[4], Factor<T> (&x)[4]) {
+  for (unsigned r = 0; r < 4; ++r) x[r] = factor(rest[r % 2 * 2 + r / 2]);
+}
+template <typename T>
+__device__ void load_left(const Row<T>* rows, unsigned k, Factor<T> (&x)[4]) {
+  const Pair<T> upper = pair(rows[own_row()][k + own_column()]);
+  const Pair<T> lower = pair(rows[own_row() + 8][k + own_column()]);
+  load_left({upper.of[0], upper.of[1], lower.of[0], lower.of[1]}, x);
+}
+
+/// 8 × 8 numbers from column k of rows on, transposed, as a factor on the right.
+template <typename T>
+__device__ void load_right(const Row<T>* rows, unsigned k, Factor<T> (&y)[2]) {
+  const Pair<T> numbers = pair(rows[own_row()][k + own_column()]);
+  for (unsigned r = 0; r < 2; ++r) y[r] = factor(numbers.of[r]);
+}
+// [pairs]
+
+// [load]
+/// Loads 16 rows of a tile.
+template <typename T>
+__device__ void load(const T* first, std::size_t stride, Rest<T>& rest) {
+#pragma unroll
+  for (unsigned n = 0; n < tile / 8; ++n)
+#pragma unroll
+    for (unsigned r = 0; r < 4; r += 2) {
+      const Pair<T> own = pair(first[(own_row() + r * 4) * stride + n * 8 + own_column()]);
+      rest[n][r] = -own.of[0];
+      rest[n][r + 1] = -own.of[1];
+    }
+}
+
+/// Stores 16 rows of a slice: the first columns of what a lane has.
+template <typename T>
+__device__ void store(const Rest<T>& rest, T* first, std::size_t stride) {
+#pragma unroll
+  for (unsigned n = 0; n < 2; ++n)
+#pragma unroll
+    for (unsigned r = 0; r < 4; r += 2) {
+      const Pair<T> own = {rest[n][r], rest[n][r + 1]};
+      pair(first[(own_row() + r * 4) * stride + n * 8 + own_column()]) = own;
+    }
+}
+
+/// Copies a square, by a warp.
+template <typename T>
+__device__ void store(const Row<T>* square, T* first, std::size_t stride) {
+  for (unsigned e = threadIdx.x % 32 * 2; e < depth * depth; e += 64)
+    pair(first[e / depth * stride + e % depth]) = pair(square[e / depth][e % depth]);
+}
+// [load]
 
 // [flags]
 using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
 
-/// Whether the tiles of column k are there that a tile needs: those of the rows i and j.
-__device__ bool are_told(View<unsigned, 2> told, Tile at, unsigned k) {
+/// Whether what a tile needs of column k of tiles is there: tiles of its rows, and of its columns'.
+__device__ inline bool are_told(View<unsigned, 2> told, Tile at, unsigned k) {
   const unsigned row = threadIdx.x == 0 && k < at.j ? at.i : at.j;
-  const bool is_told = threadIdx.x > 1 || Flag(told(row, k)).load(cuda::memory_order_acquire);
-  return __syncthreads_and(is_told);
+  return __syncthreads_and(threadIdx.x > 1 ||
+                           Flag(told(row, k)).load(cuda::memory_order_acquire) == 1);
 }
 
-/// Tells of a tile, when all threads have written their part.
-__device__ void tell(View<unsigned, 2> told, Tile at) {
+/// Tells of a tile, once all threads have written their part of it.
+__device__ inline void tell(View<unsigned, 2> told, Tile at) {
   __syncthreads();
   if (threadIdx.x == 0) Flag(told(at.i, at.j)).store(1, cuda::memory_order_release);
 }
 // [flags]
 
-// [load]
-/// Starts to copy slice s of rows i and j of tiles; where these meet the diagonal, in rows j, the
-/// inverse that belongs to it in place of that of rows i.
-__device__ void load(View<double, 2> l, View<double, 3> inverses, Tile at, unsigned s,
-                     Shared& shared) {
-  auto& [rows_i, rows_j] = shared.slices[s % buffers];
-  for (unsigned e = threadIdx.x; e < tile * depth / 2; e += threads) {
-    const unsigned row = e / (depth / 2), column = e % (depth / 2) * 2;
-    __pipeline_memcpy_async(&rows_j[row][column], &l(at.j * tile + row, s * depth + column), 16);
-    if (s < at.j * slices)
-      __pipeline_memcpy_async(&rows_i[row][column], &l(at.i * tile + row, s * depth + column), 16);
-    else if (row < depth)
-      __pipeline_memcpy_async(&rows_i[row][column], &inverses(s, row, column), 16);
-  }
-  __pipeline_commit();
-}
-
-/// Waits for slice s. Starts to copy those behind it, as far as there is room and tiles are told.
-struct Pipeline {
-  View<double, 2> l;
-  View<double, 3> inverses;
+// [stream]
+/// The slices that a tile needs, in their order: of the tiles before it and of those beside the one
+/// on the diagonal; then of that one, and in place of own ones the inverses that belong to them.
+template <typename T>
+struct Stream {
+  View<T, 2> l;
+  View<T, 3> inverses;
   View<unsigned, 2> told;
   Tile at;
-  unsigned end;         // slices in all
-  unsigned loaded = 0;  // those that have been asked for
+  unsigned end;  // how many there are
+  Slices<T>* buffer;
+  unsigned asked_for = 0;  // slices that are copied, or have been
 
-  __device__ const Slices& operator()(unsigned s, Shared& shared) {
-    load_until(s, s + 1, shared);
-    if (loaded == s + buffers - 1)
+  /// Has the next slice copied.
+  __device__ void copy() {
+    const unsigned s = asked_for++, of_k = threadIdx.x % (depth / packed<T>)*packed<T>;
+    auto& [rows_i, rows_j] = buffer[s % buffers];
+#pragma unroll
+    for (unsigned m = threadIdx.x / (depth / packed<T>); m < tile;
+         m += threads / (depth / packed<T>)) {
+      __pipeline_memcpy_async(&rows_j[m][of_k], &l(at.j * tile + m, s * depth + of_k), 16);
+      if (s < at.j * slices)
+        __pipeline_memcpy_async(&rows_i[m][of_k], &l(at.i * tile + m, s * depth + of_k), 16);
+      else if (m < depth)
+        __pipeline_memcpy_async(&rows_i[m][of_k], &inverses(s, m, of_k), 16);
+    }
+    __pipeline_commit();
+  }
+
+  /// Has slices up to s copied. Waits for tiles that are needed now, but not for those of later.
+  __device__ void copy_until(unsigned s, unsigned now) {
+    while (asked_for <= s && asked_for < end) {
+      if (asked_for % slices == 0)
+        while (!are_told(told, at, asked_for / slices))
+          if (asked_for > now) return;
+      copy();
+    }
+  }
+
+  /// Slice s, when it is there. That of s - 1 may be overwritten then.
+  __device__ const Slices<T>& operator()(unsigned s) {
+    copy_until(s, s);
+    if (asked_for == s + buffers - 1)
       __pipeline_wait_prior(buffers - 2);
     else
       __pipeline_wait_prior(0);
     __syncthreads();
-    load_until(s, s + buffers, shared);
-    return shared.slices[s % buffers];
-  }
-
-  /// Waits for tiles of a slice that is needed now, but not for those of later ones.
-  __device__ void load_until(unsigned s, unsigned until, Shared& shared) {
-    while (loaded < min(until, end)) {
-      if (loaded % slices == 0)
-        while (!are_told(told, at, loaded / slices))
-          if (loaded > s) return;
-      load(l, inverses, at, loaded++, shared);
-    }
+    copy_until(s + buffers - 1, s);
+    return buffer[s % buffers];
   }
 };
-// [load]
+// [stream]
 
-// [divide]
-/// sum += x yᵀ, for 16 rows of x and all rows of y.
-__device__ void multiply(const Row* x, const Row* y, Lane lane, Sums& sum) {
+// [multiply]
+/// rest += i jᵀ, for 16 rows i.
+template <typename T>
+__device__ void multiply(const Row<T>* i, const Row<T>* j, Rest<T>& rest) {
 #pragma unroll
   for (unsigned k = 0; k < depth; k += 8) {
-    double left[4], right[2];
-    lane.load_left(x, k, left);
+    Factor<T> x[4], y[2];
+    load_left<T>(i, k, x);
 #pragma unroll
     for (unsigned n = 0; n < tile / 8; ++n) {
-      lane.load_right(y + n * 8, k, right);
-      staircase::mma_f64_m16n8k8(sum[n], left, right);
+      load_right<T>(j + n * 8, k, y);
+      multiply_add(rest[n], x, y);
     }
   }
 }
+// [multiply]
 
-/// Makes of the first 16 columns, which are complete, columns of L.
-__device__ void divide(const Row* inverse, Lane lane, Sums& sum) {
-  double quotients[2][4] = {}, left[4], right[2];
+// [divide]
+/// Multiplies the first slice, of which nothing is to be taken off any more, by minus an inverse.
+template <typename T>
+__device__ void divide(const Row<T>* inverse, Rest<T>& rest) {
+  T quotient[2][4] = {};
 #pragma unroll
   for (unsigned k = 0; k < 2; ++k) {
-    use(sum[k], left);
+    Factor<T> x[4], y[2];
+    load_left(rest[k], x);
 #pragma unroll
     for (unsigned n = 0; n < 2; ++n) {
-      lane.load_right(inverse + n * 8, k * 8, right);
-      staircase::mma_f64_m16n8k8(quotients[n], left, right);
+      load_right<T>(inverse + n * 8, k * 8, y);
+      multiply_add(quotient[n], x, y);
     }
   }
 #pragma unroll
-  for (unsigned e = 0; e < 8; ++e) sum[e / 4][e % 4] = quotients[e / 4][e % 4];
+  for (unsigned e = 0; e < 8; ++e) rest[e / 4][e % 4] = quotient[e / 4][e % 4];
 }
 
-/// Takes their products off the columns behind, which move up.
-__device__ void take_off(const Row* y, unsigned p, Lane lane, Sums& sum) {
-  double left[2][4], right[2];
-  use(sum[0], left[0]);
-  use(sum[1], left[1]);
+/// Takes its products off those behind it, which move up to its place: p more have been before.
+template <typename T>
+__device__ void take_off(const Row<T>* j, unsigned p, Rest<T>& rest) {
+  Factor<T> x[2][4], y[2];
+  load_left(rest[0], x[0]);
+  load_left(rest[1], x[1]);
 #pragma unroll
   for (unsigned n = 2; n < tile / 8; ++n) {
-    if (n + 2 * p < tile / 8)
+    if (2 * p + n < tile / 8)
 #pragma unroll
       for (unsigned k = 0; k < 2; ++k) {
-        lane.load_right(y + (2 * p + n) * 8, k * 8, right);
-        staircase::mma_f64_m16n8k8(sum[n], left[k], right);
+        load_right<T>(j + (2 * p + n) * 8, k * 8, y);
+        multiply_add(rest[n], x[k], y);
       }
 #pragma unroll
-    for (unsigned e = 0; e < 4; ++e) sum[n - 2][e] = sum[n][e];
+    for (unsigned e = 0; e < 4; ++e) rest[n - 2][e] = rest[n][e];
   }
 }
 // [divide]
 
-// [factorise]
-/// Factorises minus 16 × 16 numbers, and inverts minus their factor, by a warp: half of its lanes
-/// have a row each of what becomes L, half of them a row of what becomes L⁻¹. Both halves take
-/// multiples of the same rows off.
-__device__ void factorise(Row* square, Row* inverse) {
+// [factorise_square]
+/// Factorises minus a square, and inverts minus its factor, by a warp. Half of the lanes have a row
+/// each of what becomes L, half of them a row of what becomes L⁻¹: both take off multiples of rows
+/// above by the same factors.
+template <typename T>
+__device__ void factorise_square(Row<T>* square, Row<T>* inverse) {
   const unsigned row = threadIdx.x % depth;
   const bool of_l = threadIdx.x % 32 < depth;
-  double own[depth];
+  T own[depth];
 #pragma unroll
-  for (unsigned c = 0; c < depth; ++c) own[c] = of_l ? -square[row][c] : c == row;
+  for (unsigned j = 0; j < depth; ++j) own[j] = of_l ? -square[row][j] : T(j == row);
 #pragma unroll
   for (unsigned k = 0; k < depth; ++k) {
-    const double pivot = __shfl_sync(all_lanes, own[k], k), reciprocal = rsqrt(pivot);
-    const double factor = __shfl_sync(all_lanes, own[k] * reciprocal, row);
-    if (of_l) own[k] = row == k ? sqrt(pivot) : factor;
+    const T pivot = __shfl_sync(all_lanes, own[k], k), reciprocal = rsqrt(pivot);
+    const T x = __shfl_sync(all_lanes, own[k] * reciprocal, row);
+    if (of_l) own[k] = row == k ? sqrt(pivot) : x;
 #pragma unroll
-    for (unsigned c = 0; c < depth; ++c) {
-      if (!of_l && row == k && c <= k) own[c] *= reciprocal;
-      const double other = __shfl_sync(all_lanes, c > k ? factor : own[c], c > k ? c : depth + k);
-      if (row > k && of_l == (c > k)) own[c] -= factor * other;
+    for (unsigned j = 0; j < depth; ++j) {
+      if (!of_l && row == k && j <= k) own[j] *= reciprocal;
+      const T y = __shfl_sync(all_lanes, j > k ? x : own[j], j > k ? j : depth + k);
+      if (row > k && of_l == (j > k)) own[j] -= x * y;
     }
   }
-  for (unsigned c = 0; c < depth; ++c)
-    (of_l ? square : inverse)[row][c] = c > row ? 0 : of_l ? own[c] : -own[c];
+#pragma unroll
+  for (unsigned j = 0; j < depth; ++j)
+    (of_l ? square : inverse)[row][j] = j > row ? 0 : of_l ? own[j] : -own[j];
 }
-// [factorise]
-
-// [store]
-/// Loads 16 rows of A.
-__device__ void load(Sums& sum, Lane lane, const double* first, std::size_t stride) {
-#pragma unroll
-  for (unsigned n = 0; n < tile / 8; ++n)
-#pragma unroll
-    for (unsigned h = 0; h < 2; ++h) {
-      const double2 numbers = pair(first[(lane.group + 8 * h) * stride + n * 8 + lane.first]);
-      sum[n][2 * h] = -numbers.x, sum[n][2 * h + 1] = -numbers.y;
-    }
-}
-
-/// Stores the first 16 columns of a warp's rows.
-__device__ void store(const Sums& sum, Lane lane, double* first, std::size_t stride) {
-#pragma unroll
-  for (unsigned n = 0; n < 2; ++n)
-#pragma unroll
-    for (unsigned h = 0; h < 2; ++h) {
-      const double2 numbers = {sum[n][2 * h], sum[n][2 * h + 1]};
-      pair(first[(lane.group + 8 * h) * stride + n * 8 + lane.first]) = numbers;
-    }
-}
-// [store]
+// [factorise_square]
 
 // [factorise_diagonal]
-/// Copies 16 × 16 numbers, by a warp.
-__device__ void copy(const Row* from, double* to, std::size_t stride) {
-  for (unsigned e = threadIdx.x % 32; e < depth * depth / 2; e += 32) {
-    const unsigned row = e / (depth / 2), column = e % (depth / 2) * 2;
-    pair(to[row * stride + column]) = pair(from[row][column]);
-  }
-}
-
-/// Divides a tile on the diagonal, 16 columns at a time: a warp factorises where its own rows meet
-/// them, then those below divide by that.
-__device__ void divide_diagonal(View<double, 2> l, View<double, 3> inverses, Tile at, Lane lane,
-                                Shared& shared, Sums& sum) {
-  auto& [panel, square, inverse] = shared.diagonal;
+/// Factorises a tile on the diagonal, slice by slice: the warp whose rows meet the diagonal there
+/// goes first, then those below divide. Its inverse is kept for the tiles below.
+template <typename T>
+__device__ void factorise_diagonal(T* first, std::size_t stride, View<T, 3> inverses,
+                                   Diagonal<T>& shared, Rest<T>& rest) {
+  const unsigned warp = threadIdx.x / 32;
   for (unsigned p = 0; p < slices; ++p) {
-    double& first = l(at.i * tile + lane.warp * depth, at.j * tile + p * depth);
-    if (lane.warp == p) {
-      store(sum, lane, square[0], depth + 8);
+    if (warp == p) {
+      store(rest, shared.square[0], depth + 8);
       __syncwarp();
-      factorise(square, inverse);
+      factorise_square<T>(shared.square, shared.inverse);
       __syncwarp();
-      copy(square, &first, l.extent(1));
-      copy(inverse, &inverses(at.j * slices + p, 0, 0), depth);
+      store<T>(shared.square, first + p * depth, stride);
+      store<T>(shared.inverse, inverses.row(p).data(), depth);
     }
     __syncthreads();
-    if (lane.warp > p) {
-      divide(inverse, lane, sum);
-      store(sum, lane, panel[lane.warp * depth], depth + 8);
-      store(sum, lane, &first, l.extent(1));
+    if (warp > p) {
+      divide<T>(shared.inverse, rest);
+      store(rest, shared.below[warp * depth], depth + 8);
+      store(rest, first + p * depth, stride);
     }
     __syncthreads();
-    if (lane.warp > p) take_off(panel, p, lane, sum);
+    if (warp > p) take_off<T>(shared.below, p, rest);
   }
 }
 // [factorise_diagonal]
 
 // [factorise_tile]
 /// Column by column of tiles, from the diagonal down.
-__device__ Tile tile_of(unsigned number, unsigned tiles) {
+__device__ inline Tile tile_of(unsigned number, unsigned tiles) {
   unsigned j = 0;
   for (; number >= tiles - j; ++j) number -= tiles - j;
   return {j + number, j};
 }
 
-/// Computes a tile of L: the one of the block's number, which it draws when it starts.
+/// Makes a tile of A one of L: that of the block's number, which it draws when it starts.
+template <typename T>
 __global__ void __launch_bounds__(threads)
-    factorise_tile(View<double, 2> l, View<double, 3> inverses, View<unsigned, 2> told,
+    factorise_tile(View<T, 2> l, View<T, 3> inverses, View<unsigned, 2> told,
                    View<unsigned, 1> started) {
   extern __shared__ __align__(16) unsigned char bytes[];
-  Shared& shared = *reinterpret_cast<Shared*>(bytes);
+  Shared<T>& shared = *reinterpret_cast<Shared<T>*>(bytes);
   __shared__ unsigned drawn;
   if (threadIdx.x == 0) drawn = atomicAdd(&started(0), 1);
   __syncthreads();
   const Tile at = tile_of(drawn, told.extent(0));
-  const Lane lane;
-  const bool is_below = at.i > at.j;
-  Pipeline slice{l, inverses, told, at, (at.j + is_below) * slices};
-  double* first = &l(at.i * tile + lane.warp * depth, at.j * tile);
-  Sums sum;  // of products, less A
-  load(sum, lane, first, l.extent(1));
-  for (unsigned s = 0; s < at.j * slices; ++s) {
-    const auto& [rows_i, rows_j] = slice(s, shared);
-    multiply(rows_i + lane.warp * depth, rows_j, lane, sum);
+  const unsigned row = threadIdx.x / 32 * depth, before = at.j * slices;
+  const unsigned of_diagonal = at.i > at.j ? slices : 0;
+  Stream<T> stream{l, inverses, told, at, before + of_diagonal, shared.buffer};
+  T* const first = &l(at.i * tile + row, at.j * tile);
+  Rest<T> rest;
+  load<T>(first, l.extent(1), rest);
+  for (unsigned s = 0; s < before; ++s) {
+    const auto& [rows_i, rows_j] = stream(s);
+    multiply<T>(rows_i + row, rows_j, rest);
   }
-  for (unsigned p = 0; p < is_below * slices; ++p) {
-    const auto& [inverse, rows_j] = slice(at.j * slices + p, shared);
-    divide(inverse, lane, sum);
-    store(sum, lane, first + p * depth, l.extent(1));
-    take_off(rows_j, p, lane, sum);
+  for (unsigned p = 0; p < of_diagonal; ++p) {
+    const auto& [inverse, rows_j] = stream(before + p);
+    divide<T>(inverse, rest);
+    store(rest, first + p * depth, l.extent(1));
+    take_off<T>(rows_j, p, rest);
   }
   __syncthreads();
-  if (!is_below) divide_diagonal(l, inverses, at, lane, shared, sum);
+  if (at.i == at.j)
+    factorise_diagonal(first, l.extent(1),
+                       View<T, 3>{&inverses(before, 0, 0), {slices, depth, depth}}, shared.diagonal,
+                       rest);
   tell(told, at);
 }
 // [factorise_tile]
 
 // [solve]
-Solution<double> solve(const Problem& problem, staircase::Timeline& timeline) {
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
-  staircase::require_shared_memory(sizeof(Shared));
+  staircase::require_shared_memory(sizeof(Shared<T>));
   const unsigned tiles = pieces(problem.n, tile), padded = tiles * tile;
-  DeviceArray<double, 2> device_l(padded, padded);
-  DeviceArray<double, 3> inverses(tiles * slices, depth, depth);
+  DeviceArray<T, 2> device_l(padded, padded);
+  DeviceArray<T, 3> inverses(tiles * slices, depth, depth);
   DeviceArray<unsigned, 2> told(tiles, tiles);
   DeviceArray<unsigned, 1> started(1);
-  Solution<double> l(problem.n, problem.n);
+  Solution<T> l(problem.n, problem.n);
 
   timeline.begin("copy in");
-  device_l.copy_padded(problem.a<double>());
+  device_l.copy_padded(problem.a<T>());
   told.clear(nullptr);
   started.clear(nullptr);
 
   timeline.begin("kernels");
-  staircase::allow_shared_memory(factorise_tile, sizeof(Shared));
-  factorise_tile<<<tiles*(tiles + 1) / 2, threads, sizeof(Shared)>>>(device_l, inverses, told,
-                                                                     started);
+  staircase::allow_shared_memory(factorise_tile<T>, sizeof(Shared<T>));
+  factorise_tile<T>
+      <<<tiles*(tiles + 1) / 2, threads, sizeof(Shared<T>)>>>(device_l, inverses, told, started);
   check_launch();
   check(cudaDeviceSynchronize());
 
@@ -376,6 +415,7 @@ int main(int argc, char** argv) {
                                  .title = "One launch",
                                  .idea = "Blocks wait for the tiles that they need",
                                  .needs = "FP64 tensor cores of compute capability 9.0",
-                                 .solve_f64 = cholesky::solve,
+                                 .solve_f64 = cholesky::solve<double>,
+                                 .solve_f32 = cholesky::solve<float>,
                              });
 }
