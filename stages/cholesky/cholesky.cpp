@@ -270,6 +270,7 @@ const staircase::Workload<Problem, 2> workload{
                  {"large", {.n = 16384}},
                  {"32768", {.n = 32768}},
                  {"huge", {.n = 65536}},
+                 {"tiles", {.n = 384}},
                  {"tiny", {.n = 37}}},
     .test_cases = {{"smallest", {.n = 1}},
                    {"two", {.n = 2}},
