@@ -49,7 +49,8 @@ __global__ void __launch_bounds__(side* side) factorise_block(View<T, 2> l, unsi
       if (is_own)
         for (unsigned m = q; m < held; ++m) columns[k % 2][m * side + threadIdx.y] = own[m][q];
       __syncthreads();
-      const T reciprocal = rsqrt(columns[k % 2][k]);
+      const T pivot = columns[k % 2][k], guess = rsqrt(pivot);
+      const T reciprocal = fma(guess, fma(-sqrt(pivot), guess, T{1}), guess);  // of the root
 #pragma unroll
       for (unsigned m = q; m < held; ++m) {
         const T x = columns[k % 2][m * side + threadIdx.y] * reciprocal;

@@ -1,10 +1,10 @@
 /// \file
 /// Changed: a block of threads updates 128 × 128 elements, a thread 8 × 8 of them, with factors in
-///          shared memory, 128 bytes of a row at a time, which are copied three steps ahead.
+///          shared memory, 128 bytes of a row at a time, which are copied three steps ahead. Tiles
+///          come in strips of 8 columns.
 /// Legal:   products are taken off an element in the same order; only who does so has changed.
 /// Expect:  a factor is copied once for 128 elements, and read from shared memory once for 8: bound
-/// by
-///          the FP64 units, as far as loads and barriers leave them busy.
+///          by the FP64 units.
 /// Run:     ./climb cholesky --stages 06,07
 /// Next:    08_tensor_cores has units of twice the rate.
 
@@ -46,7 +46,8 @@ __global__ void __launch_bounds__(side* side) factorise_block(View<T, 2> l, unsi
       if (is_own)
         for (unsigned m = q; m < held; ++m) columns[k % 2][m * side + threadIdx.y] = own[m][q];
       __syncthreads();
-      const T reciprocal = rsqrt(columns[k % 2][k]);
+      const T pivot = columns[k % 2][k], guess = rsqrt(pivot);
+      const T reciprocal = fma(guess, fma(-sqrt(pivot), guess, T{1}), guess);  // of the root
 #pragma unroll
       for (unsigned m = q; m < held; ++m) {
         const T x = columns[k % 2][m * side + threadIdx.y] * reciprocal;
@@ -109,6 +110,7 @@ struct Range {
 constexpr unsigned tile = 128;          // rows and columns of a block of threads
 constexpr unsigned kept = tile / side;  // rows and columns of a thread: every sixteenth
 constexpr unsigned threads = side * side;
+constexpr unsigned strip = 8;    // columns of tiles that are done row by row
 constexpr unsigned buffers = 4;  // for factors in shared memory
 constexpr unsigned ahead = buffers - 1;
 
@@ -206,8 +208,9 @@ template <typename T>
 __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j) {
   extern __shared__ __align__(16) unsigned char bytes[];
   Tiles<T>* const tiles = reinterpret_cast<Tiles<T>*>(bytes);
-  const unsigned i0 = j.first + blockIdx.y * tile, j0 = j.first + blockIdx.x * tile;
-  if (j0 > i0) return;
+  const unsigned i0 = j.first + blockIdx.y * tile;
+  const unsigned j0 = j.first + (blockIdx.z * strip + blockIdx.x) * tile;
+  if (j0 > i0 || j0 >= j.end) return;
   const unsigned steps = (k.end - k.first) / depth<T>;
   const auto copy_step = [&](unsigned step) {
     if (step < steps) copy_tiles<T>(l, i0, j0, k.first + step * depth<T>, tiles[step % buffers]);
@@ -229,7 +232,9 @@ __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j
 template <typename T>
 void launch_update(View<T, 2> l, Range k, Range j) {
   if (j.first >= j.end) return;
-  const dim3 grid(pieces(j.end - j.first, tile), pieces(l.extent(0) - j.first, tile));
+  const unsigned rows = pieces(l.extent(0) - j.first, tile);
+  const unsigned columns = pieces(j.end - j.first, tile);
+  const dim3 grid(std::min(columns, strip), rows, pieces(columns, strip));
   update<T><<<grid, threads, sizeof(Tiles<T>[buffers])>>>(l, k, j);
   check_launch();
 }

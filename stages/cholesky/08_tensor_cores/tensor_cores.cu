@@ -1,7 +1,6 @@
 /// \file
 /// Changed: a warp updates 64 × 32 elements on the tensor cores, in products of 16 × 8 × 8; of f32,
-///          which they do not know, a number becomes two of tf32 and a product three. Tiles come in
-///          strips of 8 columns.
+///          which they do not know, a number becomes two of tf32 and a product three.
 /// Legal:   products are taken off an element in another order, but the same one every time.
 /// Expect:  twice the rate of the FP64 units.
 /// Run:     ./climb cholesky --stages 07,08
@@ -48,7 +47,8 @@ __global__ void __launch_bounds__(side* side) factorise_block(View<T, 2> l, unsi
       if (is_own)
         for (unsigned m = q; m < held; ++m) columns[k % 2][m * side + threadIdx.y] = own[m][q];
       __syncthreads();
-      const T reciprocal = rsqrt(columns[k % 2][k]);
+      const T pivot = columns[k % 2][k], guess = rsqrt(pivot);
+      const T reciprocal = fma(guess, fma(-sqrt(pivot), guess, T{1}), guess);  // of the root
 #pragma unroll
       for (unsigned m = q; m < held; ++m) {
         const T x = columns[k % 2][m * side + threadIdx.y] * reciprocal;
@@ -222,8 +222,8 @@ __device__ void store(const Rest<T>& rest, unsigned i0, unsigned j0, unsigned en
       for (unsigned r = 0; r < 4; r += 2) {
         const auto [row, column] = staircase::place_in_c(threadIdx.x % 32, r);
         const unsigned i = i0 + row_of(m) + row, j = j0 + column_of(n) + column;
-        if (i < l.extent(0) && j < end && j <= i)
-          reinterpret_cast<Pair<T>&>(l(i, j)) = {-rest[m][n][r], j < i ? -rest[m][n][r + 1] : 0};
+        const Pair<T> pair = {-rest[m][n][r], j < i ? -rest[m][n][r + 1] : 0};
+        if (i < l.extent(0) && j < end && j <= i) reinterpret_cast<Pair<T>&>(l(i, j)) = pair;
       }
 }
 // [load]
@@ -258,8 +258,8 @@ __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j
 template <typename T>
 void launch_update(View<T, 2> l, Range k, Range j) {
   if (j.first >= j.end) return;
-  const unsigned columns = pieces(j.end - j.first, tile),
-                 rows = pieces(l.extent(0) - j.first, tile);
+  const unsigned rows = pieces(l.extent(0) - j.first, tile);
+  const unsigned columns = pieces(j.end - j.first, tile);
   const dim3 grid(std::min(columns, strip), rows, pieces(columns, strip));
   update<T><<<grid, threads, sizeof(Tiles<T>[buffers])>>>(l, k, j);
   check_launch();
