@@ -159,9 +159,8 @@ __device__ inline bool are_told(View<unsigned, 2> told, Tile at, unsigned k) {
                            Flag(told(row, k)).load(cuda::memory_order_acquire) == 1);
 }
 
-/// Tells of a tile, once all threads have written their part of it.
+/// Tells of a tile, of which all threads have written their part before they met.
 __device__ inline void tell(View<unsigned, 2> told, Tile at) {
-  __syncthreads();
   if (threadIdx.x == 0) Flag(told(at.i, at.j)).store(1, cuda::memory_order_release);
 }
 // [flags]
