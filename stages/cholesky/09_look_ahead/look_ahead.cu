@@ -6,7 +6,7 @@
 ///          keep the rest of the order.
 /// Expect:  panels take no time of their own, as long as they take less than the updates.
 /// Run:     ./climb cholesky --stages 08,09
-/// Next:    10_NEXT
+/// Next:    10_one_kernel
 
 #include "../cholesky.hpp"
 

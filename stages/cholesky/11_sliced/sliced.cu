@@ -415,8 +415,10 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
     patient.wait(sent);
   };
   const auto take_off = [&](View<const T, 2> factors, View<T, 2> slice) {
-    const Range k = {0, unsigned(factors.extent(1))}, j = {0, unsigned(slice.extent(1))};
-    times.of("updates", patient, [&] { launch_update(factors, slice, k, j, patient); });
+    const unsigned of_factors = factors.extent(1), of_slice = slice.extent(1);
+    times.of("updates", patient, [&] {
+      launch_update(factors, slice, {0, of_factors}, {0, of_slice}, patient);
+    });
   };
 
   timeline.begin("copy in");

@@ -1,14 +1,12 @@
 /// \file
 /// From:    09_look_ahead
-/// Changed: panels are dealt to all GPUs in turns, and each GPU has the columns of its own. It
-/// copies
-///          a panel out of them to factorise it, and the others fetch it from there.
+/// Changed: panels are dealt to all GPUs in turns. A GPU has the columns of its own panels, and
+///          copies a panel out of them to factorise it; the others fetch it from there.
 /// Legal:   a GPU writes its own columns only, and what it reads of another one's it has fetched;
 ///          events keep a panel until all have fetched it and taken its products off.
 /// Expect:  as many times the speed as there are GPUs, while a panel is factorised and fetched in
 ///          less time than an update takes.
 /// Run:     ./climb cholesky --stages 09,12
-/// Next:    NEXT
 
 #include "../cholesky.hpp"
 
@@ -122,15 +120,15 @@ struct Range {
 
 /// Which columns a GPU has: every so many panels one.
 struct Deal {
-  unsigned number, gpus;
+  unsigned gpu, gpus;
 
   /// The column of the whole matrix that is its column `own`.
   __host__ __device__ unsigned whole(unsigned own) const {
-    return (own / panel * gpus + number) * panel + own % panel;
+    return (own / panel * gpus + gpu) * panel + own % panel;
   }
 
-  /// The first of its columns that is in this panel or behind it.
-  unsigned from(unsigned of_panel) const { return (of_panel + gpus - 1 - number) / gpus * panel; }
+  /// The first of its columns from panel `number` on.
+  unsigned from(unsigned number) const { return (number + gpus - 1 - gpu) / gpus * panel; }
 };
 
 // [range]
@@ -240,10 +238,10 @@ __device__ void load(View<const T, 2> l, unsigned i0, unsigned j0, unsigned end,
       }
 }
 
-/// Stores those that are below the diagonal or on it, before column `end`; columns are those of a
-/// GPU, the first of which is column `whole` of the matrix.
+/// Stores those that are below the diagonal or on it, before column `end`. So many columns
+/// before them have `others`.
 template <typename T>
-__device__ void store(const Rest<T>& rest, unsigned i0, unsigned j0, unsigned whole, unsigned end,
+__device__ void store(const Rest<T>& rest, unsigned i0, unsigned j0, unsigned others, unsigned end,
                       View<T, 2> l) {
 #pragma unroll
   for (unsigned m = 0; m < kept_i; ++m)
@@ -253,9 +251,8 @@ __device__ void store(const Rest<T>& rest, unsigned i0, unsigned j0, unsigned wh
       for (unsigned r = 0; r < 4; r += 2) {
         const auto [row, column] = staircase::place_in_c(threadIdx.x % 32, r);
         const unsigned i = i0 + row_of(m) + row, j = j0 + column_of(n) + column;
-        const Pair<T> pair = {-rest[m][n][r],
-                              whole + column_of(n) + column < i ? -rest[m][n][r + 1] : 0};
-        if (i < l.extent(0) && j < end && whole + column_of(n) + column <= i)
+        const Pair<T> pair = {-rest[m][n][r], others + j < i ? -rest[m][n][r + 1] : 0};
+        if (i < l.extent(0) && j < end && others + j <= i)
           reinterpret_cast<Pair<T>&>(l(i, j)) = pair;
       }
 }
@@ -287,7 +284,7 @@ __global__ void __launch_bounds__(threads)
     copy_step(step + ahead);
     multiply_tiles(tiles[step % buffers], rest);
   }
-  store(rest, i0, j0, whole, j.end, l);
+  store(rest, i0, j0, whole - j0, j.end, l);
 }
 
 /// Launches it in a stream, if there are such columns.
@@ -304,7 +301,7 @@ void launch_update(View<const T, 2> known, View<T, 2> l, Range k, Range j, Deal 
 // [update]
 
 // [factorise]
-/// Factorises the columns of a panel, 64 at a time, where no other columns are.
+/// Factorises the columns of a panel, 64 at a time.
 template <typename T>
 void factorise_panel(View<T, 2> l, unsigned first, const Stream& stream) {
   const unsigned n = l.extent(0), end = std::min(first + panel, n);
@@ -317,7 +314,6 @@ void factorise_panel(View<T, 2> l, unsigned first, const Stream& stream) {
     launch_update<T>(l, l, {k, k + block}, {k + block, end}, {0, 1}, stream);
   }
 }
-
 // [factorise]
 
 // [GPU]
@@ -357,21 +353,28 @@ template <typename T>
 void make_panel(Gpu<T>& gpu, unsigned number) {
   auto& [device, deal, l, room, urgent, patient, known, updated, times] = gpu;
   const unsigned first = number * panel, own = deal.from(number), turn = number % 2;
-  if (number > 0) launch_update<T>(room[1 - turn], l, {0, panel}, {own, own + panel}, deal, urgent);
-  copy_panel<T>(l, own, room[turn], 0, first, urgent);
-  factorise_panel<T>({&room[turn](first, 0), {l.extent(0) - first, panel}}, 0, urgent);
-  known[turn].record(urgent);
-  copy_panel<T>(room[turn], 0, l, own, first, urgent);
+  const OnDevice here(device);
+  times.of("panels", urgent, [&] {
+    if (number > 0)
+      launch_update<T>(room[1 - turn], l, {0, panel}, {own, own + panel}, deal, urgent);
+    copy_panel<T>(l, own, room[turn], 0, first, urgent);
+    factorise_panel<T>({&room[turn](first, 0), {l.extent(0) - first, panel}}, 0, urgent);
+    known[turn].record(urgent);
+    copy_panel<T>(room[turn], 0, l, own, first, urgent);
+  });
 }
 
 /// Fetches a panel from the GPU that made it.
 template <typename T>
 void fetch_panel(const Gpu<T>& maker, Gpu<T>& gpu, unsigned number) {
   const unsigned first = number * panel, turn = number % 2;
+  const OnDevice here(gpu.device);
   gpu.urgent.wait(maker.known[turn]);
-  check(cudaMemcpyPeerAsync(&gpu.room[turn](first, 0), gpu.device, &maker.room[turn](first, 0),
-                            maker.device, (gpu.l.extent(0) - first) * panel * sizeof(T),
-                            gpu.urgent));
+  gpu.times.of("fetch", gpu.urgent, [&] {
+    const std::size_t bytes = (gpu.l.extent(0) - first) * panel * sizeof(T);
+    check(cudaMemcpyPeerAsync(&gpu.room[turn](first, 0), gpu.device, &maker.room[turn](first, 0),
+                              maker.device, bytes, gpu.urgent));
+  });
   gpu.known[turn].record(gpu.urgent);
 }
 
@@ -379,33 +382,31 @@ void fetch_panel(const Gpu<T>& maker, Gpu<T>& gpu, unsigned number) {
 template <typename T>
 void update_rest(Gpu<T>& gpu, unsigned number) {
   auto& [device, deal, l, room, urgent, patient, known, updated, times] = gpu;
-  const Range behind = {deal.from(number + 2), unsigned(l.extent(1))};
+  const Range behind = {deal.from(number + 2), static_cast<unsigned>(l.extent(1))};
+  const OnDevice here(device);
   patient.wait(known[number % 2]);
-  launch_update<T>(room[number % 2], l, {0, panel}, behind, deal, patient);
+  times.of("updates", patient, [&] {
+    launch_update<T>(room[number % 2], l, {0, panel}, behind, deal, patient);
+  });
   updated.record(patient);
 }
 // [panels]
 
 // [factorise_all]
-/// Panel by panel: while it is made and fetched, the products of the one before are taken off.
+/// Panel by panel: while one is made and fetched, the products of the one before are taken off.
 template <typename T>
 void factorise(std::deque<Gpu<T>>& gpus) {
   const unsigned panels = pieces(gpus[0].l.extent(0), panel);
   for (unsigned number = 0; number < panels; ++number) {
-    Gpu<T>& maker = gpus[number % gpus.size()];
     for (Gpu<T>& gpu : gpus) {
       gpu.urgent.wait(gpu.updated);
       for (const Gpu<T>& other : gpus) gpu.urgent.wait(other.known[number % 2]);
     }
-    {
-      const OnDevice here(maker.device);
-      maker.times.of("panels", maker.urgent, [&] { make_panel(maker, number); });
-    }
+    Gpu<T>& maker = gpus[number % gpus.size()];
+    make_panel(maker, number);
     for (Gpu<T>& gpu : gpus) {
-      const OnDevice here(gpu.device);
-      if (&gpu != &maker)
-        gpu.times.of("fetch", gpu.urgent, [&] { fetch_panel(maker, gpu, number); });
-      if (number > 0) gpu.times.of("updates", gpu.patient, [&] { update_rest(gpu, number - 1); });
+      if (&gpu != &maker) fetch_panel(maker, gpu, number);
+      if (number > 0) update_rest(gpu, number - 1);
     }
   }
 }
@@ -441,9 +442,9 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   std::deque<Gpu<T>> gpus;
   for (const int device : devices) {
     const OnDevice here(device);
-    const Deal deal = {unsigned(gpus.size()), unsigned(devices.size())};
+    const unsigned number = gpus.size(), count = devices.size();
     staircase::allow_shared_memory(update<T>, sizeof(Tiles<T>[buffers]));
-    gpus.emplace_back(device, deal, padded, timeline);
+    gpus.emplace_back(device, Deal{number, count}, padded, timeline);
   }
   Solution<T> l(problem.n, problem.n);
 
