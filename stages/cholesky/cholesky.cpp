@@ -256,6 +256,35 @@ staircase::Tolerance tolerance(const Problem& problem, Precision precision) {
 }
 // [tolerance]
 
+// [traffic]
+/// Columns: each is read, divided and written, read again, and read and written all to its right.
+double traffic_of_columns(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return (n * n * n - n) / 3 + 3 * n * (n + 1) / 2;
+}
+
+/// Panels: a block of columns is read and written, the block on the diagonal twice read; what it
+/// takes its products off, the rest of the panel or after the last block all to its right, is read
+/// and written, and the factors are read.
+double traffic_of_panels(const Problem& problem) {
+  constexpr std::int64_t panel = 256, block = 64;
+  const auto below = [](std::int64_t rows, std::int64_t columns) {
+    return static_cast<double>(columns * rows - columns * (columns - 1) / 2);
+  };
+  double numbers = 0;
+  for (std::int64_t k = 0; k < problem.n; k += block) {
+    const std::int64_t left = problem.n - k - block, of_panel = panel - k % panel - block;
+    numbers += 2 * below(problem.n - k, std::min(block, problem.n - k));
+    if (left <= 0) break;
+    numbers += below(block, block);
+    const bool is_last = of_panel == 0;
+    numbers += static_cast<double>((is_last ? panel : block) * left) +
+               2 * below(left, is_last ? left : std::min(of_panel, left));
+  }
+  return numbers;
+}
+// [traffic]
+
 const staircase::Workload<Problem, 2> workload{
     .parameters = {{"n", &Problem::n, 1, most, "rows and columns of A"},
                    {"seed", &Problem::seed, 0, 16777215, "seed of the random numbers"},
@@ -270,6 +299,7 @@ const staircase::Workload<Problem, 2> workload{
                  {"large", {.n = 16384}},
                  {"32768", {.n = 32768}},
                  {"huge", {.n = 65536}},
+                 {"tiles", {.n = 384}},
                  {"tiny", {.n = 37}}},
     .test_cases = {{"smallest", {.n = 1}},
                    {"two", {.n = 2}},
@@ -305,7 +335,10 @@ const staircase::Workload<Problem, 2> workload{
     .tolerance = tolerance,
     .timed_phase = "kernels",
     .check_solution = check_definite,
-    .traffic = {}};
+    .traffic = {{"05_naive_cuda", traffic_of_columns},
+                {"06_panel_and_update", traffic_of_panels},
+                {"07_tiled_update", traffic_of_panels},
+                {"08_tensor_cores", traffic_of_panels}}};
 
 }  // namespace
 

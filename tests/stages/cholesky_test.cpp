@@ -313,7 +313,7 @@ TEST_F(Residual, IsSmallWithAnyNumberOfThreads) {
 /// Whole numbers, ones on the diagonal of L: no operation rounds.
 TEST_F(Residual, OfWholeNumbersIsZero) {
   for (const std::size_t n : {1, 2, 33, 130, 300}) {
-    Matrix l{n, Numbers(n * n)};
+    Matrix l{n, Numbers(n * n, 0)};
     for (std::size_t i = 0; i < n; ++i) {
       l(i, i) = 1;
       for (std::size_t j = i > 20 ? i - 20 : 0; j < i; ++j)
