@@ -6,7 +6,7 @@
 ///          keep the rest of the order.
 /// Expect:  panels take no time of their own, as long as they take less than the updates.
 /// Run:     ./climb cholesky --stages 08,09
-/// Next:    10_one_kernel
+/// Next:    10_one_launch launches one kernel in place of all.
 
 #include "../cholesky.hpp"
 
