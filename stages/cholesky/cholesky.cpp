@@ -338,7 +338,10 @@ const staircase::Workload<Problem, 2> workload{
     .traffic = {{"05_naive_cuda", traffic_of_columns},
                 {"06_panel_and_update", traffic_of_panels},
                 {"07_tiled_update", traffic_of_panels},
-                {"08_tensor_cores", traffic_of_panels}}};
+                {"08_tensor_cores", traffic_of_panels},
+                {"09_look_ahead", traffic_of_panels},
+                {"11_sliced", traffic_of_panels},
+                {"12_several_gpus", traffic_of_panels}}};
 
 }  // namespace
 

@@ -458,11 +458,11 @@ Arguments with_budget(double budget) { return {"--set", fmt::format("budget={}",
 
 /// From slices of one block each, with as many pieces as there can be, to one slice of all.
 TEST_F(Budget, OfAnySizeLeavesASmallResidual) {
-  for (const std::size_t n : {64, 65, 129, 200, 333, 448, 900})
+  for (const std::size_t n : {64, 65, 200, 333, 600})
     for (const std::string precision : {"f64", "f32"}) {
       const Matrix a = well_conditioned(n);
       const double least = smallest_budget(a, precision);
-      const double whole = 2.5 * (precision == "f64" ? 8 : 4) * static_cast<double>(n * n);
+      const double whole = least + 24 * static_cast<double>(n * n);
       for (const double budget : {least, least + (whole - least) * uniform(), whole})
         EXPECT_TRUE(is_right(a, factor(a, precision, with_budget(budget)), precision))
             << n << " rows in " << precision << ", budget " << budget;
@@ -514,7 +514,7 @@ Arguments with_gpus(int gpus) { return {"--set", fmt::format("gpus={}", gpus)}; 
 TEST_F(Gpus, InAnyNumberGiveTheSameDigits) {
   const int most = program.ends_with("-cpu") ? 4 : 1;
   const ProcessOptions options{.environment = {fmt::format("CUDA_ON_CPU_DEVICES={}", most)}};
-  for (const std::size_t n : {1, 255, 257, 600, 1100})  // up to five panels
+  for (const std::size_t n : {1, 255, 257, 900})  // up to four panels
     for (const std::string precision : {"f64", "f32"}) {
       const Matrix a = well_conditioned(n);
       const Matrix one = factor(a, precision, with_gpus(1), options);
