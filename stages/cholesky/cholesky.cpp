@@ -332,7 +332,7 @@ const staircase::Workload<Problem, 2> workload{
                    {"like Hilbert's", {.n = 150, .matrix = hilbert}},
                    {"banded", {.n = 190, .matrix = banded}},
                    {"a budget", {.n = 333, .budget = 1e6}},
-                   {"a small budget", {.n = 333, .budget = 5e5}},
+                   {"a small budget", {.n = 333, .budget = 7e5}},
                    {"another seed", {.n = 100, .seed = 99}}},
     .inputs = {{.rank = 2,
                 .min = -1e15,
@@ -351,7 +351,10 @@ const staircase::Workload<Problem, 2> workload{
                 {"06_panel_and_update", traffic_of_panels},
                 {"07_tiled_update", traffic_of_panels},
                 {"08_tensor_cores", traffic_of_panels},
-                {"10_one_launch", traffic_of_tiles}}};
+                {"09_look_ahead", traffic_of_panels},
+                {"10_one_launch", traffic_of_tiles},
+                {"11_sliced", traffic_of_panels},
+                {"12_several_gpus", traffic_of_panels}}};
 
 }  // namespace
 
