@@ -221,7 +221,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
                                         DeviceArray<T, 1>(rows * columns)};
   DeviceArray<T, 1> b(n), device_x(n);
   DeviceArray<unsigned, 1> started(1);
-  Solution<T> x(n);
+  Solution<T> x(problem.rhs, n);
   const Stream in, kernels;
   Event sent[2], read[2];
   StreamTimes times(timeline);
