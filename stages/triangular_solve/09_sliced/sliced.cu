@@ -5,7 +5,7 @@
 ///          events keep a buffer until it has been read.
 /// Expect:  the triangle at the speed of the bus: the kernel of a panel takes less than its copy.
 /// Run:     ./climb triangular_solve --stages 08,09
-/// Next:    the last stage; the page says what would make the bus worth while.
+/// Next:    10_many_right_hand_sides gives each number of L more to do.
 
 #include "../triangular_solve.hpp"
 
