@@ -82,8 +82,8 @@ class DeviceArray : public View<T, rank> {
     check(cudaMemcpy(host, this->data(), bytes_, cudaMemcpyDeviceToHost));
   }
 
-  /// Copies the first rows and columns into a matrix that is no larger.
-  void copy_part_to(View<T, 2> host) const requires(rank == 2) {
+  /// Copies the first rows and columns to a matrix that is no larger.
+  void copy_corner_to(View<T, 2> host) const requires(rank == 2) {
     check(cudaMemcpy2D(host.data(), host.extent(1) * sizeof(T), this->data(),
                        this->extent(1) * sizeof(T), host.extent(1) * sizeof(T), host.extent(0),
                        cudaMemcpyDeviceToHost));

@@ -171,7 +171,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");
-  device_x.copy_part_to(x);
+  device_x.copy_corner_to(x);
   return x;
 }
 // [solve]
