@@ -82,6 +82,13 @@ class DeviceArray : public View<T, rank> {
     check(cudaMemcpy(host, this->data(), bytes_, cudaMemcpyDeviceToHost));
   }
 
+  /// Copies the first rows and columns to a matrix that is no larger.
+  void copy_corner_to(View<T, 2> host) const requires(rank == 2) {
+    check(cudaMemcpy2D(host.data(), host.extent(1) * sizeof(T), this->data(),
+                       this->extent(1) * sizeof(T), host.extent(1) * sizeof(T), host.extent(0),
+                       cudaMemcpyDeviceToHost));
+  }
+
  private:
   explicit DeviceArray(const std::array<std::size_t, rank>& extents)
       : View<T, rank>(static_cast<T*>(allocate_on_device(bytes_of(extents))), extents),
