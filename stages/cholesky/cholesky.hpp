@@ -34,6 +34,7 @@ struct Problem {
   std::int64_t matrix = well_conditioned;
   double budget = 0;      ///< bytes of a device that parts of A may take; 0: all
   std::int64_t gpus = 0;  ///< so many GPUs take part; 0: all
+  bool is_given = false;  ///< whether a user gave A
   Elements elements_of_a = {};
 
   template <typename T>

@@ -16,6 +16,7 @@ SETTINGS = {"local_volatility": {"outer": 3, "numX": 64, "numY": 96, "numT": 4},
             "advection": {"rows": 96, "cols": 512, "steps": 20},
             "nbody": {"bodies": 1024, "steps": 1},
             "triangular_solve": {"n": 320},
+            "cholesky": {"n": 640},
             "durbin_levinson": {"n": 700},
             "durbin_levinson_batched": {"systems": 128, "n": 64}}
 
@@ -568,6 +569,48 @@ def triangular_solve(stage):
            many.sum("subtract", "global_loads", "sectors") == 3 * below * sectors)
     yield "10 moves twice as much for one more", more.sectors("subtract") == 2 * many.sectors("subtract")
     yield "10 moves at most 1.1 times the ideal", more.over_ideal(".*") <= 1.1
+
+
+def cholesky(stage):
+    """Yields what the CUDA stages of A = L Lᵀ promise, on two panels of 256 columns and half a third one."""
+    names = ("05_naive_cuda", "06_panel_and_update", "07_tiled_update", "08_tensor_cores")
+    naive, panels, tiled, tensor = map(stage, names)
+    n, block, panel, tile = SETTINGS["cholesky"]["n"], 64, 256, 128
+    steps = n // block
+
+    def requests(counters, kernels, group):
+        return counters.sum(kernels, group, "requests")
+
+    yield "05 launches two kernels a column", naive.launches() == 2 * n
+    yield ("05 writes all to the right of each column",
+           naive.sum("update", "global_stores", "sectors") * 32 >= naive.bytes_of_number * n**3 / 6)
+    yield ("06 launches a kernel for a block on the diagonal, one below it, one for the rest of its panel, and one a "
+           "panel",
+           [panels.sum(kernel, "launches") for kernel in ("factorise_block", "solve_below", "update")]
+           == [steps, steps - 1, (steps - 1) - (steps - 1) // 4 + n // panel])
+    yield ("06 writes less than a thirtieth of what 05 writes",
+           30 * panels.sum(".*", "global_stores", "sectors") < naive.sum(".*", "global_stores", "sectors"))
+    yield ("06 waits for the block once a column on the diagonal, and twice below it",
+           panels.sum("factorise_block", "block_barriers") == n
+           and panels.sum("solve_below", "block_barriers") == 2 * panels.sum("solve_below", "blocks"))
+    for name, counters in (("06", panels), ("07", tiled), ("08", tensor)):
+        yield (f"{name} moves at most 1.2 times the ideal on the diagonal and below it",
+               counters.over_ideal("factorise_block|solve_below") <= 1.2)
+    for name, counters in (("07", tiled), ("08", tensor)):
+        yield (f"{name} leaves the diagonal and what is below it as they were",
+               counters.sectors("factorise_block|solve_below") == panels.sectors("factorise_block|solve_below"))
+        yield f"{name} launches as many kernels as 06", counters.launches() == panels.launches()
+        yield f"{name} moves at most 1.1 times the ideal in the update", counters.over_ideal("update") <= 1.1
+        yield f"{name} has no bank conflicts in the update", counters.shared_over_ideal("update") <= 1.001
+        yield (f"{name} loads less than a tenth of the sectors of 06 in the update",
+               10 * counters.sum("update", "global_loads", "sectors") < panels.sum("update", "global_loads", "sectors"))
+        copies = 2 * tile * 128 // 16 // 32  # requests for 128 bytes of each row of both factors
+        yield (f"{name} waits once for 128 bytes of each row of a tile", counters.sum("update", "block_barriers")
+               == requests(counters, "update", "shared_stores") / copies)
+    yield ("08 takes its factors from shared memory in a quarter of the wavefronts of 07",
+           4 * tensor.sum("update", "shared_loads", "wavefronts") == tiled.sum("update", "shared_loads", "wavefronts"))
+    yield ("08 stores two elements at a time",
+           requests(tensor, "update", "global_stores") < 0.6 * requests(tiled, "update", "global_stores"))
 
 
 def main(directory, name):

@@ -1,0 +1,214 @@
+/// \file
+/// Changed: rows of L are copied into panels of 24, or 48 in f32, in which they follow one another
+///          column by column; two kernels compute a block of two panels in vectors of registers;
+///          tiles are of 8 × 8 blocks.
+/// Legal:   each number loses the same products, in another order: those of a tile are added up
+///          before they are taken off.
+/// Expect:  bound by arithmetic, as AᵀA is in stage 02.
+/// Run:     ./climb cholesky --stages 03,04
+/// Next:    05_naive_cuda starts over on the GPU, column by column.
+
+#include "../cholesky.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <staircase/simd.hpp>
+#include <staircase/thread_times.hpp>
+
+namespace cholesky {
+
+using staircase::Array;
+using staircase::View;
+
+// [sizes]
+template <typename T>
+constexpr std::size_t width = 192 / sizeof(T);  // rows of a panel, and rows and columns of a block
+
+constexpr std::size_t tile = 8;  // blocks, along rows and columns
+// [sizes]
+
+// [pack]
+/// Copies panel p, so that the rows in a column follow one another. Ones on the diagonal fill the
+/// last panel up.
+template <typename T>
+void pack(View<const T, 2> l, std::size_t p, View<T, 2> panel) {
+  const std::size_t n = l.extent(0), first = p * width<T>;
+  for (std::size_t j = 0; j < first + width<T>; ++j)
+    for (std::size_t i = 0; i < width<T>; ++i)
+      panel(j, i) = first + i < n && j <= first + i ? l(first + i, j) : first + i == j ? 1 : 0;
+}
+
+/// And back.
+template <typename T>
+void unpack(View<const T, 2> panel, std::size_t p, View<T, 2> l) {
+  const std::size_t first = p * width<T>, last = std::min(first + width<T>, l.extent(0));
+  for (std::size_t i = first; i < last; ++i)
+    for (std::size_t j = 0; j <= i; ++j) l(i, j) = panel(j, i - first);
+}
+// [pack]
+
+// [subtract]
+/// block -= xᵀy for so many columns of two panels, by parts that fit the registers.
+template <typename T>
+struct Subtract {
+  template <int bytes>
+  [[gnu::always_inline]] static void run(const T* x, const T* y, std::size_t columns, T* block) {
+    using Vector [[gnu::vector_size(bytes), gnu::aligned(alignof(T))]] = T;
+    constexpr std::size_t lanes = bytes / sizeof(T);
+    constexpr std::size_t height = bytes == 64 ? 8 : 4;   // of the part, which is ...
+    constexpr std::size_t vectors = bytes == 16 ? 2 : 3;  // ... so many vectors wide
+    for (std::size_t i0 = 0; i0 < width<T>; i0 += height)
+      for (std::size_t j0 = 0; j0 < width<T>; j0 += vectors * lanes) {
+        Vector sum[height][vectors] = {};
+        for (std::size_t k = 0; k < columns; ++k)
+#pragma GCC unroll 8
+          for (std::size_t i = 0; i < height; ++i)
+#pragma GCC unroll 8
+            for (std::size_t v = 0; v < vectors; ++v)
+              sum[i][v] += x[k * width<T> + i0 + i] *
+                           reinterpret_cast<const Vector&>(y[k * width<T> + j0 + v * lanes]);
+#pragma GCC unroll 8
+        for (std::size_t i = 0; i < height; ++i)
+#pragma GCC unroll 8
+          for (std::size_t v = 0; v < vectors; ++v)
+            reinterpret_cast<Vector&>(block[(i0 + i) * width<T> + j0 + v * lanes]) -= sum[i][v];
+      }
+  }
+};
+// [subtract]
+
+// [solve_block]
+/// Solves a block with that on the diagonal, or factorises that one: column by column, each gathers
+/// what those before it take off, all rows at a time. What is above the diagonal means nothing.
+template <typename T>
+struct SolveBlock {
+  template <int bytes>
+  [[gnu::always_inline]] static void run(const T* diagonal, T* block) {
+    using Vector [[gnu::vector_size(bytes), gnu::aligned(alignof(T))]] = T;
+    constexpr std::size_t lanes = bytes / sizeof(T);
+    constexpr std::size_t vectors = bytes == 16 ? 4 : 3;  // with sums of their own
+    for (std::size_t j = 0; j < width<T>; ++j) {
+      T* const column = &block[j * width<T>];
+      for (std::size_t i0 = 0; i0 < width<T>; i0 += vectors * lanes) {
+        Vector left[vectors];
+        for (std::size_t v = 0; v < vectors; ++v)
+          left[v] = reinterpret_cast<const Vector&>(column[i0 + v * lanes]);
+        for (std::size_t k = 0; k < j; ++k)
+          for (std::size_t v = 0; v < vectors; ++v)
+            left[v] -= diagonal[k * width<T> + j] *
+                       reinterpret_cast<const Vector&>(block[k * width<T> + i0 + v * lanes]);
+        for (std::size_t v = 0; v < vectors; ++v)
+          reinterpret_cast<Vector&>(column[i0 + v * lanes]) = left[v];
+      }
+      if (block == diagonal) column[j] = std::sqrt(column[j]);
+      const T pivot = diagonal[j * width<T> + j];
+      for (std::size_t i = block == diagonal ? j + 1 : 0; i < width<T>; ++i) column[i] /= pivot;
+    }
+  }
+};
+// [solve_block]
+
+// [tiles]
+/// The panels of rows, or the blocks of columns, of tile `number`.
+struct Range {
+  Range(std::size_t number, std::size_t panels)
+      : first(number * tile), last(std::min(first + tile, panels)) {}
+  std::size_t first, last;
+};
+
+/// Block (p, q) loses the products of the columns of blocks from `first` up to `last`.
+template <typename T>
+void subtract(View<T, 3> panels, std::size_t p, std::size_t q, std::size_t first,
+              std::size_t last) {
+  static const auto run =
+      staircase::ForWidestVectors<Subtract<T>, const T*, const T*, std::size_t, T*>::function();
+  run(&panels(q, first * width<T>, 0), &panels(p, first * width<T>, 0), (last - first) * width<T>,
+      &panels(p, q * width<T>, 0));
+}
+
+/// A tile on the diagonal, or below: column by column of blocks, each gathers what those before it
+/// take off, and is solved.
+template <typename T>
+void solve_tile(View<T, 3> panels, Range rows, Range columns) {
+  static const auto run = staircase::ForWidestVectors<SolveBlock<T>, const T*, T*>::function();
+  for (std::size_t q = columns.first; q < columns.last; ++q)
+    for (std::size_t p = std::max(q, rows.first); p < rows.last; ++p) {
+      subtract(panels, p, q, columns.first, q);
+      run(&panels(q, q * width<T>, 0), &panels(p, q * width<T>, 0));
+    }
+}
+
+/// A tile to the right: it loses the products of two tiles; on the diagonal, its triangle does.
+template <typename T>
+void update_tile(View<T, 3> panels, Range rows, Range columns, Range done) {
+  for (std::size_t q = columns.first; q < columns.last; ++q)
+    for (std::size_t p = std::max(q, rows.first); p < rows.last; ++p)
+      subtract(panels, p, q, done.first, done.last);
+}
+// [tiles]
+
+// [factorise]
+/// Tile by tile: once a column of tiles is known, its products are taken off everything to its
+/// right. One thread hands out the tasks, all do them. The first number of a tile stands for it.
+template <typename T>
+void factorise(View<T, 2> l, View<T, 3> panels, staircase::ThreadTimes& times) {
+  const std::size_t n = panels.extent(0), tiles = (n + tile - 1) / tile;
+  const auto at = [&](std::size_t i, std::size_t j) {
+    return &panels(i * tile, j * tile * width<T>, 0);
+  };
+#pragma omp parallel
+  {
+#pragma omp for schedule(dynamic)
+    for (std::size_t p = 0; p < n; ++p) pack<T>(l, p, panels.row(p));
+#pragma omp single
+    for (std::size_t k = 0; k < tiles; ++k) {
+      const T* const diagonal = at(k, k);
+#pragma omp task depend(inout : *diagonal)
+      times.of("factorise", [&] { solve_tile<T>(panels, {k, n}, {k, n}); });
+      for (std::size_t i = k + 1; i < tiles; ++i) {
+        const T* const below = at(i, k);
+#pragma omp task depend(in : *diagonal) depend(inout : *below)
+        times.of("solve", [&] { solve_tile<T>(panels, {i, n}, {k, n}); });
+      }
+      for (std::size_t i = k + 1; i < tiles; ++i)
+        for (std::size_t j = k + 1; j <= i; ++j) {
+          const T *const left = at(i, k), *const upper = at(j, k), *const own = at(i, j);
+#pragma omp task depend(in : *left, *upper) depend(inout : *own)
+          times.of("update", [&] { update_tile<T>(panels, {i, n}, {j, n}, {k, n}); });
+        }
+    }
+#pragma omp for schedule(dynamic)
+    for (std::size_t p = 0; p < n; ++p) unpack<T>(panels.row(p), p, l);
+  }
+}
+// [factorise]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Solution<T> l(problem.n, problem.n);
+  const std::size_t count = (l.extent(0) + width<T> - 1) / width<T>;
+  Array<T, 3> panels(count, count * width<T>, width<T>);
+  timeline.begin("copy in");
+  std::copy_n(problem.a<T>().data(), problem.n * problem.n, l.data());
+  staircase::ThreadTimes times(timeline);
+  timeline.begin("kernels");
+  factorise<T>(l, panels, times);
+  timeline.end();
+  times.hand_over();
+  return l;
+}
+// [solve]
+
+}  // namespace cholesky
+
+int main(int argc, char** argv) {
+  return cholesky::run_stage(argc, argv,
+                             {
+                                 .title = "Vectorised",
+                                 .idea = "Blocks in registers, panels in caches",
+                                 .solve_f64 = cholesky::solve<double>,
+                                 .solve_f32 = cholesky::solve<float>,
+                             });
+}

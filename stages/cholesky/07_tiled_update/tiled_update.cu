@@ -1,0 +1,302 @@
+/// \file
+/// Changed: a block of threads updates 128 × 128 elements, a thread 8 × 8 of them, with factors in
+///          shared memory, 128 bytes of a row at a time, which are copied three steps ahead. Tiles
+///          come in strips of 8 columns.
+/// Legal:   products are taken off an element in the same order; only who does so has changed.
+/// Expect:  a factor is copied once for 128 elements, and read from shared memory once for 8: bound
+///          by the FP64 units.
+/// Run:     ./climb cholesky --stages 06,07
+/// Next:    08_tensor_cores has units of twice the rate.
+
+#include "../cholesky.hpp"
+
+#include <cuda_pipeline.h>
+
+#include <algorithm>
+
+namespace cholesky {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::pieces;
+using staircase::View;
+
+constexpr unsigned panel = 256;  // columns whose products are taken off at once
+constexpr unsigned block = 64;   // columns that are factorised at once
+constexpr unsigned all_lanes = 0xFFFFFFFF;
+
+// [factorise_block]
+constexpr unsigned side = 16;            // threads along a side of a block
+constexpr unsigned held = block / side;  // rows and columns of a thread: every sixteenth
+
+/// Factorises the block on the diagonal from `first` on, in the registers of one block of threads:
+/// a column, once its turn comes, is handed to all, who take the root of its pivot themselves.
+template <typename T>
+__global__ void __launch_bounds__(side* side) factorise_block(View<T, 2> l, unsigned first) {
+  __shared__ T columns[2][block];
+  T own[held][held];
+  for (unsigned m = 0; m < held; ++m)
+    for (unsigned n = 0; n < held; ++n)
+      own[m][n] = l(first + m * side + threadIdx.y, first + n * side + threadIdx.x);
+#pragma unroll
+  for (unsigned q = 0; q < held; ++q)
+    for (unsigned k = q * side; k < (q + 1) * side; ++k) {
+      const bool is_own = threadIdx.x == k % side;
+      if (is_own)
+        for (unsigned m = q; m < held; ++m) columns[k % 2][m * side + threadIdx.y] = own[m][q];
+      __syncthreads();
+      const T pivot = columns[k % 2][k], guess = rsqrt(pivot);
+      const T reciprocal = fma(guess, fma(-sqrt(pivot), guess, T{1}), guess);  // of the root
+#pragma unroll
+      for (unsigned m = q; m < held; ++m) {
+        const T x = columns[k % 2][m * side + threadIdx.y] * reciprocal;
+        if (is_own && m * side + threadIdx.y > k) own[m][q] = x;
+#pragma unroll
+        for (unsigned n = q; n <= m; ++n)
+          if (n > q || threadIdx.x > k % side)
+            own[m][n] -= x * (columns[k % 2][n * side + threadIdx.x] * reciprocal);
+      }
+    }
+  for (unsigned m = 0; m < held; ++m) {
+    if (threadIdx.x == threadIdx.y) own[m][m] = sqrt(own[m][m]);
+    for (unsigned n = 0; n <= m; ++n)
+      if (n < m || threadIdx.x <= threadIdx.y)
+        l(first + m * side + threadIdx.y, first + n * side + threadIdx.x) = own[m][n];
+  }
+}
+// [factorise_block]
+
+// [solve_below]
+constexpr unsigned rows_at_once = 32;     // of a block of threads
+constexpr unsigned lanes = 8;             // threads of a row
+constexpr unsigned part = block / lanes;  // numbers of a row that a thread has: every eighth
+
+/// Solves X L₁₁ᵀ = A₂₁ below the block on the diagonal from `first` on: row by row, by
+/// substitution.
+template <typename T>
+__global__ void __launch_bounds__(rows_at_once* lanes) solve_below(View<T, 2> l, unsigned first) {
+  __shared__ T above[block][block + 1], reciprocals[block];
+  const unsigned thread = threadIdx.y * lanes + threadIdx.x;
+  const unsigned i = first + block + blockIdx.x * rows_at_once + threadIdx.y;
+  for (unsigned e = thread; e < block * block; e += rows_at_once * lanes)
+    above[e / block][e % block] = l(first + e / block, first + e % block);
+  T own[part];
+  for (unsigned m = 0; m < part; ++m) own[m] = l(i, first + m * lanes + threadIdx.x);
+  __syncthreads();
+  if (thread < block) reciprocals[thread] = 1 / above[thread][thread];
+  __syncthreads();
+#pragma unroll
+  for (unsigned q = 0; q < part; ++q)
+    for (unsigned k = q * lanes; k < (q + 1) * lanes; ++k) {
+      const T x = __shfl_sync(all_lanes, own[q] * reciprocals[k], k % lanes, lanes);
+      if (threadIdx.x == k % lanes) own[q] = x;
+#pragma unroll
+      for (unsigned m = q; m < part; ++m)
+        if (m > q || threadIdx.x > k % lanes) own[m] -= x * above[m * lanes + threadIdx.x][k];
+    }
+  for (unsigned m = 0; m < part; ++m) l(i, first + m * lanes + threadIdx.x) = own[m];
+}
+// [solve_below]
+
+// [range]
+struct Range {
+  unsigned first, end;
+};
+
+// [range]
+
+// [tiles]
+constexpr unsigned tile = 128;          // rows and columns of a block of threads
+constexpr unsigned kept = tile / side;  // rows and columns of a thread: every sixteenth
+constexpr unsigned threads = side * side;
+constexpr unsigned strip = 8;    // columns of tiles that are done row by row
+constexpr unsigned buffers = 4;  // for factors in shared memory
+constexpr unsigned ahead = buffers - 1;
+
+/// Columns of factors that are there at a time: 128 bytes of a row.
+template <typename T>
+constexpr unsigned depth = 128 / sizeof(T);
+
+/// Neighbours of a row, which are copied and read at once.
+template <typename T>
+constexpr unsigned packed = 16 / sizeof(T);
+template <typename T>
+struct alignas(16) Pack {
+  T of[packed<T>];
+};
+template <typename T>
+__device__ const Pack<T>& pack(const T& first) {
+  return reinterpret_cast<const Pack<T>&>(first);
+}
+
+/// Factors of the rows and of the columns of a tile. Each row is longer by 16 bytes, so that eight
+/// of them, which are read at a time, lie in different banks.
+template <typename T>
+struct alignas(16) Tiles {
+  T i[tile][depth<T> + packed<T>], j[tile][depth<T> + packed<T>];
+};
+
+/// Has them copied from column k on, in place of rows behind the last one that one.
+template <typename T>
+__device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigned k,
+                           Tiles<T>& tiles) {
+  constexpr unsigned packs = depth<T> / packed<T>;
+  const unsigned of_k = threadIdx.x % packs * packed<T>, last = l.extent(0) - 1;
+#pragma unroll
+  for (unsigned m = threadIdx.x / packs; m < tile; m += threads / packs) {
+    __pipeline_memcpy_async(&tiles.i[m][of_k], &l(min(i0 + m, last), k + of_k), 16);
+    __pipeline_memcpy_async(&tiles.j[m][of_k], &l(min(j0 + m, last), k + of_k), 16);
+  }
+}
+// [tiles]
+
+// [multiply_tiles]
+/// What a thread has of a tile: what is left of 8 × 8 elements.
+template <typename T>
+using Rest = T[kept][kept];
+
+/// rest -= i jᵀ
+template <typename T>
+__device__ void multiply_tiles(const Tiles<T>& tiles, Rest<T>& rest) {
+  const unsigned row = threadIdx.x / side, column = threadIdx.x % side;
+#pragma unroll 1
+  for (unsigned k = 0; k < depth<T>; k += packed<T>) {
+    Pack<T> x[kept];
+#pragma unroll
+    for (unsigned m = 0; m < kept; ++m) x[m] = pack(tiles.i[m * side + row][k]);
+#pragma unroll
+    for (unsigned n = 0; n < kept; ++n) {
+      const Pack<T> y = pack(tiles.j[n * side + column][k]);
+#pragma unroll
+      for (unsigned e = 0; e < packed<T>; ++e)
+#pragma unroll
+        for (unsigned m = 0; m < kept; ++m) rest[m][n] -= x[m].of[e] * y.of[e];
+    }
+  }
+}
+// [multiply_tiles]
+
+// [load]
+/// Loads the elements of a tile, in place of those behind the last row some other.
+template <typename T>
+__device__ void load(View<const T, 2> l, unsigned i0, unsigned j0, Rest<T>& rest) {
+  const unsigned i = i0 + threadIdx.x / side, j = j0 + threadIdx.x % side, last = l.extent(0) - 1;
+#pragma unroll
+  for (unsigned m = 0; m < kept; ++m)
+#pragma unroll
+    for (unsigned n = 0; n < kept; ++n)
+      rest[m][n] = l(min(i + m * side, last), min(j + n * side, last));
+}
+
+/// Stores those that are below the diagonal or on it, before column `end`.
+template <typename T>
+__device__ void store(const Rest<T>& rest, unsigned i0, unsigned j0, unsigned end, View<T, 2> l) {
+#pragma unroll
+  for (unsigned m = 0; m < kept; ++m)
+#pragma unroll
+    for (unsigned n = 0; n < kept; ++n) {
+      const unsigned i = i0 + m * side + threadIdx.x / side, j = j0 + n * side + threadIdx.x % side;
+      if (i < l.extent(0) && j < end && j <= i) l(i, j) = rest[m][n];
+    }
+}
+// [load]
+
+// [update]
+/// Takes the products of columns k off columns j, from the diagonal down.
+template <typename T>
+__global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  Tiles<T>* const tiles = reinterpret_cast<Tiles<T>*>(bytes);
+  const unsigned i0 = j.first + blockIdx.y * tile;
+  const unsigned j0 = j.first + (blockIdx.z * strip + blockIdx.x) * tile;
+  if (j0 > i0 || j0 >= j.end) return;
+  const unsigned steps = (k.end - k.first) / depth<T>;
+  const auto copy_step = [&](unsigned step) {
+    if (step < steps) copy_tiles<T>(l, i0, j0, k.first + step * depth<T>, tiles[step % buffers]);
+    __pipeline_commit();
+  };
+  for (unsigned step = 0; step < ahead; ++step) copy_step(step);
+  Rest<T> rest;
+  load<T>(l, i0, j0, rest);
+  for (unsigned step = 0; step < steps; ++step) {
+    __pipeline_wait_prior(ahead - 1);
+    __syncthreads();
+    copy_step(step + ahead);
+    multiply_tiles(tiles[step % buffers], rest);
+  }
+  store(rest, i0, j0, j.end, l);
+}
+
+/// Launches it, if there are such columns.
+template <typename T>
+void launch_update(View<T, 2> l, Range k, Range j) {
+  if (j.first >= j.end) return;
+  const unsigned rows = pieces(l.extent(0) - j.first, tile);
+  const unsigned columns = pieces(j.end - j.first, tile);
+  const dim3 grid(std::min(columns, strip), rows, pieces(columns, strip));
+  update<T><<<grid, threads, sizeof(Tiles<T>[buffers])>>>(l, k, j);
+  check_launch();
+}
+// [update]
+
+// [factorise]
+/// Factorises the columns of a panel, 64 at a time.
+template <typename T>
+void factorise_panel(View<T, 2> l, unsigned first) {
+  const unsigned n = l.extent(0), end = std::min(first + panel, n);
+  for (unsigned k = first; k < end; k += block) {
+    factorise_block<T><<<1, dim3(side, side)>>>(l, k);
+    check_launch();
+    if (k + block == n) return;
+    solve_below<T><<<(n - k - block) / rows_at_once, dim3(lanes, rows_at_once)>>>(l, k);
+    check_launch();
+    launch_update(l, {k, k + block}, {k + block, end});
+  }
+}
+
+/// Panel by panel: once it is known, its products are taken off everything to its right.
+template <typename T>
+void factorise(View<T, 2> l) {
+  const unsigned n = l.extent(0);
+  for (unsigned first = 0; first < n; first += panel) {
+    factorise_panel(l, first);
+    launch_update(l, {first, first + panel}, {first + panel, n});
+  }
+}
+// [factorise]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  staircase::require_shared_memory(sizeof(Tiles<T>[buffers]));
+  const unsigned padded = pieces(problem.n, block) * block;
+  DeviceArray<T, 2> device_l(padded, padded);
+  Solution<T> l(problem.n, problem.n);
+
+  timeline.begin("copy in");
+  device_l.copy_padded(problem.a<T>());
+
+  timeline.begin("kernels");
+  staircase::allow_shared_memory(update<T>, sizeof(Tiles<T>[buffers]));
+  factorise<T>(device_l);
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  device_l.copy_corner_to(l);
+  return l;
+}
+// [solve]
+
+}  // namespace cholesky
+
+int main(int argc, char** argv) {
+  return cholesky::run_stage(argc, argv,
+                             {
+                                 .title = "Tiled update",
+                                 .idea = "Each thread updates 8 × 8 elements",
+                                 .solve_f64 = cholesky::solve<double>,
+                                 .solve_f32 = cholesky::solve<float>,
+                             });
+}

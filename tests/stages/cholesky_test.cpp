@@ -1,0 +1,479 @@
+/// \file
+/// A program of A = L Lᵀ against the theory of rounding errors: cholesky_test PROGRAM [inverted].
+/// Programs that multiply by inverses of tiles on the diagonal have a bound of their own.
+///
+/// Residuals are computed here, in long double, whose errors are smaller by 2⁻¹¹.
+
+#include <fmt/format.h>
+#include <lapacke.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <harness/npy.hpp>
+#include <random>
+
+#include "support.hpp"
+
+namespace staircase::test {
+namespace {
+
+using Arguments = std::vector<std::string>;
+using Numbers = Elements<double>;
+using LongNumbers = std::vector<long double>;
+
+std::string program;
+bool inverted = false;
+
+/// The rows of a tile on the diagonal whose inverse is multiplied by are no more than these.
+constexpr std::size_t tile = 128;
+
+/// A square matrix, of which the upper triangle is never used, or L.
+struct Matrix {
+  std::size_t n;
+  Numbers elements;
+
+  double& operator()(std::size_t i, std::size_t j) { return elements[i * n + j]; }
+  double operator()(std::size_t i, std::size_t j) const { return elements[i * n + j]; }
+};
+
+ProcessResult run(const Matrix& a, Arguments arguments, const std::string& output,
+                  const ProcessOptions& options = {}) {
+  const Directory directory;
+  write_npy(directory / "a.npy", {{a.n, a.n}, a.elements});
+  const Arguments files{program, "--input", directory / "a.npy"};
+  arguments.insert(arguments.begin(), files.begin(), files.end());
+  if (!output.empty()) arguments.insert(arguments.end(), {"--output", output});
+  return run_process(arguments, options);
+}
+
+/// What the program makes of a matrix; no numbers if it refuses it.
+Matrix factor(const Matrix& a, const std::string& precision, Arguments arguments = {},
+              const ProcessOptions& options = {}) {
+  const Directory directory;
+  arguments.insert(arguments.end(), {"--precision", precision});
+  const ProcessResult result = run(a, arguments, directory / "l.npy", options);
+  EXPECT_EQ(result.status, 0) << result.err;
+  if (result.status != 0) return {};
+  NpyArray l = read_npy(directory / "l.npy");
+  EXPECT_EQ(l.shape, (std::vector{a.n, a.n}));
+  return {a.n, std::move(l).as_double()};
+}
+
+/// n u / (1 - n u) for the unit roundoff of a precision.
+long double gamma(std::size_t n, const std::string& precision) {
+  const long double nu = static_cast<long double>(n) * (precision == "f64" ? 0x1p-53L : 0x1p-24L);
+  return nu / (1 - nu);
+}
+
+/// The sum of products of rows i and j of L up to a column, and that of their magnitudes.
+struct Sums {
+  long double value = 0, magnitude = 0;
+};
+Sums product(const Matrix& l, std::size_t i, std::size_t j, std::size_t last) {
+  Sums sums;
+  for (std::size_t k = 0; k < last; ++k) {
+    const long double term = static_cast<long double>(l(i, k)) * l(j, k);
+    sums.value += term;
+    sums.magnitude += std::abs(term);
+  }
+  return sums;
+}
+
+/// Zeros above a diagonal that is positive, and numbers below.
+testing::AssertionResult is_factor(const Matrix& a, const Matrix& l) {
+  if (l.elements.size() != a.n * a.n) return testing::AssertionFailure() << "not the size of A";
+  for (std::size_t i = 0; i < a.n; ++i)
+    for (std::size_t j = 0; j < a.n; ++j)
+      if (!(j < i ? std::isfinite(l(i, j)) : j == i ? l(i, j) > 0 : l(i, j) == 0))
+        return testing::AssertionFailure() << fmt::format("({}, {}) is {}", i, j, l(i, j));
+  return testing::AssertionSuccess();
+}
+
+testing::AssertionResult left_over(const Matrix& a, std::size_t i, std::size_t j, long double rest,
+                                   long double bound) {
+  return testing::AssertionFailure()
+         << fmt::format("({}, {}) of {} leaves {} and may leave {}", i, j, a.n,
+                        static_cast<double>(rest), static_cast<double>(bound));
+}
+
+/// Whether |A - L Lᵀ| is within γ_{n+1} |L| |Lᵀ|, element by element, whatever the order of sums
+/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., Theorem 10.3).
+testing::AssertionResult is_within_bound(const Matrix& a, const Matrix& l,
+                                         const std::string& precision) {
+  if (auto result = is_factor(a, l); !result) return result;
+  for (std::size_t i = 0; i < a.n; ++i)
+    for (std::size_t j = 0; j <= i; ++j) {
+      const auto [value, magnitude] = product(l, i, j, j + 1);
+      // Element (i, j) goes through j + 1 roundings of products, and a quotient or a root.
+      const long double bound = gamma(j + 2, precision) * magnitude * (1 + 1e-9L);
+      const long double rest = std::abs(a(i, j) - value);
+      if (!(rest <= bound)) return left_over(a, i, j, rest, bound);
+    }
+  return testing::AssertionSuccess();
+}
+
+/// |L⁻¹| of the rows and columns of L from `first` up to `last`.
+LongNumbers inverse_sizes(const Matrix& l, std::size_t first, std::size_t last) {
+  const std::size_t size = last - first;
+  LongNumbers inverse(size * size);
+  for (std::size_t j = 0; j < size; ++j)
+    for (std::size_t i = j; i < size; ++i) {
+      long double sum = i == j ? 1 : 0;
+      for (std::size_t k = j; k < i; ++k) sum -= l(first + i, first + k) * inverse[k * size + j];
+      inverse[i * size + j] = sum / l(first + i, first + i);
+    }
+  for (long double& element : inverse) element = std::abs(element);
+  return inverse;
+}
+
+/// The rows of a panel are X̂ c, with X̂ the inverse of the tile on the diagonal and c what is left
+/// of a row of A. |L X̂ - I| is within γ |L| |X̂| (Du Croz and Higham, "Stability of Methods for
+/// Matrix Inversion", IMA Journal of Numerical Analysis 12, 1992, method 1), so a row of the panel
+/// times the tile leaves 2 γ |L| |L⁻¹| |c| beside what products before it leave. Any inverse of a
+/// part of the tile is a part of the tile's inverse.
+testing::AssertionResult is_within_inverted_bound(const Matrix& a, const Matrix& l,
+                                                  const std::string& precision) {
+  if (auto result = is_factor(a, l); !result) return result;
+  for (std::size_t first = 0; first < a.n; first += tile) {
+    const std::size_t last = std::min(first + tile, a.n), size = last - first;
+    const LongNumbers inverse = inverse_sizes(l, first, last);
+    for (std::size_t i = first; i < a.n; ++i) {
+      LongNumbers c(size), spread(size);
+      const std::size_t columns = std::min(size, i - first + 1);
+      for (std::size_t j = 0; j < columns; ++j) {
+        const auto [value, magnitude] = product(l, i, first + j, first);
+        c[j] = std::abs(a(i, first + j) - value) + gamma(first + 1, precision) * magnitude;
+      }
+      for (std::size_t j = 0; j < columns; ++j)
+        for (std::size_t k = 0; k <= j; ++k) spread[j] += inverse[j * size + k] * c[k];
+      for (std::size_t j = 0; j < columns; ++j) {
+        const auto [value, magnitude] = product(l, i, first + j, first + j + 1);
+        long double of_tile = 0;
+        for (std::size_t k = 0; k <= j; ++k)
+          of_tile += std::abs(l(first + j, first + k)) * spread[k];
+        const long double bound = gamma(first + size + 4, precision) * magnitude +
+                                  2 * gamma(tile + 4, precision) * of_tile;
+        const long double rest = std::abs(a(i, first + j) - value);
+        if (!(rest <= bound)) return left_over(a, i, first + j, rest, bound);
+      }
+    }
+  }
+  return testing::AssertionSuccess();
+}
+
+testing::AssertionResult is_right(const Matrix& a, const Matrix& l, const std::string& precision) {
+  return inverted ? is_within_inverted_bound(a, l, precision) : is_within_bound(a, l, precision);
+}
+
+/// What LAPACK makes of a matrix; in f64, or in f32.
+std::pair<Matrix, lapack_int> by_lapack(const Matrix& a, const std::string& precision) {
+  Matrix l = a;
+  for (std::size_t i = 0; i < a.n; ++i)
+    std::fill_n(&l.elements[i * a.n + i], a.n - i, 0), l(i, i) = a(i, i);
+  const auto n = static_cast<lapack_int>(a.n);
+  if (precision == "f64") {
+    const lapack_int info = LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', n, l.elements.data(), n);
+    return {std::move(l), info};
+  }
+  std::vector<float> in_f32(l.elements.begin(), l.elements.end());
+  const lapack_int info = LAPACKE_spotrf(LAPACK_ROW_MAJOR, 'L', n, in_f32.data(), n);
+  l.elements.assign(in_f32.begin(), in_f32.end());
+  return {std::move(l), info};
+}
+
+/// Sizes around warps and tiles, primes, and one that is new each time.
+std::vector<std::size_t> sizes(std::mt19937_64& random) {
+  return {1,  2,   3,   7,   31,  32,  33,  63,  64,  65,
+          97, 127, 128, 129, 191, 193, 255, 256, 257, 1 + random() % 400};
+}
+
+/// Tests on fresh random matrices.
+class Residual : public testing::Test {
+ protected:
+  double normal() { return normal_(random_); }
+  std::mt19937_64& random() { return random_; }
+
+  /// A number that f32 holds.
+  static double rounded(double x) { return static_cast<float>(x); }
+
+  /// A matrix with element(i, j) in the lower triangle, and numbers above it that must not matter.
+  template <typename Element>
+  Matrix matrix_of(std::size_t n, Element element) {
+    Matrix a{n, Numbers(n * n)};
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j)
+        a(i, j) = rounded(j <= i ? element(i, j) : 1e15 * (2 * uniform_(random_) - 1));
+    return a;
+  }
+
+  /// G Gᵀ / n and a little more on the diagonal, for a random square G.
+  Matrix random_matrix(std::size_t n, double more = 0.01) {
+    Matrix g{n, Numbers(n * n)};
+    for (double& element : g.elements) element = normal();
+    return matrix_of(n, [&](std::size_t i, std::size_t j) {
+      double sum = 0;
+      for (std::size_t k = 0; k < n; ++k) sum += g(i, k) * g(j, k);
+      return sum / static_cast<double>(n) + (i == j ? more : 0);
+    });
+  }
+
+  /// A strong diagonal: a matrix that rounding cannot spoil, made soon.
+  Matrix well_conditioned(std::size_t n) {
+    return matrix_of(n, [&](std::size_t i, std::size_t j) {
+      return i == j ? 1 + uniform_(random_)
+                    : 0.5 * normal() / std::sqrt(static_cast<double>(n) + 9);
+    });
+  }
+
+  void expect_right(const Matrix& a, const Arguments& arguments = {}) {
+    for (const std::string precision : {"f64", "f32"})
+      EXPECT_TRUE(is_right(a, factor(a, precision, arguments), precision))
+          << a.n << " rows in " << precision;
+  }
+
+  /// The pivot that LAPACK names is refused, in one sentence, and nothing is written.
+  void expect_refused(const Matrix& a, std::size_t at) {
+    const Directory directory;
+    for (const std::string precision : {"f64", "f32"}) {
+      ASSERT_EQ(by_lapack(a, precision).second, static_cast<lapack_int>(at + 1)) << precision;
+      expect_refusal(run(a, {"--precision", precision}, directory / "l.npy"), 2,
+                     {"not positive definite", fmt::format("pivot {} is ", at),
+                      fmt::format("the first {} rows", at + 1)});
+    }
+    EXPECT_TRUE(directory.files().empty());
+  }
+
+ private:
+  unsigned seed_ = fresh_seed();
+  testing::ScopedTrace trace_{__FILE__, __LINE__, fmt::format("STAIRCASE_TEST_SEED={}", seed_)};
+  std::mt19937_64 random_{seed_};
+  std::normal_distribution<double> normal_;
+  std::uniform_real_distribution<double> uniform_{0, 1};
+};
+
+TEST_F(Residual, OfRandomMatricesIsSmall) {
+  for (const std::size_t n : sizes(random())) expect_right(random_matrix(n));
+}
+
+TEST_F(Residual, OfWellConditionedMatricesIsSmall) {
+  for (const std::size_t n : {1, 33, 127, 385, 509}) expect_right(well_conditioned(n));
+}
+
+/// Rows and columns shrink, or grow, by no powers of two.
+TEST_F(Residual, OfGradedMatricesIsSmallInEachElement) {
+  for (const std::size_t n : {1, 2, 33, 65, 129, 200, 257})
+    for (const double sign : {-1, 1}) {
+      const Matrix a = random_matrix(n);
+      const auto grade = [&](std::size_t i) {
+        return std::pow(10, sign * 6 * static_cast<double>(i) / static_cast<double>(n));
+      };
+      expect_right(matrix_of(
+          n, [&](std::size_t i, std::size_t j) { return grade(i) * grade(j) * a(i, j); }));
+    }
+}
+
+TEST_F(Residual, OfMatricesLikeThatOfHilbertIsSmall) {
+  for (const std::size_t n : {1, 2, 31, 65, 128, 200})
+    expect_right(matrix_of(n, [&](std::size_t i, std::size_t j) {
+      return 1 / static_cast<double>(i + j + 1) + (i == j ? 1e-3 : 0);
+    }));
+  // The very matrix, as far as f64 factorises it.
+  for (const std::size_t n : {3, 7}) {
+    Matrix a = matrix_of(n, [](std::size_t i, std::size_t j) { return i == j ? 1 : 0; });
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j <= i; ++j) a(i, j) = 1 / static_cast<double>(i + j + 1);
+    EXPECT_TRUE(is_right(a, factor(a, "f64"), "f64")) << n;
+  }
+}
+
+TEST_F(Residual, OfBandedMatricesIsSmall) {
+  for (const std::size_t n : {2, 33, 64, 129, 211, 300})
+    for (const std::size_t width : {1, 5, 40}) {
+      const Matrix a = matrix_of(n, [&](std::size_t i, std::size_t j) {
+        return i == j ? 2 : i - j <= width ? normal() / static_cast<double>(4 * width) : 0;
+      });
+      expect_right(a);
+      const Matrix l = factor(a, "f64");
+      for (std::size_t i = width + 1; i < n && l.n == n; ++i)
+        for (std::size_t j = 0; j < i - width; ++j) ASSERT_EQ(l(i, j), 0) << i << ", " << j;
+    }
+}
+
+TEST_F(Residual, IsSmallWithAnyNumberOfThreads) {
+  const Matrix a = random_matrix(300);
+  for (const char* threads : {"1", "2", "3"})
+    EXPECT_TRUE(is_right(
+        a, factor(a, "f64", {}, {.environment = {fmt::format("OMP_NUM_THREADS={}", threads)}}),
+        "f64"))
+        << threads;
+}
+
+/// Whole numbers, ones on the diagonal of L: no operation rounds.
+TEST_F(Residual, OfWholeNumbersIsZero) {
+  for (const std::size_t n : {1, 2, 33, 130, 300}) {
+    Matrix l{n, Numbers(n * n, 0)};
+    for (std::size_t i = 0; i < n; ++i) {
+      l(i, i) = 1;
+      for (std::size_t j = i > 20 ? i - 20 : 0; j < i; ++j)
+        l(i, j) = i - j == 1 || random()() % 5 == 0 ? static_cast<double>(random()() % 3) - 1 : 0;
+    }
+    // The inverse of such a tile has whole numbers, too, which soon are large.
+    if (inverted)
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < i; ++j)
+          if (i - j != 17) l(i, j) = 0;
+    const Matrix a = matrix_of(n, [&](std::size_t i, std::size_t j) {
+      return static_cast<double>(product(l, i, j, j + 1).value);
+    });
+    for (const std::string precision : {"f64", "f32"})
+      EXPECT_EQ(factor(a, precision).elements, l.elements) << n << " rows in " << precision;
+  }
+}
+
+/// Two factors of A + ΔA, A + ΔA' that keep the bound of the residual differ by L times the lower
+/// triangle of L⁻¹ (ΔA - ΔA') L⁻ᵀ, to first order; three times the bound allows for what is left.
+TEST_F(Residual, LeavesTheFactorOfLapack) {
+  for (const std::size_t n : {1, 2, 33, 129, 200})
+    for (const std::string precision : {"f64", "f32"}) {
+      const Matrix a = well_conditioned(n);
+      const auto [expected, info] = by_lapack(a, precision);
+      ASSERT_EQ(info, 0);
+      const Matrix l = factor(a, precision);
+      ASSERT_EQ(l.n, n);
+      const LongNumbers inverse = inverse_sizes(expected, 0, n);
+      LongNumbers m(n * n), lower(n * n);  // |L⁻¹| |L|, and the lower triangle of its square
+      const long double bound = (inverted ? 9 : 3) * gamma(n + 4, precision);
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t k = 0; k <= i; ++k)
+          for (std::size_t j = 0; j <= k; ++j)
+            m[i * n + j] += inverse[i * n + k] * std::abs(expected(k, j));
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j <= i; ++j)
+          for (std::size_t k = 0; k <= j; ++k) lower[i * n + j] += m[i * n + k] * m[j * n + k];
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j <= i; ++j) {
+          long double off = 0;
+          for (std::size_t k = j; k <= i; ++k) off += std::abs(expected(i, k)) * lower[k * n + j];
+          ASSERT_LE(std::abs(l(i, j) - expected(i, j)), bound * off)
+              << i << ", " << j << " of " << n << " in " << precision;
+        }
+    }
+}
+
+// --- What is refused
+
+TEST_F(Residual, IsNotAskedForWhereAPivotIsNegative) {
+  constexpr std::size_t n = 260;
+  for (const std::size_t at :
+       {0, 1, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 191, 192, 193, 255, 256, 257, 259}) {
+    Matrix a = well_conditioned(n);
+    a(at, at) = -1;
+    if (at + 1 < n) a(n - 1, n - 1) = -1;  // the first one is named
+    expect_refused(a, at);
+  }
+}
+
+/// A number beside the diagonal makes a pivot negative, on a diagonal that is positive.
+TEST_F(Residual, IsNotAskedForWhereANumberBesideTheDiagonalIsTooLarge) {
+  constexpr std::size_t n = 200;
+  for (const std::size_t at : {1, 32, 64, 100, 128, 150, 199}) {
+    Matrix a = well_conditioned(n);
+    a(at, at / 3) = 2;
+    expect_refused(a, at);
+  }
+}
+
+/// Whole numbers: what is left is zero, and no rounding hides it.
+TEST_F(Residual, IsNotAskedForWhereAPivotIsZero) {
+  constexpr std::size_t n = 140;
+  for (const std::size_t at : {0, 1, 31, 32, 63, 64, 65, 127, 128, 139}) {
+    Matrix a = matrix_of(n, [&](std::size_t i, std::size_t j) {
+      return i == j && i != at ? (i % 2 == 0 ? 4 : 1) : 0;
+    });
+    expect_refused(a, at);
+    if (at == 0) continue;
+    a(at, at - 1) = a(at - 1, at - 1);  // twice the same row
+    a(at, at) = a(at - 1, at - 1);
+    expect_refused(a, at);
+  }
+}
+
+/// G Gᵀ of whole numbers with fewer columns than rows: pivots of sums that do not round.
+TEST_F(Residual, IsNotAskedForOfASemidefiniteMatrix) {
+  for (const std::size_t n : {2, 40, 100, 150}) {
+    const std::size_t rank = n / 2;
+    const Matrix a =
+        matrix_of(n, [&](std::size_t i, std::size_t j) { return i % rank == j % rank ? 9 : 0; });
+    expect_refused(a, rank);
+  }
+}
+
+/// A stage that has no root goes on with what is no number, and must come to an end.
+TEST_F(Residual, IsNotAskedForOfAMatrixOfZeros) {
+  expect_refused(matrix_of(150, [](std::size_t, std::size_t) { return 0; }), 0);
+}
+
+TEST_F(Residual, IsNotAskedForWithAPivotThatIsZeroInF32) {
+  Matrix a = well_conditioned(70);
+  for (std::size_t k = 0; k < 70; ++k) (k < 66 ? a(66, k) : a(k, 66)) = k == 66 ? 1e-60 : 0;
+  expect_refusal(run(a, {"--precision", "f32"}, ""), 2, {"pivot 66 is 0"});
+  EXPECT_TRUE(is_right(a, factor(a, "f64"), "f64"));
+}
+
+TEST_F(Residual, IsNotAskedForWithNumbersThatAreNone) {
+  for (const double value : {std::nan(""), double{INFINITY}, -double{INFINITY}}) {
+    Matrix a = well_conditioned(33);
+    a(20, 20) = value;
+    expect_refusal(run(a, {}, ""), 2, {"a.npy", fmt::format("element {}", 20 * 33 + 20)});
+  }
+}
+
+TEST_F(Residual, IsNotAskedForOfARectangle) {
+  const Directory directory;
+  write_npy(directory / "a.npy", {{3, 4}, Numbers(12, 1)});
+  expect_refusal(run_process({program, "--input", directory / "a.npy"}), 2,
+                 {"A has 3 rows and 4 columns"});
+}
+
+// --- The checks themselves
+
+TEST_F(Residual, ChecksCatchWrongFactors) {
+  for (const std::size_t n : {7, 200}) {
+    const Matrix a = random_matrix(n);
+    const Matrix right = by_lapack(a, "f64").first;
+    for (const auto& check : {is_within_bound, is_within_inverted_bound}) {
+      EXPECT_TRUE(check(a, right, "f64"));
+      const auto caught = [&](auto plant) {
+        Matrix l = right;
+        plant(l);
+        return !check(a, l, "f64");
+      };
+      EXPECT_TRUE(caught([](Matrix& l) { l(5, 3) *= 1 + 1e-9; }));
+      EXPECT_TRUE(caught([](Matrix& l) { l(l.n - 1, l.n - 1) *= 1 + 1e-10; }));
+      EXPECT_TRUE(caught([](Matrix& l) { std::swap(l(2, 1), l(3, 1)); }));
+      EXPECT_TRUE(caught([](Matrix& l) { l(4, 4) = -l(4, 4); }));
+      EXPECT_TRUE(caught([](Matrix& l) { l(2, 4) = 1e-300; }));
+      EXPECT_TRUE(caught([](Matrix& l) { l(l.n - 1, 0) = std::nan(""); }));
+      EXPECT_TRUE(caught([](Matrix& l) { l.elements.pop_back(); }));
+      EXPECT_TRUE(caught([](Matrix& l) {
+        for (double& value : l.elements) value = static_cast<float>(value);  // f32 for f64
+      }));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace staircase::test
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  if (argc < 2) {
+    fmt::print(stderr, "usage: cholesky_test PROGRAM [inverted] [GTEST OPTIONS]\n");
+    return 2;
+  }
+  staircase::test::program = std::filesystem::absolute(argv[1]);
+  staircase::test::inverted = argc > 2 && argv[2] == std::string("inverted");
+  staircase::test::try_device(staircase::test::program, {"Residual"});
+  return staircase::test::run_all_tests();
+}
