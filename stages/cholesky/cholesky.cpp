@@ -283,6 +283,12 @@ double traffic_of_panels(const Problem& problem) {
   }
   return numbers;
 }
+
+/// A is read and L is written; what products read stays in the second-level cache, or may.
+double traffic_of_tiles(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return n * (n + 1);
+}
 // [traffic]
 
 const staircase::Workload<Problem, 2> workload{
@@ -338,7 +344,8 @@ const staircase::Workload<Problem, 2> workload{
     .traffic = {{"05_naive_cuda", traffic_of_columns},
                 {"06_panel_and_update", traffic_of_panels},
                 {"07_tiled_update", traffic_of_panels},
-                {"08_tensor_cores", traffic_of_panels}}};
+                {"08_tensor_cores", traffic_of_panels},
+                {"10_one_launch", traffic_of_tiles}}};
 
 }  // namespace
 

@@ -611,6 +611,32 @@ def cholesky(stage):
            4 * tensor.sum("update", "shared_loads", "wavefronts") == tiled.sum("update", "shared_loads", "wavefronts"))
     yield ("08 stores two elements at a time",
            requests(tensor, "update", "global_stores") < 0.6 * requests(tiled, "update", "global_stores"))
+    yield from in_one_launch(stage, tensor)
+
+
+def in_one_launch(stage, tensor):
+    """Yields what 10 promises, beside 08."""
+    one = stage("10_one_launch")
+    tile, tiles, square, squares = 128, SETTINGS["cholesky"]["n"] // 128, 16, 128 // 16
+    below, all_tiles = tiles * (tiles - 1) // 2, tiles * (tiles + 1) // 2
+    products = sum(j * (tiles - j) for j in range(tiles))  # of tiles
+    of_tile, of_square = (side**2 * one.bytes_of_number // 32 for side in (tile, square))
+    on_diagonal = squares * (squares + 1) // 2 * of_square
+
+    def sectors(group):
+        return one.sum("factorise_tile", group, "sectors")
+
+    yield ("10 launches one kernel, for more rows, too",
+           one.launches() == stage("10_one_launch", n=tiles * tile + 1).launches() == 1)
+    yield "10 has a block of threads for a tile", one.sum("factorise_tile", "blocks") == all_tiles
+    yield ("10 reads A once, two tiles a product, and for a tile below the diagonal the one on it and its inverses",
+           sectors("global_loads") == (all_tiles + 2 * products + below) * of_tile + below * squares * of_square)
+    yield ("10 writes L once, and inverses of squares on the diagonal",
+           sectors("global_stores") == below * of_tile + tiles * (on_diagonal + squares * of_square))
+    yield ("10 writes less than half of what 08 writes",
+           2 * sectors("global_stores") < tensor.sum(".*", "global_stores", "sectors"))
+    yield "10 moves no more than the ideal", one.over_ideal("factorise_tile") == 1
+    yield "10 has bank conflicts in squares on the diagonal alone", one.shared_over_ideal("factorise_tile") <= 1.25
 
 
 def main(directory, name):
