@@ -326,7 +326,7 @@ const staircase::Workload<Problem, 2> workload{
                    {"like Hilbert's", {.n = 150, .matrix = hilbert}},
                    {"banded", {.n = 190, .matrix = banded}},
                    {"a budget", {.n = 333, .budget = 1e6}},
-                   {"a small budget", {.n = 333, .budget = 5e5}},
+                   {"a small budget", {.n = 333, .budget = 7e5}},
                    {"another seed", {.n = 100, .seed = 99}}},
     .inputs = {{.rank = 2,
                 .min = -1e15,
