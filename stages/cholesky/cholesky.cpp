@@ -289,6 +289,12 @@ double traffic_of_panels(const Problem& problem) {
   }
   return numbers;
 }
+
+/// A is read and L is written; what products read stays in the second-level cache, or may.
+double traffic_of_tiles(const Problem& problem) {
+  const auto n = static_cast<double>(problem.n);
+  return n * (n + 1);
+}
 // [traffic]
 
 const staircase::Workload<Problem, 2> workload{
@@ -326,7 +332,7 @@ const staircase::Workload<Problem, 2> workload{
                    {"like Hilbert's", {.n = 150, .matrix = hilbert}},
                    {"banded", {.n = 190, .matrix = banded}},
                    {"a budget", {.n = 333, .budget = 1e6}},
-                   {"a small budget", {.n = 333, .budget = 5e5}},
+                   {"a small budget", {.n = 333, .budget = 7e5}},
                    {"another seed", {.n = 100, .seed = 99}}},
     .inputs = {{.rank = 2,
                 .min = -1e15,
@@ -344,7 +350,11 @@ const staircase::Workload<Problem, 2> workload{
     .traffic = {{"05_naive_cuda", traffic_of_columns},
                 {"06_panel_and_update", traffic_of_panels},
                 {"07_tiled_update", traffic_of_panels},
-                {"08_tensor_cores", traffic_of_panels}}};
+                {"08_tensor_cores", traffic_of_panels},
+                {"09_look_ahead", traffic_of_panels},
+                {"10_one_launch", traffic_of_tiles},
+                {"11_sliced", traffic_of_panels},
+                {"12_several_gpus", traffic_of_panels}}};
 
 }  // namespace
 

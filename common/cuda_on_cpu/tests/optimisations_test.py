@@ -561,6 +561,14 @@ def triangular_solve(stage):
         yield ("09 reads from the GPU's memory what 08 reads, in whatever panels",
                requests(sliced, "substitute_rows") == requests(prefetched, "substitute_rows"))
         yield ("09 copies each panel in a span of its own", len(sliced.spans("panels")) == panels)
+    alone, many, more = (stage("10_many_right_hand_sides", rhs=sides) for sides in (1, block, block + 1))
+    yield "10 launches as many kernels as 06, for many right-hand sides, too", (
+        inverted.launches() == alone.launches() == more.launches() == 2 * steps)
+    yield "10 moves as much for 64 right-hand sides as for one", many.sectors() == alone.sectors()
+    yield ("10 reads a block of L once for 64 right-hand sides, with as many unknowns and what is left of them",
+           many.sum("subtract", "global_loads", "sectors") == 3 * below * sectors)
+    yield "10 moves twice as much for one more", more.sectors("subtract") == 2 * many.sectors("subtract")
+    yield "10 moves at most 1.1 times the ideal", more.over_ideal(".*") <= 1.1
 
 
 def cholesky(stage):
@@ -603,6 +611,64 @@ def cholesky(stage):
            4 * tensor.sum("update", "shared_loads", "wavefronts") == tiled.sum("update", "shared_loads", "wavefronts"))
     yield ("08 stores two elements at a time",
            requests(tensor, "update", "global_stores") < 0.6 * requests(tiled, "update", "global_stores"))
+    yield from keeps_busy(stage, tensor)
+    yield from in_one_launch(stage, tensor)
+
+
+def keeps_busy(stage, tensor):
+    """Yields what 09, 11 and 12 promise of A = L Lᵀ: other launches of the same kernels, in streams of their own."""
+    n, block, panel = SETTINGS["cholesky"]["n"], 64, 256
+    number, chain = tensor.bytes_of_number, "factorise_block|solve_below"
+    ahead, panels = stage("09_look_ahead"), -(-n // panel)
+    yield "09 has the kernels of 08 on the diagonal and below it", ahead.sectors(chain) == tensor.sectors(chain)
+    yield ("09 updates in two launches where two panels are left, and one is the next",
+           ahead.launches() == tensor.launches() + panels - 2)
+    yield ("09 multiplies as much as 08, in tiles that do not reach into the next panel's columns",
+           ahead.sum("update", "block_barriers") == tensor.sum("update", "block_barriers"))
+    yield ("09 has a span for each panel, and one for what else is updated with each but the last",
+           len(ahead.spans("panels")) == panels and len(ahead.spans("updates")) == panels - 1)
+    for blocks in (1, 2, 4):
+        width, slices = blocks * block, -(-n // (blocks * block))
+        budget = number * width * (n + n - width + 2 * (n - 2 * width))
+        sliced = stage("11_sliced", budget=budget)
+        again = sum(e - 1 for e in range(1, slices))
+        yield (f"11 sends each of {slices} slices of {width} columns once, and again for each behind the next one",
+               len(sliced.spans("copy in")) == slices + again and len(sliced.spans("copy out")) == slices)
+        yield (f"11 has the kernels of 08 on the diagonal and below it, in slices of {width} columns",
+               sliced.sectors(chain) == tensor.sectors(chain))
+    # There are two devices, and each has every other panel.
+    several = stage("12_several_gpus")
+    of_gpu = [[len(several.spans(f"{what}, GPU {gpu}")) for what in ("panels", "fetch", "updates")] for gpu in (0, 1)]
+    yield ("12 makes each panel on one of two devices, and fetches it to the other",
+           of_gpu == [[panels - panels // 2, panels // 2, panels - 1], [panels // 2, panels - panels // 2, panels - 1]])
+    yield "12 has the kernels of 08 on the diagonal and below it", several.sectors(chain) == tensor.sectors(chain)
+    yield ("12 multiplies as much as 09, on either device a part of it",
+           several.sum("update", "block_barriers") == ahead.sum("update", "block_barriers"))
+
+
+def in_one_launch(stage, tensor):
+    """Yields what 10 promises, beside 08."""
+    one = stage("10_one_launch")
+    tile, tiles, square, squares = 128, SETTINGS["cholesky"]["n"] // 128, 16, 128 // 16
+    below, all_tiles = tiles * (tiles - 1) // 2, tiles * (tiles + 1) // 2
+    products = sum(j * (tiles - j) for j in range(tiles))  # of tiles
+    of_tile, of_square = (side**2 * one.bytes_of_number // 32 for side in (tile, square))
+    on_diagonal = squares * (squares + 1) // 2 * of_square
+
+    def sectors(group):
+        return one.sum("factorise_tile", group, "sectors")
+
+    yield ("10 launches one kernel, for more rows, too",
+           one.launches() == stage("10_one_launch", n=tiles * tile + 1).launches() == 1)
+    yield "10 has a block of threads for a tile", one.sum("factorise_tile", "blocks") == all_tiles
+    yield ("10 reads A once, two tiles a product, and for a tile below the diagonal the one on it and its inverses",
+           sectors("global_loads") == (all_tiles + 2 * products + below) * of_tile + below * squares * of_square)
+    yield ("10 writes L once, and inverses of squares on the diagonal",
+           sectors("global_stores") == below * of_tile + tiles * (on_diagonal + squares * of_square))
+    yield ("10 writes less than half of what 08 writes",
+           2 * sectors("global_stores") < tensor.sum(".*", "global_stores", "sectors"))
+    yield "10 moves no more than the ideal", one.over_ideal("factorise_tile") == 1
+    yield "10 has bank conflicts in squares on the diagonal alone", one.shared_over_ideal("factorise_tile") <= 1.25
 
 
 def main(directory, name):

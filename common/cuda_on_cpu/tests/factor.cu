@@ -1,0 +1,139 @@
+/// \file
+/// Factorisations in place of cuSOLVER's, multiplied out again; what is refused.
+
+#include <cusolverDn.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "device.hpp"
+
+using tap::check;
+using tap::Device;
+using tap::expect;
+using tap::expect_equal;
+using tap::expect_near;
+using tap::random_value;
+
+template <typename T>
+cusolverStatus_t factorise(cusolverDnHandle_t handle, cublasFillMode_t part, int n, T* a, int lda,
+                           T* room, int elements, int* info) {
+  if constexpr (sizeof(T) == 8)
+    return cusolverDnDpotrf(handle, part, n, a, lda, room, elements, info);
+  else
+    return cusolverDnSpotrf(handle, part, n, a, lda, room, elements, info);
+}
+
+template <typename T>
+int room_for(cusolverDnHandle_t handle, cublasFillMode_t part, int n, T* a, int lda) {
+  int elements = -1;
+  if constexpr (sizeof(T) == 8)
+    expect(cusolverDnDpotrf_bufferSize(handle, part, n, a, lda, &elements) == 0, "room is told");
+  else
+    expect(cusolverDnSpotrf_bufferSize(handle, part, n, a, lda, &elements) == 0, "room is told");
+  return elements;
+}
+
+struct Handle {
+  Handle() { expect(cusolverDnCreate(&it) == CUSOLVER_STATUS_SUCCESS, "a handle is made"); }
+  ~Handle() { cusolverDnDestroy(it); }
+  cusolverDnHandle_t it;
+};
+
+/// A matrix stored by columns, `lda` elements apart: positive definite where `part` has it, and
+/// numbers elsewhere that must stay as they are.
+template <typename T>
+std::vector<T> random_matrix(cublasFillMode_t part, int n, int lda) {
+  std::vector<T> a(lda * n);
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < lda; ++i) {
+      const bool used = i < n && (part == CUBLAS_FILL_MODE_LOWER ? i >= j : i <= j);
+      a[j * lda + i] = !used ? 1000 : i == j ? n + 1 : random_value(T{-1}, T{1});
+    }
+  return a;
+}
+
+/// Element (i, j) of L, i ≥ j, in either part.
+template <typename T>
+T factor(const std::vector<T>& l, cublasFillMode_t part, int lda, int i, int j) {
+  return part == CUBLAS_FILL_MODE_LOWER ? l[j * lda + i] : l[i * lda + j];
+}
+
+template <typename T>
+void expect_factor(cublasFillMode_t part, int n, int lda, T tolerance) {
+  const Handle handle;
+  const std::vector<T> values = random_matrix<T>(part, n, lda);
+  const Device<T> a(values), room(room_for(handle.it, part, n, a.get(), lda));
+  const Device<int> info(std::vector<int>{-1});
+  expect(factorise(handle.it, part, n, a.get(), lda, room.get(), room.size(), info.get()) == 0,
+         "it runs");
+  expect_equal(info.to_host()[0], 0);
+  const std::vector<T> l = a.to_host();
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j <= i; ++j) {
+      T sum = 0;
+      for (int k = 0; k <= j; ++k) sum += factor(l, part, lda, i, k) * factor(l, part, lda, j, k);
+      expect_near(sum, factor(values, part, lda, i, j), tolerance);
+    }
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < lda; ++i)
+      if (values[j * lda + i] == 1000) expect_equal(l[j * lda + i], T{1000});
+}
+
+TEST(factors_times_themselves_are_the_matrix) {
+  for (const cublasFillMode_t part : {CUBLAS_FILL_MODE_LOWER, CUBLAS_FILL_MODE_UPPER})
+    for (const int n : {1, 2, 7, 33}) {
+      expect_factor<double>(part, n, n, 1e-13);
+      expect_factor<double>(part, n, n + 3, 1e-13);
+      expect_factor<float>(part, n, n, 1e-4F);
+    }
+}
+
+TEST(the_first_pivot_that_is_not_positive_is_told) {
+  const Handle handle;
+  for (const int bad : {0, 4, 8}) {
+    auto values = random_matrix<double>(CUBLAS_FILL_MODE_LOWER, 9, 9);
+    values[8 * 9 + 8] = values[bad * 9 + bad] = -1;
+    const Device<double> a(values), room(1);
+    const Device<int> info(std::vector<int>{-1});
+    expect(
+        factorise(handle.it, CUBLAS_FILL_MODE_LOWER, 9, a.get(), 9, room.get(), 1, info.get()) == 0,
+        "it runs");
+    expect_equal(info.to_host()[0], bad + 1);
+  }
+}
+
+__global__ void square(double* value) { *value *= *value; }
+
+TEST(it_waits_for_its_stream) {
+  const Handle handle;
+  cudaStream_t stream;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  expect(cusolverDnSetStream(handle.it, stream) == CUSOLVER_STATUS_SUCCESS, "it has a stream");
+  const Device<double> a(std::vector<double>{3}), room(1);
+  const Device<int> info(std::vector<int>{-1});
+  square<<<1, 1, 0, stream>>>(a.get());
+  expect(
+      factorise(handle.it, CUBLAS_FILL_MODE_UPPER, 1, a.get(), 1, room.get(), 1, info.get()) == 0,
+      "it runs");
+  square<<<1, 1, 0, stream>>>(a.get());
+  check(cudaStreamSynchronize(stream));
+  expect_near(a.to_host()[0], 9.0, 1e-14);
+  check(cudaStreamDestroy(stream));
+}
+
+TEST(what_is_no_matrix_is_refused) {
+  const Handle handle;
+  const Device<double> a(std::vector<double>(16, 1)), room(1);
+  const Device<int> info(1);
+  const auto status = [&](cusolverDnHandle_t of, int n, double* matrix, int lda, int elements) {
+    return factorise(of, CUBLAS_FILL_MODE_LOWER, n, matrix, lda, room.get(), elements, info.get());
+  };
+  expect(status(nullptr, 4, a.get(), 4, 1) == CUSOLVER_STATUS_NOT_INITIALIZED, "no handle");
+  expect(status(handle.it, -1, a.get(), 4, 1) == CUSOLVER_STATUS_INVALID_VALUE, "no size");
+  expect(status(handle.it, 4, a.get(), 3, 1) == CUSOLVER_STATUS_INVALID_VALUE, "columns overlap");
+  expect(status(handle.it, 4, nullptr, 4, 1) == CUSOLVER_STATUS_INVALID_VALUE, "no matrix");
+  expect(status(handle.it, 4, a.get(), 4, 0) == CUSOLVER_STATUS_INVALID_VALUE, "no room");
+}
+
+int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }

@@ -1,0 +1,36 @@
+/// \file
+/// What yardsticks need to call cuSOLVER.
+
+#pragma once
+
+#include <cusolverDn.h>
+
+#include <string>
+
+#include "error.hpp"
+
+namespace staircase {
+
+/// Throws if a call of cuSOLVER failed.
+/// \throws Failure with the exit status "the device failed"
+inline void check(cusolverStatus_t status) {
+  if (status != CUSOLVER_STATUS_SUCCESS)
+    throw Failure(Exit::exhausted,
+                  "the device failed: cuSOLVER's error " + std::to_string(status) +
+                      (status == CUSOLVER_STATUS_ALLOC_FAILED ? ", not enough memory" : ""));
+}
+
+/// What cuSOLVER keeps from call to call.
+class CusolverHandle {
+ public:
+  CusolverHandle() { check(cusolverDnCreate(&handle_)); }
+  ~CusolverHandle() { cusolverDnDestroy(handle_); }
+  CusolverHandle(const CusolverHandle&) = delete;
+  CusolverHandle& operator=(const CusolverHandle&) = delete;
+  operator cusolverDnHandle_t() const { return handle_; }
+
+ private:
+  cusolverDnHandle_t handle_{};
+};
+
+}  // namespace staircase

@@ -1,0 +1,71 @@
+/// \file
+/// What yardsticks need to call cuSOLVER on a matrix that several GPUs hold.
+
+#pragma once
+
+#define DISABLE_CUSOLVERMG_DEPRECATED
+#include <cusolverMg.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "cuda.hpp"
+#include "cusolver.hpp"
+#include "devices.hpp"
+
+namespace staircase {
+
+/// What cusolverMg keeps from call to call, for some GPUs.
+class CusolverMgHandle {
+ public:
+  explicit CusolverMgHandle(std::vector<int> devices) {
+    check(cusolverMgCreate(&handle_));
+    check(cusolverMgDeviceSelect(handle_, devices.size(), devices.data()));
+  }
+  ~CusolverMgHandle() { cusolverMgDestroy(handle_); }
+  CusolverMgHandle(const CusolverMgHandle&) = delete;
+  CusolverMgHandle& operator=(const CusolverMgHandle&) = delete;
+  operator cusolverMgHandle_t() const { return handle_; }
+
+ private:
+  cusolverMgHandle_t handle_{};
+};
+
+/// How an n × n matrix, stored by columns, is dealt out to GPUs: blocks of columns in turn.
+class CusolverMgMatrix {
+ public:
+  CusolverMgMatrix(std::int64_t n, std::int64_t block, cudaDataType type,
+                   const std::vector<int>& devices) {
+    check(cusolverMgCreateDeviceGrid(&grid_, 1, devices.size(), devices.data(),
+                                     CUDALIBMG_GRID_MAPPING_COL_MAJOR));
+    check(cusolverMgCreateMatrixDesc(&matrix_, n, n, n, block, type, grid_));
+  }
+  ~CusolverMgMatrix() {
+    cusolverMgDestroyMatrixDesc(matrix_);
+    cusolverMgDestroyGrid(grid_);
+  }
+  CusolverMgMatrix(const CusolverMgMatrix&) = delete;
+  CusolverMgMatrix& operator=(const CusolverMgMatrix&) = delete;
+  operator cudaLibMgMatrixDesc_t() const { return matrix_; }
+
+ private:
+  cudaLibMgGrid_t grid_{};
+  cudaLibMgMatrixDesc_t matrix_{};
+};
+
+/// Lets GPUs read and write each other's memory where they are connected.
+inline void connect(const std::vector<int>& devices) {
+  for (const int device : devices) {
+    const OnDevice here(device);
+    for (const int other : devices) {
+      int connected = 0;
+      if (other != device) check(cudaDeviceCanAccessPeer(&connected, device, other));
+      if (connected == 0) continue;
+      const cudaError_t error = cudaDeviceEnablePeerAccess(other, 0);
+      if (error != cudaErrorPeerAccessAlreadyEnabled) check(error);
+      cudaGetLastError();
+    }
+  }
+}
+
+}  // namespace staircase

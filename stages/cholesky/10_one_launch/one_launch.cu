@@ -1,0 +1,420 @@
+/// \file
+/// From:    08_tensor_cores
+/// Changed: one launch for all. A block of threads has a tile of 128 × 128 elements from the
+///          beginning to the end, in registers: it takes off the products of all columns before,
+///          as these are told, then divides by the tile on the diagonal, and writes once. Tiles are
+///          drawn column by column, from the diagonal down.
+/// Legal:   a tile needs tiles to the left of it and of the one on the diagonal of its column, and
+///          that one. All of them were drawn before it, so that the first one that is not done
+///          never waits for long. A flag is raised behind what it tells of.
+/// Expect:  a chain with a link for 128 columns; where that is short, the rate of tensor cores.
+/// Run:     ./climb cholesky --stages 08,10
+
+#include "../cholesky.hpp"
+
+#include <cuda_pipeline.h>
+
+#include <cuda/atomic>
+#include <staircase/factor.hpp>
+
+namespace cholesky {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::Factor;
+using staircase::factor;
+using staircase::multiply_add;
+using staircase::pieces;
+using staircase::View;
+
+// [sizes]
+constexpr unsigned tile = 128;             // rows and columns of a block of threads
+constexpr unsigned depth = 16;             // columns of a slice of a tile, and rows of a warp
+constexpr unsigned slices = tile / depth;  // of a tile
+constexpr unsigned threads = 32 * slices;
+constexpr unsigned buffers = 4;  // for slices in shared memory
+constexpr unsigned all_lanes = 0xFFFFFFFF;
+
+/// Neighbours of a row, which are copied at once.
+template <typename T>
+constexpr unsigned packed = 16 / sizeof(T);
+
+/// What a lane has of its warp's 16 rows: what is left of their elements, but for the sign.
+template <typename T>
+using Rest = T[tile / 8][4];
+
+/// Where a tile lies, in tiles.
+struct Tile {
+  unsigned i, j;
+};
+// [sizes]
+
+// [shared]
+/// Rows of slices are longer by half, so that pairs of those rows that are read at a time lie in
+/// different banks.
+template <typename T>
+using Row = T[depth + 8];
+
+/// Slices of the tiles' rows i and j.
+template <typename T>
+struct alignas(16) Slices {
+  Row<T> i[tile], j[tile];
+};
+
+/// On the diagonal: a slice of L, the square where it meets the diagonal, and minus its inverse.
+template <typename T>
+struct alignas(16) Diagonal {
+  Row<T> below[tile], square[depth], inverse[depth];
+};
+
+template <typename T>
+union Shared {
+  Slices<T> buffer[buffers];
+  Diagonal<T> diagonal;
+};
+// [shared]
+
+// [pairs]
+/// Two neighbours of a row. A lane takes columns 2m and 2m + 1 of eight for what mma.hpp calls m
+/// and m + 4: so pairs of an element's rest can be factors where they are.
+template <typename T>
+struct alignas(2 * sizeof(T)) Pair {
+  T of[2];
+};
+
+template <typename T>
+__device__ Pair<T>& pair(T& first) {
+  return reinterpret_cast<Pair<T>&>(first);
+}
+template <typename T>
+__device__ Pair<T> pair(const T& first) {
+  return reinterpret_cast<const Pair<T>&>(first);
+}
+
+__device__ inline unsigned own_row() { return threadIdx.x % 32 / 4; }
+__device__ inline unsigned own_column() { return threadIdx.x % 4 * 2; }
+
+/// 16 × 8 numbers as a factor on the left: of a lane's rest, or from column k of rows on.
+template <typename T>
+__device__ void load_left(const T (&rest)[4], Factor<T> (&x)[4]) {
+  for (unsigned r = 0; r < 4; ++r) x[r] = factor(rest[r % 2 * 2 + r / 2]);
+}
+template <typename T>
+__device__ void load_left(const Row<T>* rows, unsigned k, Factor<T> (&x)[4]) {
+  const Pair<T> upper = pair(rows[own_row()][k + own_column()]);
+  const Pair<T> lower = pair(rows[own_row() + 8][k + own_column()]);
+  load_left({upper.of[0], upper.of[1], lower.of[0], lower.of[1]}, x);
+}
+
+/// 8 × 8 numbers from column k of rows on, transposed, as a factor on the right.
+template <typename T>
+__device__ void load_right(const Row<T>* rows, unsigned k, Factor<T> (&y)[2]) {
+  const Pair<T> numbers = pair(rows[own_row()][k + own_column()]);
+  for (unsigned r = 0; r < 2; ++r) y[r] = factor(numbers.of[r]);
+}
+// [pairs]
+
+// [load]
+/// Loads 16 rows of a tile.
+template <typename T>
+__device__ void load(const T* first, std::size_t stride, Rest<T>& rest) {
+#pragma unroll
+  for (unsigned n = 0; n < tile / 8; ++n)
+#pragma unroll
+    for (unsigned r = 0; r < 4; r += 2) {
+      const Pair<T> own = pair(first[(own_row() + r * 4) * stride + n * 8 + own_column()]);
+      rest[n][r] = -own.of[0];
+      rest[n][r + 1] = -own.of[1];
+    }
+}
+
+/// Stores 16 rows of a slice: the first columns of what a lane has.
+template <typename T>
+__device__ void store(const Rest<T>& rest, T* first, std::size_t stride) {
+#pragma unroll
+  for (unsigned n = 0; n < 2; ++n)
+#pragma unroll
+    for (unsigned r = 0; r < 4; r += 2) {
+      const Pair<T> own = {rest[n][r], rest[n][r + 1]};
+      pair(first[(own_row() + r * 4) * stride + n * 8 + own_column()]) = own;
+    }
+}
+
+/// Copies a square, by a warp.
+template <typename T>
+__device__ void store(const Row<T>* square, T* first, std::size_t stride) {
+  for (unsigned e = threadIdx.x % 32 * 2; e < depth * depth; e += 64)
+    pair(first[e / depth * stride + e % depth]) = pair(square[e / depth][e % depth]);
+}
+// [load]
+
+// [flags]
+using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
+
+/// Whether what a tile needs of column k of tiles is there: tiles of its rows, and of its columns'.
+__device__ inline bool are_told(View<unsigned, 2> told, Tile at, unsigned k) {
+  const unsigned row = threadIdx.x == 0 && k < at.j ? at.i : at.j;
+  return __syncthreads_and(threadIdx.x > 1 ||
+                           Flag(told(row, k)).load(cuda::memory_order_acquire) == 1);
+}
+
+/// Tells of a tile, of which all threads have written their part before they met.
+__device__ inline void tell(View<unsigned, 2> told, Tile at) {
+  if (threadIdx.x == 0) Flag(told(at.i, at.j)).store(1, cuda::memory_order_release);
+}
+// [flags]
+
+// [stream]
+/// The slices that a tile needs, in their order: of the tiles before it and of those beside the one
+/// on the diagonal; then of that one, and in place of own ones the inverses that belong to them.
+template <typename T>
+struct Stream {
+  View<T, 2> l;
+  View<T, 3> inverses;
+  View<unsigned, 2> told;
+  Tile at;
+  unsigned end;  // how many there are
+  Slices<T>* buffer;
+  unsigned asked_for = 0;  // slices that are copied, or have been
+
+  /// Has the next slice copied.
+  __device__ void copy() {
+    const unsigned s = asked_for++, of_k = threadIdx.x % (depth / packed<T>)*packed<T>;
+    auto& [rows_i, rows_j] = buffer[s % buffers];
+#pragma unroll
+    for (unsigned m = threadIdx.x / (depth / packed<T>); m < tile;
+         m += threads / (depth / packed<T>)) {
+      __pipeline_memcpy_async(&rows_j[m][of_k], &l(at.j * tile + m, s * depth + of_k), 16);
+      if (s < at.j * slices)
+        __pipeline_memcpy_async(&rows_i[m][of_k], &l(at.i * tile + m, s * depth + of_k), 16);
+      else if (m < depth)
+        __pipeline_memcpy_async(&rows_i[m][of_k], &inverses(s, m, of_k), 16);
+    }
+    __pipeline_commit();
+  }
+
+  /// Has slices up to s copied. Waits for tiles that are needed now, but not for those of later.
+  __device__ void copy_until(unsigned s, unsigned now) {
+    while (asked_for <= s && asked_for < end) {
+      if (asked_for % slices == 0)
+        while (!are_told(told, at, asked_for / slices))
+          if (asked_for > now) return;
+      copy();
+    }
+  }
+
+  /// Slice s, when it is there. That of s - 1 may be overwritten then.
+  __device__ const Slices<T>& operator()(unsigned s) {
+    copy_until(s, s);
+    if (asked_for == s + buffers - 1)
+      __pipeline_wait_prior(buffers - 2);
+    else
+      __pipeline_wait_prior(0);
+    __syncthreads();
+    copy_until(s + buffers - 1, s);
+    return buffer[s % buffers];
+  }
+};
+// [stream]
+
+// [multiply]
+/// rest += i jᵀ, for 16 rows i.
+template <typename T>
+__device__ void multiply(const Row<T>* i, const Row<T>* j, Rest<T>& rest) {
+#pragma unroll
+  for (unsigned k = 0; k < depth; k += 8) {
+    Factor<T> x[4], y[2];
+    load_left<T>(i, k, x);
+#pragma unroll
+    for (unsigned n = 0; n < tile / 8; ++n) {
+      load_right<T>(j + n * 8, k, y);
+      multiply_add(rest[n], x, y);
+    }
+  }
+}
+// [multiply]
+
+// [divide]
+/// Multiplies the first slice, of which nothing is to be taken off any more, by minus an inverse.
+template <typename T>
+__device__ void divide(const Row<T>* inverse, Rest<T>& rest) {
+  T quotient[2][4] = {};
+#pragma unroll
+  for (unsigned k = 0; k < 2; ++k) {
+    Factor<T> x[4], y[2];
+    load_left(rest[k], x);
+#pragma unroll
+    for (unsigned n = 0; n < 2; ++n) {
+      load_right<T>(inverse + n * 8, k * 8, y);
+      multiply_add(quotient[n], x, y);
+    }
+  }
+#pragma unroll
+  for (unsigned e = 0; e < 8; ++e) rest[e / 4][e % 4] = quotient[e / 4][e % 4];
+}
+
+/// Takes its products off those behind it, which move up to its place: p more have been before.
+template <typename T>
+__device__ void take_off(const Row<T>* j, unsigned p, Rest<T>& rest) {
+  Factor<T> x[2][4], y[2];
+  load_left(rest[0], x[0]);
+  load_left(rest[1], x[1]);
+#pragma unroll
+  for (unsigned n = 2; n < tile / 8; ++n) {
+    if (2 * p + n < tile / 8)
+#pragma unroll
+      for (unsigned k = 0; k < 2; ++k) {
+        load_right<T>(j + (2 * p + n) * 8, k * 8, y);
+        multiply_add(rest[n], x[k], y);
+      }
+#pragma unroll
+    for (unsigned e = 0; e < 4; ++e) rest[n - 2][e] = rest[n][e];
+  }
+}
+// [divide]
+
+// [factorise_square]
+/// Factorises minus a square, and inverts minus its factor, by a warp. Half of the lanes have a row
+/// each of what becomes L, half of them a row of what becomes L⁻¹: both take off multiples of rows
+/// above by the same factors.
+template <typename T>
+__device__ void factorise_square(Row<T>* square, Row<T>* inverse) {
+  const unsigned row = threadIdx.x % depth;
+  const bool of_l = threadIdx.x % 32 < depth;
+  T own[depth];
+#pragma unroll
+  for (unsigned j = 0; j < depth; ++j) own[j] = of_l ? -square[row][j] : T(j == row);
+#pragma unroll
+  for (unsigned k = 0; k < depth; ++k) {
+    const T pivot = __shfl_sync(all_lanes, own[k], k), reciprocal = rsqrt(pivot);
+    const T x = __shfl_sync(all_lanes, own[k] * reciprocal, row);
+    if (of_l) own[k] = row == k ? sqrt(pivot) : x;
+#pragma unroll
+    for (unsigned j = 0; j < depth; ++j) {
+      if (!of_l && row == k && j <= k) own[j] *= reciprocal;
+      const T y = __shfl_sync(all_lanes, j > k ? x : own[j], j > k ? j : depth + k);
+      if (row > k && of_l == (j > k)) own[j] -= x * y;
+    }
+  }
+#pragma unroll
+  for (unsigned j = 0; j < depth; ++j)
+    (of_l ? square : inverse)[row][j] = j > row ? 0 : of_l ? own[j] : -own[j];
+}
+// [factorise_square]
+
+// [factorise_diagonal]
+/// Factorises a tile on the diagonal, slice by slice: the warp whose rows meet the diagonal there
+/// goes first, then those below divide. Its inverse is kept for the tiles below.
+template <typename T>
+__device__ void factorise_diagonal(T* first, std::size_t stride, View<T, 3> inverses,
+                                   Diagonal<T>& shared, Rest<T>& rest) {
+  const unsigned warp = threadIdx.x / 32;
+  for (unsigned p = 0; p < slices; ++p) {
+    if (warp == p) {
+      store(rest, shared.square[0], depth + 8);
+      __syncwarp();
+      factorise_square<T>(shared.square, shared.inverse);
+      __syncwarp();
+      store<T>(shared.square, first + p * depth, stride);
+      store<T>(shared.inverse, inverses.row(p).data(), depth);
+    }
+    __syncthreads();
+    if (warp > p) {
+      divide<T>(shared.inverse, rest);
+      store(rest, shared.below[warp * depth], depth + 8);
+      store(rest, first + p * depth, stride);
+    }
+    __syncthreads();
+    if (warp > p) take_off<T>(shared.below, p, rest);
+  }
+}
+// [factorise_diagonal]
+
+// [factorise_tile]
+/// Column by column of tiles, from the diagonal down.
+__device__ inline Tile tile_of(unsigned number, unsigned tiles) {
+  unsigned j = 0;
+  for (; number >= tiles - j; ++j) number -= tiles - j;
+  return {j + number, j};
+}
+
+/// Makes a tile of A one of L: that of the block's number, which it draws when it starts.
+template <typename T>
+__global__ void __launch_bounds__(threads)
+    factorise_tile(View<T, 2> l, View<T, 3> inverses, View<unsigned, 2> told,
+                   View<unsigned, 1> started) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  Shared<T>& shared = *reinterpret_cast<Shared<T>*>(bytes);
+  __shared__ unsigned drawn;
+  if (threadIdx.x == 0) drawn = atomicAdd(&started(0), 1);
+  __syncthreads();
+  const Tile at = tile_of(drawn, told.extent(0));
+  const unsigned row = threadIdx.x / 32 * depth, before = at.j * slices;
+  const unsigned of_diagonal = at.i > at.j ? slices : 0;
+  Stream<T> stream{l, inverses, told, at, before + of_diagonal, shared.buffer};
+  T* const first = &l(at.i * tile + row, at.j * tile);
+  Rest<T> rest;
+  load<T>(first, l.extent(1), rest);
+  for (unsigned s = 0; s < before; ++s) {
+    const auto& [rows_i, rows_j] = stream(s);
+    multiply<T>(rows_i + row, rows_j, rest);
+  }
+  for (unsigned p = 0; p < of_diagonal; ++p) {
+    const auto& [inverse, rows_j] = stream(before + p);
+    divide<T>(inverse, rest);
+    store(rest, first + p * depth, l.extent(1));
+    take_off<T>(rows_j, p, rest);
+  }
+  __syncthreads();
+  if (at.i == at.j)
+    factorise_diagonal(first, l.extent(1),
+                       View<T, 3>{&inverses(before, 0, 0), {slices, depth, depth}}, shared.diagonal,
+                       rest);
+  tell(told, at);
+}
+// [factorise_tile]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
+  staircase::require_shared_memory(sizeof(Shared<T>));
+  const unsigned tiles = pieces(problem.n, tile), padded = tiles * tile;
+  DeviceArray<T, 2> device_l(padded, padded);
+  DeviceArray<T, 3> inverses(tiles * slices, depth, depth);
+  DeviceArray<unsigned, 2> told(tiles, tiles);
+  DeviceArray<unsigned, 1> started(1);
+  Solution<T> l(problem.n, problem.n);
+
+  timeline.begin("copy in");
+  device_l.copy_padded(problem.a<T>());
+  told.clear(nullptr);
+  started.clear(nullptr);
+
+  timeline.begin("kernels");
+  staircase::allow_shared_memory(factorise_tile<T>, sizeof(Shared<T>));
+  factorise_tile<T>
+      <<<tiles*(tiles + 1) / 2, threads, sizeof(Shared<T>)>>>(device_l, inverses, told, started);
+  check_launch();
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  device_l.copy_corner_to(l);
+  return l;
+}
+// [solve]
+
+}  // namespace cholesky
+
+int main(int argc, char** argv) {
+  return cholesky::run_stage(argc, argv,
+                             {
+                                 .title = "One launch",
+                                 .idea = "Blocks wait for the tiles that they need",
+                                 .needs = "FP64 tensor cores of compute capability 9.0",
+                                 .solve_f64 = cholesky::solve<double>,
+                                 .solve_f32 = cholesky::solve<float>,
+                             });
+}
