@@ -192,6 +192,7 @@ std::vector<std::size_t> sizes(std::mt19937_64& random) {
 class Residual : public testing::Test {
  protected:
   double normal() { return normal_(random_); }
+  double uniform() { return uniform_(random_); }
   std::mt19937_64& random() { return random_; }
 
   /// A number that f32 holds.
@@ -436,6 +437,133 @@ TEST_F(Residual, IsNotAskedForOfARectangle) {
                  {"A has 3 rows and 4 columns"});
 }
 
+// --- The budget and the number of GPUs
+
+using Budget = Residual;
+using Gpus = Residual;
+using CpuDevices = Residual;
+
+/// Bytes that a program asks for at least, as its refusal of a budget tells.
+double smallest_budget(const Matrix& a, const std::string& precision) {
+  const Directory directory;
+  const ProcessResult result =
+      run(a, {"--precision", precision, "--set", "budget=1"}, directory / "l.npy");
+  expect_refusal(result, 3, {"the budget is 1 bytes", "take "});
+  EXPECT_TRUE(directory.files().empty());
+  const std::size_t at = result.err.find("take ");
+  return at == std::string::npos ? 0 : std::stod(result.err.substr(at + 5));
+}
+
+Arguments with_budget(double budget) { return {"--set", fmt::format("budget={}", budget)}; }
+
+/// From slices of one block each, with as many pieces as there can be, to one slice of all.
+TEST_F(Budget, OfAnySizeLeavesASmallResidual) {
+  for (const std::size_t n : {64, 65, 200, 333, 600})
+    for (const std::string precision : {"f64", "f32"}) {
+      const Matrix a = well_conditioned(n);
+      const double least = smallest_budget(a, precision);
+      const double whole = least + 24 * static_cast<double>(n * n);
+      for (const double budget : {least, least + (whole - least) * uniform(), whole})
+        EXPECT_TRUE(is_right(a, factor(a, precision, with_budget(budget)), precision))
+            << n << " rows in " << precision << ", budget " << budget;
+    }
+}
+
+TEST_F(Budget, OfTheSmallestSlicesIsEnoughAndLessIsRefused) {
+  const Matrix a = well_conditioned(300);
+  const double rows = 320, block = 64;  // two slices of 64 columns, two pieces below both
+  for (const std::string precision : {"f64", "f32"}) {
+    const double least = smallest_budget(a, precision);
+    EXPECT_EQ(least, (precision == "f64" ? 8 : 4) * block *
+                         (rows + (rows - block) + 2 * (rows - 2 * block)));
+    const Directory directory;
+    Arguments arguments = with_budget(least - 1);
+    arguments.insert(arguments.end(), {"--precision", precision});
+    expect_refusal(run(a, arguments, directory / "l.npy"), 3, {fmt::format("take {}", least)});
+    EXPECT_TRUE(directory.files().empty());
+    EXPECT_TRUE(is_right(a, factor(a, precision, with_budget(least)), precision));
+  }
+}
+
+/// What the CPU device counts as taken is no more than the budget.
+TEST_F(Budget, IsAllThatADeviceMustHave) {
+  if (!program.ends_with("-cpu")) return;
+  const Matrix a = well_conditioned(500);
+  const double least = smallest_budget(a, "f64");
+  for (const double budget : {least, 2 * least}) {
+    const ProcessOptions just_enough{.environment = {fmt::format("CUDA_ON_CPU_MEMORY={}", budget)}};
+    EXPECT_TRUE(is_right(a, factor(a, "f64", with_budget(budget), just_enough), "f64")) << budget;
+  }
+}
+
+/// A pivot that is not positive in the last slice, and in the first.
+TEST_F(Budget, KeepsNobodyWaitingForAPivotThatIsNegative) {
+  for (const std::size_t at : {3, 250}) {
+    Matrix a = well_conditioned(300);
+    a(at, at) = -1;
+    const Directory directory;
+    expect_refusal(run(a, with_budget(smallest_budget(a, "f64")), directory / "l.npy"), 2,
+                   {fmt::format("pivot {} is ", at)});
+    EXPECT_TRUE(directory.files().empty());
+  }
+}
+
+Arguments with_gpus(int gpus) { return {"--set", fmt::format("gpus={}", gpus)}; }
+
+/// Programs for the CPU device have as many as they are told; others the first that there is.
+TEST_F(Gpus, InAnyNumberGiveTheSameDigits) {
+  const int most = program.ends_with("-cpu") ? 4 : 1;
+  const ProcessOptions options{.environment = {fmt::format("CUDA_ON_CPU_DEVICES={}", most)}};
+  for (const std::size_t n : {1, 255, 257, 900})  // up to four panels
+    for (const std::string precision : {"f64", "f32"}) {
+      const Matrix a = well_conditioned(n);
+      const Matrix one = factor(a, precision, with_gpus(1), options);
+      EXPECT_TRUE(is_right(a, one, precision)) << n;
+      for (int gpus = 0; gpus <= most; ++gpus)
+        EXPECT_EQ(factor(a, precision, with_gpus(gpus), options).elements, one.elements)
+            << n << " rows in " << precision << ", " << gpus << " GPUs";
+    }
+}
+
+/// More of them than panels.
+TEST_F(CpuDevices, WithoutAPanelDoNothing) {
+  const Matrix a = well_conditioned(300);
+  EXPECT_TRUE(is_right(
+      a, factor(a, "f64", with_gpus(7), {.environment = {"CUDA_ON_CPU_DEVICES=7"}}), "f64"));
+}
+
+TEST_F(CpuDevices, ThatAreNotThereAreNotAvailable) {
+  const Directory directory;
+  expect_refusal(run(well_conditioned(40), with_gpus(3), directory / "l.npy",
+                     {.environment = {"CUDA_ON_CPU_DEVICES=2"}}),
+                 77, {"3 GPUs", "2 are available"});
+  EXPECT_TRUE(directory.files().empty());
+}
+
+/// The CPU device can take itself away at any kernel or copy.
+TEST_F(CpuDevices, ThatAreLostHalfWayAreToldInASentence) {
+  const Matrix a = well_conditioned(600);
+  for (const int at : {1, 3, 9, 20, 40}) {
+    const Directory directory;
+    expect_refusal(
+        run(a, {}, directory / "l.npy",
+            {.environment = {fmt::format("CUDA_ON_CPU_LOST_AT={}", at), "CUDA_ON_CPU_DEVICES=3"}}),
+        3, {"unknown error"});
+    EXPECT_TRUE(directory.files().empty()) << at;
+  }
+}
+
+TEST_F(CpuDevices, KeepNobodyWaitingForAPivotThatIsNegative) {
+  for (const std::size_t at : {3, 700}) {
+    Matrix a = well_conditioned(800);
+    a(at, at) = -1;
+    const Directory directory;
+    expect_refusal(run(a, {}, directory / "l.npy", {.environment = {"CUDA_ON_CPU_DEVICES=3"}}), 2,
+                   {fmt::format("pivot {} is ", at)});
+    EXPECT_TRUE(directory.files().empty());
+  }
+}
+
 // --- The checks themselves
 
 TEST_F(Residual, ChecksCatchWrongFactors) {
@@ -474,6 +602,7 @@ int main(int argc, char** argv) {
   }
   staircase::test::program = std::filesystem::absolute(argv[1]);
   staircase::test::inverted = argc > 2 && argv[2] == std::string("inverted");
-  staircase::test::try_device(staircase::test::program, {"Residual"});
+  staircase::test::try_device(staircase::test::program,
+                              {"Residual", "Budget", "Gpus", "CpuDevices"});
   return staircase::test::run_all_tests();
 }

@@ -585,8 +585,6 @@ def cholesky(stage):
     yield ("06 waits for the block once a column on the diagonal, and twice below it",
            panels.sum("factorise_block", "block_barriers") == n
            and panels.sum("solve_below", "block_barriers") == 2 * panels.sum("solve_below", "blocks"))
-    yield ("06 walks down columns in the update, each lane in a row of its own",
-           panels.over_ideal("update", ("global_loads",)) >= 2)
     for name, counters in (("06", panels), ("07", tiled), ("08", tensor)):
         yield (f"{name} moves at most 1.2 times the ideal on the diagonal and below it",
                counters.over_ideal("factorise_block|solve_below") <= 1.2)
@@ -605,7 +603,39 @@ def cholesky(stage):
            4 * tensor.sum("update", "shared_loads", "wavefronts") == tiled.sum("update", "shared_loads", "wavefronts"))
     yield ("08 stores two elements at a time",
            requests(tensor, "update", "global_stores") < 0.6 * requests(tiled, "update", "global_stores"))
+    yield from keeps_busy(stage, tensor)
     yield from in_one_launch(stage, tensor)
+
+
+def keeps_busy(stage, tensor):
+    """Yields what 09, 11 and 12 promise of A = L Lᵀ: other launches of the same kernels, in streams of their own."""
+    n, block, panel = SETTINGS["cholesky"]["n"], 64, 256
+    number, chain = tensor.bytes_of_number, "factorise_block|solve_below"
+    ahead, panels = stage("09_look_ahead"), -(-n // panel)
+    yield "09 has the kernels of 08 on the diagonal and below it", ahead.sectors(chain) == tensor.sectors(chain)
+    yield ("09 updates in two launches where two panels are left, and one is the next",
+           ahead.launches() == tensor.launches() + panels - 2)
+    yield ("09 multiplies as much as 08, in tiles that do not reach into the next panel's columns",
+           ahead.sum("update", "block_barriers") == tensor.sum("update", "block_barriers"))
+    yield ("09 has a span for each panel, and one for what else is updated with each but the last",
+           len(ahead.spans("panels")) == panels and len(ahead.spans("updates")) == panels - 1)
+    for blocks in (1, 2, 4):
+        width, slices = blocks * block, -(-n // (blocks * block))
+        budget = number * width * (n + n - width + 2 * (n - 2 * width))
+        sliced = stage("11_sliced", budget=budget)
+        again = sum(e - 1 for e in range(1, slices))
+        yield (f"11 sends each of {slices} slices of {width} columns once, and again for each behind the next one",
+               len(sliced.spans("copy in")) == slices + again and len(sliced.spans("copy out")) == slices)
+        yield (f"11 has the kernels of 08 on the diagonal and below it, in slices of {width} columns",
+               sliced.sectors(chain) == tensor.sectors(chain))
+    # There are two devices, and each has every other panel.
+    several = stage("12_several_gpus")
+    of_gpu = [[len(several.spans(f"{what}, GPU {gpu}")) for what in ("panels", "fetch", "updates")] for gpu in (0, 1)]
+    yield ("12 makes each panel on one of two devices, and fetches it to the other",
+           of_gpu == [[panels - panels // 2, panels // 2, panels - 1], [panels // 2, panels - panels // 2, panels - 1]])
+    yield "12 has the kernels of 08 on the diagonal and below it", several.sectors(chain) == tensor.sectors(chain)
+    yield ("12 multiplies as much as 09, on either device a part of it",
+           several.sum("update", "block_barriers") == ahead.sum("update", "block_barriers"))
 
 
 def in_one_launch(stage, tensor):

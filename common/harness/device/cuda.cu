@@ -133,6 +133,22 @@ int fullest(const std::vector<int>& devices) {
                            [&](int a, int b) { return free_on(a) < free_on(b); });
 }
 
+void connect(const std::vector<int>& devices) {
+  for (const int device : devices) {
+    const OnDevice here(device);
+    for (const int other : devices) {
+      int can = 0;
+      if (other != device) check(cudaDeviceCanAccessPeer(&can, device, other));
+      if (can == 0) continue;
+      const cudaError_t error = cudaDeviceEnablePeerAccess(other, 0);
+      if (error == cudaErrorPeerAccessAlreadyEnabled)
+        cudaGetLastError();  // it was connected before
+      else
+        check(error);
+    }
+  }
+}
+
 void* allocate_on_device(std::size_t bytes) {
   if (on_cpu) reserve(bytes);
   void* memory = nullptr;

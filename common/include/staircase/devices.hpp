@@ -23,6 +23,9 @@ std::vector<int> devices(std::int64_t wanted);
 /// The one of them that has the least free memory.
 int fullest(const std::vector<int>& devices);
 
+/// Lets them copy from each other without a detour through the host's memory, where they can.
+void connect(const std::vector<int>& devices);
+
 /// While it lives, what this thread asks of CUDA is meant for a device: memory, streams, events and
 /// launches. A thread begins with device 0.
 class OnDevice {

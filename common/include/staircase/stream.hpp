@@ -54,11 +54,20 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
+/// Which of two streams goes first where blocks of both wait for a place on the GPU.
+enum class Priority { low, high };
+
 /// Work for the GPU that is done in order, beside that of other streams, but behind what the
 /// default stream was given before.
 class Stream {
  public:
   Stream() { check(cudaStreamCreate(&stream_)); }
+  explicit Stream(Priority priority) {
+    int low = 0, high = 0;
+    check(cudaDeviceGetStreamPriorityRange(&low, &high));
+    check(cudaStreamCreateWithPriority(&stream_, cudaStreamDefault,
+                                       priority == Priority::high ? high : low));
+  }
   ~Stream() { cudaStreamDestroy(stream_); }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;

@@ -122,7 +122,7 @@ __global__ void update(View<T, 2> l, Range k, Range j) {
 /// Launches it, if there are such columns.
 template <typename T>
 void launch_update(View<T, 2> l, Range k, Range j) {
-  constexpr dim3 threads(32, 8);
+  constexpr dim3 threads(8, 32);  // so that a warp reads 8 + 4 rows of factors
   if (j.first >= j.end) return;
   update<T><<<blocks(threads, j.end - j.first, l.extent(0) - j.first), threads>>>(l, k, j);
   check_launch();
