@@ -212,10 +212,26 @@ std::optional<Recorded> Ladder::recorded(const Program& program) const {
                           all_.front().stage, previous == nullptr ? "" : previous->stage);
 }
 
+/// Whether a stage takes the problem, as far as options tell.
+bool Ladder::takes_problem(const Program& program) const {
+  const Json& about = program.description();
+  const Json limits = about.value("limits", Json::object());
+  for (const auto& [name, limit] : limits.items()) {
+    Json asked = about.at("datasets").at(settings_.dataset).at(name);
+    for (const std::string& assignment : settings_.assignments)
+      if (assignment.starts_with(name + "="))
+        asked = Json::parse(assignment.substr(name.size() + 1), nullptr, false);
+    if (asked > limit) return false;
+  }
+  return true;
+}
+
 Row Ladder::outcome_of(const Program& program) {
   if (program.on_cpu_device()) return check(program);
   Row row{.outcome = measurement_.run(program), .recorded = {}, .lines = {}, .sectors = {}};
-  if (row.outcome.verdict != Verdict::not_available || options_.device != "all") return row;
+  if (row.outcome.verdict != Verdict::not_available || options_.device != "all" ||
+      !takes_problem(program))
+    return row;
   const Program* stand_in = find(program.stage, "cpu-device");
   return stand_in != nullptr && fs::exists(stand_in->path) ? check(*stand_in) : row;
 }

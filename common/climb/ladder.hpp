@@ -50,6 +50,7 @@ class Ladder {
   bool is_custom() const;
   bool analyses() const;
   TableContents contents() const;
+  bool takes_problem(const Program& program) const;
   Row outcome_of(const Program& program);
   Row check(const Program& program);
   void add_row(const Program& program);

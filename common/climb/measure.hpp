@@ -33,7 +33,7 @@ enum class Verdict {
   matches,       ///< within the tolerance of the reference
   differs,       ///< solved, but not what the reference computes
   failed,        ///< did not solve
-  not_available  ///< the hardware that it needs is not there, or it lacks the precision
+  not_available  ///< it lacks hardware or the precision, or does not fit the size
 };
 
 std::string name_of(Verdict verdict);

@@ -42,9 +42,12 @@ std::size_t assign(const StageProgram& program, std::string_view assignment,
 
 /// Refuses an input array of another rank or with values out of range.
 void check_input(const InputFormat& format, const NpyArray& input, const std::string& path) {
-  if (input.shape.size() != format.rank)
-    throw BadInput(fmt::format("the file '{}' holds an array of {} dimensions; {} must have {}",
-                               path, input.shape.size(), format.meaning, format.rank));
+  if (const std::size_t rank = input.shape.size();
+      rank < format.rank || rank > format.greatest_rank)
+    throw BadInput(fmt::format(
+        "the file '{}' holds an array of {} dimensions; {} must have {}{}", path, rank,
+        format.meaning, format.rank,
+        format.greatest_rank > format.rank ? fmt::format(" to {}", format.greatest_rank) : ""));
   if (!std::holds_alternative<Elements<double>>(input.values) &&
       !std::holds_alternative<Elements<float>>(input.values))
     throw BadInput(
@@ -79,6 +82,16 @@ std::string meanings_of(const std::vector<InputFormat>& formats) {
   std::vector<std::string> meanings;
   for (const InputFormat& format : formats) meanings.push_back(format.meaning);
   return fmt::format("{}", fmt::join(meanings, ", then "));
+}
+
+/// Refuses a problem that is larger than the stage's idea fits.
+void check_limits(const StageProgram& program) {
+  const auto limits = limits_of(program);
+  for (std::size_t p = 0; p < program.parameters.size(); ++p)
+    if (const auto limit = limits.find(program.parameters[p].name);
+        limit != limits.end() && program.values()[p] > limit->second)
+      throw NotAvailable(fmt::format("this stage takes {} up to {}, not {}", limit->first,
+                                     limit->second, program.values()[p]));
 }
 
 std::string input_help(const StageProgram& program) {
@@ -173,6 +186,7 @@ std::string make_problem(const StageProgram& program, const StageOptions& option
                                    fmt::join(options.inputs, "' or '"), program.values()[p]));
   }
   program.check(precision);
+  check_limits(program);
   return options.assignments.empty() && options.inputs.empty() ? dataset : "custom";
 }
 

@@ -31,6 +31,11 @@ Json parameters_json(const StageProgram& program, const std::vector<double>& val
   return json;
 }
 
+std::map<std::string, double> limits_of(const StageProgram& program) {
+  const auto found = program.limits.find(names_of(program).stage);
+  return found == program.limits.end() ? std::map<std::string, double>{} : found->second;
+}
+
 Json describe(const StageProgram& program) {
   const StageNames names = names_of(program);
   Json datasets = Json::object();
@@ -57,6 +62,7 @@ Json describe(const StageProgram& program) {
   Json inputs = Json::array();
   for (const InputFormat& input : program.inputs)
     inputs.push_back({{"rank", input.rank},
+                      {"greatest_rank", input.greatest_rank},
                       {"min", input.min},
                       {"max", input.max},
                       {"typical", input.typical},
@@ -81,6 +87,7 @@ Json describe(const StageProgram& program) {
           {"datasets", datasets},
           {"default_dataset", program.datasets[0].name},
           {"parameters", parameters},
+          {"limits", Json(limits_of(program))},
           {"inputs", inputs},
           {"tolerance", tolerances},
           {"test_cases", test_cases}};

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include "stage_program.hpp"
@@ -25,6 +26,9 @@ std::string name_of(Precision precision);
 
 /// The parameters as a JSON object; whole numbers stay whole.
 Json parameters_json(const StageProgram& program, const std::vector<double>& values);
+
+/// The most that a stage takes of a parameter, by name, where others take more.
+std::map<std::string, double> limits_of(const StageProgram& program);
 
 /// What `--describe` prints; its tolerance is that of the default data set.
 Json describe(const StageProgram& program);

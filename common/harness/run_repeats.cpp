@@ -59,6 +59,7 @@ Run run_repeats(const StageProgram& program, Precision precision, int warmup, in
     if (r >= 0)
       run.repeats.push_back({seconds, std::move(timeline), copy_seconds(program, precision)});
   }
+  if (program.finish) program.finish(run.solution);
   std::vector<double> samples;
   for (const Repeat& one : run.repeats) samples.push_back(timed_seconds(program, one));
   run.seconds = summarise(samples);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,7 +35,7 @@ struct NamedValues {
 
 /// An array that `--input` reads.
 struct InputFormat {
-  std::size_t rank;     ///< number of dimensions
+  std::size_t rank;     ///< number of dimensions, the least if `greatest_rank` is more
   double min;           ///< the least value allowed
   double max;           ///< the greatest value allowed
   double typical;       ///< tests draw values up to this, from its negative or min if greater
@@ -45,6 +46,7 @@ struct InputFormat {
   /// Names of its extents, where a problem has several such arrays: tests make those equal that
   /// have the same name.
   std::vector<std::string> extents = {};
+  std::size_t greatest_rank = rank;  ///< the most dimensions allowed
 };
 
 /// A stage on a problem that the command line chooses.
@@ -71,6 +73,9 @@ struct StageProgram {
   std::function<void(const NpyArray&)> check_solution;  ///< empty if every input has a solution
   /// The numbers that the kernels of a stage read and write, each once; nothing if none are known.
   std::function<std::optional<double>(const std::string& stage)> traffic;
+  /// By stage, the most that it takes of a parameter, by name, if that is less than `max`.
+  std::map<std::string, std::map<std::string, double>> limits;
+  std::function<void(NpyArray&)> finish;  ///< empty if users read a solution as it is
   std::function<NpyArray(Precision, Timeline&)> solve;
 };
 

@@ -58,6 +58,11 @@ struct Workload {
   /// By stage, the numbers that its kernels move between device memory and the chip if each reads
   /// its input once and writes its output once.
   std::map<std::string, double (*)(const Problem&)> traffic = {};
+  /// By stage, the most that its idea fits of a parameter, by name, if that is less than `max`.
+  std::map<std::string, std::map<std::string, double>> limits = {};
+  /// Brings a solution, once it has been checked, into the form that users read; null if a stage's
+  /// has it.
+  void (*finish)(const Problem&, NpyArray&) = nullptr;
 };
 
 namespace detail {
@@ -152,6 +157,8 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
         if (found == workload.traffic.end()) return {};
         return found->second(problem);
       },
+      .limits = workload.limits,
+      .finish = {},
       .solve =
           [&](Precision precision, Timeline& timeline) {
             return precision == Precision::f64 ? detail::to_npy(stage.solve_f64(problem, timeline))
@@ -166,6 +173,8 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
     program.check_solution = [&](const NpyArray& solution) {
       workload.check_solution(problem, solution);
     };
+  if (workload.finish != nullptr)
+    program.finish = [&](NpyArray& solution) { workload.finish(problem, solution); };
   return run_program(argc, argv, program);
 }
 

@@ -44,13 +44,15 @@ double scale_of_row(const Problem& problem, std::size_t i) {
   return std::exp2(-std::floor(40.0 * static_cast<double>(i) / static_cast<double>(problem.n)));
 }
 
-/// L and b of numbers that either precision holds. What is above the diagonal is zero.
+/// L and right-hand sides of numbers that either precision holds. What is above the diagonal is
+/// zero.
 template <typename T>
 void make_random(Problem& problem) {
   const auto seed = static_cast<std::uint64_t>(problem.seed);
   const std::size_t n = count(problem.n);
   const double below = size_below_diagonal(problem);
-  staircase::Elements<T> l(n * n), b(n);
+  const std::size_t sides = count(problem.rhs);
+  staircase::Elements<T> l(n * n), b(sides * n);
 #pragma omp parallel for schedule(static, 16)
   for (std::size_t i = 0; i < n; ++i) {
     const double scale = scale_of_row(problem, i);
@@ -60,26 +62,56 @@ void make_random(Problem& problem) {
     const double pivot = staircase::random_multiple(seed, n + i * n + i);
     l[i * n + i] = static_cast<T>(scale * (pivot + std::copysign(1, pivot)));
     for (std::size_t j = i + 1; j < n; ++j) l[i * n + j] = 0;
-    b[i] = static_cast<T>(scale * staircase::random_multiple(seed, i));
+    for (std::size_t side = 0; side < sides; ++side) {
+      const std::size_t index = side == 0 ? i : (n + side) * n + i;  // behind those of L
+      b[side * n + i] = static_cast<T>(scale * staircase::random_multiple(seed, index));
+    }
   }
   problem.elements_of_l = std::move(l);
   problem.elements_of_b = std::move(b);
 }
 
-/// Makes L and b, unless the user gave them, in the precision that is solved. A diagonal that is
-/// not to be read becomes one, so that no stage has to ask.
+/// Lᵀ x = b with its equations and its unknowns in reverse order is lower triangular again: element
+/// (i, j) of that matrix is element (n - 1 - j, n - 1 - i) of L.
+template <typename T>
+void reverse(Problem& problem) {
+  const std::size_t n = count(problem.n);
+  auto& l = std::get<staircase::Elements<T>>(problem.elements_of_l);
+  auto& b = std::get<staircase::Elements<T>>(problem.elements_of_b);
+#pragma omp parallel for schedule(static, 16)
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; i + j + 1 < n; ++j)
+      std::swap(l[i * n + j], l[(n - 1 - j) * n + n - 1 - i]);
+  for (auto row = b.begin(); row != b.end(); row += problem.n) std::reverse(row, row + problem.n);
+}
+
+/// Makes L and right-hand sides, unless the user gave them, in the precision that is solved. A
+/// diagonal that is not to be read becomes one, and Lᵀ a lower triangle, so that no stage has to
+/// ask.
 template <typename T>
 void make(Problem& problem) {
   if (is_empty(problem.elements_of_l)) make_random<T>(problem);
   convert<T>(problem.elements_of_l);
   convert<T>(problem.elements_of_b);
-  if (problem.unit == 0) return;
   auto& l = std::get<staircase::Elements<T>>(problem.elements_of_l);
-  for (std::size_t i = 0; i < count(problem.n); ++i) l[i * (count(problem.n) + 1)] = 1;
+  if (problem.unit != 0)
+    for (std::size_t i = 0; i < count(problem.n); ++i) l[i * (count(problem.n) + 1)] = 1;
+  if (problem.transposed != 0) reverse<T>(problem);
 }
 
 void prepare(Problem& problem, Precision precision) {
   precision == Precision::f64 ? make<double>(problem) : make<float>(problem);
+}
+
+/// The columns of a matrix, each in one piece.
+template <typename Values>
+Values columns_of(const Values& matrix, std::size_t columns) {
+  Values pieces(matrix.size());
+  const std::size_t rows = matrix.size() / columns;
+  for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t column = 0; column < columns; ++column)
+      pieces[column * rows + row] = matrix[row * columns + column];
+  return pieces;
 }
 
 void set_system(Problem& problem, std::vector<staircase::NpyArray> inputs) {
@@ -88,19 +120,41 @@ void set_system(Problem& problem, std::vector<staircase::NpyArray> inputs) {
     throw staircase::BadInput("L has " + std::to_string(l[0]) + " rows and " +
                               std::to_string(l[1]) + " columns; it must have as many of both");
   if (b[0] != l[0])
-    throw staircase::BadInput("b has " + std::to_string(b[0]) + " elements and L has " +
+    throw staircase::BadInput("b has " + std::to_string(b[0]) +
+                              (b.size() > 1 ? " rows" : " elements") + " and L has " +
                               std::to_string(l[0]) + " rows; there must be as many of both");
   problem.n = static_cast<std::int64_t>(l[0]);
+  problem.of_matrix = b.size() > 1;
+  problem.rhs = problem.of_matrix ? static_cast<std::int64_t>(b[1]) : 1;
   problem.elements_of_l = elements_of(std::move(inputs[0]));
   problem.elements_of_b = elements_of(std::move(inputs[1]));
+  const auto in_pieces = [&](auto& values) { values = columns_of(values, count(problem.rhs)); };
+  if (problem.rhs > 1) std::visit(in_pieces, problem.elements_of_b);
+}
+
+/// Turns what a stage finds into what users expect: (n) for a vector b, (n, rhs) for a matrix, in
+/// the order of their unknowns.
+void finish(const Problem& problem, staircase::NpyArray& solution) {
+  const auto turn = [&](auto& values) {
+    if (problem.transposed != 0)
+      for (auto row = values.begin(); row != values.end(); row += problem.n)
+        std::reverse(row, row + problem.n);
+    if (problem.rhs > 1) values = columns_of(values, count(problem.n));
+  };
+  std::visit(turn, solution.values);
+  solution.shape = {count(problem.n)};
+  if (problem.rhs > 1 || problem.of_matrix) solution.shape.push_back(count(problem.rhs));
 }
 // [input]
 
 // [refused]
-constexpr std::int64_t most = 1 << 20;  // unknowns
+constexpr std::int64_t most = 1 << 20;  // unknowns, and right-hand sides
 
 /// Refuses what is too large, and a diagonal that cannot be divided by.
 void check(const Problem& problem, Precision precision) {
+  if (problem.rhs > most)
+    throw staircase::BadInput("b has " + std::to_string(problem.rhs) +
+                              " columns; it may have at most " + std::to_string(most));
   if (problem.n > most)
     throw staircase::BadInput("n is " + std::to_string(problem.n) + "; it may be at most " +
                               std::to_string(most));
@@ -144,20 +198,26 @@ constexpr std::size_t rows_of_block = 64;  // whose inverse stages 06 on multipl
 
 /// Refuses a system if substitution overflows here as well, or the inverse of a block does.
 template <typename T>
-void refuse_overflow(staircase::View<const T, 2> l, staircase::View<const T, 1> b) {
-  const std::size_t n = b.extent(0);
-  std::vector<long double> x(b.data(), b.data() + n);
-  if (const std::size_t row = substitute(l, 0, x); row < n)
-    throw staircase::BadInput("unknown " + std::to_string(row) +
-                              " of the solution is too large for a number; the matrix must be "
-                              "better conditioned, or the right-hand side smaller");
+void refuse_overflow(const Problem& problem) {
+  const auto l = problem.l<T>(), b = problem.b<T>();
+  const std::size_t n = b.extent(1);
+  const auto given = [&](std::size_t i) {  // which unknown it is of those given
+    return std::to_string(problem.transposed != 0 ? n - 1 - i : i);
+  };
+  for (std::size_t side = 0; side < b.extent(0); ++side) {
+    std::vector<long double> x(b.row(side).data(), b.row(side).data() + n);
+    if (const std::size_t row = substitute(l, 0, x); row < n)
+      throw staircase::BadInput("unknown " + given(row) +
+                                " of the solution is too large for a number; the matrix must be "
+                                "better conditioned, or the right-hand side smaller");
+  }
   for (std::size_t column = 0; column < n; ++column) {
     const std::size_t last = std::min(n, column - column % rows_of_block + rows_of_block);
     std::vector<long double> inverse(last - column);
     inverse[0] = 1;
     if (substitute(l, column, inverse) < last)
       throw staircase::BadInput(
-          "column " + std::to_string(column) +
+          "column " + given(column) +
           " of the inverses of blocks of 64 rows is too large for a number; stages 06 on multiply "
           "by these, stages up to 05 may solve the system");
   }
@@ -172,9 +232,9 @@ void check_finite(const Problem& problem, const staircase::NpyArray& solution) {
   };
   if (std::visit(is_finite, solution.values)) return;
   if (std::holds_alternative<staircase::Elements<double>>(problem.elements_of_l))
-    refuse_overflow(problem.l<double>(), problem.b<double>());
+    refuse_overflow<double>(problem);
   else
-    refuse_overflow(problem.l<float>(), problem.b<float>());
+    refuse_overflow<float>(problem);
 }
 // [refused]
 
@@ -184,26 +244,31 @@ double size_of_triangle(const Problem& problem) {
   return n * (n + 1) / 2;
 }
 
+/// Elements of all right-hand sides.
+double size_of_sides(const Problem& problem) {
+  return static_cast<double>(problem.rhs) * static_cast<double>(problem.n);
+}
+
 /// A product and a subtraction for each element below the diagonal, a division for each on it.
 staircase::Work work(const Problem& problem, Precision precision) {
-  const auto n = static_cast<double>(problem.n);
-  return {.flops = n * n,
-          .bytes = staircase::bytes_of(precision) * (size_of_triangle(problem) + 2 * n)};
+  return {.flops = static_cast<double>(problem.n) * size_of_sides(problem),
+          .bytes = staircase::bytes_of(precision) *
+                   (size_of_triangle(problem) + 2 * size_of_sides(problem)),
+          .matrix = problem.rhs > 1};
 }
 
 // [tolerance]
-/// How large the unknowns are, and how far off rounding may leave them.
+/// How large unknowns are, and how far off rounding may leave them.
 struct Bound {
   double largest = 0;  ///< |x_i|
   double off = 0;      ///< |L⁻¹| times what inverted blocks leave, but for γ
 };
 
-/// With |L⁻¹| itself, which takes n³ / 6 products. Its blocks on the diagonal are the inverses of
-/// those of L.
+/// L⁻¹, which takes n³ / 6 products. Its blocks on the diagonal are the inverses of those of L.
 template <typename T>
-Bound exact_bound(staircase::View<const T, 2> l, staircase::View<const T, 1> b) {
+std::vector<double> inverse_of(staircase::View<const T, 2> l) {
   const std::size_t n = l.extent(0);
-  std::vector<double> inverse(n * n), rest(n), x(n), sizes(n), sums(n);
+  std::vector<double> inverse(n * n);
   for (std::size_t i = 0; i < n; ++i) {
     double* const row = &inverse[i * n];
     row[i] = 1;
@@ -212,6 +277,15 @@ Bound exact_bound(staircase::View<const T, 2> l, staircase::View<const T, 1> b) 
         row[j] -= static_cast<double>(l(i, k)) * inverse[k * n + j];
     for (std::size_t j = 0; j <= i; ++j) row[j] /= static_cast<double>(l(i, i));
   }
+  return inverse;
+}
+
+/// With |L⁻¹| itself, for one right-hand side.
+template <typename T>
+Bound exact_bound(staircase::View<const T, 2> l, const std::vector<double>& inverse,
+                  staircase::View<const T, 1> b) {
+  const std::size_t n = l.extent(0);
+  std::vector<double> rest(n), x(n), sizes(n), sums(n);
   Bound bound;
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t first = i - i % rows_of_block;
@@ -231,9 +305,11 @@ Bound exact_bound(staircase::View<const T, 2> l, staircase::View<const T, 1> b) 
 
 /// With the inverse of the comparison matrix in its place, which has |l_ii| on the diagonal and
 /// -|l_ij| below it; no element of |L⁻¹| or of a block's inverse is larger. That takes one pass
-/// over the triangle.
+/// over the triangle, for b, of which x comes, and for the largest magnitudes that any right-hand
+/// side has in each equation.
 template <typename T>
-Bound quick_bound(staircase::View<const T, 2> l, staircase::View<const T, 1> b) {
+Bound quick_bound(staircase::View<const T, 2> l, staircase::View<const T, 1> b,
+                  const std::vector<double>& largest) {
   const std::size_t n = l.extent(0);
   std::vector<double> x(n), sizes(n), off(n);
   for (std::size_t i = 0; i < n; ++i) {
@@ -247,8 +323,8 @@ Bound quick_bound(staircase::View<const T, 2> l, staircase::View<const T, 1> b) 
     }
     const double pivot = l(i, i), right = b(i);
     x[i] = (right - sum_x) / pivot;
-    sizes[i] = (std::abs(right) + sum_sizes) / std::abs(pivot);
-    off[i] = (std::abs(right) + 2 * sum_sizes + sum_off) / std::abs(pivot);
+    sizes[i] = (largest[i] + sum_sizes) / std::abs(pivot);
+    off[i] = (largest[i] + 2 * sum_sizes + sum_off) / std::abs(pivot);
   }
   Bound bound;
   for (std::size_t i = 0; i < n; ++i)
@@ -259,8 +335,28 @@ Bound quick_bound(staircase::View<const T, 2> l, staircase::View<const T, 1> b) 
 template <typename T>
 Bound bound_of(const Problem& problem) {
   constexpr std::int64_t few = 512;  // so few that the inverse takes no time
-  return problem.n <= few ? exact_bound(problem.l<T>(), problem.b<T>())
-                          : quick_bound(problem.l<T>(), problem.b<T>());
+  const auto l = problem.l<T>(), b = problem.b<T>();
+  const std::size_t n = b.extent(1);
+  Bound bound;
+  if (problem.n <= few) {
+    const std::vector<double> inverse = inverse_of(l);
+    for (std::size_t side = 0; side < b.extent(0); ++side) {
+      const Bound of_side = exact_bound(l, inverse, b.row(side));
+      bound = {std::max(bound.largest, of_side.largest), std::max(bound.off, of_side.off)};
+    }
+    return bound;
+  }
+  std::vector<double> largest(n);
+  std::size_t side_of_largest = 0;
+  double so_far = 0;
+  for (std::size_t side = 0; side < b.extent(0); ++side)
+    for (std::size_t i = 0; i < n; ++i) {
+      const double size = std::abs(b(side, i));
+      largest[i] = std::max(largest[i], size);
+      if (size > so_far) side_of_largest = side;
+      so_far = std::max(so_far, size);
+    }
+  return quick_bound(l, b.row(side_of_largest), largest);
 }
 
 /// A residual of γ |L| |x| is what substitution leaves, in any order of its sums (Higham, "Accuracy
@@ -311,19 +407,28 @@ double traffic_of_inverses(const Problem& problem) {
   return traffic_of_blocks(problem) + 2 * block * static_cast<double>(problem.n);
 }
 
+/// The same, and for each block all that is left of right-hand sides from its rows on.
+double traffic_of_sides(const Problem& problem) {
+  return size_of_triangle(problem) + 2 * block * static_cast<double>(problem.n) +
+         size_of_sides(problem) * (static_cast<double>(problem.n) / block + 4);
+}
+
 /// The triangle and both sides: all else stays on the chip.
 double traffic_of_rows(const Problem& problem) {
   return size_of_triangle(problem) + 2 * static_cast<double>(problem.n);
 }
 // [traffic]
 
-const staircase::Workload<Problem, 1> workload{
+const staircase::Workload<Problem, 2> workload{
     .parameters = {{"n", &Problem::n, 1, most, "unknowns"},
                    {"seed", &Problem::seed, 0, 16777215, "seed of the random numbers"},
                    {"matrix", &Problem::matrix, well_conditioned, ill_conditioned,
                     "0 well-conditioned, 1 graded, 2 ill-conditioned"},
                    {"unit", &Problem::unit, 0, 1,
                     "1: the diagonal of L is one, whatever is given there"},
+                   {"rhs", &Problem::rhs, 1, most, "right-hand sides"},
+                   {"transposed", &Problem::transposed, 0, 1,
+                    "1: with the transpose of L in its place"},
                    {"budget", &Problem::budget, 0, 1e15,
                     "bytes of the device that panels of L may take; 0: as they should be"}},
     .datasets = {{"small", {.n = 1000}},
@@ -352,6 +457,15 @@ const staircase::Workload<Problem, 1> workload{
                    {"ill-conditioned, ones", {.n = 131, .matrix = ill_conditioned, .unit = 1}},
                    {"a budget", {.n = 333, .budget = 1e6}},
                    {"a small budget", {.n = 333, .budget = 4e5}},
+                   {"transposed", {.n = 140, .matrix = ill_conditioned, .transposed = 1}},
+                   {"two right-hand sides", {.n = 65, .rhs = 2}},
+                   {"three right-hand sides", {.n = 129, .rhs = 3}},
+                   {"a warp of them-1", {.n = 64, .rhs = 31}},
+                   {"a warp of them+1", {.n = 211, .rhs = 33}},
+                   {"a block of them", {.n = 190, .matrix = ill_conditioned, .rhs = 64}},
+                   {"a block of them+1", {.n = 130, .matrix = graded, .rhs = 65}},
+                   {"wide", {.n = 5, .rhs = 200}},
+                   {"wide, transposed", {.n = 70, .rhs = 129, .transposed = 1}},
                    {"another seed", {.n = 100, .seed = 99}}},
     .inputs = {{.rank = 2,
                 .min = -1e15,
@@ -363,8 +477,9 @@ const staircase::Workload<Problem, 1> workload{
                 .min = -1e15,
                 .max = 1e15,
                 .typical = 1,
-                .meaning = "the right-hand side b",
-                .extents = {"n"}}},
+                .meaning = "the right-hand side b, or several as columns",
+                .extents = {"n", "rhs"},
+                .greatest_rank = 2}},
     .set_inputs = set_system,
     .check = check,
     .prepare = prepare,
@@ -377,7 +492,15 @@ const staircase::Workload<Problem, 1> workload{
                 {"06_inverted_blocks", traffic_of_inverses},
                 {"07_one_kernel", traffic_of_rows},
                 {"08_prefetched", traffic_of_rows},
-                {"09_sliced", traffic_of_rows}}};
+                {"09_sliced", traffic_of_rows},
+                {"10_many_right_hand_sides", traffic_of_sides}},
+    .limits = {{"04_naive_cuda", {{"rhs", 1}}},
+               {"05_blocked_cuda", {{"rhs", 1}}},
+               {"06_inverted_blocks", {{"rhs", 1}}},
+               {"07_one_kernel", {{"rhs", 1}}},
+               {"08_prefetched", {{"rhs", 1}}},
+               {"09_sliced", {{"rhs", 1}}}},
+    .finish = finish};
 
 }  // namespace
 

@@ -105,7 +105,11 @@ def check_stage(path, *words):
         status, says = run(program, *words)
         good = status == 0
     else:
-        status, says = run(program, *without(words, "--output"), "--output", UNWRITABLE)
+        # Files are what earlier commands of a page would have written; there must be as many as the program takes.
+        files = values_of(words, "--input")
+        if files and len(files) != len(described(stage[1])["inputs"]):
+            raise Wrong(f"{len(files)} files")
+        status, says = run(program, *without(words, "--output", "--input"), "--output", UNWRITABLE)
         good = status == 2 and UNWRITABLE in says
     if not good:
         raise Wrong(says or f"status {status}")
@@ -272,6 +276,7 @@ def unnoticed():
                  "build/stages/ata-00_original --precision f16", "build/stages/ata-03_naive_cuda-cpu --dataset hugest",
                  "ncu --set full build/stages/ata-03_naive_cuda --dataset hugest", "CUDA_ON_CPU_GPUS=2 build/stages/ata-00_original",
                  "build/stages/ata-00_original | heap", "python3 docs figure", "git diff --no-index --stat stages/ata/nothing.cu",
+                 "build/stages/triangular_solve-00_original --input L.npy",
                  ".venv/bin/meson test -C build nosuch", "build/common/ceiling/ceilings", "./climb ata --repeat none"):
         try:
             for words in commands_of(line):

@@ -35,6 +35,7 @@ class Toys {
   std::string workload = "toy";
   json precisions = {"f64", "f32"};
   json timed_phase = nullptr;
+  json limits = json::object();
   std::string header;  // of their sources
 
   /// \param seconds what the stage says it took, by its timed phase if there is one; whole
@@ -80,6 +81,7 @@ class Toys {
                            {"device", device},
                            {"precisions", precisions},
                            {"timed_phase", timed_phase},
+                           {"limits", limits},
                            {"datasets", {{"big", {{"n", 1000}}}, {"tiny", {{"n", 2}}}}},
                            {"default_dataset", "tiny"}};
     write_script(program(stage, device),
@@ -780,6 +782,25 @@ TEST_F(Reference, OfACudaStageIsItsProgramForTheDevice) {
   EXPECT_TRUE(contains(line_of(result.out, "03_cuda"), "reference")) << result.out;
   EXPECT_TRUE(contains(line_of(result.out, "04_cuda"), "exact")) << result.out;
   EXPECT_TRUE(contains(result.out, "held to 03_cuda, not timed")) << result.out;
+}
+
+/// The CPU device stands in for a GPU that is not there, not for a stage that is too small.
+TEST(Limits, OfAStageAreNotStoodInFor) {
+  Toys toys;
+  toys.add("00_zero", {1, 2}, 8);
+  toys.limits = {{"n", 5}};
+  toys.add_script("01_cuda", "echo 'toy: refused' >&2; exit 77", "gpu");
+  toys.add("01_cuda", {1, 2}, 4, "cpu-device");
+  for (const auto& [arguments, is_checked] :
+       {std::pair{Strings{"--set", "n=5"}, true},
+        {Strings{"--set", "n=6"}, false},
+        {Strings{"--dataset", "big"}, false},
+        {Strings{"--dataset", "big", "--set", "n=1"}, true}}) {
+    const ProcessResult result = toys.run(arguments);
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_EQ(contains(line_of(result.out, "01_cuda"), "checked"), is_checked) << result.out;
+    EXPECT_EQ(contains(result.out, "01_cuda is not available: refused"), !is_checked);
+  }
 }
 
 /// Two workloads, of which one has a stage in f32.

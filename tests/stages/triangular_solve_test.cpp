@@ -164,6 +164,20 @@ testing::AssertionResult is_right(const System& system, const Numbers& x,
                   : is_within_bound(system, x, precision);
 }
 
+/// |L| times what bounds |x|: itself, or |L⁻¹| |b|.
+LongNumbers spread_of(const System& system, const Numbers& x) {
+  if (inverted) return spread(system, 0, LongNumbers(system.b.begin(), system.b.end()));
+  LongNumbers sums(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) sums[i] = product(system, i, 0, i + 1, x).magnitude;
+  return sums;
+}
+
+/// Whether the program takes one right-hand side and no more.
+bool takes_one_side() {
+  const ProcessResult described = run_process({program, "--describe"});
+  return nlohmann::json::parse(described.out).at("limits").contains("rhs");
+}
+
 /// Sizes around warps and blocks, primes, and one that is new each time.
 std::vector<std::size_t> sizes(std::mt19937_64& random) {
   return {1, 2, 3, 31, 32, 33, 63, 64, 65, 97, 127, 128, 129, 257, 383, 509, 1 + random() % 400};
@@ -323,12 +337,7 @@ TEST_F(Residual, LeavesTheSolutionOfLapack) {
               0);
     const Numbers x = solve(system, "f64");
     ASSERT_EQ(x.size(), n);
-    const LongNumbers whole = inverse(system, 0, n);
-    LongNumbers c(system.b.begin(), system.b.end()), sums(n);
-    if (inverted)
-      sums = spread(system, 0, c);
-    else
-      for (std::size_t i = 0; i < n; ++i) sums[i] = product(system, i, 0, i + 1, x).magnitude;
+    const LongNumbers whole = inverse(system, 0, n), sums = spread_of(system, x);
     for (std::size_t i = 0; i < n; ++i) {
       long double bound = 0;
       for (std::size_t j = 0; j <= i; ++j)
@@ -338,7 +347,148 @@ TEST_F(Residual, LeavesTheSolutionOfLapack) {
   }
 }
 
+// --- Many right-hand sides, and the transpose
+
+/// L, and right-hand sides as the columns of a matrix of n rows.
+struct Systems {
+  Numbers l, b;
+  std::size_t n, sides;
+
+  System of(std::size_t side) const { return {l, column(b, side)}; }
+  Numbers column(const Numbers& matrix, std::size_t side) const {
+    Numbers of_side(n);
+    for (std::size_t i = 0; i < n; ++i) of_side[i] = matrix[i * sides + side];
+    return of_side;
+  }
+};
+
+/// What the program makes of a matrix of right-hand sides, in the shape that it gives.
+NpyArray solve(const Systems& systems, const std::string& precision, Arguments arguments = {}) {
+  const Directory directory;
+  write_npy(directory / "l.npy", {{systems.n, systems.n}, systems.l});
+  write_npy(directory / "b.npy", {{systems.n, systems.sides}, systems.b});
+  const Arguments command{program,   "--input",           directory / "l.npy",
+                          "--input", directory / "b.npy", "--precision",
+                          precision, "--output",          directory / "x.npy"};
+  arguments.insert(arguments.begin(), command.begin(), command.end());
+  const ProcessResult result = run_process(arguments);
+  EXPECT_EQ(result.status, 0) << result.err;
+  return result.status == 0 ? read_npy(directory / "x.npy") : NpyArray{};
+}
+
+/// Tests of programs that take more right-hand sides than one.
+class Sides : public Residual {
+ protected:
+  Systems systems(std::size_t n, std::size_t sides) {
+    Systems systems{well_conditioned(n).l, Numbers(n * sides), n, sides};
+    for (double& value : systems.b) value = rounded(normal());
+    return systems;
+  }
+};
+
+/// Around warps and blocks, more than unknowns and fewer. What libraries multiply by inverses of is
+/// theirs: pivots at least, which is a rounding more than a quotient has.
+TEST_F(Sides, AreSolvedEachWithinItsBound) {
+  const bool of_library = program.find("yardstick") != std::string::npos;
+  const auto check = of_library ? is_within_inverted_bound : is_right;
+  for (const auto& [n, sides] : {std::pair{1, 1},
+                                 {1, 70},
+                                 {3, 2},
+                                 {2, 3},
+                                 {31, 33},
+                                 {33, 31},
+                                 {64, 64},
+                                 {65, 65},
+                                 {129, 2},
+                                 {200, 67},
+                                 {5, 131},
+                                 {257, 3}}) {
+    const Systems given = systems(n, sides);
+    for (const std::string precision : {"f64", "f32"}) {
+      const NpyArray x = solve(given, precision);
+      ASSERT_EQ(x.shape, (std::vector{given.n, given.sides}));
+      for (std::size_t side = 0; side < given.sides; ++side)
+        EXPECT_TRUE(check(given.of(side), given.column(x.as_double(), side), precision))
+            << "side " << side << " of " << sides << ", " << n << " unknowns in " << precision;
+    }
+  }
+}
+
+/// As for one right-hand side.
+TEST_F(Sides, AreThoseOfLapack) {
+  for (const auto& [n, sides] : {std::pair{33, 31}, {65, 2}, {130, 65}}) {
+    const Systems given = systems(n, sides);
+    Numbers expected = given.b;
+    ASSERT_EQ(LAPACKE_dtrtrs(LAPACK_ROW_MAJOR, 'L', 'N', 'N', n, sides, given.l.data(), n,
+                             expected.data(), sides),
+              0);
+    const Numbers x = solve(given, "f64").as_double();
+    ASSERT_EQ(x.size(), expected.size());
+    const LongNumbers whole = inverse(given.of(0), 0, n);
+    for (std::size_t side = 0; side < given.sides; ++side) {
+      const LongNumbers sums = spread_of(given.of(side), given.column(x, side));
+      for (std::size_t i = 0; i < given.n; ++i) {
+        long double bound = 0;
+        for (std::size_t j = 0; j <= i; ++j)
+          bound += 3 * gamma(n + 3, "f64") * std::abs(whole[i * n + j]) * sums[j];
+        ASSERT_LE(std::abs(x[i * sides + side] - expected[i * sides + side]), bound);
+      }
+    }
+  }
+}
+
+/// A vector comes back as a vector, a matrix of one column as that.
+TEST_F(Residual, HasTheShapeOfTheRightHandSide) {
+  const System system = well_conditioned(40);
+  const NpyArray x = solve(Systems{system.l, system.b, 40, 1}, "f64");
+  EXPECT_EQ(x.shape, (std::vector<std::size_t>{40, 1}));
+  EXPECT_EQ(x.as_double(), solve(system, "f64"));
+}
+
+/// The transpose of L has columns in the place of rows: what is left of b is bounded as ever, in
+/// the reverse order of equations, in which it is a lower triangle again.
+TEST_F(Residual, OfTheTransposeIsSmall) {
+  for (const std::size_t n : {1, 2, 33, 64, 65, 129, 200}) {
+    const System system = well_conditioned(n);
+    System reversed{Numbers(n * n), Numbers(system.b.rbegin(), system.b.rend())};
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j <= i; ++j)
+        reversed.l[i * n + j] = system.l[(n - 1 - j) * n + n - 1 - i];
+    for (const std::string precision : {"f64", "f32"}) {
+      Numbers x = solve(system, precision, {"--set", "transposed=1"});
+      std::reverse(x.begin(), x.end());
+      EXPECT_TRUE(is_right(reversed, x, precision)) << n << " unknowns in " << precision;
+    }
+  }
+}
+
+/// Whole numbers, ones on the diagonal: no operation rounds, in either order.
+TEST_F(Residual, OfTheTransposeOfWholeNumbersIsZero) {
+  for (const std::size_t n : {2, 65, 130}) {
+    Numbers x(n);
+    System system = system_of(n, [&](std::size_t i, std::size_t j) {
+      return i == j ? 1 : (i - j == 1 || j + 17 == i ? 1 : 0);
+    });
+    for (double& value : x) value = static_cast<double>(random()() % 9) - 4;
+    for (std::size_t i = 0; i < n; ++i) {
+      system.b[i] = 0;
+      for (std::size_t k = i; k < n; ++k) system.b[i] += system.l[k * n + i] * x[k];
+    }
+    EXPECT_EQ(solve(system, "f64", {"--set", "transposed=1"}), x) << n;
+  }
+}
+
 // --- What is refused
+
+TEST_F(Residual, IsNotAskedForWithMoreSidesThanTheStageTakes) {
+  if (!takes_one_side()) return;
+  const Directory directory;
+  write_npy(directory / "l.npy", {{2, 2}, Numbers{1, 0, 1, 1}});
+  write_npy(directory / "b.npy", {{2, 3}, Numbers(6, 1)});
+  expect_refusal(
+      run_process({program, "--input", directory / "l.npy", "--input", directory / "b.npy"}), 77,
+      {"this stage takes rhs up to 1, not 3"});
+}
 
 TEST_F(Residual, IsNotAskedForWithoutAPivot) {
   const Directory directory;
@@ -453,6 +603,7 @@ int main(int argc, char** argv) {
   }
   staircase::test::program = std::filesystem::absolute(argv[1]);
   staircase::test::inverted = argc > 2 && argv[2] == std::string("inverted");
-  staircase::test::try_device(staircase::test::program, {"Residual"});
+  staircase::test::try_device(staircase::test::program, {"Residual", "Sides"});
+  if (staircase::test::takes_one_side()) staircase::test::leave_out("Sides.*");
   return staircase::test::run_all_tests();
 }

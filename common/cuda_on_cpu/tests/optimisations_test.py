@@ -561,6 +561,14 @@ def triangular_solve(stage):
         yield ("09 reads from the GPU's memory what 08 reads, in whatever panels",
                requests(sliced, "substitute_rows") == requests(prefetched, "substitute_rows"))
         yield ("09 copies each panel in a span of its own", len(sliced.spans("panels")) == panels)
+    alone, many, more = (stage("10_many_right_hand_sides", rhs=sides) for sides in (1, block, block + 1))
+    yield "10 launches as many kernels as 06, for many right-hand sides, too", (
+        inverted.launches() == alone.launches() == more.launches() == 2 * steps)
+    yield "10 moves as much for 64 right-hand sides as for one", many.sectors() == alone.sectors()
+    yield ("10 reads a block of L once for 64 right-hand sides, with as many unknowns and what is left of them",
+           many.sum("subtract", "global_loads", "sectors") == 3 * below * sectors)
+    yield "10 moves twice as much for one more", more.sectors("subtract") == 2 * many.sectors("subtract")
+    yield "10 moves at most 1.1 times the ideal", more.over_ideal(".*") <= 1.1
 
 
 def cholesky(stage):

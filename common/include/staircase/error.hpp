@@ -13,7 +13,7 @@ enum class Exit : int {
   wrong = 1,           ///< a result is wrong: not finite, or not what stage zero computes
   bad_input = 2,       ///< bad usage, bad input, or a file that cannot be read or written
   exhausted = 3,       ///< not enough memory, or the device failed
-  not_available = 77,  ///< the hardware that the stage needs is not there
+  not_available = 77,  ///< the stage lacks hardware, or takes no problem of this size
   interrupted = 130    ///< by Ctrl-C while the runner ran a stage
 };
 
@@ -38,7 +38,7 @@ struct NotEnoughMemory : Failure {
   explicit NotEnoughMemory(const std::string& sentence) : Failure(Exit::exhausted, sentence) {}
 };
 
-/// The hardware that the stage is written for is not there.
+/// The hardware that the stage is written for is not there, or its idea does not fit the problem.
 struct NotAvailable : Failure {
   explicit NotAvailable(const std::string& sentence) : Failure(Exit::not_available, sentence) {}
 };

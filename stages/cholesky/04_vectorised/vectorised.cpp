@@ -152,33 +152,33 @@ void update_tile(View<T, 3> panels, Range rows, Range columns, Range done) {
 /// right. One thread hands out the tasks, all do them. The first number of a tile stands for it.
 template <typename T>
 void factorise(View<T, 2> l, View<T, 3> panels, staircase::ThreadTimes& times) {
-  const std::size_t n = panels.extent(0), tiles = (n + tile - 1) / tile;
+  const std::size_t count = panels.extent(0), tiles = (count + tile - 1) / tile;
   const auto at = [&](std::size_t i, std::size_t j) {
     return &panels(i * tile, j * tile * width<T>, 0);
   };
 #pragma omp parallel
   {
 #pragma omp for schedule(dynamic)
-    for (std::size_t p = 0; p < n; ++p) pack<T>(l, p, panels.row(p));
+    for (std::size_t p = 0; p < count; ++p) pack<T>(l, p, panels.row(p));
 #pragma omp single
     for (std::size_t k = 0; k < tiles; ++k) {
       const T* const diagonal = at(k, k);
 #pragma omp task depend(inout : *diagonal)
-      times.of("factorise", [&] { solve_tile<T>(panels, {k, n}, {k, n}); });
+      times.of("factorise", [&] { solve_tile<T>(panels, {k, count}, {k, count}); });
       for (std::size_t i = k + 1; i < tiles; ++i) {
         const T* const below = at(i, k);
 #pragma omp task depend(in : *diagonal) depend(inout : *below)
-        times.of("solve", [&] { solve_tile<T>(panels, {i, n}, {k, n}); });
+        times.of("solve", [&] { solve_tile<T>(panels, {i, count}, {k, count}); });
       }
       for (std::size_t i = k + 1; i < tiles; ++i)
         for (std::size_t j = k + 1; j <= i; ++j) {
           const T *const left = at(i, k), *const upper = at(j, k), *const own = at(i, j);
 #pragma omp task depend(in : *left, *upper) depend(inout : *own)
-          times.of("update", [&] { update_tile<T>(panels, {i, n}, {j, n}, {k, n}); });
+          times.of("update", [&] { update_tile<T>(panels, {i, count}, {j, count}, {k, count}); });
         }
     }
 #pragma omp for schedule(dynamic)
-    for (std::size_t p = 0; p < n; ++p) unpack<T>(panels.row(p), p, l);
+    for (std::size_t p = 0; p < count; ++p) unpack<T>(panels.row(p), p, l);
   }
 }
 // [factorise]

@@ -25,9 +25,10 @@ void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> x) {
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  Solution<T> x(problem.n);
+  Solution<T> x(problem.rhs, problem.n);
   timeline.begin("kernels");
-  substitute<T>(problem.l<T>(), problem.b<T>(), x);
+  for (std::size_t side = 0; side < x.extent(0); ++side)
+    substitute<T>(problem.l<T>(), problem.b<T>().row(side), x.row(side));
   return x;
 }
 // [solve]

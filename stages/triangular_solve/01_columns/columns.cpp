@@ -31,9 +31,10 @@ template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   Array<T, 1> rest(problem.n);
-  Solution<T> x(problem.n);
+  Solution<T> x(problem.rhs, problem.n);
   timeline.begin("kernels");
-  substitute<T>(problem.l<T>(), problem.b<T>(), rest, x);
+  for (std::size_t side = 0; side < x.extent(0); ++side)
+    substitute<T>(problem.l<T>(), problem.b<T>().row(side), rest, x.row(side));
   return x;
 }
 // [solve]

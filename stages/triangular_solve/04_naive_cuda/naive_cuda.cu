@@ -50,7 +50,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   DeviceArray<T, 2> l(problem.n, problem.n);
   DeviceArray<T, 1> rest(problem.n), device_x(problem.n);
-  Solution<T> x(problem.n);
+  Solution<T> x(problem.rhs, problem.n);
 
   timeline.begin("copy in");
   l.copy_from(problem.l<T>().data());

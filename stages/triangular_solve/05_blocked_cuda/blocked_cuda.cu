@@ -125,7 +125,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const unsigned padded = pieces(problem.n, block) * block;
   DeviceArray<T, 2> l(padded, padded);
   DeviceArray<T, 1> rest(problem.n), device_x(problem.n);
-  Solution<T> x(problem.n);
+  Solution<T> x(problem.rhs, problem.n);
 
   timeline.begin("copy in");
   l.copy_padded(problem.l<T>());

@@ -163,7 +163,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   DeviceArray<T, 2> l(padded, padded);
   DeviceArray<Pair<T>, 2> inverses(padded, block / 2);
   DeviceArray<T, 1> rest(problem.n), device_x(problem.n);
-  Solution<T> x(problem.n);
+  Solution<T> x(problem.rhs, problem.n);
 
   timeline.begin("copy in");
   l.copy_padded(problem.l<T>());

@@ -178,7 +178,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   DeviceArray<T, 2> l(padded, padded);
   DeviceArray<T, 1> b(problem.n), device_x(problem.n);
   DeviceArray<unsigned, 1> started(1);
-  Solution<T> x(problem.n);
+  Solution<T> x(problem.rhs, problem.n);
 
   timeline.begin("copy in");
   l.copy_padded(problem.l<T>());

@@ -5,7 +5,7 @@
 ///          events keep a buffer until it has been read.
 /// Expect:  the triangle at the speed of the bus: the kernel of a panel takes less than its copy.
 /// Run:     ./climb triangular_solve --stages 08,09
-/// Next:    the last stage; the page says what would make the bus worth while.
+/// Next:    10_many_right_hand_sides gives each number of L more to do.
 
 #include "../triangular_solve.hpp"
 
@@ -221,7 +221,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
                                         DeviceArray<T, 1>(rows * columns)};
   DeviceArray<T, 1> b(n), device_x(n);
   DeviceArray<unsigned, 1> started(1);
-  Solution<T> x(n);
+  Solution<T> x(problem.rhs, n);
   const Stream in, kernels;
   Event sent[2], read[2];
   StreamTimes times(timeline);

@@ -1,7 +1,9 @@
 /// \file
-/// Yardstick: cuBLAS's triangular solve of a matrix that the GPU holds.
+/// Yardstick: cuBLAS's triangular solve of a matrix that the GPU holds: trsv for a right-hand side,
+/// trsm for several.
 ///
-/// cuBLAS stores matrices by columns: our lower triangle is the upper one of the transposed matrix.
+/// cuBLAS stores matrices by columns: our lower triangle is the upper one of the transposed matrix,
+/// and our right-hand sides, each in one piece, are columns.
 
 #include "../triangular_solve.hpp"
 
@@ -22,24 +24,39 @@ inline void substitute(cublasHandle_t handle, int n, const float* l, float* x) {
   check(cublasStrsv(handle, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT, n, l, n, x,
                     1));
 }
+
+inline void substitute(cublasHandle_t handle, int n, int rhs, const double* l, double* x) {
+  const double one = 1;
+  check(cublasDtrsm(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_T,
+                    CUBLAS_DIAG_NON_UNIT, n, rhs, &one, l, n, x, n));
+}
+
+inline void substitute(cublasHandle_t handle, int n, int rhs, const float* l, float* x) {
+  const float one = 1;
+  check(cublasStrsm(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_T,
+                    CUBLAS_DIAG_NON_UNIT, n, rhs, &one, l, n, x, n));
+}
 // [substitute]
 
 // [solve]
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  const int n = problem.n;
+  const int n = problem.n, rhs = problem.rhs;
   const staircase::CublasHandle handle;
   DeviceArray<T, 2> l(n, n);
-  DeviceArray<T, 1> device_x(n);
-  Solution<T> x(n);
+  DeviceArray<T, 2> device_x(rhs, n);
+  Solution<T> x(rhs, n);
 
   timeline.begin("copy in");
   l.copy_from(problem.l<T>().data());
   device_x.copy_from(problem.b<T>().data());
 
   timeline.begin("kernels");
-  substitute(handle, n, l.data(), device_x.data());
+  if (rhs == 1)
+    substitute(handle, n, l.data(), device_x.data());
+  else
+    substitute(handle, n, rhs, l.data(), device_x.data());
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");
@@ -53,7 +70,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 int main(int argc, char** argv) {
   return triangular_solve::run_stage(argc, argv,
                                      {
-                                         .title = "cublasTrsv",
+                                         .title = "cublasTrsv, cublasTrsm",
                                          .idea = "cuBLAS's triangular solve, on the GPU",
                                          .solve_f64 = triangular_solve::solve<double>,
                                          .solve_f32 = triangular_solve::solve<float>,

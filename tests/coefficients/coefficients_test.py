@@ -1,0 +1,149 @@
+"""Least squares by the stage programs against LAPACK's, and what the chapter shows of them against what they print:
+coefficients_test.py PROGRAMS TABLES. Speaks TAP.
+
+NumPy calls LAPACK, which takes a matrix apart without forming AᵀA.
+"""
+
+import os
+import pathlib
+import re
+import sys
+import tempfile
+
+import tap
+
+try:
+    import numpy
+except ImportError:
+    tap.skip("NumPy is not installed")
+    sys.exit(0)
+
+from coefficients import least_squares
+
+PROGRAMS, TABLES = sys.argv[1:]
+SEED = int(os.environ.get("STAIRCASE_TEST_SEED", int.from_bytes(os.urandom(4), "little")))
+RANDOM = numpy.random.default_rng(SEED)
+SHAPES = ((1, 1), (5, 1), (2, 2), (7, 3), (40, 31), (33, 33), (100, 65), (1000, 5))
+WAYS = {"two triangular solves": least_squares.solve,
+        "a bordered matrix": lambda *system: least_squares.solve_bordered(*system)[0]}
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+def solved(way, a, b):
+    """A solution by the programs."""
+    with tempfile.TemporaryDirectory() as directory:
+        return way(least_squares.Terminal(PROGRAMS, directory), a, b)
+
+
+def is_within_bound(a, b, x):
+    """Whether x is that of LAPACK but for what the normal equations cost: the square of the condition, times what is
+    rounded in sums of so many terms, on the scale of what x may be (Higham 2002, section 20.4)."""
+    rows, columns = a.shape
+    expected = numpy.linalg.lstsq(a, b, rcond=None)[0]
+    rounding = (rows + 3 * columns) * columns * 2.0 ** -53
+    scale = numpy.linalg.norm(expected) + numpy.linalg.norm(b) / numpy.linalg.norm(a, 2)
+    return bool(numpy.linalg.norm(x - expected) <= 4 * rounding * numpy.linalg.cond(a) ** 2 * scale)
+
+
+def systems():
+    """Random systems, of columns that are as long as each other, and of others."""
+    for rows, columns in SHAPES:
+        for scales in (numpy.ones(columns), 10.0 ** RANDOM.uniform(-2, 2, columns)):
+            a = RANDOM.standard_normal((rows, columns)) * scales
+            if numpy.linalg.cond(a) < 1e6:
+                yield a, RANDOM.standard_normal(rows)
+
+
+def far_off(way):
+    """Systems that are solved otherwise than LAPACK solves them."""
+    for a, b in systems():
+        # What fits exactly leaves no residual, and a pivot that is rounding alone.
+        if way == WAYS["a bordered matrix"] and a.shape[0] <= a.shape[1]:
+            continue
+        x = solved(way, a, b)
+        if x.shape != (a.shape[1],) or not is_within_bound(a, b, x):
+            yield f"{a.shape}, seed {SEED}"
+
+
+def unnoticed():
+    """Solutions that are wrong and pass for right."""
+    a, b = RANDOM.standard_normal((50, 4)), RANDOM.standard_normal(50)
+    x = solved(least_squares.solve, a, b)
+    for what, wrong in (("off", x * (1 + 1e-9)), ("swapped", x[::-1]), ("not a number", x * numpy.nan),
+                        ("of f32", x.astype(numpy.float32))):
+        if is_within_bound(a, b, wrong):
+            yield f"{what}, seed {SEED}"
+
+
+def wrong_residuals():
+    """Residuals that are not the last pivots."""
+    for a, b in systems():
+        if a.shape[0] > a.shape[1]:
+            with tempfile.TemporaryDirectory() as directory:
+                x, residual = least_squares.solve_bordered(least_squares.Terminal(PROGRAMS, directory), a, b)
+            if not numpy.isclose(residual, numpy.linalg.norm(a @ x - b), rtol=1e-6):
+                yield f"{a.shape}: {residual}, seed {SEED}"
+
+
+def dependent_columns_that_pass():
+    """Columns of whole numbers of which one is twice another: the pivot is exactly zero."""
+    a = RANDOM.integers(-9, 10, (20, 3)).astype(float)
+    a[:, 0] = [8] * 16 + [0] * 4  # of length 32, by which a division is exact
+    a[:, 2] = 2 * a[:, 0]
+    try:
+        solved(least_squares.solve, a, a[:, 1])
+        yield "nothing is refused"
+    except least_squares.Refused as refused:
+        if "pivot 2 is 0," not in str(refused):
+            yield str(refused)
+
+
+def columns_that_are_told_apart():
+    """Läuchli's, which f64 tells apart, and whose products it does not."""
+    a = numpy.array([[1, 1], [1e-8, 0], [0, 1e-8]])
+    if numpy.linalg.matrix_rank(a) != 2:
+        yield "LAPACK finds them alike"
+    try:
+        solved(least_squares.solve, a, numpy.ones(3))
+        yield "nothing is refused"
+    except least_squares.Refused as refused:
+        if "pivot 1 is 0," not in str(refused):
+            yield str(refused)
+
+
+def differences(name, shown, fresh, alike):
+    """Lines that are not what the programs print; numbers may differ as `alike` says."""
+    if NUMBER.sub("#", shown) != NUMBER.sub("#", fresh):
+        yield f"{name}.txt is not what `python3 docs fits` makes"
+        return
+    for old, new in zip(NUMBER.findall(shown), NUMBER.findall(fresh)):
+        if not alike(float(old), float(new)):
+            yield f"{name}.txt: {old} is {new}"
+
+
+def outdated(name, fresh):
+    """How a table of the chapter differs from a fresh one. Errors come from rounding: another compiler or LAPACK has
+    others, of this size. Where nothing is left of the coefficients, what comes out is chance, but for a refusal in the
+    end."""
+    shown = pathlib.Path(TABLES, f"{name}.txt").read_text()
+    if name not in ("degrees", "bases"):
+        yield from differences(name, shown, fresh, lambda old, new: numpy.isclose(old, new, rtol=1e-6))
+        return
+    if name == "degrees" and "none: pivot" not in fresh.splitlines()[-1]:
+        yield "the last polynomial is not refused"
+    by_chance = re.compile(r"^( +1[1-3]\b(?: +\S+){3}).*", re.MULTILINE)
+    yield from differences(name, by_chance.sub(r"\1", shown), by_chance.sub(r"\1", fresh),
+                           lambda old, new: max(old, 1e-15) / 300 <= max(new, 1e-15) <= max(old, 1e-15) * 300)
+
+
+def main():
+    """Prints one TAP line a check."""
+    fresh = least_squares.tables(PROGRAMS)
+    tap.report([*((f"{name} solve as LAPACK does", far_off(way)) for name, way in WAYS.items()),
+                ("wrong solutions are noticed", unnoticed()), ("the last pivot is the residual", wrong_residuals()),
+                ("dependent columns are refused", dependent_columns_that_pass()),
+                ("Läuchli's columns are refused", columns_that_are_told_apart()),
+                *((f"{name}.txt is what the programs print", outdated(name, text)) for name, text in fresh.items())])
+
+
+main()
