@@ -62,10 +62,12 @@ struct alignas(16) Slices {
   Row<T> i[tile], j[tile];
 };
 
-/// On the diagonal: a slice of L, the square where it meets the diagonal, and minus its inverse.
+/// On the diagonal: a slice of L, the square where it meets the diagonal, minus its inverse, and
+/// what a turn within the square hands on.
 template <typename T>
 struct alignas(16) Diagonal {
   Row<T> below[tile], square[depth], inverse[depth];
+  T turns[2][depth];
 };
 
 template <typename T>
@@ -276,30 +278,36 @@ __device__ void take_off(const Row<T>* j, unsigned p, Rest<T>& rest) {
 
 // [factorise_square]
 /// Factorises minus a square, and inverts minus its factor, by a warp. Half of the lanes have a row
-/// each of what becomes L, half of them a row of what becomes L⁻¹: both take off multiples of rows
-/// above by the same factors.
+/// each of what becomes L, half of them a row of what becomes L⁻¹: both take off multiples of what
+/// row k has for those behind it, which all find in shared memory.
 template <typename T>
-__device__ void factorise_square(Row<T>* square, Row<T>* inverse) {
+__device__ void factorise_square(Diagonal<T>& shared) {
   const unsigned row = threadIdx.x % depth;
   const bool of_l = threadIdx.x % 32 < depth;
   T own[depth];
 #pragma unroll
-  for (unsigned j = 0; j < depth; ++j) own[j] = of_l ? -square[row][j] : T(j == row);
+  for (unsigned j = 0; j < depth; ++j) own[j] = of_l ? -shared.square[row][j] : T(j == row);
 #pragma unroll
   for (unsigned k = 0; k < depth; ++k) {
-    const T pivot = __shfl_sync(all_lanes, own[k], k), reciprocal = rsqrt(pivot);
-    const T x = __shfl_sync(all_lanes, own[k] * reciprocal, row);
-    if (of_l) own[k] = row == k ? sqrt(pivot) : x;
+    T* const turn = shared.turns[k % 2];
+    const T reciprocal = rsqrt(__shfl_sync(all_lanes, own[k], k));
+    const T x = __shfl_sync(all_lanes, own[k], row) * reciprocal;
+    if (of_l && row > k) own[k] = turn[row] = x;
+    if (!of_l && row == k)
 #pragma unroll
-    for (unsigned j = 0; j < depth; ++j) {
-      if (!of_l && row == k && j <= k) own[j] *= reciprocal;
-      const T y = __shfl_sync(all_lanes, j > k ? x : own[j], j > k ? j : depth + k);
-      if (row > k && of_l == (j > k)) own[j] -= x * y;
-    }
+      for (unsigned j = 0; j <= k; ++j) own[j] = turn[j] = own[j] * reciprocal;
+    __syncwarp();
+    if (of_l)
+#pragma unroll
+      for (unsigned j = k + 1; j < depth; ++j) own[j] -= x * turn[j];
+    else if (row > k)
+#pragma unroll
+      for (unsigned j = 0; j <= k; ++j) own[j] -= x * turn[j];
   }
 #pragma unroll
   for (unsigned j = 0; j < depth; ++j)
-    (of_l ? square : inverse)[row][j] = j > row ? 0 : of_l ? own[j] : -own[j];
+    (of_l ? shared.square : shared.inverse)[row][j] = j > row ? 0 : of_l ? own[j] : -own[j];
+  if (of_l) shared.square[row][row] = sqrt(shared.square[row][row]);
 }
 // [factorise_square]
 
@@ -314,7 +322,7 @@ __device__ void factorise_diagonal(T* first, std::size_t stride, View<T, 3> inve
     if (warp == p) {
       store(rest, shared.square[0], depth + 8);
       __syncwarp();
-      factorise_square<T>(shared.square, shared.inverse);
+      factorise_square(shared);
       __syncwarp();
       store<T>(shared.square, first + p * depth, stride);
       store<T>(shared.inverse, inverses.row(p).data(), depth);
