@@ -159,14 +159,13 @@ staircase::Work work(const Problem& problem, Precision precision) {
 }
 
 // [tolerance]
-/// What errors of A of up to γ |L| |Lᵀ| make of L at most, but for γ and the length of a row: the
-/// sum of squares of M = |L⁻¹| |L|, which is no less than the norm of M Mᵀ. Factors of rows and
-/// columns of A leave it as it is.
+/// The largest error of L that errors of A of γ |L| |Lᵀ| make, but for γ: an element of |L| times
+/// the lower triangle of M Mᵀ, with M = |L⁻¹| |L|.
 template <typename T>
-double exact_condition(staircase::View<const T, 2> a) {
+double exact_error(staircase::View<const T, 2> a) {
   const std::size_t n = a.extent(0);
-  std::vector<double> l(n * n), inverse(n * n);
-  double sum = 0;
+  std::vector<double> l(n * n), inverse(n * n), m(n * n), lower(n * n);
+  double largest = 0;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
       double rest = a(i, j);
@@ -176,13 +175,18 @@ double exact_condition(staircase::View<const T, 2> a) {
     inverse[i * n + i] = 1;
     for (std::size_t k = 0; k < i; ++k)
       for (std::size_t j = 0; j <= k; ++j) inverse[i * n + j] -= l[i * n + k] * inverse[k * n + j];
-    std::vector<double> row(n);
     for (std::size_t j = 0; j <= i; ++j) inverse[i * n + j] /= l[i * n + i];
     for (std::size_t k = 0; k <= i; ++k)
-      for (std::size_t j = 0; j <= k; ++j) row[j] += std::abs(inverse[i * n + k] * l[k * n + j]);
-    for (const double m : row) sum += m * m;
+      for (std::size_t j = 0; j <= k; ++j)
+        m[i * n + j] += std::abs(inverse[i * n + k] * l[k * n + j]);
+    for (std::size_t j = 0; j <= i; ++j)
+      for (std::size_t k = 0; k <= j; ++k) lower[i * n + j] += m[i * n + k] * m[j * n + k];
+    std::vector<double> errors(n);
+    for (std::size_t k = 0; k <= i; ++k)
+      for (std::size_t j = 0; j <= k; ++j) errors[j] += std::abs(l[i * n + k]) * lower[k * n + j];
+    for (const double error : errors) largest = error <= largest ? largest : error;
   }
-  return sum;
+  return largest;
 }
 
 /// The least eigenvalue at least of a given matrix, once factors of rows and columns make its
@@ -210,23 +214,24 @@ double least_eigenvalue(const Problem& problem) {
   return problem.matrix == hilbert ? 0x1p-11 : 0.15;
 }
 
-/// The condition where an inverse takes too long. With the diagonal of A one, L⁻¹ is no longer than
-/// the root of λ⁻¹ for the least eigenvalue λ, and errors of up to γ in n elements of a row, which
-/// do not know of each other, no longer than γ √n.
-template <typename T>
-double condition(const Problem& problem) {
-  constexpr std::int64_t few = 512;  // so few that the inverse takes no time
-  if (problem.n <= few) return exact_condition(problem.a<T>());
-  return std::sqrt(static_cast<double>(problem.n)) /
-         (problem.is_given ? least_eigenvalue(problem.a<T>()) : least_eigenvalue(problem));
-}
-
 /// The largest magnitude of an element of L at most: a row of L has the length √a_ii.
 template <typename T>
 double largest_root(staircase::View<const T, 2> a) {
   double largest = 0;
   for (std::size_t i = 0; i < a.extent(0); ++i) largest = std::max(largest, double{a(i, i)});
   return std::sqrt(largest);
+}
+
+/// The same where an inverse takes too long. A row of L has the length √a_ii; with ones on the
+/// diagonal of A, L⁻¹ stretches no vector by more than the root of 1 / λ, for the least eigenvalue
+/// λ, and errors of up to γ that know nothing of each other add up to √2 γ / λ, eight times as much
+/// for a probability that is none (Hoeffding 1963).
+template <typename T>
+double error_of(const Problem& problem) {
+  constexpr std::int64_t few = 512;  // so few that the inverse takes no time
+  if (problem.n <= few) return exact_error(problem.a<T>());
+  return largest_root(problem.a<T>()) * 8 * std::sqrt(2) /
+         (problem.is_given ? least_eigenvalue(problem.a<T>()) : least_eigenvalue(problem));
 }
 
 /// Whatever the order of sums, L̂ is the factor of A + ΔA with |ΔA| ≤ γ |L| |Lᵀ| (Higham, "Accuracy
@@ -245,13 +250,14 @@ staircase::Tolerance tolerance(const Problem& problem, Precision precision) {
   const auto n = static_cast<double>(problem.n);
   const double gamma = u * (8 + 2 * std::min(n, 8 * std::sqrt(n)));
   const bool is_double = std::holds_alternative<staircase::Elements<double>>(problem.elements_of_a);
-  const double relative =
-      2 * gamma * (is_double ? condition<double>(problem) : condition<float>(problem));
-  const double floor =
+  const double error = is_double ? error_of<double>(problem) : error_of<float>(problem);
+  const double root =
       is_double ? largest_root(problem.a<double>()) : largest_root(problem.a<float>());
+  const double floor = std::max(root, 0x1p-126);
+  const double relative = 2 * gamma * error / floor;
   constexpr double hopeless = 1e6;
   return {.relative = relative < hopeless ? relative : hopeless,
-          .floor = std::max(floor, 0x1p-126),
+          .floor = floor,
           .scale = staircase::Scale::given};
 }
 // [tolerance]
