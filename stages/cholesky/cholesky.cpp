@@ -269,23 +269,43 @@ double traffic_of_columns(const Problem& problem) {
   return (n * n * n - n) / 3 + 3 * n * (n + 1) / 2;
 }
 
+/// Numbers from the diagonal down in so many columns of a matrix with more rows.
+double below(std::int64_t rows, std::int64_t columns) {
+  return static_cast<double>(columns * rows - columns * (columns - 1) / 2);
+}
+
 /// Panels: a block of columns is read and written, the block on the diagonal twice read; what it
 /// takes its products off, the rest of the panel or after the last block all to its right, is read
 /// and written, and the factors are read.
-double traffic_of_panels(const Problem& problem) {
+double traffic_of_panels(std::int64_t rows, std::int64_t columns) {
   constexpr std::int64_t panel = 256, block = 64;
-  const auto below = [](std::int64_t rows, std::int64_t columns) {
-    return static_cast<double>(columns * rows - columns * (columns - 1) / 2);
-  };
   double numbers = 0;
-  for (std::int64_t k = 0; k < problem.n; k += block) {
-    const std::int64_t left = problem.n - k - block, of_panel = panel - k % panel - block;
-    numbers += 2 * below(problem.n - k, std::min(block, problem.n - k));
+  for (std::int64_t k = 0; k < columns; k += block) {
+    const std::int64_t left = rows - k - block, of_panel = panel - k % panel - block;
+    numbers += 2 * below(rows - k, std::min(block, rows - k));
     if (left <= 0) break;
     numbers += below(block, block);
     const bool is_last = of_panel == 0;
+    const std::int64_t to_the_right = columns - k - block;
+    if (to_the_right <= 0) break;
     numbers += static_cast<double>((is_last ? panel : block) * left) +
-               2 * below(left, is_last ? left : std::min(of_panel, left));
+               2 * below(left, is_last ? to_the_right : std::min(of_panel, to_the_right));
+  }
+  return numbers;
+}
+
+double traffic_of_panels(const Problem& problem) { return traffic_of_panels(problem.n, problem.n); }
+
+/// Slices of 8192 columns: each is read and written once for the slice before, once for each piece
+/// of 1024 columns before that, whose numbers are read, and then as panels are.
+double traffic_of_slices(const Problem& problem) {
+  constexpr std::int64_t slice = 8192, piece = 1024;
+  double numbers = 0;
+  for (std::int64_t top = 0; top < problem.n; top += slice) {
+    const std::int64_t rows = problem.n - top, columns = std::min(slice, rows);
+    const std::int64_t times = top == 0 ? 0 : 1 + (top - slice) / piece;
+    numbers += traffic_of_panels(rows, columns) + 2 * times * below(rows, columns) +
+               static_cast<double>(top * rows);
   }
   return numbers;
 }
@@ -354,6 +374,7 @@ const staircase::Workload<Problem, 2> workload{
                 {"09_look_ahead", traffic_of_panels},
                 {"10_one_launch", traffic_of_tiles},
                 {"11_sliced", traffic_of_panels},
+                {"11_sliced", traffic_of_slices},
                 {"12_several_gpus", traffic_of_panels}}};
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <staircase/devices.hpp>
 #include <staircase/error.hpp>
+#include <staircase/stream.hpp>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -89,6 +90,32 @@ TEST(more_devices_than_there_are_are_refused) {
       expect(sentence.find(" " + std::to_string(number) + " ") != std::string::npos,
              "'" + sentence + "' names " + std::to_string(number));
   }
+}
+
+TEST(devices_are_connected_as_often_as_one_likes) {
+  const auto all = staircase::devices(0);
+  for (int again = 0; again < 2; ++again) {
+    staircase::connect(all);
+    expect_equal(cudaGetLastError(), cudaSuccess);
+    expect_equal(current(), 0);
+  }
+  if (available() < 2) tap::skip("there is one device");
+  int can = 0;
+  check(cudaDeviceCanAccessPeer(&can, 1, 0));
+  const OnDevice second(1);
+  const cudaError_t error = cudaDeviceEnablePeerAccess(0, 0);
+  cudaGetLastError();
+  expect_equal(error == cudaErrorPeerAccessAlreadyEnabled, can != 0);
+}
+
+TEST(streams_have_the_priority_that_is_asked_for) {
+  int least = 0, greatest = 0, low = 0, high = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  const staircase::Stream patient(staircase::Priority::low), urgent(staircase::Priority::high);
+  check(cudaStreamGetPriority(patient, &low));
+  check(cudaStreamGetPriority(urgent, &high));
+  expect_equal(low, least);
+  expect_equal(high, greatest);
 }
 
 TEST(calls_are_meant_for_a_device_in_a_scope_of_one_thread) {

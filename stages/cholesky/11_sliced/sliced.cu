@@ -465,6 +465,7 @@ int main(int argc, char** argv) {
                                  .title = "Sliced",
                                  .idea = "Slices come, and pieces of earlier ones again",
                                  .needs = "FP64 tensor cores of compute capability 9.0",
+                                 .note = "The phase kernels contains the copies of A and L.",
                                  .solve_f64 = cholesky::solve<double>,
                                  .solve_f32 = cholesky::solve<float>,
                              });
