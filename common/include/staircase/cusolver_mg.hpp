@@ -9,9 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cuda.hpp"
 #include "cusolver.hpp"
-#include "devices.hpp"
 
 namespace staircase {
 
@@ -52,20 +50,5 @@ class CusolverMgMatrix {
   cudaLibMgGrid_t grid_{};
   cudaLibMgMatrixDesc_t matrix_{};
 };
-
-/// Lets GPUs read and write each other's memory where they are connected.
-inline void connect(const std::vector<int>& devices) {
-  for (const int device : devices) {
-    const OnDevice here(device);
-    for (const int other : devices) {
-      int connected = 0;
-      if (other != device) check(cudaDeviceCanAccessPeer(&connected, device, other));
-      if (connected == 0) continue;
-      const cudaError_t error = cudaDeviceEnablePeerAccess(other, 0);
-      if (error != cudaErrorPeerAccessAlreadyEnabled) check(error);
-      cudaGetLastError();
-    }
-  }
-}
 
 }  // namespace staircase

@@ -10,6 +10,7 @@
 #include <deque>
 #include <limits>
 #include <staircase/cusolver_mg.hpp>
+#include <staircase/devices.hpp>
 #include <type_traits>
 #include <vector>
 
