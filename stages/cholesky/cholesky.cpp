@@ -373,7 +373,6 @@ const staircase::Workload<Problem, 2> workload{
                 {"08_tensor_cores", traffic_of_panels},
                 {"09_look_ahead", traffic_of_panels},
                 {"10_one_launch", traffic_of_tiles},
-                {"11_sliced", traffic_of_panels},
                 {"11_sliced", traffic_of_slices},
                 {"12_several_gpus", traffic_of_panels}}};
 
