@@ -4,6 +4,7 @@
 /// Legal:   products are taken off an element in another order, but the same one every time.
 /// Expect:  twice the rate of the FP64 units.
 /// Run:     ./climb cholesky --stages 07,08
+/// Next:    09_look_ahead factorises the next panel beside the update.
 
 #include "../cholesky.hpp"
 
