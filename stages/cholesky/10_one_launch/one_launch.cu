@@ -277,29 +277,37 @@ __device__ void take_off(const Row<T>* j, unsigned p, Rest<T>& rest) {
 // [factorise_square]
 /// Factorises minus a square, and inverts minus its factor, by a warp. Half of the lanes have a row
 /// each of what becomes L, half of them a row of what becomes L⁻¹: both take off multiples of rows
-/// above by the same factors.
+/// above by the same factors. Each takes its root in the end, all at once, and divides a row of L⁻¹
+/// then. Nobody needs what comes to be above the diagonal.
 template <typename T>
 __device__ void factorise_square(Row<T>* square, Row<T>* inverse) {
   const unsigned row = threadIdx.x % depth;
   const bool of_l = threadIdx.x % 32 < depth;
-  T own[depth];
+  T own[depth], own_pivot{};
 #pragma unroll
   for (unsigned j = 0; j < depth; ++j) own[j] = of_l ? -square[row][j] : T(j == row);
 #pragma unroll
   for (unsigned k = 0; k < depth; ++k) {
     const T pivot = __shfl_sync(all_lanes, own[k], k), reciprocal = rsqrt(pivot);
     const T x = __shfl_sync(all_lanes, own[k] * reciprocal, row);
-    if (of_l) own[k] = row == k ? sqrt(pivot) : x;
+    const T of_column = of_l ? x : 0, of_inverse = x * reciprocal;
+    if (row == k) own_pivot = pivot;
+    if (of_l) own[k] = x;
 #pragma unroll
     for (unsigned j = 0; j < depth; ++j) {
-      if (!of_l && row == k && j <= k) own[j] *= reciprocal;
       const T y = __shfl_sync(all_lanes, j > k ? x : own[j], j > k ? j : depth + k);
-      if (row > k && of_l == (j > k)) own[j] -= x * y;
+      if (j > k)
+        own[j] -= of_column * y;
+      else if (!of_l && row > k)
+        own[j] -= of_inverse * y;
     }
   }
+  const T root = sqrt(own_pivot), reciprocal = rsqrt(own_pivot);
 #pragma unroll
-  for (unsigned j = 0; j < depth; ++j)
-    (of_l ? square : inverse)[row][j] = j > row ? 0 : of_l ? own[j] : -own[j];
+  for (unsigned j = 0; j < depth; ++j) {
+    const T element = of_l ? (j == row ? root : own[j]) : -own[j] * reciprocal;
+    (of_l ? square : inverse)[row][j] = j > row ? 0 : element;
+  }
 }
 // [factorise_square]
 
