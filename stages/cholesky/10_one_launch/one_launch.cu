@@ -280,14 +280,11 @@ __device__ void take_off(const Row<T>* j, unsigned p, Rest<T>& rest) {
 /// Factorises minus a square, and inverts minus its factor, by a warp. Half of the lanes have a row
 /// each of what becomes L, half of them a row of what becomes L⁻¹: both take off multiples of what
 /// row k has for those behind it, which all find in shared memory.
-/// each of what becomes L, half of them a row of what becomes L⁻¹: both take off multiples of rows
-/// above by the same factors. Each takes its root in the end, all at once, and divides a row of L⁻¹
-/// then. Nobody needs what comes to be above the diagonal.
 template <typename T>
 __device__ void factorise_square(Diagonal<T>& shared) {
   const unsigned row = threadIdx.x % depth;
   const bool of_l = threadIdx.x % 32 < depth;
-  T own[depth], own_pivot{};
+  T own[depth];
 #pragma unroll
   for (unsigned j = 0; j < depth; ++j) own[j] = of_l ? -shared.square[row][j] : T(j == row);
 #pragma unroll
@@ -306,29 +303,11 @@ __device__ void factorise_square(Diagonal<T>& shared) {
     else if (row > k)
 #pragma unroll
       for (unsigned j = 0; j <= k; ++j) own[j] -= x * turn[j];
-    const T pivot = __shfl_sync(all_lanes, own[k], k), reciprocal = rsqrt(pivot);
-    const T x = __shfl_sync(all_lanes, own[k] * reciprocal, row);
-    const T of_column = of_l ? x : 0, of_inverse = x * reciprocal;
-    if (row == k) own_pivot = pivot;
-    if (of_l) own[k] = x;
-#pragma unroll
-    for (unsigned j = 0; j < depth; ++j) {
-      const T y = __shfl_sync(all_lanes, j > k ? x : own[j], j > k ? j : depth + k);
-      if (j > k)
-        own[j] -= of_column * y;
-      else if (!of_l && row > k)
-        own[j] -= of_inverse * y;
-    }
   }
-  const T root = sqrt(own_pivot), reciprocal = rsqrt(own_pivot);
 #pragma unroll
   for (unsigned j = 0; j < depth; ++j)
     (of_l ? shared.square : shared.inverse)[row][j] = j > row ? 0 : of_l ? own[j] : -own[j];
   if (of_l) shared.square[row][row] = sqrt(shared.square[row][row]);
-  for (unsigned j = 0; j < depth; ++j) {
-    const T element = of_l ? (j == row ? root : own[j]) : -own[j] * reciprocal;
-    (of_l ? square : inverse)[row][j] = j > row ? 0 : element;
-  }
 }
 // [factorise_square]
 
