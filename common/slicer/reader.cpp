@@ -161,7 +161,7 @@ class Reader {
             clang_getCursorKind(of) == CXCursor_DeclRefExpr)
           addressed_.push_back(clang_getCursorReferenced(of));
       if (kind == CXCursor_CallExpr && !name.starts_with("operator"))
-        note_arguments(child, operands);
+        note_arguments(operands);
       if (kind == CXCursor_LambdaExpr) note_all(child);
       if (kind == CXCursor_VarDecl &&
           is_reference(clang_getCursorType(child)))  // may be a second name that changes it
@@ -177,7 +177,7 @@ class Reader {
            operation == "*";
   }
 
-  void note_arguments(CXCursor call, const Cursors& operands) {
+  void note_arguments(const Cursors& operands) {
     if (operands.empty()) return;
     const CXCursor callee = stripped(operands.front());
     if (clang_getCursorKind(callee) == CXCursor_MemberRefExpr) {
@@ -187,8 +187,21 @@ class Reader {
     } else if (is_array_type(clang_getCursorType(callee))) {
       return;  // an element
     }
-    for (const CXCursor operand : operands)
-      if (!clang_equalCursors(operand, call)) note_root(operand);
+    const CXCursor declaration = declaration_of(callee);
+    if (is_pure(callee, text_of(clang_getCursorSpelling(declaration)))) return;
+    Cursors parameters = children_of(declaration);
+    std::erase_if(parameters, [](CXCursor child) {
+      return clang_getCursorKind(child) != CXCursor_ParmDecl;
+    });
+    for (std::size_t a = 1; a < operands.size(); ++a) {
+      const bool is_declared = parameters.size() + 1 == operands.size();
+      if (!is_declared || may_change(clang_getCursorType(parameters[a - 1]))) note_root(operands[a]);
+    }
+  }
+
+  /// Whether a function may change what is given for a parameter.
+  static bool may_change(CXType parameter) {
+    return is_reference(parameter) && !is_constant_type(parameter);
   }
 
   void note_root(CXCursor cursor) {
@@ -996,6 +1009,12 @@ class Reader {
         if (Loop* of = loop()) of->frame->is_cut = true;
         break;
       case CXCursor_ReturnStmt: give_back(cursor); break;
+      case CXCursor_UnexposedStmt:  // with attributes, or told to be unrolled
+        if (children_of(cursor).size() != 1)
+          trouble_with(cursor, "the statement");
+        else
+          statement(children_of(cursor).front());
+        break;
       default:
         if (is_expression(cursor))
           effect(cursor);
