@@ -78,7 +78,7 @@ Loop loop(std::mt19937& random, std::size_t depth) {
 // --- Text
 
 std::string text_of(const Affine& affine) {
-  std::string text = std::to_string(affine.constant);
+  std::string text = std::to_string(affine.constant) + "L";
   const auto add = [&](long factor, const std::string& name) {
     if (factor != 0)
       text += fmt::format(" {} {}{}", factor < 0 ? "-" : "+",
@@ -170,9 +170,17 @@ class Run {
 
   void statement(const Statement& statement) {
     if (!allow(statement.guards)) return;
-    for (const Element& element : statement.from) touch(element, false, 0);
-    if (statement.update != 0) touch(statement.to, false, statement.update);
-    touch(statement.to, true, statement.update);
+    // x = x + y is an update, too, where x is there once.
+    const auto is_same = [&](const Element& element) {
+      return text_of(element) == text_of(statement.to);
+    };
+    const bool is_sum = statement.update == 0 && statement.from.size() > 1 &&
+                        std::count_if(statement.from.begin(), statement.from.end(), is_same) == 1;
+    const int update = is_sum ? 1 : statement.update;
+    for (const Element& element : statement.from)
+      touch(element, false, is_sum && is_same(element) ? update : 0);
+    if (statement.update != 0) touch(statement.to, false, update);
+    touch(statement.to, true, update);
   }
 
   void loop(std::size_t depth) {
