@@ -108,19 +108,24 @@ class Examination {
     return conflicts_;
   }
 
-  /// The smallest pair of iterations among some conflicts.
+  /// The smallest pair of iterations among some conflicts, for the smallest sizes that have one.
   Pair smallest(const std::vector<const Conflict*>& conflicts) const {
-    std::optional<std::vector<long>> best;
-    const Conflict* chosen = nullptr;
-    for (const Conflict* conflict : conflicts) {
-      std::vector<long> point = smallest_point(conflict->where);
-      if (!best || precedes(point, *best) ||
-          (!precedes(*best, point) && rank(*conflict) < rank(*chosen))) {
-        best = point;
+    for (const long most : {1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64, 128, 256, 1024, 65536}) {
+      std::vector<long> best;
+      const Conflict* chosen = nullptr;
+      for (const Conflict* conflict : conflicts) {
+        const isl::set small = conflict->where.intersect(sizes_up_to(most));
+        if (small.is_empty()) continue;
+        std::vector<long> point = point_of(isl::manage(isl_set_lexmin(small.copy())));
+        if (chosen && !precedes(point, best) &&
+            (precedes(best, point) || rank(*conflict) >= rank(*chosen)))
+          continue;
+        best = std::move(point);
         chosen = conflict;
       }
+      if (chosen) return pair_of(*chosen, best);
     }
-    return pair_of(*chosen, *best);
+    return pair_of(*conflicts.front(), point_of(conflicts.front()->where));
   }
 
   /// Whether each iteration writes a variable before it reads it, so that each may have its own.
@@ -130,15 +135,22 @@ class Examination {
       if (read.place.variable != variable) continue;
       if (has_element(read.place)) return false;
       if (read.is_write) continue;
-      const bool is_covered = std::any_of(
-          accesses_.begin(), accesses_.begin() + r, [&](const Access* write) {
+      const bool is_covered =
+          std::any_of(accesses_.begin(), accesses_.begin() + r, [&](const Access* write) {
             return write->is_write && write->place.variable == variable &&
                    write->place.steps.size() <= read.place.steps.size() &&
-                   may_overlap(write->place, read.place) && read.frame->is_within(write->frame);
+                   may_overlap(write->place, read.place) &&
+                   read.frame->is_within(together_with(write->frame));
           });
       if (!is_covered) return false;
     }
     return true;
+  }
+
+  /// The largest part that runs whenever a frame does.
+  static const Frame* together_with(const Frame* frame) {
+    while (!frame->condition && !frame->loop && frame->parent) frame = frame->parent;
+    return frame;
   }
 
   static bool has_element(const Place& place) {
@@ -171,13 +183,14 @@ class Examination {
 
   /// Whether something within a frame changes a variable.
   bool changes(const Variable& variable, const Frame* frame) const {
-    const Place place = variable.of ? *variable.of : Place{const_cast<Variable*>(&variable), {}, {}};
-    return std::any_of(
-        function_.accesses.begin(), function_.accesses.end(), [&](const Access& access) {
-          return access.is_write && access.place.variable == place.variable &&
-                 !has_element(access.place) && may_overlap(access.place, place) &&
-                 access.frame->is_within(frame);
-        });
+    const Place place =
+        variable.of ? *variable.of : Place{const_cast<Variable*>(&variable), {}, {}};
+    return std::any_of(function_.accesses.begin(), function_.accesses.end(),
+                       [&](const Access& access) {
+                         return access.is_write && access.place.variable == place.variable &&
+                                !has_element(access.place) && may_overlap(access.place, place) &&
+                                access.frame->is_within(frame);
+                       });
   }
 
   /// What a variable means where it is used; constraints hold as long as `stable` is not left.
@@ -201,9 +214,8 @@ class Examination {
       if (means.kind == Meaning::unknown) return false;
       if (means.kind == Meaning::size && !term.symbol->is_fixed) return false;
     }
-    return std::all_of(term.operands.begin(), term.operands.end(), [&](const Term& operand) {
-      return is_lasting(operand, made, stable);
-    });
+    return std::all_of(term.operands.begin(), term.operands.end(),
+                       [&](const Term& operand) { return is_lasting(operand, made, stable); });
   }
 
   /// Calls a function with each size and each unknown part of a term.
@@ -244,9 +256,9 @@ class Examination {
       }
       depth_ = std::max(depth_, depth);
     }
-    space_ = isl::manage(isl_space_set_alloc(
-        shared_context().get(), 0,
-        static_cast<unsigned>(outer_.size() + 2 + 2 * depth_ + sizes_.size())));
+    space_ = isl::manage(
+        isl_space_set_alloc(shared_context().get(), 0,
+                            static_cast<unsigned>(outer_.size() + 2 + 2 * depth_ + sizes_.size())));
   }
 
   // --- Sets and numbers of isl: outer loops, this loop twice, inner loops twice, sizes
@@ -274,15 +286,14 @@ class Examination {
   }
 
   isl::pw_aff number(long value) const {
-    const isl::aff zero = isl::manage(isl_aff_zero_on_domain(
-        isl_local_space_from_space(space_.copy())));
+    const isl::aff zero =
+        isl::manage(isl_aff_zero_on_domain(isl_local_space_from_space(space_.copy())));
     return isl::pw_aff(zero.add_constant(value));
   }
 
   isl::pw_aff variable_at(std::size_t position) const {
-    return isl::manage(isl_pw_aff_from_aff(
-        isl_aff_var_on_domain(isl_local_space_from_space(space_.copy()), isl_dim_set,
-                              static_cast<unsigned>(position))));
+    return isl::manage(isl_pw_aff_from_aff(isl_aff_var_on_domain(
+        isl_local_space_from_space(space_.copy()), isl_dim_set, static_cast<unsigned>(position))));
   }
 
   isl::set universe() const { return isl::manage(isl_set_universe(space_.copy())); }
@@ -350,17 +361,24 @@ class Examination {
     const auto factor = polynomial(term.operands[0], view.used, view.stable);
     const bool divides = divisor && is_constant(*divisor) && !divisor->empty();
     switch (term.operation) {
-      case Operation::sum: return one->add(*other);
-      case Operation::difference: return one->sub(*other);
-      case Operation::minimum: return one->min(*other);
-      case Operation::maximum: return one->max(*other);
+      case Operation::sum:
+        return one->add(*other);
+      case Operation::difference:
+        return one->sub(*other);
+      case Operation::minimum:
+        return one->min(*other);
+      case Operation::maximum:
+        return one->max(*other);
       case Operation::product:
         if ((divisor && is_constant(*divisor)) || (factor && is_constant(*factor)))
           return one->mul(*other);
         return {};
-      case Operation::quotient: return divides ? std::optional(one->tdiv_q(*other)) : std::nullopt;
-      case Operation::remainder: return divides ? std::optional(one->tdiv_r(*other)) : std::nullopt;
-      default: return {};
+      case Operation::quotient:
+        return divides ? std::optional(one->tdiv_q(*other)) : std::nullopt;
+      case Operation::remainder:
+        return divides ? std::optional(one->tdiv_r(*other)) : std::nullopt;
+      default:
+        return {};
     }
   }
 
@@ -416,18 +434,17 @@ class Examination {
     return step == 1 ? all : all.intersect(run.mod(step).eq_set(number(0)));
   }
 
-  /// Where an access happens, or may happen.
-  isl::set domain(const Access& access, int side, std::string& unsure) const {
+  /// Where a frame runs, or may run.
+  isl::set domain(const Frame& innermost, int side, std::string& unsure) const {
     isl::set all = universe();
     std::size_t used = 0;
-    for (const Frame* frame = access.frame; frame; frame = frame->parent) {
+    for (const Frame* frame = &innermost; frame; frame = frame->parent) {
       const View view{frame, stable_for(frame), side};
       const bool is_inside = frame->is_within(loop_.frame);
       std::string doubt;
       if (frame->condition) {
         all = all.intersect(truth(*frame->condition, view, true, doubt));
-        if (!doubt.empty())
-          doubt = fmt::format("the condition {} is beyond affine", doubt);
+        if (!doubt.empty()) doubt = fmt::format("the condition {} is beyond affine", doubt);
       }
       if (frame->loop && counts(*frame->loop)) {
         all = all.intersect(range(*frame->loop, view, doubt));
@@ -443,8 +460,7 @@ class Examination {
     }
     // Loops that an access is not in take no part.
     for (std::size_t d = used; d < depth_; ++d)
-      all = all.intersect(
-          variable_at(outer_.size() + 2 + side * depth_ + d).eq_set(number(0)));
+      all = all.intersect(variable_at(outer_.size() + 2 + side * depth_ + d).eq_set(number(0)));
     for (const Variable* size : sizes_)
       if (size->is_natural) all = all.intersect(variable_at(position_of(size)).ge_set(number(0)));
     return all;
@@ -452,12 +468,19 @@ class Examination {
 
   // --- Elements
 
-  Touched touch(const Access& access) const {
+  Touched touch(const Access& access) {
     Touched touched{&access, {}, {{}, {}}, access.place.unsure};
-    for (const int side : {0, 1}) {
-      touched.domains.push_back(domain(access, side, touched.unsure));
-      touched.at[side].resize(access.place.steps.size());
-    }
+    auto& [domains, unsure] = domains_[access.frame];
+    if (domains.empty())
+      for (const int side : {0, 1}) domains.push_back(domain(*access.frame, side, unsure));
+    touched.domains = domains;
+    if (touched.unsure.empty()) touched.unsure = unsure;
+    for (const int side : {0, 1}) touched.at[side].resize(access.place.steps.size());
+    for (const Step& step : access.place.steps)
+      walk(step.index, access.frame, loop_.frame, [&](const Variable* size, const Term&) {
+        if (size && size->value && touched.unsure.empty())
+          touched.unsure = fmt::format("`{}` is made of what changes", size->name);
+      });
     if (touched.unsure.empty() && is_elsewhere(access) &&
         access.place.variable->frame->is_within(loop_.frame))
       touched.unsure = fmt::format("`{}` may be any memory", access.place.variable->name);
@@ -497,8 +520,7 @@ class Examination {
         continue;
       }
       for (const int side : {0, 1})
-        if (const auto at = affine(index, {used, loop_.frame, side}))
-          touched.at[side][s] = {*at};
+        if (const auto at = affine(index, {used, loop_.frame, side})) touched.at[side][s] = {*at};
       if (touched.at[0][s].empty()) doubt(touched, index);
     }
     const auto split = are_affine ? std::optional(as_they_are(sums)) : split_up(linear, sums);
@@ -519,9 +541,9 @@ class Examination {
 
   static void doubt(Touched& touched, const Term& index) {
     if (touched.unsure.empty())
-      touched.unsure = fmt::format("the subscript `{}` of `{}` in line {} is beyond affine",
-                                   index.text, touched.access->place.variable->name,
-                                   touched.access->line);
+      touched.unsure =
+          fmt::format("the subscript `{}` of `{}` in line {} is beyond affine", index.text,
+                      touched.access->place.variable->name, touched.access->line);
   }
 
   using Split = std::vector<std::vector<Polynomial>>;
@@ -594,12 +616,13 @@ class Examination {
     const Access &one = *source.access, &other = *sink.access;
     if (!one.is_write && !other.is_write) return;
     if (one.place.variable != other.place.variable) return compare_names(source, sink);
-    if (!may_overlap(one.place, other.place)) return;
+    const bool is_loose = one.place.is_loose || other.place.is_loose;
+    if (!is_loose && !may_overlap(one.place, other.place)) return;
     std::string unsure = source.unsure.empty() ? sink.unsure : source.unsure;
     isl::set where = source.domains[0].intersect(sink.domains[1]).intersect(before());
     const std::size_t common = std::min(one.place.steps.size(), other.place.steps.size());
-    const bool may_be_any = is_elsewhere(one) && one.place.variable->frame &&
-                            one.place.variable->frame->is_within(loop_.frame);
+    const bool may_be_any = is_loose || (is_elsewhere(one) && one.place.variable->frame &&
+                                         one.place.variable->frame->is_within(loop_.frame));
     for (std::size_t s = 0; s < common && !may_be_any; ++s) {
       const auto &at = source.at[0][s], &other_at = sink.at[1][s];
       if (at.size() != other_at.size()) {
@@ -619,9 +642,7 @@ class Examination {
   void compare_names(const Touched& source, const Touched& sink) {
     const Access &one = *source.access, &other = *sink.access;
     const auto is_apart = [](const Access& access) {
-      const Variable& variable = *access.place.variable;
-      return variable.frame && !variable.is_named && !variable.is_addressed &&
-             (!has_element(access.place) || variable.owns) && !variable.is_array;
+      return access.place.variable->is_apart && !has_element(access.place);
     };
     if (!(is_elsewhere(one) && !is_apart(other)) && !(is_elsewhere(other) && !is_apart(one)))
       return;
@@ -639,35 +660,30 @@ class Examination {
 
   // --- Pairs
 
-  /// Small sizes, and with them the first point; the size of the sizes is put in front.
-  std::vector<long> smallest_point(const isl::set& where) const {
-    for (const long most : {1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64, 128, 256, 1024, 65536}) {
-      isl::set small = where;
-      for (const Variable* size : sizes_) {
-        const isl::pw_aff value = variable_at(position_of(size));
-        small = small.intersect(value.ge_set(number(0))).intersect(value.le_set(number(most)));
-      }
-      if (!small.is_empty()) return point_of(isl::manage(isl_set_lexmin(small.copy())), most);
+  isl::set sizes_up_to(long most) const {
+    isl::set small = universe();
+    for (const Variable* size : sizes_) {
+      const isl::pw_aff value = variable_at(position_of(size));
+      small = small.intersect(value.ge_set(number(0))).intersect(value.le_set(number(most)));
     }
-    return point_of(where, 65537);
+    return small;
   }
 
-  std::vector<long> point_of(const isl::set& set, long most) const {
+  std::vector<long> point_of(const isl::set& set) const {
     const isl::point point = isl::manage(isl_set_sample_point(set.copy()));
-    std::vector<long> values{most};
+    std::vector<long> values;
     for (std::size_t d = 0; d < count(); ++d)
-      values.push_back(isl::manage(isl_point_get_coordinate_val(point.get(), isl_dim_set,
-                                                                static_cast<int>(d)))
-                           .num_si());
+      values.push_back(
+          isl::manage(isl_point_get_coordinate_val(point.get(), isl_dim_set, static_cast<int>(d)))
+              .num_si());
     return values;
   }
 
-  /// By sizes, by outer loops and by the two iterations.
+  /// By outer loops and by the two iterations.
   bool precedes(const std::vector<long>& one, const std::vector<long>& other) const {
-    const auto last = [&](const std::vector<long>& point) {
-      return point.begin() + 1 + outer_.size() + 2;
-    };
-    return std::lexicographical_compare(one.begin(), last(one), other.begin(), last(other));
+    const auto compared = static_cast<std::ptrdiff_t>(outer_.size() + 2);
+    return std::lexicographical_compare(one.begin(), one.begin() + compared, other.begin(),
+                                        other.begin() + compared);
   }
 
   static int rank(const Conflict& conflict) {
@@ -682,7 +698,7 @@ class Examination {
     pair.source = iteration(source, values, 0);
     pair.sink = iteration(sink, values, 1);
     for (const Variable* size : sizes_)
-      if (!size->name.empty()) pair.sizes.push_back({size->name, values[1 + position_of(size)]});
+      if (!size->name.empty()) pair.sizes.push_back({size->name, values[position_of(size)]});
     pair.element = element(*conflict.sink, values);
     return pair;
   }
@@ -691,8 +707,8 @@ class Examination {
     Values iteration;
     for (const Frame* frame = access.frame; frame; frame = frame->parent)
       if (frame->loop && counts(*frame->loop))
-        iteration.insert(iteration.begin(), {frame->loop->variable->name,
-                                             values[1 + position_of(*frame->loop, side)]});
+        iteration.insert(iteration.begin(),
+                         {frame->loop->variable->name, values[position_of(*frame->loop, side)]});
     return iteration;
   }
 
@@ -724,8 +740,8 @@ class Examination {
         long part = factor;
         for (const Variable* variable : product) {
           const Meaning means = meaning(*variable, used, loop_.frame);
-          part *= values[1 + (means.kind == Meaning::counter ? position_of(*means.loop, 1)
-                                                             : position_of(variable))];
+          part *= values[means.kind == Meaning::counter ? position_of(*means.loop, 1)
+                                                        : position_of(variable)];
         }
         total += part;
       }
@@ -733,7 +749,7 @@ class Examination {
     }
     isl::set point = universe();
     for (std::size_t d = 0; d < count(); ++d)
-      point = point.intersect(variable_at(d).eq_set(number(values[1 + d])));
+      point = point.intersect(variable_at(d).eq_set(number(values[d])));
     return touched.at[1][s].front().intersect_domain(point).max_val().num_si();
   }
 
@@ -744,6 +760,7 @@ class Examination {
   std::vector<const Variable*> sizes_;
   std::size_t depth_ = 0;
   isl::space space_;
+  std::map<const Frame*, std::pair<std::vector<isl::set>, std::string>> domains_;
   std::vector<Touched> touched_;
   std::vector<Conflict> conflicts_;
 };
@@ -751,14 +768,22 @@ class Examination {
 /// The operator in a reduction clause.
 std::string sign_of(Update update) {
   switch (update) {
-    case Update::sum: return "+";
-    case Update::product: return "*";
-    case Update::minimum: return "min";
-    case Update::maximum: return "max";
-    case Update::conjunction: return "&";
-    case Update::disjunction: return "|";
-    case Update::parity: return "^";
-    default: return "";
+    case Update::sum:
+      return "+";
+    case Update::product:
+      return "*";
+    case Update::minimum:
+      return "min";
+    case Update::maximum:
+      return "max";
+    case Update::conjunction:
+      return "&";
+    case Update::disjunction:
+      return "|";
+    case Update::parity:
+      return "^";
+    default:
+      return "";
   }
 }
 
@@ -785,8 +810,8 @@ class Clauses {
   }
 
   bool reduces(const Variable& variable, Update update) const {
-    const std::vector<std::string> words = pragma_ ? pragma_->clause("reduction")
-                                                   : std::vector<std::string>();
+    const std::vector<std::string> words =
+        pragma_ ? pragma_->clause("reduction") : std::vector<std::string>();
     const std::string sign = sign_of(update);
     bool is_sign = false;
     for (std::size_t w = 0; w < words.size(); ++w) {
@@ -860,14 +885,18 @@ class Judgement {
   void claim(Finding& found) const {
     if (!trouble_.empty()) return decide(found, Claim::unknown, trouble_);
     std::vector<const Conflict*> races;
-    std::vector<std::string> missing;
+    std::vector<std::string> missing, own;
     for (const Conflict* conflict : updates_) {
       const Access &source = *conflict->source->access, &sink = *conflict->sink->access;
       if (clauses_.reduces(*sink.place.variable, sink.update)) continue;
       if (source.is_atomic && sink.is_atomic) continue;
+      if (clauses_.is_private(*sink.place.variable)) {
+        own.push_back(sink.place.variable->name);
+        continue;
+      }
       races.push_back(conflict);
-      note(missing, fmt::format("reduction({} : {})", sign_of(sink.update),
-                                sink.place.variable->name));
+      note(missing,
+           fmt::format("reduction({} : {})", sign_of(sink.update), sink.place.variable->name));
     }
     for (const auto* conflicts : {&true_, &shared_})
       if (!conflicts->empty()) {
@@ -878,12 +907,18 @@ class Judgement {
         return decide(found, Claim::refuted, why);
       }
     if (!unsure_.empty()) return decide(found, Claim::unknown, unsure_.front()->unsure);
-    if (races.empty()) return decide(found, Claim::proved, {});
+    if (races.empty() && own.empty()) return decide(found, Claim::proved, {});
+    if (races.empty())
+      return decide(
+          found, Claim::unknown,
+          fmt::format("each thread has a `{}` of its own, and what becomes of them is not "
+                      "seen",
+                      own.front()));
     const std::vector<const Conflict*> sure = sure_of(races);
     if (sure.empty()) return decide(found, Claim::unknown, races.front()->unsure);
     found.against = examination_.smallest(sure);
-    decide(found, Claim::refuted, fmt::format("{}; {} is missing", sentence_of(*found.against),
-                                              fmt::join(missing, ", ")));
+    decide(found, Claim::refuted,
+           fmt::format("{}; {} is missing", sentence_of(*found.against), fmt::join(missing, ", ")));
   }
 
  private:
@@ -995,10 +1030,14 @@ Finding examine(const Function& function, const Loop& loop) {
 
 std::string name_of(Verdict verdict) {
   switch (verdict) {
-    case Verdict::independent: return "independent";
-    case Verdict::reduction: return "reduction";
-    case Verdict::dependent: return "dependent";
-    default: return "unknown";
+    case Verdict::independent:
+      return "independent";
+    case Verdict::reduction:
+      return "reduction";
+    case Verdict::dependent:
+      return "dependent";
+    default:
+      return "unknown";
   }
 }
 

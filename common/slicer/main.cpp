@@ -19,8 +19,9 @@ using staircase::Exit;
 
 std::optional<Options> read_options(int argc, char** argv) {
   Options options;
-  CLI::App app{"Says of each loop of a C++ file whether its iterations are independent, and why not",
-               "slice"};
+  CLI::App app{
+      "Says of each loop of a C++ file whether its iterations are independent, and why not",
+      "slice"};
   app.add_flag("--check", options.check, "Examine the loops; nothing is written");
   app.add_flag("--reductions", options.reductions, "Name what the reductions add up");
   app.add_option("--json", options.json, "Write what was found: FILE, or - for standard output");

@@ -51,29 +51,31 @@ struct Step {
   std::string member;  ///< empty for an element
   Term index;
   bool in_call = false;  ///< a(i), not a[i]
+  bool is_row = false;   ///< a.row(i), which is a part of the same array
 };
 
 /// Where something lies in memory.
 struct Place {
   Variable* variable = nullptr;
   std::vector<Step> steps;
-  std::string unsure;  ///< why it may be less than what is named, or something else
+  std::string unsure;     ///< why it may be less than what is named
+  bool is_loose = false;  ///< its subscripts do not say where it is
 };
 
 /// A variable; or a quantity that belongs to one and stays as it is with it, as `a.extent(0)`.
 struct Variable {
   std::string name;
-  Frame* frame = nullptr;     ///< where it is declared, if within the function
+  Frame* frame = nullptr;  ///< where it is declared, if within the function
   bool is_integer = false;
-  bool is_natural = false;    ///< an integer that is not negative
-  bool is_array = false;      ///< has elements, by its type
-  bool owns = false;          ///< its elements are its own, and not somebody else's
-  bool is_named = false;      ///< a parameter, a member or a global: memory of its own by assumption
-  bool is_fixed = false;      ///< never changes
-  bool is_addressed = false;  ///< somebody may have a pointer to it
-  std::optional<Term> value;  ///< what it is made with
-  std::optional<Place> alias; ///< what it is a name for
-  std::optional<Place> of;    ///< what the quantity belongs to
+  bool is_natural = false;  ///< an integer that is not negative
+  bool is_array = false;    ///< has elements, by its type
+  bool owns = false;        ///< its elements are its own, and not somebody else's
+  bool is_named = false;    ///< a parameter, a member or a global: memory of its own by assumption
+  bool is_fixed = false;    ///< never changes
+  bool is_apart = false;    ///< a number that nobody can have another name for
+  std::optional<Term> value;   ///< what it is made with
+  std::optional<Place> alias;  ///< what it is a name for
+  std::optional<Place> of;     ///< what the quantity belongs to
 };
 
 /// A loop that counts, or why it does not.

@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The build's commands: where the command line says, or in a directory above the file or beside it.
+/// The build's commands: where the command line says, or in a directory above the file or beside
+/// it.
 std::optional<fs::path> find_commands(const Options& options) {
   const std::string name = "compile_commands.json";
   if (!options.build.empty()) {
@@ -65,8 +66,8 @@ std::vector<std::string> from_build(const Options& options) {
     if (!chosen) return {};
     return meaning_of(chosen->at("command"), chosen->at("directory").get<std::string>());
   } catch (const nlohmann::json::exception&) {
-    throw staircase::BadInput(fmt::format("the file '{}' is no list of commands",
-                                          commands->string()));
+    throw staircase::BadInput(
+        fmt::format("the file '{}' is no list of commands", commands->string()));
   }
 }
 

@@ -160,8 +160,7 @@ class Reader {
         if (const CXCursor of = stripped(operands.front());
             clang_getCursorKind(of) == CXCursor_DeclRefExpr)
           addressed_.push_back(clang_getCursorReferenced(of));
-      if (kind == CXCursor_CallExpr && !name.starts_with("operator"))
-        note_arguments(operands);
+      if (kind == CXCursor_CallExpr && !name.starts_with("operator")) note_arguments(operands);
       if (kind == CXCursor_LambdaExpr) note_all(child);
       if (kind == CXCursor_VarDecl &&
           is_reference(clang_getCursorType(child)))  // may be a second name that changes it
@@ -190,12 +189,12 @@ class Reader {
     const CXCursor declaration = declaration_of(callee);
     if (is_pure(callee, text_of(clang_getCursorSpelling(declaration)))) return;
     Cursors parameters = children_of(declaration);
-    std::erase_if(parameters, [](CXCursor child) {
-      return clang_getCursorKind(child) != CXCursor_ParmDecl;
-    });
+    std::erase_if(parameters,
+                  [](CXCursor child) { return clang_getCursorKind(child) != CXCursor_ParmDecl; });
     for (std::size_t a = 1; a < operands.size(); ++a) {
       const bool is_declared = parameters.size() + 1 == operands.size();
-      if (!is_declared || may_change(clang_getCursorType(parameters[a - 1]))) note_root(operands[a]);
+      if (!is_declared || may_change(clang_getCursorType(parameters[a - 1])))
+        note_root(operands[a]);
     }
   }
 
@@ -222,9 +221,8 @@ class Reader {
   }
 
   bool is_changed(CXCursor declaration) const {
-    return std::any_of(changed_.begin(), changed_.end(), [&](CXCursor changed) {
-      return clang_equalCursors(changed, declaration);
-    });
+    return std::any_of(changed_.begin(), changed_.end(),
+                       [&](CXCursor changed) { return clang_equalCursors(changed, declaration); });
   }
 
   /// A variable that a declaration makes, with what its type says.
@@ -235,9 +233,10 @@ class Reader {
     variable->is_natural = is_natural_type(type);
     variable->is_array = is_array_type(type);
     variable->is_fixed = is_constant_type(type) || !is_changed(declaration);
-    variable->is_addressed =
-        std::any_of(addressed_.begin(), addressed_.end(),
-                    [&](CXCursor of) { return clang_equalCursors(of, declaration); });
+    variable->is_apart = !variable->is_array && !is_reference(type) &&
+                         std::none_of(addressed_.begin(), addressed_.end(), [&](CXCursor of) {
+                           return clang_equalCursors(of, declaration);
+                         });
     scopes_.back().push_back({declaration, variable});
     return variable;
   }
@@ -257,8 +256,7 @@ class Reader {
     }
     scopes_.front().push_back({declaration, nullptr});
     const std::size_t at = scopes_.front().size() - 1;
-    const CXCursorKind parent =
-        clang_getCursorKind(clang_getCursorSemanticParent(declaration));
+    const CXCursorKind parent = clang_getCursorKind(clang_getCursorSemanticParent(declaration));
     const bool is_local = clang_getCursorKind(declaration) == CXCursor_VarDecl &&
                           parent != CXCursor_Namespace && parent != CXCursor_TranslationUnit;
     const CXType type = clang_getCursorType(declaration);
@@ -289,7 +287,8 @@ class Reader {
   /// A quantity that stays as it is with what it belongs to.
   Variable* quantity(const Place& of, const std::string& name, bool is_natural) {
     for (Variable& variable : function_.variables)
-      if (variable.of && variable.name == name && variable.of->variable == of.variable)
+      if (variable.of && variable.name == name && variable.of->variable == of.variable &&
+          variable.of->steps.size() == of.steps.size())
         return &variable;
     Variable* variable = add(name);
     variable->is_integer = true;
@@ -339,8 +338,10 @@ class Reader {
     if (operands.empty() || source_.is_macro(cursor)) return {};
     const Range whole = source_.range(cursor), first = source_.range(operands.front());
     Range between{whole.first, first.first};
-    if (operands.size() > 1) between = {first.last, source_.range(operands[1]).first};
-    else if (first.first == whole.first) between = {first.last, whole.last};
+    if (operands.size() > 1)
+      between = {first.last, source_.range(operands[1]).first};
+    else if (first.first == whole.first)
+      between = {first.last, whole.last};
     for (const Token& token : source_.tokens(between))
       if (!(token == "(") && !(token == ")")) return token.text;
     return {};
@@ -373,9 +374,12 @@ class Reader {
     cursor = stripped(cursor);
     if (source_.is_macro(cursor)) return {};
     switch (clang_getCursorKind(cursor)) {
-      case CXCursor_DeclRefExpr: return named(cursor);
-      case CXCursor_CXXThisExpr: return Place{this_object(), {}, {}};
-      case CXCursor_MemberRefExpr: return member(cursor);
+      case CXCursor_DeclRefExpr:
+        return named(cursor);
+      case CXCursor_CXXThisExpr:
+        return Place{this_object(), {}, {}};
+      case CXCursor_MemberRefExpr:
+        return member(cursor);
       case CXCursor_ArraySubscriptExpr: {
         const Cursors operands = expressions_of(cursor);
         return element(operands[0], {operands[1]}, false);
@@ -387,8 +391,10 @@ class Reader {
         of->steps.push_back({{}, constant(0), false});
         return of;
       }
-      case CXCursor_CallExpr: return called_place(cursor);
-      default: return {};
+      case CXCursor_CallExpr:
+        return called_place(cursor);
+      default:
+        return {};
     }
   }
 
@@ -398,8 +404,10 @@ class Reader {
       case CXCursor_VarDecl:
       case CXCursor_ParmDecl:
       case CXCursor_UnexposedDecl:
-      case CXCursor_NonTypeTemplateParameter: break;
-      default: return {};
+      case CXCursor_NonTypeTemplateParameter:
+        break;
+      default:
+        return {};
     }
     Variable* variable = find(declaration);
     return variable->alias ? *variable->alias : Place{variable, {}, {}};
@@ -417,22 +425,30 @@ class Reader {
     if (!base.empty() && clang_getCursorKind(stripped(base.front())) != CXCursor_CXXThisExpr) {
       const Range behind{source_.range(base.front()).last, source_.range(cursor).last};
       const std::vector<Token> tokens = source_.tokens(behind);
-      if (!tokens.empty() && tokens.front() == "->")
-        of->steps.push_back({{}, constant(0), false});
+      if (!tokens.empty() && tokens.front() == "->") of->steps.push_back({{}, constant(0), false});
     }
     if (clang_getCursorKind(clang_getCursorSemanticParent(clang_getCursorReferenced(cursor))) ==
-        CXCursor_UnionDecl)
-      return of->unsure = "members of a union share memory", of;
+        CXCursor_UnionDecl) {
+      loosen(*of, "members of a union share memory");
+      return of;
+    }
     of->steps.push_back({last_word(cursor), {}, false});
     return of;
+  }
+
+  static void loosen(Place& place, const std::string& why) {
+    place.unsure = why;
+    place.is_loose = true;
   }
 
   std::optional<Place> element(CXCursor base, const Cursors& subscripts, bool in_call) {
     auto of = place(base);
     if (!of) return {};
-    const bool is_row = !of->steps.empty() && of->steps.back().member.empty();
+    const bool is_row = std::any_of(of->steps.begin(), of->steps.end(), [](const Step& step) {
+      return step.member.empty() && !step.is_row;
+    });
     if (is_row && !is_owner_type(clang_getCursorType(stripped(base))))
-      of->unsure = fmt::format("rows of `{}` may be the same memory", of->variable->name);
+      loosen(*of, fmt::format("rows of `{}` may be the same memory", of->variable->name));
     for (const CXCursor subscript : subscripts) {
       Term index = value(subscript);
       if (index.text.empty()) index.text = source_.text(subscript);
@@ -469,8 +485,13 @@ class Reader {
     if (clang_getCursorKind(callee) == CXCursor_MemberRefExpr) {
       const Cursors base = expressions_of(callee);
       if (base.size() == 1 && last_word(callee) == "row" &&
-          is_matrix_type(clang_getCursorType(stripped(base.front()))))
-        return element(base.front(), arguments, true);
+          is_matrix_type(clang_getCursorType(stripped(base.front())))) {
+        auto row = element(base.front(), arguments, true);
+        if (row)
+          for (std::size_t a = 1; a <= arguments.size(); ++a)
+            row->steps[row->steps.size() - a].is_row = true;
+        return row;
+      }
       return member_is_array(callee) ? element(callee, arguments, true) : std::nullopt;
     }
     if (clang_getCursorKind(callee) != CXCursor_DeclRefExpr ||
@@ -479,7 +500,8 @@ class Reader {
     return element(callee, arguments, true);
   }
 
-  /// Whether what is called is a member that is an array, as in s.a(i, j), by the class's definition.
+  /// Whether what is called is a member that is an array, as in s.a(i, j), by the class's
+  /// definition.
   bool member_is_array(CXCursor callee) const {
     const Cursors base = expressions_of(callee);
     if (base.size() != 1) return false;
@@ -506,8 +528,8 @@ class Reader {
   // --- Accesses
 
   void access(CXCursor cursor, const Place& place, bool is_write, Update update = Update::none) {
-    function_.accesses.push_back({place, is_write, frame_, source_.line(cursor),
-                                  source_.text(cursor), update, is_atomic_});
+    function_.accesses.push_back(
+        {place, is_write, frame_, source_.line(cursor), source_.text(cursor), update, is_atomic_});
   }
 
   /// Reads a place, whose value may be followed if it is an integer.
@@ -537,28 +559,43 @@ class Reader {
     }
     if (const auto where = place(cursor)) return read(cursor, *where);
     switch (clang_getCursorKind(cursor)) {
-      case CXCursor_IntegerLiteral: return literal(cursor);
-      case CXCursor_DeclRefExpr: return enumerator(cursor);
+      case CXCursor_IntegerLiteral:
+        return literal(cursor);
+      case CXCursor_DeclRefExpr:
+        return enumerator(cursor);
       case CXCursor_FloatingLiteral:
       case CXCursor_CharacterLiteral:
       case CXCursor_StringLiteral:
       case CXCursor_CXXBoolLiteralExpr:
       case CXCursor_CXXNullPtrLiteralExpr:
       case CXCursor_UnaryExpr:  // sizeof
-      case CXCursor_SizeOfPackExpr: return unknown(text);
-      case CXCursor_BinaryOperator: return binary(cursor);
-      case CXCursor_UnaryOperator: return unary(cursor);
-      case CXCursor_CompoundAssignOperator: assign(cursor, false); return unknown(text);
-      case CXCursor_ConditionalOperator: return choice(cursor);
+      case CXCursor_SizeOfPackExpr:
+        return unknown(text);
+      case CXCursor_BinaryOperator:
+        return binary(cursor);
+      case CXCursor_UnaryOperator:
+        return unary(cursor);
+      case CXCursor_CompoundAssignOperator:
+        assign(cursor, false);
+        return unknown(text);
+      case CXCursor_ConditionalOperator:
+        return choice(cursor);
       case CXCursor_CXXStaticCastExpr:
       case CXCursor_CXXFunctionalCastExpr:
       case CXCursor_CXXConstCastExpr:
-      case CXCursor_CStyleCastExpr: return cast(cursor);
-      case CXCursor_InitListExpr: return all_of(cursor);
-      case CXCursor_CallExpr: return call(cursor);
-      case CXCursor_MemberRefExpr: return all_of(cursor);
-      case CXCursor_UnexposedExpr: return unexposed(cursor);
-      default: trouble_with(cursor, "the expression"); return unknown(text);
+      case CXCursor_CStyleCastExpr:
+        return cast(cursor);
+      case CXCursor_InitListExpr:
+        return all_of(cursor);
+      case CXCursor_CallExpr:
+        return call(cursor);
+      case CXCursor_MemberRefExpr:
+        return all_of(cursor);
+      case CXCursor_UnexposedExpr:
+        return unexposed(cursor);
+      default:
+        trouble_with(cursor, "the expression");
+        return unknown(text);
     }
   }
 
@@ -680,9 +717,9 @@ class Reader {
       if (!is_known(first) || !is_known(second)) return unknown(source_.text(cursor));
     }
     static const std::unordered_map<std::string, Operation> known{
-        {"+", Operation::sum},       {"-", Operation::difference}, {"*", Operation::product},
-        {"/", Operation::quotient},  {"%", Operation::remainder},  {"<", Operation::less},
-        {"<=", Operation::at_most},  {"==", Operation::equal}};
+        {"+", Operation::sum},      {"-", Operation::difference}, {"*", Operation::product},
+        {"/", Operation::quotient}, {"%", Operation::remainder},  {"<", Operation::less},
+        {"<=", Operation::at_most}, {"==", Operation::equal}};
     if (const auto found = known.find(operation); found != known.end())
       return made(found->second, {std::move(first), std::move(second)});
     if (operation == ">") return made(Operation::less, {std::move(second), std::move(first)});
@@ -707,11 +744,32 @@ class Reader {
     const CXCursor callee = stripped(parts.front());
     const Cursors arguments(parts.begin() + 1, parts.end());
     if (clang_getCursorKind(callee) == CXCursor_MemberRefExpr) return method(cursor, callee);
+    if (const std::string operation = overloaded_name(parts); is_arithmetic(operation)) {
+      for (const CXCursor part : parts)
+        if (overloaded_name({part}).empty()) value(part);
+      return unknown(source_.text(cursor));
+    }
     const std::string function = callee_name(callee);
     if (is_pure(callee, function)) return pure(cursor, function, arguments);
     if (const auto result = inlined(callee, arguments)) return *result;
     trouble_with(cursor, "nothing is known of the call");
     return unknown(source_.text(cursor));
+  }
+
+  /// The operator among the parts of a call that is not resolved yet, within a template.
+  static std::string overloaded_name(const Cursors& parts) {
+    for (const CXCursor part : parts)
+      if (const CXCursor named = clang_getCursorReferenced(stripped(part));
+          clang_getCursorKind(named) == CXCursor_OverloadedDeclRef)
+        if (const std::string name = text_of(clang_getCursorSpelling(named));
+            name.starts_with("operator"))
+          return name.substr(8);
+    return {};
+  }
+
+  static bool is_arithmetic(const std::string& operation) {
+    return operation == "+" || operation == "-" || operation == "*" || operation == "/" ||
+           operation == "<" || operation == ">" || operation == "==";
   }
 
   /// An operator of a class does as it says.
@@ -746,18 +804,21 @@ class Reader {
     return only;
   }
 
+  /// An array, or a row of one: those of the same array are of the same size.
+  static bool is_whole(const Place& place) {
+    return !place.is_loose && std::all_of(place.steps.begin(), place.steps.end(),
+                                          [](const Step& step) { return step.is_row; });
+  }
+
   Term method(CXCursor cursor, CXCursor callee) {
     const Cursors base = expressions_of(callee), parts = expressions_of(cursor);
     const std::string name = last_word(callee);
-    const bool is_quantity =
-        base.size() == 1 && is_array_type(clang_getCursorType(stripped(base.front()))) &&
-        (name == "extent" || name == "size");
+    const bool is_quantity = base.size() == 1 &&
+                             is_array_type(clang_getCursorType(stripped(base.front()))) &&
+                             (name == "extent" || name == "size");
     if (is_quantity)
-      if (const auto of = place(base.front()); of && of->steps.empty()) {
-        access(base.front(), *of, false);
-        function_.accesses.back().place.unsure = "only its size is read";
+      if (const auto of = place(base.front()); of && is_whole(*of))
         return symbol(quantity(*of, source_.text(cursor), true));
-      }
     trouble_with(cursor, "nothing is known of the call");
     return unknown(source_.text(cursor));
   }
@@ -777,11 +838,33 @@ class Reader {
 
   /// Whether a function of the standard library only computes.
   bool is_pure(CXCursor callee, const std::string& name) const {
-    static const std::set<std::string> names{
-        "abs",  "fabs", "sqrt", "exp",   "exp2",     "log",   "pow", "sin",   "cos",
-        "tan",  "min",  "max",  "floor", "ceil",     "round", "fma", "hypot", "fmin",
-        "fmax", "tanh", "move", "clamp", "copysign", "isnan", "omp_get_thread_num",
-        "omp_get_max_threads", "omp_get_num_threads"};
+    static const std::set<std::string> names{"abs",
+                                             "fabs",
+                                             "sqrt",
+                                             "exp",
+                                             "exp2",
+                                             "log",
+                                             "pow",
+                                             "sin",
+                                             "cos",
+                                             "tan",
+                                             "min",
+                                             "max",
+                                             "floor",
+                                             "ceil",
+                                             "round",
+                                             "fma",
+                                             "hypot",
+                                             "fmin",
+                                             "fmax",
+                                             "tanh",
+                                             "move",
+                                             "clamp",
+                                             "copysign",
+                                             "isnan",
+                                             "omp_get_thread_num",
+                                             "omp_get_max_threads",
+                                             "omp_get_num_threads"};
     if (!names.contains(name)) return false;
     const CXCursor referenced = clang_getCursorReferenced(callee);
     const unsigned several = clang_getCursorKind(referenced) == CXCursor_OverloadedDeclRef
@@ -789,8 +872,8 @@ class Reader {
                                  : 0;
     bool is_theirs = several > 0 || !source_.has(referenced);
     for (unsigned d = 0; d < several; ++d)
-      is_theirs = is_theirs && clang_Location_isInSystemHeader(clang_getCursorLocation(
-                                   clang_getOverloadedDecl(referenced, d)));
+      is_theirs = is_theirs && clang_Location_isInSystemHeader(
+                                   clang_getCursorLocation(clang_getOverloadedDecl(referenced, d)));
     if (several == 0)
       is_theirs = clang_Location_isInSystemHeader(clang_getCursorLocation(referenced));
     return is_theirs;
@@ -926,8 +1009,8 @@ class Reader {
     const bool may_be = kind == CXCursor_BinaryOperator || kind == CXCursor_CallExpr;
     const std::string operation = may_be ? operation_of(cursor) : "";
     const Cursors operands = operands_of(cursor);
-    const bool goes_on = operands.size() == 2 && (is_sum ? operation == "+" || operation == "-"
-                                                         : operation == "*");
+    const bool goes_on =
+        operands.size() == 2 && (is_sum ? operation == "+" || operation == "-" : operation == "*");
     if (!goes_on) {
       (is_taken ? taken : added).push_back(cursor);
       return;
@@ -994,21 +1077,34 @@ class Reader {
       if (pragma->has("atomic") || pragma->has("critical")) is_atomic_ = true;
     }
     switch (clang_getCursorKind(cursor)) {
-      case CXCursor_CompoundStmt: block(cursor); break;
+      case CXCursor_CompoundStmt:
+        block(cursor);
+        break;
       case CXCursor_DeclStmt:
         for (const CXCursor child : children_of(cursor)) declaration(child);
         break;
-      case CXCursor_ForStmt: counted(cursor, pragmas); break;
+      case CXCursor_ForStmt:
+        counted(cursor, pragmas);
+        break;
       case CXCursor_WhileStmt:
       case CXCursor_DoStmt:
-      case CXCursor_CXXForRangeStmt: uncounted(cursor, pragmas); break;
-      case CXCursor_IfStmt: branch(cursor); break;
-      case CXCursor_NullStmt: break;
-      case CXCursor_BreakStmt: leave(cursor, "`break` leaves the loop"); break;
+      case CXCursor_CXXForRangeStmt:
+        uncounted(cursor, pragmas);
+        break;
+      case CXCursor_IfStmt:
+        branch(cursor);
+        break;
+      case CXCursor_NullStmt:
+        break;
+      case CXCursor_BreakStmt:
+        leave(cursor, "`break` leaves the loop");
+        break;
       case CXCursor_ContinueStmt:
         if (Loop* of = loop()) of->frame->is_cut = true;
         break;
-      case CXCursor_ReturnStmt: give_back(cursor); break;
+      case CXCursor_ReturnStmt:
+        give_back(cursor);
+        break;
       case CXCursor_UnexposedStmt:  // with attributes, or told to be unrolled
         if (children_of(cursor).size() != 1)
           trouble_with(cursor, "the statement");
@@ -1062,10 +1158,10 @@ class Reader {
     const CXCursorKind kind = clang_getCursorKind(cursor);
     if (kind == CXCursor_UnexposedDecl && !initialiser(cursor).empty()) return bindings(cursor);
     if (kind != CXCursor_VarDecl) {
-      const bool is_harmless = kind == CXCursor_UsingDeclaration || kind == CXCursor_TypeAliasDecl ||
-                               kind == CXCursor_TypedefDecl || kind == CXCursor_StructDecl ||
-                               kind == CXCursor_StaticAssert || kind == CXCursor_EnumDecl ||
-                               kind == CXCursor_UsingDirective;
+      const bool is_harmless = kind == CXCursor_UsingDeclaration ||
+                               kind == CXCursor_TypeAliasDecl || kind == CXCursor_TypedefDecl ||
+                               kind == CXCursor_StructDecl || kind == CXCursor_StaticAssert ||
+                               kind == CXCursor_EnumDecl || kind == CXCursor_UsingDirective;
       if (!is_harmless) trouble_with(cursor, "the declaration");
       return;
     }
@@ -1162,8 +1258,10 @@ class Reader {
     int blocks = 0;
     for (const Frame* frame = frame_; frame; frame = frame->parent) {
       if (frame->loop) return blocks <= 1;
-      if (!frame->condition) ++blocks;
-      else if (frame->condition->operation != Operation::negation || blocks > 0) return false;
+      if (!frame->condition)
+        ++blocks;
+      else if (frame->condition->operation != Operation::negation || blocks > 0)
+        return false;
     }
     return false;
   }
@@ -1189,8 +1287,8 @@ class Reader {
     const bool early = has_returned_ || !is_outside_loops();
     returned_ = early ? unknown("a value returned early") : frozen(result);
     for (const Frame* frame = frame_; frame && frame != base_; frame = frame->parent)
-      if (frame->loop || frame->condition) {
-        if (frame->loop || base_) trouble(cursor, "`return` leaves the loop");
+      if (frame->loop || (base_ && frame->condition)) {
+        trouble(cursor, "`return` leaves the loop");
         break;
       }
   }
@@ -1213,10 +1311,14 @@ class Reader {
     Parts parts;
     for (const CXCursor child : children_of(cursor)) {
       const unsigned place = source_.range(child).first;
-      if (place < ends[0]) parts.first = child;
-      else if (place < ends[1]) parts.condition = child;
-      else if (place < ends[2]) parts.step = child;
-      else parts.body = child;
+      if (place < ends[0])
+        parts.first = child;
+      else if (place < ends[1])
+        parts.condition = child;
+      else if (place < ends[2])
+        parts.step = child;
+      else
+        parts.body = child;
     }
     return parts;
   }
@@ -1421,7 +1523,8 @@ void find_functions(const Source& source, CXCursor cursor, std::list<Function>& 
             Reader(source, functions.back()).read(child, part);
           }
         break;
-      default: break;
+      default:
+        break;
     }
     find_functions(source, child, functions);
   }

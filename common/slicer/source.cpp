@@ -79,9 +79,9 @@ void Source::check(const std::string& path) const {
     const std::string where = file ? text_of(clang_getFileName(file)) : path;
     clang_disposeDiagnostic(diagnostic);
     if (is_error)
-      throw staircase::BadInput(fmt::format(
-          "the file '{}' is not valid C++20 with these options: line {} of '{}': {}", path, line,
-          where, said));
+      throw staircase::BadInput(
+          fmt::format("the file '{}' is not valid C++20 with these options: line {} of '{}': {}",
+                      path, line, where, said));
   }
 }
 
@@ -99,8 +99,8 @@ void Source::read_tokens() {
     unsigned line = 0;
     clang_getFileLocation(clang_getRangeStart(extent), nullptr, &line, nullptr, &range.first);
     clang_getFileLocation(clang_getRangeEnd(extent), nullptr, nullptr, nullptr, &range.last);
-    tokens_.push_back({range, text_of(clang_getTokenSpelling(unit_.get(), tokens[t])),
-                       static_cast<int>(line)});
+    tokens_.push_back(
+        {range, text_of(clang_getTokenSpelling(unit_.get(), tokens[t])), static_cast<int>(line)});
   }
   clang_disposeTokens(unit_.get(), tokens, count);
 }

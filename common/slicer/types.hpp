@@ -13,7 +13,8 @@ namespace slicer {
 
 inline CXType without_reference(CXType type) {
   type = clang_getCanonicalType(type);
-  const bool is_reference = type.kind == CXType_LValueReference || type.kind == CXType_RValueReference;
+  const bool is_reference =
+      type.kind == CXType_LValueReference || type.kind == CXType_RValueReference;
   return is_reference ? clang_getCanonicalType(clang_getPointeeType(type)) : type;
 }
 
@@ -23,7 +24,9 @@ inline bool is_reference(CXType type) {
          text_of(clang_getTypeSpelling(type)).ends_with("&");
 }
 
-inline bool is_constant_type(CXType type) { return clang_isConstQualifiedType(without_reference(type)); }
+inline bool is_constant_type(CXType type) {
+  return clang_isConstQualifiedType(without_reference(type));
+}
 
 inline bool is_wide_integer_type(CXType type) {
   switch (without_reference(type).kind) {
@@ -32,8 +35,10 @@ inline bool is_wide_integer_type(CXType type) {
     case CXType_Long:
     case CXType_ULong:
     case CXType_LongLong:
-    case CXType_ULongLong: return true;
-    default: return false;
+    case CXType_ULongLong:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -62,8 +67,10 @@ inline bool is_c_array_type(CXType type) {
     case CXType_ConstantArray:
     case CXType_VariableArray:
     case CXType_IncompleteArray:
-    case CXType_DependentSizedArray: return true;
-    default: return false;
+    case CXType_DependentSizedArray:
+      return true;
+    default:
+      return false;
   }
 }
 

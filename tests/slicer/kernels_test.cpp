@@ -77,11 +77,11 @@ Recording run(Kernel kernel, long n, long m) {
 std::vector<Recording> run_all(long n, long m) {
   std::vector<Recording> runs;
   for (const Kernel kernel :
-       {gemm,       two_products, atax,        bicg,      mvt,          gemver,
-        syrk,       symm,         trmm,        trisolv,   cholesky,     lu,
-        durbin,     gramschmidt,  correlation, jacobi_1d, jacobi_2d,    seidel_2d,
-        fdtd_2d,    adi_sweep,    floyd_warshall, nussinov, deriche_row, doitgen,
-        shared_scalar, reversed,  even_and_odd, tiled,    skewed})
+       {gemm,          two_products, atax,           bicg,      mvt,         gemver,
+        syrk,          symm,         trmm,           trisolv,   cholesky,    lu,
+        durbin,        gramschmidt,  correlation,    jacobi_1d, jacobi_2d,   seidel_2d,
+        fdtd_2d,       adi_sweep,    floyd_warshall, nussinov,  deriche_row, doitgen,
+        shared_scalar, reversed,     even_and_odd,   tiled,     skewed})
     runs.push_back(run(kernel, n, m));
   runs.push_back(run([&](Real* from) { flat(n, m, from, from + size * size); }));
   runs.push_back(run([&](Real* from) {
@@ -91,8 +91,8 @@ std::vector<Recording> run_all(long n, long m) {
 }
 
 Json found() {
-  const auto result = staircase::run_process(
-      {program, "--check", kernels, "--json", "-", "--", "-I" + include});
+  const auto result =
+      staircase::run_process({program, "--check", kernels, "--json", "-", "--", "-I" + include});
   EXPECT_EQ(result.status, 0) << result.err;
   return Json::parse(result.out);
 }

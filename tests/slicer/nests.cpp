@@ -81,9 +81,9 @@ std::string text_of(const Affine& affine) {
   std::string text = std::to_string(affine.constant) + "L";
   const auto add = [&](long factor, const std::string& name) {
     if (factor != 0)
-      text += fmt::format(" {} {}{}", factor < 0 ? "-" : "+",
-                          std::abs(factor) == 1 ? "" : fmt::format("{} * ", std::abs(factor)),
-                          name);
+      text +=
+          fmt::format(" {} {}{}", factor < 0 ? "-" : "+",
+                      std::abs(factor) == 1 ? "" : fmt::format("{} * ", std::abs(factor)), name);
   };
   for (std::size_t s = 0; s < sizes.size(); ++s) add(affine.of_sizes[s], sizes[s]);
   for (std::size_t c = 0; c < affine.of_counters.size(); ++c)
@@ -102,11 +102,11 @@ std::string text_of(const Element& element) {
 std::string text_of(const std::vector<Guard>& guards) {
   std::string text;
   for (const Guard& guard : guards)
-    text += fmt::format(
-        "if ({}) ", fmt::format(fmt::runtime(guard.comparison == 0   ? "{} >= 0"
-                                             : guard.comparison == 1 ? "{} == 0"
-                                                                     : "({}) % 2 == 0"),
-                                text_of(guard.number)));
+    text +=
+        fmt::format("if ({}) ", fmt::format(fmt::runtime(guard.comparison == 0   ? "{} >= 0"
+                                                         : guard.comparison == 1 ? "{} == 0"
+                                                                                 : "({}) % 2 == 0"),
+                                            text_of(guard.number)));
   return text;
 }
 

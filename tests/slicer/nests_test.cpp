@@ -37,7 +37,8 @@ Found dependences(const std::vector<Touch>& touches, std::size_t loop) {
   for (const auto& [key, all] : together)
     for (const Touch* one : all)
       for (const Touch* other : all) {
-        if (one->times[loop] >= other->times[loop] || (!one->is_write && !other->is_write)) continue;
+        if (one->times[loop] >= other->times[loop] || (!one->is_write && !other->is_write))
+          continue;
         found.any = true;
         found.not_by_updates =
             found.not_by_updates || one->update == 0 || one->update != other->update;
@@ -74,7 +75,8 @@ class Nests : public testing::Test {
   void check(std::mt19937& random, int count) {
     std::vector<Nest> nests;
     std::map<int, std::pair<std::size_t, std::size_t>> loops;  // nest and loop by line
-    std::string text = "#include <algorithm>\n#include <staircase/view.hpp>\nusing staircase::View;\n";
+    std::string text =
+        "#include <algorithm>\n#include <staircase/view.hpp>\nusing staircase::View;\n";
     for (int each = 0; each < count; ++each) {
       nests.push_back(random_nest(random));
       std::vector<int> lines;
