@@ -743,12 +743,12 @@ class Reader {
     if (parts.empty() || is_type) return all_of(cursor);
     const CXCursor callee = stripped(parts.front());
     const Cursors arguments(parts.begin() + 1, parts.end());
-    if (clang_getCursorKind(callee) == CXCursor_MemberRefExpr) return method(cursor, callee);
     if (const std::string operation = overloaded_name(parts); is_arithmetic(operation)) {
       for (const CXCursor part : parts)
         if (overloaded_name({part}).empty()) value(part);
       return unknown(source_.text(cursor));
     }
+    if (clang_getCursorKind(callee) == CXCursor_MemberRefExpr) return method(cursor, callee);
     const std::string function = callee_name(callee);
     if (is_pure(callee, function)) return pure(cursor, function, arguments);
     if (const auto result = inlined(callee, arguments)) return *result;
