@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -46,29 +47,28 @@ std::vector<std::string> meaning_of(const std::string& command, const fs::path& 
   return arguments;
 }
 
-/// What the build says of a file; of one that is not built itself, what it says of the first.
+/// What the build says of a file; for one that is not built itself, where all others find headers.
 std::vector<std::string> from_build(const Options& options) {
   const auto commands = find_commands(options);
   if (!commands) return {};
-  nlohmann::json entries;
+  std::vector<std::string> headers;
   try {
-    entries = nlohmann::json::parse(std::ifstream(*commands));
     const fs::path wanted = fs::weakly_canonical(options.file);
-    const nlohmann::json* chosen = nullptr;
-    for (const auto& entry : entries) {
+    for (const auto& entry : nlohmann::json::parse(std::ifstream(*commands))) {
       const fs::path directory = entry.at("directory").get<std::string>();
-      const fs::path file = directory / entry.at("file").get<std::string>();
-      if (!chosen) chosen = &entry;
-      if (fs::weakly_canonical(file) != wanted) continue;
-      chosen = &entry;
-      break;
+      const std::vector<std::string> arguments = meaning_of(entry.at("command"), directory);
+      if (fs::weakly_canonical(directory / entry.at("file").get<std::string>()) == wanted)
+        return arguments;
+      for (const std::string& argument : arguments)
+        if (!argument.starts_with("-D") &&
+            std::find(headers.begin(), headers.end(), argument) == headers.end())
+          headers.push_back(argument);
     }
-    if (!chosen) return {};
-    return meaning_of(chosen->at("command"), chosen->at("directory").get<std::string>());
   } catch (const nlohmann::json::exception&) {
     throw staircase::BadInput(
         fmt::format("the file '{}' is no list of commands", commands->string()));
   }
+  return headers;
 }
 
 }  // namespace
