@@ -85,6 +85,16 @@ void numbers(double* a, const int* at, std::vector<double>& v, int n) {
   for (int i = 0; i < n; ++i) { first += a[k]; }  // unknown
 }
 
+void lines(double* a, int n, int m, int k) {
+  for (int i = 0; i < n; ++i) { for (int j = 0; j < m; ++j) a[i * m + j] = 1; }  // independent independent
+  for (int i = 0; i < n; ++i) { for (int j = 0; j <= m; ++j) a[i * m + j] = 1; }  // unknown unknown
+  for (int i = 0; i < n; ++i) { for (int j = 0; j < m; ++j) a[i * m - j] = 1; }  // unknown unknown
+  for (int i = 0; i < n; ++i) { for (int j = 1; j <= m; ++j) a[i * m - j] = 1; }  // independent independent
+  for (int i = 0; i < n; ++i) { for (int j = 0; j < m; ++j) a[i * k + j] = 1; }  // unknown unknown
+  for (int i = 0; i < n; ++i) { for (int j = 0; j < m; ++j) a[j * m + i * m * m] = 1; }  // independent independent
+  for (int i = 0; i < n; ++i) { for (int j = 0; j < m; ++j) a[i * m + j] = a[i * m + j + m]; }  // dependent independent
+}
+
 int leaves(double* a, int n) {
   for (int i = 0; i < n; ++i) { if (a[i] > 0) break; a[i] = 1; }  // unknown
   for (int i = 0; i < n; ++i) { if (a[i] > 0) return i; a[i] = 1; }  // unknown

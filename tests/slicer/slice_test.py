@@ -27,7 +27,11 @@ def hard_loops():
     """The verdicts that the file names behind each loop; those of loops within it follow."""
     source = ROOT / "tests/slicer/hard.cpp"
     found = {}
-    for loop in json.loads(run("--check", "--json", "-", source, *HEADERS).stdout):
+    result = run("--check", "--json", "-", source, *HEADERS)
+    if result.returncode != 0:
+        yield result.stderr
+        return
+    for loop in json.loads(result.stdout):
         found.setdefault(loop["line"], []).append(loop["verdict"])
     expected = {number: line.rpartition("// ")[2].split() for number, line in enumerate(
         source.read_text().splitlines(), 1) if line.startswith("  for ")}
