@@ -49,9 +49,9 @@ Source::Source(const std::string& path, const std::vector<std::string>& argument
   std::vector<const char*> given;
   for (const std::string& argument : arguments) given.push_back(argument.c_str());
   CXTranslationUnit unit = nullptr;
-  clang_parseTranslationUnit2(index_.get(), path.c_str(), given.data(),
-                              static_cast<int>(given.size()), nullptr, 0,
-                              CXTranslationUnit_DetailedPreprocessingRecord, &unit);
+  clang_parseTranslationUnit2(
+      index_.get(), path.c_str(), given.data(), static_cast<int>(given.size()), nullptr, 0,
+      CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_Incomplete, &unit);
   unit_.reset(unit);
   if (!unit) throw staircase::BadInput(fmt::format("the file '{}' cannot be parsed", path));
   check(path);
