@@ -476,15 +476,30 @@ class Examination {
     touched.domains = domains;
     if (touched.unsure.empty()) touched.unsure = unsure;
     for (const int side : {0, 1}) touched.at[side].resize(access.place.steps.size());
+    const auto doubt_size = [&](const Variable* size, const Term&) {
+      if (size && !is_free(*size) && touched.unsure.empty())
+        touched.unsure = size->name.empty()
+                             ? std::string("a size is made of what changes")
+                             : fmt::format("`{}` may be any number or only some", size->name);
+    };
     for (const Step& step : access.place.steps)
-      walk(step.index, access.frame, loop_.frame, [&](const Variable* size, const Term&) {
-        if (size && size->value && touched.unsure.empty())
-          touched.unsure = fmt::format("`{}` is made of what changes", size->name);
-      });
+      walk(step.index, access.frame, loop_.frame, doubt_size);
+    for (const Frame* frame = access.frame; frame; frame = frame->parent) {
+      if (frame->condition) walk(*frame->condition, frame, stable_for(frame), doubt_size);
+      if (!frame->loop || !counts(*frame->loop)) continue;
+      walk(frame->loop->first, frame, stable_for(frame), doubt_size);
+      walk(frame->loop->condition, frame, stable_for(frame), doubt_size);
+    }
     if (touched.unsure.empty() && is_elsewhere(access) &&
         access.place.variable->frame->is_within(loop_.frame))
       touched.unsure = fmt::format("`{}` may be any memory", access.place.variable->name);
     return touched;
+  }
+
+  /// Whether whoever calls the function may choose a size: not one that the function computes.
+  static bool is_free(const Variable& size) {
+    const Variable& root = size.of ? *size.of->variable : size;
+    return root.is_named && root.is_fixed;
   }
 
   /// Elements by a name for memory that is not known.

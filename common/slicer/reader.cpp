@@ -720,8 +720,11 @@ class Reader {
         {"+", Operation::sum},      {"-", Operation::difference}, {"*", Operation::product},
         {"/", Operation::quotient}, {"%", Operation::remainder},  {"<", Operation::less},
         {"<=", Operation::at_most}, {"==", Operation::equal}};
-    if (const auto found = known.find(operation); found != known.end())
-      return made(found->second, {std::move(first), std::move(second)});
+    if (const auto found = known.find(operation); found != known.end()) {
+      Term both = made(found->second, {std::move(first), std::move(second)});
+      both.text = source_.text(cursor);
+      return both;
+    }
     if (operation == ">") return made(Operation::less, {std::move(second), std::move(first)});
     if (operation == ">=") return made(Operation::at_most, {std::move(second), std::move(first)});
     if (operation == "!=" || operation == "not_eq")

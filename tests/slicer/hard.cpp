@@ -95,6 +95,16 @@ void lines(double* a, int n, int m, int k) {
   for (int i = 0; i < n; ++i) { for (int j = 0; j < m; ++j) a[i * m + j] = a[i * m + j + m]; }  // dependent independent
 }
 
+void sizes(double* a, int n) {
+  int m = n;
+  for (int t = 0; t < 3; ++t) {  // dependent
+    for (int i = 0; i < n; ++i) { a[i + m] = a[i]; }  // unknown
+    m = 0;
+  }
+  const int some = int(outside(n));
+  for (int i = 0; i < n; ++i) { a[i + some] = a[i]; }  // unknown
+}
+
 int leaves(double* a, int n) {
   for (int i = 0; i < n; ++i) { if (a[i] > 0) break; a[i] = 1; }  // unknown
   for (int i = 0; i < n; ++i) { if (a[i] > 0) return i; a[i] = 1; }  // unknown
