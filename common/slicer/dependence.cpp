@@ -885,7 +885,7 @@ class Judgement {
         return found;
       }
     if (!unsure_.empty()) {
-      found.reason = unsure_.front()->unsure;
+      found.reason = doubt();
       return found;
     }
     found.verdict = updates_.empty() ? Verdict::independent : Verdict::reduction;
@@ -921,7 +921,7 @@ class Judgement {
           why += fmt::format("; private({}) is missing", fmt::join(shared_names_, ", "));
         return decide(found, Claim::refuted, why);
       }
-    if (!unsure_.empty()) return decide(found, Claim::unknown, unsure_.front()->unsure);
+    if (!unsure_.empty()) return decide(found, Claim::unknown, doubt());
     if (races.empty() && own.empty()) return decide(found, Claim::proved, {});
     if (races.empty())
       return decide(
@@ -941,8 +941,11 @@ class Judgement {
     for (const Conflict& conflict : *conflicts_) {
       const Variable& variable = *conflict.sink->access->place.variable;
       const bool is_written_first = examination_.is_written_first(&variable);
-      if (clauses_.is_private(variable) && is_written_first) continue;
-      if (conflict.is_update)
+      const bool is_private = clauses_.is_private(variable);
+      if (is_private && is_written_first) continue;
+      if (is_private && Examination::has_element(conflict.sink->access->place))
+        unsure_.push_back(&conflict);
+      else if (conflict.is_update)
         updates_.push_back(&conflict);
       else if (!conflict.is_sure)
         unsure_.push_back(&conflict);
@@ -952,6 +955,14 @@ class Judgement {
       } else
         true_.push_back(&conflict);
     }
+  }
+
+  /// Why it is not sure that iterations depend on each other.
+  std::string doubt() const {
+    const Conflict& conflict = *unsure_.front();
+    if (!conflict.is_sure) return conflict.unsure;
+    return fmt::format("each thread has a `{}` of its own, and what is in it before is not seen",
+                       conflict.sink->access->place.variable->name);
   }
 
   static void decide(Finding& found, Claim claim, const std::string& why) {

@@ -105,6 +105,17 @@ void sizes(double* a, int n) {
   for (int i = 0; i < n; ++i) { a[i + some] = a[i]; }  // unknown
 }
 
+void own(double* a, int n) {
+#pragma omp parallel
+  {
+    double t[8], s;
+#pragma omp for
+    for (int i = 0; i < n; ++i) { t[0] = a[i]; a[i] = t[0]; }  // unknown
+#pragma omp for
+    for (int i = 0; i < n; ++i) { s = a[i]; a[i] = s * s; }  // independent
+  }
+}
+
 int leaves(double* a, int n) {
   for (int i = 0; i < n; ++i) { if (a[i] > 0) break; a[i] = 1; }  // unknown
   for (int i = 0; i < n; ++i) { if (a[i] > 0) return i; a[i] = 1; }  // unknown
