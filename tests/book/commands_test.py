@@ -18,6 +18,7 @@ import tap
 
 ROOT, BUILD = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 CLIMB = BUILD / "common" / "climb" / "climb"
+SLICE = BUILD / "common" / "slicer" / "slice"
 UNWRITABLE = "/nowhere/at/all.npy"
 # What only Debian or NVIDIA can hold to its options. Of these, some run a program of ours.
 TOOLS = {"grep", "kill", "mkdir", "nvidia-smi", "sleep", "tee"}
@@ -173,6 +174,15 @@ def check_meson(*words):
             raise Wrong(f"there is no test {pattern}")
 
 
+def check_slicer(*words):
+    """The slicer, which examines files that must be there."""
+    if not SLICE.exists():
+        return
+    status, says = run(SLICE, *words)
+    if status not in (0, 1):
+        raise Wrong(says or f"status {status}")
+
+
 def check_python(script, command="", *_):
     """A script of ours, or a command of the directory docs."""
     if not (ROOT / script).exists():
@@ -207,6 +217,8 @@ def check_words(words):
         check_stage(pathlib.Path(name), *rest)
     elif name == "build/common/climb/climb":
         check_runner(*rest)
+    elif name == "build/common/slicer/slice":
+        check_slicer(*rest)
     elif name in COMMANDS:
         COMMANDS[name](*rest)
     elif name.startswith("build/") and not (BUILD / name.removeprefix("build/")).exists():
@@ -278,6 +290,8 @@ def unnoticed():
                  "build/stages/ata-00_original | heap", "python3 docs figure", "git diff --no-index --stat stages/ata/nothing.cu",
                  "build/stages/triangular_solve-00_original --input L.npy",
                  ".venv/bin/meson test -C build nosuch", "build/common/ceiling/ceilings", "./climb ata --repeat none"):
+                 ".venv/bin/meson test -C build nosuch", "build/common/ceiling/ceilings", "./climb ata --repeat none",
+                 *["build/common/slicer/slice --check docs/nothing.cpp"] * SLICE.exists()):
         try:
             for words in commands_of(line):
                 check_words(words)

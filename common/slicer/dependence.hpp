@@ -1,0 +1,50 @@
+/// \file
+/// The dependences that a loop carries, by sets of integers.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nest.hpp"
+
+namespace slicer {
+
+using Values = std::vector<std::pair<std::string, long>>;
+
+/// Two iterations of which the second has to wait for the first.
+struct Pair {
+  std::string kind;  ///< flow, anti or output
+  std::string element;
+  Values source, sink, sizes;
+};
+
+enum class Verdict { independent, reduction, dependent, unknown };
+
+/// What OpenMP may do with a loop.
+enum class Claim { none, proved, refuted, unknown };
+
+struct Finding {
+  const Loop* loop = nullptr;
+  Verdict verdict = Verdict::unknown;
+  std::optional<Pair> pair;
+  std::string reason;
+  std::vector<std::string> reductions;
+
+  const Pragma* pragma = nullptr;  ///< that makes the loop parallel
+  Claim claim = Claim::none;
+  std::optional<Pair> against;
+  std::string why;
+};
+
+/// Says of a loop which of its iterations depend on each other, outer loops held fixed.
+Finding examine(const Function& function, const Loop& loop);
+
+std::string name_of(Verdict verdict);
+
+/// "i = 1, j = 0 reads x(0), which i = 0 writes (flow)"
+std::string sentence_of(const Pair& pair);
+
+}  // namespace slicer

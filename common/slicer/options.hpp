@@ -1,0 +1,21 @@
+/// \file
+/// What the slicer's command line says.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace slicer {
+
+struct Options {
+  bool check = false, reductions = false;
+  std::string file, json, build;
+  std::vector<std::string> arguments;
+};
+
+/// What the compiler is told of a file: what the command line says, or else what the build does.
+/// \throws BadInput if the build's compile_commands.json cannot be read
+std::vector<std::string> compiler_arguments(const Options& options);
+
+}  // namespace slicer

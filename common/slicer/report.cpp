@@ -1,0 +1,114 @@
+#include "report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace slicer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* const assumptions =
+    "Assumed: parameters, members and globals of different names are different memory; subscripts\n"
+    "are within bounds; integers do not wrap around; operators and constructors do as they say.\n";
+
+std::string name_of(const Loop& loop) {
+  return loop.variable ? "for " + loop.variable->name : "loop";
+}
+
+std::string line_of(const Finding& found, bool with_reductions) {
+  std::string verdict = slicer::name_of(found.verdict);
+  if (found.verdict == Verdict::reduction && with_reductions)
+    verdict += fmt::format(" ({})", fmt::join(found.reductions, ", "));
+  const bool has_more = found.verdict == Verdict::dependent || found.verdict == Verdict::unknown;
+  return fmt::format("  line {:<4} {:<10} {}{}\n", found.loop->line, name_of(*found.loop), verdict,
+                     has_more ? ": " + found.reason : "");
+}
+
+std::string claim_of(const Finding& found) {
+  const std::string said = found.claim == Claim::proved    ? "proved"
+                           : found.claim == Claim::refuted ? "refuted: "
+                                                           : "beyond affine: ";
+  return fmt::format("  line {:<4} {}: {}{}\n", found.pragma->line, found.pragma->text, said,
+                     found.why);
+}
+
+Json json_of(const Values& values) {
+  Json object = Json::object();
+  for (const auto& [name, value] : values) object[name] = value;
+  return object;
+}
+
+Json json_of(const Pair& pair) {
+  return {{"kind", pair.kind},
+          {"element", pair.element},
+          {"source", json_of(pair.source)},
+          {"sink", json_of(pair.sink)},
+          {"sizes", json_of(pair.sizes)}};
+}
+
+bool makes_parallel(const Pragma& pragma) {
+  return pragma.has("for") || pragma.has("simd") || pragma.has("taskloop") ||
+         pragma.has("distribute") || pragma.has("loop");
+}
+
+}  // namespace
+
+bool Checked::is_refuted() const {
+  return std::any_of(functions.begin(), functions.end(), [](const auto& function) {
+    return std::any_of(function.second.begin(), function.second.end(),
+                       [](const Finding& found) { return found.claim == Claim::refuted; });
+  });
+}
+
+Checked check(const std::string& file, const Source& source, const std::list<Function>& functions) {
+  Checked checked{file, {}, {}};
+  std::vector<const Pragma*> seen;
+  for (const Function& function : functions) {
+    std::vector<Finding> findings;
+    for (const Loop& loop : function.loops) {
+      if (loop.is_inlined) continue;
+      findings.push_back(examine(function, loop));
+      seen.push_back(findings.back().pragma);
+    }
+    if (!findings.empty()) checked.functions.push_back({&function, std::move(findings)});
+  }
+  for (const Pragma& pragma : source.pragmas())
+    if (makes_parallel(pragma) && std::find(seen.begin(), seen.end(), &pragma) == seen.end())
+      checked.lost.push_back(&pragma);
+  return checked;
+}
+
+std::string text_of(const Checked& checked, bool with_reductions) {
+  std::string text = checked.file + "\n", claims;
+  for (const auto& [function, findings] : checked.functions) {
+    text += fmt::format("{}\n", function->name);
+    for (const Finding& found : findings) {
+      text += line_of(found, with_reductions);
+      if (found.pragma) claims += claim_of(found);
+    }
+  }
+  for (const Pragma* pragma : checked.lost)
+    claims += fmt::format("  line {:<4} {}: beyond affine: its loop was not found\n", pragma->line,
+                          pragma->text);
+  if (checked.functions.empty()) text += "There are no loops.\n";
+  if (!claims.empty()) text += "OpenMP\n" + claims;
+  return text + assumptions;
+}
+
+Json json_of(const Checked& checked) {
+  Json loops = Json::array();
+  for (const auto& [function, findings] : checked.functions)
+    for (const Finding& found : findings)
+      loops.push_back({{"file", checked.file},
+                       {"line", found.loop->line},
+                       {"variable", found.loop->variable ? found.loop->variable->name : ""},
+                       {"verdict", slicer::name_of(found.verdict)},
+                       {"pair", found.pair ? json_of(*found.pair) : Json()},
+                       {"reason", found.reason}});
+  return loops;
+}
+
+}  // namespace slicer

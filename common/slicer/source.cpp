@@ -1,0 +1,194 @@
+#include "source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <staircase/error.hpp>
+
+namespace slicer {
+
+std::string text_of(CXString string) {
+  const char* characters = clang_getCString(string);
+  const std::string text = characters ? characters : "";
+  clang_disposeString(string);
+  return text;
+}
+
+std::vector<CXCursor> children_of(CXCursor cursor) {
+  std::vector<CXCursor> children;
+  clang_visitChildren(
+      cursor,
+      [](CXCursor child, CXCursor, CXClientData data) {
+        static_cast<std::vector<CXCursor>*>(data)->push_back(child);
+        return CXChildVisit_Continue;
+      },
+      &children);
+  return children;
+}
+
+bool Pragma::has(std::string_view word) const {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+std::vector<std::string> Pragma::clause(std::string_view name) const {
+  std::vector<std::string> said;
+  for (std::size_t w = 0; w + 1 < words.size(); ++w) {
+    if (words[w] != name || words[w + 1] != "(") continue;
+    int depth = 0;
+    for (++w; w < words.size(); ++w) {
+      depth += (words[w] == "(") - (words[w] == ")");
+      if (depth == 0) break;
+      if (words[w] != "(" && words[w] != ")") said.push_back(words[w]);
+    }
+  }
+  return said;
+}
+
+Source::Source(const std::string& path, const std::vector<std::string>& arguments)
+    : index_(clang_createIndex(0, 0)) {
+  std::vector<const char*> given;
+  for (const std::string& argument : arguments) given.push_back(argument.c_str());
+  CXTranslationUnit unit = nullptr;
+  clang_parseTranslationUnit2(
+      index_.get(), path.c_str(), given.data(), static_cast<int>(given.size()), nullptr, 0,
+      CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_Incomplete, &unit);
+  unit_.reset(unit);
+  if (!unit) throw staircase::BadInput(fmt::format("the file '{}' cannot be parsed", path));
+  check(path);
+  file_ = clang_getFile(unit, path.c_str());
+  std::size_t size = 0;
+  const char* characters = clang_getFileContents(unit, file_, &size);
+  all_ = {characters, size};
+  read_tokens();
+  read_pragmas();
+  for (const CXCursor cursor : children_of(root()))
+    if (clang_getCursorKind(cursor) == CXCursor_MacroExpansion && has(cursor))
+      macros_.push_back(range(cursor));
+}
+
+void Source::check(const std::string& path) const {
+  const unsigned count = clang_getNumDiagnostics(unit_.get());
+  for (unsigned d = 0; d < count; ++d) {
+    CXDiagnostic diagnostic = clang_getDiagnostic(unit_.get(), d);
+    const bool is_error = clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error;
+    const std::string said = text_of(clang_getDiagnosticSpelling(diagnostic));
+    unsigned line = 0;
+    CXFile file = nullptr;
+    clang_getExpansionLocation(clang_getDiagnosticLocation(diagnostic), &file, &line, nullptr,
+                               nullptr);
+    const std::string where = file ? text_of(clang_getFileName(file)) : path;
+    clang_disposeDiagnostic(diagnostic);
+    if (is_error)
+      throw staircase::BadInput(
+          fmt::format("the file '{}' is not valid C++20 with these options: line {} of '{}': {}",
+                      path, line, where, said));
+  }
+}
+
+void Source::read_tokens() {
+  CXToken* tokens = nullptr;
+  unsigned count = 0;
+  const CXSourceRange whole =
+      clang_getRange(clang_getLocationForOffset(unit_.get(), file_, 0),
+                     clang_getLocationForOffset(unit_.get(), file_, all_.size()));
+  clang_tokenize(unit_.get(), whole, &tokens, &count);
+  for (unsigned t = 0; t < count; ++t) {
+    if (clang_getTokenKind(tokens[t]) == CXToken_Comment) continue;
+    const CXSourceRange extent = clang_getTokenExtent(unit_.get(), tokens[t]);
+    Range range{};
+    unsigned line = 0;
+    clang_getFileLocation(clang_getRangeStart(extent), nullptr, &line, nullptr, &range.first);
+    clang_getFileLocation(clang_getRangeEnd(extent), nullptr, nullptr, nullptr, &range.last);
+    tokens_.push_back(
+        {range, text_of(clang_getTokenSpelling(unit_.get(), tokens[t])), static_cast<int>(line)});
+  }
+  clang_disposeTokens(unit_.get(), tokens, count);
+}
+
+void Source::read_pragmas() {
+  // Where the line ends that a token is on, with those that a backslash joins to it.
+  const auto end_of_line = [&](unsigned from) {
+    std::size_t end = from;
+    do end = std::min(all_.find('\n', end + 1), all_.size());
+    while (end < all_.size() && all_[end - 1] == '\\');
+    return static_cast<unsigned>(end);
+  };
+  std::vector<std::size_t> waiting;
+  for (std::size_t t = 0; t < tokens_.size(); ++t) {
+    if (!(tokens_[t] == "#")) {
+      // A pragma is about the statement behind it, and behind other pragmas.
+      for (const std::size_t p : waiting) pragmas_[p].statement = tokens_[t].range.first;
+      waiting.clear();
+      continue;
+    }
+    const std::size_t first = t;
+    const unsigned last = end_of_line(tokens_[t].range.first);
+    while (t + 1 < tokens_.size() && tokens_[t + 1].range.first < last) ++t;
+    if (t < first + 3 || !(tokens_[first + 1] == "pragma" && tokens_[first + 2] == "omp")) continue;
+    Pragma pragma{"#pragma omp", {}, tokens_[first].line, 0};
+    for (std::size_t w = first + 3; w <= t; ++w) {
+      pragma.text += all_[tokens_[w].range.first - 1] == ' ' ? " " : "";
+      pragma.text += tokens_[w].text;
+      pragma.words.push_back(tokens_[w].text);
+    }
+    waiting.push_back(pragmas_.size());
+    pragmas_.push_back(pragma);
+  }
+}
+
+bool Source::has(CXCursor cursor) const {
+  CXFile file = nullptr;
+  clang_getExpansionLocation(clang_getCursorLocation(cursor), &file, nullptr, nullptr, nullptr);
+  return file && clang_File_isEqual(file, file_);
+}
+
+Range Source::range(CXCursor cursor) const {
+  const CXSourceRange extent = clang_getCursorExtent(cursor);
+  Range range{};
+  clang_getExpansionLocation(clang_getRangeStart(extent), nullptr, nullptr, nullptr, &range.first);
+  clang_getExpansionLocation(clang_getRangeEnd(extent), nullptr, nullptr, nullptr, &range.last);
+  return range;
+}
+
+int Source::line(CXCursor cursor) const {
+  unsigned line = 0;
+  const CXSourceRange extent = clang_getCursorExtent(cursor);
+  clang_getExpansionLocation(clang_getRangeStart(extent), nullptr, &line, nullptr, nullptr);
+  return static_cast<int>(line);
+}
+
+std::string Source::text(CXCursor cursor) const {
+  const Range part = range(cursor);
+  std::string text;
+  for (const char c : all_.substr(part.first, part.last - part.first)) {
+    const bool is_space = c == ' ' || c == '\n' || c == '\t';
+    if (!is_space)
+      text += c;
+    else if (!text.empty() && text.back() != ' ')
+      text += ' ';
+  }
+  return text.size() > 60 ? text.substr(0, 57) + "..." : text;
+}
+
+std::vector<Token> Source::tokens(Range part) const {
+  const auto before = [](const Token& token, unsigned place) { return token.range.first < place; };
+  const auto first = std::lower_bound(tokens_.begin(), tokens_.end(), part.first, before);
+  const auto last = std::lower_bound(first, tokens_.end(), part.last, before);
+  return {first, last};
+}
+
+bool Source::is_macro(CXCursor cursor) const {
+  const unsigned place = range(cursor).first;
+  return std::any_of(macros_.begin(), macros_.end(), [&](const Range& macro) {
+    return macro.first <= place && place < macro.last;
+  });
+}
+
+std::vector<const Pragma*> Source::pragmas(unsigned statement) const {
+  std::vector<const Pragma*> found;
+  for (const Pragma& pragma : pragmas_)
+    if (pragma.statement == statement) found.push_back(&pragma);
+  return found;
+}
+
+}  // namespace slicer

@@ -1,0 +1,87 @@
+/// \file
+/// A C++ source as libclang sees it: cursors, tokens and pragmas.
+
+#pragma once
+
+#include <clang-c/Index.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slicer {
+
+/// The text of libclang's own strings.
+std::string text_of(CXString string);
+
+/// What is under a cursor, in the order of the source.
+std::vector<CXCursor> children_of(CXCursor cursor);
+
+/// A part of the source, from one byte up to another.
+struct Range {
+  unsigned first, last;
+};
+
+struct Token {
+  Range range;
+  std::string text;
+  int line = 0;
+  bool operator==(std::string_view other) const { return text == other; }
+};
+
+/// A pragma of OpenMP: its words, and where the statement begins that it is about.
+struct Pragma {
+  std::string text;
+  std::vector<std::string> words;
+  int line;
+  unsigned statement;
+
+  bool has(std::string_view word) const;
+  /// What a clause says in its parentheses, word by word; all of them if there are several.
+  std::vector<std::string> clause(std::string_view name) const;
+};
+
+/// A parsed file.
+class Source {
+ public:
+  /// \throws BadInput if the file cannot be read or is no valid C++
+  Source(const std::string& path, const std::vector<std::string>& arguments);
+
+  CXCursor root() const { return clang_getTranslationUnitCursor(unit_.get()); }
+  /// Whether something is written in the file itself, not in one that it includes.
+  bool has(CXCursor cursor) const;
+  Range range(CXCursor cursor) const;
+  int line(CXCursor cursor) const;
+  /// The text of an expression, on one line.
+  std::string text(CXCursor cursor) const;
+  /// The tokens of a part of the source.
+  std::vector<Token> tokens(Range range) const;
+  /// Whether an expression is made by a macro, so that the file does not show it.
+  bool is_macro(CXCursor cursor) const;
+  /// The pragmas of OpenMP that are about the statement at a place.
+  std::vector<const Pragma*> pragmas(unsigned statement) const;
+  const std::vector<Pragma>& pragmas() const { return pragmas_; }
+
+ private:
+  void check(const std::string& path) const;
+  void read_tokens();
+  void read_pragmas();
+
+  template <auto dispose>
+  struct Dispose {
+    template <typename T>
+    void operator()(T* owned) const {
+      dispose(owned);
+    }
+  };
+  std::unique_ptr<void, Dispose<clang_disposeIndex>> index_;
+  std::unique_ptr<CXTranslationUnitImpl, Dispose<clang_disposeTranslationUnit>> unit_;
+  CXFile file_;
+  std::string_view all_;
+  std::vector<Token> tokens_;
+  std::vector<Pragma> pragmas_;
+  std::vector<Range> macros_;
+};
+
+}  // namespace slicer

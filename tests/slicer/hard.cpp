@@ -1,0 +1,145 @@
+/// \file
+/// Loops that are hard to see through, each with its verdict behind its head.
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <vector>
+
+double anything;
+
+struct Thing {
+  double* far;
+  double near, own[4];
+  void set(double x) { near = x; }
+};
+
+union Either {
+  double one, other;
+};
+
+double outside(double x);
+void shift(double* to, double* from, int i) { to[i] = from[i + 1]; }
+void give(double& to, int i) { to = i; }
+int even(int i) {
+  if (i % 2 == 1) return 0;
+  return i;
+}
+
+// clang-format off
+void calls(double* a, std::vector<double>& v, Thing* s, std::function<void(int)> f, int n) {
+  for (int i = 0; i < n; ++i) { a[i] = outside(a[i]); }  // unknown
+  for (int i = 0; i < n; ++i) { f(i); }  // unknown
+  for (int i = 0; i < n; ++i) { s[i].set(i); }  // unknown
+  for (int i = 0; i < n; ++i) { v.push_back(i); }  // unknown
+  for (int i = 0; i < n; ++i) { std::swap(a[0], a[i]); }  // unknown
+  for (int i = 0; i < n; ++i) { [&](int k) { a[k] = a[k + 1]; }(i); }  // unknown
+  for (int i = 0; i < n; ++i) { a[i] = std::max(a[i], 1.0); }  // independent
+  for (int i = 0; i < n; ++i) { shift(a, a, i); }  // dependent
+  for (int i = 0; i < n; ++i) { shift(a + 1, a, i); }  // unknown
+  for (int i = 0; i < n; ++i) { a[even(i)] = 1; }  // unknown
+}
+
+void names(double* a, double** rows, std::vector<std::span<double>>& spans, Thing* s, Either* e, int n) {
+  double* p = a + 1;
+  double* q = a;
+  double* r = a;
+  r = r + 1;
+  for (int i = 0; i < n; ++i) { p[i] = a[i]; }  // unknown
+  for (int i = 0; i < n; ++i) { q[i] = a[i + 1]; }  // dependent
+  for (int i = 0; i < n; ++i) { q[i] = 2 * a[i]; }  // independent
+  for (int i = 0; i < n; ++i) { r[i] = a[i]; }  // unknown
+  for (int i = 0; i < n; ++i) { *r++ = i; }  // unknown
+  for (int i = 0; i < n; ++i) { rows[i][0] = i; }  // unknown
+  for (int i = 0; i < n; ++i) { spans[i][0] = i; }  // unknown
+  for (int i = 0; i < n; ++i) { s[i].far[0] = i; }  // unknown
+  for (int i = 0; i < n; ++i) { s[i].near = s[i + 1].own[2]; }  // independent
+  for (int i = 0; i < n; ++i) { s[i].near = s[i + 1].near; }  // dependent
+  for (int i = 0; i < n; ++i) { e[i].one = e[i + 1].other; }  // unknown
+  for (int i = 0; i < n; ++i) { double* here = &a[i]; here[1] = here[0]; }  // unknown
+  for (int i = 0; i < n; ++i) { double& here = a[i]; here = 2 * here; }  // independent
+  double t = 0;
+  double* of_t = &t;
+  for (int i = 0; i < n; ++i) { *of_t = a[i]; a[i] = t; }  // dependent
+  for (int i = 0; i < n; ++i) { give(t, i); a[i] = t; }  // dependent
+  for (int i = 0; i < n; ++i) { anything = a[i]; }  // dependent
+}
+
+void numbers(double* a, const int* at, std::vector<double>& v, int n) {
+  int k = 0;
+  for (int i = 0; i < n; ++i) { a[at[i]] = i; }  // unknown
+  for (int i = 0; i < n; ++i) { a[at[i]] += i; }  // reduction
+  for (int i = 0; i < n; ++i) { a[i] = at[at[i]]; }  // independent
+  for (int i = 0; i < n; ++i) { a[k] = i; k = 1 - k; }  // dependent
+  for (int i = 0; i < n; ++i) { k += 2; a[k] = i; }  // dependent
+  for (int i = 0; i < n; ++i) { a[(unsigned char)i] = i; }  // unknown
+  for (int i = 0; i < n; ++i) { a[int(i * 0.5)] = i; }  // unknown
+  for (int i = 0; i < n; ++i) { a[i / 2] = i; }  // dependent
+  for (int i = 0; i < n; ++i) { const int h = i; a[h] = 1; }  // independent
+  for (int i = 0; i < n; ++i) { int h = i; a[h] = 1; h = 0; a[h] = 2; }  // unknown
+  for (int i = 0; i < n; ++i) { a[i > 0 ? i - 1 : n - 1] = i; }  // independent
+  const int all = int(v.size()), rest = int(v.size()) - 1;
+  for (int i = 0; i < rest; ++i) { a[i + all] = a[i]; }  // independent
+  double& first = a[k];
+  k = 0;
+  for (int i = 0; i < n; ++i) { first += a[k]; }  // unknown
+}
+
+void lines(double* a, int n, int m, int k) {
+  for (int i = 0; i < n; ++i) { for (int j = 0; j < m; ++j) a[i * m + j] = 1; }  // independent independent
+  for (int i = 0; i < n; ++i) { for (int j = 0; j <= m; ++j) a[i * m + j] = 1; }  // unknown unknown
+  for (int i = 0; i < n; ++i) { for (int j = 0; j < m; ++j) a[i * m - j] = 1; }  // unknown unknown
+  for (int i = 0; i < n; ++i) { for (int j = 1; j <= m; ++j) a[i * m - j] = 1; }  // independent independent
+  for (int i = 0; i < n; ++i) { for (int j = 0; j < m; ++j) a[i * k + j] = 1; }  // unknown unknown
+  for (int i = 0; i < n; ++i) { for (int j = 0; j < m; ++j) a[j * m + i * m * m] = 1; }  // independent independent
+  for (int i = 0; i < n; ++i) { for (int j = 0; j < m; ++j) a[i * m + j] = a[i * m + j + m]; }  // dependent independent
+}
+
+void sizes(double* a, int n) {
+  int m = n;
+  for (int t = 0; t < 3; ++t) {  // dependent
+    for (int i = 0; i < n; ++i) { a[i + m] = a[i]; }  // unknown
+    m = 0;
+  }
+  const int some = int(outside(n));
+  for (int i = 0; i < n; ++i) { a[i + some] = a[i]; }  // unknown
+}
+
+void own(double* a, int n) {
+#pragma omp parallel
+  {
+    double t[8], s;
+#pragma omp for
+    for (int i = 0; i < n; ++i) { t[0] = a[i]; a[i] = t[0]; }  // unknown
+#pragma omp for
+    for (int i = 0; i < n; ++i) { s = a[i]; a[i] = s * s; }  // independent
+  }
+}
+
+int leaves(double* a, int n) {
+  for (int i = 0; i < n; ++i) { if (a[i] > 0) break; a[i] = 1; }  // unknown
+  for (int i = 0; i < n; ++i) { if (a[i] > 0) return i; a[i] = 1; }  // unknown
+  for (int i = 0; i < n; ++i) { if (i == 3) continue; a[i] = a[3]; }  // independent
+  for (int i = 0; i < n; ++i) { a[i] = 1; i += 1; }  // unknown
+  for (int i = 0; i < n; ++i) { a[i] = 1; n = n - 1; }  // unknown
+  for (int i = 0; i < n; ++i) { double x = a[i]; while (x > 1) { x = x / 2; } a[i] = x; }  // independent unknown
+  for (int i = 0; i < n; ++i) { switch (i) { case 1: a[0] = 1; break; default: a[i] = 2; } }  // unknown
+  for (int i = 0; i < n; ++i) { static double t; t += a[i]; a[i] = t; }  // unknown
+  for (int i = 0; i < n; ++i) { goto out; }  // unknown
+out:
+  return n;
+}
+
+void updates(double* a, int n) {
+  double s = 0, t[8] = {};
+  for (int i = 0; i < n; ++i) { s = a[i] - s; }  // dependent
+  for (int i = 0; i < n; ++i) { s += a[i]; s *= 2; }  // dependent
+  for (int i = 0; i < n; ++i) { s += a[i]; a[i] = s; }  // dependent
+  for (int i = 0; i < n; ++i) { a[i] = s += 1; }  // dependent
+  for (int i = 0; i < n; ++i) { s = std::max(a[i], s); }  // reduction
+  for (int i = 0; i < n; ++i) { if (a[i] > s) s = a[i]; }  // unknown
+  for (int i = 0; i < n; ++i) { if (a[i] > 1) s += a[i]; }  // reduction
+  for (int i = 0; i < n; ++i) { t[i % 8] = a[i]; a[i] = t[0]; }  // dependent
+  for (int i = 0; i < n; ++i) { double own[2] = {}; own[0] = a[i]; a[i] = own[1]; }  // independent
+}
+// clang-format on

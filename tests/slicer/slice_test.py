@@ -1,0 +1,112 @@
+"""What `slice --check` says: of loops that are hard to see through, of the stages' parallel loops, and on bad input; and
+what the chapter on proofs shows of it.
+
+Usage: slice_test.py ROOT SLICE. Speaks TAP.
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import tap
+
+ROOT, SLICE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+SHOWN = ROOT / "docs" / "proving"
+HEADERS = ["--", "-Icommon/include", "-Icommon"]
+PARALLEL = re.compile(r"^#pragma omp .*\b(for|simd)\b", re.MULTILINE)
+
+
+def run(*arguments):
+    return subprocess.run([SLICE, *map(str, arguments)], capture_output=True, text=True, cwd=ROOT)
+
+
+def hard_loops():
+    """The verdicts that the file names behind each loop; those of loops within it follow."""
+    source = ROOT / "tests/slicer/hard.cpp"
+    found = {}
+    result = run("--check", "--json", "-", source, *HEADERS)
+    if result.returncode != 0:
+        yield result.stderr
+        return
+    for loop in json.loads(result.stdout):
+        found.setdefault(loop["line"], []).append(loop["verdict"])
+    expected = {number: line.rpartition("// ")[2].split() for number, line in enumerate(
+        source.read_text().splitlines(), 1) if line.strip().startswith("for ")}
+    if len(expected) < 50:
+        yield f"only {len(expected)} loops"
+    for number in sorted(expected.keys() | found.keys()):
+        if expected.get(number) != found.get(number):
+            yield f"line {number}: {found.get(number)} instead of {expected.get(number)}"
+
+
+def examples():
+    """What the chapter shows is what the program prints."""
+    for source in sorted(SHOWN.glob("*.cpp")):
+        printed = run("--check", "--reductions", source.relative_to(ROOT), *HEADERS).stdout
+        if printed != source.with_suffix(".txt").read_text():
+            yield f"{source.name}: the program prints\n{printed}"
+
+
+def stages():
+    """What is said of the parallel loops of the stages for the processor, but for lines."""
+    said = []
+    for source in sorted(ROOT.glob("stages/*/[0-9]*/*.cpp")):
+        if not PARALLEL.search(source.read_text()):
+            continue
+        result = run("--check", source.relative_to(ROOT), *HEADERS)
+        if result.returncode not in (0, 1):
+            yield result.stderr
+        claims = result.stdout.partition("OpenMP\n")[2].partition("Assumed")[0].splitlines()
+        said.append(f"{source.parent.parent.name} {source.parent.name}")
+        said += [re.sub(r" in line \d+", "", re.sub(r"^  line \d+ +#pragma ", "  ", claim)) for claim in claims]
+        if len(claims) != len(PARALLEL.findall(source.read_text())):
+            yield f"{source}: {len(claims)} claims"
+    text = "\n".join(said) + "\n"
+    if text != (SHOWN / "stages.txt").read_text():
+        yield f"stages.txt should be\n{text}"
+    if "refuted" in text:
+        yield "a parallel loop is refuted"
+
+
+def json_is_all():
+    """With --json - nothing else is printed; a file gets the same."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory, "found.json")
+        result = run("--check", "--json", path, SHOWN / "claims.cpp")
+        alone = run("--check", "--json", "-", SHOWN / "claims.cpp")
+        if path.read_text() != alone.stdout or "claims" not in result.stdout:
+            yield "the file and standard output differ"
+        for loop in json.loads(alone.stdout):
+            if list(loop) != ["file", "line", "variable", "verdict", "pair", "reason"]:
+                yield f"keys {list(loop)}"
+        if alone.returncode != 1:
+            yield f"a refuted claim ends with status {alone.returncode}"
+
+
+def bad_input():
+    """Each is refused in one sentence, with nothing on standard output."""
+    with tempfile.TemporaryDirectory() as directory:
+        wrong = pathlib.Path(directory, "wrong.cpp")
+        wrong.write_text("void f( {\n")
+        lacking = pathlib.Path(directory, "lacking.cpp")
+        lacking.write_text('#include "nowhere.hpp"\n')
+        pathlib.Path(directory, "compile_commands.json").write_text("{")
+        good = SHOWN / "claims.cpp"
+        for arguments, fragment in (([], "--check"), (["--check"], "FILE"), ([good], "--check"),
+                                    (["--check", "nowhere.cpp"], "'nowhere.cpp'"), (["--check", directory], directory),
+                                    (["--check", wrong, *HEADERS], "line 1"), (["--check", lacking, *HEADERS], "nowhere.hpp"),
+                                    (["--check", good, "-p", "nowhere"], "nowhere"), (["--check", lacking], "no list"),
+                                    (["--check", good, "--json", "/nowhere/at/all"], "/nowhere/at/all"),
+                                    (["--check", good, "--fast"], "--fast")):
+            result = run(*arguments)
+            if result.returncode != 2 or result.stdout or result.stderr.count("\n") != 1 or fragment not in result.stderr:
+                yield f"{arguments}: {result.returncode}, {result.stdout[:80]}, {result.stderr}"
+
+
+tap.report((what, check()) for what, check in (
+    ("loops that are hard to see through have their verdicts", hard_loops), ("the chapter shows what is printed", examples),
+    ("parallel loops of stages are proved, or it is said why not", stages), ("JSON is all there is", json_is_all),
+    ("bad input is refused", bad_input)))
