@@ -289,7 +289,6 @@ def unnoticed():
                  "ncu --set full build/stages/ata-03_naive_cuda --dataset hugest", "CUDA_ON_CPU_GPUS=2 build/stages/ata-00_original",
                  "build/stages/ata-00_original | heap", "python3 docs figure", "git diff --no-index --stat stages/ata/nothing.cu",
                  "build/stages/triangular_solve-00_original --input L.npy",
-                 ".venv/bin/meson test -C build nosuch", "build/common/ceiling/ceilings", "./climb ata --repeat none"):
                  ".venv/bin/meson test -C build nosuch", "build/common/ceiling/ceilings", "./climb ata --repeat none",
                  *["build/common/slicer/slice --check docs/nothing.cpp"] * SLICE.exists()):
         try:
