@@ -172,29 +172,38 @@ __device__ inline unsigned column_of(unsigned n) {
   return (threadIdx.x / 32 % warps_j * kept_j + n) * 8;
 }
 
-/// rest += i jᵀ
+/// What a lane has of eight columns of factors, for the products of its warp.
 template <typename T>
-__device__ void multiply_tiles(const Tiles<T>& tiles, Rest<T>& rest) {
+struct Factors {
+  Factor<T> x[kept_i][4], y[kept_j][2];
+};
+
+/// Loads them, from column k of the tiles on.
+template <typename T>
+__device__ void load_factors(const Tiles<T>& tiles, unsigned k, Factors<T>& factors) {
 #pragma unroll
-  for (unsigned k = 0; k < depth<T>; k += 8) {
-    Factor<T> x[kept_i][4], y[kept_j][2];
-#pragma unroll
-    for (unsigned r = 0; r < 4; ++r) {
-      const auto [i, of_k] = staircase::place_in_a(threadIdx.x % 32, r);
-#pragma unroll
-      for (unsigned m = 0; m < kept_i; ++m) x[m][r] = factor(tiles.i[row_of(m) + i][k + of_k]);
-    }
-#pragma unroll
-    for (unsigned r = 0; r < 2; ++r) {
-      const auto [of_k, j] = staircase::place_in_b(threadIdx.x % 32, r);
-#pragma unroll
-      for (unsigned n = 0; n < kept_j; ++n) y[n][r] = factor(tiles.j[column_of(n) + j][k + of_k]);
-    }
+  for (unsigned r = 0; r < 4; ++r) {
+    const auto [i, of_k] = staircase::place_in_a(threadIdx.x % 32, r);
 #pragma unroll
     for (unsigned m = 0; m < kept_i; ++m)
-#pragma unroll
-      for (unsigned n = 0; n < kept_j; ++n) multiply_add(rest[m][n], x[m], y[n]);
+      factors.x[m][r] = factor(tiles.i[row_of(m) + i][k + of_k]);
   }
+#pragma unroll
+  for (unsigned r = 0; r < 2; ++r) {
+    const auto [of_k, j] = staircase::place_in_b(threadIdx.x % 32, r);
+#pragma unroll
+    for (unsigned n = 0; n < kept_j; ++n)
+      factors.y[n][r] = factor(tiles.j[column_of(n) + j][k + of_k]);
+  }
+}
+
+/// rest += x y
+template <typename T>
+__device__ void multiply_factors(const Factors<T>& factors, Rest<T>& rest) {
+#pragma unroll
+  for (unsigned m = 0; m < kept_i; ++m)
+#pragma unroll
+    for (unsigned n = 0; n < kept_j; ++n) multiply_add(rest[m][n], factors.x[m], factors.y[n]);
 }
 // [multiply_tiles]
 
@@ -262,12 +271,25 @@ __global__ void __launch_bounds__(threads)
   for (unsigned step = 0; step < ahead; ++step) copy_step(step);
   Rest<T> rest;
   load<T>(l, i0, j0, j.end, rest);
-  for (unsigned step = 0; step < steps; ++step) {
+  Factors<T> even, odd;  // of eight columns and of the next eight
+  const auto take_step = [&](unsigned step) {
     __pipeline_wait_prior(ahead - 1);
     __syncthreads();
     copy_step(step + ahead);
-    multiply_tiles(tiles[step % buffers], rest);
-  }
+    load_factors(tiles[step % buffers], 0, even);
+  };
+  take_step(0);
+  for (unsigned step = 0; step < steps; ++step)
+#pragma unroll
+    for (unsigned k = 8; k < depth<T>; k += 16) {
+      load_factors(tiles[step % buffers], k, odd);
+      multiply_factors(even, rest);
+      if (k + 8 < depth<T>)
+        load_factors(tiles[step % buffers], k + 8, even);
+      else if (step + 1 < steps)
+        take_step(step + 1);
+      multiply_factors(odd, rest);
+    }
   store(rest, i0, j0, j.end, l);
 }
 
