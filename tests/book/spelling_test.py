@@ -22,8 +22,8 @@ TEXTS = {"", ".cpp", ".cu", ".cuh", ".css", ".cff", ".hpp", ".h", ".in", ".json"
          ".html", ".yml"}
 PLACES = ("*", ".ci/*", "common/**/*", "docs/*", "docs/[!r]*/**/*", "stages/**/*", "tests/**/*")
 
-# What is right here: the static memory of a CUDA program, a made-up key and its twin in a test.
-RIGHT = ["statics", "nd"]
+# What is right here: the static memory of a CUDA program, a made-up key and its twin in a test, a dependence of a task.
+RIGHT = ["statics", "nd", "inout"]
 # What tools and titles call themselves.
 NAMES = ["sanitize", "sanitizer", "sanitizers", "analyze", "license"]
 # What languages, libraries and stages call things, and CUDA says when it fails.

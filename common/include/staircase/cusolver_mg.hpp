@@ -3,7 +3,9 @@
 
 #pragma once
 
+/// \cond
 #define DISABLE_CUSOLVERMG_DEPRECATED
+/// \endcond
 #include <cusolverMg.h>
 
 #include <cstdint>

@@ -42,7 +42,7 @@ class ThreadTimes {
     const char* name;
     double begin, end;
   };
-  /// Two lines of the cache, since processors fetch lines by pairs.
+  // Two lines of the cache, since processors fetch lines by pairs.
   struct alignas(128) Thread {
     std::vector<Span> spans;
   };
