@@ -17,6 +17,7 @@ none.
 import dataclasses
 import html
 import io
+import itertools
 import json
 import math
 import re
@@ -33,7 +34,7 @@ REQUEST = re.compile(r"\\htmlinclude ((ladder|scaling|crossover|roofline)\.(\S+)
 # What matplotlib draws in these colours gets those of the page, which change with its mode.
 INK = "#010100"
 COLOURS = [f"#01010{number}" for number in range(1, 9)]
-MARKERS = "os^DvPX<"
+MARKERS = "os^DvPX<>p*h"
 LOOKS = [(colour, marker, line) for line in ("-", "--") for colour, marker in zip(COLOURS, MARKERS)]  # of curves
 OF_PAGE = {INK: "currentColor"} | {
     colour: f"var(--plot-{i})" for i, colour in enumerate(COLOURS, 1)}
@@ -345,7 +346,8 @@ def workloads_of(results):
 
 def draw_roofline(axes, bandwidth, rates, fastest, workloads):
     """The roofs, and the points of each workload below them."""
-    for workload, colour, marker in zip(workloads, COLOURS, MARKERS):
+    # More workloads than colours: the first colours come again, with markers of their own.
+    for workload, colour, marker in zip(workloads, itertools.cycle(COLOURS), MARKERS):
         points = [point_of(record) for (name, _), record in fastest.items() if name == workload]
         if points:
             axes.plot(*zip(*points), color=colour, marker=marker, linestyle="none", label=workload)
@@ -377,8 +379,8 @@ def roofline(words, _, results):
     if not fastest:
         raise figures.UnknownKey(f"no times in {precision} on {machine} are recorded")
     workloads = workloads_of(results)
-    if len(workloads) > len(COLOURS):
-        raise figures.UnknownKey(f"a plot holds {len(COLOURS)} workloads at most")
+    if len(workloads) > len(MARKERS):
+        raise figures.UnknownKey(f"a plot holds {len(MARKERS)} workloads at most")
     bandwidth, rates = roofs(results, machine, device, precision)
     title = f"The roofline of {machine}, {precision}"
     ceilings = ", ".join(f"{what} {figures.rate_text(rate)}" for what, rate in rates.items())

@@ -13,6 +13,21 @@
 
 namespace staircase {
 
+namespace detail {
+
+/// A span of a thread, in seconds since the timeline was made.
+struct ThreadSpan {
+  const char* name;
+  double begin, end;
+};
+
+/// The spans of a thread: two lines of the cache, since processors fetch lines by pairs.
+struct alignas(128) ThreadSpans {
+  std::vector<ThreadSpan> spans;
+};
+
+}  // namespace detail
+
 /// Takes the times of what the threads of an OpenMP team do, for a timeline.
 class ThreadTimes {
  public:
@@ -31,24 +46,15 @@ class ThreadTimes {
   void hand_over() {
     constexpr std::size_t most = 500;
     std::size_t count = 0;
-    for (const Thread& thread : of_) count += thread.spans.size();
+    for (const detail::ThreadSpans& thread : of_) count += thread.spans.size();
     for (std::size_t t = 0; t < of_.size() && count <= most; ++t)
       for (const auto& [name, begin, end] : of_[t].spans)
         timeline_.add_beside((name + (", thread " + std::to_string(t))).c_str(), begin, end);
   }
 
  private:
-  struct Span {
-    const char* name;
-    double begin, end;
-  };
-  // Two lines of the cache, since processors fetch lines by pairs.
-  struct alignas(128) Thread {
-    std::vector<Span> spans;
-  };
-
   Timeline& timeline_;
-  std::vector<Thread> of_;
+  std::vector<detail::ThreadSpans> of_;
 };
 
 }  // namespace staircase
