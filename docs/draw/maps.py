@@ -171,7 +171,7 @@ def height_of(times, is_wide):
     return (34 if is_wide else 46) + LANE * len(times.beside)
 
 
-def draw_lanes(canvas, beside, scale):
+def draw_lanes(canvas, beside, scale, is_wide):
     """A lane for each name that ran beside the phases, its spans to scale."""
     for n, (name, spans) in enumerate(beside.items()):
         colour, fill = look_of(name)
@@ -179,7 +179,9 @@ def draw_lanes(canvas, beside, scale):
             canvas.box(scale * begin, LANE * n, scale * (end - begin), LANE - 3, colour=colour, fill=fill, edge=0.5)
         begin, end = scale * spans[0][0], scale * max(end for _, end in spans)
         has_room = canvas.left + begin > 60
-        canvas.text(begin - 5 if has_room else end + 5, LANE * (n + 0.5) - 1.5, name, SMALL,
+        # Which thread it was is told where there is room for it.
+        words = name if is_wide else name.partition(", thread")[0]
+        canvas.text(begin - 5 if has_room else end + 5, LANE * (n + 0.5) - 1.5, words, SMALL,
                     ha="right" if has_room else "left")
 
 
@@ -202,7 +204,7 @@ def draw_timeline(canvas, rows):
             canvas.box(x, bar, scale * seconds, 22, colour=colour, fill=fill, edge=0.5)
             x += scale * seconds
         canvas.text(x + 4, bar + 11, figures.seconds_text(times.in_all), SMALL, ha="left")
-        draw_lanes(canvas.part(left, bar + 26), times.beside, scale)
+        draw_lanes(canvas.part(left, bar + 26), times.beside, scale, canvas.is_wide)
         y += height_of(times, canvas.is_wide)
 
 
