@@ -178,15 +178,16 @@ __device__ void multiply_tiles(const Tiles<T>& tiles, Rest<T>& rest) {
 // [multiply_tiles]
 
 // [load]
-/// Loads the elements of a tile, in place of those behind the last row some other.
+/// Loads the elements of a tile, in place of those behind the last row or from column `end` on some
+/// other.
 template <typename T>
-__device__ void load(View<const T, 2> l, unsigned i0, unsigned j0, Rest<T>& rest) {
+__device__ void load(View<const T, 2> l, unsigned i0, unsigned j0, unsigned end, Rest<T>& rest) {
   const unsigned i = i0 + threadIdx.x / side, j = j0 + threadIdx.x % side, last = l.extent(0) - 1;
 #pragma unroll
   for (unsigned m = 0; m < kept; ++m)
 #pragma unroll
     for (unsigned n = 0; n < kept; ++n)
-      rest[m][n] = l(min(i + m * side, last), min(j + n * side, last));
+      rest[m][n] = l(min(i + m * side, last), min(j + n * side, end - 1));
 }
 
 /// Stores those that are below the diagonal or on it, before column `end`.
@@ -218,7 +219,7 @@ __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j
   };
   for (unsigned step = 0; step < ahead; ++step) copy_step(step);
   Rest<T> rest;
-  load<T>(l, i0, j0, rest);
+  load<T>(l, i0, j0, j.end, rest);
   for (unsigned step = 0; step < steps; ++step) {
     __pipeline_wait_prior(ahead - 1);
     __syncthreads();

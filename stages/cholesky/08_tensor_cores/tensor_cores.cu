@@ -1,6 +1,7 @@
 /// \file
 /// Changed: a warp updates 64 × 32 elements on the tensor cores, in products of 16 × 8 × 8; of f32,
-///          which they do not know, a number becomes two of tf32 and a product three.
+///          which they do not know, a number becomes two of tf32 and a product three. Factors of
+///          eight columns are loaded while those of eight others are multiplied.
 /// Legal:   products are taken off an element in another order, but the same one every time.
 /// Expect:  twice the rate of the FP64 units.
 /// Run:     ./climb cholesky --stages 07,08
@@ -202,9 +203,10 @@ struct alignas(2 * sizeof(T)) Pair {
   T of[2];
 };
 
-/// Loads the elements of a tile, in place of those behind the last row some other.
+/// Loads the elements of a tile, in place of those behind the last row or from column `end` on some
+/// other.
 template <typename T>
-__device__ void load(View<const T, 2> l, unsigned i0, unsigned j0, Rest<T>& rest) {
+__device__ void load(View<const T, 2> l, unsigned i0, unsigned j0, unsigned end, Rest<T>& rest) {
   const unsigned last = l.extent(0) - 1;
 #pragma unroll
   for (unsigned m = 0; m < kept_i; ++m)
@@ -214,7 +216,7 @@ __device__ void load(View<const T, 2> l, unsigned i0, unsigned j0, Rest<T>& rest
       for (unsigned r = 0; r < 4; r += 2) {
         const auto [row, column] = staircase::place_in_c(threadIdx.x % 32, r);
         const unsigned i = min(i0 + row_of(m) + row, last);
-        const unsigned j = min(j0 + column_of(n) + column, last - 1);
+        const unsigned j = min(j0 + column_of(n) + column, end - 2);
         const auto pair = reinterpret_cast<const Pair<T>&>(l(i, j));
         rest[m][n][r] = -pair.of[0];
         rest[m][n][r + 1] = -pair.of[1];
@@ -254,7 +256,7 @@ __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j
   };
   for (unsigned step = 0; step < ahead; ++step) copy_step(step);
   Rest<T> rest;
-  load<T>(l, i0, j0, rest);
+  load<T>(l, i0, j0, j.end, rest);
   Factors<T> even, odd;  // of eight columns and of the next eight
   const auto take_step = [&](unsigned step) {
     __pipeline_wait_prior(ahead - 1);
