@@ -341,10 +341,8 @@ class Visit:
         self.problems = collections.defaultdict(list)
         self.visited = []
 
-    def inspect(self, width, kind):
-        """Checks the page that is open."""
-        name = self.browser.evaluate("document.documentURI").rpartition("/")[2].partition("#")[0]
-        self.visited.append(name)
+    def inspect(self, name, width, kind):
+        """Checks the page that is open, at one width."""
         checks = {MATHS: "book.untypeset()", WIDE: f"book.tooWide({width})", CROWDED: "book.crowded()"}
         if kind == "desktop":
             checks |= {ALTERNATIVE: "book.withoutAlternative()", PALE: f"book.paleInBothModes({LEAST_CONTRAST})"}
@@ -353,25 +351,32 @@ class Visit:
                                      for problem in self.browser.evaluate(script)]
         self.problems[ERRORS] += [f"{name}, {width} px: {complaint}" for complaint in self.browser.complaints()]
 
-    def walk(self, kind):
-        """Follows «next» from the first page to the last."""
-        width = self.browser.resize(kind)
+    def inspect_at(self, kinds):
+        """Checks the page that is open at several widths, the one that it was opened at first."""
+        name = self.browser.evaluate("document.documentURI").rpartition("/")[2].partition("#")[0]
+        self.visited.append(name)
+        for kind in kinds:
+            self.inspect(name, self.browser.resize(kind), kind)
+
+    def walk(self):
+        """Follows «next» from the first page to the last; desktop and phone take turns in opening a page."""
         ordered = {path.name for path in HTML.glob("*.html") if 'class="reading"' in path.read_text()}
-        self.visited = []
+        kinds = list(WIDTHS)
+        self.browser.resize(kinds[0])
         self.browser.open("index.html")
-        self.inspect(width, kind)
+        self.inspect_at(kinds)
         while len(self.visited) <= len(ordered) and self.browser.open_next():
-            self.inspect(width, kind)
+            kinds.reverse()
+            self.inspect_at(kinds)
         if sorted(self.visited) != sorted(ordered):
             missed = sorted(ordered.symmetric_difference(self.visited))
-            self.problems[ORDER].append(f"{width} px: the walk ends at {self.visited[-1]}; {missed}")
+            self.problems[ORDER].append(f"the walk ends at {self.visited[-1]}; {missed}")
 
     def open_rest(self):
         """Opens every page that «next» does not lead to, once for all widths."""
         for name in sorted({path.name for path in HTML.glob("*.html")}.difference(self.visited)):
             self.browser.open(name)
-            for kind in WIDTHS:
-                self.inspect(self.browser.resize(kind), kind)
+            self.inspect_at(WIDTHS)
 
     def plant(self, directory):
         """Puts mistakes into a copy of a page, one at a time, and reports those that go unnoticed."""
@@ -381,7 +386,7 @@ class Visit:
             page.write_text(text.replace('<div class="contents">', f'<div class="contents">{mistake}', 1))
             self.browser.open(page)
             found = Visit(self.browser)
-            found.inspect(width, "desktop")
+            found.inspect("planted.html", width, "desktop")
             if not found.problems[check]:
                 self.problems[CAUGHT].append(mistake)
 
@@ -412,8 +417,9 @@ def main():
             return
         try:
             visit = Visit(browser)
+            visit.walk()
             for kind in WIDTHS:
-                visit.walk(kind)
+                browser.resize(kind)
                 visit.toggle(kind)
             visit.open_rest()
             visit.plant(profile)
