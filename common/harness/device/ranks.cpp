@@ -229,6 +229,7 @@ std::size_t size_of(const Part& part) {
 int rows_of(const Part& part) { return static_cast<int>(size_of(part) / part.extents.back()); }
 
 NpyArray read(const fs::path& path, const NpyLayout& layout, const Part& part) {
+  if (count() == 1) return read_npy(path);
   NpyArray own = without_elements(layout);
   own.shape = part.extents;
   void* const data = std::visit(
