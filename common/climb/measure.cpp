@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <harness/machine.hpp>
 #include <harness/process.hpp>
 #include <limits>
 #include <staircase/error.hpp>
@@ -61,14 +60,11 @@ std::vector<std::string> on_ranks(int ranks, const std::vector<std::string>& com
   return launch;
 }
 
-/// Open MPI lets root start ranks only if told twice. Ranks that are more than cores let each other
-/// have them; where each has its own, waiting without rest is quicker.
-std::vector<std::string> environment_of_ranks(int ranks) {
-  std::vector<std::string> environment{"OMPI_ALLOW_RUN_AS_ROOT=1",
-                                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
-  if (ranks > this_machine().cores) environment.push_back("OMPI_MCA_mpi_yield_when_idle=1");
-  return environment;
-}
+/// Open MPI lets root start ranks only if told twice. Ranks that wait let others have the core: on
+/// a machine that has other work to do, they would wait for each other's turn.
+const std::vector<std::string> environment_of_ranks{"OMPI_ALLOW_RUN_AS_ROOT=1",
+                                                    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                                                    "OMPI_MCA_mpi_yield_when_idle=1"};
 
 /// The program in which a stage's accesses are analysed.
 fs::path analyser_of(const Program& program) { return program.path.string() + "-analyze"; }
@@ -112,7 +108,7 @@ std::optional<ProcessResult> Measurement::solve(const Program& program, const Ru
   const bool has_ranks = program.description().value("ranks", false);
   if (has_ranks && !is_on_path("mpiexec")) return {};
   ProcessOptions options;
-  if (has_ranks) options.environment = environment_of_ranks(settings.ranks);
+  if (has_ranks) options.environment = environment_of_ranks;
   options.tick = [&](double seconds) {
     progress_(fmt::format("{} {}: running for {:.0f} s ({} + {} solves)", program.workload,
                           program.stage, seconds, settings.warmup, settings.repeat));
