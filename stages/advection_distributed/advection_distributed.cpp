@@ -37,7 +37,8 @@ struct Grid {
   std::int64_t p, q;
 };
 
-/// The grid of all ranks whose parts have the shortest edges, of those that the problem leaves.
+/// The grid of all ranks whose parts have the shortest edges, of those that the problem leaves; of
+/// two alike the one with longer rows, which lie together in memory.
 std::optional<Grid> best_grid(const Problem& problem) {
   std::optional<Grid> best;
   const auto edge = [&](const Grid& grid) {  // of a part, in cells, times the number of ranks
@@ -49,7 +50,7 @@ std::optional<Grid> best_grid(const Problem& problem) {
     const Grid grid{p, ranks / p};
     if (p * grid.q != ranks || grid.q > most_cols) continue;
     if ((problem.p != 0 && p != problem.p) || (problem.q != 0 && grid.q != problem.q)) continue;
-    if (!best || edge(grid) < edge(*best)) best = grid;
+    if (!best || edge(grid) <= edge(*best)) best = grid;
   }
   return best;
 }

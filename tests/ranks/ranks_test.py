@@ -45,10 +45,10 @@ def settings(**parameters):
 
 
 def grid_of(rows, cols, ranks):
-    """The grid of ranks whose blocks have the shortest edges, as p and q."""
+    """The grid of ranks whose blocks have the shortest edges, and of two alike the longer rows, as p and q."""
     grids = [(p, ranks // p) for p in range(1, ranks + 1)
              if ranks % p == 0 and p <= rows and (ranks == p or BLOCKS and ranks // p <= cols)]
-    return min(grids, key=lambda grid: rows * grid[1] + cols * grid[0])
+    return min(grids, key=lambda grid: (rows * grid[1] + cols * grid[0], -grid[0]))
 
 
 def differences(directory):
