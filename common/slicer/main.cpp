@@ -46,14 +46,15 @@ Exit run(int argc, char** argv) {
   check_options(*options);
   const Source source(options->file, compiler_arguments(*options));
   const auto functions = read_functions(source);
-  const Checked checked = check(options->file, source, functions);
+  const Requests requests = read_requests(read_directives(source));
+  const Checked checked = check(options->file, source, functions, requests);
   const std::string json = json_of(checked).dump(2) + "\n";
   if (options->json == "-")
     staircase::write_stdout(json);
   else
     staircase::write_stdout(text_of(checked, options->reductions));
   if (!options->json.empty() && options->json != "-") staircase::write_file(options->json, {json});
-  return checked.is_refuted() ? Exit::wrong : Exit::solved;
+  return checked.is_refuted(options->reductions) ? Exit::wrong : Exit::solved;
 }
 
 }  // namespace
