@@ -21,14 +21,6 @@ std::vector<const Access*> accesses_to(const Function& function, const Loop& loo
   return accesses;
 }
 
-const Variable* find_written(const Function& function, const Loop& loop, const std::string& name) {
-  for (const Access& access : function.accesses)
-    if (access.is_write && access.place.variable->name == name &&
-        access.place.variable != loop.variable && access.frame->is_within(loop.frame))
-      return access.place.variable;
-  return nullptr;
-}
-
 /// What is known of whether anybody needs the value that the last iteration leaves.
 std::string last_value(const Function& function, const Loop& loop, const Variable& variable) {
   if (!variable.is_named && variable.frame && variable.frame->is_within(loop.frame)) return {};
@@ -46,7 +38,7 @@ std::string last_value(const Function& function, const Loop& loop, const Variabl
     for (const Frame* frame = access.frame; frame; frame = frame->parent)
       comes_again = comes_again || (frame->loop && loop.frame->is_within(frame) &&
                                     !variable.frame->is_within(frame));
-    if (&access > within.back() || comes_again)
+    if (within.empty() || &access > within.back() || comes_again)
       return fmt::format("line {} may need the last value of `{}`", access.line, variable.name);
   }
   return fmt::format("the last value of `{}` is not needed afterwards", variable.name);
@@ -171,11 +163,18 @@ class Cover {
 
 }  // namespace
 
-Expansion expand(const Function& function, const Loop& loop, const std::string& name) {
-  Expansion expansion{find_written(function, loop, name)};
-  if (!expansion.variable) return expansion;
-  Cover(function, loop, expansion.variable).judge(expansion);
-  if (expansion.is_legal) expansion.reason = last_value(function, loop, *expansion.variable);
+const Variable* find_written(const Function& function, const Loop& loop, const std::string& name) {
+  for (const Access& access : function.accesses)
+    if (access.is_write && access.place.variable->name == name &&
+        access.place.variable != loop.variable && access.frame->is_within(loop.frame))
+      return access.place.variable;
+  return nullptr;
+}
+
+Expansion expand(const Function& function, const Loop& loop, const Variable& variable) {
+  Expansion expansion;
+  Cover(function, loop, &variable).judge(expansion);
+  if (expansion.is_legal) expansion.reason = last_value(function, loop, variable);
   return expansion;
 }
 

@@ -73,20 +73,21 @@ class Judge {
       return other.what == Transformation::fuse;
     });
     if (is_fused && loop_.next) loops.push_back(loop_.next);
-    Ruling ruling{request, Legality::legal, {}, {}, {}};
-    std::vector<const Variable*> found;
+    const Variable* variable = nullptr;
     for (const Loop* loop : loops) {
       const std::string doubt = trouble_of(*loop->frame, {loop}, {});
       if (!doubt.empty()) return unknown(request, doubt);
-      const Expansion of_loop = expand(function_, *loop, request.names[0]);
-      if (!of_loop.variable) continue;
+      if (!variable) variable = find_written(function_, *loop, request.names[0]);
+    }
+    if (!variable) refuse(request, "names no variable that the loop behind it writes");
+    Ruling ruling{request, Legality::legal, {}, {}, {}};
+    for (const Loop* loop : loops) {
+      const Expansion of_loop = expand(function_, *loop, *variable);
       if (!of_loop.is_sure) return unknown(request, of_loop.reason);
       if (!of_loop.is_legal) return {request, Legality::illegal, of_loop.pair, of_loop.reason, {}};
       ruling.reason = of_loop.reason;
-      found.push_back(of_loop.variable);
     }
-    if (found.empty()) refuse(request, "names no variable that the loop behind it writes");
-    expanded_.insert(found.begin(), found.end());
+    expanded_.insert(variable);
     return ruling;
   }
 
@@ -100,6 +101,7 @@ class Judge {
   }
 
   isl::set same(const Space& space, const Touched& source, const Touched& sink) const {
+    if (!counts(loop_)) return space.universe();
     const auto position = [&](const Touched& touched, int side) {
       const bool is_next = loop_.next && touched.access->frame->is_within(loop_.next->frame);
       return space.variable_at(space.position_of(is_next ? *loop_.next : loop_, side));

@@ -51,8 +51,8 @@ Ruling ruling_of(const Request& request, const Pairs& pairs, const std::vector<C
       const Pair pair = pairs.smallest(*reversed);
       std::string reason = sentence_of(pair);
       if (reversed == &shared)
-        reason += fmt::format("; legal behind `expand({})`",
-                              shared.front()->sink->access->place.variable->name);
+        reason += fmt::format("; `expand({})` would remove it",
+                              pair.element.substr(0, pair.element.find('.')));
       return {request, Legality::illegal, pair, reason, {}};
     }
   if (!unsure.empty()) return unknown(request, unsure.front()->unsure);
