@@ -27,7 +27,7 @@ TEST(Directives, HaveWordsArgumentsAndWhereTheyBelong) {
   const auto found = read(text);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].line, 3);
-  EXPECT_EQ(found[0].text, "#pragma staircase slice(i: 3, j : g(n, 2)) \\ buffers(2) threads");
+  EXPECT_EQ(found[0].text, "#pragma staircase slice(i: 3, j : g(n, 2)) buffers(2) threads");
   EXPECT_EQ(found[0].what.name, "slice");
   EXPECT_EQ(found[0].what.text, "i: 3, j : g(n, 2)");
   EXPECT_EQ(found[0].what.arguments, (std::vector<std::string>{"i: 3", "j : g(n, 2)"}));
