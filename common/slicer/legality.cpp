@@ -227,8 +227,9 @@ class Judge {
       return unknown(request, fmt::format("`continue` may leave out a part of the loop in line {}",
                                           loop_.line));
     if (loop_.parts.size() < 2)
-      return impossible(request,
-                        fmt::format("the loop in line {} has no two statements", loop_.line));
+      return impossible(
+          request,
+          fmt::format("the loop in line {} has no two statements to take apart", loop_.line));
     const auto part_of = [&](const Touched& touched) {
       const auto index = static_cast<std::size_t>(touched.access - function_.accesses.data());
       return std::upper_bound(loop_.parts.begin(), loop_.parts.end(), index) - loop_.parts.begin();
@@ -260,8 +261,10 @@ class Judge {
     std::vector<const Access*> accesses = accesses_of(function_, loop_);
     const std::vector<const Access*> more = accesses_of(function_, next);
     accesses.insert(accesses.end(), more.begin(), more.end());
-    const std::string doubt = trouble_of(*both, {&loop_, &next}, accesses);
-    if (!doubt.empty()) return unknown(request, doubt);
+    for (const Loop* loop : {&loop_, &next}) {
+      const std::string doubt = trouble_of(*loop->frame, {loop}, accesses);
+      if (!doubt.empty()) return unknown(request, doubt);
+    }
     const Pairs pairs(function_, both, accesses, {&loop_, &next});
     std::string bound, other_bound;
     const isl::set one = iterations(pairs.space(), loop_, bound);
