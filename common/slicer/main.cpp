@@ -25,7 +25,8 @@ std::optional<Options> read_options(int argc, char** argv) {
       "interchange(i, j), tile(i: 32, j: 32), skew(j: 2 * i), distribute, fuse or expand(x)",
       "slice"};
   app.add_flag("--check", options.check, "Examine the loops; nothing is written");
-  app.add_flag("--reductions", options.reductions, "Name what the reductions add up, and let their order change");
+  app.add_flag("--reductions", options.reductions,
+               "Name what the reductions add up, and let their order change");
   app.add_option("--json", options.json, "Write what was found: FILE, or - for standard output");
   app.add_option("-p", options.build, "Where compile_commands.json is (default: found upwards)");
   app.add_option("FILE", options.file, "The source");

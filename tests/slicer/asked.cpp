@@ -36,17 +36,20 @@ void stencils(long n, long steps, View<double, 1> u, View<double, 2> w, View<dou
   // Gauss and Seidel in two dimensions, without time and with it.
 #pragma staircase tile(i: 8, j: 8)  // legal
   for (long i = 1; i < n - 1; ++i)
-    for (long j = 1; j < n - 1; ++j) w(i, j) = w(i - 1, j) + w(i, j - 1) + w(i + 1, j) + w(i, j + 1);
+    for (long j = 1; j < n - 1; ++j)
+      w(i, j) = w(i - 1, j) + w(i, j - 1) + w(i + 1, j) + w(i, j + 1);
 #pragma staircase tile(t: 2, i: 8, j: 8)  // illegal
   for (long t = 0; t < steps; ++t)
     for (long i = 1; i < n - 1; ++i)
-      for (long j = 1; j < n - 1; ++j) w(i, j) += w(i - 1, j) + w(i, j - 1) + w(i + 1, j) + w(i, j + 1);
+      for (long j = 1; j < n - 1; ++j)
+        w(i, j) += w(i - 1, j) + w(i, j - 1) + w(i + 1, j) + w(i, j + 1);
 #pragma staircase skew(i: t)  // legal
 #pragma staircase skew(j: t)  // legal
 #pragma staircase tile(t: 2, i: 8, j: 8)  // legal
   for (long t = 0; t < steps; ++t)
     for (long i = 1; i < n - 1; ++i)
-      for (long j = 1; j < n - 1; ++j) w(i, j) = w(i - 1, j) + w(i, j - 1) + w(i + 1, j) + w(i, j + 1);
+      for (long j = 1; j < n - 1; ++j)
+        w(i, j) = w(i - 1, j) + w(i, j - 1) + w(i + 1, j) + w(i, j + 1);
   // Loops that count down.
 #pragma staircase interchange(i, j)  // illegal
   for (long i = n - 2; i >= 0; --i)
