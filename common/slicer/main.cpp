@@ -20,10 +20,13 @@ using staircase::Exit;
 std::optional<Options> read_options(int argc, char** argv) {
   Options options;
   CLI::App app{
-      "Says of each loop of a C++ file whether its iterations are independent, and why not",
+      "Says of each loop of a C++ file whether its iterations are independent, and why not; and\n"
+      "whether what a pragma in front of it asks for is legal, as `#pragma staircase` with\n"
+      "interchange(i, j), tile(i: 32, j: 32), skew(j: 2 * i), distribute, fuse or expand(x)",
       "slice"};
   app.add_flag("--check", options.check, "Examine the loops; nothing is written");
-  app.add_flag("--reductions", options.reductions, "Name what the reductions add up");
+  app.add_flag("--reductions", options.reductions,
+               "Name what the reductions add up, and let their order change");
   app.add_option("--json", options.json, "Write what was found: FILE, or - for standard output");
   app.add_option("-p", options.build, "Where compile_commands.json is (default: found upwards)");
   app.add_option("FILE", options.file, "The source");
@@ -46,14 +49,15 @@ Exit run(int argc, char** argv) {
   check_options(*options);
   const Source source(options->file, compiler_arguments(*options));
   const auto functions = read_functions(source);
-  const Checked checked = check(options->file, source, functions);
+  const Requests requests = read_requests(read_directives(source));
+  const Checked checked = check(options->file, source, functions, requests);
   const std::string json = json_of(checked).dump(2) + "\n";
   if (options->json == "-")
     staircase::write_stdout(json);
   else
     staircase::write_stdout(text_of(checked, options->reductions));
   if (!options->json.empty() && options->json != "-") staircase::write_file(options->json, {json});
-  return checked.is_refuted() ? Exit::wrong : Exit::solved;
+  return checked.is_refuted(options->reductions) ? Exit::wrong : Exit::solved;
 }
 
 }  // namespace

@@ -53,6 +53,8 @@ class Source {
   bool has(CXCursor cursor) const;
   Range range(CXCursor cursor) const;
   int line(CXCursor cursor) const;
+  /// The whole file.
+  std::string_view text() const { return all_; }
   /// The text of an expression, on one line.
   std::string text(CXCursor cursor) const;
   /// The tokens of a part of the source.
