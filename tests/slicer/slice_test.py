@@ -1,7 +1,7 @@
 """What `slice --check` says: of loops that are hard to see through, of the stages' parallel loops, and on bad input; and
 what the chapter on proofs shows of it.
 
-Usage: slice_test.py ROOT SLICE. Speaks TAP.
+Usage: slice_test.py [ROOT SLICE]; without the program all is skipped. Speaks TAP.
 """
 
 import json
@@ -13,6 +13,9 @@ import tempfile
 
 import tap
 
+if len(sys.argv) < 3:
+    tap.skip("the slicer needs libclang and isl")
+    sys.exit()
 ROOT, SLICE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 SHOWN = ROOT / "docs" / "proving"
 HEADERS = ["--", "-Icommon/include", "-Icommon"]
