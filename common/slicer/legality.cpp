@@ -166,6 +166,10 @@ class Judge {
     const std::vector<const Access*> accesses = accesses_of(function_, inner);
     const std::string doubt = trouble_of(*outer.frame, band, accesses);
     if (!doubt.empty()) return unknown(request, doubt);
+    for (const Loop* loop : band)
+      if (loop->variable->frame != loop->frame->parent)
+        return unknown(request, fmt::format("what `{}` is behind its loop in line {} may change",
+                                            loop->variable->name, loop->line));
     if (!schedule_) schedule_.emplace(band);
     schedule_->apply(request);
     if (const Access* outside = outside_of(outer, inner))

@@ -20,9 +20,7 @@ using staircase::Exit;
 std::optional<Options> read_options(int argc, char** argv) {
   Options options;
   CLI::App app{
-      "Says of each loop of a C++ file whether its iterations are independent, and why not; and\n"
-      "whether what a pragma in front of it asks for is legal, as `#pragma staircase` with\n"
-      "interchange(i, j), tile(i: 32, j: 32), skew(j: 2 * i), distribute, fuse or expand(x)",
+      "Says of each loop of a C++ file whether its iterations are independent, and why not",
       "slice"};
   app.add_flag("--check", options.check, "Examine the loops; nothing is written");
   app.add_flag("--reductions", options.reductions,
@@ -31,6 +29,10 @@ std::optional<Options> read_options(int argc, char** argv) {
   app.add_option("-p", options.build, "Where compile_commands.json is (default: found upwards)");
   app.add_option("FILE", options.file, "The source");
   app.add_option("ARGUMENTS", options.arguments, "Behind --: arguments of the compiler, as -I");
+  app.footer(
+      "With --check, `#pragma staircase` in front of a nest asks whether a transformation is "
+      "legal:\n"
+      "interchange(i, j), tile(i: 32, j: 32), skew(j: 2 * i), distribute, fuse or expand(x).");
   if (!staircase::parse_command_line(app, argc, argv)) return {};
   return options;
 }

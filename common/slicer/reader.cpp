@@ -1363,7 +1363,7 @@ class Reader {
     function_.loops.push_back({});
     Loop& added = function_.loops.back();
     added.line = source_.line(cursor);
-    added.place = source_.range(cursor).first;
+    added.range = source_.range(cursor);
     added.pragmas = pragmas;
     added.is_inlined = scopes_.size() > 2;
     return added;

@@ -101,9 +101,9 @@ Checked check(const std::string& file, const Source& source, const std::list<Fun
       if (loop.is_inlined) continue;
       findings.push_back(examine(function, loop));
       seen.push_back(findings.back().pragma);
-      if (const auto asked = requests.find(loop.place); asked != requests.end()) {
+      if (const auto asked = requests.find(loop.range.first); asked != requests.end()) {
         checked.rulings.push_back({&loop, judge(function, loop, asked->second)});
-        places.insert(loop.place);
+        places.insert(loop.range.first);
       }
     }
     if (!findings.empty()) checked.functions.push_back({&function, std::move(findings)});

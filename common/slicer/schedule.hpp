@@ -18,7 +18,8 @@ class Schedule {
  public:
   explicit Schedule(std::vector<const Loop*> band);
 
-  /// Takes up an interchange, a skewing or a tiling. Tiles may begin anywhere.
+  /// Takes up an interchange, a skewing or a tiling. Tiles may begin anywhere; their lengths are
+  /// differences of counters.
   /// \throws BadInput if tiles are asked for of loops that are not next to each other
   void apply(const Request& request);
 

@@ -28,7 +28,7 @@ class Space {
   /// \param accesses what is read and written within the root, whose sizes get a place
   /// \param loops that count in any case, with or without accesses in them
   Space(const Names& names, const std::vector<const Access*>& accesses,
-        const std::vector<const Loop*>& loops);
+        const std::vector<const Loop*>& loops = {});
 
   const Names& names() const { return names_; }
   const std::vector<const Variable*>& sizes() const { return sizes_; }

@@ -151,6 +151,10 @@ void blind(long n, View<double, 2> a, View<double, 1> x, const std::vector<long>
 #pragma staircase fuse  // unknown
   for (long i = 0; i < n; ++i) x(place[i]) = 0;
   for (long i = 0; i < n; ++i) a(0, i) = x(i);
+  long i = 0, j = 0;
+#pragma staircase interchange(i, j)  // unknown
+  for (i = 0; i < n; ++i)
+    for (j = 0; j < i; ++j) a(i, j) = 0;
   // The end of the second is not what it was.
   long m = n;
 #pragma staircase fuse  // unknown
