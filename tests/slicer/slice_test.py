@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 import tap
+from book import proved
 
 if len(sys.argv) < 3:
     tap.skip("the slicer needs libclang and isl")
@@ -109,6 +110,16 @@ def examples():
             yield f"{source.name}: the program prints\n{printed}"
 
 
+def wrong_lines(source, printed, claims):
+    """Lines that the page of a stage names for a claim, and that are not those that are printed."""
+    for text, claim, pragma in zip(printed, claims, proved.pragma_lines(source, claims)):
+        if not text.startswith(f"  line {pragma} "):
+            yield f"the page says line {pragma} of: {text}"
+        named = re.search(r" in line (\d+)", text)
+        if named and proved.named_line(claim["why"], source, pragma) != int(named[1]):
+            yield f"the page says line {proved.named_line(claim['why'], source, pragma)} of: {text}"
+
+
 def stages():
     """What is said of the parallel loops of the stages for the processor, but for lines."""
     said = []
@@ -123,6 +134,8 @@ def stages():
         said += [re.sub(r" in line \d+", "", re.sub(r"^  line \d+ +#pragma ", "  ", claim)) for claim in claims]
         if len(claims) != len(PARALLEL.findall(source.read_text())):
             yield f"{source}: {len(claims)} claims"
+        yield from wrong_lines(source.read_text(), claims, proved.read("x x\n" + "\n".join(
+            said[len(said) - len(claims):]))["x", "x"])
     text = "\n".join(said) + "\n"
     if text != (SHOWN / "stages.txt").read_text():
         yield f"stages.txt should be\n{text}"
