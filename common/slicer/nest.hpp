@@ -85,6 +85,7 @@ struct Loop {
   long step = 0;
   std::string unknown;
   int line = 0;
+  Range range{};  ///< where it is written
   Frame* frame = nullptr;
   std::vector<const Pragma*> pragmas;
   Loop* inside = nullptr;  ///< the loop that is all of its body

@@ -1330,6 +1330,7 @@ class Reader {
     function_.loops.push_back({});
     Loop& added = function_.loops.back();
     added.line = source_.line(cursor);
+    added.range = source_.range(cursor);
     added.pragmas = pragmas;
     added.is_inlined = scopes_.size() > 2;
     return added;
