@@ -124,6 +124,10 @@ class Marking {
     if (!found) refuse("is not in front of a loop `for`");
     if (!is_alone(found->range.first))
       refuse("is about a loop that needs braces around it, so that statements may stand before it");
+    marked_.nest = found->range;
+    // An expression's semicolon is not a part of the statement to libclang.
+    const auto behind = source_.tokens({found->range.last, found->range.last + 1});
+    if (!behind.empty() && behind.front() == ";") marked_.nest.last = behind.front().range.last;
     for (const Loop* loop = found; loop; loop = loop->inside) {
       if (!loop->variable) {
         if (loop == found) refuse(*loop, loop->unknown);

@@ -29,6 +29,7 @@ struct Cut {
 struct Marked {
   Directive directive;
   const Function* function = nullptr;
+  Range nest{};           ///< where it is written
   std::vector<Cut> cuts;  ///< from the outermost loop inwards
   std::vector<std::size_t>
       digits;  ///< which of them each digit of e is about; the first is fastest

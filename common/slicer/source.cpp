@@ -44,13 +44,16 @@ std::vector<std::string> Pragma::clause(std::string_view name) const {
   return said;
 }
 
-Source::Source(const std::string& path, const std::vector<std::string>& arguments)
+Source::Source(const std::string& path, const std::vector<std::string>& arguments,
+               const std::string& instead)
     : index_(clang_createIndex(0, 0)) {
   std::vector<const char*> given;
   for (const std::string& argument : arguments) given.push_back(argument.c_str());
   CXTranslationUnit unit = nullptr;
+  CXUnsavedFile unsaved{path.c_str(), instead.c_str(), instead.size()};
   clang_parseTranslationUnit2(
-      index_.get(), path.c_str(), given.data(), static_cast<int>(given.size()), nullptr, 0,
+      index_.get(), path.c_str(), given.data(), static_cast<int>(given.size()), &unsaved,
+      instead.empty() ? 0 : 1,
       CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_Incomplete, &unit);
   unit_.reset(unit);
   if (!unit) throw staircase::BadInput(fmt::format("the file '{}' cannot be parsed", path));
