@@ -34,7 +34,7 @@ isl::set bounded(const isl::pw_aff& number, std::size_t rank, std::size_t d, con
   for (std::size_t each = 0; each < rank; ++each)
     all += fmt::format("{}x{}", each ? ", " : "", each);
   const std::string text = fmt::format("{{ [v] -> [{}] : x{} {} v }}", all, d, sign);
-  isl_set* value = isl_map_range(isl_map_from_pw_aff(number.copy()));
+  isl_set* value = isl_set_from_pw_aff(number.copy());
   return isl::manage(
       isl_set_apply(value, isl_map_read_from_str(shared_context().get(), text.c_str())));
 }

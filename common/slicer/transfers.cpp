@@ -30,7 +30,9 @@ class Transfers {
 
   void write(bool is_template) {
     Lines parts(columns_);
-    write_boxes(parts);
+    is_template_ = is_template;
+    if (!is_template) write_boxes(parts);
+    if (!is_template && has_room_to_make()) write_make_room(parts);
     write_serialize(parts, is_template);
     write_kernel(parts, is_template);
     write_deserialize(parts, is_template);
@@ -41,7 +43,7 @@ class Transfers {
     for (const Cut& cut : marked_.cuts)
       cuts += extent_of(cut).first + " " + extent_of(cut).last + " ";
     for (const auto& [number, value] : footprints_.numbers_in(cuts + parts.text()))
-      lines.set("const long " + number, value);
+      lines.set(unused() + "const long " + number, value);
     for (const Cut& cut : marked_.cuts) {
       const Extent extent = extent_of(cut);
       lines.call(fmt::format("const sliced::Cut {}", name(cut.name + "_cut")),
@@ -68,8 +70,8 @@ class Transfers {
   }
 
   std::vector<std::string> names_to_be() const {
-    std::vector<std::string> names{"e",      "serialize", "kernel", "deserialize",
-                                   "sliced", "x0",        "x1",     "x2"};
+    std::vector<std::string> names{"e",         "serialize", "kernel", "deserialize", "sliced",
+                                   "make_room", "x0",        "x1",     "x2"};
     for (const Cut& cut : marked_.cuts)
       for (const char* part : {"cut", "begin", "end"}) names.push_back(cut.name + "_" + part);
     std::set<std::string> written;
@@ -198,9 +200,7 @@ class Transfers {
 
   /// The beginning of a part: where its slice lies, as far as it is used.
   void open(Lines& lines, const std::string& part, const std::string& body, bool is_kernel) const {
-    lines.add(
-        fmt::format("const auto {} = [&]([[maybe_unused]] long {}) {{", name(part), name("e")));
-    lines.indent();
+    Lines inside(lines.columns() + 2);
     for (std::size_t d = 0; d < marked_.digits.size(); ++d) {
       const Cut& cut = marked_.cuts[marked_.digits[d]];
       const std::string begin = name(cut.name + "_begin"), end = name(cut.name + "_end");
@@ -209,11 +209,21 @@ class Transfers {
       for (std::size_t before = 0; before < d; ++before)
         digit += " / " + name(marked_.cuts[marked_.digits[before]].name + "_cut") + ".slices";
       if (d + 1 < marked_.digits.size()) digit += " % " + name(cut.name + "_cut") + ".slices";
-      lines.set(fmt::format("const auto [{}, {}]", begin, end),
-                fmt::format("{}.slice<{}>({})", name(cut.name + "_cut"),
-                            is_kernel ? cut.type : "long", digit));
+      inside.set(fmt::format("{}const auto [{}, {}]", unused(), begin, end),
+                 fmt::format("{}.slice<{}>({})", name(cut.name + "_cut"),
+                             is_kernel ? cut.type : "long", digit));
     }
+    const std::string all = inside.text() + body;
+    const bool uses_number =
+        all.find("(" + name("e")) != all.npos || all.find("[" + name("e")) != all.npos;
+    lines.add(fmt::format("const auto {} = [&](long{}) {{", name(part),
+                          uses_number ? " " + name("e") : ""));
+    lines.append(inside.text());
+    lines.indent();
   }
+
+  /// What is left to the user may stay unused.
+  std::string unused() const { return is_template_ ? "[[maybe_unused]] " : ""; }
 
   static void close(Lines& lines) {
     lines.outdent();
@@ -265,19 +275,29 @@ class Transfers {
     finish("serialize", body, lines, false);
   }
 
+  bool has_room_to_make() const {
+    return std::any_of(arrays_.begin(), arrays_.end(),
+                       [](const Footprint& array) { return array.is_written && !array.is_sent; });
+  }
+
+  /// Room for what is written only; all else lies where it was sent to.
+  void write_make_room(Lines& lines) const {
+    Lines body(columns_ + 2);
+    for (const Footprint& array : arrays_)
+      if (array.is_written && !array.is_sent) hold(array, box_of(array, "out"), body);
+    finish("make_room", body, lines, false);
+  }
+
   void write_kernel(Lines& lines, bool is_template) const {
     Lines body(columns_ + 2);
     if (is_template) {
       body.comment("Compute the slice in its buffers.");
       return finish("kernel", body, lines, true);
     }
-    for (const Footprint& array : arrays_) {
-      if (!array.is_written) continue;
-      if (array.is_sent)
+    if (has_room_to_make()) body.add(fmt::format("{}({});", name("make_room"), name("e")));
+    for (const Footprint& array : arrays_)
+      if (array.is_written && array.is_sent)
         body.call("std::swap", {box_of(array, "in"), box_of(array, "out")});
-      else
-        hold(array, box_of(array, "out"), body);
-    }
     for (const Footprint& array : arrays_)
       body.add(fmt::format("const auto& {} = {};", array.array->name,
                            box_of(array, array.is_written ? "out" : "in")));
@@ -348,6 +368,7 @@ class Transfers {
   Footprints footprints_;
   std::size_t columns_;
   std::vector<Footprint> arrays_;
+  bool is_template_ = false;
   std::set<std::string> sized_;  ///< arrays of which the nest uses a size
 };
 
