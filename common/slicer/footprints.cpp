@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <isl/ast_build.h>
+#include <isl/constraint.h>
 
 #include <algorithm>
 #include <cctype>
+#include <memory>
 #include <set>
 #include <staircase/error.hpp>
 
@@ -28,18 +30,47 @@ std::string text_of(const Variable& variable) {
   return variable.name.starts_with(variable.of->variable->name + ".") ? variable.name : "";
 }
 
-/// Elements along dimension `d` that lie before those of a set of one number, or behind.
-isl::set bounded(const isl::pw_aff& number, std::size_t rank, std::size_t d, const char* sign) {
+/// `{ [v] -> [x0, x1] : v <= x0 }`, or so, for one of the dimensions of an array.
+isl::map along(std::size_t rank, std::size_t d, const char* sign) {
   std::string all;
   for (std::size_t each = 0; each < rank; ++each)
     all += fmt::format("{}x{}", each ? ", " : "", each);
-  const std::string text = fmt::format("{{ [v] -> [{}] : x{} {} v }}", all, d, sign);
-  isl_set* value = isl_set_from_pw_aff(number.copy());
-  return isl::manage(
-      isl_set_apply(value, isl_map_read_from_str(shared_context().get(), text.c_str())));
+  return isl::manage(isl_map_read_from_str(
+      shared_context().get(), fmt::format("{{ [v] -> [{}] : v {} x{} }}", all, sign, d).c_str()));
 }
 
 isl::set parameters_of(const isl::set& set) { return isl::manage(isl_set_params(set.copy())); }
+
+/// Whether a test succeeds without much work.
+template <typename Test>
+bool is_soon(const Test& test) {
+  isl_ctx* context = shared_context().get();
+  const unsigned long most = isl_ctx_get_max_operations(context);
+  isl_ctx_reset_operations(context);
+  isl_ctx_set_max_operations(context, 200'000);
+  bool result = false;
+  try {
+    result = test();
+  } catch (const isl::exception&) {
+  }
+  isl_ctx_reset_error(context);
+  isl_ctx_reset_operations(context);
+  isl_ctx_set_max_operations(context, most);
+  return result;
+}
+
+/// Adds a set that is not there yet.
+void join(std::vector<isl::set>& sets, const isl::set& more) {
+  for (const isl::set& each : sets)
+    if (isl_set_plain_is_equal(each.get(), more.get())) return;
+  sets.push_back(more);
+}
+
+isl::set united(const std::vector<isl::set>& sets) {
+  isl::set all = sets.front();
+  for (const isl::set& each : sets) all = all.unite(each);
+  return isl::manage(isl_set_coalesce(all.release()));
+}
 
 /// How many subscripts lead to an element, before members of it.
 std::size_t subscripts_of(const Place& place) {
@@ -242,33 +273,53 @@ Footprint Footprints::footprint_of(const std::vector<const Touched*>& touched) {
   Footprint footprint;
   footprint.array = touched.front()->access->place.variable;
   find_form(footprint, touched);
-  isl::set sent, written, all;
-  const auto join = [](isl::set& to, const isl::set& more) {
-    to = to.is_null() ? more : to.unite(more);
-  };
+  const std::size_t rank = footprint.box.size();
+  std::vector<isl::set> sent, written, all;
   for (const Touched* each : touched) {
     const isl::set elements = elements_of(*each);
-    const std::size_t rank = footprint.box.size();
     if (isl_set_dim(elements.get(), isl_dim_set) != static_cast<int>(rank))
       refuse(fmt::format("`{}` has subscripts of different forms", footprint.array->name));
-    join(all, elements);
     const Place& place = each->access->place;
     const bool is_part = place.steps.size() > subscripts_of(place);
+    join(all, elements);
     if (each->access->is_write) join(written, elements);
     if (!each->access->is_write || is_part || !each->unsure.empty()) join(sent, elements);
   }
+  const bool is_tight = find_box(footprint, all);
   std::vector<std::string> variables;
-  for (std::size_t d = 0; d < footprint.box.size(); ++d)
-    variables.push_back(fmt::format("x{}{}", d, suffix_));
-  const auto walk = [&](const isl::set& set) {
-    return walk_over(isl::manage(isl_set_coalesce(set.copy())), context_, variables);
+  for (std::size_t d = 0; d < rank; ++d) variables.push_back(fmt::format("x{}{}", d, suffix_));
+  const auto walk = [&](const std::vector<isl::set>& sets) {
+    Walk each;
+    for (const isl::set& set : sets) each.parts.push_back(walk_over(set, context_, variables));
+    return each;
   };
-  find_box(footprint, isl::manage(isl_set_coalesce(all.copy())));
-  footprint.is_sent = !sent.is_null();
-  footprint.is_written = !written.is_null();
-  if (footprint.is_sent) footprint.sent = walk(sent);
-  if (footprint.is_written) footprint.fetched = walk(written);
+  footprint.is_sent = !sent.empty();
+  footprint.is_written = !written.empty();
+  // Of what nobody writes, the whole box may be read, if each row is as long as any other.
+  const bool is_even = footprint.subscripts == Subscripts::call || rank == 1;
+  footprint.sent = !footprint.is_written && is_even && is_tight
+                       ? walk_over_box(footprint, all, variables)
+                       : walk(sent);
+  footprint.fetched = walk(written);
   return footprint;
+}
+
+/// Loops over a box, in slices that touch anything.
+Walk Footprints::walk_over_box(const Footprint& footprint, const std::vector<isl::set>& elements,
+                               const std::vector<std::string>& variables) const {
+  Walk walk;
+  walk.kind = Walk::statement;
+  walk.subscripts = variables;
+  for (std::size_t d = variables.size(); d-- > 0;) {
+    const std::string condition = variables[d] + " < " + footprint.box[d].last;
+    walk = {Walk::loop, variables[d], footprint.box[d].first, condition, "1", {}, {walk}};
+  }
+  const isl::set where = parameters_of(united(elements));
+  const bool is_empty_else = is_soon([&] { return context_.subtract(where).is_subset(empty_); });
+  if (is_empty_else) return walk;
+  const isl::ast_build build = isl::ast_build::from_context(context_);
+  const isl::set condition = isl::manage(isl_set_gist(where.copy(), context_.copy()));
+  return {Walk::branch, {}, {}, slicer::text_of(build.expr_from(condition)), {}, {}, {walk}};
 }
 
 /// How the elements of an array are written.
@@ -302,36 +353,101 @@ void Footprints::find_form(Footprint& footprint, const std::vector<const Touched
     if (position == space_.position_of(*rows.begin())) footprint.row = parameter;
 }
 
-/// The smallest box around some elements.
-void Footprints::find_box(Footprint& footprint, const isl::set& elements) {
+/// A box around some elements, by the inequalities that hold for all of them. Returns whether each
+/// of its sides is touched in each slice that touches anything.
+bool Footprints::find_box(Footprint& footprint, const std::vector<isl::set>& elements) {
   const std::size_t rank = footprint.box.size();
-  const isl::set where = parameters_of(elements).intersect(context_);
-  const isl::ast_build build = isl::ast_build::from_context(context_);
-  isl::set box, empty;
+  const isl::set all = united(elements).intersect_params(context_);
+  isl::set box = isl::manage(isl_set_universe(isl_set_get_space(all.get())));
+  empty_ = context_.subtract(context_);
+  bool is_tight = true;
   for (std::size_t d = 0; d < rank; ++d) {
-    const auto at = static_cast<unsigned>(d);
-    if (!isl_set_dim_has_any_lower_bound(elements.get(), isl_dim_set, at) ||
-        !isl_set_dim_has_any_upper_bound(elements.get(), isl_dim_set, at))
-      refuse(fmt::format("nothing bounds the elements of `{}`", footprint.array->name));
-    const auto simple = [&](isl_pw_aff* number) {
-      return isl::manage(isl_pw_aff_coalesce(isl_pw_aff_gist_params(number, where.copy())));
-    };
-    const isl::pw_aff first = simple(isl_set_dim_min(elements.copy(), static_cast<int>(d)));
-    const isl::pw_aff last = simple(isl_set_dim_max(elements.copy(), static_cast<int>(d)));
-    const isl::set inside = bounded(first, rank, d, ">=").intersect(bounded(last, rank, d, "<="));
-    box = box.is_null() ? inside : box.intersect(inside);
-    const isl::set nothing = isl::manage(isl_pw_aff_lt_set(last.copy(), first.copy()));
-    empty = empty.is_null() ? nothing : empty.unite(nothing);
-    const isl::pw_aff behind = last.add_constant(1);
-    footprint.box[d] = {slicer::text_of(build.expr_from(first)),
-                        slicer::text_of(build.expr_from(behind))};
+    Sides sides;
+    for (const isl::set& each : elements) {
+      const Sides more = sides_of(each, d);
+      if (more.first.is_null() || more.last.is_null())
+        refuse(fmt::format("nothing bounds the elements of `{}`", footprint.array->name));
+      widen(sides, more);
+    }
+    footprint.box[d] = sides.text;
+    empty_ = empty_.unite(sides.last.lt_set(sides.first));
+    const isl::set last = isl::manage(isl_set_from_pw_aff(sides.last.copy()));
+    const isl::set first = isl::manage(isl_set_from_pw_aff(sides.first.copy()));
+    box = box.intersect(first.apply(along(rank, d, "<=")))
+              .intersect(last.apply(along(rank, d, ">=")));
+    for (const isl::set& end : {first, last})
+      is_tight = is_tight && is_soon([&] {
+                   const isl::set at = all.intersect(end.apply(along(rank, d, "=")));
+                   return parameters_of(all).is_subset(parameters_of(at));
+                 });
   }
-  // Where nothing is touched, the box has to be empty, or must not be asked for.
-  const isl::set none = context_.subtract(where);
-  if (!none.is_subset(empty))
-    footprint.condition =
-        slicer::text_of(build.expr_from(isl::manage(isl_set_gist(where.copy(), context_.copy()))));
-  footprint.is_exact = box.intersect_params(where).is_equal(elements.intersect_params(where));
+  box = box.intersect_params(context_);
+  footprint.is_exact = is_soon([&] { return box.is_subset(all); });
+  return is_tight;
+}
+
+/// Takes in what lies between other sides.
+void Footprints::widen(Sides& sides, const Sides& more) const {
+  if (sides.first.is_null()) {
+    sides = more;
+    return;
+  }
+  const auto holds = [&](const isl::set& where) {
+    return is_soon([&] { return context_.is_subset(where); });
+  };
+  if (holds(more.first.le_set(sides.first))) {
+    sides.first = more.first;
+    sides.text.first = more.text.first;
+  } else if (!holds(sides.first.le_set(more.first))) {
+    sides.first = sides.first.min(more.first);
+    sides.text.first = fmt::format("std::min<long>({}, {})", sides.text.first, more.text.first);
+  }
+  if (holds(more.last.ge_set(sides.last))) {
+    sides.last = more.last;
+    sides.text.last = more.text.last;
+  } else if (!holds(sides.last.ge_set(more.last))) {
+    sides.last = sides.last.max(more.last);
+    sides.text.last = fmt::format("std::max<long>({}, {})", sides.text.last, more.text.last);
+  }
+}
+
+/// The ends of elements along a dimension: the largest of the lower bounds and the smallest of the
+/// upper ones.
+Footprints::Sides Footprints::sides_of(const isl::set& elements, std::size_t d) const {
+  isl_set* numbers = isl_set_copy(elements.get());
+  const auto rank = static_cast<unsigned>(isl_set_dim(numbers, isl_dim_set));
+  const auto at = static_cast<unsigned>(d);
+  numbers = isl_set_project_out(numbers, isl_dim_set, at + 1, rank - at - 1);
+  numbers = isl_set_remove_divs(isl_set_project_out(numbers, isl_dim_set, 0, at));
+  numbers = isl_set_coalesce(isl_set_gist_params(numbers, context_.copy()));
+  const isl::basic_set hull = isl::manage(isl_set_simple_hull(numbers));
+  const isl::ast_build build = isl::ast_build::from_context(context_);
+  const auto dispose = [](auto* owned) { isl_constraint_list_free(owned); };
+  const std::unique_ptr<isl_constraint_list, decltype(dispose)> constraints(
+      isl_basic_set_get_constraint_list(hull.get()));
+  Sides sides;
+  for (int c = 0; c < isl_constraint_list_n_constraint(constraints.get()); ++c) {
+    isl_constraint* constraint = isl_constraint_list_get_constraint(constraints.get(), c);
+    const bool is_both = isl_constraint_is_equality(constraint) &&
+                         isl_constraint_involves_dims(constraint, isl_dim_set, 0, 1);
+    const bool is_lower = is_both || isl_constraint_is_lower_bound(constraint, isl_dim_set, 0);
+    const bool is_upper = is_both || isl_constraint_is_upper_bound(constraint, isl_dim_set, 0);
+    for (const bool lower : {true, false}) {
+      if (lower ? !is_lower : !is_upper) continue;
+      isl_aff* bound = isl_constraint_get_bound(constraint, isl_dim_set, 0);
+      bound = isl_aff_project_domain_on_params(lower ? isl_aff_ceil(bound) : isl_aff_floor(bound));
+      const isl::pw_aff end = isl::manage(isl_pw_aff_from_aff(bound));
+      std::string text = slicer::text_of(build.expr_from(lower ? end : end.add_constant(1)));
+      isl::pw_aff& known = lower ? sides.first : sides.last;
+      std::string& known_text = lower ? sides.text.first : sides.text.last;
+      const char* extreme = lower ? "std::max" : "std::min";
+      if (!known.is_null()) text = fmt::format("{}<long>({}, {})", extreme, known_text, text);
+      known = known.is_null() ? end : lower ? known.max(end) : known.min(end);
+      known_text = text;
+    }
+    isl_constraint_free(constraint);
+  }
+  return sides;
 }
 
 }  // namespace slicer

@@ -32,8 +32,7 @@ struct Footprint {
   bool is_sent = false;   ///< read, or perhaps not written where it may be
   bool is_written = false;
   std::vector<Extent> box;
-  std::string condition;  ///< for the box to be asked for, if any
-  Walk sent, fetched;     ///< over the elements
+  Walk sent, fetched;  ///< over the elements
 };
 
 /// The sets of a marked nest. Sizes and counters of loops around it are parameters, and the
@@ -65,7 +64,16 @@ class Footprints {
   isl::set elements_of(const Touched& touched) const;
   Footprint footprint_of(const std::vector<const Touched*>& touched);
   void find_form(Footprint& footprint, const std::vector<const Touched*>& touched);
-  void find_box(Footprint& footprint, const isl::set& elements);
+  /// The first and the last of some numbers.
+  struct Sides {
+    isl::pw_aff first, last;
+    Extent text;
+  };
+  Sides sides_of(const isl::set& elements, std::size_t d) const;
+  void widen(Sides& sides, const Sides& more) const;
+  bool find_box(Footprint& footprint, const std::vector<isl::set>& elements);
+  Walk walk_over_box(const Footprint& footprint, const std::vector<isl::set>& elements,
+                     const std::vector<std::string>& variables) const;
 
   const Marked& marked_;
   std::string suffix_;
@@ -76,6 +84,7 @@ class Footprints {
   std::vector<std::pair<std::size_t, std::string>> parameters_;  ///< by position
   std::map<std::string, std::string> numbers_;
   isl::set context_;
+  isl::set empty_;  ///< where the box that was found last has no elements
 };
 
 }  // namespace slicer

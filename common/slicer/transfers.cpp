@@ -179,19 +179,16 @@ class Transfers {
 
   void write_boxes(Lines& lines) const {
     for (const Footprint& array : arrays_) {
-      const std::vector<std::string> zeros(
-          array.subscripts == Subscripts::line ? 1 : array.box.size(), "0");
-      const std::string element = element_of(
-          array, array.array->name,
-          array.subscripts == Subscripts::line ? std::vector<std::string>{} : zeros, true);
-      std::string type =
-          array.subscripts == Subscripts::line
-              ? fmt::format("sliced::Line<decltype({}[0])>", array.array->name)
-              : fmt::format("sliced::Box<decltype({}), {}>", element, array.box.size());
+      const std::string& named = array.array->name;
+      const std::vector<std::string> zeros(array.box.size(), "0");
+      std::string type = array.subscripts == Subscripts::line
+                             ? fmt::format("sliced::Line<decltype({}[0])>", named)
+                             : fmt::format("sliced::Box<decltype({}), {}>",
+                                           element_of(array, named, zeros, true), zeros.size());
       if (marked_.buffers > 1) type = fmt::format("std::array<{}, {}>", type, marked_.buffers);
       std::vector<std::string> boxes;
-      if (array.is_sent) boxes.push_back(name(array.array->name + "_in"));
-      if (array.is_written) boxes.push_back(name(array.array->name + "_out"));
+      if (array.is_sent) boxes.push_back(name(named + "_in"));
+      if (array.is_written) boxes.push_back(name(named + "_out"));
       lines.add(fmt::format("{} {};", type, fmt::join(boxes, ", ")));
     }
     for (const std::string& array : sized_)
@@ -239,14 +236,7 @@ class Transfers {
     std::vector<std::string> arguments{fmt::format("{{{}}}", fmt::join(first, ", ")),
                                        fmt::format("{{{}}}", fmt::join(last, ", "))};
     if (array.subscripts == Subscripts::line) arguments.push_back(array.row);
-    if (!array.condition.empty()) {
-      lines.add(fmt::format("if ({}) {{", array.condition));
-      lines.indent();
-    }
     lines.call(box + ".hold", arguments);
-    if (array.condition.empty()) return;
-    lines.outdent();
-    lines.add("}");
   }
 
   /// What a user is to write, in words.
