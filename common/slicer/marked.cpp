@@ -122,6 +122,9 @@ class Marking {
           marked_.function = &function;
         }
     if (!found) refuse("is not in front of a loop `for`");
+    if (!found->pragmas.empty())
+      refuse(*found, fmt::format("the pragma of line {} shares it out already",
+                                 found->pragmas.front()->line));
     if (!is_alone(found->range.first))
       refuse("is about a loop that needs braces around it, so that statements may stand before it");
     marked_.nest = found->range;

@@ -110,8 +110,12 @@ using original::SIDE;
 using Nest = void ({PARAMETERS.replace(" a,", ",").replace(" (*b)", " (*)").replace(" v,", ",").replace(" c,", ",").replace(" w,", ",").replace("* f,", "*,")});
 
 std::vector<double> run(Nest* nest, long n, long m, long si, long sj) {{
-  std::vector<double> numbers(5 * SIDE * SIDE);
-  for (std::size_t e = 0; e < numbers.size(); ++e) numbers[e] = std::sin(double(e));
+  static const auto given = [] {{
+    std::vector<double> all(5 * SIDE * SIDE);
+    for (std::size_t e = 0; e < all.size(); ++e) all[e] = std::sin(double(e));
+    return all;
+  }}();
+  auto numbers = given;
   double* part[5];
   for (long p = 0; p < 5; ++p) part[p] = numbers.data() + p * SIDE * SIDE;
   const std::size_t side = SIDE;
