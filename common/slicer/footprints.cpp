@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 #include <isl/ast_build.h>
-#include <isl/constraint.h>
 
 #include <algorithm>
 #include <cctype>
-#include <memory>
 #include <set>
 #include <staircase/error.hpp>
 
@@ -30,34 +28,7 @@ std::string text_of(const Variable& variable) {
   return variable.name.starts_with(variable.of->variable->name + ".") ? variable.name : "";
 }
 
-/// `{ [v] -> [x0, x1] : v <= x0 }`, or so, for one of the dimensions of an array.
-isl::map along(std::size_t rank, std::size_t d, const char* sign) {
-  std::string all;
-  for (std::size_t each = 0; each < rank; ++each)
-    all += fmt::format("{}x{}", each ? ", " : "", each);
-  return isl::manage(isl_map_read_from_str(
-      shared_context().get(), fmt::format("{{ [v] -> [{}] : v {} x{} }}", all, sign, d).c_str()));
-}
-
 isl::set parameters_of(const isl::set& set) { return isl::manage(isl_set_params(set.copy())); }
-
-/// Whether a test succeeds without much work.
-template <typename Test>
-bool is_soon(const Test& test) {
-  isl_ctx* context = shared_context().get();
-  const unsigned long most = isl_ctx_get_max_operations(context);
-  isl_ctx_reset_operations(context);
-  isl_ctx_set_max_operations(context, 200'000);
-  bool result = false;
-  try {
-    result = test();
-  } catch (const isl::exception&) {
-  }
-  isl_ctx_reset_error(context);
-  isl_ctx_reset_operations(context);
-  isl_ctx_set_max_operations(context, most);
-  return result;
-}
 
 /// Adds a set that is not there yet.
 void join(std::vector<isl::set>& sets, const isl::set& more) {
@@ -66,10 +37,10 @@ void join(std::vector<isl::set>& sets, const isl::set& more) {
   sets.push_back(more);
 }
 
-isl::set united(const std::vector<isl::set>& sets) {
-  isl::set all = sets.front();
-  for (const isl::set& each : sets) all = all.unite(each);
-  return isl::manage(isl_set_coalesce(all.release()));
+std::vector<const Loop*> loops_of(const Marked& marked) {
+  std::vector<const Loop*> loops;
+  for (const Cut& cut : marked.cuts) loops.push_back(cut.loop);
+  return loops;
 }
 
 /// How many subscripts lead to an element, before members of it.
@@ -86,7 +57,7 @@ Footprints::Footprints(const Marked& marked, const std::string& suffix)
       suffix_(suffix),
       accesses_(accesses_of(*marked.function, marked.outermost())),
       names_(*marked.function, marked.outermost().frame),
-      space_(names_, accesses_) {
+      space_(names_, accesses_, loops_of(marked)) {
   const bool is_used = std::any_of(accesses_.begin(), accesses_.end(), [&](const Access* access) {
     return access->frame->is_within(marked.cuts.back().loop->frame);
   });
@@ -285,7 +256,11 @@ Footprint Footprints::footprint_of(const std::vector<const Touched*>& touched) {
     if (each->access->is_write) join(written, elements);
     if (!each->access->is_write || is_part || !each->unsure.empty()) join(sent, elements);
   }
-  const bool is_tight = find_box(footprint, all);
+  const Box box = box_around(all, context_);
+  if (box.sides.empty())
+    refuse(fmt::format("nothing bounds the elements of `{}`", footprint.array->name));
+  footprint.box = box.sides;
+  footprint.is_exact = box.is_exact;
   std::vector<std::string> variables;
   for (std::size_t d = 0; d < rank; ++d) variables.push_back(fmt::format("x{}{}", d, suffix_));
   const auto walk = [&](const std::vector<isl::set>& sets) {
@@ -297,29 +272,11 @@ Footprint Footprints::footprint_of(const std::vector<const Touched*>& touched) {
   footprint.is_written = !written.empty();
   // Of what nobody writes, the whole box may be read, if each row is as long as any other.
   const bool is_even = footprint.subscripts == Subscripts::call || rank == 1;
-  footprint.sent = !footprint.is_written && is_even && is_tight
-                       ? walk_over_box(footprint, all, variables)
+  footprint.sent = !footprint.is_written && is_even && box.is_tight
+                       ? walk_over(box, context_, variables)
                        : walk(sent);
   footprint.fetched = walk(written);
   return footprint;
-}
-
-/// Loops over a box, in slices that touch anything.
-Walk Footprints::walk_over_box(const Footprint& footprint, const std::vector<isl::set>& elements,
-                               const std::vector<std::string>& variables) const {
-  Walk walk;
-  walk.kind = Walk::statement;
-  walk.subscripts = variables;
-  for (std::size_t d = variables.size(); d-- > 0;) {
-    const std::string condition = variables[d] + " < " + footprint.box[d].last;
-    walk = {Walk::loop, variables[d], footprint.box[d].first, condition, "1", {}, {walk}};
-  }
-  const isl::set where = parameters_of(united(elements));
-  const bool is_empty_else = is_soon([&] { return context_.subtract(where).is_subset(empty_); });
-  if (is_empty_else) return walk;
-  const isl::ast_build build = isl::ast_build::from_context(context_);
-  const isl::set condition = isl::manage(isl_set_gist(where.copy(), context_.copy()));
-  return {Walk::branch, {}, {}, slicer::text_of(build.expr_from(condition)), {}, {}, {walk}};
 }
 
 /// How the elements of an array are written.
@@ -351,103 +308,6 @@ void Footprints::find_form(Footprint& footprint, const std::vector<const Touched
     refuse(fmt::format("`{}` is a line of numbers, but not by rows of one length", name));
   for (const auto& [position, parameter] : parameters_)
     if (position == space_.position_of(*rows.begin())) footprint.row = parameter;
-}
-
-/// A box around some elements, by the inequalities that hold for all of them. Returns whether each
-/// of its sides is touched in each slice that touches anything.
-bool Footprints::find_box(Footprint& footprint, const std::vector<isl::set>& elements) {
-  const std::size_t rank = footprint.box.size();
-  const isl::set all = united(elements).intersect_params(context_);
-  isl::set box = isl::manage(isl_set_universe(isl_set_get_space(all.get())));
-  empty_ = context_.subtract(context_);
-  bool is_tight = true;
-  for (std::size_t d = 0; d < rank; ++d) {
-    Sides sides;
-    for (const isl::set& each : elements) {
-      const Sides more = sides_of(each, d);
-      if (more.first.is_null() || more.last.is_null())
-        refuse(fmt::format("nothing bounds the elements of `{}`", footprint.array->name));
-      widen(sides, more);
-    }
-    footprint.box[d] = sides.text;
-    empty_ = empty_.unite(sides.last.lt_set(sides.first));
-    const isl::set last = isl::manage(isl_set_from_pw_aff(sides.last.copy()));
-    const isl::set first = isl::manage(isl_set_from_pw_aff(sides.first.copy()));
-    box = box.intersect(first.apply(along(rank, d, "<=")))
-              .intersect(last.apply(along(rank, d, ">=")));
-    for (const isl::set& end : {first, last})
-      is_tight = is_tight && is_soon([&] {
-                   const isl::set at = all.intersect(end.apply(along(rank, d, "=")));
-                   return parameters_of(all).is_subset(parameters_of(at));
-                 });
-  }
-  box = box.intersect_params(context_);
-  footprint.is_exact = is_soon([&] { return box.is_subset(all); });
-  return is_tight;
-}
-
-/// Takes in what lies between other sides.
-void Footprints::widen(Sides& sides, const Sides& more) const {
-  if (sides.first.is_null()) {
-    sides = more;
-    return;
-  }
-  const auto holds = [&](const isl::set& where) {
-    return is_soon([&] { return context_.is_subset(where); });
-  };
-  if (holds(more.first.le_set(sides.first))) {
-    sides.first = more.first;
-    sides.text.first = more.text.first;
-  } else if (!holds(sides.first.le_set(more.first))) {
-    sides.first = sides.first.min(more.first);
-    sides.text.first = fmt::format("std::min<long>({}, {})", sides.text.first, more.text.first);
-  }
-  if (holds(more.last.ge_set(sides.last))) {
-    sides.last = more.last;
-    sides.text.last = more.text.last;
-  } else if (!holds(sides.last.ge_set(more.last))) {
-    sides.last = sides.last.max(more.last);
-    sides.text.last = fmt::format("std::max<long>({}, {})", sides.text.last, more.text.last);
-  }
-}
-
-/// The ends of elements along a dimension: the largest of the lower bounds and the smallest of the
-/// upper ones.
-Footprints::Sides Footprints::sides_of(const isl::set& elements, std::size_t d) const {
-  isl_set* numbers = isl_set_copy(elements.get());
-  const auto rank = static_cast<unsigned>(isl_set_dim(numbers, isl_dim_set));
-  const auto at = static_cast<unsigned>(d);
-  numbers = isl_set_project_out(numbers, isl_dim_set, at + 1, rank - at - 1);
-  numbers = isl_set_remove_divs(isl_set_project_out(numbers, isl_dim_set, 0, at));
-  numbers = isl_set_coalesce(isl_set_gist_params(numbers, context_.copy()));
-  const isl::basic_set hull = isl::manage(isl_set_simple_hull(numbers));
-  const isl::ast_build build = isl::ast_build::from_context(context_);
-  const auto dispose = [](auto* owned) { isl_constraint_list_free(owned); };
-  const std::unique_ptr<isl_constraint_list, decltype(dispose)> constraints(
-      isl_basic_set_get_constraint_list(hull.get()));
-  Sides sides;
-  for (int c = 0; c < isl_constraint_list_n_constraint(constraints.get()); ++c) {
-    isl_constraint* constraint = isl_constraint_list_get_constraint(constraints.get(), c);
-    const bool is_both = isl_constraint_is_equality(constraint) &&
-                         isl_constraint_involves_dims(constraint, isl_dim_set, 0, 1);
-    const bool is_lower = is_both || isl_constraint_is_lower_bound(constraint, isl_dim_set, 0);
-    const bool is_upper = is_both || isl_constraint_is_upper_bound(constraint, isl_dim_set, 0);
-    for (const bool lower : {true, false}) {
-      if (lower ? !is_lower : !is_upper) continue;
-      isl_aff* bound = isl_constraint_get_bound(constraint, isl_dim_set, 0);
-      bound = isl_aff_project_domain_on_params(lower ? isl_aff_ceil(bound) : isl_aff_floor(bound));
-      const isl::pw_aff end = isl::manage(isl_pw_aff_from_aff(bound));
-      std::string text = slicer::text_of(build.expr_from(lower ? end : end.add_constant(1)));
-      isl::pw_aff& known = lower ? sides.first : sides.last;
-      std::string& known_text = lower ? sides.text.first : sides.text.last;
-      const char* extreme = lower ? "std::max" : "std::min";
-      if (!known.is_null()) text = fmt::format("{}<long>({}, {})", extreme, known_text, text);
-      known = known.is_null() ? end : lower ? known.max(end) : known.min(end);
-      known_text = text;
-    }
-    isl_constraint_free(constraint);
-  }
-  return sides;
 }
 
 }  // namespace slicer

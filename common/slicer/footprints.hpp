@@ -9,16 +9,11 @@
 #include <vector>
 
 #include "accesses.hpp"
-#include "code.hpp"
+#include "boxes.hpp"
 #include "elements.hpp"
 #include "marked.hpp"
 
 namespace slicer {
-
-/// A range of integers; `last` lies behind it.
-struct Extent {
-  std::string first, last;
-};
 
 /// How an array's elements are written: a(i, j), a[i][j], or a[i * n + j].
 enum class Subscripts { call, brackets, line };
@@ -64,16 +59,6 @@ class Footprints {
   isl::set elements_of(const Touched& touched) const;
   Footprint footprint_of(const std::vector<const Touched*>& touched);
   void find_form(Footprint& footprint, const std::vector<const Touched*>& touched);
-  /// The first and the last of some numbers.
-  struct Sides {
-    isl::pw_aff first, last;
-    Extent text;
-  };
-  Sides sides_of(const isl::set& elements, std::size_t d) const;
-  void widen(Sides& sides, const Sides& more) const;
-  bool find_box(Footprint& footprint, const std::vector<isl::set>& elements);
-  Walk walk_over_box(const Footprint& footprint, const std::vector<isl::set>& elements,
-                     const std::vector<std::string>& variables) const;
 
   const Marked& marked_;
   std::string suffix_;
@@ -84,7 +69,6 @@ class Footprints {
   std::vector<std::pair<std::size_t, std::string>> parameters_;  ///< by position
   std::map<std::string, std::string> numbers_;
   isl::set context_;
-  isl::set empty_;  ///< where the box that was found last has no elements
 };
 
 }  // namespace slicer

@@ -22,12 +22,14 @@ using staircase::Exit;
 std::optional<Options> read_options(int argc, char** argv) {
   Options options;
   CLI::App app{
-      "Says of each loop of a C++ file whether its iterations are independent, and why not; or "
-      "slices the nests that are marked by `#pragma staircase slice(i: 3, j: 5) [buffers(2)] "
-      "[threads(2)]`",
+      "Says of each loop of a C++ file whether its iterations are independent, and why not;\n"
+      "whether what a pragma in front of it asks for is legal, as `#pragma staircase` with\n"
+      "interchange(i, j), tile(i: 32, j: 32), skew(j: 2 * i), distribute, fuse or expand(x);\n"
+      "or slices the nests behind `#pragma staircase slice(i: 3, j: 5) [buffers(2)] [threads(2)]`",
       "slice"};
   app.add_flag("--check", options.check, "Examine the loops; nothing is written");
-  app.add_flag("--reductions", options.reductions, "Name what the reductions add up");
+  app.add_flag("--reductions", options.reductions,
+               "Name what the reductions add up, and let their order change");
   app.add_option("--json", options.json, "Write what was found: FILE, or - for standard output");
   app.add_option("-o", options.output, "Write the file with its marked nests in slices");
   app.add_option("--form", options.form,
@@ -76,6 +78,10 @@ void check_options(const Options& options) {
 Exit write_slices(const Options& options) {
   const std::vector<std::string> arguments = compiler_arguments(options);
   const Source source(options.file, arguments);
+  for (const auto& [place, requests] : read_requests(read_directives(source)))
+    throw staircase::BadInput("line " + std::to_string(requests.front().line) + ": `" +
+                              requests.front().text +
+                              "` is judged by --check, and -o makes slices only");
   const std::string text =
       sliced(source, read_functions(source), {options.form, options.is_template});
   try {
@@ -96,14 +102,15 @@ Exit run(int argc, char** argv) {
   if (!options->output.empty()) return write_slices(*options);
   const Source source(options->file, compiler_arguments(*options));
   const auto functions = read_functions(source);
-  const Checked checked = check(options->file, source, functions);
+  const Requests requests = read_requests(read_directives(source));
+  const Checked checked = check(options->file, source, functions, requests);
   const std::string json = json_of(checked).dump(2) + "\n";
   if (options->json == "-")
     staircase::write_stdout(json);
   else
     staircase::write_stdout(text_of(checked, options->reductions));
   if (!options->json.empty() && options->json != "-") staircase::write_file(options->json, {json});
-  return checked.is_refuted() ? Exit::wrong : Exit::solved;
+  return checked.is_refuted(options->reductions) ? Exit::wrong : Exit::solved;
 }
 
 }  // namespace

@@ -88,7 +88,9 @@ struct Loop {
   Range range{};  ///< where it is written
   Frame* frame = nullptr;
   std::vector<const Pragma*> pragmas;
-  Loop* inside = nullptr;  ///< the loop that is all of its body
+  Loop* inside = nullptr;          ///< the loop that is all of its body
+  Loop* next = nullptr;            ///< the loop that follows with nothing between
+  std::vector<std::size_t> parts;  ///< the first access of each statement of its body
   bool is_inlined = false;
 };
 

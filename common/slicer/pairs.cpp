@@ -6,8 +6,9 @@
 
 namespace slicer {
 
-Pairs::Pairs(const Function& function, const Frame* root, std::vector<const Access*> accesses)
-    : accesses_(std::move(accesses)), names_(function, root), space_(names_, accesses_) {
+Pairs::Pairs(const Function& function, const Frame* root, std::vector<const Access*> accesses,
+             const std::vector<const Loop*>& loops)
+    : accesses_(std::move(accesses)), names_(function, root), space_(names_, accesses_, loops) {
   isl_ctx_reset_operations(shared_context().get());
   touched_ = Elements(space_).touch(accesses_);
 }
@@ -23,7 +24,8 @@ void Pairs::compare(const Touched& source, const Touched& sink, const Order& ord
                     std::vector<Conflict>& conflicts) const {
   const Access &one = *source.access, &other = *sink.access;
   if (!one.is_write && !other.is_write) return;
-  if (one.place.variable != other.place.variable) return compare_names(source, sink, conflicts);
+  if (one.place.variable != other.place.variable)
+    return compare_names(source, sink, order, conflicts);
   const bool is_loose = one.place.is_loose || other.place.is_loose;
   if (!is_loose && !may_overlap(one.place, other.place)) return;
   std::string unsure = source.unsure.empty() ? sink.unsure : source.unsure;
@@ -46,7 +48,7 @@ void Pairs::compare(const Touched& source, const Touched& sink, const Order& ord
 }
 
 /// Different names are different memory, unless one of them may be anything.
-void Pairs::compare_names(const Touched& source, const Touched& sink,
+void Pairs::compare_names(const Touched& source, const Touched& sink, const Order& order,
                           std::vector<Conflict>& conflicts) const {
   const Access &one = *source.access, &other = *sink.access;
   const auto is_apart = [](const Access& access) {
@@ -55,7 +57,9 @@ void Pairs::compare_names(const Touched& source, const Touched& sink,
   if (!(Names::is_elsewhere(one) && !is_apart(other)) &&
       !(Names::is_elsewhere(other) && !is_apart(one)))
     return;
-  conflicts.push_back({&source, &sink, false, false, space_.universe(),
+  const isl::set where = order(source, sink);
+  if (where.is_empty()) return;
+  conflicts.push_back({&source, &sink, false, false, where,
                        fmt::format("`{}` and `{}` may be the same memory", one.place.variable->name,
                                    other.place.variable->name)});
 }

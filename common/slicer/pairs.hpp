@@ -28,7 +28,9 @@ using Order = std::function<isl::set(const Touched& source, const Touched& sink)
 class Pairs {
  public:
   /// \param root the frame of a loop, or one around several
-  Pairs(const Function& function, const Frame* root, std::vector<const Access*> accesses);
+  /// \param loops within the root, or its own, that count even if there are no accesses in them
+  Pairs(const Function& function, const Frame* root, std::vector<const Access*> accesses,
+        const std::vector<const Loop*>& loops = {});
   Pairs(const Pairs&) = delete;
 
   const Space& space() const { return space_; }
@@ -44,7 +46,7 @@ class Pairs {
  private:
   void compare(const Touched& source, const Touched& sink, const Order& order,
                std::vector<Conflict>& conflicts) const;
-  void compare_names(const Touched& source, const Touched& sink,
+  void compare_names(const Touched& source, const Touched& sink, const Order& order,
                      std::vector<Conflict>& conflicts) const;
   isl::set sizes_up_to(long most) const;
   std::vector<long> point_of(const isl::set& set) const;

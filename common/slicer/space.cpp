@@ -23,31 +23,39 @@ isl::ctx shared_context() {
   return context;
 }
 
-Space::Space(const Names& names, const std::vector<const Access*>& accesses) : names_(names) {
+Space::Space(const Names& names, const std::vector<const Access*>& accesses,
+             const std::vector<const Loop*>& loops)
+    : names_(names) {
   for (const Frame* frame = names.root()->parent; frame; frame = frame->parent)
     if (frame->loop && counts(*frame->loop)) outer_.insert(outer_.begin(), frame->loop);
-  for (const Access* access : accesses) name_sizes(*access);
+  for (const Access* access : accesses) {
+    for (const Step& step : access->place.steps)
+      name_sizes(step.index, access->frame, names.root());
+    name_sizes(*access->frame);
+  }
+  for (const Loop* loop : loops) name_sizes(*loop->frame);
   space_ =
       isl::manage(isl_space_set_alloc(shared_context().get(), 0, static_cast<unsigned>(count())));
 }
 
-void Space::name_sizes(const Access& access) {
-  const auto note = [&](const Variable* variable, const Term&) {
-    if (variable && std::find(sizes_.begin(), sizes_.end(), variable) == sizes_.end())
-      sizes_.push_back(variable);
-  };
+void Space::name_sizes(const Frame& innermost) {
   std::size_t levels = 0;
-  for (const Step& step : access.place.steps)
-    names_.walk(step.index, access.frame, names_.root(), note);
-  for (const Frame* frame = access.frame; frame; frame = frame->parent) {
+  for (const Frame* frame = &innermost; frame; frame = frame->parent) {
     const Frame* stable = names_.stable_for(frame);
-    if (frame->condition) names_.walk(*frame->condition, frame, stable, note);
+    if (frame->condition) name_sizes(*frame->condition, frame, stable);
     if (!frame->loop || !counts(*frame->loop)) continue;
-    names_.walk(frame->loop->first, frame, stable, note);
-    names_.walk(frame->loop->condition, frame, stable, note);
+    name_sizes(frame->loop->first, frame, stable);
+    name_sizes(frame->loop->condition, frame, stable);
     levels += names_.is_inside(frame);
   }
   levels_ = std::max(levels_, levels);
+}
+
+void Space::name_sizes(const Term& term, const Frame* used, const Frame* stable) {
+  names_.walk(term, used, stable, [&](const Variable* variable, const Term&) {
+    if (variable && std::find(sizes_.begin(), sizes_.end(), variable) == sizes_.end())
+      sizes_.push_back(variable);
+  });
 }
 
 // --- Positions

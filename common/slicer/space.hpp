@@ -26,7 +26,9 @@ struct View {
 class Space {
  public:
   /// \param accesses what is read and written within the root, whose sizes get a place
-  Space(const Names& names, const std::vector<const Access*>& accesses);
+  /// \param loops that count in any case, with or without accesses in them
+  Space(const Names& names, const std::vector<const Access*>& accesses,
+        const std::vector<const Loop*>& loops);
 
   const Names& names() const { return names_; }
   const std::vector<const Variable*>& sizes() const { return sizes_; }
@@ -53,7 +55,8 @@ class Space {
   isl::set domain(const Frame& innermost, int side, std::string& unsure) const;
 
  private:
-  void name_sizes(const Access& access);
+  void name_sizes(const Frame& innermost);
+  void name_sizes(const Term& term, const Frame* used, const Frame* stable);
   std::size_t position_of(std::size_t level, int side) const;
   std::size_t level_of(const Loop& loop) const;
   std::optional<isl::pw_aff> chosen(const Term& term, const View& view) const;

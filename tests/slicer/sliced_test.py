@@ -141,6 +141,8 @@ def refused():
         (NEST.format(f"{mark} device(cuda)\n{loop}x[i] = 1;"), "not offered"),
         (NEST.format(f"{mark} fast\n{loop}x[i] = 1;"), "`fast`"),
         (NEST.format(f"#pragma staircase slice(i: 3\n{loop}x[i] = 1;"), "lacks a `)`"),
+        (NEST.format(f"#pragma staircase tile(i: 3)\n{loop}x[i] = 1;"), "tile"),
+        (NEST.format(f"#pragma staircase slcie(i: 3)\n{loop}x[i] = 1;"), "slcie"),
         (NEST.format(f"{loop}x[i] = 1;"), "no loop is marked"),
     ]
     for text, fragment in cases:
