@@ -56,7 +56,7 @@ def nest(random, number):
     mark = f"#pragma staircase slice({asked}){clauses}"
     outer = bounds(random, "i", "n", ())
     inner = bounds(random, "j", "m", ("i",) if random.random() < 0.5 else ())
-    guard = random.choice(("", "", "if (i + 2 * j < n + 3) ", "if ((i + j) % 2 == 0) ", "if (a(i, j) > 0) "))
+    guard = ("", "if (a(i, j) > 0) ", "if (i + 2 * j < n + 3) ", "", "if ((i + j) % 2 == 0) ", "if (v[j] > 0) ")[number % 6]
     to = target(random, cut, {"i": "j", "j": "i"}.get(kind, ""))
     update = random.choice(("=", "=", "+=")) if "ij" in kind or "ji" in kind else "+=" if to.startswith("w") else "="
     inside = []
