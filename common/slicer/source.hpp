@@ -45,8 +45,10 @@ struct Pragma {
 /// A parsed file.
 class Source {
  public:
+  /// \param instead what is taken for the file's text, if not empty
   /// \throws BadInput if the file cannot be read or is no valid C++
-  Source(const std::string& path, const std::vector<std::string>& arguments);
+  Source(const std::string& path, const std::vector<std::string>& arguments,
+         const std::string& instead = {});
 
   CXCursor root() const { return clang_getTranslationUnitCursor(unit_.get()); }
   /// Whether something is written in the file itself, not in one that it includes.

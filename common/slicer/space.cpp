@@ -17,6 +17,7 @@ isl::ctx shared_context() {
   static const isl::ctx context = [] {
     isl_ctx* made = isl_ctx_alloc();
     isl_ctx_set_max_operations(made, most_operations);
+    isl_options_set_on_error(made, ISL_ON_ERROR_CONTINUE);
     return isl::ctx(made);
   }();
   return context;

@@ -120,6 +120,22 @@ def wrong_lines(source, printed, claims):
             yield f"the page says line {proved.named_line(claim['why'], source, pragma)} of: {text}"
 
 
+def program():
+    """The listing of a nest in slices, and why another nest has none."""
+    with tempfile.TemporaryDirectory() as directory:
+        out, marked = pathlib.Path(directory, "sliced.cpp"), pathlib.Path(directory, "forms.cpp")
+        result = run(SHOWN / "product.cpp", "-o", out, *HEADERS)
+        text = out.read_text() if result.returncode == 0 else result.stderr
+        if text[text.find("void product"):] != (SHOWN / "product_sliced.txt").read_text() + "// [product]\n":
+            yield text
+        form = (SHOWN / "forms.cpp").read_text()
+        at = form.index("  for ")
+        marked.write_text(form[:at] + "#pragma staircase slice(i: 4)\n" + form[at:])
+        result = run(marked, "-o", out.with_name("other.cpp"), *HEADERS)
+        if result.stderr != (SHOWN / "refused.txt").read_text():
+            yield result.stderr
+
+
 def stages():
     """What is said of the parallel loops of the stages for the processor, but for lines."""
     said = []
@@ -180,5 +196,6 @@ tap.report((what, check()) for what, check in (
     ("loops that are hard to see through have their verdicts", hard_loops),
     ("transformations that are asked for have theirs", asked_transformations),
     ("reductions are reordered if one says so", allowed_reductions), ("what cannot be judged is refused", bad_requests), ("the chapter shows what is printed", examples),
+    ("the chapter shows what is made of a nest", program),
     ("parallel loops of stages are proved, or it is said why not", stages), ("JSON is all there is", json_is_all),
     ("bad input is refused", bad_input)))
