@@ -46,6 +46,22 @@ def hard_loops():
             yield f"line {number}: {found.get(number)} instead of {expected.get(number)}"
 
 
+def launches():
+    """The verdicts that a CUDA source names behind each loop, and the reasons of those around launches."""
+    source = ROOT / "tests/slicer/launches.cu"
+    result = run("--check", "--json", "-", source, *HEADERS, "-Icommon/cuda_on_cpu/include")
+    if result.returncode != 0:
+        yield result.stderr
+        return
+    found = {loop["line"]: loop for loop in json.loads(result.stdout)}
+    lines = source.read_text().splitlines()
+    for number, line in enumerate(lines, 1):
+        if line.strip().startswith("for ") and found.get(number, {}).get("verdict") != line.rpartition("// ")[2]:
+            yield f"line {number}: {found.get(number)}"
+        if "<<<" in line and f"in line {number}" not in found[number - 1]["reason"]:
+            yield f"line {number}: {found[number - 1]['reason']}"
+
+
 def examples():
     """What the chapter shows is what the program prints."""
     for source in sorted(SHOWN.glob("*.cpp")):
@@ -123,6 +139,7 @@ def bad_input():
 
 
 tap.report((what, check()) for what, check in (
-    ("loops that are hard to see through have their verdicts", hard_loops), ("the chapter shows what is printed", examples),
+    ("loops that are hard to see through have their verdicts", hard_loops),
+    ("loops around launches are unknown", launches), ("the chapter shows what is printed", examples),
     ("parallel loops of stages are proved, or it is said why not", stages), ("JSON is all there is", json_is_all),
     ("bad input is refused", bad_input)))
