@@ -599,6 +599,13 @@ class Reader {
     }
   }
 
+  /// Whether a kernel is called for many threads.
+  bool is_launch(CXCursor cursor) const {
+    const std::vector<Token> tokens = source_.tokens(source_.range(cursor));
+    return std::find_if(tokens.begin(), tokens.end(),
+                        [](const Token& token) { return token == "<<<"; }) != tokens.end();
+  }
+
   bool is_pack(CXCursor cursor) const {
     const std::vector<Token> tokens = source_.tokens(source_.range(cursor));
     return std::find_if(tokens.begin(), tokens.end(),
@@ -741,6 +748,10 @@ class Reader {
     if (name.starts_with("operator") && clang_getCursorKind(called) != CXCursor_VarDecl)
       return overloaded(cursor, name.substr(8));
     if (clang_getCursorKind(called) == CXCursor_Constructor) return construct(cursor);
+    if (is_launch(cursor)) {
+      trouble_with(cursor, "nothing is known of the launch");
+      return unknown(source_.text(cursor));
+    }
     const Cursors parts = expressions_of(cursor);
     const bool is_type = clang_Cursor_getNumArguments(cursor) < 0;  // T(x), within a template
     if (parts.empty() || is_type) return all_of(cursor);

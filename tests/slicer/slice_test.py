@@ -102,6 +102,22 @@ def refused(arguments, fragments):
         yield f"{arguments}, {fragments}: {result.returncode}, {result.stdout[:80]}, {result.stderr}"
 
 
+def launches():
+    """The verdicts that a CUDA source names behind each loop, and the reasons of those around launches."""
+    source = ROOT / "tests/slicer/launches.cu"
+    result = run("--check", "--json", "-", source, *HEADERS, "-Icommon/cuda_on_cpu/include")
+    if result.returncode != 0:
+        yield result.stderr
+        return
+    found = {loop["line"]: loop for loop in json.loads(result.stdout)}
+    lines = source.read_text().splitlines()
+    for number, line in enumerate(lines, 1):
+        if line.strip().startswith("for ") and found.get(number, {}).get("verdict") != line.rpartition("// ")[2]:
+            yield f"line {number}: {found.get(number)}"
+        if "<<<" in line and f"in line {number}" not in found[number - 1]["reason"]:
+            yield f"line {number}: {found[number - 1]['reason']}"
+
+
 def examples():
     """What the chapter shows is what the program prints."""
     for source in sorted(SHOWN.glob("*.cpp")):
@@ -197,5 +213,8 @@ tap.report((what, check()) for what, check in (
     ("transformations that are asked for have theirs", asked_transformations),
     ("reductions are reordered if one says so", allowed_reductions), ("what cannot be judged is refused", bad_requests), ("the chapter shows what is printed", examples),
     ("the chapter shows what is made of a nest", program),
+
+
+    ("loops around launches are unknown", launches), ("the chapter shows what is printed", examples),
     ("parallel loops of stages are proved, or it is said why not", stages), ("JSON is all there is", json_is_all),
     ("bad input is refused", bad_input)))
