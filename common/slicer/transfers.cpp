@@ -56,6 +56,7 @@ class Transfers {
     rewriting_.remove_line(marked_.directive.range);
     for (const char* header : {"algorithm", "array", "cstddef", "memory", "type_traits", "utility"})
       rewriting_.include(header);
+    if (is_template) rewriting_.include("tuple");
     rewriting_.need(prelude);
     if (all.find("sliced::Line") != all.npos) rewriting_.need(lines_prelude);
     if (all.find("sliced::quotient") != all.npos) rewriting_.need(quotient_prelude);
@@ -278,10 +279,24 @@ class Transfers {
     finish("make_room", body, lines, false);
   }
 
+  /// What is declared outside of the nest and named in it.
+  std::vector<std::string> names_from_outside() const {
+    std::set<std::string> names;
+    const std::vector<Token> all = tokens();
+    for (const Variable& variable : marked_.function->variables) {
+      const bool is_inside =
+          variable.frame && variable.frame->is_within(marked_.outermost().frame->parent);
+      for (std::size_t t = 0; t < all.size() && !is_inside; ++t)
+        if (all[t] == variable.name && !is_member(all, t)) names.insert(variable.name);
+    }
+    return {names.begin(), names.end()};
+  }
+
   void write_kernel(Lines& lines, bool is_template) const {
     Lines body(columns_ + 2);
     if (is_template) {
-      body.comment("Compute the slice in its buffers.");
+      body.comment("Compute the slice in its buffers, of what is named here.");
+      body.call("std::ignore = std::tie", names_from_outside());
       return finish("kernel", body, lines, true);
     }
     if (has_room_to_make()) body.add(fmt::format("{}({});", name("make_room"), name("e")));
