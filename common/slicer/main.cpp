@@ -31,7 +31,7 @@ std::optional<Options> read_options(int argc, char** argv) {
   app.add_option("--json", options.json, "Write what was found: FILE, or - for standard output");
   app.add_option("-o", options.output, "Write the file with its marked nests in slices");
   app.add_option("--form", options.form,
-                 "3: slices in place; 4: in buffers, serialized and deserialized (default)");
+                 "3: slices in place; 4: in buffers, serialised and deserialised (default)");
   app.add_flag("--template", options.is_template, "Leave the parts of form 4 to the user");
   app.add_option("-p", options.build, "Where compile_commands.json is (default: found upwards)");
   app.add_option("FILE", options.file, "The source");

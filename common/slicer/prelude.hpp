@@ -109,15 +109,15 @@ inline long quotient(long dividend, long divisor) {
 
 /// The pipeline.
 inline constexpr const char* overlap_prelude = R"(
-/// While a slice is computed, one thread serializes the next one, and another one deserializes the
+/// While a slice is computed, one thread serialises the next one, and another one deserialises the
 /// one before. All three meet behind each part; what one of them throws is thrown then.
-template <typename Serialize, typename Kernel, typename Deserialize>
-void overlap(long slices, const Serialize& serialize, const Kernel& kernel,
-             const Deserialize& deserialize) {
+template <typename Serialise, typename Kernel, typename Deserialise>
+void overlap(long slices, const Serialise& serialise, const Kernel& kernel,
+             const Deserialise& deserialise) {
   for (long part = -1; slices > 0 && part <= slices; ++part) {
     std::future<void> next, before;
-    if (part + 1 < slices) next = std::async(std::launch::async, serialize, part + 1);
-    if (part > 0) before = std::async(std::launch::async, deserialize, part - 1);
+    if (part + 1 < slices) next = std::async(std::launch::async, serialise, part + 1);
+    if (part > 0) before = std::async(std::launch::async, deserialise, part - 1);
     if (part >= 0 && part < slices) kernel(part);
     if (next.valid()) next.get();
     if (before.valid()) before.get();

@@ -33,9 +33,9 @@ class Transfers {
     is_template_ = is_template;
     if (!is_template) write_boxes(parts);
     if (!is_template && has_room_to_make()) write_make_room(parts);
-    write_serialize(parts, is_template);
+    write_serialise(parts, is_template);
     write_kernel(parts, is_template);
-    write_deserialize(parts, is_template);
+    write_deserialise(parts, is_template);
     write_loop(parts);
     Lines lines(columns_);
     introduce(lines);
@@ -56,6 +56,7 @@ class Transfers {
     rewriting_.remove_line(marked_.directive.range);
     for (const char* header : {"algorithm", "array", "cstddef", "memory", "type_traits", "utility"})
       rewriting_.include(header);
+    if (is_template) rewriting_.include("tuple");
     rewriting_.need(prelude);
     if (all.find("sliced::Line") != all.npos) rewriting_.need(lines_prelude);
     if (all.find("sliced::quotient") != all.npos) rewriting_.need(quotient_prelude);
@@ -70,7 +71,7 @@ class Transfers {
   }
 
   std::vector<std::string> names_to_be() const {
-    std::vector<std::string> names{"e",         "serialize", "kernel", "deserialize", "sliced",
+    std::vector<std::string> names{"e",         "serialise", "kernel", "deserialise", "sliced",
                                    "make_room", "x0",        "x1",     "x2"};
     for (const Cut& cut : marked_.cuts)
       for (const char* part : {"cut", "begin", "end"}) names.push_back(cut.name + "_" + part);
@@ -246,7 +247,7 @@ class Transfers {
         lines.comment(fmt::format("{} {}", what, described(array)));
   }
 
-  void write_serialize(Lines& lines, bool is_template) const {
+  void write_serialise(Lines& lines, bool is_template) const {
     Lines body(columns_ + 2);
     if (is_template) leave_open(body, "Copy into a buffer what the slice reads of", true);
     for (const Footprint& array : arrays_) {
@@ -262,7 +263,7 @@ class Transfers {
           },
           body);
     }
-    finish("serialize", body, lines, false);
+    finish("serialise", body, lines, false);
   }
 
   bool has_room_to_make() const {
@@ -278,10 +279,24 @@ class Transfers {
     finish("make_room", body, lines, false);
   }
 
+  /// What is declared outside of the nest and named in it.
+  std::vector<std::string> names_from_outside() const {
+    std::set<std::string> names;
+    const std::vector<Token> all = tokens();
+    for (const Variable& variable : marked_.function->variables) {
+      const bool is_inside =
+          variable.frame && variable.frame->is_within(marked_.outermost().frame->parent);
+      for (std::size_t t = 0; t < all.size() && !is_inside; ++t)
+        if (all[t] == variable.name && !is_member(all, t)) names.insert(variable.name);
+    }
+    return {names.begin(), names.end()};
+  }
+
   void write_kernel(Lines& lines, bool is_template) const {
     Lines body(columns_ + 2);
     if (is_template) {
-      body.comment("Compute the slice in its buffers.");
+      body.comment("Compute the slice in its buffers, of what is named here.");
+      body.call("std::ignore = std::tie", names_from_outside());
       return finish("kernel", body, lines, true);
     }
     if (has_room_to_make()) body.add(fmt::format("{}({});", name("make_room"), name("e")));
@@ -310,7 +325,7 @@ class Transfers {
     return nest;
   }
 
-  void write_deserialize(Lines& lines, bool is_template) const {
+  void write_deserialise(Lines& lines, bool is_template) const {
     Lines body(columns_ + 2);
     if (is_template) leave_open(body, "Copy back from a buffer what the slice writes of", false);
     for (const Footprint& array : arrays_) {
@@ -325,7 +340,7 @@ class Transfers {
           },
           body);
     }
-    finish("deserialize", body, lines, false);
+    finish("deserialise", body, lines, false);
   }
 
   void finish(const std::string& part, const Lines& body, Lines& lines, bool is_kernel,
@@ -341,11 +356,11 @@ class Transfers {
     const std::string all = fmt::format("{}", fmt::join(factors, " * "));
     if (marked_.threads > 1)
       return lines.call("sliced::overlap",
-                        {all, name("serialize"), name("kernel"), name("deserialize")});
+                        {all, name("serialise"), name("kernel"), name("deserialise")});
     const std::string e = name("e");
     lines.loop(fmt::format("long {} = 0", e), fmt::format("{} < {}", e, all), "++" + e, " {");
     lines.indent();
-    for (const char* part : {"serialize", "kernel", "deserialize"})
+    for (const char* part : {"serialise", "kernel", "deserialise"})
       lines.add(fmt::format("{}({});", name(part), e));
     lines.outdent();
     lines.add("}");

@@ -38,7 +38,7 @@ TEST(Directives, HaveWordsArgumentsAndWhereTheyBelong) {
   EXPECT_EQ(found[0].clause("slice"), nullptr);
   EXPECT_EQ(text.substr(found[0].statement, 3), "for");
   EXPECT_EQ(text[found[0].range.first], '#');
-  EXPECT_EQ(text.substr(found[0].range.last, 5), "\n  fo");
+  EXPECT_EQ(text.substr(found[0].range.last, 6), "\n  for");
   EXPECT_EQ(found[1].what.name, "fuse");
   EXPECT_EQ(text[found[1].statement], '}');
 }

@@ -177,9 +177,13 @@ def options():
                 yield f"{arguments}: {result.returncode}, {result.stdout}{result.stderr}"
             if out.exists() or good.read_text() != text:
                 yield f"{arguments}: a file is written"
-        result = run(SLICE, good, "-o", out)
-        if result.returncode or result.stdout or result.stderr:
-            yield f"{result.stderr}"
+        for more in ([], ["--template"]):
+            result = run(SLICE, good, "-o", out, *more)
+            if result.returncode or result.stdout or result.stderr:
+                yield f"{result.stderr}"
+            result = run(*COMPILER, *STRICT, "-fsyntax-only", "-Wno-unused-parameter", out)
+            if result.returncode:
+                yield f"{more}: {result.stderr}"
 
 
 tap.report((what, check()) for what, check in (
