@@ -211,10 +211,8 @@ def bad_input():
 tap.report((what, check()) for what, check in (
     ("loops that are hard to see through have their verdicts", hard_loops),
     ("transformations that are asked for have theirs", asked_transformations),
-    ("reductions are reordered if one says so", allowed_reductions), ("what cannot be judged is refused", bad_requests), ("the chapter shows what is printed", examples),
-    ("the chapter shows what is made of a nest", program),
-
-
+    ("reductions are reordered if one says so", allowed_reductions), ("what cannot be judged is refused", bad_requests),
     ("loops around launches are unknown", launches), ("the chapter shows what is printed", examples),
+    ("the chapter shows what is made of a nest", program),
     ("parallel loops of stages are proved, or it is said why not", stages), ("JSON is all there is", json_is_all),
     ("bad input is refused", bad_input)))
