@@ -1,5 +1,6 @@
 /// \file
-/// Says of the loops of a C++ file whether their iterations are independent.
+/// Says of the loops of a C++ file whether their iterations are independent, and slices those that
+/// are marked.
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include "options.hpp"
 #include "reader.hpp"
 #include "report.hpp"
+#include "slicing.hpp"
 
 namespace slicer {
 namespace {
@@ -20,40 +22,98 @@ using staircase::Exit;
 std::optional<Options> read_options(int argc, char** argv) {
   Options options;
   CLI::App app{
-      "Says of each loop of a C++ file whether its iterations are independent, and why not",
+      "Says of each loop of a C++ file whether its iterations are independent, and why not; or "
+      "writes the file with its marked nests in slices",
       "slice"};
   app.add_flag("--check", options.check, "Examine the loops; nothing is written");
-  app.add_flag("--reductions", options.reductions, "Name what the reductions add up");
+  app.add_flag("--reductions", options.reductions,
+               "Name what the reductions add up, and let their order change");
   app.add_option("--json", options.json, "Write what was found: FILE, or - for standard output");
+  app.add_option("-o", options.output, "Write the file with its marked nests in slices");
+  app.add_option("--form", options.form,
+                 "3: slices in place; 4: in buffers, serialised and deserialised (default)");
+  app.add_flag("--template", options.is_template, "Leave the parts of form 4 to the user");
   app.add_option("-p", options.build, "Where compile_commands.json is (default: found upwards)");
   app.add_option("FILE", options.file, "The source");
   app.add_option("ARGUMENTS", options.arguments, "Behind --: arguments of the compiler, as -I");
+  app.footer(
+      "With --check, `#pragma staircase` in front of a nest asks whether a transformation is "
+      "legal:\n"
+      "interchange(i, j), tile(i: 32, j: 32), skew(j: 2 * i), distribute, fuse or expand(x).\n"
+      "With -o, `#pragma staircase slice(i: 3, j: 5) [buffers(2)] [threads(2)]` marks a nest.");
   if (!staircase::parse_command_line(app, argc, argv)) return {};
   return options;
 }
 
+void check_output(const Options& options) {
+  if (options.form != 3 && options.form != 4)
+    throw staircase::BadInput("the form '" + std::to_string(options.form) +
+                              "' is unknown; there are 3 and 4");
+  if (options.form == 3 && options.is_template)
+    throw staircase::BadInput("--template is about the parts of form 4, and form 3 has none");
+  if (options.reductions || !options.json.empty())
+    throw staircase::BadInput("--reductions and --json belong to --check");
+  staircase::check_writable(options.output);
+  std::error_code ignored;
+  if (std::filesystem::equivalent(options.file, options.output, ignored))
+    throw staircase::BadInput("the output '" + options.output + "' is the FILE itself");
+}
+
+void check_no_output(const Options& options) {
+  if (options.form != 4 || options.is_template)
+    throw staircase::BadInput("--form and --template belong to -o OUT");
+}
+
 void check_options(const Options& options) {
-  if (!options.check) throw staircase::BadInput("nothing to do; there is --check FILE");
-  if (options.file.empty()) throw staircase::BadInput("--check needs a FILE");
+  const bool writes = !options.output.empty();
+  if (!options.check && !writes)
+    throw staircase::BadInput("nothing to do; there are --check FILE and FILE -o OUT");
+  if (options.check && writes) throw staircase::BadInput("--check and -o exclude each other");
+  if (options.file.empty())
+    throw staircase::BadInput(writes ? "-o needs a FILE" : "--check needs a FILE");
   if (!std::ifstream(options.file) || std::filesystem::is_directory(options.file))
     throw staircase::BadInput("the file '" + options.file + "' cannot be read");
   if (!options.json.empty() && options.json != "-") staircase::check_writable(options.json);
+  writes ? check_output(options) : check_no_output(options);
+}
+
+/// Writes the file with its marked nests in slices, once the compiler has found it valid.
+Exit write_slices(const Options& options) {
+  const std::vector<std::string> arguments = compiler_arguments(options);
+  const Source source(options.file, arguments);
+  for (const auto& [place, requests] : read_requests(read_directives(source)))
+    throw staircase::BadInput("line " + std::to_string(requests.front().line) + ": `" +
+                              requests.front().text +
+                              "` is judged by --check, and -o makes slices only");
+  const std::string text =
+      sliced(source, read_functions(source), {options.form, options.is_template});
+  try {
+    const Source written(options.file, arguments, text);
+  } catch (const staircase::BadInput& failure) {
+    throw staircase::BadInput(
+        std::string("the program in slices would not be valid, so it is not written: ") +
+        failure.what());
+  }
+  staircase::write_file(options.output, {text});
+  return Exit::solved;
 }
 
 Exit run(int argc, char** argv) {
   const auto options = read_options(argc, argv);
   if (!options) return Exit::solved;
   check_options(*options);
+  if (!options->output.empty()) return write_slices(*options);
   const Source source(options->file, compiler_arguments(*options));
   const auto functions = read_functions(source);
-  const Checked checked = check(options->file, source, functions);
+  const Requests requests = read_requests(read_directives(source));
+  const Checked checked = check(options->file, source, functions, requests);
   const std::string json = json_of(checked).dump(2) + "\n";
   if (options->json == "-")
     staircase::write_stdout(json);
   else
     staircase::write_stdout(text_of(checked, options->reductions));
   if (!options->json.empty() && options->json != "-") staircase::write_file(options->json, {json});
-  return checked.is_refuted() ? Exit::wrong : Exit::solved;
+  return checked.is_refuted(options->reductions) ? Exit::wrong : Exit::solved;
 }
 
 }  // namespace

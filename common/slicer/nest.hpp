@@ -85,9 +85,12 @@ struct Loop {
   long step = 0;
   std::string unknown;
   int line = 0;
+  Range range{};  ///< where it is written
   Frame* frame = nullptr;
   std::vector<const Pragma*> pragmas;
-  Loop* inside = nullptr;  ///< the loop that is all of its body
+  Loop* inside = nullptr;          ///< the loop that is all of its body
+  Loop* next = nullptr;            ///< the loop that follows with nothing between
+  std::vector<std::size_t> parts;  ///< the first access of each statement of its body
   bool is_inlined = false;
 };
 

@@ -11,6 +11,9 @@ namespace slicer {
 struct Options {
   bool check = false, reductions = false;
   std::string file, json, build;
+  std::string output;  ///< where the program in slices is written
+  int form = 4;
+  bool is_template = false;
   std::vector<std::string> arguments;
 };
 

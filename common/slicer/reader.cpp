@@ -599,6 +599,13 @@ class Reader {
     }
   }
 
+  /// Whether a kernel is called for many threads.
+  bool is_launch(CXCursor cursor) const {
+    const std::vector<Token> tokens = source_.tokens(source_.range(cursor));
+    return std::find_if(tokens.begin(), tokens.end(),
+                        [](const Token& token) { return token == "<<<"; }) != tokens.end();
+  }
+
   bool is_pack(CXCursor cursor) const {
     const std::vector<Token> tokens = source_.tokens(source_.range(cursor));
     return std::find_if(tokens.begin(), tokens.end(),
@@ -741,6 +748,10 @@ class Reader {
     if (name.starts_with("operator") && clang_getCursorKind(called) != CXCursor_VarDecl)
       return overloaded(cursor, name.substr(8));
     if (clang_getCursorKind(called) == CXCursor_Constructor) return construct(cursor);
+    if (is_launch(cursor)) {
+      trouble_with(cursor, "nothing is known of the launch");
+      return unknown(source_.text(cursor));
+    }
     const Cursors parts = expressions_of(cursor);
     const bool is_type = clang_Cursor_getNumArguments(cursor) < 0;  // T(x), within a template
     if (parts.empty() || is_type) return all_of(cursor);
@@ -1127,14 +1138,42 @@ class Reader {
   void block(CXCursor cursor) {
     Frame* const outside = frame_;
     enter();
-    for (const CXCursor child : children_of(cursor)) {
-      if (const auto stays = condition_to_stay(child)) {
+    const Cursors children = children_of(cursor);
+    // What follows a condition to stay remains with it as one part.
+    Loop* whole = outside ? outside->loop : nullptr;
+    if (whole && !whole->parts.empty()) whole = nullptr;
+    for (std::size_t c = 0; c < children.size(); ++c) {
+      if (whole) whole->parts.push_back(function_.accesses.size());
+      if (const auto stays = condition_to_stay(children[c])) {
         enter_if(*stays);
-        continue;
+        whole = nullptr;
+      } else if (is_for(children[c]) && c + 1 < children.size() && is_for(children[c + 1])) {
+        c = row_of_loops(children, c, whole);
+      } else {
+        statement(children[c]);
       }
-      statement(child);
     }
     frame_ = outside;
+  }
+
+  static bool is_for(CXCursor cursor) { return clang_getCursorKind(cursor) == CXCursor_ForStmt; }
+
+  /// Reads loops that follow each other, in a frame of their own; returns which is the last.
+  std::size_t row_of_loops(const Cursors& children, std::size_t first, Loop* whole) {
+    Frame* const outside = frame_;
+    enter();
+    Loop* before = nullptr;
+    std::size_t c = first;
+    for (; c < children.size() && is_for(children[c]); ++c) {
+      if (whole && c > first) whole->parts.push_back(function_.accesses.size());
+      const std::size_t loops = function_.loops.size();
+      statement(children[c]);
+      Loop* read = &*std::next(function_.loops.begin(), static_cast<std::ptrdiff_t>(loops));
+      if (before) before->next = read;
+      before = read;
+    }
+    frame_ = outside;
+    return c - 1;
   }
 
   /// An expression for its effect.
@@ -1177,6 +1216,8 @@ class Reader {
     }
     variable->frame = frame_;
     bind(*variable, clang_getCursorType(cursor), made_with);
+    if (!made_with.empty() && !variable->value && !variable->alias)
+      access(cursor, {variable, {}, {}}, true);
   }
 
   /// The names of a structured binding stand for parts of what it is made with, or for copies.
@@ -1192,7 +1233,10 @@ class Reader {
       if (clang_getCursorKind(child) != CXCursor_UnexposedDecl) continue;
       Variable* variable = declare(child);
       variable->frame = frame_;
-      if (!of) continue;
+      if (!of) {
+        access(child, {variable, {}, {}}, true);
+        continue;
+      }
       variable->alias = frozen(*of);
       variable->alias->unsure = fmt::format("`{}` is a part of it", variable->name);
     }
@@ -1330,6 +1374,7 @@ class Reader {
     function_.loops.push_back({});
     Loop& added = function_.loops.back();
     added.line = source_.line(cursor);
+    added.range = source_.range(cursor);
     added.pragmas = pragmas;
     added.is_inlined = scopes_.size() > 2;
     return added;

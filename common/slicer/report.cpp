@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
+#include <staircase/error.hpp>
 
 namespace slicer {
 namespace {
@@ -35,6 +37,19 @@ std::string claim_of(const Finding& found) {
                      found.why);
 }
 
+std::string line_of(const Ruling& ruling, bool with_reductions) {
+  const bool is_allowed = ruling.legality == Legality::reduction && with_reductions;
+  std::string said =
+      ruling.legality == Legality::unknown ? "beyond affine: " + ruling.reason
+      : is_allowed ? fmt::format("legal up to rounding ({})", fmt::join(ruling.reductions, ", "))
+                   : slicer::name_of(ruling.legality);
+  if (ruling.legality == Legality::legal && !ruling.reason.empty()) said += "; " + ruling.reason;
+  if (ruling.is_refused(with_reductions)) said += ": " + ruling.reason;
+  if (ruling.legality == Legality::reduction && !with_reductions)
+    said += ", which --reductions allows";
+  return fmt::format("  line {:<4} {}: {}\n", ruling.request.line, ruling.request.text, said);
+}
+
 Json json_of(const Values& values) {
   Json object = Json::object();
   for (const auto& [name, value] : values) object[name] = value;
@@ -49,6 +64,14 @@ Json json_of(const Pair& pair) {
           {"sizes", json_of(pair.sizes)}};
 }
 
+Json json_of(const Ruling& ruling) {
+  return {{"line", ruling.request.line},
+          {"request", ruling.request.text},
+          {"verdict", slicer::name_of(ruling.legality)},
+          {"pair", ruling.pair ? json_of(*ruling.pair) : Json()},
+          {"reason", ruling.reason}};
+}
+
 bool makes_parallel(const Pragma& pragma) {
   return pragma.has("for") || pragma.has("simd") || pragma.has("taskloop") ||
          pragma.has("distribute") || pragma.has("loop");
@@ -56,15 +79,21 @@ bool makes_parallel(const Pragma& pragma) {
 
 }  // namespace
 
-bool Checked::is_refuted() const {
-  return std::any_of(functions.begin(), functions.end(), [](const auto& function) {
-    return std::any_of(function.second.begin(), function.second.end(),
-                       [](const Finding& found) { return found.claim == Claim::refuted; });
+bool Checked::is_refuted(bool with_reductions) const {
+  const bool is_illegal = std::any_of(rulings.begin(), rulings.end(), [&](const auto& of_loop) {
+    return std::any_of(of_loop.second.begin(), of_loop.second.end(),
+                       [&](const Ruling& ruling) { return ruling.is_refused(with_reductions); });
   });
+  return is_illegal || std::any_of(functions.begin(), functions.end(), [](const auto& function) {
+           return std::any_of(function.second.begin(), function.second.end(),
+                              [](const Finding& found) { return found.claim == Claim::refuted; });
+         });
 }
 
-Checked check(const std::string& file, const Source& source, const std::list<Function>& functions) {
-  Checked checked{file, {}, {}};
+Checked check(const std::string& file, const Source& source, const std::list<Function>& functions,
+              const Requests& requests) {
+  Checked checked{file, {}, {}, {}};
+  std::set<unsigned> places;
   std::vector<const Pragma*> seen;
   for (const Function& function : functions) {
     std::vector<Finding> findings;
@@ -72,9 +101,17 @@ Checked check(const std::string& file, const Source& source, const std::list<Fun
       if (loop.is_inlined) continue;
       findings.push_back(examine(function, loop));
       seen.push_back(findings.back().pragma);
+      if (const auto asked = requests.find(loop.range.first); asked != requests.end()) {
+        checked.rulings.push_back({&loop, judge(function, loop, asked->second)});
+        places.insert(loop.range.first);
+      }
     }
     if (!findings.empty()) checked.functions.push_back({&function, std::move(findings)});
   }
+  for (const auto& [place, asked] : requests)
+    if (!places.contains(place))
+      throw staircase::BadInput(fmt::format("line {}: behind `{}` there is no loop",
+                                            asked.front().line, asked.front().text));
   for (const Pragma& pragma : source.pragmas())
     if (makes_parallel(pragma) && std::find(seen.begin(), seen.end(), &pragma) == seen.end())
       checked.lost.push_back(&pragma);
@@ -95,6 +132,9 @@ std::string text_of(const Checked& checked, bool with_reductions) {
                           pragma->text);
   if (checked.functions.empty()) text += "There are no loops.\n";
   if (!claims.empty()) text += "OpenMP\n" + claims;
+  if (!checked.rulings.empty()) text += "Transformations\n";
+  for (const auto& [loop, rulings] : checked.rulings)
+    for (const Ruling& ruling : rulings) text += line_of(ruling, with_reductions);
   return text + assumptions;
 }
 
@@ -108,6 +148,15 @@ Json json_of(const Checked& checked) {
                        {"verdict", slicer::name_of(found.verdict)},
                        {"pair", found.pair ? json_of(*found.pair) : Json()},
                        {"reason", found.reason}});
+  // A loop of which nothing is asked has no such key.
+  std::size_t at = 0;
+  for (const auto& [function, findings] : checked.functions)
+    for (const Finding& found : findings) {
+      Json& loop = loops[at++];
+      for (const auto& [of, rulings] : checked.rulings)
+        if (of == found.loop)
+          for (const Ruling& ruling : rulings) loop["transformations"].push_back(json_of(ruling));
+    }
   return loops;
 }
 

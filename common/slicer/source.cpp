@@ -44,14 +44,22 @@ std::vector<std::string> Pragma::clause(std::string_view name) const {
   return said;
 }
 
-Source::Source(const std::string& path, const std::vector<std::string>& arguments)
+Source::Source(const std::string& path, const std::vector<std::string>& arguments,
+               const std::string& instead)
     : index_(clang_createIndex(0, 0)) {
   std::vector<const char*> given;
   for (const std::string& argument : arguments) given.push_back(argument.c_str());
+  // As an index is made, so that bodies in headers of the system are skipped, half of the time.
+  const std::unique_ptr<void, Dispose<clang_IndexAction_dispose>> action(
+      clang_IndexAction_create(index_.get()));
+  IndexerCallbacks nobody{};
   CXTranslationUnit unit = nullptr;
-  clang_parseTranslationUnit2(
-      index_.get(), path.c_str(), given.data(), static_cast<int>(given.size()), nullptr, 0,
-      CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_Incomplete, &unit);
+  CXUnsavedFile unsaved{path.c_str(), instead.c_str(), instead.size()};
+  clang_indexSourceFile(
+      action.get(), nullptr, &nobody, sizeof nobody,
+      CXIndexOpt_SkipParsedBodiesInSession | CXIndexOpt_SuppressRedundantRefs, path.c_str(),
+      given.data(), static_cast<int>(given.size()), &unsaved, instead.empty() ? 0 : 1, &unit,
+      CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_Incomplete);
   unit_.reset(unit);
   if (!unit) throw staircase::BadInput(fmt::format("the file '{}' cannot be parsed", path));
   check(path);

@@ -45,14 +45,18 @@ struct Pragma {
 /// A parsed file.
 class Source {
  public:
+  /// \param instead what is taken for the file's text, if not empty
   /// \throws BadInput if the file cannot be read or is no valid C++
-  Source(const std::string& path, const std::vector<std::string>& arguments);
+  Source(const std::string& path, const std::vector<std::string>& arguments,
+         const std::string& instead = {});
 
   CXCursor root() const { return clang_getTranslationUnitCursor(unit_.get()); }
   /// Whether something is written in the file itself, not in one that it includes.
   bool has(CXCursor cursor) const;
   Range range(CXCursor cursor) const;
   int line(CXCursor cursor) const;
+  /// The whole file.
+  std::string_view text() const { return all_; }
   /// The text of an expression, on one line.
   std::string text(CXCursor cursor) const;
   /// The tokens of a part of the source.

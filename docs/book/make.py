@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 
-from book import machines, quoted, stages
+from book import machines, proved, quoted, stages
 from draw import plots, requested
 from measure import cost_model, figures
 
@@ -328,6 +328,7 @@ def main(root, output, stamp, depfile, version):
     results = figures.Results(root / "docs" / "results")
     workloads = stages.in_reading_order(root, stages.find_stages(root))
     generate(root, workloads, results, generated)
+    proved.write(root, workloads, generated)
     machines.write(root, workloads, results, generated)
     plots.write(page_texts(root, workloads, results), workloads, results, generated)
     requested.write(root, quoted.pages(root), workloads, results, generated)

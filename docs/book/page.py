@@ -14,9 +14,10 @@ import re
 from book import stages
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-REQUEST = re.compile(r"(?<!`)\\(?:html|verb)include (?P<file>\w+(?:\.\S+|_(?:diff|figures|stages))\.html|figure_keys\.txt)")
+REQUEST = re.compile(r"(?<!`)\\(?:html|verb)include (?P<file>\w+(?:\.\S+|_(?:diff|figures|proved|stages))\.html|figure_keys\.txt)")
 # By the first word of a file's name, or by its last.
 BUILT = {"diff": "The diff", "figures": "The table of recorded times", "stages": "The table of the stages",
+         "proved": "What the slicer says of the parallel loops",
          "keys": "The list of keys", "diagram": "A diagram", "cost_model": "A table of the cost model"}
 
 

@@ -11,7 +11,7 @@ import tempfile
 import urllib.parse
 
 import tap
-from book import machines, make, quoted, stages
+from book import machines, make, proved, quoted, stages
 from draw import maps, plots, pricing, requested
 from draw.canvas import INK, PURPLE, Canvas
 from measure import figures
@@ -78,6 +78,28 @@ def loaded_from_outside():
 def page_of(directory):
     """The text of a stage's page."""
     return (HTML / f"{directory.parent.name}_{directory.name}.html").read_text()
+
+
+def unproved_pages():
+    """Stages whose pages do not show what the slicer says of each of their pragmas, or show it without one."""
+    said = proved.read((ROOT / "docs/proving/stages.txt").read_text())
+    if not said:
+        yield "nothing is said"
+    for stage in (stage for of_workload in WORKLOADS.values() for stage in of_workload):
+        page = (HTML / f"{stage.page}.html").read_text()
+        claims = said.get((stage.workload, stage.name), [])
+        if page.count('<div class="proved">') != bool(claims):
+            yield f"{stage.page}: {len(claims)} claims"
+        for claim in claims:
+            line = stage.source.read_text().splitlines().index(f"#pragma {claim['pragma']}") + 1
+            item = re.search(rf"<li>lines? [\d, ]*\b{line}\b[\d, ]*: (.*?)</li>", page)
+            if not item or f"<code>{html.escape(claim['pragma'])}</code> is <b>{claim['verdict']}</b>" not in page:
+                yield f"{stage.page}: {claim[0]}"
+    wrong = proved.proved_html("\n#pragma omp for\nfor (;;)\n  f(a,\n    b);\n", proved.read(
+        "w 01_s\n  omp for: beyond affine: nothing is known of the call `f(a, b)`\n")["w", "01_s"])
+    if "<li>line 2: <code>omp for</code> is <b>beyond affine</b>: nothing is known of the call <code>f(a, b)</code> (line 4)" \
+            not in wrong:
+        yield wrong
 
 
 def waits_for_a_gpu(directory):
@@ -729,6 +751,7 @@ CHECKS = [
     ("every link leads somewhere", broken_links),
     ("nothing is loaded from outside", loaded_from_outside),
     ("every stage's page is complete", incomplete_pages),
+    ("pages of stages show what the slicer says", unproved_pages),
     ("every plot is complete", incomplete_plots),
     ("every diagram is complete", incomplete_diagrams),
     ("plots show what is recorded", wrong_plots),

@@ -6,11 +6,13 @@
 #include <algorithm>
 
 namespace slicer::test {
-namespace {
 
 const std::array<std::string, 3> counters{"i", "j", "k"};
-const std::array<std::string, 2> sizes{"n", "m"};
 const std::array<std::string, 5> arrays{"a", "b", "x", "y", "s"};
+
+namespace {
+
+const std::array<std::string, 2> sizes{"n", "m"};
 
 long number(std::mt19937& random, long least, long most) {
   return std::uniform_int_distribution<long>(least, most)(random);
@@ -91,6 +93,8 @@ std::string text_of(const Affine& affine) {
   return text;
 }
 
+}  // namespace
+
 std::string text_of(const Element& element) {
   std::vector<std::string> subscripts;
   for (const Affine& affine : element.subscripts) subscripts.push_back(text_of(affine));
@@ -98,6 +102,8 @@ std::string text_of(const Element& element) {
              ? arrays[element.array]
              : fmt::format("{}({})", arrays[element.array], fmt::join(subscripts, ", "));
 }
+
+namespace {
 
 std::string text_of(const std::vector<Guard>& guards) {
   std::string text;
@@ -165,7 +171,7 @@ class Run {
   void touch(const Element& element, bool is_write, int update) {
     std::vector<long> where{element.array};
     for (const Affine& affine : element.subscripts) where.push_back(value(affine));
-    touches.push_back({where, is_write, update, counters_, times_});
+    touches.push_back({where, is_write, update, counters_, times_, parts_});
   }
 
   void statement(const Statement& statement) {
@@ -183,6 +189,11 @@ class Run {
     touch(statement.to, true, update);
   }
 
+  void part(const Statement& each) {
+    statement(each);
+    ++parts_.back();
+  }
+
   void loop(std::size_t depth) {
     if (depth == nest_.loops.size()) return;
     const Loop& loop_here = nest_.loops[depth];
@@ -192,21 +203,25 @@ class Run {
     for (const Affine& affine : loop_here.last) last = std::min(last, value(affine));
     counters_.push_back(0);
     times_.push_back(0);
+    parts_.push_back(0);
     const long step = loop_here.step;
     for (long at = step > 0 ? first : last - 1; step > 0 ? at < last : at >= first; at += step) {
       counters_[depth] = at;
-      for (const Statement& each : nest_.before[depth]) statement(each);
+      parts_[depth] = 0;
+      for (const Statement& each : nest_.before[depth]) part(each);
       loop(depth + 1);
-      for (const Statement& each : nest_.behind[depth]) statement(each);
+      ++parts_[depth];
+      for (const Statement& each : nest_.behind[depth]) part(each);
       ++times_[depth];
     }
     counters_.pop_back();
     times_.pop_back();
+    parts_.pop_back();
   }
 
   const Nest& nest_;
   std::array<long, 2> sizes_;
-  std::vector<long> counters_, times_;
+  std::vector<long> counters_, times_, parts_;
 };
 
 }  // namespace
@@ -224,21 +239,29 @@ Nest random_nest(std::mt19937& random) {
   return nest;
 }
 
-std::string text_of(const Nest& nest, const std::string& name, std::vector<int>& lines) {
+std::string text_of(const std::vector<Nest>& nests, const std::string& name,
+                    std::vector<int>& lines, std::size_t loop, const std::string& pragma) {
   std::string text = fmt::format(
       "void {}(long n, long m, View<double, 2> a, View<double, 2> b, View<double, 1> x, "
       "View<double, 1> y) {{\ndouble s = 0;\n",
       name);
-  for (std::size_t d = 0; d < nest.loops.size(); ++d) {
-    lines.push_back(static_cast<int>(std::count(text.begin(), text.end(), '\n')));
-    text += head_of(nest.loops[d], counters[d]);
-    for (const Statement& statement : nest.before[d]) text += text_of(statement);
-  }
-  for (std::size_t d = nest.loops.size(); d-- > 0;) {
-    for (const Statement& statement : nest.behind[d]) text += text_of(statement);
-    text += "}\n";
+  for (const Nest& nest : nests) {
+    for (std::size_t d = 0; d < nest.loops.size(); ++d) {
+      if (d == loop && &nest == &nests.front()) text += pragma;
+      lines.push_back(static_cast<int>(std::count(text.begin(), text.end(), '\n')));
+      text += head_of(nest.loops[d], counters[d]);
+      for (const Statement& statement : nest.before[d]) text += text_of(statement);
+    }
+    for (std::size_t d = nest.loops.size(); d-- > 0;) {
+      for (const Statement& statement : nest.behind[d]) text += text_of(statement);
+      text += "}\n";
+    }
   }
   return text + "}\n";
+}
+
+std::string text_of(const Nest& nest, const std::string& name, std::vector<int>& lines) {
+  return text_of(std::vector<Nest>{nest}, name, lines);
 }
 
 std::vector<Touch> run(const Nest& nest, long n, long m) { return Run(nest, n, m).touches; }

@@ -51,8 +51,18 @@ struct Nest {
 
 Nest random_nest(std::mt19937& random);
 
-/// The text of a function with a nest; the lines of its loops are counted from zero.
+/// The arrays by their numbers, and the counters by the depth of their loops.
+extern const std::array<std::string, 5> arrays;
+extern const std::array<std::string, 3> counters;
+
+/// The text of a function with nests one after the other; the lines of their loops are counted from
+/// zero. A pragma may stand in front of a loop of the first.
+std::string text_of(const std::vector<Nest>& nests, const std::string& name,
+                    std::vector<int>& lines, std::size_t loop = 0, const std::string& pragma = "");
+
 std::string text_of(const Nest& nest, const std::string& name, std::vector<int>& lines);
+
+std::string text_of(const Element& element);
 
 /// What happens to an element in an iteration.
 struct Touch {
@@ -61,6 +71,7 @@ struct Touch {
   int update;
   std::vector<long> counters;
   std::vector<long> times;  ///< which iteration of each loop it is
+  std::vector<long> parts;  ///< which statement of each loop's body
 };
 
 std::vector<Touch> run(const Nest& nest, long n, long m);

@@ -1,0 +1,60 @@
+/// \file
+/// Read before each CUDA source: the CPU device's headers, in words that libclang's own CUDA takes.
+/// The standard library is the host's; all that follows belongs to both sides, so that kernels may
+/// call it. Names that the C library or libclang has already are given others.
+
+#pragma once
+
+#include <algorithm>
+#include <any>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <complex>
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <future>
+#include <iostream>
+#include <limits>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <set>
+#include <span>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#define __expf cuda_expf
+#define __exp10f cuda_exp10f
+#define __logf cuda_logf
+#define __log2f cuda_log2f
+#define __log10f cuda_log10f
+#define __powf cuda_powf
+#define __sinf cuda_sinf
+#define __cosf cuda_cosf
+#define __tanf cuda_tanf
+#define __tanhf cuda_tanhf
+#define __sincosf cuda_sincosf
+#define __syncthreads cuda_syncthreads
+
+#pragma clang force_cuda_host_device begin
+#include <cuda_runtime.h>
+
+#undef __global__
+#define __global__ __attribute__((global))
+#define __shared__
+#define __launch_bounds__(...)
+#define __cluster_dims__(...)
+extern "C" unsigned __cudaPushCallConfiguration(dim3, dim3, std::size_t = 0, void* = nullptr);

@@ -1,0 +1,172 @@
+#include "elements.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace slicer {
+namespace {
+
+/// Whether whoever calls the function may choose a size: not one that the function computes.
+bool is_free(const Variable& size) {
+  const Variable& root = size.of ? *size.of->variable : size;
+  return root.is_named && root.is_fixed;
+}
+
+void doubt(Touched& touched, const Term& index) {
+  if (touched.unsure.empty())
+    touched.unsure =
+        fmt::format("the subscript `{}` of `{}` in line {} is beyond affine", index.text,
+                    touched.access->place.variable->name, touched.access->line);
+}
+
+std::vector<std::vector<Polynomial>> as_they_are(const std::vector<Polynomial>& sums) {
+  std::vector<std::vector<Polynomial>> split;
+  for (const Polynomial& sum : sums) split.push_back({sum});
+  return split;
+}
+
+}  // namespace
+
+std::vector<Touched> Elements::touch(const std::vector<const Access*>& accesses) {
+  touched_.clear();
+  for (const Access* access : accesses) touched_.push_back(touch(*access));
+  find_subscripts();
+  return std::move(touched_);
+}
+
+Touched Elements::touch(const Access& access) {
+  Touched touched{&access, {}, {{}, {}}, access.place.unsure};
+  auto& [domains, unsure] = domains_[access.frame];
+  if (domains.empty())
+    for (const int side : {0, 1}) domains.push_back(space_.domain(*access.frame, side, unsure));
+  touched.domains = domains;
+  if (touched.unsure.empty()) touched.unsure = unsure;
+  for (const int side : {0, 1}) touched.at[side].resize(access.place.steps.size());
+  const auto doubt_size = [&](const Variable* size, const Term&) {
+    if (size && !is_free(*size) && touched.unsure.empty())
+      touched.unsure = size->name.empty()
+                           ? std::string("a size is made of what changes")
+                           : fmt::format("`{}` may be any number or only some", size->name);
+  };
+  for (const Step& step : access.place.steps)
+    names_.walk(step.index, access.frame, names_.root(), doubt_size);
+  for (const Frame* frame = access.frame; frame; frame = frame->parent) {
+    const Frame* stable = names_.stable_for(frame);
+    if (frame->condition) names_.walk(*frame->condition, frame, stable, doubt_size);
+    if (!frame->loop || !counts(*frame->loop)) continue;
+    names_.walk(frame->loop->first, frame, stable, doubt_size);
+    names_.walk(frame->loop->condition, frame, stable, doubt_size);
+  }
+  if (touched.unsure.empty() && Names::is_elsewhere(access) &&
+      names_.is_inside(access.place.variable->frame))
+    touched.unsure = fmt::format("`{}` may be any memory", access.place.variable->name);
+  return touched;
+}
+
+/// Reads the subscripts of all elements; those that are not affine may be rows and columns.
+void Elements::find_subscripts() {
+  std::set<std::pair<const Variable*, std::size_t>> done;
+  for (const Touched& touched : touched_)
+    for (std::size_t s = 0; s < touched.access->place.steps.size(); ++s)
+      if (touched.access->place.steps[s].member.empty() &&
+          done.insert({touched.access->place.variable, s}).second)
+        find_subscripts(touched.access->place.variable, s);
+}
+
+void Elements::find_subscripts(const Variable* variable, std::size_t s) {
+  std::vector<Touched*> linear;
+  std::vector<Polynomial> sums;
+  bool are_affine = true;
+  for (Touched& touched : touched_) {
+    const Place& place = touched.access->place;
+    if (place.variable != variable || place.steps.size() <= s || !place.steps[s].member.empty())
+      continue;
+    const Term& index = place.steps[s].index;
+    const Frame* used = touched.access->frame;
+    if (auto sum = names_.polynomial(index, used, names_.root())) {
+      are_affine = are_affine && is_affine(*sum);
+      linear.push_back(&touched);
+      sums.push_back(std::move(*sum));
+      continue;
+    }
+    for (const int side : {0, 1})
+      if (const auto at = space_.affine(index, {used, names_.root(), side}))
+        touched.at[side][s] = {*at};
+    if (touched.at[0][s].empty()) doubt(touched, index);
+  }
+  const auto split = are_affine ? std::optional(as_they_are(sums)) : split_up(linear, sums);
+  for (std::size_t t = 0; t < linear.size(); ++t) {
+    const Frame* used = linear[t]->access->frame;
+    for (const int side : {0, 1}) {
+      const View view{used, names_.root(), side};
+      if (split)
+        for (const Polynomial& part : (*split)[t])
+          linear[t]->at[side][s].push_back(space_.affine(part, view));
+      else if (is_affine(sums[t]))
+        linear[t]->at[side][s] = {space_.affine(sums[t], view)};
+      else
+        doubt(*linear[t], linear[t]->access->place.steps[s].index);
+    }
+  }
+}
+
+/// Subscripts as rows and columns, i * n + j as (i, j), where 0 <= j < n is proved for all.
+std::optional<Elements::Split> Elements::split_up(const std::vector<Touched*>& linear,
+                                                  const std::vector<Polynomial>& sums) const {
+  if (std::all_of(sums.begin(), sums.end(), is_affine)) return as_they_are(sums);
+  std::set<const Variable*> candidates;
+  for (const Polynomial& sum : sums)
+    for (const auto& [product, factor] : sum)
+      if (product.size() > 1)
+        for (const Variable* variable : product)
+          if (std::find(space_.sizes().begin(), space_.sizes().end(), variable) !=
+              space_.sizes().end())
+            candidates.insert(variable);
+  for (const Variable* size : candidates) {
+    std::vector<Polynomial> rows, columns;
+    for (std::size_t t = 0; t < sums.size(); ++t) {
+      const auto parts = divided(*linear[t], sums[t], size);
+      if (!parts) break;
+      rows.push_back(parts->first);
+      columns.push_back(parts->second);
+    }
+    if (rows.size() < sums.size()) continue;
+    auto split = split_up(linear, rows);
+    if (!split) continue;
+    for (std::size_t t = 0; t < sums.size(); ++t) (*split)[t].push_back(columns[t]);
+    return split;
+  }
+  return {};
+}
+
+/// Quotient and remainder by a size, if the remainder is proved to be one.
+std::optional<std::pair<Polynomial, Polynomial>> Elements::divided(const Touched& touched,
+                                                                   const Polynomial& sum,
+                                                                   const Variable* size) const {
+  Polynomial quotient, remainder;
+  for (const auto& [product, factor] : sum) {
+    auto rest = product;
+    const auto found = std::find(rest.begin(), rest.end(), size);
+    if (found == rest.end()) {
+      remainder[product] = factor;
+      continue;
+    }
+    rest.erase(found);
+    quotient[rest] = factor;
+  }
+  if (!is_affine(remainder)) return {};
+  const isl::pw_aff length = space_.variable_at(space_.position_of(size));
+  for (const long shift : {0, 1, -1}) {
+    const Polynomial one{{{}, 1}}, whole{{{size}, 1}};
+    const Polynomial left = sum_of(remainder, whole, shift);
+    const isl::pw_aff at = space_.affine(left, {touched.access->frame, names_.root(), 0});
+    const isl::set out = at.lt_set(space_.number(0)).unite(at.ge_set(length));
+    if (touched.domains[0].intersect(out).is_empty())
+      return std::pair(sum_of(quotient, one, -shift), left);
+  }
+  return {};
+}
+
+}  // namespace slicer

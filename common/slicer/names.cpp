@@ -1,0 +1,99 @@
+#include "names.hpp"
+
+#include <algorithm>
+
+namespace slicer {
+
+bool has_element(const Place& place) {
+  return std::any_of(place.steps.begin(), place.steps.end(),
+                     [](const Step& step) { return step.member.empty(); });
+}
+
+bool may_overlap(const Place& one, const Place& other) {
+  const std::size_t common = std::min(one.steps.size(), other.steps.size());
+  for (std::size_t s = 0; s < common; ++s)
+    if (!one.steps[s].member.empty() && !other.steps[s].member.empty() &&
+        one.steps[s].member != other.steps[s].member)
+      return false;
+  return true;
+}
+
+const Frame* together_with(const Frame* frame) {
+  while (!frame->condition && !frame->loop && frame->parent) frame = frame->parent;
+  return frame;
+}
+
+/// Whether something within a frame changes a variable.
+bool Names::changes(const Variable& variable, const Frame* frame) const {
+  const Place place = variable.of ? *variable.of : Place{const_cast<Variable*>(&variable), {}, {}};
+  return std::any_of(function_.accesses.begin(), function_.accesses.end(),
+                     [&](const Access& access) {
+                       return access.is_write && access.place.variable == place.variable &&
+                              !has_element(access.place) && may_overlap(access.place, place) &&
+                              access.frame->is_within(frame);
+                     });
+}
+
+Meaning Names::meaning(const Variable& variable, const Frame* used, const Frame* stable) const {
+  for (const Frame* frame = used; frame; frame = frame->parent)
+    if (frame->loop && frame->loop->variable == &variable) {
+      if (counts(*frame->loop)) return {Meaning::counter, frame->loop};
+      if (is_inside(frame)) return {};
+    }
+  if (variable.value && variable.is_fixed && is_lasting(*variable.value, variable.frame, stable))
+    return {Meaning::value, nullptr};
+  if (is_inside(variable.frame)) return {};
+  return {changes(variable, stable) ? Meaning::unknown : Meaning::size, nullptr};
+}
+
+/// Whether a value stays what it was when a variable was made with it.
+bool Names::is_lasting(const Term& term, const Frame* made, const Frame* stable) const {
+  if (term.operation == Operation::unknown) return false;
+  if (term.operation == Operation::symbol) {
+    const Meaning means = meaning(*term.symbol, made, stable);
+    if (means.kind == Meaning::unknown) return false;
+    if (means.kind == Meaning::size && !term.symbol->is_fixed) return false;
+  }
+  return std::all_of(term.operands.begin(), term.operands.end(),
+                     [&](const Term& operand) { return is_lasting(operand, made, stable); });
+}
+
+void Names::walk(const Term& term, const Frame* used, const Frame* stable,
+                 const std::function<void(const Variable*, const Term&)>& visit) const {
+  if (term.operation == Operation::unknown) visit(nullptr, term);
+  if (term.operation == Operation::symbol) {
+    const Meaning means = meaning(*term.symbol, used, stable);
+    if (means.kind == Meaning::size) visit(term.symbol, term);
+    if (means.kind == Meaning::unknown) visit(nullptr, term);
+    if (means.kind == Meaning::value) walk(*term.symbol->value, term.symbol->frame, stable, visit);
+  }
+  for (const Term& operand : term.operands) walk(operand, used, stable, visit);
+}
+
+std::optional<Polynomial> Names::polynomial(const Term& term, const Frame* used,
+                                            const Frame* stable) const {
+  if (term.operation == Operation::constant)
+    return term.value == 0 ? Polynomial{} : Polynomial{{{}, term.value}};
+  if (term.operation == Operation::symbol) {
+    const Meaning means = meaning(*term.symbol, used, stable);
+    if (means.kind == Meaning::unknown) return {};
+    if (means.kind == Meaning::value)
+      return polynomial(*term.symbol->value, term.symbol->frame, stable);
+    return Polynomial{{{term.symbol}, 1}};
+  }
+  if (term.operation != Operation::sum && term.operation != Operation::difference &&
+      term.operation != Operation::product)
+    return {};
+  const auto one = polynomial(term.operands[0], used, stable);
+  const auto other = polynomial(term.operands[1], used, stable);
+  if (!one || !other) return {};
+  if (term.operation == Operation::product) return product_of(*one, *other);
+  return sum_of(*one, *other, term.operation == Operation::sum ? 1 : -1);
+}
+
+bool Names::is_elsewhere(const Access& access) {
+  const Variable& variable = *access.place.variable;
+  return !variable.owns && !variable.is_named && has_element(access.place);
+}
+
+}  // namespace slicer

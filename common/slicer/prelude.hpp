@@ -1,0 +1,132 @@
+/// \file
+/// What a program with loop (4) is given, so that it needs no other file.
+
+#pragma once
+
+namespace slicer {
+
+/// Slices of a loop, and boxes of elements.
+inline constexpr const char* prelude = R"(/// What loops over slices need.
+namespace sliced {
+
+/// A loop from `first` up to `last`, in at most so many slices of one length, of which the last one
+/// may be shorter; none is empty.
+struct Cut {
+  Cut(long from, long to, long most)
+      : first(from),
+        last(std::max(from, to)),
+        length((last - first) / most + ((last - first) % most > 0)),
+        slices(length > 0 ? (last - first - 1) / length + 1 : 0) {}
+
+  /// Where slice s begins, and what it ends before.
+  template <typename Index>
+  std::pair<Index, Index> slice(long s) const {
+    const long begin = first + s * length;
+    return {static_cast<Index>(begin), static_cast<Index>(std::min(begin + length, last))};
+  }
+
+  long first, last, length, slices;
+};
+
+/// The elements of an array from `first` up to `last` along each dimension, in memory of their own;
+/// they have the subscripts that they have in the array.
+template <typename Reference, std::size_t rank>
+class Box {
+ public:
+  using Element = std::remove_cvref_t<Reference>;
+  using Subscripts = std::array<long, rank>;
+
+  /// Makes room, whose elements hold nothing yet.
+  void hold(const Subscripts& first, const Subscripts& last) {
+    first_ = first;
+    long size = 1;
+    for (std::size_t d = 0; d < rank; ++d) {
+      extents_[d] = std::max(last[d] - first[d], 0L);
+      size *= extents_[d];
+    }
+    if (size <= room_) return;
+    elements_ = std::make_unique_for_overwrite<Element[]>(static_cast<std::size_t>(size));
+    room_ = size;
+  }
+
+  /// a(i, j)
+  template <typename... Subscript>
+  Element& operator()(Subscript... subscript) const {
+    long at = 0;
+    std::size_t d = 0;
+    ((at = at * extents_[d] + static_cast<long>(subscript) - first_[d], ++d), ...);
+    return elements_[static_cast<std::size_t>(at)];
+  }
+
+  /// a[i][j]
+  decltype(auto) operator[](long subscript) const { return Row<0>{*this, 0}[subscript]; }
+
+ private:
+  /// What the first subscripts lead to.
+  template <std::size_t known>
+  struct Row {
+    const Box& box;
+    long at;
+    decltype(auto) operator[](long subscript) const {
+      const long next = at * box.extents_[known] + subscript - box.first_[known];
+      if constexpr (known + 1 == rank)
+        return (box.elements_[static_cast<std::size_t>(next)]);
+      else
+        return Row<known + 1>{box, next};
+    }
+  };
+
+  Subscripts first_{}, extents_{};
+  std::unique_ptr<Element[]> elements_;
+  long room_ = 0;
+};
+)";
+
+/// A box of an array that is a line of numbers.
+inline constexpr const char* lines_prelude = R"(
+/// The same of a matrix that is written as a line of numbers: a[i * row + j].
+template <typename Reference>
+class Line : public Box<Reference, 2> {
+ public:
+  void hold(const std::array<long, 2>& first, const std::array<long, 2>& last, long row) {
+    Box<Reference, 2>::hold(first, last);
+    row_ = row;
+  }
+  auto& operator[](long at) const { return (*this)(at / row_, at % row_); }
+
+ private:
+  long row_ = 1;
+};
+)";
+
+/// Division for isl.
+inline constexpr const char* quotient_prelude = R"(
+/// The quotient, rounded down; the divisor is positive.
+inline long quotient(long dividend, long divisor) {
+  return dividend / divisor - (dividend % divisor < 0);
+}
+)";
+
+/// The pipeline.
+inline constexpr const char* overlap_prelude = R"(
+/// While a slice is computed, one thread serialises the next one, and another one deserialises the
+/// one before. All three meet behind each part; what one of them throws is thrown then.
+template <typename Serialise, typename Kernel, typename Deserialise>
+void overlap(long slices, const Serialise& serialise, const Kernel& kernel,
+             const Deserialise& deserialise) {
+  for (long part = -1; slices > 0 && part <= slices; ++part) {
+    std::future<void> next, before;
+    if (part + 1 < slices) next = std::async(std::launch::async, serialise, part + 1);
+    if (part > 0) before = std::async(std::launch::async, deserialise, part - 1);
+    if (part >= 0 && part < slices) kernel(part);
+    if (next.valid()) next.get();
+    if (before.valid()) before.get();
+  }
+}
+)";
+
+inline constexpr const char* end_of_prelude = R"(
+}  // namespace sliced
+)";
+
+}  // namespace slicer

@@ -1,0 +1,116 @@
+#include "requests.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+#include <set>
+#include <staircase/error.hpp>
+
+namespace slicer {
+namespace {
+
+/// What a transformation is called, and how it is written.
+struct Form {
+  Transformation what;
+  const char *name, *example;
+};
+
+constexpr Form forms[] = {
+    {Transformation::interchange, "interchange", "interchange(i, j)"},
+    {Transformation::tile, "tile", "tile(i: 32, j: 32)"},
+    {Transformation::skew, "skew", "skew(j: 2 * i)"},
+    {Transformation::distribute, "distribute", "distribute"},
+    {Transformation::fuse, "fuse", "fuse"},
+    {Transformation::expand, "expand", "expand(x)"},
+};
+
+[[noreturn]] void refuse(const Request& request, const std::string& why) {
+  throw staircase::BadInput(fmt::format("line {}: `{}` {}", request.line, request.text, why));
+}
+
+const Form& form_of(const Clause& clause, const Directive& directive) {
+  for (const Form& form : forms)
+    if (clause.name == form.name) return form;
+  throw staircase::BadInput(
+      fmt::format("line {}: the pragma `{}` asks for `{}`; there are slice, interchange, tile, "
+                  "skew, distribute, fuse and expand",
+                  directive.line, directive.text, clause.name));
+}
+
+/// Reads one argument; returns false if it has not the form that is needed.
+bool read_argument(Request& request, const std::string& text) {
+  static const std::regex name(R"(\s*([A-Za-z_]\w*)\s*)"),
+      length(R"(\s*([A-Za-z_]\w*)\s*:\s*0*([1-9]\d{0,5})\s*)"),
+      shear(R"(\s*([A-Za-z_]\w*)\s*:\s*(-?)\s*(?:(\d{1,6})\s*\*\s*)?([A-Za-z_]\w*)\s*)");
+  std::smatch found;
+  switch (request.what) {
+    case Transformation::interchange:
+    case Transformation::expand:
+      if (!std::regex_match(text, found, name)) return false;
+      request.names.push_back(found[1]);
+      return true;
+    case Transformation::tile:
+      if (!std::regex_match(text, found, length)) return false;
+      request.names.push_back(found[1]);
+      request.numbers.push_back(std::stol(found[2]));
+      return true;
+    case Transformation::skew:
+      if (!std::regex_match(text, found, shear)) return false;
+      request.names = {found[1], found[4]};
+      request.numbers = {(found[2].length() ? -1 : 1) *
+                         (found[3].matched ? std::stol(found[3]) : 1)};
+      return true;
+    default:
+      return false;
+  }
+}
+
+Request read_request(const Clause& clause, const Directive& directive) {
+  const Form& form = form_of(clause, directive);
+  const std::string given = clause.text.empty() ? "" : "(" + clause.text + ")";
+  Request request{form.what, clause.name + given, directive.line, {}, {}};
+  const auto wants = [&] { refuse(request, fmt::format("should look like `{}`", form.example)); };
+  for (const std::string& argument : clause.arguments)
+    if (!read_argument(request, argument)) wants();
+  const std::size_t count = clause.arguments.size();
+  const bool is_whole = form.what == Transformation::interchange ? count == 2
+                        : form.what == Transformation::tile      ? count > 0
+                        : form.what == Transformation::skew || form.what == Transformation::expand
+                            ? count == 1
+                            : count == 0;
+  if (!is_whole) wants();
+  if (std::set(request.names.begin(), request.names.end()).size() < request.names.size())
+    refuse(request, "names a loop twice");
+  return request;
+}
+
+/// Transformations that change the same loops in different ways are not judged together.
+void check_together(const std::vector<Request>& requests) {
+  const Request* other = nullptr;
+  for (const Request& request : requests) {
+    if (request.what == Transformation::expand) continue;
+    if (other && !(other->reorders() && request.reorders()))
+      refuse(request,
+             fmt::format("stands behind `{}`, with which it is not judged together", other->text));
+    if (other && other->what == Transformation::tile)
+      refuse(request, fmt::format("stands behind `{}`, which has to be the last", other->text));
+    other = &request;
+  }
+}
+
+}  // namespace
+
+Requests read_requests(const std::vector<Directive>& directives) {
+  Requests requests;
+  for (const Directive& directive : directives) {
+    if (directive.what.name == "slice") continue;
+    std::vector<Request>& all = requests[directive.statement];
+    all.push_back(read_request(directive.what, directive));
+    for (const Clause& clause : directive.clauses) all.push_back(read_request(clause, directive));
+  }
+  for (const auto& [place, all] : requests) check_together(all);
+  return requests;
+}
+
+}  // namespace slicer

@@ -1,0 +1,23 @@
+/// \file
+/// Programs in slices, made of loops that pragmas mark: loops (3) and (4) of the chapter on
+/// slicing.
+
+#pragma once
+
+#include <list>
+#include <string>
+
+#include "nest.hpp"
+
+namespace slicer {
+
+struct Form {
+  int number = 4;            ///< 3: slices in place; 4: slices in buffers of their own
+  bool is_template = false;  ///< whether the parts of loop (4) are left to the user
+};
+
+/// The text of a file whose marked nests run in slices.
+/// \throws BadInput if a nest cannot be sliced, or not in this form
+std::string sliced(const Source& source, const std::list<Function>& functions, const Form& form);
+
+}  // namespace slicer

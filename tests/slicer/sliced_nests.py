@@ -1,0 +1,144 @@
+"""Random nests of loops whose iterations are independent, as C++ functions marked to be sliced, and a program that compares
+them with what the slicer makes of them."""
+
+SIDE = 48  # of the matrices: subscripts stay within
+PARAMETERS = ("View<const double, 2> a, const double (*b)[SIDE], std::span<const double> v, View<double, 2> c, "
+              "std::span<double> w, double* f, long n, long m, long si, long sj")
+SIZES = ", ".join(f"std::pair{{{n}L, {m}L}}" for n, m in ((0, 3), (1, 1), (2, 5), (5, 2), (6, 7)))
+
+
+def subscript(random, counters):
+    """An affine number from 0 to 47, for counters from 0 to 8."""
+    factors = [random.choice((-1, 0, 1, 1, 2)) for _ in counters]
+    least = 8 * sum(-factor for factor in factors if factor < 0)
+    terms = [str(least + random.randrange(3))]
+    terms += [f"{'-' if factor < 0 else '+'} {'' if abs(factor) == 1 else f'{abs(factor)} * '}{counter}"
+              for factor, counter in zip(factors, counters) if factor]
+    return " ".join(terms)
+
+
+def value(random, counters):
+    """What is read of arrays that nobody writes."""
+    at = lambda: subscript(random, counters)
+    of_rows = f"b[{at()}][{at()}]" if len(counters) < 3 else "v[k]"
+    parts = [random.choice((f"a({at()}, {at()})", of_rows, f"v[{at()}]", "0.5")) for _ in range(random.randint(1, 3))]
+    return " - 0.25 * ".join(parts)
+
+
+def bounds(random, counter, size, outer):
+    """The head of a loop within 0 to 8."""
+    first = random.choice(("0", "0", "1", *outer))
+    last = random.choice((f"{counter} < {size}", f"{counter} < {size}", f"{counter} <= {size}", f"{counter} < std::min(n, m)",
+                          f"{counter} != {size}" if first == "0" else f"{counter} < {size}",
+                          f"{counter} < {size} && {counter} < 5", *(f"{counter} <= {other}" for other in outer)))
+    return f"for (long {counter} = {first}; {last}; ++{counter})"
+
+
+def target(random, cut, k):
+    """An element that no other iteration of the sliced loops writes."""
+    if cut == ["i", "j"]:
+        return random.choice(("c(i, j)", "c(j + 1, i + 2)", "c(i + j, j)", "c(2 * i + 1, 3 * j)", "c(i, 8 + j - i)"))
+    one = cut[0]
+    return random.choice((f"w[{one}]", f"w[2 * {one} + 3]", f"c({one}, {k})", f"c({k} + 1, 2 * {one})", f"w[9 - {one}]"))
+
+
+def nest(random, number):
+    """A function, and what is asked of it."""
+    kind = random.choice(("i", "ij", "ij", "ji", "j", "line"))
+    clauses = random.choice(("", "", " buffers(2)")) if number % 8 else " buffers(2) threads(2)"
+    text = [f"void nest_{number}({PARAMETERS}) {{"]
+    if kind == "line":
+        text += [f"#pragma staircase slice(i: si, j: sj){clauses}", "  for (long i = 0; i < n; ++i)", "    for (long j = 0; j < m; ++j)",
+                 f"      f[i * m + j] = {random.choice(('f[i * m + j]', '1'))} + {value(random, 'ij')};"]
+        return "\n".join(text + ["}"]) + "\n"
+    cut = {"i": ["i"], "j": ["j"]}.get(kind, ["i", "j"])
+    asked = ", ".join(f"{counter}: s{counter}" for counter in (reversed(cut) if kind == "ji" else cut))
+    mark = f"#pragma staircase slice({asked}){clauses}"
+    outer = bounds(random, "i", "n", ())
+    inner = bounds(random, "j", "m", ("i",) if random.random() < 0.5 else ())
+    guard = ("", "if (a(i, j) > 0) ", "if (i + 2 * j < n + 3) ", "", "if ((i + j) % 2 == 0) ", "if (v[j] > 0) ")[number % 6]
+    to = target(random, cut, {"i": "j", "j": "i"}.get(kind, ""))
+    update = random.choice(("=", "=", "+=")) if "ij" in kind or "ji" in kind else "+=" if to.startswith("w") else "="
+    inside = []
+    if random.random() < 0.3:
+        inside = ["      double sum = 0;", f"      for (long k = 0; k < m; ++k) sum += {value(random, 'ijk')};",
+                  f"      {guard}{to} {update} sum;"]
+    else:
+        inside = [f"      {guard}{to} {update} {value(random, 'ij')};"]
+    if kind == "j":
+        text += [f"  {outer} {{", f"    w[i] = {value(random, 'i')};", mark.replace("w[", "w["), f"    {inner} {{", *inside, "    }", "  }", "}"]
+        text = [line.replace(to, to.replace("w[", "f[")) if line in inside else line for line in text]
+    else:
+        text += [mark, f"  {outer}", f"    {inner} {{", *inside, "    }", "}"]
+    return "\n".join(text) + "\n"
+
+
+def file_of(random, count):
+    return ("#include <algorithm>\n#include <span>\n#include <staircase/view.hpp>\n\nusing staircase::View;\nconstexpr long SIDE = "
+            f"{SIDE};\n\n" + "\n".join(nest(random, number) for number in range(count)))
+
+
+def program(count):
+    """Runs all, for sizes and for all numbers of slices from 1 to more than there are iterations."""
+    calls = "\n".join(f"  compare({number}, original::nest_{number}, form3::nest_{number}, form4::nest_{number});"
+                      for number in range(count))
+    return f"""#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <future>
+#include <memory>
+#include <span>
+#include <staircase/view.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace original {{
+#include "nests.cpp"
+}}
+namespace form3 {{
+#include "form3.cpp"
+}}
+namespace form4 {{
+#include "form4.cpp"
+}}
+
+using staircase::View;
+using original::SIDE;
+using Nest = void ({PARAMETERS.replace(" a,", ",").replace(" (*b)", " (*)").replace(" v,", ",").replace(" c,", ",").replace(" w,", ",").replace("* f,", "*,")});
+
+std::vector<double> run(Nest* nest, long n, long m, long si, long sj) {{
+  static const auto given = [] {{
+    std::vector<double> all(5 * SIDE * SIDE);
+    for (std::size_t e = 0; e < all.size(); ++e) all[e] = std::sin(double(e));
+    return all;
+  }}();
+  auto numbers = given;
+  double* part[5];
+  for (long p = 0; p < 5; ++p) part[p] = numbers.data() + p * SIDE * SIDE;
+  const std::size_t side = SIDE;
+  nest({{part[0], {{side, side}}}}, reinterpret_cast<double (*)[SIDE]>(part[1]), {{part[2], side}}, {{part[3], {{side, side}}}},
+       {{part[4], side}}, part[4] + SIDE, n, m, si, sj);
+  return numbers;
+}}
+
+int wrong = 0;
+
+void compare(int number, Nest* original, Nest* form3, Nest* form4) {{
+  for (const auto& [n, m] : {{{SIZES}}})
+    for (long si = 1; si <= 10; ++si)
+      for (long sj = 1; sj <= 10; sj += sj < 4 || sj > 8 ? 1 : 2) {{
+        const auto expected = run(original, n, m, si, sj);
+        for (const auto& [form, nest] : {{std::pair(3, form3), std::pair(4, form4)}})
+          if (run(nest, n, m, si, sj) != expected && wrong++ < 20)
+            std::printf("nest %d, form %d, n = %ld, m = %ld, %ld x %ld slices\\n", number, form, n, m, si, sj);
+      }}
+}}
+
+int main() {{
+{calls}
+  return wrong > 0;
+}}
+"""

@@ -1,0 +1,191 @@
+"""What `slice FILE -o OUT` makes of random nests and of stages computes the same; what cannot be sliced is refused.
+
+Usage: sliced_test.py ROOT SLICE COMPILER [--fuzz COUNT]. Speaks TAP.
+"""
+
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+import sliced_nests
+import tap
+
+ROOT, SLICE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+COMPILER = sys.argv[3].split()
+FUZZ = int(sys.argv[5]) if sys.argv[4:5] == ["--fuzz"] else 0
+BUILD = SLICE.parents[2]
+HEADERS = [f"-I{ROOT}/common/include", f"-I{ROOT}/common"]
+STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Werror"]
+LIBRARIES = [BUILD / "common/harness/libstaircase.so", BUILD / "common/harness/libprocessor.a", "-lfmt", "-fopenmp",
+             f"-Wl,-rpath,{BUILD}/common/harness"]
+NEST = """#include <vector>
+int call(int);
+void f(std::vector<double>& x, std::vector<double>& y, const std::vector<int>& p, int n, int m) {{
+{}
+}}
+"""
+
+
+def run(*arguments, cwd=ROOT):
+    return subprocess.run([str(argument) for argument in arguments], capture_output=True, text=True, cwd=cwd)
+
+
+def same_results(seed, count):
+    """Random nests in both forms, for all numbers of slices."""
+    with tempfile.TemporaryDirectory() as directory:
+        place = pathlib.Path(directory)
+        text = sliced_nests.file_of(random.Random(seed), count)
+        (place / "nests.cpp").write_text(text)
+        (place / "in_place.cpp").write_text(text.replace(" buffers(2)", "").replace(" threads(2)", ""))
+        for form, source in ((3, "in_place.cpp"), (4, "nests.cpp")):
+            result = run(SLICE, source, "-o", f"form{form}.cpp", "--form", form, "--", *HEADERS, cwd=place)
+            if result.returncode:
+                yield f"seed {seed}, form {form}: {result.stderr}"
+                return
+        (place / "all.cpp").write_text(sliced_nests.program(count))
+        result = run(*COMPILER, *STRICT, "-Wno-unused-parameter", "-Wno-unknown-pragmas", *HEADERS, "all.cpp", "-o", "all",
+                     cwd=place)
+        if result.returncode:
+            yield f"seed {seed}: {result.stderr}"
+            return
+        result = run(place / "all")
+        if result.returncode:
+            yield f"seed {seed}: {result.stdout}{result.stderr}"
+
+
+def random_nests():
+    yield from same_results(20, 10)
+    for seed in range(FUZZ):
+        yield from same_results(1000 + seed, 14)
+
+
+def marked(stage, loop, pragma):
+    """A stage's source with a pragma in front of a loop."""
+    text = (ROOT / "stages" / stage).read_text()
+    at = text.rindex("\n", 0, text.index(loop)) + 1
+    return text[:at] + pragma + "\n" + text[at:]
+
+
+def sliced_stage(place, stage, loop, pragma, *options):
+    """The program that is made of a stage, and why there is none."""
+    workload, _, name = stage.split("/")
+    directory = place / workload / "99_generated"
+    directory.mkdir(parents=True, exist_ok=True)
+    source, out, program = directory / name, directory / "generated.cpp", directory / "program"
+    source.write_text(marked(stage, loop, pragma))
+    around = [*HEADERS, f"-I{(ROOT / 'stages' / stage).parent}"]
+    result = run(SLICE, source, "-o", out, *options, "--", *around)
+    if result.returncode == 0:
+        result = run(*COMPILER, *STRICT, "-O1", *around, out, "-o", program, BUILD / f"stages/lib{workload}.a", *LIBRARIES)
+    return program, result.stderr
+
+
+def stages():
+    """Programs made of stages give, to the last bit, what the stages do that were written by hand."""
+    product = ("matmul/00_original/original.cpp", "for (std::size_t i = 0; i < rows")
+    solve = ("triangular_solve/01_columns/columns.cpp", "for (std::size_t j = i + 1")
+    shape = {"matmul": ["--set", "l=37", "--set", "m=29", "--set", "n=41"], "triangular_solve": ["--set", "n=67"]}
+    for (stage, loop), pragma, options, by_hand in (
+            (product, "slice(i: 3, j: 5)", ["--form", "3"], "matmul-01_sliced"),
+            (product, "slice(i: 3, j: 50) buffers(2) threads(2)", [], "matmul-02_serialized"),
+            (solve, "slice(j: 4)", ["--form", "3"], "triangular_solve-01_columns"),
+            (solve, "slice(j: 4)", [], "triangular_solve-01_columns")):
+        with tempfile.TemporaryDirectory() as directory:
+            place = pathlib.Path(directory)
+            program, why = sliced_stage(place, stage, loop, "#pragma staircase " + pragma, *options)
+            if why:
+                yield f"{stage}: {why}"
+                continue
+            solutions = []
+            for each in (program, BUILD / "stages" / by_hand):
+                out = place / f"{len(solutions)}.npy"
+                result = run(each, *shape[stage.split("/")[0]], "--output", out)
+                if result.returncode:
+                    yield f"{each}: {result.stderr}"
+                    return
+                solutions.append(out.read_bytes())
+            if solutions[0] != solutions[1]:
+                yield f"{stage} with {pragma} differs from {by_hand}"
+
+
+def refused():
+    """What cannot be sliced is refused in one sentence, and no file is left."""
+    loop = "  for (int i = 0; i < n; ++i) "
+    mark = "#pragma staircase slice(i: 3)"
+    first_form = marked("triangular_solve/00_original/original.cpp", "for (std::size_t i = 0; i < n", mark)
+    cases = [
+        (first_form, "i = 1, j = 0 reads x(0), which i = 0 writes (flow)"),
+        (NEST.format(f"{mark}\n{loop}x[0] = i;"), "(output)"),
+        (NEST.format(f"{mark}\n{loop}x[0] += y[i];"), "only by + x[0]"),
+        (NEST.format(f"{mark}\n{loop}x[i] = call(i);"), "`call(i)`"),
+        (NEST.format(f"{mark}\n{loop}x[p[i]] = i;"), "`p[i]`"),
+        (NEST.format(f"{mark}\n{loop}y[i] = x[p[i]];"), "beyond affine"),
+        (NEST.format(f"{mark}\n  for (int i = n; i-- > 0;) x[i] = 1;"), "counts by -1"),
+        (NEST.format(f"{mark}\n  for (int i = 0; i < n; i += 2) x[i] = 1;"), "counts by 2"),
+        (NEST.format(f"{mark}\n  for (auto i = 0; i < n; ++i) x[i] = 1;"), "`auto`"),
+        (NEST.format(f"{mark}\n  int i = 0;\n  while (i < n) x[i++] = 1;"), "not in front of a loop"),
+        (NEST.format(f"{loop}\n{mark}\n    for (int j = 0; j < m; ++j) x[j] = y[j];"), "braces"),
+        (NEST.format(f"#pragma omp parallel for\n{mark}\n{loop}x[i] = 1;"), "line 4"),
+        (NEST.format(f"#pragma staircase slice(i: 0)\n{loop}x[i] = 1;"), "asks for 0 slices"),
+        (NEST.format(f"#pragma staircase slice(i: -2)\n{loop}x[i] = 1;"), "-2"),
+        (NEST.format(f"#pragma staircase slice(i: many)\n{loop}x[i] = 1;"), "many"),
+        (NEST.format(f"#pragma staircase slice(j: 2)\n{loop}x[i] = 1;"), "names `j`"),
+        (NEST.format(f"#pragma staircase slice(i)\n{loop}x[i] = 1;"), "`i`"),
+        (NEST.format(f"#pragma staircase slice(i: 2, i: 2)\n{loop}x[i] = 1;"), "twice"),
+        (NEST.format(f"#pragma staircase slice\n{loop}x[i] = 1;"), "names no loop"),
+        (NEST.format(f"#pragma staircase slice(j: 2)\n{loop}\n    for (int j = 0; j < m; ++j) x[i * m + j] = 1;"), "leaves out `i`"),
+        (NEST.format(f"{mark} buffers(3)\n{loop}x[i] = 1;"), "buffers(3)"),
+        (NEST.format(f"{mark} threads(2)\n{loop}x[i] = 1;"), "need buffers(2)"),
+        (NEST.format(f"{mark} device(cuda)\n{loop}x[i] = 1;"), "not offered"),
+        (NEST.format(f"{mark} fast\n{loop}x[i] = 1;"), "`fast`"),
+        (NEST.format(f"#pragma staircase slice(i: 3\n{loop}x[i] = 1;"), "lacks a `)`"),
+        (NEST.format(f"#pragma staircase tile(i: 3)\n{loop}x[i] = 1;"), "tile"),
+        (NEST.format(f"#pragma staircase slcie(i: 3)\n{loop}x[i] = 1;"), "slcie"),
+        (NEST.format(f"{loop}x[i] = 1;"), "no loop is marked"),
+    ]
+    for text, fragment in cases:
+        with tempfile.TemporaryDirectory() as directory:
+            place = pathlib.Path(directory)
+            (place / "in.cpp").write_text(text)
+            around = [*HEADERS, f"-I{ROOT}/stages/triangular_solve/00_original"]
+            result = run(SLICE, place / "in.cpp", "-o", place / "out.cpp", "--", *around)
+            if (result.returncode, result.stdout, result.stderr.count("\n")) != (2, "", 1) or fragment not in result.stderr:
+                yield f"{fragment}: {result.returncode}, {result.stderr}{text}"
+            if [path.name for path in place.iterdir()] != ["in.cpp"]:
+                yield f"{fragment}: a file is left"
+
+
+def options():
+    """Where the program is written, and what is asked for, is checked first."""
+    with tempfile.TemporaryDirectory() as directory:
+        place = pathlib.Path(directory)
+        good, out = place / "good.cpp", place / "out.cpp"
+        text = NEST.format("#pragma staircase slice(i: 3) buffers(2)\n  for (int i = 0; i < n; ++i) x[i] = 1;")
+        good.write_text(text)
+        (place / "same.cpp").symlink_to(good)
+        for arguments, fragment in (([good, "-o", good], "itself"), ([good, "-o", place / "same.cpp"], "itself"),
+                                    ([good, "-o", "/nowhere/at/all"], "/nowhere/at/all"), ([good, "-o", place], str(place)),
+                                    ([good, "-o"], "-o"), (["-o", out], "FILE"), (["nowhere.cpp", "-o", out], "nowhere.cpp"),
+                                    ([good, "-o", out, "--form", "5"], "'5'"), ([good, "-o", out, "--form", "x"], "x"),
+                                    ([good, "-o", out, "--form", "3"], "loop (4)"), ([good, "--check", "-o", out], "exclude"),
+                                    ([good, "-o", out, "--form", "3", "--template"], "--template"),
+                                    ([good, "--check", "--form", "3"], "-o"), ([good, "-o", out, "--json", "-"], "--check")):
+            result = run(SLICE, *arguments)
+            if (result.returncode, result.stdout, result.stderr.count("\n")) != (2, "", 1) or fragment not in result.stderr:
+                yield f"{arguments}: {result.returncode}, {result.stdout}{result.stderr}"
+            if out.exists() or good.read_text() != text:
+                yield f"{arguments}: a file is written"
+        for more in ([], ["--template"]):
+            result = run(SLICE, good, "-o", out, *more)
+            if result.returncode or result.stdout or result.stderr:
+                yield f"{result.stderr}"
+            result = run(*COMPILER, *STRICT, "-fsyntax-only", "-Wno-unused-parameter", out)
+            if result.returncode:
+                yield f"{more}: {result.stderr}"
+
+
+tap.report((what, check()) for what, check in (
+    ("random nests in slices give the same", random_nests), ("stages in slices give the same", stages),
+    ("what cannot be sliced is refused", refused), ("options of -o are checked", options)))
