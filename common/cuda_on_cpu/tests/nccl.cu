@@ -23,24 +23,6 @@ using tap::expect_equal;
 
 namespace {
 
-/// Ends what has failed on the first two devices, and takes the error back.
-void reset() {
-  for (const int device : {1, 0}) {
-    cudaSetDevice(device);
-    cudaDeviceSynchronize();
-  }
-  cudaDeviceReset();
-  cudaGetLastError();
-}
-
-void expect_result(ncclResult_t actual, ncclResult_t expected,
-                   tap::Location place = tap::Location::current()) {
-  if (actual != expected)
-    tap::complain(
-        std::string(ncclGetErrorString(actual)) + " instead of " + ncclGetErrorString(expected),
-        place);
-}
-
 void expect_success(ncclResult_t actual, tap::Location place = tap::Location::current()) {
   if (actual == ncclSuccess) return;
   tap::complain(std::string(ncclGetErrorString(actual)) + ": " + ncclGetLastError(nullptr), place);
@@ -471,6 +453,28 @@ TEST(one_thread_joins_all_ranks_in_a_group) {
 }
 
 #ifdef STAIRCASE_CUDA_ON_CPU  // on a GPU, some of these hang, and others read what is not theirs
+
+namespace {
+
+/// Ends what has failed on the first two devices, and takes the error back.
+void reset() {
+  for (const int device : {1, 0}) {
+    cudaSetDevice(device);
+    cudaDeviceSynchronize();
+  }
+  cudaDeviceReset();
+  cudaGetLastError();
+}
+
+void expect_result(ncclResult_t actual, ncclResult_t expected,
+                   tap::Location place = tap::Location::current()) {
+  if (actual != expected)
+    tap::complain(
+        std::string(ncclGetErrorString(actual)) + " instead of " + ncclGetErrorString(expected),
+        place);
+}
+
+}  // namespace
 
 TEST(arguments_out_of_range_are_refused) {
   const Communicators communicators(two_devices());
