@@ -85,7 +85,7 @@ int number(const char* text, int most) {
 
 int main(int argc, char** argv) {
   const int repeats = argc > 1 ? number(argv[1], most_repeats) : 15;
-  const int largest = argc > 2 ? number(argv[2], most_bytes) : 1 << 22;
+  const int largest = argc > 2 ? number(argv[2], most_bytes) : 1 << 20;
   if (argc > 3 || repeats == 0 || largest < 8) {
     fmt::print(
         stderr,

@@ -1,6 +1,6 @@
 r"""What communication costs: a model, what it needs from measurements, and what it is held to.
 
-Usage: python3 docs communication measure BUILD OUTPUT.json
+Usage: python3 docs communication measure BUILD OUTPUT.json [REPEATS]
        python3 docs communication simulate SOURCE OUTPUT.json [RANKS ...]
 
 The first measures messages between two ranks of this machine and stages of advection_distributed on one and two
@@ -133,7 +133,8 @@ def fit(points):
 
 # --- Measured
 
-LARGEST_FITTED = 65536  # bytes: a row of 8192 numbers
+KINDS = {"short": (8, 4095), "long": (4096, 65536)}  # bytes; Open MPI arranges messages of 4096 bytes first
+MEASURED, SIMULATED = ("amd-epyc-2-cores", "communication"), ("fat-tree", "communication")
 SIZES = (64, 128, 256, 512, 1024, 2048)
 REPEATS = 15
 
@@ -151,35 +152,39 @@ def summary(times):
     return {"min": min(times), "median": statistics.median(times), "max": max(times)}
 
 
-def timed_stage(build, stage, rows, cols, ranks):
-    """A stage's record on so many ranks, of a time per step."""
+def timed_stage(build, repeats, stage, rows, cols, ranks):
+    """A stage on so many ranks, with the time per step."""
     steps = max(10, 2 ** 22 // (rows * cols))
     settings = [word for name, value in (("rows", rows), ("cols", cols), ("steps", steps))
                 for word in ("--set", f"{name}={value}")]
     program = build / "stages" / f"advection_distributed-{stage}"
-    record = json.loads(mpiexec(ranks, program, *settings, "--repeat", REPEATS, "--warmup", 1, "--json", "-"))
+    record = json.loads(mpiexec(ranks, program, *settings, "--repeat", repeats, "--warmup", 1, "--json", "-"))
     times = [repeat["phases"]["kernels"] / steps for repeat in record["repeats"]]
-    return record, {"stage": stage, "rows": rows, "cols": cols, "ranks": ranks, "steps": steps, "seconds": summary(times)}
+    return {"stage": stage, "rows": rows, "cols": cols, "ranks": ranks, "steps": steps, "seconds": summary(times)}
 
 
-def measure(build, output):
+def measure(build, output, repeats=REPEATS):
     """Records messages and stages on this machine."""
-    sizes = json.loads(mpiexec(2, build / "docs" / "messages", REPEATS))
+    sizes = json.loads(mpiexec(2, build / "docs" / "messages", repeats))
     found = {"messages": {str(each["bytes"]): {"ping_pong": summary(each["ping_pong"]), "exchange": summary(each["exchange"])}
                           for each in sizes}, "stages": {}}
+    program = build / "stages" / "advection_distributed-00_original"
+    about = json.loads(subprocess.run([program, "--dataset", "tiny", "--json", "-"], check=True, capture_output=True,
+                                      text=True).stdout)
     for n in SIZES:
         for stage, rows, ranks in (("00_original", n, 1), ("00_original", n // 2, 1), ("01_rows", n, 1), ("01_rows", n, 2),
                                    ("02_blocks", n, 2), ("03_overlapped", n, 2)):
-            record, found["stages"][f"{stage} {rows} {n} {ranks}"] = timed_stage(build, stage, rows, n, ranks)
+            found["stages"][f"{stage} {rows} {n} {ranks}"] = timed_stage(build, repeats, stage, rows, n, ranks)
             print(f"{stage}: {rows} × {n}, {ranks} ranks", file=sys.stderr)
-    head = {"machine": record["machine"], "revision": record["revision"], "date": record["date"], "repeats": REPEATS}
+    head = {"machine": about["machine"], "revision": about["revision"], "date": about["date"], "repeats": repeats}
     output.write_text(recordings.text_by_entry(head | {"figures": figures_of(found)} | found))
 
 
-def fitted(found, what):
-    """Alpha and beta of the messages that a row may be, and by which share the worst one is off."""
+def fitted(found, what, kind):
+    """Alpha and beta of short messages or of long ones, and by which share the worst one is off."""
+    least, most = KINDS[kind]
     points = [(int(size), times[what]["median"]) for size, times in found["messages"].items()
-              if int(size) <= LARGEST_FITTED]
+              if least <= int(size) <= most]
     alpha, beta = fit(points)
     return alpha, beta, max(abs((alpha + beta * size) / seconds - 1) for size, seconds in points)
 
@@ -189,29 +194,34 @@ def gamma_of(found, rows, cols):
     return found["stages"][f"00_original {rows} {cols} 1"]["seconds"]["median"] / (rows * cols)
 
 
-def costs_of(found, rows, cols):
-    """What a rank with so many cells pays on the recorded machine."""
-    alpha, beta, _ = fitted(found, "exchange")
-    return Costs(alpha, beta, gamma_of(found, rows, cols), alpha)
+def message_time(found, size):
+    """What an exchange of so many bytes should take."""
+    alpha, beta, _ = fitted(found, "exchange", "short" if size <= KINDS["short"][1] else "long")
+    return alpha + beta * size
 
 
 def predictions(found):
     """By the key of a measured stage on two ranks or one, what the model says."""
     for key, run in found["stages"].items():
         if run["stage"] in STAGES[:2]:
-            rows, cols = case_of(run["stage"], run["rows"], run["cols"], run["ranks"]).own
-            yield key, run, step_time(costs_of(found, min(rows, cols), max(rows, cols)), run["stage"], run["rows"],
-                                      run["cols"], run["ranks"])
+            case = case_of(run["stage"], run["rows"], run["cols"], run["ranks"])
+            rows, cols = sorted(case.own)  # stage 00 was timed on as many cells
+            sizes = messages(run["stage"], case)
+            yield key, run, gamma_of(found, rows, cols) * rows * cols + sum(message_time(found, size) for size in sizes)
 
 
 def figures_of(found):
     """The figures of this machine that pages quote."""
     figures = {}
-    for what in ("exchange", "ping_pong"):
-        figures |= dict(zip((f"alpha_{what}", f"beta_{what}", f"worst_{what}"), fitted(found, what)))
-    costs = costs_of(found, 512, 1024)
-    figures |= {"gamma": costs.gamma, "cells_per_message": costs.alpha / costs.gamma,
-                "bytes_per_cell": costs.gamma / costs.beta}
+    for kind in KINDS:
+        for what in ("exchange", "ping_pong"):
+            names = (f"{name}_{what}_{kind}" for name in ("alpha", "beta", "worst"))
+            figures |= dict(zip(names, fitted(found, what, kind)))
+    gamma = gamma_of(found, 512, 1024)
+    figures["gamma"] = gamma
+    for kind in KINDS:
+        figures[f"cells_per_message_{kind}"] = figures[f"alpha_exchange_{kind}"] / gamma
+        figures[f"bytes_per_cell_{kind}"] = gamma / figures[f"beta_exchange_{kind}"]
     for key, run, predicted in predictions(found):
         figures[f"error_{run['stage']}_{run['ranks']}_{run['cols']}"] = predicted / run["seconds"]["median"] - 1
     for n in SIZES:
@@ -320,8 +330,8 @@ def simulated_figures(recording):
 
 def main(what="", *words):
     """The exit status, or how it is called."""
-    if what == "measure" and len(words) == 2:
-        measure(*(pathlib.Path(word).resolve() for word in words))
+    if what == "measure" and len(words) in (2, 3) and all(re.fullmatch("[1-9][0-9]?", word) for word in words[2:]):
+        measure(*(pathlib.Path(word).resolve() for word in words[:2]), *map(int, words[2:]))
     elif what == "simulate" and len(words) >= 2 and set(words[2:]) <= set(map(str, RANKS)):
         source, output = (pathlib.Path(word).resolve() for word in words[:2])
         simulate(source, output, sorted(map(int, words[2:])) or RANKS)
