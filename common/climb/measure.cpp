@@ -109,6 +109,9 @@ std::optional<ProcessResult> Measurement::solve(const Program& program, const Ru
   if (has_ranks && !is_on_path("mpiexec")) return {};
   ProcessOptions options;
   if (has_ranks) options.environment = environment_of_ranks;
+  // Launchers that start at the same time must not share theirs.
+  if (has_ranks)
+    options.environment.push_back("OMPI_MCA_orte_tmpdir_base=" + directory_.path().string());
   options.tick = [&](double seconds) {
     progress_(fmt::format("{} {}: running for {:.0f} s ({} + {} solves)", program.workload,
                           program.stage, seconds, settings.warmup, settings.repeat));

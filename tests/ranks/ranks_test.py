@@ -35,8 +35,9 @@ def started(ranks, *arguments, program=PROGRAM, **more):
     for name in more:
         command += ["-x", name]
     # A hang is a failure; a machine with much to do is none.
-    return subprocess.run([*command, program, *map(str, arguments)], capture_output=True, text=True, check=False,
-                          timeout=300, env=ENVIRONMENT | more)
+    with tempfile.TemporaryDirectory() as own:  # launchers that start at the same time must not share theirs
+        return subprocess.run([*command, program, *map(str, arguments)], capture_output=True, text=True, check=False,
+                              timeout=300, env=ENVIRONMENT | {"OMPI_MCA_orte_tmpdir_base": own} | more)
 
 
 def settings(**parameters):

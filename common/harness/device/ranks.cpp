@@ -16,6 +16,7 @@
 #include <staircase/error.hpp>
 #include <staircase/mpi.hpp>
 #include <thread>
+#include <utility>
 
 #ifdef __SANITIZE_ADDRESS__
 // Open MPI keeps memory until a process ends, and loses some of it. Leaks of programs that do not
@@ -110,8 +111,10 @@ void start() {
   if (started) return;
   check_version();
   const int launched = left_by_launcher({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}).value_or(1);
-  // Alone, a rank needs no daemon beside it.
-  ::setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+  // Alone, a rank needs no daemon beside it, and no directory, which would be that of others, too.
+  for (const auto& [name, value] : {std::pair("OMPI_MCA_ess_singleton_isolated", "1"),
+                                    {"OMPI_MCA_orte_create_session_dirs", "0"}})
+    if (launched == 1 && launched_as() == 0) ::setenv(name, value, 0);
   int provided = 0;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
     throw NotAvailable("MPI cannot be started on this machine");
