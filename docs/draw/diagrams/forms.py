@@ -70,7 +70,7 @@ def draw_form(canvas, nest, title, chain):
             if len(statement["loops"]) == 2:
                 canvas.dot(x, y, 3.5)
             else:
-                canvas.box(x - 5, y - 5, 10, 10, fill=0.9)
+                canvas.box(x - 5, y - 5, 10, 10, fill=1)
 
 
 def begins(nest, arrow):
