@@ -15,7 +15,7 @@ ALTERNATIVE = (
     "of c in rows 2 and 3 of column 1.")
 CAPTION = (
     "First: the slices of i and j, with n = 5, i: 3 and j: 5, and their numbers. Second: the elements that slice 4 reads "
-    "and writes, for all k. Each array's elements are a box, and all of it.")
+    "and writes, for all k. In each array they fill a box, which is exact.")
 
 NEST = json.loads((pathlib.Path(__file__).parents[2] / "proving" / "product.json").read_text())["nests"][0]
 SHOWN = 4
