@@ -311,6 +311,10 @@ std::string Ladder::heading() const {
   std::string often = analyses() ? "once" : fmt::format("median of {}", settings_.repeat);
   if (const auto& phase = chosen_.front().description().at("timed_phase"); phase.is_string())
     often += ", times of the phase " + phase.get<std::string>();
+  if (std::any_of(chosen_.begin(), chosen_.end(), [](const Program& program) {
+        return program.description().value("ranks", false);
+      }))
+    often += fmt::format(", {} rank{}", settings_.ranks, settings_.ranks == 1 ? "" : "s");
   const std::string& reference = measurement_.reference().stage;
   const std::string text = fmt::format(
       "{}, {} {}, {}, {}{}\n{}", all_.front().workload, dataset(), problem(), settings_.precision,

@@ -73,6 +73,8 @@ std::optional<Options> read_options(int argc, char** argv) {
   app.add_option("--precision", options.precisions, "f64 (default), f32 or f64,f32");
   app.add_option("--repeat", options.repeat, "Timed solves of a stage (default 5)");
   app.add_option("--warmup", options.warmup, "Solves before the timed ones (default 1)");
+  app.add_option("--ranks", options.ranks,
+                 "Processes of a stage that runs on ranks (default the cores, at most 4)");
   app.add_option("--json", options.json,
                  "Write the records of all runs: FILE, or - for standard output");
   app.add_flag("--targets", options.targets,
@@ -272,6 +274,9 @@ Exit run(int argc, char** argv) {
   settings.inputs = options->inputs;
   settings.repeat = static_cast<int>(parse_integer("--repeat", options->repeat, 1, 1e6));
   settings.warmup = static_cast<int>(parse_integer("--warmup", options->warmup, 0, 1e6));
+  settings.ranks = options->ranks.empty()
+                       ? std::min(this_machine().cores, 4)
+                       : static_cast<int>(parse_integer("--ranks", options->ranks, 1, 65536));
 
   const Ceilings ceilings = ceilings_for(workloads, *options);
   const bool no_gpu = !ceilings.gpu && options->device == "all";

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -51,6 +52,20 @@ std::vector<std::string> command_of(const fs::path& program, const RunSettings& 
   return command;
 }
 
+/// The command that starts a program on ranks, more than cores if need be, and says nothing itself.
+std::vector<std::string> on_ranks(int ranks, const std::vector<std::string>& command) {
+  std::vector<std::string> launch{"mpiexec", "--quiet", "--oversubscribe", "-n",
+                                  std::to_string(ranks)};
+  launch.insert(launch.end(), command.begin(), command.end());
+  return launch;
+}
+
+/// Open MPI lets root start ranks only if told twice. Ranks that wait let others have the core: on
+/// a machine that has other work to do, they would wait for each other's turn.
+const std::vector<std::string> environment_of_ranks{"OMPI_ALLOW_RUN_AS_ROOT=1",
+                                                    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                                                    "OMPI_MCA_mpi_yield_when_idle=1"};
+
 /// The program in which a stage's accesses are analysed.
 fs::path analyser_of(const Program& program) { return program.path.string() + "-analyze"; }
 
@@ -87,6 +102,23 @@ Outcome Measurement::unsolved(const Program& program, Verdict verdict,
           reason,  nullptr};
 }
 
+/// Runs a program, on ranks if it has them; nothing where they cannot be started.
+std::optional<ProcessResult> Measurement::solve(const Program& program, const RunSettings& settings,
+                                                const std::vector<std::string>& command) {
+  const bool has_ranks = program.description().value("ranks", false);
+  if (has_ranks && !is_on_path("mpiexec")) return {};
+  ProcessOptions options;
+  if (has_ranks) options.environment = environment_of_ranks;
+  // Launchers that start at the same time must not share theirs.
+  if (has_ranks)
+    options.environment.push_back("OMPI_MCA_orte_tmpdir_base=" + directory_.path().string());
+  options.tick = [&](double seconds) {
+    progress_(fmt::format("{} {}: running for {:.0f} s ({} + {} solves)", program.workload,
+                          program.stage, seconds, settings.warmup, settings.repeat));
+  };
+  return run_process(has_ranks ? on_ranks(settings.ranks, command) : command, options);
+}
+
 Outcome Measurement::execute(const Program& program, const RunSettings& settings) {
   const fs::path solution = directory_.path() / "solution.npy";
   const fs::path record = directory_.path() / "record.json";
@@ -94,13 +126,12 @@ Outcome Measurement::execute(const Program& program, const RunSettings& settings
   fs::remove(solution, ignored);
   fs::remove(record, ignored);
 
-  ProcessOptions options;
-  options.tick = [&](double seconds) {
-    progress_(fmt::format("{} {}: running for {:.0f} s ({} + {} solves)", program.workload,
-                          program.stage, seconds, settings.warmup, settings.repeat));
-  };
-  const ProcessResult result =
-      run_process(command_of(program.path, settings, solution, record), options);
+  const auto ended = solve(program, settings, command_of(program.path, settings, solution, record));
+  if (!ended)
+    return unsolved(program, Verdict::not_available,
+                    "this stage runs on ranks, and there is no mpiexec to start them; it is in "
+                    "Debian's package openmpi-bin");
+  const ProcessResult& result = *ended;
   if (result.status == static_cast<int>(Exit::bad_input)) throw BadInput(first_line(result.err));
   if (result.status == static_cast<int>(Exit::not_available))
     return unsolved(program, Verdict::not_available, failure_of(result));

@@ -6,6 +6,7 @@
 #include <functional>
 #include <harness/compare.hpp>
 #include <harness/file.hpp>
+#include <harness/process.hpp>
 #include <harness/statistics.hpp>
 #include <optional>
 
@@ -22,6 +23,7 @@ struct RunSettings {
   std::string precision = "f64";
   int repeat = 5;
   int warmup = 1;
+  int ranks = 1;  ///< of a stage that runs on ranks
 };
 
 /// The data set that every workload has for checks: so small that the CPU device is quick with it.
@@ -88,6 +90,8 @@ class Measurement {
 
  private:
   Outcome unsolved(const Program& program, Verdict verdict, const std::string& reason) const;
+  std::optional<ProcessResult> solve(const Program& program, const RunSettings& settings,
+                                     const std::vector<std::string>& command);
   Outcome execute(const Program& program, const RunSettings& settings);
   Outcome run_once(const Program& program, const std::string& precision);
   void compare_with_reference(Outcome& outcome, const NpyArray& solution);

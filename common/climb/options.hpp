@@ -14,7 +14,7 @@ struct Options {
   std::string stages, reference, device = "all", datasets, precisions = "f64";
   std::vector<std::string> assignments;
   std::vector<std::string> inputs;
-  std::string repeat = "5", warmup = "1", json;
+  std::string repeat = "5", warmup = "1", ranks, json;
   std::string programs, source;
   bool step = false, list = false, targets = false;
 };

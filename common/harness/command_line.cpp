@@ -5,11 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <functional>
 #include <staircase/error.hpp>
 
 #include "describe.hpp"
 #include "number.hpp"
 #include "program.hpp"
+#include "ranks.hpp"
 
 namespace staircase {
 namespace {
@@ -40,8 +42,8 @@ std::size_t assign(const StageProgram& program, std::string_view assignment,
   return index;
 }
 
-/// Refuses an input array of another rank or with values out of range.
-void check_input(const InputFormat& format, const NpyArray& input, const std::string& path) {
+/// Refuses an input array of another rank, type or size.
+void check_shape(const InputFormat& format, const NpyArray& input, const std::string& path) {
   if (const std::size_t rank = input.shape.size();
       rank < format.rank || rank > format.greatest_rank)
     throw BadInput(fmt::format(
@@ -53,7 +55,7 @@ void check_input(const InputFormat& format, const NpyArray& input, const std::st
     throw BadInput(
         fmt::format("the file '{}' holds elements of type '{}'; {} must be '<f4' or '<f8'", path,
                     input.dtype(), format.meaning));
-  if (input.size() == 0)
+  if (std::find(input.shape.begin(), input.shape.end(), 0u) != input.shape.end())
     throw BadInput(fmt::format("the file '{}' is empty; {} must have at least one element", path,
                                format.meaning));
   if (const std::size_t elements = input.shape.back(); elements < format.least_elements)
@@ -64,14 +66,19 @@ void check_input(const InputFormat& format, const NpyArray& input, const std::st
     throw BadInput(fmt::format("the file '{}' holds {} elements{}; {} must have at most {}", path,
                                elements, format.rank > 1 ? " a row" : "", format.meaning,
                                format.most_elements));
+}
+
+/// Refuses values out of range. The first of them may be some elements behind the array's first.
+void check_values(const InputFormat& format, const NpyArray& input, const std::string& path,
+                  const std::function<std::size_t(std::size_t)>& number_of) {
   std::visit(
       [&](const auto& values) {
         for (std::size_t i = 0; i < values.size(); ++i) {
           const auto value = static_cast<double>(values[i]);
           if (!(value >= format.min && value <= format.max))
             throw BadInput(
-                fmt::format("element {} of the file '{}' is {}; {} must be from {} to {}", i, path,
-                            value, format.meaning, format.min, format.max));
+                fmt::format("element {} of the file '{}' is {}; {} must be from {} to {}",
+                            number_of(i), path, value, format.meaning, format.min, format.max));
         }
       },
       input.values);
@@ -99,18 +106,52 @@ std::string input_help(const StageProgram& program) {
   return program.inputs.size() == 1 ? help : help + ": an --input for each";
 }
 
-/// Reads the user's own arrays, one from each file.
-std::vector<NpyArray> read_inputs(const std::vector<InputFormat>& formats,
-                                  const std::vector<std::string>& paths) {
+void check_number_of_files(const std::vector<InputFormat>& formats,
+                           const std::vector<std::string>& paths) {
   if (paths.size() != formats.size())
     throw BadInput(fmt::format("--input was given {} file{}; it takes {}: {}", paths.size(),
                                paths.size() == 1 ? "" : "s", formats.size(), meanings_of(formats)));
+}
+
+/// Reads the user's own arrays, one from each file.
+std::vector<NpyArray> read_inputs(const std::vector<InputFormat>& formats,
+                                  const std::vector<std::string>& paths) {
   std::vector<NpyArray> inputs;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     inputs.push_back(read_npy(paths[i]));
-    check_input(formats[i], inputs.back(), paths[i]);
+    check_shape(formats[i], inputs.back(), paths[i]);
+    check_values(formats[i], inputs.back(), paths[i], [](std::size_t element) { return element; });
   }
   return inputs;
+}
+
+/// Which element of the whole array an element of a part is.
+std::size_t number_in_whole(const Part& part, std::size_t element) {
+  std::size_t number = 0, stride = 1;
+  for (std::size_t d = part.shape.size(); d-- > 0;) {
+    number += (part.begin[d] + element % part.extents[d]) * stride;
+    element /= part.extents[d];
+    stride *= part.shape[d];
+  }
+  return number;
+}
+
+/// Has each rank read its own part of the user's array. What the part is, the problem knows once it
+/// knows the array's shape and has been checked.
+void read_part(const StageProgram& program, const std::vector<std::string>& paths,
+               Precision precision) {
+  const Ranks& ranks = *program.device->ranks;
+  const InputFormat& format = program.inputs.front();
+  const NpyLayout layout = read_npy_layout(paths.front());
+  NpyArray array = without_elements(layout);
+  check_shape(format, array, paths.front());
+  program.set_inputs({array});
+  program.check(precision);
+  const Part part = program.part();
+  array.values = ranks.read(paths.front(), layout, part).values;
+  check_values(format, array, paths.front(),
+               [&](std::size_t element) { return number_in_whole(part, element); });
+  program.set_inputs({std::move(array)});
 }
 
 /// "f64 (default) or f32"
@@ -177,8 +218,14 @@ std::string make_problem(const StageProgram& program, const StageOptions& option
   for (const auto& assignment : options.assignments)
     assigned.push_back(assign(program, assignment, values));
   program.set_values(values);
+  // What follows reads files, and may depend on how many ranks there are.
+  if (program.device->ranks != nullptr) program.device->ranks->start();
   if (!options.inputs.empty()) {
-    program.set_inputs(read_inputs(program.inputs, options.inputs));
+    check_number_of_files(program.inputs, options.inputs);
+    if (program.device->ranks != nullptr)
+      read_part(program, options.inputs, precision);
+    else
+      program.set_inputs(read_inputs(program.inputs, options.inputs));
     for (const std::size_t p : assigned)
       if (program.values()[p] != values[p])
         throw BadInput(fmt::format("{} = {} was set, but the file '{}' says {}",

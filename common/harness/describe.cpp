@@ -82,6 +82,7 @@ Json describe(const StageProgram& program) {
           {"device", program.device->kind},
           {"needs", needs},
           {"note", program.note},
+          {"ranks", program.device->ranks != nullptr},
           {"timed_phase", program.timed_phase.empty() ? Json(nullptr) : Json(program.timed_phase)},
           {"precisions", precisions},
           {"datasets", datasets},

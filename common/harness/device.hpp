@@ -8,6 +8,8 @@
 
 namespace staircase {
 
+struct Ranks;
+
 /// A device, as the harness needs it.
 struct Device {
   std::string kind;  ///< "cpu", "gpu" or "cpu-device"
@@ -18,6 +20,7 @@ struct Device {
   double (*free_memory)() = nullptr;  ///< in bytes; null where the host's memory is all there is
   /// Seconds of a copy that reads and writes so many bytes in all; null where there is no GPU.
   double (*seconds_to_copy)(double bytes) = nullptr;
+  const Ranks* ranks = nullptr;  ///< null where a program is always one process
 };
 
 /// The device that this program was built for.

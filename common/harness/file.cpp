@@ -21,11 +21,6 @@ namespace fs = std::filesystem;
   throw BadInput(fmt::format("the file '{}' cannot be written: {}", path.string(), why));
 }
 
-/// Where a file is written before it takes its name.
-fs::path temporary_for(const fs::path& target) {
-  return fmt::format("{}.{}.tmp", target.string(), ::getpid());
-}
-
 /// Writes everything; returns false with errno set if the system does not take it.
 bool write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
@@ -75,39 +70,31 @@ class NewFile {
   bool keep_;
 };
 
-/// Removes a file that is not finished if a signal ends the program meanwhile. Signals that
-/// somebody else handles or ignores stay theirs.
-class RemovedBySignals {
- public:
-  explicit RemovedBySignals(fs::path path) : path_(std::move(path)) {
-    unfinished_ = path_.c_str();
-    struct sigaction action {};
-    action.sa_handler = [](int signal) {
-      ::unlink(unfinished_);
-      std::raise(signal);  // which ends the program once this handler has returned
-    };
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    for (const int signal : signals) ::sigaddset(&action.sa_mask, signal);
-    for (std::size_t s = 0; s < std::size(signals); ++s) {
-      ::sigaction(signals[s], nullptr, &before_[s]);
-      if (before_[s].sa_handler == SIG_DFL) ::sigaction(signals[s], &action, nullptr);
-    }
-  }
-  ~RemovedBySignals() {
-    for (std::size_t s = 0; s < std::size(signals); ++s)
-      ::sigaction(signals[s], &before_[s], nullptr);
-  }
-  RemovedBySignals(const RemovedBySignals&) = delete;
-  RemovedBySignals& operator=(const RemovedBySignals&) = delete;
-
- private:
-  static constexpr int signals[] = {SIGHUP, SIGINT, SIGTERM};
-  static inline const char* unfinished_ = nullptr;  // for the handler, which gets no more
-  fs::path path_;
-  struct sigaction before_[std::size(signals)] = {};
-};
-
 }  // namespace
+
+fs::path temporary_for(const fs::path& target) {
+  return fmt::format("{}.{}.tmp", target.string(), ::getpid());
+}
+
+RemovedBySignals::RemovedBySignals(fs::path path) : path_(std::move(path)) {
+  unfinished_ = path_.c_str();
+  struct sigaction action {};
+  action.sa_handler = [](int signal) {
+    ::unlink(unfinished_);
+    std::raise(signal);  // which ends the program once this handler has returned
+  };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (const int signal : signals) ::sigaddset(&action.sa_mask, signal);
+  for (std::size_t s = 0; s < std::size(signals); ++s) {
+    ::sigaction(signals[s], nullptr, &before_[s]);
+    if (before_[s].sa_handler == SIG_DFL) ::sigaction(signals[s], &action, nullptr);
+  }
+}
+
+RemovedBySignals::~RemovedBySignals() {
+  for (std::size_t s = 0; s < std::size(signals); ++s)
+    ::sigaction(signals[s], &before_[s], nullptr);
+}
 
 void check_writable(const fs::path& path) {
   std::error_code error;
@@ -142,6 +129,12 @@ void write_file(const fs::path& path, std::initializer_list<std::string_view> pa
 void write_stdout(std::string_view text) {
   if (!write_all(STDOUT_FILENO, text))
     throw BadInput(fmt::format("standard output cannot be written: {}", std::strerror(errno)));
+}
+
+void mute_stdout() {
+  const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  ::dup2(nothing, STDOUT_FILENO);
+  ::close(nothing);
 }
 
 void guard_standard_streams() {

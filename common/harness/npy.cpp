@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <staircase/error.hpp>
 #include <system_error>
@@ -128,7 +130,7 @@ class Reader {
  public:
   explicit Reader(const std::filesystem::path& path) : path_(path) {}
 
-  NpyArray read() {
+  NpyLayout read_layout() {
     std::error_code error;
     const auto status = std::filesystem::status(path_, error);
     if (!std::filesystem::exists(status)) refuse("does not exist");
@@ -137,19 +139,31 @@ class Reader {
     if (!file_) refuse("cannot be opened");
     left_ = std::filesystem::file_size(path_);
 
+    const std::uintmax_t size = left_;
     const Header header = read_header();
-    NpyArray array{header.shape, {}};
-    if (header.descr == "<f8")
-      array.values = read_values<double>(header);
-    else if (header.descr == "<f4")
-      array.values = read_values<float>(header);
-    else if (header.descr == "<i4")
-      array.values = read_values<std::int32_t>(header);
-    else if (header.descr == "<i8")
-      array.values = read_values<std::int64_t>(header);
-    else
+    constexpr std::string_view allowed[] = {"<f8", "<f4", "<i4", "<i8"};
+    if (std::find(std::begin(allowed), std::end(allowed), header.descr) == std::end(allowed))
       refuse(fmt::format("holds elements of type '{}'; allowed are '<f4', '<f8', '<i4' and '<i8'",
                          header.descr));
+    check_size(header, header.descr.back() - '0');
+    return {header.shape, header.descr, header.fortran_order, size - left_};
+  }
+
+  NpyArray read() {
+    const NpyLayout layout = read_layout();
+    const double needed = static_cast<double>(left_) * (layout.column_major ? 2 : 1);
+    if (const double available = available_memory(); needed > available)
+      throw NotEnoughMemory(fmt::format(
+          "the file '{}' takes {:.0f} bytes to read, and {:.0f} bytes of memory are available",
+          path_.string(), needed, available));
+    NpyArray array = without_elements(layout);
+    std::visit(
+        [&](auto& values) {
+          values.resize(left_ / sizeof(values[0]));
+          read_bytes(reinterpret_cast<char*>(values.data()), left_);
+        },
+        array.values);
+    if (layout.column_major) to_row_major(array);
     return array;
   }
 
@@ -185,23 +199,13 @@ class Reader {
     return *header;
   }
 
-  template <typename T>
-  Elements<T> read_values(const Header& header) {
-    std::uintmax_t bytes = sizeof(T);
+  /// Refuses a file that has more or less than its shape says.
+  void check_size(const Header& header, std::uintmax_t bytes) const {
     for (const std::size_t extent : header.shape)
       if (__builtin_mul_overflow(bytes, extent, &bytes)) refuse("has a shape that is too large");
     if (bytes < left_)
       refuse(fmt::format("holds {} bytes more than its shape says", left_ - bytes));
     if (bytes > left_) refuse(fmt::format("is truncated: {} bytes are missing", bytes - left_));
-    const double needed = static_cast<double>(bytes) * (header.fortran_order ? 2 : 1);
-    if (const double available = available_memory(); needed > available)
-      throw NotEnoughMemory(fmt::format(
-          "the file '{}' takes {:.0f} bytes to read, and {:.0f} bytes of memory are available",
-          path_.string(), needed, available));
-    Elements<T> values(bytes / sizeof(T));
-    read_bytes(reinterpret_cast<char*>(values.data()), bytes);
-    if (header.fortran_order) return to_row_major(values, header.shape);
-    return values;
   }
 
   std::filesystem::path path_;
@@ -231,12 +235,26 @@ Elements<double> NpyArray::as_double() && {
 
 NpyArray read_npy(const std::filesystem::path& path) { return Reader(path).read(); }
 
-void write_npy(const std::filesystem::path& path, const NpyArray& array) {
+NpyLayout read_npy_layout(const std::filesystem::path& path) { return Reader(path).read_layout(); }
+
+NpyArray without_elements(const NpyLayout& layout) {
+  NpyArray array{layout.shape, {}};
+  if (layout.dtype == "<f4") array.values = Elements<float>();
+  if (layout.dtype == "<i4") array.values = Elements<std::int32_t>();
+  if (layout.dtype == "<i8") array.values = Elements<std::int64_t>();
+  return array;
+}
+
+void to_row_major(NpyArray& array) {
+  std::visit([&](auto& values) { values = to_row_major(values, array.shape); }, array.values);
+}
+
+std::string npy_header(std::string_view dtype, const std::vector<std::size_t>& extents) {
   // A tuple of one element has a comma, and the whole header is padded to a multiple of 64 bytes.
   const std::string shape =
-      fmt::format("({}{})", fmt::join(array.shape, ", "), array.shape.size() == 1 ? "," : "");
+      fmt::format("({}{})", fmt::join(extents, ", "), extents.size() == 1 ? "," : "");
   std::string header =
-      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", array.dtype(), shape);
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", dtype, shape);
   const std::size_t fixed = magic.size() + 4;
   header.append(63 - (fixed + header.size()) % 64, ' ');
   header += '\n';
@@ -244,12 +262,16 @@ void write_npy(const std::filesystem::path& path, const NpyArray& array) {
   std::string start(magic);
   start += {'\x01', '\x00', static_cast<char>(header.size() & 255),
             static_cast<char>(header.size() >> 8)};
+  return start + header;
+}
+
+void write_npy(const std::filesystem::path& path, const NpyArray& array) {
   const auto [data, bytes] = std::visit(
       [](const auto& v) {
         return std::pair(reinterpret_cast<const char*>(v.data()), v.size() * sizeof(v[0]));
       },
       array.values);
-  write_file(path, {start, header, {data, bytes}});
+  write_file(path, {npy_header(array.dtype(), array.shape), {data, bytes}});
 }
 
 }  // namespace staircase

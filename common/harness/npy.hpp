@@ -31,6 +31,27 @@ struct NpyArray {
   Elements<double> as_double() &&;
 };
 
+/// What the header of a `.npy` file says, and where the elements begin.
+struct NpyLayout {
+  std::vector<std::size_t> shape;
+  std::string dtype;           ///< `<f8`, `<f4`, `<i4` or `<i8`
+  bool column_major;           ///< Fortran's order
+  std::size_t elements_begin;  ///< in bytes from the beginning of the file
+};
+
+/// Reads the header of a `.npy` file, which is then known to have as many elements as it says.
+/// \throws BadInput as read_npy() does
+NpyLayout read_npy_layout(const std::filesystem::path& path);
+
+/// No elements yet, of the type that the file has.
+NpyArray without_elements(const NpyLayout& layout);
+
+/// Brings a column-major array into row-major order.
+void to_row_major(NpyArray& array);
+
+/// What a `.npy` file has before its elements.
+std::string npy_header(std::string_view dtype, const std::vector<std::size_t>& shape);
+
 /// Reads a `.npy` file (versions 1 to 3; f4, f8, i4, i8; C or Fortran order).
 /// \throws BadInput if the file cannot be read or is not such a file; the sentence names the file.
 NpyArray read_npy(const std::filesystem::path& path);

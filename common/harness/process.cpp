@@ -10,7 +10,9 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <sstream>
 #include <staircase/error.hpp>
 #include <utility>
 
@@ -90,6 +92,14 @@ void InterruptsDeferred::end_in_child() const {
 
 void throw_if_interrupted() {
   if (interrupted != 0) throw Failure(Exit::interrupted, "interrupted");
+}
+
+bool is_on_path(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::istringstream directories(path == nullptr ? "" : path);
+  for (std::string directory; std::getline(directories, directory, ':');)
+    if (::access((directory + "/" + name).c_str(), X_OK) == 0) return true;
+  return false;
 }
 
 ProcessResult run_process(const std::vector<std::string>& command, const ProcessOptions& options) {

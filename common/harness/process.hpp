@@ -43,6 +43,9 @@ class InterruptsDeferred {
 /// \throws Failure if Ctrl-C has come while it was deferred.
 void throw_if_interrupted();
 
+/// Whether a program of this name can be started without its path.
+bool is_on_path(const std::string& name);
+
 /// Runs `command` (a path and its arguments; no shell) to its end, with no standard input.
 /// \throws Failure if the program cannot be started, or at Ctrl-C, which ends the program as well.
 ProcessResult run_process(const std::vector<std::string>& command,

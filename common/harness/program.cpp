@@ -15,11 +15,16 @@ namespace staircase {
 namespace {
 
 std::string program_name;
+void (*tell_failure)(int status, const std::string& line) = nullptr;
 
 /// Tells the failure that is being handled; returns the exit status for it.
 int report_failure() {
   const auto report = [](Exit status, std::string_view sentence) {
-    fmt::print(stderr, "{}: {}\n", program_name, sentence);
+    const std::string line = fmt::format("{}: {}\n", program_name, sentence);
+    if (tell_failure != nullptr)
+      tell_failure(static_cast<int>(status), line);
+    else
+      fmt::print(stderr, "{}", line);
     return static_cast<int>(status);
   };
   constexpr std::string_view no_memory = "the machine has not enough memory for this problem";
@@ -57,6 +62,8 @@ bool parse_command_line(CLI::App& app, int argc, char** argv) {
     throw BadInput(fmt::format("{}; see --help", error.what()));
   }
 }
+
+void tell_failures_by(void (*tell)(int status, const std::string& line)) { tell_failure = tell; }
 
 int run_guarded(std::string_view name, const std::function<Exit()>& body) {
   guard_standard_streams();

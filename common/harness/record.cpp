@@ -28,6 +28,11 @@ Json to_json(const Repeat& repeat) {
   for (const auto& [name, seconds] : repeat.timeline.totals()) json["phases"][name] = seconds;
   for (const auto& [name, begin, end] : repeat.timeline.beside())
     json["beside"].push_back({{"name", name}, {"begin", begin}, {"end", end}});
+  for (const RecordedTimeline& rank : repeat.of_ranks) {
+    Json phases = Json::object();
+    for (const auto& [name, seconds] : rank.totals()) phases[name] = seconds;
+    json["phases_of_ranks"].push_back(phases);
+  }
   if (repeat.copy_seconds) json["copy_seconds"] = *repeat.copy_seconds;
   if (!repeat.timeline.remark().empty()) json["remark"] = repeat.timeline.remark();
   return json;
@@ -39,26 +44,29 @@ Json record_of(const StageProgram& program, const Run& run) {
   const StageNames names = names_of(program);
   Json repeats = Json::array();
   for (const auto& repeat : run.repeats) repeats.push_back(to_json(repeat));
-  return {{"workload", names.workload},
-          {"stage", names.stage},
-          {"title", program.title},
-          {"dataset", run.dataset},
-          {"parameters", parameters_json(program, program.values())},
-          {"input", names_of(run.inputs)},
-          {"precision", name_of(run.precision)},
-          {"device", program.device->kind},
-          {"device_name", program.device->name()},
-          {"threads", thread_count()},
-          {"machine", to_json(this_machine())},
-          {"seconds",
-           {{"min", run.seconds.min}, {"median", run.seconds.median}, {"max", run.seconds.max}}},
-          {"timed_phase", program.timed_phase.empty() ? Json(nullptr) : Json(program.timed_phase)},
-          {"repeats", repeats},
-          {"modelled", modelled(program, run.precision)},
-          {"tolerance", to_json(program.tolerance(run.precision))},
-          {"memory", {{"array_bytes", run.array_bytes}, {"peak_bytes", peak_memory()}}},
-          {"revision", revision()},
-          {"date", utc_now()}};
+  Json record{
+      {"workload", names.workload},
+      {"stage", names.stage},
+      {"title", program.title},
+      {"dataset", run.dataset},
+      {"parameters", parameters_json(program, program.values())},
+      {"input", names_of(run.inputs)},
+      {"precision", name_of(run.precision)},
+      {"device", program.device->kind},
+      {"device_name", program.device->name()},
+      {"threads", thread_count()},
+      {"machine", to_json(this_machine())},
+      {"seconds",
+       {{"min", run.seconds.min}, {"median", run.seconds.median}, {"max", run.seconds.max}}},
+      {"timed_phase", program.timed_phase.empty() ? Json(nullptr) : Json(program.timed_phase)},
+      {"repeats", repeats},
+      {"modelled", modelled(program, run.precision)},
+      {"tolerance", to_json(program.tolerance(run.precision))},
+      {"memory", {{"array_bytes", run.array_bytes}, {"peak_bytes", peak_memory()}}},
+      {"revision", revision()},
+      {"date", utc_now()}};
+  if (program.device->ranks != nullptr) record["ranks"] = program.device->ranks->count();
+  return record;
 }
 
 }  // namespace staircase

@@ -1,6 +1,8 @@
 #include "recorded_timeline.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #ifdef STAIRCASE_NVTX
 #include <nvtx3/nvToolsExt.h>
@@ -51,6 +53,24 @@ void RecordedTimeline::end() {
 
 void RecordedTimeline::add_beside(const char* name, double begin, double end) {
   beside_.push_back({name, begin, end});
+}
+
+std::string RecordedTimeline::to_text() const {
+  nlohmann::json json{
+      {"spans", nlohmann::json::array()}, {"beside", nlohmann::json::array()}, {"remark", remark_}};
+  for (const auto& [key, spans] : {std::pair("spans", &spans_), {"beside", &beside_}})
+    for (const auto& [name, begin, end] : *spans) json[key].push_back({name, begin, end});
+  return json.dump();
+}
+
+RecordedTimeline RecordedTimeline::from_text(const std::string& text) {
+  const auto json = nlohmann::json::parse(text);
+  RecordedTimeline timeline;
+  for (const auto& [key, spans] :
+       {std::pair("spans", &timeline.spans_), {"beside", &timeline.beside_}})
+    for (const auto& span : json.at(key)) spans->push_back({span[0], span[1], span[2]});
+  timeline.remark_ = json.at("remark");
+  return timeline;
 }
 
 std::vector<PhaseTotal> RecordedTimeline::totals() const { return totals_of(spans_); }

@@ -32,6 +32,10 @@ class RecordedTimeline final : public Timeline {
   void remark(const char* sentence) override { remark_ = sentence; }
   double now() const override;
 
+  /// As text, from which another process can make one that says the same.
+  std::string to_text() const;
+  static RecordedTimeline from_text(const std::string& text);
+
   const std::vector<Span>& spans() const { return spans_; }
   const std::vector<Span>& beside() const { return beside_; }
   const std::string& remark() const { return remark_; }

@@ -16,7 +16,8 @@ namespace staircase {
 /// One timed solve, and on a GPU a copy of what the problem has to read and write.
 struct Repeat {
   double seconds;
-  RecordedTimeline timeline;
+  RecordedTimeline timeline;               ///< of the rank that took longest
+  std::vector<RecordedTimeline> of_ranks;  ///< by rank; empty for a program that has no ranks
   std::optional<double> copy_seconds;
 };
 
@@ -28,7 +29,7 @@ struct Run {
   std::vector<Repeat> repeats;
   Summary seconds;     ///< of the times by which stages are compared
   double array_bytes;  ///< the most that arrays held at once: on the device, if there is one
-  NpyArray solution;   ///< of the last repeat
+  NpyArray solution;   ///< of the last repeat; what this rank has of it
 };
 
 /// Solves a problem that make_problem() has made.

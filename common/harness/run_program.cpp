@@ -12,6 +12,7 @@
 #include "machine.hpp"
 #include "number.hpp"
 #include "program.hpp"
+#include "ranks.hpp"
 #include "run.hpp"
 
 namespace staircase {
@@ -20,7 +21,9 @@ namespace {
 /// Refuses a problem whose input and solution alone are more than the host has, before its input is
 /// made. What a solve needs beside them is refused when its arrays are made.
 void check_memory(const StageProgram& program, Precision precision) {
-  const double needed = program.work(precision).bytes, available = available_memory();
+  const Ranks* const ranks = program.device->ranks;
+  const double needed = program.work(precision).bytes;
+  const double available = available_memory() * (ranks != nullptr ? ranks->machines() : 1);
   if (needed > available)
     throw NotEnoughMemory(
         fmt::format("this problem takes {:.0f} bytes of the host's memory for input and solution, "
@@ -38,6 +41,15 @@ Precision precision_of(const StageProgram& program, const std::string& asked) {
   throw BadInput(fmt::format("--precision must be {}, not '{}'", fmt::join(names, " or "), asked));
 }
 
+/// Writes the solution to a file: a rank its part of it.
+void write_solution(const StageProgram& program, const std::string& path,
+                    const NpyArray& solution) {
+  if (program.part && program.device->ranks != nullptr)
+    program.device->ranks->write(path, solution, program.part());
+  else
+    write_npy(path, solution);
+}
+
 void run(int argc, char** argv, const StageProgram& program) {
   const auto options = read_options(argc, argv, program);
   if (!options) return;
@@ -52,8 +64,9 @@ void run(int argc, char** argv, const StageProgram& program) {
   const auto repeat = static_cast<int>(parse_integer("--repeat", options->repeat, 1, 1e6));
   const auto warmup = static_cast<int>(parse_integer("--warmup", options->warmup, 0, 1e6));
   const std::string dataset = make_problem(program, *options, precision);
-  if (!options->output.empty()) check_writable(options->output);
-  if (!options->json.empty() && options->json != "-") check_writable(options->json);
+  const bool talks = program.device->ranks == nullptr || program.device->ranks->number() == 0;
+  if (!options->output.empty() && talks) check_writable(options->output);
+  if (!options->json.empty() && options->json != "-" && talks) check_writable(options->json);
 
   program.device->prepare();
   check_memory(program, precision);
@@ -64,7 +77,8 @@ void run(int argc, char** argv, const StageProgram& program) {
   for (const std::string& input : options->inputs)
     solved.inputs.push_back(std::filesystem::path(input).filename());
   solved.precision = precision;
-  if (!options->output.empty()) write_npy(options->output, solved.solution);
+  if (!options->output.empty()) write_solution(program, options->output, solved.solution);
+  if (!talks) return;
   if (options->json.empty()) return write_stdout(summary_of(program, solved));
   const std::string text = record_of(program, solved).dump(2) + "\n";
   if (options->json == "-") return write_stdout(text);
@@ -74,8 +88,12 @@ void run(int argc, char** argv, const StageProgram& program) {
 }  // namespace
 
 int run_program(int argc, char** argv, const StageProgram& program) {
+  const Ranks* const ranks = program.device->ranks;
+  if (ranks != nullptr) tell_failures_by(ranks->fail);
   return run_guarded(names_of(program).program, [&] {
+    if (ranks != nullptr && ranks->launched_as() != 0) mute_stdout();
     run(argc, argv, program);
+    if (ranks != nullptr) ranks->finish();
     return Exit::solved;
   });
 }

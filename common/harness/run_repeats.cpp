@@ -13,9 +13,9 @@ namespace staircase {
 namespace {
 
 /// The time of a solve by which stages are compared.
-double timed_seconds(const StageProgram& program, const Repeat& repeat) {
-  if (program.timed_phase.empty()) return repeat.seconds;
-  for (const auto& totals : {repeat.timeline.totals(), repeat.timeline.totals_beside()})
+double timed_seconds(const StageProgram& program, double whole, const RecordedTimeline& timeline) {
+  if (program.timed_phase.empty()) return whole;
+  for (const auto& totals : {timeline.totals(), timeline.totals_beside()})
     for (const auto& [name, seconds] : totals)
       if (name == program.timed_phase) return seconds;
   throw WrongResult(fmt::format("no phase was called {}", program.timed_phase));
@@ -34,6 +34,18 @@ void check_finite(const NpyArray& solution) {
       solution.values);
 }
 
+/// A solve on ranks: its time is that of the slowest, whose phases are shown.
+Repeat slowest_of(const StageProgram& program, double seconds, const RecordedTimeline& own) {
+  Repeat repeat{program.device->ranks->greatest(seconds), {}, {}, {}};
+  for (const std::string& text : program.device->ranks->texts(own.to_text()))
+    repeat.of_ranks.push_back(RecordedTimeline::from_text(text));
+  repeat.timeline = *std::max_element(
+      repeat.of_ranks.begin(), repeat.of_ranks.end(), [&](const auto& a, const auto& b) {
+        return timed_seconds(program, 0, a) < timed_seconds(program, 0, b);
+      });
+  return repeat;
+}
+
 /// How long the GPU takes to read and write once what any stage has to read and write.
 std::optional<double> copy_seconds(const StageProgram& program, Precision precision) {
   if (program.device->seconds_to_copy == nullptr) return {};
@@ -46,9 +58,11 @@ std::optional<double> copy_seconds(const StageProgram& program, Precision precis
 
 Run run_repeats(const StageProgram& program, Precision precision, int warmup, int repeat) {
   Run run{};
+  const Ranks* const ranks = program.device->ranks;
   const bool on_processor = program.device->free_memory == nullptr;
   for (int r = -warmup; r < repeat; ++r) {
-    run.solution = {};  // two at a time may be too many
+    run.solution = {};                         // two at a time may be too many
+    if (ranks != nullptr) ranks->greatest(0);  // all begin together
     RecordedTimeline timeline;
     run.solution = program.solve(precision, timeline);
     timeline.end();
@@ -56,12 +70,16 @@ Run run_repeats(const StageProgram& program, Precision precision, int warmup, in
     if (program.check_solution) program.check_solution(run.solution);
     check_finite(run.solution);
     run.array_bytes = static_cast<double>((on_processor ? host_arrays() : device_arrays()).most());
-    if (r >= 0)
-      run.repeats.push_back({seconds, std::move(timeline), copy_seconds(program, precision)});
+    if (r < 0) continue;
+    run.repeats.push_back(
+        ranks != nullptr
+            ? slowest_of(program, seconds, timeline)
+            : Repeat{seconds, std::move(timeline), {}, copy_seconds(program, precision)});
   }
   if (program.finish) program.finish(run.solution);
   std::vector<double> samples;
-  for (const Repeat& one : run.repeats) samples.push_back(timed_seconds(program, one));
+  for (const Repeat& one : run.repeats)
+    samples.push_back(timed_seconds(program, one.seconds, one.timeline));
   run.seconds = summarise(samples);
   return run;
 }

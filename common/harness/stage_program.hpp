@@ -13,6 +13,7 @@
 #include "compare.hpp"
 #include "device.hpp"
 #include "npy.hpp"
+#include "ranks.hpp"
 #include "recorded_timeline.hpp"
 #include "work.hpp"
 
@@ -76,6 +77,7 @@ struct StageProgram {
   /// By stage, the most that it takes of a parameter, by name, if that is less than `max`.
   std::map<std::string, std::map<std::string, double>> limits;
   std::function<void(NpyArray&)> finish;  ///< empty if users read a solution as it is
+  std::function<Part()> part;  ///< what a rank has of the problem's array; empty without ranks
   std::function<NpyArray(Precision, Timeline&)> solve;
 };
 

@@ -54,8 +54,11 @@ std::string summary_of(const StageProgram& program, const Run& run) {
   text += phases_text(run.repeats, &RecordedTimeline::totals_beside, ", beside them");
   if (const std::string& remark = run.repeats[0].timeline.remark(); !remark.empty())
     text += "\nremark    " + remark;
-  return text + fmt::format("\nsolution  ({}):{}\n", fmt::join(run.solution.shape, ", "),
-                            beginning(run.solution));
+  if (program.device->ranks != nullptr)
+    text += fmt::format("\nranks     {}", program.device->ranks->count());
+  const auto shape = program.part ? program.part().shape : run.solution.shape;
+  return text +
+         fmt::format("\nsolution  ({}):{}\n", fmt::join(shape, ", "), beginning(run.solution));
 }
 
 }  // namespace staircase

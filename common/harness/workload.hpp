@@ -63,6 +63,10 @@ struct Workload {
   /// Brings a solution, once it has been checked, into the form that users read; null if a stage's
   /// has it.
   void (*finish)(const Problem&, NpyArray&) = nullptr;
+  /// Where stages run on ranks: what this rank has of the input and of the solution, which are
+  /// alike. set_inputs() then takes over the shape of the input first, without elements, later the
+  /// elements of the part; prepare() makes the part, and a stage's solution is the part's.
+  Part (*part)(const Problem&) = nullptr;
 };
 
 namespace detail {
@@ -159,6 +163,7 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
       },
       .limits = workload.limits,
       .finish = {},
+      .part = {},
       .solve =
           [&](Precision precision, Timeline& timeline) {
             return precision == Precision::f64 ? detail::to_npy(stage.solve_f64(problem, timeline))
@@ -175,6 +180,7 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
     };
   if (workload.finish != nullptr)
     program.finish = [&](NpyArray& solution) { workload.finish(problem, solution); };
+  if (workload.part != nullptr) program.part = [&] { return workload.part(problem); };
   return run_program(argc, argv, program);
 }
 

@@ -12,7 +12,7 @@ becomes its file's, and a `workload`. All else may be left out:
     sweep                a parameter and its values, as in {"n": [1024, 4096]}: a run a value. Two parameters
                          that change together are "rows,cols"; {"Bx,By": [[8, 64], [16, 32]]} gives each its
                          own. {"threads": [1, 2, 4]} are threads of OpenMP, as many as the machine has cores at
-                         most.
+                         most, {"ranks": [1, 2, 4]} processes of stages that run on ranks, likewise.
 
 A profile is a run of a stage's program under NVIDIA's `ncu`, where there is a GPU and `ncu`. It has a `name`, a
 `program` with its `arguments`, how many launches of kernels to `skip` and to `count`, and the name of its list in
@@ -222,15 +222,17 @@ def record_sweep(options, entry, directory):
     (key, values), = entry["sweep"].items()
     runs, statuses = [], []
     for value in values:
+        if key in ("threads", "ranks") and value > max(cores(), min(values)):
+            continue
+        changes, options_of_runner, environment = [], [], {}
         if key == "threads":
-            if value > max(cores(), min(values)):
-                continue
-            changes, environment = [], {"OMP_NUM_THREADS": str(value)}
+            environment = {"OMP_NUM_THREADS": str(value)}
+        elif key == "ranks":
+            options_of_runner = ["--ranks", str(value)]
         else:
             changes = [f"{parameter}={number}" for parameter, number in zip(key.split(","), each(key, value))]
-            environment = {}
         sets = [word for change in changes for word in ("--set", change)]
-        text, _, status = run(options, arguments_of(entry) + sets, environment)
+        text, _, status = run(options, arguments_of(entry) + options_of_runner + sets, environment)
         recording = recordings.parse(text)
         as_floats = [float(number) for number in value] if isinstance(value, list) else float(value)
         runs += [one | {"value": as_floats} for one in recording["runs"]]

@@ -5,6 +5,8 @@
 
 #include <omp.h>
 
+#include "science.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <harness/number.hpp>
@@ -22,19 +24,25 @@ double cells(const Problem& problem) {
   return static_cast<double>(problem.rows) * static_cast<double>(problem.cols);
 }
 
+}  // namespace
+
 // [fields]
-/// The value of the field at first in a cell; x and y go from 0 to 1.
-double value_at_first(const Problem& problem, double x, double y, std::uint64_t cell) {
+double value_at_first(const Problem& problem, std::size_t i, std::size_t j) {
   constexpr double pi = std::numbers::pi;
+  const double x = static_cast<double>(j) / static_cast<double>(problem.cols);
+  const double y = static_cast<double>(i) / static_cast<double>(problem.rows);
   switch (problem.field) {
     case 0:
       return std::sin(4 * pi * x) * std::cos(2 * pi * y);
     case 1:
       return x >= 0.25 && x < 0.5 && y >= 0.25 && y < 0.5 ? 1 : 0;
     default:
-      return staircase::random_number(static_cast<std::uint64_t>(problem.seed), cell);
+      return staircase::random_number(static_cast<std::uint64_t>(problem.seed),
+                                      i * static_cast<std::size_t>(problem.cols) + j);
   }
 }
+
+namespace {
 
 /// Fills the field at first, unless the user gave one.
 void prepare(Problem& problem, staircase::Precision) {
@@ -45,9 +53,7 @@ void prepare(Problem& problem, staircase::Precision) {
 #pragma omp parallel for
   for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t j = 0; j < cols; ++j)
-      problem.initial[i * cols + j] =
-          value_at_first(problem, static_cast<double>(j) / static_cast<double>(cols),
-                         static_cast<double>(i) / static_cast<double>(rows), i * cols + j);
+      problem.initial[i * cols + j] = value_at_first(problem, i, j);
 }
 // [fields]
 
@@ -57,15 +63,14 @@ void set_field(Problem& problem, std::vector<staircase::NpyArray> inputs) {
   problem.initial = std::move(inputs[0]).as_double();
 }
 
-constexpr std::int64_t most = 500'000;  // rows or columns: a grid of blocks of 8 reaches so far
+}  // namespace
 
-/// Refuses what is too long for a grid, what grows without bound, and blocks that no GPU has.
 void check(const Problem& problem, staircase::Precision) {
   for (const auto& [name, count] :
        {std::pair("rows", problem.rows), std::pair("cols", problem.cols)})
-    if (count > most)
+    if (count > most_cells)
       throw staircase::BadInput(std::string("the field has ") + std::to_string(count) + " " + name +
-                                "; it may have at most " + std::to_string(most));
+                                "; it may have at most " + std::to_string(most_cells));
   const auto [x, y] = courant(problem);
   for (const auto& [name, c] : {std::pair("vx", x), std::pair("vy", y)})
     if (std::abs(c) > 1)
@@ -77,7 +82,6 @@ void check(const Problem& problem, staircase::Precision) {
                               " threads of a block; a GPU allows 1024");
 }
 
-/// Nine products and their sum, in the order of the stencil: 12 multiplications and 8 additions.
 staircase::Work work(const Problem& problem, staircase::Precision precision) {
   return {.flops = 20 * cells(problem) * static_cast<double>(problem.steps),
           .bytes = 2 * staircase::bytes_of(precision) * cells(problem)};
@@ -89,19 +93,26 @@ staircase::Work work(const Problem& problem, staircase::Precision precision) {
 /// (5/4)² of the largest number of the field, since 1 + |c| - c² is at most 5/4. The m steps that
 /// follow carry the errors on and enlarge them at most by (1 + m^(1/4))²: README.md shows why. A
 /// transform rounds at each of its levels. Both sides of a comparison may be so far off.
-staircase::Tolerance tolerance(const Problem& problem, staircase::Precision precision) {
+staircase::Tolerance tolerance(const Problem& problem, double largest,
+                               staircase::Precision precision) {
   const double u = precision == staircase::Precision::f64 ? 0x1p-53 : 0x1p-24;
   const auto steps = static_cast<double>(problem.steps);
   const double growth = 1 + std::pow(steps, 0.25);  // in each direction
   const double of_steps = (12 + 6) * 1.25 * 1.25 * steps * growth * growth;
   const double of_transform = 8 * std::log2(2 * cells(problem));
-  double largest = problem.initial.empty() ? 1 : 0;
-  for (const double value : problem.initial) largest = std::max(largest, std::abs(value));
   return {.relative = 2 * u * (of_steps + of_transform),
           .floor = largest == 0 ? 1 : largest,
           .scale = staircase::Scale::given};
 }
 // [tolerance]
+
+double largest_of(const staircase::Elements<double>& field) {
+  double largest = 0;
+  for (const double value : field) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
+namespace {
 
 // [traffic]
 /// So many steps read the field once and write it once.
@@ -118,8 +129,8 @@ double two_sweeps_a_step(const Problem& problem) { return 2 * a_sweep<1>(problem
 // [traffic]
 
 const staircase::Workload<Problem, 2> workload{
-    .parameters = {{"rows", &Problem::rows, 1, most, "cells along y"},
-                   {"cols", &Problem::cols, 1, most, "cells along x"},
+    .parameters = {{"rows", &Problem::rows, 1, most_cells, "cells along y"},
+                   {"cols", &Problem::cols, 1, most_cells, "cells along x"},
                    {"steps", &Problem::steps, 0, 1e9, "steps in time"},
                    {"cfl", &Problem::cfl, 0, 1, "a step takes cfl min(1 / rows, 1 / cols)"},
                    {"vx", &Problem::vx, -1e3, 1e3, "velocity along x"},
@@ -172,7 +183,11 @@ const staircase::Workload<Problem, 2> workload{
     .check = check,
     .prepare = prepare,
     .work = work,
-    .tolerance = tolerance,
+    .tolerance =
+        [](const Problem& problem, staircase::Precision precision) {
+          const double largest = problem.initial.empty() ? 1 : largest_of(problem.initial);
+          return tolerance(problem, largest, precision);
+        },
     .timed_phase = "kernels",
     .traffic = {{"10_naive_cuda", two_sweeps_a_step},
                 {"11_coalesced", a_sweep<1>},

@@ -12,6 +12,7 @@
 #include <array>
 #include <csignal>
 #include <fstream>
+#include <harness/machine.hpp>
 #include <harness/npy.hpp>
 #include <ladder.hpp>
 #include <recording.hpp>
@@ -36,6 +37,7 @@ class Toys {
   json precisions = {"f64", "f32"};
   json timed_phase = nullptr;
   json limits = json::object();
+  bool ranks = false;
   std::string header;  // of their sources
 
   /// \param seconds what the stage says it took, by its timed phase if there is one; whole
@@ -82,6 +84,7 @@ class Toys {
                            {"precisions", precisions},
                            {"timed_phase", timed_phase},
                            {"limits", limits},
+                           {"ranks", ranks},
                            {"datasets", {{"big", {{"n", 1000}}}, {"tiny", {{"n", 2}}}}},
                            {"default_dataset", "tiny"}};
     write_script(program(stage, device),
@@ -860,6 +863,8 @@ TEST(BadInput, IsRefusedInOneSentence) {
   expect_refusal(toys.run({"--device", "gpu"}), 2, {"'gpu'", "toy"});
   expect_refusal(toys.run({"--repeat", "0"}), 2, {"--repeat", "'0'"});
   expect_refusal(toys.run({"--warmup", "x"}), 2, {"--warmup", "'x'"});
+  for (const char* ranks : {"0", "-1", "two", "1.5", "65537"})
+    expect_refusal(toys.run({"--ranks", ranks}), 2, {"--ranks", "from 1 to 65536"});
   expect_refusal(toys.run({"--json", "/no/such/file"}), 2, {"/no/such/file"});
   expect_refusal(toys.run({"--step", "--json", "-"}), 2, {"--step", "--json"});
   expect_refusal(run_process({climb, "--programs", "/no/such"}), 2, {"'/no/such'"});
@@ -868,6 +873,67 @@ TEST(BadInput, IsRefusedInOneSentence) {
   expect_refusal(run_process({"/usr/bin/env", "TMPDIR=/no/such", climb, "--programs", stages, "ata",
                               "--stages", "00"}),
                  2, {"'/no/such'"});
+}
+
+/// Toys of which one runs on ranks, and in the place of MPI's launcher a script that notes how it
+/// was started and starts the program once.
+class OnRanks : public testing::Test {
+ protected:
+  OnRanks() {
+    toys.add("00_zero", {1, 2});
+    toys.ranks = true;
+    toys.add("01_rows", {1, 2});
+    const std::filesystem::path launcher = tools / "mpiexec";
+    write_text(launcher, fmt::format("#!/bin/sh\necho $* $OMPI_MCA_mpi_yield_when_idle >'{}'\n"
+                                     "while [ $1 != -n ]; do shift; done\nshift 2\nexec \"$@\"\n",
+                                     (tools / "started").string()));
+    std::filesystem::permissions(launcher, std::filesystem::perms::owner_all);
+    std::filesystem::create_symlink("/bin/cp", tools / "cp");
+  }
+
+  ProcessResult run(const Strings& arguments) const {
+    Strings command{climb, "--programs", toys.programs(), "--repeat", "1"};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return run_process(command, {.environment = {"PATH=" + (tools / "").string()}});
+  }
+
+  std::string started() const {
+    std::ifstream file(tools / "started");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  Toys toys;
+  Directory tools;
+};
+
+TEST_F(OnRanks, AStageIsStartedByMpisLauncher) {
+  const ProcessResult result = run({"--ranks", "3"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(contains(result.out, "3 ranks")) << result.out;
+  EXPECT_TRUE(contains(line_of(result.out, "01_rows"), "exact")) << result.out;
+  EXPECT_TRUE(contains(started(), "-n 3 ")) << started();
+  EXPECT_TRUE(contains(started(), "01_rows")) << started();
+  EXPECT_FALSE(contains(started(), "00_zero")) << "it has no ranks";
+}
+
+TEST_F(OnRanks, ThereAreAsManyAsCoresAndFourAtMost) {
+  run({});
+  EXPECT_TRUE(contains(started(), fmt::format("-n {} ", std::min(this_machine().cores, 4))))
+      << started();
+}
+
+TEST_F(OnRanks, NoneAreSaidWhereNoStageHasThem) {
+  const ProcessResult result = run({"--stages", "00"});
+  EXPECT_FALSE(contains(result.out, "rank")) << result.out;
+  EXPECT_EQ(started(), "");
+}
+
+TEST_F(OnRanks, AStageIsNotAvailableWithoutALauncher) {
+  std::filesystem::remove(tools / "mpiexec");
+  const ProcessResult result = run({});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(contains(line_of(result.out, "01_rows"), "n/a")) << result.out;
+  EXPECT_TRUE(contains(result.out, "openmpi-bin")) << result.out;
 }
 
 TEST_F(Precisions, OfAStageThatAWorkloadLacksAreNotRun) {

@@ -1,0 +1,184 @@
+/// \file
+/// Advection on ranks: who has which part of the field, data sets and test cases.
+
+#include "advection_distributed.hpp"
+
+#include <algorithm>
+#include <harness/device.hpp>
+#include <harness/ranks.hpp>
+#include <harness/workload.hpp>
+#include <optional>
+#include <staircase/error.hpp>
+#include <string>
+#include <utility>
+
+#include "../advection/science.hpp"
+
+namespace advection_distributed {
+namespace {
+
+using staircase::BadInput;
+using staircase::NotAvailable;
+using staircase::Precision;
+
+std::int64_t rank() {
+  const staircase::Ranks* const ranks = staircase::this_device().ranks;
+  return ranks == nullptr ? 0 : ranks->number();
+}
+
+std::int64_t rank_count() {
+  const staircase::Ranks* const ranks = staircase::this_device().ranks;
+  return ranks == nullptr ? 1 : ranks->count();
+}
+
+// [grid]
+/// So many ranks along y and along x.
+struct Grid {
+  std::int64_t p, q;
+};
+
+/// The grid of all ranks whose parts have the shortest edges, of those that the problem leaves; of
+/// two alike the one with longer rows, which lie together in memory.
+std::optional<Grid> best_grid(const Problem& problem) {
+  std::optional<Grid> best;
+  const auto edge = [&](const Grid& grid) {  // of a part, in cells, times the number of ranks
+    return problem.rows * grid.q + problem.cols * grid.p;
+  };
+  const std::int64_t ranks = rank_count();
+  const std::int64_t most_cols = problem.division == Division::blocks ? problem.cols : 1;
+  for (std::int64_t p = 1; p <= std::min(ranks, problem.rows); ++p) {
+    const Grid grid{p, ranks / p};
+    if (p * grid.q != ranks || grid.q > most_cols) continue;
+    if ((problem.p != 0 && p != problem.p) || (problem.q != 0 && grid.q != problem.q)) continue;
+    if (!best || edge(grid) <= edge(*best)) best = grid;
+  }
+  return best;
+}
+// [grid]
+
+std::string plural(std::int64_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+/// Refuses a grid that has not as many ranks as there are.
+void check_asked(const Problem& problem) {
+  const std::int64_t ranks = rank_count(), p = problem.p, q = problem.q;
+  if (problem.division != Division::blocks && q > 1)
+    throw BadInput("Q is " + std::to_string(q) + "; this stage has one rank along x");
+  const bool fits = p != 0 && q != 0 ? p * q == ranks : ranks % std::max({p, q, INT64_C(1)}) == 0;
+  if (!fits)
+    throw BadInput("P × Q is " + (p == 0 ? "any" : std::to_string(p)) + " × " +
+                   (q == 0 ? "any" : std::to_string(q)) + ", and there " +
+                   (ranks == 1 ? "is " : "are ") + plural(ranks, "rank"));
+}
+
+/// What this rank has of the field, and the grid in which it is.
+struct Own {
+  Grid grid;
+  Share rows, cols;
+};
+
+/// \throws NotAvailable if there is no part for each rank
+Own own_of(const Problem& problem) {
+  check_asked(problem);
+  const auto grid = best_grid(problem);
+  if (!grid)
+    throw NotAvailable("a field of " + std::to_string(problem.rows) + " × " +
+                       std::to_string(problem.cols) + " cells has no " +
+                       (problem.division == Division::blocks ? "block" : "row") + " for each of " +
+                       plural(rank_count(), "rank"));
+  const auto share = [](std::int64_t count, std::int64_t shares, std::int64_t index) {
+    return Share{static_cast<std::size_t>(count * index / shares),
+                 static_cast<std::size_t>(count * (index + 1) / shares)};
+  };
+  return {*grid, share(problem.rows, grid->p, rank() / grid->q),
+          share(problem.cols, grid->q, rank() % grid->q)};
+}
+
+void check(const Problem& problem, Precision precision) {
+  advection::check(problem, precision);
+  own_of(problem);
+}
+
+/// The shape comes first, then this rank's part of the field.
+void set_field(Problem& problem, std::vector<staircase::NpyArray> inputs) {
+  problem.rows = static_cast<std::int64_t>(inputs[0].shape[0]);
+  problem.cols = static_cast<std::int64_t>(inputs[0].shape[1]);
+  problem.initial = std::move(inputs[0]).as_double();
+}
+
+/// Fills this rank's part of the field at first, unless the user gave one.
+void prepare(Problem& problem, Precision) {
+  const auto [grid, rows, cols] = own_of(problem);
+  problem.grid = {static_cast<std::size_t>(grid.p), static_cast<std::size_t>(grid.q)};
+  problem.of_rows = rows;
+  problem.of_cols = cols;
+  if (problem.initial.empty()) {
+    problem.initial.resize(staircase::product<2>({rows.end - rows.begin, cols.end - cols.begin}));
+    auto value = problem.initial.begin();
+    for (std::size_t i = rows.begin; i < rows.end; ++i)
+      for (std::size_t j = cols.begin; j < cols.end; ++j)
+        *value++ = advection::value_at_first(problem, i, j);
+  }
+  problem.largest = advection::largest_of(problem.initial);
+  if (const auto* ranks = staircase::this_device().ranks)
+    problem.largest = ranks->greatest(problem.largest);
+}
+
+staircase::Part part(const Problem& problem) {
+  const auto [grid, rows, cols] = own_of(problem);
+  return {{static_cast<std::size_t>(problem.rows), static_cast<std::size_t>(problem.cols)},
+          {rows.begin, cols.begin},
+          {rows.end - rows.begin, cols.end - cols.begin}};
+}
+
+const staircase::Workload<Problem, 2> workload{
+    .parameters = {{"rows", &Problem::rows, 1, advection::most_cells, "cells along y"},
+                   {"cols", &Problem::cols, 1, advection::most_cells, "cells along x"},
+                   {"steps", &Problem::steps, 0, 1e9, "steps in time"},
+                   {"cfl", &Problem::cfl, 0, 1, "a step takes cfl min(1 / rows, 1 / cols)"},
+                   {"vx", &Problem::vx, -1e3, 1e3, "velocity along x"},
+                   {"vy", &Problem::vy, -1e3, 1e3, "velocity along y"},
+                   {"field", &Problem::field, 0, 2,
+                    "at first: 0 sin 4πx cos 2πy, 1 a square pulse, 2 random numbers"},
+                   {"seed", &Problem::seed, 0, 16777215, "seed of the random numbers"},
+                   {"P", &Problem::p, 0, 65536, "ranks along y; 0: the stage's choice"},
+                   {"Q", &Problem::q, 0, 65536, "ranks along x; 0: the stage's choice"},
+                   {"gpus", &Problem::gpus, 0, 16, "GPUs that one process deals rows to; 0: all"}},
+    .datasets = {{"small", {{.rows = 1024, .cols = 1024}}},
+                 {"medium", {{.rows = 4096, .cols = 4096}}},
+                 {"large", {{.rows = 16384, .cols = 16384}}},
+                 {"tiny", {{.rows = 37, .cols = 29, .steps = 7}}}},
+    .test_cases = {{"smallest", {{.rows = 1, .cols = 1, .steps = 3}}},
+                   {"no step", {{.rows = 5, .cols = 9, .steps = 0}}},
+                   {"one row", {{.rows = 1, .cols = 77, .steps = 9, .field = 2}}},
+                   {"one column", {{.rows = 70, .cols = 1, .steps = 9, .field = 2}}},
+                   {"two by two", {{.rows = 2, .cols = 2, .steps = 17, .field = 2}}},
+                   {"three by three", {{.rows = 3, .cols = 3, .steps = 4, .field = 2}}},
+                   {"primes", {{.rows = 101, .cols = 127, .steps = 19, .vx = 0.7, .vy = -1}}},
+                   {"tall", {{.rows = 503, .cols = 5, .steps = 11, .field = 2}}},
+                   {"wide", {{.rows = 3, .cols = 601, .steps = 11, .vx = -0.5, .field = 2}}},
+                   {"a pulse", {{.rows = 40, .cols = 33, .steps = 45, .cfl = 1, .field = 1}}}},
+    .inputs =
+        {{.rank = 2, .min = -1e140, .max = 1e140, .typical = 1, .meaning = "the field at first"}},
+    .set_inputs = set_field,
+    .check = check,
+    .prepare = prepare,
+    .work = [](const Problem& problem,
+               Precision precision) { return advection::work(problem, precision); },
+    .tolerance =
+        [](const Problem& problem, Precision precision) {
+          return advection::tolerance(problem, problem.largest, precision);
+        },
+    .timed_phase = "kernels",
+    .part = part};
+
+}  // namespace
+
+int run_stage(int argc, char** argv, Division division, const Stage& stage, const char* source) {
+  auto own = workload;
+  for (auto& [name, problem] : own.datasets) problem.division = division;
+  return staircase::run_stage(argc, argv, own, stage, source);
+}
+
+}  // namespace advection_distributed

@@ -1,0 +1,23 @@
+/// \file
+/// A program that gives nothing back: what the counts must find.
+
+#define OMPI_SKIP_MPICXX 1
+#include <mpi.h>
+
+int main() {
+  MPI_Init(nullptr, nullptr);
+  const int ranks[] = {1}, periodic[] = {1};
+  MPI_Comm ring = MPI_COMM_NULL;
+  MPI_Cart_create(MPI_COMM_SELF, 1, ranks, periodic, 0, &ring);
+  MPI_Datatype pair = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(2, MPI_DOUBLE, &pair);
+  MPI_Type_commit(&pair);
+  double sent[2] = {1, 2};
+  static double received[2], never[2];
+  MPI_Request requests[3];
+  MPI_Irecv(received, 1, pair, 0, 0, ring, &requests[0]);
+  MPI_Isend(sent, 1, pair, 0, 0, ring, &requests[1]);
+  MPI_Irecv(never, 1, pair, 0, 1, ring, &requests[2]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  MPI_Finalize();
+}

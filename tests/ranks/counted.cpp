@@ -1,0 +1,191 @@
+/// \file
+/// Stands between a program and MPI by the profiling interface: counts messages and their bytes,
+/// finds what is never given back, and lets a call fail on one rank.
+///
+/// Rank r writes STAIRCASE_COUNTED/r.json at the end. STAIRCASE_FAILING=CALL,RANK,N has the Nth
+/// call, from 1, of MPI_CALL on RANK return an error without doing anything.
+
+#define OMPI_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Counts {
+  long messages = 0, received = 0;
+  long long bytes = 0, bytes_received = 0;
+};
+Counts counts;
+
+/// What a request sends or receives; one that is not persistent ends when it was waited for.
+struct Request {
+  bool sends;
+  long long bytes;
+  bool persistent, active;
+};
+std::map<MPI_Request, Request> requests;
+std::set<MPI_Datatype> types;
+std::set<MPI_Comm> communicators;
+
+long long bytes_of(int count, MPI_Datatype type) {
+  int size = 0;
+  PMPI_Type_size(type, &size);
+  return static_cast<long long>(count) * size;
+}
+
+void count(bool sends, long long bytes) {
+  (sends ? counts.messages : counts.received) += 1;
+  (sends ? counts.bytes : counts.bytes_received) += bytes;
+}
+
+int rank() {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+/// Whether this call is the one that has to fail.
+bool fails(const char* call) {
+  static std::map<std::string, int> calls;
+  const char* wanted = std::getenv("STAIRCASE_FAILING");
+  if (wanted == nullptr) return false;
+  const int number = ++calls[call];
+  return std::string(wanted) ==
+         std::string(call) + "," + std::to_string(rank()) + "," + std::to_string(number);
+}
+
+void begin(MPI_Request request, Request what) {
+  requests[request] = what;
+  if (!what.persistent) count(what.sends, what.bytes);
+}
+
+void start(MPI_Request request) {
+  Request& what = requests.at(request);
+  what.active = true;
+  count(what.sends, what.bytes);
+}
+
+/// Behind a wait: requests before and after it.
+void end(const std::vector<MPI_Request>& before) {
+  for (const MPI_Request request : before) {
+    const auto found = requests.find(request);
+    if (found == requests.end()) continue;
+    found->second.active = false;
+    if (!found->second.persistent) requests.erase(found);
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+int MPI_Sendrecv(const void* sent, int sent_count, MPI_Datatype sent_type, int to, int sent_tag,
+                 void* received, int received_count, MPI_Datatype received_type, int from,
+                 int received_tag, MPI_Comm comm, MPI_Status* status) {
+  if (fails("Sendrecv")) return MPI_ERR_OTHER;
+  count(true, bytes_of(sent_count, sent_type));
+  count(false, bytes_of(received_count, received_type));
+  return PMPI_Sendrecv(sent, sent_count, sent_type, to, sent_tag, received, received_count,
+                       received_type, from, received_tag, comm, status);
+}
+
+int MPI_Isend(const void* data, int number, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request* request) {
+  const int error = PMPI_Isend(data, number, type, to, tag, comm, request);
+  begin(*request, {true, bytes_of(number, type), false, true});
+  return error;
+}
+
+int MPI_Irecv(void* data, int number, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+              MPI_Request* request) {
+  const int error = PMPI_Irecv(data, number, type, from, tag, comm, request);
+  begin(*request, {false, bytes_of(number, type), false, true});
+  return error;
+}
+
+int MPI_Send_init(const void* data, int number, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                  MPI_Request* request) {
+  const int error = PMPI_Send_init(data, number, type, to, tag, comm, request);
+  begin(*request, {true, bytes_of(number, type), true, false});
+  return error;
+}
+
+int MPI_Recv_init(void* data, int number, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                  MPI_Request* request) {
+  const int error = PMPI_Recv_init(data, number, type, from, tag, comm, request);
+  begin(*request, {false, bytes_of(number, type), true, false});
+  return error;
+}
+
+int MPI_Startall(int number, MPI_Request* started) {
+  for (int r = 0; r < number; ++r) start(started[r]);
+  return PMPI_Startall(number, started);
+}
+
+int MPI_Waitall(int number, MPI_Request* waiting, MPI_Status* statuses) {
+  if (fails("Waitall")) return MPI_ERR_OTHER;
+  const std::vector<MPI_Request> before(waiting, waiting + number);
+  const int error = PMPI_Waitall(number, waiting, statuses);
+  end(before);
+  return error;
+}
+
+int MPI_Request_free(MPI_Request* request) {
+  const auto found = requests.find(*request);
+  // One that is still on its way stays in the list.
+  if (found != requests.end() && !found->second.active) requests.erase(found);
+  return PMPI_Request_free(request);
+}
+
+int MPI_Type_commit(MPI_Datatype* type) {
+  types.insert(*type);
+  return PMPI_Type_commit(type);
+}
+
+int MPI_Type_free(MPI_Datatype* type) {
+  types.erase(*type);
+  return PMPI_Type_free(type);
+}
+
+int MPI_Cart_create(MPI_Comm from, int dimensions, const int* ranks, const int* periodic,
+                    int reorder, MPI_Comm* made) {
+  const int error = PMPI_Cart_create(from, dimensions, ranks, periodic, reorder, made);
+  communicators.insert(*made);
+  return error;
+}
+
+int MPI_Comm_split_type(MPI_Comm from, int type, int key, MPI_Info info, MPI_Comm* made) {
+  const int error = PMPI_Comm_split_type(from, type, key, info, made);
+  communicators.insert(*made);
+  return error;
+}
+
+int MPI_Comm_free(MPI_Comm* comm) {
+  communicators.erase(*comm);
+  return PMPI_Comm_free(comm);
+}
+
+int MPI_File_write_all(MPI_File file, const void* data, int number, MPI_Datatype type,
+                       MPI_Status* status) {
+  const int error = PMPI_File_write_all(file, data, number, type, status);
+  return fails("File_write_all") ? MPI_ERR_NO_SPACE : error;
+}
+
+int MPI_Finalize() {
+  const char* directory = std::getenv("STAIRCASE_COUNTED");
+  if (directory != nullptr)
+    std::ofstream(std::string(directory) + "/" + std::to_string(rank()) + ".json")
+        << "{\"messages\": " << counts.messages << ", \"received\": " << counts.received
+        << ", \"bytes\": " << counts.bytes << ", \"bytes_received\": " << counts.bytes_received
+        << ", \"requests\": " << requests.size() << ", \"types\": " << types.size()
+        << ", \"communicators\": " << communicators.size() << "}\n";
+  return PMPI_Finalize();
+}
+
+}  // extern "C"

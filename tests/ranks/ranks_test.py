@@ -1,0 +1,208 @@
+"""A stage on ranks: ranks_test.py MPIEXEC PROGRAM STAGE_ZERO COUNTED [CARELESS]. Speaks TAP.
+
+COUNTED is the library of counted.cpp, which the program is started with; CARELESS the program of careless.cpp. More ranks
+run than there are cores. Fields are random, anew each time, or as STAIRCASE_TEST_SEED says.
+"""
+
+import json
+import os
+import pathlib
+import secrets
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+import tap
+
+MPIEXEC, PROGRAM, STAGE_ZERO, COUNTED, *CARELESS = sys.argv[1:]
+STAGE = pathlib.Path(PROGRAM).name.partition("-")[2]
+BLOCKS = not STAGE.startswith("01_")
+RANKS = (1, 2, 3, 4, 6, 7)
+SHAPES = ((7, 7), (23, 31), (7, 60), (50, 8), (101, 13), (8, 97), (16, 16), (9, 11))
+SEED = int(os.environ.get("STAIRCASE_TEST_SEED", secrets.randbits(30)))
+RANDOM = numpy.random.default_rng(SEED)
+ENVIRONMENT = os.environ | {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+    # COUNTED is there before the sanitizer's own library.
+    "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:detect_leaks=0"}
+
+
+def started(ranks, *arguments, program=PROGRAM, **more):
+    """How a program ended that was started on so many ranks."""
+    command = [MPIEXEC, "--quiet", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
+    for name in more:
+        command += ["-x", name]
+    # A hang is a failure; a machine with much to do is none.
+    with tempfile.TemporaryDirectory() as own:  # launchers that start at the same time must not share theirs
+        return subprocess.run([*command, program, *map(str, arguments)], capture_output=True, text=True, check=False,
+                              timeout=300, env=ENVIRONMENT | {"OMPI_MCA_orte_tmpdir_base": own} | more)
+
+
+def settings(**parameters):
+    """The options that set parameters."""
+    return [word for name, value in parameters.items() for word in ("--set", f"{name}={value}")]
+
+
+def grid_of(rows, cols, ranks):
+    """The grid of ranks whose blocks have the shortest edges, and of two alike the longer rows, as p and q."""
+    grids = [(p, ranks // p) for p in range(1, ranks + 1)
+             if ranks % p == 0 and p <= rows and (ranks == p or BLOCKS and ranks // p <= cols)]
+    return min(grids, key=lambda grid: (rows * grid[1] + cols * grid[0], -grid[0]))
+
+
+def differences(directory):
+    """Random fields that do not come out as stage zero carries them, bit by bit."""
+    for number, ranks in enumerate(RANKS):
+        for shape in (SHAPES[number], SHAPES[(number + 3) % len(SHAPES)]):
+            precision = "f32" if number % 3 == 2 else "f64"
+            numpy.save(directory / "in.npy", RANDOM.standard_normal(shape))
+            options = ["--dataset", "tiny", "--input", directory / "in.npy", "--precision", precision,
+                       *settings(steps=5 + number, cfl=0.9, vy=-0.7)]
+            zero = subprocess.run([STAGE_ZERO, *map(str, options), "--output", str(directory / "zero.npy")],
+                                  capture_output=True, text=True, check=False)
+            own = started(ranks, *options, "--output", directory / "own.npy")
+            where = f"{ranks} ranks, {shape}, {precision}, STAIRCASE_TEST_SEED={SEED}"
+            if zero.returncode or own.returncode:
+                yield f"{where}: {zero.stderr}{own.returncode} {own.stderr}"
+                continue
+            expected, found = numpy.load(directory / "zero.npy"), numpy.load(directory / "own.npy")
+            if found.dtype != expected.dtype or not numpy.array_equal(found, expected):
+                yield f"{where}: the field differs"
+            if not numpy.isfinite(found).all():
+                yield f"{where}: the field is not finite"
+    if sorted(path.name for path in directory.iterdir()) != ["in.npy", "own.npy", "zero.npy"]:
+        yield f"files are left: {list(directory.iterdir())}"
+
+
+def misread(directory):
+    """Fields in another order or precision that are not read as they are."""
+    field = RANDOM.standard_normal((13, 9))
+    for array in (numpy.asfortranarray(field), field.astype("f4"), numpy.asfortranarray(field.astype("f4"))):
+        numpy.save(directory / "in.npy", array)
+        own = started(4, "--dataset", "tiny", "--input", directory / "in.npy", *settings(steps=0), "--output",
+                      directory / "own.npy")
+        if own.returncode or not numpy.array_equal(numpy.load(directory / "own.npy"), array):
+            yield f"{array.dtype}, column-major {numpy.isfortran(array)}: {own.stderr or 'another field'}"
+
+
+def counted(directory, ranks, *arguments, program=PROGRAM):
+    """What each rank counted."""
+    for path in directory.glob("*.json"):
+        path.unlink()
+    own = started(ranks, *arguments, program=program, LD_PRELOAD=COUNTED, STAIRCASE_COUNTED=str(directory))
+    if own.returncode:
+        raise AssertionError(own.stderr)
+    return [json.loads((directory / f"{rank}.json").read_text()) for rank in range(ranks)]
+
+
+def share(count, shares, index):
+    """How much of something one of those has that share it."""
+    return count * (index + 1) // shares - count * index // shares
+
+
+def expected_of(rows, cols, ranks, rank):
+    """Messages that a rank sends per step, and their bytes in f64."""
+    p, q = grid_of(rows, cols, ranks)
+    own_rows, own_cols = share(rows, p, rank // q), share(cols, q, rank % q)
+    if not BLOCKS:
+        return 2, 2 * 8 * own_cols
+    return 4, 2 * 8 * own_cols + 2 * 8 * (own_rows + 2)
+
+
+def miscounted(directory):
+    """Messages and bytes that are not what the formulas say, and what is never given back."""
+    steps = 11
+    for rows, cols, ranks in ((24, 36, 4), (25, 37, 6), (40, 9, 3)):
+        ranks_counted = counted(directory, ranks, *settings(rows=rows, cols=cols, steps=steps))
+        for rank, own in enumerate(ranks_counted):
+            messages, size = expected_of(rows, cols, ranks, rank)
+            if (own["messages"], own["bytes"]) != (steps * messages, steps * size):
+                yield f"{rows} × {cols}, rank {rank} of {ranks}: {own}, not {messages} messages of {size} bytes a step"
+            left = {name: own[name] for name in ("requests", "types", "communicators") if own[name]}
+            if left:
+                yield f"rank {rank} of {ranks} leaves {left}"
+        for sent, received in (("messages", "received"), ("bytes", "bytes_received")):
+            if sum(own[sent] for own in ranks_counted) != sum(own[received] for own in ranks_counted):
+                yield f"{ranks} ranks: not all {sent} are received"
+
+
+def overlooked(directory):
+    """What the careless program leaves and the counts do not show."""
+    own, = counted(directory, 1, program=CARELESS[0])
+    for name, number in (("requests", 1), ("types", 1), ("communicators", 1), ("messages", 1), ("bytes", 16)):
+        if own[name] != number:
+            yield f"{name}: {own[name]}, not {number}"
+
+
+def refusal(result, status, *fragments):
+    """What is wrong with the way in which a program refused: one line, and nothing else."""
+    if result.returncode != status:
+        yield f"status {result.returncode}, not {status}: {result.stderr}"
+    if result.stdout or result.stderr.count("\n") != 1:
+        yield f"not one sentence: {result.stdout!r} {result.stderr!r}"
+    for fragment in fragments:
+        if fragment not in result.stderr:
+            yield f"'{fragment}' is not in: {result.stderr}"
+
+
+def not_refused(directory):
+    """What ranks do not refuse, in one sentence by one of them."""
+    tiny = ["--dataset", "tiny"]
+    yield from refusal(started(4, *settings(P=3)), 2, "P × Q is 3", "4 ranks")
+    yield from refusal(started(3, *settings(P=2, Q=2) if BLOCKS else settings(Q=3)), 2, "Q", "3")
+    yield from refusal(started(4, *settings(rows=2, cols=1)), 77, "2 × 1", "4 ranks")
+    yield from refusal(started(2, "--frobnicate"), 2, "'--frobnicate'")
+    yield from refusal(started(2, *tiny, "--output", "/dev/full"), 2, "/dev/full", "2 ranks")
+    yield from refusal(started(2, *tiny, "--output", directory / "no/file"), 2, "no directory")
+    yield from refusal(started(2, *settings(rows=500000, cols=500000)), 3, "bytes")
+    bad = numpy.zeros((6, 5))
+    bad[4, 2] = numpy.nan  # not in the part of rank 0
+    numpy.save(directory / "bad.npy", bad)
+    yield from refusal(started(3, "--input", directory / "bad.npy"), 2, "element 22", "nan")
+    (directory / "short.npy").write_bytes((directory / "bad.npy").read_bytes()[:-8])
+    yield from refusal(started(3, "--input", directory / "short.npy"), 2, "truncated")
+    alone = subprocess.run([PROGRAM, *tiny], capture_output=True, text=True, check=False,
+                           env=ENVIRONMENT | {"PMI_SIZE": "4", "PMI_RANK": "0"})
+    yield from refusal(alone, 77, "4 processes", "Open MPI")
+
+
+def survived(directory):
+    """Failures of one rank that do not end all of them in one sentence, or leave a file."""
+    call = "Waitall" if STAGE[:2] >= "03" else "Sendrecv"
+    for failing, status, said in ((f"{call},2,7", 3, "MPI failed"), (f"{call},0,1", 3, "MPI failed"),
+                                  ("File_write_all,1,1", 2, "cannot be written")):
+        result = started(4, "--dataset", "tiny", "--output", directory / "field.npy", LD_PRELOAD=COUNTED,
+                         STAIRCASE_FAILING=failing)
+        for problem in refusal(result, status, said):
+            yield f"{failing}: {problem}"
+        if list(directory.iterdir()):
+            yield f"{failing} leaves {list(directory.iterdir())}"
+
+
+def misrecorded(_):
+    """What a record lacks of the ranks."""
+    record = json.loads(started(3, "--dataset", "tiny", "--repeat", "2", "--json", "-").stdout)
+    if record["ranks"] != 3:
+        yield f"{record['ranks']} ranks"
+    for repeat in record["repeats"]:
+        kernels = [phases["kernels"] for phases in repeat["phases_of_ranks"]]
+        if len(kernels) != 3 or max(kernels) != repeat["phases"]["kernels"]:
+            yield f"the phases are not those of the slowest rank: {kernels}, {repeat['phases']}"
+
+
+def in_a_directory(problems):
+    """The problems that are found with a directory of their own."""
+    with tempfile.TemporaryDirectory() as directory:
+        yield from problems(pathlib.Path(directory))
+
+
+tap.report([(what, in_a_directory(problems)) for what, problems in (
+    ("fields are stage zero's on 1, 2, 3, 4, 6 and 7 ranks", differences),
+    ("fields in another order or precision are read", misread),
+    ("messages and bytes are what the formulas say, and all is given back", miscounted),
+    *([("what is not given back is found", overlooked)] if CARELESS else []),
+    ("what cannot be done is refused", not_refused),
+    ("a rank that fails ends all", survived),
+    ("a record has the phases of each rank", misrecorded))])
