@@ -44,23 +44,43 @@ std::vector<std::string> Pragma::clause(std::string_view name) const {
   return said;
 }
 
+namespace {
+
+using Words = std::vector<const char*>;
+constexpr unsigned how =
+    CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_Incomplete;
+
+/// As an index is made, so that bodies in headers of the system are skipped, half of the time.
+CXTranslationUnit unit_of_file(CXIndex index, const std::string& path, const Words& given) {
+  const CXIndexAction action = clang_IndexAction_create(index);
+  IndexerCallbacks nobody{};
+  CXTranslationUnit unit = nullptr;
+  clang_indexSourceFile(action, nullptr, &nobody, sizeof nobody,
+                        CXIndexOpt_SkipParsedBodiesInSession | CXIndexOpt_SuppressRedundantRefs,
+                        path.c_str(), given.data(), static_cast<int>(given.size()), nullptr, 0,
+                        &unit, how);
+  clang_IndexAction_dispose(action);
+  return unit;
+}
+
+/// An index would not keep the text that stands for the file as long as the unit does.
+CXTranslationUnit unit_of_text(CXIndex index, const std::string& path, const Words& given,
+                               const std::string& text) {
+  CXUnsavedFile unsaved{path.c_str(), text.c_str(), text.size()};
+  return clang_parseTranslationUnit(index, path.c_str(), given.data(),
+                                    static_cast<int>(given.size()), &unsaved, 1, how);
+}
+
+}  // namespace
+
 Source::Source(const std::string& path, const std::vector<std::string>& arguments,
                const std::string& instead)
     : index_(clang_createIndex(0, 0)) {
-  std::vector<const char*> given;
+  Words given;
   for (const std::string& argument : arguments) given.push_back(argument.c_str());
-  // As an index is made, so that bodies in headers of the system are skipped, half of the time.
-  const std::unique_ptr<void, Dispose<clang_IndexAction_dispose>> action(
-      clang_IndexAction_create(index_.get()));
-  IndexerCallbacks nobody{};
-  CXTranslationUnit unit = nullptr;
-  CXUnsavedFile unsaved{path.c_str(), instead.c_str(), instead.size()};
-  clang_indexSourceFile(
-      action.get(), nullptr, &nobody, sizeof nobody,
-      CXIndexOpt_SkipParsedBodiesInSession | CXIndexOpt_SuppressRedundantRefs, path.c_str(),
-      given.data(), static_cast<int>(given.size()), &unsaved, instead.empty() ? 0 : 1, &unit,
-      CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_Incomplete);
-  unit_.reset(unit);
+  unit_.reset(instead.empty() ? unit_of_file(index_.get(), path, given)
+                              : unit_of_text(index_.get(), path, given, instead));
+  CXTranslationUnit unit = unit_.get();
   if (!unit) throw staircase::BadInput(fmt::format("the file '{}' cannot be parsed", path));
   check(path);
   file_ = clang_getFile(unit, path.c_str());
