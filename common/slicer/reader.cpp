@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -98,10 +99,13 @@ bool bounds(const Term& condition, const Variable* variable, long step) {
   return left && right && (*right - *left) * step < 0;
 }
 
-/// Reads one function, with what it calls within the same file.
+/// Reads one function, with what it calls within the same file and the headers of the project.
 class Reader {
  public:
-  Reader(const Source& source, Function& function) : source_(source), function_(function) {}
+  using Named = std::map<std::string, Cursors>;  ///< functions that can be seen
+
+  Reader(const Source& source, const Named& named, Function& function)
+      : source_(source), named_(named), function_(function) {}
 
   void read(CXCursor function, CXCursor body) {
     enter();
@@ -130,7 +134,12 @@ class Reader {
   }
 
   void trouble(CXCursor cursor, const std::string& reason) {
-    function_.troubles.push_back({frame_, source_.line(cursor), reason});
+    function_.troubles.push_back({frame_, line(cursor), reason});
+  }
+
+  /// The line of the file itself: what is in a header has that of the call.
+  int line(CXCursor cursor) const {
+    return source_.has(cursor) ? source_.line(cursor) : line_of_call_;
   }
 
   void trouble_with(CXCursor cursor, const std::string& what) {
@@ -186,7 +195,7 @@ class Reader {
     } else if (is_array_type(clang_getCursorType(callee))) {
       return;  // an element
     }
-    const CXCursor declaration = declaration_of(callee);
+    const CXCursor declaration = declaration_of(callee, operands.size() - 1);
     if (is_pure(callee, text_of(clang_getCursorSpelling(declaration)))) return;
     Cursors parameters = children_of(declaration);
     std::erase_if(parameters,
@@ -269,7 +278,7 @@ class Reader {
     variable->owns = is_owner_type(type);
     variable->is_named = !is_local;
     scopes_.front()[at].second = variable;
-    if (variable->is_integer && is_constant_type(type) && source_.has(declaration)) {
+    if (variable->is_integer && is_constant_type(type) && source_.can_see(declaration)) {
       const Cursors made_with = initialiser(declaration);
       if (made_with.size() == 1) variable->value = value(made_with.front());
     }
@@ -349,9 +358,7 @@ class Reader {
 
   /// What a variable is made with.
   Cursors initialiser(CXCursor declaration) const {
-    unsigned name = 0;
-    clang_getExpansionLocation(clang_getCursorLocation(declaration), nullptr, nullptr, nullptr,
-                               &name);
+    const unsigned name = source_.place(clang_getCursorLocation(declaration));
     const Range whole = source_.range(declaration);
     int depth = 0;
     unsigned first = whole.last;
@@ -529,7 +536,7 @@ class Reader {
 
   void access(CXCursor cursor, const Place& place, bool is_write, Update update = Update::none) {
     function_.accesses.push_back(
-        {place, is_write, frame_, source_.line(cursor), source_.text(cursor), update, is_atomic_});
+        {place, is_write, frame_, line(cursor), source_.text(cursor), update, is_atomic_});
   }
 
   /// Reads a place, whose value may be followed if it is an integer.
@@ -838,16 +845,46 @@ class Reader {
   }
 
   std::string callee_name(CXCursor callee) const {
-    const CXCursor declaration = declaration_of(callee);
-    return text_of(clang_getCursorSpelling(declaration));
+    return text_of(clang_getCursorSpelling(clang_getCursorReferenced(callee)));
   }
 
-  /// The one function that is called, or what they are called if there are several.
-  CXCursor declaration_of(CXCursor callee) const {
+  /// The one function that a call with so many arguments is of, or what they are called if there
+  /// may be several. Within a template, one that is declared elsewhere may be found as well.
+  CXCursor declaration_of(CXCursor callee, std::size_t arguments) const {
     const CXCursor referenced = clang_getCursorReferenced(callee);
     if (clang_getCursorKind(referenced) != CXCursor_OverloadedDeclRef) return referenced;
-    return clang_getNumOverloadedDecls(referenced) == 1 ? clang_getOverloadedDecl(referenced, 0)
-                                                        : referenced;
+    Cursors candidates;
+    for (unsigned d = 0; d < clang_getNumOverloadedDecls(referenced); ++d)
+      candidates.push_back(clang_getOverloadedDecl(referenced, d));
+    const std::string name = text_of(clang_getCursorSpelling(referenced));
+    if (const auto others = named_.find(name); others != named_.end())
+      candidates.insert(candidates.end(), others->second.begin(), others->second.end());
+    std::optional<CXCursor> only;
+    for (CXCursor each : candidates) {
+      if (!takes(each, arguments)) continue;
+      each = clang_getCanonicalCursor(each);
+      if (only && !clang_equalCursors(*only, each)) return referenced;
+      only = each;
+    }
+    return only.value_or(referenced);
+  }
+
+  /// Whether a function may be called with so many arguments.
+  static bool takes(CXCursor function, std::size_t arguments) {
+    const CXCursorKind kind = clang_getCursorKind(function);
+    if (kind != CXCursor_FunctionDecl && kind != CXCursor_FunctionTemplate) return true;
+    std::size_t needed = 0, most = 0;
+    for (const CXCursor child : children_of(function)) {
+      if (clang_getCursorKind(child) != CXCursor_ParmDecl) continue;
+      const bool is_pack =
+          text_of(clang_getTypeSpelling(clang_getCursorType(child))).ends_with("...");
+      if (is_pack) most = arguments;
+      const Cursors parts = expressions_of(child);
+      if (!is_pack && parts.empty()) ++needed;
+      ++most;
+    }
+    const bool is_open = clang_isFunctionTypeVariadic(clang_getCursorType(function));
+    return needed <= arguments && (arguments <= most || is_open);
   }
 
   /// Whether a function of the standard library only computes.
@@ -902,17 +939,39 @@ class Reader {
     return unknown(source_.text(cursor));
   }
 
-  /// What a function of the same file returns, whose statements are read as if they stood here.
-  std::optional<Term> inlined(CXCursor callee, const Cursors& arguments) {
-    CXCursor function = declaration_of(callee);
+  /// The definition of what is called, if it can be followed.
+  std::optional<CXCursor> definition_of(CXCursor callee, std::size_t arguments) const {
+    CXCursor function = declaration_of(callee, arguments);
     if (const CXCursor pattern = clang_getSpecializedCursorTemplate(function);
-        !clang_Cursor_isNull(pattern))
+        !clang_Cursor_isNull(pattern) && is_made_of(function, pattern))
       function = pattern;
     function = clang_getCursorDefinition(function);
     const CXCursorKind kind = clang_getCursorKind(function);
     if ((kind != CXCursor_FunctionDecl && kind != CXCursor_FunctionTemplate) ||
-        !source_.has(function) || scopes_.size() > 5)
+        !source_.can_see(function))
       return {};
+    const std::vector<Token> tokens = source_.tokens(source_.range(function));
+    const bool has_directives =
+        std::any_of(tokens.begin(), tokens.end(), [](const Token& token) { return token == "#"; });
+    if (!source_.has(function) && (has_directives || source_.is_macro(function))) return {};
+    return function;
+  }
+
+  /// Whether a function is made of a template, and not written as a case of its own.
+  static bool is_made_of(CXCursor function, CXCursor pattern) {
+    const auto is_at = [&](CXCursor other) {
+      return clang_equalLocations(clang_getCursorLocation(function),
+                                  clang_getCursorLocation(other));
+    };
+    return is_at(pattern) || is_at(clang_getCursorDefinition(pattern));
+  }
+
+  /// What a function returns whose statements are read as if they stood here: one of the same file,
+  /// or of a header, if all of it can be followed.
+  std::optional<Term> inlined(CXCursor callee, const Cursors& arguments) {
+    const auto found = definition_of(callee, arguments.size());
+    if (!found || scopes_.size() > 5) return {};
+    const CXCursor function = *found;
     Cursors parameters;
     CXCursor body = clang_getNullCursor();
     for (const CXCursor child : children_of(function)) {
@@ -921,6 +980,8 @@ class Reader {
     }
     if (parameters.size() != arguments.size() || clang_Cursor_isNull(body)) return {};
     note_changes(body);
+    const std::size_t troubles = function_.troubles.size();
+    const int line_of_call = std::exchange(line_of_call_, line(callee));
     Frame* const outside = frame_;
     enter();
     std::vector<std::pair<CXCursor, Variable*>> scope;
@@ -940,6 +1001,12 @@ class Reader {
     Term result = std::exchange(returned_, returned);
     scopes_.pop_back();
     frame_ = outside;
+    line_of_call_ = line_of_call;
+    if (!source_.has(function) && function_.troubles.size() > troubles) {
+      function_.troubles.erase(function_.troubles.begin() + static_cast<std::ptrdiff_t>(troubles),
+                               function_.troubles.end());
+      return {};
+    }
     return result;
   }
 
@@ -1324,8 +1391,7 @@ class Reader {
 
   void leave(CXCursor cursor, const std::string& reason) {
     Loop* of = loop();
-    if (of && of->unknown.empty())
-      of->unknown = fmt::format("{} in line {}", reason, source_.line(cursor));
+    if (of && of->unknown.empty()) of->unknown = fmt::format("{} in line {}", reason, line(cursor));
   }
 
   void give_back(CXCursor cursor) {
@@ -1373,7 +1439,7 @@ class Reader {
   Loop& add_loop(CXCursor cursor, const std::vector<const Pragma*>& pragmas) {
     function_.loops.push_back({});
     Loop& added = function_.loops.back();
-    added.line = source_.line(cursor);
+    added.line = line(cursor);
     added.range = source_.range(cursor);
     added.pragmas = pragmas;
     added.is_inlined = scopes_.size() > 2;
@@ -1517,7 +1583,7 @@ class Reader {
       body = children.front();
     }
     if (clang_getCursorKind(body) != CXCursor_ForStmt) return;
-    const int line = source_.line(body);
+    const int line = this->line(body);
     for (Loop& loop : function_.loops)
       if (loop.frame && loop.frame != read.frame && loop.frame->is_within(read.frame) &&
           loop.line == line && !read.inside)
@@ -1540,18 +1606,33 @@ class Reader {
   }
 
   const Source& source_;
+  const Named& named_;
   Function& function_;
   Frame* frame_ = nullptr;
   const Frame* base_ = nullptr;
   std::vector<std::vector<std::pair<CXCursor, Variable*>>> scopes_{2};
   std::vector<CXCursor> changed_, addressed_;
   Variable* this_ = nullptr;
+  int line_of_call_ = 0;
   Term returned_;
   bool has_returned_ = false, is_atomic_ = false;
 };
 
+/// Finds the functions of namespaces, by their names.
+void find_names(const Source& source, CXCursor cursor, Reader::Named& named) {
+  for (const CXCursor child : children_of(cursor)) {
+    const CXCursorKind kind = clang_getCursorKind(child);
+    const bool is_function = kind == CXCursor_FunctionDecl || kind == CXCursor_FunctionTemplate;
+    const bool is_nest = kind == CXCursor_Namespace || kind == CXCursor_LinkageSpec;
+    if ((!is_function && !is_nest) || !source.can_see(child)) continue;
+    if (is_function) named[text_of(clang_getCursorSpelling(child))].push_back(child);
+    if (is_nest) find_names(source, child, named);
+  }
+}
+
 /// Finds functions with a body, and lambdas, which are read on their own.
-void find_functions(const Source& source, CXCursor cursor, std::list<Function>& functions) {
+void find_functions(const Source& source, const Reader::Named& named, CXCursor cursor,
+                    std::list<Function>& functions) {
   for (const CXCursor child : children_of(cursor)) {
     if (clang_getCursorKind(cursor) == CXCursor_TranslationUnit && !source.has(child)) continue;
     switch (clang_getCursorKind(child)) {
@@ -1568,13 +1649,13 @@ void find_functions(const Source& source, CXCursor cursor, std::list<Function>& 
             const bool is_lambda = clang_getCursorKind(child) == CXCursor_LambdaExpr;
             functions.back().name =
                 is_lambda ? "a lambda" : text_of(clang_getCursorSpelling(child));
-            Reader(source, functions.back()).read(child, part);
+            Reader(source, named, functions.back()).read(child, part);
           }
         break;
       default:
         break;
     }
-    find_functions(source, child, functions);
+    find_functions(source, named, child, functions);
   }
 }
 
@@ -1582,7 +1663,9 @@ void find_functions(const Source& source, CXCursor cursor, std::list<Function>& 
 
 std::list<Function> read_functions(const Source& source) {
   std::list<Function> functions;
-  find_functions(source, source.root(), functions);
+  Reader::Named named;
+  find_names(source, source.root(), named);
+  find_functions(source, named, source.root(), functions);
   functions.remove_if([](const Function& function) { return function.loops.empty(); });
   return functions;
 }

@@ -84,13 +84,10 @@ Source::Source(const std::string& path, const std::vector<std::string>& argument
   if (!unit) throw staircase::BadInput(fmt::format("the file '{}' cannot be parsed", path));
   check(path);
   file_ = clang_getFile(unit, path.c_str());
-  std::size_t size = 0;
-  const char* characters = clang_getFileContents(unit, file_, &size);
-  all_ = {characters, size};
-  read_tokens();
+  all_ = file_of(file_).text;
   read_pragmas();
   for (const CXCursor cursor : children_of(root()))
-    if (clang_getCursorKind(cursor) == CXCursor_MacroExpansion && has(cursor))
+    if (clang_getCursorKind(cursor) == CXCursor_MacroExpansion && can_see(cursor))
       macros_.push_back(range(cursor));
 }
 
@@ -113,12 +110,28 @@ void Source::check(const std::string& path) const {
   }
 }
 
-void Source::read_tokens() {
+Source::File& Source::file_of(CXFile file) const {
+  for (File& known : files_)
+    if (clang_File_isEqual(known.file, file)) return known;
+  std::size_t size = 0;
+  const char* characters = clang_getFileContents(unit_.get(), file, &size);
+  const auto place = files_.empty() ? 0 : files_.back().place + files_.back().text.size() + 1;
+  files_.push_back({file, static_cast<unsigned>(place), {characters, size}, {}});
+  return files_.back();
+}
+
+Source::File& Source::file_at(unsigned place) const {
+  auto at = files_.rbegin();
+  while (at->place > place) ++at;
+  return *at;
+}
+
+void Source::read_tokens(File& of) const {
   CXToken* tokens = nullptr;
   unsigned count = 0;
   const CXSourceRange whole =
-      clang_getRange(clang_getLocationForOffset(unit_.get(), file_, 0),
-                     clang_getLocationForOffset(unit_.get(), file_, all_.size()));
+      clang_getRange(clang_getLocationForOffset(unit_.get(), of.file, 0),
+                     clang_getLocationForOffset(unit_.get(), of.file, of.text.size()));
   clang_tokenize(unit_.get(), whole, &tokens, &count);
   for (unsigned t = 0; t < count; ++t) {
     if (clang_getTokenKind(tokens[t]) == CXToken_Comment) continue;
@@ -127,13 +140,15 @@ void Source::read_tokens() {
     unsigned line = 0;
     clang_getFileLocation(clang_getRangeStart(extent), nullptr, &line, nullptr, &range.first);
     clang_getFileLocation(clang_getRangeEnd(extent), nullptr, nullptr, nullptr, &range.last);
-    tokens_.push_back(
-        {range, text_of(clang_getTokenSpelling(unit_.get(), tokens[t])), static_cast<int>(line)});
+    of.tokens.push_back({{of.place + range.first, of.place + range.last},
+                         text_of(clang_getTokenSpelling(unit_.get(), tokens[t])),
+                         static_cast<int>(line)});
   }
   clang_disposeTokens(unit_.get(), tokens, count);
 }
 
 void Source::read_pragmas() {
+  const std::vector<Token> tokens = this->tokens({0, static_cast<unsigned>(all_.size())});
   // Where the line ends that a token is on, with those that a backslash joins to it.
   const auto end_of_line = [&](unsigned from) {
     std::size_t end = from;
@@ -142,22 +157,22 @@ void Source::read_pragmas() {
     return static_cast<unsigned>(end);
   };
   std::vector<std::size_t> waiting;
-  for (std::size_t t = 0; t < tokens_.size(); ++t) {
-    if (!(tokens_[t] == "#")) {
+  for (std::size_t t = 0; t < tokens.size(); ++t) {
+    if (!(tokens[t] == "#")) {
       // A pragma is about the statement behind it, and behind other pragmas.
-      for (const std::size_t p : waiting) pragmas_[p].statement = tokens_[t].range.first;
+      for (const std::size_t p : waiting) pragmas_[p].statement = tokens[t].range.first;
       waiting.clear();
       continue;
     }
     const std::size_t first = t;
-    const unsigned last = end_of_line(tokens_[t].range.first);
-    while (t + 1 < tokens_.size() && tokens_[t + 1].range.first < last) ++t;
-    if (t < first + 3 || !(tokens_[first + 1] == "pragma" && tokens_[first + 2] == "omp")) continue;
-    Pragma pragma{"#pragma omp", {}, tokens_[first].line, 0};
+    const unsigned last = end_of_line(tokens[t].range.first);
+    while (t + 1 < tokens.size() && tokens[t + 1].range.first < last) ++t;
+    if (t < first + 3 || !(tokens[first + 1] == "pragma" && tokens[first + 2] == "omp")) continue;
+    Pragma pragma{"#pragma omp", {}, tokens[first].line, 0};
     for (std::size_t w = first + 3; w <= t; ++w) {
-      pragma.text += all_[tokens_[w].range.first - 1] == ' ' ? " " : "";
-      pragma.text += tokens_[w].text;
-      pragma.words.push_back(tokens_[w].text);
+      pragma.text += all_[tokens[w].range.first - 1] == ' ' ? " " : "";
+      pragma.text += tokens[w].text;
+      pragma.words.push_back(tokens[w].text);
     }
     waiting.push_back(pragmas_.size());
     pragmas_.push_back(pragma);
@@ -170,12 +185,25 @@ bool Source::has(CXCursor cursor) const {
   return file && clang_File_isEqual(file, file_);
 }
 
+bool Source::can_see(CXCursor cursor) const {
+  const CXSourceLocation location = clang_getCursorLocation(cursor);
+  CXFile file = nullptr;
+  clang_getExpansionLocation(location, &file, nullptr, nullptr, nullptr);
+  if (!file || clang_File_isEqual(file, file_)) return file;
+  return !clang_Location_isInSystemHeader(location) &&
+         text_of(clang_getFileName(file)).find("cuda_on_cpu/") == std::string::npos;
+}
+
+unsigned Source::place(CXSourceLocation location) const {
+  CXFile file = nullptr;
+  unsigned place = 0;
+  clang_getExpansionLocation(location, &file, nullptr, nullptr, &place);
+  return file ? file_of(file).place + place : place;
+}
+
 Range Source::range(CXCursor cursor) const {
   const CXSourceRange extent = clang_getCursorExtent(cursor);
-  Range range{};
-  clang_getExpansionLocation(clang_getRangeStart(extent), nullptr, nullptr, nullptr, &range.first);
-  clang_getExpansionLocation(clang_getRangeEnd(extent), nullptr, nullptr, nullptr, &range.last);
-  return range;
+  return {place(clang_getRangeStart(extent)), place(clang_getRangeEnd(extent))};
 }
 
 int Source::line(CXCursor cursor) const {
@@ -187,8 +215,9 @@ int Source::line(CXCursor cursor) const {
 
 std::string Source::text(CXCursor cursor) const {
   const Range part = range(cursor);
+  const File& file = file_at(part.first);
   std::string text;
-  for (const char c : all_.substr(part.first, part.last - part.first)) {
+  for (const char c : file.text.substr(part.first - file.place, part.last - part.first)) {
     const bool is_space = c == ' ' || c == '\n' || c == '\t';
     if (!is_space)
       text += c;
@@ -199,9 +228,11 @@ std::string Source::text(CXCursor cursor) const {
 }
 
 std::vector<Token> Source::tokens(Range part) const {
+  File& file = file_at(part.first);
+  if (file.tokens.empty()) read_tokens(file);
   const auto before = [](const Token& token, unsigned place) { return token.range.first < place; };
-  const auto first = std::lower_bound(tokens_.begin(), tokens_.end(), part.first, before);
-  const auto last = std::lower_bound(first, tokens_.end(), part.last, before);
+  const auto first = std::lower_bound(file.tokens.begin(), file.tokens.end(), part.first, before);
+  const auto last = std::lower_bound(first, file.tokens.end(), part.last, before);
   return {first, last};
 }
 

@@ -5,6 +5,7 @@
 
 #include <clang-c/Index.h>
 
+#include <list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -53,7 +54,12 @@ class Source {
   CXCursor root() const { return clang_getTranslationUnitCursor(unit_.get()); }
   /// Whether something is written in the file itself, not in one that it includes.
   bool has(CXCursor cursor) const;
+  /// Whether something is written in the file, or in a header of the project's. Those of the CPU
+  /// device are none of them: on a GPU, what they declare is something else.
+  bool can_see(CXCursor cursor) const;
+  /// Where something is written; what is in a header lies behind the file itself.
   Range range(CXCursor cursor) const;
+  unsigned place(CXSourceLocation location) const;
   int line(CXCursor cursor) const;
   /// The whole file.
   std::string_view text() const { return all_; }
@@ -68,8 +74,18 @@ class Source {
   const std::vector<Pragma>& pragmas() const { return pragmas_; }
 
  private:
+  /// A file of the translation unit: its first byte is at `place` among those of all.
+  struct File {
+    CXFile file;
+    unsigned place;
+    std::string_view text;
+    std::vector<Token> tokens;  ///< read when they are asked for
+  };
+
   void check(const std::string& path) const;
-  void read_tokens();
+  File& file_of(CXFile file) const;
+  File& file_at(unsigned place) const;
+  void read_tokens(File& of) const;
   void read_pragmas();
 
   template <auto dispose>
@@ -83,7 +99,7 @@ class Source {
   std::unique_ptr<CXTranslationUnitImpl, Dispose<clang_disposeTranslationUnit>> unit_;
   CXFile file_;
   std::string_view all_;
-  std::vector<Token> tokens_;
+  mutable std::list<File> files_;  ///< the file itself, and headers that were asked for
   std::vector<Pragma> pragmas_;
   std::vector<Range> macros_;
 };

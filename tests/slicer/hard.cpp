@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "called.hpp"
+
 double anything;
 
 struct Thing {
@@ -141,5 +143,27 @@ void updates(double* a, int n) {
   for (int i = 0; i < n; ++i) { if (a[i] > 1) s += a[i]; }  // reduction
   for (int i = 0; i < n; ++i) { t[i % 8] = a[i]; a[i] = t[0]; }  // dependent
   for (int i = 0; i < n; ++i) { double own[2] = {}; own[0] = a[i]; a[i] = own[1]; }  // independent
+}
+
+void headers(double* a, int n) {
+  for (int i = 0; i < n; ++i) { a[i] = called::twice(a[i]); }  // independent
+  for (int i = 0; i < n; ++i) { a[i] = called::deeper(a[i]); }  // independent
+  for (int i = 0; i < n; ++i) { a[i] = called::next_of(a, i); }  // dependent
+  for (int i = 0; i < n; ++i) { called::put(a[i], 1); }  // independent
+  for (int i = 0; i < n; ++i) { called::put(a[0], a[i]); }  // dependent
+  for (int i = 0; i < n; ++i) { a[called::half(2 * i)] = 1; }  // independent
+  for (int i = 0; i < n; ++i) { a[called::half(i)] = 1; }  // dependent
+  for (int i = 0; i < n; ++i) { a[i] = called::counted(a[i]); }  // unknown
+  for (int i = 0; i < n; ++i) { a[i] = called::deep(a[i]); }  // unknown
+  for (int i = 0; i < n; ++i) { called::shared(a, i); }  // unknown
+  for (int i = 0; i < n; ++i) { a[i] = called::special(a, i); }  // dependent
+}
+
+template <typename T>
+void unresolved(T* a, int n) {
+  for (int i = 0; i < n; ++i) { a[i] = called::sum(a[i], a[i]); }  // independent
+  for (int i = 0; i < n; ++i) { a[i] = called::sum(a[i], a[i], a[i]); }  // independent
+  for (int i = 0; i < n; ++i) { a[i] = called::fallback(a[i]); }  // unknown
+  for (int i = 0; i < n; ++i) { a[i] = called::special(a, i); }  // unknown
 }
 // clang-format on
