@@ -80,7 +80,8 @@ std::vector<std::string> compiler_arguments(const Options& options) {
                                      "-DFMT_CONSTEVAL=", "-idirafter", OMP_HEADERS};
   if (options.file.ends_with(".cu"))
     for (const char* said : {"-xcuda", "--cuda-host-only", "-nocudainc", "-nocudalib",
-                             "-D__CUDACC__", "-DSTAIRCASE_CUDA_ON_CPU", "-include", CUDA_HEADER})
+                             "-D__CUDACC__", "-DSTAIRCASE_CUDA_ON_CPU", "-I" CPU_DEVICE_HEADERS, "-include",
+                             CUDA_HEADER})
       arguments.push_back(said);
   const std::vector<std::string> more =
       options.arguments.empty() ? from_build(options) : options.arguments;
