@@ -1618,14 +1618,21 @@ class Reader {
   bool has_returned_ = false, is_atomic_ = false;
 };
 
+bool is_function(CXCursor cursor) {
+  const CXCursorKind kind = clang_getCursorKind(cursor);
+  const CXCursorKind parent = clang_getCursorKind(clang_getCursorSemanticParent(cursor));
+  return (kind == CXCursor_FunctionDecl || kind == CXCursor_FunctionTemplate) &&
+         parent != CXCursor_StructDecl && parent != CXCursor_ClassDecl &&
+         parent != CXCursor_ClassTemplate;
+}
+
 /// Finds the functions of namespaces, by their names.
 void find_names(const Source& source, CXCursor cursor, Reader::Named& named) {
   for (const CXCursor child : children_of(cursor)) {
     const CXCursorKind kind = clang_getCursorKind(child);
-    const bool is_function = kind == CXCursor_FunctionDecl || kind == CXCursor_FunctionTemplate;
     const bool is_nest = kind == CXCursor_Namespace || kind == CXCursor_LinkageSpec;
-    if ((!is_function && !is_nest) || !source.can_see(child)) continue;
-    if (is_function) named[text_of(clang_getCursorSpelling(child))].push_back(child);
+    if ((!is_function(child) && !is_nest) || !source.can_see(child)) continue;
+    if (is_function(child)) named[text_of(clang_getCursorSpelling(child))].push_back(child);
     if (is_nest) find_names(source, child, named);
   }
 }
@@ -1646,6 +1653,8 @@ void find_functions(const Source& source, const Reader::Named& named, CXCursor c
         for (const CXCursor part : children_of(child))
           if (clang_getCursorKind(part) == CXCursor_CompoundStmt) {
             functions.emplace_back();
+            functions.back().range = source.range(child);
+            functions.back().is_free = is_function(child);
             const bool is_lambda = clang_getCursorKind(child) == CXCursor_LambdaExpr;
             functions.back().name =
                 is_lambda ? "a lambda" : text_of(clang_getCursorSpelling(child));
