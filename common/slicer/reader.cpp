@@ -61,6 +61,12 @@ bool is_known(const Term& term) {
          std::all_of(term.operands.begin(), term.operands.end(), is_known);
 }
 
+/// Whether a term is known and never changes.
+bool stays(const Term& term) {
+  return is_known(term) && (!term.symbol || term.symbol->is_fixed) &&
+         std::all_of(term.operands.begin(), term.operands.end(), stays);
+}
+
 /// How much a term grows with a variable, if it does so evenly.
 std::optional<long> slope(const Term& term, const Variable* variable) {
   if (!mentions(term, variable)) return 0;
@@ -280,7 +286,8 @@ class Reader {
     scopes_.front()[at].second = variable;
     if (variable->is_integer && is_constant_type(type) && source_.can_see(declaration)) {
       const Cursors made_with = initialiser(declaration);
-      if (made_with.size() == 1) variable->value = value(made_with.front());
+      const Term term = made_with.size() == 1 ? quietly(made_with.front()) : Term{};
+      if (stays(term)) variable->value = term;
     }
     return variable;
   }
