@@ -10,6 +10,7 @@
     counters    records what NVIDIA's profiler counts
     rounding    measures what rounding does to the stages of Durbin-Levinson
     energy      measures what precision does to bodies
+    communication  measures or simulates what messages between ranks cost
     fits        makes what the chapter on least squares shows
 
 The module of each, in book/, draw/ or measure/, says at its head what it takes.
@@ -21,7 +22,7 @@ import sys
 
 COMMANDS = {"book": "book.make", "page": "book.page", "install": "book.install",
             "figures": "book.quoted", "lines": "book.stages", "pictures": "draw.pictures", "record": "measure.record",
-            "counters": "measure.counters", "rounding": "measure.rounding",
+            "counters": "measure.counters", "rounding": "measure.rounding", "communication": "measure.communication",
             "energy": "measure.energy", "fits": "coefficients.least_squares"}
 
 

@@ -2,6 +2,8 @@
 /// Says of the loops of a C++ file whether their iterations are independent, and slices those that
 /// are marked.
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +12,7 @@
 #include <staircase/error.hpp>
 
 #include "options.hpp"
+#include "picture.hpp"
 #include "reader.hpp"
 #include "report.hpp"
 #include "slicing.hpp"
@@ -23,12 +26,16 @@ std::optional<Options> read_options(int argc, char** argv) {
   Options options;
   CLI::App app{
       "Says of each loop of a C++ file whether its iterations are independent, and why not; or "
-      "writes the file with its marked nests in slices",
+      "writes the file with its marked nests in slices, or what pictures of them need",
       "slice"};
   app.add_flag("--check", options.check, "Examine the loops; nothing is written");
   app.add_flag("--reductions", options.reductions,
                "Name what the reductions add up, and let their order change");
   app.add_option("--json", options.json, "Write what was found: FILE, or - for standard output");
+  app.add_flag("--report", options.report,
+               "Write as JSON what pictures of the nests need: points, dependences and slices");
+  app.add_option("--set", options.sizes, "n=5: a size of what --report shows (default: all 5)")
+      ->allow_extra_args(false);
   app.add_option("-o", options.output, "Write the file with its marked nests in slices");
   app.add_option("--form", options.form,
                  "3: slices in place; 4: in buffers, serialised and deserialised (default)");
@@ -67,11 +74,19 @@ void check_no_output(const Options& options) {
 
 void check_options(const Options& options) {
   const bool writes = !options.output.empty();
-  if (!options.check && !writes)
-    throw staircase::BadInput("nothing to do; there are --check FILE and FILE -o OUT");
-  if (options.check && writes) throw staircase::BadInput("--check and -o exclude each other");
+  const int asked = options.check + options.report + writes;
+  if (asked == 0)
+    throw staircase::BadInput(
+        "nothing to do; there are --check FILE, --report FILE and FILE -o OUT");
+  if (asked > 1) throw staircase::BadInput("--check, --report and -o exclude each other");
   if (options.file.empty())
-    throw staircase::BadInput(writes ? "-o needs a FILE" : "--check needs a FILE");
+    throw staircase::BadInput(fmt::format("{} needs a FILE", writes           ? "-o"
+                                                             : options.report ? "--report"
+                                                                              : "--check"));
+  if (!options.report && !options.sizes.empty())
+    throw staircase::BadInput("--set belongs to --report");
+  if (options.report && options.reductions)
+    throw staircase::BadInput("--reductions belongs to --check");
   if (!std::ifstream(options.file) || std::filesystem::is_directory(options.file))
     throw staircase::BadInput("the file '" + options.file + "' cannot be read");
   if (!options.json.empty() && options.json != "-") staircase::check_writable(options.json);
@@ -99,11 +114,24 @@ Exit write_slices(const Options& options) {
   return Exit::solved;
 }
 
+/// Writes what pictures of the file's nests need.
+Exit write_pictures(const Options& options) {
+  const Source source(options.file, compiler_arguments(options));
+  const std::string json =
+      picture_of(options.file, source, read_functions(source), read_sizes(options.sizes));
+  if (options.json.empty() || options.json == "-")
+    staircase::write_stdout(json);
+  else
+    staircase::write_file(options.json, {json});
+  return Exit::solved;
+}
+
 Exit run(int argc, char** argv) {
   const auto options = read_options(argc, argv);
   if (!options) return Exit::solved;
   check_options(*options);
   if (!options->output.empty()) return write_slices(*options);
+  if (options->report) return write_pictures(*options);
   const Source source(options->file, compiler_arguments(*options));
   const auto functions = read_functions(source);
   const Requests requests = read_requests(read_directives(source));

@@ -9,11 +9,12 @@
 namespace slicer {
 
 struct Options {
-  bool check = false, reductions = false;
+  bool check = false, reductions = false, report = false;
   std::string file, json, build;
   std::string output;  ///< where the program in slices is written
   int form = 4;
   bool is_template = false;
+  std::vector<std::string> sizes;  ///< of what --report shows, as in `n=5`
   std::vector<std::string> arguments;
 };
 

@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 from book import machines, proved, quoted, stages
-from draw import plots, requested
+from draw import communicating, plots, requested
 from measure import cost_model, figures
 
 AWESOME = pathlib.Path("/usr/share/doxygen-awesome-css")
@@ -333,6 +333,7 @@ def main(root, output, stamp, depfile, version):
     plots.write(page_texts(root, workloads, results), workloads, results, generated)
     requested.write(root, quoted.pages(root), workloads, results, generated)
     cost_model.write(root, quoted.pages(root), results, generated)
+    communicating.write(root, quoted.pages(root), results, generated)
     write_doxyfile(root, work, generated, version)
     write_layout(work)
     write_header(root, work)

@@ -18,7 +18,8 @@ REQUEST = re.compile(r"(?<!`)\\(?:html|verb)include (?P<file>\w+(?:\.\S+|_(?:dif
 # By the first word of a file's name, or by its last.
 BUILT = {"diff": "The diff", "figures": "The table of recorded times", "stages": "The table of the stages",
          "proved": "What the slicer says of the parallel loops",
-         "keys": "The list of keys", "diagram": "A diagram", "cost_model": "A table of the cost model"}
+         "keys": "The list of keys", "diagram": "A diagram", "cost_model": "A table of the cost model",
+         "communication": "A table or a plot of what communication costs"}
 
 
 def without_marks(text):

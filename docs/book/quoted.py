@@ -13,7 +13,8 @@ such as copies while kernels run, is a phase:NAME, too, of the sum of its spans.
 the recording's name and DATASET the value of the parameter, as in
 `MACHINE local_volatility_over_outer 64 f64 07_interleaved seconds`. `MACHINE ceilings NAME` is a ceiling
 of the processor, `MACHINE ceilings gpu NAME` one of the GPU; with `MACHINE WORKLOAD ceilings` it is the
-one that was measured when that workload was recorded. `<!-- model -->` marks a number that is derived on
+one that was measured when that workload was recorded. `MACHINE RECORDING figures NAME` is a figure that a recording of another
+kind gives, such as communication. `<!-- model -->` marks a number that is derived on
 the page, `<!-- published: SOURCE -->` one from the literature. In a section *The cost*, every time, every
 rate and every ratio needs such a comment.
 

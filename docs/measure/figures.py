@@ -24,12 +24,15 @@ class Results:
     def __init__(self, directory):
         self.machines = {}
         self.sweeps = {}  # by machine and name
+        self.others = {}  # likewise: recordings of another kind, which hold what figures they give
         for path in sorted(pathlib.Path(directory).glob("*/*.json")):
             recording = recordings.read(path) | {"name": path.stem}
             if "sweep" in recording:
                 self.sweeps[path.parent.name, path.stem] = recording
             elif "runs" in recording:  # the counters of a profiler are another kind of recording
                 self.machines.setdefault(path.parent.name, []).append(recording)
+            elif "figures" in recording:
+                self.others[path.parent.name, path.stem] = recording
         for machine in {machine for machine, _ in self.sweeps} | self.machines.keys():
             name_hosts(self.recordings(machine))
 
@@ -82,6 +85,12 @@ class Results:
             raise UnknownKey(f"no sweep {name} on {machine} is recorded")
         return self.sweeps[machine, name]
 
+    def other(self, machine, name):
+        """A recording of another kind than runs of stages."""
+        if (machine, name) not in self.others:
+            raise UnknownKey(f"no recording {name} of {machine} has figures")
+        return self.others[machine, name]
+
     def ceiling(self, machine, workload, names):
         """A ceiling of a machine's processor, or of its GPU if the first name says so.
 
@@ -111,6 +120,11 @@ class Results:
             return self.ceiling(words[0], None, words[2:])
         if len(words) > 3 and words[2] == "ceilings":
             return self.ceiling(*words[:2], words[3:])
+        if len(words) == 4 and words[2] == "figures":
+            recorded = self.other(*words[:2])["figures"]
+            if words[3] not in recorded:
+                raise UnknownKey(f"there is no figure '{words[3]}' in {words[1]} of {words[0]}")
+            return recorded[words[3]]
         if len(words) < 6:
             raise UnknownKey("a key has six words: machine workload dataset precision stage figure")
         stages = words[4].split("/")

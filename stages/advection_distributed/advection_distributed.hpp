@@ -35,7 +35,8 @@ struct Share {
 /// The problem of advection, of which a rank has a part: all of it, where there is one.
 struct Problem : advection::Problem {  // p and q are ranks along y and x; 0: the stage's choice
   Division division = Division::none;
-  double largest = 1;  ///< magnitude of the field at first
+  std::int64_t gpus = 0;  ///< that rows are dealt to, where one process has several; 0: all
+  double largest = 1;     ///< magnitude of the field at first
   // What follows is this rank's own, as is the field at first, `initial`.
   Share of_rows = {}, of_cols = {};
   advection::Team grid = {1, 1};  ///< of all ranks

@@ -259,7 +259,7 @@ def unrecorded_files():
     """Recordings of the project that its plan does not make."""
     names = {entry["name"] for entry in record.read_plan(ROOT / "docs" / "results" / "plan.json")}
     for path in sorted(ROOT.glob("docs/results/*/*.json")) + sorted(ROOT.glob("docs/results/*/*_ncu.csv")):
-        if path.stem not in names | {"counters"}:
+        if path.stem not in names | {"counters", "communication"}:
             yield str(path.relative_to(ROOT))
 
 

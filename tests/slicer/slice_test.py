@@ -136,6 +136,166 @@ def wrong_lines(source, printed, claims):
             yield f"the page says line {proved.named_line(claim['why'], source, pragma)} of: {text}"
 
 
+class Recorded:
+    """A nest that is run here: of each cell the last write and the reads since, and what follows from them."""
+
+    def __init__(self):
+        self.arrows, self.points, self.slices = set(), set(), {}
+        self.memory = {}
+
+    def touch(self, statement, point, reads, writes, number=None):
+        """A statement at a point reads some cells, and then writes others: pairs of an array and its subscripts."""
+        here = (statement, point)
+        self.points.add(here)
+        for cell in reads:
+            write, since = self.memory.setdefault(cell, [None, set()])
+            self.add("flow", cell, {write} - {None}, here)
+            since.add(here)
+        for cell in writes:
+            write, since = self.memory.get(cell, [None, set()])
+            self.add("anti", cell, since, here)
+            self.add("output", cell, {write} - {None} if not since else set(), here)
+            self.memory[cell] = [here, set()]
+        held = self.slices.setdefault(number, (set(), set()))
+        held[0].update(cell[:2] for cell in reads)
+        held[1].update(cell[:2] for cell in writes)
+
+    def add(self, kind, cell, sources, sink):
+        self.arrows |= {(kind, *cell[:2], source, sink) for source in sources if source != sink}
+
+
+def solved_by_rows(n):
+    """What the first form does; each iteration has an `s` of its own."""
+    run_here = Recorded()
+    for i in range(n):
+        s = ("s", (), i)
+        run_here.touch(0, (i,), [], [s])
+        for j in range(i):
+            run_here.touch(1, (i, j), [s, ("a", (i, j)), ("x", (j,))], [s])
+        run_here.touch(2, (i,), [("b", (i,)), s, ("a", (i, i))], [("x", (i,))])
+    return run_here
+
+
+def solved_by_columns(n):
+    run_here = Recorded()
+    for i in range(n):
+        run_here.touch(0, (i,), [("b", (i,)), ("a", (i, i))], [("x", (i,))])
+        for j in range(i + 1, n):
+            run_here.touch(1, (i, j), [("b", (j,)), ("a", (j, i)), ("x", (i,))], [("b", (j,))])
+    return run_here
+
+
+def multiplied(n):
+    run_here = Recorded()
+    for i in range(n):
+        for j in range(n):
+            e = i // -(-n // 3) + 3 * (j // -(-n // 5))
+            total = ("sum", (), i, j)
+            run_here.touch(0, (i, j), [], [total], e)
+            for k in range(n):
+                run_here.touch(1, (i, j, k), [total, ("a", (i, k)), ("b", (k, j))], [total], e)
+            run_here.touch(2, (i, j), [total], [("c", (i, j))], e)
+    return run_here
+
+
+def smoothed(n):
+    """In place and backwards, with a kind of pair each."""
+    run_here = Recorded()
+    for t in range(2):
+        for i in range(n - 1, 0, -1):
+            run_here.touch(0, (t, i), [("u", (i - 1,)), ("u", (i,))], [("u", (i,))])
+            run_here.touch(1, (t, i), [], [("m", ())])
+    return run_here
+
+
+SMOOTHED = """void f(double* u, double& m, int n) {
+  for (int t = 0; t < 2; ++t)
+    for (int i = n - 1; i > 0; --i) {
+      u[i] = u[i - 1] + u[i];
+      m = 0;
+    }
+}
+"""
+
+
+def pairs_of(held):
+    return {(name, tuple(at)) for name, elements in held.items() for at in elements}
+
+
+def wrong_picture(nest, expected):
+    """How points, dependences and slices differ from those of a run."""
+    points = [(s, tuple(point)) for s, each in enumerate(nest["statements"]) for point in each["points"]]
+    if len(points) != len(set(points)) or set(points) != expected.points:
+        yield f"points {points}"
+    found = [(arrow["kind"], arrow["array"], tuple(arrow["element"]), *((end[0], tuple(end[1])) for end in (
+        arrow["source"], arrow["sink"]))) for arrow in nest["arrows"]]
+    if len(found) != len(set(found)) or set(found) != expected.arrows:
+        yield f"{nest['function']}: {set(found) ^ expected.arrows}"
+    if "slices" not in nest:
+        return
+    for each in nest["slices"]["each"]:
+        outside = [{cell for cell in held if cell[0] != "sum"} for held in expected.slices[each["number"]]]
+        if [pairs_of(each["reads"]), pairs_of(each["writes"])] != outside:
+            yield f"slice {each}"
+    if len(nest["slices"]["each"]) != len(expected.slices):
+        yield f"{len(nest['slices']['each'])} slices"
+    for statement in nest["statements"]:
+        for (i, j, *_), number in zip(statement["points"], statement["slices"], strict=True):
+            length, other = [loop["length"] for loop in nest["slices"]["loops"]]
+            if number != i // length + 3 * (j // other):
+                yield f"{i}, {j} is in slice {number}"
+
+
+def pictures():
+    """What is drawn of nests is what happens as they run, for several sizes; the book has that of the usual ones."""
+    with tempfile.TemporaryDirectory() as directory:
+        source = pathlib.Path(directory, "smoothed.cpp")
+        source.write_text(SMOOTHED)
+        for path, runs in ((SHOWN / "forms.cpp", [solved_by_rows, solved_by_columns]), (SHOWN / "product.cpp", [multiplied]),
+                           (source, [smoothed])):
+            for n in (1, 2, 4, 5, 7):
+                result = run("--report", "--set", f"n={n}", path, *HEADERS)
+                nests = json.loads(result.stdout)["nests"] if result.returncode == 0 else []
+                if len(nests) != len(runs):
+                    yield f"{path.name}: {result.stderr}"
+                for nest, of in zip(nests, runs):
+                    yield from wrong_picture(nest, of(n))
+    for shown in sorted(SHOWN.glob("*.json")):
+        drawn = run("--report", shown.with_suffix(".cpp").relative_to(ROOT), *HEADERS).stdout
+        if drawn != shown.read_text():
+            yield f"{shown.name} should be what --report prints"
+
+
+def bad_pictures():
+    """What cannot be drawn is refused in one sentence."""
+    texts = {"empty": "int f() { return 1; }\n",
+             "indirect": "void f(double* x, int* p, int n) {\n  for (int i = 0; i < n; ++i) x[p[i]] = 0;\n}\n",
+             "called": "double g(double*);\nvoid f(double* x, int n) {\n  for (int i = 0; i < n; ++i) x[i] = g(x);\n}\n",
+             "endless": "void f(double* x) {\n  for (int i = 0; i >= 0; ++i) x[i] = 0;\n}\n",
+             "silent": "void f(int n) {\n  for (int i = 0; i < n; ++i) {\n  }\n}\n",
+             "while": "void f(double* x) {\n  while (x[0] > 0) x[0] -= 1;\n}\n",
+             "dense": "void f(double* x) {\n  for (int i = 0; i < 70000; ++i) x[i] = 0;\n}\n",
+             "chain": "void f(double* x, int n) {\n#pragma staircase slice(i: 2)\n  for (int i = 1; i < n; ++i) x[i] = x[i - 1];\n}\n",
+             "counted": "void f(double* x, int n, int s) {\n#pragma staircase slice(i: s)\n"
+                        "  for (int i = 1; i < n; ++i) x[i] = 0;\n}\n"}
+    with tempfile.TemporaryDirectory() as directory:
+        for name, fragments in (
+                ("empty", ["has no loop"]), ("indirect", ["line 2", "`p[i]`"]), ("called", ["line 3", "`g(x)`"]),
+                ("endless", ["line 2", "`i >= 0`"]), ("silent", ["line 2", "no memory"]), ("while", ["line 2"]),
+                ("dense", ["line 2", "50000"]), ("chain", ["line 3", "i = 1"]), ("counted", ["line 2", "`s`"])):
+            source = pathlib.Path(directory, f"{name}.cpp")
+            source.write_text(texts[name])
+            yield from refused(["--report", source, *HEADERS], fragments)
+    good = SHOWN / "forms.cpp"
+    for words, fragment in ((["n"], "'n'"), (["n=0"], "'n=0'"), (["n=65"], "1 to 64"), (["n=five"], "'n=five'"), (["=5"], "'=5'"),
+                            (["m=5"], "'m'"), (["n=4", "--set", "n=5"], "twice")):
+        yield from refused(["--report", "--set", *words, good, *HEADERS], [fragment])
+    for arguments, fragment in ((["--report", "--check", good], "exclude"), (["--report"], "--report needs a FILE"),
+                                (["--check", "--set", "n=5", good], "--set"), (["--report", "--reductions", good], "--check"),
+                                (["--report", "--form", "3", good], "-o OUT")):
+        yield from refused(arguments, [fragment])
+
+
 def program():
     """The listing of a nest in slices, and why another nest has none."""
     with tempfile.TemporaryDirectory() as directory:
@@ -214,5 +374,6 @@ tap.report((what, check()) for what, check in (
     ("reductions are reordered if one says so", allowed_reductions), ("what cannot be judged is refused", bad_requests),
     ("loops around launches are unknown", launches), ("the chapter shows what is printed", examples),
     ("the chapter shows what is made of a nest", program),
+    ("pictures show what happens", pictures), ("what cannot be drawn is refused", bad_pictures),
     ("parallel loops of stages are proved, or it is said why not", stages), ("JSON is all there is", json_is_all),
     ("bad input is refused", bad_input)))

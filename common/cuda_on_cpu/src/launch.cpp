@@ -40,6 +40,11 @@ class Crew {
     work_done_.wait(lock, [this] { return left_ == 0; });
   }
 
+  unsigned helpers() {
+    const std::scoped_lock lock(mutex_);
+    return static_cast<unsigned>(threads_.size());
+  }
+
  private:
   void serve(unsigned rank) {
     std::uint64_t seen = 0;
@@ -142,6 +147,8 @@ bool run(Launch& launch) {
   analysis::launch_ends(launch);
   return !launch.failed;
 }
+
+unsigned helping_threads() { return crew().helpers(); }
 
 unsigned cluster_rank() { return block->launch->configuration.cooperative ? 0 : block->gang_rank; }
 

@@ -29,6 +29,9 @@ struct Launch {
 /// \returns whether all came to their end
 bool run(Launch& launch);
 
+/// How many threads of the operating system there are to run blocks, beside those of the host.
+unsigned helping_threads();
+
 /// Whether grid and block are as CUDA allows them.
 bool is_valid(const Configuration& configuration);
 

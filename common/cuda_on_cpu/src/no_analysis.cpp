@@ -10,10 +10,14 @@
 namespace cuda_on_cpu {
 
 void report_trouble(const Trouble& trouble) {
+  if (trouble.thread == nullptr) {
+    std::fprintf(stderr, "the host: %s: %s\n", trouble.kind, trouble.sentence.c_str());
+    return;
+  }
   const Block* b = block;
   const char* kernel = b != nullptr && b->launch != nullptr ? b->launch->kernel.c_str() : "";
   const uint3 in = b != nullptr ? b->index : uint3{};
-  const uint3 at = trouble.thread != nullptr ? trouble.thread->index : uint3{};
+  const uint3 at = trouble.thread->index;
   std::fprintf(stderr, "kernel %s, block (%u, %u, %u), thread (%u, %u, %u): %s: %s\n", kernel, in.x,
                in.y, in.z, at.x, at.y, at.z, trouble.kind, trouble.sentence.c_str());
 }

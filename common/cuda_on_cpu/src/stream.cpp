@@ -1,10 +1,14 @@
 #include "stream.hpp"
 
 #include <algorithm>
+#include <condition_variable>
+#include <filesystem>
 #include <unordered_map>
 
 #include "analysis.hpp"
+#include "launch.hpp"
 #include "settings.hpp"
+#include "trouble.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -25,8 +29,17 @@ void join(std::vector<std::uint32_t>& clock, const std::vector<std::uint32_t>& o
   for (std::size_t i = 0; i < other.size(); ++i) clock[i] = std::max(clock[i], other[i]);
 }
 
+/// A thread of the host that waits for others.
+struct Waiting {
+  std::thread::id thread;
+  const Awaited* awaited;
+};
+
 struct Streams {
   std::recursive_mutex mutex;
+  std::condition_variable_any others_moved;
+  std::vector<Waiting> waiting;
+  std::uint32_t searches = 0;
   std::deque<CUstream_st> legacy, per_thread;  // one a device
   std::vector<CUstream_st*> created;
   std::vector<std::unique_ptr<CUstream_st>> destroyed;  // whose work nobody has awaited yet
@@ -88,11 +101,12 @@ void host_learns(const Operation& operation) {
 
 /// An operation is done after all that it waited for, which is done now.
 void learn_from_before(const Operation& operation) {
-  if (!analysis::enabled) return;
+  if (!analysis::enabled || operation.shared) return;
   Streams& s = streams();
   const std::scoped_lock lock(s.order);
   auto& clock = s.times[operation.number].clock;
-  for (const auto& before : operation.after) join(clock, s.times[before->number].clock);
+  for (const auto& before : operation.after)
+    if (!before->shared) join(clock, s.times[before->number].clock);
 }
 
 /// A function that a stream called has returned. It may have waited for anything that the host did.
@@ -117,6 +131,41 @@ void perform(Operation& operation) {
   operation.when = std::chrono::steady_clock::now();
   operation.done = true;
   operation.after.clear();
+}
+
+/// Says that an operation can never be done, and does it without its work.
+void give_up(Operation& operation, const std::string& sentence) {
+  if (lasting_error() == cudaSuccess) {
+    report_trouble({.kind = "deadlock", .place = operation.place, .sentence = sentence});
+    lasting_error() = cudaErrorLaunchTimeout;
+  }
+  perform(operation);
+  tell_all_who_wait();
+}
+
+/// Whether the process has no thread but this one and those that run blocks.
+bool is_alone() {
+  const std::filesystem::directory_iterator threads("/proc/self/task");
+  return std::distance(begin(threads), end(threads)) == 1 + std::ptrdiff_t{helping_threads()};
+}
+
+/// Whether one of these threads waits for the thread that asks, directly or for one that does.
+bool any_waits_for_me(const std::vector<std::thread::id>& threads) {
+  const auto me = std::this_thread::get_id();
+  std::vector<std::thread::id> to_ask = threads, asked{me};
+  while (!to_ask.empty()) {
+    const auto thread = to_ask.back();
+    to_ask.pop_back();
+    if (std::find(asked.begin(), asked.end(), thread) != asked.end()) continue;
+    asked.push_back(thread);
+    for (const Waiting& other : streams().waiting) {
+      if (other.thread != thread || other.awaited->is_there()) continue;
+      const auto callers = other.awaited->callers();
+      if (std::find(callers.begin(), callers.end(), me) != callers.end()) return true;
+      to_ask.insert(to_ask.end(), callers.begin(), callers.end());
+    }
+  }
+  return false;
 }
 
 /// All streams of a device: the program's own, newest first, then the special ones.
@@ -202,43 +251,99 @@ OperationPointer enqueue(CUstream_st& stream, std::function<bool(const Operation
   return operation;
 }
 
+OperationPointer mark(CUstream_st& stream, const void* place) {
+  const OperationPointer marker = enqueue(
+      stream, [](const Operation&) { return true; }, place);
+  marker->marks = true;
+  return marker;
+}
+
+void enqueue_meeting(CUstream_st& stream, std::shared_ptr<const Meeting> meeting,
+                     std::function<bool(const Operation&)> work, const void* place) {
+  const OperationPointer arrival = mark(stream, place);
+  const OperationPointer operation = enqueue(stream, std::move(work), place);
+  operation->meeting = std::move(meeting);
+  if (stream.capture == nullptr) operation->meeting->join(arrival, operation);
+}
+
+bool wait_for(const Awaited& awaited) {
+  Streams& s = streams();
+  s.waiting.push_back({std::this_thread::get_id(), &awaited});
+  constexpr auto now_and_then = std::chrono::milliseconds(20);  // other threads end unseen
+  while (!awaited.is_there() && lasting_error() == cudaSuccess && !is_alone() &&
+         !any_waits_for_me(awaited.callers()))
+    s.others_moved.wait_for(s.mutex, now_and_then);
+  std::erase_if(s.waiting, [&](const Waiting& waiting) { return waiting.awaited == &awaited; });
+  return awaited.is_there();
+}
+
+void tell_all_who_wait() { streams().others_moved.notify_all(); }
+
 void finish(const OperationPointer& operation) {
+  constexpr const char* circle =
+      "an operation waits for one that waits for it: what ranks send to each other and receive "
+      "from "
+      "each other needs a group";
+  const std::uint32_t search = ++streams().searches;
   std::vector<OperationPointer> stack{operation};
   while (!stack.empty()) {
     const OperationPointer top = stack.back();
+    top->search = search;
     const auto before = std::find_if(top->after.begin(), top->after.end(),
                                      [](const auto& other) { return !other->done; });
     if (!top->done && before != top->after.end()) {
-      stack.push_back(*before);
-      continue;
+      if ((*before)->search == search)
+        give_up(*top, circle);
+      else
+        stack.push_back(*before);
+    } else if (!top->done && top->awaited != nullptr) {
+      // Those who come bring more that has to be done before.
+      const std::shared_ptr<const Awaited> awaited = top->awaited;
+      if (!wait_for(*awaited) && !top->done) give_up(*top, awaited->sentence());
+      top->awaited = nullptr;
+    } else {
+      if (!top->done) perform(*top);
+      stack.pop_back();
     }
-    if (!top->done) perform(*top);
-    stack.pop_back();
   }
 }
 
 void synchronise(CUstream_st& stream) {
-  if (stream.last == nullptr) return;
-  finish(stream.last);
-  host_learns(*stream.last);
+  const OperationPointer last = stream.last;
+  if (last == nullptr) return;
+  finish(last);
+  host_learns(*last);
   forget_done(stream);
 }
 
 void synchronise_device(int device) {
-  for (CUstream_st* stream : streams_of(device)) synchronise(*stream);
+  // Other threads may destroy streams of theirs while this one waits.
+  std::vector<OperationPointer> latest;
+  for (const CUstream_st* stream : streams_of(device))
+    if (stream->last != nullptr) latest.push_back(stream->last);
+  for (const OperationPointer& last : latest) {
+    finish(last);
+    host_learns(*last);
+  }
+  for (CUstream_st* stream : streams_of(device)) forget_done(*stream);
   std::erase_if(streams().destroyed, [&](const auto& stream) { return stream->device == device; });
 }
 
 void advance(const OperationPointer& operation) {
   OperationPointer next = operation;
+  const std::uint32_t search = ++streams().searches;
   for (auto before = next->after.begin(); before != next->after.end();) {
+    next->search = search;
     if ((*before)->done) {
       ++before;
+    } else if ((*before)->search == search) {
+      return finish(operation);  // which finds that it never ends
     } else {
       next = *before;
       before = next->after.begin();
     }
   }
+  if (next->awaited != nullptr && !next->awaited->is_there()) return;
   learn_from_before(*next);
   if (next->host_call == nullptr || !next->host_call->is_running(*next)) perform(*next);
 }
@@ -289,14 +394,6 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
   *stream = made.release();  // cudaStreamDestroy takes it back
   streams().created.push_back(*stream);
   return lasting_error();
-}
-
-/// A marker behind all that a stream has, which an event or another stream can wait for.
-OperationPointer mark(CUstream_st& stream, const void* place) {
-  const OperationPointer marker = enqueue(
-      stream, [](const Operation&) { return true; }, place);
-  marker->marks = true;
-  return marker;
 }
 
 /// A call of the host, which runs beside the host's own thread.
@@ -566,6 +663,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
       if (const auto other = copies.find(before.get()); other != copies.end())
         copy->after.push_back(other->second);
     number(*copy, recorded->number);
+    // What a meeting was recorded behind is its marker of arrival.
+    if (copy->meeting != nullptr) copy->meeting->join(OperationPointer(copy->after.back()), copy);
     found->awaited.push_back(copy);
     copies.emplace(recorded.get(), std::move(copy));
   }

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -34,19 +35,41 @@ struct HostCall {
   void wait(const Operation& operation);
 };
 
-/// Something that a stream does: a kernel, a copy, a fill, a call of the host.
+/// Calls of other threads of the host that an operation needs, and that may not have come yet.
+class Awaited {
+ public:
+  virtual ~Awaited() = default;
+  virtual bool is_there() const = 0;
+  virtual std::vector<std::thread::id> callers() const = 0;  ///< who is expected to make them
+  virtual std::string sentence() const = 0;                  ///< who waits for whom
+};
+
+/// A call of one rank of a communicator, which meets those of others whenever it is done.
+class Meeting {
+ public:
+  virtual ~Meeting() = default;
+  /// Tells the others that the stream has an operation for it, behind `arrival`, the marker that is
+  /// done when the stream has come there.
+  virtual void join(const OperationPointer& arrival, const OperationPointer& operation) const = 0;
+};
+
+/// Something that a stream does: a kernel, a copy, a fill, a call of the host, a meeting.
 struct Operation {
   std::function<bool(const Operation&)> work;     ///< returns whether it went well
   std::shared_ptr<HostCall> host_call = nullptr;  ///< done before the work
-  std::vector<OperationPointer> after;            ///< what must be done before
-  const void* place = nullptr;                    ///< where the host asked for it
+  std::shared_ptr<const Meeting> meeting = nullptr;
+  std::shared_ptr<const Awaited> awaited = nullptr;  ///< there before the work
+  std::vector<OperationPointer> after;               ///< what must be done before
+  const void* place = nullptr;                       ///< where the host asked for it
   int device = 0;
-  bool marks = false;  ///< whether it does nothing but be waited for
+  bool marks = false;   ///< whether it does nothing but be waited for
+  bool shared = false;  ///< whether it is of several streams, which learn of each other elsewhere
   bool done = false;
   std::chrono::steady_clock::time_point when = {};
 
   std::uint32_t number = 0;  ///< in the order in which they were asked for, from 1; in a graph,
                              ///< the chain of the stream that recorded it
+  std::uint32_t search = 0;  ///< the latest search for what to do that came here
 };
 
 /// The operations that a stream recorded instead of doing them.
@@ -105,6 +128,21 @@ CUstream_st* find_stream(cudaStream_t stream);
 /// Adds an operation behind all that the stream has, and all that it waits for.
 OperationPointer enqueue(CUstream_st& stream, std::function<bool(const Operation&)> work,
                          const void* place);
+
+/// A marker behind all that a stream has, which an event or another stream can wait for.
+OperationPointer mark(CUstream_st& stream, const void* place);
+
+/// Adds a meeting behind all that a stream has.
+void enqueue_meeting(CUstream_st& stream, std::shared_ptr<const Meeting> meeting,
+                     std::function<bool(const Operation&)> work, const void* place);
+
+/// Lets the thread that holds the runtime's mutex wait until something is there that other threads
+/// bring. They may do anything meanwhile.
+/// \returns whether it is there; if not, nobody will ever bring it, or the devices have failed
+bool wait_for(const Awaited& awaited);
+
+/// Lets those who wait for other threads look again.
+void tell_all_who_wait();
 
 /// Does an operation, after all that it depends on.
 void finish(const OperationPointer& operation);

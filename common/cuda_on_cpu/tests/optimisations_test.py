@@ -14,6 +14,7 @@ SETTINGS = {"local_volatility": {"outer": 3, "numX": 64, "numY": 96, "numT": 4},
             "ata": {"rows": 64, "cols": 128},
             "matmul": {"l": 64, "m": 96, "n": 128, "Sl": 2, "Sn": 3},
             "advection": {"rows": 96, "cols": 512, "steps": 20},
+            "advection_distributed": {"rows": 96, "cols": 512, "steps": 20},
             "nbody": {"bodies": 1024, "steps": 1},
             "triangular_solve": {"n": 320},
             "cholesky": {"n": 640},
@@ -446,6 +447,24 @@ def advection(stage):
     more = stage("18_spectral", steps=2000)
     yield ("18 launches and moves the same for 20 steps and for 2000",
            (spectral.launches(), spectral.sectors()) == (more.launches(), more.sectors()) and more.launches() == 2)
+
+
+def advection_distributed(stage):
+    """Yields what the stages on several GPUs promise; there are two of them."""
+    settings, gpus, edges = SETTINGS["advection_distributed"], 2, 2
+    rows, cols, steps = settings["rows"], settings["cols"], settings["steps"]
+    copied, graphs = stage("09_peer_copies"), stage("10_nccl")
+    yield ("09 launches a kernel for the edges of a GPU and one for its interior, per step",
+           copied.launches() == gpus * 2 * steps)
+    yield "09 has a block for 128 cells of a row", copied.sum("update", "blocks") == rows * cols // 128 * steps
+    yield ("09 loads nine numbers and stores one for each cell, and no cell twice",
+           copied.sum("update", "global_loads", "requests") == 9 * copied.sum("update", "global_stores", "requests")
+           == 9 * rows * cols // 32 * steps)
+    yield ("09 launches for edges alone where a GPU has no more",
+           stage("09_peer_copies", rows=gpus * edges).launches() == gpus * steps)
+    yield "10 has the kernels of 09", all(
+        graphs.sum("update", *what) == copied.sum("update", *what)
+        for what in (("launches",), ("blocks",), ("global_loads", "sectors"), ("global_stores", "sectors")))
 
 
 def nbody(stage):

@@ -14,13 +14,15 @@ namespace staircase {
 class Graph {
  public:
   Graph() {
-    check(cudaStreamCreate(&stream_));
-    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+    check(cudaStreamCreate(&own_));
+    record(own_);
   }
+  /// Records what a stream is given until `instantiate`, and those that wait for it.
+  explicit Graph(cudaStream_t stream) { record(stream); }
   ~Graph() {
     if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
     if (graph_ != nullptr) cudaGraphDestroy(graph_);
-    cudaStreamDestroy(stream_);
+    if (own_ != nullptr) cudaStreamDestroy(own_);
   }
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
@@ -37,7 +39,12 @@ class Graph {
   void launch() const { check(cudaGraphLaunch(executable_, stream_)); }
 
  private:
-  cudaStream_t stream_ = nullptr;
+  void record(cudaStream_t stream) {
+    stream_ = stream;
+    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+  }
+
+  cudaStream_t own_ = nullptr, stream_ = nullptr;
   cudaGraph_t graph_ = nullptr;
   cudaGraphExec_t executable_ = nullptr;
 };

@@ -1,0 +1,698 @@
+/// \file
+/// What ranks do together: each call of a rank is an operation of its stream, and meets those of
+/// the other ranks when it enters the stream, or when the graph that recorded it is launched.
+///
+/// A transfer is an operation that is done when all streams that take part have come there. It
+/// moves the data; what a rank read and wrote counts as done by the operation of its own stream.
+
+#include "nccl.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis.hpp"
+#include "immortal.hpp"
+#include "memory.hpp"
+#include "settings.hpp"
+#include "stream.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+using Guard = std::scoped_lock<std::recursive_mutex>;
+
+enum class Kind { send, receive, all_reduce, broadcast };
+
+constexpr const char* name_of(Kind kind) {
+  constexpr const char* names[] = {"ncclSend", "ncclRecv", "ncclAllReduce", "ncclBroadcast"};
+  return names[static_cast<int>(kind)];
+}
+
+/// What a rank asked for in one call.
+struct Request {
+  Kind kind;
+  const char* from;  ///< null if it reads nothing
+  char* to;          ///< null if it writes nothing
+  std::size_t bytes;
+  ncclDataType_t type;
+  ncclRedOp_t operation;
+  int peer;  ///< or the root; -1 if all are alike
+  const void* place;
+
+  bool is_collective() const { return kind == Kind::all_reduce || kind == Kind::broadcast; }
+};
+
+/// A request whose stream has an operation for it.
+struct Side {
+  Request request;
+  OperationPointer arrival, operation;
+  std::shared_ptr<class Others> others;
+};
+
+/// A collective for which some ranks have come.
+using Gathering = std::vector<std::optional<Side>>;
+
+/// Where the ranks of a communicator meet. All under the runtime's mutex.
+struct Clique {
+  explicit Clique(int size)
+      : members(static_cast<std::size_t>(size)), users(static_cast<std::size_t>(size)) {}
+
+  int size() const { return static_cast<int>(members.size()); }
+
+  std::vector<ncclComm_t> members;     ///< null where a rank has not joined, or is destroyed
+  std::vector<std::thread::id> users;  ///< the last threads to call for each rank
+  int joined = 0;
+  std::map<std::pair<int, int>, std::deque<Side>> sends, receives;  ///< by sender and receiver
+  std::deque<Gathering> gatherings;
+  std::string broken;  ///< what ended the communicator, or nothing
+};
+
+/// The ranks that still have to come for the requests of one operation.
+class Others : public Awaited {
+ public:
+  Others(std::shared_ptr<const Clique> clique, int rank, Kind kind)
+      : clique_(std::move(clique)), rank_(rank), kind_(kind) {}
+
+  void add(int rank) { missing_.push_back(rank); }
+  void came(int rank) { missing_.erase(std::find(missing_.begin(), missing_.end(), rank)); }
+
+  bool is_there() const override { return missing_.empty() || !clique_->broken.empty(); }
+  std::vector<std::thread::id> callers() const override {
+    std::vector<std::thread::id> threads;
+    for (const int rank : missing_)
+      threads.push_back(clique_->users[static_cast<std::size_t>(rank)]);
+    return threads;
+  }
+  std::string sentence() const override {
+    return "rank " + std::to_string(rank_) + " of " + std::to_string(clique_->size()) +
+           " waits in " + name_of(kind_) + " for rank " + std::to_string(missing_.front()) +
+           ", which never comes";
+  }
+
+ private:
+  std::shared_ptr<const Clique> clique_;
+  int rank_;
+  Kind kind_;
+  std::vector<int> missing_;
+};
+
+thread_local std::string last_sentence;
+
+ncclResult_t refuse_with(ncclResult_t result, std::string sentence) {
+  last_sentence = std::move(sentence);
+  return result;
+}
+
+ncclResult_t cuda_failed(cudaError_t error) {
+  return refuse_with(ncclUnhandledCudaError, cudaGetErrorString(error));
+}
+
+// --- Meetings
+
+/// Lets an operation of several streams be done when all of them have come, and before they go on.
+void transfer(const std::vector<const Side*>& sides, std::function<void()> work) {
+  auto moving = std::make_shared<Operation>();
+  moving->work = [work = std::move(work)](const Operation&) {
+    work();
+    return true;
+  };
+  moving->marks = moving->shared = true;
+  moving->place = sides.back()->request.place;
+  for (const Side* side : sides) {
+    moving->after.push_back(side->arrival);
+    side->operation->after.push_back(moving);
+  }
+}
+
+/// Makes one wait for the other, and know all that was done before it.
+void learn(const Side& one, const Side& other) { one.operation->after.push_back(other.arrival); }
+
+void pair_up(Clique& clique, const Side& sender, const Side& receiver) {
+  const Request &send = sender.request, &receive = receiver.request;
+  if (send.bytes != receive.bytes) {
+    clique.broken = "a rank sends " + std::to_string(send.bytes) + " bytes to one that receives " +
+                    std::to_string(receive.bytes);
+    return;
+  }
+  transfer({&sender, &receiver}, [to = receive.to, from = send.from, bytes = send.bytes] {
+    if (bytes > 0) std::memmove(to, from, bytes);
+  });
+  learn(receiver, sender);
+}
+
+template <typename T>
+void reduce(const std::vector<Request>& requests, std::size_t count) {
+  const auto element = [](const char* array, std::size_t i) {
+    return reinterpret_cast<const T*>(array)[i];
+  };
+  const ncclRedOp_t operation = requests.front().operation;
+  for (std::size_t i = 0; i < count; ++i) {
+    T result = element(requests.front().from, i);
+    for (std::size_t r = 1; r < requests.size(); ++r) {
+      const T other = element(requests[r].from, i);
+      if (operation == ncclSum) result = static_cast<T>(result + other);
+      if (operation == ncclProd) result = static_cast<T>(result * other);
+      if (operation == ncclMin) result = std::min(result, other);
+      if (operation == ncclMax) result = std::max(result, other);
+    }
+    for (const Request& request : requests) reinterpret_cast<T*>(request.to)[i] = result;
+  }
+}
+
+void reduce(const std::vector<Request>& requests) {
+  const std::size_t bytes = requests.front().bytes;
+  switch (requests.front().type) {
+    case ncclInt8:
+      return reduce<std::int8_t>(requests, bytes);
+    case ncclUint8:
+      return reduce<std::uint8_t>(requests, bytes);
+    case ncclInt32:
+      return reduce<std::int32_t>(requests, bytes / 4);
+    case ncclUint32:
+      return reduce<std::uint32_t>(requests, bytes / 4);
+    case ncclInt64:
+      return reduce<std::int64_t>(requests, bytes / 8);
+    case ncclUint64:
+      return reduce<std::uint64_t>(requests, bytes / 8);
+    case ncclFloat32:
+      return reduce<float>(requests, bytes / 4);
+    default:
+      return reduce<double>(requests, bytes / 8);
+  }
+}
+
+void broadcast(const std::vector<Request>& requests, std::size_t root) {
+  const Request& source = requests[root];
+  for (const Request& request : requests)
+    if (source.bytes > 0) std::memmove(request.to, source.from, source.bytes);
+}
+
+bool are_alike(const Request& a, const Request& b) {
+  return a.kind == b.kind && a.bytes == b.bytes && a.type == b.type && a.peer == b.peer &&
+         a.operation == b.operation;
+}
+
+/// All ranks have come for a collective.
+void assemble(Clique& clique, const Gathering& gathering) {
+  std::vector<const Side*> sides;
+  std::vector<Request> requests;
+  for (const auto& side : gathering) {
+    sides.push_back(&*side);
+    requests.push_back(side->request);
+    if (are_alike(requests.back(), requests.front())) continue;
+    clique.broken = "ranks ask for different collectives, or for different sizes, types or roots";
+    return;
+  }
+  const bool reduces = requests.front().kind == Kind::all_reduce;
+  const auto root = static_cast<std::size_t>(std::max(0, requests.front().peer));
+  transfer(sides, [=, requests = std::move(requests)] {
+    reduces ? reduce(requests) : broadcast(requests, root);
+  });
+  for (const Side* side : sides)
+    for (const Side* other : sides)
+      if (side != other && (reduces || other == sides[root])) learn(*side, *other);
+}
+
+/// What a rank asked for in one group and one stream.
+class Requests : public Meeting {
+ public:
+  Requests(std::shared_ptr<Clique> clique, int rank) : clique_(std::move(clique)), rank_(rank) {}
+
+  void add(const Request& request) { requests_.push_back(request); }
+  const void* place() const { return requests_.front().place; }
+
+  void join(const OperationPointer& arrival, const OperationPointer& operation) const override {
+    auto others = std::make_shared<Others>(clique_, rank_, requests_.front().kind);
+    operation->awaited = others;
+    for (const Request& request : requests_) {
+      const Side side{request, arrival, operation, others};
+      request.is_collective() ? join_gathering(side) : join_peer(side);
+    }
+    tell_all_who_wait();
+  }
+
+  /// What counts as this rank's part of what was done.
+  bool work(const Operation& operation) const {
+    for (const Request& request : requests_) {
+      if (!analysis::enabled || request.bytes == 0) continue;
+      Operation part;
+      part.number = operation.number;
+      part.place = request.place;
+      if (request.from != nullptr)
+        analysis::copy_access(request.from, request.bytes, analysis::read, part);
+      if (request.to != nullptr)
+        analysis::copy_access(request.to, request.bytes, analysis::write, part);
+    }
+    return clique_->broken.empty();
+  }
+
+ private:
+  void join_peer(const Side& side) const {
+    const bool sends = side.request.kind == Kind::send;
+    const std::pair key =
+        sends ? std::pair{rank_, side.request.peer} : std::pair{side.request.peer, rank_};
+    auto& waiting = (sends ? clique_->receives : clique_->sends)[key];
+    if (waiting.empty()) {
+      (sends ? clique_->sends : clique_->receives)[key].push_back(side);
+      side.others->add(side.request.peer);
+      return;
+    }
+    const Side other = std::move(waiting.front());
+    waiting.pop_front();
+    other.others->came(rank_);
+    sends ? pair_up(*clique_, side, other) : pair_up(*clique_, other, side);
+  }
+
+  void join_gathering(const Side& side) const {
+    auto& gatherings = clique_->gatherings;
+    const auto mine = static_cast<std::size_t>(rank_);
+    auto gathering = std::find_if(gatherings.begin(), gatherings.end(),
+                                  [&](const Gathering& g) { return !g[mine].has_value(); });
+    if (gathering == gatherings.end())
+      gathering = gatherings.emplace(gathering, clique_->members.size());
+    for (std::size_t rank = 0; rank < gathering->size(); ++rank) {
+      if (auto& other = (*gathering)[rank])
+        other->others->came(rank_);
+      else if (rank != mine)
+        side.others->add(static_cast<int>(rank));
+    }
+    (*gathering)[mine] = side;
+    if (!std::all_of(gathering->begin(), gathering->end(), [](const auto& s) { return !!s; }))
+      return;
+    assemble(*clique_, *gathering);
+    gatherings.erase(gathering);
+  }
+
+  std::shared_ptr<Clique> clique_;
+  int rank_;
+  std::vector<Request> requests_;
+};
+
+}  // namespace
+}  // namespace cuda_on_cpu
+
+struct ncclComm {
+  std::shared_ptr<cuda_on_cpu::Clique> clique;
+  int rank;
+  int device;
+};
+
+namespace cuda_on_cpu {
+namespace {
+
+/// A request that waits for the end of its group.
+struct Grouped {
+  ncclComm_t comm;
+  cudaStream_t stream;
+  Request request;
+};
+
+/// What a thread has called since its outermost ncclGroupStart.
+struct Group {
+  int depth = 0;
+  std::vector<Grouped> requests;
+  std::vector<ncclComm_t> joining;
+  ncclResult_t error = ncclSuccess;
+};
+thread_local Group group;
+
+struct Registry {
+  std::map<std::string, std::shared_ptr<Clique>> cliques;  ///< of which not all ranks have joined
+  std::vector<std::unique_ptr<ncclComm>> communicators;
+  std::uint64_t ids = 0;
+};
+
+Registry& registry() {
+  static auto& registry = immortal<Registry>();
+  return registry;
+}
+
+bool is_communicator(ncclComm_t comm) {
+  const auto& all = registry().communicators;
+  return std::any_of(all.begin(), all.end(),
+                     [&](const auto& known) { return known.get() == comm; });
+}
+
+/// Chooses a device while it lives.
+class Chosen {
+ public:
+  explicit Chosen(int device) { current_device() = device; }
+  ~Chosen() { current_device() = before_; }
+  Chosen(const Chosen&) = delete;
+  Chosen& operator=(const Chosen&) = delete;
+
+ private:
+  int before_ = current_device();
+};
+
+CUstream_st* stream_of(ncclComm_t comm, cudaStream_t stream) {
+  const Chosen here(comm->device);
+  CUstream_st* found = find_stream(stream);
+  return found == nullptr || found->device != comm->device ? nullptr : found;
+}
+
+/// An array of a rank, as sentences name it.
+ncclResult_t check_array(ncclComm_t comm, const void* first, std::size_t bytes, const char* what) {
+  if (bytes == 0) return ncclSuccess;
+  const std::string array = std::string(what) + " of rank " + std::to_string(comm->rank);
+  const Allocation* allocation = find_allocation(first);
+  if (allocation == nullptr)
+    return refuse_with(ncclInvalidArgument, array + " is no memory that CUDA knows");
+  if (!allocation->contains(first, bytes))
+    return refuse_with(ncclInvalidArgument, array + " has less than " + std::to_string(bytes) +
+                                                " bytes, of an allocation of " +
+                                                std::to_string(allocation->bytes));
+  if (allocation->space == MemorySpace::device && allocation->device != comm->device)
+    return refuse_with(ncclInvalidArgument, array + " lies on device " +
+                                                std::to_string(allocation->device) + ", not on " +
+                                                std::to_string(comm->device));
+  return ncclSuccess;
+}
+
+constexpr std::size_t element_sizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2};  // by ncclDataType_t
+
+ncclResult_t check_request(ncclComm_t comm, cudaStream_t stream, const Request& request) {
+  const int size = comm->clique->size();
+  const auto number = [](int value) { return std::to_string(value); };
+  if (!comm->clique->broken.empty()) return refuse_with(ncclInvalidUsage, comm->clique->broken);
+  if (stream_of(comm, stream) == nullptr)
+    return refuse_with(ncclInvalidArgument, "rank " + number(comm->rank) +
+                                                " was given a stream that is none of device " +
+                                                number(comm->device));
+  if (request.kind != Kind::all_reduce && (request.peer < 0 || request.peer >= size))
+    return refuse_with(ncclInvalidArgument,
+                       "rank " + number(request.peer) + " is none of 0 to " + number(size - 1));
+  if (request.kind == Kind::all_reduce && request.operation == ncclAvg)
+    return refuse_with(ncclInvalidArgument, "the CPU device has no ncclAvg");
+  if (request.operation < ncclSum || request.operation > ncclAvg)
+    return refuse_with(ncclInvalidArgument, number(request.operation) + " is no ncclRedOp_t");
+  if (request.kind == Kind::all_reduce && element_sizes[request.type] == 2)
+    return refuse_with(ncclInvalidArgument, "the CPU device does not reduce numbers of 16 bits");
+  const bool reads = request.from != nullptr || request.kind != Kind::receive;
+  const bool writes = request.to != nullptr || request.kind != Kind::send;
+  if (reads && (request.kind != Kind::broadcast || request.peer == comm->rank))
+    if (const auto error = check_array(comm, request.from, request.bytes, "the source");
+        error != ncclSuccess)
+      return error;
+  return writes ? check_array(comm, request.to, request.bytes, "the target") : ncclSuccess;
+}
+
+/// Adds what a group has to the streams.
+ncclResult_t enter(const std::vector<Grouped>& requests) {
+  struct Part {
+    ncclComm_t comm;
+    CUstream_st* stream;
+    std::shared_ptr<Requests> requests;
+  };
+  std::vector<Part> parts;
+  for (const Grouped& grouped : requests) {
+    CUstream_st* stream = stream_of(grouped.comm, grouped.stream);
+    auto part = std::find_if(parts.begin(), parts.end(), [&](const Part& p) {
+      return p.comm == grouped.comm && p.stream == stream;
+    });
+    if (part == parts.end())
+      part = parts.insert(part,
+                          {grouped.comm, stream,
+                           std::make_shared<Requests>(grouped.comm->clique, grouped.comm->rank)});
+    part->requests->add(grouped.request);
+  }
+  for (const Part& part : parts) {
+    part.comm->clique->users[static_cast<std::size_t>(part.comm->rank)] =
+        std::this_thread::get_id();
+    enqueue_meeting(
+        *part.stream, part.requests,
+        [own = part.requests](const Operation& operation) { return own->work(operation); },
+        part.requests->place());
+    if (const std::string& broken = part.comm->clique->broken; !broken.empty())
+      return refuse_with(ncclInvalidArgument, broken);
+  }
+  return lasting_error() == cudaSuccess ? ncclSuccess : cuda_failed(lasting_error());
+}
+
+/// Whether two requests of a group, of one rank that sends to itself, are all there.
+ncclResult_t check_own(const std::vector<Grouped>& requests) {
+  std::map<ncclComm_t, int> surplus;
+  for (const auto& [comm, stream, request] : requests)
+    if (!request.is_collective() && request.peer == comm->rank)
+      surplus[comm] += request.kind == Kind::send ? 1 : -1;
+  for (const auto& [comm, sends] : surplus)
+    if (sends != 0)
+      return refuse_with(ncclInvalidUsage,
+                         "rank " + std::to_string(comm->rank) +
+                             " sends to itself more or less often in a group than "
+                             "it receives from itself");
+  return ncclSuccess;
+}
+
+ncclResult_t submit(ncclComm_t comm, cudaStream_t stream, std::size_t count, Request request) {
+  const Guard guard(runtime_mutex());
+  const ncclResult_t error = [&] {
+    if (!is_communicator(comm)) return refuse_with(ncclInvalidArgument, "this is no communicator");
+    if (request.type < ncclInt8 || request.type > ncclBfloat16)
+      return refuse_with(ncclInvalidArgument,
+                         std::to_string(request.type) + " is no ncclDataType_t that is known here");
+    const std::size_t size = element_sizes[request.type];
+    if (count > PTRDIFF_MAX / size)
+      return refuse_with(ncclInvalidArgument, std::to_string(count) + " elements are too many");
+    request.bytes = count * size;
+    return check_request(comm, stream, request);
+  }();
+  if (error != ncclSuccess) {
+    if (group.depth > 0) group.error = error;
+    return error;
+  }
+  if (request.kind == Kind::broadcast && request.peer != comm->rank) request.from = nullptr;
+  const Grouped grouped{comm, stream, request};
+  if (group.depth > 0) {
+    group.requests.push_back(grouped);
+    return ncclSuccess;
+  }
+  const ncclResult_t own = check_own({grouped});
+  return own == ncclSuccess ? enter({grouped}) : own;
+}
+
+// --- Joining
+
+/// The ranks that have not joined a communicator.
+class Joining : public Awaited {
+ public:
+  Joining(std::shared_ptr<const Clique> clique, int rank)
+      : clique_(std::move(clique)), rank_(rank) {}
+
+  bool is_there() const override { return clique_->joined == clique_->size(); }
+  std::vector<std::thread::id> callers() const override { return {}; }
+  std::string sentence() const override {
+    return "rank " + std::to_string(rank_) + " of " + std::to_string(clique_->size()) +
+           " waits for others to join, and nobody is there who could: one thread needs a group";
+  }
+
+ private:
+  std::shared_ptr<const Clique> clique_;
+  int rank_;
+};
+
+ncclResult_t wait_until_joined(const std::vector<ncclComm_t>& comms) {
+  for (const ncclComm_t comm : comms)
+    if (const Joining others(comm->clique, comm->rank); !wait_for(others))
+      return refuse_with(ncclInvalidUsage, others.sentence());
+  return ncclSuccess;
+}
+
+ncclResult_t join(ncclComm_t* comm, const std::shared_ptr<Clique>& clique, int rank, int device) {
+  for (const auto& known : registry().communicators)
+    if (known->clique == clique && (known->rank == rank || known->device == device))
+      return refuse_with(ncclInvalidUsage, "rank " + std::to_string(rank) + " on device " +
+                                               std::to_string(device) + " joins where rank " +
+                                               std::to_string(known->rank) + " on device " +
+                                               std::to_string(known->device) + " is already");
+  registry().communicators.push_back(std::make_unique<ncclComm>(ncclComm{clique, rank, device}));
+  *comm = registry().communicators.back().get();
+  clique->members[static_cast<std::size_t>(rank)] = *comm;
+  ++clique->joined;
+  tell_all_who_wait();
+  return ncclSuccess;
+}
+
+}  // namespace
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+ncclResult_t ncclGetVersion(int* version) {
+  if (version == nullptr) return refuse_with(ncclInvalidArgument, "version is null");
+  *version = NCCL_VERSION_CODE;
+  return ncclSuccess;
+}
+
+const char* ncclGetErrorString(ncclResult_t result) {
+  constexpr const char* texts[] = {"no error",
+                                   "unhandled cuda error",
+                                   "unhandled system error",
+                                   "internal error",
+                                   "invalid argument",
+                                   "invalid usage",
+                                   "remote process exited or there was a network error",
+                                   "NCCL operation in progress"};
+  return result >= 0 && result < ncclNumResults ? texts[result] : "unknown result code";
+}
+
+const char* ncclGetLastError(ncclComm_t) { return last_sentence.c_str(); }
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  const Guard guard(runtime_mutex());
+  if (id == nullptr) return refuse_with(ncclInvalidArgument, "the id is null");
+  *id = {};
+  const std::string text = std::to_string(getpid()) + ' ' + std::to_string(++registry().ids);
+  std::copy(text.begin(), text.end(), id->internal);
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank) {
+  const Guard guard(runtime_mutex());
+  if (comm == nullptr) return refuse_with(ncclInvalidArgument, "the communicator is null");
+  *comm = nullptr;
+  if (ranks < 1 || rank < 0 || rank >= ranks)
+    return refuse_with(ncclInvalidArgument, "rank " + std::to_string(rank) + " is none of " +
+                                                std::to_string(ranks) + " ranks");
+  const std::string name(id.internal, strnlen(id.internal, sizeof id.internal));
+  const std::string process = name.substr(0, name.find(' '));
+  if (process != std::to_string(getpid()))
+    return refuse_with(ncclInvalidUsage,
+                       "on the CPU device all ranks of NCCL are threads of one process: this is "
+                       "process " +
+                           std::to_string(getpid()) + ", the id is one of '" + process + "'");
+  auto& clique = registry().cliques[name];
+  if (clique == nullptr) clique = std::make_shared<Clique>(ranks);
+  if (clique->size() != ranks)
+    return refuse_with(ncclInvalidArgument, "rank " + std::to_string(rank) + " is to be one of " +
+                                                std::to_string(ranks) + " ranks, another one of " +
+                                                std::to_string(clique->size()));
+  const ncclResult_t error = join(comm, clique, rank, current_device());
+  if (error != ncclSuccess || group.depth > 0) {
+    if (error == ncclSuccess)
+      group.joining.push_back(*comm);
+    else if (group.depth > 0)
+      group.error = error;
+    return error;
+  }
+  return wait_until_joined({*comm});
+}
+
+ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices) {
+  const Guard guard(runtime_mutex());
+  if (comms == nullptr || count < 1)
+    return refuse_with(ncclInvalidArgument, std::to_string(count) + " ranks are none");
+  const auto clique = std::make_shared<Clique>(count);
+  for (int rank = 0; rank < count; ++rank) {
+    const int device = devices == nullptr ? rank : devices[rank];
+    ncclResult_t error = ncclSuccess;
+    if (device < 0 || device >= settings().devices)
+      error =
+          refuse_with(ncclInvalidArgument, "device " + std::to_string(device) + " is none of the " +
+                                               std::to_string(settings().devices) + " there are");
+    else
+      error = join(&comms[rank], clique, rank, device);
+    if (error == ncclSuccess) continue;
+    for (int before = 0; before < rank; ++before) ncclCommDestroy(comms[before]);
+    return error;
+  }
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t comm) {
+  const Guard guard(runtime_mutex());
+  if (!is_communicator(comm)) return refuse_with(ncclInvalidArgument, "this is no communicator");
+  comm->clique->members[static_cast<std::size_t>(comm->rank)] = nullptr;
+  std::erase_if(registry().cliques,
+                [&](const auto& known) { return known.second == comm->clique; });
+  std::erase_if(registry().communicators, [&](const auto& known) { return known.get() == comm; });
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommCount(ncclComm_t comm, int* count) {
+  const Guard guard(runtime_mutex());
+  if (!is_communicator(comm) || count == nullptr)
+    return refuse_with(ncclInvalidArgument, "this is no communicator, or no place for its size");
+  *count = comm->clique->size();
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank) {
+  const Guard guard(runtime_mutex());
+  if (!is_communicator(comm) || rank == nullptr)
+    return refuse_with(ncclInvalidArgument, "this is no communicator, or no place for its rank");
+  *rank = comm->rank;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommCuDevice(ncclComm_t comm, int* device) {
+  const Guard guard(runtime_mutex());
+  if (!is_communicator(comm) || device == nullptr)
+    return refuse_with(ncclInvalidArgument, "this is no communicator, or no place for its device");
+  *device = comm->device;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
+  const Guard guard(runtime_mutex());
+  if (!is_communicator(comm) || error == nullptr)
+    return refuse_with(ncclInvalidArgument, "this is no communicator, or no place for its error");
+  *error = ncclSuccess;
+  if (lasting_error() != cudaSuccess) *error = cuda_failed(lasting_error());
+  if (!comm->clique->broken.empty()) *error = refuse_with(ncclInvalidUsage, comm->clique->broken);
+  return ncclSuccess;
+}
+
+ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataType_t type, int peer,
+                      ncclComm_t comm, cudaStream_t stream) {
+  return submit(comm, stream, count,
+                {Kind::send, static_cast<const char*>(from), nullptr, 0, type, ncclSum, peer,
+                 __builtin_return_address(0)});
+}
+
+ncclResult_t ncclRecv(void* to, std::size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+                      cudaStream_t stream) {
+  return submit(comm, stream, count,
+                {Kind::receive, nullptr, static_cast<char*>(to), 0, type, ncclSum, peer,
+                 __builtin_return_address(0)});
+}
+
+ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDataType_t type,
+                           ncclRedOp_t operation, ncclComm_t comm, cudaStream_t stream) {
+  return submit(comm, stream, count,
+                {Kind::all_reduce, static_cast<const char*>(from), static_cast<char*>(to), 0, type,
+                 operation, -1, __builtin_return_address(0)});
+}
+
+ncclResult_t ncclBroadcast(const void* from, void* to, std::size_t count, ncclDataType_t type,
+                           int root, ncclComm_t comm, cudaStream_t stream) {
+  return submit(comm, stream, count,
+                {Kind::broadcast, static_cast<const char*>(from), static_cast<char*>(to), 0, type,
+                 ncclSum, root, __builtin_return_address(0)});
+}
+
+ncclResult_t ncclGroupStart() {
+  ++group.depth;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclGroupEnd() {
+  const Guard guard(runtime_mutex());
+  if (group.depth == 0)
+    return refuse_with(ncclInvalidUsage, "ncclGroupEnd without an ncclGroupStart before it");
+  if (--group.depth > 0) return ncclSuccess;
+  const Group ended = std::exchange(group, {});
+  if (ended.error != ncclSuccess) return ended.error;
+  if (const auto error = wait_until_joined(ended.joining); error != ncclSuccess) return error;
+  if (const auto error = check_own(ended.requests); error != ncclSuccess) return error;
+  return enter(ended.requests);
+}

@@ -1,0 +1,107 @@
+/// \file
+/// Measures what messages between ranks cost, for the chapter on communication. Two ranks are
+/// started by `mpiexec -n 2`; prints JSON: for each size of a message in bytes the seconds of one
+/// message there, half of there and back, and of one exchange, once a repeat.
+///
+/// Usage: messages [REPEATS [LARGEST]]
+
+#define OMPI_SKIP_MPICXX 1
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+namespace {
+
+constexpr int most_repeats = 1000, most_bytes = 1 << 26;
+
+// [ping pong]
+/// A message goes from rank 0 to rank 1, and one comes back.
+void there_and_back(std::vector<char>& message, int rank) {
+  const int size = static_cast<int>(message.size()), other = 1 - rank;
+  if (rank == 0) MPI_Send(message.data(), size, MPI_CHAR, other, 0, MPI_COMM_WORLD);
+  MPI_Recv(message.data(), size, MPI_CHAR, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank == 1) MPI_Send(message.data(), size, MPI_CHAR, other, 0, MPI_COMM_WORLD);
+}
+// [ping pong]
+
+// [exchange]
+/// Both ranks send and receive at once, as stage 01 does with a row.
+void exchange(std::vector<char>& message, std::vector<char>& halo, int rank) {
+  const int size = static_cast<int>(message.size()), other = 1 - rank;
+  MPI_Sendrecv(message.data(), size, MPI_CHAR, other, 0, halo.data(), size, MPI_CHAR, other, 0,
+               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+// [exchange]
+
+/// Messages that are timed together, and how often: some milliseconds in all.
+constexpr int together = 20;
+int rounds_of(int bytes) { return bytes <= 8192 ? 101 : 101 * 8192 / bytes + 5; }
+
+/// The time of a message, the median over rounds, so that a turn of another program does not count.
+template <typename Message>
+double typical(int rounds, Message message) {
+  std::vector<double> times(rounds);
+  for (double& time : times) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
+    for (int i = 0; i < together; ++i) message();
+    time = (MPI_Wtime() - begin) / together;
+  }
+  std::nth_element(times.begin(), times.begin() + rounds / 2, times.end());
+  return times[rounds / 2];
+}
+
+void measure(int repeats, int largest, int rank) {
+  if (rank == 0) fmt::print("[");
+  for (int bytes = 8; bytes <= largest; bytes *= 2) {
+    std::vector<char> message(bytes), halo(bytes);
+    std::vector<double> pings, exchanges;
+    for (int r = 0; r < repeats; ++r) {
+      const int rounds = rounds_of(bytes);
+      pings.push_back(typical(rounds, [&] { there_and_back(message, rank); }) / 2);
+      exchanges.push_back(typical(rounds, [&] { exchange(message, halo, rank); }));
+    }
+    if (rank == 0)
+      fmt::print("{}\n{{\"bytes\":{},\"ping_pong\":[{:.4e}],\"exchange\":[{:.4e}]}}",
+                 bytes == 8 ? "" : ",", bytes, fmt::join(pings, ","), fmt::join(exchanges, ","));
+  }
+  if (rank == 0) fmt::print("\n]\n");
+}
+
+/// A whole number of the command line, or 0 if it is none from 1 to `most`.
+int number(const char* text, int most) {
+  int value = 0;
+  const char* const end = text + std::strlen(text);
+  const auto [rest, error] = std::from_chars(text, end, value);
+  return error == std::errc() && rest == end && value >= 1 && value <= most ? value : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int repeats = argc > 1 ? number(argv[1], most_repeats) : 15;
+  const int largest = argc > 2 ? number(argv[2], most_bytes) : 1 << 20;
+  if (argc > 3 || repeats == 0 || largest < 8) {
+    fmt::print(
+        stderr,
+        "usage: messages [REPEATS [LARGEST]]: repeats from 1 to {}, the largest message from "
+        "8 to {} bytes, not '{}'\n",
+        most_repeats, most_bytes, fmt::join(argv + 1, argv + argc, " "));
+    return 2;
+  }
+  MPI_Init(&argc, &argv);
+  int rank = 0, ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks == 2)
+    measure(repeats, largest, rank);
+  else if (rank == 0)
+    fmt::print(stderr, "messages go between 2 ranks, not {}\n", ranks);
+  MPI_Finalize();
+  return ranks == 2 ? 0 : 2;
+}

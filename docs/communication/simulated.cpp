@@ -1,0 +1,142 @@
+/// \file
+/// What a stage of *advection on ranks* is linked with to run on a simulated cluster, by SimGrid's
+/// SMPI: the stage's source is compiled as it is, and this file stands for the harness.
+///
+/// A rank of SMPI is a thread of control in one process, so thousands of them share one processor.
+/// Messages go through the simulated network. Cells are not computed: `update` is replaced by one
+/// that lets the simulated processor work as long as the cells would take it. Since nobody looks at
+/// the field, all arrays of all ranks lie in the same memory.
+///
+/// Prints the simulated time of all steps and of what is made for them, of the slowest rank, in
+/// seconds.
+
+#include <smpi/smpi.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <staircase/mpi.hpp>
+#include <string_view>
+#include <vector>
+
+#include "../../stages/advection_distributed/advection_distributed.hpp"
+
+namespace staircase {
+
+void mpi::fail(int error) {
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(error, text, &length);
+  std::fprintf(stderr, "MPI failed: %s\n", text);
+  MPI_Abort(MPI_COMM_WORLD, 3);
+  throw error;
+}
+
+// [memory]
+/// Every array lies in the same memory, which is as large as the largest one.
+void* allocate(std::size_t bytes, std::size_t) {
+  static std::vector<char> memory;
+  if (memory.empty()) memory.resize(bytes);
+  if (memory.size() < bytes) throw std::bad_alloc();
+  return memory.data();
+}
+void deallocate(void*, std::size_t, std::size_t) noexcept {}
+void poison(std::span<double>) {}
+void poison(std::span<float>) {}
+// [memory]
+
+}  // namespace staircase
+
+namespace advection {
+
+Courant courant(const Problem&) { return {0.25, 0.25}; }
+
+}  // namespace advection
+
+namespace advection_distributed {
+
+// [update]
+constexpr double operations_per_cell = 20;  // as the workload counts them
+
+template <typename T>
+void update(Weights<T>, Share of_rows, Share of_cols, staircase::View<const T, 2>,
+            staircase::View<T, 2>);
+
+/// Takes the simulated processor as long as these cells would.
+template <>
+void update<double>(Weights<double>, Share of_rows, Share of_cols, staircase::View<const double, 2>,
+                    staircase::View<double, 2>) {
+  if (of_rows.begin >= of_rows.end || of_cols.begin >= of_cols.end) return;
+  const double cells = static_cast<double>(of_rows.end - of_rows.begin) *
+                       static_cast<double>(of_cols.end - of_cols.begin);
+  smpi_execute_flops(cells * operations_per_cell);
+}
+// [update]
+
+namespace {
+
+/// When the phase that is timed began and ended, by the simulated clock.
+struct Clock : staircase::Timeline {
+  double began = 0, ended = 0;
+  void begin(const char* name) override {
+    (std::string_view(name) == "kernels" ? began : ended) = MPI_Wtime();
+  }
+  void end() override {}
+  void add_beside(const char*, double, double) override {}
+  void remark(const char*) override {}
+  double now() const override { return MPI_Wtime(); }
+};
+
+std::int64_t number(const char* text) {
+  std::int64_t value = 0;
+  std::from_chars(text, text + std::strlen(text), value);
+  return value;
+}
+
+/// The grid of ranks with the shortest edges of a block.
+advection::Team grid_of(Division division, std::int64_t rows, std::int64_t cols, int ranks) {
+  int best = ranks;
+  for (int p = 1; p <= ranks && division == Division::blocks; ++p)
+    if (ranks % p == 0 && rows * (ranks / p) + cols * p < rows * (ranks / best) + cols * best)
+      best = p;
+  return {static_cast<std::size_t>(best), static_cast<std::size_t>(ranks / best)};
+}
+
+}  // namespace
+
+int run_stage(int argc, char** argv, Division division, const Stage& stage, const char*) {
+  MPI_Init(&argc, &argv);
+  if (argc != 4) {
+    std::fputs("usage: PROGRAM ROWS COLS STEPS\n", stderr);
+    return 2;
+  }
+  int rank = 0, ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  Problem problem;
+  problem.rows = number(argv[1]), problem.cols = number(argv[2]), problem.steps = number(argv[3]);
+  problem.division = division;
+  problem.grid = grid_of(division, problem.rows, problem.cols, ranks);
+  const auto share = [](std::size_t count, std::size_t shares, std::size_t index) {
+    return Share{count * index / shares, count * (index + 1) / shares};
+  };
+  const auto own = static_cast<std::size_t>(rank);
+  problem.of_rows = share(problem.rows, problem.grid.p, own / problem.grid.q);
+  problem.of_cols = share(problem.cols, problem.grid.q, own % problem.grid.q);
+  const auto most = [](std::size_t count, std::size_t shares) { return count / shares + 3; };
+  staircase::allocate(
+      sizeof(double) * most(problem.rows, problem.grid.p) * most(problem.cols, problem.grid.q), 1);
+  problem.initial.resize((problem.of_rows.end - problem.of_rows.begin) *
+                         (problem.of_cols.end - problem.of_cols.begin));
+  Clock clock;
+  stage.solve_f64(problem, clock);
+  const double own_time = clock.ended - clock.began;
+  double longest = 0;
+  MPI_Reduce(&own_time, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  if (rank == 0) std::printf("%.9e\n", longest);
+  MPI_Finalize();
+  return 0;
+}
+
+}  // namespace advection_distributed

@@ -1,0 +1,89 @@
+"""The iterations of both forms of the triangular solve, and which of them wait for which, as `slice --report` tells."""
+
+import json
+import pathlib
+
+from draw.canvas import BLUE, ORANGE, SMALL
+
+TITLE = "Iterations of the two forms, and what they wait for"
+HEIGHT = {"wide": 296, "narrow": 592}
+ALTERNATIVE = (
+    "Two triangles of points, i downwards and j to the right, with n = 5. First form: row i has the points j below i, and "
+    "a division at its end, on the diagonal. Along each row an arrow leads from point to point, through s, and into the "
+    "division. From the division of row j an arrow leads down to each later point of column j, through x(j). Second form: "
+    "row i begins with the division on the diagonal, and has the points j above i. From it an arrow leads to each point "
+    "of its row, through x(i). Down each column an arrow leads from point to point, through b(j), and into the division; "
+    "no arrow leads from one point of a row to the next.")
+CAPTION = (
+    "A square divides, a dot multiplies and subtracts; n = 5. An arrow leads to what reads a value from what wrote it. "
+    "First: each row is a chain, and waits for all rows above. Second: the points of a row wait only for what lies above "
+    "them, and for their division; so they run at once.")
+
+NESTS = json.loads((pathlib.Path(__file__).parents[2] / "proving" / "forms.json").read_text())["nests"]
+AT = 44  # pixels from point to point
+ROOM = 8  # around a point
+
+
+def place(point):
+    """Where a point lies; one of the outer loop alone is on the diagonal."""
+    i, j = (*point, *point)[:2]
+    return 82 + AT * j, 66 + AT * i
+
+
+def bend(start, end):
+    """How much an arrow is bent, so that it passes by the points between its ends."""
+    steps = max(abs(end[0] - start[0]), abs(end[1] - start[1])) / AT
+    if steps < 1.5:
+        return 0
+    return (1 if end[0] == start[0] else -1) * 2 * (8 + 2.5 * steps) / (steps * AT)
+
+
+def draw_arrow(canvas, start, end, colour):
+    """An arrow from one point to another, up to their edges; long ones in bows."""
+    rad = bend(start, end)
+    canvas.arrow(*shortened(start, end, rad), colour, 1, bend=rad)
+
+
+def shortened(start, end, rad):
+    """The same ends, off the points; a bow begins on its own side."""
+    length = max(abs(end[0] - start[0]), abs(end[1] - start[1]))
+    x, y = (end[0] - start[0]) / length, (end[1] - start[1]) / length
+    aside = 5 if rad else 0
+    side = (-aside, 0) if x == 0 else (0, -aside)
+    return ((start[0] + ROOM * x + side[0], start[1] + ROOM * y + side[1]),
+            (end[0] - ROOM * x + side[0], end[1] - ROOM * y + side[1]))
+
+
+def draw_form(canvas, nest, title, chain):
+    """The points of a form, and its dependences; those through `chain` in a colour of their own."""
+    canvas.text(170, 12, title, bold=True)
+    for k in range(nest["sizes"]["n"]):
+        canvas.text(82 + AT * k, 34, f"{k}", SMALL)
+        canvas.text(46, 66 + AT * k, f"{k}", SMALL)
+    canvas.text(46, 34, "i ↓  j →", SMALL)
+    for arrow in nest["arrows"]:
+        start, end = (place(point) for _, point in (arrow["source"], arrow["sink"]))
+        if start != end and not begins(nest, arrow):
+            draw_arrow(canvas, start, end, ORANGE if arrow["array"] == chain else BLUE)
+    for statement in nest["statements"]:
+        for x, y in map(place, statement["points"]):
+            if len(statement["loops"]) == 2:
+                canvas.dot(x, y, 3.5)
+            else:
+                canvas.box(x - 5, y - 5, 10, 10, fill=1)
+
+
+def begins(nest, arrow):
+    """Whether an arrow comes from what only sets a sum to zero, which waits for nothing and is not drawn."""
+    sources = {each["source"][0] for each in nest["arrows"]} - {each["sink"][0] for each in nest["arrows"]}
+    return arrow["source"][0] in sources
+
+
+def draw(canvas):
+    """Two panels, and what the colours mean."""
+    what = zip(canvas.panels(2), NESTS, ("first form, row by row", "second form, column by column"),
+               (("s", "x(j)"), ("b", "x(i)")))
+    for panel, nest, title, (chain, solved) in what:
+        draw_form(panel, nest, title, chain)
+        panel.key(96, 280, (BLUE, 0.9, f"through {solved}"),
+                  (ORANGE, 0.9, "through s" if chain == "s" else "through b(j)"), gap=24)

@@ -1,0 +1,224 @@
+/// \file
+/// Changed: each GPU is a rank of NCCL, and all send and receive edges in one group; each records
+///          two steps as a graph, which it is given again and again.
+/// Legal:   a rank receives behind the last reader of its halo, in its own stream, and a receive
+///          waits for the edge that is sent; two steps leave the arrays in their roles.
+/// Expect:  longer exchanges than by copies, hidden as long as the interior takes longer, and half
+///          a launch per GPU and step in place of nine calls.
+/// Run:     ./climb advection_distributed --stages 09,10
+
+#include "../advection_distributed.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <staircase/devices.hpp>
+#include <staircase/graph.hpp>
+#include <staircase/nccl.hpp>
+#include <staircase/stream.hpp>
+#include <utility>
+#include <vector>
+
+namespace advection_distributed {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::column;
+using staircase::Communicators;
+using staircase::DeviceArray;
+using staircase::Event;
+using staircase::Graph;
+using staircase::nccl_type;
+using staircase::OnDevice;
+using staircase::Stream;
+using staircase::View;
+
+// [update]
+/// Some rows of an array, so many apart.
+struct Rows {
+  unsigned begin, end, stride;
+};
+
+/// The weighted sum of three neighbours in a row.
+template <typename T>
+__device__ T row_sum(const Weights<T>& w, View<const T, 1> u, unsigned left, unsigned j,
+                     unsigned right) {
+  return w.x[0] * u(left) + w.x[1] * u(j) + w.x[2] * u(right);
+}
+
+/// A step of some rows: each cell becomes the weighted sum of its nine neighbours, in another
+/// array.
+template <typename T>
+__global__ void update(Weights<T> w, Rows of_rows, View<const T, 2> u, View<T, 2> next) {
+  const unsigned cols = u.extent(1), j = column(), step = of_rows.stride * gridDim.y;
+  if (j >= cols) return;
+  const unsigned left = j > 0 ? j - 1 : cols - 1, right = j + 1 < cols ? j + 1 : 0;
+  for (unsigned i = of_rows.begin + of_rows.stride * blockIdx.y; i < of_rows.end; i += step)
+    next(i, j) = w.y[0] * row_sum(w, u.row(i - 1), left, j, right) +
+                 w.y[1] * row_sum(w, u.row(i), left, j, right) +
+                 w.y[2] * row_sum(w, u.row(i + 1), left, j, right);
+}
+// [update]
+
+// [Gpu]
+/// The rows of a GPU between two rows of halo, in two arrays that change roles.
+template <typename T>
+struct Gpu {
+  Gpu(int number, ncclComm_t own_rank, Share own, std::size_t cols)
+      : device(number),
+        rank(own_rank),
+        first(own.begin),
+        rows(static_cast<unsigned>(own.end - own.begin)),
+        u(rows + 2, cols),
+        next(rows + 2, cols) {}
+  std::size_t bytes() const { return rows * u.extent(1) * sizeof(T); }
+
+  int device;
+  ncclComm_t rank;
+  std::size_t first;
+  unsigned rows;
+  DeviceArray<T, 2> u, next;
+  View<T, 2> from = u, to = next;
+  Stream kernels, copies;
+  Event edges, sent;
+};
+
+/// Deals the rows of a field to GPUs.
+template <typename T>
+std::deque<Gpu<T>> deal(View<const double, 2> field, const std::vector<int>& devices,
+                        const Communicators& ranks) {
+  const std::size_t rows = field.extent(0), count = devices.size();
+  std::deque<Gpu<T>> gpus;
+  for (std::size_t g = 0; g < count; ++g) {
+    const OnDevice here(devices[g]);
+    gpus.emplace_back(devices[g], ranks[g], Share{rows * g / count, rows * (g + 1) / count},
+                      field.extent(1));
+  }
+  return gpus;
+}
+
+/// Waits until no GPU has anything to do.
+template <typename T>
+void synchronise(const std::deque<Gpu<T>>& gpus) {
+  for (const Gpu<T>& gpu : gpus) {
+    const OnDevice here(gpu.device);
+    check(cudaDeviceSynchronize());
+  }
+}
+// [Gpu]
+
+// [refresh_halo]
+/// Sends an edge to one rank, and receives that of another one as halo.
+template <typename T>
+void exchange(View<const T, 1> edge, std::size_t to, View<T, 1> halo, std::size_t from,
+              const Gpu<T>& gpu) {
+  const std::size_t count = edge.extent(0);
+  check(ncclSend(edge.data(), count, nccl_type<T>(), int(to), gpu.rank, gpu.copies));
+  check(ncclRecv(halo.data(), count, nccl_type<T>(), int(from), gpu.rank, gpu.copies));
+}
+
+/// The halos above and below take the edges of all GPUs, as soon as these are there.
+template <typename T>
+void refresh_halos(std::deque<Gpu<T>>& gpus) {
+  staircase::group([&] {
+    for (std::size_t g = 0, count = gpus.size(); g < count; ++g) {
+      Gpu<T>& gpu = gpus[g];
+      const std::size_t above = (g + count - 1) % count, below = (g + 1) % count;
+      gpu.copies.wait(gpu.edges);
+      exchange<T>(gpu.to.row(1), above, gpu.to.row(gpu.rows + 1), below, gpu);
+      exchange<T>(gpu.to.row(gpu.rows), below, gpu.to.row(0), above, gpu);
+    }
+  });
+  for (Gpu<T>& gpu : gpus) gpu.sent.record(gpu.copies);
+}
+// [refresh_halo]
+
+// [step]
+/// A step of some rows of a GPU.
+template <typename T>
+void update(const Weights<T>& w, Rows of_rows, const Gpu<T>& gpu) {
+  if (of_rows.begin >= of_rows.end) return;
+  constexpr unsigned threads = 128, most_rows = 65535;
+  const unsigned count = staircase::pieces(of_rows.end - of_rows.begin, of_rows.stride);
+  const dim3 grid(staircase::pieces(gpu.u.extent(1), threads), std::min(count, most_rows));
+  update<T><<<grid, threads, 0, gpu.kernels>>>(w, of_rows, gpu.from, gpu.to);
+  check_launch();
+}
+
+/// A step: edges first, then the interior while they travel.
+template <typename T>
+void step(const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
+  for (Gpu<T>& gpu : gpus) {
+    const OnDevice here(gpu.device);
+    update<T>(w, {1, gpu.rows + 1, std::max(gpu.rows - 1, 1U)}, gpu);
+    gpu.edges.record(gpu.kernels);
+  }
+  refresh_halos(gpus);
+  for (Gpu<T>& gpu : gpus) {
+    const OnDevice here(gpu.device);
+    update<T>(w, {2, gpu.rows, 1}, gpu);
+    gpu.kernels.wait(gpu.sent);
+    std::swap(gpu.from, gpu.to);
+  }
+}
+// [step]
+
+// [record]
+/// Two steps, as graphs that all GPUs must be given together.
+template <typename T>
+std::deque<Graph> two_steps(const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
+  std::deque<Graph> graphs;
+  for (const Gpu<T>& gpu : gpus) graphs.emplace_back(gpu.kernels);
+  step(w, gpus);
+  step(w, gpus);
+  for (Graph& graph : graphs) graph.instantiate();
+  return graphs;
+}
+// [record]
+
+// [solve]
+template <typename T>
+Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  const View<const double, 2> at_first = problem.field_at_first();
+  Field<T> field(at_first.extent(0), at_first.extent(1));
+  auto devices = staircase::devices(problem.gpus);
+  devices.resize(std::min(devices.size(), field.extent(0)));  // a row for each
+  const Communicators ranks(devices);
+  std::deque<Gpu<T>> gpus = deal<T>(at_first, devices, ranks);
+  timeline.begin("copy in");
+  const auto rounded = advection::rounded<T>(problem);
+  for (Gpu<T>& gpu : gpus) {
+    const OnDevice here(gpu.device);
+    check(cudaMemcpy(&gpu.to(1, 0), &rounded[gpu.first * field.extent(1)], gpu.bytes(),
+                     cudaMemcpyHostToDevice));
+  }
+  synchronise(gpus);
+  timeline.begin("kernels");
+  const auto w = weights_of<T>(problem);
+  refresh_halos(gpus);
+  synchronise(gpus);
+  for (Gpu<T>& gpu : gpus) std::swap(gpu.from, gpu.to);
+  if (problem.steps % 2 != 0) step(w, gpus);
+  const std::deque<Graph> graphs = two_steps(w, gpus);
+  for (std::int64_t s = 0; s < problem.steps / 2; ++s)
+    for (const Graph& graph : graphs) graph.launch();
+  synchronise(gpus);
+  timeline.begin("copy out");
+  for (const Gpu<T>& gpu : gpus)
+    check(cudaMemcpy(&field(gpu.first, 0), &gpu.from(1, 0), gpu.bytes(), cudaMemcpyDeviceToHost));
+  return field;
+}
+// [solve]
+
+}  // namespace advection_distributed
+
+int main(int argc, char** argv) {
+  using advection_distributed::Division;
+  return advection_distributed::run_stage(argc, argv, Division::none,
+                                          {
+                                              .title = "NCCL",
+                                              .idea = "Ranks send in groups, in a graph",
+                                              .solve_f64 = advection_distributed::solve<double>,
+                                              .solve_f32 = advection_distributed::solve<float>,
+                                          });
+}

@@ -1,0 +1,229 @@
+"""The model of communication, what it is measured with and what it is held to. Speaks TAP.
+
+Usage: communication_test.py MPIEXEC COUNTED MESSAGES PROGRAM ..., stages on ranks among the programs; or without
+arguments where there is no MPI.
+"""
+
+import importlib.util
+import json
+import math
+import os
+import pathlib
+import random
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import tap
+from measure import communication, figures
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MPIEXEC, COUNTED, MESSAGES, *PROGRAMS = sys.argv[1:] or [None] * 3
+SEED = int(os.environ.get("STAIRCASE_TEST_SEED", secrets.randbits(30)))
+RANDOM = random.Random(SEED)
+RESULTS = figures.Results(ROOT / "docs" / "results")
+ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                            "OMPI_MCA_mpi_yield_when_idle": "1"}
+
+
+def different(what, found, expected, tolerance=1e-9):
+    """A sentence if a number is not what it should be."""
+    if not math.isclose(found, expected, rel_tol=tolerance):
+        yield f"{what}: {found}, not {expected} (STAIRCASE_TEST_SEED={SEED})"
+
+
+def some_costs():
+    """Prices at random."""
+    alpha = RANDOM.uniform(1e-7, 1e-5)
+    return communication.Costs(alpha, RANDOM.uniform(1e-11, 1e-9), RANDOM.uniform(1e-10, 1e-8), alpha / 2)
+
+
+def wrong_fits():
+    """Lines that are not found among their own points, or not near noisy ones."""
+    for _ in range(20):
+        costs = some_costs()
+        for noise, tolerance in ((0, 1e-9), (0.01, 0.05)):
+            points = [(size, (costs.alpha + costs.beta * size) * (1 + RANDOM.uniform(-noise, noise)))
+                      for size in (2 ** k for k in range(3, 23))]
+            alpha, beta = communication.fit(points)
+            yield from different("alpha", alpha, costs.alpha, tolerance)
+            yield from different("beta", beta, costs.beta, tolerance)
+
+
+def wrong_steps():
+    """Steps that are not the sum of their parts."""
+    free, still = communication.Costs(0, 0, 1), communication.Costs(1, 0, 0)
+    for stage, count in zip(communication.STAGES, (2, 4, 4)):
+        yield from different(f"cells of {stage}", communication.step_time(free, stage, 64, 64, 16), 256)
+        sizes = communication.messages(stage, communication.case_of(stage, 64, 64, 16))
+        yield from different(f"bytes of {stage}", sum(sizes), 1024 if count == 2 else 2 * 8 * 16 + 2 * 8 * 18)
+        yield from different(f"messages of {stage}", len(sizes), count)
+    for stage, latencies in zip(communication.STAGES, (2, 4, 2)):
+        yield from different(f"latencies of {stage}", communication.step_time(still, stage, 64, 64, 16), latencies)
+    for _ in range(20):
+        costs, n = some_costs(), RANDOM.randrange(32, 2048)
+        blocks, hidden = (communication.step_time(costs, stage, n, n, 16) for stage in communication.STAGES[1:])
+        if hidden > blocks + costs.beta * 8 * 4 * n:
+            yield f"overlapping makes it slower: {hidden} for {blocks}"
+
+
+def wrong_widths():
+    """Wide halos that do not cost what a walk over cells and messages counts."""
+    for _ in range(20):
+        costs, width = some_costs(), RANDOM.randrange(1, 9)
+        case = communication.Case(RANDOM.randrange(64, 128) * 4, RANDOM.randrange(64, 128) * 4, 4, 4)
+        rows, cols = case.own
+        time = 0
+        for k in reversed(range(width)):  # cells still right around the block
+            time += costs.gamma * (rows + 2 * k) * (cols + 2 * k)
+        for size in (width * cols, width * cols, width * (rows + 2 * width), width * (rows + 2 * width)):
+            time += costs.alpha + costs.beta * 8 * size
+        yield from different(f"halos {width} wide", communication.wide(costs, case, width), time / width)
+        yield from different("halos of one", communication.wide(costs, case, 1),
+                             communication.blocking(costs, "02_blocks", case))
+        best = communication.best_width(costs, case)
+        if communication.wide(costs, case, best) > communication.wide(costs, case, width):
+            yield f"{width} is better than {best}"
+
+
+def wrong_examples():
+    """Numbers on the page that do not follow from the platform's prices."""
+    costs = communication.platform_costs(ROOT / communication.PLATFORM, 4096)
+    yield from different("alpha", costs.alpha, 1.4e-6)
+    yield from different("an edge that costs a message", costs.alpha / costs.gamma, 560)
+    best = communication.best_width(costs, communication.Case(4096, 4096, 64, 64))
+    if best != 4 or round(math.sqrt(2 * costs.alpha / (64 * costs.gamma))) != 4:
+        yield f"halos of {best}"
+
+
+def wrong_crossings():
+    """Numbers of ranks from which blocks are said to win, and do not, but for the bytes of corners."""
+    for _ in range(50):
+        costs, n = some_costs(), RANDOM.choice((256, 1024, 8192))
+        most = communication.ranks_for_blocks(costs, n)
+        corners = 32 * costs.beta
+        for side in (2, 4, 8, 16, 32):
+            rows = communication.blocking(costs, "01_rows", communication.Case(n, n, side * side))
+            blocks = communication.blocking(costs, "02_blocks", communication.Case(n, n, side, side))
+            cells = costs.gamma * abs(math.ceil(n / side) ** 2 - n * math.ceil(n / side ** 2))
+            if abs(rows - blocks) > 2 * corners + cells and (blocks < rows) != (side * side > most):
+                yield f"{side * side} ranks, {n}: {rows} and {blocks}, but blocks from {most}"
+
+
+def uncounted():
+    """Messages and bytes of stages on ranks that the formulas do not say."""
+    for program in PROGRAMS:
+        stage = pathlib.Path(program).name.partition("-")[2]
+        if stage not in communication.STAGES:
+            continue
+        with tempfile.TemporaryDirectory() as name:
+            environment = ENVIRONMENT | {"LD_PRELOAD": COUNTED, "STAIRCASE_COUNTED": name,
+                                         "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
+            command = [MPIEXEC, "--quiet", "--oversubscribe", "--bind-to", "none", "-n", "4", "-x", "LD_PRELOAD", "-x",
+                       "STAIRCASE_COUNTED", program, "--set", "rows=24", "--set", "cols=36", "--set", "steps=5"]
+            result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+            if result.returncode:
+                yield f"{stage}: {result.stderr}"
+                continue
+            sizes = communication.messages(stage, communication.case_of(stage, 24, 36, 4))
+            for rank in range(4):
+                own = json.loads(pathlib.Path(name, f"{rank}.json").read_text())
+                if (own["messages"], own["bytes"]) != (5 * len(sizes), 5 * sum(sizes)):
+                    yield f"{stage}, rank {rank}: {own['messages']} messages of {own['bytes']} bytes, not {sizes} a step"
+
+
+def messages_on(ranks, *arguments):
+    """How the program that measures messages ended."""
+    return subprocess.run([MPIEXEC, "--quiet", "--oversubscribe", "-n", str(ranks), MESSAGES, *arguments], env=ENVIRONMENT,
+                          capture_output=True, text=True, timeout=300)
+
+
+def unmeasured():
+    """Messages that are not measured, and mistakes that are not refused."""
+    found = json.loads(messages_on(2, "2", "64").stdout)
+    if [each["bytes"] for each in found] != [8, 16, 32, 64]:
+        yield f"sizes are {found}"
+    for each in found:
+        for what in ("ping_pong", "exchange"):
+            if len(each[what]) != 2 or not all(0 < seconds < 1 for seconds in each[what]):
+                yield f"{what} takes {each[what]}"
+    for ranks, arguments, said in ((1, (), "not 1"), (2, ("0",), "'0'"), (2, ("3", "x"), "'3 x'"), (2, ("1", "4"), "'1 4'")):
+        result = messages_on(ranks, *arguments)
+        if result.returncode == 0 or said not in result.stderr or result.stdout:
+            yield f"{arguments} on {ranks} ranks: {result.stdout}{result.stderr}"
+
+
+def unlike_recorded():
+    """Figures of recordings that do not follow from what they hold."""
+    for place, figures_of in ((communication.MEASURED, communication.figures_of),
+                              (communication.SIMULATED, communication.simulated_figures)):
+        recording = RESULTS.other(*place)
+        derived = figures_of(recording)
+        if derived.keys() != recording["figures"].keys():
+            yield f"{place} has {derived.keys() ^ recording['figures'].keys()}"
+        for name in derived.keys() & recording["figures"].keys():
+            yield from different(name, recording["figures"][name], derived[name], 1e-6)
+
+
+def unlike_simulated():
+    """What is simulated and the model not within 15 %, or of another platform than the file has."""
+    recording = RESULTS.other(*communication.SIMULATED)
+    for what, stage, ranks, seconds, said in communication.simulated_runs(recording):
+        if not abs(said / seconds - 1) <= 0.15:
+            yield f"{what}, {stage}, {ranks} ranks: {said}, simulated {seconds}"
+    for ranks, costs in recording["platform"].items():
+        own = communication.platform_costs(ROOT / communication.PLATFORM, int(ranks))
+        for name, value in costs.items():
+            yield from different(f"{name} among {ranks} ranks", getattr(own, name), value)
+
+
+def unlike_simulated_now():
+    """Steps of the smallest case that are not simulated as they were recorded."""
+    recorded = RESULTS.other(*communication.SIMULATED)["simulated"]
+    with tempfile.TemporaryDirectory() as name:
+        path = pathlib.Path(name, "found.json")
+        communication.simulate(ROOT, path, [16])
+        found = json.loads(path.read_text())["simulated"]
+    if len(found) != 6:
+        yield f"{len(found)} cases"
+    for key, run in found.items():
+        yield from different(key, run["seconds"], recorded[key]["seconds"], 1e-3)
+
+
+def unshown():
+    """Tables and plots of the page that are not made."""
+    from draw import communicating  # needs matplotlib
+    page = ROOT / "docs" / "pages" / "what_communication_costs.md"
+    with tempfile.TemporaryDirectory() as name:
+        communicating.write(ROOT, [page], RESULTS, pathlib.Path(name))
+        made = {path.stem.partition(".")[2] for path in pathlib.Path(name).iterdir()}
+        if made != communicating.SHOWN.keys():
+            yield f"made are {made}"
+        wrong = pathlib.Path(name, "page.md")
+        wrong.write_text("\\htmlinclude communication.other.html\n")
+        try:
+            communicating.write(pathlib.Path(name), [wrong], RESULTS, pathlib.Path(name))
+            yield "a table that there is not"
+        except SystemExit as error:
+            if "page.md: communication.other.html" not in str(error):
+                yield str(error)
+
+
+CHECKS = [
+    ("lines are found among their points", wrong_fits),
+    ("a step is the sum of its parts", wrong_steps),
+    ("wide halos cost what is counted", wrong_widths),
+    ("the page's examples follow from the platform", wrong_examples),
+    ("blocks win from where the formula says", wrong_crossings),
+    ("recorded figures follow from what is recorded", unlike_recorded),
+    ("the simulation is within 15 % of the model", unlike_simulated)]
+if importlib.util.find_spec("matplotlib"):
+    CHECKS += [("the page's tables and plots are made", unshown)]
+if MPIEXEC:
+    CHECKS += [("stages send what the formulas say", uncounted), ("messages are measured", unmeasured)]
+if shutil.which("smpicxx"):
+    CHECKS += [("16 ranks are simulated as recorded", unlike_simulated_now)]
+
+tap.report((what, check()) for what, check in CHECKS)

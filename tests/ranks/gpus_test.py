@@ -1,0 +1,95 @@
+"""A stage on several GPUs of one process, on the CPU device: gpus_test.py PROGRAM STAGE_ZERO. Speaks TAP.
+
+Fields are random, anew each time, or as STAIRCASE_TEST_SEED says.
+"""
+
+import os
+import pathlib
+import secrets
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+import tap
+
+PROGRAM, STAGE_ZERO = sys.argv[1:]
+# As many GPUs as rows, fewer rows than GPUs, one GPU that is its own neighbour, two that are on both sides.
+CASES = ((1, (1, 1)), (1, (7, 5)), (2, (2, 9)), (2, (23, 31)), (3, (3, 40)), (3, (50, 7)), (3, (2, 130)), (4, (101, 13)),
+         (7, (7, 7)), (7, (16, 129)))
+STEPS = (0, 1, 2, 5, 8)
+SEED = int(os.environ.get("STAIRCASE_TEST_SEED", secrets.randbits(30)))
+RANDOM = numpy.random.default_rng(SEED)
+
+
+def run(program, *arguments, **environment):
+    """How a program ended."""
+    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=300,
+                          env=os.environ | environment)
+
+
+def differences(directory, *arguments):
+    """Random fields that do not come out as stage zero carries them, but for rounding."""
+    for number, (gpus, shape) in enumerate(CASES):
+        precision = "f32" if number % 3 == 2 else "f64"
+        field = RANDOM.standard_normal(shape)
+        numpy.save(directory / "in.npy", field)
+        for steps in STEPS if not arguments else STEPS[-2:]:
+            options = ["--dataset", "tiny", "--input", directory / "in.npy", "--precision", precision, "--set", "cfl=0.9",
+                       "--set", "vy=-0.7", "--set", f"steps={steps}"]
+            zero = run(STAGE_ZERO, *options, "--output", directory / "zero.npy")
+            own = run(PROGRAM, *options, *arguments, "--output", directory / "own.npy", CUDA_ON_CPU_DEVICES=str(gpus))
+            where = f"{gpus} GPUs, {shape}, {steps} steps, {precision}, STAIRCASE_TEST_SEED={SEED}"
+            if zero.returncode or own.returncode:
+                yield f"{where}: {zero.stderr}{own.returncode} {own.stderr}"
+                continue
+            error = abs(numpy.load(directory / "zero.npy") - numpy.load(directory / "own.npy")).max()
+            rounding = 4 * numpy.finfo(precision.replace("f", "float")).eps * (steps + 1) * abs(field).max()
+            if not error <= (rounding if steps > 0 else 0):
+                yield f"{where}: the field differs by {error}"
+
+
+def raced(directory):
+    """What the analysis finds."""
+    yield from differences(directory, "--analyze")
+
+
+def unlike(directory):
+    """Numbers of GPUs, as a parameter, that do not give the digits of one."""
+    fields = []
+    for gpus in range(5):
+        own = run(PROGRAM, "--dataset", "tiny", "--set", f"gpus={gpus}", "--output", directory / "own.npy",
+                  CUDA_ON_CPU_DEVICES="4")
+        if own.returncode:
+            yield f"gpus={gpus}: {own.stderr}"
+        else:
+            fields.append(numpy.load(directory / "own.npy"))
+    if not all(numpy.array_equal(field, fields[0]) for field in fields):
+        yield "the digits differ"
+
+
+def careless(directory):
+    """Refusals and failures that are no sentence, or leave a file."""
+    for expected, arguments, environment in ((77, ("--set", "gpus=3"), {"CUDA_ON_CPU_DEVICES": "2"}),
+                                             (2, ("--set", "gpus=17"), {}), (2, ("--set", "gpus=-1"), {}),
+                                             (3, (), {"CUDA_ON_CPU_LOST_AT": "1"}), (3, (), {"CUDA_ON_CPU_LOST_AT": "20"}),
+                                             (3, (), {"CUDA_ON_CPU_LOST_AT": "29"})):
+        own = run(PROGRAM, "--dataset", "tiny", *arguments, "--output", directory / "own.npy",
+                  **({"CUDA_ON_CPU_DEVICES": "3"} | environment))
+        if own.returncode != expected or own.stdout or own.stderr.count("\n") != 1:
+            yield f"{arguments} {environment}: {own.returncode}, {own.stdout!r} {own.stderr!r}"
+        yield from (f"{path} is left" for path in directory.iterdir())
+
+
+def in_a_directory(problems):
+    """The problems that are found with a directory of their own."""
+    with tempfile.TemporaryDirectory() as directory:
+        yield from problems(pathlib.Path(directory))
+
+
+tap.report([(what, in_a_directory(problems)) for what, problems in (
+    ("fields are stage zero's on 1, 2, 3, 4 and 7 GPUs", differences),
+    ("any number of GPUs gives the same digits", unlike),
+    *([("no access races", raced)] if pathlib.Path(PROGRAM + "-analyze").exists() else []),
+    ("what cannot be done is refused, and what fails leaves nothing", careless))])
