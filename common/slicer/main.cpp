@@ -47,7 +47,8 @@ std::optional<Options> read_options(int argc, char** argv) {
       "With --check, `#pragma staircase` in front of a nest asks whether a transformation is "
       "legal:\n"
       "interchange(i, j), tile(i: 32, j: 32), skew(j: 2 * i), distribute, fuse or expand(x).\n"
-      "With -o, `#pragma staircase slice(i: 3, j: 5) [buffers(2)] [threads(2)]` marks a nest.");
+      "With -o, `#pragma staircase slice(i: 3, j: 5) [buffers(2)] [threads(2)]` marks a nest;\n"
+      "with [device(cuda)] it runs on a GPU, and OUT is a CUDA source.");
   if (!staircase::parse_command_line(app, argc, argv)) return {};
   return options;
 }
@@ -94,16 +95,16 @@ void check_options(const Options& options) {
 
 /// Writes the file with its marked nests in slices, once the compiler has found it valid.
 Exit write_slices(const Options& options) {
-  const std::vector<std::string> arguments = compiler_arguments(options);
-  const Source source(options.file, arguments);
+  const bool is_cuda = options.output.ends_with(".cu") || options.file.ends_with(".cu");
+  const Source source(options.file, compiler_arguments(options));
   for (const auto& [place, requests] : read_requests(read_directives(source)))
     throw staircase::BadInput("line " + std::to_string(requests.front().line) + ": `" +
                               requests.front().text +
                               "` is judged by --check, and -o makes slices only");
   const std::string text =
-      sliced(source, read_functions(source), {options.form, options.is_template});
+      sliced(source, read_functions(source), {options.form, options.is_template, is_cuda});
   try {
-    const Source written(options.file, arguments, text);
+    const Source written(options.file, compiler_arguments(options, is_cuda), text);
   } catch (const staircase::BadInput& failure) {
     throw staircase::BadInput(
         std::string("the program in slices would not be valid, so it is not written: ") +

@@ -40,6 +40,7 @@ class Marking {
       if (marked_.cuts[c].slices.empty())
         refuse(fmt::format("leaves out `{}`; the loops to be sliced are the outermost ones of `{}`",
                            marked_.cuts[c].name, fmt::join(names(), ", ")));
+    if (marked_.is_on_device) add_grid();
     marked_.cuts.resize(marked_.digits.size());
     for (Cut& cut : marked_.cuts) prove(cut);
     return marked_;
@@ -71,18 +72,24 @@ class Marking {
 
   void read_clauses() {
     for (const Clause& clause : marked_.directive.clauses) {
-      if (clause.name == "device")
-        refuse(
-            fmt::format("asks for `device({})`, which is not offered: what is made runs on the "
-                        "processor",
-                        clause.text));
+      if (clause.name == "device") {
+        if (clause.text != "cuda")
+          refuse(fmt::format("asks for `device({})`; there is device(cuda)", clause.text));
+        marked_.is_on_device = true;
+        continue;
+      }
       if (clause.name != "buffers" && clause.name != "threads")
-        refuse(fmt::format("has a clause `{}`; there are buffers(2) and threads(2)", clause.name));
+        refuse(
+            fmt::format("has a clause `{}`; there are buffers(2), threads(2) and "
+                        "device(cuda)",
+                        clause.name));
       if (clause.text != "1" && clause.text != "2")
         refuse(fmt::format("asks for `{}({})`; it may be 1 or 2", clause.name, clause.text));
       (clause.name == "buffers" ? marked_.buffers : marked_.threads) = clause.text[0] - '0';
     }
     if (marked_.threads > marked_.buffers) refuse("asks for threads(2), which need buffers(2)");
+    if (marked_.is_on_device && marked_.threads > 1)
+      refuse("asks for threads(2), which device(cuda) has none of: its streams run by themselves");
     if (marked_.directive.what.arguments.empty())
       refuse("names no loop; it may be `slice(i: 3, j: 5)`, for instance");
   }
@@ -112,6 +119,19 @@ class Marking {
   }
 
   // --- The loops
+
+  /// Further parallel loops of the nest run on a grid as well, in one slice.
+  void add_grid() {
+    constexpr std::size_t most = 3;
+    if (marked_.digits.size() > most) refuse("names more loops than the three that a grid has");
+    for (std::size_t c = marked_.digits.size(); c < std::min(most, marked_.cuts.size()); ++c) {
+      Cut& cut = marked_.cuts[c];
+      const Finding found = examine(*marked_.function, *cut.loop);
+      if (found.verdict != Verdict::independent || cut.loop->step != 1) return;
+      cut.slices = "1";
+      marked_.digits.push_back(c);
+    }
+  }
 
   void find_nest() {
     const Loop* found = nullptr;
@@ -180,6 +200,11 @@ class Marking {
       for (std::size_t t = at + 2; t < ends[1]; ++t)
         cut.is_fixed = cut.is_fixed && !(tokens[t] == around.name);
     }
+    // A slice may begin behind an end that moves.
+    for (std::size_t t = ends[0]; t < ends[1] && !cut.is_fixed; ++t)
+      if (tokens[t] == "!=" || tokens[t] == "not_eq")
+        refuse(*cut.loop,
+               fmt::format("its end `{}` should be written with <", text(cut.condition)));
   }
 
   /// What `i < n` ends before; empty where a condition says more than that.

@@ -34,6 +34,7 @@ struct Marked {
   std::vector<std::size_t>
       digits;  ///< which of them each digit of e is about; the first is fastest
   int buffers = 1, threads = 1;
+  bool is_on_device = false;
 
   const Loop& outermost() const { return *cuts.front().loop; }
 };

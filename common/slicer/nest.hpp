@@ -132,6 +132,8 @@ struct Trouble {
 /// What was read of a function. Addresses of its parts stay as they are.
 struct Function {
   std::string name;
+  Range range{};         ///< where it is written
+  bool is_free = false;  ///< neither a method nor a lambda
   std::list<Variable> variables;
   std::list<Frame> frames;
   std::list<Loop> loops;

@@ -73,15 +73,15 @@ std::vector<std::string> from_build(const Options& options) {
 
 }  // namespace
 
-std::vector<std::string> compiler_arguments(const Options& options) {
+std::vector<std::string> compiler_arguments(const Options& options, bool is_cuda) {
   // Without OpenMP, which would hide its loops; but its header may be named. Formats of {fmt} are
   // left to the compiler.
   std::vector<std::string> arguments{"-std=c++20", "-Wno-everything",
                                      "-DFMT_CONSTEVAL=", "-idirafter", OMP_HEADERS};
-  if (options.file.ends_with(".cu"))
-    for (const char* said : {"-xcuda", "--cuda-host-only", "-nocudainc", "-nocudalib",
-                             "-D__CUDACC__", "-DSTAIRCASE_CUDA_ON_CPU", "-I" CPU_DEVICE_HEADERS, "-include",
-                             CUDA_HEADER})
+  if (is_cuda)
+    for (const char* said :
+         {"-I", CUDA_HEADERS, "-xcuda", "--cuda-host-only", "-nocudainc", "-nocudalib",
+          "-D__CUDACC__", "-DSTAIRCASE_CUDA_ON_CPU", "-include", CUDA_HEADER})
       arguments.push_back(said);
   const std::vector<std::string> more =
       options.arguments.empty() ? from_build(options) : options.arguments;

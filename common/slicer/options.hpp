@@ -20,6 +20,9 @@ struct Options {
 
 /// What the compiler is told of a file: what the command line says, or else what the build does.
 /// \throws BadInput if the build's compile_commands.json cannot be read
-std::vector<std::string> compiler_arguments(const Options& options);
+std::vector<std::string> compiler_arguments(const Options& options, bool is_cuda);
+inline std::vector<std::string> compiler_arguments(const Options& options) {
+  return compiler_arguments(options, options.file.ends_with(".cu"));
+}
 
 }  // namespace slicer

@@ -27,7 +27,10 @@ struct Cut {
 
   long first, last, length, slices;
 };
+)";
 
+/// Boxes on the host.
+inline constexpr const char* box_prelude = R"(
 /// The elements of an array from `first` up to `last` along each dimension, in memory of their own;
 /// they have the subscripts that they have in the array.
 template <typename Reference, std::size_t rank>

@@ -61,6 +61,12 @@ bool is_known(const Term& term) {
          std::all_of(term.operands.begin(), term.operands.end(), is_known);
 }
 
+/// Whether a term is known and never changes.
+bool stays(const Term& term) {
+  return is_known(term) && (!term.symbol || term.symbol->is_fixed) &&
+         std::all_of(term.operands.begin(), term.operands.end(), stays);
+}
+
 /// How much a term grows with a variable, if it does so evenly.
 std::optional<long> slope(const Term& term, const Variable* variable) {
   if (!mentions(term, variable)) return 0;
@@ -280,7 +286,8 @@ class Reader {
     scopes_.front()[at].second = variable;
     if (variable->is_integer && is_constant_type(type) && source_.can_see(declaration)) {
       const Cursors made_with = initialiser(declaration);
-      if (made_with.size() == 1) variable->value = value(made_with.front());
+      const Term term = made_with.size() == 1 ? quietly(made_with.front()) : Term{};
+      if (stays(term)) variable->value = term;
     }
     return variable;
   }
@@ -1618,14 +1625,21 @@ class Reader {
   bool has_returned_ = false, is_atomic_ = false;
 };
 
+bool is_function(CXCursor cursor) {
+  const CXCursorKind kind = clang_getCursorKind(cursor);
+  const CXCursorKind parent = clang_getCursorKind(clang_getCursorSemanticParent(cursor));
+  return (kind == CXCursor_FunctionDecl || kind == CXCursor_FunctionTemplate) &&
+         parent != CXCursor_StructDecl && parent != CXCursor_ClassDecl &&
+         parent != CXCursor_ClassTemplate;
+}
+
 /// Finds the functions of namespaces, by their names.
 void find_names(const Source& source, CXCursor cursor, Reader::Named& named) {
   for (const CXCursor child : children_of(cursor)) {
     const CXCursorKind kind = clang_getCursorKind(child);
-    const bool is_function = kind == CXCursor_FunctionDecl || kind == CXCursor_FunctionTemplate;
     const bool is_nest = kind == CXCursor_Namespace || kind == CXCursor_LinkageSpec;
-    if ((!is_function && !is_nest) || !source.can_see(child)) continue;
-    if (is_function) named[text_of(clang_getCursorSpelling(child))].push_back(child);
+    if ((!is_function(child) && !is_nest) || !source.can_see(child)) continue;
+    if (is_function(child)) named[text_of(clang_getCursorSpelling(child))].push_back(child);
     if (is_nest) find_names(source, child, named);
   }
 }
@@ -1646,6 +1660,8 @@ void find_functions(const Source& source, const Reader::Named& named, CXCursor c
         for (const CXCursor part : children_of(child))
           if (clang_getCursorKind(part) == CXCursor_CompoundStmt) {
             functions.emplace_back();
+            functions.back().range = source.range(child);
+            functions.back().is_free = is_function(child);
             const bool is_lambda = clang_getCursorKind(child) == CXCursor_LambdaExpr;
             functions.back().name =
                 is_lambda ? "a lambda" : text_of(clang_getCursorSpelling(child));

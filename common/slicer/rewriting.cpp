@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "device_prelude.hpp"
 #include "lines.hpp"
 #include "prelude.hpp"
 
@@ -51,6 +52,22 @@ std::string bounded_nest(const Source& source, const Marked& marked, const std::
   text += all.substr(at, nest.last - at);
   const std::size_t before = columns_before(source, nest.first);
   return moved(std::string(before, ' ') + text, columns - before);
+}
+
+void Rewriting::insert(unsigned place, const std::string& text) {
+  Part& part = parts_[place];
+  part = {{place, place}, part.text + text};
+}
+
+unsigned Rewriting::place_above(unsigned place) const {
+  const std::string_view all = source_.text();
+  std::size_t line = all.rfind('\n', place) + 1;
+  while (line > 1) {
+    const std::size_t before = all.rfind('\n', line - 2) + 1;
+    if (all.substr(before, 3) != "///") break;
+    line = before;
+  }
+  return static_cast<unsigned>(line);
 }
 
 void Rewriting::remove_line(Range range) {
@@ -114,7 +131,8 @@ std::string Rewriting::preamble() const {
       text += fmt::format("#include <{}>\n", header);
   if (needed_.empty()) return text;
   if (!text.empty()) text += "\n";
-  for (const char* part : {prelude, lines_prelude, quotient_prelude, overlap_prelude})
+  for (const char* part :
+       {prelude, box_prelude, device_prelude, lines_prelude, quotient_prelude, overlap_prelude})
     if (needed_.contains(part)) text += part;
   return text + end_of_prelude;
 }
@@ -126,7 +144,7 @@ std::string Rewriting::text() const {
   const bool is_behind_headers = place > 0 && all.substr(0, place).find("#include") != all.npos;
   if (!before.empty()) before = is_behind_headers ? "\n" + before : before + "\n";
   auto parts = parts_;
-  if (!before.empty()) parts[place] = {{place, place}, before};
+  if (!before.empty()) parts[place] = {{place, place}, before + parts[place].text};
   unsigned at = 0;
   for (const auto& [first, part] : parts) {
     result += all.substr(at, part.range.first - at);

@@ -21,6 +21,10 @@ class Rewriting {
 
   /// Puts text in place of what is written there; parts must not overlap.
   void replace(Range range, std::string text) { parts_[range.first] = {range, std::move(text)}; }
+  /// Puts text where nothing is replaced, behind what was put there before.
+  void insert(unsigned place, const std::string& text);
+  /// The line above a declaration and the comment that belongs to it.
+  unsigned place_above(unsigned place) const;
   /// The line of a pragma goes.
   void remove_line(Range range);
   /// A header that the file needs, in angle brackets.
@@ -36,7 +40,7 @@ class Rewriting {
 
  private:
   struct Part {
-    Range range;
+    Range range{};
     std::string text;
   };
   std::string preamble() const;

@@ -145,10 +145,18 @@ class InPlace {
 std::string sliced(const Source& source, const std::list<Function>& functions, const Form& form) {
   Rewriting rewriting(source);
   for (const Marked& marked : marked_nests(source, functions)) {
+    if (marked.is_on_device && !form.is_cuda)
+      throw staircase::BadInput(
+          fmt::format("line {}: the pragma `{}` makes a CUDA source, so OUT has to end with .cu",
+                      marked.directive.line, marked.directive.text));
     if (form.number == 4) {
       write_transfers(rewriting, marked, form.is_template);
       continue;
     }
+    if (marked.is_on_device)
+      throw staircase::BadInput(
+          fmt::format("line {}: the pragma `{}` asks for a device, which has loop (4) only",
+                      marked.directive.line, marked.directive.text));
     if (marked.buffers > 1)
       throw staircase::BadInput(
           fmt::format("line {}: the pragma `{}` asks for buffers, which loop (4) has, and loop (3) "

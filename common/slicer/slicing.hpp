@@ -14,6 +14,7 @@ namespace slicer {
 struct Form {
   int number = 4;            ///< 3: slices in place; 4: slices in buffers of their own
   bool is_template = false;  ///< whether the parts of loop (4) are left to the user
+  bool is_cuda = false;      ///< whether a CUDA source is written
 };
 
 /// The text of a file whose marked nests run in slices.

@@ -73,9 +73,13 @@ def nest(random, number):
     return "\n".join(text) + "\n"
 
 
-def file_of(random, count):
+def file_of(random, count, is_wanted=lambda text: True):
+    nests = []
+    while len(nests) < count:
+        text = nest(random, len(nests))
+        nests += [text] if is_wanted(text) else []
     return ("#include <algorithm>\n#include <span>\n#include <staircase/view.hpp>\n\nusing staircase::View;\nconstexpr long SIDE = "
-            f"{SIDE};\n\n" + "\n".join(nest(random, number) for number in range(count)))
+            f"{SIDE};\n\n" + "\n".join(nests))
 
 
 def program(count):

@@ -22,6 +22,7 @@ HEADERS = [f"-I{ROOT}/common/include", f"-I{ROOT}/common"]
 STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Werror"]
 LIBRARIES = [BUILD / "common/harness/libstaircase.so", BUILD / "common/harness/libprocessor.a", "-lfmt", "-fopenmp",
              f"-Wl,-rpath,{BUILD}/common/harness"]
+DEVICE = BUILD / "common/cuda_on_cpu/libcuda_on_cpu.a"
 NEST = """#include <vector>
 int call(int);
 void f(std::vector<double>& x, std::vector<double>& y, const std::vector<int>& p, int n, int m) {{
@@ -55,6 +56,63 @@ def same_results(seed, count):
         result = run(place / "all")
         if result.returncode:
             yield f"seed {seed}: {result.stdout}{result.stderr}"
+
+
+def compiled_for_device(source, program, *arguments):
+    """Why a CUDA source does not become a program for the CPU device."""
+    flags = ["-D__CUDACC__", "-DSTAIRCASE_CUDA_ON_CPU", f"-I{ROOT}/common/cuda_on_cpu/include", f"-I{source.parent}", *HEADERS]
+    plain = source.with_suffix(".plain.cpp")
+    result = run(sys.executable, ROOT / "common/cuda_on_cpu/rewrite.py", source, plain, source.with_suffix(".d"), *COMPILER,
+                 "-std=c++20", *flags, *[argument for argument in arguments if str(argument).startswith("-I")])
+    if result.returncode == 0:
+        result = run(*COMPILER, *STRICT, "-O1", "-Wno-deprecated", "-Wno-unknown-pragmas", "-Wno-unused-parameter",
+                     "-fno-delete-null-pointer-checks", *flags, plain, "-o", program, *arguments, DEVICE, "-pthread")
+    return result.stderr if result.returncode else ""
+
+
+def on_device():
+    """Nests whose slices run on the CPU device, with one and with two streams; and the product of matrices."""
+    if not DEVICE.exists():  # with sanitizers there is none
+        return
+    count = 6
+    with tempfile.TemporaryDirectory() as directory:
+        place = pathlib.Path(directory)
+        text = sliced_nests.file_of(random.Random(30), count, lambda nest: "std::min" not in nest)
+        text = text.replace(" threads(2)", "")
+        (place / "nests.cpp").write_text(text)
+        (place / "in_place.cpp").write_text(text.replace(" buffers(2)", ""))
+        text = re.sub(r"(#pragma staircase slice\([^)]*\))", r"\1 device(cuda)", text)
+        (place / "device.cpp").write_text(text)
+        for source, out, *form in (("in_place.cpp", "form3.cpp", "--form", "3"), ("device.cpp", "form4.cu")):
+            result = run(SLICE, source, "-o", out, *form, "--", *HEADERS, cwd=place)
+            if result.returncode:
+                yield f"{result.stderr}{text}"
+                return
+        made = (place / "form4.cu").read_text()
+        if made.count("<<<") != count or "std::array<sliced::Stream, 2>" not in made:
+            yield f"{made.count('<<<')} launches"
+        headers = "#include <cuda_runtime.h>\n#include <stdexcept>\n"
+        (place / "all.cu").write_text(headers + sliced_nests.program(count).replace("form4.cpp", "form4.cu"))
+        why = compiled_for_device(place / "all.cu", place / "all")
+        result = None if why else run(place / "all")
+        if why or result.returncode:
+            yield why or f"{result.returncode}: {result.stdout}{result.stderr}"
+        yield from product_on_device(place)
+
+
+def product_on_device(place):
+    stage, loop = "matmul/00_original/original.cpp", "for (std::size_t i = 0; i < rows"
+    for clauses in ("device(cuda)", "device(cuda) buffers(2)"):
+        source, out = place / "matmul/99_generated/original.cpp", place / "matmul/99_generated/generated.cu"
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_text(marked(stage, loop, f"#pragma staircase slice(i: 3, j: 5) {clauses}"))
+        around = [*HEADERS, f"-I{ROOT}/stages/matmul/00_original"]
+        result = run(SLICE, source, "-o", out, "--", *around)
+        why = result.stderr or compiled_for_device(out, place / "product", *around, BUILD / "stages/libmatmul.a", *LIBRARIES)
+        sizes = ["--set", "l=37", "--set", "m=29", "--set", "n=41"]
+        why = why or differs(place / "product", "matmul-01_sliced", sizes, 0)
+        if why:
+            yield f"{stage} with {clauses}: {why}"
 
 
 def random_nests():
@@ -165,6 +223,8 @@ def refused():
         (NEST.format(f"{mark}\n{loop}x[0] += y[i];"), "only by + x[0]"),
         (NEST.format(f"{mark}\n{loop}x[i] = call(i);"), "`call(i)`"),
         (NEST.format(f"{mark}\n{loop}x[p[i]] = i;"), "`p[i]`"),
+        (NEST.format(f"#pragma staircase slice(i: 2, j: 3)\n{loop}\n    for (int j = 0; j != i; ++j) x[i * n + j] = 1;"),
+         "its end `j != i` should be written with <"),
         (NEST.format(f"{mark}\n{loop}y[i] = x[p[i]];"), "beyond affine"),
         (NEST.format(f"{mark}\n  for (int i = n; i-- > 0;) x[i] = 1;"), "counts by -1"),
         (NEST.format(f"{mark}\n  for (int i = 0; i < n; i += 2) x[i] = 1;"), "counts by 2"),
@@ -182,7 +242,9 @@ def refused():
         (NEST.format(f"#pragma staircase slice(j: 2)\n{loop}\n    for (int j = 0; j < m; ++j) x[i * m + j] = 1;"), "leaves out `i`"),
         (NEST.format(f"{mark} buffers(3)\n{loop}x[i] = 1;"), "buffers(3)"),
         (NEST.format(f"{mark} threads(2)\n{loop}x[i] = 1;"), "need buffers(2)"),
-        (NEST.format(f"{mark} device(cuda)\n{loop}x[i] = 1;"), "not offered"),
+        (NEST.format(f"{mark} device(cuda)\n{loop}x[i] = 1;"), "end with .cu"),
+        (NEST.format(f"{mark} device(opencl)\n{loop}x[i] = 1;"), "device(opencl)"),
+        (NEST.format(f"{mark} device(cuda) buffers(2) threads(2)\n{loop}x[i] = 1;"), "run by themselves"),
         (NEST.format(f"{mark} fast\n{loop}x[i] = 1;"), "`fast`"),
         (NEST.format(f"#pragma staircase slice(i: 3\n{loop}x[i] = 1;"), "lacks a `)`"),
         (NEST.format(f"#pragma staircase tile(i: 3)\n{loop}x[i] = 1;"), "tile"),
@@ -195,6 +257,28 @@ def refused():
             (place / "in.cpp").write_text(text)
             around = [*HEADERS, f"-I{ROOT}/stages/triangular_solve/00_original"]
             result = run(SLICE, place / "in.cpp", "-o", place / "out.cpp", "--", *around)
+            if (result.returncode, result.stdout, result.stderr.count("\n")) != (2, "", 1) or fragment not in result.stderr:
+                yield f"{fragment}: {result.returncode}, {result.stderr}{text}"
+            if [path.name for path in place.iterdir()] != ["in.cpp"]:
+                yield f"{fragment}: a file is left"
+
+
+def refused_on_device():
+    """What is no kernel is refused in one sentence."""
+    mark = "#pragma staircase slice(i: 3) device(cuda)"
+    loop = "  for (int i = 0; i < n; ++i) "
+    for text, options, fragment in (
+            (NEST.format(f"{mark}\n{loop}x[i] = std::min(1.0, y[i]);"), [], "`std::min`"),
+            (NEST.format(f"{mark}\n{loop}x[i] = y[i] * y.size();"), [], "a size of `y`"),
+            (NEST.format(f"std::pair<int, int> q;\n{mark}\n{loop}x[i] = q.first;"), [], "`q` is an object"),
+            (NEST.format(f"{mark}\n{loop}x[i] = 1;"), ["--form", "3"], "loop (4) only"),
+            (NEST.format(f"{mark}\n{loop}x[i] = 1;"), ["--template"], "--template"),
+            ("#include <vector>\nstruct S { void f(std::vector<double>& x, int n) {\n" + f"{mark}\n{loop}x[i] = 1;\n}} }};\n", [],
+             "a method")):
+        with tempfile.TemporaryDirectory() as directory:
+            place = pathlib.Path(directory)
+            (place / "in.cpp").write_text("#include <algorithm>\n" + text)
+            result = run(SLICE, place / "in.cpp", "-o", place / "out.cu", *options, "--", *HEADERS)
             if (result.returncode, result.stdout, result.stderr.count("\n")) != (2, "", 1) or fragment not in result.stderr:
                 yield f"{fragment}: {result.returncode}, {result.stderr}{text}"
             if [path.name for path in place.iterdir()] != ["in.cpp"]:
@@ -233,4 +317,5 @@ def options():
 tap.report((what, check()) for what, check in (
     ("random nests in slices give the same", random_nests), ("stages in slices give the same", stages),
     ("matmul 01 is what is made of 00, up to names", text_of_product),
+    ("slices run on a device", on_device), ("what cannot go to a device is refused", refused_on_device),
     ("what cannot be sliced is refused", refused), ("options of -o are checked", options)))
