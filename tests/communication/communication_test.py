@@ -24,8 +24,11 @@ MPIEXEC, COUNTED, MESSAGES, *PROGRAMS = sys.argv[1:] or [None] * 3
 SEED = int(os.environ.get("STAIRCASE_TEST_SEED", secrets.randbits(30)))
 RANDOM = random.Random(SEED)
 RESULTS = figures.Results(ROOT / "docs" / "results")
-ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                            "OMPI_MCA_mpi_yield_when_idle": "1"}
+OWN = tempfile.TemporaryDirectory()  # launchers that start at the same time must not share theirs
+ENVIRONMENT = os.environ | {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+    # In a container a rank may not read another one's memory.
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_orte_tmpdir_base": OWN.name}
 
 
 def different(what, found, expected, tolerance=1e-9):
