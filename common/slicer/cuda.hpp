@@ -5,6 +5,17 @@
 
 #pragma once
 
+// What kernels call of the C library has to be both sides' before the host's headers see it.
+#pragma clang force_cuda_host_device begin
+#define _GLIBCXX_INCLUDE_NEXT_C_HEADERS
+#include <math.h>
+#undef _GLIBCXX_INCLUDE_NEXT_C_HEADERS
+#pragma clang force_cuda_host_device end
+
+#if __has_include(<cblas.h>)
+#include <cblas.h>
+#endif
+
 #include <algorithm>
 #include <any>
 #include <array>
