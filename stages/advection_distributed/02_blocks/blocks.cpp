@@ -1,7 +1,6 @@
 /// \file
 /// Changed: ranks are a grid, and each has a block of the field; columns of the halo come in
-/// messages
-///          as well, each one element of a derived type that strides over the rows.
+///          messages as well, each one element of a derived type that strides over the rows.
 /// Legal:   columns are sent behind the rows, and with the rows of the halo, so that a corner comes
 ///          from the neighbour's neighbour in two exchanges.
 /// Expect:  four messages per step for two, of 2 n / √R numbers each way for 2 n: slower with few
