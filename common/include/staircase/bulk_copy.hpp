@@ -58,6 +58,9 @@ __device__ void fence_barriers();
 /// Lets tensor cores and the copy engine see what this thread has written to shared memory.
 __device__ void fence_shared_memory();
 
+/// Lets the copy engine see what this thread has written to the memory of the device.
+__device__ void fence_device_memory();
+
 #ifdef STAIRCASE_CUDA_ON_CPU
 // The bytes are there before the call returns.
 
@@ -84,6 +87,7 @@ inline void bulk_copy(void* shared, const void* global, unsigned bytes, Transfer
 
 inline void fence_barriers() {}
 inline void fence_shared_memory() {}
+inline void fence_device_memory() {}
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 // Code for other GPUs is compiled, too, but never launched.
 __device__ inline void TransferBarrier::init(unsigned) { __trap(); }
@@ -93,6 +97,7 @@ __device__ inline void TransferBarrier::wait(unsigned) {}
 __device__ inline void bulk_copy(void*, const void*, unsigned, TransferBarrier&) {}
 __device__ inline void fence_barriers() {}
 __device__ inline void fence_shared_memory() {}
+__device__ inline void fence_device_memory() {}
 #else
 __device__ inline void TransferBarrier::init(unsigned arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
@@ -143,6 +148,10 @@ __device__ inline void fence_barriers() {
 
 __device__ inline void fence_shared_memory() {
   asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+}
+
+__device__ inline void fence_device_memory() {
+  asm volatile("fence.proxy.async.global;" : : : "memory");
 }
 #endif
 

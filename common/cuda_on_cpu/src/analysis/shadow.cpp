@@ -209,6 +209,13 @@ bool readers_are_done(const Cell& cell, const Event& now) {
   return (cell.lanes & ~(1u << lane)) == 0;
 }
 
+/// Forgets who read before a write: who waits for that waits for them, too.
+void forget_reads(Cell& cell) {
+  cell.read = {};
+  cell.warps = cell.lanes = 0;
+  cell.many_blocks = false;
+}
+
 __attribute__((always_inline)) inline void check_cell(Cell& cell, const Event& now, Kind kind,
                                                       Region region, const Thread* thread) {
   const bool writes = kind != read && kind != volatile_read;
@@ -227,6 +234,7 @@ __attribute__((always_inline)) inline void check_cell(Cell& cell, const Event& n
   if ((cell.read.bytes & now.bytes) != 0 && !(cell.read.atomic && now.atomic) &&
       !readers_are_done(cell, now))
     report_race(cell.read, now, "writes what is read by", region, thread);
+  if ((cell.read.bytes & ~now.bytes) == 0 && !now.atomic) forget_reads(cell);
   const bool first_write = cell.write.operation != now.operation || cell.write.block != now.block ||
                            cell.write.clock != now.clock || cell.write.thread != now.thread;
   const auto bytes = static_cast<std::uint8_t>(first_write ? 0 : cell.write.bytes);
@@ -304,6 +312,10 @@ void synchronise_at(const void* address, Kind kind) {
     for (std::uint16_t other = 0; other < b.launch->threads; ++other)
       if (const std::uint32_t clock = threads_know()[thread.rank][other]; clock != 0)
         learn(here.own[other], clock);
+  if (const Warp& warp = *thread.warp; warp.epoch > 0)  // for its warp, up to where the warp met
+    for (std::uint32_t rest = thread.rank / warp_size * warp_size, last = rest + warp_size;
+         rest < std::min(last, b.launch->threads); ++rest)
+      learn(here.own[static_cast<std::uint16_t>(rest)], warp.clock);
   ++b.clock;
 }
 
