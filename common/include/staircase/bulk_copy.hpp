@@ -1,6 +1,6 @@
 /// \file
-/// Copies of contiguous bytes into shared memory by the copy engine of the GPU, and barriers that
-/// wait for them. They need compute capability 9.0 or later.
+/// Copies of contiguous bytes into shared memory and out of it by the copy engine of the GPU, and
+/// barriers that wait for them. They need compute capability 9.0 or later.
 
 #pragma once
 
@@ -52,6 +52,13 @@ class TransferBarrier {
 __device__ void bulk_copy(void* shared, const void* global, unsigned bytes,
                           TransferBarrier& barrier);
 
+/// Starts to copy bytes from shared into global memory, both aligned to 16 bytes and a multiple of
+/// 16, which are there for this thread after wait_for_stores().
+__device__ void bulk_store(void* global, const void* shared, unsigned bytes);
+
+/// Waits for all that this thread has stored by bulk_store().
+__device__ void wait_for_stores();
+
 /// Lets the copy engine see fresh barriers.
 __device__ void fence_barriers();
 
@@ -85,6 +92,12 @@ inline void bulk_copy(void* shared, const void* global, unsigned bytes, Transfer
   cuda_on_cpu::arrive(&barrier.state_, bytes, false);
 }
 
+inline void bulk_store(void* global, const void* shared, unsigned bytes) {
+  const auto* from = static_cast<const uint4*>(shared);
+  for (unsigned i = 0; i < bytes / sizeof(uint4); ++i) static_cast<uint4*>(global)[i] = from[i];
+}
+
+inline void wait_for_stores() {}
 inline void fence_barriers() {}
 inline void fence_shared_memory() {}
 inline void fence_device_memory() {}
@@ -95,6 +108,8 @@ __device__ inline void TransferBarrier::arrive() {}
 __device__ inline void TransferBarrier::arrive_and_expect(unsigned) {}
 __device__ inline void TransferBarrier::wait(unsigned) {}
 __device__ inline void bulk_copy(void*, const void*, unsigned, TransferBarrier&) {}
+__device__ inline void bulk_store(void*, const void*, unsigned) {}
+__device__ inline void wait_for_stores() {}
 __device__ inline void fence_barriers() {}
 __device__ inline void fence_shared_memory() {}
 __device__ inline void fence_device_memory() {}
@@ -140,6 +155,19 @@ __device__ inline void bulk_copy(void* shared, const void* global, unsigned byte
       : "r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))),
         "l"(__cvta_generic_to_global(global)), "r"(bytes), "r"(barrier.address())
       : "memory");
+}
+
+__device__ inline void bulk_store(void* global, const void* shared, unsigned bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
+               :
+               : "l"(__cvta_generic_to_global(global)),
+                 "r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))), "r"(bytes)
+               : "memory");
+}
+
+__device__ inline void wait_for_stores() {
+  asm volatile("cp.async.bulk.commit_group;" : : : "memory");
+  asm volatile("cp.async.bulk.wait_group 0;" : : : "memory");
 }
 
 __device__ inline void fence_barriers() {

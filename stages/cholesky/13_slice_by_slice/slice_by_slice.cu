@@ -1,12 +1,13 @@
 /// \file
-/// From:    13_copy_engine
-/// Changed: slices of a tile are told of one by one, and blocks that wait for it take them off one
-///          by one. On the diagonal no warp waits for rows that it does not need, and squares are
-///          eliminated without roots, which are taken at the end.
-/// Legal:   a slice needs those before it, of the same rows and of the diagonal's; a row's
-///          products come in the same order as ever.
-/// Expect:  a link of the chain is what a tile on the diagonal takes, and little more.
-/// Run:     ./climb cholesky --stages 13,14
+/// From:    10_one_launch
+/// Changed: tiles of L are kept in the order in which tensor cores read them, too, and a warp of its
+///          own has them copied. Slices are told of one by one, and taken off one by one. Squares on
+///          the diagonal are eliminated without roots, and no warp waits for rows that it does not
+///          need.
+/// Legal:   a slice needs those before it, of its rows and of the diagonal's; who has copied it told
+///          of it before. An element loses the same products in the same order as before.
+/// Expect:  nearly the rate of tensor cores, and half the time for a link of the chain.
+/// Run:     ./climb cholesky --stages 10,13
 
 #include "../cholesky.hpp"
 
@@ -48,15 +49,19 @@ struct Tile {
 // [sizes]
 
 // [packed]
-/// Eight rows of a slice: two squares, in each of which rows follow each other. A warp reads one at
-/// a time, and so from all banks.
+/// Eight rows of a slice: two squares, of which even columns come first, then odd ones. A lane has
+/// a number of each, so that a warp reads 32 neighbours at a time, from all banks.
 template <typename T>
-using Eight = T[2][8][8];
+using Eight = T[2][2][8][4];
 
 /// 16 rows of a slice, or the inverse of a square on the diagonal.
 template <typename T>
 struct alignas(16) Square {
   Eight<T> eight[2];
+
+  __device__ T& operator()(unsigned row, unsigned column) {
+    return eight[row / 8][column / 8][column % 2][row % 8][column % 8 / 2];
+  }
 };
 
 /// A slice of a tile, in device memory as in shared memory.
@@ -78,13 +83,19 @@ struct Packed {
 // [packed]
 
 // [shared]
-/// On the diagonal: what is known of the tile and of the inverses, and what turns within each square
-/// hand on.
+/// What turns within a square on the diagonal leave: columns of L from the diagonal down and rows
+/// of its inverse, but for the roots of pivots; and what these make of them.
+template <typename T>
+struct Turns {
+  alignas(16) T column[depth][depth], inverse[depth][depth], scale[depth];
+};
+
+/// On the diagonal: what is known of the tile and of the inverses.
 template <typename T>
 struct Diagonal {
   Slice<T> slice[slices];
   Square<T> inverse[slices];
-  T turns[slices][2][depth];
+  Turns<T> turns[slices];
 };
 
 template <typename T>
@@ -116,7 +127,7 @@ __device__ Pair<T> pair(const T& first) {
 }
 
 __device__ inline unsigned own_row() { return threadIdx.x % 32 / 4; }
-__device__ inline unsigned own_column() { return threadIdx.x % 4 * 2; }
+__device__ inline unsigned own_pair() { return threadIdx.x % 4; }
 
 /// 16 × 8 numbers as a factor on the left: of a lane's rest, or of a square.
 template <typename T>
@@ -125,16 +136,15 @@ __device__ void load_left(const T (&rest)[4], Factor<T> (&x)[4]) {
 }
 template <typename T>
 __device__ void load_left(const Square<T>& square, unsigned k, Factor<T> (&x)[4]) {
-  const Pair<T> upper = pair(square.eight[0][k][own_row()][own_column()]);
-  const Pair<T> lower = pair(square.eight[1][k][own_row()][own_column()]);
-  load_left({upper.of[0], upper.of[1], lower.of[0], lower.of[1]}, x);
+  for (unsigned r = 0; r < 4; ++r)
+    x[r] = factor(square.eight[r % 2][k][r / 2][own_row()][own_pair()]);
 }
 
 /// 8 × 8 numbers, transposed, as a factor on the right.
 template <typename T>
 __device__ void load_right(const Square<T>& square, unsigned n, unsigned k, Factor<T> (&y)[2]) {
-  const Pair<T> numbers = pair(square.eight[n][k][own_row()][own_column()]);
-  for (unsigned r = 0; r < 2; ++r) y[r] = factor(numbers.of[r]);
+  for (unsigned r = 0; r < 2; ++r)
+    y[r] = factor(square.eight[n][k][r][own_row()][own_pair()]);
 }
 // [pairs]
 
@@ -146,7 +156,7 @@ __device__ void load(const T* first, std::size_t stride, Rest<T>& rest) {
   for (unsigned n = 0; n < tile / 8; ++n)
 #pragma unroll
     for (unsigned r = 0; r < 4; r += 2) {
-      const Pair<T> own = pair(first[(own_row() + r * 4) * stride + n * 8 + own_column()]);
+      const Pair<T> own = pair(first[(own_row() + r * 4) * stride + n * 8 + own_pair() * 2]);
       rest[n][r] = -own.of[0];
       rest[n][r + 1] = -own.of[1];
     }
@@ -160,7 +170,7 @@ __device__ void store(const Rest<T>& rest, T* first, std::size_t stride) {
 #pragma unroll
     for (unsigned r = 0; r < 4; r += 2) {
       const Pair<T> own = {rest[n][r], rest[n][r + 1]};
-      pair(first[(own_row() + r * 4) * stride + n * 8 + own_column()]) = own;
+      pair(first[(own_row() + r * 4) * stride + n * 8 + own_pair() * 2]) = own;
     }
 }
 template <typename T>
@@ -168,10 +178,8 @@ __device__ void store(const Rest<T>& rest, Square<T>& square) {
 #pragma unroll
   for (unsigned n = 0; n < 2; ++n)
 #pragma unroll
-    for (unsigned r = 0; r < 4; r += 2) {
-      const Pair<T> own = {rest[n][r], rest[n][r + 1]};
-      pair(square.eight[r / 2][n][own_row()][own_column()]) = own;
-    }
+    for (unsigned r = 0; r < 4; ++r)
+      square.eight[r / 2][n][r % 2][own_row()][own_pair()] = rest[n][r];
 }
 
 /// Loads them.
@@ -180,11 +188,8 @@ __device__ void load(const Square<T>& square, Rest<T>& rest) {
 #pragma unroll
   for (unsigned n = 0; n < 2; ++n)
 #pragma unroll
-    for (unsigned r = 0; r < 4; r += 2) {
-      const Pair<T> own = pair(square.eight[r / 2][n][own_row()][own_column()]);
-      rest[n][r] = own.of[0];
-      rest[n][r + 1] = own.of[1];
-    }
+    for (unsigned r = 0; r < 4; ++r)
+      rest[n][r] = square.eight[r / 2][n][r % 2][own_row()][own_pair()];
 }
 // [load]
 
@@ -218,7 +223,7 @@ __device__ void copy_slices(const Packed<T>& packed, Tile at, unsigned end, Shar
     auto& [rows_i, rows_j] = shared.rows[s % buffers];
     TransferBarrier& full = shared.full[s % buffers];
     shared.empty[s % buffers].wait((s / buffers + 1) % 2);
-    if (lane == 0) wait_for(packed.told(of_j, p), k < at.j ? warps : warps - p);
+    if (lane == 0) wait_for(packed.told(of_j, p), k < at.j ? warps : 1);
     if (lane == 1 && k < at.j) wait_for(packed.told(of_i, p), warps);
     __syncwarp();
     if (lane != 0) continue;
@@ -295,83 +300,87 @@ __device__ void take_off(const Slice<T>& j, unsigned p, unsigned end, Rest<T>& r
 
 // [factorise_square]
 /// Factorises minus a square, and inverts minus its factor, by a warp. Half of the lanes have a row
-/// each of what becomes L, half of them a row of what becomes L⁻¹: both take off multiples of what
-/// row k has for those behind it, which all find in shared memory. Columns are divided by their
-/// pivots' roots at the end.
+/// each of what becomes L, half of them a column of what becomes L⁻¹: all take off multiples of
+/// column k, which they find in shared memory. Numbers move up by a place in each turn, so that
+/// the one of turn k is the first. Roots of pivots are taken at the end.
 template <typename T>
-__device__ void factorise_square(Square<T>& square, Square<T>& inverse, T (&turns)[2][depth]) {
+__device__ void factorise_square(Square<T>& square, Square<T>& inverse, Turns<T>& turns) {
   const unsigned row = threadIdx.x % depth;
   const bool of_l = threadIdx.x % 32 < depth;
-  T own[depth], pivot = 1;
+  T own[depth];
 #pragma unroll
-  for (unsigned j = 0; j < depth; j += 2) {
-    const Pair<T> numbers = pair(square.eight[row / 8][j / 8][row % 8][j % 8]);
-    own[j] = of_l ? -numbers.of[0] : T(j == row);
-    own[j + 1] = of_l ? -numbers.of[1] : T(j + 1 == row);
-  }
-#pragma unroll
+  for (unsigned j = 0; j < depth; ++j) own[j] = of_l ? -square(row, j) : T(j == row);
+#pragma unroll 1
   for (unsigned k = 0; k < depth; ++k) {
-    T* const turn = turns[k % 2];
-    const T of_k = __shfl_sync(all_lanes, own[k], k);
-    const T multiple = __shfl_sync(all_lanes, own[k], row) * (1 / of_k);
-    if (row == k) pivot = of_k;
-    if (of_l && row > k) turn[row] = own[k];
-    if (!of_l && row == k)
-#pragma unroll
-      for (unsigned j = 0; j <= k; ++j) turn[j] = own[j];
+    *(of_l ? &turns.column[k][(row - k) % depth] : &turns.inverse[k][row]) = own[0];
     __syncwarp();
-    if (of_l && row > k)
+    Pair<T> turn[depth / 2];
 #pragma unroll
-      for (unsigned j = k + 1; j < depth; ++j) own[j] -= multiple * turn[j];
-    if (!of_l && row > k)
+    for (unsigned j = 0; j < depth / 2; ++j) turn[j] = pair(turns.column[k][2 * j]);
+    const T multiple = own[0] * (1 / __shfl_sync(all_lanes, own[0], k));
 #pragma unroll
-      for (unsigned j = 0; j <= k; ++j) own[j] -= multiple * turn[j];
+    for (unsigned j = 1; j < depth; ++j) own[j - 1] = own[j] - multiple * turn[j / 2].of[j % 2];
   }
-  const T scale = rsqrt(pivot);
-  if (of_l) turns[0][row] = scale;
+  const T scale = rsqrt(turns.column[row][0]);
+  if (of_l) turns.scale[row] = scale;
   __syncwarp();
 #pragma unroll
   for (unsigned j = 0; j < depth; ++j)
-    own[j] = j > row ? 0 : of_l ? j < row ? own[j] * turns[0][j] : sqrt(pivot) : -own[j] * scale;
+    own[j] = of_l ? turns.column[j][(row - j) % depth] * turns.scale[j]
+                  : turns.inverse[row][j] * -scale;
   Square<T>& to = of_l ? square : inverse;
 #pragma unroll
-  for (unsigned j = 0; j < depth; j += 2)
-    pair(to.eight[row / 8][j / 8][row % 8][j % 8]) = Pair<T>{own[j], own[j + 1]};
+  for (unsigned j = 0; j < depth; ++j) to(row, j) = j <= row ? own[j] : 0;
   __syncwarp();
 }
 // [factorise_square]
 
 // [factorise_diagonal]
+/// Hands slices of a tile on the diagonal on, with inverses, as soon as they are there. A thread calls
+/// it.
+template <typename T>
+__device__ void hand_on(const Packed<T>& packed, unsigned j, Shared<T>& shared) {
+  auto& [slice, inverse, turns] = shared.diagonal;
+  for (unsigned p = 0; p < slices; ++p) {
+    const unsigned number = number_of(j, j), below = p + 1;
+    shared.inverted[p].wait(0);
+    staircase::bulk_store(&packed.inverses(j, p), &inverse[p], sizeof(Square<T>));
+    if (below < warps) {
+      shared.divided[p].wait(0);
+      staircase::bulk_store(&packed.slices(number, p).of_warp[below], &slice[p].of_warp[below],
+                            (warps - below) * sizeof(Square<T>));
+    }
+    staircase::wait_for_stores();
+    Flag(packed.told(number, p)).store(1, cuda::memory_order_release);
+  }
+}
+
 /// Factorises a tile on the diagonal, by each warp the rows up to its own square there. For the
 /// one behind a square that is inverted, a warp needs its own rows alone, and so it goes ahead.
 template <typename T>
-__device__ void factorise_diagonal(const Packed<T>& packed, unsigned j, View<T, 2> l,
-                                   Shared<T>& shared, Rest<T>& rest) {
-  const unsigned warp = threadIdx.x / 32, number = number_of(j, j);
+__device__ void factorise_diagonal(unsigned j, View<T, 2> l, Shared<T>& shared, Rest<T>& rest) {
+  const unsigned warp = threadIdx.x / 32;
   auto& [slice, inverse, turns] = shared.diagonal;
   T* const first = &l(j * tile + warp * depth, j * tile);
-  if (threadIdx.x % 32 == 0) shared.drained.arrive();
+  shared.drained.arrive();
   shared.drained.wait(0);
   for (unsigned p = 0; p < warp; ++p) {
     shared.inverted[p].wait(0);
     divide(inverse[p], rest);
     store(rest, slice[p].of_warp[warp]);
+    staircase::fence_shared_memory();
     __syncwarp();
-    if (threadIdx.x % 32 == 0) shared.divided[p].arrive();
+    shared.divided[p].arrive();
     if (warp > p + 1) shared.divided[p].wait(0);
-    store(rest, packed.slices(number, p).of_warp[warp]);
     store(rest, first + p * depth, l.extent(1));
-    tell(packed.told(number, p));
     take_off(slice[p], p, warp + 1, rest);
   }
   Square<T>& square = slice[warp].of_warp[warp];
   store(rest, square);
   __syncwarp();
   factorise_square(square, inverse[warp], turns[warp]);
-  if (threadIdx.x % 32 == 0) shared.inverted[warp].arrive();
-  load(inverse[warp], rest);
-  store(rest, packed.inverses(j, warp));
-  tell(packed.told(number, warp));
+  staircase::fence_shared_memory();
+  shared.inverted[warp].arrive();
   load(square, rest);
   store(rest, first + warp * depth, l.extent(1));
 }
@@ -385,29 +394,34 @@ __device__ inline Tile tile_of(unsigned number, unsigned tiles) {
   return {j + number, j};
 }
 
-/// Takes off the products of all columns before, and below the diagonal divides.
+/// Takes off the products of all columns before.
 template <typename T>
-__device__ void finish_slices(const Packed<T>& packed, Tile at, View<T, 2> l, Shared<T>& shared,
-                              Rest<T>& rest) {
-  const unsigned warp = threadIdx.x / 32, before = at.j * slices;
-  const bool is_below = at.i > at.j;
-  T* const first = &l(at.i * tile + warp * depth, at.j * tile);
-  load(first, l.extent(1), rest);
-  for (unsigned s = 0; s < before + is_below * slices; ++s) {
+__device__ void take_off_before(Tile at, Shared<T>& shared, Rest<T>& rest) {
+  const unsigned warp = threadIdx.x / 32;
+  for (unsigned s = 0; s < at.j * slices; ++s) {
     const auto& [rows_i, rows_j] = shared.rows[s % buffers];
     shared.full[s % buffers].wait(s / buffers % 2);
-    if (s < before) {
-      multiply((is_below ? rows_i : rows_j).of_warp[warp], rows_j, rest);
-    } else {
-      const unsigned p = s - before;
-      divide(rows_i.of_warp[0], rest);
-      store(rest, packed.slices(number_of(at.i, at.j), p).of_warp[warp]);
-      tell(packed.told(number_of(at.i, at.j), p));
-      store(rest, first + p * depth, l.extent(1));
-      take_off(rows_j, p, warps, rest);
-    }
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) shared.empty[s % buffers].arrive();
+    multiply((at.i > at.j ? rows_i : rows_j).of_warp[warp], rows_j, rest);
+    shared.empty[s % buffers].arrive();
+  }
+}
+
+/// Divides a tile below the diagonal, slice by slice.
+template <typename T>
+__device__ void divide_slices(const Packed<T>& packed, Tile at, View<T, 2> l, Shared<T>& shared,
+                              Rest<T>& rest) {
+  const unsigned warp = threadIdx.x / 32, number = number_of(at.i, at.j);
+  T* const first = &l(at.i * tile + warp * depth, at.j * tile);
+  for (unsigned p = 0; p < slices; ++p) {
+    const unsigned s = at.j * slices + p;
+    const auto& [rows_i, rows_j] = shared.rows[s % buffers];
+    shared.full[s % buffers].wait(s / buffers % 2);
+    divide(rows_i.of_warp[0], rest);
+    store(rest, packed.slices(number, p).of_warp[warp]);
+    tell(packed.told(number, p));
+    store(rest, first + p * depth, l.extent(1));
+    take_off(rows_j, p, warps, rest);
+    shared.empty[s % buffers].arrive();
   }
 }
 
@@ -421,12 +435,12 @@ __global__ void __launch_bounds__(threads, 1)
     shared.drawn = atomicAdd(&started(0), 1);
     for (unsigned b = 0; b < buffers; ++b) {
       shared.full[b].init(1);
-      shared.empty[b].init(warps);
+      shared.empty[b].init(32 * warps);
     }
-    shared.drained.init(warps);
+    shared.drained.init(32 * warps);
     for (unsigned p = 0; p < slices; ++p) {
-      shared.inverted[p].init(1);
-      shared.divided[p].init(max(1, slices - 1 - p));
+      shared.inverted[p].init(32);
+      shared.divided[p].init(32 * max(1, slices - 1 - p));
     }
     staircase::fence_barriers();
   }
@@ -436,11 +450,16 @@ __global__ void __launch_bounds__(threads, 1)
     staircase::keep_registers<40>();
     if (threadIdx.x / 32 == warps)
       copy_slices(packed, at, (at.j + (at.i > at.j)) * slices, shared);
+    if (threadIdx.x == 32 * warps && at.i == at.j) hand_on(packed, at.j, shared);
   } else {
     staircase::take_registers<232>();
     Rest<T> rest;
-    finish_slices(packed, at, l, shared, rest);
-    if (at.i == at.j) factorise_diagonal(packed, at.j, l, shared, rest);
+    load(&l(at.i * tile + threadIdx.x / 32 * depth, at.j * tile), l.extent(1), rest);
+    take_off_before(at, shared, rest);
+    if (at.i > at.j)
+      divide_slices(packed, at, l, shared, rest);
+    else
+      factorise_diagonal(at.j, l, shared, rest);
   }
 }
 // [factorise_tile]
@@ -484,7 +503,7 @@ int main(int argc, char** argv) {
   return cholesky::run_stage(argc, argv,
                              {
                                  .title = "Slice by slice",
-                                 .idea = "Tell of slices, and wait for few",
+                                 .idea = "Wait for slices, which a warp has copied",
                                  .needs = "FP64 tensor cores of compute capability 9.0",
                                  .solve_f64 = cholesky::solve<double>,
                                  .solve_f32 = cholesky::solve<float>,
