@@ -178,15 +178,8 @@ void submit(const char* kernel, const Configuration& configuration, Invocation i
     fail(refusal);
     return;
   }
-  enqueue(
-      *stream,
-      [kernel = std::string(kernel), configuration, invocation](const Operation& operation) {
-        Launch launch{kernel, configuration, invocation, 0, 0, operation.number, operation.device};
-        if (run(launch)) return true;
-        lasting_error() = launch.failure;
-        return false;
-      },
-      nullptr);
+  enqueue(*stream, nullptr, nullptr,
+          std::make_shared<Kernel>(Kernel{kernel, configuration, invocation}));
 }
 
 Configuration configuration(const cudaLaunchConfig_t& config) {

@@ -58,6 +58,22 @@ double free_memory() {
   return static_cast<double>(free);
 }
 
+/// Lets a device use the memory of another one, where it can.
+/// \returns whether it can
+bool reaches(int device, int other) {
+  if (device == other) return true;
+  int can = 0;
+  check(cudaDeviceCanAccessPeer(&can, device, other));
+  if (can == 0) return false;
+  const OnDevice here(device);
+  const cudaError_t error = cudaDeviceEnablePeerAccess(other, 0);
+  if (error == cudaErrorPeerAccessAlreadyEnabled)
+    cudaGetLastError();  // it was connected before
+  else
+    check(error);
+  return true;
+}
+
 /// By the host's clock, with one launch and one wait in it, as a phase of a stage has.
 double seconds_to_copy(double bytes) {
   const auto half = static_cast<std::size_t>(bytes / 2);
@@ -134,19 +150,18 @@ int fullest(const std::vector<int>& devices) {
 }
 
 void connect(const std::vector<int>& devices) {
-  for (const int device : devices) {
-    const OnDevice here(device);
-    for (const int other : devices) {
-      int can = 0;
-      if (other != device) check(cudaDeviceCanAccessPeer(&can, device, other));
-      if (can == 0) continue;
-      const cudaError_t error = cudaDeviceEnablePeerAccess(other, 0);
-      if (error == cudaErrorPeerAccessAlreadyEnabled)
-        cudaGetLastError();  // it was connected before
-      else
-        check(error);
-    }
-  }
+  for (const int device : devices)
+    for (const int other : devices) reaches(device, other);
+}
+
+void connect_ring(const std::vector<int>& devices) {
+  const std::size_t count = devices.size();
+  for (std::size_t d = 0; d < count; ++d)
+    for (const std::size_t other : {(d + 1) % count, (d + count - 1) % count})
+      if (!reaches(devices[d], devices[other]))
+        throw NotAvailable("GPU " + std::to_string(devices[d]) + " cannot use the memory of GPU " +
+                           std::to_string(devices[other]) +
+                           ", its neighbour; this stage needs GPUs with peer access");
 }
 
 void* allocate_on_device(std::size_t bytes) {

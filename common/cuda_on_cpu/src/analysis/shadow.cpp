@@ -24,7 +24,11 @@ struct Knowledge {
   std::uint32_t all = 0;                            ///< of all threads of the block
   std::map<std::uint16_t, std::uint32_t> own = {};  ///< of single threads
 };
-using KnowledgeOf = std::unordered_map<std::uint32_t, Knowledge>;  // by block
+using KnowledgeOf = std::unordered_map<std::uint64_t, Knowledge>;  // by operation and block
+
+std::uint64_t key_of(std::uint32_t operation, std::uint32_t number) {
+  return std::uint64_t{operation} << 32 | number;
+}
 
 void learn(std::uint32_t& mine, std::uint32_t other) { mine = std::max(mine, other); }
 
@@ -77,15 +81,15 @@ std::unordered_map<const void*, Arrivals>& arrivals() {
   return arrivals;
 }
 
-/// What the blocks of this launch have learned; of those that run now, as a rule one.
-KnowledgeOf& learned_by(std::uint32_t number) {
-  static auto& learned = immortal<std::unordered_map<std::uint32_t, KnowledgeOf>>();
+/// What the block that runs has learned of others.
+KnowledgeOf& learned() {
+  static auto& learned = immortal<std::unordered_map<std::uint64_t, KnowledgeOf>>();
   static std::uint32_t launch = 0;
-  if (launch != block->launch->operation) {
+  if (launch != block->launch->beside.front()) {
     learned.clear();
-    launch = block->launch->operation;
+    launch = block->launch->beside.front();
   }
-  return learned[number];
+  return learned[key_of(block->launch->operation, block->number)];
 }
 
 /// The gang that a block of the current launch is in.
@@ -109,15 +113,31 @@ bool happens_before_operation(std::uint32_t first, std::uint32_t second) {
   return last;
 }
 
-/// Whether an access of another block of the same launch is done before one of this block.
-bool is_ordered_across(const Event& then, const Event& now) {
-  if (gang_of(then.block) == gang_of(now.block) && then.phase != now.phase) return true;
-  const KnowledgeOf& learned = learned_by(now.block);
-  const auto known = learned.find(then.block);
-  if (known == learned.end()) return false;
+/// Whether the block that runs has learned that an access of another one is done.
+bool is_learned(const Event& then) {
+  const auto known = learned().find(key_of(then.operation, then.block));
+  if (known == learned().end()) return false;
   if (known->second.all >= then.clock) return true;
   const auto own = known->second.own.find(then.thread);
   return own != known->second.own.end() && own->second >= then.clock;
+}
+
+/// Whether an access of another block of the same launch is done before one of this block.
+bool is_ordered_across(const Event& then, const Event& now) {
+  if (gang_of(then.block) == gang_of(now.block) && then.phase != now.phase) return true;
+  return is_learned(then);
+}
+
+/// Whether an access of another operation is done before one of the block that runs: by the order
+/// of the streams, or by flags, if that operation is a grid that runs beside this one, or one
+/// before such a grid.
+bool is_ordered_beside(const Event& then) {
+  const std::vector<std::uint32_t>& beside = block->launch->beside;
+  if (std::find(beside.begin(), beside.end(), then.operation) != beside.end())
+    return is_learned(then);
+  return std::any_of(learned().begin(), learned().end(), [&](const auto& known) {
+    return happens_before(then.operation, static_cast<std::uint32_t>(known.first >> 32));
+  });
 }
 
 /// Whether a thread knows that another thread of its block has done an access.
@@ -128,7 +148,8 @@ bool is_known(const Event& then, const Event& now) {
 /// Whether an access is done before another that came later.
 bool is_ordered(const Event& then, const Event& now) {
   if (then.operation != now.operation)
-    return happens_before_operation(then.operation, now.operation);
+    return happens_before_operation(then.operation, now.operation) ||
+           (now.block != no_block && is_ordered_beside(then));
   if (now.block == no_block) return true;
   if (then.block != now.block) return is_ordered_across(then, now);
   if (then.clock <= block->barrier_clock || then.thread == now.thread) return true;
@@ -288,8 +309,8 @@ void synchronise_at(const void* address, Kind kind) {
   if (kind != volatile_write) {
     const auto found = published().find(key);
     if (found != published().end()) {
-      learn(learned_by(b.number), found->second);
-      const auto here = found->second.find(b.number);
+      learn(learned(), found->second);
+      const auto here = found->second.find(key_of(b.launch->operation, b.number));
       if (here != found->second.end())  // a flag between threads of the block
         for (const auto& [other, clock] : here->second.own)
           learn(thread_knows(static_cast<std::uint16_t>(thread.rank))[other], clock);
@@ -297,8 +318,8 @@ void synchronise_at(const void* address, Kind kind) {
   }
   if (kind == volatile_read || !thread.fenced) return;
   KnowledgeOf& publication = published()[key];
-  learn(publication, learned_by(b.number));
-  Knowledge& here = publication[b.number];
+  learn(publication, learned());
+  Knowledge& here = publication[key_of(b.launch->operation, b.number)];
   learn(here, {b.barrier_clock, {{static_cast<std::uint16_t>(thread.rank), b.clock}}});
   if (knows_of_others(thread.rank))
     for (std::uint16_t other = 0; other < b.launch->threads; ++other)
