@@ -28,8 +28,9 @@ using staircase::OnDevice;
 using staircase::View;
 
 // [update]
-constexpr unsigned block_size = 256;  // threads of a block, two columns for each
-constexpr unsigned ahead = 2;         // rows that are loaded before any of them is used
+constexpr unsigned block_size = 256;         // threads of a block, two columns for each
+constexpr unsigned ahead = 2;                // rows that are loaded before any of them is used
+constexpr unsigned blocks_of_processor = 4;  // for whose threads there shall be registers
 
 /// Where a step goes: to a GPU's array, and its edges to the halos of the neighbours, too.
 template <typename T>
@@ -111,7 +112,7 @@ __device__ inline void tell(unsigned& done, unsigned steps) {
 // [advance]
 /// All steps of a GPU's rows. A block has a band of them.
 template <typename T>
-__global__ void __launch_bounds__(block_size)
+__global__ void __launch_bounds__(block_size, blocks_of_processor)
     advance(Weights<T> w, unsigned steps, Part<T> own, Part<T> above, Part<T> below) {
   const std::size_t rows = own.u.extent(1) - 2, cols = own.u.extent(2);
   const unsigned band = blockIdx.x, bands = gridDim.x;

@@ -157,6 +157,42 @@ bool is_ordered(const Event& then, const Event& now) {
   return then.thread / warp_size == now.thread / warp_size && then.warp_epoch != now.warp_epoch;
 }
 
+using Readers = std::vector<Event>;  // by the last read of each block
+
+/// Who may still be reading a cell beside its last reader, where the blocks of a grid wait for each
+/// other: there a cell is written again when all have told that they are done.
+std::unordered_map<const Cell*, Readers>& other_readers() {
+  static auto& readers = immortal<std::unordered_map<const Cell*, Readers>>();
+  return readers;
+}
+
+/// Keeps a cell's last reader, which will be another block now, unless it is done.
+/// \returns whether there was room for it
+bool keep_reader(Cell& cell, const Event& now) {
+  constexpr std::size_t most = 4;
+  if (is_ordered(cell.read, now)) return true;
+  Readers& others = other_readers()[&cell];
+  std::erase_if(others, [&](const Event& other) {
+    return (other.operation == cell.read.operation && other.block == cell.read.block) ||
+           is_ordered(other, now);
+  });
+  if (others.size() == most) return false;
+  others.push_back(cell.read);
+  return cell.others = true;
+}
+
+bool other_readers_are_done(const Cell& cell, const Event& now) {
+  const Readers& others = other_readers()[&cell];
+  return std::all_of(others.begin(), others.end(),
+                     [&](const Event& other) { return is_ordered(other, now); });
+}
+
+/// A cell has been written, and reads before that count no more.
+void forget_other_readers(Cell& cell) {
+  other_readers().erase(&cell);
+  cell.others = false;
+}
+
 std::string name_of(const Event& event) {
   if (event.block == no_block) return "the host or a copy";
   return "thread " + std::to_string(event.thread) + " of block " + std::to_string(event.block);
@@ -196,13 +232,27 @@ bool has_one_reader(const Cell& cell) {
   return (cell.warps & (cell.warps - 1)) == 0 && (cell.lanes & (cell.lanes - 1)) == 0;
 }
 
+/// Whether the block that runs is of a grid whose blocks may wait for each other.
+bool may_wait_for_blocks() { return block->launch->configuration.cooperative; }
+
+/// Notes that another block than the last reader's reads, or the same one behind a barrier.
+void note_blocks(Cell& cell, const Event& now) {
+  const bool was_read = cell.read.bytes != 0 && now.block != no_block;
+  const bool same_operation = was_read && cell.read.operation == now.operation;
+  const bool same_block = same_operation && cell.read.block == now.block;
+  if (was_read && may_wait_for_blocks())
+    cell.many_blocks =
+        (same_operation && cell.many_blocks) || (!same_block && !keep_reader(cell, now));
+  else
+    cell.many_blocks =
+        same_operation && (cell.many_blocks || (!same_block && cell.read.phase == now.phase));
+}
+
 /// Adds a read to those that the cell remembers.
 void remember_read(Cell& cell, const Event& now) {
   const unsigned warp = now.thread / warp_size, lane = now.thread % warp_size;
   if (!same_readers(cell.read, now)) {
-    cell.many_blocks =
-        cell.read.bytes != 0 && cell.read.operation == now.operation && now.block != no_block &&
-        (cell.many_blocks || (cell.read.block != now.block && cell.read.phase == now.phase));
+    note_blocks(cell, now);
     cell.warps = cell.lanes = 0;
   } else if (is_known(cell.read, now) && has_one_reader(cell)) {
     cell.warps = cell.lanes = 0;  // who waits for this thread waits for that one, too
@@ -217,6 +267,7 @@ void remember_read(Cell& cell, const Event& now) {
 /// Whether somebody else may still be reading what is written now.
 bool readers_are_done(const Cell& cell, const Event& now) {
   if (cell.read.bytes == 0) return true;
+  if (cell.others && !other_readers_are_done(cell, now)) return false;
   if (!same_readers(cell.read, now)) {
     if (cell.many_blocks && cell.read.operation == now.operation && cell.read.block == now.block &&
         cell.read.phase == now.phase)
@@ -253,6 +304,7 @@ __attribute__((always_inline)) inline void check_cell(Cell& cell, const Event& n
   const auto bytes = static_cast<std::uint8_t>(first_write ? 0 : cell.write.bytes);
   cell.write = now;
   cell.write.bytes |= bytes;
+  if (cell.others) forget_other_readers(cell);
   if (kind != early_write) cell.written |= now.bytes;
 }
 
