@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <harness/device.hpp>
 #include <harness/memory.hpp>
+#include <harness/ranks.hpp>
 #include <numeric>
 #include <staircase/cluster.hpp>
 #include <staircase/cuda.hpp>
@@ -41,12 +42,15 @@ int attribute(cudaDeviceAttr which) {
   return value;
 }
 
-/// Creates the CUDA context.
+/// Creates the CUDA context; of several ranks on a machine, each takes a device in turn.
 void prepare() {
+  const Ranks* const ranks = ranks_of_program();
+  if (ranks != nullptr) ranks->start();
   int count = 0;
   if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess || count == 0)
     throw NotAvailable(std::string("this stage needs a CUDA GPU, and there is none (") +
                        cudaGetErrorString(error == cudaSuccess ? cudaErrorNoDevice : error) + ")");
+  if (ranks != nullptr) check(cudaSetDevice(ranks->number_here() % count));
   check(cudaFree(nullptr));
 }
 
@@ -92,7 +96,8 @@ const Device& this_device() {
                              .prepare = prepare,
                              .name = name,
                              .free_memory = free_memory,
-                             .seconds_to_copy = on_cpu ? nullptr : seconds_to_copy};
+                             .seconds_to_copy = on_cpu ? nullptr : seconds_to_copy,
+                             .ranks = ranks_of_program()};
   return device;
 }
 
