@@ -31,6 +31,7 @@ struct Ranks {
   void (*finish)();            ///< before a program's end that is no failure
   int (*number)();             ///< of this rank, from 0. Any rank may ask.
   int (*count)();              ///< of ranks. Any rank may ask.
+  int (*number_here)();        ///< of this rank, from 0, among those on its machine
   int (*machines)();           ///< on how many machines the ranks are
   double (*greatest)(double);  ///< of the numbers of all ranks
   /// The texts of all ranks, by rank.
@@ -45,5 +46,9 @@ struct Ranks {
   /// when all ranks fail alike, rank 0 tells it, and each ends by itself. Any rank may call it.
   void (*fail)(int status, const std::string& line);
 };
+
+/// The ranks of this program; null where it is always one process. A program links with one of two
+/// definitions: harness/device/ranks.cpp, or no_ranks.cpp beside it.
+const Ranks* ranks_of_program();
 
 }  // namespace staircase

@@ -336,6 +336,7 @@ void wake(Thread* thread) {
 void yield() {
   Block& b = *block;
   Thread* thread = b.current;
+  if (b.gang != nullptr && b.gang->failed()) give_up();
   if (waits_in_vain()) {
     const DeviceAtWork at_work;
     report_trouble({.kind = "deadlock",

@@ -1,29 +1,52 @@
 #include "gang.hpp"
 
+#include <utility>
+
 #include "analysis.hpp"
 
 namespace cuda_on_cpu {
 
-Gang::Gang(unsigned size, bool exit_arrives)
-    : thread_areas_(size),
+void Turns::take(std::unique_lock<std::mutex>& lock, unsigned number) {
+  if (!analysis::enabled) return;
+  runnable[number] = true;
+  changed.wait(lock, [&] { return !taken && (turn == number || !runnable[turn]); });
+  turn = number;
+  taken = true;
+  runnable[number] = false;
+}
+
+void Turns::give() {
+  if (!analysis::enabled) return;
+  taken = false;
+  for (unsigned next = 1; next <= runnable.size(); ++next)
+    if (const unsigned number = (turn + next) % runnable.size(); runnable[number]) {
+      turn = number;
+      break;
+    }
+  changed.notify_all();
+}
+
+Gang::Gang(unsigned size, bool exit_arrives, std::shared_ptr<Turns> turns, unsigned first)
+    : turns_(std::move(turns)),
+      first_(first),
+      thread_areas_(size),
       inside_(size),
-      runnable_(size),
       exit_arrives_(exit_arrives),
       members_(size) {}
 
 bool Gang::enter(unsigned rank) {
-  std::unique_lock lock(mutex_);
+  std::unique_lock lock(turns_->mutex);
   thread_areas_[rank] = static_cast<const char*>(__builtin_thread_pointer());
   inside_[rank] = true;
-  if (++entered_ == size()) changed_.notify_all();
-  changed_.wait(lock, [&] { return entered_ == size() || failed_; });
+  if (++entered_ == size()) turns_->changed.notify_all();
+  turns_->changed.wait(lock, [&] { return entered_ == size() || failed_.load(); });
   if (failed_) return false;
-  take_turn(lock, rank);
+  turns_->take(lock, first_ + rank);
   return true;
 }
 
 void Gang::leave(unsigned rank) {
-  const std::scoped_lock lock(mutex_);
+  const std::scoped_lock lock(turns_->mutex);
   inside_[rank] = false;
   --members_;
   if (members_ > 0 && arrived_ == members_) {
@@ -31,19 +54,19 @@ void Gang::leave(unsigned rank) {
       complete();
     else
       failed_ = true;
-    changed_.notify_all();
+    turns_->changed.notify_all();
   }
-  give_turn();
+  turns_->give();
 }
 
 void Gang::complete() {
   arrived_ = 0;
   ++phase_;
-  changed_.notify_all();
+  turns_->changed.notify_all();
 }
 
 std::uint32_t Gang::arrive() {
-  const std::scoped_lock lock(mutex_);
+  const std::scoped_lock lock(turns_->mutex);
   const std::uint32_t phase = phase_;
   if (++arrived_ == members_) {
     if (exit_arrives_ || members_ == size())
@@ -55,45 +78,25 @@ std::uint32_t Gang::arrive() {
 }
 
 bool Gang::wait(unsigned rank, std::uint32_t phase) {
-  std::unique_lock lock(mutex_);
+  std::unique_lock lock(turns_->mutex);
   if (phase_ == phase) {
-    give_turn();
-    changed_.wait(lock, [&] { return phase_ != phase || failed_; });
-    take_turn(lock, rank);
+    turns_->give();
+    turns_->changed.wait(lock, [&] { return phase_ != phase || failed_.load(); });
+    turns_->take(lock, first_ + rank);
   }
   return !failed_;
 }
 
 void Gang::take_turns(unsigned rank) {
-  std::unique_lock lock(mutex_);
-  give_turn();
-  take_turn(lock, rank);
+  std::unique_lock lock(turns_->mutex);
+  turns_->give();
+  turns_->take(lock, first_ + rank);
 }
 
 void Gang::fail() {
-  const std::scoped_lock lock(mutex_);
+  const std::scoped_lock lock(turns_->mutex);
   failed_ = true;
-  changed_.notify_all();
-}
-
-void Gang::take_turn(std::unique_lock<std::mutex>& lock, unsigned rank) {
-  if (!analysis::enabled) return;
-  runnable_[rank] = true;
-  changed_.wait(lock, [&] { return !turn_taken_ && (turn_ == rank || !runnable_[turn_]); });
-  turn_ = rank;
-  turn_taken_ = true;
-  runnable_[rank] = false;
-}
-
-void Gang::give_turn() {
-  if (!analysis::enabled) return;
-  turn_taken_ = false;
-  for (unsigned next = 1; next <= size(); ++next)
-    if (runnable_[(turn_ + next) % size()]) {
-      turn_ = (turn_ + next) % size();
-      break;
-    }
-  changed_.notify_all();
+  turns_->changed.notify_all();
 }
 
 }  // namespace cuda_on_cpu

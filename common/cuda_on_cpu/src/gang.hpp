@@ -3,21 +3,38 @@
 
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 namespace cuda_on_cpu {
 
+/// Blocks of one gang, or of several that run side by side. In a program that is analysed only one
+/// of them runs at a time, in turn.
+struct Turns {
+  explicit Turns(unsigned blocks) : runnable(blocks) {}
+
+  void take(std::unique_lock<std::mutex>& lock, unsigned number);
+  void give();
+
+  std::mutex mutex;
+  std::condition_variable changed;  ///< also what gangs wait for
+  std::vector<bool> runnable;       ///< wants the turn
+  unsigned turn = 0;
+  bool taken = false;
+};
+
 /// Each block of a gang has a thread of the operating system of its own.
-///
-/// In a program that is analysed only one of them runs at a time, in turn.
 class Gang {
  public:
   /// \param exit_arrives whether a block that has ended counts as one that has come, as in a
   /// cluster; in a grid, nobody can wait for it
-  Gang(unsigned size, bool exit_arrives);
+  /// \param turns that it shares with others
+  /// \param first its number among those of its blocks that has rank 0
+  Gang(unsigned size, bool exit_arrives, std::shared_ptr<Turns> turns, unsigned first);
 
   unsigned size() const { return static_cast<unsigned>(thread_areas_.size()); }
 
@@ -50,22 +67,17 @@ class Gang {
 
  private:
   void complete();
-  void take_turn(std::unique_lock<std::mutex>& lock, unsigned rank);
-  void give_turn();
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  const std::shared_ptr<Turns> turns_;
+  const unsigned first_;
   std::vector<const char*> thread_areas_;
   std::vector<bool> inside_;
-  std::vector<bool> runnable_;  // wants the turn
   const bool exit_arrives_;
   unsigned members_;  // that can still come
   unsigned arrived_ = 0;
   unsigned entered_ = 0;
-  unsigned turn_ = 0;
-  bool turn_taken_ = false;
   std::uint32_t phase_ = 0;
-  bool failed_ = false;
+  std::atomic<bool> failed_ = false;
 };
 
 }  // namespace cuda_on_cpu

@@ -1,10 +1,13 @@
 #include "launch.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "analysis.hpp"
@@ -84,12 +87,38 @@ void run_alone(Launch& launch) {
   });
 }
 
-/// Gangs of blocks, one gang after the other; `number_of(gang, rank)` is the block's number.
+/// Grids of which all blocks run at the same time.
+void run_grids(const std::vector<std::unique_ptr<Launch>>& launches) {
+  unsigned blocks = 0;
+  for (const auto& launch : launches) blocks += launch->blocks;
+  const auto turns = std::make_shared<Turns>(blocks);
+  std::vector<std::unique_ptr<Gang>> gangs;
+  std::vector<std::pair<unsigned, unsigned>> places;  // a grid, and a block of it
+  for (const auto& launch : launches) {
+    const auto first = static_cast<unsigned>(places.size());
+    for (unsigned number = 0; number < launch->blocks; ++number)
+      places.emplace_back(gangs.size(), number);
+    gangs.push_back(std::make_unique<Gang>(launch->blocks, false, turns, first));
+  }
+  std::atomic<bool> failed = false;
+  crew().run(blocks, [&](unsigned rank) {
+    const auto [grid, number] = places[rank];
+    Gang& gang = *gangs[grid];
+    if (!gang.enter(number)) return;
+    if (!run_block(*launches[grid], number, &gang, number)) {
+      if (!failed.exchange(true)) launches[grid]->failed = true;  // the others were given up
+      for (const auto& other : gangs) other->fail();
+    }
+    gang.leave(number);
+  });
+}
+
+/// Clusters, one after the other; `number_of(cluster, rank)` is the block's number.
 template <typename NumberOf>
-void run_gangs(Launch& launch, unsigned gang_size, const NumberOf& number_of) {
+void run_clusters(Launch& launch, unsigned gang_size, const NumberOf& number_of) {
   std::vector<std::unique_ptr<Gang>> gangs(launch.blocks / gang_size);
   for (auto& gang : gangs)
-    gang = std::make_unique<Gang>(gang_size, !launch.configuration.cooperative);
+    gang = std::make_unique<Gang>(gang_size, true, std::make_shared<Turns>(gang_size), 0);
   crew().run(gang_size, [&](unsigned rank) {
     for (unsigned g = 0; g < gangs.size() && gangs[g]->enter(rank); ++g) {
       if (!run_block(launch, number_of(g, rank), gangs[g].get(), rank)) {
@@ -131,21 +160,29 @@ bool has_whole_clusters(const Configuration& c, unsigned most_blocks) {
          c.grid.y % c.cluster.y == 0 && c.grid.z % c.cluster.z == 0;
 }
 
-bool run(Launch& launch) {
-  const Configuration& c = launch.configuration;
-  launch.blocks = size_of(c.grid);
-  launch.threads = size_of(c.block);
+bool run(const std::vector<std::unique_ptr<Launch>>& launches) {
   catch_illegal_accesses();
-  analysis::launch_begins(launch);
+  for (const auto& launch : launches) {
+    launch->blocks = size_of(launch->configuration.grid);
+    launch->threads = size_of(launch->configuration.block);
+    for (const auto& other : launches) launch->beside.push_back(other->operation);
+    analysis::launch_begins(*launch);
+  }
+  Launch& first = *launches.front();
+  const Configuration& c = first.configuration;
   if (c.cooperative)
-    run_gangs(launch, launch.blocks, [](unsigned, unsigned rank) { return rank; });
+    run_grids(launches);
   else if (const unsigned cluster = size_of(c.cluster); cluster > 1)
-    run_gangs(launch, cluster,
-              [&](unsigned gang, unsigned rank) { return number_in_cluster(c, gang, rank); });
+    run_clusters(first, cluster,
+                 [&](unsigned gang, unsigned rank) { return number_in_cluster(c, gang, rank); });
   else
-    run_alone(launch);
-  analysis::launch_ends(launch);
-  return !launch.failed;
+    run_alone(first);
+  bool well = true;
+  for (const auto& launch : launches) {
+    analysis::launch_ends(*launch);
+    well = well && !launch->failed;
+  }
+  return well;
 }
 
 unsigned helping_threads() { return crew().helpers(); }

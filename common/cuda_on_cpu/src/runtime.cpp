@@ -62,6 +62,9 @@ std::set<std::pair<int, int>>& peers() {
   return peers;
 }
 
+/// Whether devices can reach each other's memory.
+bool are_linked(int one, int other) { return one / settings().peers == other / settings().peers; }
+
 bool is_device(int d) { return d >= 0 && d < settings().devices; }
 
 int blocks_of_processor(int block_size, std::size_t shared) {
@@ -178,15 +181,8 @@ void submit(const char* kernel, const Configuration& configuration, Invocation i
     fail(refusal);
     return;
   }
-  enqueue(
-      *stream,
-      [kernel = std::string(kernel), configuration, invocation](const Operation& operation) {
-        Launch launch{kernel, configuration, invocation, 0, 0, operation.number, operation.device};
-        if (run(launch)) return true;
-        lasting_error() = launch.failure;
-        return false;
-      },
-      nullptr);
+  enqueue(*stream, nullptr, nullptr,
+          std::make_shared<Kernel>(Kernel{kernel, configuration, invocation}));
 }
 
 Configuration configuration(const cudaLaunchConfig_t& config) {
@@ -462,7 +458,7 @@ cudaError_t cudaInitDevice(int d, unsigned, unsigned) {
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int d, int peer) {
   if (!is_device(d) || !is_device(peer)) return fail(cudaErrorInvalidDevice);
-  *can = d != peer;
+  *can = d != peer && are_linked(d, peer);
   return lasting_error();
 }
 
@@ -470,6 +466,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   const std::scoped_lock guard(runtime_mutex());
   if (!is_device(peer) || peer == device) return fail(cudaErrorInvalidDevice);
   if (flags != 0) return fail(cudaErrorInvalidValue);
+  if (!are_linked(device, peer)) return fail(cudaErrorPeerAccessUnsupported);
   if (!peers().insert({device, peer}).second) return fail(cudaErrorPeerAccessAlreadyEnabled);
   return lasting_error();
 }

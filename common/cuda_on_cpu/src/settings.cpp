@@ -34,6 +34,7 @@ Settings read_settings() {
   const char* report = std::getenv("CUDA_ON_CPU_REPORT");
   return {static_cast<unsigned>(number("CUDA_ON_CPU_THREADS", cores, 1024)),
           static_cast<int>(number("CUDA_ON_CPU_DEVICES", 1, 64)),
+          static_cast<int>(number("CUDA_ON_CPU_PEERS", 64, 64)),
           number("CUDA_ON_CPU_MEMORY", physical / 2, most),
           number("CUDA_ON_CPU_LOST_AT", most, most),
           static_cast<int>(number("CUDA_ON_CPU_CAPABILITY", 90, 90)),

@@ -11,6 +11,7 @@ namespace cuda_on_cpu {
 struct Settings {
   unsigned threads;     ///< CUDA_ON_CPU_THREADS: threads of the operating system
   int devices;          ///< CUDA_ON_CPU_DEVICES: number of devices
+  int peers;            ///< CUDA_ON_CPU_PEERS: devices that reach each other's memory, in groups
   std::size_t memory;   ///< CUDA_ON_CPU_MEMORY: bytes of each device's memory
   std::size_t lost_at;  ///< CUDA_ON_CPU_LOST_AT: the kernel or copy at which the devices are lost
   int capability;       ///< CUDA_ON_CPU_CAPABILITY: ten times the compute capability; 90

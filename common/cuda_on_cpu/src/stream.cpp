@@ -117,32 +117,6 @@ void learn_from_host(const Operation& operation) {
   join(s.times[operation.number].clock, s.host_clock);
 }
 
-void perform(Operation& operation) {
-  learn_from_before(operation);
-  if (operation.host_call != nullptr) {
-    operation.host_call->wait(operation);
-    learn_from_host(operation);
-  }
-  Streams& s = streams();
-  if (!operation.marks && ++s.performed == settings().lost_at) s.lasting = cudaErrorUnknown;
-  const bool well = lasting_error() == cudaSuccess && operation.work(operation);
-  if (!well && lasting_error() == cudaSuccess) lasting_error() = cudaErrorLaunchFailure;
-  operation.work = nullptr;
-  operation.when = std::chrono::steady_clock::now();
-  operation.done = true;
-  operation.after.clear();
-}
-
-/// Says that an operation can never be done, and does it without its work.
-void give_up(Operation& operation, const std::string& sentence) {
-  if (lasting_error() == cudaSuccess) {
-    report_trouble({.kind = "deadlock", .place = operation.place, .sentence = sentence});
-    lasting_error() = cudaErrorLaunchTimeout;
-  }
-  perform(operation);
-  tell_all_who_wait();
-}
-
 /// Whether the process has no thread but this one and those that run blocks.
 bool is_alone() {
   const std::filesystem::directory_iterator threads("/proc/self/task");
@@ -181,6 +155,109 @@ std::vector<CUstream_st*> streams_of(int device) {
 
 void forget_done(CUstream_st& stream) {
   while (!stream.pending.empty() && stream.pending.front()->done) stream.pending.pop_front();
+}
+
+bool is_cooperative(const Operation& operation) {
+  return operation.kernel != nullptr && operation.kernel->configuration.cooperative;
+}
+
+/// Whether all that an operation waits for can be done without a cooperative launch and without
+/// other threads of the host.
+bool can_begin(const Operation& operation) {
+  const std::uint32_t search = ++streams().searches;
+  std::vector<const Operation*> to_ask{&operation};
+  while (!to_ask.empty()) {
+    const Operation* const asked = to_ask.back();
+    to_ask.pop_back();
+    for (const OperationPointer& before : asked->after) {
+      if (before->done || before->search == search) continue;
+      before->search = search;
+      if (is_cooperative(*before) || before->awaited != nullptr || before->host_call != nullptr)
+        return false;
+      to_ask.push_back(before.get());
+    }
+  }
+  return true;
+}
+
+/// The cooperative launch that a device would begin first now; null if there is none.
+OperationPointer next_grid(int device) {
+  OperationPointer next;
+  for (const CUstream_st* stream : streams_of(device)) {
+    const auto first = std::find_if(
+        stream->pending.begin(), stream->pending.end(),
+        [](const auto& operation) { return !operation->done && is_cooperative(*operation); });
+    if (first != stream->pending.end() && (next == nullptr || (*first)->number < next->number) &&
+        can_begin(**first))
+      next = *first;
+  }
+  return next;
+}
+
+/// An operation, and what has to be done at the same time: other devices do not wait until somebody
+/// asks for their results, and the blocks of a cooperative launch may wait for those of another.
+std::vector<OperationPointer> together_with(const OperationPointer& operation) {
+  std::vector<OperationPointer> all{operation};
+  if (!is_cooperative(*operation) || lasting_error() != cudaSuccess) return all;
+  for (int device = 0; device < settings().devices; ++device) {
+    const OperationPointer other = device == operation->device ? nullptr : next_grid(device);
+    if (other == nullptr) continue;
+    for (const OperationPointer& before : other->after) finish(before);
+    all.push_back(other);
+  }
+  return all;
+}
+
+/// Runs the kernels of operations at the same time.
+bool run_kernels(const std::vector<OperationPointer>& operations) {
+  std::vector<std::unique_ptr<Launch>> launches;
+  for (const OperationPointer& operation : operations) {
+    launches.push_back(std::make_unique<Launch>());
+    Launch& launch = *launches.back();
+    launch.kernel = operation->kernel->name;
+    launch.configuration = operation->kernel->configuration;
+    launch.invocation = operation->kernel->invocation;
+    launch.operation = operation->number;
+    launch.device = operation->device;
+  }
+  if (run(launches)) return true;
+  for (const auto& launch : launches)
+    if (launch->failed && lasting_error() == cudaSuccess) lasting_error() = launch->failure;
+  return false;
+}
+
+void perform(const OperationPointer& operation) {
+  const std::vector<OperationPointer> together = together_with(operation);
+  Streams& s = streams();
+  for (const OperationPointer& own : together) {
+    learn_from_before(*own);
+    if (own->host_call != nullptr) {
+      own->host_call->wait(*own);
+      learn_from_host(*own);
+    }
+    if (!own->marks && ++s.performed == settings().lost_at) s.lasting = cudaErrorUnknown;
+  }
+  const bool well =
+      lasting_error() == cudaSuccess &&
+      (operation->kernel != nullptr ? run_kernels(together) : operation->work(*operation));
+  if (!well && lasting_error() == cudaSuccess) lasting_error() = cudaErrorLaunchFailure;
+  for (const OperationPointer& own : together) {
+    own->work = nullptr;
+    own->kernel = nullptr;
+    own->when = std::chrono::steady_clock::now();
+    own->done = true;
+    own->after.clear();
+  }
+}
+
+/// Says that an operation can never be done, and does it without its work.
+void give_up(const OperationPointer& operation, const std::string& sentence) {
+  if (lasting_error() == cudaSuccess) {
+    report_trouble({.kind = "deadlock", .place = operation->place, .sentence = sentence});
+    lasting_error() = cudaErrorLaunchTimeout;
+  }
+  perform(operation);
+  tell_all_who_wait();
 }
 
 /// What the order between the default stream and the others adds to an operation's dependences.
@@ -227,9 +304,10 @@ CUstream_st* find_stream(cudaStream_t stream) {
 }
 
 OperationPointer enqueue(CUstream_st& stream, std::function<bool(const Operation&)> work,
-                         const void* place) {
+                         const void* place, std::shared_ptr<const Kernel> kernel) {
   auto operation = std::make_shared<Operation>();
   operation->work = std::move(work);
+  operation->kernel = std::move(kernel);
   operation->place = place;
   operation->device = stream.device;
   operation->after = std::move(stream.awaited);
@@ -293,16 +371,16 @@ void finish(const OperationPointer& operation) {
                                      [](const auto& other) { return !other->done; });
     if (!top->done && before != top->after.end()) {
       if ((*before)->search == search)
-        give_up(*top, circle);
+        give_up(top, circle);
       else
         stack.push_back(*before);
     } else if (!top->done && top->awaited != nullptr) {
       // Those who come bring more that has to be done before.
       const std::shared_ptr<const Awaited> awaited = top->awaited;
-      if (!wait_for(*awaited) && !top->done) give_up(*top, awaited->sentence());
+      if (!wait_for(*awaited) && !top->done) give_up(top, awaited->sentence());
       top->awaited = nullptr;
     } else {
-      if (!top->done) perform(*top);
+      if (!top->done) perform(top);
       stack.pop_back();
     }
   }
@@ -345,7 +423,7 @@ void advance(const OperationPointer& operation) {
   }
   if (next->awaited != nullptr && !next->awaited->is_there()) return;
   learn_from_before(*next);
-  if (next->host_call == nullptr || !next->host_call->is_running(*next)) perform(*next);
+  if (next->host_call == nullptr || !next->host_call->is_running(*next)) perform(next);
 }
 
 std::uint32_t host_operation() {

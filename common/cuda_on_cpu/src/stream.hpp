@@ -53,10 +53,18 @@ class Meeting {
   virtual void join(const OperationPointer& arrival, const OperationPointer& operation) const = 0;
 };
 
+/// A kernel as it was launched.
+struct Kernel {
+  std::string name;
+  Configuration configuration;
+  Invocation invocation;
+};
+
 /// Something that a stream does: a kernel, a copy, a fill, a call of the host, a meeting.
 struct Operation {
-  std::function<bool(const Operation&)> work;     ///< returns whether it went well
-  std::shared_ptr<HostCall> host_call = nullptr;  ///< done before the work
+  std::function<bool(const Operation&)> work;      ///< returns whether it went well
+  std::shared_ptr<HostCall> host_call = nullptr;   ///< done before the work
+  std::shared_ptr<const Kernel> kernel = nullptr;  ///< in place of the work
   std::shared_ptr<const Meeting> meeting = nullptr;
   std::shared_ptr<const Awaited> awaited = nullptr;  ///< there before the work
   std::vector<OperationPointer> after;               ///< what must be done before
@@ -127,7 +135,7 @@ CUstream_st* find_stream(cudaStream_t stream);
 
 /// Adds an operation behind all that the stream has, and all that it waits for.
 OperationPointer enqueue(CUstream_st& stream, std::function<bool(const Operation&)> work,
-                         const void* place);
+                         const void* place, std::shared_ptr<const Kernel> kernel = nullptr);
 
 /// A marker behind all that a stream has, which an event or another stream can wait for.
 OperationPointer mark(CUstream_st& stream, const void* place);

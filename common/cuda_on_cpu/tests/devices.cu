@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cuda/atomic>
 #include <deque>
 #include <mutex>
+#include <staircase/cooperative.hpp>
 #include <staircase/devices.hpp>
 #include <staircase/error.hpp>
 #include <staircase/stream.hpp>
@@ -16,7 +18,6 @@
 #include "device.hpp"
 
 using staircase::OnDevice;
-using tap::check;
 using tap::expect;
 using tap::expect_equal;
 
@@ -24,13 +25,13 @@ namespace {
 
 int available() {
   int count = 0;
-  check(cudaGetDeviceCount(&count));
+  tap::check(cudaGetDeviceCount(&count));
   return count;
 }
 
 int current() {
   int device = -1;
-  check(cudaGetDevice(&device));
+  tap::check(cudaGetDevice(&device));
   return device;
 }
 
@@ -48,6 +49,21 @@ std::deque<Gpu> gpus() {
 }
 
 __global__ void write(int* place) { *place = 7; }
+
+__global__ void twice(int* number) { *number *= 2; }
+__global__ void increase(int* number) { *number += 1; }
+
+/// Counts up in turn with another device, in each block: waits for a number in its own memory, and
+/// stores the next one in the other's.
+__global__ void count_in_turn(unsigned* own, unsigned* other, unsigned first, unsigned last) {
+  using Number = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
+  for (unsigned n = first; n < last; n += 2) {
+    if (threadIdx.x == 0)
+      while (Number(own[blockIdx.x]).load(cuda::memory_order_acquire) != n) continue;
+    __syncthreads();
+    if (threadIdx.x == 0) Number(other[blockIdx.x]).store(n + 1, cuda::memory_order_release);
+  }
+}
 
 }  // namespace
 
@@ -67,7 +83,7 @@ TEST(the_fullest_device_has_the_least_free_memory) {
   for (const int device : all) {
     const OnDevice here(device);
     std::size_t total = 0;
-    check(cudaMemGetInfo(&free.emplace_back(), &total));
+    tap::check(cudaMemGetInfo(&free.emplace_back(), &total));
   }
   // More than what one has less than another one.
   const auto [least, most] = std::minmax_element(free.begin(), free.end());
@@ -101,19 +117,79 @@ TEST(devices_are_connected_as_often_as_one_likes) {
   }
   if (available() < 2) tap::skip("there is one device");
   int can = 0;
-  check(cudaDeviceCanAccessPeer(&can, 1, 0));
+  tap::check(cudaDeviceCanAccessPeer(&can, 1, 0));
   const OnDevice second(1);
   const cudaError_t error = cudaDeviceEnablePeerAccess(0, 0);
   cudaGetLastError();
   expect_equal(error == cudaErrorPeerAccessAlreadyEnabled, can != 0);
 }
 
+TEST(devices_in_a_ring_are_connected) {
+  const auto all = staircase::devices(0);
+  staircase::connect_ring(all);
+  staircase::connect_ring({0});
+  expect_equal(current(), 0);
+}
+
+TEST(grids_of_several_devices_wait_for_each_other) {
+  if (available() < 2) tap::skip("there is one device");
+  staircase::connect_ring({0, 1});
+  constexpr unsigned blocks = 3, last = 100;
+  using Numbers = staircase::DeviceArray<unsigned, 1>;
+  std::deque<Numbers> numbers;
+  for (const int device : {0, 1}) {
+    const OnDevice here(device);
+    numbers.emplace_back(blocks);
+    numbers.back().clear(nullptr);  // in the stream of the launch
+    if (device == 1) tap::check(cudaDeviceSynchronize());
+  }
+  tap::check(cudaDeviceSynchronize());
+  numbers[0].clear(nullptr);
+  for (const int device : {0, 1}) {
+    const OnDevice here(device);
+    const unsigned first = static_cast<unsigned>(device);
+    staircase::launch_cooperatively(count_in_turn, blocks, 40, numbers[device].data(),
+                                    numbers[1 - device].data(), first, last);
+  }
+  for (const int device : {0, 1}) {
+    const OnDevice here(device);
+    tap::check(cudaDeviceSynchronize());
+  }
+  for (const int device : {0, 1}) {
+    std::vector<unsigned> counted(blocks);
+    numbers[device].copy_to(counted.data());
+    expect_equal(counted, std::vector<unsigned>(blocks, last - static_cast<unsigned>(device)));
+  }
+}
+
+TEST(a_grid_that_comes_behind_another_ones_does_not_run_beside_it) {
+  if (available() < 2) tap::skip("there is one device");
+  staircase::connect_ring({0, 1});
+  for (const int waits_for : {0, 1}) {
+    const tap::Device<int> place(std::vector<int>{5});
+    cudaEvent_t doubled = nullptr;
+    tap::check(cudaEventCreate(&doubled));
+    int* const number = place.get();
+    staircase::launch_cooperatively(twice, 1, 1, number);
+    tap::check(cudaEventRecord(doubled));
+    const OnDevice second(1);
+    tap::check(cudaStreamWaitEvent(nullptr, doubled, 0));
+    staircase::launch_cooperatively(increase, 1, 1, number);
+    for (const int device : {waits_for, 1 - waits_for}) {
+      const OnDevice here(device);
+      tap::check(cudaDeviceSynchronize());
+    }
+    expect_equal(place.to_host()[0], 11);
+    tap::check(cudaEventDestroy(doubled));
+  }
+}
+
 TEST(streams_have_the_priority_that_is_asked_for) {
   int least = 0, greatest = 0, low = 0, high = 0;
-  check(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  tap::check(cudaDeviceGetStreamPriorityRange(&least, &greatest));
   const staircase::Stream patient(staircase::Priority::low), urgent(staircase::Priority::high);
-  check(cudaStreamGetPriority(patient, &low));
-  check(cudaStreamGetPriority(urgent, &high));
+  tap::check(cudaStreamGetPriority(patient, &low));
+  tap::check(cudaStreamGetPriority(urgent, &high));
   expect_equal(low, least);
   expect_equal(high, greatest);
 }
@@ -133,7 +209,7 @@ TEST(calls_are_meant_for_a_device_in_a_scope_of_one_thread) {
     expect_equal(elsewhere, 0);
     const staircase::DeviceArray<double, 1> there(5);
     cudaPointerAttributes attributes{};
-    check(cudaPointerGetAttributes(&attributes, there.data()));
+    tap::check(cudaPointerGetAttributes(&attributes, there.data()));
     expect_equal(attributes.device, 1);
   }
   expect_equal(current(), 0);
@@ -186,11 +262,11 @@ TEST(what_was_launched_is_done) {
   tap::Device<int> places(8);
   staircase::deal(1, all, [&](Gpu&, std::size_t) { write<<<1, 1>>>(places.get()); });
   cudaStream_t other = nullptr;
-  check(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+  tap::check(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
   int value = 0;
-  check(cudaMemcpyAsync(&value, places.get(), sizeof(int), cudaMemcpyDeviceToHost, other));
-  check(cudaStreamSynchronize(other));
-  check(cudaStreamDestroy(other));
+  tap::check(cudaMemcpyAsync(&value, places.get(), sizeof(int), cudaMemcpyDeviceToHost, other));
+  tap::check(cudaStreamSynchronize(other));
+  tap::check(cudaStreamDestroy(other));
   expect_equal(value, 7);
 }
 

@@ -453,7 +453,12 @@ def advection_distributed(stage):
     """Yields what the stages on several GPUs promise; there are two of them."""
     settings, gpus, edges = SETTINGS["advection_distributed"], 2, 2
     rows, cols, steps = settings["rows"], settings["cols"], settings["steps"]
-    copied, graphs = stage("09_peer_copies"), stage("10_nccl")
+    alone, copied, graphs, persistent = map(stage, ("08_gpus_through_hosts", "09_peer_copies", "10_nccl",
+                                                    "11_gpu_initiated"))
+    yield ("08 has the kernels of 09, on a rank's one GPU",
+           alone.launches() == 2 * steps and all(
+               alone.sum("update", *what) == copied.sum("update", *what)
+               for what in (("blocks",), ("global_loads", "requests"), ("global_stores", "requests"))))
     yield ("09 launches a kernel for the edges of a GPU and one for its interior, per step",
            copied.launches() == gpus * 2 * steps)
     yield "09 has a block for 128 cells of a row", copied.sum("update", "blocks") == rows * cols // 128 * steps
@@ -465,6 +470,12 @@ def advection_distributed(stage):
     yield "10 has the kernels of 09", all(
         graphs.sum("update", *what) == copied.sum("update", *what)
         for what in (("launches",), ("blocks",), ("global_loads", "sectors"), ("global_stores", "sectors")))
+    yield "11 launches one kernel per GPU, with a block for each row of so few", (
+        persistent.launches() == gpus and persistent.sum("advance", "blocks") == rows)
+    yield ("11 waits twice per block and step",
+           persistent.sum("advance", "block_barriers") == 2 * rows * steps)
+    yield ("11 stores each cell once, two at a time, and edges once more, into the neighbour's halo",
+           persistent.sum("advance", "global_stores", "requests") == (rows + gpus * edges) * cols // 64 * steps)
 
 
 def nbody(stage):

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <harness/device.hpp>
 #include <harness/memory.hpp>
+#include <harness/ranks.hpp>
 #include <numeric>
 #include <staircase/cluster.hpp>
 #include <staircase/cuda.hpp>
@@ -41,12 +42,15 @@ int attribute(cudaDeviceAttr which) {
   return value;
 }
 
-/// Creates the CUDA context.
+/// Creates the CUDA context; of several ranks on a machine, each takes a device in turn.
 void prepare() {
+  const Ranks* const ranks = ranks_of_program();
+  if (ranks != nullptr) ranks->start();
   int count = 0;
   if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess || count == 0)
     throw NotAvailable(std::string("this stage needs a CUDA GPU, and there is none (") +
                        cudaGetErrorString(error == cudaSuccess ? cudaErrorNoDevice : error) + ")");
+  if (ranks != nullptr) check(cudaSetDevice(ranks->number_here() % count));
   check(cudaFree(nullptr));
 }
 
@@ -56,6 +60,22 @@ double free_memory() {
   std::size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total));
   return static_cast<double>(free);
+}
+
+/// Lets a device use the memory of another one, where it can.
+/// \returns whether it can
+bool reaches(int device, int other) {
+  if (device == other) return true;
+  int can = 0;
+  check(cudaDeviceCanAccessPeer(&can, device, other));
+  if (can == 0) return false;
+  const OnDevice here(device);
+  const cudaError_t error = cudaDeviceEnablePeerAccess(other, 0);
+  if (error == cudaErrorPeerAccessAlreadyEnabled)
+    cudaGetLastError();  // it was connected before
+  else
+    check(error);
+  return true;
 }
 
 /// By the host's clock, with one launch and one wait in it, as a phase of a stage has.
@@ -76,7 +96,8 @@ const Device& this_device() {
                              .prepare = prepare,
                              .name = name,
                              .free_memory = free_memory,
-                             .seconds_to_copy = on_cpu ? nullptr : seconds_to_copy};
+                             .seconds_to_copy = on_cpu ? nullptr : seconds_to_copy,
+                             .ranks = ranks_of_program()};
   return device;
 }
 
@@ -134,19 +155,18 @@ int fullest(const std::vector<int>& devices) {
 }
 
 void connect(const std::vector<int>& devices) {
-  for (const int device : devices) {
-    const OnDevice here(device);
-    for (const int other : devices) {
-      int can = 0;
-      if (other != device) check(cudaDeviceCanAccessPeer(&can, device, other));
-      if (can == 0) continue;
-      const cudaError_t error = cudaDeviceEnablePeerAccess(other, 0);
-      if (error == cudaErrorPeerAccessAlreadyEnabled)
-        cudaGetLastError();  // it was connected before
-      else
-        check(error);
-    }
-  }
+  for (const int device : devices)
+    for (const int other : devices) reaches(device, other);
+}
+
+void connect_ring(const std::vector<int>& devices) {
+  const std::size_t count = devices.size();
+  for (std::size_t d = 0; d < count; ++d)
+    for (const std::size_t other : {(d + 1) % count, (d + count - 1) % count})
+      if (!reaches(devices[d], devices[other]))
+        throw NotAvailable("GPU " + std::to_string(devices[d]) + " cannot use the memory of GPU " +
+                           std::to_string(devices[other]) +
+                           ", its neighbour; this stage needs GPUs with peer access");
 }
 
 void* allocate_on_device(std::size_t bytes) {

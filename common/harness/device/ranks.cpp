@@ -1,5 +1,5 @@
 /// \file
-/// The device of programs that run on ranks: processors, each rank's own, and MPI between them.
+/// The ranks of programs that have them: MPI, as the harness needs it.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,9 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <harness/device.hpp>
 #include <harness/file.hpp>
-#include <harness/machine.hpp>
 #include <harness/ranks.hpp>
 #include <optional>
 #include <staircase/error.hpp>
@@ -152,13 +150,17 @@ void fail(int status, const std::string& line) {
 
 // --- What ranks tell each other
 
-int machines() {
+int number_here() {
   MPI_Comm machine = MPI_COMM_NULL;
   check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine));
   const mpi::Communicator here(machine);
-  int number = 0, first = 0, all = 0;
+  int number = 0;
   check(MPI_Comm_rank(here, &number));
-  first = number == 0 ? 1 : 0;
+  return number;
+}
+
+int machines() {
+  int first = number_here() == 0 ? 1 : 0, all = 0;
   check(MPI_Allreduce(&first, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
   return all;
 }
@@ -319,6 +321,7 @@ constexpr Ranks ranks{.launched_as = launched_as,
                       .finish = finish,
                       .number = number,
                       .count = count,
+                      .number_here = number_here,
                       .machines = machines,
                       .greatest = greatest,
                       .texts = texts,
@@ -328,10 +331,6 @@ constexpr Ranks ranks{.launched_as = launched_as,
 
 }  // namespace
 
-const Device& this_device() {
-  static const Device device{
-      .kind = "cpu", .prepare = start, .name = [] { return this_machine().cpu; }, .ranks = &ranks};
-  return device;
-}
+const Ranks* ranks_of_program() { return &ranks; }
 
 }  // namespace staircase

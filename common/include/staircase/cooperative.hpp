@@ -9,6 +9,15 @@
 
 namespace staircase {
 
+/// How many blocks of a kernel, of so many threads each, fit onto the GPU at once.
+template <typename... Parameter>
+unsigned blocks_at_once(void (*kernel)(Parameter...), unsigned threads) {
+  int of_processor = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_processor, kernel,
+                                                      static_cast<int>(threads), 0));
+  return static_cast<unsigned>(of_processor) * processors();
+}
+
 /// Launches a kernel on so many blocks, which must all fit onto the GPU at once.
 template <typename... Parameter>
 void launch_cooperatively(void (*kernel)(Parameter...), unsigned blocks, unsigned threads,

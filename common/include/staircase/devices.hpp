@@ -26,6 +26,10 @@ int fullest(const std::vector<int>& devices);
 /// Lets them copy from each other without a detour through the host's memory, where they can.
 void connect(const std::vector<int>& devices);
 
+/// Lets the kernels of each use the memory of its neighbours, where the first follows the last.
+/// \throws NotAvailable if one cannot
+void connect_ring(const std::vector<int>& devices);
+
 /// While it lives, what this thread asks of CUDA is meant for a device: memory, streams, events and
 /// launches. A thread begins with device 0.
 class OnDevice {

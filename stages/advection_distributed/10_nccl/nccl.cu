@@ -6,6 +6,7 @@
 /// Expect:  longer exchanges than by copies, hidden as long as the interior takes longer, and half
 ///          a launch per GPU and step in place of nine calls.
 /// Run:     ./climb advection_distributed --stages 09,10
+/// Next:    11_gpu_initiated has kernels store edges themselves, in one launch for all steps.
 
 #include "../advection_distributed.hpp"
 

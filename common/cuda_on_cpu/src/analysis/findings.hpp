@@ -64,9 +64,6 @@ Record& record();
 
 extern std::uint64_t accesses;  ///< that kernels made
 
-/// The number of the kernel that runs, in the record.
-extern std::uint32_t current_kernel;
-
 /// Counts a request of a warp: the addresses of the lanes in `mask`.
 void count_request(Site& site, unsigned mask, const std::uintptr_t (&addresses)[warp_size]);
 

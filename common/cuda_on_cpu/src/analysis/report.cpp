@@ -191,22 +191,20 @@ Record& record() {
   return record;
 }
 
-std::uint32_t current_kernel = 0;
-
 void launch_begins(Launch& launch) {
   Record& r = record();
   const auto known = std::find_if(r.kernels.begin(), r.kernels.end(),
                                   [&](const auto& k) { return k.name == launch.kernel; });
-  current_kernel = static_cast<std::uint32_t>(known - r.kernels.begin());
+  launch.record = static_cast<std::uint32_t>(known - r.kernels.begin());
   if (known == r.kernels.end()) r.kernels.push_back({launch.kernel});
-  KernelTotals& kernel = r.kernels[current_kernel];
+  KernelTotals& kernel = r.kernels[launch.record];
   ++kernel.launches;
   kernel.blocks += launch.blocks;
   kernel.threads += std::uint64_t{launch.blocks} * launch.threads;
   forget_publications();
 }
 
-void launch_ends(Launch& launch) { record().kernels[current_kernel].barriers += launch.barriers; }
+void launch_ends(Launch& launch) { record().kernels[launch.record].barriers += launch.barriers; }
 
 void block_begins(Block&) { forget_threads(); }
 void block_ends(Block&) {}

@@ -126,7 +126,7 @@ unsigned ideal_wavefronts(unsigned mask, Addresses addresses, unsigned bytes, Ki
 Place place_of(const PendingAccess& access) { return ~static_cast<Place>(access.order); }
 
 Site& site_of(const PendingAccess& access) {
-  const std::uint32_t kernel = current_kernel;
+  const std::uint32_t kernel = block->launch->record;
   const Place place = place_of(access);
   const std::uint64_t key = (static_cast<std::uint64_t>(place) << 24) ^
                             (static_cast<std::uint64_t>(kernel) << 12) ^

@@ -24,7 +24,11 @@ struct Knowledge {
   std::uint32_t all = 0;                            ///< of all threads of the block
   std::map<std::uint16_t, std::uint32_t> own = {};  ///< of single threads
 };
-using KnowledgeOf = std::unordered_map<std::uint32_t, Knowledge>;  // by block
+using KnowledgeOf = std::unordered_map<std::uint64_t, Knowledge>;  // by operation and block
+
+std::uint64_t key_of(std::uint32_t operation, std::uint32_t number) {
+  return std::uint64_t{operation} << 32 | number;
+}
 
 void learn(std::uint32_t& mine, std::uint32_t other) { mine = std::max(mine, other); }
 
@@ -77,15 +81,15 @@ std::unordered_map<const void*, Arrivals>& arrivals() {
   return arrivals;
 }
 
-/// What the blocks of this launch have learned; of those that run now, as a rule one.
-KnowledgeOf& learned_by(std::uint32_t number) {
-  static auto& learned = immortal<std::unordered_map<std::uint32_t, KnowledgeOf>>();
+/// What the block that runs has learned of others.
+KnowledgeOf& learned() {
+  static auto& learned = immortal<std::unordered_map<std::uint64_t, KnowledgeOf>>();
   static std::uint32_t launch = 0;
-  if (launch != block->launch->operation) {
+  if (launch != block->launch->beside.front()) {
     learned.clear();
-    launch = block->launch->operation;
+    launch = block->launch->beside.front();
   }
-  return learned[number];
+  return learned[key_of(block->launch->operation, block->number)];
 }
 
 /// The gang that a block of the current launch is in.
@@ -109,15 +113,31 @@ bool happens_before_operation(std::uint32_t first, std::uint32_t second) {
   return last;
 }
 
-/// Whether an access of another block of the same launch is done before one of this block.
-bool is_ordered_across(const Event& then, const Event& now) {
-  if (gang_of(then.block) == gang_of(now.block) && then.phase != now.phase) return true;
-  const KnowledgeOf& learned = learned_by(now.block);
-  const auto known = learned.find(then.block);
-  if (known == learned.end()) return false;
+/// Whether the block that runs has learned that an access of another one is done.
+bool is_learned(const Event& then) {
+  const auto known = learned().find(key_of(then.operation, then.block));
+  if (known == learned().end()) return false;
   if (known->second.all >= then.clock) return true;
   const auto own = known->second.own.find(then.thread);
   return own != known->second.own.end() && own->second >= then.clock;
+}
+
+/// Whether an access of another block of the same launch is done before one of this block.
+bool is_ordered_across(const Event& then, const Event& now) {
+  if (gang_of(then.block) == gang_of(now.block) && then.phase != now.phase) return true;
+  return is_learned(then);
+}
+
+/// Whether an access of another operation is done before one of the block that runs: by the order
+/// of the streams, or by flags, if that operation is a grid that runs beside this one, or one
+/// before such a grid.
+bool is_ordered_beside(const Event& then) {
+  const std::vector<std::uint32_t>& beside = block->launch->beside;
+  if (std::find(beside.begin(), beside.end(), then.operation) != beside.end())
+    return is_learned(then);
+  return std::any_of(learned().begin(), learned().end(), [&](const auto& known) {
+    return happens_before(then.operation, static_cast<std::uint32_t>(known.first >> 32));
+  });
 }
 
 /// Whether a thread knows that another thread of its block has done an access.
@@ -128,12 +148,49 @@ bool is_known(const Event& then, const Event& now) {
 /// Whether an access is done before another that came later.
 bool is_ordered(const Event& then, const Event& now) {
   if (then.operation != now.operation)
-    return happens_before_operation(then.operation, now.operation);
+    return happens_before_operation(then.operation, now.operation) ||
+           (now.block != no_block && is_ordered_beside(then));
   if (now.block == no_block) return true;
   if (then.block != now.block) return is_ordered_across(then, now);
   if (then.clock <= block->barrier_clock || then.thread == now.thread) return true;
   if (is_known(then, now)) return true;
   return then.thread / warp_size == now.thread / warp_size && then.warp_epoch != now.warp_epoch;
+}
+
+using Readers = std::vector<Event>;  // by the last read of each block
+
+/// Who may still be reading a cell beside its last reader, where the blocks of a grid wait for each
+/// other: there a cell is written again when all have told that they are done.
+std::unordered_map<const Cell*, Readers>& other_readers() {
+  static auto& readers = immortal<std::unordered_map<const Cell*, Readers>>();
+  return readers;
+}
+
+/// Keeps a cell's last reader, which will be another block now, unless it is done.
+/// \returns whether there was room for it
+bool keep_reader(Cell& cell, const Event& now) {
+  constexpr std::size_t most = 4;
+  if (is_ordered(cell.read, now)) return true;
+  Readers& others = other_readers()[&cell];
+  std::erase_if(others, [&](const Event& other) {
+    return (other.operation == cell.read.operation && other.block == cell.read.block) ||
+           is_ordered(other, now);
+  });
+  if (others.size() == most) return false;
+  others.push_back(cell.read);
+  return cell.others = true;
+}
+
+bool other_readers_are_done(const Cell& cell, const Event& now) {
+  const Readers& others = other_readers()[&cell];
+  return std::all_of(others.begin(), others.end(),
+                     [&](const Event& other) { return is_ordered(other, now); });
+}
+
+/// A cell has been written, and reads before that count no more.
+void forget_other_readers(Cell& cell) {
+  other_readers().erase(&cell);
+  cell.others = false;
 }
 
 std::string name_of(const Event& event) {
@@ -175,13 +232,27 @@ bool has_one_reader(const Cell& cell) {
   return (cell.warps & (cell.warps - 1)) == 0 && (cell.lanes & (cell.lanes - 1)) == 0;
 }
 
+/// Whether the block that runs is of a grid whose blocks may wait for each other.
+bool may_wait_for_blocks() { return block->launch->configuration.cooperative; }
+
+/// Notes that another block than the last reader's reads, or the same one behind a barrier.
+void note_blocks(Cell& cell, const Event& now) {
+  const bool was_read = cell.read.bytes != 0 && now.block != no_block;
+  const bool same_operation = was_read && cell.read.operation == now.operation;
+  const bool same_block = same_operation && cell.read.block == now.block;
+  if (was_read && may_wait_for_blocks())
+    cell.many_blocks =
+        (same_operation && cell.many_blocks) || (!same_block && !keep_reader(cell, now));
+  else
+    cell.many_blocks =
+        same_operation && (cell.many_blocks || (!same_block && cell.read.phase == now.phase));
+}
+
 /// Adds a read to those that the cell remembers.
 void remember_read(Cell& cell, const Event& now) {
   const unsigned warp = now.thread / warp_size, lane = now.thread % warp_size;
   if (!same_readers(cell.read, now)) {
-    cell.many_blocks =
-        cell.read.bytes != 0 && cell.read.operation == now.operation && now.block != no_block &&
-        (cell.many_blocks || (cell.read.block != now.block && cell.read.phase == now.phase));
+    note_blocks(cell, now);
     cell.warps = cell.lanes = 0;
   } else if (is_known(cell.read, now) && has_one_reader(cell)) {
     cell.warps = cell.lanes = 0;  // who waits for this thread waits for that one, too
@@ -196,6 +267,7 @@ void remember_read(Cell& cell, const Event& now) {
 /// Whether somebody else may still be reading what is written now.
 bool readers_are_done(const Cell& cell, const Event& now) {
   if (cell.read.bytes == 0) return true;
+  if (cell.others && !other_readers_are_done(cell, now)) return false;
   if (!same_readers(cell.read, now)) {
     if (cell.many_blocks && cell.read.operation == now.operation && cell.read.block == now.block &&
         cell.read.phase == now.phase)
@@ -240,6 +312,7 @@ __attribute__((always_inline)) inline void check_cell(Cell& cell, const Event& n
   const auto bytes = static_cast<std::uint8_t>(first_write ? 0 : cell.write.bytes);
   cell.write = now;
   cell.write.bytes |= bytes;
+  if (cell.others) forget_other_readers(cell);
   if (kind != early_write) cell.written |= now.bytes;
 }
 
@@ -296,8 +369,8 @@ void synchronise_at(const void* address, Kind kind) {
   if (kind != volatile_write) {
     const auto found = published().find(key);
     if (found != published().end()) {
-      learn(learned_by(b.number), found->second);
-      const auto here = found->second.find(b.number);
+      learn(learned(), found->second);
+      const auto here = found->second.find(key_of(b.launch->operation, b.number));
       if (here != found->second.end())  // a flag between threads of the block
         for (const auto& [other, clock] : here->second.own)
           learn(thread_knows(static_cast<std::uint16_t>(thread.rank))[other], clock);
@@ -305,8 +378,8 @@ void synchronise_at(const void* address, Kind kind) {
   }
   if (kind == volatile_read || !thread.fenced) return;
   KnowledgeOf& publication = published()[key];
-  learn(publication, learned_by(b.number));
-  Knowledge& here = publication[b.number];
+  learn(publication, learned());
+  Knowledge& here = publication[key_of(b.launch->operation, b.number)];
   learn(here, {b.barrier_clock, {{static_cast<std::uint16_t>(thread.rank), b.clock}}});
   if (knows_of_others(thread.rank))
     for (std::uint16_t other = 0; other < b.launch->threads; ++other)

@@ -47,6 +47,7 @@ struct alignas(64) Cell {
   std::uint32_t warps = 0;   ///< that read in the last reader's block since its last barrier
   std::uint32_t owner = 0;   ///< shared memory: whose bytes these are, or 0
   bool many_blocks = false;  ///< whether several blocks of the operation read
+  bool others = false;       ///< whether more readers are kept elsewhere
   std::uint8_t written = 0;  ///< bytes that were ever written, as a mask
 };
 static_assert(sizeof(Cell) == 64, "a cell fills one line of the cache");

@@ -1,0 +1,175 @@
+/// \file
+/// Planted bugs: grids on two devices that store into each other's memory and wait by flags.
+
+#include <cuda_runtime.h>
+
+#include <cstdlib>
+#include <cuda/atomic>
+#include <memory>
+
+#include "planted.cuh"
+#include "resources.cuh"
+
+namespace {
+
+constexpr unsigned threads = 64, steps = 5;
+using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
+
+/// What a device has of its own: numbers that the other one stores, and how many steps are done.
+struct Part {
+  int* halo;
+  unsigned* done;
+};
+
+__device__ void wait_for(unsigned& done, unsigned step) {
+  if (threadIdx.x == 0)
+    while (Flag(done).load(cuda::memory_order_acquire) < step) continue;  // planted: deadlock
+  __syncthreads();
+}
+
+__device__ void tell(unsigned& done, unsigned step) {
+  if (threadIdx.x == 0) Flag(done).store(step, cuda::memory_order_release);
+}
+
+/// Two devices that reach each other's memory.
+class Pair {
+ public:
+  Pair() {
+    for (int d = 0; d < 2; ++d) {
+      check(cudaSetDevice(d));
+      check(cudaDeviceEnablePeerAccess(1 - d, 0));
+      halos_[d] = std::make_unique<Buffer<int>>(2 * threads);
+      done_[d] = std::make_unique<Buffer<unsigned>>(1);
+      finish();
+    }
+  }
+  ~Pair() { check(cudaSetDevice(0)); }
+
+  /// Launches a kernel on each device, with its own part and the other one's, and waits for both.
+  void run(void (*kernel)(Part, Part), bool cooperatively) {
+    for (int d = 0; d < 2; ++d) {
+      check(cudaSetDevice(d));
+      Part own = part(d), other = part(1 - d);
+      void* arguments[] = {&own, &other};
+      if (cooperatively)
+        check(cudaLaunchCooperativeKernel(kernel, 1, threads, arguments, 0, nullptr));
+      else
+        kernel<<<1, threads>>>(own, other);
+    }
+    for (int d = 0; d < 2; ++d) {
+      check(cudaSetDevice(d));
+      finish();
+    }
+  }
+
+ private:
+  Part part(int d) const { return {halos_[d]->get(), done_[d]->get()}; }
+
+  std::unique_ptr<Buffer<int>> halos_[2];
+  std::unique_ptr<Buffer<unsigned>> done_[2];
+};
+
+namespace flag_raised_before_all_have_stored {
+
+/// A flag tells of what its own thread has stored, and of others only behind a barrier.
+template <bool bug>
+__global__ void exchange(Part own, Part other) {
+  for (unsigned s = 0; s < steps; ++s) {
+    wait_for(*own.done, s);
+    const unsigned from = s % 2 * threads, to = (s + 1) % 2 * threads;
+    other.halo[to + threadIdx.x] = own.halo[from + threadIdx.x] + 1;  // planted: stream race
+    if (!bug) __syncthreads();
+    tell(*other.done, s + 1);
+  }
+}
+
+template <bool bug>
+void run() {
+  Pair().run(exchange<bug>, true);
+}
+
+}  // namespace flag_raised_before_all_have_stored
+
+namespace flag_without_order {
+
+/// A relaxed store tells of nothing but itself.
+template <bool bug>
+__global__ void exchange(Part own, Part other) {
+  other.halo[threadIdx.x] = 7;
+  __syncthreads();
+  if (threadIdx.x == 0)
+    Flag(*other.done).store(1, bug ? cuda::memory_order_relaxed : cuda::memory_order_release);
+  wait_for(*own.done, 1);
+  own.halo[threadIdx.x] += 1;  // planted: stream race
+}
+
+template <bool bug>
+void run() {
+  Pair().run(exchange<bug>, true);
+}
+
+}  // namespace flag_without_order
+
+namespace halo_read_before_it_is_told {
+
+/// What the other device stores may not be there yet.
+template <bool bug>
+__global__ void exchange(Part own, Part other) {
+  for (unsigned s = 0; s < steps; ++s) {
+    const unsigned from = s % 2 * threads, to = (s + 1) % 2 * threads;
+    if (!bug) wait_for(*own.done, s);
+    other.halo[to + threadIdx.x] = own.halo[from + threadIdx.x] + 1;  // planted: stream race
+    __syncthreads();
+    tell(*other.done, s + 1);
+  }
+}
+
+template <bool bug>
+void run() {
+  Pair().run(exchange<bug>, true);
+}
+
+}  // namespace halo_read_before_it_is_told
+
+namespace nobody_raises_the_flag {
+
+template <bool bug>
+__global__ void exchange(Part own, Part other) {
+  tell(*(bug ? own.done : other.done), bug ? 0 : 1);
+  wait_for(*own.done, 1);
+}
+
+template <bool bug>
+void run() {
+  Pair().run(exchange<bug>, true);
+}
+
+}  // namespace nobody_raises_the_flag
+
+namespace not_launched_cooperatively {
+
+/// Blocks that wait for others must all run at the same time, which only such a launch promises.
+__global__ void exchange(Part own, Part other) {
+  tell(*other.done, 1);
+  wait_for(*own.done, 1);
+}
+
+template <bool bug>
+void run() {
+  Pair().run(exchange, !bug);
+}
+
+}  // namespace not_launched_cooperatively
+
+}  // namespace
+
+#define CASE(name) \
+  { #name, name::run < true>, name::run < false> }
+
+int main(int argc, char** argv) {
+  setenv("CUDA_ON_CPU_DEVICES", "2", 1);
+  return run_cases(argc, argv,
+                   {CASE(flag_raised_before_all_have_stored), CASE(flag_without_order),
+                    CASE(halo_read_before_it_is_told), CASE(nobody_raises_the_flag),
+                    CASE(not_launched_cooperatively)});
+}
