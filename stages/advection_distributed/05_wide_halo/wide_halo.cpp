@@ -1,11 +1,11 @@
 /// \file
+/// From:    02_blocks
 /// Changed: the halo is w cells wide, and refreshed every w steps; in between, a rank updates the
 ///          cells of its halo as well, a ring less with each step.
 /// Legal:   a cell needs neighbours one cell away, so that after k steps what lies k cells inside
 ///          the edge of a right halo is still right; a block has no fewer cells than its halo.
 /// Expect:  w times fewer messages, of nearly as many bytes in all, for some cells that two ranks
 ///          update: faster where a message costs more than the cells of an edge.
-/// From:    02_blocks
 /// Run:     ./climb advection_distributed --stages 02,05
 
 #include "../advection_distributed.hpp"

@@ -1,11 +1,11 @@
 /// \file
-/// Changed: halos are as many rows wide as a sweep has steps, six; a sweep is the kernel of
-/// advection
-///          14 on some rows of a GPU, and edges travel once for six steps.
-/// Legal:   rows after a sweep depend on rows at most six away; those next to a GPU's own are in
-/// the
-///          halo, which holds the neighbours' rows of the step before the sweep.
-/// Expect:  a sixth of the traffic and of the exchanges; these stay hidden on smaller fields.
+/// From:    10_nccl
+/// Changed: halos have as many rows as a sweep has steps, six; a sweep is the kernel of stage 14 of
+///          advection on some rows of a GPU, and edges travel once for six steps.
+/// Legal:   a row after a sweep depends on rows at most six away; those beyond a GPU's own are in
+///          its halo, which has the neighbours' rows as they were before the sweep.
+/// Expect:  a sixth of the traffic with memory and of the exchanges, which are hidden as before;
+///          rows at the edges are carried twice.
 /// Run:     ./climb advection_distributed --stages 10,12
 
 #include "../advection_distributed.hpp"
