@@ -97,7 +97,7 @@ std::int64_t number(const char* text) {
 /// The grid of ranks with the shortest edges of a block.
 advection::Team grid_of(Division division, std::int64_t rows, std::int64_t cols, int ranks) {
   int best = ranks;
-  for (int p = 1; p <= ranks && division == Division::blocks; ++p)
+  for (int p = 1; p <= ranks && division != Division::rows; ++p)
     if (ranks % p == 0 && rows * (ranks / p) + cols * p < rows * (ranks / best) + cols * best)
       best = p;
   return {static_cast<std::size_t>(best), static_cast<std::size_t>(ranks / best)};
@@ -107,8 +107,8 @@ advection::Team grid_of(Division division, std::int64_t rows, std::int64_t cols,
 
 int run_stage(int argc, char** argv, Division division, const Stage& stage, const char*) {
   MPI_Init(&argc, &argv);
-  if (argc != 4) {
-    std::fputs("usage: PROGRAM ROWS COLS STEPS\n", stderr);
+  if (argc != 5) {
+    std::fputs("usage: PROGRAM ROWS COLS STEPS WIDTH\n", stderr);
     return 2;
   }
   int rank = 0, ranks = 0;
@@ -117,6 +117,7 @@ int run_stage(int argc, char** argv, Division division, const Stage& stage, cons
   Problem problem;
   problem.rows = number(argv[1]), problem.cols = number(argv[2]), problem.steps = number(argv[3]);
   problem.division = division;
+  problem.halo = number(argv[4]);
   problem.grid = grid_of(division, problem.rows, problem.cols, ranks);
   const auto share = [](std::size_t count, std::size_t shares, std::size_t index) {
     return Share{count * index / shares, count * (index + 1) / shares};
@@ -124,7 +125,9 @@ int run_stage(int argc, char** argv, Division division, const Stage& stage, cons
   const auto own = static_cast<std::size_t>(rank);
   problem.of_rows = share(problem.rows, problem.grid.p, own / problem.grid.q);
   problem.of_cols = share(problem.cols, problem.grid.q, own % problem.grid.q);
-  const auto most = [](std::size_t count, std::size_t shares) { return count / shares + 3; };
+  const auto most = [&](std::size_t count, std::size_t shares) {
+    return count / shares + 1 + 2 * problem.halo;
+  };
   staircase::allocate(
       sizeof(double) * most(problem.rows, problem.grid.p) * most(problem.cols, problem.grid.q), 1);
   problem.initial.resize((problem.of_rows.end - problem.of_rows.begin) *

@@ -58,6 +58,22 @@ def measured_html(results):
                  [caption(found, "Times of a step")])
 
 
+def widths_html(results):
+    """The widths of halos that the model takes for best, and what it says of steps with them."""
+    found = results.other(*communication.MEASURED)
+    rows = []
+    for n in communication.SIZES:
+        case = communication.case_of(communication.WIDE, n, n, 2)
+        width = communication.measured_width(found, n)
+        one, said = (communication.predicted(found, communication.WIDE, case, each) for each in (1, width))
+        more = communication.cells(case, width) / (width * math.prod(case.own)) - 1
+        run = found["stages"].get(f"{communication.WIDE} {n} {n} 2")
+        rows.append((f"{n} × {n}", width, f"{100 * more:.1f} %", time_text(one), time_text(said), f"{one / said:.2f} ×",
+                     time_text(run["seconds"]["median"]) if run else "–"))
+    return table(("cells", "best width", "more cells", "halos of one", "the best ones", "gain", "measured"), rows,
+                 [caption(found, "Predicted steps of blocks on two ranks")])
+
+
 # --- Plots
 
 def scaling_plot(recording, what):
@@ -106,7 +122,7 @@ def plot_html(what):
     return of_results
 
 
-SHOWN = {"prices": prices_html, "measured": measured_html, "strong": plot_html("strong"), "weak": plot_html("weak")}
+SHOWN = {"prices": prices_html, "measured": measured_html, "widths": widths_html, "strong": plot_html("strong"), "weak": plot_html("weak")}
 
 
 def write(root, pages, results, directory):

@@ -12,6 +12,7 @@ A page asks for tables and plots by the names of the files that it includes:
 
     \htmlinclude communication.prices.html
     \htmlinclude communication.measured.html
+    \htmlinclude communication.widths.html
     \htmlinclude communication.strong.html
     \htmlinclude communication.weak.html
 """
@@ -33,8 +34,10 @@ from xml.etree import ElementTree
 from measure import recordings
 
 BYTES = 8  # of a number in f64
+MOST_WIDTH = 64  # of a halo
 OPERATIONS = 20  # of a cell and step, as the workload counts them
-STAGES = ("01_rows", "02_blocks", "03_overlapped")
+STAGES = ("01_rows", "02_blocks", "03_overlapped", "05_wide_halo")
+WIDE = STAGES[3]
 
 
 # --- The model
@@ -69,14 +72,14 @@ def case_of(stage, rows, cols, ranks):
     if stage == STAGES[0]:
         return Case(rows, cols, ranks)
     grids = [(p, ranks // p) for p in range(1, ranks + 1) if ranks % p == 0]
-    return Case(rows, cols, *min(grids, key=lambda grid: rows * grid[1] + cols * grid[0]))
+    return Case(rows, cols, *min(grids, key=lambda grid: (rows * grid[1] + cols * grid[0], -grid[0])))
 
 
-def messages(stage, case):
-    """The bytes of each message that a rank sends in a step."""
+def messages(stage, case, width=1):
+    """The bytes of each message that a rank sends at once, every step or, where halos are wide, every `width` steps."""
     rows, cols = case.own
-    along_y = 2 * [BYTES * cols]
-    return along_y if stage == STAGES[0] else along_y + 2 * [BYTES * (rows + 2)]
+    along_y = 2 * [BYTES * width * cols]
+    return along_y if stage == STAGES[0] else along_y + 2 * [BYTES * width * (rows + 2 * width)]
 
 
 def blocking(costs, stage, case):
@@ -97,23 +100,29 @@ def overlapped(costs, case):
     return time
 
 
-def step_time(costs, stage, rows, cols, ranks):
-    """The time of a step of a stage."""
-    case = case_of(stage, rows, cols, ranks)
-    return overlapped(costs, case) if stage == STAGES[2] else blocking(costs, stage, case)
+def cells(case, width):
+    """The cells that a rank updates in as many steps as its halo is wide."""
+    rows, cols = case.own
+    return sum((rows + 2 * k) * (cols + 2 * k) for k in range(width))
 
 
 def wide(costs, case, width):
     """The time of a step of blocks whose halo is so wide that messages are sent every `width` steps."""
-    rows, cols = case.own
-    sizes = 2 * [BYTES * width * cols] + 2 * [BYTES * width * (rows + 2 * width)]
-    cells = sum((rows + 2 * k) * (cols + 2 * k) for k in range(width))
-    return (costs.gamma * cells + sum(costs.alpha + costs.beta * size for size in sizes)) / width
+    sizes = messages(WIDE, case, width)
+    return (costs.gamma * cells(case, width) + sum(costs.alpha + costs.beta * size for size in sizes)) / width
 
 
-def best_width(costs, case, most=64):
-    """The width of a halo with which a step is shortest."""
-    return min(range(1, min(most, *case.own) + 1), key=lambda width: wide(costs, case, width))
+def best_width(case, time):
+    """The width of a halo with which a step is shortest, if it takes time(width)."""
+    return min(range(1, min(MOST_WIDTH, case.rows // case.p, case.cols // case.q) + 1), key=time)
+
+
+def step_time(costs, stage, rows, cols, ranks, width=1):
+    """The time of a step of a stage."""
+    case = case_of(stage, rows, cols, ranks)
+    if stage == WIDE:
+        return wide(costs, case, width)
+    return overlapped(costs, case) if stage == STAGES[2] else blocking(costs, stage, case)
 
 
 def ranks_for_blocks(costs, n):
@@ -152,15 +161,16 @@ def summary(times):
     return {"min": min(times), "median": statistics.median(times), "max": max(times)}
 
 
-def timed_stage(build, repeats, stage, rows, cols, ranks):
+def timed_stage(build, repeats, stage, rows, cols, ranks, width=None):
     """A stage on so many ranks, with the time per step."""
     steps = max(10, 2 ** 22 // (rows * cols))
-    settings = [word for name, value in (("rows", rows), ("cols", cols), ("steps", steps))
+    more = {} if width is None else {"width": width}
+    settings = [word for name, value in {"rows": rows, "cols": cols, "steps": steps, **more}.items()
                 for word in ("--set", f"{name}={value}")]
     program = build / "stages" / f"advection_distributed-{stage}"
     record = json.loads(mpiexec(ranks, program, *settings, "--repeat", repeats, "--warmup", 1, "--json", "-"))
     times = [repeat["phases"]["kernels"] / steps for repeat in record["repeats"]]
-    return {"stage": stage, "rows": rows, "cols": cols, "ranks": ranks, "steps": steps, "seconds": summary(times)}
+    return {"stage": stage, "rows": rows, "cols": cols, "ranks": ranks, "steps": steps, "seconds": summary(times)} | more
 
 
 def measure(build, output, repeats=REPEATS):
@@ -176,6 +186,9 @@ def measure(build, output, repeats=REPEATS):
                                    ("02_blocks", n, 2), ("03_overlapped", n, 2)):
             found["stages"][f"{stage} {rows} {n} {ranks}"] = timed_stage(build, repeats, stage, rows, n, ranks)
             print(f"{stage}: {rows} × {n}, {ranks} ranks", file=sys.stderr)
+        width = measured_width(found, n)
+        found["stages"][f"{WIDE} {n} {n} 2"] = timed_stage(build, repeats, WIDE, n, n, 2, width)
+        print(f"{WIDE}: {n} × {n}, 2 ranks, halos of {width}", file=sys.stderr)
     head = {"machine": about["machine"], "revision": about["revision"], "date": about["date"], "repeats": repeats}
     output.write_text(recordings.text_by_entry(head | {"figures": figures_of(found)} | found))
 
@@ -200,14 +213,24 @@ def message_time(found, size):
     return alpha + beta * size
 
 
+def predicted(found, stage, case, width=1):
+    """What the prices of this machine say that a step takes."""
+    gamma = gamma_of(found, *sorted(case.own))  # stage 00 was timed on as many cells
+    return (gamma * cells(case, width) + sum(message_time(found, size) for size in messages(stage, case, width))) / width
+
+
+def measured_width(found, n):
+    """The width of a halo that the prices of this machine say is best for two ranks that share n × n cells."""
+    case = case_of(WIDE, n, n, 2)
+    return best_width(case, lambda width: predicted(found, WIDE, case, width))
+
+
 def predictions(found):
     """By the key of a measured stage on two ranks or one, what the model says."""
     for key, run in found["stages"].items():
-        if run["stage"] in STAGES[:2]:
+        if run["stage"] in (*STAGES[:2], WIDE):
             case = case_of(run["stage"], run["rows"], run["cols"], run["ranks"])
-            rows, cols = sorted(case.own)  # stage 00 was timed on as many cells
-            sizes = messages(run["stage"], case)
-            yield key, run, gamma_of(found, rows, cols) * rows * cols + sum(message_time(found, size) for size in sizes)
+            yield key, run, predicted(found, run["stage"], case, run.get("width", 1))
 
 
 def figures_of(found):
@@ -268,15 +291,21 @@ def compiled(source, directory):
     (directory / "hosts").write_text("".join(f"host-{number}\n" for number in range(RANKS[-1])))
 
 
-def simulated_step(source, directory, stage, n, ranks):
+def simulated_width(costs, stage, n, ranks):
+    """The width of halos that a stage is simulated with: the best one."""
+    case = case_of(stage, n, n, ranks)
+    return best_width(case, lambda width: wide(costs, case, width)) if stage == WIDE else 1
+
+
+def simulated_step(source, directory, stage, n, ranks, width):
     """The simulated time of a step, in seconds, without that of making a communicator for all of them."""
     def seconds(steps):
         return float(subprocess.run(
             ["smpirun", "-np", str(ranks), "-platform", source / PLATFORM, "-hostfile", directory / "hosts",
-             "--log=root.thresh:warning", directory / stage, str(n), str(n), str(steps)],
+             "--log=root.thresh:warning", directory / stage, str(n), str(n), str(steps), str(width)],
             check=True, capture_output=True, text=True, cwd=directory).stdout)
 
-    step = (seconds(SIMULATED_STEPS) - seconds(0)) / SIMULATED_STEPS
+    step = (seconds(SIMULATED_STEPS * width) - seconds(0)) / (SIMULATED_STEPS * width)
     print(f"{stage}: {n} × {n}, {ranks} ranks", file=sys.stderr)
     return step
 
@@ -291,10 +320,11 @@ def simulate(source, output, numbers):
     with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(2) as pool:
         directory = pathlib.Path(name)
         compiled(source, directory)
-        found = {(what, stage, ranks): pool.submit(simulated_step, source, directory, stage, n, ranks)
-                 for ranks in numbers for what, n in problems(ranks) for stage in STAGES}
-        runs = {" ".join(map(str, key)): {"rows": dict(problems(key[2]))[key[0]], "seconds": step.result()}
-                for key, step in found.items()}
+        cases = [(what, stage, ranks, n, simulated_width(platform_costs(source / PLATFORM, ranks), stage, n, ranks))
+                 for ranks in numbers for what, n in problems(ranks) for stage in STAGES]
+        steps = [pool.submit(simulated_step, source, directory, stage, n, ranks, width) for _, stage, ranks, n, width in cases]
+        runs = {f"{what} {stage} {ranks}": {"rows": n, "width": width, "seconds": step.result()}
+                for (what, stage, ranks, n, width), step in zip(cases, steps)}
     version = re.search(r"\d+\.\d+", subprocess.run(["smpirun", "--version"], capture_output=True, text=True).stdout)
     revision = subprocess.run(["git", "-C", source, "describe", "--always", "--dirty=+", "--exclude=*"],
                               capture_output=True, text=True).stdout.strip()
@@ -311,7 +341,8 @@ def simulated_runs(recording):
     for key, run in recording["simulated"].items():
         what, stage, ranks = key.split()
         costs = Costs(**recording["platform"][ranks])
-        yield what, stage, int(ranks), run["seconds"], step_time(costs, stage, run["rows"], run["rows"], int(ranks))
+        said = step_time(costs, stage, run["rows"], run["rows"], int(ranks), run["width"])
+        yield what, stage, int(ranks), run["seconds"], said
 
 
 def simulated_figures(recording):

@@ -170,19 +170,21 @@ __device__ void store(T* cell, int neighbour, Pair<T> pair) {
 #endif
 
 // [halo]
-/// Puts the field at first inside an array with a halo of one cell on each side.
+/// Puts the field at first inside an array with a halo of so many cells on each side.
 template <typename T>
-void put_inside(staircase::View<const double, 2> field, staircase::View<T, 2> u) {
+void put_inside(staircase::View<const double, 2> field, staircase::View<T, 2> u,
+                std::size_t halo = 1) {
   for (std::size_t i = 0; i < field.extent(0); ++i)
-    for (std::size_t j = 0; j < field.extent(1); ++j) u(i + 1, j + 1) = static_cast<T>(field(i, j));
+    for (std::size_t j = 0; j < field.extent(1); ++j)
+      u(i + halo, j + halo) = static_cast<T>(field(i, j));
 }
 
-/// The field inside an array with a halo of one cell on each side.
+/// The field inside an array with a halo of so many cells on each side.
 template <typename T>
-Field<T> inside(staircase::View<T, 2> u) {
-  Field<T> field(u.extent(0) - 2, u.extent(1) - 2);
+Field<T> inside(staircase::View<T, 2> u, std::size_t halo = 1) {
+  Field<T> field(u.extent(0) - 2 * halo, u.extent(1) - 2 * halo);
   for (std::size_t i = 0; i < field.extent(0); ++i)
-    for (std::size_t j = 0; j < field.extent(1); ++j) field(i, j) = u(i + 1, j + 1);
+    for (std::size_t j = 0; j < field.extent(1); ++j) field(i, j) = u(i + halo, j + halo);
   return field;
 }
 // [halo]

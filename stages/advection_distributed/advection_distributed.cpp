@@ -31,6 +31,10 @@ std::int64_t rank_count() {
   return ranks == nullptr ? 1 : ranks->count();
 }
 
+bool has_blocks(const Problem& problem) {
+  return problem.division == Division::blocks || problem.division == Division::wide_blocks;
+}
+
 // [grid]
 /// So many ranks along y and along x.
 struct Grid {
@@ -45,7 +49,7 @@ std::optional<Grid> best_grid(const Problem& problem) {
     return problem.rows * grid.q + problem.cols * grid.p;
   };
   const std::int64_t ranks = rank_count();
-  const std::int64_t most_cols = problem.division == Division::blocks ? problem.cols : 1;
+  const std::int64_t most_cols = has_blocks(problem) ? problem.cols : 1;
   for (std::int64_t p = 1; p <= std::min(ranks, problem.rows); ++p) {
     const Grid grid{p, ranks / p};
     if (p * grid.q != ranks || grid.q > most_cols) continue;
@@ -63,7 +67,7 @@ std::string plural(std::int64_t count, const char* what) {
 /// Refuses a grid that has not as many ranks as there are.
 void check_asked(const Problem& problem) {
   const std::int64_t ranks = rank_count(), p = problem.p, q = problem.q;
-  if (problem.division != Division::blocks && q > 1)
+  if (!has_blocks(problem) && q > 1)
     throw BadInput("Q is " + std::to_string(q) + "; this stage has one rank along x");
   const bool fits = p != 0 && q != 0 ? p * q == ranks : ranks % std::max({p, q, INT64_C(1)}) == 0;
   if (!fits)
@@ -85,7 +89,7 @@ Own own_of(const Problem& problem) {
   if (!grid)
     throw NotAvailable("a field of " + std::to_string(problem.rows) + " × " +
                        std::to_string(problem.cols) + " cells has no " +
-                       (problem.division == Division::blocks ? "block" : "row") + " for each of " +
+                       (has_blocks(problem) ? "block" : "row") + " for each of " +
                        plural(rank_count(), "rank"));
   const auto share = [](std::int64_t count, std::int64_t shares, std::int64_t index) {
     return Share{static_cast<std::size_t>(count * index / shares),
@@ -95,9 +99,62 @@ Own own_of(const Problem& problem) {
           share(problem.cols, grid->q, rank() % grid->q)};
 }
 
+// [width]
+/// What a message costs in seconds, and each of its bytes.
+struct Price {
+  double alpha, beta;
+};
+
+// As measured between two ranks, in the chapter on communication: of messages that Open MPI sends
+// at once, and of longer ones, which it arranges first; and what a cell costs in a step.
+constexpr Price at_once{0.32e-6, 0.251e-9}, arranged{3.06e-6, 0.086e-9};
+constexpr double first_arranged = 4096, gamma_of_cell = 0.77e-9;
+constexpr std::int64_t most_width = 64;
+
+double time_of_message(double numbers, Precision precision) {
+  const double bytes = numbers * bytes_of(precision);
+  const Price price = bytes < first_arranged ? at_once : arranged;
+  return price.alpha + bytes * price.beta;
+}
+
+/// The time of a step of a block that has its halo refreshed every so many steps.
+double time_of_step(double rows, double cols, std::int64_t width, Precision precision) {
+  double cells = 0;
+  for (std::int64_t ring = 0; ring < width; ++ring)
+    cells += (rows + 2.0 * ring) * (cols + 2.0 * ring);
+  const double of_rows = time_of_message(width * cols, precision);
+  const double of_cols = time_of_message(width * (rows + 2.0 * width), precision);
+  return (gamma_of_cell * cells + 2 * of_rows + 2 * of_cols) / width;
+}
+
+/// The width of a halo with which a step of the largest block is shortest. A halo is filled by
+/// neighbours alone, so that it is not wider than the smallest block.
+std::int64_t best_width(const Problem& problem, const Grid& grid, Precision precision) {
+  const auto largest = [](std::int64_t count, std::int64_t shares) {
+    return static_cast<double>((count + shares - 1) / shares);
+  };
+  const double rows = largest(problem.rows, grid.p), cols = largest(problem.cols, grid.q);
+  const std::int64_t most = std::min({most_width, problem.rows / grid.p, problem.cols / grid.q});
+  std::int64_t best = 1;
+  for (std::int64_t width = 2; width <= most; ++width)
+    if (time_of_step(rows, cols, width, precision) < time_of_step(rows, cols, best, precision))
+      best = width;
+  return best;
+}
+// [width]
+
+/// Refuses a halo that would need the cells of a neighbour's neighbour.
+void check_width(const Problem& problem, const Grid& grid) {
+  const std::int64_t rows = problem.rows / grid.p, cols = problem.cols / grid.q;
+  if (problem.division == Division::wide_blocks && problem.width > std::min(rows, cols))
+    throw NotAvailable("a halo of " + std::to_string(problem.width) +
+                       " cells needs blocks of as many along y and x; the smallest one has " +
+                       std::to_string(rows) + " × " + std::to_string(cols));
+}
+
 void check(const Problem& problem, Precision precision) {
   advection::check(problem, precision);
-  own_of(problem);
+  check_width(problem, own_of(problem).grid);
 }
 
 /// The shape comes first, then this rank's part of the field.
@@ -108,11 +165,12 @@ void set_field(Problem& problem, std::vector<staircase::NpyArray> inputs) {
 }
 
 /// Fills this rank's part of the field at first, unless the user gave one.
-void prepare(Problem& problem, Precision) {
+void prepare(Problem& problem, Precision precision) {
   const auto [grid, rows, cols] = own_of(problem);
   problem.grid = {static_cast<std::size_t>(grid.p), static_cast<std::size_t>(grid.q)};
   problem.of_rows = rows;
   problem.of_cols = cols;
+  problem.halo = problem.width != 0 ? problem.width : best_width(problem, grid, precision);
   if (problem.initial.empty()) {
     problem.initial.resize(staircase::product<2>({rows.end - rows.begin, cols.end - cols.begin}));
     auto value = problem.initial.begin();
@@ -144,6 +202,8 @@ const staircase::Workload<Problem, 2> workload{
                    {"seed", &Problem::seed, 0, 16777215, "seed of the random numbers"},
                    {"P", &Problem::p, 0, 65536, "ranks along y; 0: the stage's choice"},
                    {"Q", &Problem::q, 0, 65536, "ranks along x; 0: the stage's choice"},
+                   {"width", &Problem::width, 0, 65536,
+                    "cells of a wide halo, and steps between messages; 0: the model's choice"},
                    {"gpus", &Problem::gpus, 0, 16, "GPUs that one process deals rows to; 0: all"}},
     .datasets = {{"small", {{.rows = 1024, .cols = 1024}}},
                  {"medium", {{.rows = 4096, .cols = 4096}}},

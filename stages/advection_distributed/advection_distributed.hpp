@@ -21,9 +21,10 @@ using advection::weights_of;
 
 /// Among whom a stage shares the field out.
 enum class Division {
-  none,   ///< it has one process
-  rows,   ///< ranks have rows
-  blocks  ///< ranks are a grid, p along y and q along x, and have blocks
+  none,        ///< it has one process
+  rows,        ///< ranks have rows
+  blocks,      ///< ranks are a grid, p along y and q along x, and have blocks
+  wide_blocks  ///< whose halos are several cells wide
 };
 
 // [Problem]
@@ -35,11 +36,13 @@ struct Share {
 /// The problem of advection, of which a rank has a part: all of it, where there is one.
 struct Problem : advection::Problem {  // p and q are ranks along y and x; 0: the stage's choice
   Division division = Division::none;
-  std::int64_t gpus = 0;  ///< that rows are dealt to, where one process has several; 0: all
-  double largest = 1;     ///< magnitude of the field at first
+  std::int64_t gpus = 0;   ///< that rows are dealt to, where one process has several; 0: all
+  std::int64_t width = 0;  ///< of wide halos, in cells; 0: the model's choice
+  double largest = 1;      ///< magnitude of the field at first
   // What follows is this rank's own, as is the field at first, `initial`.
   Share of_rows = {}, of_cols = {};
   advection::Team grid = {1, 1};  ///< of all ranks
+  std::size_t halo = 1;           ///< the width of its halo
 
   /// This rank's part of the field at first.
   staircase::View<const double, 2> field_at_first() const {

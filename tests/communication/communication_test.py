@@ -58,18 +58,23 @@ def wrong_fits():
 def wrong_steps():
     """Steps that are not the sum of their parts."""
     free, still = communication.Costs(0, 0, 1), communication.Costs(1, 0, 0)
-    for stage, count in zip(communication.STAGES, (2, 4, 4)):
+    for stage, count in zip(communication.STAGES, (2, 4, 4, 4)):
         yield from different(f"cells of {stage}", communication.step_time(free, stage, 64, 64, 16), 256)
         sizes = communication.messages(stage, communication.case_of(stage, 64, 64, 16))
         yield from different(f"bytes of {stage}", sum(sizes), 1024 if count == 2 else 2 * 8 * 16 + 2 * 8 * 18)
         yield from different(f"messages of {stage}", len(sizes), count)
-    for stage, latencies in zip(communication.STAGES, (2, 4, 2)):
+    for stage, latencies in zip(communication.STAGES, (2, 4, 2, 4)):
         yield from different(f"latencies of {stage}", communication.step_time(still, stage, 64, 64, 16), latencies)
     for _ in range(20):
         costs, n = some_costs(), RANDOM.randrange(32, 2048)
-        blocks, hidden = (communication.step_time(costs, stage, n, n, 16) for stage in communication.STAGES[1:])
+        blocks, hidden = (communication.step_time(costs, stage, n, n, 16) for stage in communication.STAGES[1:3])
         if hidden > blocks + costs.beta * 8 * 4 * n:
             yield f"overlapping makes it slower: {hidden} for {blocks}"
+
+
+def best_width(costs, case):
+    """The best width of a halo where messages of all sizes have the same prices."""
+    return communication.best_width(case, lambda width: communication.wide(costs, case, width))
 
 
 def wrong_widths():
@@ -86,9 +91,12 @@ def wrong_widths():
         yield from different(f"halos {width} wide", communication.wide(costs, case, width), time / width)
         yield from different("halos of one", communication.wide(costs, case, 1),
                              communication.blocking(costs, "02_blocks", case))
-        best = communication.best_width(costs, case)
+        best = best_width(costs, case)
         if communication.wide(costs, case, best) > communication.wide(costs, case, width):
             yield f"{width} is better than {best}"
+        thin = communication.Case(7, 9, 3, 2)
+        if best_width(communication.Costs(1, 0, 0), thin) != 2:
+            yield f"halos of {best_width(communication.Costs(1, 0, 0), thin)} on blocks of 2 rows"
 
 
 def wrong_examples():
@@ -96,7 +104,7 @@ def wrong_examples():
     costs = communication.platform_costs(ROOT / communication.PLATFORM, 4096)
     yield from different("alpha", costs.alpha, 1.4e-6)
     yield from different("an edge that costs a message", costs.alpha / costs.gamma, 560)
-    best = communication.best_width(costs, communication.Case(4096, 4096, 64, 64))
+    best = best_width(costs, communication.Case(4096, 4096, 64, 64))
     if best != 4 or round(math.sqrt(2 * costs.alpha / (64 * costs.gamma))) != 4:
         yield f"halos of {best}"
 
@@ -115,26 +123,53 @@ def wrong_crossings():
                 yield f"{side * side} ranks, {n}: {rows} and {blocks}, but blocks from {most}"
 
 
+def counted(program, ranks, **parameters):
+    """What each rank counted of its messages."""
+    with tempfile.TemporaryDirectory() as name:
+        environment = ENVIRONMENT | {"LD_PRELOAD": COUNTED, "STAIRCASE_COUNTED": name,
+                                     "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
+        command = [MPIEXEC, "--quiet", "--oversubscribe", "--bind-to", "none", "-n", str(ranks), "-x", "LD_PRELOAD", "-x",
+                   "STAIRCASE_COUNTED", program]
+        for parameter, value in parameters.items():
+            command += ["--set", f"{parameter}={value}"]
+        result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+        if result.returncode:
+            raise AssertionError(f"{program}: {result.stderr}")
+        return [json.loads(pathlib.Path(name, f"{rank}.json").read_text()) for rank in range(ranks)]
+
+
+def programs_by_stage():
+    """The programs of stages that the model is about."""
+    named = {pathlib.Path(program).name.partition("-")[2]: program for program in PROGRAMS}
+    return {stage: named[stage] for stage in communication.STAGES}
+
+
 def uncounted():
     """Messages and bytes of stages on ranks that the formulas do not say."""
-    for program in PROGRAMS:
-        stage = pathlib.Path(program).name.partition("-")[2]
-        if stage not in communication.STAGES:
+    for stage, program in programs_by_stage().items():
+        width = 3 if stage == communication.WIDE else 1
+        sizes = communication.messages(stage, communication.case_of(stage, 24, 36, 4), width)
+        exchanges = -(-5 // width)
+        for rank, own in enumerate(counted(program, 4, rows=24, cols=36, steps=5, width=3)):
+            if (own["messages"], own["bytes"]) != (exchanges * len(sizes), exchanges * sum(sizes)):
+                yield f"{stage}, rank {rank}: {own['messages']} messages of {own['bytes']} bytes, not {sizes} at once"
+
+
+def unlike_chosen():
+    """Widths that the stage takes by itself and that are not about as good as the recorded prices allow."""
+    recording = RESULTS.other(*communication.MEASURED)
+    for n in communication.SIZES[:4]:
+        case = communication.case_of(communication.WIDE, n, n, 2)
+        sent = counted(programs_by_stage()[communication.WIDE], 2, rows=n, cols=n, steps=1)[0]["bytes"]
+        chosen = [width for width in range(1, communication.MOST_WIDTH + 1)
+                  if sum(communication.messages(communication.WIDE, case, width)) == sent]
+        if len(chosen) != 1:
+            yield f"{n} × {n}: {sent} bytes are those of halos {chosen} wide"
             continue
-        with tempfile.TemporaryDirectory() as name:
-            environment = ENVIRONMENT | {"LD_PRELOAD": COUNTED, "STAIRCASE_COUNTED": name,
-                                         "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
-            command = [MPIEXEC, "--quiet", "--oversubscribe", "--bind-to", "none", "-n", "4", "-x", "LD_PRELOAD", "-x",
-                       "STAIRCASE_COUNTED", program, "--set", "rows=24", "--set", "cols=36", "--set", "steps=5"]
-            result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
-            if result.returncode:
-                yield f"{stage}: {result.stderr}"
-                continue
-            sizes = communication.messages(stage, communication.case_of(stage, 24, 36, 4))
-            for rank in range(4):
-                own = json.loads(pathlib.Path(name, f"{rank}.json").read_text())
-                if (own["messages"], own["bytes"]) != (5 * len(sizes), 5 * sum(sizes)):
-                    yield f"{stage}, rank {rank}: {own['messages']} messages of {own['bytes']} bytes, not {sizes} a step"
+        took, best = (communication.predicted(recording, communication.WIDE, case, width)
+                      for width in (chosen[0], communication.measured_width(recording, n)))
+        if took > 1.1 * best:
+            yield f"{n} × {n}: halos of {chosen[0]} take {took}, the best ones {best}"
 
 
 def messages_on(ranks, *arguments):
@@ -203,7 +238,7 @@ def unlike_simulated_now():
         path = pathlib.Path(name, "found.json")
         communication.simulate(ROOT, path, [16])
         found = json.loads(path.read_text())["simulated"]
-    if len(found) != 6:
+    if len(found) != 8:
         yield f"{len(found)} cases"
     for key, run in found.items():
         yield from different(key, run["seconds"], recorded[key]["seconds"], 1e-3)
@@ -240,7 +275,8 @@ CHECKS = [
 if importlib.util.find_spec("matplotlib"):
     CHECKS += [("the page's tables and plots are made", unshown)]
 if MPIEXEC:
-    CHECKS += [("stages send what the formulas say", uncounted), ("messages are measured", unmeasured)]
+    CHECKS += [("stages send what the formulas say", uncounted),
+               ("a stage's own width is about the best by recorded prices", unlike_chosen), ("messages are measured", unmeasured)]
 if shutil.which("smpicxx"):
     CHECKS += [("16 ranks are simulated as recorded", unlike_simulated_now)]
 

@@ -18,7 +18,7 @@ PROGRAM, STAGE_ZERO = sys.argv[1:]
 # As many GPUs as rows, fewer rows than GPUs, one GPU that is its own neighbour, two that are on both sides.
 CASES = ((1, (1, 1)), (1, (7, 5)), (2, (2, 9)), (2, (23, 31)), (3, (3, 40)), (3, (50, 7)), (3, (2, 130)), (4, (101, 13)),
          (7, (7, 7)), (7, (16, 129)))
-STEPS = (0, 1, 2, 5, 8)
+STEPS = (0, 1, 2, 5, 8, 29)
 SEED = int(os.environ.get("STAIRCASE_TEST_SEED", secrets.randbits(30)))
 RANDOM = numpy.random.default_rng(SEED)
 

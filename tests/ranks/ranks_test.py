@@ -20,6 +20,7 @@ MPIEXEC, PROGRAM, STAGE_ZERO, COUNTED, *CARELESS = sys.argv[1:]
 STAGE = pathlib.Path(PROGRAM).name.partition("-")[2]
 GPUS = STAGE.startswith("08_")
 BLOCKS = not STAGE.startswith("01_") and not GPUS
+WIDE = STAGE.endswith("wide_halo")
 RANKS = (1, 2, 3, 4, 6, 7)
 SHAPES = ((7, 7), (23, 31), (7, 60), (50, 8), (101, 13), (8, 97), (16, 16), (9, 11))
 SEED = int(os.environ.get("STAIRCASE_TEST_SEED", secrets.randbits(30)))
@@ -79,6 +80,20 @@ def differences(directory):
         yield f"files are left: {list(directory.iterdir())}"
 
 
+def unlike_widths(directory):
+    """Widths of halos, up to the smallest block's edge, with which the field is another one."""
+    numpy.save(directory / "in.npy", RANDOM.standard_normal((25, 37)))
+    options = ["--dataset", "tiny", "--input", directory / "in.npy", *settings(steps=13, vy=-0.7)]
+    subprocess.run([STAGE_ZERO, *map(str, options), "--output", str(directory / "zero.npy")], check=True,
+                   capture_output=True)
+    for ranks, width in ((1, 24), (1, 25), (2, 12), (4, 1), (4, 5), (4, 12), (6, 3), (6, 12), (7, 5)):
+        own = started(ranks, *options, *settings(width=width), "--output", directory / "own.npy")
+        if own.returncode:
+            yield f"{ranks} ranks, width={width}: {own.stderr}"
+        elif not numpy.array_equal(numpy.load(directory / "own.npy"), numpy.load(directory / "zero.npy")):
+            yield f"{ranks} ranks, width={width}, STAIRCASE_TEST_SEED={SEED}: the field differs"
+
+
 def misread(directory):
     """Fields in another order or precision that are not read as they are."""
     field = RANDOM.standard_normal((13, 9))
@@ -105,25 +120,27 @@ def share(count, shares, index):
     return count * (index + 1) // shares - count * index // shares
 
 
-def expected_of(rows, cols, ranks, rank):
-    """Messages that a rank sends per step, and their bytes in f64."""
+def expected_of(rows, cols, ranks, rank, width):
+    """Messages that a rank sends at once, and their bytes in f64."""
     p, q = grid_of(rows, cols, ranks)
     own_rows, own_cols = share(rows, p, rank // q), share(cols, q, rank % q)
     if not BLOCKS:
         return 2, 2 * 8 * own_cols
-    return 4, 2 * 8 * own_cols + 2 * 8 * (own_rows + 2)
+    return 4, 2 * 8 * width * own_cols + 2 * 8 * width * (own_rows + 2 * width)
 
 
 def miscounted(directory):
     """Messages and bytes that are not what the formulas say, and what is never given back."""
     steps = 11
-    for rows, cols, ranks in ((24, 36, 4), (25, 37, 6), (40, 9, 3)):
-        ranks_counted = counted(directory, ranks, *settings(rows=rows, cols=cols, steps=steps))
+    for rows, cols, ranks, width in ((24, 36, 4, 1), (25, 37, 6, 4), (40, 9, 3, 9), (24, 36, 4, 11)):
+        ranks_counted = counted(directory, ranks, *settings(rows=rows, cols=cols, steps=steps, width=width))
+        halo = width if WIDE else 1  # others have halos of one cell, whatever they are told
+        exchanges = -(-steps // halo) + GPUS  # with GPUs the first one comes before the steps
         for rank, own in enumerate(ranks_counted):
-            messages, size = expected_of(rows, cols, ranks, rank)
-            exchanges = steps + GPUS  # the first one comes before the steps
+            messages, size = expected_of(rows, cols, ranks, rank, halo)
             if (own["messages"], own["bytes"]) != (exchanges * messages, exchanges * size):
-                yield f"{rows} × {cols}, rank {rank} of {ranks}: {own}, not {messages} messages of {size} bytes a step"
+                yield (f"{rows} × {cols}, rank {rank} of {ranks}, width={width}: {own}, "
+                       f"not {exchanges} times {messages} messages of {size} bytes")
             left = {name: own[name] for name in ("requests", "types", "communicators") if own[name]}
             if left:
                 yield f"rank {rank} of {ranks} leaves {left}"
@@ -157,6 +174,9 @@ def not_refused(directory):
     yield from refusal(started(4, *settings(P=3)), 2, "P × Q is 3", "4 ranks")
     yield from refusal(started(3, *settings(P=2, Q=2) if BLOCKS else settings(Q=3)), 2, "Q", "3")
     yield from refusal(started(4, *settings(rows=2, cols=1)), 77, "2 × 1", "4 ranks")
+    yield from refusal(started(2, *settings(width=-1)), 2, "width", "-1")
+    if WIDE:
+        yield from refusal(started(4, *settings(rows=25, cols=37, width=13)), 77, "13 cells", "12 × 18")
     yield from refusal(started(2, "--frobnicate"), 2, "'--frobnicate'")
     yield from refusal(started(2, *tiny, "--output", "/dev/full"), 2, "/dev/full", "2 ranks")
     yield from refusal(started(2, *tiny, "--output", directory / "no/file"), 2, "no directory")
@@ -174,11 +194,11 @@ def not_refused(directory):
 
 def survived(directory):
     """Failures of one rank that do not end all of them in one sentence, or leave a file."""
-    call = "Waitall" if STAGE[:2] >= "03" and not GPUS else "Sendrecv"
+    call = "Waitall" if STAGE[:2] in ("03", "04") else "Sendrecv"
     for failing, status, said in ((f"{call},2,7", 3, "MPI failed"), (f"{call},0,1", 3, "MPI failed"),
                                   ("File_write_all,1,1", 2, "cannot be written")):
-        result = started(4, "--dataset", "tiny", "--output", directory / "field.npy", LD_PRELOAD=COUNTED,
-                         STAIRCASE_FAILING=failing)
+        result = started(4, "--dataset", "tiny", *settings(width=3), "--output", directory / "field.npy",
+                         LD_PRELOAD=COUNTED, STAIRCASE_FAILING=failing)
         for problem in refusal(result, status, said):
             yield f"{failing}: {problem}"
         if list(directory.iterdir()):
@@ -204,6 +224,7 @@ def in_a_directory(problems):
 
 tap.report([(what, in_a_directory(problems)) for what, problems in (
     ("fields are stage zero's on 1, 2, 3, 4, 6 and 7 ranks", differences),
+    *([("halos of any width give the same digits", unlike_widths)] if WIDE else []),
     ("fields in another order or precision are read", misread),
     ("messages and bytes are what the formulas say, and all is given back", miscounted),
     *([("what is not given back is found", overlooked)] if CARELESS else []),

@@ -262,8 +262,9 @@ std::string shapes_of(const std::vector<NpyArray>& arrays) {
 }
 
 /// Numbers of the problem, a little above the least that are allowed, but for the number of GPUs,
-/// which are there or not. Of those that it cannot do without, two are larger than a warp at most:
-/// four such numbers would make a large problem.
+/// which are there or not, and the width of halos, for which there is room or not. Of those that it
+/// cannot do without, two are larger than a warp at most: four such numbers would make a large
+/// problem.
 json random_sizes(std::mt19937_64& random) {
   json parameters = json::object();
   const auto draw = [&](const json& parameter, unsigned range) {
@@ -272,7 +273,8 @@ json random_sizes(std::mt19937_64& random) {
   };
   std::vector<json> needed;
   for (const auto& parameter : description().at("parameters"))
-    if (parameter.at("type") == "integer" && parameter.at("name") != "gpus") {
+    if (parameter.at("type") == "integer" && parameter.at("name") != "gpus" &&
+        parameter.at("name") != "width") {
       draw(parameter, 12);
       if (parameter.at("min") > 0) needed.push_back(parameter);
     }

@@ -476,6 +476,10 @@ def advection_distributed(stage):
            persistent.sum("advance", "block_barriers") == 2 * rows * steps)
     yield ("11 stores each cell once, two at a time, and edges once more, into the neighbour's halo",
            persistent.sum("advance", "global_stores", "requests") == (rows + gpus * edges) * cols // 64 * steps)
+    tiled = stage("12_time_tiled", steps=24)  # four sweeps
+    yield "12 launches twice for a GPU and six steps", tiled.launches() == gpus * 2 * 24 // 6
+    yield ("12 moves less than a sixth of what 10 moves for a step",
+           6 * tiled.sectors("carry") / 24 < graphs.sectors("update") / steps)
 
 
 def nbody(stage):

@@ -68,11 +68,13 @@ inline std::pair<int, int> neighbours(MPI_Comm grid, int direction) {
   return {before, behind};
 }
 
-/// Elements of which each lies so far behind the one before: a column of a row-major array.
+/// Elements of which each lies so far behind the one before: a column of a row-major array. Where
+/// several lie together in a row, so do the first ones: some columns.
 template <typename T>
-Datatype strided(std::size_t count, std::size_t stride) {
+Datatype strided(std::size_t count, std::size_t stride, std::size_t together = 1) {
   MPI_Datatype made = MPI_DATATYPE_NULL;
-  check(MPI_Type_vector(static_cast<int>(count), 1, static_cast<int>(stride), element<T>(), &made));
+  check(MPI_Type_vector(static_cast<int>(count), static_cast<int>(together),
+                        static_cast<int>(stride), element<T>(), &made));
   check(MPI_Type_commit(&made));
   return Datatype(made);
 }

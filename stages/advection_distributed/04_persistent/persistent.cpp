@@ -4,6 +4,7 @@
 /// Expect:  less of MPI's own time per message, a fraction of a microsecond; seen where blocks are
 ///          small.
 /// Run:     ./climb advection_distributed --stages 03,04
+/// Next:    05_wide_halo sends in fewer steps.
 
 #include "../advection_distributed.hpp"
 
