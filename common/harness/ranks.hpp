@@ -32,6 +32,7 @@ struct Ranks {
   int (*number)();             ///< of this rank, from 0. Any rank may ask.
   int (*count)();              ///< of ranks. Any rank may ask.
   int (*machines)();           ///< on how many machines the ranks are
+  int (*cores)();              ///< for this rank, if those of a machine share its cores out
   double (*greatest)(double);  ///< of the numbers of all ranks
   /// The texts of all ranks, by rank.
   std::vector<std::string> (*texts)(const std::string&);
