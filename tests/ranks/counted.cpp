@@ -222,6 +222,7 @@ int MPI_Group_free(MPI_Group* group) {
 
 int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base,
                             MPI_Win* window) {
+  if (fails("Win_allocate_shared")) return MPI_ERR_INTERN;
   const int error = PMPI_Win_allocate_shared(size, unit, info, comm, base, window);
   windows.insert(*window);
   return error;

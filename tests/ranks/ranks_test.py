@@ -28,8 +28,9 @@ GIVEN_BACK = ("requests", "types", "communicators", "groups", "windows")
 SHAPES = ((7, 7), (23, 31), (7, 60), (50, 8), (101, 13), (8, 97), (16, 16), (9, 11))
 SEED = int(os.environ.get("STAIRCASE_TEST_SEED", secrets.randbits(30)))
 RANDOM = numpy.random.default_rng(SEED)
-ENVIRONMENT = os.environ | {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")} | {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1", "OMP_WAIT_POLICY": "passive",
     # In a container a rank may not read another one's memory.
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
     # COUNTED is there before the sanitizer's own library.
@@ -191,8 +192,10 @@ def not_refused(directory):
 def survived(directory):
     """Failures of one rank that do not end all of them in one sentence, or leave a file."""
     call = "Waitall" if STAGE[:2] >= "03" else "Sendrecv"
+    # The first window is the harness's own.
+    of_windows = [("Win_allocate_shared,1,2", 3, "bytes of memory")] if STAGE == "07_shared_windows" else []
     for failing, status, said in ((f"{call},2,7", 3, "MPI failed"), (f"{call},0,1", 3, "MPI failed"),
-                                  ("File_write_all,1,1", 2, "cannot be written")):
+                                  ("File_write_all,1,1", 2, "cannot be written"), *of_windows):
         result = started(4, "--dataset", "tiny", "--output", directory / "field.npy", LD_PRELOAD=COUNTED,
                          STAIRCASE_FAILING=failing)
         for problem in refusal(result, status, said):
@@ -212,6 +215,18 @@ def misrecorded(_):
             yield f"the phases are not those of the slowest rank: {kernels}, {repeat['phases']}"
 
 
+def misshared(_):
+    """Numbers of threads that are not what was asked for, nor a rank's share of the cores."""
+    cores = len(os.sched_getaffinity(0))
+    for ranks, threads, arguments, environment in (
+            (1, cores, [], {}), (2, max(cores // 2, 1), [], {}), (1, cores, [], {"OMP_PLACES": "cores", "OMP_PROC_BIND": "close"}),
+            (2, 3, [], {"OMP_NUM_THREADS": "3"}), (2, 2, settings(threads=2), {"OMP_NUM_THREADS": "3"})):
+        result = started(ranks, "--dataset", "tiny", "--json", "-", *arguments, **environment)
+        found = result.stderr or json.loads(result.stdout)["threads"]
+        if found != threads:
+            yield f"{ranks} ranks, {arguments}, {environment}: {found} threads, not {threads}"
+
+
 def in_a_directory(problems):
     """The problems that are found with a directory of their own."""
     with tempfile.TemporaryDirectory() as directory:
@@ -225,4 +240,5 @@ tap.report([(what, in_a_directory(problems)) for what, problems in (
     *([("what is not given back is found", overlooked)] if CARELESS else []),
     ("what cannot be done is refused", not_refused),
     ("a rank that fails ends all", survived),
-    ("a record has the phases of each rank", misrecorded))])
+    ("a record has the phases of each rank", misrecorded),
+    *([("threads are asked for, or share the cores out", misshared)] if STAGE == "06_hybrid" else []))])

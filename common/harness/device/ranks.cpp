@@ -35,6 +35,13 @@ void fail(int error) {
   throw Failure(Exit::exhausted, fmt::format("MPI failed: {}", text));
 }
 
+void fail_to_share(std::size_t bytes) {
+  throw NotEnoughMemory(
+      fmt::format("a rank cannot have {} bytes of memory that those of its machine share; it comes "
+                  "from /dev/shm",
+                  bytes));
+}
+
 }  // namespace mpi
 
 namespace {

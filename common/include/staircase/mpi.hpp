@@ -24,6 +24,9 @@ namespace staircase::mpi {
 /// Throws what MPI says of an error, as a Failure.
 [[noreturn]] void fail(int error);
 
+/// Throws that the ranks of a machine cannot share so much memory.
+[[noreturn]] void fail_to_share(std::size_t bytes);
+
 /// Every call of MPI goes through here.
 inline void check(int error) {
   if (error != MPI_SUCCESS) fail(error);
@@ -137,9 +140,11 @@ class Window {
  public:
   /// So many elements for this rank, NaN at first. All ranks of the machine make it together.
   Window(MPI_Comm machine, std::size_t count) : machine_(machine) {
+    const std::size_t bytes = count * sizeof(T);
     void* own = nullptr;
-    check(MPI_Win_allocate_shared(static_cast<MPI_Aint>(count * sizeof(T)), sizeof(T),
-                                  MPI_INFO_NULL, machine, &own, &window_));
+    if (MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), sizeof(T), MPI_INFO_NULL, machine,
+                                &own, &window_) != MPI_SUCCESS)
+      fail_to_share(bytes);
     check(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN));
     check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_));
     poison(std::span(static_cast<T*>(own), count));
