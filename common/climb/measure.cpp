@@ -53,9 +53,12 @@ std::vector<std::string> command_of(const fs::path& program, const RunSettings& 
 }
 
 /// The command that starts a program on ranks, more than cores if need be, and says nothing itself.
-std::vector<std::string> on_ranks(int ranks, const std::vector<std::string>& command) {
-  std::vector<std::string> launch{"mpiexec", "--quiet", "--oversubscribe", "-n",
-                                  std::to_string(ranks)};
+/// Ranks that have threads are not bound, as a launcher binds two ranks or one to a core each.
+std::vector<std::string> on_ranks(int ranks, bool threads,
+                                  const std::vector<std::string>& command) {
+  std::vector<std::string> launch{"mpiexec", "--quiet", "--oversubscribe"};
+  if (threads) launch.insert(launch.end(), {"--bind-to", "none"});
+  launch.insert(launch.end(), {"-n", std::to_string(ranks)});
   launch.insert(launch.end(), command.begin(), command.end());
   return launch;
 }
@@ -116,7 +119,8 @@ std::optional<ProcessResult> Measurement::solve(const Program& program, const Ru
     progress_(fmt::format("{} {}: running for {:.0f} s ({} + {} solves)", program.workload,
                           program.stage, seconds, settings.warmup, settings.repeat));
   };
-  return run_process(has_ranks ? on_ranks(settings.ranks, command) : command, options);
+  const bool has_threads = program.description().value("threads", false);
+  return run_process(has_ranks ? on_ranks(settings.ranks, has_threads, command) : command, options);
 }
 
 Outcome Measurement::execute(const Program& program, const RunSettings& settings) {

@@ -83,6 +83,7 @@ Json describe(const StageProgram& program) {
           {"needs", needs},
           {"note", program.note},
           {"ranks", program.device->ranks != nullptr},
+          {"threads", program.threaded.contains(names.stage)},
           {"timed_phase", program.timed_phase.empty() ? Json(nullptr) : Json(program.timed_phase)},
           {"precisions", precisions},
           {"datasets", datasets},

@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <omp.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 
@@ -15,6 +16,7 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 namespace staircase {
 namespace {
@@ -100,6 +102,19 @@ double peak_memory() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   return 1024.0 * static_cast<double>(usage.ru_maxrss);
+}
+
+cpu_set_t usable_cores() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  const int places = omp_get_num_places();
+  if (places == 0) ::sched_getaffinity(0, sizeof cores, &cores);
+  for (int place = 0; place < places; ++place) {
+    std::vector<int> own(static_cast<std::size_t>(omp_get_place_num_procs(place)));
+    omp_get_place_proc_ids(place, own.data());
+    for (const int core : own) CPU_SET(core, &cores);
+  }
+  return cores;
 }
 
 int thread_count() { return omp_get_max_threads(); }

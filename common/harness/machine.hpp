@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <sched.h>
+
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -37,6 +39,9 @@ double available_memory(const std::filesystem::path& control_group = "/sys/fs/cg
 
 /// The largest resident set that this process has had so far, in bytes.
 double peak_memory();
+
+/// The processors that this program may use, also where OpenMP has bound its first thread to one.
+cpu_set_t usable_cores();
 
 /// The threads that an OpenMP region gets, from OMP_NUM_THREADS or the cores.
 int thread_count();

@@ -33,6 +33,7 @@ struct Ranks {
   int (*count)();              ///< of ranks. Any rank may ask.
   int (*number_here)();        ///< of this rank, from 0, among those on its machine
   int (*machines)();           ///< on how many machines the ranks are
+  int (*cores)();              ///< for this rank, if those of a machine share its cores out
   double (*greatest)(double);  ///< of the numbers of all ranks
   /// The texts of all ranks, by rank.
   std::vector<std::string> (*texts)(const std::string&);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,7 @@ struct StageProgram {
   std::string idea;
   std::string needs;  ///< the hardware that it needs beside a GPU, or empty
   std::string note;
+  std::set<std::string> threaded;     ///< stages whose ranks have several threads each
   std::vector<Precision> precisions;  ///< that it offers; the first is the default
   std::vector<ParameterInfo> parameters;
   std::vector<NamedValues> datasets;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <staircase/stage.hpp>
 #include <string>
 #include <type_traits>
@@ -60,6 +61,8 @@ struct Workload {
   std::map<std::string, double (*)(const Problem&)> traffic = {};
   /// By stage, the most that its idea fits of a parameter, by name, if that is less than `max`.
   std::map<std::string, std::map<std::string, double>> limits = {};
+  /// Stages whose ranks have several threads each, and so must not be bound to a core.
+  std::set<std::string> threaded = {};
   /// Brings a solution, once it has been checked, into the form that users read; null if a stage's
   /// has it.
   void (*finish)(const Problem&, NpyArray&) = nullptr;
@@ -137,6 +140,7 @@ int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
       .idea = stage.idea,
       .needs = stage.needs,
       .note = stage.note,
+      .threaded = workload.threaded,
       .precisions = {},
       .parameters = detail::infos_of(parameters),
       .datasets = detail::values_of(workload.datasets, parameters),

@@ -3,7 +3,10 @@
 
 #include "advection_distributed.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <harness/device.hpp>
 #include <harness/ranks.hpp>
 #include <harness/workload.hpp>
@@ -204,7 +207,11 @@ const staircase::Workload<Problem, 2> workload{
                    {"Q", &Problem::q, 0, 65536, "ranks along x; 0: the stage's choice"},
                    {"width", &Problem::width, 0, 65536,
                     "cells of a wide halo, and steps between messages; 0: the model's choice"},
-                   {"gpus", &Problem::gpus, 0, 16, "GPUs that one process deals rows to; 0: all"}},
+                   {"gpus", &Problem::gpus, 0, 16, "GPUs that one process deals rows to; 0: all"},
+                   {"threads", &Problem::threads, 0, 4096,
+                    "threads of a rank, where it has several; 0: its share of the cores"},
+                   {"node", &Problem::node, 0, 65536,
+                    "ranks of a machine that share memory, where they do; 0: all"}},
     .datasets = {{"small", {{.rows = 1024, .cols = 1024}}},
                  {"medium", {{.rows = 4096, .cols = 4096}}},
                  {"large", {{.rows = 16384, .cols = 16384}}},
@@ -231,9 +238,28 @@ const staircase::Workload<Problem, 2> workload{
           return advection::tolerance(problem, problem.largest, precision);
         },
     .timed_phase = "kernels",
+    .threaded = {"06_hybrid"},
     .part = part};
 
 }  // namespace
+
+// [threads]
+void set_threads(const Problem& problem) {
+  const staircase::Ranks* const ranks = staircase::this_device().ranks;
+  int threads = static_cast<int>(problem.threads);
+  if (threads == 0)
+    threads = std::getenv("OMP_NUM_THREADS") != nullptr ? omp_get_max_threads() : ranks->cores();
+  omp_set_dynamic(0);
+  omp_set_num_threads(threads);
+  int started = 0;
+#pragma omp parallel
+#pragma omp single
+  started = omp_get_num_threads();
+  if (started < threads)
+    throw BadInput("threads is " + std::to_string(threads) + "; OpenMP allows " +
+                   std::to_string(started));
+}
+// [threads]
 
 int run_stage(int argc, char** argv, Division division, const Stage& stage, const char* source) {
   auto own = workload;

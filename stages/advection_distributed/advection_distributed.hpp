@@ -36,9 +36,11 @@ struct Share {
 /// The problem of advection, of which a rank has a part: all of it, where there is one.
 struct Problem : advection::Problem {  // p and q are ranks along y and x; 0: the stage's choice
   Division division = Division::none;
-  std::int64_t gpus = 0;   ///< that rows are dealt to, where one process has several; 0: all
-  std::int64_t width = 0;  ///< of wide halos, in cells; 0: the model's choice
-  double largest = 1;      ///< magnitude of the field at first
+  std::int64_t gpus = 0;     ///< that rows are dealt to, where one process has several; 0: all
+  std::int64_t threads = 0;  ///< of a rank; 0: its share of the cores
+  std::int64_t node = 0;     ///< ranks that share memory; 0: all those of a machine
+  std::int64_t width = 0;    ///< of wide halos, in cells; 0: the model's choice
+  double largest = 1;        ///< magnitude of the field at first
   // What follows is this rank's own, as is the field at first, `initial`.
   Share of_rows = {}, of_cols = {};
   advection::Team grid = {1, 1};  ///< of all ranks
@@ -50,6 +52,11 @@ struct Problem : advection::Problem {  // p and q are ranks along y and x; 0: th
   }
 };
 // [Problem]
+
+/// Gives regions of OpenMP as many threads as the problem asks for; where it leaves the choice, as
+/// many as OMP_NUM_THREADS says, or as the rank has cores if those of a machine share them out.
+/// \throws BadInput if OpenMP has not so many threads
+void set_threads(const Problem& problem);
 
 /// What a stage tells the harness of itself.
 using Stage = staircase::Stage<Problem, 2>;

@@ -102,10 +102,10 @@ def unproved_pages():
         yield wrong
 
 
-def waits_to_be_recorded(directory):
-    """Whether a stage has no time yet, its page says so, and the plan names a recording of it, on a GPU for a CUDA stage."""
-    plan = json.loads((ROOT / "docs/results/plan.json").read_text())
+def waits_for_a_recording(directory):
+    """Whether a stage has no time yet, its page says so, and the plan names a recording of it on what it needs."""
     on_gpu = any(directory.glob("*.cu"))
+    plan = json.loads((ROOT / "docs/results/plan.json").read_text())
     planned = [entry.get("stages", "00-99") for entry in plan["recordings"]
                if entry.get("workload") == directory.parent.name and bool(entry.get("gpu")) == on_gpu]
     ranges = [(part + "-" + part).split("-")[:2] for stages in planned for part in stages.split(",")
@@ -123,7 +123,7 @@ def incomplete_pages():
             yield f"{directory.name}: the sections are {found}"
         if not directory.name.startswith("00_") and 'class="added"' not in text:
             yield f"{directory.name}: no diff"
-        if 'class="figures"' not in text and not waits_to_be_recorded(directory):
+        if 'class="figures"' not in text and not waits_for_a_recording(directory):
             yield f"{directory.name}: no time of it is recorded on any machine"
         source = HTML / f"{directory.parent.name}_{directory.name}_source.html"
         if source.name not in text or "solve" not in source.read_text():

@@ -1,11 +1,14 @@
 /// \file
-/// A program that gives nothing back: what the counts must find.
+/// A program that gives nothing back, and lets another thread send: what the counts must find.
 
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
 
+#include <thread>
+
 int main() {
-  MPI_Init(nullptr, nullptr);
+  int provided = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
   const int ranks[] = {1}, periodic[] = {1};
   MPI_Comm ring = MPI_COMM_NULL;
   MPI_Cart_create(MPI_COMM_SELF, 1, ranks, periodic, 0, &ring);
@@ -16,8 +19,13 @@ int main() {
   static double received[2], never[2];
   MPI_Request requests[3];
   MPI_Irecv(received, 1, pair, 0, 0, ring, &requests[0]);
-  MPI_Isend(sent, 1, pair, 0, 0, ring, &requests[1]);
+  std::thread([&] { MPI_Isend(sent, 1, pair, 0, 0, ring, &requests[1]); }).join();
   MPI_Irecv(never, 1, pair, 0, 1, ring, &requests[2]);
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Comm_group(ring, &group);
+  double* memory = nullptr;
+  MPI_Win window = MPI_WIN_NULL;
+  MPI_Win_allocate_shared(16, 8, MPI_INFO_NULL, ring, &memory, &window);
   MPI_Finalize();
 }

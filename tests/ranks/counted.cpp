@@ -1,12 +1,15 @@
 /// \file
-/// Stands between a program and MPI by the profiling interface: counts messages and their bytes,
-/// finds what is never given back, and lets a call fail on one rank.
+/// Stands between a program and MPI by the profiling interface: counts messages, their bytes, and
+/// calls by other threads than the first, finds what is never given back, and lets a call fail on
+/// one rank.
 ///
 /// Rank r writes STAIRCASE_COUNTED/r.json at the end. STAIRCASE_FAILING=CALL,RANK,N has the Nth
-/// call, from 1, of MPI_CALL on RANK return an error without doing anything.
+/// call, from 1, of MPI_CALL on RANK return an error without doing anything; Init_thread starts MPI
+/// without any threads.
 
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -18,26 +21,31 @@
 namespace {
 
 struct Counts {
-  long messages = 0, received = 0;
+  long messages = 0, received = 0, by_others = 0;
   long long bytes = 0, bytes_received = 0;
 };
 Counts counts;
 
-/// What a request sends or receives; one that is not persistent ends when it was waited for.
+/// What a request sends or receives; one that is not persistent ends when it was waited for. With
+/// MPI_PROC_NULL nothing is sent or received, and a meeting is no message.
 struct Request {
   bool sends;
   long long bytes;
-  bool persistent, active;
+  bool persistent, active, is_message = true;
 };
 std::map<MPI_Request, Request> requests;
 std::set<MPI_Datatype> types;
 std::set<MPI_Comm> communicators;
+std::set<MPI_Group> groups;
+std::set<MPI_Win> windows;
 
 long long bytes_of(int count, MPI_Datatype type) {
   int size = 0;
   PMPI_Type_size(type, &size);
   return static_cast<long long>(count) * size;
 }
+
+void note_thread() { counts.by_others += ::gettid() == ::getpid() ? 0 : 1; }
 
 void count(bool sends, long long bytes) {
   (sends ? counts.messages : counts.received) += 1;
@@ -61,14 +69,15 @@ bool fails(const char* call) {
 }
 
 void begin(MPI_Request request, Request what) {
+  note_thread();
   requests[request] = what;
-  if (!what.persistent) count(what.sends, what.bytes);
+  if (!what.persistent && what.is_message) count(what.sends, what.bytes);
 }
 
 void start(MPI_Request request) {
   Request& what = requests.at(request);
   what.active = true;
-  count(what.sends, what.bytes);
+  if (what.is_message) count(what.sends, what.bytes);
 }
 
 /// Behind a wait: requests before and after it.
@@ -85,10 +94,17 @@ void end(const std::vector<MPI_Request>& before) {
 
 extern "C" {
 
+int MPI_Init_thread(int* count, char*** arguments, int wanted, int* provided) {
+  const int error = PMPI_Init_thread(count, arguments, wanted, provided);
+  if (fails("Init_thread")) *provided = MPI_THREAD_SINGLE;
+  return error;
+}
+
 int MPI_Sendrecv(const void* sent, int sent_count, MPI_Datatype sent_type, int to, int sent_tag,
                  void* received, int received_count, MPI_Datatype received_type, int from,
                  int received_tag, MPI_Comm comm, MPI_Status* status) {
   if (fails("Sendrecv")) return MPI_ERR_OTHER;
+  note_thread();
   count(true, bytes_of(sent_count, sent_type));
   count(false, bytes_of(received_count, received_type));
   return PMPI_Sendrecv(sent, sent_count, sent_type, to, sent_tag, received, received_count,
@@ -98,40 +114,56 @@ int MPI_Sendrecv(const void* sent, int sent_count, MPI_Datatype sent_type, int t
 int MPI_Isend(const void* data, int number, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request* request) {
   const int error = PMPI_Isend(data, number, type, to, tag, comm, request);
-  begin(*request, {true, bytes_of(number, type), false, true});
+  begin(*request, {true, bytes_of(number, type), false, true, to != MPI_PROC_NULL});
   return error;
 }
 
 int MPI_Irecv(void* data, int number, MPI_Datatype type, int from, int tag, MPI_Comm comm,
               MPI_Request* request) {
   const int error = PMPI_Irecv(data, number, type, from, tag, comm, request);
-  begin(*request, {false, bytes_of(number, type), false, true});
+  begin(*request, {false, bytes_of(number, type), false, true, from != MPI_PROC_NULL});
   return error;
 }
 
 int MPI_Send_init(const void* data, int number, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                   MPI_Request* request) {
   const int error = PMPI_Send_init(data, number, type, to, tag, comm, request);
-  begin(*request, {true, bytes_of(number, type), true, false});
+  begin(*request, {true, bytes_of(number, type), true, false, to != MPI_PROC_NULL});
   return error;
 }
 
 int MPI_Recv_init(void* data, int number, MPI_Datatype type, int from, int tag, MPI_Comm comm,
                   MPI_Request* request) {
   const int error = PMPI_Recv_init(data, number, type, from, tag, comm, request);
-  begin(*request, {false, bytes_of(number, type), true, false});
+  begin(*request, {false, bytes_of(number, type), true, false, from != MPI_PROC_NULL});
+  return error;
+}
+
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
+  const int error = PMPI_Ibarrier(comm, request);
+  begin(*request, {false, 0, false, true, false});
   return error;
 }
 
 int MPI_Startall(int number, MPI_Request* started) {
+  note_thread();
   for (int r = 0; r < number; ++r) start(started[r]);
   return PMPI_Startall(number, started);
 }
 
 int MPI_Waitall(int number, MPI_Request* waiting, MPI_Status* statuses) {
   if (fails("Waitall")) return MPI_ERR_OTHER;
+  note_thread();
   const std::vector<MPI_Request> before(waiting, waiting + number);
   const int error = PMPI_Waitall(number, waiting, statuses);
+  end(before);
+  return error;
+}
+
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  note_thread();
+  const std::vector<MPI_Request> before{*request};
+  const int error = PMPI_Wait(request, status);
   end(before);
   return error;
 }
@@ -166,9 +198,39 @@ int MPI_Comm_split_type(MPI_Comm from, int type, int key, MPI_Info info, MPI_Com
   return error;
 }
 
+int MPI_Comm_split(MPI_Comm from, int color, int key, MPI_Comm* made) {
+  const int error = PMPI_Comm_split(from, color, key, made);
+  communicators.insert(*made);
+  return error;
+}
+
 int MPI_Comm_free(MPI_Comm* comm) {
   communicators.erase(*comm);
   return PMPI_Comm_free(comm);
+}
+
+int MPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
+  const int error = PMPI_Comm_group(comm, group);
+  groups.insert(*group);
+  return error;
+}
+
+int MPI_Group_free(MPI_Group* group) {
+  groups.erase(*group);
+  return PMPI_Group_free(group);
+}
+
+int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base,
+                            MPI_Win* window) {
+  if (fails("Win_allocate_shared")) return MPI_ERR_INTERN;
+  const int error = PMPI_Win_allocate_shared(size, unit, info, comm, base, window);
+  windows.insert(*window);
+  return error;
+}
+
+int MPI_Win_free(MPI_Win* window) {
+  windows.erase(*window);
+  return PMPI_Win_free(window);
 }
 
 int MPI_File_write_all(MPI_File file, const void* data, int number, MPI_Datatype type,
@@ -184,7 +246,8 @@ int MPI_Finalize() {
         << "{\"messages\": " << counts.messages << ", \"received\": " << counts.received
         << ", \"bytes\": " << counts.bytes << ", \"bytes_received\": " << counts.bytes_received
         << ", \"requests\": " << requests.size() << ", \"types\": " << types.size()
-        << ", \"communicators\": " << communicators.size() << "}\n";
+        << ", \"communicators\": " << communicators.size() << ", \"groups\": " << groups.size()
+        << ", \"windows\": " << windows.size() << ", \"by_others\": " << counts.by_others << "}\n";
   return PMPI_Finalize();
 }
 

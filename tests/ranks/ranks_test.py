@@ -4,6 +4,7 @@ COUNTED is the library of counted.cpp, which the program is started with; CARELE
 run than there are cores. Fields are random, anew each time, or as STAIRCASE_TEST_SEED says.
 """
 
+import itertools
 import json
 import os
 import pathlib
@@ -21,12 +22,18 @@ STAGE = pathlib.Path(PROGRAM).name.partition("-")[2]
 GPUS = STAGE.startswith("08_")
 BLOCKS = not STAGE.startswith("01_") and not GPUS
 WIDE = STAGE.endswith("wide_halo")
+# What a stage has besides, in several forms: more threads than cores, and machines that are parts of this one.
+MORE = {"05_wide_halo": [{"width": 4}, {"width": 9}, {"width": 1}],
+        "06_hybrid": [{"threads": 3}, {"threads": 2}, {}],
+        "07_shared_windows": [{"node": 2}, {}, {"node": 3}, {"node": 1}]}.get(STAGE, [{}])
 RANKS = (1, 2, 3, 4, 6, 7)
+GIVEN_BACK = ("requests", "types", "communicators", "groups", "windows")
 SHAPES = ((7, 7), (23, 31), (7, 60), (50, 8), (101, 13), (8, 97), (16, 16), (9, 11))
 SEED = int(os.environ.get("STAIRCASE_TEST_SEED", secrets.randbits(30)))
 RANDOM = numpy.random.default_rng(SEED)
-ENVIRONMENT = os.environ | {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")} | {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1", "OMP_WAIT_POLICY": "passive",
     # In a container a rank may not read another one's memory.
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
     # COUNTED is there before the sanitizer's own library.
@@ -58,16 +65,18 @@ def grid_of(rows, cols, ranks):
 
 def differences(directory):
     """Random fields that do not come out as stage zero carries them, bit by bit."""
+    forms = itertools.cycle(RANDOM.permutation(MORE))
     for number, ranks in enumerate(RANKS):
         for shape in (SHAPES[number], SHAPES[(number + 3) % len(SHAPES)]):
             precision = "f32" if number % 3 == 2 else "f64"
             numpy.save(directory / "in.npy", RANDOM.standard_normal(shape))
             options = ["--dataset", "tiny", "--input", directory / "in.npy", "--precision", precision,
                        *settings(steps=5 + number, cfl=0.9, vy=-0.7)]
+            more = next(forms)
             zero = subprocess.run([STAGE_ZERO, *map(str, options), "--output", str(directory / "zero.npy")],
                                   capture_output=True, text=True, check=False)
-            own = started(ranks, *options, "--output", directory / "own.npy")
-            where = f"{ranks} ranks, {shape}, {precision}, STAIRCASE_TEST_SEED={SEED}"
+            own = started(ranks, *options, *settings(**more), "--output", directory / "own.npy")
+            where = f"{ranks} ranks, {shape}, {precision}, {more}, STAIRCASE_TEST_SEED={SEED}"
             if zero.returncode or own.returncode:
                 yield f"{where}: {zero.stderr}{own.returncode} {own.stderr}"
                 continue
@@ -120,30 +129,36 @@ def share(count, shares, index):
     return count * (index + 1) // shares - count * index // shares
 
 
-def expected_of(rows, cols, ranks, rank, width):
-    """Messages that a rank sends at once, and their bytes in f64."""
+def expected_of(rows, cols, ranks, rank, node, width):
+    """Messages that a rank sends at once, and their bytes in f64; none to those that it shares memory with."""
     p, q = grid_of(rows, cols, ranks)
-    own_rows, own_cols = share(rows, p, rank // q), share(cols, q, rank % q)
+    y, x = divmod(rank, q)
+    own_rows, own_cols = share(rows, p, y), share(cols, q, x)
     if not BLOCKS:
         return 2, 2 * 8 * own_cols
-    return 4, 2 * 8 * width * own_cols + 2 * 8 * width * (own_rows + 2 * width)
+    sides = [((y - 1) % p * q + x, own_cols), ((y + 1) % p * q + x, own_cols),
+             (y * q + (x - 1) % q, own_rows + 2 * width), (y * q + (x + 1) % q, own_rows + 2 * width)]
+    sent = [8 * cells for other, cells in sides if other // node != rank // node or STAGE != "07_shared_windows"]
+    return len(sent), width * sum(sent)
 
 
 def miscounted(directory):
     """Messages and bytes that are not what the formulas say, and what is never given back."""
     steps = 11
-    for rows, cols, ranks, width in ((24, 36, 4, 1), (25, 37, 6, 4), (40, 9, 3, 9), (24, 36, 4, 11)):
-        ranks_counted = counted(directory, ranks, *settings(rows=rows, cols=cols, steps=steps, width=width))
-        halo = width if WIDE else 1  # others have halos of one cell, whatever they are told
-        exchanges = -(-steps // halo) + GPUS  # with GPUs the first one comes before the steps
+    for (rows, cols, ranks), more in itertools.product(((24, 36, 4), (25, 37, 6), (40, 9, 3)), MORE):
+        ranks_counted = counted(directory, ranks, *settings(rows=rows, cols=cols, steps=steps, **more))
         for rank, own in enumerate(ranks_counted):
-            messages, size = expected_of(rows, cols, ranks, rank, halo)
+            width = more.get("width", 1)
+            messages, size = expected_of(rows, cols, ranks, rank, more.get("node", ranks), width)
+            exchanges = -(-steps // width) + GPUS  # with GPUs the first one comes before the steps
+            where = f"{rows} × {cols}, {more}, rank {rank} of {ranks}"
             if (own["messages"], own["bytes"]) != (exchanges * messages, exchanges * size):
-                yield (f"{rows} × {cols}, rank {rank} of {ranks}, width={width}: {own}, "
-                       f"not {exchanges} times {messages} messages of {size} bytes")
-            left = {name: own[name] for name in ("requests", "types", "communicators") if own[name]}
+                yield f"{where}: {own}, not {exchanges} times {messages} messages of {size} bytes"
+            left = {name: own[name] for name in GIVEN_BACK if own[name]}
             if left:
-                yield f"rank {rank} of {ranks} leaves {left}"
+                yield f"{where} leaves {left}"
+            if own["by_others"]:
+                yield f"{where}: another thread than the first calls MPI"
         for sent, received in (("messages", "received"), ("bytes", "bytes_received")):
             if sum(own[sent] for own in ranks_counted) != sum(own[received] for own in ranks_counted):
                 yield f"{ranks} ranks: not all {sent} are received"
@@ -152,7 +167,7 @@ def miscounted(directory):
 def overlooked(directory):
     """What the careless program leaves and the counts do not show."""
     own, = counted(directory, 1, program=CARELESS[0])
-    for name, number in (("requests", 1), ("types", 1), ("communicators", 1), ("messages", 1), ("bytes", 16)):
+    for name, number in (*((name, 1) for name in (*GIVEN_BACK, "by_others", "messages")), ("bytes", 16)):
         if own[name] != number:
             yield f"{name}: {own[name]}, not {number}"
 
@@ -187,6 +202,10 @@ def not_refused(directory):
     yield from refusal(started(3, "--input", directory / "bad.npy"), 2, "element 22", "nan")
     (directory / "short.npy").write_bytes((directory / "bad.npy").read_bytes()[:-8])
     yield from refusal(started(3, "--input", directory / "short.npy"), 2, "truncated")
+    without_threads = started(2, *tiny, LD_PRELOAD=COUNTED, STAIRCASE_FAILING="Init_thread,0,1")
+    yield from refusal(without_threads, 77, "threads")
+    if STAGE == "06_hybrid":
+        yield from refusal(started(2, *tiny, *settings(threads=5), OMP_THREAD_LIMIT="4"), 2, "threads is 5", "4")
     alone = subprocess.run([PROGRAM, *tiny], capture_output=True, text=True, check=False,
                            env=ENVIRONMENT | {"PMI_SIZE": "4", "PMI_RANK": "0"})
     yield from refusal(alone, 77, "4 processes", "Open MPI")
@@ -194,11 +213,13 @@ def not_refused(directory):
 
 def survived(directory):
     """Failures of one rank that do not end all of them in one sentence, or leave a file."""
-    call = "Waitall" if STAGE[:2] in ("03", "04") else "Sendrecv"
+    call = "Waitall" if STAGE[:2] in ("03", "04", "06", "07") else "Sendrecv"
+    # The first window is the harness's own.
+    of_windows = [("Win_allocate_shared,1,2", 3, "bytes of memory")] if STAGE == "07_shared_windows" else []
     for failing, status, said in ((f"{call},2,7", 3, "MPI failed"), (f"{call},0,1", 3, "MPI failed"),
-                                  ("File_write_all,1,1", 2, "cannot be written")):
-        result = started(4, "--dataset", "tiny", *settings(width=3), "--output", directory / "field.npy",
-                         LD_PRELOAD=COUNTED, STAIRCASE_FAILING=failing)
+                                  ("File_write_all,1,1", 2, "cannot be written"), *of_windows):
+        result = started(4, "--dataset", "tiny", *settings(width=3), "--output", directory / "field.npy", LD_PRELOAD=COUNTED,
+                         STAIRCASE_FAILING=failing)
         for problem in refusal(result, status, said):
             yield f"{failing}: {problem}"
         if list(directory.iterdir()):
@@ -216,6 +237,18 @@ def misrecorded(_):
             yield f"the phases are not those of the slowest rank: {kernels}, {repeat['phases']}"
 
 
+def misshared(_):
+    """Numbers of threads that are not what was asked for, nor a rank's share of the cores."""
+    cores = len(os.sched_getaffinity(0))
+    for ranks, threads, arguments, environment in (
+            (1, cores, [], {}), (2, max(cores // 2, 1), [], {}), (1, cores, [], {"OMP_PLACES": "cores", "OMP_PROC_BIND": "close"}),
+            (2, 3, [], {"OMP_NUM_THREADS": "3"}), (2, 2, settings(threads=2), {"OMP_NUM_THREADS": "3"})):
+        result = started(ranks, "--dataset", "tiny", "--json", "-", *arguments, **environment)
+        found = result.stderr or json.loads(result.stdout)["threads"]
+        if found != threads:
+            yield f"{ranks} ranks, {arguments}, {environment}: {found} threads, not {threads}"
+
+
 def in_a_directory(problems):
     """The problems that are found with a directory of their own."""
     with tempfile.TemporaryDirectory() as directory:
@@ -230,4 +263,5 @@ tap.report([(what, in_a_directory(problems)) for what, problems in (
     *([("what is not given back is found", overlooked)] if CARELESS else []),
     ("what cannot be done is refused", not_refused),
     ("a rank that fails ends all", survived),
-    ("a record has the phases of each rank", misrecorded))])
+    ("a record has the phases of each rank", misrecorded),
+    *([("threads are asked for, or share the cores out", misshared)] if STAGE == "06_hybrid" else []))])

@@ -37,7 +37,7 @@ class Toys {
   json precisions = {"f64", "f32"};
   json timed_phase = nullptr;
   json limits = json::object();
-  bool ranks = false;
+  bool ranks = false, threads = false;
   std::string header;  // of their sources
 
   /// \param seconds what the stage says it took, by its timed phase if there is one; whole
@@ -85,6 +85,7 @@ class Toys {
                            {"timed_phase", timed_phase},
                            {"limits", limits},
                            {"ranks", ranks},
+                           {"threads", threads},
                            {"datasets", {{"big", {{"n", 1000}}}, {"tiny", {{"n", 2}}}}},
                            {"default_dataset", "tiny"}};
     write_script(program(stage, device),
@@ -913,7 +914,16 @@ TEST_F(OnRanks, AStageIsStartedByMpisLauncher) {
   EXPECT_TRUE(contains(line_of(result.out, "01_rows"), "exact")) << result.out;
   EXPECT_TRUE(contains(started(), "-n 3 ")) << started();
   EXPECT_TRUE(contains(started(), "01_rows")) << started();
+  EXPECT_FALSE(contains(started(), "--bind-to")) << started();
   EXPECT_FALSE(contains(started(), "00_zero")) << "it has no ranks";
+}
+
+TEST_F(OnRanks, ThoseWithThreadsAreNotBoundToACore) {
+  toys.threads = true;
+  toys.add("02_hybrid", {1, 2});
+  const ProcessResult result = run({"--ranks", "2", "--stages", "02"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(contains(started(), "--bind-to none -n 2 ")) << started();
 }
 
 TEST_F(OnRanks, ThereAreAsManyAsCoresAndFourAtMost) {

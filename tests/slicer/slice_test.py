@@ -7,6 +7,7 @@ Usage: slice_test.py [ROOT SLICE]; without the program all is skipped. Speaks TA
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -312,13 +313,25 @@ def program():
             yield result.stderr
 
 
+def headers_of_mpi():
+    """The compiler's options for the headers of MPI; nothing where it is missing."""
+    compiler = shutil.which("mpicxx")
+    if compiler is None:
+        return []
+    shown = subprocess.run([compiler, "--showme:incdirs"], capture_output=True, text=True, check=True)
+    return [f"-I{directory}" for directory in shown.stdout.split()]
+
+
 def stages():
     """What is said of the parallel loops of the stages for the processor, but for lines."""
-    said = []
+    said, of_mpi, shown = [], headers_of_mpi(), (SHOWN / "stages.txt").read_text()
     for source in sorted(ROOT.glob("stages/*/[0-9]*/*.cpp")):
         if not PARALLEL.search(source.read_text()):
             continue
-        result = run("--check", source.relative_to(ROOT), *HEADERS)
+        if "<staircase/mpi.hpp>" in source.read_text() and not of_mpi:
+            shown = re.sub(rf"^{source.parent.parent.name} {source.parent.name}\n(  .*\n)*", "", shown, flags=re.MULTILINE)
+            continue
+        result = run("--check", source.relative_to(ROOT), *HEADERS, *of_mpi)
         if result.returncode not in (0, 1):
             yield result.stderr
         claims = result.stdout.partition("OpenMP\n")[2].partition("Assumed")[0].splitlines()
@@ -329,7 +342,7 @@ def stages():
         yield from wrong_lines(source.read_text(), claims, proved.read("x x\n" + "\n".join(
             said[len(said) - len(claims):]))["x", "x"])
     text = "\n".join(said) + "\n"
-    if text != (SHOWN / "stages.txt").read_text():
+    if text != shown:
         yield f"stages.txt should be\n{text}"
     if "refuted" in text:
         yield "a parallel loop is refuted"

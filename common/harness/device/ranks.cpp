@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -32,6 +33,13 @@ void fail(int error) {
   throw Failure(Exit::exhausted, fmt::format("MPI failed: {}", text));
 }
 
+void fail_to_share(std::size_t bytes) {
+  throw NotEnoughMemory(
+      fmt::format("a rank cannot have {} bytes of memory that those of its machine share; it comes "
+                  "from /dev/shm",
+                  bytes));
+}
+
 }  // namespace mpi
 
 namespace {
@@ -51,9 +59,7 @@ struct Claims {
 Claims claims;
 
 void prepare_claims() {
-  MPI_Comm machine = MPI_COMM_NULL;
-  check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine));
-  const mpi::Communicator here(machine);
+  const mpi::Communicator here = mpi::machine();
   int number = 0, unit = 0;
   check(MPI_Comm_rank(here, &number));
   MPI_Aint size = number == 0 ? sizeof(int) : 0;
@@ -124,6 +130,8 @@ void start() {
                     "the mpiexec of Open MPI {}.{}",
                     launched, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION));
   if (count() > 1) prepare_claims();
+  if (provided < MPI_THREAD_FUNNELED)
+    throw NotAvailable("this MPI allows no threads beside the one that calls it");
 }
 
 void finish() {
@@ -151,9 +159,7 @@ void fail(int status, const std::string& line) {
 // --- What ranks tell each other
 
 int number_here() {
-  MPI_Comm machine = MPI_COMM_NULL;
-  check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine));
-  const mpi::Communicator here(machine);
+  const mpi::Communicator here = mpi::machine();
   int number = 0;
   check(MPI_Comm_rank(here, &number));
   return number;
@@ -163,6 +169,16 @@ int machines() {
   int first = number_here() == 0 ? 1 : 0, all = 0;
   check(MPI_Allreduce(&first, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
   return all;
+}
+
+int cores() {
+  const mpi::Communicator here = mpi::machine();
+  int ranks = 0;
+  check(MPI_Comm_size(here, &ranks));
+  const cpu_set_t own = usable_cores();
+  cpu_set_t all = own;
+  check(MPI_Allreduce(MPI_IN_PLACE, &all, sizeof all, MPI_BYTE, MPI_BOR, here));
+  return std::clamp(CPU_COUNT(&all) / ranks, 1, std::max(CPU_COUNT(&own), 1));
 }
 
 double greatest(double own) {
@@ -323,6 +339,7 @@ constexpr Ranks ranks{.launched_as = launched_as,
                       .count = count,
                       .number_here = number_here,
                       .machines = machines,
+                      .cores = cores,
                       .greatest = greatest,
                       .texts = texts,
                       .read = read,

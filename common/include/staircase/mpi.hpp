@@ -1,6 +1,6 @@
 /// \file
 /// MPI, the Message Passing Interface, for stages that run on ranks: errors that become exceptions,
-/// and communicators, datatypes and requests that are given back at the end of their lives.
+/// and communicators, datatypes, requests and windows that are given back when their lives end.
 
 #pragma once
 
@@ -10,13 +10,22 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <span>
 #include <type_traits>
 #include <utility>
+
+#include "array.hpp"
 
 namespace staircase::mpi {
 
 /// Throws what MPI says of an error, as a Failure.
 [[noreturn]] void fail(int error);
+
+/// Throws that the ranks of a machine cannot share so much memory.
+[[noreturn]] void fail_to_share(std::size_t bytes);
 
 /// Every call of MPI goes through here.
 inline void check(int error) {
@@ -51,6 +60,7 @@ class Owned {
 };
 
 using Communicator = Owned<MPI_Comm, MPI_Comm_free>;
+using Group = Owned<MPI_Group, MPI_Group_free>;
 using Datatype = Owned<MPI_Datatype, MPI_Type_free>;
 
 /// A communicator in which the ranks are a grid, p along y and q along x, periodic in both.
@@ -66,6 +76,30 @@ inline std::pair<int, int> neighbours(MPI_Comm grid, int direction) {
   int before = 0, behind = 0;
   check(MPI_Cart_shift(grid, direction, 1, &before, &behind));
   return {before, behind};
+}
+
+/// The ranks of this rank's machine, or of each so many of them those that this rank is among.
+inline Communicator machine(std::int64_t so_many = 0) {
+  MPI_Comm made = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made));
+  Communicator all(made);
+  if (so_many == 0) return all;
+  int number = 0;
+  check(MPI_Comm_rank(all, &number));
+  check(MPI_Comm_split(all, static_cast<int>(number / so_many), number, &made));
+  return Communicator(made);
+}
+
+/// The number that a rank of one communicator has in another one, if it is in both.
+inline std::optional<int> number_in(MPI_Comm other, MPI_Comm one, int rank) {
+  const auto group_of = [](MPI_Comm communicator) {
+    MPI_Group made = MPI_GROUP_NULL;
+    check(MPI_Comm_group(communicator, &made));
+    return Group(made);
+  };
+  int number = MPI_UNDEFINED;
+  check(MPI_Group_translate_ranks(group_of(one), 1, &rank, group_of(other), &number));
+  return number == MPI_UNDEFINED ? std::nullopt : std::optional(number);
 }
 
 /// Elements of which each lies so far behind the one before: a column of a row-major array. Where
@@ -99,6 +133,62 @@ class Requests {
 
  private:
   std::array<MPI_Request, count> requests_;
+};
+
+/// Memory of a machine of which each of its ranks has a part and reads all others. Ranks meet in
+/// two halves: what one of them wrote before it arrived, another one reads after its wait.
+template <typename T>
+class Window {
+ public:
+  /// So many elements for this rank, NaN at first. All ranks of the machine make it together.
+  Window(MPI_Comm machine, std::size_t count) : machine_(machine) {
+    const std::size_t bytes = count * sizeof(T);
+    void* own = nullptr;
+    if (MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), sizeof(T), MPI_INFO_NULL, machine,
+                                &own, &window_) != MPI_SUCCESS)
+      fail_to_share(bytes);
+    check(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN));
+    check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_));
+    poison(std::span(static_cast<T*>(own), count));
+  }
+  /// All ranks give it back together; one that fails does not wait for the others, as it ends them.
+  ~Window() {
+    if (std::uncaught_exceptions() != 0) return;
+    MPI_Win_unlock_all(window_);
+    MPI_Win_free(&window_);
+  }
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+
+  /// What a rank of the machine has.
+  std::span<T> part(int rank) const {
+    MPI_Aint bytes = 0;
+    int unit = 0;
+    T* begin = nullptr;
+    check(MPI_Win_shared_query(window_, rank, &bytes, &unit, &begin));
+    return {begin, static_cast<std::size_t>(bytes) / sizeof(T)};
+  }
+
+  std::span<T> own_part() const {
+    int number = 0;
+    check(MPI_Comm_rank(machine_, &number));
+    return part(number);
+  }
+
+  void arrive() {
+    check(MPI_Win_sync(window_));
+    check(MPI_Ibarrier(machine_, &meeting_));
+  }
+
+  void wait() {
+    check(MPI_Wait(&meeting_, MPI_STATUS_IGNORE));
+    check(MPI_Win_sync(window_));
+  }
+
+ private:
+  MPI_Comm machine_;
+  MPI_Win window_ = MPI_WIN_NULL;
+  MPI_Request meeting_ = MPI_REQUEST_NULL;
 };
 
 }  // namespace staircase::mpi
