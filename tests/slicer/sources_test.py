@@ -4,6 +4,7 @@ Usage: sources_test.py [ROOT SLICE BUILD]; without the program all is skipped. S
 """
 
 import collections
+import concurrent.futures
 import pathlib
 import re
 import subprocess
@@ -42,9 +43,10 @@ def read():
     sources = found(".cpp", ".cu")
     if len(sources) < 250:
         yield f"only {len(sources)} sources"
-    for source in sources:
-        name = str(source.relative_to(ROOT))
-        result = check(name, *MORE.get(name, ["-p", BUILD]))
+    names = [str(source.relative_to(ROOT)) for source in sources]
+    with concurrent.futures.ThreadPoolExecutor() as together:
+        results = list(together.map(lambda name: check(name, *MORE.get(name, ["-p", BUILD])), names))
+    for name, result in zip(names, results):
         expected = REFUSED.get(name)
         if expected and (result.returncode != 2 or expected not in result.stderr):
             yield f"{name} should be refused ({expected}): {result.returncode}, {result.stderr}"
