@@ -95,7 +95,7 @@ void check_options(const Options& options) {
 
 /// Writes the file with its marked nests in slices, once the compiler has found it valid.
 Exit write_slices(const Options& options) {
-  const bool is_cuda = options.output.ends_with(".cu") || options.file.ends_with(".cu");
+  const bool is_cuda = slicer::is_cuda(options.output) || slicer::is_cuda(options.file);
   const Source source(options.file, compiler_arguments(options));
   for (const auto& [place, requests] : read_requests(read_directives(source)))
     throw staircase::BadInput("line " + std::to_string(requests.front().line) + ": `" +

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 #include <staircase/error.hpp>
 
 namespace slicer {
@@ -32,16 +31,34 @@ std::optional<fs::path> find_commands(const Options& options) {
   }
 }
 
+/// The words of a command, as a shell takes them apart.
+std::vector<std::string> words_of(const std::string& command) {
+  std::vector<std::string> words;
+  bool is_in_word = false;
+  char quote = 0;
+  for (std::size_t c = 0; c < command.size(); ++c) {
+    const bool is_quote = quote ? command[c] == quote : command[c] == '"' || command[c] == '\'';
+    const bool is_escape = command[c] == '\\' && quote != '\'' && c + 1 < command.size();
+    const bool is_gap = !quote && (command[c] == ' ' || command[c] == '\n');
+    if (!is_gap && !is_in_word) words.emplace_back();
+    is_in_word = !is_gap;
+    if (is_quote)
+      quote = quote ? 0 : command[c];
+    else if (!is_gap)
+      words.back() += is_escape ? command[++c] : command[c];
+  }
+  return words;
+}
+
 /// The arguments of a command that say what a source means: where headers are, and definitions.
 std::vector<std::string> meaning_of(const std::string& command, const fs::path& directory) {
-  std::istringstream words(command);
   std::vector<std::string> arguments;
-  for (std::string word; words >> word;) {
+  for (const std::string& word : words_of(command)) {
     if (word.starts_with("-I"))
       arguments.push_back("-I" + (directory / word.substr(2)).string());
     else if (word.starts_with("-isystem"))
       arguments.push_back("-isystem" + (directory / word.substr(8)).string());
-    else if (word.starts_with("-D") && word.find_first_of("\"'\\") == word.npos)
+    else if (word.starts_with("-D"))
       arguments.push_back(word);
   }
   return arguments;
@@ -73,19 +90,28 @@ std::vector<std::string> from_build(const Options& options) {
 
 }  // namespace
 
-std::vector<std::string> compiler_arguments(const Options& options, bool is_cuda) {
+std::vector<std::string> language(bool is_cuda) {
   // Without OpenMP, which would hide its loops; but its header may be named. Formats of {fmt} are
   // left to the compiler.
-  std::vector<std::string> arguments{"-std=c++20", "-Wno-everything",
-                                     "-DFMT_CONSTEVAL=", "-idirafter", OMP_HEADERS};
-  if (is_cuda)
-    for (const char* said :
-         {"-I", CUDA_HEADERS, "-xcuda", "--cuda-host-only", "-nocudainc", "-nocudalib",
-          "-D__CUDACC__", "-DSTAIRCASE_CUDA_ON_CPU", "-include", CUDA_HEADER})
-      arguments.push_back(said);
+  std::vector<std::string> words{"-std=c++20", "-Wno-everything", "-DFMT_CONSTEVAL=", "-idirafter",
+                                 OMP_HEADERS};
+  if (!is_cuda)
+    words.push_back("-xc++");
+  else
+    for (const char* word :
+         {"-I", LIBRARY_HEADERS, "-I", CUDA_HEADERS, "-xcuda", "--cuda-host-only", "-nocudainc",
+          "-nocudalib", "-D__CUDACC__", "-DSTAIRCASE_CUDA_ON_CPU"})
+      words.push_back(word);
+  return words;
+}
+
+Arguments compiler_arguments(const Options& options, bool is_cuda) {
+  Arguments arguments{language(is_cuda), is_cuda ? CUDA_HEADER : "",
+                      is_cuda ? PRECOMPILED_CUDA : PRECOMPILED_CXX};
+  if (!fs::exists(arguments.precompiled)) arguments.precompiled.clear();
   const std::vector<std::string> more =
       options.arguments.empty() ? from_build(options) : options.arguments;
-  arguments.insert(arguments.end(), more.begin(), more.end());
+  arguments.words.insert(arguments.words.end(), more.begin(), more.end());
   return arguments;
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "source.hpp"
+
 namespace slicer {
 
 struct Options {
@@ -18,11 +20,19 @@ struct Options {
   std::vector<std::string> arguments;
 };
 
+/// A source, or a header of one.
+inline bool is_cuda(const std::string& file) {
+  return file.ends_with(".cu") || file.ends_with(".cuh");
+}
+
+/// What says in which language a file is written.
+std::vector<std::string> language(bool is_cuda);
+
 /// What the compiler is told of a file: what the command line says, or else what the build does.
 /// \throws BadInput if the build's compile_commands.json cannot be read
-std::vector<std::string> compiler_arguments(const Options& options, bool is_cuda);
-inline std::vector<std::string> compiler_arguments(const Options& options) {
-  return compiler_arguments(options, options.file.ends_with(".cu"));
+Arguments compiler_arguments(const Options& options, bool is_cuda);
+inline Arguments compiler_arguments(const Options& options) {
+  return compiler_arguments(options, is_cuda(options.file));
 }
 
 }  // namespace slicer

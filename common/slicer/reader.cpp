@@ -105,6 +105,14 @@ bool bounds(const Term& condition, const Variable* variable, long step) {
   return left && right && (*right - *left) * step < 0;
 }
 
+/// Whether a function is made of a template, and not written as a case of its own.
+bool is_made_of(CXCursor function, CXCursor pattern) {
+  const auto is_at = [&](CXCursor other) {
+    return clang_equalLocations(clang_getCursorLocation(function), clang_getCursorLocation(other));
+  };
+  return is_at(pattern) || is_at(clang_getCursorDefinition(pattern));
+}
+
 /// Reads one function, with what it calls within the same file and the headers of the project.
 class Reader {
  public:
@@ -964,15 +972,6 @@ class Reader {
     return function;
   }
 
-  /// Whether a function is made of a template, and not written as a case of its own.
-  static bool is_made_of(CXCursor function, CXCursor pattern) {
-    const auto is_at = [&](CXCursor other) {
-      return clang_equalLocations(clang_getCursorLocation(function),
-                                  clang_getCursorLocation(other));
-    };
-    return is_at(pattern) || is_at(clang_getCursorDefinition(pattern));
-  }
-
   /// What a function returns whose statements are read as if they stood here: one of the same file,
   /// or of a header, if all of it can be followed.
   std::optional<Term> inlined(CXCursor callee, const Cursors& arguments) {
@@ -1633,12 +1632,18 @@ bool is_function(CXCursor cursor) {
          parent != CXCursor_ClassTemplate;
 }
 
+/// Whether libclang names a function that it has made of a template, besides the template itself.
+bool is_instance(CXCursor function) {
+  const CXCursor pattern = clang_getSpecializedCursorTemplate(function);
+  return !clang_Cursor_isNull(pattern) && is_made_of(function, pattern);
+}
+
 /// Finds the functions of namespaces, by their names.
 void find_names(const Source& source, CXCursor cursor, Reader::Named& named) {
   for (const CXCursor child : children_of(cursor)) {
     const CXCursorKind kind = clang_getCursorKind(child);
     const bool is_nest = kind == CXCursor_Namespace || kind == CXCursor_LinkageSpec;
-    if ((!is_function(child) && !is_nest) || !source.can_see(child)) continue;
+    if ((!is_function(child) && !is_nest) || is_instance(child) || !source.can_see(child)) continue;
     if (is_function(child)) named[text_of(clang_getCursorSpelling(child))].push_back(child);
     if (is_nest) find_names(source, child, named);
   }
@@ -1648,7 +1653,9 @@ void find_names(const Source& source, CXCursor cursor, Reader::Named& named) {
 void find_functions(const Source& source, const Reader::Named& named, CXCursor cursor,
                     std::list<Function>& functions) {
   for (const CXCursor child : children_of(cursor)) {
-    if (clang_getCursorKind(cursor) == CXCursor_TranslationUnit && !source.has(child)) continue;
+    if (clang_getCursorKind(cursor) == CXCursor_TranslationUnit &&
+        (!source.has(child) || is_instance(child)))
+      continue;
     switch (clang_getCursorKind(child)) {
       case CXCursor_FunctionDecl:
       case CXCursor_FunctionTemplate:

@@ -43,13 +43,19 @@ struct Pragma {
   std::vector<std::string> clause(std::string_view name) const;
 };
 
+/// What libclang is told of a file.
+struct Arguments {
+  std::vector<std::string> words;
+  std::string header;       ///< what is included before the file, if anything
+  std::string precompiled;  ///< the same in libclang's own form, or what most files include
+};
+
 /// A parsed file.
 class Source {
  public:
   /// \param instead what is taken for the file's text, if not empty
   /// \throws BadInput if the file cannot be read or is no valid C++
-  Source(const std::string& path, const std::vector<std::string>& arguments,
-         const std::string& instead = {});
+  Source(const std::string& path, const Arguments& arguments, const std::string& instead = {});
 
   CXCursor root() const { return clang_getTranslationUnitCursor(unit_.get()); }
   /// Whether something is written in the file itself, not in one that it includes.
@@ -82,7 +88,9 @@ class Source {
     std::vector<Token> tokens;  ///< read when they are asked for
   };
 
-  void check(const std::string& path) const;
+  void parse(const std::string& path, const Arguments& arguments, const std::string& instead);
+  /// Why the file is no valid C++; empty if it is.
+  std::string refusal(const std::string& path) const;
   File& file_of(CXFile file) const;
   File& file_at(unsigned place) const;
   void read_tokens(File& of) const;

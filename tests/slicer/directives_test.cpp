@@ -12,7 +12,7 @@ namespace {
 std::vector<Directive> read(const std::string& text) {
   staircase::test::Directory directory;
   staircase::test::write_text(directory / "marked.cpp", text);
-  return read_directives(Source(directory / "marked.cpp", {"-std=c++20"}));
+  return read_directives(Source(directory / "marked.cpp", {{"-std=c++20"}, {}, {}}));
 }
 
 TEST(Directives, HaveWordsArgumentsAndWhereTheyBelong) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "called.hpp"
@@ -165,5 +166,12 @@ void unresolved(T* a, int n) {
   for (int i = 0; i < n; ++i) { a[i] = called::sum(a[i], a[i], a[i]); }  // independent
   for (int i = 0; i < n; ++i) { a[i] = called::fallback(a[i]); }  // unknown
   for (int i = 0; i < n; ++i) { a[i] = called::special(a, i); }  // unknown
+}
+
+void captured(const std::pair<double, double>& pair, double* a, int n) {
+  const auto& [one, other] = pair;
+  const auto both = [&] { return one + other; };
+  for (int i = 0; i < n; ++i) { a[i] = one; }  // independent
+  for (int i = 0; i < n; ++i) { a[i] = both(); }  // unknown
 }
 // clang-format on

@@ -372,7 +372,7 @@ inline constexpr int cudaSharedmemCarveoutDefault = -1, cudaSharedmemCarveoutMax
                      cudaSharedmemCarveoutMaxShared = 100;
 struct cudaFuncAttributes {
   std::size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
-  int maxThreadsPerBlock, numRegs, maxDynamicSharedSizeBytes;
+  int maxThreadsPerBlock, numRegs, maxDynamicSharedSizeBytes, ptxVersion;
 };
 
 enum cudaLaunchAttributeID {

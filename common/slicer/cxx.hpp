@@ -1,0 +1,111 @@
+/// \file
+/// What sources of the project include of the system, and how they use it, for the slicer to have
+/// it precompiled.
+
+#pragma once
+
+#if __has_include(<gtest/gtest.h>)
+#include <gtest/gtest.h>
+#endif
+#if __has_include(<cblas.h>)
+#include <cblas.h>
+#endif
+
+#include <fmt/chrono.h>
+#include <fmt/color.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <any>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cctype>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <complex>
+#include <condition_variable>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <future>
+#include <iostream>
+#include <limits>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <numbers>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <regex>
+#include <set>
+#include <span>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace slicer {
+
+/// Most of what is left is finding out what may be made of which type, for JSON above all. What is
+/// found here is precompiled as well, since a body that says the type of its function is read.
+inline auto typical_uses(const std::string& text, const std::vector<std::string>& texts) {
+  using nlohmann::json;
+  const json a = json::parse(text);
+  json b{{"int", 1},     {"number", 0.5}, {"words", "x"},
+         {"text", text}, {"bool", true},  {"size", 1ul}};
+  b["json"] = a;
+  b["json"] = texts;
+  b["json"] = text;
+  b["json"] = "x";
+  b["json"] = 0.5;
+  b["json"] = 1;
+  b.push_back({{"json", a}, {"list", {"a", "b"}}});
+  const std::string word = a.at("text");
+  const double number = a.at("number");
+  const int whole = a.at("int");
+  const std::size_t size = a.at("size");
+  const bool is_set = a.at("bool");
+  const std::vector<std::string> words = a["words"];
+  const std::vector<double> numbers = a["numbers"];
+  for (const auto& [name, value] : a.items()) b[name] = value;
+  for (const json& each : a) b.push_back(each);
+  const auto got = a.at("text").get<std::string>().size() + a.at("size").get<std::size_t>() +
+                   a.at("number").get<double>() + a.value("number", 1.0) +
+                   a.value("text", text).size() + a.value("text", "").size();
+  const auto said = fmt::format("{} {} {} {} {}", text, "x", number, whole, size) + a.dump();
+#ifdef EXPECT_EQ
+  EXPECT_EQ(a, b) << text;
+  EXPECT_EQ(a.at("text"), "x") << "x" << size;
+  EXPECT_EQ(a.at("text"), text);
+  EXPECT_EQ(a.at("size"), 1);
+  EXPECT_EQ(a.at("size"), 1u);
+  EXPECT_EQ(a.at("number"), 0.5);
+  EXPECT_EQ(text, "x") << text;
+  EXPECT_EQ(texts, words);
+  EXPECT_EQ(size, 1u) << size;
+  EXPECT_EQ(whole, 1) << whole;
+  EXPECT_EQ(number, 0.5) << number;
+  EXPECT_NE(text.find("x"), text.npos) << text;
+  EXPECT_LT(number, 0.5) << text << number;
+  EXPECT_TRUE(a.contains("x")) << a.dump();
+#endif
+  return is_set && a == b && a == "x" && a == text && a == 1 && got > 0 && said == word &&
+         numbers.empty();
+}
+
+}  // namespace slicer
