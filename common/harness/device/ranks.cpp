@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <harness/file.hpp>
+#include <harness/machine.hpp>
 #include <harness/ranks.hpp>
 #include <optional>
 #include <staircase/error.hpp>
