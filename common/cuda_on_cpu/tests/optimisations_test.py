@@ -703,6 +703,30 @@ def in_one_launch(stage, tensor):
            2 * sectors("global_stores") < tensor.sum(".*", "global_stores", "sectors"))
     yield "10 moves no more than the ideal", one.over_ideal("factorise_tile") == 1
     yield "10 has bank conflicts in squares on the diagonal alone", one.shared_over_ideal("factorise_tile") <= 1.25
+    yield from slice_by_slice(stage)
+
+
+def slice_by_slice(stage):
+    """Yields what 13 promises. The copy engine moves 16 bytes at a time, half a sector."""
+    sliced = stage("13_slice_by_slice")
+    tile, tiles, square, squares = 128, SETTINGS["cholesky"]["n"] // 128, 16, 128 // 16
+    below, all_tiles = tiles * (tiles - 1) // 2, tiles * (tiles + 1) // 2
+    of_tile, of_square = (side**2 * sliced.bytes_of_number // 32 for side in (tile, square))
+    copied = 2 * sum(j * (2 * (tiles - 1 - j) + 1) for j in range(tiles)) * of_tile  # two a product, one on the diagonal
+    under = squares * (squares - 1) // 2 * of_square  # the squares of a tile on the diagonal
+    inverses = squares * of_square
+
+    yield ("13 launches one kernel, for more rows, too",
+           sliced.launches() == stage("13_slice_by_slice", n=tiles * tile + 1).launches() == 1)
+    yield "13 has all threads of a block meet once", sliced.sum("factorise_tile", "block_barriers") == all_tiles
+    yield ("13 reads A once and copies two tiles a product, one on the diagonal, and to divide what is below it there",
+           sliced.sum("factorise_tile", "global_loads", "sectors") == all_tiles * of_tile + copied
+           + 2 * below * (under + inverses))
+    yield ("13 writes L once, and packed once more",
+           sliced.sum("factorise_tile", "global_stores", "sectors") == 2 * below * of_tile + tiles * (under + inverses)
+           + 2 * tiles * (under + inverses))
+    yield "13 moves no more than the ideal", sliced.over_ideal("factorise_tile") == 1
+    yield "13 has bank conflicts in squares on the diagonal alone", sliced.shared_over_ideal("factorise_tile") <= 1.05
 
 
 def main(directory, name):
