@@ -1,8 +1,9 @@
 /// \file
 /// Registers that some warps of a block hand to others of it. Needs compute capability 9.0.
 ///
-/// A block starts with as many for each thread. Four warps in a row, from a multiple of four on, change
-/// their number together; all 128 threads call a function, once. Source: PTX ISA, "setmaxnreg".
+/// A block starts with as many for each thread. Four warps in a row, from a multiple of four on,
+/// change their number together; all 128 threads call a function, once. Source: PTX ISA,
+/// "setmaxnreg".
 
 #pragma once
 
@@ -10,7 +11,8 @@
 
 namespace staircase {
 
-/// Keeps so many registers for each thread, a multiple of 8 from 24 to 256, and gives back the rest.
+/// Keeps so many registers for each thread, a multiple of 8 from 24 to 256, and gives back the
+/// rest.
 template <int registers>
 __device__ void keep_registers() {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)

@@ -1,11 +1,11 @@
 /// \file
 /// From:    10_one_launch
-/// Changed: tiles of L are kept in the order in which tensor cores read them, too, and a warp of its
-///          own has them copied. Slices are told of one by one, and taken off one by one. Squares on
-///          the diagonal are eliminated without roots, and no warp waits for rows that it does not
+/// Changed: tiles of L are kept in the order in which tensor cores read them, too, and a warp has
+///          them copied. Slices are told of one by one, and taken off one by one. Squares on the
+///          diagonal are eliminated without roots, and no warp waits for rows that it does not
 ///          need.
-/// Legal:   a slice needs those before it, of its rows and of the diagonal's; who has copied it told
-///          of it before. An element loses the same products in the same order as before.
+/// Legal:   a slice needs those before it, of its rows and of the diagonal's; who has one copied
+///          has been told of it. An element loses the same products in the same order as before.
 /// Expect:  nearly the rate of tensor cores, and half the time for a link of the chain.
 /// Run:     ./climb cholesky --stages 10,13
 
@@ -30,12 +30,12 @@ using staircase::TransferBarrier;
 using staircase::View;
 
 // [sizes]
-constexpr unsigned tile = 128;             // rows and columns of a block of threads
-constexpr unsigned depth = 16;             // columns of a slice of a tile, and rows of a warp
-constexpr unsigned slices = tile / depth;  // of a tile
-constexpr unsigned warps = slices;         // that multiply
+constexpr unsigned tile = 128;                  // rows and columns of a block of threads
+constexpr unsigned depth = 16;                  // columns of a slice of a tile, and rows of a warp
+constexpr unsigned slices = tile / depth;       // of a tile
+constexpr unsigned warps = slices;              // that multiply
 constexpr unsigned threads = 32 * (warps + 4);  // one of the others has slices copied
-constexpr unsigned buffers = 6;  // for slices in shared memory
+constexpr unsigned buffers = 6;                 // for slices in shared memory
 constexpr unsigned all_lanes = 0xFFFFFFFF;
 
 /// What a lane has of its warp's 16 rows: what is left of their elements, but for the sign.
@@ -143,8 +143,7 @@ __device__ void load_left(const Square<T>& square, unsigned k, Factor<T> (&x)[4]
 /// 8 × 8 numbers, transposed, as a factor on the right.
 template <typename T>
 __device__ void load_right(const Square<T>& square, unsigned n, unsigned k, Factor<T> (&y)[2]) {
-  for (unsigned r = 0; r < 2; ++r)
-    y[r] = factor(square.eight[n][k][r][own_row()][own_pair()]);
+  for (unsigned r = 0; r < 2; ++r) y[r] = factor(square.eight[n][k][r][own_row()][own_pair()]);
 }
 // [pairs]
 
@@ -326,8 +325,8 @@ __device__ void factorise_square(Square<T>& square, Square<T>& inverse, Turns<T>
   __syncwarp();
 #pragma unroll
   for (unsigned j = 0; j < depth; ++j)
-    own[j] = of_l ? turns.column[j][(row - j) % depth] * turns.scale[j]
-                  : turns.inverse[row][j] * -scale;
+    own[j] =
+        of_l ? turns.column[j][(row - j) % depth] * turns.scale[j] : turns.inverse[row][j] * -scale;
   Square<T>& to = of_l ? square : inverse;
 #pragma unroll
   for (unsigned j = 0; j < depth; ++j) to(row, j) = j <= row ? own[j] : 0;
@@ -336,8 +335,8 @@ __device__ void factorise_square(Square<T>& square, Square<T>& inverse, Turns<T>
 // [factorise_square]
 
 // [factorise_diagonal]
-/// Hands slices of a tile on the diagonal on, with inverses, as soon as they are there. A thread calls
-/// it.
+/// Hands slices of a tile on the diagonal on, with inverses, as soon as they are there. A thread
+/// calls it.
 template <typename T>
 __device__ void hand_on(const Packed<T>& packed, unsigned j, Shared<T>& shared) {
   auto& [slice, inverse, turns] = shared.diagonal;
@@ -448,8 +447,7 @@ __global__ void __launch_bounds__(threads, 1)
   const Tile at = tile_of(shared.drawn, packed.inverses.extent(0));
   if (threadIdx.x / 32 >= warps) {
     staircase::keep_registers<40>();
-    if (threadIdx.x / 32 == warps)
-      copy_slices(packed, at, (at.j + (at.i > at.j)) * slices, shared);
+    if (threadIdx.x / 32 == warps) copy_slices(packed, at, (at.j + (at.i > at.j)) * slices, shared);
     if (threadIdx.x == 32 * warps && at.i == at.j) hand_on(packed, at.j, shared);
   } else {
     staircase::take_registers<232>();
