@@ -20,7 +20,8 @@ FUZZ = int(sys.argv[5]) if sys.argv[4:5] == ["--fuzz"] else 0
 BUILD = SLICE.parents[2]
 HEADERS = [f"-I{ROOT}/common/include", f"-I{ROOT}/common"]
 STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Werror"]
-LIBRARIES = [BUILD / "common/harness/libstaircase.so", BUILD / "common/harness/libprocessor.a", "-lfmt", "-fopenmp",
+LIBRARIES = [BUILD / "common/harness/libstaircase.so", BUILD / "common/harness/libprocessor.a",
+             BUILD / "common/harness/libno_ranks.a", "-lfmt", "-fopenmp",
              f"-Wl,-rpath,{BUILD}/common/harness"]
 DEVICE = BUILD / "common/cuda_on_cpu/libcuda_on_cpu.a"
 NEST = """#include <vector>
