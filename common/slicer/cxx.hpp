@@ -54,6 +54,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -102,6 +103,16 @@ inline auto typical_uses(const std::string& text, const std::vector<std::string>
   EXPECT_EQ(number, 0.5) << number;
   EXPECT_NE(text.find("x"), text.npos) << text;
   EXPECT_LT(number, 0.5) << text << number;
+  EXPECT_LE(number, 0.5) << text;
+  EXPECT_GE(number, 0.5) << text;
+  EXPECT_GT(size, 1u) << text;
+  EXPECT_LE(size, 1u) << text;
+  EXPECT_GE(size, 1u) << text;
+  using Pair = std::tuple<std::string, std::string>;
+  const testing::internal::ParamGenerator<std::string> each = testing::ValuesIn(texts);
+  const testing::internal::ParamGenerator<Pair> pairs =
+      testing::Combine(testing::ValuesIn(texts), testing::ValuesIn(texts));
+  EXPECT_TRUE(each.begin() == each.end() && pairs.begin() == pairs.end());
   EXPECT_TRUE(a.contains("x")) << a.dump();
 #endif
   return is_set && a == b && a == "x" && a == text && a == 1 && got > 0 && said == word &&

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <staircase/error.hpp>
 
 namespace slicer {
@@ -71,10 +72,42 @@ CXTranslationUnit unit_of_text(CXIndex index, const std::string& path, const Wor
                                     static_cast<int>(given.size()), &unsaved, 1, how);
 }
 
-/// Whether libclang refuses what C++20 allows: before version 16 it lets no lambda capture a name
-/// of a structured binding. In the tree the name is what it is all the same.
+/// Whether libclang refuses what C++20 and CUDA allow, and reads it all the same. Before version 16
+/// it lets no lambda capture a name of a structured binding. And that all functions belong to both
+/// sides here, it minds of kernels declared again, and of functions with `...` for parameters.
 bool is_valid_all_the_same(const std::string& said) {
-  return said.starts_with("reference to local binding '");
+  static constexpr std::array<std::string_view, 5> beginnings{
+      "reference to local binding '", "'device' and 'global' attributes are not compatible",
+      "'global' and 'device' attributes are not compatible",
+      "'global' and 'host' attributes are not compatible",
+      "CUDA device code does not support variadic functions"};
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](std::string_view each) { return said.starts_with(each); });
+}
+
+/// One of the things between <<< and >>>.
+struct ToldToLaunch {
+  std::size_t position;
+  std::vector<Token>::const_iterator first;
+};
+
+std::vector<ToldToLaunch> told_to_launches(const std::vector<Token>& tokens) {
+  std::vector<ToldToLaunch> told;
+  int depth = -1;  // within a launch, of parentheses
+  for (auto token = tokens.begin(); token + 1 < tokens.end(); ++token) {
+    if (*token == "<<<") {
+      depth = 0;
+      told.push_back({0, token + 1});
+    } else if (depth == 0 && *token == ">>>") {
+      depth = -1;
+    } else if (depth == 0 && *token == ",") {
+      told.push_back({told.back().position + 1, token + 1});
+    } else if (depth >= 0) {
+      depth += (*token == "(") + (*token == "[") + (*token == "{");
+      depth -= (*token == ")") + (*token == "]") + (*token == "}");
+    }
+  }
+  return told;
 }
 
 }  // namespace
@@ -84,8 +117,10 @@ bool is_valid_all_the_same(const std::string& said) {
 Source::Source(const std::string& path, const Arguments& arguments, const std::string& instead)
     : index_(clang_createIndex(1, 0)) {
   parse(path, arguments, instead);
+  std::string text = instead;
+  if (!refusal(path).empty() && name_lists(path, text)) parse(path, arguments, text);
   if (!arguments.precompiled.empty() && !refusal(path).empty())
-    parse(path, {arguments.words, arguments.header, {}}, instead);
+    parse(path, {arguments.words, arguments.header, {}}, text);
   if (const std::string why = refusal(path); !why.empty()) throw staircase::BadInput(why);
   file_ = clang_getFile(unit_.get(), path.c_str());
   all_ = file_of(file_).text;
@@ -105,6 +140,24 @@ void Source::parse(const std::string& path, const Arguments& arguments,
     given.insert(given.end(), {is_precompiled ? "-include-pch" : "-include", first.c_str()});
   unit_.reset(instead.empty() ? unit_of_file(index_.get(), path, given)
                               : unit_of_text(index_.get(), path, given, instead));
+}
+
+bool Source::name_lists(const std::string& path, std::string& text) {
+  static constexpr std::array types{"dim3", "dim3", "std::size_t", "cudaStream_t"};
+  if (!unit_) return false;
+  const std::string_view all = file_of(clang_getFile(unit_.get(), path.c_str())).text;
+  std::string named;
+  std::size_t done = 0;
+  const std::vector<Token> tokens = this->tokens({0, static_cast<unsigned>(all.size())});
+  for (const ToldToLaunch& told : told_to_launches(tokens)) {
+    if (!(*told.first == "{") || told.position >= types.size()) continue;
+    named.append(all.substr(done, told.first->range.first - done)).append(types[told.position]);
+    done = told.first->range.first;
+  }
+  named.append(all.substr(done));
+  files_.clear();
+  if (done > 0) text = named;
+  return done > 0;
 }
 
 std::string Source::refusal(const std::string& path) const {

@@ -89,6 +89,9 @@ class Source {
   };
 
   void parse(const std::string& path, const Arguments& arguments, const std::string& instead);
+  /// Lists in braces as what a launch is told, add<<<{2, 1}, 32>>>, are more than libclang's parser
+  /// takes: puts the type in front of them, on the same lines. Returns whether there are any.
+  bool name_lists(const std::string& path, std::string& text);
   /// Why the file is no valid C++; empty if it is.
   std::string refusal(const std::string& path) const;
   File& file_of(CXFile file) const;

@@ -1,0 +1,30 @@
+/// \file
+/// Which variables a function may change behind their declarations.
+
+#pragma once
+
+#include "callees.hpp"
+
+namespace slicer {
+
+class Changes {
+ public:
+  Changes(const Source& source, const Callees& callees) : source_(source), callees_(callees) {}
+
+  /// Notes what the statements under a cursor may change.
+  void note(CXCursor cursor);
+  bool has(CXCursor declaration) const;
+  /// Whether somebody may have another name for a variable.
+  bool is_addressed(CXCursor declaration) const;
+
+ private:
+  void note_arguments(const Cursors& operands);
+  void note_root(CXCursor cursor);
+  void note_all(CXCursor cursor);
+
+  const Source& source_;
+  const Callees& callees_;
+  Cursors changed_, addressed_;
+};
+
+}  // namespace slicer

@@ -1,0 +1,267 @@
+#include "reading.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "types.hpp"
+
+namespace slicer {
+namespace {
+
+bool is_for(CXCursor cursor) { return clang_getCursorKind(cursor) == CXCursor_ForStmt; }
+
+}  // namespace
+
+void Reader::statement(CXCursor cursor) {
+  Frame* const outside = frame_;
+  const bool was_atomic = is_atomic_;
+  const auto pragmas = source_.pragmas(source_.range(cursor).first);
+  for (const Pragma* pragma : pragmas) {
+    if (pragma->has("parallel")) enter()->region = pragma;
+    if (pragma->has("atomic") || pragma->has("critical")) is_atomic_ = true;
+  }
+  switch (clang_getCursorKind(cursor)) {
+    case CXCursor_CompoundStmt:
+      block(cursor);
+      break;
+    case CXCursor_DeclStmt:
+      for (const CXCursor child : children_of(cursor)) declaration(child);
+      break;
+    case CXCursor_ForStmt:
+      counted(cursor, pragmas);
+      break;
+    case CXCursor_WhileStmt:
+    case CXCursor_DoStmt:
+    case CXCursor_CXXForRangeStmt:
+      uncounted(cursor, pragmas);
+      break;
+    case CXCursor_IfStmt:
+      branch(cursor);
+      break;
+    case CXCursor_NullStmt:
+      break;
+    case CXCursor_BreakStmt:
+      leave(cursor, "`break` leaves the loop");
+      break;
+    case CXCursor_ContinueStmt:
+      if (Loop* of = loop()) of->frame->is_cut = true;
+      break;
+    case CXCursor_ReturnStmt:
+      give_back(cursor);
+      break;
+    case CXCursor_UnexposedStmt:  // with attributes, or told to be unrolled
+      if (children_of(cursor).size() != 1)
+        trouble_with(cursor, "the statement");
+      else
+        statement(children_of(cursor).front());
+      break;
+    default:
+      if (is_expression(cursor))
+        effect(cursor);
+      else
+        trouble_with(cursor, "the statement");
+  }
+  is_atomic_ = was_atomic;
+  frame_ = outside;
+}
+
+void Reader::block(CXCursor cursor) {
+  Frame* const outside = frame_;
+  enter();
+  const Cursors children = children_of(cursor);
+  // What follows a condition to stay remains with it as one part.
+  Loop* whole = outside ? outside->loop : nullptr;
+  if (whole && !whole->parts.empty()) whole = nullptr;
+  for (std::size_t c = 0; c < children.size(); ++c) {
+    if (whole) whole->parts.push_back(function_.accesses.size());
+    if (const auto stays = condition_to_stay(children[c])) {
+      enter_if(*stays);
+      whole = nullptr;
+    } else if (is_for(children[c]) && c + 1 < children.size() && is_for(children[c + 1])) {
+      c = row_of_loops(children, c, whole);
+    } else {
+      statement(children[c]);
+    }
+  }
+  frame_ = outside;
+}
+
+std::size_t Reader::row_of_loops(const Cursors& children, std::size_t first, Loop* whole) {
+  Frame* const outside = frame_;
+  enter();
+  Loop* before = nullptr;
+  std::size_t c = first;
+  for (; c < children.size() && is_for(children[c]); ++c) {
+    if (whole && c > first) whole->parts.push_back(function_.accesses.size());
+    const std::size_t loops = function_.loops.size();
+    statement(children[c]);
+    Loop* read = &*std::next(function_.loops.begin(), static_cast<std::ptrdiff_t>(loops));
+    if (before) before->next = read;
+    before = read;
+  }
+  frame_ = outside;
+  return c - 1;
+}
+
+void Reader::effect(CXCursor cursor) {
+  cursor = stripped(cursor);
+  const CXCursorKind kind = clang_getCursorKind(cursor);
+  const bool is_binary = kind == CXCursor_BinaryOperator && !source_.is_macro(cursor);
+  const std::string operation =
+      is_binary || kind == CXCursor_UnaryOperator ? operator_of(source_, cursor) : "";
+  const std::string overload = kind == CXCursor_CallExpr ? operation_of(source_, cursor) : "";
+  const bool assigns = overload == "=" || overload == "+=" || overload == "-=" ||
+                       overload == "*=" || overload == "/=";
+  if (is_binary && operation == ",")
+    for (const CXCursor part : expressions_of(cursor)) effect(part);
+  else if ((is_binary && operation == "=") || kind == CXCursor_CompoundAssignOperator || assigns)
+    assign(cursor, true);
+  else if (operation == "++" || operation == "--")
+    count(cursor, true);
+  else
+    value(cursor);
+}
+
+void Reader::declaration(CXCursor cursor) {
+  const CXCursorKind kind = clang_getCursorKind(cursor);
+  if (kind == CXCursor_UnexposedDecl && !initialiser(source_, cursor).empty())
+    return bindings(cursor);
+  if (kind != CXCursor_VarDecl) {
+    const bool is_harmless = kind == CXCursor_UsingDeclaration || kind == CXCursor_TypeAliasDecl ||
+                             kind == CXCursor_TypedefDecl || kind == CXCursor_StructDecl ||
+                             kind == CXCursor_StaticAssert || kind == CXCursor_EnumDecl ||
+                             kind == CXCursor_UsingDirective;
+    if (!is_harmless) trouble_with(cursor, "the declaration");
+    return;
+  }
+  const Cursors made_with = initialiser(source_, cursor);
+  Variable* variable = declare(cursor);
+  if (clang_Cursor_getStorageClass(cursor) == CX_SC_Static) {
+    variable->is_named = true;
+    if (!is_constant_type(clang_getCursorType(cursor))) trouble_with(cursor, "the static");
+    return;
+  }
+  variable->frame = frame_;
+  bind(*variable, clang_getCursorType(cursor), made_with);
+  if (!made_with.empty() && !variable->value && !variable->alias)
+    access(cursor, {variable, {}, {}}, true);
+}
+
+void Reader::bindings(CXCursor cursor) {
+  std::optional<Place> of;
+  const bool is_name = is_reference(clang_getCursorType(cursor)) ||
+                       source_.text(cursor).find('&') < source_.text(cursor).find('[');
+  for (const CXCursor part : initialiser(source_, cursor)) {
+    if (is_name) of = place(part);
+    if (!of) value(part);
+  }
+  for (const CXCursor child : children_of(cursor)) {
+    if (clang_getCursorKind(child) != CXCursor_UnexposedDecl) continue;
+    Variable* variable = declare(child);
+    variable->frame = frame_;
+    if (!of) {
+      access(child, {variable, {}, {}}, true);
+      continue;
+    }
+    variable->alias = frozen(*of);
+    variable->alias->unsure = fmt::format("`{}` is a part of it", variable->name);
+  }
+}
+
+void Reader::branch(CXCursor cursor) {
+  Cursors parts = children_of(cursor);
+  Frame* const outside = frame_;
+  const auto condition = condition_of(cursor, parts);
+  if (!condition) return;
+  enter_if(*condition);
+  statement(parts[1]);
+  frame_ = outside;
+  if (parts.size() < 3) return;
+  enter_if(negated(*condition));
+  statement(parts[2]);
+  frame_ = outside;
+}
+
+std::optional<Term> Reader::condition_of(CXCursor cursor, const Cursors& parts) {
+  if (parts.size() < 2 || parts.size() > 3 || !is_expression(parts[0])) {
+    trouble_with(cursor, "the branch");
+    return {};
+  }
+  Term condition = value(parts[0]);
+  if (condition.text.empty()) condition.text = source_.text(parts[0]);
+  return condition;
+}
+
+std::optional<Term> Reader::condition_to_stay(CXCursor cursor) {
+  const Cursors parts = children_of(cursor);
+  if (clang_getCursorKind(cursor) != CXCursor_IfStmt || parts.size() != 2) return {};
+  CXCursor last = parts[1];
+  Cursors before;
+  if (clang_getCursorKind(last) == CXCursor_CompoundStmt) {
+    before = children_of(last);
+    if (before.empty()) return {};
+    last = before.back();
+    before.pop_back();
+  }
+  const CXCursorKind kind = clang_getCursorKind(last);
+  const bool leaves_whole =
+      kind == CXCursor_ContinueStmt
+          ? is_directly_in_loop()
+          : (kind == CXCursor_ReturnStmt || kind == CXCursor_CXXThrowExpr) && is_outside_loops();
+  if (!leaves_whole) return {};
+  const auto condition = condition_of(cursor, parts);
+  if (!condition) return {};
+  Frame* const outside = frame_;
+  enter_if(*condition);
+  for (const CXCursor child : before) statement(child);
+  if (kind == CXCursor_ReturnStmt) {
+    for (const CXCursor part : expressions_of(last)) value(part);
+    returned_ = unknown("a value returned early");
+    has_returned_ = true;
+  }
+  frame_ = outside;
+  Term stays = negated(*condition);
+  stays.text = condition->text;
+  return stays;
+}
+
+bool Reader::is_directly_in_loop() const {
+  int blocks = 0;
+  for (const Frame* frame = frame_; frame; frame = frame->parent) {
+    if (frame->loop) return blocks <= 1;
+    if (!frame->condition)
+      ++blocks;
+    else if (frame->condition->operation != Operation::negation || blocks > 0)
+      return false;
+  }
+  return false;
+}
+
+bool Reader::is_outside_loops() const {
+  int blocks = 0;
+  for (const Frame* frame = frame_; frame && frame != base_; frame = frame->parent) {
+    if (frame->loop) return false;
+    if (!frame->condition && !frame->region) ++blocks;
+  }
+  return blocks <= 2;
+}
+
+void Reader::leave(CXCursor cursor, const std::string& reason) {
+  Loop* of = loop();
+  if (of && of->unknown.empty()) of->unknown = fmt::format("{} in line {}", reason, line(cursor));
+}
+
+void Reader::give_back(CXCursor cursor) {
+  Term result = unknown(source_.text(cursor));
+  for (const CXCursor part : expressions_of(cursor)) result = value(part);
+  const bool early = has_returned_ || !is_outside_loops();
+  returned_ = early ? unknown("a value returned early") : frozen(result);
+  for (const Frame* frame = frame_; frame && frame != base_; frame = frame->parent)
+    if (frame->loop || (base_ && frame->condition)) {
+      trouble(cursor, "`return` leaves the loop");
+      break;
+    }
+}
+
+}  // namespace slicer

@@ -1,0 +1,27 @@
+/// \file
+/// How terms are made, and what can be told of them.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nest.hpp"
+
+namespace slicer {
+
+Term constant(long value);
+Term symbol(Variable* variable);
+Term unknown(std::string text);
+Term made(Operation operation, std::vector<Term> operands);
+Term negated(Term term);
+
+bool mentions(const Term& term, const Variable* variable);
+bool is_known(const Term& term);
+/// Whether a term is known and never changes.
+bool stays(const Term& term);
+/// Whether a condition once false stays so as a loop counts on.
+bool bounds(const Term& condition, const Variable* variable, long step);
+
+}  // namespace slicer

@@ -1,0 +1,154 @@
+#include "reading.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "types.hpp"
+
+namespace slicer {
+namespace {
+
+/// What a list of one holds, as in View<T, 1> b(a) within a template.
+CXCursor first_of(CXCursor cursor) {
+  const Cursors parts = expressions_of(cursor);
+  const bool is_list = clang_getCursorKind(cursor) == CXCursor_UnexposedExpr ||
+                       clang_getCursorKind(cursor) == CXCursor_InitListExpr;
+  return is_list && parts.size() == 1 ? parts.front() : cursor;
+}
+
+}  // namespace
+
+Frame* Reader::enter() {
+  function_.frames.push_back({});
+  function_.frames.back().parent = frame_;
+  return frame_ = &function_.frames.back();
+}
+
+void Reader::enter_if(Term condition) { enter()->condition = std::move(condition); }
+
+Loop* Reader::loop() const {
+  for (const Frame* frame = frame_; frame; frame = frame->parent)
+    if (frame->loop) return frame->loop;
+  return nullptr;
+}
+
+void Reader::trouble(CXCursor cursor, const std::string& reason) {
+  function_.troubles.push_back({frame_, line(cursor), reason});
+}
+
+int Reader::line(CXCursor cursor) const {
+  return source_.has(cursor) ? source_.line(cursor) : line_of_call_;
+}
+
+void Reader::trouble_with(CXCursor cursor, const std::string& what) {
+  trouble(cursor, fmt::format("{} `{}`", what, source_.text(cursor)));
+}
+
+Variable* Reader::add(std::string name) {
+  function_.variables.push_back({});
+  function_.variables.back().name = std::move(name);
+  return &function_.variables.back();
+}
+
+Variable* Reader::declare(CXCursor declaration) {
+  const CXType type = clang_getCursorType(declaration);
+  Variable* variable = add(text_of(clang_getCursorSpelling(declaration)));
+  variable->is_integer = is_integer_type(type);
+  variable->is_natural = is_natural_type(type);
+  variable->is_array = is_array_type(type);
+  variable->is_fixed = is_constant_type(type) || !changes_.has(declaration);
+  variable->is_apart =
+      !variable->is_array && !is_reference(type) && !changes_.is_addressed(declaration);
+  scopes_.back().push_back({declaration, variable});
+  return variable;
+}
+
+Variable* Reader::declare_parameter(CXCursor declaration) {
+  Variable* variable = declare(declaration);
+  variable->is_named = true;
+  return variable;
+}
+
+Variable* Reader::find(CXCursor declaration) {
+  for (std::size_t s = scopes_.size(); s-- > 0;) {
+    for (const auto& [known, variable] : scopes_[s])
+      if (clang_equalCursors(known, declaration)) return variable;
+    if (s > 0 && s + 1 == scopes_.size()) s = 1;  // those of callers are not seen
+  }
+  scopes_.front().push_back({declaration, nullptr});
+  const std::size_t at = scopes_.front().size() - 1;
+  const CXCursorKind parent = clang_getCursorKind(clang_getCursorSemanticParent(declaration));
+  const bool is_local = clang_getCursorKind(declaration) == CXCursor_VarDecl &&
+                        parent != CXCursor_Namespace && parent != CXCursor_TranslationUnit;
+  const CXType type = clang_getCursorType(declaration);
+  Variable* variable = add(text_of(clang_getCursorSpelling(declaration)));
+  variable->is_integer = is_integer_type(type);
+  variable->is_natural = is_natural_type(type);
+  variable->is_array = is_array_type(type);
+  variable->is_fixed = is_constant_type(type) ||
+                       clang_getCursorKind(declaration) == CXCursor_NonTypeTemplateParameter;
+  variable->owns = is_owner_type(type);
+  variable->is_named = !is_local;
+  scopes_.front()[at].second = variable;
+  if (variable->is_integer && is_constant_type(type) && source_.can_see(declaration)) {
+    const Cursors made_with = initialiser(source_, declaration);
+    const Term term = made_with.size() == 1 ? quietly(made_with.front()) : Term{};
+    if (stays(term)) variable->value = term;
+  }
+  return variable;
+}
+
+Variable* Reader::this_object() {
+  if (!this_) {
+    this_ = add("this");
+    this_->is_named = true;
+  }
+  return this_;
+}
+
+Variable* Reader::quantity(const Place& of, const std::string& name, bool is_natural) {
+  for (Variable& variable : function_.variables)
+    if (variable.of && variable.name == name && variable.of->variable == of.variable &&
+        variable.of->steps.size() == of.steps.size())
+      return &variable;
+  Variable* variable = add(name);
+  variable->is_integer = true;
+  variable->is_natural = is_natural;
+  variable->is_fixed = of.variable->is_fixed;
+  variable->frame = of.variable->frame;
+  variable->of = of;
+  return variable;
+}
+
+Term Reader::frozen(Term term) {
+  if (term.operation == Operation::constant || term.operation == Operation::unknown) return term;
+  Variable* variable = add(term.text);
+  variable->is_integer = variable->is_fixed = true;
+  variable->frame = frame_;
+  variable->value = std::move(term);
+  return symbol(variable);
+}
+
+Place Reader::frozen(Place place) {
+  for (Step& step : place.steps)
+    if (step.member.empty()) step.index = frozen(step.index);
+  return place;
+}
+
+void Reader::bind(Variable& variable, CXType type, const Cursors& made_with, bool is_parameter) {
+  const bool is_pointer = is_view_type(type) || (is_parameter && is_c_array_type(type));
+  const bool is_name = is_reference(type) || (is_pointer && variable.is_fixed);
+  if (is_name && made_with.size() == 1)
+    if (auto of = place(first_of(made_with.front()))) {
+      variable.alias = frozen(std::move(*of));
+      return;
+    }
+  variable.owns = is_owner_type(type) && !is_reference(type) && !is_pointer;
+  Term only;
+  for (const CXCursor part : made_with) only = value(part);
+  if (made_with.size() == 1 && variable.is_integer && variable.is_fixed && is_known(only))
+    variable.value = std::move(only);
+}
+
+}  // namespace slicer
