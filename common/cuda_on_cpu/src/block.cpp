@@ -345,6 +345,9 @@ void yield() {
                     .sentence = "a thread waits in a loop for what no other thread does"});
     give_up();
   }
+  // Where all threads of the block may be waiting like this one, it is another block's turn.
+  if (b.gang != nullptr && b.idle_yields % b.launch->threads == 0)
+    b.gang->take_turns(b.gang_rank);
   // At first the others of the warp wait for this lane, as they would in lockstep; what it waits
   // for may be theirs to do, though.
   const bool leaves_warp = waits_in_loops();

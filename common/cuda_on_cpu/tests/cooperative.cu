@@ -9,6 +9,7 @@
 #include <cuda_pipeline.h>
 
 #include <algorithm>
+#include <cuda/atomic>
 #include <cuda/barrier>
 #include <cuda/pipeline>
 #include <numeric>
@@ -643,6 +644,32 @@ TEST(kernels_opt_in_to_clusters_of_16_blocks) {
   check(cudaFuncSetAttribute(exchange_with_neighbours,
                              cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   expect_exchange(16);
+}
+
+using Given = cuda::atomic_ref<int, cuda::thread_scope_device>;
+
+/// All threads of a block wait in a loop for numbers that the block before gives them.
+__global__ void hand_on_in_cluster(int* out) {
+  __shared__ int given[64];
+  const cg::cluster_group cluster = cg::this_cluster();
+  const unsigned rank = cluster.block_rank();
+  int value = rank == 0 ? 0 : -1;
+  given[threadIdx.x] = value;
+  cluster.sync();
+  while (value < 0) value = Given(given[threadIdx.x]).load(cuda::memory_order_relaxed);
+  if (rank + 1 < cluster.num_blocks())
+    Given(*cluster.map_shared_rank(&given[threadIdx.x], rank + 1))
+        .store(value + 1, cuda::memory_order_relaxed);
+  out[blockIdx.x * 64 + threadIdx.x] = value;
+  cluster.sync();  // nobody leaves while others use its memory
+}
+
+TEST(blocks_of_a_cluster_wait_in_loops_for_each_other) {
+  Device<int> out(2 * 8 * 64);
+  cudaLaunchAttribute attribute;
+  const cudaLaunchConfig_t config = with_clusters(2 * 8, 64, 8, attribute);
+  check(cudaLaunchKernelEx(&config, hand_on_in_cluster, out.get()));
+  expect_equal(out.to_host(), table<int>(2 * 8 * 64, [](int i) { return i / 64 % 8; }));
 }
 
 __global__ void __cluster_dims__(4, 1, 1)
