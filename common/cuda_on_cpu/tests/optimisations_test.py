@@ -603,6 +603,17 @@ def triangular_solve(stage):
            many.sum("subtract", "global_loads", "sectors") == 3 * below * sectors)
     yield "10 moves twice as much for one more", more.sectors("subtract") == 2 * many.sectors("subtract")
     yield "10 moves at most 1.1 times the ideal", more.over_ideal(".*") <= 1.1
+    rows, two = stage("11_several_rows"), stage("12_two_ahead")
+    for name, counters in (("11", rows), ("12", two)):
+        yield f"{name} launches one kernel", counters.launches() == 1
+        yield (f"{name} loads as many sectors of L as 08",
+               counters.sum("substitute_rows", "global_loads", "sectors")
+               == prefetched.sum("substitute_rows", "global_loads", "sectors"))
+        yield (f"{name} reads unknowns from shared memory a quarter as often as 08, and the inverse once",
+               requests(prefetched, "substitute_rows", "shared_loads")
+               - requests(counters, "substitute_rows", "shared_loads")
+               == loads * 3 // 4 * (below + steps) - loads * steps)
+
 
 
 def cholesky(stage):
@@ -707,26 +718,46 @@ def in_one_launch(stage, tensor):
 
 
 def slice_by_slice(stage):
-    """Yields what 13 promises. The copy engine moves 16 bytes at a time, half a sector."""
-    sliced = stage("13_slice_by_slice")
+    """Yields what 13 to 19 promise. The copy engine moves 16 bytes at a time, half a sector."""
+    names = ("13_packed", "14_copy_engine", "15_go_ahead", "16_copying_warp", "17_slice_by_slice", "18_root_free",
+             "19_apart")
+    counted = {name[:2]: stage(name) for name in names}
     tile, tiles, square, squares = 128, SETTINGS["cholesky"]["n"] // 128, 16, 128 // 16
     below, all_tiles = tiles * (tiles - 1) // 2, tiles * (tiles + 1) // 2
-    of_tile, of_square = (side**2 * sliced.bytes_of_number // 32 for side in (tile, square))
-    copied = 2 * sum(j * (2 * (tiles - 1 - j) + 1) for j in range(tiles)) * of_tile  # two a product, one on the diagonal
+    of_tile, of_square = (side**2 * counted["13"].bytes_of_number // 32 for side in (tile, square))
+    products = sum(j * (2 * (tiles - 1 - j) + 1) for j in range(tiles)) * of_tile  # two tiles each, one on the diagonal
     under = squares * (squares - 1) // 2 * of_square  # the squares of a tile on the diagonal
     inverses = squares * of_square
+    copied = products + below * (under + inverses)
 
-    yield ("13 launches one kernel, for more rows, too",
-           sliced.launches() == stage("13_slice_by_slice", n=tiles * tile + 1).launches() == 1)
-    yield "13 has all threads of a block meet once", sliced.sum("factorise_tile", "block_barriers") == all_tiles
-    yield ("13 reads A once and copies two tiles a product, one on the diagonal, and to divide what is below it there",
-           sliced.sum("factorise_tile", "global_loads", "sectors") == all_tiles * of_tile + copied
-           + 2 * below * (under + inverses))
-    yield ("13 writes L once, and packed once more",
-           sliced.sum("factorise_tile", "global_stores", "sectors") == 2 * below * of_tile + tiles * (under + inverses)
-           + 2 * tiles * (under + inverses))
-    yield "13 moves no more than the ideal", sliced.over_ideal("factorise_tile") == 1
-    yield "13 has bank conflicts in squares on the diagonal alone", sliced.shared_over_ideal("factorise_tile") <= 1.05
+    def count(number, group, what="sectors"):
+        return counted[number].sum("factorise_tile", group, what)
+
+    def meetings(number):
+        return counted[number].sum("factorise_tile", "block_barriers")
+
+    for number, name in zip(counted, names):
+        engine, handed_on = number >= "14", number >= "17"
+        yield (f"{number} launches one kernel, for more rows, too",
+               counted[number].launches() == stage(name, n=tiles * tile + 1).launches() == 1)
+        yield (f"{number} reads A once and copies two tiles a product, one on the diagonal, and what divides others",
+               count(number, "global_loads") == all_tiles * of_tile + (2 if engine else 1) * copied)
+        yield (f"{number} writes L once, and packed once more",
+               count(number, "global_stores")
+               == 2 * below * of_tile + (3 if handed_on else 2) * tiles * (under + inverses))
+        yield f"{number} moves no more than the ideal", counted[number].over_ideal("factorise_tile") == 1
+        yield (f"{number} has bank conflicts in squares on the diagonal alone",
+               counted[number].shared_over_ideal("factorise_tile") <= 1.05)
+    yield "14 has threads meet no more before they tell of a tile", meetings("13") - meetings("14") == all_tiles
+    yield ("15 has no meetings for squares on the diagonal",
+           meetings("14") - meetings("15") == 2 * squares * tiles)
+    for number in list(counted)[3:]:
+        yield f"{number} has all threads of a block meet once", meetings(number) == all_tiles
+    yield ("18 leaves global memory as 17 had it", all(count("18", group, what) == count("17", group, what)
+           for group in ("global_loads", "global_stores") for what in ("sectors", "requests")))
+    yield ("19 loads a number where 18 loads two, in no more wavefronts",
+           count("19", "shared_loads", "requests") > 1.6 * count("18", "shared_loads", "requests")
+           and count("19", "shared_loads", "wavefronts") <= count("18", "shared_loads", "wavefronts"))
 
 
 def main(directory, name):

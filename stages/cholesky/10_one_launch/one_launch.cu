@@ -32,7 +32,8 @@ using staircase::View;
 constexpr unsigned tile = 128;             // rows and columns of a block of threads
 constexpr unsigned depth = 16;             // columns of a slice of a tile, and rows of a warp
 constexpr unsigned slices = tile / depth;  // of a tile
-constexpr unsigned threads = 32 * slices;
+constexpr unsigned warps = slices;
+constexpr unsigned threads = 32 * warps;
 constexpr unsigned buffers = 4;  // for slices in shared memory
 constexpr unsigned all_lanes = 0xFFFFFFFF;
 
@@ -56,23 +57,35 @@ struct Tile {
 template <typename T>
 using Row = T[depth + 8];
 
-/// Slices of the tiles' rows i and j.
+/// 16 rows of a slice, or the inverse of a square on the diagonal.
 template <typename T>
-struct alignas(16) Slices {
-  Row<T> i[tile], j[tile];
+struct alignas(16) Square {
+  Row<T> of[depth];
+
+  __device__ T& operator()(unsigned row, unsigned column) { return of[row][column]; }
 };
 
-/// On the diagonal: a slice of L, the square where it meets the diagonal, minus its inverse, and
-/// what a turn within the square hands on.
+/// A slice of a tile.
 template <typename T>
-struct alignas(16) Diagonal {
-  Row<T> below[tile], square[depth], inverse[depth];
-  T turns[2][depth];
+struct alignas(16) Slice {
+  Square<T> of_warp[warps];
+};
+
+/// What turns within a square on the diagonal hand on.
+template <typename T>
+using Turns = T[2][depth];
+
+/// On the diagonal: a slice of L, the square where it meets the diagonal, and minus its inverse.
+template <typename T>
+struct Diagonal {
+  Slice<T> slice;
+  Square<T> square, inverse;
+  Turns<T> turns;
 };
 
 template <typename T>
 union Shared {
-  Slices<T> buffer[buffers];
+  Slice<T> rows[buffers][2];  // slices of rows i and j
   Diagonal<T> diagonal;
 };
 // [shared]
@@ -95,24 +108,24 @@ __device__ Pair<T> pair(const T& first) {
 }
 
 __device__ inline unsigned own_row() { return threadIdx.x % 32 / 4; }
-__device__ inline unsigned own_column() { return threadIdx.x % 4 * 2; }
+__device__ inline unsigned own_pair() { return threadIdx.x % 4; }
 
-/// 16 × 8 numbers as a factor on the left: of a lane's rest, or from column k of rows on.
+/// 16 × 8 numbers as a factor on the left: of a lane's rest, or of a square.
 template <typename T>
 __device__ void load_left(const T (&rest)[4], Factor<T> (&x)[4]) {
   for (unsigned r = 0; r < 4; ++r) x[r] = factor(rest[r % 2 * 2 + r / 2]);
 }
 template <typename T>
-__device__ void load_left(const Row<T>* rows, unsigned k, Factor<T> (&x)[4]) {
-  const Pair<T> upper = pair(rows[own_row()][k + own_column()]);
-  const Pair<T> lower = pair(rows[own_row() + 8][k + own_column()]);
+__device__ void load_left(const Square<T>& square, unsigned k, Factor<T> (&x)[4]) {
+  const Pair<T> upper = pair(square.of[own_row()][k * 8 + own_pair() * 2]);
+  const Pair<T> lower = pair(square.of[own_row() + 8][k * 8 + own_pair() * 2]);
   load_left({upper.of[0], upper.of[1], lower.of[0], lower.of[1]}, x);
 }
 
-/// 8 × 8 numbers from column k of rows on, transposed, as a factor on the right.
+/// 8 × 8 numbers, transposed, as a factor on the right.
 template <typename T>
-__device__ void load_right(const Row<T>* rows, unsigned k, Factor<T> (&y)[2]) {
-  const Pair<T> numbers = pair(rows[own_row()][k + own_column()]);
+__device__ void load_right(const Square<T>& square, unsigned n, unsigned k, Factor<T> (&y)[2]) {
+  const Pair<T> numbers = pair(square.of[n * 8 + own_row()][k * 8 + own_pair() * 2]);
   for (unsigned r = 0; r < 2; ++r) y[r] = factor(numbers.of[r]);
 }
 // [pairs]
@@ -125,7 +138,7 @@ __device__ void load(const T* first, std::size_t stride, Rest<T>& rest) {
   for (unsigned n = 0; n < tile / 8; ++n)
 #pragma unroll
     for (unsigned r = 0; r < 4; r += 2) {
-      const Pair<T> own = pair(first[(own_row() + r * 4) * stride + n * 8 + own_column()]);
+      const Pair<T> own = pair(first[(own_row() + r * 4) * stride + n * 8 + own_pair() * 2]);
       rest[n][r] = -own.of[0];
       rest[n][r + 1] = -own.of[1];
     }
@@ -139,15 +152,15 @@ __device__ void store(const Rest<T>& rest, T* first, std::size_t stride) {
 #pragma unroll
     for (unsigned r = 0; r < 4; r += 2) {
       const Pair<T> own = {rest[n][r], rest[n][r + 1]};
-      pair(first[(own_row() + r * 4) * stride + n * 8 + own_column()]) = own;
+      pair(first[(own_row() + r * 4) * stride + n * 8 + own_pair() * 2]) = own;
     }
 }
 
 /// Copies a square, by a warp.
 template <typename T>
-__device__ void store(const Row<T>* square, T* first, std::size_t stride) {
+__device__ void store(Square<T>& square, T* first, std::size_t stride) {
   for (unsigned e = threadIdx.x % 32 * 2; e < depth * depth; e += 64)
-    pair(first[e / depth * stride + e % depth]) = pair(square[e / depth][e % depth]);
+    pair(first[e / depth * stride + e % depth]) = pair(square(e / depth, e % depth));
 }
 // [load]
 
@@ -177,21 +190,24 @@ struct Stream {
   View<unsigned, 2> told;
   Tile at;
   unsigned end;  // how many there are
-  Slices<T>* buffer;
+  Shared<T>& shared;
   unsigned asked_for = 0;  // slices that are copied, or have been
 
   /// Has the next slice copied.
   __device__ void copy() {
     const unsigned s = asked_for++, of_k = threadIdx.x % (depth / packed<T>)*packed<T>;
-    auto& [rows_i, rows_j] = buffer[s % buffers];
+    auto& [rows_i, rows_j] = shared.rows[s % buffers];
 #pragma unroll
     for (unsigned m = threadIdx.x / (depth / packed<T>); m < tile;
          m += threads / (depth / packed<T>)) {
-      __pipeline_memcpy_async(&rows_j[m][of_k], &l(at.j * tile + m, s * depth + of_k), 16);
+      __pipeline_memcpy_async(&rows_j.of_warp[m / depth](m % depth, of_k),
+                              &l(at.j * tile + m, s * depth + of_k), 16);
       if (s < at.j * slices)
-        __pipeline_memcpy_async(&rows_i[m][of_k], &l(at.i * tile + m, s * depth + of_k), 16);
+        __pipeline_memcpy_async(&rows_i.of_warp[m / depth](m % depth, of_k),
+                                &l(at.i * tile + m, s * depth + of_k), 16);
       else if (m < depth)
-        __pipeline_memcpy_async(&rows_i[m][of_k], &inverses(s, m, of_k), 16);
+        __pipeline_memcpy_async(&rows_i.of_warp[m / depth](m % depth, of_k), &inverses(s, m, of_k),
+                                16);
     }
     __pipeline_commit();
   }
@@ -207,7 +223,7 @@ struct Stream {
   }
 
   /// Slice s, when it is there. That of s - 1 may be overwritten then.
-  __device__ const Slices<T>& operator()(unsigned s) {
+  __device__ auto& operator()(unsigned s) {
     copy_until(s, s);
     if (asked_for == s + buffers - 1)
       __pipeline_wait_prior(buffers - 2);
@@ -215,7 +231,7 @@ struct Stream {
       __pipeline_wait_prior(0);
     __syncthreads();
     copy_until(s + buffers - 1, s);
-    return buffer[s % buffers];
+    return shared.rows[s % buffers];
   }
 };
 // [stream]
@@ -223,14 +239,14 @@ struct Stream {
 // [multiply]
 /// rest += i jᵀ, for 16 rows i.
 template <typename T>
-__device__ void multiply(const Row<T>* i, const Row<T>* j, Rest<T>& rest) {
+__device__ void multiply(const Square<T>& i, const Slice<T>& j, Rest<T>& rest) {
 #pragma unroll
-  for (unsigned k = 0; k < depth; k += 8) {
+  for (unsigned k = 0; k < 2; ++k) {
     Factor<T> x[4], y[2];
-    load_left<T>(i, k, x);
+    load_left(i, k, x);
 #pragma unroll
     for (unsigned n = 0; n < tile / 8; ++n) {
-      load_right<T>(j + n * 8, k, y);
+      load_right(j.of_warp[n / 2], n % 2, k, y);
       multiply_add(rest[n], x, y);
     }
   }
@@ -240,7 +256,7 @@ __device__ void multiply(const Row<T>* i, const Row<T>* j, Rest<T>& rest) {
 // [divide]
 /// Multiplies the first slice, of which nothing is to be taken off any more, by minus an inverse.
 template <typename T>
-__device__ void divide(const Row<T>* inverse, Rest<T>& rest) {
+__device__ void divide(const Square<T>& inverse, Rest<T>& rest) {
   T quotient[2][4] = {};
 #pragma unroll
   for (unsigned k = 0; k < 2; ++k) {
@@ -248,7 +264,7 @@ __device__ void divide(const Row<T>* inverse, Rest<T>& rest) {
     load_left(rest[k], x);
 #pragma unroll
     for (unsigned n = 0; n < 2; ++n) {
-      load_right<T>(inverse + n * 8, k * 8, y);
+      load_right(inverse, n, k, y);
       multiply_add(quotient[n], x, y);
     }
   }
@@ -258,16 +274,16 @@ __device__ void divide(const Row<T>* inverse, Rest<T>& rest) {
 
 /// Takes its products off those behind it, which move up to its place: p more have been before.
 template <typename T>
-__device__ void take_off(const Row<T>* j, unsigned p, Rest<T>& rest) {
+__device__ void take_off(const Slice<T>& j, unsigned p, Rest<T>& rest) {
   Factor<T> x[2][4], y[2];
   load_left(rest[0], x[0]);
   load_left(rest[1], x[1]);
 #pragma unroll
   for (unsigned n = 2; n < tile / 8; ++n) {
-    if (2 * p + n < tile / 8)
+    if (p + n / 2 < warps)
 #pragma unroll
       for (unsigned k = 0; k < 2; ++k) {
-        load_right<T>(j + (2 * p + n) * 8, k * 8, y);
+        load_right(j.of_warp[p + n / 2], n % 2, k, y);
         multiply_add(rest[n], x[k], y);
       }
 #pragma unroll
@@ -281,15 +297,15 @@ __device__ void take_off(const Row<T>* j, unsigned p, Rest<T>& rest) {
 /// each of what becomes L, half of them a row of what becomes L⁻¹: both take off multiples of what
 /// row k has for those behind it, which all find in shared memory.
 template <typename T>
-__device__ void factorise_square(Diagonal<T>& shared) {
+__device__ void factorise_square(Square<T>& square, Square<T>& inverse, Turns<T>& turns) {
   const unsigned row = threadIdx.x % depth;
   const bool of_l = threadIdx.x % 32 < depth;
   T own[depth];
 #pragma unroll
-  for (unsigned j = 0; j < depth; ++j) own[j] = of_l ? -shared.square[row][j] : T(j == row);
+  for (unsigned j = 0; j < depth; ++j) own[j] = of_l ? -square(row, j) : T(j == row);
 #pragma unroll
   for (unsigned k = 0; k < depth; ++k) {
-    T* const turn = shared.turns[k % 2];
+    T* const turn = turns[k % 2];
     const T reciprocal = rsqrt(__shfl_sync(all_lanes, own[k], k));
     const T x = __shfl_sync(all_lanes, own[k], row) * reciprocal;
     if (of_l && row > k) own[k] = turn[row] = x;
@@ -304,10 +320,11 @@ __device__ void factorise_square(Diagonal<T>& shared) {
 #pragma unroll
       for (unsigned j = 0; j <= k; ++j) own[j] -= x * turn[j];
   }
+  Square<T>& to = of_l ? square : inverse;
 #pragma unroll
-  for (unsigned j = 0; j < depth; ++j)
-    (of_l ? shared.square : shared.inverse)[row][j] = j > row ? 0 : of_l ? own[j] : -own[j];
-  if (of_l) shared.square[row][row] = sqrt(shared.square[row][row]);
+  for (unsigned j = 0; j < depth; ++j) to(row, j) = j > row ? 0 : of_l ? own[j] : -own[j];
+  if (of_l) square(row, row) = sqrt(square(row, row));
+  __syncwarp();
 }
 // [factorise_square]
 
@@ -316,25 +333,26 @@ __device__ void factorise_square(Diagonal<T>& shared) {
 /// goes first, then those below divide. Its inverse is kept for the tiles below.
 template <typename T>
 __device__ void factorise_diagonal(T* first, std::size_t stride, View<T, 3> inverses,
-                                   Diagonal<T>& shared, Rest<T>& rest) {
+                                   Shared<T>& shared, Rest<T>& rest) {
   const unsigned warp = threadIdx.x / 32;
+  auto& [slice, square, inverse, turns] = shared.diagonal;
+  __syncthreads();
   for (unsigned p = 0; p < slices; ++p) {
     if (warp == p) {
-      store(rest, shared.square[0], depth + 8);
+      store(rest, square.of[0], depth + 8);
       __syncwarp();
-      factorise_square(shared);
-      __syncwarp();
-      store<T>(shared.square, first + p * depth, stride);
-      store<T>(shared.inverse, inverses.row(p).data(), depth);
+      factorise_square(square, inverse, turns);
+      store(square, first + p * depth, stride);
+      store(inverse, inverses.row(p).data(), depth);
     }
     __syncthreads();
     if (warp > p) {
-      divide<T>(shared.inverse, rest);
-      store(rest, shared.below[warp * depth], depth + 8);
+      divide(inverse, rest);
+      store(rest, slice.of_warp[warp].of[0], depth + 8);
       store(rest, first + p * depth, stride);
     }
     __syncthreads();
-    if (warp > p) take_off<T>(shared.below, p, rest);
+    if (warp > p) take_off(slice, p, rest);
   }
 }
 // [factorise_diagonal]
@@ -347,38 +365,52 @@ __device__ inline Tile tile_of(unsigned number, unsigned tiles) {
   return {j + number, j};
 }
 
+/// Takes off the products of all columns before.
+template <typename T>
+__device__ void take_off_before(Tile at, Stream<T>& stream, Rest<T>& rest) {
+  const unsigned warp = threadIdx.x / 32;
+  for (unsigned s = 0; s < at.j * slices; ++s) {
+    const auto& [rows_i, rows_j] = stream(s);
+    multiply(rows_i.of_warp[warp], rows_j, rest);
+  }
+}
+
+/// Divides a tile below the diagonal, slice by slice.
+template <typename T>
+__device__ void divide_slices(Tile at, View<T, 2> l, Stream<T>& stream, Rest<T>& rest) {
+  const unsigned warp = threadIdx.x / 32;
+  T* const first = &l(at.i * tile + warp * depth, at.j * tile);
+  for (unsigned p = 0; p < slices; ++p) {
+    const auto& [rows_i, rows_j] = stream(at.j * slices + p);
+    divide(rows_i.of_warp[0], rest);
+    store(rest, first + p * depth, l.extent(1));
+    take_off(rows_j, p, rest);
+  }
+}
+
 /// Makes a tile of A one of L: that of the block's number, which it draws when it starts.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     factorise_tile(View<T, 2> l, View<T, 3> inverses, View<unsigned, 2> told,
                    View<unsigned, 1> started) {
-  extern __shared__ __align__(16) unsigned char bytes[];
+  extern __shared__ __align__(128) unsigned char bytes[];
   Shared<T>& shared = *reinterpret_cast<Shared<T>*>(bytes);
   __shared__ unsigned drawn;
   if (threadIdx.x == 0) drawn = atomicAdd(&started(0), 1);
   __syncthreads();
   const Tile at = tile_of(drawn, told.extent(0));
-  const unsigned row = threadIdx.x / 32 * depth, before = at.j * slices;
-  const unsigned of_diagonal = at.i > at.j ? slices : 0;
-  Stream<T> stream{l, inverses, told, at, before + of_diagonal, shared.buffer};
-  T* const first = &l(at.i * tile + row, at.j * tile);
+  Stream<T> stream{l, inverses, told, at, (at.j + (at.i > at.j)) * slices, shared};
+  T* const first = &l(at.i * tile + threadIdx.x / 32 * depth, at.j * tile);
   Rest<T> rest;
-  load<T>(first, l.extent(1), rest);
-  for (unsigned s = 0; s < before; ++s) {
-    const auto& [rows_i, rows_j] = stream(s);
-    multiply<T>(rows_i + row, rows_j, rest);
-  }
-  for (unsigned p = 0; p < of_diagonal; ++p) {
-    const auto& [inverse, rows_j] = stream(before + p);
-    divide<T>(inverse, rest);
-    store(rest, first + p * depth, l.extent(1));
-    take_off<T>(rows_j, p, rest);
-  }
-  __syncthreads();
-  if (at.i == at.j)
+  load(first, l.extent(1), rest);
+  take_off_before(at, stream, rest);
+  if (at.i > at.j)
+    divide_slices(at, l, stream, rest);
+  else
     factorise_diagonal(first, l.extent(1),
-                       View<T, 3>{&inverses(before, 0, 0), {slices, depth, depth}}, shared.diagonal,
+                       View<T, 3>{&inverses(at.j * slices, 0, 0), {slices, depth, depth}}, shared,
                        rest);
+  __syncthreads();
   tell(told, at);
 }
 // [factorise_tile]

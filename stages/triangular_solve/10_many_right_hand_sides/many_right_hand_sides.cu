@@ -7,7 +7,7 @@
 ///          another order.
 /// Expect:  one right-hand side takes as long as 64. With many, arithmetic is the limit.
 /// Run:     ./climb triangular_solve --set rhs=1000 --stages 00,10
-/// Next:    the last one.
+/// Next:    11_several_rows goes back to one right-hand side, and to 08.
 
 #include "../triangular_solve.hpp"
 

@@ -1,20 +1,18 @@
 /// \file
-/// From:    10_one_launch
-/// Changed: tiles of L are kept in the order in which tensor cores read them, too, and a warp has
-///          them copied. Slices are told of one by one, and taken off one by one. Squares on the
-///          diagonal are eliminated without roots, and no warp waits for rows that it does not
-///          need.
-/// Legal:   a slice needs those before it, of its rows and of the diagonal's; who has one copied
-///          has been told of it. An element loses the same products in the same order as before.
-/// Expect:  nearly the rate of tensor cores, and half the time for a link of the chain.
-/// Run:     ./climb cholesky --stages 10,13
+/// From:    13_packed
+/// Changed: a slice is copied by the copy engine, which one thread asks for; all wait for its bytes
+///          at a barrier. Each warp tells of its own rows of a tile.
+/// Legal:   who asks has seen that all warps told of the tile, behind a fence between the ways to
+///          memory that threads and the copy engine have.
+/// Expect:  fewer instructions beside the products.
+/// Run:     ./climb cholesky --stages 13,14
+/// Next:    15_go_ahead shortens the chain on the diagonal.
 
 #include "../cholesky.hpp"
 
 #include <cuda/atomic>
 #include <staircase/bulk_copy.hpp>
 #include <staircase/factor.hpp>
-#include <staircase/registers.hpp>
 
 namespace cholesky {
 
@@ -30,12 +28,12 @@ using staircase::TransferBarrier;
 using staircase::View;
 
 // [sizes]
-constexpr unsigned tile = 128;                  // rows and columns of a block of threads
-constexpr unsigned depth = 16;                  // columns of a slice of a tile, and rows of a warp
-constexpr unsigned slices = tile / depth;       // of a tile
-constexpr unsigned warps = slices;              // that multiply
-constexpr unsigned threads = 32 * (warps + 4);  // one of the others has slices copied
-constexpr unsigned buffers = 6;                 // for slices in shared memory
+constexpr unsigned tile = 128;             // rows and columns of a block of threads
+constexpr unsigned depth = 16;             // columns of a slice of a tile, and rows of a warp
+constexpr unsigned slices = tile / depth;  // of a tile
+constexpr unsigned warps = slices;
+constexpr unsigned threads = 32 * warps;
+constexpr unsigned buffers = 6;  // for slices in shared memory
 constexpr unsigned all_lanes = 0xFFFFFFFF;
 
 /// What a lane has of its warp's 16 rows: what is left of their elements, but for the sign.
@@ -49,10 +47,10 @@ struct Tile {
 // [sizes]
 
 // [packed]
-/// Eight rows of a slice: two squares, of which even columns come first, then odd ones. A lane has
-/// a number of each, so that a warp reads 32 neighbours at a time, from all banks.
+/// Eight rows of a slice: two squares, row by row. A lane has two neighbours of each, so that a
+/// warp reads a square at a time, from all banks.
 template <typename T>
-using Eight = T[2][2][8][4];
+using Eight = T[2][8][8];
 
 /// 16 rows of a slice, or the inverse of a square on the diagonal.
 template <typename T>
@@ -60,7 +58,7 @@ struct alignas(16) Square {
   Eight<T> eight[2];
 
   __device__ T& operator()(unsigned row, unsigned column) {
-    return eight[row / 8][column / 8][column % 2][row % 8][column % 8 / 2];
+    return eight[row / 8][column / 8][row % 8][column % 8];
   }
 };
 
@@ -78,17 +76,14 @@ template <typename T>
 struct Packed {
   View<Slice<T>, 2> slices;     // (tile, slice)
   View<Square<T>, 2> inverses;  // of squares on the diagonal, but for the sign: (tile's row, slice)
-  View<unsigned, 2> told;       // how many warps have told of theirs: (tile, slice)
+  View<unsigned, 2> told;       // how many warps have told of their rows: (tile's row, column)
 };
 // [packed]
 
 // [shared]
-/// What turns within a square on the diagonal leave: columns of L from the diagonal down and rows
-/// of its inverse, but for the roots of pivots; and what these make of them.
+/// What turns within a square on the diagonal hand on.
 template <typename T>
-struct Turns {
-  alignas(16) T column[depth][depth], inverse[depth][depth], scale[depth];
-};
+using Turns = T[2][depth];
 
 /// On the diagonal: what is known of the tile and of the inverses.
 template <typename T>
@@ -104,7 +99,7 @@ struct Shared {
     Slice<T> rows[buffers][2];  // slices of rows i and j
     Diagonal<T> diagonal;
   };
-  TransferBarrier full[buffers], empty[buffers], drained, inverted[slices], divided[slices];
+  TransferBarrier full[buffers];
   unsigned drawn;
 };
 // [shared]
@@ -136,14 +131,16 @@ __device__ void load_left(const T (&rest)[4], Factor<T> (&x)[4]) {
 }
 template <typename T>
 __device__ void load_left(const Square<T>& square, unsigned k, Factor<T> (&x)[4]) {
-  for (unsigned r = 0; r < 4; ++r)
-    x[r] = factor(square.eight[r % 2][k][r / 2][own_row()][own_pair()]);
+  const Pair<T> upper = pair(square.eight[0][k][own_row()][own_pair() * 2]);
+  const Pair<T> lower = pair(square.eight[1][k][own_row()][own_pair() * 2]);
+  load_left({upper.of[0], upper.of[1], lower.of[0], lower.of[1]}, x);
 }
 
 /// 8 × 8 numbers, transposed, as a factor on the right.
 template <typename T>
 __device__ void load_right(const Square<T>& square, unsigned n, unsigned k, Factor<T> (&y)[2]) {
-  for (unsigned r = 0; r < 2; ++r) y[r] = factor(square.eight[n][k][r][own_row()][own_pair()]);
+  const Pair<T> numbers = pair(square.eight[n][k][own_row()][own_pair() * 2]);
+  for (unsigned r = 0; r < 2; ++r) y[r] = factor(numbers.of[r]);
 }
 // [pairs]
 
@@ -177,8 +174,10 @@ __device__ void store(const Rest<T>& rest, Square<T>& square) {
 #pragma unroll
   for (unsigned n = 0; n < 2; ++n)
 #pragma unroll
-    for (unsigned r = 0; r < 4; ++r)
-      square.eight[r / 2][n][r % 2][own_row()][own_pair()] = rest[n][r];
+    for (unsigned r = 0; r < 4; r += 2) {
+      const Pair<T> own = {rest[n][r], rest[n][r + 1]};
+      pair(square.eight[r / 2][n][own_row()][own_pair() * 2]) = own;
+    }
 }
 
 /// Loads them.
@@ -187,45 +186,51 @@ __device__ void load(const Square<T>& square, Rest<T>& rest) {
 #pragma unroll
   for (unsigned n = 0; n < 2; ++n)
 #pragma unroll
-    for (unsigned r = 0; r < 4; ++r)
-      rest[n][r] = square.eight[r / 2][n][r % 2][own_row()][own_pair()];
+    for (unsigned r = 0; r < 4; r += 2) {
+      const Pair<T> own = pair(square.eight[r / 2][n][own_row()][own_pair() * 2]);
+      rest[n][r] = own.of[0];
+      rest[n][r + 1] = own.of[1];
+    }
 }
 // [load]
 
 // [flags]
 using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
 
-/// Tells that a warp has written its rows of a slice.
+/// Whether what a tile needs of column k of tiles is there: tiles of its rows, and of its columns'.
+__device__ inline bool are_told(View<unsigned, 2> told, Tile at, unsigned k) {
+  const unsigned row = threadIdx.x == 0 && k < at.j ? at.i : at.j;
+  return __syncthreads_and(threadIdx.x > 1 ||
+                           Flag(told(row, k)).load(cuda::memory_order_acquire) == warps);
+}
+
+/// Tells that a warp has written its rows of a tile.
 __device__ inline void tell(unsigned& told) {
   staircase::fence_device_memory();
   __syncwarp();
   if (threadIdx.x % 32 == 0) Flag(told).fetch_add(1, cuda::memory_order_release);
 }
-
-/// Waits until so many have.
-__device__ inline void wait_for(unsigned& told, unsigned count) {
-  while (Flag(told).load(cuda::memory_order_acquire) < count) {
-  }
-}
 // [flags]
 
-// [copy]
-/// Has the slices copied that a tile needs, in their order: of the tiles before it and of those
-/// beside the one on the diagonal; then what is below the diagonal of that one, with inverses. A
-/// warp calls it.
+// [stream]
+/// The slices that a tile needs, in their order: of the tiles before it and of those beside the one
+/// on the diagonal; then what is below the diagonal of that one, with inverses.
 template <typename T>
-__device__ void copy_slices(const Packed<T>& packed, Tile at, unsigned end, Shared<T>& shared) {
-  const unsigned lane = threadIdx.x % 32;
-  for (unsigned s = 0; s < end; ++s) {
+struct Stream {
+  const Packed<T>& packed;
+  Tile at;
+  unsigned end;  // how many there are
+  Shared<T>& shared;
+  unsigned asked_for = 0;  // slices that are copied, or have been
+
+  /// Has the next slice copied.
+  __device__ void copy() {
+    const unsigned s = asked_for++;
+    if (threadIdx.x > 0) return;
     const unsigned k = s / slices, p = s % slices, of_j = number_of(at.j, k);
     const unsigned of_i = number_of(at.i, k);
     auto& [rows_i, rows_j] = shared.rows[s % buffers];
     TransferBarrier& full = shared.full[s % buffers];
-    shared.empty[s % buffers].wait((s / buffers + 1) % 2);
-    if (lane == 0) wait_for(packed.told(of_j, p), k < at.j ? warps : 1);
-    if (lane == 1 && k < at.j) wait_for(packed.told(of_i, p), warps);
-    __syncwarp();
-    if (lane != 0) continue;
     const unsigned below = k < at.j ? 0 : p + 1;
     const unsigned bytes_j = (warps - below) * sizeof(Square<T>);
     const unsigned bytes_i = k == at.j ? sizeof(Square<T>) : at.i > at.j ? sizeof(Slice<T>) : 0;
@@ -237,8 +242,27 @@ __device__ void copy_slices(const Packed<T>& packed, Tile at, unsigned end, Shar
     else if (at.i > at.j)
       bulk_copy(&rows_i, &packed.slices(of_i, p), bytes_i, full);
   }
-}
-// [copy]
+
+  /// Has slices up to s copied. Waits for tiles that are needed now, but not for those of later.
+  __device__ void copy_until(unsigned s, unsigned now) {
+    while (asked_for <= s && asked_for < end) {
+      if (asked_for % slices == 0)
+        while (!are_told(packed.told, at, asked_for / slices))
+          if (asked_for > now) return;
+      copy();
+    }
+  }
+
+  /// Slice s, when it is there. That of s - 1 may be overwritten then.
+  __device__ auto& operator()(unsigned s) {
+    copy_until(s, s);
+    shared.full[s % buffers].wait(s / buffers % 2);
+    __syncthreads();
+    copy_until(s + buffers - 1, s);
+    return shared.rows[s % buffers];
+  }
+};
+// [stream]
 
 // [multiply]
 /// rest += i jᵀ, for 16 rows i.
@@ -276,16 +300,15 @@ __device__ void divide(const Square<T>& inverse, Rest<T>& rest) {
   for (unsigned e = 0; e < 8; ++e) rest[e / 4][e % 4] = quotient[e / 4][e % 4];
 }
 
-/// Takes its products with the squares before `end` off those behind it, which move up to its
-/// place: p more have been before.
+/// Takes its products off those behind it, which move up to its place: p more have been before.
 template <typename T>
-__device__ void take_off(const Slice<T>& j, unsigned p, unsigned end, Rest<T>& rest) {
+__device__ void take_off(const Slice<T>& j, unsigned p, Rest<T>& rest) {
   Factor<T> x[2][4], y[2];
   load_left(rest[0], x[0]);
   load_left(rest[1], x[1]);
 #pragma unroll
   for (unsigned n = 2; n < tile / 8; ++n) {
-    if (p + n / 2 < end)
+    if (p + n / 2 < warps)
 #pragma unroll
       for (unsigned k = 0; k < 2; ++k) {
         load_right(j.of_warp[p + n / 2], n % 2, k, y);
@@ -299,9 +322,8 @@ __device__ void take_off(const Slice<T>& j, unsigned p, unsigned end, Rest<T>& r
 
 // [factorise_square]
 /// Factorises minus a square, and inverts minus its factor, by a warp. Half of the lanes have a row
-/// each of what becomes L, half of them a column of what becomes L⁻¹: all take off multiples of
-/// column k, which they find in shared memory. Numbers move up by a place in each turn, so that
-/// the one of turn k is the first. Roots of pivots are taken at the end.
+/// each of what becomes L, half of them a row of what becomes L⁻¹: both take off multiples of what
+/// row k has for those behind it, which all find in shared memory.
 template <typename T>
 __device__ void factorise_square(Square<T>& square, Square<T>& inverse, Turns<T>& turns) {
   const unsigned row = threadIdx.x % depth;
@@ -309,79 +331,62 @@ __device__ void factorise_square(Square<T>& square, Square<T>& inverse, Turns<T>
   T own[depth];
 #pragma unroll
   for (unsigned j = 0; j < depth; ++j) own[j] = of_l ? -square(row, j) : T(j == row);
-#pragma unroll 1
+#pragma unroll
   for (unsigned k = 0; k < depth; ++k) {
-    *(of_l ? &turns.column[k][(row - k) % depth] : &turns.inverse[k][row]) = own[0];
+    T* const turn = turns[k % 2];
+    const T reciprocal = rsqrt(__shfl_sync(all_lanes, own[k], k));
+    const T x = __shfl_sync(all_lanes, own[k], row) * reciprocal;
+    if (of_l && row > k) own[k] = turn[row] = x;
+    if (!of_l && row == k)
+#pragma unroll
+      for (unsigned j = 0; j <= k; ++j) own[j] = turn[j] = own[j] * reciprocal;
     __syncwarp();
-    Pair<T> turn[depth / 2];
+    if (of_l)
 #pragma unroll
-    for (unsigned j = 0; j < depth / 2; ++j) turn[j] = pair(turns.column[k][2 * j]);
-    const T multiple = own[0] * (1 / __shfl_sync(all_lanes, own[0], k));
+      for (unsigned j = k + 1; j < depth; ++j) own[j] -= x * turn[j];
+    else if (row > k)
 #pragma unroll
-    for (unsigned j = 1; j < depth; ++j) own[j - 1] = own[j] - multiple * turn[j / 2].of[j % 2];
+      for (unsigned j = 0; j <= k; ++j) own[j] -= x * turn[j];
   }
-  const T scale = rsqrt(turns.column[row][0]);
-  if (of_l) turns.scale[row] = scale;
-  __syncwarp();
-#pragma unroll
-  for (unsigned j = 0; j < depth; ++j)
-    own[j] =
-        of_l ? turns.column[j][(row - j) % depth] * turns.scale[j] : turns.inverse[row][j] * -scale;
   Square<T>& to = of_l ? square : inverse;
 #pragma unroll
-  for (unsigned j = 0; j < depth; ++j) to(row, j) = j <= row ? own[j] : 0;
+  for (unsigned j = 0; j < depth; ++j) to(row, j) = j > row ? 0 : of_l ? own[j] : -own[j];
+  if (of_l) square(row, row) = sqrt(square(row, row));
   __syncwarp();
 }
 // [factorise_square]
 
 // [factorise_diagonal]
-/// Hands slices of a tile on the diagonal on, with inverses, as soon as they are there. A thread
-/// calls it.
+/// Factorises a tile on the diagonal, slice by slice: the warp whose rows meet the diagonal there
+/// goes first, then those below divide. Its inverse is kept for the tiles below.
 template <typename T>
-__device__ void hand_on(const Packed<T>& packed, unsigned j, Shared<T>& shared) {
-  auto& [slice, inverse, turns] = shared.diagonal;
-  for (unsigned p = 0; p < slices; ++p) {
-    const unsigned number = number_of(j, j), below = p + 1;
-    shared.inverted[p].wait(0);
-    staircase::bulk_store(&packed.inverses(j, p), &inverse[p], sizeof(Square<T>));
-    if (below < warps) {
-      shared.divided[p].wait(0);
-      staircase::bulk_store(&packed.slices(number, p).of_warp[below], &slice[p].of_warp[below],
-                            (warps - below) * sizeof(Square<T>));
-    }
-    staircase::wait_for_stores();
-    Flag(packed.told(number, p)).store(1, cuda::memory_order_release);
-  }
-}
-
-/// Factorises a tile on the diagonal, by each warp the rows up to its own square there. For the
-/// one behind a square that is inverted, a warp needs its own rows alone, and so it goes ahead.
-template <typename T>
-__device__ void factorise_diagonal(unsigned j, View<T, 2> l, Shared<T>& shared, Rest<T>& rest) {
-  const unsigned warp = threadIdx.x / 32;
+__device__ void factorise_diagonal(const Packed<T>& packed, unsigned j, View<T, 2> l,
+                                   Shared<T>& shared, Rest<T>& rest) {
+  const unsigned warp = threadIdx.x / 32, number = number_of(j, j);
   auto& [slice, inverse, turns] = shared.diagonal;
   T* const first = &l(j * tile + warp * depth, j * tile);
-  shared.drained.arrive();
-  shared.drained.wait(0);
-  for (unsigned p = 0; p < warp; ++p) {
-    shared.inverted[p].wait(0);
-    divide(inverse[p], rest);
-    store(rest, slice[p].of_warp[warp]);
-    staircase::fence_shared_memory();
-    __syncwarp();
-    shared.divided[p].arrive();
-    if (warp > p + 1) shared.divided[p].wait(0);
-    store(rest, first + p * depth, l.extent(1));
-    take_off(slice[p], p, warp + 1, rest);
+  __syncthreads();
+  for (unsigned p = 0; p < slices; ++p) {
+    if (warp == p) {
+      Square<T>& square = slice[p].of_warp[p];
+      store(rest, square);
+      __syncwarp();
+      factorise_square(square, inverse[p], turns[p]);
+      load(inverse[p], rest);
+      store(rest, packed.inverses(j, p));
+      load(square, rest);
+      store(rest, first + p * depth, l.extent(1));
+    }
+    __syncthreads();
+    if (warp > p) {
+      divide(inverse[p], rest);
+      store(rest, slice[p].of_warp[warp]);
+      store(rest, packed.slices(number, p).of_warp[warp]);
+      store(rest, first + p * depth, l.extent(1));
+    }
+    __syncthreads();
+    if (warp > p) take_off(slice[p], p, rest);
   }
-  Square<T>& square = slice[warp].of_warp[warp];
-  store(rest, square);
-  __syncwarp();
-  factorise_square(square, inverse[warp], turns[warp]);
-  staircase::fence_shared_memory();
-  shared.inverted[warp].arrive();
-  load(square, rest);
-  store(rest, first + warp * depth, l.extent(1));
 }
 // [factorise_diagonal]
 
@@ -395,70 +400,51 @@ __device__ inline Tile tile_of(unsigned number, unsigned tiles) {
 
 /// Takes off the products of all columns before.
 template <typename T>
-__device__ void take_off_before(Tile at, Shared<T>& shared, Rest<T>& rest) {
+__device__ void take_off_before(Tile at, Stream<T>& stream, Rest<T>& rest) {
   const unsigned warp = threadIdx.x / 32;
   for (unsigned s = 0; s < at.j * slices; ++s) {
-    const auto& [rows_i, rows_j] = shared.rows[s % buffers];
-    shared.full[s % buffers].wait(s / buffers % 2);
+    const auto& [rows_i, rows_j] = stream(s);
     multiply((at.i > at.j ? rows_i : rows_j).of_warp[warp], rows_j, rest);
-    shared.empty[s % buffers].arrive();
   }
 }
 
 /// Divides a tile below the diagonal, slice by slice.
 template <typename T>
-__device__ void divide_slices(const Packed<T>& packed, Tile at, View<T, 2> l, Shared<T>& shared,
+__device__ void divide_slices(const Packed<T>& packed, Tile at, View<T, 2> l, Stream<T>& stream,
                               Rest<T>& rest) {
   const unsigned warp = threadIdx.x / 32, number = number_of(at.i, at.j);
   T* const first = &l(at.i * tile + warp * depth, at.j * tile);
   for (unsigned p = 0; p < slices; ++p) {
-    const unsigned s = at.j * slices + p;
-    const auto& [rows_i, rows_j] = shared.rows[s % buffers];
-    shared.full[s % buffers].wait(s / buffers % 2);
+    const auto& [rows_i, rows_j] = stream(at.j * slices + p);
     divide(rows_i.of_warp[0], rest);
     store(rest, packed.slices(number, p).of_warp[warp]);
-    tell(packed.told(number, p));
     store(rest, first + p * depth, l.extent(1));
-    take_off(rows_j, p, warps, rest);
-    shared.empty[s % buffers].arrive();
+    take_off(rows_j, p, rest);
   }
 }
 
 /// Makes a tile of A one of L: that of the block's number, which it draws when it starts.
 template <typename T>
-__global__ void __launch_bounds__(threads, 1)
+__global__ void __launch_bounds__(threads)
     factorise_tile(View<T, 2> l, Packed<T> packed, View<unsigned, 1> started) {
   extern __shared__ __align__(128) unsigned char bytes[];
   Shared<T>& shared = *reinterpret_cast<Shared<T>*>(bytes);
   if (threadIdx.x == 0) {
     shared.drawn = atomicAdd(&started(0), 1);
-    for (unsigned b = 0; b < buffers; ++b) {
-      shared.full[b].init(1);
-      shared.empty[b].init(32 * warps);
-    }
-    shared.drained.init(32 * warps);
-    for (unsigned p = 0; p < slices; ++p) {
-      shared.inverted[p].init(32);
-      shared.divided[p].init(32 * max(1, slices - 1 - p));
-    }
+    for (unsigned b = 0; b < buffers; ++b) shared.full[b].init(1);
     staircase::fence_barriers();
   }
   __syncthreads();
   const Tile at = tile_of(shared.drawn, packed.inverses.extent(0));
-  if (threadIdx.x / 32 >= warps) {
-    staircase::keep_registers<40>();
-    if (threadIdx.x / 32 == warps) copy_slices(packed, at, (at.j + (at.i > at.j)) * slices, shared);
-    if (threadIdx.x == 32 * warps && at.i == at.j) hand_on(packed, at.j, shared);
-  } else {
-    staircase::take_registers<232>();
-    Rest<T> rest;
-    load(&l(at.i * tile + threadIdx.x / 32 * depth, at.j * tile), l.extent(1), rest);
-    take_off_before(at, shared, rest);
-    if (at.i > at.j)
-      divide_slices(packed, at, l, shared, rest);
-    else
-      factorise_diagonal(at.j, l, shared, rest);
-  }
+  Stream<T> stream{packed, at, (at.j + (at.i > at.j)) * slices, shared};
+  Rest<T> rest;
+  load(&l(at.i * tile + threadIdx.x / 32 * depth, at.j * tile), l.extent(1), rest);
+  take_off_before(at, stream, rest);
+  if (at.i > at.j)
+    divide_slices(packed, at, l, stream, rest);
+  else
+    factorise_diagonal(packed, at.j, l, shared, rest);
+  tell(packed.told(at.i, at.j));
 }
 // [factorise_tile]
 
@@ -473,7 +459,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   DeviceArray<T, 2> device_l(padded, padded);
   DeviceArray<Slice<T>, 2> packed(blocks, slices);
   DeviceArray<Square<T>, 2> inverses(tiles, slices);
-  DeviceArray<unsigned, 2> told(blocks, slices);
+  DeviceArray<unsigned, 2> told(tiles, tiles);
   DeviceArray<unsigned, 1> started(1);
   Solution<T> l(problem.n, problem.n);
 
@@ -500,8 +486,8 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 int main(int argc, char** argv) {
   return cholesky::run_stage(argc, argv,
                              {
-                                 .title = "Slice by slice",
-                                 .idea = "Wait for slices, which a warp has copied",
+                                 .title = "Copy engine",
+                                 .idea = "Let one thread have whole slices copied",
                                  .needs = "FP64 tensor cores of compute capability 9.0",
                                  .solve_f64 = cholesky::solve<double>,
                                  .solve_f32 = cholesky::solve<float>,
