@@ -209,14 +209,19 @@ def unlike_pages():
     """What pages say of whole tables, and their recordings do not."""
     for name, error in RESULTS.other(*communication.MEASURED)["figures"].items():
         if name.startswith("error_"):
-            least, most = {"1": (-0.25, 0.25), "2": (-0.5, 0.05)}[name.split("_")[-2]]
+            least, most = {"1": (-0.25, 0.25), "2": (-0.6, 0.05)}[name.split("_")[-2]]
             if not least <= error <= most:
                 yield f"{name} is {error}"
+    compared = 0
     for path in sorted((ROOT / "docs" / "results" / communication.MEASURED[0]).glob("advection_distributed*.json")):
         for run in recordings.read(path)["runs"]:
             seconds = {record["stage"]: record["seconds"]["median"] for record in run["records"]}
-            if not seconds["03_overlapped"] <= seconds["02_blocks"]:
-                yield f"{path.name}: 03 takes {seconds['03_overlapped']}, 02 {seconds['02_blocks']}"
+            if run["parameters"]["rows"] >= 64 and {"02_blocks", "03_overlapped"} <= seconds.keys():
+                compared += 1
+                if not seconds["03_overlapped"] <= seconds["02_blocks"]:
+                    yield f"{path.name}: 03 takes {seconds['03_overlapped']}, 02 {seconds['02_blocks']}"
+    if compared < 5:
+        yield f"{compared} recordings hold 02 and 03"
 
 
 def unlike_simulated():
