@@ -68,7 +68,7 @@ def text_of(programs):
     """Both tables, and where they come from."""
     n, lengths, many = (2048, (1, 10, 100, 1000), 65536) if programs.has_gpu else (256, (1, 4, 16), 1024)
     about = json.loads(programs.run("06_registers", "--dataset", "tiny", "--json", "-").stdout)
-    text = (f"{about['machine'].get('gpu') or 'CPU device'}, revision {about['revision']}, {datetime.date.today()}; "
+    text = (f"{about['device_name']}, revision {about['revision']}, {datetime.date.today()}; "
             f"dt = 1/512 and, for velocities, 1/4; softening = 1/32\n\n")
     text += line(f"energy, {n} bodies", [f"{steps} steps" for steps in lengths])
     at_first = energy(programs.moved("06_registers", "f64", n, 0))
