@@ -33,6 +33,7 @@ namespace {
 constexpr unsigned spins_before_yield = 32;
 constexpr std::uint64_t most_idle_yields = 1 << 16;
 constexpr double most_idle_seconds = 10;
+constexpr std::uint64_t idle_yields_before_others = 1 << 10;
 constexpr std::uint64_t stack_end_mark = 0x5374'6169'7243'6173;
 
 char* free_stack() {
@@ -336,7 +337,7 @@ void wake(Thread* thread) {
 void yield() {
   Block& b = *block;
   Thread* thread = b.current;
-  if (b.gang != nullptr && b.gang->failed()) give_up();
+  if (b.launch->failed || (b.gang != nullptr && b.gang->failed())) give_up();
   if (waits_in_vain()) {
     const DeviceAtWork at_work;
     report_trouble({.kind = "deadlock",
@@ -344,6 +345,10 @@ void yield() {
                     .thread = thread,
                     .sentence = "a thread waits in a loop for what no other thread does"});
     give_up();
+  }
+  if (b.idle_yields % idle_yields_before_others == 0 && b.launch->call_others) {
+    const DeviceAtWork at_work;
+    b.launch->call_others();
   }
   // Where all threads of the block may be waiting like this one, it is another block's turn.
   if (b.gang != nullptr && b.idle_yields % b.launch->threads == 0)

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -28,19 +29,28 @@ class Crew {
   void run(unsigned size, const Work& work) {
     {
       const std::scoped_lock lock(mutex_);
-      while (threads_.size() + 1 < size)
-        threads_.emplace_back(
-            [this, rank = static_cast<unsigned>(threads_.size() + 1)] { serve(rank); });
       call_ = [](const void* object, unsigned rank) { (*static_cast<const Work*>(object))(rank); };
       work_ = &work;
       size_ = size;
       left_ = size - 1;
       ++round_;
+      hire();
     }
     if (size > 1) work_there_.notify_all();
     work(0);
     std::unique_lock lock(mutex_);
     work_done_.wait(lock, [this] { return left_ == 0; });
+  }
+
+  /// Calls the work that runs with so many more numbers, for which it asks.
+  void grow(unsigned more) {
+    {
+      const std::scoped_lock lock(mutex_);
+      size_ += more;
+      left_ += more;
+      hire();
+    }
+    work_there_.notify_all();
   }
 
   unsigned helpers() {
@@ -49,6 +59,12 @@ class Crew {
   }
 
  private:
+  void hire() {
+    while (threads_.size() + 1 < size_)
+      threads_.emplace_back(
+          [this, rank = static_cast<unsigned>(threads_.size() + 1)] { serve(rank); });
+  }
+
   void serve(unsigned rank) {
     std::uint64_t seen = 0;
     std::unique_lock lock(mutex_);
@@ -77,18 +93,105 @@ Crew& crew() {
   return crew;
 }
 
-/// Blocks that do not wait for each other: each thread of the crew takes the next one.
-void run_alone(Launch& launch) {
-  const unsigned workers = analysis::enabled ? 1 : std::min(settings().threads, launch.blocks);
-  std::atomic<unsigned> next = 0;
-  crew().run(workers, [&](unsigned) {
-    for (unsigned number; !launch.failed && (number = next++) < launch.blocks;)
-      if (!run_block(launch, number, nullptr, 0)) launch.failed = true;
-  });
+unsigned size_of(dim3 extent) { return extent.x * extent.y * extent.z; }
+
+/// A launch is about to run beside others.
+void prepare(Launch& launch, const Launches& all) {
+  launch.blocks = size_of(launch.configuration.grid);
+  launch.threads = size_of(launch.configuration.block);
+  for (const auto& other : all) launch.beside.push_back(other->operation);
+  analysis::launch_begins(launch);
 }
 
+/// A launch whose blocks each thread of the crew takes one after the other; and, as soon as some
+/// wait in loops, launches of other devices.
+class Devices {
+ public:
+  Devices(Launches& launches, const CallOthers& call_others)
+      : launches_(launches), call_others_(call_others) {}
+
+  void run() {
+    add(*launches_.front());
+    crew().run(static_cast<unsigned>(places_.size()), [this](unsigned rank) { work(rank); });
+  }
+
+ private:
+  /// A launch, and how many of its blocks have been taken.
+  struct Share {
+    Launch& launch;
+    std::atomic<unsigned> next = 0;
+  };
+
+  void add(Launch& launch) {
+    if (settings().devices > 1) launch.call_others = [this] { call_others(); };
+    Share& share = shares_.emplace_back(launch);
+    const unsigned workers = analysis::enabled ? 1 : std::min(settings().threads, launch.blocks);
+    places_.insert(places_.end(), workers, &share);
+    if (turns_ == nullptr) return;
+    const std::scoped_lock lock(turns_->mutex);
+    turns_->runnable.resize(places_.size());
+  }
+
+  void work(unsigned rank) {
+    Share& share = share_of(rank);
+    Launch& launch = share.launch;
+    for (unsigned number; !launch.failed && (number = share.next++) < launch.blocks;)
+      if (!run_in_turn(launch, number, rank)) {
+        const std::scoped_lock lock(mutex_);
+        give_up(launch.failure);
+      }
+  }
+
+  Share& share_of(unsigned rank) {
+    const std::scoped_lock lock(mutex_);
+    return *places_[rank];
+  }
+
+  /// Runs a block; in a program that is analysed, only while no other device's does.
+  bool run_in_turn(Launch& launch, unsigned number, unsigned rank) {
+    if (turns_ == nullptr) return run_block(launch, number, nullptr, 0);
+    Gang alone(1, false, turns_, rank);
+    alone.enter(0);
+    const bool well = run_block(launch, number, &alone, 0);
+    alone.leave(0);
+    return well;
+  }
+
+  /// Lets all launches fail, since each may wait for one that has failed.
+  void give_up(cudaError_t failure) {
+    for (const auto& launch : launches_)
+      if (!launch->failed) {
+        launch->failure = failure;
+        launch->failed = true;
+      }
+  }
+
+  void call_others() {
+    const std::scoped_lock lock(mutex_);
+    Launches more;
+    if (!call_others_(more)) give_up(cudaErrorUnknown);
+    const std::size_t before = places_.size();
+    for (std::unique_ptr<Launch>& other : more) {
+      for (const auto& launch : launches_) launch->beside.push_back(other->operation);
+      launches_.push_back(std::move(other));
+      prepare(*launches_.back(), launches_);
+      add(*launches_.back());
+    }
+    if (places_.size() > before) crew().grow(static_cast<unsigned>(places_.size() - before));
+  }
+
+  Launches& launches_;
+  const CallOthers& call_others_;
+  std::mutex mutex_;
+  std::deque<Share> shares_;
+  std::vector<Share*> places_;  // by the rank of a thread of the crew
+  const std::shared_ptr<Turns> turns_ = analysis::enabled && settings().devices > 1
+                                            ? std::make_shared<Turns>(1)
+                                            : nullptr;
+};
+
 /// Grids of which all blocks run at the same time.
-void run_grids(const std::vector<std::unique_ptr<Launch>>& launches) {
+void run_grids(const Launches& launches) {
   unsigned blocks = 0;
   for (const auto& launch : launches) blocks += launch->blocks;
   const auto turns = std::make_shared<Turns>(blocks);
@@ -141,8 +244,6 @@ unsigned number_in_cluster(const Configuration& c, unsigned cluster, unsigned ra
   return (z * c.grid.y + y) * c.grid.x + x;
 }
 
-unsigned size_of(dim3 extent) { return extent.x * extent.y * extent.z; }
-
 }  // namespace
 
 bool is_valid(const Configuration& c) {
@@ -160,23 +261,20 @@ bool has_whole_clusters(const Configuration& c, unsigned most_blocks) {
          c.grid.y % c.cluster.y == 0 && c.grid.z % c.cluster.z == 0;
 }
 
-bool run(const std::vector<std::unique_ptr<Launch>>& launches) {
+bool has_clusters(const Configuration& c) { return size_of(c.cluster) > 1; }
+
+bool run(Launches& launches, const CallOthers& call_others) {
   catch_illegal_accesses();
-  for (const auto& launch : launches) {
-    launch->blocks = size_of(launch->configuration.grid);
-    launch->threads = size_of(launch->configuration.block);
-    for (const auto& other : launches) launch->beside.push_back(other->operation);
-    analysis::launch_begins(*launch);
-  }
+  for (const auto& launch : launches) prepare(*launch, launches);
   Launch& first = *launches.front();
   const Configuration& c = first.configuration;
   if (c.cooperative)
     run_grids(launches);
-  else if (const unsigned cluster = size_of(c.cluster); cluster > 1)
-    run_clusters(first, cluster,
+  else if (has_clusters(c))
+    run_clusters(first, size_of(c.cluster),
                  [&](unsigned gang, unsigned rank) { return number_in_cluster(c, gang, rank); });
   else
-    run_alone(first);
+    Devices(launches, call_others).run();
   bool well = true;
   for (const auto& launch : launches) {
     analysis::launch_ends(*launch);

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,21 +24,32 @@ struct Launch {
   std::uint32_t operation = 0;  ///< the number of the operation in its stream's order
   int device = 0;
   std::vector<std::uint32_t> beside = {};  ///< operations of the grids that run at the same time
+  std::function<void()> call_others = {};  ///< lets launches of other devices run beside it
   std::uint32_t record = 0;                ///< the kernel's number in the record of the analysis
   std::atomic<std::uint64_t> barriers = 0;
   std::atomic<bool> failed = false;
   cudaError_t failure = cudaErrorLaunchTimeout;  ///< what the runtime tells of it
 };
 
+using Launches = std::vector<std::unique_ptr<Launch>>;
+
+/// Adds launches that are to run beside those that run.
+/// \returns false if the devices have failed
+using CallOthers = std::function<bool(Launches& more)>;
+
 /// Runs all blocks of a launch, or of several cooperative ones, whose grids may wait for each
-/// other. \returns whether all came to their end
-bool run(const std::vector<std::unique_ptr<Launch>>& launches);
+/// other. Where blocks of one that is not cooperative wait in loops, it calls others.
+/// \returns whether all came to their end
+bool run(Launches& launches, const CallOthers& call_others);
 
 /// How many threads of the operating system there are to run blocks, beside those of the host.
 unsigned helping_threads();
 
 /// Whether grid and block are as CUDA allows them.
 bool is_valid(const Configuration& configuration);
+
+/// Whether blocks of the grid form clusters of more than one.
+bool has_clusters(const Configuration& configuration);
 
 /// Whether the grid consists of whole clusters of at most so many blocks.
 bool has_whole_clusters(const Configuration& configuration, unsigned most_blocks);

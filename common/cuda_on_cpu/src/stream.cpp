@@ -161,9 +161,15 @@ bool is_cooperative(const Operation& operation) {
   return operation.kernel != nullptr && operation.kernel->configuration.cooperative;
 }
 
-/// Whether all that an operation waits for can be done without a cooperative launch and without
-/// other threads of the host.
-bool can_begin(const Operation& operation) {
+bool is_kernel(const Operation& operation) { return operation.kernel != nullptr; }
+
+bool runs_beside_others(const Operation& operation) {
+  return !is_cooperative(operation) && !has_clusters(operation.kernel->configuration);
+}
+
+/// Whether all that an operation waits for can be done without launches of a kind and without other
+/// threads of the host.
+bool can_begin(const Operation& operation, bool (*is_launch)(const Operation&)) {
   const std::uint32_t search = ++streams().searches;
   std::vector<const Operation*> to_ask{&operation};
   while (!to_ask.empty()) {
@@ -172,7 +178,7 @@ bool can_begin(const Operation& operation) {
     for (const OperationPointer& before : asked->after) {
       if (before->done || before->search == search) continue;
       before->search = search;
-      if (is_cooperative(*before) || before->awaited != nullptr || before->host_call != nullptr)
+      if (is_launch(*before) || before->awaited != nullptr || before->host_call != nullptr)
         return false;
       to_ask.push_back(before.get());
     }
@@ -180,15 +186,15 @@ bool can_begin(const Operation& operation) {
   return true;
 }
 
-/// The cooperative launch that a device would begin first now; null if there is none.
-OperationPointer next_grid(int device) {
+/// The launch of a kind that a device would begin first now; null if there is none.
+OperationPointer next_launch(int device, bool (*is_launch)(const Operation&)) {
   OperationPointer next;
   for (const CUstream_st* stream : streams_of(device)) {
     const auto first = std::find_if(
         stream->pending.begin(), stream->pending.end(),
-        [](const auto& operation) { return !operation->done && is_cooperative(*operation); });
+        [&](const auto& operation) { return !operation->done && is_launch(*operation); });
     if (first != stream->pending.end() && (next == nullptr || (*first)->number < next->number) &&
-        can_begin(**first))
+        can_begin(**first, is_launch))
       next = *first;
   }
   return next;
@@ -200,7 +206,8 @@ std::vector<OperationPointer> together_with(const OperationPointer& operation) {
   std::vector<OperationPointer> all{operation};
   if (!is_cooperative(*operation) || lasting_error() != cudaSuccess) return all;
   for (int device = 0; device < settings().devices; ++device) {
-    const OperationPointer other = device == operation->device ? nullptr : next_grid(device);
+    const OperationPointer other =
+        device == operation->device ? nullptr : next_launch(device, is_cooperative);
     if (other == nullptr) continue;
     for (const OperationPointer& before : other->after) finish(before);
     all.push_back(other);
@@ -208,35 +215,57 @@ std::vector<OperationPointer> together_with(const OperationPointer& operation) {
   return all;
 }
 
-/// Runs the kernels of operations at the same time.
-bool run_kernels(const std::vector<OperationPointer>& operations) {
-  std::vector<std::unique_ptr<Launch>> launches;
-  for (const OperationPointer& operation : operations) {
-    launches.push_back(std::make_unique<Launch>());
-    Launch& launch = *launches.back();
-    launch.kernel = operation->kernel->name;
-    launch.configuration = operation->kernel->configuration;
-    launch.invocation = operation->kernel->invocation;
-    launch.operation = operation->number;
-    launch.device = operation->device;
+/// An operation is about to be done, as all that it waits for is.
+void start(const OperationPointer& operation) {
+  Streams& s = streams();
+  learn_from_before(*operation);
+  if (operation->host_call != nullptr) {
+    operation->host_call->wait(*operation);
+    learn_from_host(*operation);
   }
-  if (run(launches)) return true;
+  if (!operation->marks && ++s.performed == settings().lost_at) s.lasting = cudaErrorUnknown;
+}
+
+std::unique_ptr<Launch> launch_of(const Operation& operation) {
+  auto launch = std::make_unique<Launch>();
+  launch->kernel = operation.kernel->name;
+  launch->configuration = operation.kernel->configuration;
+  launch->invocation = operation.kernel->invocation;
+  launch->operation = operation.number;
+  launch->device = operation.device;
+  return launch;
+}
+
+/// Begins launches of devices that have none among these operations, where blocks of one of them
+/// wait for what only another device can do.
+/// \returns whether the devices have not failed
+bool call_others(std::vector<OperationPointer>& operations, Launches& more) {
+  for (int device = 0; device < settings().devices; ++device) {
+    const bool runs = std::any_of(operations.begin(), operations.end(),
+                                  [&](const auto& own) { return own->device == device; });
+    const OperationPointer other = runs ? nullptr : next_launch(device, is_kernel);
+    if (other == nullptr || !runs_beside_others(*other)) continue;
+    for (const OperationPointer& before : other->after) finish(before);
+    start(other);
+    operations.push_back(other);
+    if (lasting_error() == cudaSuccess) more.push_back(launch_of(*other));
+  }
+  return lasting_error() == cudaSuccess;
+}
+
+/// Runs the kernels of operations at the same time, and adds those that they had to wait for.
+bool run_kernels(std::vector<OperationPointer>& operations) {
+  Launches launches;
+  for (const OperationPointer& operation : operations) launches.push_back(launch_of(*operation));
+  if (run(launches, [&](Launches& more) { return call_others(operations, more); })) return true;
   for (const auto& launch : launches)
     if (launch->failed && lasting_error() == cudaSuccess) lasting_error() = launch->failure;
   return false;
 }
 
 void perform(const OperationPointer& operation) {
-  const std::vector<OperationPointer> together = together_with(operation);
-  Streams& s = streams();
-  for (const OperationPointer& own : together) {
-    learn_from_before(*own);
-    if (own->host_call != nullptr) {
-      own->host_call->wait(*own);
-      learn_from_host(*own);
-    }
-    if (!own->marks && ++s.performed == settings().lost_at) s.lasting = cudaErrorUnknown;
-  }
+  std::vector<OperationPointer> together = together_with(operation);
+  for (const OperationPointer& own : together) start(own);
   const bool well =
       lasting_error() == cudaSuccess &&
       (operation->kernel != nullptr ? run_kernels(together) : operation->work(*operation));

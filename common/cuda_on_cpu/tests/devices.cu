@@ -6,6 +6,7 @@
 #include <cuda/atomic>
 #include <deque>
 #include <mutex>
+#include <staircase/bulk_copy.hpp>
 #include <staircase/cooperative.hpp>
 #include <staircase/devices.hpp>
 #include <staircase/error.hpp>
@@ -131,6 +132,13 @@ TEST(devices_in_a_ring_are_connected) {
   expect_equal(current(), 0);
 }
 
+TEST(devices_are_all_connected_with_each_other) {
+  const auto all = staircase::devices(0);
+  staircase::connect_all(all);
+  staircase::connect_all({0});
+  expect_equal(current(), 0);
+}
+
 TEST(grids_of_several_devices_wait_for_each_other) {
   if (available() < 2) tap::skip("there is one device");
   staircase::connect_ring({0, 1});
@@ -159,6 +167,96 @@ TEST(grids_of_several_devices_wait_for_each_other) {
     std::vector<unsigned> counted(blocks);
     numbers[device].copy_to(counted.data());
     expect_equal(counted, std::vector<unsigned>(blocks, last - static_cast<unsigned>(device)));
+  }
+}
+
+/// The same between any number of devices, in blocks that draw their numbers when they start.
+__global__ void pass_on(unsigned* own, unsigned* next, unsigned first, unsigned last, unsigned by) {
+  using Number = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
+  __shared__ unsigned drawn;
+  if (threadIdx.x == 0) drawn = atomicAdd(own, 1);
+  __syncthreads();
+  unsigned& number = own[1 + drawn];
+  for (unsigned n = first; n < last; n += by) {
+    if (threadIdx.x == 0)
+      while (Number(number).load(cuda::memory_order_acquire) != n) continue;
+    __syncthreads();
+    if (threadIdx.x == 0) Number(next[1 + drawn]).store(n + 1, cuda::memory_order_release);
+  }
+}
+
+TEST(plain_launches_of_several_devices_wait_for_each_other) {
+  if (available() < 2) tap::skip("there is one device");
+  const auto all = staircase::devices(0);
+  staircase::connect_all(all);
+  const unsigned count = available(), blocks = 40, last = 7 * count;
+  for (const int waits_first : {0, available() - 1}) {
+    std::deque<staircase::DeviceArray<unsigned, 1>> numbers;
+    for (const int device : all) {
+      const OnDevice here(device);
+      numbers.emplace_back(1 + blocks);
+      numbers.back().clear(nullptr);
+      tap::check(cudaDeviceSynchronize());
+    }
+    for (unsigned d = 0; d < count; ++d) {
+      const OnDevice here(all[d]);
+      pass_on<<<blocks, 40>>>(numbers[d].data(), numbers[(d + 1) % count].data(), d, last, count);
+    }
+    for (unsigned d = 0; d < count; ++d) {
+      const OnDevice here((waits_first + static_cast<int>(d)) % available());
+      tap::check(cudaDeviceSynchronize());
+    }
+    for (unsigned d = 0; d < count; ++d) {
+      std::vector<unsigned> counted(1 + blocks, last - count + d), there(1 + blocks);
+      counted[0] = blocks;
+      if (d == 0) std::fill(counted.begin() + 1, counted.end(), last);
+      numbers[d].copy_to(there.data());
+      expect_equal(there, counted);
+    }
+  }
+}
+
+/// A thread waits for another device between a barrier and the use of what is behind it.
+__global__ void use_behind_flag(unsigned* own, unsigned* other) {
+  using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
+  __shared__ staircase::TransferBarrier written;
+  __shared__ unsigned number;
+  if (threadIdx.x == 0) {
+    written.init(1);
+    staircase::fence_barriers();
+  }
+  __syncthreads();
+  if (threadIdx.x == 32) {
+    number = 5;
+    written.arrive();
+  }
+  if (threadIdx.x > 0) return;
+  written.wait(0);
+  Flag(other[0]).store(1, cuda::memory_order_release);
+  while (Flag(own[0]).load(cuda::memory_order_acquire) == 0) continue;
+  own[1] = number;
+}
+
+TEST(a_block_knows_what_is_done_in_it_when_another_devices_has_run) {
+  if (available() < 2) tap::skip("there is one device");
+  staircase::connect_all({0, 1});
+  std::deque<staircase::DeviceArray<unsigned, 1>> numbers;
+  for (const int device : {0, 1}) {
+    const OnDevice here(device);
+    numbers.emplace_back(2);
+    numbers.back().clear(nullptr);
+    tap::check(cudaDeviceSynchronize());
+  }
+  for (const int device : {0, 1}) {
+    const OnDevice here(device);
+    use_behind_flag<<<1, 64>>>(numbers[device].data(), numbers[1 - device].data());
+  }
+  for (const int device : {0, 1}) {
+    const OnDevice here(device);
+    tap::check(cudaDeviceSynchronize());
+    std::vector<unsigned> there(2);
+    numbers[device].copy_to(there.data());
+    expect_equal(there, std::vector<unsigned>{1, 5});
   }
 }
 

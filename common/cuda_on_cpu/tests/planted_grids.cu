@@ -1,5 +1,5 @@
 /// \file
-/// Planted bugs: grids on two devices that store into each other's memory and wait by flags.
+/// Planted bugs: launches on two devices that store into each other's memory and wait by flags.
 
 #include <cuda_runtime.h>
 
@@ -17,6 +17,7 @@ using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
 
 /// What a device has of its own: numbers that the other one stores, and how many steps are done.
 struct Part {
+  int device;
   int* halo;
   unsigned* done;
 };
@@ -43,27 +44,44 @@ class Pair {
       finish();
     }
   }
-  ~Pair() { check(cudaSetDevice(0)); }
+  ~Pair() {
+    for (const int d : {1, 0}) {
+      check(cudaSetDevice(d));
+      check(cudaDeviceDisablePeerAccess(1 - d));
+    }
+  }
 
-  /// Launches a kernel on each device, with its own part and the other one's, and waits for both.
-  void run(void (*kernel)(Part, Part), bool cooperatively) {
+  /// Launches a cooperative kernel on each device, with its own part and the other one's, and waits
+  /// for both.
+  void run(void (*kernel)(Part, Part)) {
     for (int d = 0; d < 2; ++d) {
       check(cudaSetDevice(d));
       Part own = part(d), other = part(1 - d);
       void* arguments[] = {&own, &other};
-      if (cooperatively)
-        check(cudaLaunchCooperativeKernel(kernel, 1, threads, arguments, 0, nullptr));
-      else
-        kernel<<<1, threads>>>(own, other);
+      check(cudaLaunchCooperativeKernel(kernel, 1, threads, arguments, 0, nullptr));
     }
+    finish_both(0);
+  }
+
+  /// The same with plain launches. Waits for a device first, or for each before the other's launch.
+  void run_plain(void (*kernel)(Part, Part), int first, bool at_once = true) {
     for (int d = 0; d < 2; ++d) {
+      check(cudaSetDevice(d));
+      kernel<<<1, threads>>>(part(d), part(1 - d));
+      if (!at_once) finish();
+    }
+    finish_both(first);
+  }
+
+ private:
+  static void finish_both(int first) {
+    for (const int d : {first, 1 - first}) {
       check(cudaSetDevice(d));
       finish();
     }
   }
 
- private:
-  Part part(int d) const { return {halos_[d]->get(), done_[d]->get()}; }
+  Part part(int d) const { return {d, halos_[d]->get(), done_[d]->get()}; }
 
   std::unique_ptr<Buffer<int>> halos_[2];
   std::unique_ptr<Buffer<unsigned>> done_[2];
@@ -85,7 +103,7 @@ __global__ void exchange(Part own, Part other) {
 
 template <bool bug>
 void run() {
-  Pair().run(exchange<bug>, true);
+  Pair().run(exchange<bug>);
 }
 
 }  // namespace flag_raised_before_all_have_stored
@@ -105,7 +123,7 @@ __global__ void exchange(Part own, Part other) {
 
 template <bool bug>
 void run() {
-  Pair().run(exchange<bug>, true);
+  Pair().run(exchange<bug>);
 }
 
 }  // namespace flag_without_order
@@ -126,7 +144,7 @@ __global__ void exchange(Part own, Part other) {
 
 template <bool bug>
 void run() {
-  Pair().run(exchange<bug>, true);
+  Pair().run(exchange<bug>);
 }
 
 }  // namespace halo_read_before_it_is_told
@@ -141,14 +159,55 @@ __global__ void exchange(Part own, Part other) {
 
 template <bool bug>
 void run() {
-  Pair().run(exchange<bug>, true);
+  Pair().run(exchange<bug>);
 }
 
 }  // namespace nobody_raises_the_flag
 
-namespace not_launched_cooperatively {
+namespace flag_of_a_plain_launch_without_order {
 
-/// Blocks that wait for others must all run at the same time, which only such a launch promises.
+/// Plain launches wait for each other, too.
+template <bool bug>
+__global__ void exchange(Part own, Part other) {
+  for (unsigned s = 1; s < steps; ++s) {
+    other.halo[threadIdx.x + s % 2 * threads] = 7;
+    __syncthreads();
+    if (threadIdx.x == 0)
+      Flag(*other.done).store(s, bug ? cuda::memory_order_relaxed : cuda::memory_order_release);
+    wait_for(*own.done, s);
+    own.halo[threadIdx.x + s % 2 * threads] += 1;  // planted: stream race
+  }
+}
+
+template <bool bug>
+void run() {
+  for (const int first : {0, 1}) Pair().run_plain(exchange<bug>, first);
+}
+
+}  // namespace flag_of_a_plain_launch_without_order
+
+namespace flag_of_a_launch_that_is_done_without_order {
+
+/// Who finds a flag raised does not wait for it, and may come when the other launch is done.
+template <bool bug>
+__global__ void hand_on(Part own, Part other) {
+  if (own.device == 1) wait_for(*own.done, 1);
+  other.halo[threadIdx.x] = own.halo[threadIdx.x] + 1;  // planted: stream race
+  __syncthreads();
+  if (threadIdx.x == 0)
+    Flag(*other.done).store(1, bug ? cuda::memory_order_relaxed : cuda::memory_order_release);
+}
+
+template <bool bug>
+void run() {
+  for (const int first : {0, 1}) Pair().run_plain(hand_on<bug>, first);
+}
+
+}  // namespace flag_of_a_launch_that_is_done_without_order
+
+namespace launched_when_the_other_is_done {
+
+/// Launches that wait for each other must be there before the host waits for either.
 __global__ void exchange(Part own, Part other) {
   tell(*other.done, 1);
   wait_for(*own.done, 1);
@@ -156,10 +215,10 @@ __global__ void exchange(Part own, Part other) {
 
 template <bool bug>
 void run() {
-  Pair().run(exchange, !bug);
+  Pair().run_plain(exchange, 0, !bug);
 }
 
-}  // namespace not_launched_cooperatively
+}  // namespace launched_when_the_other_is_done
 
 }  // namespace
 
@@ -168,8 +227,10 @@ void run() {
 
 int main(int argc, char** argv) {
   setenv("CUDA_ON_CPU_DEVICES", "2", 1);
-  return run_cases(argc, argv,
-                   {CASE(flag_raised_before_all_have_stored), CASE(flag_without_order),
-                    CASE(halo_read_before_it_is_told), CASE(nobody_raises_the_flag),
-                    CASE(not_launched_cooperatively)});
+  return run_cases(
+      argc, argv,
+      {CASE(flag_raised_before_all_have_stored), CASE(flag_without_order),
+       CASE(halo_read_before_it_is_told), CASE(nobody_raises_the_flag),
+       CASE(flag_of_a_plain_launch_without_order),
+       CASE(flag_of_a_launch_that_is_done_without_order), CASE(launched_when_the_other_is_done)});
 }

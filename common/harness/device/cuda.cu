@@ -78,6 +78,14 @@ bool reaches(int device, int other) {
   return true;
 }
 
+/// Lets it use that memory, or refuses a machine where it cannot.
+void require_reach(int device, int other, const char* what_it_is) {
+  if (!reaches(device, other))
+    throw NotAvailable("GPU " + std::to_string(device) + " cannot use the memory of GPU " +
+                       std::to_string(other) + what_it_is +
+                       "; this stage needs GPUs with peer access");
+}
+
 /// By the host's clock, with one launch and one wait in it, as a phase of a stage has.
 double seconds_to_copy(double bytes) {
   const auto half = static_cast<std::size_t>(bytes / 2);
@@ -163,10 +171,12 @@ void connect_ring(const std::vector<int>& devices) {
   const std::size_t count = devices.size();
   for (std::size_t d = 0; d < count; ++d)
     for (const std::size_t other : {(d + 1) % count, (d + count - 1) % count})
-      if (!reaches(devices[d], devices[other]))
-        throw NotAvailable("GPU " + std::to_string(devices[d]) + " cannot use the memory of GPU " +
-                           std::to_string(devices[other]) +
-                           ", its neighbour; this stage needs GPUs with peer access");
+      require_reach(devices[d], devices[other], ", its neighbour");
+}
+
+void connect_all(const std::vector<int>& devices) {
+  for (const int device : devices)
+    for (const int other : devices) require_reach(device, other, "");
 }
 
 void* allocate_on_device(std::size_t bytes) {

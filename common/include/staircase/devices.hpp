@@ -30,6 +30,10 @@ void connect(const std::vector<int>& devices);
 /// \throws NotAvailable if one cannot
 void connect_ring(const std::vector<int>& devices);
 
+/// Lets the kernels of each use the memory of all others.
+/// \throws NotAvailable if one cannot
+void connect_all(const std::vector<int>& devices);
+
 /// While it lives, what this thread asks of CUDA is meant for a device: memory, streams, events and
 /// launches. A thread begins with device 0.
 class OnDevice {

@@ -201,7 +201,7 @@ void launch_begins(Launch& launch) {
   ++kernel.launches;
   kernel.blocks += launch.blocks;
   kernel.threads += std::uint64_t{launch.blocks} * launch.threads;
-  forget_publications();
+  forget_publications_before(launch);
 }
 
 void launch_ends(Launch& launch) { record().kernels[launch.record].barriers += launch.barriers; }

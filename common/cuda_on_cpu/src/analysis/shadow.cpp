@@ -51,7 +51,7 @@ using Clocks = std::vector<std::uint32_t>;  // of a block's threads, by rank
 /// What each thread of the block that runs knows to be done of the others, beside what barriers
 /// order; empty as a rule.
 std::vector<Clocks>& threads_know() {
-  static auto& know = immortal<std::vector<Clocks>>();
+  thread_local auto& know = immortal<std::vector<Clocks>>();
   return know;
 }
 
@@ -213,7 +213,8 @@ __attribute__((noinline, cold)) void report_race(Event then, Event now, const ch
 /// A number that is not 0 for the block or the gang that runs, to tell whose shared memory it is.
 std::uint32_t current_owner() {
   const auto gang = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(block->gang) >> 4);
-  const std::uint32_t who = block->gang == nullptr ? block->number : gang;
+  const bool is_alone = block->gang == nullptr || block->gang->size() == 1;
+  const std::uint32_t who = is_alone ? block->number : gang;
   return (block->launch->operation * 0x9E37'79B1u ^ who * 0x85EB'CA6Bu) | 1u;
 }
 
@@ -392,11 +393,30 @@ void synchronise_at(const void* address, Kind kind) {
   ++b.clock;
 }
 
-void forget_publications() { published().clear(); }
+void forget_publications_before(Launch& launch) {
+  struct Begun {
+    std::uint32_t operation;
+    int device;
+  };
+  static auto& begun = immortal<std::vector<Begun>>();
+  std::erase_if(begun, [&](const Begun& other) {
+    return happens_before(other.operation, launch.operation);
+  });
+  const auto is_elsewhere = [&](const Begun& other) { return other.device != launch.device; };
+  if (std::none_of(begun.begin(), begun.end(), is_elsewhere)) {
+    begun.clear();
+    published().clear();
+  }
+  for (const Begun& other : begun)
+    if (is_elsewhere(other)) launch.beside.push_back(other.operation);
+  begun.push_back({launch.operation, launch.device});
+}
 
 void forget_threads() {
   threads_know().clear();
-  arrivals().clear();
+  std::erase_if(arrivals(), [](const auto& arrival) {
+    return is_shared_of(arrival.first, block->gang_rank);
+  });
 }
 
 void lanes_ordered(Warp& warp, unsigned lanes) {

@@ -130,8 +130,9 @@ void check_operation(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind
 /// published at the same address.
 void synchronise_at(const void* address, Kind kind);
 
-/// Forgets what was published: a launch begins.
-void forget_publications();
+/// A launch begins. Forgets what was published before, unless a launch of another device did so that
+/// nothing but flags orders: that one, though done, counts as one beside it.
+void forget_publications_before(Launch& launch);
 
 /// Forgets what the threads of a block know of each other: the next block begins.
 void forget_threads();
