@@ -442,6 +442,7 @@ TEST_F(Residual, IsNotAskedForOfARectangle) {
 using Budget = Residual;
 using Gpus = Residual;
 using CpuDevices = Residual;
+using Peers = Residual;
 
 /// Bytes that a program asks for at least, as its refusal of a budget tells.
 double smallest_budget(const Matrix& a, const std::string& precision) {
@@ -543,7 +544,7 @@ TEST_F(CpuDevices, ThatAreNotThereAreNotAvailable) {
 /// The CPU device can take itself away at any kernel or copy.
 TEST_F(CpuDevices, ThatAreLostHalfWayAreToldInASentence) {
   const Matrix a = well_conditioned(600);
-  for (const int at : {1, 3, 9, 20, 40}) {
+  for (const int at : {1, 3, 9, 20, 37, 40}) {
     const Directory directory;
     expect_refusal(
         run(a, {}, directory / "l.npy",
@@ -562,6 +563,22 @@ TEST_F(CpuDevices, KeepNobodyWaitingForAPivotThatIsNegative) {
                    {fmt::format("pivot {} is ", at)});
     EXPECT_TRUE(directory.files().empty());
   }
+}
+
+/// Kernels that store into the memory of all others need access to it.
+TEST_F(Peers, ThatCannotReachEachOtherAreNotAvailable) {
+  const Matrix a = well_conditioned(600);
+  const ProcessOptions pairs{.environment = {"CUDA_ON_CPU_DEVICES=4", "CUDA_ON_CPU_PEERS=2"}};
+  const Directory directory;
+  expect_refusal(run(a, with_gpus(3), directory / "l.npy", pairs), 77,
+                 {"GPU 0 ", "GPU 2;", "peer access"});
+  EXPECT_TRUE(directory.files().empty());
+  EXPECT_TRUE(is_right(a, factor(a, "f64", with_gpus(2), pairs), "f64"));
+}
+
+TEST_F(Peers, ThatAreTooManyAreNotAvailable) {
+  expect_refusal(run(well_conditioned(1200), {}, "", {.environment = {"CUDA_ON_CPU_DEVICES=9"}}),
+                 77, {"at most 8 GPUs", "9 are"});
 }
 
 // --- The checks themselves
@@ -603,6 +620,6 @@ int main(int argc, char** argv) {
   staircase::test::program = std::filesystem::absolute(argv[1]);
   staircase::test::inverted = argc > 2 && argv[2] == std::string("inverted");
   staircase::test::try_device(staircase::test::program,
-                              {"Residual", "Budget", "Gpus", "CpuDevices"});
+                              {"Residual", "Budget", "Gpus", "CpuDevices", "Peers"});
   return staircase::test::run_all_tests();
 }

@@ -758,6 +758,22 @@ def slice_by_slice(stage):
     yield ("19 loads a number where 18 loads two, in no more wavefronts",
            count("19", "shared_loads", "requests") > 1.6 * count("18", "shared_loads", "requests")
            and count("19", "shared_loads", "wavefronts") <= count("18", "shared_loads", "wavefronts"))
+    yield from told_to_all(stage, counted["19"], below * of_tile)
+
+
+def told_to_all(stage, one, packed_once):
+    """Yields what 20 promises beside 19, on one device and on two."""
+    alone, both = stage("20_told_to_all", gpus=1), stage("20_told_to_all")
+
+    def count(counters, group):
+        return counters.sum("factorise_tile", group, "sectors")
+
+    yield "20 launches a kernel on each device", (alone.launches(), both.launches()) == (1, 2)
+    yield ("20 deals out the blocks of 19",
+           both.sum("factorise_tile", "blocks") == one.sum("factorise_tile", "blocks"))
+    yield "20 loads what 19 loads", count(one, "global_loads") == count(alone, "global_loads") == count(both, "global_loads")
+    yield ("20 stores what 19 stores, and what other devices need on each of them",
+           count(one, "global_stores") == count(alone, "global_stores") == count(both, "global_stores") - packed_once)
 
 
 def main(directory, name):
