@@ -544,7 +544,7 @@ TEST_F(CpuDevices, ThatAreNotThereAreNotAvailable) {
 /// The CPU device can take itself away at any kernel or copy.
 TEST_F(CpuDevices, ThatAreLostHalfWayAreToldInASentence) {
   const Matrix a = well_conditioned(600);
-  for (const int at : {1, 3, 9, 20, 37, 40}) {
+  for (const int at : {1, 3, 9, 20, 31, 35}) {
     const Directory directory;
     expect_refusal(
         run(a, {}, directory / "l.npy",
