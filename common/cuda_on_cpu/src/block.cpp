@@ -350,8 +350,9 @@ void yield() {
     const DeviceAtWork at_work;
     b.launch->call_others();
   }
-  // Where all threads of the block may be waiting like this one, it is another block's turn.
-  if (b.gang != nullptr && b.idle_yields % b.launch->threads == 0)
+  // Where all threads that are not at a barrier may be waiting like this one, it is another block's
+  // turn.
+  if (b.gang != nullptr && b.idle_yields % (b.living - b.at_barrier_count) == 0)
     b.gang->take_turns(b.gang_rank);
   // At first the others of the warp wait for this lane, as they would in lockstep; what it waits
   // for may be theirs to do, though.

@@ -1,5 +1,7 @@
 #include "gang.hpp"
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "analysis.hpp"
@@ -88,6 +90,8 @@ bool Gang::wait(unsigned rank, std::uint32_t phase) {
 }
 
 void Gang::take_turns(unsigned rank) {
+  // Without turns, blocks that wait would keep the cores from those that they wait for.
+  if (!analysis::enabled) return std::this_thread::sleep_for(std::chrono::microseconds(50));
   std::unique_lock lock(turns_->mutex);
   turns_->give();
   turns_->take(lock, first_ + rank);
