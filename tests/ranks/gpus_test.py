@@ -17,7 +17,7 @@ import tap
 PROGRAM, STAGE_ZERO = sys.argv[1:]
 # As many GPUs as rows, fewer rows than GPUs, one GPU that is its own neighbour, two that are on both sides.
 CASES = ((1, (1, 1)), (1, (7, 5)), (2, (2, 9)), (2, (23, 31)), (3, (3, 40)), (3, (50, 7)), (3, (2, 130)), (4, (101, 13)),
-         (7, (7, 7)), (7, (16, 129)))
+         (7, (7, 7)), (7, (16, 129)), (1, (1100, 3)), (2, (21, 1100)))
 STEPS = (0, 1, 2, 5, 8, 29)
 SEED = int(os.environ.get("STAIRCASE_TEST_SEED", secrets.randbits(30)))
 RANDOM = numpy.random.default_rng(SEED)

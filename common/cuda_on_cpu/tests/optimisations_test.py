@@ -472,8 +472,8 @@ def advection_distributed(stage):
         for what in (("launches",), ("blocks",), ("global_loads", "sectors"), ("global_stores", "sectors")))
     yield "11 launches one kernel per GPU, with a block for each row of so few", (
         persistent.launches() == gpus and persistent.sum("advance", "blocks") == rows)
-    yield ("11 waits twice per block and step",
-           persistent.sum("advance", "block_barriers") == 2 * rows * steps)
+    yield ("11 meets twice per tile, and once per block before the first",
+           persistent.sum("advance", "block_barriers") == (2 * steps + 1) * rows)
     yield ("11 stores each cell once, two at a time, and edges once more, into the neighbour's halo",
            persistent.sum("advance", "global_stores", "requests") == (rows + gpus * edges) * cols // 64 * steps)
     tiled = stage("12_time_tiled", steps=24)  # four sweeps

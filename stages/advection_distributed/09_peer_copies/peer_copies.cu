@@ -1,9 +1,9 @@
 /// \file
 /// From:    00_original
 /// Changed: rows are dealt to GPUs, with a row of halo on both sides; columns wrap by index.
-///          Edges are updated first, and copied to the neighbours while the interior is updated.
-/// Legal:   cells are independent; a copy waits for the edge that it takes, and an edge is updated
-///          when both halos are there, so that nobody is ahead by more than a step.
+///          Edges are updated and copied to the neighbours in one stream, the interior in another.
+/// Legal:   an interior needs no halo; an edge is updated when the neighbours have sent both halos
+///          and the interior is as far as itself, so that nobody is ahead by more than a step.
 /// Expect:  the time of one GPU divided by their number, copies hidden behind the interior.
 /// Run:     ./climb advection_distributed --stages 00,09
 /// Next:    10_nccl leaves the exchange to a library, and records a step once.
@@ -25,6 +25,7 @@ using staircase::column;
 using staircase::DeviceArray;
 using staircase::Event;
 using staircase::OnDevice;
+using staircase::Priority;
 using staircase::Stream;
 using staircase::View;
 
@@ -72,8 +73,8 @@ struct Gpu {
   unsigned rows;
   DeviceArray<T, 2> u, next;
   View<T, 2> from = u, to = next;
-  Stream kernels, copies;
-  Event edges, sent;
+  Stream interior, edges{Priority::high};
+  Event ready, updated, sent;
 };
 
 /// Deals the rows of a field to GPUs.
@@ -104,50 +105,52 @@ void synchronise(const std::deque<Gpu<T>>& gpus) {
 template <typename T>
 void copy(const Gpu<T>& from, View<const T, 1> edge, const Gpu<T>& to, View<T, 1> halo) {
   check(cudaMemcpyPeerAsync(halo.data(), to.device, edge.data(), from.device,
-                            edge.extent(0) * sizeof(T), from.copies));
+                            edge.extent(0) * sizeof(T), from.edges));
 }
 
-/// The halos above and below take the edges of all GPUs, as soon as these are there.
+/// The halos above and below take the edges of all GPUs, behind what updates these.
 template <typename T>
 void refresh_halos(std::deque<Gpu<T>>& gpus) {
   for (std::size_t g = 0, count = gpus.size(); g < count; ++g) {
     Gpu<T>&gpu = gpus[g], &above = gpus[(g + count - 1) % count], &below = gpus[(g + 1) % count];
     const OnDevice here(gpu.device);
-    gpu.copies.wait(gpu.edges);
     copy<T>(gpu, gpu.to.row(1), above, above.to.row(above.rows + 1));
     copy<T>(gpu, gpu.to.row(gpu.rows), below, below.to.row(0));
-    gpu.sent.record(gpu.copies);
+    gpu.sent.record(gpu.edges);
   }
 }
 // [refresh_halo]
 
 // [step]
-/// A step of some rows of a GPU.
+/// A step of some rows of a GPU, in a stream.
 template <typename T>
-void update(const Weights<T>& w, Rows of_rows, const Gpu<T>& gpu) {
+void update(const Weights<T>& w, Rows of_rows, const Gpu<T>& gpu, const Stream& stream) {
   if (of_rows.begin >= of_rows.end) return;
   constexpr unsigned threads = 128, most_rows = 65535;
   const unsigned count = staircase::pieces(of_rows.end - of_rows.begin, of_rows.stride);
   const dim3 grid(staircase::pieces(gpu.u.extent(1), threads), std::min(count, most_rows));
-  update<T><<<grid, threads, 0, gpu.kernels>>>(w, of_rows, gpu.from, gpu.to);
+  update<T><<<grid, threads, 0, stream>>>(w, of_rows, gpu.from, gpu.to);
   check_launch();
 }
 
-/// A step: edges first, then the interior while they travel.
+/// A step: edges and their way to the neighbours, and the interior beside them.
 template <typename T>
 void step(const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
-  for (Gpu<T>& gpu : gpus) {
-    const OnDevice here(gpu.device);
-    update<T>(w, {1, gpu.rows + 1, std::max(gpu.rows - 1, 1U)}, gpu);
-    gpu.edges.record(gpu.kernels);
-  }
-  refresh_halos(gpus);
   for (std::size_t g = 0, count = gpus.size(); g < count; ++g) {
     Gpu<T>& gpu = gpus[g];
     const OnDevice here(gpu.device);
-    update<T>(w, {2, gpu.rows, 1}, gpu);
-    gpu.kernels.wait(gpus[(g + count - 1) % count].sent);
-    gpu.kernels.wait(gpus[(g + 1) % count].sent);
+    gpu.ready.record(gpu.interior);
+    gpu.edges.wait(gpu.ready);
+    gpu.edges.wait(gpus[(g + count - 1) % count].sent);
+    gpu.edges.wait(gpus[(g + 1) % count].sent);
+    update<T>(w, {1, gpu.rows + 1, std::max(gpu.rows - 1, 1U)}, gpu, gpu.edges);
+    gpu.updated.record(gpu.edges);
+  }
+  refresh_halos(gpus);
+  for (Gpu<T>& gpu : gpus) {
+    const OnDevice here(gpu.device);
+    update<T>(w, {2, gpu.rows, 1}, gpu, gpu.interior);
+    gpu.interior.wait(gpu.updated);
     std::swap(gpu.from, gpu.to);
   }
 }
@@ -170,11 +173,11 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
                      cudaMemcpyHostToDevice));
   }
   synchronise(gpus);
-  timeline.begin("kernels");
-  const auto w = weights_of<T>(problem);
   refresh_halos(gpus);
   synchronise(gpus);
   for (Gpu<T>& gpu : gpus) std::swap(gpu.from, gpu.to);
+  timeline.begin("kernels");
+  const auto w = weights_of<T>(problem);
   for (std::int64_t s = 0; s < problem.steps; ++s) step(w, gpus);
   synchronise(gpus);
   timeline.begin("copy out");

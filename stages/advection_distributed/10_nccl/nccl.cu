@@ -30,6 +30,7 @@ using staircase::Event;
 using staircase::Graph;
 using staircase::nccl_type;
 using staircase::OnDevice;
+using staircase::Priority;
 using staircase::Stream;
 using staircase::View;
 
@@ -79,8 +80,8 @@ struct Gpu {
   unsigned rows;
   DeviceArray<T, 2> u, next;
   View<T, 2> from = u, to = next;
-  Stream kernels, copies;
-  Event edges, sent;
+  Stream interior, edges{Priority::high};
+  Event ready, updated, sent;
 };
 
 /// Deals the rows of a field to GPUs.
@@ -113,51 +114,51 @@ template <typename T>
 void exchange(View<const T, 1> edge, std::size_t to, View<T, 1> halo, std::size_t from,
               const Gpu<T>& gpu) {
   const std::size_t count = edge.extent(0);
-  check(ncclSend(edge.data(), count, nccl_type<T>(), int(to), gpu.rank, gpu.copies));
-  check(ncclRecv(halo.data(), count, nccl_type<T>(), int(from), gpu.rank, gpu.copies));
+  check(ncclSend(edge.data(), count, nccl_type<T>(), int(to), gpu.rank, gpu.edges));
+  check(ncclRecv(halo.data(), count, nccl_type<T>(), int(from), gpu.rank, gpu.edges));
 }
 
-/// The halos above and below take the edges of all GPUs, as soon as these are there.
+/// The halos above and below take the edges of all GPUs, behind what updates these.
 template <typename T>
 void refresh_halos(std::deque<Gpu<T>>& gpus) {
   staircase::group([&] {
     for (std::size_t g = 0, count = gpus.size(); g < count; ++g) {
       Gpu<T>& gpu = gpus[g];
       const std::size_t above = (g + count - 1) % count, below = (g + 1) % count;
-      gpu.copies.wait(gpu.edges);
       exchange<T>(gpu.to.row(1), above, gpu.to.row(gpu.rows + 1), below, gpu);
       exchange<T>(gpu.to.row(gpu.rows), below, gpu.to.row(0), above, gpu);
     }
   });
-  for (Gpu<T>& gpu : gpus) gpu.sent.record(gpu.copies);
 }
 // [refresh_halo]
 
 // [step]
-/// A step of some rows of a GPU.
+/// A step of some rows of a GPU, in a stream.
 template <typename T>
-void update(const Weights<T>& w, Rows of_rows, const Gpu<T>& gpu) {
+void update(const Weights<T>& w, Rows of_rows, const Gpu<T>& gpu, const Stream& stream) {
   if (of_rows.begin >= of_rows.end) return;
   constexpr unsigned threads = 128, most_rows = 65535;
   const unsigned count = staircase::pieces(of_rows.end - of_rows.begin, of_rows.stride);
   const dim3 grid(staircase::pieces(gpu.u.extent(1), threads), std::min(count, most_rows));
-  update<T><<<grid, threads, 0, gpu.kernels>>>(w, of_rows, gpu.from, gpu.to);
+  update<T><<<grid, threads, 0, stream>>>(w, of_rows, gpu.from, gpu.to);
   check_launch();
 }
 
-/// A step: edges first, then the interior while they travel.
+/// A step: edges and their way to the neighbours, and the interior beside them.
 template <typename T>
 void step(const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
   for (Gpu<T>& gpu : gpus) {
     const OnDevice here(gpu.device);
-    update<T>(w, {1, gpu.rows + 1, std::max(gpu.rows - 1, 1U)}, gpu);
-    gpu.edges.record(gpu.kernels);
+    gpu.ready.record(gpu.interior);
+    gpu.edges.wait(gpu.ready);
+    update<T>(w, {1, gpu.rows + 1, std::max(gpu.rows - 1, 1U)}, gpu, gpu.edges);
+    gpu.updated.record(gpu.edges);
   }
   refresh_halos(gpus);
   for (Gpu<T>& gpu : gpus) {
     const OnDevice here(gpu.device);
-    update<T>(w, {2, gpu.rows, 1}, gpu);
-    gpu.kernels.wait(gpu.sent);
+    update<T>(w, {2, gpu.rows, 1}, gpu, gpu.interior);
+    gpu.interior.wait(gpu.updated);
     std::swap(gpu.from, gpu.to);
   }
 }
@@ -168,9 +169,13 @@ void step(const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
 template <typename T>
 std::deque<Graph> two_steps(const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
   std::deque<Graph> graphs;
-  for (const Gpu<T>& gpu : gpus) graphs.emplace_back(gpu.kernels);
+  for (const Gpu<T>& gpu : gpus) graphs.emplace_back(gpu.interior);
   step(w, gpus);
   step(w, gpus);
+  for (Gpu<T>& gpu : gpus) {
+    gpu.sent.record(gpu.edges);
+    gpu.interior.wait(gpu.sent);
+  }
   for (Graph& graph : graphs) graph.instantiate();
   return graphs;
 }
@@ -194,15 +199,16 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
                      cudaMemcpyHostToDevice));
   }
   synchronise(gpus);
-  timeline.begin("kernels");
-  const auto w = weights_of<T>(problem);
   refresh_halos(gpus);
   synchronise(gpus);
   for (Gpu<T>& gpu : gpus) std::swap(gpu.from, gpu.to);
-  if (problem.steps % 2 != 0) step(w, gpus);
+  timeline.begin("graph");
+  const auto w = weights_of<T>(problem);
   const std::deque<Graph> graphs = two_steps(w, gpus);
+  timeline.begin("kernels");
   for (std::int64_t s = 0; s < problem.steps / 2; ++s)
     for (const Graph& graph : graphs) graph.launch();
+  if (problem.steps % 2 != 0) step(w, gpus);
   synchronise(gpus);
   timeline.begin("copy out");
   for (const Gpu<T>& gpu : gpus)

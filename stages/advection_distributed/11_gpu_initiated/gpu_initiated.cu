@@ -1,10 +1,11 @@
 /// \file
 /// From:    09_peer_copies
-/// Changed: one launch per GPU does all steps. A block has a band of rows; it waits for flags of
-///          the two beside it, stores edges into the neighbours' halos itself, and raises its own.
-///          The update is the one of advection 13.
-/// Legal:   a flag is raised behind all that it tells of, and lets a band be one step ahead of
-///          those beside it, so that two arrays are enough; all blocks run at the same time.
+/// Changed: one launch per GPU does all steps. Blocks draw tiles of all steps from a queue; each
+///          waits until the tiles around its own are a step further, stores edges into the
+///          neighbours' halos itself, and counts itself as done. The update is that of
+///          advection 13.
+/// Legal:   a count goes up behind all that it tells of, and lets a tile be one step ahead of those
+///          around it, so that two arrays are enough; who draws waits for earlier numbers only.
 /// Expect:  a step costs what its cells cost, since no step is launched, copied or waited for.
 /// Run:     ./climb advection_distributed --stages 09,11
 
@@ -21,34 +22,28 @@
 
 namespace advection_distributed {
 
+using advection::load;
 using advection::Pair;
+using advection::store;
 using staircase::check;
 using staircase::DeviceArray;
 using staircase::OnDevice;
+using staircase::pieces;
 using staircase::View;
 
 // [update]
-constexpr unsigned block_size = 256;         // threads of a block, two columns for each
-constexpr unsigned ahead = 2;                // rows that are loaded before any of them is used
-constexpr unsigned blocks_of_processor = 4;  // for whose threads there shall be registers
+constexpr unsigned block_size = 256;  // threads of a block, two columns for each
+constexpr unsigned most_rows = 8;     // of a tile
+constexpr unsigned ahead = 2;         // rows that are loaded before any of them is used
 
-/// Where a step goes: to a GPU's array, and its edges to the halos of the neighbours, too.
+/// For whose threads a processor shall have registers.
 template <typename T>
-struct Target {
-  View<T, 2> own, above, below;
-
-  /// Puts two neighbours into a row.
-  __device__ void store(int i, int j, int second, Pair<T> cells) const {
-    advection::store(&own(i, j), second, cells);
-    if (i == 1) advection::store(&above(above.extent(0) - 1, j), second, cells);
-    if (i + 2 == int(own.extent(0))) advection::store(&below(0, j), second, cells);
-  }
-};
+constexpr unsigned blocks_of_processor = sizeof(T) == sizeof(double) ? 5 : 6;
 
 /// The weighted sums of two cells and their neighbours in a row, which lie so far from the first.
 template <typename T>
 __device__ Pair<T> row_sums(const Weights<T>& w, const T* cell, int left, int second, int right) {
-  const auto [a, b] = advection::load(cell, second);
+  const auto [a, b] = load(cell, second);
   return {w.x[0] * cell[left] + w.x[1] * a + w.x[2] * b,
           w.x[0] * a + w.x[1] * b + w.x[2] * cell[right]};
 }
@@ -56,102 +51,158 @@ __device__ Pair<T> row_sums(const Weights<T>& w, const T* cell, int left, int se
 /// A step of some rows of two columns: each cell becomes the weighted sum of its nine neighbours,
 /// in another array. A thread goes down with the sums of three rows.
 template <typename T>
-__device__ void update(const Weights<T>& w, Share rows, int j, View<const T, 2> u,
-                       const Target<T>& next) {
-  const int cols = u.extent(1), top = rows.begin, bottom = rows.end;
+__device__ void update(const Weights<T>& w, unsigned top, unsigned bottom, int j,
+                       View<const T, 2> u, View<T, 2> next) {
+  const int cols = u.extent(1);
   const int left = j > 0 ? -1 : cols - 1, second = j + 1 < cols ? 1 : 1 - cols;
   const int right = j + 2 < cols ? 2 : (j + 2) % cols - j;
-  Pair<T> above = row_sums(w, &u(top - 1, j), left, second, right);
-  Pair<T> here = row_sums(w, &u(top, j), left, second, right);
-  for (int i0 = top; i0 < bottom; i0 += ahead) {
+  const T* cell = &u(top, j);
+  T* next_cell = &next(top, j);
+  Pair<T> above = row_sums(w, cell - cols, left, second, right);
+  Pair<T> here = row_sums(w, cell, left, second, right);
+  for (int rows = bottom - top; rows > 0; rows -= ahead) {
     Pair<T> below[ahead];
 #pragma unroll
     for (unsigned r = 0; r < ahead; ++r) {
-      const int i = i0 + int(r) + 1;
-      below[r] = row_sums(w, &u(i < bottom ? i : bottom, j), left, second, right);
+      if (int(r) < rows) cell += cols;
+      below[r] = row_sums(w, cell, left, second, right);
     }
 #pragma unroll
     for (unsigned r = 0; r < ahead; ++r) {
-      if (i0 + int(r) < bottom) {
+      if (int(r) < rows) {
         const T a = w.y[0] * above.a + w.y[1] * here.a + w.y[2] * below[r].a;
         const T b = w.y[0] * above.b + w.y[1] * here.b + w.y[2] * below[r].b;
-        next.store(i0 + int(r), j, second, {a, b});
+        store(next_cell, second, {a, b});
+        next_cell += cols;
       }
       above = here;
       here = below[r];
     }
   }
 }
+
+/// Stores two cells of an edge, which this thread has updated, into a neighbour's halo.
+template <typename T>
+__device__ void send(View<const T, 1> edge, View<T, 1> halo, int j) {
+  const int second = j + 1 < int(edge.extent(0)) ? 1 : 0;
+  store(&halo(j), second, load(&edge(j), second));
+}
 // [update]
 
 // [flags]
-/// What kernels see of a GPU: its rows between two rows of halo, in two arrays that change roles,
-/// and the steps that each band of rows has done, between those of the neighbours' bands.
+using Count = unsigned long long;
+
+/// What kernels see of a GPU: its rows between two rows of halo, in two arrays that change roles;
+/// how many tiles of each band of rows are done, between those of the neighbours' bands; and how
+/// many were drawn.
 template <typename T>
 struct Part {
   View<T, 3> u;
-  View<unsigned, 1> done;
+  View<Count, 1> done, drawn;
 };
 
-using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
+using OfGpu = cuda::atomic_ref<Count, cuda::thread_scope_device>;
+using OfAll = cuda::atomic_ref<Count, cuda::thread_scope_system>;
 
-/// Waits until the bands above and below a band have done so many steps.
-__device__ inline void wait_for_both(View<unsigned, 1> done, unsigned band, unsigned steps) {
-  if (threadIdx.x == 0)
-    for (const unsigned side : {band, band + 2})
-      while (Flag(done(side)).load(cuda::memory_order_acquire) < steps) continue;
+/// Waits until so many tiles are done of a band, of the one above and of the one below.
+__device__ inline void wait_for_three(View<Count, 1> done, unsigned band, Count tiles) {
+  const unsigned side = threadIdx.x - 32;  // in another warp than the thread that tells
+  if (side < 3)
+    while (OfAll(done(band + side)).load(cuda::memory_order_acquire) < tiles) continue;
   __syncthreads();
 }
 
-/// Tells them that the band has done so many, of which all threads have done their part.
-__device__ inline void tell(unsigned& done, unsigned steps) {
-  Flag(done).store(steps, cuda::memory_order_release);
+/// Counts a tile of a band, which all threads have done. The last one of a band at an edge, which
+/// makes so many of them, tells the neighbour, too.
+template <typename T>
+__device__ void tell(const Part<T>& own, const Part<T>& above, const Part<T>& below, unsigned band,
+                     Count tiles) {
+  const unsigned last = own.done.extent(0) - 3;
+  if (band > 0 && band < last) {
+    OfGpu(own.done(band + 1)).fetch_add(1, cuda::memory_order_release);
+  } else if (OfAll(own.done(band + 1)).fetch_add(1, cuda::memory_order_acq_rel) + 1 == tiles) {
+    const auto store = [&](Count& done) { OfAll(done).store(tiles, cuda::memory_order_release); };
+    if (band == 0) store(above.done(above.done.extent(0) - 1));
+    if (band == last) store(below.done(0));
+  }
 }
 // [flags]
 
 // [advance]
-/// All steps of a GPU's rows. A block has a band of them.
+/// Some rows of as many columns as a block has threads for, in a step.
+struct Tile {
+  unsigned step, band, strip;
+};
+
+/// How a GPU's rows are cut: height of bands, their number, that of their tiles, and of blocks.
+struct Cut {
+  unsigned height, bands, strips, blocks;
+
+  __device__ Tile tile(Count number) const {
+    const unsigned step = number / (bands * strips), in_step = number % (bands * strips);
+    return {step, in_step / strips, in_step % strips};
+  }
+};
+
+/// All steps of a GPU's rows. A block draws one tile after the other.
 template <typename T>
-__global__ void __launch_bounds__(block_size, blocks_of_processor)
-    advance(Weights<T> w, unsigned steps, Part<T> own, Part<T> above, Part<T> below) {
-  const std::size_t rows = own.u.extent(1) - 2, cols = own.u.extent(2);
-  const unsigned band = blockIdx.x, bands = gridDim.x;
-  const Share of_band{1 + rows * band / bands, 1 + rows * (band + 1) / bands};
-  for (unsigned s = 0; s < steps; ++s) {
-    const unsigned to = (s + 1) % 2;
-    wait_for_both(own.done, band, s);
-    for (unsigned j = 2 * threadIdx.x; j < cols; j += 2 * block_size)
-      update<T>(w, of_band, j, own.u.row(s % 2), {own.u.row(to), above.u.row(to), below.u.row(to)});
+__global__ void __launch_bounds__(block_size, blocks_of_processor<T>)
+    advance(Weights<T> w, unsigned steps, Cut cut, Part<T> own, Part<T> above, Part<T> below) {
+  __shared__ Tile drawn;
+  const auto draw = [&] { return OfGpu(own.drawn(0)).fetch_add(1, cuda::memory_order_relaxed); };
+  if (threadIdx.x == 0) drawn = cut.tile(draw());
+  __syncthreads();
+  for (Tile tile = drawn; tile.step < steps; tile = drawn) {
+    const Count next = threadIdx.x == 0 ? draw() : 0;  // is on its way now
+    wait_for_three(own.done, tile.band, Count{cut.strips} * tile.step);
+    const View<T, 2> from = own.u.row(tile.step % 2), to = own.u.row((tile.step + 1) % 2);
+    const unsigned rows = to.extent(0) - 2, cols = to.extent(1);
+    const unsigned top = 1 + tile.band * cut.height, bottom = min(top + cut.height, rows + 1);
+    const unsigned j = 2 * (tile.strip * block_size + threadIdx.x);
+    if (j < cols) {
+      update<T>(w, top, bottom, j, from, to);
+      if (top == 1) send<T>(to.row(1), above.u.row((tile.step + 1) % 2, above.u.extent(1) - 1), j);
+      if (bottom == rows + 1) send<T>(to.row(rows), below.u.row((tile.step + 1) % 2, 0), j);
+    }
+    if (threadIdx.x == 0) drawn = cut.tile(next);
     __syncthreads();
-    if (threadIdx.x > 0) continue;
-    tell(own.done(band + 1), s + 1);
-    if (band == 0) tell(above.done(above.done.extent(0) - 1), s + 1);
-    if (band + 1 == bands) tell(below.done(0), s + 1);
+    if (threadIdx.x == 0) tell(own, above, below, tile.band, Count{cut.strips} * (tile.step + 1));
   }
 }
 // [advance]
 
 // [Gpu]
-/// The rows of a GPU, and a band of them for each block that it runs at the same time.
+/// Cuts rows into bands, so low that there is a tile for each of so many blocks.
+inline Cut cut_of(unsigned rows, std::size_t cols, unsigned blocks) {
+  const unsigned strips = pieces(cols, 2 * block_size);
+  const unsigned height = std::clamp(rows * strips / blocks, 1U, most_rows);
+  const unsigned bands = pieces(rows, height);
+  return {height, bands, strips, std::min(bands * strips, blocks)};
+}
+
+/// The rows of a GPU.
 template <typename T>
 struct Gpu {
   Gpu(int number, Share own, std::size_t cols)
       : device(number),
         first(own.begin),
         rows(static_cast<unsigned>(own.end - own.begin)),
-        bands(std::min(rows, staircase::blocks_at_once(advance<T>, block_size))),
+        cut(cut_of(rows, cols, staircase::blocks_at_once(advance<T>, block_size))),
         u(2, rows + 2, cols),
-        done(bands + 2) {
+        done(cut.bands + 2),
+        drawn(1) {
     done.clear(nullptr);
+    drawn.clear(nullptr);
   }
   std::size_t bytes() const { return rows * u.extent(2) * sizeof(T); }
-  Part<T> part() const { return {u, done}; }
+  Part<T> part() const { return {u, done, drawn}; }
 
   int device;
   std::size_t first;
-  unsigned rows, bands;
+  unsigned rows;
+  Cut cut;
   DeviceArray<T, 3> u;
-  DeviceArray<unsigned, 1> done;
+  DeviceArray<Count, 1> done, drawn;
 };
 
 /// Deals the rows of a field to GPUs.
@@ -206,8 +257,8 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
     const Gpu<T>&gpu = gpus[g], &above = gpus[(g + count - 1) % count],
           &below = gpus[(g + 1) % count];
     const OnDevice here(gpu.device);
-    staircase::launch_cooperatively(advance<T>, gpu.bands, block_size, w, steps, gpu.part(),
-                                    above.part(), below.part());
+    staircase::launch_cooperatively(advance<T>, gpu.cut.blocks, block_size, w, steps, gpu.cut,
+                                    gpu.part(), above.part(), below.part());
   }
   synchronise(gpus);
   timeline.begin("copy out");

@@ -1,20 +1,18 @@
 /// \file
-/// From:    10_nccl
+/// From:    09_peer_copies
 /// Changed: halos have as many rows as a sweep has steps, six; a sweep is the kernel of stage 14 of
 ///          advection on some rows of a GPU, and edges travel once for six steps.
 /// Legal:   a row after a sweep depends on rows at most six away; those beyond a GPU's own are in
 ///          its halo, which has the neighbours' rows as they were before the sweep.
-/// Expect:  a sixth of the traffic with memory and of the exchanges, which are hidden as before;
-///          rows at the edges are carried twice.
-/// Run:     ./climb advection_distributed --stages 10,12
+/// Expect:  a sixth of the traffic with memory, of copies and of calls, hidden as before; rows at
+///          the edges are carried twice.
+/// Run:     ./climb advection_distributed --stages 09,12
 
 #include "../advection_distributed.hpp"
 
 #include <algorithm>
 #include <deque>
 #include <staircase/devices.hpp>
-#include <staircase/graph.hpp>
-#include <staircase/nccl.hpp>
 #include <staircase/stream.hpp>
 #include <utility>
 #include <vector>
@@ -26,11 +24,8 @@ using advection::Pair;
 using advection::store;
 using staircase::check;
 using staircase::check_launch;
-using staircase::Communicators;
 using staircase::DeviceArray;
 using staircase::Event;
-using staircase::Graph;
-using staircase::nccl_type;
 using staircase::OnDevice;
 using staircase::pieces;
 using staircase::Priority;
@@ -117,9 +112,8 @@ __global__ void carry(Weights<T> w, Rows of_rows, View<const T, 2> u, View<T, 2>
 /// The rows of a GPU between two halos, in two arrays that change roles.
 template <typename T>
 struct Gpu {
-  Gpu(int number, ncclComm_t own_rank, Share own, unsigned rows_of_halo, std::size_t cols)
+  Gpu(int number, Share own, unsigned rows_of_halo, std::size_t cols)
       : device(number),
-        rank(own_rank),
         first(own.begin),
         rows(static_cast<unsigned>(own.end - own.begin)),
         halo(rows_of_halo),
@@ -128,25 +122,24 @@ struct Gpu {
   std::size_t bytes() const { return rows * u.extent(1) * sizeof(T); }
 
   int device;
-  ncclComm_t rank;
   std::size_t first;
   unsigned rows, halo;
   DeviceArray<T, 2> u, next;
   View<T, 2> from = u, to = next;
-  Stream kernels, copies{Priority::high};
-  Event edges, sent;
+  Stream interior, edges{Priority::high};
+  Event ready, updated, sent;
 };
 
 /// Deals the rows of a field to GPUs.
 template <typename T>
-std::deque<Gpu<T>> deal(View<const double, 2> field, const std::vector<int>& devices,
-                        const Communicators& ranks) {
+std::deque<Gpu<T>> deal(View<const double, 2> field, const std::vector<int>& devices) {
   const std::size_t rows = field.extent(0), count = devices.size();
   const unsigned halo = std::min<std::size_t>(most_steps, rows / count);
+  staircase::connect(devices);
   std::deque<Gpu<T>> gpus;
   for (std::size_t g = 0; g < count; ++g) {
     const OnDevice here(devices[g]);
-    gpus.emplace_back(devices[g], ranks[g], Share{rows * g / count, rows * (g + 1) / count}, halo,
+    gpus.emplace_back(devices[g], Share{rows * g / count, rows * (g + 1) / count}, halo,
                       field.extent(1));
   }
   return gpus;
@@ -163,40 +156,38 @@ void synchronise(const std::deque<Gpu<T>>& gpus) {
 // [Gpu]
 
 // [refresh_halo]
-/// Sends an edge to one rank, and receives that of another one as halo.
+/// Copies an edge to another GPU's halo.
 template <typename T>
-void exchange(const T* edge, std::size_t to, T* halo, std::size_t from, const Gpu<T>& gpu) {
-  const std::size_t count = gpu.halo * gpu.u.extent(1);
-  check(ncclSend(edge, count, nccl_type<T>(), int(to), gpu.rank, gpu.copies));
-  check(ncclRecv(halo, count, nccl_type<T>(), int(from), gpu.rank, gpu.copies));
+void copy(const Gpu<T>& from, const T* edge, const Gpu<T>& to, T* halo) {
+  check(cudaMemcpyPeerAsync(halo, to.device, edge, from.device,
+                            from.halo * from.u.extent(1) * sizeof(T), from.edges));
 }
 
-/// The halos above and below take the edges of all GPUs, as soon as these are there.
+/// The halos above and below take the edges of all GPUs, behind what updates these.
 template <typename T>
 void refresh_halos(std::deque<Gpu<T>>& gpus) {
-  staircase::group([&] {
-    for (std::size_t g = 0, count = gpus.size(); g < count; ++g) {
-      Gpu<T>& gpu = gpus[g];
-      const std::size_t above = (g + count - 1) % count, below = (g + 1) % count;
-      gpu.copies.wait(gpu.edges);
-      exchange<T>(&gpu.to(gpu.halo, 0), above, &gpu.to(gpu.rows + gpu.halo, 0), below, gpu);
-      exchange<T>(&gpu.to(gpu.rows, 0), below, &gpu.to(0, 0), above, gpu);
-    }
-  });
-  for (Gpu<T>& gpu : gpus) gpu.sent.record(gpu.copies);
+  for (std::size_t g = 0, count = gpus.size(); g < count; ++g) {
+    Gpu<T>&gpu = gpus[g], &above = gpus[(g + count - 1) % count], &below = gpus[(g + 1) % count];
+    const OnDevice here(gpu.device);
+    copy(gpu, &gpu.to(gpu.halo, 0), above, &above.to(above.rows + above.halo, 0));
+    copy(gpu, &gpu.to(gpu.rows, 0), below, &below.to(0, 0));
+    gpu.sent.record(gpu.edges);
+  }
 }
 // [refresh_halo]
 
 // [sweep]
-/// A sweep of so many steps over some rows of a GPU.
+/// A sweep of so many steps over some rows of a GPU, in a stream.
 template <unsigned most, typename T>
-void carry(unsigned steps, const Weights<T>& w, Rows of_rows, const Gpu<T>& gpu) {
+void carry(unsigned steps, const Weights<T>& w, Rows of_rows, const Gpu<T>& gpu,
+           const Stream& stream) {
   if constexpr (most > 1)
-    if (steps < most) return carry<most - 1, T>(steps, w, of_rows, gpu);
+    if (steps < most) return carry<most - 1, T>(steps, w, of_rows, gpu, stream);
   if (of_rows.begin >= of_rows.end) return;
   const unsigned strips = pieces(gpu.u.extent(1), width - 2 * margin_of(most));
   const dim3 grid(pieces(strips, warps), pieces(of_rows.end - of_rows.begin, of_rows.stride));
-  carry<most, T><<<grid, dim3(32, warps), 0, gpu.kernels>>>(w, of_rows, gpu.from, gpu.to);
+  const View<const T, 2> read(gpu.from.data(), {of_rows.end + gpu.halo, gpu.from.extent(1)});
+  carry<most, T><<<grid, dim3(32, warps), 0, stream>>>(w, of_rows, read, gpu.to);
   check_launch();
 }
 
@@ -208,38 +199,30 @@ unsigned height_of(const Gpu<T>& gpu) {
   return std::max(pieces(gpu.rows, of_strip), least);
 }
 
-/// A sweep: edges first, then the interior while they travel.
+/// A sweep: edges and their way to the neighbours, and the interior beside them.
 template <typename T>
 void sweep(unsigned steps, const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
-  for (Gpu<T>& gpu : gpus) {
+  for (std::size_t g = 0, count = gpus.size(); g < count; ++g) {
+    Gpu<T>& gpu = gpus[g];
     const OnDevice here(gpu.device);
+    gpu.ready.record(gpu.interior);
+    gpu.edges.wait(gpu.ready);
+    gpu.edges.wait(gpus[(g + count - 1) % count].sent);
+    gpu.edges.wait(gpus[(g + 1) % count].sent);
     const unsigned rows = gpu.rows, halo = gpu.halo, apart = std::max(rows - halo, halo);
-    carry<most_steps, T>(steps, w, {halo, rows + halo, halo, apart}, gpu);
-    gpu.edges.record(gpu.kernels);
+    carry<most_steps, T>(steps, w, {halo, rows + halo, halo, apart}, gpu, gpu.edges);
+    gpu.updated.record(gpu.edges);
   }
   refresh_halos(gpus);
   for (Gpu<T>& gpu : gpus) {
     const OnDevice here(gpu.device);
     const unsigned height = height_of(gpu);
-    carry<most_steps, T>(steps, w, {2 * gpu.halo, gpu.rows, height, height}, gpu);
-    gpu.kernels.wait(gpu.sent);
+    carry<most_steps, T>(steps, w, {2 * gpu.halo, gpu.rows, height, height}, gpu, gpu.interior);
+    gpu.interior.wait(gpu.updated);
     std::swap(gpu.from, gpu.to);
   }
 }
 // [sweep]
-
-// [record]
-/// Two sweeps, as graphs that all GPUs must be given together.
-template <typename T>
-std::deque<Graph> two_sweeps(unsigned steps, const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
-  std::deque<Graph> graphs;
-  for (const Gpu<T>& gpu : gpus) graphs.emplace_back(gpu.kernels);
-  sweep(steps, w, gpus);
-  sweep(steps, w, gpus);
-  for (Graph& graph : graphs) graph.instantiate();
-  return graphs;
-}
-// [record]
 
 // [solve]
 template <typename T>
@@ -249,8 +232,7 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   Field<T> field(at_first.extent(0), at_first.extent(1));
   auto devices = staircase::devices(problem.gpus);
   devices.resize(std::min(devices.size(), field.extent(0)));  // a row for each
-  const Communicators ranks(devices);
-  std::deque<Gpu<T>> gpus = deal<T>(at_first, devices, ranks);
+  std::deque<Gpu<T>> gpus = deal<T>(at_first, devices);
   timeline.begin("copy in");
   const auto rounded = advection::rounded<T>(problem);
   for (Gpu<T>& gpu : gpus) {
@@ -259,17 +241,14 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
                      cudaMemcpyHostToDevice));
   }
   synchronise(gpus);
-  timeline.begin("kernels");
-  const auto w = weights_of<T>(problem);
   refresh_halos(gpus);
   synchronise(gpus);
   for (Gpu<T>& gpu : gpus) std::swap(gpu.from, gpu.to);
+  timeline.begin("kernels");
+  const auto w = weights_of<T>(problem);
   const std::int64_t steps = gpus.front().halo;
-  for (std::int64_t left = problem.steps % (2 * steps); left > 0; left -= steps)
+  for (std::int64_t left = problem.steps; left > 0; left -= steps)
     sweep<T>(std::min(left, steps), w, gpus);
-  const std::deque<Graph> graphs = two_sweeps<T>(steps, w, gpus);
-  for (std::int64_t s = 0; s < problem.steps / (2 * steps); ++s)
-    for (const Graph& graph : graphs) graph.launch();
   synchronise(gpus);
   timeline.begin("copy out");
   for (const Gpu<T>& gpu : gpus)
