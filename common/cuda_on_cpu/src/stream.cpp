@@ -678,7 +678,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
   return lasting_error();
 }
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
   const Guard guard(runtime_mutex());
   CUstream_st* found = find_stream(stream);
   if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
@@ -687,6 +687,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   synchronise(*found);  // so that the stream's past is not taken for the graph's
   found->last = nullptr;
   found->capture = std::make_shared<Capture>();
+  found->capture->mode = mode;
   found->began_capture = true;
   return lasting_error();
 }
@@ -736,6 +737,10 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
                                  unsigned long long) {
   const Guard guard(runtime_mutex());
   if (executable == nullptr || graph == nullptr) return fail(cudaErrorInvalidValue);
+  // It allocates memory, and captures forbid that: to their own thread, or to all.
+  for (const CUstream_st* stream : streams().created)
+    if (stream->began_capture && stream->capture->forbids_allocations())
+      return fail(cudaErrorStreamCaptureUnsupported);
   auto made = std::make_unique<CUgraphExec_st>();
   made->capture = graph->capture;
   *executable = made.release();  // cudaGraphExecDestroy takes it back

@@ -84,6 +84,14 @@ struct Operation {
 struct Capture {
   std::vector<OperationPointer> operations;
   bool valid = true;
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+  std::thread::id thread = std::this_thread::get_id();
+
+  /// Whether the calling thread may not allocate while this is going on.
+  bool forbids_allocations() const {
+    return mode == cudaStreamCaptureModeGlobal ||
+           (mode == cudaStreamCaptureModeThreadLocal && thread == std::this_thread::get_id());
+  }
 };
 
 }  // namespace cuda_on_cpu

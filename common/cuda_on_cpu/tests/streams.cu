@@ -721,6 +721,28 @@ TEST(launches_of_a_graph_follow_each_other_across_streams) {
   expect_equal(read_in(other, device), {422});
 }
 
+TEST(no_graph_is_instantiated_while_its_thread_captures) {
+  const Stream stream, other;
+  Device<unsigned> device(std::vector<unsigned>{1});
+  for (const auto mode : {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal,
+                          cudaStreamCaptureModeRelaxed}) {
+    begin_capture(stream);
+    launch_affine(device, 10, 2, stream.get());
+    begin_capture(other, mode);
+    cudaGraph_t graph = end_capture(stream);
+    cudaGraphExec_t executable = nullptr;
+    expect_equal(cudaGraphInstantiate(&executable, graph, 0),
+                 mode == cudaStreamCaptureModeRelaxed ? cudaSuccess
+                                                      : cudaErrorStreamCaptureUnsupported);
+    cudaGetLastError();
+    check(cudaGraphDestroy(end_capture(other)));
+    if (executable != nullptr) check(cudaGraphExecDestroy(executable));
+    check(cudaGraphInstantiate(&executable, graph, 0));
+    check(cudaGraphExecDestroy(executable));
+    check(cudaGraphDestroy(graph));
+  }
+}
+
 TEST(an_executable_graph_outlives_its_graph) {
   const Stream stream;
   Device<unsigned> device(std::vector<unsigned>{1});

@@ -17,7 +17,7 @@ class Graph {
     check(cudaStreamCreate(&own_));
     record(own_);
   }
-  /// Records what a stream is given until `instantiate`, and those that wait for it.
+  /// Records what a stream is given until the recording ends, and those that wait for it.
   explicit Graph(cudaStream_t stream) { record(stream); }
   ~Graph() {
     if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
@@ -29,9 +29,12 @@ class Graph {
 
   cudaStream_t stream() const { return stream_; }
 
-  /// Ends the recording.
+  /// Ends the recording. Where a thread records several graphs, each ends before one is instantiated.
+  void end() { check(cudaStreamEndCapture(stream_, &graph_)); }
+
+  /// Makes ready for launches what was recorded; ends the recording, if nobody has.
   void instantiate() {
-    check(cudaStreamEndCapture(stream_, &graph_));
+    if (graph_ == nullptr) end();
     check(cudaGraphInstantiate(&executable_, graph_, 0));
     check(cudaGraphUpload(executable_, stream_));
   }

@@ -176,6 +176,7 @@ std::deque<Graph> two_steps(const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
     gpu.sent.record(gpu.edges);
     gpu.interior.wait(gpu.sent);
   }
+  for (Graph& graph : graphs) graph.end();
   for (Graph& graph : graphs) graph.instantiate();
   return graphs;
 }
