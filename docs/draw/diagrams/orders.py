@@ -4,19 +4,19 @@ from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
 TITLE = "The triangle of orders"
 HEIGHT = {"wide": 330, "narrow": 330}
-ORDERS, READER, ELEMENT = 6, 4, 2
+ORDERS, READER, ELEMENT = 6, 4, 1
 ALTERNATIVE = (
     "A triangle: order k is a row of k elements. All elements of a row lead to one number, alpha, of the "
-    "next order; alpha leads to all elements of that row. Element 2 of order 5 also takes elements 2 and "
-    "3 of order 4, which mirror each other.")
+    "next order; alpha leads to all elements of that row. Element 1 of order 5 also takes elements 1 and "
+    "2 of order 4, which mirror each other.")
 CAPTION = (
     "An arrow is a dependence. Each α takes the whole row before it, and each element of the next row "
-    "takes α (grey bars); beside it an element takes two of the row before, as orange shows for i = 2 of "
+    "takes α (grey bars); beside it an element takes two of the row before, as orange shows for i = 1 of "
     "order 5.")
 
 
 def draw(canvas):
-    """A row an order."""
+    """One row per order."""
     here = canvas.part((canvas.width - 340) / 2, 0)
     pitch, left = 40, 100
 
@@ -24,9 +24,9 @@ def draw(canvas):
         return 34 + 50 * (order - 1)
 
     here.text(42, 12, "α", bold=True)
-    here.text(left + 20, 12, "i = 1", SMALL)
-    for i in range(2, ORDERS + 1):
-        here.text(left + pitch * (i - 0.5), 12, f"{i}", SMALL)
+    here.text(left + 20, 12, "i = 0", SMALL)
+    for i in range(1, ORDERS):
+        here.text(left + pitch * (i + 0.5), 12, f"{i}", SMALL)
     for order in range(1, ORDERS + 1):
         top = y(order)
         here.text(4, top + 12, f"{order}", SMALL, ha="left")
@@ -35,12 +35,12 @@ def draw(canvas):
         here.arrow((54, top + 12), (left - 5, top + 12), GREEN, 1.2)
         if order < ORDERS:
             here.arrow((left - 4, top + 24), (52, y(order + 1) + 6), BLUE, 1.2)
-        for i in range(1, order + 1):
+        for i in range(order):
             is_reader = order == READER + 1 and i == ELEMENT
-            is_read = order == READER and i in (ELEMENT, READER + 1 - ELEMENT)
-            here.box(left + pitch * (i - 1), top, pitch - 6, 24, colour=ORANGE if is_reader or is_read else BLUE,
+            is_read = order == READER and i in (ELEMENT, READER - 1 - ELEMENT)
+            here.box(left + pitch * i, top, pitch - 6, 24, colour=ORANGE if is_reader or is_read else BLUE,
                      fill=0.6 if is_reader else 0.3 if is_read else 0.14)
-    for i in (ELEMENT, READER + 1 - ELEMENT):
-        here.arrow((left + pitch * (i - 1) + 17, y(READER) + 24),
-                   (left + pitch * (ELEMENT - 1) + 17, y(READER + 1)), ORANGE, 1.4)
+    for i in (ELEMENT, READER - 1 - ELEMENT):
+        here.arrow((left + pitch * i + 17, y(READER) + 24),
+                   (left + pitch * ELEMENT + 17, y(READER + 1)), ORANGE, 1.4)
     here.text(4, 14, "order", SMALL, ha="left")

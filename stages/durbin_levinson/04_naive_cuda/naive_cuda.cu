@@ -42,17 +42,17 @@ __global__ void inner_product(std::size_t k, View<const T, 1> r, View<const T, 1
 // [inner_product]
 
 // [update]
-/// From the solution y of order k, makes z of order k + 1. Every thread computes alpha and beta.
+/// From the solution y of order k, makes next of order k + 1. Every thread computes alpha and beta.
 template <typename T>
 __global__ void update(std::size_t k, View<const T, 1> r, View<const T, 1> sum, View<T, 1> alpha,
-                       View<T, 1> beta, View<const T, 1> y, View<T, 1> z) {
+                       View<T, 1> beta, View<const T, 1> y, View<T, 1> next) {
   const std::size_t i = std::size_t{blockIdx.x} * block_size + threadIdx.x;
   const T beta_k = k == 0 ? 1 : (1 - alpha(k - 1) * alpha(k - 1)) * beta(k - 1);
   const T alpha_k = -(r(k + 1) + sum(k)) / beta_k;
-  if (i < k) z(i) = y(i) + alpha_k * y(k - 1 - i);
+  if (i < k) next(i) = y(i) + alpha_k * y(k - 1 - i);
   if (i == k) {
     beta(k) = beta_k;
-    z(k) = alpha(k) = alpha_k;
+    next(k) = alpha(k) = alpha_k;
   }
 }
 // [update]
@@ -73,14 +73,14 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   check(cudaMemset(sum.data(), 0, n * sizeof(T)));
   const View<const T, 1> r = device_r;
   const View<T, 1> alpha = device_solution.row(1);
-  View<T, 1> y = device_solution.row(0), z = other;
-  if (n % 2 == 1) std::swap(y, z);  // so that the last of n steps writes to the solution
+  View<T, 1> y = device_solution.row(0), next = other;
+  if (n % 2 == 1) std::swap(y, next);  // so that the last of n steps writes to the solution
   for (std::size_t k = 0; k < n; ++k) {
     inner_product<T><<<blocks(k), block_size>>>(k, r, y, sum);
     check_launch();
-    update<T><<<blocks(k), block_size>>>(k, r, sum, alpha, beta, y, z);
+    update<T><<<blocks(k), block_size>>>(k, r, sum, alpha, beta, y, next);
     check_launch();
-    std::swap(y, z);
+    std::swap(y, next);
   }
   check(cudaDeviceSynchronize());
 

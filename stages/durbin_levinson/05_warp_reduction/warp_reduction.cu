@@ -1,6 +1,6 @@
 /// \file
-/// Changed: a warp adds up by shuffles, a block by one number a warp, and the grid by one number a
-///          block: those are added up by each block of the next kernel, in the same order.
+/// Changed: a warp adds up by shuffles, a block by one number per warp, and the grid by one number
+///          per block: those are added up by each block of the next kernel, in the same order.
 /// Legal:   a sum may be added up in any order, up to rounding; it no longer depends on which block
 ///          comes first.
 /// Expect:  a shorter chain of operations in a step, with two barriers instead of eight; as many
@@ -48,7 +48,7 @@ __device__ T sum_of_block(T value) {
 // [sums]
 
 // [inner_product]
-/// The parts of r(k) y(0) + ... + r(1) y(k - 1), one a block.
+/// The parts of r(k) y(0) + ... + r(1) y(k - 1), one per block.
 template <typename T>
 __global__ void inner_product(std::size_t k, View<const T, 1> r, View<const T, 1> y,
                               View<T, 1> parts) {
@@ -59,20 +59,20 @@ __global__ void inner_product(std::size_t k, View<const T, 1> r, View<const T, 1
 // [inner_product]
 
 // [update]
-/// From the solution y of order k, makes z of order k + 1. Every thread computes alpha and beta.
+/// From the solution y of order k, makes next of order k + 1. Every thread computes alpha and beta.
 template <typename T>
 __global__ void update(std::size_t k, View<const T, 1> r, View<const T, 1> parts, View<T, 1> alpha,
-                       View<T, 1> beta, View<const T, 1> y, View<T, 1> z) {
+                       View<T, 1> beta, View<const T, 1> y, View<T, 1> next) {
   const std::size_t i = std::size_t{blockIdx.x} * block_size + threadIdx.x;
   T sum = 0;
   for (unsigned b = threadIdx.x; b < blocks(k); b += block_size) sum += parts(b);
   sum = sum_of_block(sum);
   const T beta_k = k == 0 ? 1 : (1 - alpha(k - 1) * alpha(k - 1)) * beta(k - 1);
   const T alpha_k = -(r(k + 1) + sum) / beta_k;
-  if (i < k) z(i) = y(i) + alpha_k * y(k - 1 - i);
+  if (i < k) next(i) = y(i) + alpha_k * y(k - 1 - i);
   if (i == k) {
     beta(k) = beta_k;
-    z(k) = alpha(k) = alpha_k;
+    next(k) = alpha(k) = alpha_k;
   }
 }
 // [update]
@@ -92,14 +92,14 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("kernels");
   const View<const T, 1> r = device_r;
   const View<T, 1> alpha = device_solution.row(1);
-  View<T, 1> y = device_solution.row(0), z = other;
-  if (n % 2 == 1) std::swap(y, z);  // so that the last of n steps writes to the solution
+  View<T, 1> y = device_solution.row(0), next = other;
+  if (n % 2 == 1) std::swap(y, next);  // so that the last of n steps writes to the solution
   for (std::size_t k = 0; k < n; ++k) {
     inner_product<T><<<blocks(k), block_size>>>(k, r, y, parts);
     check_launch();
-    update<T><<<blocks(k), block_size>>>(k, r, parts, alpha, beta, y, z);
+    update<T><<<blocks(k), block_size>>>(k, r, parts, alpha, beta, y, next);
     check_launch();
-    std::swap(y, z);
+    std::swap(y, next);
   }
   check(cudaDeviceSynchronize());
 

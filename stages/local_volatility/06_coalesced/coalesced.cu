@@ -2,9 +2,9 @@
 /// Changed: arrays lie as the threads that use them do; two kernels transpose through tiles of
 ///          shared memory, and teams deal out their rows through it; coefficients and sums stay in
 ///          registers until the last write, so that of each direction two kernels merge into one.
-/// Legal:   where a number lies concerns its readers only, and merged kernels exchange numbers
-///          within a thread, or behind a barrier of its block.
-/// Expect:  bound by memory, with 22 numbers a point and step instead of 37, each moved once.
+/// Legal:   where a number lies concerns its readers and writers only, and merged kernels exchange
+///          numbers within a thread, or behind a barrier of its block.
+/// Expect:  bound by memory, with 22 numbers per point and step instead of 37, each moved once.
 /// Run:     ./climb local_volatility --stages 04-06
 /// Next:    07_interleaved lets a thread solve a system again, the systems interleaved in memory.
 
@@ -29,8 +29,8 @@ using staircase::rows;
 using staircase::View;
 
 // [state]
-/// The arrays of all options, as kernels take them. A grid has fewer than 2^31 points a side; only
-/// the places in arrays of points need 64 bits.
+/// The arrays of all options, as kernels take them. A grid has fewer than 2^31 points per side;
+/// only the places in arrays of points need 64 bits.
 template <typename Real>
 struct State {
   unsigned outer, num_x, num_y, num_t;
@@ -452,7 +452,7 @@ __global__ void explicit_xy(State<Real> s) {
       }
 }
 
-/// The systems (1 / dt - Lx / 2) U' = U, one a j
+/// The systems (1 / dt - Lx / 2) U' = U, one per j
 template <typename Real, int team, int held>
 __global__ void implicit_x(State<Real> s) {
   const Real half = 0.5;
@@ -493,7 +493,7 @@ __global__ void right_side_y(State<Real> s) {
       }
 }
 
-/// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one an i
+/// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i
 template <typename Real, int team, int held>
 __global__ void implicit_y(State<Real> s) {
   const Real half = 0.5;

@@ -2,8 +2,10 @@
 /// Changed: grids, derivatives and variance lose the loop over the options; the variance becomes a
 ///          product of three factors; the tridiagonal matrices are factorised outside of that loop,
 ///          so that the solves keep scans of linear functions, and no division.
-/// Legal:   an expression that uses no variable of a loop may be moved out of it.
-/// Expect:  bound by memory, with 8 numbers a point and step instead of 20.
+/// Legal:   an expression may be hoisted if it reads nothing that the loop writes and is safe to
+///          evaluate when the loop does not run. That exp of a sum is a product, and a division a
+///          multiplication by an inverse, holds up to rounding.
+/// Expect:  bound by memory, with 8 numbers per point and step instead of 20.
 /// Run:     ./climb local_volatility --stages 06-08
 /// Next:    09_on_chip keeps a grid on the chip for the whole time loop.
 
@@ -36,7 +38,7 @@ inline std::size_t padded(std::size_t num_y) { return (num_y / 1024 + 1) * 1024;
 
 // [state]
 /// What all options share, and the arrays of all options, as kernels take them. A grid has fewer
-/// than 2^31 points a side; only the places in arrays of points need 64 bits.
+/// than 2^31 points per side; only the places in arrays of points need 64 bits.
 template <typename Real>
 struct State {
   unsigned outer, num_x, num_y, num_t;
@@ -301,7 +303,7 @@ __device__ Stencil<Real> half_stencil_x(const State<Real>& s, unsigned i, Real v
   return {half * lower, half * centre, half * upper};
 }
 
-/// The inverse pivots along x of the time steps g, g - 1, ..., one (step, j) a thread
+/// The inverse pivots along x of the time steps g, g - 1, ..., one (step, j) per thread
 template <typename Real>
 __global__ void factorise_x(State<Real> s, unsigned g) {
   const unsigned room = s.inverse_x.extent(0), steps = min(room, g + 1);
@@ -410,7 +412,7 @@ __global__ void half_step_x(State<Real> s, unsigned g, unsigned step) {
     }
 }
 
-/// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one an i
+/// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i
 template <typename Real, int team, int held>
 __global__ void implicit_y(State<Real> s) {
   const Real half = 0.5;
