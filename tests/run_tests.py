@@ -4,7 +4,7 @@ test cases.
 Usage: run_tests.py MESON BUILD_DIRECTORY [--targets] [WORD ...]
 
 A word is a workload, as ata, for the tests of its programs and of its stage zero, or a suite, as runner or cpu-device. Without
-words, all tests run. With --targets none runs: what has to be built for them is printed, one target a line.
+words, all tests run. With --targets none runs: what has to be built for them is printed, one target per line.
 """
 
 import collections

@@ -7,7 +7,7 @@ def skip(why):
 
 
 def report(checks, most=20):
-    """Prints one line a check and, below it, its first problems; all of them if most is None.
+    """Prints one line per check and, below it, its first problems; all of them if most is None.
 
     Checks are pairs: what is checked, and an iterable of sentences, its problems. These are evaluated in order, each just
     before its line is printed.

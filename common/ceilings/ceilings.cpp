@@ -22,7 +22,7 @@ double seconds_of(Run run) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Operations a second of a kernel of multiply-adds on so many threads: the best of nine runs.
+/// Operations per second of a kernel of multiply-adds on so many threads: the best of nine runs.
 double flop_rate(double (*kernel)(long), int threads) {
   const auto run = [&](long steps) {
     double flops = 0;
@@ -43,7 +43,7 @@ double flop_rate(double (*kernel)(long), int threads) {
   return best;
 }
 
-/// Bytes a second of copies that are too large for the caches: the best of twenty runs.
+/// Bytes per second of copies that are too large for the caches: the best of twenty runs.
 double copy_rate() {
   const double most = available_memory() / 8;
   const auto count = static_cast<std::size_t>(std::min(most, 0x1p30) / sizeof(double));

@@ -21,7 +21,7 @@ struct GpuCeilings : Rates {
 
 /// The rates of the processor on all cores, and what else bounds programs on this machine.
 struct Ceilings : Rates {
-  double flops_f64_one;            ///< f64 operations a second on one core
+  double flops_f64_one;            ///< f64 operations per second on one core
   double flops_f32_one;            ///< the same in f32
   std::optional<GpuCeilings> gpu;  ///< nothing if there is none, or if nobody asked for it
 };

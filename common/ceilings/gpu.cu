@@ -88,7 +88,7 @@ int full_grid(Kernel kernel) {
   return device.multiProcessorCount * blocks;
 }
 
-/// Operations a second of what `start(steps)` starts: the best of nine runs.
+/// Operations per second of what `start(steps)` starts: the best of nine runs.
 template <typename Start>
 double best_rate(double flops_a_step, Start start) {
   const auto run = [&](long steps) {
@@ -103,7 +103,7 @@ double best_rate(double flops_a_step, Start start) {
   return best;
 }
 
-/// Operations a second of multiply-adds, two each.
+/// Operations per second of multiply-adds, two each.
 template <typename Real>
 double flop_rate() {
   const int blocks = full_grid(multiply_add<Real>);
@@ -113,7 +113,7 @@ double flop_rate() {
   });
 }
 
-/// Operations a second of the f64 tensor cores, or 0 if there are none.
+/// Operations per second of the f64 tensor cores, or 0 if there are none.
 double matrix_flop_rate() {
   const double flops = flops_of_tile();
   if (flops == 0) return 0;
@@ -123,7 +123,7 @@ double matrix_flop_rate() {
                    [&](long steps) { multiply_matrices<<<blocks, block>>>(steps, sums.data()); });
 }
 
-/// Bytes a second of copies that are too large for the cache: the best of nine runs.
+/// Bytes per second of copies that are too large for the cache: the best of nine runs.
 double copy_rate() {
   const double bytes = std::min(this_device().free_memory() / 4, 0x1p32);
   const auto count = static_cast<std::size_t>(bytes / sizeof(double));

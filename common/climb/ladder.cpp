@@ -361,7 +361,7 @@ std::string Ladder::verdict_text(const Row& row) const {
     text += fmt::format(", in all {}", time_text(*in_all));
   text += compared(outcome.program, row.over_zero, row.over_step);
   if (row.sectors)
-    text += fmt::format("\nSectors  {} a request to global memory, moved / the fewest possible",
+    text += fmt::format("\nSectors  {} per request to global memory, moved / the fewest possible",
                         sectors_text(*row.sectors));
   text += fmt::format("\nVerdict  {}", name_of(outcome.verdict));
   if (outcome.verdict == Verdict::matches)

@@ -78,7 +78,7 @@ std::optional<Options> read_options(int argc, char** argv) {
   app.add_option("--json", options.json,
                  "Write the records of all runs: FILE, or - for standard output");
   app.add_flag("--targets", options.targets,
-               "Run nothing; print the programs that would have to be built, one a line");
+               "Run nothing; print the programs that would have to be built, one per line");
   app.add_option("--programs", options.programs, "Where the stage programs are");
   app.add_option("--source", options.source,
                  "Where the directory stages/ with the sources is, for the diffs")

@@ -69,7 +69,7 @@ std::string time_text(double seconds);
 /// What the error column says: "stage zero", "reference", "exact", "3.4e-06", or the verdict.
 std::string error_text(const Outcome& outcome);
 
-/// Sectors a request and the fewest possible: "14.8 / 7.9".
+/// Sectors per request and the fewest possible: "14.8 / 7.9".
 std::string sectors_text(const Sectors& sectors);
 
 }  // namespace staircase

@@ -60,11 +60,11 @@ void check_shape(const InputFormat& format, const NpyArray& input, const std::st
                                format.meaning));
   if (const std::size_t elements = input.shape.back(); elements < format.least_elements)
     throw BadInput(fmt::format("the file '{}' holds {} element{}{}; {} must have at least {}", path,
-                               elements, elements == 1 ? "" : "s", format.rank > 1 ? " a row" : "",
+                               elements, elements == 1 ? "" : "s", format.rank > 1 ? " per row" : "",
                                format.meaning, format.least_elements));
   else if (elements > format.most_elements)
     throw BadInput(fmt::format("the file '{}' holds {} elements{}; {} must have at most {}", path,
-                               elements, format.rank > 1 ? " a row" : "", format.meaning,
+                               elements, format.rank > 1 ? " per row" : "", format.meaning,
                                format.most_elements));
 }
 

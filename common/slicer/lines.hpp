@@ -1,5 +1,5 @@
 /// \file
-/// Lines of C++ in the layout of this repository: two columns a level, at most a hundred columns.
+/// Lines of C++ in the layout of this repository: two columns per level, at most a hundred columns.
 
 #pragma once
 

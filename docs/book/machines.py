@@ -1,4 +1,4 @@
-"""The chapter *Results*: a page a machine, made of all that is recorded below docs/results.
+"""The chapter *Results*: one page per machine, made of all that is recorded below docs/results.
 
 Plots are asked for as other pages do it; docs/draw/plots.py draws them.
 """
@@ -227,7 +227,7 @@ def pages(root, workloads, results):
     """The texts of the chapter's pages in reading order, by label."""
     names = machines(results)
     chapter = (f"# Results {{#{CHAPTER}}}\n\n"
-               "All that was recorded, a page a machine: its ceilings, the ladder of each problem, and where sizes or threads\n"
+               "All that was recorded, one page per machine: its ceilings, the ladder of each problem, and where sizes or threads\n"
                "were swept, how times grow and shrink with them. What the times mean: \\ref measuring; how to add a machine:\n"
                "\\ref measuring_record.\n\n"
                + "".join(f"- \\subpage {label_of(name)}\n" for name in names)

@@ -1,7 +1,7 @@
 /// \file
 /// Measures what messages between ranks cost, for the chapter on communication. Two ranks are
 /// started by `mpiexec -n 2`; prints JSON: for each size of a message in bytes the seconds of one
-/// message there, half of there and back, and of one exchange, once a repeat.
+/// message there, half of there and back, and of one exchange, once per repeat.
 ///
 /// Usage: messages [REPEATS [LARGEST]]
 

@@ -99,7 +99,7 @@ def scaling_plot(recording, what):
         axes.legend(loc="lower left" if what == "strong" else "upper left", ncols=1)
 
     size = (f"{communication.STRONG}² cells among all ranks" if what == "strong"
-            else f"{communication.WEAK}² cells a rank")
+            else f"{communication.WEAK}² cells per rank")
     ends = ", ".join(f"{stage} from {figures.seconds_text(curve[0][1])} at {curve[0][0]} to "
                      f"{figures.seconds_text(curve[-1][1])} at {curve[-1][0]} ranks" for stage, curve in curves.items())
     worst = max(abs(said / seconds - 1) for curve in curves.values() for _, seconds, said in curve)

@@ -186,7 +186,7 @@ def draw_lanes(canvas, beside, scale, is_wide):
 
 
 def draw_timeline(canvas, rows):
-    """A row a stage, a bar a phase, and lanes below for what ran beside them."""
+    """One row per stage, one bar per phase, and lanes below for what ran beside them."""
     left, right, y = 170 if canvas.is_wide else 4, 46, 44
     scale = (canvas.width - left - right) / max(times.end for times in rows.values())
     canvas.part(left, 10).key(0, 0, *((*look, name) for name, look in PHASES.items()), gap=8)

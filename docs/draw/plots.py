@@ -213,7 +213,7 @@ def sweep_caption(sweep, precision):
 
 
 def draw_curves(axes, parameter, curves, legend):
-    """A curve a stage, both axes logarithmic."""
+    """One curve per stage, both axes logarithmic."""
     for (stage, curve), (colour, marker, line) in zip(curves.items(), LOOKS):
         axes.plot(*zip(*curve), color=colour, marker=marker, linestyle=line, label=stage)
     values = sorted({x for curve in curves.values() for x, _ in curve})
@@ -278,7 +278,7 @@ def near(number):
 
 
 def draw_crossover(axes, parameter, curves, points):
-    """A curve a stage, and the points in which two of them cross."""
+    """One curve per stage, and the points in which two of them cross."""
     draw_curves(axes, parameter, curves, "upper left")
     for x, y in points:
         axes.plot([x, x], [0, y], color=INK, linestyle="--", linewidth=0.8)
@@ -333,7 +333,7 @@ def fastest_stages(runs, device):
 
 
 def point_of(record):
-    """Operations a byte of a problem, and operations a second of the stage that solved it."""
+    """Operations per byte of a problem, and operations per second of the stage that solved it."""
     work = record["modelled"]
     return work["flops"] / work["bytes"], work["flops"] / median(record)
 
@@ -361,7 +361,7 @@ def draw_roofline(axes, bandwidth, rates, fastest, workloads):
                       textcoords="offset points", ha="right", va="bottom", fontsize=9.5)
     axes.set_xscale("log")
     axes.set_xlim(left, right)
-    axes.set_xlabel("operations a byte")
+    axes.set_xlabel("operations per byte")
     axes.set_ylim(min(*speeds, left * bandwidth) / 2, 4 * max(*speeds, *rates.values()))
     axes.legend(loc="lower right")
 
@@ -387,7 +387,7 @@ def roofline(words, _, results):
     points = []
     for (workload, dataset), record in fastest.items():
         intensity, speed = point_of(record)
-        points.append(f"{workload} {dataset} with {record['stage']} at {intensity:.3g} operations a byte "
+        points.append(f"{workload} {dataset} with {record['stage']} at {intensity:.3g} operations per byte "
                       f"and {figures.rate_text(speed)}")
     revisions, hosts = (", ".join(sorted({recording[key] for _, recording in runs})) for key in ("revision", "host"))
     measured = next(recording for recording in recordings

@@ -39,7 +39,7 @@ class Market:
 
 
 def second_derivative(z):
-    """Three coefficients a point, 0 at both ends."""
+    """Three coefficients per point, 0 at both ends."""
     rows = [(0, 0, 0)]
     for before, here, after in zip(z, z[1:], z[2:]):
         l, u = here - before, after - here

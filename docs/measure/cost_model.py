@@ -51,17 +51,17 @@ PRINTED = Prices(1.587e-6, 0.507e-9, 1.335e-9)
 # --- The model
 
 def regions_here(case):
-    """How many regions more than stage 01 stage 02 enters: two a row, not two a step."""
+    """How many regions more than stage 01 stage 02 enters: two per row, not two per step."""
     return (2 * case.rows - 2) * case.steps
 
 
 def regions_of_course(case):
-    """How many the course counts: one a row."""
+    """How many the course counts: one per row."""
     return case.rows * case.steps
 
 
 def words(case):
-    """The words that stage 03 reads, or stage 04 writes, at the price of the model: two a cell and step."""
+    """The words that stage 03 reads, or stage 04 writes, at the price of the model: two per cell and step."""
     return 2 * case.rows * case.cols * case.steps
 
 

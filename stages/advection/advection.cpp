@@ -76,7 +76,7 @@ void check(const Problem& problem, staircase::Precision) {
     if (std::abs(c) > 1)
       throw staircase::BadInput(std::string("with this cfl and ") + name + " the field moves by " +
                                 staircase::to_text(c) +
-                                " cells a step; the scheme is stable up to 1 and down to -1");
+                                " cells per step; the scheme is stable up to 1 and down to -1");
   if (problem.bx * problem.by > 1024)
     throw staircase::BadInput("Bx × By are " + std::to_string(problem.bx * problem.by) +
                               " threads of a block; a GPU allows 1024");
@@ -164,7 +164,8 @@ const staircase::Workload<Problem, 2> workload{
                    {"primes", {.rows = 101, .cols = 127, .steps = 19, .vx = 0.7, .vy = -1}},
                    {"tall", {.rows = 503, .cols = 5, .steps = 11, .field = 2}},
                    {"wide", {.rows = 3, .cols = 601, .steps = 11, .vx = -0.5, .field = 2}},
-                   {"a cell a step", {.rows = 40, .cols = 40, .steps = 45, .cfl = 1, .field = 2}},
+                   {"one cell per step",
+                    {.rows = 40, .cols = 40, .steps = 45, .cfl = 1, .field = 2}},
                    {"at rest", {.rows = 9, .cols = 70, .steps = 6, .vx = 0, .vy = 0, .field = 2}},
                    {"grids",
                     {.rows = 45,

@@ -35,7 +35,7 @@ double size_of_c(const Problem& problem) {
   return static_cast<double>(problem.cols) * static_cast<double>(problem.cols);
 }
 
-/// A multiplication and an addition a row, for each element on the diagonal or above.
+/// A multiplication and an addition per row, for each element on the diagonal or above.
 staircase::Work work(const Problem& problem, staircase::Precision) {
   return {.flops = size_of_a(problem) * static_cast<double>(problem.cols + 1),
           .bytes = 8 * (size_of_a(problem) + size_of_c(problem)),

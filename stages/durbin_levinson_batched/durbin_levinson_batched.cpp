@@ -61,7 +61,7 @@ void prepare(Problem& problem, staircase::Precision) {
 }
 // [step up]
 
-/// Takes over autocovariances, a system a row, and divides each row by its first number.
+/// Takes over autocovariances, one system per row, and divides each row by its first number.
 void set_autocovariances(Problem& problem, std::vector<staircase::NpyArray> inputs) {
   problem.systems = static_cast<std::int64_t>(inputs[0].shape[0]);
   problem.n = static_cast<std::int64_t>(inputs[0].shape[1]) - 1;
@@ -162,7 +162,7 @@ const staircase::Workload<Problem, 3> workload{
                 .min = -1e140,
                 .max = 1e140,
                 .typical = 0.01,
-                .meaning = "autocovariances r_0 ... r_n, a system a row",
+                .meaning = "autocovariances r_0 ... r_n, one system per row",
                 .least_elements = 2,
                 .first = 1}},
     .set_inputs = set_autocovariances,

@@ -46,7 +46,7 @@ void check(const Problem& problem, staircase::Precision precision) {
                               ") is allowed in this precision");
 }
 
-/// 101 operations a grid point and time step: 6 for the variance, 22 for each explicit half step,
+/// 101 operations per grid point and time step: 6 for the variance, 22 for each explicit half step,
 /// 24 and 27 for the implicit ones (16 of each for the coefficients, 8 for the Thomas algorithm).
 staircase::Work work(const Problem& problem, staircase::Precision precision) {
   const auto points = static_cast<double>(problem.outer) * static_cast<double>(problem.num_x) *
@@ -85,7 +85,7 @@ double points_of(const Problem& problem) {
 
 double steps_of(const Problem& problem) { return static_cast<double>(problem.num_t - 1); }
 
-/// Kernels that read and write so many numbers a point and time step; the payoff is one more.
+/// Kernels that read and write so many numbers per point and time step; the payoff is one more.
 template <int reads, int writes>
 double traffic_of_sweeps(const Problem& problem) {
   return static_cast<double>(problem.outer) * points_of(problem) *
@@ -102,8 +102,8 @@ double traffic_on_chip(const Problem& problem) {
 }
 
 /// The inverse pivots are written and read, a strike is read and a price written for each option. A
-/// grid that is too large for the chip is swept in memory, and a step also reads 9 numbers a point
-/// and writes 5.
+/// grid that is too large for the chip is swept in memory, and a step also reads 9 numbers per
+/// point and writes 5.
 double traffic_of_adjoint(const Problem& problem) {
   return (fits_on_chip(problem) ? 2 : 16) * points_of(problem) * steps_of(problem) +
          2 * static_cast<double>(problem.outer);
@@ -153,12 +153,12 @@ const staircase::Workload<Problem, 1> workload{
                      .nu = 0.25,
                      .beta = 1}}},
     .inputs =
-        {{.rank = 1, .min = 0, .max = 1e9, .typical = 0.1, .meaning = "strikes, one an option"}},
+        {{.rank = 1, .min = 0, .max = 1e9, .typical = 0.1, .meaning = "strikes, one per option"}},
     .set_inputs = set_strikes,
     .check = check,
     .work = work,
     .tolerance = tolerance,
-    // Numbers a point and time step, from the first kernel to the last; what all options share is
+    // Numbers per point and time step, from the first kernel to the last; what all options share is
     // left out.
     .traffic = {// reads 0, 3, 4, 2, 4, 4, 4 and writes 4, 1, 2, 3, 2, 4, 2
                 {"04_naive_cuda", traffic_of_sweeps<21, 18>},

@@ -1,7 +1,7 @@
 /// \file
 /// Local volatility calibration: the problem that every stage solves.
 ///
-/// One call option a strike is priced by solving a two-factor partial differential equation
+/// One call option per strike is priced by solving a two-factor partial differential equation
 /// backwards in time. The benchmark is LocVolCalib of FinPar (Andreetta et al., "FinPar: A Parallel
 /// Financial Benchmark", ACM TACO 13(2), 2016); README.md beside this file has the mathematics.
 
@@ -35,7 +35,7 @@ struct Problem {
   staircase::Elements<double> all_strikes() const;
 };
 
-/// One price an option, in the order of the strikes.
+/// One price per option, in the order of the strikes.
 template <typename Real>
 using Prices = staircase::Array<Real, 1>;
 // [Problem]

@@ -278,7 +278,7 @@ const staircase::Workload<Problem, 2> workload{
                    {"slices", {.l = 50, .m = 20, .n = 70, .sl = 3, .sn = 5}},
                    {"slices of rows", {.l = 37, .m = 29, .n = 23, .sl = 4, .sn = 1}},
                    {"slices of columns", {.l = 37, .m = 29, .n = 23, .sl = 1, .sn = 7}},
-                   {"a slice an element", {.l = 5, .m = 4, .n = 3, .sl = 5, .sn = 3}},
+                   {"one slice per element", {.l = 5, .m = 4, .n = 3, .sl = 5, .sn = 3}},
                    {"more slices than rows", {.l = 5, .m = 6, .n = 9, .sl = 7, .sn = 4}},
                    {"an odd number of slices",
                     {.l = 64, .m = 96, .n = 33, .budget = 200000, .sl = 1, .sn = 3}}},

@@ -312,7 +312,7 @@ def wrong_plots():
             (threads.alternative, "Efficiency of the most threads: 00_a 0 %, 01_b 1 %."),
             (threads.caption, "w over threads, f64, d. G"), (threads.caption, "Dashed: "),
             (roofline.alternative, "multiply-adds 10 GFLOP/s, tensor cores 20 TFLOP/s"),
-            (roofline.alternative, "w d with 01_b at 10 operations a byte and 2 GFLOP/s."),
+            (roofline.alternative, "w d with 01_b at 10 operations per byte and 2 GFLOP/s."),
             (roofline.caption, "Points: revisions abc, def."),
             *((roofline_svg, f">{text}<") for text in ("w", "multiply-adds: 10 GFLOP/s")),
             *((ladder_svg, f">{text}<") for text in ("2 s", "500 ms", "02_c", "CPU", "GPU", "by hand: 90 s")),

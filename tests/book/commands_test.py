@@ -305,7 +305,7 @@ def unnoticed():
 
 
 def main():
-    """Prints one TAP line a check."""
+    """Prints one TAP line per check."""
     count, of_pages = wrong_commands(PAGES)
     count_of_sources, of_sources = wrong_commands(SOURCES)
     checks = (("there are commands", [] if count > 100 and count_of_sources >= len(SOURCES) - len(

@@ -84,7 +84,7 @@ def unnoticed(directory, dictionary):
 
 
 def main():
-    """Prints one TAP line a check."""
+    """Prints one TAP line per check."""
     if not codespell_lib or not shutil.which("codespell"):
         tap.skip("codespell is not installed")
         return

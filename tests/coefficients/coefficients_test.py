@@ -137,7 +137,7 @@ def outdated(name, fresh):
 
 
 def main():
-    """Prints one TAP line a check."""
+    """Prints one TAP line per check."""
     fresh = least_squares.tables(PROGRAMS)
     tap.report([*((f"{name} solve as LAPACK does", far_off(way)) for name, way in WAYS.items()),
                 ("wrong solutions are noticed", unnoticed()), ("the last pivot is the residual", wrong_residuals()),

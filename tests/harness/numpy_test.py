@@ -21,7 +21,7 @@ def solve(program, directory, *arguments):
 
 
 def main(program):
-    """Prints one TAP line a check."""
+    """Prints one TAP line per check."""
     strikes = numpy.array([0.0, 0.0105, 0.031, 0.0105])
     checks = []
     with tempfile.TemporaryDirectory() as name:

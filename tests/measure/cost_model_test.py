@@ -65,9 +65,9 @@ def wrong_prices():
 def wrong_counts():
     """Numbers of regions and words that are not what stages 01 to 04 do."""
     case = case_of(100, 50, 10)
-    yield from different("regions more than two a step", cost_model.regions_here(case), 10 * (2 * 100 - 2))
+    yield from different("regions more than two per step", cost_model.regions_here(case), 10 * (2 * 100 - 2))
     yield from different("regions by the course's count", cost_model.regions_of_course(case), 10 * 100)
-    yield from different("words, two a cell and step", cost_model.words(case), 10 * 2 * 100 * 50)
+    yield from different("words, two per cell and step", cost_model.words(case), 10 * 2 * 100 * 50)
     yield from different("t_s by the course's count", cost_model.prices(case, cost_model.regions_of_course).region,
                          MODEL.region * 198 / 100)
 

@@ -471,7 +471,7 @@ TEST_F(CpuDevice, IsListedAndWalkedWithItsStage) {
   const ProcessResult forced = toys.run({"--step", "--device", "cpu-device"});
   EXPECT_TRUE(contains(forced.out,
                        "Checked  on the CPU device, not timed\n"
-                       "Sectors  4.1 / 3.5 a request"))
+                       "Sectors  4.1 / 3.5 per request"))
       << forced.out;
   expect_refusal(toys.run({"--stages", "09"}), 2, {"00_zero, 01_cuda, 02_next"});
 }

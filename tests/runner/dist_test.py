@@ -90,7 +90,7 @@ def unnoticed(files):
 
 
 def main():
-    """Prints one TAP line a check."""
+    """Prints one TAP line per check."""
     if subprocess.run(["git", "--git-dir", ROOT / ".git", "rev-parse", "HEAD"], capture_output=True).returncode != 0:
         tap.skip("this is no git repository, or one that git does not read")
         return

@@ -113,7 +113,7 @@ def traces_of_build(directory):
 
 
 def main():
-    """Prints one TAP line a check."""
+    """Prints one TAP line per check."""
     checks = [("everything is where it belongs", misplaced), ("the book is installed if it is built", wrong_book),
               ("the installed runner finds programs, sources and revision", lost_by_runner)]
     if not is_sanitized():

@@ -93,7 +93,7 @@ TEST(Waves, AreMultipliedByTheirSymbol) {
   }
 }
 
-/// At a cell a step the weights are 1, 0 and 0.
+/// At one cell per step the weights are 1, 0 and 0.
 TEST(Shift, OfACellAStepIsExact) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
@@ -171,7 +171,7 @@ TEST(BadInput, ThatGrowsWithoutBoundOrIsTooLargeIsRefused) {
   const auto refused = [](const Arguments& sets, const std::string& name) {
     Arguments arguments{program};
     for (const auto& set : sets) arguments.insert(arguments.end(), {"--set", set});
-    expect_refusal(run_process(arguments), 2, {name, "cells a step", "stable"});
+    expect_refusal(run_process(arguments), 2, {name, "cells per step", "stable"});
   };
   refused({"vx=1.01", "cfl=1"}, "vx");
   refused({"vy=-4.1"}, "vy");

@@ -216,7 +216,7 @@ TEST(Shape, ThatHoldsNoSystemIsRefused) {
                                   const std::vector<std::string>& fragments) {
     expect_refusal(run_on(input, "f64", directory / "solution.npy"), 2, fragments);
   };
-  expect_refused({{3, 1}, Elements<double>{1, 1, 1}}, {"1 element a row", "at least 2"});
+  expect_refused({{3, 1}, Elements<double>{1, 1, 1}}, {"1 element per row", "at least 2"});
   expect_refused({{0, 5}, Elements<double>{}}, {"empty"});
   expect_refused({{3}, Elements<double>{1, 0, 0}}, {"1 dimension", "must have 2"});
   expect_refusal(run_process({program, "--set", "n=0"}), 2, {"n", "'0'", "from 1"});

@@ -575,7 +575,7 @@ TEST(BadInput, IsRefused) {
     write_npy(directory / "bodies.npy", {{2, columns}, Elements<double>(2 * columns, 0.5)});
     expect_refusal(
         run_process({program, "--input", directory / "bodies.npy"}), 2,
-        {fmt::format("{} elements a row", columns), columns < 7 ? "at least 7" : "at most 7"});
+        {fmt::format("{} elements per row", columns), columns < 7 ? "at least 7" : "at most 7"});
   }
 }
 

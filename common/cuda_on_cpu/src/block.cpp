@@ -207,7 +207,7 @@ void run_threads() {
       char* stack = b.stack_pool + offset / stack_bytes * stack_bytes;
       if (*reinterpret_cast<std::uint64_t*>(stack) != stack_end_mark)
         fatal("kernel " + b.launch->kernel + " uses more than " + std::to_string(stack_bytes) +
-              " bytes of stack a thread, which the CPU device does not have");
+              " bytes of stack per thread, which the CPU device does not have");
       b.stacks.push_back(stack);
       void* nobody = nullptr;
       leave(&nobody);

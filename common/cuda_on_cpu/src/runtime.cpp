@@ -18,7 +18,7 @@
 namespace cuda_on_cpu {
 namespace {
 
-// A small H200: its limits a block and a thread, as many processors as the largest cluster has
+// A small H200: its limits per block and per thread, as many processors as the largest cluster has
 // blocks.
 constexpr int processors = 16;
 constexpr int most_threads_of_processor = 2048;

@@ -40,7 +40,7 @@ struct Streams {
   std::condition_variable_any others_moved;
   std::vector<Waiting> waiting;
   std::uint32_t searches = 0;
-  std::deque<CUstream_st> legacy, per_thread;  // one a device
+  std::deque<CUstream_st> legacy, per_thread;  // one per device
   std::vector<CUstream_st*> created;
   std::vector<std::unique_ptr<CUstream_st>> destroyed;  // whose work nobody has awaited yet
   std::uint32_t chains = 1;

@@ -365,7 +365,7 @@ __device__ void solve_system(const double* a, const double* b, const double* c, 
 
 __global__ void tridiagonal_by_rows(const double* a, const double* b, const double* c, double* u,
                                     double* w) {
-  solve_system(a, b, c, u, w, index() * rows, 1);  // 32: a system a thread, one after the other
+  solve_system(a, b, c, u, w, index() * rows, 1);  // 32: one system per thread, one after the other
 }
 
 __global__ void tridiagonal_interleaved(const double* a, const double* b, const double* c,
@@ -987,7 +987,7 @@ std::vector<int> shuffled_indices() {
   return indices;
 }
 
-/// What kernels read and what they write, room for four elements a thread; all of it initialised.
+/// What kernels read and what they write, room for four elements per thread; all of it initialised.
 template <typename T>
 struct Pair {
   const Buffer<T> inputs{4 * count, 0x3f}, outputs{4 * count};

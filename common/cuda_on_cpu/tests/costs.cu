@@ -104,8 +104,8 @@ void measure_kernels() {
     add<<<points / 256, 256>>>(device_a, device_b, device_c, points);
     cudaDeviceSynchronize();
   });
-  std::printf("%-46s %8.2f ns a thread (the host's loop, vectorised: %.2f)\n",
-              "sum of two arrays, one a thread", 1e9 * sum / points, 1e9 * host_sum / points);
+  std::printf("%-46s %8.2f ns per thread (the host's loop, vectorised: %.2f)\n",
+              "sum of two arrays, one per thread", 1e9 * sum / points, 1e9 * host_sum / points);
   for (float* array : {device_a, device_b, device_c}) cudaFree(array);
 }
 
@@ -119,13 +119,13 @@ void measure_threads() {
     });
     char what[64];
     std::snprintf(what, sizeof what, "__syncthreads(), %d threads", threads);
-    show(what, 1e9 * time / times / threads, "ns a thread", 8);
+    show(what, 1e9 * time / times / threads, "ns per thread", 8);
   }
   const double time = seconds([&] {
     shuffle_often<<<1, 256>>>(out, times);
     cudaDeviceSynchronize();
   });
-  show("__shfl_down_sync()", 1e9 * time / times / 256, "ns a lane", 12);
+  show("__shfl_down_sync()", 1e9 * time / times / 256, "ns per lane", 12);
   cudaFree(out);
 }
 
@@ -139,7 +139,7 @@ void measure_analysis() {
     multiply<<<dim3(n / 32, n / 8), dim3(32, 8)>>>(a, b, c, n);
     cudaDeviceSynchronize();
   });
-  show("full analysis of the matrix product", 1e9 * time / (2.0 * n * n * n), "ns an access", 30);
+  show("full analysis of the matrix product", 1e9 * time / (2.0 * n * n * n), "ns per access", 30);
   for (float* array : {a, b, c}) cudaFree(array);
 }
 

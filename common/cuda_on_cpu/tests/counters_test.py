@@ -145,7 +145,7 @@ class Comparison:
 
 
 def main(recording, programs):
-    """Prints one TAP line a kernel and one a listed difference."""
+    """Prints one TAP line per kernel and one per listed difference."""
     recording = json.loads(pathlib.Path(recording).read_text())
     paths = {re.sub("(-cpu)?-analyze$", "", path.name): path.resolve()
              for path in map(pathlib.Path, programs)}

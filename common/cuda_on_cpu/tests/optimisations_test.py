@@ -93,7 +93,7 @@ def local_volatility(stage):
            coalesced.sectors() < scan.sectors() / 2)
     yield "06 launches fewer kernels than 05", coalesced.launches() < scan.launches() == naive.launches()
     for name, later in (("07", interleaved), ("08", factored)):
-        yield (f"{name} solves a system along x a thread",
+        yield (f"{name} solves one system along x per thread",
                later.sum("half_step_x", "threads") == 3 * 3 * 128 < coalesced.sum("implicit_x", "threads"))
         yield f"{name} moves at most 1.1 times the ideal", later.over_ideal(".*") <= 1.1
         yield f"{name} has no bank conflicts", later.shared_over_ideal(".*") <= 1.01
@@ -128,7 +128,7 @@ def stays_on_chip(stage, factored):
     yield "09 writes nothing to memory between steps", of_step("global_stores", "sectors") == 0
     yield ("09 reads nothing from memory between steps but the inverse pivots",
            pivots <= of_step("global_loads", "sectors") <= 1.05 * pivots)
-    yield ("09 waits three times a step for the cluster, once for the block",
+    yield ("09 waits three times per step for the cluster, once for the block",
            of_step("block_barriers") == 4 * blocks)
     wavefronts, ideal = (of_step("shared_loads", unit) + of_step("shared_stores", unit)
                          for unit in ("wavefronts", "ideal_wavefronts"))
@@ -164,7 +164,7 @@ def sweeps_once(stage):
     yield "11 writes nothing to memory between steps", of_step("global_stores", "sectors") == 0
     yield ("11 reads nothing from memory between steps but the inverse pivots",
            pivots <= of_step("global_loads", "sectors") <= 1.05 * pivots)
-    yield ("11 waits twice a step for the cluster, three times for the block",
+    yield ("11 waits twice per step for the cluster, three times for the block",
            of_step("block_barriers") == 5 * blocks)
     wavefronts, ideal = (of_step("shared_loads", unit) + of_step("shared_stores", unit)
                          for unit in ("wavefronts", "ideal_wavefronts"))
@@ -234,10 +234,10 @@ def durbin_levinson(stage):
     def atomics(counters):
         return counters.sum(".*", "global_atomics", "requests")
 
-    yield "04 launches two kernels a step", naive.launches() == 2 * n
-    yield "04 adds up by one atomic a block", atomics(naive) == blocks
+    yield "04 launches two kernels per step", naive.launches() == 2 * n
+    yield "04 adds up by one atomic per block", atomics(naive) == blocks
     yield "05 needs no atomics", atomics(warp) == 0
-    yield ("05 waits once a block in each kernel, 04 eight times in one",
+    yield ("05 waits once per block in each kernel, 04 eight times in one",
            (barriers(naive, "inner_product"), barriers(naive, "update")) == (8 * blocks, 0)
            and barriers(warp, "inner_product") == barriers(warp, "update") == blocks)
     yield "05 launches as many kernels as 04", warp.launches() == naive.launches()
@@ -266,7 +266,7 @@ def stays_in_registers(stage, number, name, n):
     more_steps = 100
     few, longer = stage(name, n=n), stage(name, n=n + more_steps)
     yield f"{number} has all steps in one launch", few.launches() == longer.launches() == 1
-    yield f"{number} waits once a step", (longer.sum(".*", "block_barriers")
+    yield f"{number} waits once per step", (longer.sum(".*", "block_barriers")
                                           - few.sum(".*", "block_barriers") == more_steps)
     # 09 reads r twice: from r_0 and from r_1 on.
     moved = 3 if number == "08" else 4
@@ -275,13 +275,13 @@ def stays_in_registers(stage, number, name, n):
 
 
 def meets_rarely(stage, name, n):
-    """Yields what 10 and 11 promise: 64 steps a launch, whose warps read 128 pairs to keep 64. Sectors are the
+    """Yields what 10 and 11 promise: 64 steps per launch, whose warps read 128 pairs to keep 64. Sectors are the
     least that hold what is read and written: lanes have four pairs each, and reach for one at a time."""
     number, blocked = name[:2], stage(name)
     launches = -(-n // 64)
     yield f"{number} launches a kernel for 64 steps, and two besides", (
         blocked.launches() == launches + 2 and blocked.sum("advance", "launches") == launches)
-    yield f"{number} waits once a block and launch, and nowhere else", (
+    yield f"{number} waits once per block and launch, and nowhere else", (
         blocked.sum(".*", "block_barriers") == blocked.sum("advance", "blocks"))
     pair = 2 * blocked.bytes_of_number / 32  # sectors
     # The first warp has nothing on its left; a warp of each block reads 64 leading pairs.
@@ -290,7 +290,7 @@ def meets_rarely(stage, name, n):
                      for group in ("global_loads", "global_stores"))
     yield f"{number} reads pairs twice and the leading ones for each block", (
         0.95 * numbers * pair <= read <= 1.05 * numbers * pair)
-    yield f"{number} writes pairs once a launch", (
+    yield f"{number} writes pairs once per launch", (
         launches * n * pair <= written <= 1.05 * (launches + 0.5) * n * pair)
     yield f"{number} has no bank conflicts", blocked.shared_over_ideal(".*") <= 1.01
 
@@ -312,7 +312,7 @@ def durbin_levinson_batched(stage):
     yield "03 gives a system of high order a block", long.sum("solve_in_block", "blocks") == 3
     waits = (stage("03_on_chip", systems=3, n=601).sum("solve_in_block", "block_barriers")
              - long.sum("solve_in_block", "block_barriers"))
-    yield "03 waits once an order there", waits == 3
+    yield "03 waits once per order there", waits == 3
 
 
 def matmul(stage):
@@ -325,7 +325,7 @@ def matmul(stage):
         return counters.sum(kernel, group, "requests")
 
     blocks = sliced.sum("multiply", "blocks")
-    yield "04 launches a kernel a slice, and a block for each 32 × 32 of it", (
+    yield "04 launches one kernel per slice, and a block for each 32 × 32 of it", (
         sliced.launches() == slices and blocks == 2 * sum(-(-cols // 32) for cols in (43, 43, 42)))
     yield "04 loads a number of A or B for 16 products where tiles are full", (
         stage("04_cuda_slices", n=96).sum("multiply", "global_loads", "requests") == l * m * 96 // 16 // 32)
@@ -384,7 +384,7 @@ def matmul(stage):
            apart.sum("split", "global_stores", "sectors") == 2 * 4 * m * (l + n) // 32)
     blocks, warps = apart.sum("multiply_tiles", "blocks"), 8
     yield "10 has a block for each 128 × 256 of a slice", blocks == slices
-    yield ("10 copies both parts of its rows and columns into shared memory once a block",
+    yield ("10 copies both parts of its rows and columns into shared memory once per block",
            requests(apart, "global_loads", "multiply_tiles") == 2 * 4 * m * (3 * l + 2 * n) // 16)
     looks = requests(apart, "shared_loads", "multiply_tiles")  # of a warp, at 32 chunks of 16 bytes
     yield ("10 multiplies 8 numbers of each row three times, of 320 rows two chunks each by four warps",
@@ -403,7 +403,7 @@ def advection(stage):
         return counters.sum(kernel, group, "sectors") / counters.sum(kernel, group, "requests")
 
     of_row = 32 * naive.bytes_of_number // 32  # sectors of 32 cells beside each other
-    yield "10 launches four kernels a step, 11 one", (naive.launches(), coalesced.launches()) == (4 * 20, 20)
+    yield "10 launches four kernels per step, 11 one", (naive.launches(), coalesced.launches()) == (4 * 20, 20)
     yield ("11 stores no more sectors than it must, 10 does, whose rows begin behind a halo",
            sectors_of_request(coalesced, "update", "global_stores") == of_row
            < sectors_of_request(naive, "update", "global_stores"))
@@ -428,7 +428,7 @@ def advection(stage):
         stage(name, rows=tallest, cols=1, steps=1).launches() == 1
         for name in ("11_coalesced", "12_tiled", "13_rolling"))
     yield "14 sweeps four times for 20 steps", time_tiled.launches() == 4
-    yield ("14 loads each pair once a sweep, by itself or beside a warp's edge",
+    yield ("14 loads each pair once per sweep, by itself or beside a warp's edge",
            time_tiled.sectors("carry") < 1.5 * 4 * coalesced.sectors("update") / 20)
     yield "14 uses no shared memory and no barrier", time_tiled.sum(
         "carry", "shared_loads", "requests") + time_tiled.sum("carry", "block_barriers") == 0
@@ -495,7 +495,7 @@ def nbody(stage):
     yield ("04 loads seven numbers for each pair, and uses no shared memory",
            7 * pairs <= requests(naive, "global_loads") <= 7.01 * pairs
            and requests(naive, "shared_loads") == 0)
-    yield ("05 loads each of the others once a block, 1/128 of the pairs",
+    yield ("05 loads each of the others once per block, 1/128 of the pairs",
            requests(tiled, "global_loads") <= (1 + 1 / 8) * loads * pairs / 128)
     yield ("05 loads from shared memory what 04 loads from global memory",
            requests(tiled, "shared_loads") == 7 * pairs)
@@ -511,7 +511,7 @@ def nbody(stage):
     yield ("10 writes eight pieces of each sum",
            requests(split, "global_stores") == 8 * requests(registers, "global_stores"))
     for name, counters in (("04", naive), ("05", tiled), ("06", registers), ("10", split)):
-        yield (f"{name} launches an evaluation for the start, and three kernels a step",
+        yield (f"{name} launches an evaluation for the start, and three kernels per step",
                counters.launches() == 1 + 3)
     if registers.bytes_of_number == 4:
         yield from streams_bodies(stage)
@@ -557,14 +557,14 @@ def triangular_solve(stage):
     def requests(counters, kernels, group="global_loads"):
         return counters.sum(kernels, group, "requests")
 
-    yield "04 launches a kernel a column", naive.launches() == n
+    yield "04 launches one kernel per column", naive.launches() == n
     yield ("04 walks down columns, each lane in a sector of its own",
            naive.over_ideal("eliminate", ("global_loads",)) >= 2)
     yield "05 launches two kernels for 64 columns", blocked.launches() == 2 * steps - 1
     yield "05 moves less than a third of the sectors of 04", 3 * blocked.sectors() < naive.sectors()
     for name, counters in (("05", blocked), ("06", inverted), ("07", one), ("08", prefetched)):
         yield f"{name} moves at most 1.1 times the ideal", counters.over_ideal(".*") <= 1.1
-    yield ("05 waits for the block once a column on the diagonal",
+    yield ("05 waits for the block once per column on the diagonal",
            blocked.sum("solve_diagonal", "block_barriers") == n)
     yield ("06 waits once for 64 columns, but in a kernel that inverts all blocks at the same time",
            inverted.sum("solve_diagonal", "block_barriers") == steps
@@ -577,7 +577,7 @@ def triangular_solve(stage):
                counters.launches() == further[name].launches() == 1)
         yield (f"{name[:2]} has a block of threads for 64 rows",
                counters.sum("substitute_rows", "blocks") == steps)
-        yield (f"{name[:2]} waits for the block once a block of L, three times more, and 64 times to invert",
+        yield (f"{name[:2]} waits for the block once per block of L, three times more, and 64 times to invert",
                counters.sum("substitute_rows", "block_barriers") == below + (3 + block) * steps)
         yield (f"{name[:2]} reads each number below the diagonal once",
                (below + steps) * sectors <= counters.sum("substitute_rows", "global_loads", "sectors")
@@ -626,7 +626,7 @@ def cholesky(stage):
     def requests(counters, kernels, group):
         return counters.sum(kernels, group, "requests")
 
-    yield "05 launches two kernels a column", naive.launches() == 2 * n
+    yield "05 launches two kernels per column", naive.launches() == 2 * n
     yield ("05 writes all to the right of each column",
            naive.sum("update", "global_stores", "sectors") * 32 >= naive.bytes_of_number * n**3 / 6)
     yield ("06 launches a kernel for a block on the diagonal, one below it, one for the rest of its panel, and one a "
@@ -635,7 +635,7 @@ def cholesky(stage):
            == [steps, steps - 1, (steps - 1) - (steps - 1) // 4 + n // panel])
     yield ("06 writes less than a thirtieth of what 05 writes",
            30 * panels.sum(".*", "global_stores", "sectors") < naive.sum(".*", "global_stores", "sectors"))
-    yield ("06 waits for the block once a column on the diagonal, and twice below it",
+    yield ("06 waits for the block once per column on the diagonal, and twice below it",
            panels.sum("factorise_block", "block_barriers") == n
            and panels.sum("solve_below", "block_barriers") == 2 * panels.sum("solve_below", "blocks"))
     for name, counters in (("06", panels), ("07", tiled), ("08", tensor)):
@@ -706,7 +706,7 @@ def in_one_launch(stage, tensor):
     yield ("10 launches one kernel, for more rows, too",
            one.launches() == stage("10_one_launch", n=tiles * tile + 1).launches() == 1)
     yield "10 has a block of threads for a tile", one.sum("factorise_tile", "blocks") == all_tiles
-    yield ("10 reads A once, two tiles a product, and for a tile below the diagonal the one on it and its inverses",
+    yield ("10 reads A once, two tiles per product, and for a tile below the diagonal the one on it and its inverses",
            sectors("global_loads") == (all_tiles + 2 * products + below) * of_tile + below * squares * of_square)
     yield ("10 writes L once, and inverses of squares on the diagonal",
            sectors("global_stores") == below * of_tile + tiles * (on_diagonal + squares * of_square))
@@ -740,7 +740,7 @@ def slice_by_slice(stage):
         engine, handed_on = number >= "14", number >= "17"
         yield (f"{number} launches one kernel, for more rows, too",
                counted[number].launches() == stage(name, n=tiles * tile + 1).launches() == 1)
-        yield (f"{number} reads A once and copies two tiles a product, one on the diagonal, and what divides others",
+        yield (f"{number} reads A once and copies two tiles per product, one on the diagonal, and what divides others",
                count(number, "global_loads") == all_tiles * of_tile + (2 if engine else 1) * copied)
         yield (f"{number} writes L once, and packed once more",
                count(number, "global_stores")
@@ -777,7 +777,7 @@ def told_to_all(stage, one, packed_once):
 
 
 def main(directory, name):
-    """Prints one TAP line a promise."""
+    """Prints one TAP line per promise."""
     checks = []
     for precision in ("f64",) if name == "ata" else ("f64", "f32"):
 

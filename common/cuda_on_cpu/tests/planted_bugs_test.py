@@ -102,7 +102,7 @@ def cases_of(program):
 
 
 def main(programs):
-    """Prints one TAP line a run."""
+    """Prints one TAP line per run."""
     cases = [case for program in programs
              for case in cases_of(pathlib.Path(program).resolve())]
     print(f"1..{len(cases)}", flush=True)

@@ -57,7 +57,7 @@ struct Cluster {
 template <typename... Parameter>
 class ClusterLaunch {
  public:
-  /// Clusters of so many blocks (16 at most), with so much dynamic shared memory a block.
+  /// Clusters of so many blocks (16 at most), with so much dynamic shared memory per block.
   ClusterLaunch(void (*kernel)(Parameter...), unsigned blocks, unsigned threads,
                 std::size_t shared_bytes)
       : kernel_(kernel),

@@ -22,7 +22,7 @@ struct Stage {
   const char* idea;
   const char* needs = "";  ///< the hardware that it needs beside a GPU
   const char* note = "";   ///< what it does where its idea does not apply
-  /// One function a precision; null for a precision that the stage does not offer.
+  /// One function per precision; null for a precision that the stage does not offer.
   Array<double, rank> (*solve_f64)(const Problem&, Timeline&) = nullptr;
   Array<float, rank> (*solve_f32)(const Problem&, Timeline&) = nullptr;
 };

@@ -27,7 +27,7 @@ class View {
  public:
   constexpr View(T* data, std::array<std::size_t, rank> extents) : data_(data), extents_(extents) {}
 
-  /// The element at one index a dimension.
+  /// The element at one index per dimension.
   template <std::integral... Index>
   requires(sizeof...(Index) == rank) constexpr T& operator()(Index... index) const {
     return data_[offset(index...)];

@@ -1,8 +1,8 @@
-"""The same product of steps from the right, a sweep an option, and from the left, one sweep for all."""
+"""The same product of steps from the right, one sweep per option, and from the left, one sweep for all."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
-TITLE = "Forwards a sweep an option, transposed one for all"
+TITLE = "Forwards one sweep per option, transposed one for all"
 HEIGHT = {"wide": 275, "narrow": 560}
 ALTERNATIVE = (
     "First, stages 00 to 09: each option starts with a payoff at maturity and goes through all steps to "
@@ -25,7 +25,7 @@ def grid(canvas, x, y, colour, fill=0.12, point=False):
 
 
 def draw_forwards(canvas):
-    """A row an option."""
+    """One row per option."""
     canvas.text(170, 12, "S applied to each option's grid", bold=True)
     for k in range(3):
         y = 60 + 76 * k

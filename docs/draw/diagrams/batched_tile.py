@@ -7,7 +7,7 @@ HEIGHT = {"wide": 305, "narrow": 600}
 SYSTEMS, PITCH, CELL = 8, 9, 26
 FETCHED, USED = 2, 5
 ALTERNATIVE = (
-    "First: memory, a line a system; eight lanes fetch eight neighbouring numbers of system 2. Second: "
+    "First: memory, one line per system; eight lanes fetch eight neighbouring numbers of system 2. Second: "
     "the tile in shared memory, a place across for each bank; a row of the tile holds the same number of "
     "all systems and an empty place. The numbers of system 2 lie in eight different banks, and so do "
     "numbers 5 of all systems.")
@@ -18,7 +18,7 @@ CAPTION = (
 
 
 def draw_memory(canvas):
-    """A line a system."""
+    """One line per system."""
     canvas.text(170, 12, "in memory", bold=True)
     canvas.text(76 + CELL * SYSTEMS / 2, 32, "number m of r", SMALL)
     for system in range(SYSTEMS):

@@ -2,7 +2,7 @@
 
 from draw.canvas import BLUE, ORANGE, SMALL
 
-TITLE = "The update, an element a thread and a pair a thread"
+TITLE = "The update, one element per thread and one pair per thread"
 HEIGHT = {"wide": 204, "narrow": 430}
 LENGTH = 8
 ALTERNATIVE = (
@@ -27,8 +27,8 @@ def x(i):
 
 
 def draw_whole(canvas):
-    """Stage 05: two rows, a thread an element."""
-    canvas.text(170, 12, "05: an element a thread, two rows", bold=True)
+    """Stage 05: two rows, one thread per element."""
+    canvas.text(170, 12, "05: one element per thread, two rows", bold=True)
     row(canvas, 36, "y", (1, 6))
     row(canvas, 170, "next", (1, 6))
     for i in range(LENGTH):
@@ -42,8 +42,8 @@ def draw_whole(canvas):
 
 
 def draw_halved(canvas):
-    """Stage 06: one row, a thread a pair."""
-    canvas.text(170, 12, "06: a pair a thread, in place", bold=True)
+    """Stage 06: one row, one thread per pair."""
+    canvas.text(170, 12, "06: one pair per thread, in place", bold=True)
     row(canvas, 36, "y", (1, 6))
     row(canvas, 170, "y", (1, 6))
     for i in range(LENGTH // 2):

@@ -20,7 +20,7 @@ POINTS = 5
 
 
 def draw_options(canvas):
-    """Grids over time, a row an option."""
+    """Grids over time, one row per option."""
     canvas.text(170, 12, "options and time steps", bold=True)
     for k, name in enumerate(("option 0", "option 1", "option 2")):
         top = 46 + 82 * k

@@ -21,7 +21,7 @@ def draw(canvas):
     y = 6
     for words, bar, known in (
             ("along y: solve for q", GREEN, "q, in shared memory: rows become columns"),
-            ("along x: f, g, h of 16 rows", ORANGE, "5 numbers a piece, at the block that joins"),
+            ("along x: f, g, h of 16 rows", ORANGE, "5 numbers per piece, at the block that joins"),
             ("join: a scan down, a scan up", GREEN, "both ends of every piece"),
             ("send the ends back", ORANGE, "d and x, at the piece they belong to"),
             ("finish: p = f + g d + h x", GREEN, "p, in shared memory: columns become rows"),

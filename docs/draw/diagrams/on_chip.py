@@ -5,8 +5,8 @@ from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 TITLE = "A grid in the shared memory of a cluster"
 HEIGHT = {"wide": 336, "narrow": 672}
 ALTERNATIVE = (
-    "First: the grid of large, 256 by 256 points, in eight strips of 32 rows, a block each; a column "
-    "crosses all strips, and a row lies in one. Second: the pieces of that column, a thread each. Each "
+    "First: the grid of large, 256 by 256 points, in eight strips of 32 rows, one block each; a column "
+    "crosses all strips, and a row lies in one. Second: the pieces of that column, one thread each. Each "
     "piece leaves its function a + b x in shared memory; after a barrier a piece applies those of all "
     "pieces above it.")
 CAPTION = (
@@ -19,7 +19,7 @@ BLOCKS = 8
 
 def draw_grid(canvas):
     """Strips of rows, a row and a column of the grid."""
-    canvas.text(170, 12, "a strip of 32 rows a block", bold=True)
+    canvas.text(170, 12, "one strip of 32 rows per block", bold=True)
     left, top, side, strip = 70, 50, 256, 32
     for block in range(BLOCKS):
         canvas.box(left, top + strip * block, side, strip, colour=BLUE, fill=0.2 if block % 2 else 0.08)

@@ -17,7 +17,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """A row a place."""
+    """One row per place."""
     steps = 12 if canvas.is_wide else 7
     pitch = 54 if canvas.is_wide else 42
     here = canvas.part((canvas.width - pitch * steps) / 2 + 16, 24)

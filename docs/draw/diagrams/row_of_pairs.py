@@ -11,12 +11,12 @@ ALTERNATIVE = (
     "moves one to the right with each step. Arrows lead to a pair from the same place and from its left "
     "neighbour in the row above.")
 CAPTION = (
-    "A row a step, a box a pair. The leading pair's quotient is α, which every pair of the next row "
+    "One row per step, one box per pair. The leading pair's quotient is α, which every pair of the next row "
     "takes; arrows show what else one pair takes.")
 
 
 def draw(canvas):
-    """A row a step."""
+    """One row per step."""
     pitch = 29 if not canvas.is_wide else 52
     here = canvas.part((canvas.width - pitch * LENGTH) / 2 + 22, 30)
     for position in range(LENGTH):

@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """A row a level."""
+    """One row per level."""
     left = (canvas.width - 340) / 2
     here = canvas.part(left, 0)
     pitch = 42

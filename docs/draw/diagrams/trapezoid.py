@@ -11,7 +11,7 @@ ALTERNATIVE = (
     "overlap by four pairs, so that what is kept is next to each other. Second: four leading pairs; with "
     "each step the first is used up, and after the fourth none is left: a triangle.")
 CAPTION = (
-    "Eight pairs a warp and four steps instead of 128 and 64. With each step, "
+    "Eight pairs per warp and four steps instead of 128 and 64. With each step, "
     "a border without a left neighbour moves in.")
 
 CELL = 22

@@ -5,7 +5,7 @@ from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 TITLE = "Launches, nodes and barriers"
 HEIGHT = {"wide": 330, "narrow": 370}
 ALTERNATIVE = (
-    "Four timelines. Stage 04: the host launches two kernels a step, and the GPU idles until the next "
+    "Four timelines. Stage 04: the host launches two kernels per step, and the GPU idles until the next "
     "launch. Stage 07: one launch of a graph; its nodes follow each other with short gaps. Stage 08: one "
     "launch, one kernel; a thin barrier ends each step. Stages 10 and 11: a kernel for 64 steps, so a gap "
     "only after each 64.")
@@ -21,13 +21,13 @@ def rows(canvas, top, name):
 
 
 def draw(canvas):
-    """A timeline a stage: the host launches before each kernel, once, or ahead."""
+    """One timeline per stage: the host launches before each kernel, once, or ahead."""
     step = ("inner\nproduct", "update") if canvas.is_wide else ("i. p.", "upd.")
     short, long = (62, 180) if canvas.is_wide else (44, 112)
     for n, (name, launches, kernels, width, gap) in enumerate((
-            ("04: two launches a step", "each", step, short, 22),
+            ("04: two launches per step", "each", step, short, 22),
             ("07: a graph of 128 steps, two nodes each", "once", step, short, 8),
-            ("08: one kernel, a barrier a step", "once", ("step",), short, 0),
+            ("08: one kernel, one barrier per step", "once", ("step",), short, 0),
             ("10 and 11: a kernel for 64 steps", "ahead", ("64 steps",), long, 8))):
         here = rows(canvas, 28 + n * (canvas.height - 20) / 4, name)
         for k in range(int((canvas.width - 72) / (width + 3 + gap))):

@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
   return advection::run_stage(argc, argv,
                               {
                                   .title = "OpenMP",
-                                  .idea = "Share the rows out, a region a loop",
+                                  .idea = "Share the rows out, one region per loop",
                                   .solve_f64 = advection::solve<double>,
                                   .solve_f32 = advection::solve<float>,
                               });

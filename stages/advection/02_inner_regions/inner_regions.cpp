@@ -3,7 +3,7 @@
 /// Legal:   iterations write disjoint cells of one array and read the other, as before.
 /// Expect:  worse: the team meets twice for each row and not twice for each step.
 /// Run:     ./climb advection --stages 01,02
-/// Next:    03_cyclic_rows goes back to one region a loop, and deals its rows out one by one.
+/// Next:    03_cyclic_rows goes back to one region per loop, and deals its rows out one by one.
 
 #include "../advection.hpp"
 
@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
   return advection::run_stage(argc, argv,
                               {
                                   .title = "Inner regions",
-                                  .idea = "Share each row out, a region a row",
+                                  .idea = "Share each row out, one region per row",
                                   .solve_f64 = advection::solve<double>,
                                   .solve_f32 = advection::solve<float>,
                               });

@@ -4,7 +4,7 @@
 ///          of the halo what lies beside it.
 /// Legal:   a barrier lies between a write and the reads of other threads, and between those and
 ///          the next write. Corners are taken from inside: no part of the halo waits for another.
-/// Expect:  three barriers a step in place of two regions; blocks of full rows are the best ones.
+/// Expect:  three barriers per step in place of two regions; blocks of full rows are the best ones.
 /// Run:     ./climb advection --stages 01,05
 /// Next:    06_copy_free lets the two fields change roles.
 

@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
   return advection::run_stage(argc, argv,
                               {
                                   .title = "Time-tiled CUDA",
-                                  .idea = "Six steps a sweep, from register to register",
+                                  .idea = "Six steps per sweep, from register to register",
                                   .solve_f64 = advection::solve<double>,
                                   .solve_f32 = advection::solve<float>,
                               });

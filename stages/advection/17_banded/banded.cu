@@ -1,6 +1,6 @@
 /// \file
 /// Changed: a filter is a matrix with a band of taps; sums along x and y are products of matrices
-///          by the tensor cores, in fragments of 16 × 8 numbers. Twenty steps a sweep.
+///          by the tensor cores, in fragments of 16 × 8 numbers. Twenty steps per sweep.
 /// Legal:   the same products are summed up, in another order, with zeros beside the band.
 /// Expect:  5.2 multiply-adds per cell and step at twice the rate, where 4.2 were before.
 /// Run:     ./climb advection --stages 16,17

@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
   return advection_distributed::run_stage(argc, argv, Division::rows,
                                           {
                                               .title = "Rows",
-                                              .idea = "Each process has rows, and sends two a step",
+                                              .idea = "Each process has rows, sends two per step",
                                               .solve_f64 = advection_distributed::solve<double>,
                                               .solve_f32 = advection_distributed::solve<float>,
                                           });

@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
   return advection_distributed::run_stage(argc, argv, Division::blocks,
                                           {
                                               .title = "Blocks",
-                                              .idea = "A grid of processes, four messages a step",
+                                              .idea = "A grid of processes, four messages per step",
                                               .solve_f64 = advection_distributed::solve<double>,
                                               .solve_f32 = advection_distributed::solve<float>,
                                           });

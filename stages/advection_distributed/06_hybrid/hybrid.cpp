@@ -4,7 +4,7 @@
 ///          fewer and larger ranks; all messages are those of the first thread, between regions.
 /// Legal:   iterations write disjoint rows of one field and read the other one, whose halo MPI
 ///          writes meanwhile, and which no cell of the interior reads.
-/// Expect:  fewer messages, and none within a rank, for the start and end of four regions a step.
+/// Expect:  fewer messages, and none within a rank, for the start and end of four regions per step.
 /// Run:     ./climb advection_distributed --stages 04,06 --ranks 1
 /// Next:    07_shared_windows has ranks of a machine read each other's edges.
 

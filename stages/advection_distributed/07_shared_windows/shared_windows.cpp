@@ -4,7 +4,7 @@
 ///          loads the edges of its neighbours there; messages go to other machines only.
 /// Legal:   all ranks of a machine meet before rows are loaded and before columns are, and who has
 ///          met the others knows that they are done with the field of the step before.
-/// Expect:  two meetings a step instead of two pairs of messages, and one copy instead of two.
+/// Expect:  two meetings per step instead of two pairs of messages, and one copy instead of two.
 /// Run:     ./climb advection_distributed --stages 04,07
 
 #include "../advection_distributed.hpp"

@@ -169,7 +169,7 @@ int main(int argc, char** argv) {
   return advection_distributed::run_stage(argc, argv, Division::rows,
                                           {
                                               .title = "GPUs through hosts",
-                                              .idea = "A GPU a rank, edges by host and message",
+                                              .idea = "One GPU per rank, edges by host and message",
                                               .solve_f64 = advection_distributed::solve<double>,
                                               .solve_f32 = advection_distributed::solve<float>,
                                           });

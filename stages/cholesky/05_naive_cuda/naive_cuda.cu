@@ -1,6 +1,6 @@
 /// \file
-/// Changed: the loop over rows and the nest over elements to the right are kernels, launched once a
-///          column each; a thread has an element.
+/// Changed: the loop over rows and the nest over elements to the right are kernels, launched once
+///          per column each; a thread has an element.
 /// Legal:   a thread writes its own element only, and reads column k, which nobody writes then; the
 ///          root of a pivot is written by the second kernel, since all threads of the first one
 ///          read the pivot. Kernels of a stream run one after the other.

@@ -3,7 +3,7 @@
 ///          the step; alpha and beta are every thread's own.
 /// Legal:   additions may come in any order but for rounding; elements of a row are independent.
 ///          A barrier parts the dot product from the update, another this from the next step.
-/// Expect:  two barriers a step. They cost the same for each k, so that small orders lose.
+/// Expect:  two barriers per step. They cost the same for each k, so that small orders lose.
 /// Run:     ./climb durbin_levinson --stages 00-02
 /// Next:    03_vectorised does with one cheap barrier, and with vectors.
 

@@ -7,7 +7,7 @@
 /// Expect:  the time of the loads and stores of one pass, from the second-level cache, and n - 1
 ///          exchanges of sums where the team is larger than one.
 /// Run:     ./climb durbin_levinson --stages 00-03
-/// Next:    04_naive_cuda starts over on the GPU, with two kernels a step.
+/// Next:    04_naive_cuda starts over on the GPU, with two kernels per step.
 
 #include "../durbin_levinson.hpp"
 
@@ -207,7 +207,7 @@ int main(int argc, char** argv) {
   return durbin_levinson::run_stage(argc, argv,
                                     {
                                         .title = "Vectorised",
-                                        .idea = "One pass a step, in vectors, one cheap barrier",
+                                        .idea = "One pass per step, in vectors, one cheap barrier",
                                         .solve_f64 = durbin_levinson::solve<double>,
                                         .solve_f32 = durbin_levinson::solve<float>,
                                     });

@@ -2,8 +2,8 @@
 /// Changed: the update of y(i) needs y(k - 1 - i), and the other way round. The thread that has
 ///          read both writes both, so the update has half as many threads, and works in place.
 /// Legal:   nobody else reads the two; each result is computed as before.
-/// Expect:  two accesses a number instead of three in the update, and one row instead of two. Bound
-///          by launches as before.
+/// Expect:  two accesses per number instead of three in the update, and one row instead of two.
+///          Bound by launches as before.
 /// Run:     ./climb durbin_levinson --stages 05,06
 /// Next:    07_graph launches many steps at once.
 
@@ -45,7 +45,7 @@ __device__ T sum_of_block(T value) {
 // [sums]
 
 // [inner_product]
-/// The parts of r(k) y(0) + ... + r(1) y(k - 1), one a block.
+/// The parts of r(k) y(0) + ... + r(1) y(k - 1), one per block.
 template <typename T>
 __global__ void inner_product(std::size_t k, View<const T, 1> r, View<const T, 1> y,
                               View<T, 1> parts) {

@@ -49,7 +49,7 @@ __device__ T sum_of_block(T value) {
 // [sums]
 
 // [inner_product]
-/// The parts of r(k) y(0) + ... + r(1) y(k - 1), one a block, where k is a step of the graph.
+/// The parts of r(k) y(0) + ... + r(1) y(k - 1), one per block, where k is a step of the graph.
 template <typename T>
 __global__ void inner_product(std::size_t step, View<const std::size_t, 1> first,
                               View<const T, 1> r, View<const T, 1> y, View<T, 1> parts) {

@@ -16,7 +16,8 @@ using staircase::DeviceArray;
 using staircase::View;
 
 // [solve_systems]
-/// Durbin's recursion, a system a thread. The solution of order k is where that of order n will be.
+/// Durbin's recursion, one system per thread. The solution of order k is where that of order n
+/// will be.
 template <typename T>
 __global__ void solve_systems(View<const T, 2> r, View<T, 3> solution) {
   const unsigned s = blockIdx.x * blockDim.x + threadIdx.x, n = solution.extent(2);

@@ -140,7 +140,7 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
           u(k, j, i) += v(k, i, j);
         }
 
-      // Implicit x: (1 / dt - Lx / 2) U' = U, one system a j
+      // Implicit x: (1 / dt - Lx / 2) U' = U, one system per j
       for (std::size_t j = 0; j < num_y; ++j) {
         for (std::size_t i = 0; i < num_x; ++i) {
           ax(k, j, i) =
@@ -154,7 +154,7 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
                      wx.row(k, j));
       }
 
-      // Implicit y: (1 / dt - Ly / 2) R' = U' / dt - V / 2, one system an i
+      // Implicit y: (1 / dt - Ly / 2) R' = U' / dt - V / 2, one system per i
       for (std::size_t i = 0; i < num_x; ++i) {
         for (std::size_t j = 0; j < num_y; ++j) {
           ay(k, i, j) =

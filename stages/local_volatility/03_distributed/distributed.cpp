@@ -156,7 +156,7 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
           u(k, j, i) += v(k, i, j);
         }
 
-    // Implicit x: (1 / dt - Lx / 2) U' = U, one system a j
+    // Implicit x: (1 / dt - Lx / 2) U' = U, one system per j
     timeline.begin("implicit x");
 #pragma omp parallel for
     for (std::size_t k = 0; k < outer; ++k)
@@ -176,7 +176,7 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
         tridag<Real>(ax.row(k, j), bx.row(k, j), cx.row(k, j), u.row(k, j), u.row(k, j),
                      wx.row(k, j));
 
-    // Implicit y: (1 / dt - Ly / 2) R' = U' / dt - V / 2, one system an i
+    // Implicit y: (1 / dt - Ly / 2) R' = U' / dt - V / 2, one system per i
     timeline.begin("implicit y");
 #pragma omp parallel for
     for (std::size_t k = 0; k < outer; ++k)

@@ -155,7 +155,7 @@ __global__ void explicit_y(State<Real> s) {
       }
 }
 
-/// The systems (1 / dt - Lx / 2) U' = U, one a j
+/// The systems (1 / dt - Lx / 2) U' = U, one per j
 template <typename Real>
 __global__ void implicit_x(State<Real> s) {
   const Real half = 0.5;
@@ -179,7 +179,7 @@ __global__ void solve_x(State<Real> s) {
                    s.wx.row(k, j));
 }
 
-/// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one an i
+/// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i
 template <typename Real>
 __global__ void implicit_y(State<Real> s) {
   const Real half = 0.5;

@@ -1,6 +1,6 @@
 /// \file
 /// Changed: tridag, the two kernels that call it and their launches; the arrays of pivots are gone.
-/// Legal:   each of its three recurrences applies one function a row to a running value, and the
+/// Legal:   each of its three recurrences applies one function per row to a running value, and the
 ///          composition of functions is associative: it may be grouped, hence scanned, at will.
 /// Expect:  a solve reads and writes each number once; the other kernels cost what they did.
 /// Run:     ./climb local_volatility --stages 04,05
@@ -345,7 +345,7 @@ __global__ void explicit_y(State<Real> s) {
       }
 }
 
-/// The systems (1 / dt - Lx / 2) U' = U, one a j
+/// The systems (1 / dt - Lx / 2) U' = U, one per j
 template <typename Real>
 __global__ void implicit_x(State<Real> s) {
   const Real half = 0.5;
@@ -369,7 +369,7 @@ __global__ void solve_x(State<Real> s) {
                          s.u.row(k, j));
 }
 
-/// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one an i
+/// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i
 template <typename Real>
 __global__ void implicit_y(State<Real> s) {
   const Real half = 0.5;

@@ -29,8 +29,8 @@ using staircase::rows;
 using staircase::View;
 
 // [state]
-/// The arrays of all options, as kernels take them. A grid has fewer than 2^31 points a side; only
-/// the places in arrays of points need 64 bits.
+/// The arrays of all options, as kernels take them. A grid has fewer than 2^31 points per side;
+/// only the places in arrays of points need 64 bits.
 template <typename Real>
 struct State {
   unsigned outer, num_x, num_y, num_t;
@@ -469,7 +469,7 @@ __global__ void half_step_x(State<Real> s) {
     }
 }
 
-/// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one an i
+/// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i
 template <typename Real, int team, int held>
 __global__ void implicit_y(State<Real> s) {
   const Real half = 0.5;

@@ -1,13 +1,13 @@
 /// \file
 /// From:    00_original
-/// Changed: one sweep over time in place of one an option. It runs from today to maturity, each
+/// Changed: one sweep over time in place of one per option. It runs from today to maturity, each
 ///          step is the transpose of the scheme's, and it carries weights of the payoff.
 /// Legal:   a step is linear in R, so that the product of point, steps and payoff may be grouped
 ///          from the left as well as from the right; equal up to rounding.
 /// Expect:  the time of one option, and less; all of it on one core.
 /// Run:     ./climb local_volatility --stages 00,10
-/// Next:    11_adjoint_cuda: the same on a GPU, which now has one small problem, and latency to
-/// hide.
+/// Next:    11_adjoint_cuda: the same on a GPU, which now has one small problem, and
+///          latency to hide.
 
 #include "../local_volatility.hpp"
 
@@ -94,7 +94,8 @@ void factorise_y(Real var_y, Real dt_inv, State<Real>& s) {
 // [factorise_y]
 
 // [step]
-/// z = (1 / dt - Ly' / 2)^-1 z, a system an i: with the factors of the matrix, the upper one first
+/// z = (1 / dt - Ly' / 2)^-1 z, one system per i: with the factors of the matrix, the upper
+/// one first
 template <typename Real>
 void solve_y(State<Real>& s) {
   for (std::size_t i = 0; i < s.num_x; ++i) {
@@ -107,7 +108,7 @@ void solve_y(State<Real>& s) {
   }
 }
 
-/// p = (1 / dt - Lx' / 2)^-1 z / dt, a system a j, all of them a row at a time
+/// p = (1 / dt - Lx' / 2)^-1 z / dt, one system per j, all of them a row at a time
 template <typename Real>
 void solve_x(Real dt_inv, State<Real>& s) {
   for (std::size_t i = 0; i < s.num_x; ++i) {

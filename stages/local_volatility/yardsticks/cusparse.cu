@@ -1,12 +1,12 @@
 /// \file
 /// Yardstick: stage 08's explicit half steps, and cuSPARSE's solver of interleaved systems.
 ///
-/// gtsvInterleavedBatch solves any number of tridiagonal systems in one call, a thread each, if row
-/// r of system s lies at r * systems + s. Along x the points lie as (i, k, j) for that, along y as
-/// (j, k, i), and the kernels that compute right-hand sides transpose on the way. The solver wants
-/// a matrix a system and overwrites it, so all matrices are written anew for each half step, though
-/// the options share them: that is what this yardstick pays. Of its algorithms, Thomas is the right
-/// one: the systems are diagonally dominant by rows and need no pivoting.
+/// gtsvInterleavedBatch solves any number of tridiagonal systems in one call, one thread each, if
+/// row r of system s lies at r * systems + s. Along x the points lie as (i, k, j) for that, along y
+/// as (j, k, i), and the kernels that compute right-hand sides transpose on the way. The solver
+/// wants one matrix per system and overwrites it, so all matrices are written anew for each half
+/// step, though the options share them: that is what this yardstick pays. Of its algorithms, Thomas
+/// is the right one: the systems are diagonally dominant by rows and need no pivoting.
 
 #include "../local_volatility.hpp"
 
@@ -42,7 +42,7 @@ inline std::int64_t options_at_once(const Problem& problem) {
 
 // [state]
 /// What all options share, and the arrays of the options that are priced at once, as kernels take
-/// them. A grid has fewer than 2^31 points a side; only the places in arrays of points need 64
+/// them. A grid has fewer than 2^31 points per side; only the places in arrays of points need 64
 /// bits.
 template <typename Real>
 struct State {

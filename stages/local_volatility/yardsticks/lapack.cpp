@@ -152,7 +152,7 @@ void rollback(std::size_t g, State<Real>& state) {
       u(j, i) += v(i, j);
     }
 
-  // Implicit x: (1 / dt - Lx / 2) U' = U, one system a j
+  // Implicit x: (1 / dt - Lx / 2) U' = U, one system per j
   for (std::size_t j = 0; j < num_y; ++j) {
     for (std::size_t i = 0; i < num_x; ++i) {
       ax(i) = -half * (mu_x(i, j) * dx(i, 0) + half * var_x(i, j) * dxx(i, 0));
@@ -162,7 +162,7 @@ void rollback(std::size_t g, State<Real>& state) {
     tridag<Real>(ax, bx, cx, u.row(j), u.row(j), wx, pivots);
   }
 
-  // Implicit y: (1 / dt - Ly / 2) R' = U' / dt - V / 2, one system an i
+  // Implicit y: (1 / dt - Ly / 2) R' = U' / dt - V / 2, one system per i
   for (std::size_t i = 0; i < num_x; ++i) {
     for (std::size_t j = 0; j < num_y; ++j) {
       ay(j) = -half * (mu_y(i, j) * dy(j, 0) + half * var_y(i, j) * dyy(j, 0));

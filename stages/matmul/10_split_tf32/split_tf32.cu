@@ -107,8 +107,9 @@ struct Tiles {
   }
 };
 
-/// Takes a panel apart: a block a tile, a thread four numbers of a line at a time. Neighbours have
-/// neighbouring numbers of a row, and write whole sectors: of A, four threads a line; of B, two.
+/// Takes a panel apart: one block per tile, a thread four numbers of a line at a time. Neighbours
+/// have neighbouring numbers of a row, and write whole sectors: of A, four threads per line; of
+/// B, two.
 template <unsigned most_lines>
 __global__ void split(View<const float, 2> panel, Tiles<most_lines> tiles) {
   constexpr bool is_a = most_lines == rows_of_tile;

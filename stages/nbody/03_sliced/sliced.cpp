@@ -1,7 +1,6 @@
 /// \file
 /// Changed: pairs are computed slice by slice, 64 bodies and 1024 others; the slices are numbered
-/// by
-///          one loop, and the others of each are put into rows of their own.
+///          by one loop, and the others of each are put into rows of their own.
 /// Legal:   slices with other bodies write other forces; those with the same bodies add to the same
 ///          forces, and follow each other on one thread.
 /// Expect:  the pace of 02 where all others fit into its cache, for any number of others.

@@ -1,12 +1,10 @@
 /// \file
-/// Changed: a block loads as many others as it has threads into shared memory, one a thread, and
-/// all
-///          threads go through them there.
+/// Changed: a block loads as many others as it has threads into shared memory, one per thread, and
+///          all threads go through them there.
 /// Legal:   a sum keeps its order; barriers stand between writing a tile and reading it, and
-/// between
-///          reading it and writing the next. A body without mass fills the last tile up.
-/// Expect:  loads from global memory a warp and pair a fraction of 04's, and little time saved: the
-///          caches gave one number to a whole warp before, and arithmetic is what takes the time.
+///          between reading it and writing the next. A body without mass fills the last tile up.
+/// Expect:  loads from global memory per warp and pair a fraction of 04's, and little time saved:
+///          the caches gave one number to a whole warp before, and arithmetic takes the time.
 /// Run:     ./climb nbody --stages 04,05
 /// Next:    06_registers has each thread hold several bodies.
 

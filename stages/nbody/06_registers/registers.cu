@@ -158,7 +158,7 @@ int main(int argc, char** argv) {
   return nbody::run_stage(argc, argv,
                           {
                               .title = "Registers",
-                              .idea = "Four bodies a thread, roots by special units",
+                              .idea = "Four bodies per thread, roots by special units",
                               .solve_f64 = nbody::solve<double>,
                               .solve_f32 = nbody::solve<float>,
                           });

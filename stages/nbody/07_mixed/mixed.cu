@@ -4,8 +4,7 @@
 /// Legal:   it is not the same arithmetic, but a more exact one: differences of positions lose no
 ///          digits to where the origin is, and sums have 128 terms where they had all.
 /// Expect:  33 instructions for a pair in place of 27. Of the errors of f32, those of a term
-/// remain,
-///          but not those of positions, of long sums and of many steps.
+///          remain, but not those of positions, of long sums and of many steps.
 /// Run:     ./climb nbody --stages 06,07 --precision f32
 /// Next:    08_four_buffers lets bodies flow through a GPU that is too small for them.
 

@@ -2,9 +2,9 @@
 /// Changed: the grid has a second dimension, along which blocks share the tiles of others out; each
 ///          piece has a row of forces, and who reads a force adds up the pieces.
 /// Legal:   a sum may be added up in pieces; each has one writer, and a kernel ends before the
-/// next. Expect:  as fast as 06 where that has blocks for all multiprocessors several times, and
-/// where it
-///          has not, faster by as much as it leaves idle.
+///          next.
+/// Expect:  as fast as 06 where that has blocks for all multiprocessors several times, and where
+///          it has not, faster by as much as it leaves idle.
 /// From:    06_registers
 /// Run:     ./climb nbody --stages 06,10
 

@@ -204,7 +204,7 @@ int main(int argc, char** argv) {
   return nbody::run_stage(argc, argv,
                           {
                               .title = "Acceleration",
-                              .idea = "Accelerations alone, 20 operations a pair",
+                              .idea = "Accelerations alone, 20 operations per pair",
                               .solve_f64 = nbody::solve<double>,
                               .solve_f32 = nbody::solve<float>,
                           });

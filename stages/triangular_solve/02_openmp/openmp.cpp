@@ -1,6 +1,6 @@
 /// \file
-/// Changed: one parallel region; the threads share out the rows below, and meet once a column. Each
-///          of them divides for itself, and one writes the unknown down.
+/// Changed: one parallel region; the threads share out the rows below, and meet once per column.
+///          Each of them divides for itself, and one writes the unknown down.
 /// Legal:   an iteration of the inner loop writes the rest of its own row only; nobody writes the
 ///          rest of row i any more when the team divides it.
 /// Expect:  n meetings, each longer than the work between two of them unless n is large.

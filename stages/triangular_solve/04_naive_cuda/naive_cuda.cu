@@ -1,5 +1,5 @@
 /// \file
-/// Changed: the loop over rows below is a kernel, launched once a column; a thread has a row. The
+/// Changed: the loop over rows below is a kernel, launched once per column; a thread has a row. The
 ///          first thread also writes the unknown down.
 /// Legal:   a thread writes the rest of its own row only; kernels of a stream run one after the
 ///          other, so the rest of row i is complete when kernel i divides it.
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
   return triangular_solve::run_stage(argc, argv,
                                      {
                                          .title = "Naive CUDA",
-                                         .idea = "Make each column a kernel",
+                                         .idea = "Make each column per kernel",
                                          .solve_f64 = triangular_solve::solve<double>,
                                          .solve_f32 = triangular_solve::solve<float>,
                                      });

@@ -1,6 +1,6 @@
 /// \file
 /// Changed: L stays in the host's memory and comes in panels of whole rows, up to the diagonal. Two
-///          buffers take turns. The kernel is launched once a panel. Unknowns stay on the GPU.
+///          buffers take turns. The kernel is launched once per panel. Unknowns stay on the GPU.
 /// Legal:   a panel needs the unknowns above it, which the kernels of the panels before have told;
 ///          events keep a buffer until it has been read.
 /// Expect:  the triangle at the speed of the bus: the kernel of a panel takes less than its copy.

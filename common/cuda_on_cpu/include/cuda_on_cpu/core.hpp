@@ -66,7 +66,7 @@ namespace cuda_on_cpu {
 struct Configuration {
   dim3 grid;
   dim3 block;
-  std::size_t dynamic_shared = 0;  ///< bytes a block
+  std::size_t dynamic_shared = 0;  ///< bytes per block
   cudaStream_t stream = nullptr;
   dim3 cluster = {};  ///< blocks of a cluster
   bool cooperative = false;
@@ -83,7 +83,7 @@ inline Configuration configuration(dim3 grid, dim3 block, std::size_t dynamic_sh
   return {grid, block, dynamic_shared, stream};
 }
 
-/// A kernel with its arguments, to be called once a thread.
+/// A kernel with its arguments, to be called once per thread.
 struct Invocation {
   std::shared_ptr<void> closure;
   std::size_t bytes;

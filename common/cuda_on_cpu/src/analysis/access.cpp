@@ -37,7 +37,7 @@ namespace {
 
 constexpr std::ptrdiff_t near_bytes = 4096;  // of an allocation: probably that one was meant
 
-/// One shadow a thread of the operating system for its shared memory.
+/// One shadow per thread of the operating system for its shared memory.
 Shadow& shared_shadow(const char* thread_area) {
   using Shadows = std::unordered_map<const char*, std::unique_ptr<Shadow>>;
   static Shadows& shadows = immortal<Shadows>();
