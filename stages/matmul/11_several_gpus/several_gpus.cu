@@ -29,7 +29,7 @@ using staircase::Stream;
 using staircase::StreamTimes;
 using staircase::View;
 
-constexpr std::size_t ahead = 3;  // slices that a GPU has been given and not yet computed
+constexpr std::size_t ahead = 6;  // slices that a GPU has been given and not yet computed
 
 // [Panel]
 /// Rows of A or columns of B on the device.
