@@ -116,9 +116,11 @@ void start() {
   if (started) return;
   check_version();
   const int launched = left_by_launcher({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}).value_or(1);
-  // Alone, a rank needs no daemon beside it, and no directory, which would be that of others, too.
+  // Alone, a rank needs no daemon beside it, no directory, which would be that of others, too, and
+  // no library of a network, one of which sleeps for a fifth of a second when it is loaded.
   for (const auto& [name, value] : {std::pair("OMPI_MCA_ess_singleton_isolated", "1"),
-                                    {"OMPI_MCA_orte_create_session_dirs", "0"}})
+                                    {"OMPI_MCA_orte_create_session_dirs", "0"},
+                                    {"OMPI_MCA_pml", "ob1"}})
     if (launched == 1 && launched_as() == 0) ::setenv(name, value, 0);
   int provided = 0;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
