@@ -9,6 +9,9 @@
 #include "space.hpp"
 
 namespace slicer {
+
+isl::set parameters_of(const isl::set& set) { return isl::manage(isl_set_params(set.copy())); }
+
 namespace {
 
 /// The first and the last of some numbers.
@@ -25,8 +28,6 @@ isl::map along(std::size_t rank, std::size_t d, const char* sign) {
   return isl::manage(isl_map_read_from_str(
       shared_context().get(), fmt::format("{{ [v] -> [{}] : v {} x{} }}", all, sign, d).c_str()));
 }
-
-isl::set parameters_of(const isl::set& set) { return isl::manage(isl_set_params(set.copy())); }
 
 /// Whether a test succeeds without much work.
 template <typename Test>

@@ -25,6 +25,9 @@ struct Box {
   isl::set empty;             ///< those whose box has no elements
 };
 
+/// The parameters for which a set has elements.
+isl::set parameters_of(const isl::set& set);
+
 /// A box around some elements, by the inequalities that hold for each set of them.
 /// \param context what is known of the parameters
 Box box_around(const std::vector<isl::set>& elements, const isl::set& context);

@@ -13,7 +13,7 @@ namespace {
 
 bool is_part_of_word(unsigned char c) { return std::isalnum(c) || c == '_'; }
 
-bool is_word(const std::string& text) {
+bool is_name(const std::string& text) {
   return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
          std::all_of(text.begin(), text.end(), is_part_of_word);
 }
@@ -23,12 +23,10 @@ isl::set read(const std::string& text) {
 }
 
 /// How a variable is called where the nest stands; empty if that is not known.
-std::string text_of(const Variable& variable) {
-  if (!variable.of) return is_word(variable.name) ? variable.name : "";
+std::string text_for(const Variable& variable) {
+  if (!variable.of) return is_name(variable.name) ? variable.name : "";
   return variable.name.starts_with(variable.of->variable->name + ".") ? variable.name : "";
 }
-
-isl::set parameters_of(const isl::set& set) { return isl::manage(isl_set_params(set.copy())); }
 
 /// Adds a set that is not there yet.
 void join(std::vector<isl::set>& sets, const isl::set& more) {
@@ -86,11 +84,11 @@ void Footprints::name_parameters() {
 }
 
 void Footprints::name_parameter(const Variable& variable, std::size_t position) {
-  const std::string text = text_of(variable);
+  const std::string text = text_for(variable);
   std::string name = text;
   if (text.empty()) {
     name = fmt::format("unnamed_{}", position);
-  } else if (variable.is_natural || !is_word(text)) {
+  } else if (variable.is_natural || !is_name(text)) {
     name = "signed";
     for (const char c : text)
       if (is_part_of_word(static_cast<unsigned char>(c)))
@@ -147,7 +145,7 @@ void Footprints::find_context() {
   context_ = read("{ : }");
   for (const auto& [name, text] : numbers_) {
     const auto is_natural = [&](const Variable* size) {
-      return size->is_natural && text_of(*size) == text;
+      return size->is_natural && text_for(*size) == text;
     };
     if (std::any_of(space_.sizes().begin(), space_.sizes().end(), is_natural))
       context_ = context_.intersect(read(fmt::format("[{0}] -> {{ : {0} >= 0 }}", name)));
@@ -176,7 +174,7 @@ Extent Footprints::extent(const Cut& cut) {
     const isl::ast_build build = isl::ast_build::from_context(read("{ : }"));
     const auto text = [&](isl_pw_aff* number) {
       number = isl_pw_aff_coalesce(isl_pw_aff_gist_params(number, where.copy()));
-      return slicer::text_of(build.expr_from(isl::manage(number)));
+      return text_of(build.expr_from(isl::manage(number)));
     };
     const isl::pw_aff last = isl::manage(isl_set_dim_max(range.copy(), 0));
     const isl::pw_aff behind = last.add_constant(1);
@@ -227,7 +225,7 @@ std::vector<Footprint> Footprints::arrays() {
       const Place& place = touched.access->place;
       if (!has_element(place)) continue;
       if (place.is_loose) refuse(place.unsure);
-      if (subscripts_of(place) == 0 || !is_word(place.variable->name))
+      if (subscripts_of(place) == 0 || !is_name(place.variable->name))
         refuse(fmt::format("line {} has `{}`, an array within an object", touched.access->line,
                            touched.access->text));
       if (by_array[place.variable].empty()) order.push_back(place.variable);
@@ -303,7 +301,7 @@ void Footprints::find_form(Footprint& footprint, const std::vector<const Touched
                                               variable) != space_.sizes().end())
             rows.insert(variable);
   }
-  const std::string row = rows.size() == 1 ? text_of(**rows.begin()) : "";
+  const std::string row = rows.size() == 1 ? text_for(**rows.begin()) : "";
   if (rank != 2 || subscripts != 1 || row.empty())
     refuse(fmt::format("`{}` is a line of numbers, but not by rows of one length", name));
   for (const auto& [position, parameter] : parameters_)

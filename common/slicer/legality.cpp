@@ -14,10 +14,6 @@
 namespace slicer {
 namespace {
 
-[[noreturn]] void refuse(const Request& request, const std::string& why) {
-  throw staircase::BadInput(fmt::format("line {}: `{}` {}", request.line, request.text, why));
-}
-
 Ruling impossible(const Request& request, std::string why) {
   return {request, Legality::impossible, {}, std::move(why), {}};
 }

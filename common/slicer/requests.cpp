@@ -8,15 +8,20 @@
 #include <staircase/error.hpp>
 
 namespace slicer {
+
+void refuse(const Request& request, const std::string& why) {
+  throw staircase::BadInput(fmt::format("line {}: `{}` {}", request.line, request.text, why));
+}
+
 namespace {
 
 /// What a transformation is called, and how it is written.
-struct Form {
+struct Wording {
   Transformation what;
   const char *name, *example;
 };
 
-constexpr Form forms[] = {
+constexpr Wording wordings[] = {
     {Transformation::interchange, "interchange", "interchange(i, j)"},
     {Transformation::tile, "tile", "tile(i: 32, j: 32)"},
     {Transformation::skew, "skew", "skew(j: 2 * i)"},
@@ -25,13 +30,9 @@ constexpr Form forms[] = {
     {Transformation::expand, "expand", "expand(x)"},
 };
 
-[[noreturn]] void refuse(const Request& request, const std::string& why) {
-  throw staircase::BadInput(fmt::format("line {}: `{}` {}", request.line, request.text, why));
-}
-
-const Form& form_of(const Clause& clause, const Directive& directive) {
-  for (const Form& form : forms)
-    if (clause.name == form.name) return form;
+const Wording& wording_of(const Clause& clause, const Directive& directive) {
+  for (const Wording& wording : wordings)
+    if (clause.name == wording.name) return wording;
   throw staircase::BadInput(
       fmt::format("line {}: the pragma `{}` asks for `{}`; there are slice, interchange, tile, "
                   "skew, distribute, fuse and expand",
@@ -67,16 +68,16 @@ bool read_argument(Request& request, const std::string& text) {
 }
 
 Request read_request(const Clause& clause, const Directive& directive) {
-  const Form& form = form_of(clause, directive);
+  const Wording& wording = wording_of(clause, directive);
   const std::string given = clause.text.empty() ? "" : "(" + clause.text + ")";
-  Request request{form.what, clause.name + given, directive.line, {}, {}};
-  const auto wants = [&] { refuse(request, fmt::format("should look like `{}`", form.example)); };
+  Request request{wording.what, clause.name + given, directive.line, {}, {}};
+  const auto wants = [&] { refuse(request, fmt::format("should look like `{}`", wording.example)); };
   for (const std::string& argument : clause.arguments)
     if (!read_argument(request, argument)) wants();
   const std::size_t count = clause.arguments.size();
-  const bool is_whole = form.what == Transformation::interchange ? count == 2
-                        : form.what == Transformation::tile      ? count > 0
-                        : form.what == Transformation::skew || form.what == Transformation::expand
+  const bool is_whole = wording.what == Transformation::interchange ? count == 2
+                        : wording.what == Transformation::tile      ? count > 0
+                        : wording.what == Transformation::skew || wording.what == Transformation::expand
                             ? count == 1
                             : count == 0;
   if (!is_whole) wants();

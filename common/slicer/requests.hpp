@@ -29,6 +29,9 @@ struct Request {
   }
 };
 
+/// \throws BadInput, which names the line and the request
+[[noreturn]] void refuse(const Request& request, const std::string& why);
+
 /// What is asked for of the loops of a file, by the place where the outermost begins, in order.
 using Requests = std::map<unsigned, std::vector<Request>>;
 
