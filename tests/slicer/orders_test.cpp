@@ -225,7 +225,9 @@ class Orders : public testing::Test {
 
 TEST_F(Orders, AreJudgedAsTheyRun) {
   std::mt19937 random(64);
-  for (int file = 0; file < 4; ++file) check(random, 200);
+  // Sanitizers watch the slicer, which a few nests lead everywhere; they take four times as long.
+  for (int file = 0; file < (SANITIZED ? 1 : 4); ++file) check(random, 200);
+  if (SANITIZED) return;
   for (const char* what : {"interchange", "tile", "distribute", "fuse", "expand"})
     for (const char* verdict : {"legal", "illegal"})
       EXPECT_GT(verdicts_[fmt::format("{} {}", what, verdict)], 9) << what << " " << verdict;
