@@ -9,6 +9,7 @@ words, all tests run. With --targets none runs: what has to be built for them is
 
 import collections
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -98,7 +99,10 @@ def run(meson, build, arguments):
     """The exit status of `meson test`, counts by outcome, and what failed."""
     report = pathlib.Path(build, "meson-logs", "testlog.junit.xml")
     report.unlink(missing_ok=True)
-    status = subprocess.run([meson, "test", "-C", build, "--no-rebuild", "--print-errorlogs", *arguments]).returncode
+    # One test more than there are cores, since some of them wait: for a browser, for ranks, for what they started.
+    environment = {"MESON_TESTTHREADS": str(len(os.sched_getaffinity(0)) + 1)} | os.environ
+    status = subprocess.run([meson, "test", "-C", build, "--no-rebuild", "--print-errorlogs", *arguments],
+                            env=environment).returncode
     if not report.exists():
         return status, collections.Counter(failed=1), []
     counts, failures = read(report)
