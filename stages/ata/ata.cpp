@@ -83,7 +83,7 @@ const staircase::Workload<Problem, 2> workload{
                    {"large tile+1", {.rows = 49, .cols = 129}},
                    {"several tiles", {.rows = 130, .cols = 300}},
                    {"tall", {.rows = 2003, .cols = 19}},
-                   {"very tall", {.rows = 200000, .cols = 17}},
+                   {"very tall", {.rows = 131072, .cols = 17}},
                    {"wide", {.rows = 3, .cols = 401}},
                    {"another seed", {.rows = 64, .cols = 40, .seed = 12345}}},
     .inputs = {{.rank = 2, .min = -1e140, .max = 1e140, .typical = 1, .meaning = "the matrix A"}},

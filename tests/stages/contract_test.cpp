@@ -12,6 +12,7 @@
 #include <harness/npy.hpp>
 #include <map>
 #include <random>
+#include <staircase/error.hpp>
 
 #include "support.hpp"
 
@@ -662,6 +663,9 @@ void choose_tests() {
   if (device != "cpu-device") leave_out("Needs.ThatAreNotThereAreNotAvailable");
   const ProcessResult tiny =
       try_device(program, {"*Solution", "*Threads", "RandomProblem", "Record", "Memory", "Output"});
+  // A program that cannot run here loads its libraries for each refusal; its twin refuses the rest.
+  if (tiny.status == static_cast<int>(Exit::not_available))
+    leave_out("BadInput.InEveryParameterIsRefused:BadInput.InAnyInputFileIsRefused");
   // A machine that has the memory would solve for years.
   if (tiny.status == 0 && largest_memory(json::parse(tiny.out)) < 2 * this_machine().memory)
     leave_out("Memory.ThatIsNotThereIsRefused");
