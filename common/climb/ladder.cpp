@@ -204,9 +204,9 @@ TableContents Ladder::contents() const {
 /// for by name.
 bool Ladder::analyses() const { return options_.device == "cpu-device"; }
 
-/// What was recorded of a stage for a GPU, if the problem is a known one.
+/// What was recorded of a stage for a GPU, if the problem is a known one that it takes.
 std::optional<Recorded> Ladder::recorded(const Program& program) const {
-  if (is_custom() || program.device == "cpu") return {};
+  if (is_custom() || program.device == "cpu" || !takes_problem(program)) return {};
   const Program* previous = before(program);
   return recordings_.find({program.workload, settings_.dataset, settings_.precision}, program.stage,
                           all_.front().stage, previous == nullptr ? "" : previous->stage);

@@ -103,7 +103,9 @@ const staircase::Workload<Problem, 2> workload{
                 {"10_emulated", traffic},
                 {"11_overlapped", traffic},
                 {"yardstick_cublas_dgemm", traffic},
-                {"yardstick_cublas_dsyrk", traffic}}};
+                {"yardstick_cublas_dsyrk", traffic}},
+    // Sums of more products of residues exceed 32 bits.
+    .limits = {{"10_emulated", {{"rows", 131071}}}}};
 
 }  // namespace
 

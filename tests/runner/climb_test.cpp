@@ -559,6 +559,15 @@ TEST_F(Reused, TimesAreOfTheSameProblem) {
   EXPECT_FALSE(contains(table({"--device", "cpu-device"}), "recorded"));
 }
 
+TEST_F(Reused, TimesAreNotOfAStageThatTakesTheProblemNoMore) {
+  toys.limits = {{"n", 1}};
+  toys.add_script("02_cuda", "echo 'toy: refused' >&2; exit 77", "gpu");
+  const std::string text = table();
+  EXPECT_TRUE(contains(line_of(text, "01_cuda"), "500.0 ms")) << text;
+  EXPECT_FALSE(contains(line_of(text, "02_cuda"), "125.0 ms")) << text;
+  EXPECT_TRUE(contains(text, "02_cuda is not available: refused")) << text;
+}
+
 TEST_F(Reused, TimesAreNotRecordedAgain) {
   const json all = json::parse(table({"--json", "-"}));
   for (const json& record : all.at("runs")[0].at("records"))

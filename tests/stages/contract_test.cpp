@@ -493,6 +493,18 @@ TEST(Limits, AreNamedWhereAProblemIsBeyondThem) {
                    77, {fmt::format("this stage takes {} up to {}", name, limit.get<double>())});
 }
 
+/// The CPU device would take minutes for a large one.
+TEST(LastWithinLimits, IsTaken) {
+  const bool on_cpu_device = description().at("device") == "cpu-device";
+  for (const auto& [name, limit] : description().at("limits").items()) {
+    if (on_cpu_device && limit > 1000) continue;
+    const std::string setting = fmt::format("{}={}", name, std::lround(limit.get<double>()));
+    SCOPED_TRACE(setting);
+    for (const auto& precision : precisions())
+      expect_match({"--dataset", "tiny", "--set", setting}, precision);
+  }
+}
+
 /// Files of which one is bad, in the place of one of the program's inputs.
 class BadFile {
  public:
@@ -661,8 +673,9 @@ void choose_tests() {
   if (SANITIZED && program != stage_zero) leave_out("BadInput.*");
   // Other devices have what they have.
   if (device != "cpu-device") leave_out("Needs.ThatAreNotThereAreNotAvailable");
-  const ProcessResult tiny =
-      try_device(program, {"*Solution", "*Threads", "RandomProblem", "Record", "Memory", "Output"});
+  const ProcessResult tiny = try_device(
+      program,
+      {"*Solution", "*Threads", "RandomProblem", "Record", "Memory", "LastWithinLimits", "Output"});
   // A program that cannot run here loads its libraries for each refusal; its twin refuses the rest.
   if (tiny.status == static_cast<int>(Exit::not_available))
     leave_out("BadInput.InEveryParameterIsRefused:BadInput.InAnyInputFileIsRefused");
