@@ -92,14 +92,13 @@ double traffic_of_sweeps(const Problem& problem) {
          ((reads + writes) * steps_of(problem) + 1);
 }
 
-/// Whether a grid is so small that the shared memory of 16 blocks holds it.
-bool fits_on_chip(const Problem& problem) { return points_of(problem) <= 16 * 4096; }
-
-/// On the chip, the payoff is written, R is read and written; a larger grid is swept as in 08.
+/// On the chip, the payoff is written, R is read and written.
 double traffic_on_chip(const Problem& problem) {
-  if (!fits_on_chip(problem)) return traffic_of_sweeps<4, 4>(problem);
   return 3 * static_cast<double>(problem.outer) * points_of(problem);
 }
+
+/// Whether a grid is so small that the shared memory of 16 blocks holds it.
+bool fits_on_chip(const Problem& problem) { return points_of(problem) <= 16 * 4096; }
 
 /// The inverse pivots are written and read, a strike is read and a price written for each option. A
 /// grid that is too large for the chip is swept in memory, and a step also reads 9 numbers per
@@ -135,6 +134,7 @@ const staircase::Workload<Problem, 1> workload{
                    {"wide", {.outer = 3, .num_x = 3, .num_y = 1025, .num_t = 4}},
                    {"long in x", {.outer = 2, .num_x = 4096, .num_y = 5, .num_t = 3}},
                    {"long in y", {.outer = 2, .num_x = 5, .num_y = 4096, .num_t = 3}},
+                   {"cluster", {.outer = 1, .num_x = 512, .num_y = 256, .num_t = 3}},
                    {"many options", {.outer = 1000, .num_x = 5, .num_y = 4, .num_t = 3}},
                    {"many steps", {.outer = 2, .num_x = 9, .num_y = 10, .num_t = 500}},
                    {"spot on the first point",
@@ -160,22 +160,25 @@ const staircase::Workload<Problem, 1> workload{
     .tolerance = tolerance,
     // Numbers per point and time step, from the first kernel to the last; what all options share is
     // left out.
-    .traffic = {// reads 0, 3, 4, 2, 4, 4, 4 and writes 4, 1, 2, 3, 2, 4, 2
-                {"04_naive_cuda", traffic_of_sweeps<21, 18>},
-                // reads 0, 3, 4, 2, 4, 4, 4 and writes 4, 1, 2, 3, 1, 4, 1
-                {"05_tridag_scan", traffic_of_sweeps<21, 16>},
-                // reads 0, 5, 3, 2, 3 and writes 4, 2, 1, 1, 1
-                {"06_coalesced", traffic_of_sweeps<13, 9>},
-                // reads 0, 7, 4 and writes 4, 4, 1
-                {"07_interleaved", traffic_of_sweeps<11, 9>},
-                // reads 2, 2 and writes 3, 1
-                {"08_factored", traffic_of_sweeps<4, 4>},
-                {"09_on_chip", traffic_on_chip},
-                {"11_adjoint_cuda", traffic_of_adjoint},
-                // The explicit half steps read 1 and write 5, the right-hand side along y reads 2
-                // and writes
-                // 4, and either solve reads 6 and writes 3 (4 and 2 down the systems, 2 and 1 up).
-                {"yardstick_cusparse", traffic_of_sweeps<15, 15>}}};
+    .traffic =
+        {// reads 0, 3, 4, 2, 4, 4, 4 and writes 4, 1, 2, 3, 2, 4, 2
+         {"04_naive_cuda", traffic_of_sweeps<21, 18>},
+         // reads 0, 3, 4, 2, 4, 4, 4 and writes 4, 1, 2, 3, 1, 4, 1
+         {"05_tridag_scan", traffic_of_sweeps<21, 16>},
+         // reads 0, 5, 3, 2, 3 and writes 4, 2, 1, 1, 1
+         {"06_coalesced", traffic_of_sweeps<13, 9>},
+         // reads 0, 7, 4 and writes 4, 4, 1
+         {"07_interleaved", traffic_of_sweeps<11, 9>},
+         // reads 2, 2 and writes 3, 1
+         {"08_factored", traffic_of_sweeps<4, 4>},
+         {"09_on_chip", traffic_on_chip},
+         {"11_adjoint_cuda", traffic_of_adjoint},
+         // The explicit half steps read 1 and write 5, the right-hand side along y reads 2
+         // and writes
+         // 4, and either solve reads 6 and writes 3 (4 and 2 down the systems, 2 and 1 up).
+         {"yardstick_cusparse", traffic_of_sweeps<15, 15>}},
+    // What the shared memory of 16 blocks holds.
+    .limits = {{"09_on_chip", {{"numX", 512}, {"numY", 256}}}}};
 
 }  // namespace
 

@@ -106,8 +106,8 @@ def local_volatility(stage):
 
 
 def stays_on_chip(stage, factored):
-    """Yields what 09 promises: on the common problem; on one whose grids need clusters of 4 blocks, where
-    2 options have a cluster each; and on a grid that no cluster holds."""
+    """Yields what 09 promises: on the common problem; and on one whose grids need clusters of 4 blocks, where
+    2 options have a cluster each."""
     on_chip = stage("09_on_chip")
     yield "09 moves less than 0.2 of what 08 moves", on_chip.sectors() < 0.2 * factored.sectors()
     yield "09 moves at most 1.1 times the ideal", on_chip.over_ideal(".*") <= 1.1
@@ -133,10 +133,6 @@ def stays_on_chip(stage, factored):
     wavefronts, ideal = (of_step("shared_loads", unit) + of_step("shared_stores", unit)
                          for unit in ("wavefronts", "ideal_wavefronts"))
     yield "09 has no bank conflicts between steps", wavefronts <= 1.01 * ideal
-
-    too_large = {"outer": 2, "numX": 5, "numY": 257}
-    yield ("09 prices as 08 what no cluster holds",
-           stage("09_on_chip", **too_large).sectors() == stage("08_factored", **too_large).sectors())
 
 
 def sweeps_once(stage):

@@ -139,6 +139,12 @@ void require_clusters() {
   if (!has_clusters()) require_capability(9, 0, "clusters of thread blocks");
 }
 
+void refuse_clusters(unsigned blocks, std::size_t shared_bytes) {
+  throw NotAvailable("this stage needs clusters of " + std::to_string(blocks) + " blocks with " +
+                     std::to_string(shared_bytes) +
+                     " bytes of shared memory each, and this GPU runs none");
+}
+
 unsigned processors() { return static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount)); }
 
 std::vector<int> devices(std::int64_t wanted) {

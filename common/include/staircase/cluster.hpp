@@ -19,6 +19,10 @@ bool has_clusters();
 /// \throws NotAvailable
 void require_clusters();
 
+/// Says that the GPU has no room for clusters of so many blocks, with so much shared memory a block.
+/// \throws NotAvailable
+[[noreturn]] void refuse_clusters(unsigned blocks, std::size_t shared_bytes);
+
 /// The cluster that the calling thread is in.
 ///
 /// Code for GPUs without clusters is compiled, too, but never launched: there the cluster is the
@@ -89,6 +93,14 @@ class ClusterLaunch {
     }
     check(error);
     return static_cast<unsigned>(clusters);
+  }
+
+  /// The same, but one at least.
+  /// \throws NotAvailable if it is none
+  unsigned require_at_once() const {
+    const unsigned clusters = at_once();
+    if (clusters == 0) refuse_clusters(blocks_, config_.dynamicSmemBytes);
+    return clusters;
   }
 
   void operator()(unsigned clusters, Parameter... arguments) {

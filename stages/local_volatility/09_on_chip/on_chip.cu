@@ -14,9 +14,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <optional>
 #include <staircase/cluster.hpp>
-#include <type_traits>
 
 namespace local_volatility {
 
@@ -53,16 +51,15 @@ struct Shape {
   __host__ __device__ unsigned pieces() const { return blocks * pieces_x; }  // of a column
 };
 
-/// The shape with the fewest blocks; nothing if the grid is too large for a cluster.
-inline std::optional<Shape> shape_of(std::size_t num_x, std::size_t num_y) {
-  for (const unsigned blocks : {1, 2, 4, 8, 16}) {
+/// The shape with the fewest blocks; the largest grid, 512 rows of 256 points, has 16.
+inline Shape shape_of(std::size_t num_x, std::size_t num_y) {
+  for (unsigned blocks = 1;; blocks *= 2) {
     const std::size_t rows = std::size_t{blocks} * held_x;
     const unsigned pieces_x = std::bit_ceil((num_x + rows - 1) / rows);
     const unsigned pieces_y = std::bit_ceil((num_y + held_y - 1) / held_y);
     if (pieces_y <= warp_size && pieces_x <= threads_of_strip / held_y / pieces_y)
-      return Shape{blocks, pieces_x, pieces_y};
+      return {blocks, pieces_x, pieces_y};
   }
-  return {};
 }
 // [shape]
 
@@ -71,9 +68,6 @@ inline std::size_t steps_at_once(std::size_t num_x, std::size_t num_y, std::size
   constexpr std::size_t numbers = 1 << 23;
   return std::clamp(numbers / num_x / num_y, std::size_t{1}, num_t - 1);
 }
-
-/// Rows for which factors along y are kept: whole chunks, as tridag() defines them.
-inline std::size_t padded(std::size_t num_y) { return (num_y / 1024 + 1) * 1024; }
 
 // [state]
 /// What all options share, and the arrays of all options, as kernels take them. A grid has fewer
@@ -84,11 +78,10 @@ struct State {
   std::size_t ix, iy;
   Real dt_inv, mu_x, mu_y, var_y;
   View<double, 1> strikes, x, y;
-  View<Real, 1> var_of_x, var_of_y, var_of_t;          // the factors of the variance along x
-  View<Real, 2> dx, dxx, dy, dyy;                      // (diagonal, i or j)
-  View<Real, 3> inverse_x;                             // (step, i, j): of the pivots along x
-  View<Real, 1> pivot_y, inverse_y, below_y, above_y;  // in the order of tridag()
-  View<Real, 1> u, v, result;                          // at(k, i, j)
+  View<Real, 1> var_of_x, var_of_y, var_of_t;  // the factors of the variance along x
+  View<Real, 2> dx, dxx, dy, dyy;              // (diagonal, i or j)
+  View<Real, 3> inverse_x;                     // (step, i, j): of the pivots along x
+  View<Real, 1> result;                        // at(k, i, j)
   View<Real, 1> prices;
 
   /// Where a point lies in the arrays of points.
@@ -111,10 +104,6 @@ template <typename Real>
 __device__ Linear<Real> compose(Linear<Real> second, Linear<Real> first) {
   return {second.a + second.b * first.a, second.b * first.b};
 }
-// [functions]
-
-// [scan]
-constexpr int block_size = 128;  // threads of the teams that share a block
 
 /// What the lane holds that comes `distance` lanes before this one, forwards (+1) or backwards
 /// (-1).
@@ -123,170 +112,7 @@ __device__ Real before(Real x, int distance) {
   return direction > 0 ? __shfl_up_sync(0xFFFFFFFF, x, distance)
                        : __shfl_down_sync(0xFFFFFFFF, x, distance);
 }
-template <int direction, typename Real>
-__device__ Linear<Real> before(Linear<Real> f, int distance) {
-  return {before<direction>(f.a, distance), before<direction>(f.b, distance)};
-}
-
-/// Shared memory for a function a warp, the same for all scans.
-template <typename Real>
-__device__ Real* of_warps() {
-  __shared__ Real memory[block_size / warp_size * sizeof(Linear<Real>) / sizeof(Real)];
-  return memory;
-}
-
-/// Applies the functions of a team's threads one after the other, forwards (+1) or backwards (-1):
-/// returns the value that meets this thread's function, and sets `value` from what enters the first
-/// to what leaves the last. A team is a warp or a block; of a warp, nobody needs what leaves.
-template <int team, int direction, typename Function, typename Real>
-__device__ Real scan(Function f, Real& value) {
-  const int lane = threadIdx.x % warp_size;
-  const int rank = direction > 0 ? lane : warp_size - 1 - lane;  // in the order of the scan
-  for (int distance = 1; distance < warp_size; distance *= 2) {
-    const Function earlier = before<direction>(f, distance);
-    if (rank >= distance) f = compose(f, earlier);
-  }
-
-  Real entering = value;
-  if constexpr (team > warp_size) {
-    constexpr int warps = team / warp_size;
-    Function* of_warp = reinterpret_cast<Function*>(of_warps<Real>());
-    const int warp = threadIdx.x / warp_size;
-    if (rank == warp_size - 1) of_warp[warp] = f;
-    __syncthreads();
-    for (int w = 0; w < warps; ++w) {
-      const int next = direction > 0 ? w : warps - 1 - w;
-      if (next == warp) entering = value;
-      value = of_warp[next](value);
-    }
-    __syncthreads();  // before the next scan writes
-  }
-
-  const Real met = before<direction>(f(entering), 1);
-  return rank == 0 ? entering : met;
-}
-// [scan]
-
-/// t / q, given 1 / q. The product alone would err the same way in every time step.
-template <typename Real>
-__device__ Real quotient(Real t, Real q, Real reciprocal) {
-  const Real x = t * reciprocal;
-  return fma(fma(-x, q, t), reciprocal, x);
-}
-
-/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d; x_below is that of the row below the team's
-/// last, and becomes that of its first.
-template <int team, typename Real, int held>
-__device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below) {
-  Linear<Real> all{0, 1};
-  for (int m = held - 1; m >= 0; --m) all = compose(Linear<Real>{d[m], e[m]}, all);
-  Real x = scan<team, -1>(all, x_below);
-  for (int m = held - 1; m >= 0; --m) x = d[m] += e[m] * x;
-}
-
-// [shared]
-/// Numbers of the rows that the teams of a block hold, on their way from the threads that read them
-/// to those that solve them. After every 128 bytes, room for one number is left out: then the
-/// threads of a warp meet all banks, whether their numbers are 1, 2, 4 or 8 apart.
-template <typename Real, int held>
-struct SharedRows {
-  static constexpr int numbers = block_size * held, gap = 128 / sizeof(Real);
-  Real r[numbers + numbers / gap];
-
-  /// Where the number of the i-th row of this thread's team lies.
-  __device__ static int slot(int i) {
-    const int number = threadIdx.y * blockDim.x * held + i;
-    return number + number / gap;
-  }
-};
-
-/// Waits for the threads of the team.
-template <int team>
-__device__ void wait() {
-  if constexpr (team > warp_size)
-    __syncthreads();
-  else
-    __syncwarp();
-}
-
-/// Sets r to the numbers of rows first, first + 1, ... of a system, dealt out to a team:
-/// neighbouring threads read neighbouring rows, and get successive ones.
-template <int team, typename Real, int held, typename NumberOf>
-__device__ void deal_out(SharedRows<Real, held>& shared, NumberOf number_of, std::size_t first,
-                         Real (&r)[held]) {
-  if constexpr (held == 1) {
-    r[0] = number_of(first + threadIdx.x);
-  } else {
-    for (int i = threadIdx.x; i < team * held; i += team)
-      shared.r[shared.slot(i)] = number_of(first + i);
-    wait<team>();
-    for (int m = 0; m < held; ++m) r[m] = shared.r[shared.slot(threadIdx.x * held + m)];
-    wait<team>();
-  }
-}
-
-/// Writes the team's numbers to u(first), u(first + 1), ... up to u(n - 1), the same way back.
-template <int team, typename Real, int held>
-__device__ void collect(SharedRows<Real, held>& shared, const Real (&x)[held], Real* u,
-                        std::size_t first, std::size_t n) {
-  if constexpr (held == 1) {
-    if (const std::size_t i = first + threadIdx.x; i < n) u[i] = x[0];
-  } else {
-    for (int m = 0; m < held; ++m) shared.r[shared.slot(threadIdx.x * held + m)] = x[m];
-    wait<team>();
-    for (int i = threadIdx.x; i < team * held; i += team)
-      if (first + i < n) u[first + i] = shared.r[shared.slot(i)];
-    wait<team>();
-  }
-}
-// [shared]
-
-// [tridag]
-/// Where the factors of row i lie: the m-th rows of all threads of a team are neighbours, so that
-/// the team reads them as it solves them.
-template <int team, int held>
-__device__ std::size_t factor_of_row(std::size_t i) {
-  constexpr std::size_t chunk = team * held;
-  const std::size_t in_chunk = i % chunk;
-  return i - in_chunk + in_chunk % held * team + in_chunk / held;
-}
-
-/// Solves a system of n rows along y with right-hand side r_of(i), which is 0 beyond the end, for u
-/// by a team of threads. A system that the team cannot hold at once is solved in chunks, of which
-/// all but the last leave d in u.
-template <int team, int held, typename Real, typename NumberOf>
-__device__ void tridag(const State<Real>& s, std::size_t n, NumberOf r_of, Real* u) {
-  __shared__ SharedRows<Real, held> shared;
-  constexpr std::size_t chunk = team * held;
-  std::size_t first = 0;  // of the rows that the team holds
-  Real d[held], e[held];
-  Real d_above = 0, x_below = 0;
-
-  for (;; first += chunk) {
-    deal_out<team>(shared, r_of, first, d);
-    Linear<Real> f[held];
-    Linear<Real> all{0, 1};
-    for (int m = 0; m < held; ++m) {
-      const std::size_t at = first + m * team + threadIdx.x;
-      f[m] = {quotient(d[m], s.pivot_y(at), s.inverse_y(at)), s.below_y(at)};
-      all = compose(f[m], all);
-    }
-    Real d_before = scan<team, +1>(all, d_above);
-    for (int m = 0; m < held; ++m) d_before = d[m] = f[m](d_before);
-    if (first + chunk >= n) break;
-    for (int m = 0; m < held; ++m) u[first + m * team + threadIdx.x] = d[m];
-  }
-
-  while (true) {
-    for (int m = 0; m < held; ++m) e[m] = s.above_y(first + m * team + threadIdx.x);
-    substitute<team>(d, e, x_below);
-    collect<team>(shared, d, u, first, n);
-    if (first == 0) break;
-    first -= chunk;
-    for (int m = 0; m < held; ++m) d[m] = u[first + m * team + threadIdx.x];
-  }
-}
-// [tridag]
+// [functions]
 
 // [setup]
 template <typename Real>
@@ -357,114 +183,7 @@ __global__ void factorise_x(State<Real> s, unsigned g) {
       }
     }
 }
-
-/// The factors along y, by one thread; beyond the last row those of x = 0
-template <typename Real, int team, int held>
-__global__ void factorise_y(State<Real> s) {
-  const Real half = 0.5;
-  Real e = 0;
-  for (std::size_t j = 0; j < s.pivot_y.extent(0); ++j) {
-    Real pivot = 1, inverse = 0, below = 0;
-    if (j < s.num_y) {
-      const auto [lower, centre, upper] = stencil(s.dy, s.dyy, j, s.mu_y, s.var_y);
-      pivot = s.dt_inv - half * centre - half * lower * e;
-      inverse = 1 / pivot;
-      below = half * lower * inverse;
-      e = half * upper * inverse;
-    }
-    const std::size_t at = factor_of_row<team, held>(j);
-    s.pivot_y(at) = pivot;
-    s.inverse_y(at) = inverse;
-    s.below_y(at) = below;
-    s.above_y(at) = j < s.num_y ? e : 0;
-  }
-}
 // [factorise]
-
-// [time]
-/// Rows that a thread reads at once, so that it waits for memory once.
-template <typename Real>
-constexpr unsigned batch_of = 64 / sizeof(Real);
-
-/// V = Ly R and, down a column, the elimination in (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V by
-/// the Thomas algorithm, with d in u; `var` is the variance apart from its factor of x
-template <typename Real>
-__device__ void eliminate_column(const State<Real>& s, View<Real, 2> inverse_x, Real var,
-                                 unsigned k, unsigned j) {
-  constexpr unsigned batch = batch_of<Real>;
-  const Stencil<Real> ly = stencil(s.dy, s.dyy, j, s.mu_y, s.var_y);
-  Real above = 0, centre = s.result(s.at(k, 0, j)), d = 0, e = 0;
-  for (unsigned first = 0; first < s.num_x; first += batch) {
-    Real left[batch], right[batch], below[batch], inverse[batch];
-    for (unsigned m = 0; m < batch; ++m) {
-      const unsigned i = min(first + m, s.num_x - 1);
-      const std::size_t p = s.at(k, i, j);
-      left[m] = j > 0 ? s.result(p - 1) : 0;
-      right[m] = j < s.num_y - 1 ? s.result(p + 1) : 0;
-      below[m] = i < s.num_x - 1 ? s.result(p + s.num_y) : 0;
-      inverse[m] = inverse_x(i, j);
-    }
-    for (unsigned m = 0; m < batch && first + m < s.num_x; ++m) {
-      const std::size_t p = s.at(k, first + m, j);
-      const auto [lower, middle, upper] = half_stencil_x(s, first + m, var);
-      const Real v = ly.lower * left[m] + ly.centre * centre + ly.upper * right[m];
-      const Real u = s.dt_inv * centre + lower * above + middle * centre + upper * below[m] + v;
-      d = quotient(u + lower * d, s.dt_inv - middle - lower * e, inverse[m]);
-      e = upper * inverse[m];
-      s.v(p) = v;
-      s.u(p) = d;
-      above = centre;
-      centre = below[m];
-    }
-  }
-}
-
-/// U'(i) = d(i) + e(i) U'(i + 1), up the column
-template <typename Real>
-__device__ void substitute_column(const State<Real>& s, View<Real, 2> inverse_x, Real var,
-                                  unsigned k, unsigned j) {
-  constexpr unsigned batch = batch_of<Real>;
-  Real x = 0;
-  for (unsigned rest = s.num_x; rest > 0;) {
-    Real ds[batch], inverse[batch];
-    for (unsigned m = 0; m < batch; ++m) {
-      const unsigned i = rest > m ? rest - 1 - m : 0;
-      ds[m] = s.u(s.at(k, i, j));
-      inverse[m] = inverse_x(i, j);
-    }
-    for (unsigned m = 0; m < batch && rest > 0; ++m) {
-      --rest;
-      x = ds[m] + half_stencil_x(s, rest, var).upper * inverse[m] * x;
-      s.u(s.at(k, rest, j)) = x;
-    }
-  }
-}
-
-template <typename Real>
-__global__ void half_step_x(State<Real> s, unsigned g, unsigned step) {
-  for (unsigned k = row(); k < s.outer; k += rows())
-    for (unsigned j = column(); j < s.num_y; j += columns()) {
-      const Real var = s.var_of_y(j) * s.var_of_t(g);
-      eliminate_column(s, s.inverse_x.row(step), var, k, j);
-      substitute_column(s, s.inverse_x.row(step), var, k, j);
-    }
-}
-
-/// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one an i
-template <typename Real, int team, int held>
-__global__ void implicit_y(State<Real> s) {
-  const Real half = 0.5;
-  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
-    for (unsigned i = row(); i < s.num_x; i += rows()) {
-      const std::size_t p = s.at(k, i, 0);
-      const Real *u = &s.u(p), *v = &s.v(p);
-      const auto r_of = [&](std::size_t j) {
-        return j < s.num_y ? s.dt_inv * u[j] - half * v[j] : Real(0);
-      };
-      tridag<team, held>(s, s.num_y, r_of, &s.result(p));
-    }
-}
-// [time]
 
 // [strip]
 /// The numbers of a row's two neighbours in an operator; its own is minus their sum.
@@ -887,27 +606,6 @@ __global__ void read_prices(State<Real> s) {
 }
 
 // [launch]
-/// Calls `launch` with the size of a team for systems of n rows, with the rows that a thread should
-/// hold, and with a block of such teams: a warp solves what it can hold, a block what is longer.
-template <typename Launch>
-void with_team(std::size_t n, Launch launch) {
-  const auto call = [&](auto team, auto held) {
-    launch(team, held, dim3(team, block_size / team));
-  };
-  using std::integral_constant;
-  constexpr integral_constant<int, warp_size> warp;
-  if (n <= 1 * warp_size)
-    call(warp, integral_constant<int, 1>());
-  else if (n <= 2 * warp_size)
-    call(warp, integral_constant<int, 2>());
-  else if (n <= 4 * warp_size)
-    call(warp, integral_constant<int, 4>());
-  else if (n <= 8 * warp_size)
-    call(warp, integral_constant<int, 8>());
-  else
-    call(integral_constant<int, block_size>(), integral_constant<int, 8>());
-}
-
 /// The launch of roll_back().
 template <typename Real>
 auto roll_back_launch(const Shape& shape) {
@@ -929,8 +627,8 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   const double step_y = 10 * problem.nu * std::sqrt(problem.t) / num_y;
 
   staircase::require_clusters();
-  const std::optional<Shape> shape = shape_of(num_x, num_y);
-  const unsigned clusters = shape ? roll_back_launch<Real>(*shape).at_once() : 0;
+  const Shape shape = shape_of(num_x, num_y);
+  const unsigned clusters = roll_back_launch<Real>(shape).require_at_once();
 
   timeline.begin("allocate");
   DeviceArray<double, 1> strikes(outer), x(num_x), y(num_y);
@@ -938,10 +636,7 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   DeviceArray<Real, 2> dx(3, num_x), dxx(3, num_x), dy(3, num_y), dyy(3, num_y);
   const unsigned steps = steps_at_once(num_x, num_y, num_t);
   DeviceArray<Real, 3> inverse_x(steps, num_x, num_y);
-  const std::size_t rows_y = padded(num_y);
-  DeviceArray<Real, 1> pivot_y(rows_y), inverse_y(rows_y), below_y(rows_y), above_y(rows_y);
   const std::size_t points = std::size_t{outer} * num_x * num_y;
-  DeviceArray<Real, 1> u(clusters > 0 ? 0 : points), v(clusters > 0 ? 0 : points);
   DeviceArray<Real, 1> result(points), device_prices(outer);
   const State<Real> s{.outer = outer,
                       .num_x = num_x,
@@ -964,12 +659,6 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
                       .dy = dy,
                       .dyy = dyy,
                       .inverse_x = inverse_x,
-                      .pivot_y = pivot_y,
-                      .inverse_y = inverse_y,
-                      .below_y = below_y,
-                      .above_y = above_y,
-                      .u = u,
-                      .v = v,
                       .result = result,
                       .prices = device_prices};
   Prices<Real> prices(outer);
@@ -985,28 +674,13 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   check_launch();
   init_operators<<<blocks(line, longest), line>>>(s);
   check_launch();
-  if (clusters == 0)
-    with_team(num_y,
-              [&](auto team, auto held, dim3) { factorise_y<Real, team, held><<<1, 1>>>(s); });
-  check_launch();
   set_payoff<<<blocks(tile, num_y, num_x, outer), tile>>>(s);
   check_launch();
-  for (unsigned g = num_t - 1; g-- > 0;) {
-    const unsigned step = (num_t - 2 - g) % steps;
-    if (step == 0) factorise_x<<<blocks(line, num_y, steps), line>>>(s, g);
+  for (unsigned step = 0; step < num_t - 1; step += steps) {
+    const unsigned g = num_t - 2 - step;
+    factorise_x<<<blocks(line, num_y, steps), line>>>(s, g);
     check_launch();
-    if (clusters > 0) {
-      if (step == 0)
-        roll_back_launch<Real> (*shape)(std::min(clusters, outer), s, *shape, g,
-                                        std::min(steps, g + 1));
-      continue;
-    }
-    half_step_x<<<blocks(line, num_y, outer), line>>>(s, g, step);
-    check_launch();
-    with_team(num_y, [&](auto team, auto held, dim3 block) {
-      implicit_y<Real, team, held><<<blocks(block, team, num_x, outer), block>>>(s);
-    });
-    check_launch();
+    roll_back_launch<Real>(shape)(std::min(clusters, outer), s, shape, g, std::min(steps, g + 1));
   }
   read_prices<<<blocks(line, outer), line>>>(s);
   check_launch();
@@ -1027,8 +701,6 @@ int main(int argc, char** argv) {
           .title = "On chip",
           .idea = "Keep a grid on the chip for all steps",
           .needs = "clusters of thread blocks (compute capability 9.0)",
-          .note = "A grid that does not fit into the shared memory of 16 "
-                  "blocks is priced as in stage 08.",
           .solve_f64 = local_volatility::solve<double>,
           .solve_f32 = local_volatility::solve<float>,
       });
