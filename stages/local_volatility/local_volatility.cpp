@@ -97,15 +97,9 @@ double traffic_on_chip(const Problem& problem) {
   return 3 * static_cast<double>(problem.outer) * points_of(problem);
 }
 
-/// Whether a grid is so small that the shared memory of 16 blocks holds it.
-bool fits_on_chip(const Problem& problem) { return points_of(problem) <= 16 * 4096; }
-
-/// The inverse pivots are written and read, a strike is read and a price written for each option. A
-/// grid that is too large for the chip is swept in memory, and a step also reads 9 numbers per
-/// point and writes 5.
+/// The inverse pivots are written and read, a strike is read and a price written for each option.
 double traffic_of_adjoint(const Problem& problem) {
-  return (fits_on_chip(problem) ? 2 : 16) * points_of(problem) * steps_of(problem) +
-         2 * static_cast<double>(problem.outer);
+  return 2 * (points_of(problem) * steps_of(problem) + static_cast<double>(problem.outer));
 }
 // [traffic]
 
@@ -135,6 +129,7 @@ const staircase::Workload<Problem, 1> workload{
                    {"long in x", {.outer = 2, .num_x = 4096, .num_y = 5, .num_t = 3}},
                    {"long in y", {.outer = 2, .num_x = 5, .num_y = 4096, .num_t = 3}},
                    {"cluster", {.outer = 1, .num_x = 512, .num_y = 256, .num_t = 3}},
+                   {"cluster of the adjoint", {.outer = 3, .num_x = 256, .num_y = 256, .num_t = 3}},
                    {"many options", {.outer = 1000, .num_x = 5, .num_y = 4, .num_t = 3}},
                    {"many steps", {.outer = 2, .num_x = 9, .num_y = 10, .num_t = 500}},
                    {"spot on the first point",
@@ -178,7 +173,8 @@ const staircase::Workload<Problem, 1> workload{
          // 4, and either solve reads 6 and writes 3 (4 and 2 down the systems, 2 and 1 up).
          {"yardstick_cusparse", traffic_of_sweeps<15, 15>}},
     // What the shared memory of 16 blocks holds.
-    .limits = {{"09_on_chip", {{"numX", 512}, {"numY", 256}}}}};
+    .limits = {{"09_on_chip", {{"numX", 512}, {"numY", 256}}},
+               {"11_adjoint_cuda", {{"numX", 256}, {"numY", 256}}}}};
 
 }  // namespace
 

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <optional>
 #include <staircase/cluster.hpp>
 
 namespace local_volatility {
@@ -51,18 +50,17 @@ struct Shape {
   __host__ __device__ unsigned pieces() const { return blocks * pieces_x; }  // of a column
 };
 
-/// The shape with the fewest blocks; nothing if the grid is too large for a cluster, or a column
-/// has more pieces than a warp has lanes.
-inline std::optional<Shape> shape_of(std::size_t num_x, std::size_t num_y) {
-  for (const unsigned blocks : {1, 2, 4, 8, 16}) {
+/// The shape with the fewest blocks in which a column has no more pieces than a warp has lanes; the
+/// largest grid, 256 rows of 256 points, has 16.
+inline Shape shape_of(std::size_t num_x, std::size_t num_y) {
+  for (unsigned blocks = 1;; blocks *= 2) {
     const std::size_t rows = std::size_t{blocks} * held_x;
     const unsigned pieces_x = std::bit_ceil((num_x + rows - 1) / rows);
     const unsigned pieces_y = std::bit_ceil((num_y + held_y - 1) / held_y);
     if (pieces_y <= warp_size && blocks * pieces_x <= warp_size &&
         pieces_x * pieces_y * held_y <= threads_of_strip)
-      return Shape{blocks, pieces_x, pieces_y, std::max(pieces_y * held_y / blocks, 1u)};
+      return {blocks, pieces_x, pieces_y, std::max(pieces_y * held_y / blocks, 1u)};
   }
-  return {};
 }
 // [shape]
 
@@ -73,8 +71,8 @@ inline std::size_t steps_at_once(std::size_t num_x, std::size_t num_y, std::size
 }
 
 // [state]
-/// The grid, the halves of its operators, their factors, and the vectors, as kernels take them. A
-/// row of an operator sums to zero: its centre is minus the sum of lower and upper.
+/// The grid, the halves of its operators, their factors, and z, as kernels take them. A row of an
+/// operator sums to zero: its centre is minus the sum of lower and upper.
 template <typename Real>
 struct State {
   unsigned outer, num_x, num_y, num_t;
@@ -86,7 +84,7 @@ struct State {
   View<Real, 1> var_of_y, var_of_t;  // the factors of the variance along x
   View<Real, 1> inverse_y;           // of the pivots along y
   View<Real, 3> inverse_x;           // (step, i, j): of the pivots along x
-  View<Real, 2> z, q, p;             // (i, j)
+  View<Real, 2> z;                   // (i, j)
   View<Real, 1> weight, prices;
 };
 // [state]
@@ -633,54 +631,6 @@ __global__ void __launch_bounds__(threads_of_strip)
 }
 // [sweep]
 
-// [large]
-/// Ly' v / 2 at a point
-template <typename Real>
-__device__ Real apply_y(const State<Real>& s, View<Real, 2> v, unsigned i, unsigned j) {
-  Real b = -(s.lower_y(j) + s.upper_y(j)) * v(i, j);
-  if (j > 0) b += s.upper_y(j - 1) * v(i, j - 1);
-  if (j < s.num_y - 1) b += s.lower_y(j + 1) * v(i, j + 1);
-  return b;
-}
-
-/// q = (1 / dt - Ly' / 2)^-1 2 z / dt on a grid that is too large for a cluster: a row a thread
-template <typename Real>
-__global__ void solve_large_rows(State<Real> s) {
-  for (unsigned i = column(); i < s.num_x; i += columns()) {
-    Real d = 0, x = 0;
-    for (unsigned j = 0; j < s.num_y; ++j)
-      d = s.q(i, j) =
-          (2 * apply_y(s, s.z, i, j) + (j > 0 ? s.upper_y(j - 1) * d : 0)) * s.inverse_y(j);
-    for (unsigned j = s.num_y; j-- > 0;) {
-      x = s.q(i, j) + (j < s.num_y - 1 ? s.lower_y(j + 1) * s.inverse_y(j) * x : 0);
-      s.q(i, j) = x + 2 * s.z(i, j);
-    }
-  }
-}
-
-/// p = (1 / dt - Lx' / 2)^-1 q at time g, a column a thread
-template <typename Real>
-__global__ void solve_large_columns(State<Real> s, unsigned g, unsigned step) {
-  const View<Real, 2> inverse = s.inverse_x.row(step);
-  for (unsigned j = column(); j < s.num_y; j += columns()) {
-    const Real var = s.var_of_y(j) * s.var_of_t(g);
-    Real d = 0;
-    for (unsigned i = 0; i < s.num_x; ++i)
-      d = s.p(i, j) = (s.q(i, j) + (i > 0 ? var * s.upper_x(i - 1) * d : 0)) * inverse(i, j);
-    for (unsigned i = s.num_x - 1; i-- > 0;)
-      d = s.p(i, j) += var * s.lower_x(i + 1) * inverse(i, j) * d;
-  }
-}
-
-/// z += (Lx' + Ly') p / 2, a point a thread
-template <typename Real>
-__global__ void add_large(State<Real> s) {
-  for (unsigned i = row(); i < s.num_x; i += rows())
-    for (unsigned j = column(); j < s.num_y; j += columns())
-      s.z(i, j) += s.dt_inv * s.p(i, j) - s.q(i, j) + apply_y(s, s.p, i, j);
-}
-// [large]
-
 // [price]
 /// The sum of a number of each lane of a warp, in all of them
 template <typename Real>
@@ -722,20 +672,6 @@ auto sweep_launch(const Shape& shape) {
   return staircase::ClusterLaunch(sweep<Real>, shape.blocks, threads_of_strip,
                                   Strip<Real>::bytes(shape));
 }
-
-/// Carries z over so many time steps, from step g on, through device memory.
-template <typename Real>
-void sweep_large(const State<Real>& s, unsigned g, unsigned steps) {
-  const dim3 warp(warp_size), tile(32, 8);
-  for (unsigned step = 0; step < steps; ++step) {
-    solve_large_rows<<<blocks(warp, s.num_x), warp>>>(s);
-    check_launch();
-    solve_large_columns<<<blocks(warp, s.num_y), warp>>>(s, g + step, step);
-    check_launch();
-    add_large<<<blocks(tile, s.num_y, s.num_x), tile>>>(s);
-    check_launch();
-  }
-}
 // [launch]
 
 // [solve]
@@ -748,16 +684,16 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   const double step_x = 20 * problem.alpha * problem.s0 * std::sqrt(problem.t) / num_x;
   const double step_y = 10 * problem.nu * std::sqrt(problem.t) / num_y;
   staircase::require_clusters();
-  const std::optional<Shape> shape = shape_of(num_x, num_y);
-  const bool on_chip = shape && sweep_launch<Real>(*shape).at_once() > 0;
+  const Shape shape = shape_of(num_x, num_y);
+  sweep_launch<Real>(shape).require_at_once();
 
   timeline.begin("allocate");
   DeviceArray<double, 1> strikes(outer), x(num_x);
   DeviceArray<Real, 2> of_x(3, num_x), of_y(4, num_y);
   DeviceArray<Real, 1> var_of_t(num_t), prices_of_device(outer);
   const unsigned steps = steps_at_once(num_x, num_y, num_t);
-  DeviceArray<Real, 3> inverse_x(steps, num_x, num_y), z_q_p(on_chip ? 1 : 3, num_x, num_y);
-  const auto vector = [&](unsigned n) { return z_q_p.row(on_chip ? 0 : n); };
+  DeviceArray<Real, 3> inverse_x(steps, num_x, num_y);
+  DeviceArray<Real, 2> z(num_x, num_y);
   const State<Real> s{.outer = outer,
                       .num_x = num_x,
                       .num_y = num_y,
@@ -775,9 +711,7 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
                       .var_of_t = var_of_t,
                       .inverse_y = of_y.row(3),
                       .inverse_x = inverse_x,
-                      .z = vector(0),
-                      .q = vector(1),
-                      .p = vector(2),
+                      .z = z,
                       .weight = of_x.row(2),
                       .prices = prices_of_device};
   Prices<Real> prices(outer);
@@ -794,11 +728,7 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   for (unsigned g = 0; g < num_t - 1; g += steps) {
     factorise_all<<<blocks(line, num_y, steps + 1), line>>>(s, g);
     check_launch();
-    const unsigned count = std::min(steps, num_t - 1 - g);
-    if (on_chip)
-      sweep_launch<Real> (*shape)(1, s, *shape, g, count);
-    else
-      sweep_large(s, g, count);
+    sweep_launch<Real>(shape)(1, s, shape, g, std::min(steps, num_t - 1 - g));
   }
   sum_rows<<<blocks(tile, 1, num_x), tile>>>(s);
   check_launch();
@@ -821,8 +751,6 @@ int main(int argc, char** argv) {
           .title = "Adjoint CUDA",
           .idea = "Sweep one grid with one cluster of blocks",
           .needs = "clusters of thread blocks (compute capability 9.0)",
-          .note = "A grid of more than 16 blocks of 4096 points, 512 rows or "
-                  "256 columns is swept in device memory, a system a thread.",
           .solve_f64 = local_volatility::solve<double>,
           .solve_f32 = local_volatility::solve<float>,
       });
