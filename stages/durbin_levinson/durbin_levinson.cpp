@@ -156,23 +156,8 @@ double traffic_of_steps(const Problem& problem) {
   return 2 * n * (n - 1) + 9 * n;
 }
 
-/// On the chip, r is read and y and alpha are written, each once. A row for which no cluster is
-/// large enough goes through memory in every step: that many accesses more.
-double traffic_of_cluster(const Problem& problem, double accesses) {
-  constexpr double largest = 16 * 256 * 32;  // blocks, threads, numbers of a thread
-  const auto n = static_cast<double>(problem.n);
-  return 3 * n + 1 + (n <= largest ? 0 : accesses);
-}
-
-double traffic_of_row(const Problem& problem) {
-  const auto n = static_cast<double>(problem.n);
-  return traffic_of_cluster(problem, 1.5 * n * (n - 1));
-}
-
-double traffic_of_pairs(const Problem& problem) {
-  const auto n = static_cast<double>(problem.n);
-  return traffic_of_cluster(problem, 4 * n * n);
-}
+/// On the chip, r is read and y and alpha are written, each once.
+double traffic_of_cluster(const Problem& problem) { return 3 * static_cast<double>(problem.n) + 1; }
 
 /// 64 steps for each launch, which reads all pairs twice and writes them once.
 double traffic_of_launches(const Problem& problem) {
@@ -232,10 +217,12 @@ const staircase::Workload<Problem, 2> workload{
                 {"05_warp_reduction", traffic_of_steps},
                 {"06_halved", traffic_of_steps},
                 {"07_graph", traffic_of_steps},
-                {"08_persistent", traffic_of_row},
-                {"09_schur", traffic_of_pairs},
+                {"08_persistent", traffic_of_cluster},
+                {"09_schur", traffic_of_cluster},
                 {"10_blocked_schur", traffic_of_launches},
-                {"11_paired_steps", traffic_of_launches}}};
+                {"11_paired_steps", traffic_of_launches}},
+    // 16 blocks of 256 threads, which hold 32 numbers of a row each.
+    .limits = {{"08_persistent", {{"n", 131072}}}, {"09_schur", {{"n", 131072}}}}};
 
 }  // namespace
 

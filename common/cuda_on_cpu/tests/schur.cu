@@ -8,13 +8,8 @@
 
 #include "yule_walker.hpp"
 
-using durbin_levinson::Pair;
 using durbin_levinson::Shape;
 using staircase::View;
-using tap::Device;
-using tap::expect_solution;
-using tap::random_autocorrelations;
-using tap::random_value;
 
 namespace {
 
@@ -40,25 +35,6 @@ TEST(a_cluster_solves_on_chip) {
   expect_solves_on_chip<Shape<4, 64, 2>>();
   expect_solves_on_chip<Shape<8, 32, 2>>();
   expect_solves_on_chip<Shape<16, 32, 2>>();
-}
-
-void expect_solves_in_memory(unsigned blocks, unsigned n) {
-  const std::vector<double> r = random_autocorrelations(n);
-  const Device<double> device_r(r), device_rows(4 * n), device_solution(2 * n);
-  View<const double, 1> from(device_r.get(), {n + 1});
-  View<Pair<double>, 2> rows(reinterpret_cast<Pair<double>*>(device_rows.get()), {2, n});
-  View<double, 2> solution(device_solution.get(), {2, n});
-  void* arguments[] = {&from, &rows, &solution};
-  tap::check(cudaLaunchCooperativeKernel(durbin_levinson::solve_in_memory<double>, blocks,
-                                         durbin_levinson::threads_in_memory, arguments, 0,
-                                         nullptr));
-  expect_solution(r, device_solution);
-}
-
-TEST(a_grid_solves_in_memory) {
-  expect_solves_in_memory(1, 1);
-  expect_solves_in_memory(1, 2 * durbin_levinson::threads_in_memory + 5);
-  expect_solves_in_memory(3, random_value(2u, 200u));
 }
 
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }

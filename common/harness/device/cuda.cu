@@ -133,10 +133,9 @@ void require_capability(int major, int minor, const char* what) {
                        compute_capability());
 }
 
-bool has_clusters() { return attribute(cudaDevAttrClusterLaunch) != 0; }
-
 void require_clusters() {
-  if (!has_clusters()) require_capability(9, 0, "clusters of thread blocks");
+  if (attribute(cudaDevAttrClusterLaunch) == 0)
+    require_capability(9, 0, "clusters of thread blocks");
 }
 
 void refuse_clusters(unsigned blocks, std::size_t shared_bytes) {

@@ -12,14 +12,11 @@
 
 namespace staircase {
 
-/// Whether the GPU has clusters; they came with compute capability 9.0.
-bool has_clusters();
-
-/// Throws if the GPU has no clusters.
+/// Throws if the GPU has no clusters; they came with compute capability 9.0.
 /// \throws NotAvailable
 void require_clusters();
 
-/// Says that the GPU has no room for clusters of so many blocks, with so much shared memory a block.
+/// Says that the GPU has no room for clusters of so many blocks with so much shared memory each.
 /// \throws NotAvailable
 [[noreturn]] void refuse_clusters(unsigned blocks, std::size_t shared_bytes);
 

@@ -10,12 +10,9 @@
 
 #include "../durbin_levinson.hpp"
 
-#include <cooperative_groups.h>
-
 #include <algorithm>
 #include <limits>
 #include <staircase/cluster.hpp>
-#include <staircase/cooperative.hpp>
 #include <tuple>
 
 namespace durbin_levinson {
@@ -46,16 +43,7 @@ using Shapes =
 template <std::size_t index>
 using ShapeAt = std::tuple_element_t<index, Shapes>;
 constexpr std::size_t shapes = std::tuple_size_v<Shapes>;
-
-/// Threads of a block that takes part where no cluster holds the rows.
-constexpr unsigned threads_in_memory = 512;
 // [shapes]
-
-/// Whether there is a shape for the rows, and clusters; whether these fit is known when it runs.
-inline bool fits_on_chip(const Problem& problem) {
-  using Largest = ShapeAt<shapes - 1>;
-  return staircase::has_clusters() && problem.n <= std::int64_t{Largest::blocks} * Largest::numbers;
-}
 
 // [sums]
 /// The sum of a number of each of so many neighbouring lanes, a power of two, for all of them.
@@ -205,59 +193,6 @@ __global__ void __launch_bounds__(Shape::threads)
 }
 // [solve_on_chip]
 
-// [solve_in_memory]
-/// The sum of a number of each thread, for all threads of the block.
-template <typename T>
-__device__ T sum_of_block(T value) {
-  __shared__ T of_warp[threads_in_memory / warp_size];
-  value = sum_of_lanes(value);
-  __syncthreads();  // the last sum has been read
-  if (threadIdx.x % warp_size == 0) of_warp[threadIdx.x / warp_size] = value;
-  __syncthreads();
-  T sum = 0;
-  for (const T of_one : of_warp) sum += of_one;
-  return sum;
-}
-
-/// All steps on all blocks, with the row in memory. A thread updates both ends of the row, in
-/// place, and multiplies them for the next step.
-template <typename T>
-__global__ void __launch_bounds__(threads_in_memory)
-    solve_in_memory(View<const T, 1> r, View<T, 2> parts, View<T, 2> solution) {
-  const View<T, 1> y = solution.row(0), alphas = solution.row(1);
-  const std::size_t n = solution.extent(1), threads = std::size_t{gridDim.x} * blockDim.x;
-  const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-
-  T alpha = 0, beta = 1;
-  T part = thread == 0 ? r(1) : 0;
-  for (std::size_t k = 0; k < n; ++k) {
-    part = sum_of_block(part);
-    if (threadIdx.x == 0) parts(k % 2, blockIdx.x) = part;
-    cooperative_groups::this_grid().sync();
-
-    T sum = 0;
-    for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x) sum += parts(k % 2, b);
-    beta *= 1 - alpha * alpha;
-    alpha = -sum_of_block(sum) / beta;
-    part = 0;
-    for (std::size_t i = thread; i < (k + 1) / 2; i += threads) {
-      const std::size_t j = k - 1 - i;
-      const T old_front = y(i), old_back = y(j);
-      const T front = old_front + alpha * old_back, back = old_back + alpha * old_front;
-      part += r(k + 1 - i) * front;
-      if (i < j) part += r(k + 1 - j) * back;
-      y(i) = front;
-      y(j) = back;
-    }
-    if (thread == 0) {
-      y(k) = alphas(k) = alpha;
-      part += r(1) * alpha;
-      if (k + 2 <= n) part += r(k + 2);
-    }
-  }
-}
-// [solve_in_memory]
-
 // [launch]
 template <typename T>
 using OnChip = staircase::ClusterLaunch<View<const T, 1>, View<T, 2>>;
@@ -269,25 +204,16 @@ OnChip<T> on_chip() {
   return {solve_on_chip<T, Shape>, Shape::blocks, Shape::threads, bytes};
 }
 
-/// Solves in the first shape from `index` on that holds the rows and that the GPU has.
-/// \returns whether there is one
+/// Solves in the first shape from `index` on that holds the rows.
 template <typename T, std::size_t index = 0>
-bool solve_with_shapes(View<const T, 1> r_from_1, View<T, 2> solution) {
-  if constexpr (index < shapes) {
-    using Shape = ShapeAt<index>;
-    if (solution.extent(1) <= std::size_t{Shape::blocks} * Shape::numbers)
-      if (OnChip<T> launch = on_chip<T, Shape>(); launch.at_once() > 0) {
-        launch(1, r_from_1, solution);
-        return true;
-      }
-    return solve_with_shapes<T, index + 1>(r_from_1, solution);
-  }
-  return false;
-}
-
-/// Blocks for solve_in_memory(): as many as there is work for, one a multiprocessor at most.
-inline unsigned blocks_in_memory(std::size_t n) {
-  return std::min(n / (2 * threads_in_memory) + 1, std::size_t{staircase::processors()});
+void solve_with_shapes(View<const T, 1> r_from_1, View<T, 2> solution) {
+  using Shape = ShapeAt<index>;
+  if constexpr (index + 1 < shapes)
+    if (solution.extent(1) > std::size_t{Shape::blocks} * Shape::numbers)
+      return solve_with_shapes<T, index + 1>(r_from_1, solution);
+  OnChip<T> launch = on_chip<T, Shape>();
+  launch.require_at_once();
+  launch(1, r_from_1, solution);
 }
 // [launch]
 
@@ -295,10 +221,11 @@ inline unsigned blocks_in_memory(std::size_t n) {
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const std::size_t n = problem.n;
+  staircase::require_clusters();
 
   timeline.begin("allocate");
   DeviceArray<T, 1> device_r(n + 1);
-  DeviceArray<T, 2> device_solution(2, n), device_parts(2, blocks_in_memory(n));
+  DeviceArray<T, 2> device_solution(2, n);
   Solution<T> solution(2, n);
 
   timeline.begin("copy in");
@@ -306,12 +233,9 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 
   timeline.begin("kernels");
   View<const T, 1> r = device_r;
-  View<T, 2> parts = device_parts, result = device_solution;
+  View<T, 2> result = device_solution;
   const View<const T, 1> r_from_1(r.data() + 1, {n});
-  if (!staircase::has_clusters() || !solve_with_shapes<T>(r_from_1, result)) {
-    staircase::launch_cooperatively(solve_in_memory<T>, blocks_in_memory(n), threads_in_memory, r,
-                                    parts, result);
-  }
+  solve_with_shapes<T>(r_from_1, result);
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");
@@ -328,8 +252,7 @@ int main(int argc, char** argv) {
       {
           .title = "Persistent",
           .idea = "One kernel for all steps, rows in registers",
-          .note = "Where no cluster of thread blocks holds the rows, they "
-                  "stay in memory, and all blocks wait for one another.",
+          .needs = "clusters of thread blocks (compute capability 9.0)",
           .solve_f64 = durbin_levinson::solve<double>,
           .solve_f32 = durbin_levinson::solve<float>,
       });

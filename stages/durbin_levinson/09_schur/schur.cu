@@ -11,11 +11,7 @@
 
 #include "../durbin_levinson.hpp"
 
-#include <cooperative_groups.h>
-
-#include <algorithm>
 #include <staircase/cluster.hpp>
-#include <staircase/cooperative.hpp>
 #include <tuple>
 
 namespace durbin_levinson {
@@ -46,16 +42,7 @@ using Shapes =
 template <std::size_t index>
 using ShapeAt = std::tuple_element_t<index, Shapes>;
 constexpr std::size_t shapes = std::tuple_size_v<Shapes>;
-
-/// Threads of a block that takes part where no cluster holds the rows.
-constexpr unsigned threads_in_memory = 512;
 // [shapes]
-
-/// Whether there is a shape for the rows, and clusters; whether these fit is known when it runs.
-inline bool fits_on_chip(const Problem& problem) {
-  using Largest = ShapeAt<shapes - 1>;
-  return staircase::has_clusters() && problem.n <= std::int64_t{Largest::blocks} * Largest::numbers;
-}
 
 // [quotient]
 /// A number that is computed here and not later: the compiler moves no shuffle behind a barrier.
@@ -192,33 +179,6 @@ __global__ void __launch_bounds__(Shape::threads)
 }
 // [solve_on_chip]
 
-// [solve_in_memory]
-/// All steps on all blocks, with the pairs in memory: step k reads rows k % 2 and writes the
-/// others.
-template <typename T>
-__global__ void __launch_bounds__(threads_in_memory)
-    solve_in_memory(View<const T, 1> r, View<Pair<T>, 2> rows, View<T, 2> solution) {
-  const View<T, 1> y = solution.row(0), alphas = solution.row(1);
-  const std::size_t n = solution.extent(1), threads = std::size_t{gridDim.x} * blockDim.x;
-  const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  for (std::size_t i = thread; i < n; i += threads) rows(0, i) = {r(i + 1), r(i)};
-
-  T alpha = 0, beta = 1;
-  for (std::size_t k = 0; k < n; ++k) {
-    cooperative_groups::this_grid().sync();
-    const auto from = rows.row(k % 2), to = rows.row((k + 1) % 2);
-    beta *= 1 - alpha * alpha;
-    alpha = -from(k).y / beta;
-    for (std::size_t i = thread; i < n; i += threads) {
-      const Pair<T> before = i > 0 ? from(i - 1) : Pair<T>{1, 0};
-      to(i) = {i == k ? alpha : from(i).y + alpha * from(i).z, before.z + alpha * before.y};
-    }
-    if (thread == 0) alphas(k) = alpha;
-  }
-  for (std::size_t i = thread; i < n; i += threads) y(i) = rows(n % 2, i).y;
-}
-// [solve_in_memory]
-
 // [launch]
 template <typename T>
 using OnChip = staircase::ClusterLaunch<View<const T, 1>, View<const T, 1>, View<T, 2>>;
@@ -230,25 +190,16 @@ OnChip<T> on_chip() {
   return {solve_on_chip<T, Shape>, Shape::blocks, Shape::threads, bytes};
 }
 
-/// Solves in the first shape from `index` on that holds the rows and that the GPU has.
-/// \returns whether there is one
+/// Solves in the first shape from `index` on that holds the rows.
 template <typename T, std::size_t index = 0>
-bool solve_with_shapes(View<const T, 1> r, View<const T, 1> r_from_1, View<T, 2> solution) {
-  if constexpr (index < shapes) {
-    using Shape = ShapeAt<index>;
-    if (solution.extent(1) <= std::size_t{Shape::blocks} * Shape::numbers)
-      if (OnChip<T> launch = on_chip<T, Shape>(); launch.at_once() > 0) {
-        launch(1, r, r_from_1, solution);
-        return true;
-      }
-    return solve_with_shapes<T, index + 1>(r, r_from_1, solution);
-  }
-  return false;
-}
-
-/// Blocks for solve_in_memory(): as many as there is work for, one a multiprocessor at most.
-inline unsigned blocks_in_memory(std::size_t n) {
-  return std::min(n / threads_in_memory + 1, std::size_t{staircase::processors()});
+void solve_with_shapes(View<const T, 1> r, View<const T, 1> r_from_1, View<T, 2> solution) {
+  using Shape = ShapeAt<index>;
+  if constexpr (index + 1 < shapes)
+    if (solution.extent(1) > std::size_t{Shape::blocks} * Shape::numbers)
+      return solve_with_shapes<T, index + 1>(r, r_from_1, solution);
+  OnChip<T> launch = on_chip<T, Shape>();
+  launch.require_at_once();
+  launch(1, r, r_from_1, solution);
 }
 // [launch]
 
@@ -256,11 +207,11 @@ inline unsigned blocks_in_memory(std::size_t n) {
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const std::size_t n = problem.n;
+  staircase::require_clusters();
 
   timeline.begin("allocate");
   DeviceArray<T, 1> device_r(n + 1);
   DeviceArray<T, 2> device_solution(2, n);
-  DeviceArray<Pair<T>, 2> device_rows(2, n);  // used if no cluster holds them
   Solution<T> solution(2, n);
 
   timeline.begin("copy in");
@@ -269,12 +220,8 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("kernels");
   View<const T, 1> r = device_r;
   View<T, 2> result = device_solution;
-  View<Pair<T>, 2> rows = device_rows;
   const View<const T, 1> r_from_1(r.data() + 1, {n});
-  if (!staircase::has_clusters() || !solve_with_shapes<T>(r, r_from_1, result)) {
-    staircase::launch_cooperatively(solve_in_memory<T>, blocks_in_memory(n), threads_in_memory, r,
-                                    rows, result);
-  }
+  solve_with_shapes<T>(r, r_from_1, result);
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");
@@ -291,8 +238,7 @@ int main(int argc, char** argv) {
       {
           .title = "Schur",
           .idea = "A recursion without inner products",
-          .note = "Where no cluster of thread blocks holds the rows, they "
-                  "stay in memory, and all blocks wait for one another.",
+          .needs = "clusters of thread blocks (compute capability 9.0)",
           .solve_f64 = durbin_levinson::solve<double>,
           .solve_f32 = durbin_levinson::solve<float>,
       });
