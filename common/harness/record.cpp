@@ -34,7 +34,6 @@ Json to_json(const Repeat& repeat) {
     json["phases_of_ranks"].push_back(phases);
   }
   if (repeat.copy_seconds) json["copy_seconds"] = *repeat.copy_seconds;
-  if (!repeat.timeline.remark().empty()) json["remark"] = repeat.timeline.remark();
   return json;
 }
 

@@ -56,8 +56,7 @@ void RecordedTimeline::add_beside(const char* name, double begin, double end) {
 }
 
 std::string RecordedTimeline::to_text() const {
-  nlohmann::json json{
-      {"spans", nlohmann::json::array()}, {"beside", nlohmann::json::array()}, {"remark", remark_}};
+  nlohmann::json json{{"spans", nlohmann::json::array()}, {"beside", nlohmann::json::array()}};
   for (const auto& [key, spans] : {std::pair("spans", &spans_), {"beside", &beside_}})
     for (const auto& [name, begin, end] : *spans) json[key].push_back({name, begin, end});
   return json.dump();
@@ -69,7 +68,6 @@ RecordedTimeline RecordedTimeline::from_text(const std::string& text) {
   for (const auto& [key, spans] :
        {std::pair("spans", &timeline.spans_), {"beside", &timeline.beside_}})
     for (const auto& span : json.at(key)) spans->push_back({span[0], span[1], span[2]});
-  timeline.remark_ = json.at("remark");
   return timeline;
 }
 

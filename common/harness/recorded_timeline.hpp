@@ -29,7 +29,6 @@ class RecordedTimeline final : public Timeline {
   void begin(const char* name) override;
   void end() override;
   void add_beside(const char* name, double begin, double end) override;
-  void remark(const char* sentence) override { remark_ = sentence; }
   double now() const override;
 
   /// As text, from which another process can make one that says the same.
@@ -38,7 +37,6 @@ class RecordedTimeline final : public Timeline {
 
   const std::vector<Span>& spans() const { return spans_; }
   const std::vector<Span>& beside() const { return beside_; }
-  const std::string& remark() const { return remark_; }
 
   /// The time of each phase, in the order in which the phases first began.
   std::vector<PhaseTotal> totals() const;
@@ -49,7 +47,6 @@ class RecordedTimeline final : public Timeline {
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::vector<Span> spans_, beside_;
-  std::string remark_;
   bool open_ = false;  // whether the last span is still going on
 };
 

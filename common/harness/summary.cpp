@@ -52,8 +52,6 @@ std::string summary_of(const StageProgram& program, const Run& run) {
                         run.seconds.min, run.seconds.max);
   text += phases_text(run.repeats, &RecordedTimeline::totals, "");
   text += phases_text(run.repeats, &RecordedTimeline::totals_beside, ", beside them");
-  if (const std::string& remark = run.repeats[0].timeline.remark(); !remark.empty())
-    text += "\nremark    " + remark;
   if (program.device->ranks != nullptr)
     text += fmt::format("\nranks     {}", program.device->ranks->count());
   const auto shape = program.part ? program.part().shape : run.solution.shape;

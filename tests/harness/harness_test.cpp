@@ -297,25 +297,6 @@ TEST(Record, HoldsWhatWasBesideThePhases) {
                    .contains("beside"));
 }
 
-TEST(Record, HoldsTheRemarkOfASolve) {
-  const auto out_of = [](std::vector<std::string> arguments) {
-    auto remarking = stage();
-    remarking.solve_f64 = [](const Sum& sum, Timeline& timeline) {
-      timeline.remark("not as usual");
-      return solve<double>(sum, timeline);
-    };
-    return captured(std::move(arguments),
-                    [&](int argc, char** argv) {
-                      return run_stage(argc, argv, workload, remarking,
-                                       "stages/toy/00_toy/toy.cpp");
-                    })
-        .out;
-  };
-  EXPECT_EQ(json::parse(out_of({"--json", "-"})).at("repeats")[0].at("remark"), "not as usual");
-  EXPECT_NE(out_of({}).find("remark    not as usual\n"), std::string::npos);
-  EXPECT_FALSE(json::parse(run(stage(), {"--json", "-"}).out).at("repeats")[0].contains("remark"));
-}
-
 TEST(Memory, OfArraysIsRecorded) {
   auto stage_with = stage();
   stage_with.solve_f64 = [](const Sum& sum, Timeline& timeline) {

@@ -21,7 +21,7 @@ struct Stage {
   const char* title;
   const char* idea;
   const char* needs = "";  ///< the hardware that it needs beside a GPU
-  const char* note = "";   ///< what it does where its idea does not apply
+  const char* note = "";   ///< what else users should know of it
   /// One function per precision; null for a precision that the stage does not offer.
   Array<double, rank> (*solve_f64)(const Problem&, Timeline&) = nullptr;
   Array<float, rank> (*solve_f32)(const Problem&, Timeline&) = nullptr;

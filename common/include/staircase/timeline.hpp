@@ -24,9 +24,6 @@ class Timeline {
   /// in seconds since the timeline was made. The name is copied.
   virtual void add_beside(const char* name, double begin, double end) = 0;
 
-  /// Says what a reader of the times should know: that a stage could not do what it is for, say.
-  virtual void remark(const char* sentence) = 0;
-
   /// Seconds since the timeline was made.
   virtual double now() const = 0;
 
