@@ -63,8 +63,8 @@ def compiled_for_device(source, program, *arguments):
     """Why a CUDA source does not become a program for the CPU device."""
     flags = ["-D__CUDACC__", "-DSTAIRCASE_CUDA_ON_CPU", f"-I{ROOT}/common/cuda_on_cpu/include", f"-I{source.parent}", *HEADERS]
     plain = source.with_suffix(".plain.cpp")
-    result = run(sys.executable, ROOT / "common/cuda_on_cpu/rewrite.py", source, plain, source.with_suffix(".d"), *COMPILER,
-                 "-std=c++20", *flags, *[argument for argument in arguments if str(argument).startswith("-I")])
+    result = run(DEVICE.with_name("rewrite_cuda"), source, plain, source.with_suffix(".d"), *COMPILER, "-std=c++20", *flags,
+                 *[argument for argument in arguments if str(argument).startswith("-I")])
     if result.returncode == 0:
         result = run(*COMPILER, *STRICT, "-O1", "-Wno-deprecated", "-Wno-unknown-pragmas", "-Wno-unused-parameter",
                      "-fno-delete-null-pointer-checks", *flags, plain, "-o", program, *arguments, DEVICE, "-pthread")

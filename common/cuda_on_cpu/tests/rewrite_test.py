@@ -1,4 +1,4 @@
-"""The rewriter of the CPU device: rewrite_test.py COMPILER... Speaks TAP.
+"""The rewriter of the CPU device: rewrite_test.py REWRITER COMPILER... Speaks TAP.
 
 What it makes of launches and of shared memory is seen by compiling and running whole programs (the
 conformance suite); here: that lines stay where they were, and that what is not understood ends with
@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 
-REWRITE = pathlib.Path(__file__).parents[1] / "rewrite.py"
 KERNEL = "__global__ void k(int* p, int v);\ntemplate <int n, typename T> __global__ void t(T* p);\n"
 
 # A name, a source behind KERNEL, and what its rewritten line must hold.
@@ -36,6 +35,9 @@ REWRITTEN = {
     "dynamic shared memory": (
         "__global__ void s() { extern __shared__ alignas(16) float d[]; d[0] = 1; }",
         r"\{ float\* const d = reinterpret_cast<float\*>\(cuda_on_cpu_dynamic_shared\); d"),
+    "dynamic shared memory in another order": (
+        "__global__ void s() { extern volatile float __shared__ d[]; d[0] = 1; }",
+        r"\{ volatile float\* const d = reinterpret_cast<volatile float\*>\(cuda_on_cpu_dynamic_shared\); d"),
     "dynamic shared memory outside of functions": (
         "namespace n { extern __shared__ float d[]; __global__ void s() { d[0] = 1; } }",
         r'extern __thread float d\[\] __asm__\("cuda_on_cpu_dynamic_shared"\);'),
@@ -58,12 +60,12 @@ REFUSED = {
 }
 
 
-def rewrite(compiler, source):
+def rewrite(rewriter, compiler, source):
     """The rewriter's exit status, its output and what it says, for a source."""
     with tempfile.TemporaryDirectory() as directory:
         path = pathlib.Path(directory)
         (path / "source.cu").write_text(source)
-        command = [sys.executable, REWRITE, path / "source.cu", path / "out.cpp", path / "out.d", *compiler]
+        command = [rewriter, path / "source.cu", path / "out.cpp", path / "out.d", *compiler]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         out = path / "out.cpp"
         return result.returncode, out.read_text() if out.exists() else "", result.stderr
@@ -83,16 +85,16 @@ def line_numbers(text):
 
 
 def main():
-    compiler = sys.argv[1:]
+    rewriter, *compiler = sys.argv[1:]
     print(f"1..{len(REWRITTEN) + len(REFUSED)}")
     for name, (source, expected) in REWRITTEN.items():
-        status, text, _ = rewrite(compiler, KERNEL + source + "\nint last_line;\n")
+        status, text, _ = rewrite(rewriter, compiler, KERNEL + source + "\nint last_line;\n")
         last = (KERNEL + source).count("\n") + 2
         kept = line_numbers(text).get(last, "").strip() == "int last_line;"
         well = status == 0 and kept and re.search(expected, text)
         print(f"{'ok' if well else 'not ok'} - {name}")
     for name, (source, line, word) in REFUSED.items():
-        status, text, said = rewrite(compiler, KERNEL + source + "\n")
+        status, text, said = rewrite(rewriter, compiler, KERNEL + source + "\n")
         well = status != 0 and not text and f"source.cu:{line}: error: " in said and word in said
         print(f"{'ok' if well else 'not ok'} - {name} is refused" + ("" if well else f"  # {said}"))
 

@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <vector>
+
+#include "rewrite.hpp"
+
+namespace cuda_on_cpu::rewriter {
+namespace {
+
+bool is_keyword(std::string_view name) {
+  for (const auto keyword : {"do", "else", "for", "if", "return", "switch", "while"})
+    if (name == keyword) return true;
+  return false;
+}
+
+/// The '<' that belongs to the '>' at i.
+std::size_t template_start(const Source& source, std::size_t i) {
+  int depth = 0;
+  for (;; --i) {
+    if (source.closes(i))
+      i = source.open_of(i);
+    else if (source.is_sign(i, ">"))
+      ++depth;
+    else if (source.is_sign(i, "<") && --depth == 0)
+      return i;
+    else if (i == 0 || source.is_sign(i, ";") || source.is_sign(i, "{") || source.is_sign(i, "}"))
+      throw Unsure("the template arguments of the kernel have no beginning");
+  }
+}
+
+/// The first token of the kernel's name before '<<<': a::b<c>, p->f, table[i] or (expression).
+std::size_t kernel_start(const Source& source, std::size_t launch) {
+  std::size_t i = source.previous(launch);
+  if (source.is_sign(i, ")")) {
+    const std::size_t opening = source.open_of(i);
+    i = source.previous(opening);
+    // A kernel in parentheses; else, a call that returns one.
+    if (!source.is_name(i) || is_keyword(source[i])) return opening;
+  }
+  for (;;) {
+    if (source.is_sign(i, ">")) i = source.previous(template_start(source, i));
+    while (source.is_sign(i, "]")) i = source.previous(source.open_of(i));
+    if (!source.is_name(i))
+      throw Unsure("'" + std::string(source[i]) + "' before '<<<' is not the name of a kernel");
+    std::size_t before = source.previous(i);
+    if (source.is(before, "template")) before = source.previous(before);
+    if (source.is_sign(before, "::")) {
+      const std::size_t scope = source.previous(before);
+      if (!source.is_sign(scope, ">") && (!source.is_name(scope) || is_keyword(source[scope])))
+        return before;
+      i = scope;
+    } else if (source.is_sign(before, ".") || source.is_sign(before, "->") ||
+               source.is_sign(before, "<")) {
+      i = source.previous(before);  // '<': of a comparison there was in template arguments
+    } else {
+      return i;
+    }
+  }
+}
+
+/// The tokens that end the configuration and open the arguments of a launch.
+struct Parts {
+  std::size_t config_end, opening, closing;
+};
+
+Parts parts_of(const Source& source, std::size_t launch) {
+  std::size_t i = launch + 1;
+  while (i + 2 >= source.size() || !source.is_sign(i, ">") || !source.is_sign(i + 1, ">") ||
+         !source.is_sign(i + 2, ">")) {
+    if (i + 3 >= source.size() || source.is_sign(i, ";")) throw Unsure("'<<<' has no '>>>'");
+    i = (source.opens(i) ? source.close_of(i) : i) + 1;
+  }
+  const std::size_t opening = source.next(i + 2);
+  if (!source.is_sign(opening, "(")) throw Unsure("'>>>' has no argument list behind it");
+  return {i, opening, source.close_of(opening)};
+}
+
+std::string trimmed(const std::string& text) {
+  const auto begin = text.find_first_not_of(" \t\n"), end = text.find_last_not_of(" \t\n");
+  return begin == text.npos ? "" : text.substr(begin, end + 1 - begin);
+}
+
+/// The kernel's name without scope and template arguments.
+std::string base_name(const std::string& kernel) {
+  const std::string plain = kernel.substr(0, kernel.find_first_of("<("));
+  const auto scope = plain.rfind("::");
+  return trimmed(scope == plain.npos ? plain : plain.substr(scope + 2));
+}
+
+/// A text without the preprocessor's lines in it.
+std::string without_markers(const std::string& text) {
+  std::string rest;
+  for (std::size_t line = 0, end = 0; line < text.size(); line = end) {
+    end = std::min(text.find('\n', line), text.size() - 1) + 1;
+    const auto first = text.find_first_not_of(" \t", line);
+    if (first == text.npos || text[first] != '#') rest += text.substr(line, end - line);
+  }
+  return rest;
+}
+
+/// Whether an argument has no type of its own: the kernel's parameter gives it one.
+bool is_typeless(const std::string& argument) {
+  const std::string plain = trimmed(without_markers(argument));
+  return plain == "0" || plain == "__null" || (plain.starts_with('{') && plain.ends_with('}'));
+}
+
+/// A launch's arguments as the parameters of a function, what it passes on, and what it is given.
+struct Arguments {
+  std::string parameters, passed, given;
+};
+
+/// The compiler tells arguments apart better than commas do, so they stay together where they can.
+Arguments arguments_of(const Source& source, const Parts& parts) {
+  std::vector<std::string> pieces;
+  std::size_t begin = parts.opening + 1;
+  bool typeless = false;
+  for (std::size_t i = begin; i <= parts.closing; ++i) {
+    if (i < parts.closing && source.opens(i)) i = source.close_of(i);
+    if (i < parts.closing && !source.is_sign(i, ",")) continue;
+    pieces.push_back(source.text(begin, i));
+    typeless = typeless || is_typeless(pieces.back());
+    begin = i + 1;
+  }
+  if (!typeless)
+    return {"auto... cuda_on_cpu_arguments", "cuda_on_cpu_arguments...",
+            source.text(parts.opening + 1, parts.closing)};
+  Arguments arguments;
+  const auto append = [](std::string& list, const std::string& piece) {
+    list += (list.empty() ? "" : ", ") + piece;
+  };
+  for (std::size_t n = 0; n < pieces.size(); ++n) {
+    if (is_typeless(pieces[n])) {
+      append(arguments.passed, pieces[n]);
+      continue;
+    }
+    const std::string name = "cuda_on_cpu_argument_" + std::to_string(n);
+    append(arguments.passed, name);
+    append(arguments.parameters, "auto " + name);
+    arguments.given += (arguments.given.empty() ? "" : ",") + pieces[n];
+  }
+  return arguments;
+}
+
+}  // namespace
+
+void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters) {
+  const std::size_t first = kernel_start(source, launch);
+  const std::string kernel = trimmed(source.text(first, launch));
+  const Parts parts = parts_of(source, launch);
+  const std::string name = base_name(kernel);
+  std::string config =
+      "::cuda_on_cpu::configuration(" + source.text(launch + 1, parts.config_end) + ')';
+  if (const auto cluster = clusters.find(name); cluster != clusters.end())
+    config += ".with_cluster(dim3(" + cluster->second + "))";
+  const Arguments arguments = arguments_of(source, parts);
+  const std::string comma = trimmed(arguments.given).empty() ? "" : ", ";
+  source.replace(first, parts.closing + 1,
+                 "::cuda_on_cpu::launch(\"" + name + "\", " + config + ", [=](" +
+                     arguments.parameters + ") __attribute__((no_sanitize(\"thread\"))) { " +
+                     kernel + '(' + arguments.passed + "); }" + comma + arguments.given + ')');
+}
+
+}  // namespace cuda_on_cpu::rewriter

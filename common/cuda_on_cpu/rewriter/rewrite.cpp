@@ -1,0 +1,95 @@
+#include "rewrite.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace cuda_on_cpu::rewriter {
+namespace {
+
+/// Takes __cluster_dims__ or __launch_bounds__ away and remembers it for the kernel behind it.
+void read_promise(Source& source, std::size_t i, Promises& promises) {
+  const std::size_t opening = source.next(i), closing = source.close_of(opening);
+  const auto is_no_kernel = [&](std::size_t j) {
+    for (const auto name : {"__attribute__", "alignas", "__launch_bounds__", "__cluster_dims__"})
+      if (source.is(j, name)) return true;
+    return false;
+  };
+  std::size_t j = source.next(closing);
+  while (!source.is_name(j) || !source.is_sign(source.next(j), "(") || is_no_kernel(j)) {
+    if (source.is_sign(j, ";") || source.is_sign(j, "{"))
+      throw Unsure(std::string(source[i]) + " is not followed by a kernel");
+    j = source.next(source.opens(j) ? source.close_of(j) : j);
+  }
+  promises[std::string(source[j])] = source.text(opening + 1, closing);
+  source.replace(i, closing + 1, "");
+}
+
+/// Drops a cast to void* from the kernel that a function of the runtime takes first.
+void keep_kernel_type(Source& source, std::size_t i) {
+  std::size_t opening = source.next(i);
+  if (!source.is_sign(opening, "(")) return;
+  const std::size_t first = source.next(opening);
+  if (source.is_sign(first, "(")) {
+    const std::size_t closing = source.close_of(first);
+    std::string inside;
+    for (std::size_t j = first + 1; j < closing; ++j)
+      if (!source.is_blank(j) && !source.is(j, "const")) inside += source[j];
+    if (inside == "void*") source.replace(first, closing + 1, "");
+  } else if (source.is(first, "reinterpret_cast")) {
+    opening = source.next(first);
+    while (!source.is_sign(opening, "(")) opening = source.next(opening);
+    source.replace(first, opening, "");
+  }
+}
+
+void rewrite_name(Source& source, std::size_t i, bool guards, Promises& clusters,
+                  Promises& bounds) {
+  const std::string_view name = source[i];
+  if (name == "__shared__")
+    rewrite_shared(source, i, guards);
+  else if (name == "__cluster_dims__")
+    read_promise(source, i, clusters);
+  else if (name == "__launch_bounds__")
+    read_promise(source, i, bounds);
+  else if (name == "cudaLaunchKernel" || name == "cudaLaunchCooperativeKernel" ||
+           name == "cudaFuncSetAttribute")
+    keep_kernel_type(source, i);
+  else if (name == "asm" || name == "__asm__" || name == "__asm")
+    throw Unsure(
+        "PTX does not run on the CPU; give the function that wraps it a second body for "
+        "STAIRCASE_CUDA_ON_CPU");
+}
+
+/// Tells the runtime of the bounds that are numbers; those that depend on template arguments are
+/// not known here, and are not enforced.
+std::string noted(const Promises& bounds) {
+  std::string notes;
+  for (const auto& [kernel, text] : bounds) {
+    std::string threads = text.substr(0, text.find(','));
+    std::erase_if(threads, [](unsigned char c) { return std::isspace(c) != 0; });
+    if (threads.empty() || threads.find_first_not_of("0123456789") != threads.npos) continue;
+    notes += (notes.empty() ? "static const bool cuda_on_cpu_bounds [[maybe_unused]] = " : " && ");
+    notes += "::cuda_on_cpu::note_bounds(\"" + kernel + "\", " + threads + ')';
+  }
+  return notes.empty() ? "" : notes + ";\n";
+}
+
+}  // namespace
+
+std::string rewrite(std::string text, bool guards) {
+  Source source(std::move(text));
+  Promises clusters, bounds;
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    try {
+      if (source.is_name(i))
+        rewrite_name(source, i, guards, clusters, bounds);
+      else if (source.is_sign(i, "<<<") && !source.is(source.previous(i), "operator"))
+        rewrite_launch(source, i, clusters);
+    } catch (const Unsure& unsure) {
+      throw Refused(source.place_of(i) + ": error: " + unsure.what());
+    }
+  }
+  return source.text(0, source.size()) + noted(bounds);
+}
+
+}  // namespace cuda_on_cpu::rewriter

@@ -1,0 +1,44 @@
+/// \file
+/// Turns preprocessed CUDA C++ into plain C++ for the CPU device.
+///
+///     kernel<T><<<grid, block>>>(a, b)   becomes a call of cuda_on_cpu::launch,
+///     __shared__ T x[n]                  becomes a variable of the OS thread that runs the block,
+///     extern __shared__ T x[]            becomes the block's dynamic shared memory,
+///     __cluster_dims__(x, y, z)          moves to the launches of the kernel,
+///     __launch_bounds__(n)               is told to the runtime,
+///     (void*)kernel                      keeps its type where the runtime takes a kernel.
+///
+/// No line is added or dropped: the preprocessor's line markers keep debuggers on the lines of the
+/// .cu file.
+
+#pragma once
+
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+
+#include "source.hpp"
+
+namespace cuda_on_cpu::rewriter {
+
+/// What is not understood, in a sentence that begins with file and line.
+struct Refused : std::runtime_error {
+  using runtime_error::runtime_error;
+};
+
+/// What is promised of kernels, by name: the text in the parentheses.
+using Promises = std::map<std::string, std::string, std::less<>>;
+
+/// The plain C++ for a preprocessed source.
+/// \param guards whether variables in shared memory get guards behind them
+/// \throws Refused
+std::string rewrite(std::string text, bool guards);
+
+/// Rewrites the launch whose '<<<' is a token; kernels may have been promised clusters.
+void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters);
+
+/// Rewrites the declaration that holds the __shared__ at a token.
+void rewrite_shared(Source& source, std::size_t i, bool guards);
+
+}  // namespace cuda_on_cpu::rewriter

@@ -1,0 +1,108 @@
+#include <vector>
+
+#include "rewrite.hpp"
+
+namespace cuda_on_cpu::rewriter {
+namespace {
+
+/// Whether a declaration stands in a function and not in a namespace or a class.
+bool is_in_function(const Source& source, std::size_t i) {
+  int depth = 0;
+  while (i-- > 0) {
+    if (source.is_sign(i, "}"))
+      ++depth;
+    else if (source.is_sign(i, "{") && --depth < 0)
+      break;
+  }
+  if (depth >= 0) return false;
+  const std::size_t before = source.previous(i);
+  for (const auto token : {")", ";", "{", "}", "else", "do", "const", "noexcept", "mutable"})
+    if (source.is(before, token)) return true;
+  return false;
+}
+
+bool has_arguments(std::string_view name) {
+  return name == "__attribute__" || name == "alignas" || name == "__declspec";
+}
+
+/// The first token of the declaration that holds token i.
+std::size_t declaration_start(const Source& source, std::size_t i) {
+  for (std::size_t first = i;;) {
+    std::size_t before = source.previous(first);
+    if (source.is_sign(before, ")")) {
+      before = source.previous(source.open_of(before));
+      if (!has_arguments(source[before])) return first;
+    } else if (!source.is_name(before) && !source.is_sign(before, "::") &&
+               !source.is_sign(before, "*")) {
+      return first;
+    }
+    first = before;
+  }
+}
+
+/// An array without a size.
+struct Declaration {
+  std::string type, name;
+};
+
+/// What tokens first..end-1 declare behind `extern __shared__`, in whatever order they stand.
+Declaration declaration_of(const Source& source, std::size_t first, std::size_t end) {
+  std::vector<std::string_view> parts;
+  for (std::size_t i = first; i < end; ++i) {
+    if (has_arguments(source[i]))
+      i = source.close_of(source.next(i));
+    else if (!source.is_blank(i) && !source.is(i, "extern") && !source.is(i, "__shared__"))
+      parts.push_back(source[i]);
+  }
+  const std::size_t count = parts.size();
+  if (count < 4 || parts[count - 2] != "[" || parts[count - 1] != "]")
+    throw Unsure("'extern __shared__' declares something that is not an array without a size");
+  Declaration declaration{"", std::string(parts[count - 3])};
+  for (std::size_t i = 0; i + 3 < count; ++i) {
+    if (i > 0) declaration.type += ' ';
+    declaration.type += parts[i];
+  }
+  return declaration;
+}
+
+/// An array without a size is the block's dynamic memory.
+void rewrite_dynamic(Source& source, std::size_t first, std::size_t end) {
+  const auto [type, name] = declaration_of(source, first, end);
+  if (is_in_function(source, first))
+    source.replace(first, end,
+                   type + "* const " + name + " = reinterpret_cast<" + type +
+                       "*>(cuda_on_cpu_dynamic_shared)");
+  else
+    source.replace(
+        first, end,
+        "extern __thread " + type + ' ' + name + "[] __asm__(\"cuda_on_cpu_dynamic_shared\")");
+}
+
+}  // namespace
+
+void rewrite_shared(Source& source, std::size_t i, bool guards) {
+  const std::size_t first = declaration_start(source, i);
+  bool is_extern = false, is_static = false;
+  std::size_t end = first;
+  for (; !source.is_sign(end, ";"); end = source.next(end)) {
+    is_extern = is_extern || source.is(end, "extern");
+    is_static = is_static || source.is(end, "static");
+    if (source.opens(end)) end = source.close_of(end);
+  }
+  if (is_extern) return rewrite_dynamic(source, first, end);
+  const std::string storage = is_static ? "__thread" : "static __thread";
+  const std::size_t after = source.next(i);
+  if (source.is(after, "alignas")) {  // stands before the storage
+    const std::size_t last = source.close_of(source.next(after));
+    source.replace(i, last + 1, source.text(after, last + 1) + ' ' + storage);
+  } else {
+    source.replace(i, i + 1, storage);
+  }
+  // Guards behind the variables tell the analysis when an index runs past the end.
+  if (guards && is_in_function(source, i))
+    source.replace(end, end + 1,
+                   "; static __thread char cuda_on_cpu_guard_" + std::to_string(i) +
+                       "[256] __attribute__((used));");
+}
+
+}  // namespace cuda_on_cpu::rewriter
