@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include <bit>
+#include "cuda_on_cpu/standard.hpp"
 #include <optional>
 
 #include "cuda_on_cpu/copies.hpp"
@@ -36,10 +36,10 @@ class lanes_of_warp {
  public:
   explicit lanes_of_warp(unsigned mask) : mask_(mask) {}
 
-  unsigned size() const { return static_cast<unsigned>(std::popcount(mask_)); }
+  unsigned size() const { return static_cast<unsigned>(cuda_on_cpu::popcount(mask_)); }
   unsigned num_threads() const { return size(); }
   unsigned thread_rank() const {
-    return static_cast<unsigned>(std::popcount(mask_ & ((1u << cuda_on_cpu::lane()) - 1)));
+    return static_cast<unsigned>(cuda_on_cpu::popcount(mask_ & ((1u << cuda_on_cpu::lane()) - 1)));
   }
   void sync() const { __syncwarp(mask_); }
   template <typename T>
@@ -78,7 +78,7 @@ class lanes_of_warp {
   unsigned lane_of(unsigned rank) const {
     unsigned rest = mask_;
     for (unsigned i = 0; i < rank; ++i) rest &= rest - 1;
-    return static_cast<unsigned>(std::countr_zero(rest));
+    return static_cast<unsigned>(cuda_on_cpu::countr_zero(rest));
   }
 
  private:
@@ -126,9 +126,12 @@ class thread_group {
 template <unsigned tile_size, typename Parent = void>
 class thread_block_tile : public tile_of_warp {
  public:
-  static_assert(tile_size <= 32 && std::has_single_bit(tile_size),
+  static_assert(tile_size <= 32 && cuda_on_cpu::has_single_bit(tile_size),
                 "the CPU device has tiles of 1, 2, 4, 8, 16 or 32 threads");
   thread_block_tile() : tile_of_warp(tile_size) {}
+  /// Of whatever a tile was made, it may be kept as one that does not say so.
+  template <typename Other>
+  thread_block_tile(const thread_block_tile<tile_size, Other>&) : thread_block_tile() {}
   static unsigned meta_group_rank() {
     if constexpr (within_block)
       return cuda_on_cpu::thread_rank() / tile_size;

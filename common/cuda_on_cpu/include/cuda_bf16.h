@@ -30,7 +30,7 @@ inline int __bfloat162int_rd(__nv_bfloat16 a) { return __float2int_rd(a); }
 inline int __bfloat162int_ru(__nv_bfloat16 a) { return __float2int_ru(a); }
 inline __nv_bfloat162 __float22bfloat162_rn(float2 a) { return {a.x, a.y}; }
 inline __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) {
-  return std::bit_cast<__nv_bfloat16>(bits);
+  return cuda_on_cpu::bit_cast<__nv_bfloat16>(bits);
 }
 inline unsigned short __bfloat16_as_ushort(__nv_bfloat16 a) { return a.bits; }
 inline __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return {a, b}; }

@@ -22,7 +22,7 @@ inline int __half2int_rn(__half a) { return __float2int_rn(a); }
 inline int __half2int_rz(__half a) { return __float2int_rz(a); }
 inline int __half2int_rd(__half a) { return __float2int_rd(a); }
 inline int __half2int_ru(__half a) { return __float2int_ru(a); }
-inline __half __ushort_as_half(unsigned short bits) { return std::bit_cast<__half>(bits); }
+inline __half __ushort_as_half(unsigned short bits) { return cuda_on_cpu::bit_cast<__half>(bits); }
 inline unsigned short __half_as_ushort(__half a) { return a.bits; }
 inline __half2 __halves2half2(__half a, __half b) { return {a, b}; }
 inline __half2 make_half2(__half a, __half b) { return {a, b}; }

@@ -3,9 +3,33 @@
 
 #pragma once
 
+// What sources take from it without a word of their own.
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <new>
+
 #include "cuda_on_cpu/atomics.hpp"
 #include "cuda_on_cpu/core.hpp"
 #include "cuda_on_cpu/math.hpp"
 #include "cuda_on_cpu/runtime_api.hpp"
+#include "cuda_on_cpu/runtime_hints.hpp"
 #include "cuda_on_cpu/threads.hpp"
 #include "cuda_on_cpu/vectors.hpp"
+
+// Helpers of other projects ask by these which of CUDA's headers are there.
+#define __CUDA_RUNTIME_H__
+#define __CUDA_RUNTIME_API_H__
+#define __DRIVER_TYPES_H__
+#define __VECTOR_TYPES_H__
+#define __VECTOR_FUNCTIONS_H__
+#define __DEVICE_LAUNCH_PARAMETERS_H__
+#define CUDART_VERSION 13000
+#ifdef __CUDACC__
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 0
+#define __CUDACC_VER_BUILD__ 0
+#endif

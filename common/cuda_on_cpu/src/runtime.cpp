@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis.hpp"
+#include "attributes.hpp"
 #include "immortal.hpp"
 #include "launch.hpp"
 #include "memory.hpp"
@@ -307,6 +308,15 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int d) {
   properties->concurrentKernels = properties->unifiedAddressing = properties->managedMemory = 1;
   properties->concurrentManagedAccess = properties->canMapHostMemory = 1;
   properties->asyncEngineCount = 3;
+  properties->deviceOverlap = properties->computePreemptionSupported = 1;
+  properties->clockRate = 1980000;
+  properties->memoryClockRate = 3201000;
+  properties->singleToDoublePrecisionPerfRatio = 2;
+  properties->memPitch = 2147483647;
+  properties->textureAlignment = properties->surfaceAlignment = 512;
+  properties->texturePitchAlignment = 32;
+  properties->hostRegisterSupported = properties->canUseHostPointerForRegisteredMem = 1;
+  properties->globalL1CacheSupported = properties->localL1CacheSupported = 1;
   properties->memoryBusWidth = 6144;
   properties->l2CacheSize = 60 << 20;
   properties->maxThreadsPerMultiProcessor = most_threads_of_processor;
@@ -321,119 +331,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int d) {
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int d) {
+  const bool is_known = attribute >= cudaDevAttrMaxThreadsPerBlock &&
+                        attribute <= cudaDevAttrOnlyPartialHostNativeAtomicSupported;
+  if (value == nullptr || !is_known) return fail(cudaErrorInvalidValue);
   cudaDeviceProp p;
-  if (value == nullptr) return fail(cudaErrorInvalidValue);
   if (const cudaError_t error = cudaGetDeviceProperties(&p, d); error != cudaSuccess) return error;
-  const auto whole = [](std::size_t number) { return static_cast<int>(number); };
-  switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock:
-      *value = p.maxThreadsPerBlock;
-      break;
-    case cudaDevAttrMaxBlockDimX:
-      *value = p.maxThreadsDim[0];
-      break;
-    case cudaDevAttrMaxBlockDimY:
-      *value = p.maxThreadsDim[1];
-      break;
-    case cudaDevAttrMaxBlockDimZ:
-      *value = p.maxThreadsDim[2];
-      break;
-    case cudaDevAttrMaxGridDimX:
-      *value = p.maxGridSize[0];
-      break;
-    case cudaDevAttrMaxGridDimY:
-      *value = p.maxGridSize[1];
-      break;
-    case cudaDevAttrMaxGridDimZ:
-      *value = p.maxGridSize[2];
-      break;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-      *value = whole(p.sharedMemPerBlock);
-      break;
-    case cudaDevAttrTotalConstantMemory:
-      *value = whole(p.totalConstMem);
-      break;
-    case cudaDevAttrWarpSize:
-      *value = p.warpSize;
-      break;
-    case cudaDevAttrMaxRegistersPerBlock:
-      *value = p.regsPerBlock;
-      break;
-    case cudaDevAttrClockRate:
-      *value = 1980000;
-      break;
-    case cudaDevAttrMultiProcessorCount:
-      *value = p.multiProcessorCount;
-      break;
-    case cudaDevAttrIntegrated:
-      *value = p.integrated;
-      break;
-    case cudaDevAttrCanMapHostMemory:
-      *value = p.canMapHostMemory;
-      break;
-    case cudaDevAttrConcurrentKernels:
-      *value = p.concurrentKernels;
-      break;
-    case cudaDevAttrMemoryClockRate:
-      *value = 3201000;
-      break;
-    case cudaDevAttrGlobalMemoryBusWidth:
-      *value = p.memoryBusWidth;
-      break;
-    case cudaDevAttrL2CacheSize:
-      *value = p.l2CacheSize;
-      break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-      *value = p.maxThreadsPerMultiProcessor;
-      break;
-    case cudaDevAttrAsyncEngineCount:
-      *value = p.asyncEngineCount;
-      break;
-    case cudaDevAttrUnifiedAddressing:
-      *value = p.unifiedAddressing;
-      break;
-    case cudaDevAttrComputeCapabilityMajor:
-      *value = p.major;
-      break;
-    case cudaDevAttrComputeCapabilityMinor:
-      *value = p.minor;
-      break;
-    case cudaDevAttrStreamPrioritiesSupported:
-      *value = p.streamPrioritiesSupported;
-      break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-      *value = whole(p.sharedMemPerMultiprocessor);
-      break;
-    case cudaDevAttrMaxRegistersPerMultiprocessor:
-      *value = p.regsPerMultiprocessor;
-      break;
-    case cudaDevAttrManagedMemory:
-      *value = p.managedMemory;
-      break;
-    case cudaDevAttrPageableMemoryAccess:
-      *value = p.pageableMemoryAccess;
-      break;
-    case cudaDevAttrConcurrentManagedAccess:
-      *value = p.concurrentManagedAccess;
-      break;
-    case cudaDevAttrCooperativeLaunch:
-      *value = p.cooperativeLaunch;
-      break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      *value = whole(p.sharedMemPerBlockOptin);
-      break;
-    case cudaDevAttrMaxBlocksPerMultiprocessor:
-      *value = p.maxBlocksPerMultiProcessor;
-      break;
-    case cudaDevAttrReservedSharedMemoryPerBlock:
-      *value = whole(p.reservedSharedMemPerBlock);
-      break;
-    case cudaDevAttrClusterLaunch:
-      *value = p.clusterLaunch;
-      break;
-    default:
-      return fail(cudaErrorInvalidValue);
-  }
+  *value = attribute_of(p, attribute);
   return lasting_error();
 }
 

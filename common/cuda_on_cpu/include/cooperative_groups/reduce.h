@@ -38,7 +38,7 @@ struct bit_xor {
 template <typename Group, typename T, typename Operation>
 T reduce(const Group& group, T value, Operation&& operation) {
   // A lane takes in the one `step` ranks above it, as long as there is one; lane 0 has all at last.
-  for (unsigned step = std::bit_ceil(group.size()) / 2; step > 0; step /= 2) {
+  for (unsigned step = cuda_on_cpu::bit_ceil(group.size()) / 2; step > 0; step /= 2) {
     const T other = group.shfl_down(value, step);
     if (group.thread_rank() + step < group.size()) value = operation(value, other);
   }

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "core.hpp"
+#include "standard.hpp"
 
 namespace cuda_on_cpu {
 
@@ -73,29 +74,30 @@ CUDA_ON_CPU_ATOMIC_OF_INTEGERS(atomicXor, bit_xor)
 #undef CUDA_ON_CPU_ATOMIC
 
 template <typename T>
-T atomicSub(T* address, std::type_identity_t<T> operand) {
+T atomicSub(T* address, cuda_on_cpu::given<T> operand) {
   static_assert(std::is_same_v<T, int> || std::is_same_v<T, unsigned>,
                 "CUDA subtracts int and unsigned");
   return atomicAdd(address, static_cast<T>(-static_cast<unsigned>(operand)));
 }
 template <typename T>
-T atomicSub_block(T* address, std::type_identity_t<T> operand) {
+T atomicSub_block(T* address, cuda_on_cpu::given<T> operand) {
   return atomicSub(address, operand);
 }
 template <typename T>
-T atomicSub_system(T* address, std::type_identity_t<T> operand) {
+T atomicSub_system(T* address, cuda_on_cpu::given<T> operand) {
   return atomicSub(address, operand);
 }
 
+// The address decides the type; guides compare unsigned bits with signed ones.
 template <typename T>
-T atomicCAS(T* address, T expected, T desired) {
+T atomicCAS(T* address, cuda_on_cpu::given<T> expected, cuda_on_cpu::given<T> desired) {
   return cuda_on_cpu::atomic_compare(address, expected, desired);
 }
 template <typename T>
-T atomicCAS_block(T* address, T expected, T desired) {
+T atomicCAS_block(T* address, cuda_on_cpu::given<T> expected, cuda_on_cpu::given<T> desired) {
   return cuda_on_cpu::atomic_compare(address, expected, desired);
 }
 template <typename T>
-T atomicCAS_system(T* address, T expected, T desired) {
+T atomicCAS_system(T* address, cuda_on_cpu::given<T> expected, cuda_on_cpu::given<T> desired) {
   return cuda_on_cpu::atomic_compare(address, expected, desired);
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 // The rewriter replaces __shared__ and __cluster_dims__; the other qualifiers mean nothing here.
@@ -99,12 +100,17 @@ bool note_bounds(const char* kernel, unsigned threads);
 
 /// What an argument of a launch is copied as: where its type names a `KernelArgument` that it turns
 /// into, as that. (A kernel's parameters, which say so to nvcc, are not known here.)
+template <typename T, typename = void>
+struct Copied {
+  using Type = std::decay_t<const T>;
+};
+template <typename T>
+struct Copied<T, std::void_t<typename T::KernelArgument>> {
+  using Type = typename T::KernelArgument;
+};
 template <typename T>
 auto copied(const T& argument) {
-  if constexpr (requires { typename T::KernelArgument; })
-    return static_cast<typename T::KernelArgument>(argument);
-  else
-    return argument;
+  return static_cast<typename Copied<T>::Type>(argument);
 }
 
 /// Copies a kernel's arguments, as a launch does, and submits it.

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -14,33 +13,33 @@ namespace cuda_on_cpu {
 /// IEEE binary16, rounded to nearest, ties to even. Not all compilers have a type for it.
 struct Binary16 {
   static std::uint16_t bits(float number) {
-    const auto whole = std::bit_cast<std::uint32_t>(number);
+    const auto whole = bit_cast<std::uint32_t>(number);
     const float size = std::abs(number);
     std::uint32_t rounded = 0x7c00;  // infinity
     if (std::isnan(number))
       rounded = 0x7e00 | (whole >> 13 & 0x1ff);
     else if (size < 0x1p-14f)  // the sum has the places of the smallest numbers
-      rounded = std::bit_cast<std::uint32_t>(size + 0.5f) - std::bit_cast<std::uint32_t>(0.5f);
+      rounded = bit_cast<std::uint32_t>(size + 0.5f) - bit_cast<std::uint32_t>(0.5f);
     else if (size < 65520)  // what is less is rounded to a finite number
       rounded = ((whole & 0x7fff'ffff) + 0xfff + (whole >> 13 & 1) - (112u << 23)) >> 13;
     return static_cast<std::uint16_t>((whole >> 16 & 0x8000) | rounded);
   }
   static float number(std::uint16_t bits) {
     const std::uint32_t sign = (bits & 0x8000u) << 16, size = (bits & 0x7fffu) << 13;
-    if (size >= 0x7c00u << 13) return std::bit_cast<float>(sign | 0xffu << 23 | size);
-    return std::bit_cast<float>(sign | size) * 0x1p112f;
+    if (size >= 0x7c00u << 13) return bit_cast<float>(sign | 0xffu << 23 | size);
+    return bit_cast<float>(sign | size) * 0x1p112f;
   }
 };
 
 /// bfloat16: the upper half of a float, rounded to nearest, ties to even.
 struct BFloat16 {
   static std::uint16_t bits(float number) {
-    const auto whole = std::bit_cast<std::uint32_t>(number);
+    const auto whole = bit_cast<std::uint32_t>(number);
     if (std::isnan(number)) return static_cast<std::uint16_t>(whole >> 16 | 0x40);
     return static_cast<std::uint16_t>((whole + 0x7fff + (whole >> 16 & 1)) >> 16);
   }
   static float number(std::uint16_t bits) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+    return bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
   }
 };
 
@@ -48,7 +47,7 @@ struct BFloat16 {
 /// odd last bit, and so never lies halfway between two numbers of 16 bits.
 inline float rounded_to_odd(double number) {
   const auto nearest = static_cast<float>(number);
-  if (nearest == number || (std::bit_cast<std::uint32_t>(nearest) & 1) != 0) return nearest;
+  if (nearest == number || (bit_cast<std::uint32_t>(nearest) & 1) != 0) return nearest;
   return std::nextafter(nearest, static_cast<float>(number > nearest ? INFINITY : -INFINITY));
 }
 
@@ -70,6 +69,7 @@ struct Half {
   friend Half operator/(Half a, Half b) { return float(a) / float(b); }
   friend Half operator-(Half a) { return -float(a); }
   friend bool operator==(Half a, Half b) { return float(a) == float(b); }
+  friend bool operator!=(Half a, Half b) { return float(a) != float(b); }
   friend bool operator<(Half a, Half b) { return float(a) < float(b); }
   friend bool operator>(Half a, Half b) { return float(a) > float(b); }
   friend bool operator<=(Half a, Half b) { return float(a) <= float(b); }
@@ -84,13 +84,19 @@ template <typename Format>
 struct alignas(4) Half2 {
   Half<Format> x, y;
 
+  Half2() = default;
+  Half2(Half<Format> x, Half<Format> y) : x(x), y(y) {}
+
   friend Half2 operator+(Half2 a, Half2 b) { return {a.x + b.x, a.y + b.y}; }
   friend Half2 operator-(Half2 a, Half2 b) { return {a.x - b.x, a.y - b.y}; }
   friend Half2 operator*(Half2 a, Half2 b) { return {a.x * b.x, a.y * b.y}; }
   friend Half2 operator/(Half2 a, Half2 b) { return {a.x / b.x, a.y / b.y}; }
   friend Half2 operator-(Half2 a) { return {-a.x, -a.y}; }
   friend bool operator==(Half2 a, Half2 b) { return a.x == b.x && a.y == b.y; }
+  friend bool operator!=(Half2 a, Half2 b) { return !(a == b); }
   Half2& operator+=(Half2 b) { return *this = *this + b; }
+  Half2& operator-=(Half2 b) { return *this = *this - b; }
+  Half2& operator/=(Half2 b) { return *this = *this / b; }
   Half2& operator*=(Half2 b) { return *this = *this * b; }
 };
 
@@ -300,8 +306,8 @@ T add_by_bits(T* address, T operand) {
   auto* bits = reinterpret_cast<Bits*>(address);
   Bits old = atomic_load(bits, Order::relaxed);
   for (;;) {
-    const T number = std::bit_cast<T>(old);
-    const Bits seen = atomic_compare(bits, old, std::bit_cast<Bits>(number + operand));
+    const T number = bit_cast<T>(old);
+    const Bits seen = atomic_compare(bits, old, bit_cast<Bits>(number + operand));
     if (seen == old) return number;
     old = seen;
   }

@@ -9,36 +9,61 @@
 #include <stdlib.h>
 
 #include <algorithm>
-#include <bit>
 #include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <numbers>
 #include <type_traits>
 
 #include "core.hpp"
+#include "standard.hpp"
 
-using std::max;
-using std::min;
+namespace cuda_on_cpu {
 
-// CUDA mixes signed and unsigned numbers as C does.
-inline unsigned min(unsigned a, int b) { return std::min(a, static_cast<unsigned>(b)); }
-inline unsigned min(int a, unsigned b) { return std::min(static_cast<unsigned>(a), b); }
-inline unsigned max(unsigned a, int b) { return std::max(a, static_cast<unsigned>(b)); }
-inline unsigned max(int a, unsigned b) { return std::max(static_cast<unsigned>(a), b); }
-inline double min(float a, double b) { return std::fmin(a, b); }
-inline double min(double a, float b) { return std::fmin(a, b); }
-inline double max(float a, double b) { return std::fmax(a, b); }
-inline double max(double a, float b) { return std::fmax(a, b); }
-inline unsigned long long umin(unsigned long long a, unsigned long long b) {
-  return std::min(a, b);
+// Of a number and NaN, CUDA takes the number.
+template <typename T>
+constexpr bool is_none(T x) {
+  if constexpr (std::is_floating_point_v<T>) return x != x;
+  return false;
 }
-inline unsigned long long umax(unsigned long long a, unsigned long long b) {
-  return std::max(a, b);
+template <typename T>
+constexpr T lesser(T a, T b) {
+  return b < a || is_none(a) ? b : a;
 }
+template <typename T>
+constexpr T greater(T a, T b) {
+  return a < b || is_none(a) ? b : a;
+}
+
+}  // namespace cuda_on_cpu
+
+// Functions, and not templates: arguments of two types find the one that takes both. CUDA mixes
+// signed and unsigned numbers as C does.
+#define CUDA_ON_CPU_EXTREMES(A, B, T)                                                             \
+  constexpr T min(A a, B b) { return cuda_on_cpu::lesser(static_cast<T>(a), static_cast<T>(b)); } \
+  constexpr T max(A a, B b) { return cuda_on_cpu::greater(static_cast<T>(a), static_cast<T>(b)); }
+#define CUDA_ON_CPU_EXTREMES_OF_INTEGERS(T)                \
+  CUDA_ON_CPU_EXTREMES(T, T, T)                            \
+  CUDA_ON_CPU_EXTREMES(unsigned T, unsigned T, unsigned T) \
+  CUDA_ON_CPU_EXTREMES(T, unsigned T, unsigned T)          \
+  CUDA_ON_CPU_EXTREMES(unsigned T, T, unsigned T)
+CUDA_ON_CPU_EXTREMES_OF_INTEGERS(int)
+CUDA_ON_CPU_EXTREMES_OF_INTEGERS(long)
+CUDA_ON_CPU_EXTREMES_OF_INTEGERS(long long)
+CUDA_ON_CPU_EXTREMES(float, float, float)
+CUDA_ON_CPU_EXTREMES(double, double, double)
+CUDA_ON_CPU_EXTREMES(float, double, double)
+CUDA_ON_CPU_EXTREMES(double, float, double)
+#undef CUDA_ON_CPU_EXTREMES_OF_INTEGERS
+#undef CUDA_ON_CPU_EXTREMES
+inline unsigned umin(unsigned a, unsigned b) { return min(a, b); }
+inline unsigned umax(unsigned a, unsigned b) { return max(a, b); }
+inline long long llmin(long long a, long long b) { return min(a, b); }
+inline long long llmax(long long a, long long b) { return max(a, b); }
+inline unsigned long long ullmin(unsigned long long a, unsigned long long b) { return min(a, b); }
+inline unsigned long long ullmax(unsigned long long a, unsigned long long b) { return max(a, b); }
 
 namespace cuda_on_cpu {
 
@@ -102,11 +127,11 @@ inline float rnorm4d(float x, float y, float z, float w) { return rnorm4df(x, y,
 inline float norm(int n, const float* x) { return normf(n, x); }
 inline float rnorm(int n, const float* x) { return rnormf(n, x); }
 inline double sinpi(double x) {
-  return static_cast<double>(std::sin(std::numbers::pi_v<long double> * std::remainder(x, 2)));
+  return static_cast<double>(std::sin(cuda_on_cpu::pi<long double> * std::remainder(x, 2)));
 }
 inline float sinpif(float x) { return static_cast<float>(sinpi(static_cast<double>(x))); }
 inline double cospi(double x) {
-  return static_cast<double>(std::cos(std::numbers::pi_v<long double> * std::remainder(x, 2)));
+  return static_cast<double>(std::cos(cuda_on_cpu::pi<long double> * std::remainder(x, 2)));
 }
 inline float cospif(float x) { return static_cast<float>(cospi(static_cast<double>(x))); }
 inline float sinpi(float x) { return sinpif(x); }
@@ -250,10 +275,12 @@ CUDA_ON_CPU_ROUNDED(rz, FE_TOWARDZERO)
 
 // --- Bits and integers
 
-inline int __popc(unsigned x) { return std::popcount(x); }
-inline int __popcll(unsigned long long x) { return std::popcount(x); }
-inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
-inline int __clzll(long long x) { return std::countl_zero(static_cast<unsigned long long>(x)); }
+inline int __popc(unsigned x) { return cuda_on_cpu::popcount(x); }
+inline int __popcll(unsigned long long x) { return cuda_on_cpu::popcount(x); }
+inline int __clz(int x) { return cuda_on_cpu::countl_zero(static_cast<unsigned>(x)); }
+inline int __clzll(long long x) {
+  return cuda_on_cpu::countl_zero(static_cast<unsigned long long>(x));
+}
 inline int __ffs(int x) { return __builtin_ffs(x); }
 inline int __ffsll(long long x) { return __builtin_ffsll(x); }
 inline unsigned __brev(unsigned x) {
@@ -335,19 +362,21 @@ inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
 
 // --- Conversions
 
-inline int __float_as_int(float x) { return std::bit_cast<int>(x); }
-inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
-inline float __int_as_float(int x) { return std::bit_cast<float>(x); }
-inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
-inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
-inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
+inline int __float_as_int(float x) { return cuda_on_cpu::bit_cast<int>(x); }
+inline unsigned __float_as_uint(float x) { return cuda_on_cpu::bit_cast<unsigned>(x); }
+inline float __int_as_float(int x) { return cuda_on_cpu::bit_cast<float>(x); }
+inline float __uint_as_float(unsigned x) { return cuda_on_cpu::bit_cast<float>(x); }
+inline long long __double_as_longlong(double x) { return cuda_on_cpu::bit_cast<long long>(x); }
+inline double __longlong_as_double(long long x) { return cuda_on_cpu::bit_cast<double>(x); }
 inline int __double2hiint(double x) {
-  return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 32);
+  return static_cast<int>(cuda_on_cpu::bit_cast<std::uint64_t>(x) >> 32);
 }
-inline int __double2loint(double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x)); }
+inline int __double2loint(double x) {
+  return static_cast<int>(cuda_on_cpu::bit_cast<std::uint64_t>(x));
+}
 inline double __hiloint2double(int high, int low) {
-  return std::bit_cast<double>(static_cast<std::uint64_t>(static_cast<unsigned>(high)) << 32 |
-                               static_cast<unsigned>(low));
+  return cuda_on_cpu::bit_cast<double>(
+      static_cast<std::uint64_t>(static_cast<unsigned>(high)) << 32 | static_cast<unsigned>(low));
 }
 namespace cuda_on_cpu {
 
@@ -403,10 +432,10 @@ CUDA_ON_CPU_LOAD(__ldcs)
 CUDA_ON_CPU_LOAD(__ldlu)
 CUDA_ON_CPU_LOAD(__ldcv)
 #undef CUDA_ON_CPU_LOAD
-#define CUDA_ON_CPU_STORE(name)                                    \
-  template <typename T>                                            \
-  __forceinline__ void name(T* p, std::type_identity_t<T> value) { \
-    *p = value;                                                    \
+#define CUDA_ON_CPU_STORE(name)                                  \
+  template <typename T>                                          \
+  __forceinline__ void name(T* p, cuda_on_cpu::given<T> value) { \
+    *p = value;                                                  \
   }
 CUDA_ON_CPU_STORE(__stwb)
 CUDA_ON_CPU_STORE(__stcg)

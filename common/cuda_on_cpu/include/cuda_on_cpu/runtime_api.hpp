@@ -12,8 +12,10 @@
 #include <utility>
 
 #include "core.hpp"
+#include "device_properties.hpp"
+#include "standard.hpp"
 
-enum cudaError_t {
+enum cudaError {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
@@ -49,6 +51,7 @@ enum cudaError_t {
   cudaErrorInvalidClusterSize = 912,
   cudaErrorUnknown = 999
 };
+using cudaError_t = cudaError;
 
 const char* cudaGetErrorName(cudaError_t error);
 const char* cudaGetErrorString(cudaError_t error);
@@ -56,81 +59,6 @@ cudaError_t cudaGetLastError();
 cudaError_t cudaPeekAtLastError();
 
 // --- Devices
-
-/// What stages ask of a device; the CPU device has a small H200's figures.
-struct cudaDeviceProp {
-  char name[256];
-  std::size_t totalGlobalMem;
-  std::size_t sharedMemPerBlock;
-  int regsPerBlock;
-  int warpSize;
-  int maxThreadsPerBlock;
-  int maxThreadsDim[3];
-  int maxGridSize[3];
-  std::size_t totalConstMem;
-  int major, minor;
-  int multiProcessorCount;
-  int concurrentKernels;
-  int pciBusID, pciDeviceID, pciDomainID;
-  int asyncEngineCount;
-  int unifiedAddressing;
-  int memoryBusWidth;
-  int l2CacheSize;
-  int persistingL2CacheMaxSize;
-  int maxThreadsPerMultiProcessor;
-  std::size_t sharedMemPerMultiprocessor;
-  int regsPerMultiprocessor;
-  int managedMemory;
-  int concurrentManagedAccess;
-  int pageableMemoryAccess;
-  int canMapHostMemory;
-  int integrated;
-  int ECCEnabled;
-  int cooperativeLaunch;
-  std::size_t sharedMemPerBlockOptin;
-  std::size_t reservedSharedMemPerBlock;
-  int maxBlocksPerMultiProcessor;
-  int clusterLaunch;
-  int streamPrioritiesSupported;
-};
-
-enum cudaDeviceAttr {
-  cudaDevAttrMaxThreadsPerBlock = 1,
-  cudaDevAttrMaxBlockDimX = 2,
-  cudaDevAttrMaxBlockDimY = 3,
-  cudaDevAttrMaxBlockDimZ = 4,
-  cudaDevAttrMaxGridDimX = 5,
-  cudaDevAttrMaxGridDimY = 6,
-  cudaDevAttrMaxGridDimZ = 7,
-  cudaDevAttrMaxSharedMemoryPerBlock = 8,
-  cudaDevAttrTotalConstantMemory = 9,
-  cudaDevAttrWarpSize = 10,
-  cudaDevAttrMaxRegistersPerBlock = 12,
-  cudaDevAttrClockRate = 13,
-  cudaDevAttrMultiProcessorCount = 16,
-  cudaDevAttrIntegrated = 18,
-  cudaDevAttrCanMapHostMemory = 19,
-  cudaDevAttrConcurrentKernels = 31,
-  cudaDevAttrMemoryClockRate = 36,
-  cudaDevAttrGlobalMemoryBusWidth = 37,
-  cudaDevAttrL2CacheSize = 38,
-  cudaDevAttrMaxThreadsPerMultiProcessor = 39,
-  cudaDevAttrAsyncEngineCount = 40,
-  cudaDevAttrUnifiedAddressing = 41,
-  cudaDevAttrComputeCapabilityMajor = 75,
-  cudaDevAttrComputeCapabilityMinor = 76,
-  cudaDevAttrStreamPrioritiesSupported = 78,
-  cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
-  cudaDevAttrMaxRegistersPerMultiprocessor = 82,
-  cudaDevAttrManagedMemory = 83,
-  cudaDevAttrPageableMemoryAccess = 88,
-  cudaDevAttrConcurrentManagedAccess = 89,
-  cudaDevAttrCooperativeLaunch = 95,
-  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
-  cudaDevAttrMaxBlocksPerMultiprocessor = 106,
-  cudaDevAttrReservedSharedMemoryPerBlock = 111,
-  cudaDevAttrClusterLaunch = 120
-};
 
 inline constexpr unsigned cudaDeviceScheduleAuto = 0, cudaDeviceScheduleSpin = 1,
                           cudaDeviceScheduleYield = 2, cudaDeviceScheduleBlockingSync = 4,
@@ -304,6 +232,7 @@ cudaError_t cudaGetSymbolSize(std::size_t* size, const T& symbol) {
 
 using cudaEvent_t = struct CUevent_st*;
 using cudaHostFn_t = void (*)(void* data);
+#define CUDART_CB  // a convention of calls, where there are several
 using cudaStreamCallback_t = void (*)(cudaStream_t stream, cudaError_t status, void* data);
 
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(1))
@@ -411,6 +340,10 @@ template <typename... Parameters>
 AnyKernel any_kernel(void (*kernel)(Parameters...)) {
   return reinterpret_cast<AnyKernel>(kernel);
 }
+/// A kernel that is known by its address only.
+inline AnyKernel any_kernel(const void* kernel) {
+  return reinterpret_cast<AnyKernel>(const_cast<void*>(kernel));
+}
 
 cudaError_t set_attribute(AnyKernel kernel, cudaFuncAttribute attribute, int value);
 cudaError_t get_attributes(cudaFuncAttributes* attributes, AnyKernel kernel);
@@ -427,7 +360,7 @@ void launch_by_address(void (*kernel)(Parameters...), const Configuration& confi
   launch(
       name_of(any_kernel(kernel)), configuration,
       [kernel](auto... values) CUDA_ON_CPU_NOT_ANALYSED { kernel(values...); },
-      *static_cast<std::remove_cvref_t<Parameters>*>(arguments[index])...);
+      *static_cast<plain<Parameters>*>(arguments[index])...);
 }
 
 }  // namespace cuda_on_cpu
@@ -454,29 +387,30 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   cuda_on_cpu::launch(
       cuda_on_cpu::name_of(cuda_on_cpu::any_kernel(kernel)), cuda_on_cpu::configuration(*config),
       [kernel](auto... values) CUDA_ON_CPU_NOT_ANALYSED { kernel(values...); },
-      std::remove_cvref_t<P>(arguments)...);
+      cuda_on_cpu::plain<P>(arguments)...);
   return cudaPeekAtLastError();
 }
 
-template <typename... P>
-cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute attribute, int value) {
+// Questions about a kernel, or about one that is known by its address only.
+template <typename Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute attribute, int value) {
   return cuda_on_cpu::set_attribute(cuda_on_cpu::any_kernel(kernel), attribute, value);
 }
-template <typename... P>
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, void (*kernel)(P...)) {
+template <typename Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel* kernel) {
   return cuda_on_cpu::get_attributes(attributes, cuda_on_cpu::any_kernel(kernel));
 }
-template <typename... P>
-cudaError_t cudaFuncSetCacheConfig(void (*)(P...), cudaFuncCache) {
+template <typename Kernel>
+cudaError_t cudaFuncSetCacheConfig(Kernel*, cudaFuncCache) {
   return cudaSuccess;
 }
-template <typename... P>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void (*kernel)(P...),
+template <typename Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel* kernel,
                                                           int block_size, std::size_t shared) {
   return cuda_on_cpu::active_blocks(blocks, cuda_on_cpu::any_kernel(kernel), block_size, shared);
 }
-template <typename... P>
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, void (*kernel)(P...),
+template <typename Kernel>
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Kernel* kernel,
                                                std::size_t shared = 0, int limit = 0) {
   *block = limit > 0 && limit < 1024 ? limit : 1024;
   int blocks = 0, processors = 0;
@@ -486,8 +420,8 @@ cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, void (*ker
   *grid = blocks * processors;
   return error;
 }
-template <typename... P>
-cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, void (*kernel)(P...),
+template <typename Kernel>
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, Kernel* kernel,
                                            const cudaLaunchConfig_t* config) {
   return cuda_on_cpu::active_clusters(clusters, cuda_on_cpu::any_kernel(kernel), *config);
 }

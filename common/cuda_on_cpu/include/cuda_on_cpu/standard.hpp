@@ -1,0 +1,36 @@
+/// \file
+/// What the library of C++ has since 2020, for sources that are compiled as C++17.
+
+#pragma once
+
+#include <type_traits>
+
+namespace cuda_on_cpu {
+
+template <typename To, typename From>
+constexpr To bit_cast(const From& from) {
+  return __builtin_bit_cast(To, from);
+}
+
+constexpr int popcount(unsigned long long x) { return __builtin_popcountll(x); }
+constexpr int countr_zero(unsigned x) { return x == 0 ? 32 : __builtin_ctz(x); }
+constexpr int countl_zero(unsigned x) { return x == 0 ? 32 : __builtin_clz(x); }
+constexpr int countl_zero(unsigned long long x) { return x == 0 ? 64 : __builtin_clzll(x); }
+constexpr bool has_single_bit(unsigned x) { return x != 0 && (x & (x - 1)) == 0; }
+constexpr unsigned bit_ceil(unsigned x) { return x <= 1 ? 1 : 1u << (32 - countl_zero(x - 1)); }
+
+/// A type that an argument does not decide.
+template <typename T>
+struct Given {
+  using Type = T;
+};
+template <typename T>
+using given = typename Given<T>::Type;
+
+template <typename T>
+using plain = std::remove_cv_t<std::remove_reference_t<T>>;
+
+template <typename T>
+inline constexpr T pi = static_cast<T>(3.14159265358979323846264338327950288L);
+
+}  // namespace cuda_on_cpu
