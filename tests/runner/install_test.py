@@ -1,6 +1,6 @@
 """What `meson install` installs, and that it works there. Speaks TAP.
 
-Usage: install_test.py ROOT BUILD BIN PROGRAMS DATA DOC MESON...
+Usage: install_test.py ROOT BUILD BIN PROGRAMS DATA DOC HEADERS LIBRARIES MESON...
 
 BIN and the others are where this build installs to; the test puts all of it below a directory of its own.
 """
@@ -15,8 +15,9 @@ import tempfile
 
 import tap
 
-ROOT, BUILD, BIN, PROGRAMS, DATA, DOC = (pathlib.Path(place).absolute() for place in sys.argv[1:7])
-MESON = sys.argv[7:]
+ROOT, BUILD, BIN, PROGRAMS, DATA, DOC, HEADERS, LIBRARIES = (pathlib.Path(place).absolute() for place in sys.argv[1:9])
+MESON = sys.argv[9:]
+DEVICE = ROOT / "common/cuda_on_cpu"
 
 
 def install(directory):
@@ -37,6 +38,10 @@ def misplaced(directory):
     sources = {path.relative_to(ROOT) for pattern in ("stages/*/*/*.c*", "docs/results/h200/*") for path in ROOT.glob(pattern)}
     wanted = ([BIN / "climb", DOC / "LICENSE", DOC / "CITATION.cff", PROGRAMS / "ceilings"]
               + [PROGRAMS / name for name in [*built, "libstaircase.so", "programs.txt"]] + [DATA / source for source in sources])
+    if not is_sanitized():  # there is no CPU device then
+        wanted += [BIN / "cuda-on-cpu"] + [LIBRARIES / name for name in ("libcuda_on_cpu.a", "libcuda_on_cpu_analysed.a")]
+        wanted += [LIBRARIES / f"cuda-on-cpu.{kind}" for kind in ("cmake", "ini")]
+        wanted += [HEADERS / path.relative_to(DEVICE / "include") for path in (DEVICE / "include").rglob("*") if path.is_file()]
     wanted = {path.relative_to("/") for path in wanted}
     html = (DOC / "html").relative_to("/")
     yield from (f"{path} is missing" for path in sorted(wanted - installed))
@@ -90,6 +95,21 @@ def lost_by_runner(directory):
         yield f"the walk shows no source or diff: {walk.stdout[:200]}{walk.stderr}"
 
 
+def lost_by_command(directory):
+    """Sources that the installed cuda-on-cpu does not compile, or whose programs do not run."""
+    with tempfile.TemporaryDirectory() as elsewhere:
+        source = pathlib.Path(elsewhere) / "one.cu"
+        source.write_text("__global__ void set(int* x) { *x = 7; }\nint main() {\n  int* x;\n  cudaMallocManaged(&x, 4);\n"
+                          "  set<<<1, 1>>>(x);\n  cudaDeviceSynchronize();\n  return *x;\n}\n")
+        for flag in ([], ["--analyze"]):
+            result = subprocess.run([below(directory, BIN) / "cuda-on-cpu", *flag, source, "-o", source.with_suffix("")], cwd=elsewhere,
+                                    text=True, capture_output=True)
+            if result.returncode != 0:
+                yield f"{flag}: {result.stderr}"
+            elif (status := subprocess.run([source.with_suffix("")], capture_output=True).returncode) != 7:
+                yield f"{flag}: the program ends with {status}"
+
+
 def without_code_for_gpu(path):
     """A program's bytes, but for its kernels: these name the lines of source that a profiler shows."""
     with tempfile.NamedTemporaryFile() as host:
@@ -105,7 +125,7 @@ def is_sanitized():
 
 def traces_of_build(directory):
     """Programs that name the directory in which they were built."""
-    for path in [below(directory, BIN) / "climb", *below(directory, PROGRAMS).iterdir()]:
+    for path in [below(directory, BIN) / "climb", below(directory, BIN) / "cuda-on-cpu", *below(directory, PROGRAMS).iterdir()]:
         if path.suffix == ".txt":
             continue
         program = without_code_for_gpu(path)
@@ -117,6 +137,7 @@ def main():
     checks = [("everything is where it belongs", misplaced), ("the book is installed if it is built", wrong_book),
               ("the installed runner finds programs, sources and revision", lost_by_runner)]
     if not is_sanitized():
+        checks.append(("the installed cuda-on-cpu finds headers and libraries", lost_by_command))
         checks.append(("no program looks for something where it was built", traces_of_build))
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)

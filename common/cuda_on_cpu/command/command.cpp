@@ -1,0 +1,280 @@
+#include "command.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+
+#include "../rewriter/process.hpp"
+#include "../rewriter/rewrite.hpp"
+#include "places.hpp"
+
+namespace cuda_on_cpu::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// For objects that are only linked; removed with what is in it.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string name = fs::temp_directory_path() / "cuda-on-cpu-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr)
+      throw std::runtime_error("no directory can be made in " + fs::temp_directory_path().string());
+    path_ = name;
+  }
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+void append(Words& words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+/// What stands in one argument of the build's, apart.
+Words at_bars(const std::string& joined) {
+  Words words;
+  for (std::size_t begin = 0; begin < joined.size();) {
+    const std::size_t end = std::min(joined.find('|', begin), joined.size());
+    words.push_back(joined.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+class Maker {
+ public:
+  explicit Maker(const Options& options) : options_(options), places_(find_places()) {}
+
+  int make() {
+    show_places();
+    switch (options_.product) {
+      case Product::objects:
+        return make_objects();
+      case Product::library:
+        return make_library();
+      case Product::empty_object:
+        return make_empty_object();
+      case Product::preprocessed:
+      case Product::dependencies:
+        return preprocess_only();
+      case Product::program:
+        break;
+    }
+    return make_program();
+  }
+
+ private:
+  std::string compiler() const {
+    if (!options_.compiler.empty()) return options_.compiler;
+    const char* chosen = std::getenv("NVCC_CCBIN");
+    return chosen != nullptr && *chosen != '\0' ? chosen : CXX_COMPILER;
+  }
+
+  /// What the preprocessor and the compiler are told of a source.
+  Words flags_for(Language language) const {
+    Words flags{"-I" + places_.headers};
+    if (language == Language::cuda)
+      append(flags, {"-D__CUDACC__", "-D__NVCC__", "-DSTAIRCASE_CUDA_ON_CPU", "-include",
+                     "cuda_runtime.h"});
+    if (language == Language::cuda) flags.push_back("-D__CUDA_ARCH__=900");
+    if (language == Language::cuda && options_.analyse) flags.push_back("-DCUDA_ON_CPU_ANALYSE");
+    if (language != Language::c && !options_.standard.empty())
+      flags.push_back("-std=" + options_.standard);
+    else if (language == Language::cuda)
+      flags.push_back("-std=gnu++17");
+    // Where nothing is said of it, kernels are optimised.
+    flags.push_back("-O2");
+    append(flags, options_.compile);
+    return flags;
+  }
+
+  /// As nvcc does it, for build systems read it.
+  void show(const Words& command) const {
+    if (!options_.verbose && !options_.dry_run) return;
+    std::cerr << "#$";
+    for (const auto& word : command) std::cerr << ' ' << word;
+    std::cerr << '\n';
+  }
+
+  int run(const Words& command, const std::string* input = nullptr,
+          std::string* output = nullptr) const {
+    show(command);
+    return options_.dry_run ? 0 : rewriter::run(command, input, output);
+  }
+
+  int compile(const Input& input, const std::string& object) const {
+    Words dependencies = options_.dependencies;
+    if (!dependencies.empty()) {
+      const auto has = [&](const char* name) {
+        return std::find(dependencies.begin(), dependencies.end(), name) != dependencies.end();
+      };
+      if (!has("-MT") && !has("-MQ")) append(dependencies, {"-MT", object});
+      if (!has("-MF"))
+        append(dependencies, {"-MF", fs::path(object).replace_extension(".d").string()});
+    }
+    return input.language == Language::cuda ? compile_cuda(input, object, dependencies)
+                                            : compile_plain(input, object, dependencies);
+  }
+
+  int compile_plain(const Input& input, const std::string& object,
+                    const Words& dependencies) const {
+    Words command{compiler()};
+    append(command, flags_for(input.language));
+    append(command, dependencies);
+    append(command,
+           {"-x", input.language == Language::c ? "c" : "c++", "-c", input.path, "-o", object});
+    return run(command);
+  }
+
+  int compile_cuda(const Input& input, const std::string& object, const Words& dependencies) const {
+    Words command{compiler()};
+    append(command, flags_for(Language::cuda));
+    Words preprocess = command;
+    append(preprocess, dependencies);
+    append(preprocess, {"-E", "-x", "c++", input.path});
+    std::string text;
+    if (const int status = run(preprocess, nullptr, &text); status != 0) return status;
+    text = rewriter::rewrite(std::move(text), options_.analyse);
+    append(command, at_bars(CUDA_ARGUMENTS));
+    if (options_.analyse) append(command, at_bars(INSTRUMENT_ARGUMENTS));
+    append(command, {"-x", "c++-cpp-output", "-c", "-", "-o", object});
+    return run(command, &text);
+  }
+
+  int compile_all(std::map<std::string, std::string>& objects, const fs::path& directory) const {
+    for (const auto& input : options_.inputs) {
+      if (input.language == Language::linked) continue;
+      const std::string name =
+          std::to_string(objects.size()) + '_' + fs::path(input.path).stem().string() + ".o";
+      if (const int status = compile(input, directory / name); status != 0) return status;
+      objects[input.path] = directory / name;
+    }
+    return 0;
+  }
+
+  int make_objects() const {
+    if (options_.inputs.size() > 1 && !options_.output.empty())
+      throw BadUsage("-o names one object, but there are " +
+                     std::to_string(options_.inputs.size()) + " sources");
+    for (const auto& input : options_.inputs) {
+      if (input.language == Language::linked) continue;
+      const fs::path named = fs::path(options_.directory) / (fs::path(input.path).stem() += ".o");
+      const std::string object = options_.output.empty() ? named.string() : options_.output;
+      if (const int status = compile(input, object); status != 0) return status;
+    }
+    return 0;
+  }
+
+  int make_program() const {
+    const TemporaryDirectory directory;
+    std::map<std::string, std::string> objects;
+    if (const int status = compile_all(objects, directory.path()); status != 0) return status;
+    Words command{compiler()};
+    for (const auto& word : options_.link) {
+      const auto object = objects.find(word);
+      if (object != objects.end())
+        command.push_back(object->second);
+      else
+        append(command, library(word));
+    }
+    append(command, {"-o", options_.output.empty() ? "a.out" : options_.output});
+    append(command, device_libraries());
+    return run(command);
+  }
+
+  Words device_libraries() const {
+    Words words{"-L" + places_.libraries,
+                options_.analyse ? "-lcuda_on_cpu_analysed" : "-lcuda_on_cpu", "-pthread"};
+    append(words, at_bars(LIBRARIES));
+    if (options_.analyse) words.push_back("-lfmt");
+    return words;
+  }
+
+  /// Tells a build system that it had better link by this command, and where the toolkit would be.
+  void show_places() const {
+    const char* path = std::getenv("PATH");
+    const std::string top = fs::path(places_.headers).parent_path();
+    const std::string libraries = "-L" + places_.libraries;
+    show({std::string("PATH=") + (path != nullptr ? path : "")});
+    show({"TOP=" + top});
+    show({"NVVMIR_LIBRARY_DIR=" + top + "/nvvm/libdevice"});
+    show({"LIBRARIES=" + libraries});
+    Words linking{places_.command, "a.o", "-o", "a.out"};
+    append(linking, device_libraries());
+    show(linking);
+  }
+
+  /// What a library of the toolkit is here: the host's that does the same, or nothing.
+  static Words library(const std::string& word) {
+    static const std::map<std::string, Words> hosts = {
+        {"-lcudart", {}},
+        {"-lcudart_static", {}},
+        {"-lcuda", {}},
+        {"-lcudadevrt", {}},
+        {"-lnccl", {}},
+        {"-lnvToolsExt", {}},
+        {"-lculibos", {}},
+        {"-lcublas", {"-lopenblas"}},
+        {"-lcublas_static", {"-lopenblas"}},
+        {"-lcufft", {"-lfftw3", "-lfftw3f"}},
+        {"-lcufft_static", {"-lfftw3", "-lfftw3f"}},
+        {"-lcusolver", {"-llapacke", "-lopenblas"}},
+    };
+    const auto found = hosts.find(word);
+    return found == hosts.end() ? Words{word} : found->second;
+  }
+
+  int make_library() const {
+    if (options_.output.empty()) throw BadUsage("--lib needs the library's name behind -o");
+    const TemporaryDirectory directory;
+    std::map<std::string, std::string> objects;
+    if (const int status = compile_all(objects, directory.path()); status != 0) return status;
+    Words command{"ar", "rcs", options_.output};
+    for (const auto& input : options_.inputs)
+      command.push_back(input.language == Language::linked ? input.path : objects[input.path]);
+    return run(command);
+  }
+
+  /// On a CPU the linker of the host does all; a Makefile gets the object that it waits for.
+  int make_empty_object() const {
+    const std::string object = options_.output.empty() ? "a_dlink.o" : options_.output;
+    const std::string nothing;
+    return run({compiler(), "-x", "c++", "-c", "-", "-o", object}, &nothing);
+  }
+
+  int preprocess_only() const {
+    for (const auto& input : options_.inputs) {
+      Words command{compiler()};
+      append(command, flags_for(input.language));
+      command.push_back(options_.product == Product::preprocessed ? "-E" : "-MM");
+      append(command, options_.dependencies);
+      append(command, {"-x", input.language == Language::c ? "c" : "c++", input.path});
+      if (!options_.output.empty()) append(command, {"-o", options_.output});
+      if (const int status = run(command); status != 0) return status;
+    }
+    return 0;
+  }
+
+  const Options& options_;
+  Places places_;
+};
+
+}  // namespace
+
+int make(const Options& options) { return Maker(options).make(); }
+
+}  // namespace cuda_on_cpu::command

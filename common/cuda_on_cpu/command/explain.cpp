@@ -1,0 +1,36 @@
+#include "command.hpp"
+
+namespace cuda_on_cpu::command {
+
+std::string explanation() {
+  return R"(What the CPU device covers of CUDA
+
+Language   kernels and launches, in macros, templates and headers, too; static and dynamic shared
+           memory; __device__, __constant__ and managed variables; clusters and launch bounds;
+           printf and assert; C++17 and later. __CUDA_ARCH__ is 900 unless -D says otherwise.
+Threads    __syncthreads and its siblings, shuffles, votes, matches and reductions of a warp,
+           atomics, fences, cooperative groups, cuda::barrier, cuda::pipeline, cuda::atomic,
+           asynchronous copies, grids that are launched cooperatively, clusters.
+Runtime    memory (pinned, managed, pitched, in the order of streams), symbols, streams, events,
+           captured graphs, occupancy, several devices and their peers.
+Numbers    CUDA's functions and roundings, half and bfloat16 with their pairs.
+Libraries  some of cuBLAS, cuFFT and cuSOLVER by the host's OpenBLAS, FFTW and LAPACK; some of NCCL.
+
+Not covered, with an error where it is compiled or linked
+
+  inline PTX, tensor maps, nvcuda::wmma; textures and surfaces; kernels launched by kernels;
+  graphs built node by node; memory pools; the driver's API (cu...) and NVRTC; cuRAND, cuSPARSE,
+  cublasLt, Thrust and CUB; kernels in shared libraries.
+
+What differs from a GPU
+
+  A thread has 128 KiB of stack. Speed, caches, registers and occupancy are not a GPU's. Sums may
+  differ in their last digits where a GPU fuses multiplications with additions.
+
+--analyze makes a program that finds races, accesses out of bounds, reads of memory that nobody
+wrote and divergent barriers at their lines, counts sectors and wavefronts as NVIDIA's profiler
+does, and ends with status 1 if it found a mistake. CUDA_ON_CPU_REPORT=FILE writes its report as JSON.
+)";
+}
+
+}  // namespace cuda_on_cpu::command

@@ -1,0 +1,216 @@
+"""cuda-on-cpu builds what nvcc builds: command_test.py COMMAND MESON. Speaks TAP."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+COMMAND, MESON = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
+HERE = pathlib.Path(__file__).parent
+BUILD_FILES = HERE.parent / "command"
+FLAGS = ["-arch=sm_90", "-gencode", "arch=compute_80,code=sm_80", "-lineinfo", "--expt-relaxed-constexpr", "-use_fast_math",
+         "-Xptxas=-v", "-rdc=true"]
+FILES = {
+    "kernels.h": "void run(int* x, int n);\nint host(int);\n",
+    "kernels.cu": """#include "kernels.h"
+__global__ void twice(int* x) { x[threadIdx.x] *= FACTOR; }
+void run(int* x, int n) {
+  twice<<<1, n>>>(x);
+  cudaDeviceSynchronize();
+}
+""",
+    "host.cpp": """#include <cuda_runtime.h>
+#include "kernels.h"
+int host(int x) { int count = 0; return cudaGetDeviceCount(&count) == cudaSuccess && count > 0 ? x : -1; }
+""",
+    # Without a header, as nvcc takes it.
+    "main.cu": """#include "kernels.h"
+int main() {
+  int* x;
+  cudaMallocManaged(&x, 8 * sizeof(int));
+  for (int i = 0; i < 8; ++i) x[i] = i;
+  run(x, 8);
+  printf("%d %d\\n", x[7], host(3));
+}
+""",
+    "race.cu": """__global__ void shift(int* x) {
+  __shared__ int s[64];
+  s[threadIdx.x] = x[threadIdx.x];
+  x[threadIdx.x] = s[63 - threadIdx.x];
+}
+int main() {
+  int* x;
+  cudaMallocManaged(&x, 64 * sizeof(int));
+  memset(x, 0, 64 * sizeof(int));
+  shift<<<1, 64>>>(x);
+  return cudaDeviceSynchronize();
+}
+""",
+    "wrong.cu": "__global__ void k(int* x) {\n  x[0] = undeclared;\n}\nint main() {}\n",
+    "ptx.cu": '__global__ void k() {\n\n  asm("bar.sync 0;");\n}\nint main() {}\n',
+    "Makefile": """NVCC = nvcc
+NVCCFLAGS = -O3 -arch=sm_80 -Xcompiler -Wall,-Wextra -DFACTOR=2
+program: main.o kernels.o host.o
+	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcudart
+%.o: %.cu kernels.h
+	$(NVCC) $(NVCCFLAGS) -c -o $@ $<
+%.o: %.cpp kernels.h
+	$(NVCC) $(NVCCFLAGS) -c -o $@ $<
+""",
+    "CMakeLists.txt": """cmake_minimum_required(VERSION 3.20)
+project(small LANGUAGES CXX CUDA)
+add_compile_definitions(FACTOR=2)
+add_library(kernels STATIC kernels.cu)
+set_target_properties(kernels PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
+add_executable(program main.cu host.cpp)
+target_link_libraries(program PRIVATE kernels)
+target_compile_options(program PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -lineinfo>)
+""",
+    "meson.build": """project('small', 'cpp', 'cuda')
+add_project_arguments('-DFACTOR=2', language: 'cuda')
+kernels = static_library('kernels', 'kernels.cu')
+executable('program', 'main.cu', 'host.cpp', link_with: kernels)
+""",
+}
+
+
+def run(*words, cwd, expected=0):
+    """What a command says; an error where it ends with another status than is expected."""
+    environment = {**os.environ, "PATH": f"{COMMAND.parent}:{os.environ['PATH']}"}
+    result = subprocess.run([str(word) for word in words], cwd=cwd, env=environment, text=True, capture_output=True, check=False)
+    if result.returncode != expected:
+        raise AssertionError(f"{words} ends with {result.returncode}: {result.stdout}{result.stderr}")
+    return result
+
+
+def check(well, what):
+    if not well:
+        raise AssertionError(what)
+
+
+def runs(program, cwd):
+    said = run(cwd / program, cwd=cwd).stdout
+    check(said == "14 3\n", f"{program} prints {said}")
+
+
+def several_files(cwd):
+    """Several sources become a program, with the flags that people give to nvcc"""
+    said = run(COMMAND, *FLAGS, "-DFACTOR=2", "-O2", "main.cu", "kernels.cu", "host.cpp", "-o", "program", "-lcudart", cwd=cwd).stderr
+    runs("program", cwd)
+    check(said.count("\n") == 1, f"what has no meaning is named once: {said}")
+    for flag in ("-arch=sm_90", "-gencode arch=compute_80,code=sm_80", "-use_fast_math", "-rdc=true"):
+        check(flag in said, f"{flag} is not named: {said}")
+
+
+def objects(cwd):
+    """Objects, a device link and an archive are linked"""
+    quiet = [COMMAND, "--quiet"]
+    run(*quiet, "-dc", "-DFACTOR=2", "kernels.cu", "main.cu", cwd=cwd)
+    run(*quiet, "-c", "host.cpp", "-o", "elsewhere.o", cwd=cwd)
+    run(*quiet, "-dlink", "-Xcompiler=-fPIC", "-shared", "kernels.o", "main.o", "-o", "linked.o", cwd=cwd)
+    run(*quiet, "--lib", "kernels.o", "elsewhere.o", "-o", "libkernels.a", cwd=cwd)
+    run(*quiet, "main.o", "linked.o", "-L.", "-lkernels", cwd=cwd)
+    runs("a.out", cwd)
+
+
+def another_language(cwd):
+    """-x cu takes a file of any name for CUDA"""
+    shutil.copy(cwd / "main.cu", cwd / "main.cc")
+    run(COMMAND, "-x", "cu", "main.cc", "kernels.cu", "-x", "c++", "host.cpp", "-D", "FACTOR=2", "-o", "program", cwd=cwd)
+    runs("program", cwd)
+
+
+def dependencies(cwd):
+    """-MD and -M name the headers of a source"""
+    run(COMMAND, "-c", "-MD", "-MF", "main.d", "main.cu", "-o", "main.o", cwd=cwd)
+    check("kernels.h" in (cwd / "main.d").read_text(), "main.d does not name kernels.h")
+    check("kernels.h" in run(COMMAND, "-M", "main.cu", cwd=cwd).stdout, "-M does not name kernels.h")
+
+
+def makefile(cwd):
+    """A Makefile works with NVCC=cuda-on-cpu"""
+    run("make", f"NVCC={COMMAND}", cwd=cwd)
+    runs("program", cwd)
+
+
+def cmake(cwd):
+    """CMake builds with the toolchain file"""
+    toolchain = f"-DCMAKE_TOOLCHAIN_FILE={BUILD_FILES}/cuda-on-cpu.cmake"
+    run("cmake", "-B", "build", toolchain, ".", cwd=cwd)
+    run("cmake", "--build", "build", cwd=cwd)
+    runs("build/program", cwd)
+
+
+def meson(cwd):
+    """Meson builds with the native file"""
+    headers = run(COMMAND, "--headers", cwd=cwd).stdout.strip()
+    run(MESON, "setup", "build", "--native-file", BUILD_FILES / "cuda-on-cpu.ini", f"-Dcpp_args=-I{headers}", cwd=cwd)
+    run(MESON, "compile", "-C", "build", cwd=cwd)
+    runs("build/program", cwd)
+
+
+def analysis(cwd):
+    """--analyze makes a program that finds a race at its line"""
+    run(COMMAND, "--analyze", "race.cu", "-o", "race", cwd=cwd)
+    said = run(cwd / "race", cwd=cwd, expected=1).stderr
+    check("race.cu:3: error: race" in said, said)
+
+
+def first_error(cwd):
+    """The first error names the source and its line"""
+    said = run(COMMAND, "wrong.cu", cwd=cwd, expected=1).stderr
+    first = next(line for line in said.splitlines() if "error" in line)
+    check(re.match(r"wrong\.cu:2:\d+: error: .undeclared. was not declared", first), said)
+    said = run(COMMAND, "ptx.cu", cwd=cwd, expected=1).stderr
+    check(said.startswith("ptx.cu:3: error: PTX"), said)
+
+
+def refusals(cwd):
+    """What makes no sense on a CPU is refused in a sentence"""
+    for words, said in ((["--ptx", "main.cu"], "--ptx makes code for a GPU"), ([], "no source"), (["-o"], "-o lacks its value"),
+                        (["-shared", "main.cu"], "shared libraries"), (["-x", "ada", "a"], "'ada' is not a language"),
+                        (["-c", "main.cu", "kernels.cu", "-o", "a.o"], "2 sources"), (["code.ptx"], "'code.ptx'")):
+        result = run(COMMAND, *words, cwd=cwd, expected=2)
+        check(said in result.stderr and result.stderr.count("\n") == 1, result.stderr)
+
+
+def questions(cwd):
+    """--help, --version and --explain answer"""
+    for word, said in (("--help", "make NVCC=cuda-on-cpu"), ("--version", "release 13.0"), ("--explain", "Not covered")):
+        check(said in run(COMMAND, word, cwd=cwd).stdout, word)
+
+
+def standards(cwd):
+    """All headers compile as C++17 and C++20, and without a warning"""
+    headers = [path.name for path in (HERE.parent / "include").glob("*.h")]
+    (cwd / "all.cu").write_text("".join(f"#include <{name}>\n" for name in sorted(headers)) + "int main() {}\n")
+    for standard in ("c++14", "c++17", "c++20"):
+        run(COMMAND, f"-std={standard}", "-Xcompiler", "-Wall,-Wextra,-Werror", "-c", "all.cu", "-o", "all.o", cwd=cwd)
+
+
+CHECKS = (several_files, objects, another_language, dependencies, makefile, cmake, meson, analysis, first_error, refusals,
+          questions, standards)
+
+
+def main():
+    print(f"1..{len(CHECKS)}")
+    for number, what in enumerate(CHECKS, 1):
+        if what in (cmake, makefile) and not shutil.which("cmake" if what is cmake else "make"):
+            print(f"ok {number} - {what.__doc__} # SKIP it is not installed")
+            continue
+        with tempfile.TemporaryDirectory() as directory:
+            cwd = pathlib.Path(directory)
+            for name, text in FILES.items():
+                (cwd / name).write_text(text)
+            try:
+                what(cwd)
+                print(f"ok {number} - {what.__doc__}", flush=True)
+            except AssertionError as error:
+                print(f"not ok {number} - {what.__doc__}")
+                print("".join(f"# {line}\n" for line in str(error).splitlines()), end="", flush=True)
+
+
+main()
