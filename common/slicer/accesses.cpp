@@ -12,6 +12,8 @@ bool is_private(const Access& access, const Loop& loop) {
   const Variable& variable = *access.place.variable;
   if (&variable == loop.variable && access.place.steps.empty()) return true;
   if (!variable.frame || variable.is_named || !variable.frame->is_within(loop.frame)) return false;
+  // What a name stands for was read when it was made.
+  if (variable.is_stray && access.is_write) return false;
   return variable.owns || !has_element(access.place);
 }
 

@@ -104,8 +104,14 @@ Term Reader::method(CXCursor cursor, CXCursor callee) {
                            is_array_type(clang_getCursorType(stripped(base.front()))) &&
                            (name == "extent" || name == "size");
   if (is_quantity)
-    if (const auto of = place(base.front()); of && is_whole(*of))
-      return symbol(quantity(*of, source_.text(cursor), true));
+    if (const auto of = place(base.front()); of && is_whole(*of)) {
+      const Cursors given(parts.begin() + 1, parts.end());
+      const bool is_one = std::all_of(given.begin(), given.end(), [&](CXCursor argument) {
+        return value(argument).operation == Operation::constant;
+      });
+      const std::string text = source_.text(cursor);
+      return is_one ? symbol(quantity(*of, text, true)) : unknown(text);
+    }
   trouble_with(cursor, "nothing is known of the call");
   return unknown(source_.text(cursor));
 }
@@ -114,8 +120,11 @@ Term Reader::pure(CXCursor cursor, const std::string& name, const Cursors& argum
   std::vector<Term> terms;
   for (const CXCursor argument : arguments) terms.push_back(value(argument));
   const bool is_extreme = (name == "min" || name == "max") && terms.size() == 2;
-  if (is_extreme && is_known(terms[0]) && is_known(terms[1]))
-    return made(name == "min" ? Operation::minimum : Operation::maximum, std::move(terms));
+  if (is_extreme && is_known(terms[0]) && is_known(terms[1])) {
+    Term extreme = made(name == "min" ? Operation::minimum : Operation::maximum, std::move(terms));
+    extreme.bits = natural_bits(clang_getCursorType(stripped(arguments[0])));
+    return extreme;
+  }
   return unknown(source_.text(cursor));
 }
 

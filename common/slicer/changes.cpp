@@ -19,6 +19,19 @@ bool may_change(CXType parameter) {
   return is_reference(parameter) && !is_constant_type(parameter);
 }
 
+/// Whether an object may have a second name for what it is made with.
+bool has_reference(CXType type) {
+  bool found = false;
+  clang_Type_visitFields(
+      clang_getCanonicalType(type),
+      [](CXCursor field, CXClientData data) {
+        *static_cast<bool*>(data) = *static_cast<bool*>(data) || is_reference(clang_getCursorType(field));
+        return CXVisit_Continue;
+      },
+      &found);
+  return found;
+}
+
 bool is_among(const Cursors& cursors, CXCursor declaration) {
   return std::any_of(cursors.begin(), cursors.end(),
                      [&](CXCursor each) { return clang_equalCursors(each, declaration); });
@@ -41,13 +54,46 @@ void Changes::note(CXCursor cursor) {
       if (const CXCursor of = stripped(operands.front());
           clang_getCursorKind(of) == CXCursor_DeclRefExpr)
         addressed_.push_back(clang_getCursorReferenced(of));
-    if (kind == CXCursor_CallExpr && !name.starts_with("operator")) note_arguments(operands);
+    if (kind == CXCursor_CallExpr) note_call(child, name, operands);
     if (kind == CXCursor_LambdaExpr) note_all(child);
+    if (kind == CXCursor_InitListExpr && has_reference(clang_getCursorType(child)))
+      for (const CXCursor operand : operands) note_root(operand);
     if (kind == CXCursor_VarDecl &&
         is_reference(clang_getCursorType(child)))  // may be a second name that changes it
-      for (const CXCursor made_with : initialiser(source_, child)) note_root(made_with);
+      for (const CXCursor made_with : initialiser(source_, child)) note_name(made_with);
     note(child);
   }
+}
+
+/// What has a second name may be reached by it.
+void Changes::note_name(CXCursor cursor) {
+  const std::size_t before = changed_.size();
+  note_root(cursor);
+  addressed_.insert(addressed_.end(), changed_.begin() + static_cast<std::ptrdiff_t>(before),
+                    changed_.end());
+}
+
+void Changes::note_call(CXCursor call, const std::string& name, const Cursors& operands) {
+  const CXCursor callee = clang_getCursorReferenced(call);
+  const bool is_method = clang_getCursorKind(callee) == CXCursor_CXXMethod;
+  if (clang_getCursorKind(callee) == CXCursor_Constructor)
+    return note_given(callee, arguments_of(call));
+  if (!name.starts_with("operator")) return note_arguments(operands);
+  Cursors given = arguments_of(call);
+  if (given.empty() || name == "operator[]" || is_array_type(clang_getCursorType(given.front())))
+    return;
+  if (is_method) given.erase(given.begin());  // the object itself
+  note_given(callee, given);
+}
+
+/// Notes what a function may change of what it is given.
+void Changes::note_given(CXCursor function, const Cursors& given) {
+  Cursors parameters = children_of(function);
+  std::erase_if(parameters,
+                [](CXCursor child) { return clang_getCursorKind(child) != CXCursor_ParmDecl; });
+  const bool is_declared = parameters.size() == given.size();
+  for (std::size_t g = 0; g < given.size(); ++g)
+    if (!is_declared || may_change(clang_getCursorType(parameters[g]))) note_root(given[g]);
 }
 
 void Changes::note_arguments(const Cursors& operands) {
@@ -62,13 +108,7 @@ void Changes::note_arguments(const Cursors& operands) {
   }
   const CXCursor declaration = callees_.declaration_of(callee, operands.size() - 1);
   if (callees_.is_pure(callee, text_of(clang_getCursorSpelling(declaration)))) return;
-  Cursors parameters = children_of(declaration);
-  std::erase_if(parameters,
-                [](CXCursor child) { return clang_getCursorKind(child) != CXCursor_ParmDecl; });
-  for (std::size_t a = 1; a < operands.size(); ++a) {
-    const bool is_declared = parameters.size() + 1 == operands.size();
-    if (!is_declared || may_change(clang_getCursorType(parameters[a - 1]))) note_root(operands[a]);
-  }
+  note_given(declaration, {operands.begin() + 1, operands.end()});
 }
 
 void Changes::note_root(CXCursor cursor) {

@@ -18,6 +18,9 @@ class Changes {
   bool is_addressed(CXCursor declaration) const;
 
  private:
+  void note_name(CXCursor cursor);
+  void note_call(CXCursor call, const std::string& name, const Cursors& operands);
+  void note_given(CXCursor function, const Cursors& given);
   void note_arguments(const Cursors& operands);
   void note_root(CXCursor cursor);
   void note_all(CXCursor cursor);

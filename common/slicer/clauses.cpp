@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 namespace slicer {
 namespace {
@@ -33,11 +34,17 @@ std::string sign_of(Update update) {
   }
 }
 
+bool makes_parallel(const Pragma& pragma) {
+  static const std::set<std::string> of_loops{"for", "simd", "taskloop", "distribute", "loop"};
+  const auto clauses = std::find(pragma.words.begin(), pragma.words.end(), "(");
+  return !pragma.has("declare") &&
+         std::any_of(pragma.words.begin(), clauses,
+                     [](const std::string& word) { return of_loops.contains(word); });
+}
+
 const Pragma* parallel_pragma(const Loop& loop) {
   for (const Pragma* pragma : loop.pragmas)
-    if (pragma->has("for") || pragma->has("simd") || pragma->has("taskloop") ||
-        pragma->has("loop") || pragma->has("distribute"))
-      return pragma;
+    if (makes_parallel(*pragma)) return pragma;
   return nullptr;
 }
 
@@ -46,8 +53,17 @@ int collapsed(const Pragma& pragma) {
   return said.size() == 1 && std::isdigit(said[0][0]) ? std::stoi(said[0]) : said.empty() ? 1 : 0;
 }
 
+/// The counters of all loops that are taken together are private.
+bool Clauses::is_counter(const Variable& variable) const {
+  const Loop* counted = loop_.inside;
+  for (int level = collapsed(*pragma_); level > 1 && counted; --level, counted = counted->inside)
+    if (counted->variable == &variable) return true;
+  return false;
+}
+
 bool Clauses::is_private(const Variable& variable) const {
   if (!pragma_) return false;
+  if (variable.is_of_thread || is_counter(variable)) return true;
   for (const char* clause : {"private", "firstprivate", "lastprivate", "linear"})
     if (names(pragma_->clause(clause), variable.name)) return true;
   bool is_in_region = false;

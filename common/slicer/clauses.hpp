@@ -13,6 +13,9 @@ namespace slicer {
 /// The operator in a reduction clause.
 std::string sign_of(Update update);
 
+/// Whether a pragma is about a loop, and lets its iterations run together.
+bool makes_parallel(const Pragma& pragma);
+
 /// The pragma that makes a loop parallel.
 const Pragma* parallel_pragma(const Loop& loop);
 
@@ -29,6 +32,8 @@ class Clauses {
   bool reduces(const Variable& variable, Update update) const;
 
  private:
+  bool is_counter(const Variable& variable) const;
+
   const Loop& loop_;
   const Pragma* pragma_;
 };

@@ -10,6 +10,9 @@
 #if __has_include(<cblas.h>)
 #include <cblas.h>
 #endif
+#if __has_include(<isl/cpp.h>)
+#include <isl/cpp.h>
+#endif
 
 #include <fmt/chrono.h>
 #include <fmt/color.h>
@@ -64,7 +67,8 @@ namespace slicer {
 
 /// Most of what is left is finding out what may be made of which type, for JSON above all. What is
 /// found here is precompiled as well, since a body that says the type of its function is read.
-inline auto typical_uses(const std::string& text, const std::vector<std::string>& texts) {
+inline auto typical_uses(const std::string& text, const std::vector<std::string>& texts,
+                         std::ostream& out) {
   using nlohmann::json;
   const json a = json::parse(text);
   json b{{"int", 1},     {"number", 0.5}, {"words", "x"},
@@ -88,6 +92,7 @@ inline auto typical_uses(const std::string& text, const std::vector<std::string>
   const auto got = a.at("text").get<std::string>().size() + a.at("size").get<std::size_t>() +
                    a.at("number").get<double>() + a.value("number", 1.0) +
                    a.value("text", text).size() + a.value("text", "").size();
+  out << text << " " << a << number << whole << size << "\n";
   const auto said = fmt::format("{} {} {} {} {}", text, "x", number, whole, size) + a.dump();
 #ifdef EXPECT_EQ
   EXPECT_EQ(a, b) << text;

@@ -63,7 +63,7 @@ class Judgement {
     for (const Conflict* conflict : updates_) {
       const Access &source = *conflict->source->access, &sink = *conflict->sink->access;
       if (clauses_.reduces(*sink.place.variable, sink.update)) continue;
-      if (source.is_atomic && sink.is_atomic) continue;
+      if (!source.guard.empty() && source.guard == sink.guard) continue;
       if (clauses_.is_private(*sink.place.variable)) {
         own.push_back(sink.place.variable->name);
         continue;
@@ -171,6 +171,15 @@ std::string listed(const Values& values) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// The clause that lets iterations depend on each other, where they are kept in order or apart.
+std::string deciding_clause(const Pragma& pragma, Claim claim) {
+  const bool is_of_threads = pragma.has("for") || pragma.has("distribute") ||
+                             pragma.has("taskloop") || pragma.has("loop");
+  if (claim == Claim::unknown) return {};
+  if (pragma.has("ordered")) return "ordered";
+  return claim == Claim::refuted && pragma.has("safelen") && !is_of_threads ? "safelen" : "";
+}
+
 }  // namespace
 
 Finding examine(const Function& function, const Loop& loop) {
@@ -187,10 +196,10 @@ Finding examine(const Function& function, const Loop& loop) {
   }
   found.loop = &loop;
   found.pragma = pragma;
-  if (!pragma || found.claim != Claim::proved) return found;
-  if (pragma->has("ordered")) {
+  if (!pragma) return found;
+  if (const std::string clause = deciding_clause(*pragma, found.claim); !clause.empty()) {
     found.claim = Claim::unknown;
-    found.why = "the clause `ordered`";
+    found.why = fmt::format("the clause `{}`", clause);
   }
   // Loops that are taken together have to be independent each.
   const Loop* inner = &loop;

@@ -48,7 +48,7 @@ Touched Elements::touch(const Access& access) {
     if (size && !is_free(*size) && touched.unsure.empty())
       touched.unsure = size->name.empty()
                            ? std::string("a size is made of what changes")
-                           : fmt::format("`{}` may be any number or only some", size->name);
+                           : fmt::format("which numbers `{}` may be is not followed", size->name);
   };
   for (const Step& step : access.place.steps)
     names_.walk(step.index, access.frame, names_.root(), doubt_size);

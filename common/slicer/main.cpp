@@ -137,11 +137,12 @@ Exit run(int argc, char** argv) {
   const Requests requests = read_requests(read_directives(source));
   const Checked checked = check(options->file, source, functions, requests);
   const std::string json = json_of(checked).dump(2) + "\n";
-  if (options->json == "-")
+  if (options->json.empty())
+    staircase::write_stdout(text_of(checked, options->reductions));
+  else if (options->json == "-")
     staircase::write_stdout(json);
   else
-    staircase::write_stdout(text_of(checked, options->reductions));
-  if (!options->json.empty() && options->json != "-") staircase::write_file(options->json, {json});
+    staircase::write_file(options->json, {json});
   return checked.is_refuted(options->reductions) ? Exit::wrong : Exit::solved;
 }
 

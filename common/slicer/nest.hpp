@@ -44,6 +44,7 @@ struct Term {
   Variable* symbol = nullptr;
   std::string text;
   std::vector<Term> operands;
+  int bits = 0;  ///< of operands without a sign, of which a negative one is a large number
 };
 
 /// A step from a variable to a part of it: a member, or an element.
@@ -73,6 +74,8 @@ struct Variable {
   bool is_named = false;    ///< a parameter, a member or a global: memory of its own by assumption
   bool is_fixed = false;    ///< never changes
   bool is_apart = false;    ///< a number that nobody can have another name for
+  bool is_stray = false;    ///< another name for what is not known
+  bool is_of_thread = false;  ///< each thread has its own, as OpenMP was told
   std::optional<Term> value;   ///< what it is made with
   std::optional<Place> alias;  ///< what it is a name for
   std::optional<Place> of;     ///< what the quantity belongs to
@@ -119,7 +122,8 @@ struct Access {
   int line = 0;
   std::string text;
   Update update = Update::none;
-  bool is_atomic = false;
+  std::string guard;        ///< what holds threads apart: `atomic`, or `critical` with its name
+  bool is_pointer = false;  ///< its type says where elements are, and has none itself
 };
 
 /// Something that cannot be followed, and why.

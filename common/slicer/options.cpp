@@ -53,14 +53,15 @@ std::vector<std::string> words_of(const std::string& command) {
 /// The arguments of a command that say what a source means: where headers are, and definitions.
 std::vector<std::string> meaning_of(const std::string& command, const fs::path& directory) {
   std::vector<std::string> arguments;
-  for (const std::string& word : words_of(command)) {
-    if (word.starts_with("-I"))
-      arguments.push_back("-I" + (directory / word.substr(2)).string());
-    else if (word.starts_with("-isystem"))
-      arguments.push_back("-isystem" + (directory / word.substr(8)).string());
-    else if (word.starts_with("-D"))
-      arguments.push_back(word);
-  }
+  const std::vector<std::string> words = words_of(command);
+  for (std::size_t w = 0; w < words.size(); ++w)
+    for (const std::string option : {"-I", "-isystem", "-D"}) {
+      if (!words[w].starts_with(option)) continue;
+      std::string said = words[w].substr(option.size());
+      if (said.empty() && w + 1 < words.size()) said = words[++w];
+      arguments.push_back(option + (option == "-D" ? said : (directory / said).string()));
+      break;
+    }
   return arguments;
 }
 

@@ -5,6 +5,19 @@
 #include <algorithm>
 
 namespace slicer {
+namespace {
+
+/// What a program counts; more would not fit into its memory.
+constexpr long most_counted = 1L << 56, usually_counted = (1L << 31) - 1;
+
+/// Whether one access reads where elements are, and not the element that the other one touches.
+bool is_where_only(const Access& one, const Access& other) {
+  const std::size_t steps = one.place.steps.size();
+  return one.is_pointer && !one.is_write && other.place.steps.size() > steps &&
+         other.place.steps[steps].member.empty();
+}
+
+}  // namespace
 
 Pairs::Pairs(const Function& function, const Frame* root, std::vector<const Access*> accesses,
              const std::vector<const Loop*>& loops)
@@ -29,6 +42,8 @@ void Pairs::compare(const Touched& source, const Touched& sink, const Order& ord
   const bool is_loose = one.place.is_loose || other.place.is_loose;
   if (!is_loose && !may_overlap(one.place, other.place)) return;
   std::string unsure = source.unsure.empty() ? sink.unsure : source.unsure;
+  if (unsure.empty() && (is_where_only(one, other) || is_where_only(other, one)))
+    unsure = fmt::format("`{}` may have another name", one.place.variable->name);
   isl::set where = source.domains[0].intersect(sink.domains[1]).intersect(order(source, sink));
   const std::size_t common = std::min(one.place.steps.size(), other.place.steps.size());
   const bool may_be_any =
@@ -41,10 +56,23 @@ void Pairs::compare(const Touched& source, const Touched& sink, const Order& ord
     }
     for (std::size_t p = 0; p < at.size(); ++p) where = where.intersect(at[p].eq_set(other_at[p]));
   }
-  if (where.is_empty()) return;
+  if (where.is_empty() || where.intersect(up_to(most_counted)).is_empty()) return;
+  if (unsure.empty() && where.intersect(up_to(usually_counted)).is_empty())
+    unsure = "only numbers of more than 31 bits depend on each other";
   const bool is_update = one.update != Update::none && one.update == other.update &&
                          one.place.steps.size() == other.place.steps.size();
   conflicts.push_back({&source, &sink, unsure.empty(), is_update, where, unsure});
+}
+
+/// Where no number is larger, or less than the negative one.
+isl::set Pairs::up_to(long largest) const {
+  isl::set all = space_.universe();
+  for (std::size_t d = 0; d < space_.count(); ++d) {
+    const isl::pw_aff value = space_.variable_at(d);
+    all = all.intersect(value.le_set(space_.number(largest)))
+              .intersect(value.ge_set(space_.number(-largest)));
+  }
+  return all;
 }
 
 /// Different names are different memory, unless one of them may be anything.
@@ -92,7 +120,7 @@ Pair Pairs::smallest(const std::vector<const Conflict*>& conflicts) const {
     }
     if (chosen) return pair_of(*chosen, best);
   }
-  return pair_of(*conflicts.front(), point_of(conflicts.front()->where));
+  return pair_of(*conflicts.front(), point_of(conflicts.front()->where.intersect(up_to(most_counted))));
 }
 
 isl::set Pairs::sizes_up_to(long most) const {

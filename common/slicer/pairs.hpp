@@ -49,6 +49,7 @@ class Pairs {
   void compare_names(const Touched& source, const Touched& sink, const Order& order,
                      std::vector<Conflict>& conflicts) const;
   isl::set sizes_up_to(long most) const;
+  isl::set up_to(long largest) const;
   std::vector<long> point_of(const isl::set& set) const;
   bool precedes(const std::vector<long>& one, const std::vector<long>& other) const;
   Pair pair_of(const Conflict& conflict, const std::vector<long>& values) const;

@@ -50,8 +50,10 @@ std::optional<Place> Reader::place(CXCursor cursor) {
     }
     case CXCursor_UnaryOperator: {
       if (operator_of(source_, cursor) != "*") return {};
-      auto of = place(expressions_of(cursor).front());
+      const CXCursor base = expressions_of(cursor).front();
+      auto of = place(base);
       if (!of) return {};
+      mind_rows(*of, base);
       of->steps.push_back({{}, constant(0), false});
       return of;
     }
@@ -89,25 +91,38 @@ std::optional<Place> Reader::member(CXCursor cursor) {
   if (!base.empty() && clang_getCursorKind(stripped(base.front())) != CXCursor_CXXThisExpr) {
     const Range behind{source_.range(base.front()).last, source_.range(cursor).last};
     const std::vector<Token> tokens = source_.tokens(behind);
-    if (!tokens.empty() && tokens.front() == "->") of->steps.push_back({{}, constant(0), false});
+    if (!tokens.empty() && tokens.front() == "->") {
+      mind_rows(*of, base.front());
+      of->steps.push_back({{}, constant(0), false});
+    }
   }
-  if (clang_getCursorKind(clang_getCursorSemanticParent(clang_getCursorReferenced(cursor))) ==
-      CXCursor_UnionDecl) {
+  const CXCursor field = clang_getCursorReferenced(cursor);
+  if (clang_getCursorKind(clang_getCursorSemanticParent(field)) == CXCursor_UnionDecl) {
     loosen(*of, "members of a union share memory");
+    return of;
+  }
+  if (clang_Cursor_isBitField(field)) {
+    loosen(*of, "fields of some bits share memory");
     return of;
   }
   of->steps.push_back({last_word(source_, cursor), {}, false});
   return of;
 }
 
-std::optional<Place> Reader::element(CXCursor base, const Cursors& subscripts, bool in_call) {
-  auto of = place(base);
-  if (!of) return {};
-  const bool is_row = std::any_of(of->steps.begin(), of->steps.end(), [](const Step& step) {
+void Reader::mind_rows(Place& of, CXCursor base) {
+  const bool is_row = std::any_of(of.steps.begin(), of.steps.end(), [](const Step& step) {
     return step.member.empty() && !step.is_row;
   });
   if (is_row && !is_owner_type(clang_getCursorType(stripped(base))))
-    loosen(*of, fmt::format("rows of `{}` may be the same memory", of->variable->name));
+    loosen(of, fmt::format("rows of `{}` may be the same memory", of.variable->name));
+}
+
+std::optional<Place> Reader::element(CXCursor base, const Cursors& subscripts, bool in_call) {
+  auto of = place(base);
+  if (!of) return {};
+  mind_rows(*of, base);
+  if (is_packed_type(clang_getCursorType(stripped(base))))
+    loosen(*of, fmt::format("elements of `{}` are bits that share memory", of->variable->name));
   for (const CXCursor subscript : subscripts) {
     Term index = value(subscript);
     if (index.text.empty()) index.text = source_.text(subscript);
@@ -159,8 +174,9 @@ std::optional<Place> Reader::called_place(CXCursor cursor) {
 }
 
 void Reader::access(CXCursor cursor, const Place& place, bool is_write, Update update) {
-  function_.accesses.push_back(
-      {place, is_write, frame_, line(cursor), source_.text(cursor), update, is_atomic_});
+  const bool is_pointer = is_view_type(clang_getCursorType(stripped(cursor)));
+  function_.accesses.push_back({place, is_write, frame_, line(cursor), source_.text(cursor), update,
+                                guard_, is_pointer});
 }
 
 Term Reader::read(CXCursor cursor, const Place& place) {

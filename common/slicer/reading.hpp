@@ -39,6 +39,8 @@ class Reader {
   Variable* declare_parameter(CXCursor declaration);
   /// The variable that a name refers to. One that is not declared in what was read lies outside.
   Variable* find(CXCursor declaration);
+  /// Whether OpenMP gives each thread a variable of its own, wherever it is named.
+  bool is_of_thread(const std::string& name) const;
   Variable* this_object();
   /// A quantity that stays as it is with what it belongs to.
   Variable* quantity(const Place& of, const std::string& name, bool is_natural);
@@ -55,6 +57,8 @@ class Reader {
   std::optional<Place> named(CXCursor cursor);
   std::optional<Place> member(CXCursor cursor);
   std::optional<Place> element(CXCursor base, const Cursors& subscripts, bool in_call);
+  /// Notes that elements of elements may be the same ones, unless a type owns them.
+  void mind_rows(Place& of, CXCursor base);
   /// An element by a call, as in a(i, j), a row, or a view made of a whole array.
   std::optional<Place> called_place(CXCursor cursor);
   void access(CXCursor cursor, const Place& place, bool is_write, Update update = Update::none);
@@ -146,7 +150,8 @@ class Reader {
   Variable* this_ = nullptr;
   int line_of_call_ = 0;
   Term returned_;
-  bool has_returned_ = false, is_atomic_ = false;
+  bool has_returned_ = false;
+  std::string guard_;
 };
 
 }  // namespace slicer

@@ -7,6 +7,8 @@
 #include <set>
 #include <staircase/error.hpp>
 
+#include "clauses.hpp"
+
 namespace slicer {
 namespace {
 
@@ -70,11 +72,6 @@ Json json_of(const Ruling& ruling) {
           {"verdict", slicer::name_of(ruling.legality)},
           {"pair", ruling.pair ? json_of(*ruling.pair) : Json()},
           {"reason", ruling.reason}};
-}
-
-bool makes_parallel(const Pragma& pragma) {
-  return pragma.has("for") || pragma.has("simd") || pragma.has("taskloop") ||
-         pragma.has("distribute") || pragma.has("loop");
 }
 
 }  // namespace

@@ -124,10 +124,12 @@ Source::Source(const std::string& path, const Arguments& arguments, const std::s
   if (const std::string why = refusal(path); !why.empty()) throw staircase::BadInput(why);
   file_ = clang_getFile(unit_.get(), path.c_str());
   all_ = file_of(file_).text;
-  read_pragmas();
   for (const CXCursor cursor : children_of(root()))
-    if (clang_getCursorKind(cursor) == CXCursor_MacroExpansion && can_see(cursor))
+    if (clang_getCursorKind(cursor) == CXCursor_MacroExpansion && can_see(cursor)) {
       macros_.push_back(range(cursor));
+      if (has(cursor)) note_macro(macros_.back(), clang_getCursorReferenced(cursor));
+    }
+  read_pragmas();
 }
 
 void Source::parse(const std::string& path, const Arguments& arguments,
@@ -215,38 +217,6 @@ void Source::read_tokens(File& of) const {
                          static_cast<int>(line)});
   }
   clang_disposeTokens(unit_.get(), tokens, count);
-}
-
-void Source::read_pragmas() {
-  const std::vector<Token> tokens = this->tokens({0, static_cast<unsigned>(all_.size())});
-  // Where the line ends that a token is on, with those that a backslash joins to it.
-  const auto end_of_line = [&](unsigned from) {
-    std::size_t end = from;
-    do end = std::min(all_.find('\n', end + 1), all_.size());
-    while (end < all_.size() && all_[end - 1] == '\\');
-    return static_cast<unsigned>(end);
-  };
-  std::vector<std::size_t> waiting;
-  for (std::size_t t = 0; t < tokens.size(); ++t) {
-    if (!(tokens[t] == "#")) {
-      // A pragma is about the statement behind it, and behind other pragmas.
-      for (const std::size_t p : waiting) pragmas_[p].statement = tokens[t].range.first;
-      waiting.clear();
-      continue;
-    }
-    const std::size_t first = t;
-    const unsigned last = end_of_line(tokens[t].range.first);
-    while (t + 1 < tokens.size() && tokens[t + 1].range.first < last) ++t;
-    if (t < first + 3 || !(tokens[first + 1] == "pragma" && tokens[first + 2] == "omp")) continue;
-    Pragma pragma{"#pragma omp", {}, tokens[first].line, 0};
-    for (std::size_t w = first + 3; w <= t; ++w) {
-      pragma.text += all_[tokens[w].range.first - 1] == ' ' ? " " : "";
-      pragma.text += tokens[w].text;
-      pragma.words.push_back(tokens[w].text);
-    }
-    waiting.push_back(pragmas_.size());
-    pragmas_.push_back(pragma);
-  }
 }
 
 bool Source::has(CXCursor cursor) const {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace slicer {
@@ -98,6 +99,12 @@ class Source {
   File& file_at(unsigned place) const;
   void read_tokens(File& of) const;
   void read_pragmas();
+  /// Notes what a macro stands for, if that may be a pragma.
+  void note_macro(Range used, CXCursor definition);
+  /// What `_Pragma` says to OpenMP at a token, if anything, or a macro that stands for one, and
+  /// where that ends; 0 if there is none.
+  std::pair<std::string, unsigned> pragma_operator(const std::vector<Token>& tokens,
+                                                   std::size_t at) const;
 
   template <auto dispose>
   struct Dispose {
@@ -113,6 +120,11 @@ class Source {
   mutable std::list<File> files_;  ///< the file itself, and headers that were asked for
   std::vector<Pragma> pragmas_;
   std::vector<Range> macros_;
+  struct Meaning {
+    Range used;
+    std::string text;
+  };
+  std::vector<Meaning> meanings_;  ///< of macros that may be pragmas, and what they are told
 };
 
 }  // namespace slicer

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "terms.hpp"
+
 namespace slicer {
 namespace {
 
@@ -124,7 +126,7 @@ std::optional<isl::pw_aff> Space::affine(const Term& term, const View& view) con
   }
   if (term.operation == Operation::choice) return chosen(term, view);
   if (term.operands.size() != 2) return {};
-  const auto one = affine(term.operands[0], view), other = affine(term.operands[1], view);
+  const auto one = operand(term, 0, view), other = operand(term, 1, view);
   if (!one || !other) return {};
   const auto divisor = names_.polynomial(term.operands[1], view.used, view.stable);
   const auto factor = names_.polynomial(term.operands[0], view.used, view.stable);
@@ -151,6 +153,21 @@ std::optional<isl::pw_aff> Space::affine(const Term& term, const View& view) con
   }
 }
 
+std::optional<isl::pw_aff> Space::operand(const Term& term, std::size_t which,
+                                          const View& view) const {
+  auto value = affine(term.operands[which], view);
+  if (!value || term.bits == 0 || view.is_end || !may_be_negative(term.operands[which]))
+    return value;
+  const isl::set negative = value->lt_set(number(0));
+  if (negative.is_empty()) return value;
+  isl::val around = isl::manage(
+      isl_val_2exp(isl_val_int_from_si(shared_context().get(), term.bits)));
+  const isl::pw_aff wrapped = value->add(isl::manage(isl_pw_aff_val_on_domain(
+      universe().release(), around.release())));
+  return value->intersect_domain(negative.complement())
+      .union_add(wrapped.intersect_domain(negative));
+}
+
 std::optional<isl::pw_aff> Space::chosen(const Term& term, const View& view) const {
   std::string unsure;
   const isl::set where = truth(term.operands[0], view, true, unsure);
@@ -173,8 +190,8 @@ isl::set Space::truth(const Term& term, const View& view, bool wanted, std::stri
                         term.operation == Operation::equal;
   std::optional<isl::pw_aff> left, right;
   if (compares) {
-    left = affine(operands[0], view);
-    right = affine(operands[1], view);
+    left = operand(term, 0, view);
+    right = operand(term, 1, view);
   }
   if (!left || !right) {
     if (unsure.empty()) unsure = term.text.empty() ? "a condition" : "`" + term.text + "`";
@@ -189,8 +206,9 @@ isl::set Space::truth(const Term& term, const View& view, bool wanted, std::stri
 
 isl::set Space::range(const Loop& loop, const View& view, std::string& unsure) const {
   const isl::pw_aff counter = variable_at(position_of(loop, view.side));
-  isl::set all = truth(loop.condition, view, true, unsure);
-  const auto first = affine(loop.first, view);
+  const View end{view.used, view.stable, view.side, true};
+  isl::set all = truth(loop.condition, end, true, unsure);
+  const auto first = affine(loop.first, end);
   if (!first) {
     if (unsure.empty()) unsure = fmt::format("the beginning of `{}`", loop.variable->name);
     return all;

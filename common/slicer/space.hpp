@@ -20,6 +20,7 @@ isl::ctx shared_context();
 struct View {
   const Frame *used, *stable;
   int side;
+  bool is_end = false;  ///< of a loop, where no number is taken to wrap around
 };
 
 /// The integers of a pair of iterations, in the order by which the smallest pair is chosen.
@@ -60,6 +61,9 @@ class Space {
   std::size_t position_of(std::size_t level, int side) const;
   std::size_t level_of(const Loop& loop) const;
   std::optional<isl::pw_aff> chosen(const Term& term, const View& view) const;
+  /// An operand of something that tells a negative number from the large one that it wraps around
+  /// to.
+  std::optional<isl::pw_aff> operand(const Term& term, std::size_t which, const View& view) const;
 
   const Names& names_;
   std::vector<const Loop*> outer_;

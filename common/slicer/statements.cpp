@@ -11,15 +11,23 @@ namespace {
 
 bool is_for(CXCursor cursor) { return clang_getCursorKind(cursor) == CXCursor_ForStmt; }
 
+/// What holds threads apart in a statement. Critical sections of different names do not.
+std::string guard_of(const Pragma& pragma) {
+  if (pragma.has("atomic")) return "atomic";
+  if (!pragma.has("critical")) return {};
+  const std::vector<std::string> name = pragma.clause("critical");
+  return "critical " + (name.empty() ? "" : name.front());
+}
+
 }  // namespace
 
 void Reader::statement(CXCursor cursor) {
   Frame* const outside = frame_;
-  const bool was_atomic = is_atomic_;
+  const std::string guard = guard_;
   const auto pragmas = source_.pragmas(source_.range(cursor).first);
   for (const Pragma* pragma : pragmas) {
     if (pragma->has("parallel")) enter()->region = pragma;
-    if (pragma->has("atomic") || pragma->has("critical")) is_atomic_ = true;
+    if (const std::string held = guard_of(*pragma); !held.empty()) guard_ = held;
   }
   switch (clang_getCursorKind(cursor)) {
     case CXCursor_CompoundStmt:
@@ -62,7 +70,7 @@ void Reader::statement(CXCursor cursor) {
       else
         trouble_with(cursor, "the statement");
   }
-  is_atomic_ = was_atomic;
+  guard_ = guard;
   frame_ = outside;
 }
 
@@ -144,7 +152,7 @@ void Reader::declaration(CXCursor cursor) {
   }
   variable->frame = frame_;
   bind(*variable, clang_getCursorType(cursor), made_with);
-  if (!made_with.empty() && !variable->value && !variable->alias)
+  if (!made_with.empty() && !variable->value && !variable->alias && !variable->is_stray)
     access(cursor, {variable, {}, {}}, true);
 }
 
@@ -161,7 +169,8 @@ void Reader::bindings(CXCursor cursor) {
     Variable* variable = declare(child);
     variable->frame = frame_;
     if (!of) {
-      access(child, {variable, {}, {}}, true);
+      variable->is_stray = is_name;
+      if (!is_name) access(child, {variable, {}, {}}, true);
       continue;
     }
     variable->alias = frozen(*of);

@@ -19,6 +19,23 @@ bool mentions(const Term& term, const Variable* variable) {
                      [&](const Term& operand) { return mentions(operand, variable); });
 }
 
+bool may_be_negative(const Term& term) {
+  switch (term.operation) {
+    case Operation::constant:
+      return term.value < 0;
+    case Operation::symbol:
+      return term.symbol->value ? may_be_negative(*term.symbol->value) : !term.symbol->is_natural;
+    case Operation::sum:
+    case Operation::product:
+    case Operation::quotient:
+    case Operation::minimum:
+    case Operation::maximum:
+      return std::any_of(term.operands.begin(), term.operands.end(), may_be_negative);
+    default:
+      return true;
+  }
+}
+
 bool is_known(const Term& term) {
   return term.operation != Operation::unknown &&
          std::all_of(term.operands.begin(), term.operands.end(), is_known);

@@ -18,6 +18,8 @@ Term made(Operation operation, std::vector<Term> operands);
 Term negated(Term term);
 
 bool mentions(const Term& term, const Variable* variable);
+/// Whether a term may be less than zero, by its form alone.
+bool may_be_negative(const Term& term);
 bool is_known(const Term& term);
 /// Whether a term is known and never changes.
 bool stays(const Term& term);

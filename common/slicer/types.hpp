@@ -53,6 +53,13 @@ inline bool is_natural_type(CXType type) {
          kind == CXType_UShort;
 }
 
+/// How many bits an integer has in which a negative number would be a large one; else 0.
+inline int natural_bits(CXType type) {
+  const CXTypeKind kind = without_reference(type).kind;
+  if (kind == CXType_ULong || kind == CXType_ULongLong) return 64;
+  return kind == CXType_UInt ? 32 : 0;
+}
+
 /// The name of a class, without what it is nested in and what it is made for.
 inline std::string class_name(CXType type) {
   std::string name = text_of(clang_getTypeSpelling(without_reference(type)));
@@ -78,6 +85,13 @@ inline bool is_c_array_type(CXType type) {
 inline bool is_owner_type(CXType type) {
   const std::string name = class_name(type);
   return is_c_array_type(type) || name == "Array" || name == "vector" || name == "array";
+}
+
+/// A type whose elements are no bytes of their own.
+inline bool is_packed_type(CXType type) {
+  return class_name(type) == "vector" &&
+         text_of(clang_getTypeSpelling(without_reference(type))).find("vector<bool") !=
+             std::string::npos;
 }
 
 /// A type whose elements are somebody else's.

@@ -183,15 +183,18 @@ Term Reader::combined(CXCursor cursor, const std::string& operation, Term first,
       {"+", Operation::sum},      {"-", Operation::difference}, {"*", Operation::product},
       {"/", Operation::quotient}, {"%", Operation::remainder},  {"<", Operation::less},
       {"<=", Operation::at_most}, {"==", Operation::equal}};
-  if (const auto found = known.find(operation); found != known.end()) {
-    Term both = made(found->second, {std::move(first), std::move(second)});
-    both.text = source_.text(cursor);
-    return both;
-  }
-  if (operation == ">") return made(Operation::less, {std::move(second), std::move(first)});
-  if (operation == ">=") return made(Operation::at_most, {std::move(second), std::move(first)});
+  const auto both = [&](Operation made_of, Term one, Term other) {
+    Term whole = made(made_of, {std::move(one), std::move(other)});
+    whole.bits = natural_bits(clang_getCursorType(operands[0]));
+    whole.text = source_.text(cursor);
+    return whole;
+  };
+  if (const auto found = known.find(operation); found != known.end())
+    return both(found->second, std::move(first), std::move(second));
+  if (operation == ">") return both(Operation::less, std::move(second), std::move(first));
+  if (operation == ">=") return both(Operation::at_most, std::move(second), std::move(first));
   if (operation == "!=" || operation == "not_eq")
-    return negated(made(Operation::equal, {std::move(first), std::move(second)}));
+    return negated(both(Operation::equal, std::move(first), std::move(second)));
   if (operation.empty()) trouble_with(cursor, "the expression");
   return unknown(source_.text(cursor));
 }

@@ -17,6 +17,32 @@ CXCursor first_of(CXCursor cursor) {
   return is_list && parts.size() == 1 ? parts.front() : cursor;
 }
 
+/// Whether an expression makes a value, and names no place where one is.
+bool is_result(CXCursor cursor) {
+  cursor = stripped(cursor);
+  switch (clang_getCursorKind(cursor)) {
+    case CXCursor_IntegerLiteral:
+    case CXCursor_FloatingLiteral:
+    case CXCursor_LambdaExpr:
+    case CXCursor_InitListExpr:
+      return true;
+    case CXCursor_CallExpr: {
+      const CXCursor callee = clang_getCursorReferenced(cursor);
+      const CXType type = clang_getCursorResultType(callee);
+      return clang_getCursorKind(callee) == CXCursor_Constructor ||
+             (type.kind != CXType_Invalid && !is_reference(type));
+    }
+    default:
+      return false;
+  }
+}
+
+/// Whether a variable can hold all values of another type; integers of full width are taken to do
+/// so.
+bool holds(CXType type, CXType value) {
+  return is_wide_integer_type(type) || !is_wide_integer_type(value);
+}
+
 }  // namespace
 
 Frame* Reader::enter() {
@@ -90,6 +116,8 @@ Variable* Reader::find(CXCursor declaration) {
                        clang_getCursorKind(declaration) == CXCursor_NonTypeTemplateParameter;
   variable->owns = is_owner_type(type);
   variable->is_named = !is_local;
+  variable->is_stray = is_local && is_reference(type);
+  variable->is_of_thread = is_of_thread(variable->name);
   scopes_.front()[at].second = variable;
   if (variable->is_integer && is_constant_type(type) && source_.can_see(declaration)) {
     const Cursors made_with = initialiser(source_, declaration);
@@ -97,6 +125,13 @@ Variable* Reader::find(CXCursor declaration) {
     if (stays(term)) variable->value = term;
   }
   return variable;
+}
+
+bool Reader::is_of_thread(const std::string& name) const {
+  return std::any_of(source_.pragmas().begin(), source_.pragmas().end(), [&](const Pragma& pragma) {
+    const std::vector<std::string> names = pragma.clause("threadprivate");
+    return std::find(names.begin(), names.end(), name) != names.end();
+  });
 }
 
 Variable* Reader::this_object() {
@@ -147,7 +182,9 @@ void Reader::bind(Variable& variable, CXType type, const Cursors& made_with, boo
   variable.owns = is_owner_type(type) && !is_reference(type) && !is_pointer;
   Term only;
   for (const CXCursor part : made_with) only = value(part);
-  if (made_with.size() == 1 && variable.is_integer && variable.is_fixed && is_known(only))
+  variable.is_stray = is_reference(type) && (made_with.size() != 1 || !is_result(made_with[0]));
+  if (made_with.size() == 1 && variable.is_integer && variable.is_fixed && is_known(only) &&
+      holds(type, clang_getCursorType(stripped(made_with.front()))))
     variable.value = std::move(only);
 }
 

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <istream>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include <staircase/view.hpp>
 
 #include "called.hpp"
 
@@ -13,8 +16,19 @@ double anything;
 
 struct Thing {
   double* far;
+  Thing* next;
   double near, own[4];
+  unsigned low : 3, high : 3;
   void set(double x) { near = x; }
+};
+
+struct Other {
+  explicit Other(int& number) : of(number) {}
+  int& of;
+};
+
+struct Pair {
+  int &one, &other;
 };
 
 union Either {
@@ -173,5 +187,56 @@ void captured(const std::pair<double, double>& pair, double* a, int n) {
   const auto both = [&] { return one + other; };
   for (int i = 0; i < n; ++i) { a[i] = one; }  // independent
   for (int i = 0; i < n; ++i) { a[i] = both(); }  // unknown
+}
+
+void strays(double* a, Thing* s, double** rows, std::vector<double*>& ends, std::vector<bool>& bits, bool c, int n) {
+  double x = 0, y = 0;
+  for (int i = 0; i < n; ++i) { double& r = c ? x : y; r += a[i]; }  // unknown
+  for (int i = 0; i < n; ++i) { double& r = c ? a[0] : a[1]; r = i; }  // unknown
+  for (int i = 0; i < n; ++i) { const double& r = c ? x : y; a[i] = r; }  // independent
+  for (int i = 0; i < n; ++i) { *rows[i] = i; }  // unknown
+  for (int i = 0; i < n; ++i) { *ends[i] = i; }  // unknown
+  for (int i = 0; i < n; ++i) { s[i].next->near = i; }  // unknown
+  for (int i = 0; i < n; ++i) { (*s[i].next).near = i; }  // unknown
+  for (int i = 0; i < n; ++i) { Thing& t = *s[i].next; t.near = i; }  // unknown
+  for (int i = 0; i < n; ++i) { *s[i].far = i; }  // unknown
+  for (int i = 0; i < n; ++i) { bits[i] = true; }  // unknown
+  for (int i = 0; i < n; ++i) { s[i].low = s[i + 1].high; }  // unknown
+  for (int i = 0; i < n; ++i) { const double* p = a + i; a[i] = 1; (void)p; }  // unknown
+  double& r = a[0];
+  const auto all = [&] {
+    for (int i = 0; i < n; ++i) { a[i] = r; }  // unknown
+  };
+  all();
+}
+
+void changed(double* a, std::istream& in, std::function<void(int&)> f, int n) {
+  int read = 0, set = 0, given = 0, held = 0, listed = 0, other = 0;
+  double* p = a;
+  in >> read;
+  const auto three = [](int& x) { x = 3; };
+  three(set);
+  f(given);
+  Other(held).of = 3;
+  Pair{listed, other}.one = 3;
+  const auto next = [](double*& q) { ++q; };
+  next(p);
+  for (int i = 0; i < n; ++i) { a[i + read] = a[i]; }  // unknown
+  for (int i = 0; i < n; ++i) { a[i + set] = a[i]; }  // unknown
+  for (int i = 0; i < n; ++i) { a[i + given] = a[i]; }  // unknown
+  for (int i = 0; i < n; ++i) { a[i + held] = a[i]; }  // unknown
+  for (int i = 0; i < n; ++i) { a[i + listed] = a[i]; }  // unknown
+  for (int i = 0; i < n; ++i) { p[i] = a[i]; }  // unknown
+}
+
+void wrapped(double* a, const staircase::View<double, 2>& v, unsigned n) {
+  for (int i = 0; i < 99999; ++i) { const unsigned short h = i; a[h] = i; }  // unknown
+  for (unsigned i = 0; i < n; ++i) { if (i - 5 >= n) a[0] = i; }  // dependent
+  for (unsigned i = 0; i < n; ++i) { if (i - 1 < n) a[i - 1] = i; }  // independent
+  for (unsigned i = 0; i < n; ++i) { const unsigned k = i - 5; if (k > n) a[0] = i; }  // dependent
+  for (unsigned i = 0; i < 9; ++i) { if (i == 0 || i == 8) a[(i - 1) % 8] = i; }  // dependent
+  for (unsigned i = 0; i < n; ++i) { a[std::min(i - 1, 7u)] = i; }  // dependent
+  for (int i = -1; i < 1; ++i) { if (i < v.extent(0)) a[0] = i; }  // independent
+  for (int i = 0; i < 2; ++i) { a[v.extent(i)] = i; }  // unknown
 }
 // clang-format on

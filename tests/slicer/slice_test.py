@@ -47,6 +47,21 @@ def hard_loops():
             yield f"line {number}: {found.get(number)} instead of {expected.get(number)}"
 
 
+def claims():
+    """What is said of each pragma that makes a loop parallel, whatever it looks like: never nothing."""
+    source = ROOT / "tests/slicer/claims.cpp"
+    result = run("--check", source, *HEADERS)
+    found = {int(line): said for line, said in re.findall(
+        r"^  line (\d+) +#pragma omp .*: (proved|refuted|beyond)", result.stdout, re.MULTILINE)}
+    expected = {number: said[1] for number, line in enumerate(source.read_text().splitlines(), 1)
+                if (said := re.search(r"/[/*] (proved|refuted|beyond)", line))}
+    if len(expected) < 28 or result.returncode != 1:
+        yield f"{len(expected)} pragmas, status {result.returncode}: {result.stderr}"
+    for number in sorted(expected.keys() | found.keys()):
+        if expected.get(number) != found.get(number):
+            yield f"line {number}: {found.get(number)} instead of {expected.get(number)}"
+
+
 def asked_transformations():
     """The verdicts that the file names behind each pragma, and that is refused what should be."""
     source = ROOT / "tests/slicer/asked.cpp"
@@ -349,12 +364,12 @@ def stages():
 
 
 def json_is_all():
-    """With --json - nothing else is printed; a file gets the same."""
+    """With --json nothing else is printed; a file gets the same."""
     with tempfile.TemporaryDirectory() as directory:
         path = pathlib.Path(directory, "found.json")
         result = run("--check", "--json", path, SHOWN / "claims.cpp")
         alone = run("--check", "--json", "-", SHOWN / "claims.cpp")
-        if path.read_text() != alone.stdout or "claims" not in result.stdout:
+        if path.read_text() != alone.stdout or result.stdout or result.stderr:
             yield "the file and standard output differ"
         for loop in json.loads(alone.stdout):
             if list(loop) != ["file", "line", "variable", "verdict", "pair", "reason"]:
@@ -383,6 +398,7 @@ def bad_input():
 
 tap.report((what, check()) for what, check in (
     ("loops that are hard to see through have their verdicts", hard_loops),
+    ("pragmas of OpenMP have what is said of them", claims),
     ("transformations that are asked for have theirs", asked_transformations),
     ("reductions are reordered if one says so", allowed_reductions), ("what cannot be judged is refused", bad_requests),
     ("loops around launches are unknown", launches), ("the chapter shows what is printed", examples),
