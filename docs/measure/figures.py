@@ -160,7 +160,7 @@ def repeats(run):
 def timed(run):
     """The records of a run that hold times, but for old ones with a remark: there a stage did not follow its idea."""
     return [record for record in run["records"] if "seconds" in record
-            and not any("remark" in repeat for repeat in record["repeats"])]
+            and not any("remark" in repeat for repeat in record.get("repeats", ()))]
 
 
 def by_stage(run):

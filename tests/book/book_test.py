@@ -137,7 +137,8 @@ def stages_of_plot(kind, words):
                 for run in recording["runs"] if run["precision"] == words[1]}
     runs = ([run for run, _ in RESULTS.runs(*words)] if kind == "ladder" else
             [run for run in RESULTS.sweep(*words[:2])["runs"] if run["precision"] == words[2]])
-    return {record["stage"] for run in runs for record in run["records"] if "seconds" in record}
+    return {record["stage"] for run in runs for record in run["records"]
+            if "seconds" in record and "remark" not in record.get("repeats", [{}])[0]}
 
 
 def built(source):
