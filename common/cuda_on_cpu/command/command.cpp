@@ -9,6 +9,7 @@
 #include <iostream>
 #include <map>
 
+#include "../rewriter/passes.hpp"
 #include "../rewriter/process.hpp"
 #include "../rewriter/rewrite.hpp"
 #include "places.hpp"
@@ -90,7 +91,6 @@ class Maker {
     if (language == Language::cuda)
       append(flags, {"-D__CUDACC__", "-D__NVCC__", "-DSTAIRCASE_CUDA_ON_CPU", "-include",
                      "cuda_runtime.h"});
-    if (language == Language::cuda) flags.push_back("-D__CUDA_ARCH__=900");
     if (language == Language::cuda && options_.analyse) flags.push_back("-DCUDA_ON_CPU_ANALYSE");
     if (language != Language::c && !options_.standard.empty())
       flags.push_back("-std=" + options_.standard);
@@ -147,12 +147,28 @@ class Maker {
     append(preprocess, dependencies);
     append(preprocess, {"-E", "-x", "c++", input.path});
     std::string text;
-    if (const int status = run(preprocess, nullptr, &text); status != 0) return status;
+    if (const int status = preprocess_twice(preprocess, text); status != 0) return status;
     text = rewriter::rewrite(std::move(text), options_.analyse);
     append(command, at_bars(CUDA_ARGUMENTS));
     if (options_.analyse) append(command, at_bars(INSTRUMENT_ARGUMENTS));
     append(command, {"-x", "c++-cpp-output", "-c", "-", "-o", object});
     return run(command, &text);
+  }
+
+  /// For the device, and where that makes a difference, for the host.
+  int preprocess_twice(const Words& for_host, std::string& text) const {
+    const auto& flags = options_.compile;
+    const bool is_told = std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
+      return flag.find("__CUDA_ARCH__") != flag.npos;
+    });
+    Words for_device = for_host;
+    if (!is_told) for_device.insert(for_device.begin() + 1, "-D__CUDA_ARCH__=900");
+    const int status = run(for_device, nullptr, &text);
+    if (status != 0 || is_told || !rewriter::sources_mention(text, "__CUDA_ARCH__")) return status;
+    std::string host;
+    if (const int failed = run(for_host, nullptr, &host); failed != 0) return failed;
+    text = rewriter::merged(text, host);
+    return 0;
   }
 
   int compile_all(std::map<std::string, std::string>& objects, const fs::path& directory) const {

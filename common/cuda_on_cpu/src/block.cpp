@@ -300,6 +300,7 @@ bool waits_in_vain() {
 
 }  // namespace
 
+bool is_on_device() { return block != nullptr && block->current != nullptr; }
 unsigned lane() { return block->current->lane; }
 unsigned thread_rank() { return block->current->rank; }
 

@@ -49,6 +49,25 @@ int main() {
   return cudaDeviceSynchronize();
 }
 """,
+    "passes.cu": """#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
+#error "too old"
+#endif
+__host__ __device__ int pass() {
+#ifdef __CUDA_ARCH__
+  return __CUDA_ARCH__;
+#else
+  return -1;
+#endif
+}
+__global__ void ask(int* x) { *x = pass(); }
+int main() {
+  int* x;
+  cudaMallocManaged(&x, sizeof(int));
+  ask<<<1, 1>>>(x);
+  cudaDeviceSynchronize();
+  printf("%d %d %d\\n", *x, pass(), __LINE__);
+}
+""",
     "wrong.cu": "__global__ void k(int* x) {\n  x[0] = undeclared;\n}\nint main() {}\n",
     "ptx.cu": '__global__ void k() {\n\n  asm("bar.sync 0;");\n}\nint main() {}\n',
     "Makefile": """NVCC = nvcc
@@ -152,6 +171,16 @@ def meson(cwd):
     runs("build/program", cwd)
 
 
+def passes(cwd):
+    """Device code sees __CUDA_ARCH__, 900 or what is said; the host's does not"""
+    for words, expected in (([], "900 -1 17\n"), (["-D__CUDA_ARCH__=800"], "800 800 17\n")):
+        run(COMMAND, *words, "passes.cu", "-o", "passes", cwd=cwd)
+        said = run(cwd / "passes", cwd=cwd).stdout
+        check(said == expected, f"{words}: {said}")
+    said = run(COMMAND, "-D__CUDA_ARCH__=600", "passes.cu", cwd=cwd, expected=1).stderr
+    check("passes.cu:2:2: error" in said, said)
+
+
 def analysis(cwd):
     """--analyze makes a program that finds a race at its line"""
     run(COMMAND, "--analyze", "race.cu", "-o", "race", cwd=cwd)
@@ -191,7 +220,7 @@ def standards(cwd):
         run(COMMAND, f"-std={standard}", "-Xcompiler", "-Wall,-Wextra,-Werror", "-c", "all.cu", "-o", "all.o", cwd=cwd)
 
 
-CHECKS = (several_files, objects, another_language, dependencies, makefile, cmake, meson, analysis, first_error, refusals,
+CHECKS = (several_files, objects, another_language, dependencies, makefile, cmake, meson, passes, analysis, first_error, refusals,
           questions, standards)
 
 

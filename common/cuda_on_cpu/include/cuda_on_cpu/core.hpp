@@ -63,6 +63,9 @@ using cudaStream_t = struct CUstream_st*;
 
 namespace cuda_on_cpu {
 
+/// Whether a thread of a kernel asks, and not the host.
+bool is_on_device();
+
 /// What stands between <<< and >>>, and the attributes of a launch.
 struct Configuration {
   dim3 grid;
