@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "rewrite.hpp"
@@ -40,42 +42,45 @@ std::size_t declaration_start(const Source& source, std::size_t i) {
   }
 }
 
-/// An array without a size.
+/// An array without a size; its elements may be arrays with one.
 struct Declaration {
-  std::string type, name;
+  std::string type, name, extents;
 };
 
 /// What tokens first..end-1 declare behind `extern __shared__`, in whatever order they stand.
 Declaration declaration_of(const Source& source, std::size_t first, std::size_t end) {
-  std::vector<std::string_view> parts;
+  std::vector<std::string> parts;
   for (std::size_t i = first; i < end; ++i) {
     if (has_arguments(source[i]))
       i = source.close_of(source.next(i));
     else if (!source.is_blank(i) && !source.is(i, "extern") && !source.is(i, "__shared__"))
-      parts.push_back(source[i]);
+      parts.emplace_back(source[i]);
   }
-  const std::size_t count = parts.size();
-  if (count < 4 || parts[count - 2] != "[" || parts[count - 1] != "]")
+  const auto open = std::find(parts.begin(), parts.end(), "[");
+  if (open - parts.begin() < 2 || parts.end() - open < 2 || open[1] != "]")
     throw Unsure("'extern __shared__' declares something that is not an array without a size");
-  Declaration declaration{"", std::string(parts[count - 3])};
-  for (std::size_t i = 0; i + 3 < count; ++i) {
-    if (i > 0) declaration.type += ' ';
-    declaration.type += parts[i];
-  }
-  return declaration;
+  const auto joined = [](auto begin, auto behind) {
+    std::string text;
+    for (; begin != behind; ++begin) text += (text.empty() ? "" : " ") + *begin;
+    return text;
+  };
+  return {joined(parts.begin(), open - 1), open[-1], joined(open + 2, parts.end())};
 }
 
 /// An array without a size is the block's dynamic memory.
 void rewrite_dynamic(Source& source, std::size_t first, std::size_t end) {
-  const auto [type, name] = declaration_of(source, first, end);
-  if (is_in_function(source, first))
+  const auto [type, name, extents] = declaration_of(source, first, end);
+  if (!is_in_function(source, first)) {
     source.replace(first, end,
-                   type + "* const " + name + " = reinterpret_cast<" + type +
-                       "*>(cuda_on_cpu_dynamic_shared)");
-  else
-    source.replace(
-        first, end,
-        "extern __thread " + type + ' ' + name + "[] __asm__(\"cuda_on_cpu_dynamic_shared\")");
+                   "extern __thread " + type + ' ' + name + "[]" + extents +
+                       " __asm__(\"cuda_on_cpu_dynamic_shared\")");
+    return;
+  }
+  const std::string before = extents.empty() ? type + '*' : type + " (*";
+  const std::string behind = extents.empty() ? "" : ')' + extents;
+  source.replace(first, end,
+                 before + " const " + name + behind + " = reinterpret_cast<" + before + behind +
+                     ">(cuda_on_cpu_dynamic_shared)");
 }
 
 }  // namespace

@@ -38,6 +38,9 @@ REWRITTEN = {
     "dynamic shared memory in another order": (
         "__global__ void s() { extern volatile float __shared__ d[]; d[0] = 1; }",
         r"\{ volatile float\* const d = reinterpret_cast<volatile float\*>\(cuda_on_cpu_dynamic_shared\); d"),
+    "dynamic shared memory of rows": (
+        "__global__ void s() { extern __shared__ float d[][8 + 1]; d[0][1] = 1; }",
+        r"\{ float \(\* const d\)\[ 8 \+ 1 \] = reinterpret_cast<float \(\*\)\[ 8 \+ 1 \]>\(cuda_on_cpu_dynamic_shared\); d"),
     "dynamic shared memory outside of functions": (
         "namespace n { extern __shared__ float d[]; __global__ void s() { d[0] = 1; } }",
         r'extern __thread float d\[\] __asm__\("cuda_on_cpu_dynamic_shared"\);'),
