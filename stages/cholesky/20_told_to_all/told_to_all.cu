@@ -626,7 +626,7 @@ int main(int argc, char** argv) {
   return cholesky::run_stage(argc, argv,
                              {
                                  .title = "Told to all",
-                                 .idea = "Columns of tiles are dealt, slices are told to all GPUs",
+                                 .idea = "Deal columns, and tell all GPUs of each slice",
                                  .needs = "FP64 tensor cores of compute capability 9.0",
                                  .solve_f64 = cholesky::solve<double>,
                                  .solve_f32 = cholesky::solve<float>,
