@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstdlib>
-#include <ctime>
 #include <memory>
 #include <new>
 
@@ -14,7 +14,6 @@
 #include "builtins.hpp"
 #include "gang.hpp"
 #include "launch.hpp"
-#include "settings.hpp"
 #include "switch.hpp"
 #include "trouble.hpp"
 
@@ -280,11 +279,8 @@ void report_deadlock() {
       {.kind = "deadlock", .place = first->place, .thread = first, .sentence = sentence});
 }
 
-/// Of all cores together: on a machine that is busy with other things, what is waited for takes longer.
 double seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 /// Whether the block's threads have waited in loops for too long. A block that can wait for others
@@ -294,8 +290,7 @@ bool waits_in_vain() {
   ++b.idle_yields;
   if (analysis::enabled && b.gang == nullptr) return b.idle_yields > most_idle_yields;
   if (b.idle_yields == 1) b.idle_since = seconds();
-  const double at_work = static_cast<double>(settings().threads) * settings().devices;
-  return b.idle_yields % 1024 == 0 && seconds() - b.idle_since > most_idle_seconds * at_work;
+  return b.idle_yields % 1024 == 0 && seconds() - b.idle_since > most_idle_seconds;
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ struct Block {
   std::uint32_t barrier_clock = 0;  ///< at the barrier passed last
   std::uint64_t barriers = 0;
   std::uint64_t idle_yields = 0;  ///< since a thread last did anything but wait in a loop
-  double idle_since = 0;          ///< when that began, in seconds of the processor
+  double idle_since = 0;          ///< when that began, in seconds
   bool start_next = false;        ///< whether a new thread goes before those that are ready
   bool failed = false;
   std::vector<char*> stacks;  ///< free ones
