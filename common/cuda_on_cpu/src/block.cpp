@@ -14,6 +14,7 @@
 #include "builtins.hpp"
 #include "gang.hpp"
 #include "launch.hpp"
+#include "settings.hpp"
 #include "switch.hpp"
 #include "trouble.hpp"
 
@@ -32,7 +33,6 @@ namespace {
 
 constexpr unsigned spins_before_yield = 32;
 constexpr std::uint64_t most_idle_yields = 1 << 16;
-constexpr double most_idle_seconds = 10;
 constexpr std::uint64_t idle_yields_before_others = 1 << 10;
 constexpr std::uint64_t stack_end_mark = 0x5374'6169'7243'6173;
 
@@ -290,7 +290,7 @@ bool waits_in_vain() {
   ++b.idle_yields;
   if (analysis::enabled && b.gang == nullptr) return b.idle_yields > most_idle_yields;
   if (b.idle_yields == 1) b.idle_since = seconds();
-  return b.idle_yields % 1024 == 0 && seconds() - b.idle_since > most_idle_seconds;
+  return b.idle_yields % 1024 == 0 && seconds() - b.idle_since > settings().patience;
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ Settings read_settings() {
           number("CUDA_ON_CPU_MEMORY", physical / 2, most),
           number("CUDA_ON_CPU_LOST_AT", most, most),
           static_cast<int>(number("CUDA_ON_CPU_CAPABILITY", 90, 90)),
+          static_cast<unsigned>(number("CUDA_ON_CPU_PATIENCE", 10, 86400)),
           report == nullptr ? "" : report};
 }
 

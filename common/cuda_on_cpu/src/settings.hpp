@@ -15,6 +15,7 @@ struct Settings {
   std::size_t memory;   ///< CUDA_ON_CPU_MEMORY: bytes of each device's memory
   std::size_t lost_at;  ///< CUDA_ON_CPU_LOST_AT: the kernel or copy at which the devices are lost
   int capability;       ///< CUDA_ON_CPU_CAPABILITY: ten times the compute capability; 90
+  unsigned patience;    ///< CUDA_ON_CPU_PATIENCE: seconds after which waiting in loops is in vain
   std::string report;   ///< CUDA_ON_CPU_REPORT: where an analysed program writes its report
 };
 
