@@ -207,7 +207,7 @@ int main(int argc, char** argv) {
   return durbin_levinson::run_stage(argc, argv,
                                     {
                                         .title = "Vectorised",
-                                        .idea = "One pass per step, in vectors, one cheap barrier",
+                                        .idea = "One pass per step, in vectors, a cheap barrier",
                                         .solve_f64 = durbin_levinson::solve<double>,
                                         .solve_f32 = durbin_levinson::solve<float>,
                                     });
