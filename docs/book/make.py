@@ -106,9 +106,17 @@ def recorded_runs(stage, results):
                 yield machine, *found
 
 
+def in_sweeps(stage, results):
+    """Whether a stage was recorded over the values of a parameter."""
+    return any(run["workload"] == stage.workload and stage.name in figures.by_stage(run)
+               for sweep in results.sweeps.values() for run in sweep["runs"])
+
+
 def figures_html(stage, results):
     """The measured figures of a stage as an HTML table."""
     runs = list(recorded_runs(stage, results))
+    if not runs and in_sweeps(stage, results):
+        return "<p>Recorded over sizes, threads or GPUs alone.</p>\n"
     if not runs:
         return "<p>No run recorded yet.</p>\n"
     titles = ("machine", "data set", "precision", "time", "spread", "in all", "× 00", "× step", "of limit",
