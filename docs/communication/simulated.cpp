@@ -84,7 +84,6 @@ struct Clock : staircase::Timeline {
   }
   void end() override {}
   void add_beside(const char*, double, double) override {}
-  void remark(const char*) override {}
   double now() const override { return MPI_Wtime(); }
 };
 
