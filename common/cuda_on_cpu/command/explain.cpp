@@ -16,7 +16,7 @@ Runtime    memory (pinned, managed, pitched, in the order of streams), symbols, 
 Numbers    CUDA's functions and roundings, half and bfloat16 with their pairs.
 Libraries  some of cuBLAS, cuFFT and cuSOLVER by the host's OpenBLAS, FFTW and LAPACK; some of NCCL.
 
-Not covered, with an error where it is compiled or linked
+Not covered, with an error where it is compiled, linked or, kernels in kernels, run
 
   inline PTX, tensor maps, nvcuda::wmma; textures and surfaces; kernels launched by kernels;
   graphs built node by node; memory pools; the driver's API (cu...) and NVRTC; cuRAND, cuSPARSE,

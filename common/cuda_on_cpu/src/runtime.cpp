@@ -167,6 +167,8 @@ cudaError_t fail(cudaError_t error) {
 int& current_device() { return device; }
 
 void submit(const char* kernel, const Configuration& configuration, Invocation invocation) {
+  if (is_on_device())
+    fatal(std::string(kernel) + " is launched by a kernel, which the CPU device does not do");
   const std::scoped_lock guard(runtime_mutex());
   if (lasting_error() != cudaSuccess) {
     fail(lasting_error());

@@ -68,6 +68,13 @@ int main() {
   printf("%d %d %d\\n", *x, pass(), __LINE__);
 }
 """,
+    "nested.cu": """__global__ void child() {}
+__global__ void parent() { child<<<1, 1>>>(); }
+int main() {
+  parent<<<1, 1>>>();
+  cudaDeviceSynchronize();
+}
+""",
     "wrong.cu": "__global__ void k(int* x) {\n  x[0] = undeclared;\n}\nint main() {}\n",
     "ptx.cu": '__global__ void k() {\n\n  asm("bar.sync 0;");\n}\nint main() {}\n',
     "Makefile": """NVCC = nvcc
@@ -197,6 +204,13 @@ def first_error(cwd):
     check(said.startswith("ptx.cu:3: error: PTX"), said)
 
 
+def nested(cwd):
+    """A kernel that launches a kernel ends the program with a sentence"""
+    run(COMMAND, "nested.cu", "-o", "nested", cwd=cwd)
+    status = subprocess.run([cwd / "nested"], text=True, capture_output=True, check=False)
+    check(status.returncode > 0 and "child is launched by a kernel" in status.stderr, f"{status}")
+
+
 def refusals(cwd):
     """What makes no sense on a CPU is refused in a sentence"""
     for words, said in ((["--ptx", "main.cu"], "--ptx makes code for a GPU"), ([], "no source"), (["-o"], "-o lacks its value"),
@@ -220,7 +234,7 @@ def standards(cwd):
         run(COMMAND, f"-std={standard}", "-Xcompiler", "-Wall,-Wextra,-Werror", "-c", "all.cu", "-o", "all.o", cwd=cwd)
 
 
-CHECKS = (several_files, objects, another_language, dependencies, makefile, cmake, meson, passes, analysis, first_error, refusals,
+CHECKS = (several_files, objects, another_language, dependencies, makefile, cmake, meson, passes, analysis, first_error, nested, refusals,
           questions, standards)
 
 
