@@ -75,14 +75,20 @@ void Transfers::hold(const Footprint& array, const std::string& box, Lines& line
 }
 
 std::vector<std::string> Transfers::names_from_outside() const {
-  std::set<std::string> names;
+  std::set<std::string> names, own;
   const std::vector<Token> all = tokens();
+  const Frame* nest = marked_.outermost().frame->parent;
   for (const Variable& variable : marked_.function->variables) {
-    const bool is_inside =
-        variable.frame && variable.frame->is_within(marked_.outermost().frame->parent);
-    for (std::size_t t = 0; t < all.size() && !is_inside; ++t)
+    const bool is_inside = variable.frame && variable.frame->is_within(nest);
+    const bool is_around = !variable.frame || nest->is_within(variable.frame);
+    // Where a loop begins is kept by the name that it is said with.
+    const bool is_copy = variable.value && variable.value->operation == Operation::symbol &&
+                         variable.value->text == variable.name;
+    if (is_inside && !is_copy) own.insert(variable.name);
+    for (std::size_t t = 0; t < all.size() && is_around && !is_inside; ++t)
       if (all[t] == variable.name && !is_member(all, t)) names.insert(variable.name);
   }
+  std::erase_if(names, [&](const std::string& each) { return own.contains(each); });
   return {names.begin(), names.end()};
 }
 

@@ -11,11 +11,14 @@ void Transfers::write_on_device(Lines& lines) {
   if (is_template_) refuse(marked_.outermost().line, "device(cuda) has no --template");
   if (!marked_.function->is_free)
     refuse(marked_.outermost().line, "a kernel is made of a nest in a function, not in a method");
-  for (const std::string& array : sized_)
+  const std::string nest = nest_of_threads();
+  for (const std::string& array : sized_) {
+    if (with_size(nest, array) == nest) continue;
     refuse(marked_.outermost().line,
            fmt::format("a size of `{}` is used within the nest, and a kernel has numbers only; "
                        "name it in front of the nest",
                        array));
+  }
   check_for_device();
   write_device_boxes(lines);
   write_sending(lines);

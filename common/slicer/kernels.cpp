@@ -16,7 +16,16 @@ void Transfers::check_for_device() const {
   static const std::set<std::string> types{"size_t",  "ptrdiff_t", "int32_t",
                                            "int64_t", "uint32_t",  "uint64_t"};
   const std::vector<std::string> outside = names_from_outside();
-  const std::vector<Token> all = tokens();
+  std::vector<Token> all = tokens();
+  // Bounds that stay the same are found out on the host.
+  std::erase_if(all, [&](const Token& token) {
+    return std::any_of(marked_.cuts.begin(), marked_.cuts.end(), [&](const Cut& cut) {
+      const auto is_within = [&](const Range& range) {
+        return range.first <= token.range.first && token.range.last <= range.last;
+      };
+      return cut.is_fixed && (is_within(cut.first) || is_within(cut.condition));
+    });
+  });
   for (std::size_t t = 0; t + 1 < all.size(); ++t) {
     const std::string& word = all[t].text;
     const bool is_array = std::any_of(arrays_.begin(), arrays_.end(), [&](const Footprint& each) {

@@ -2,27 +2,55 @@
 
 #include <algorithm>
 #include <sstream>
+#include <vector>
 
 namespace slicer {
 namespace {
 
-/// Where a line that is too long is best broken: behind a comma, or behind an operator between
-/// spaces, the outermost ones first; 0 if nowhere.
-std::size_t place_to_break(const std::string& line) {
-  std::size_t best = 0;
-  int depth = 0, depth_of_best = 1000;
+/// How loosely what an operator is between hangs together, 0 the most loosely; -1 if a character is
+/// the end of none.
+int looseness(const std::string& line, std::size_t c) {
+  const char at = line[c], before = c > 0 ? line[c - 1] : ' ';
+  if (line[c + 1] != ' ') return -1;
+  if (at == ',' || at == ';') return 0;
+  if (at == '|' && before == '|') return 1;
+  if (at == '&' && before == '&') return 2;
+  if (at == '?' || (at == ':' && before == ' ')) return 4;
+  if (at == '=') return std::string("<>=!").find(before) != std::string::npos ? 8 : 14;
+  if (before != ' ') return -1;
+  if (at == '<' || at == '>') return 8;
+  if (at == '+' || at == '-') return 10;
+  return at == '*' || at == '/' || at == '%' ? 12 : -1;
+}
+
+struct Break {
+  std::size_t place = 0;   ///< where the next line begins; 0 if nowhere
+  std::size_t margin = 0;  ///< of what is in the same brackets, 0 if there are none
+};
+
+/// Where a line that is too long is best broken: behind a comma or a loose operator, in few brackets,
+/// and at the last of several such places.
+Break place_to_break(const std::string& line) {
+  Break best;
+  int score_of_best = 1 << 20;
+  std::vector<std::size_t> open;
   bool in_text = false;
   const std::size_t begin = line.find_first_not_of(' ');
   for (std::size_t c = begin; c + 1 < line.size() && c < Lines::most_columns; ++c) {
-    if (line[c] == '"' && line[c - 1] != '\\') in_text = !in_text;
+    if (line[c] == '"' && (c == 0 || line[c - 1] != '\\')) in_text = !in_text;
     if (in_text) continue;
     if (line.compare(c, 2, "//") == 0) break;
-    depth += line[c] == '(' || line[c] == '[' || line[c] == '{';
-    depth -= line[c] == ')' || line[c] == ']' || line[c] == '}';
-    const bool is_operator = std::string("+-*/%=<>&|?:;,").find(line[c]) != std::string::npos;
-    if (!is_operator || line[c + 1] != ' ' || depth > depth_of_best) continue;
-    best = c + 1;
-    depth_of_best = depth;
+    const bool is_angle = line[c] == '<' && c > 0 && line[c - 1] != ' ' && line[c + 1] != ' ' &&
+                          line[c + 1] != '=' && line[c + 1] != '<';
+    if (line[c] == '(' || line[c] == '[' || line[c] == '{' || is_angle) open.push_back(c);
+    const bool closes_angle = line[c] == '>' && !open.empty() && line[open.back()] == '<';
+    if ((line[c] == ')' || line[c] == ']' || line[c] == '}' || closes_angle) && !open.empty())
+      open.pop_back();
+    const int loose = closes_angle ? -1 : looseness(line, c);
+    const int score = static_cast<int>(open.size()) * 3 + loose;
+    if (loose < 0 || score > score_of_best) continue;
+    best = {c + 1, open.empty() ? 0 : open.back() + 1};
+    score_of_best = score;
   }
   return best;
 }
@@ -34,7 +62,18 @@ std::size_t Lines::length(const std::string& line) {
       line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
 }
 
-void Lines::add(const std::string& line) { text_ += std::string(columns_, ' ') + line + "\n"; }
+void Lines::add(const std::string& line) { put(std::string(columns_, ' ') + line); }
+
+void Lines::put(std::string line) {
+  const std::size_t begin = line.find_first_not_of(' ');
+  while (length(line) > most_columns) {
+    const Break at = place_to_break(line);
+    if (at.place == 0) break;
+    text_ += line.substr(0, at.place) + "\n";
+    line = std::string(at.margin > 0 ? at.margin : begin + 4, ' ') + line.substr(at.place + 1);
+  }
+  text_ += line + "\n";
+}
 
 void Lines::comment(const std::string& text, const std::string& mark) {
   std::istringstream words(text);
@@ -53,7 +92,7 @@ void Lines::set(const std::string& name, const std::string& value) {
   const std::string line = name + " = " + value + ";";
   if (fits(line)) return add(line);
   add(name + " =");
-  text_ += std::string(columns_ + 4, ' ') + value + ";\n";
+  put(std::string(columns_ + 4, ' ') + value + ";");
 }
 
 void Lines::call(const std::string& function, const std::vector<std::string>& arguments) {
@@ -98,7 +137,7 @@ std::string moved(const std::string& lines, std::size_t columns) {
     }
     line.insert(0, columns, ' ');
     while (Lines::length(line) > Lines::most_columns) {
-      const std::size_t place = place_to_break(line);
+      const std::size_t place = place_to_break(line).place;
       if (place == 0) break;
       result += line.substr(0, place) + "\n";
       line = std::string(begin + columns + 4, ' ') +

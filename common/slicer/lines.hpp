@@ -19,7 +19,7 @@ class Lines {
   void indent() { columns_ += 2; }
   void outdent() { columns_ -= 2; }
 
-  /// A line as it is.
+  /// A line; one that is too long is broken.
   void add(const std::string& line);
   /// Lines that are in their place already.
   void append(const std::string& lines) { text_ += lines; }
@@ -40,6 +40,8 @@ class Lines {
   const std::string& text() const { return text_; }
 
  private:
+  void put(std::string line);
+
   std::size_t columns_;
   std::string text_;
 };

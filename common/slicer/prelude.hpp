@@ -15,7 +15,7 @@ struct Cut {
   Cut(long from, long to, long most)
       : first(from),
         last(std::max(from, to)),
-        length((last - first) / most + ((last - first) % most > 0)),
+        length(most > 1 ? (last - first) / most + ((last - first) % most > 0) : last - first),
         slices(length > 0 ? (last - first - 1) / length + 1 : 0) {}
 
   /// Where slice s begins, and what it ends before.

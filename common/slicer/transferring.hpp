@@ -47,7 +47,7 @@ class Transfers {
   void write_make_room(Lines& lines) const;
   void write_kernel(Lines& lines, bool is_template) const;
   /// A size is one of the whole array, not of a buffer.
-  std::string with_sizes(std::string nest) const;
+  std::string with_size(std::string nest, const std::string& array) const;
   void write_deserialise(Lines& lines, bool is_template) const;
   void finish(const std::string& part, const Lines& body, Lines& lines, bool is_kernel,
               const std::string& nest = {}) const;

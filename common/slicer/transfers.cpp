@@ -132,8 +132,10 @@ void Transfers::write_boxes(Lines& lines) const {
     if (array.is_written) boxes.push_back(name(named + "_out"));
     lines.add(fmt::format("{} {};", type, fmt::join(boxes, ", ")));
   }
+  const std::string nest = bounded_nest(source_, marked_, suffix_, columns_ + 2);
   for (const std::string& array : sized_)
-    lines.add(fmt::format("const auto& {} = {};", name(array + "_whole"), array));
+    if (with_size(nest, array) != nest)
+      lines.add(fmt::format("const auto& {} = {};", name(array + "_whole"), array));
 }
 
 void Transfers::open(Lines& lines, const std::string& part, const std::string& body,
@@ -154,8 +156,8 @@ void Transfers::open(Lines& lines, const std::string& part, const std::string& b
   const std::string all = inside.text() + body;
   const bool uses_number =
       all.find("(" + name("e")) != all.npos || all.find("[" + name("e")) != all.npos;
-  lines.add(fmt::format("const auto {} = [&](long{}) {{", name(part),
-                        uses_number ? " " + name("e") : ""));
+  lines.add(fmt::format("const auto {} = [&](long{}) {{{}", name(part),
+                        uses_number ? " " + name("e") : "", all.empty() ? "};" : ""));
   lines.append(inside.text());
   lines.indent();
 }
@@ -211,21 +213,20 @@ void Transfers::write_kernel(Lines& lines, bool is_template) const {
   for (const Footprint& array : arrays_)
     body.add(fmt::format("const auto& {} = {};", array.array->name,
                          box_of(array, array.is_written ? "out" : "in")));
-  finish("kernel", body, lines, true,
-         with_sizes(bounded_nest(source_, marked_, suffix_, columns_ + 2)));
+  std::string nest = bounded_nest(source_, marked_, suffix_, columns_ + 2);
+  for (const std::string& array : sized_) nest = with_size(nest, array);
+  finish("kernel", body, lines, true, nest);
 }
 
-std::string Transfers::with_sizes(std::string nest) const {
-  for (const std::string& array : sized_)
-    for (const char* size : {".extent(", ".size("}) {
-      const std::string old = array + size, fresh = name(array + "_whole") + size;
-      for (std::size_t at = nest.find(old); at != nest.npos;
-           at = nest.find(old, at + fresh.size())) {
-        const bool is_name = at == 0 || !(std::isalnum(nest[at - 1]) || nest[at - 1] == '_' ||
-                                          nest[at - 1] == '.' || nest[at - 1] == '>');
-        if (is_name) nest.replace(at, old.size(), fresh);
-      }
+std::string Transfers::with_size(std::string nest, const std::string& array) const {
+  for (const char* size : {".extent(", ".size("}) {
+    const std::string old = array + size, fresh = name(array + "_whole") + size;
+    for (std::size_t at = nest.find(old); at != nest.npos; at = nest.find(old, at + fresh.size())) {
+      const bool is_name = at == 0 || !(std::isalnum(nest[at - 1]) || nest[at - 1] == '_' ||
+                                        nest[at - 1] == '.' || nest[at - 1] == '>');
+      if (is_name) nest.replace(at, old.size(), fresh);
     }
+  }
   return nest;
 }
 
@@ -249,8 +250,10 @@ void Transfers::write_deserialise(Lines& lines, bool is_template) const {
 
 void Transfers::finish(const std::string& part, const Lines& body, Lines& lines, bool is_kernel,
                        const std::string& nest) const {
-  open(lines, part, body.text() + nest, is_kernel);
-  lines.append(body.text() + nest);
+  const std::string all = body.text() + nest;
+  open(lines, part, all, is_kernel);
+  if (all.empty()) return lines.outdent();
+  lines.append(all);
   close(lines);
 }
 

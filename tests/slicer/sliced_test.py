@@ -48,6 +48,9 @@ def same_results(seed, count):
             if result.returncode:
                 yield f"seed {seed}, form {form}: {result.stderr}"
                 return
+            for line in (place / f"form{form}.cpp").read_text().splitlines():
+                if len(line) > 100 and line not in text:
+                    yield f"seed {seed}, form {form}: a line of {len(line)} columns: {line}"
         (place / "all.cpp").write_text(sliced_nests.program(count))
         result = run(*COMPILER, *STRICT, "-Wno-unused-parameter", "-Wno-unknown-pragmas", *HEADERS, "all.cpp", "-o", "all",
                      cwd=place)
@@ -120,6 +123,82 @@ def random_nests():
     yield from same_results(20, 10)
     for seed in range(FUZZ):
         yield from same_results(1000 + seed, 14)
+
+
+FORMS = """#include <cstdio>
+#include <random>
+namespace original {
+#include "forms.cpp"
+}
+namespace in_buffers {
+#include "form4.cpp"
+}
+namespace in_place {
+#include "form3.cpp"
+}
+template <typename Call>
+void compare(const char* what, std::vector<double> x, const Call& call) {
+  std::vector<double> first = x, second = x, third = x;
+  call(0, first), call(1, second), call(2, third);
+  if (first != second || first != third) std::printf("%s of %zu differs\\n", what, x.size());
+}
+#define CALL(function, ...)                 \\
+  (which == 0   ? original::function(__VA_ARGS__)   \\
+   : which == 1 ? in_buffers::function(__VA_ARGS__) \\
+                : in_place::function(__VA_ARGS__))
+int main() {
+  std::mt19937 random(5);
+  const auto numbers = [&](std::size_t count) {
+    std::vector<double> all(count);
+    for (double& each : all) each = std::uniform_real_distribution(-1.0, 1.0)(random);
+    return all;
+  };
+  for (const int n : {0, 1, 2, 3, 5, 7, 12, 13}) {
+    const std::size_t size = n;
+    const std::vector<double> y = numbers(3 * n + 1);
+    compare("doubled", numbers(n), [&](int which, auto& x) { CALL(doubled, std::span(x)); });
+    compare("turned", numbers(n), [&](int which, auto& x) { CALL(turned, y, x); });
+    compare("twice", numbers(n + 1), [&](int which, auto& x) { x[n] = CALL(twice, x, n); });
+    for (const int slices : {-1, 0, 1, 2, 4, 20})
+      compare("triangle", numbers(n * n), [&](int which, auto& x) {
+        CALL(triangle, staircase::View<double, 2>(x.data(), {size, size}), n, slices);
+      });
+    compare("guarded", numbers(2 * n), [&](int which, auto& x) { CALL(guarded, x.data(), y.data(), n); });
+    compare("own", numbers(4 * n), [&](int which, auto& x) { CALL(own, x.data(), n); });
+    for (const unsigned m : {1, 2, 3})
+      compare("lines", numbers(n * m), [&](int which, auto& x) { CALL(lines, x.data(), y.data(), n, m); });
+    for (const long first : {-7, 0, 4})
+      compare("shifted", numbers(n), [&](int which, auto& x) { CALL(shifted, x, first, first + n); });
+  }
+}
+"""
+
+
+def many_forms():
+    """Loops and arrays that are written in many ways; what is made of them is valid, and gives the same."""
+    with tempfile.TemporaryDirectory() as directory:
+        place = pathlib.Path(directory)
+        text = (ROOT / "tests/slicer/forms.cpp").read_text()
+        (place / "forms.cpp").write_text(text)
+        (place / "plain.cpp").write_text(re.sub(r" (buffers|threads)\(2\)", "", text))
+        for source, out, *form in (("forms.cpp", "form4.cpp"), ("plain.cpp", "form3.cpp", "--form", "3"),
+                                   ("forms.cpp", "template.cpp", "--template")):
+            result = run(SLICE, source, "-o", out, *form, "--", *HEADERS, cwd=place)
+            if result.returncode:
+                yield result.stderr
+                return
+        # Headers belong in front of the namespaces.
+        headers = {line for name in ("form4.cpp", "form3.cpp") for line in (place / name).read_text().splitlines()
+                   if line.startswith("#include <")}
+        (place / "all.cpp").write_text("\n".join([*sorted(headers), FORMS]))
+        for what in (["-fsyntax-only", "-Wno-unused-function", "template.cpp"], ["all.cpp", "-o", "all", "-pthread"]):
+            result = run(*COMPILER, *STRICT, "-Wno-unknown-pragmas", "-Wno-unused-parameter", *HEADERS, *what, cwd=place)
+            if result.returncode:
+                yield result.stderr
+                return
+        result = run(place / "all")
+        if result.returncode or result.stdout:
+            yield f"{result.returncode}: {result.stdout}{result.stderr}"
 
 
 def marked(stage, loop, pragma):
@@ -284,6 +363,15 @@ def refused_on_device():
                 yield f"{fragment}: {result.returncode}, {result.stderr}{text}"
             if [path.name for path in place.iterdir()] != ["in.cpp"]:
                 yield f"{fragment}: a file is left"
+    # What is in bounds alone is asked for on the host.
+    for bound in ("x.size()", "std::min(n, m)"):
+        with tempfile.TemporaryDirectory() as directory:
+            place = pathlib.Path(directory)
+            (place / "in.cpp").write_text("#include <algorithm>\n" + NEST.format(
+                f"{mark}\n  for (long i = 0; i < {bound}; ++i) x[i] = 1;"))
+            result = run(SLICE, place / "in.cpp", "-o", place / "out.cu", "--", *HEADERS)
+            if result.returncode:
+                yield result.stderr
 
 
 def options():
@@ -316,7 +404,8 @@ def options():
 
 
 tap.report((what, check()) for what, check in (
-    ("random nests in slices give the same", random_nests), ("stages in slices give the same", stages),
+    ("random nests in slices give the same", random_nests), ("many forms in slices do so, too", many_forms),
+    ("stages in slices give the same", stages),
     ("matmul 01 is what is made of 00, up to names", text_of_product),
     ("slices run on a device", on_device), ("what cannot go to a device is refused", refused_on_device),
     ("what cannot be sliced is refused", refused), ("options of -o are checked", options)))
