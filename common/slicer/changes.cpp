@@ -25,7 +25,8 @@ bool has_reference(CXType type) {
   clang_Type_visitFields(
       clang_getCanonicalType(type),
       [](CXCursor field, CXClientData data) {
-        *static_cast<bool*>(data) = *static_cast<bool*>(data) || is_reference(clang_getCursorType(field));
+        *static_cast<bool*>(data) =
+            *static_cast<bool*>(data) || is_reference(clang_getCursorType(field));
         return CXVisit_Continue;
       },
       &found);

@@ -173,8 +173,8 @@ std::string listed(const Values& values) {
 
 /// The clause that lets iterations depend on each other, where they are kept in order or apart.
 std::string deciding_clause(const Pragma& pragma, Claim claim) {
-  const bool is_of_threads = pragma.has("for") || pragma.has("distribute") ||
-                             pragma.has("taskloop") || pragma.has("loop");
+  const bool is_of_threads =
+      pragma.has("for") || pragma.has("distribute") || pragma.has("taskloop") || pragma.has("loop");
   if (claim == Claim::unknown) return {};
   if (pragma.has("ordered")) return "ordered";
   return claim == Claim::refuted && pragma.has("safelen") && !is_of_threads ? "safelen" : "";

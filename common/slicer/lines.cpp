@@ -28,8 +28,8 @@ struct Break {
   std::size_t margin = 0;  ///< of what is in the same brackets, 0 if there are none
 };
 
-/// Where a line that is too long is best broken: behind a comma or a loose operator, in few brackets,
-/// and at the last of several such places.
+/// Where a line that is too long is best broken: behind a comma or a loose operator, in few
+/// brackets, and at the last of several such places.
 Break place_to_break(const std::string& line) {
   Break best;
   int score_of_best = 1 << 20;

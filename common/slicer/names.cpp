@@ -93,8 +93,7 @@ std::optional<Polynomial> Names::polynomial(const Term& term, const Frame* used,
 
 bool Names::is_elsewhere(const Access& access) {
   const Variable& variable = *access.place.variable;
-  return variable.is_stray ||
-         (!variable.owns && !variable.is_named && has_element(access.place));
+  return variable.is_stray || (!variable.owns && !variable.is_named && has_element(access.place));
 }
 
 }  // namespace slicer

@@ -75,7 +75,7 @@ struct Variable {
   bool is_fixed = false;    ///< never changes
   bool is_apart = false;    ///< a number that nobody can have another name for
   bool is_stray = false;    ///< another name for what is not known
-  bool is_of_thread = false;  ///< each thread has its own, as OpenMP was told
+  bool is_of_thread = false;   ///< each thread has its own, as OpenMP was told
   std::optional<Term> value;   ///< what it is made with
   std::optional<Place> alias;  ///< what it is a name for
   std::optional<Place> of;     ///< what the quantity belongs to

@@ -120,7 +120,8 @@ Pair Pairs::smallest(const std::vector<const Conflict*>& conflicts) const {
     }
     if (chosen) return pair_of(*chosen, best);
   }
-  return pair_of(*conflicts.front(), point_of(conflicts.front()->where.intersect(up_to(most_counted))));
+  return pair_of(*conflicts.front(),
+                 point_of(conflicts.front()->where.intersect(up_to(most_counted))));
 }
 
 isl::set Pairs::sizes_up_to(long most) const {

@@ -175,8 +175,8 @@ std::optional<Place> Reader::called_place(CXCursor cursor) {
 
 void Reader::access(CXCursor cursor, const Place& place, bool is_write, Update update) {
   const bool is_pointer = is_view_type(clang_getCursorType(stripped(cursor)));
-  function_.accesses.push_back({place, is_write, frame_, line(cursor), source_.text(cursor), update,
-                                guard_, is_pointer});
+  function_.accesses.push_back(
+      {place, is_write, frame_, line(cursor), source_.text(cursor), update, guard_, is_pointer});
 }
 
 Term Reader::read(CXCursor cursor, const Place& place) {

@@ -160,10 +160,10 @@ std::optional<isl::pw_aff> Space::operand(const Term& term, std::size_t which,
     return value;
   const isl::set negative = value->lt_set(number(0));
   if (negative.is_empty()) return value;
-  isl::val around = isl::manage(
-      isl_val_2exp(isl_val_int_from_si(shared_context().get(), term.bits)));
-  const isl::pw_aff wrapped = value->add(isl::manage(isl_pw_aff_val_on_domain(
-      universe().release(), around.release())));
+  isl::val around =
+      isl::manage(isl_val_2exp(isl_val_int_from_si(shared_context().get(), term.bits)));
+  const isl::pw_aff wrapped =
+      value->add(isl::manage(isl_pw_aff_val_on_domain(universe().release(), around.release())));
   return value->intersect_domain(negative.complement())
       .union_add(wrapped.intersect_domain(negative));
 }
