@@ -199,6 +199,8 @@ const staircase::Workload<Problem, 2> workload{
                 {"16_ahead", a_sweep<12>},
                 {"17_banded", a_sweep<20>},
                 {"18_spectral", transforms},
+                {"19_pairs", a_sweep<1>},
+                {"20_streamed", a_sweep<1>},
                 {"yardstick_copy", a_sweep<1>},
                 {"yardstick_graph", two_sweeps_a_step}}};
 

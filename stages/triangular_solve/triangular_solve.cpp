@@ -495,7 +495,8 @@ const staircase::Workload<Problem, 2> workload{
                 {"09_sliced", traffic_of_rows},
                 {"10_many_right_hand_sides", traffic_of_sides},
                 {"11_several_rows", traffic_of_rows},
-                {"12_two_ahead", traffic_of_rows}},
+                {"12_two_ahead", traffic_of_rows},
+                {"13_inverted_by_halves", traffic_of_rows}},
     .limits = {{"04_naive_cuda", {{"rhs", 1}}},
                {"05_blocked_cuda", {{"rhs", 1}}},
                {"06_inverted_blocks", {{"rhs", 1}}},
@@ -503,7 +504,8 @@ const staircase::Workload<Problem, 2> workload{
                {"08_prefetched", {{"rhs", 1}}},
                {"09_sliced", {{"rhs", 1}}},
                {"11_several_rows", {{"rhs", 1}}},
-               {"12_two_ahead", {{"rhs", 1}}}},
+               {"12_two_ahead", {{"rhs", 1}}},
+               {"13_inverted_by_halves", {{"rhs", 1}}}},
     .finish = finish};
 
 }  // namespace

@@ -411,12 +411,21 @@ def advection(stage):
            rolling.sum("update", "global_stores", "requests")
            == coalesced.sum("update", "global_stores", "requests") / 2
            and rolling.over_ideal("update", ("global_stores",)) == 1)
+    pairs, streamed = stage("19_pairs"), stage("20_streamed")
+    yield ("19 loads and stores half as often as 11, and no sector twice that it stores",
+           [2 * pairs.sum("update", group, "requests") for group in ("global_loads", "global_stores")]
+           == [coalesced.sum("update", group, "requests") for group in ("global_loads", "global_stores")]
+           and pairs.over_ideal("update", ("global_stores",)) == 1)
+    yield ("20 loads and stores as often as 13, in twice as many blocks",
+           [streamed.sum("update", group, "requests") for group in ("global_loads", "global_stores")]
+           == [rolling.sum("update", group, "requests") for group in ("global_loads", "global_stores")]
+           and streamed.sum("update", "blocks") == 2 * rolling.sum("update", "blocks"))
     described = json.loads(subprocess.run([coalesced.program, "--describe"], check=True,
                                           stdout=subprocess.PIPE).stdout)
     tallest = next(int(each["max"]) for each in described["parameters"] if each["name"] == "rows")
-    yield "11 to 13 have a block for each row of the tallest field that is allowed", all(
+    yield "11 to 13, 19 and 20 have a block for each row of the tallest field that is allowed", all(
         stage(name, rows=tallest, cols=1, steps=1).launches() == 1
-        for name in ("11_coalesced", "12_tiled", "13_rolling"))
+        for name in ("11_coalesced", "12_tiled", "13_rolling", "19_pairs", "20_streamed"))
     yield "14 sweeps four times for 20 steps", time_tiled.launches() == 4
     yield ("14 loads each pair once per sweep, by itself or beside a warp's edge",
            time_tiled.sectors("carry") < 1.5 * 4 * coalesced.sectors("update") / 20)
@@ -594,6 +603,15 @@ def triangular_solve(stage):
     yield "10 moves twice as much for one more", more.sectors("subtract") == 2 * many.sectors("subtract")
     yield "10 moves at most 1.1 times the ideal", more.over_ideal(".*") <= 1.1
     rows, two = stage("11_several_rows"), stage("12_two_ahead")
+    halves = stage("13_inverted_by_halves")
+    yield ("13 meets 13 times to invert a block, where 12 meets 67 times",
+           two.sum("substitute_rows", "block_barriers") - halves.sum("substitute_rows", "block_barriers")
+           == (67 - 13) * steps)
+    of_sector = 32 // halves.bytes_of_number
+    yield ("13 loads nothing above the diagonal, and else what 12 loads",
+           two.sum("substitute_rows", "global_loads", "sectors")
+           - halves.sum("substitute_rows", "global_loads", "sectors")
+           == sum((block - 1 - i) // of_sector for i in range(block)) * steps)
     for name, counters in (("11", rows), ("12", two)):
         yield f"{name} launches one kernel", counters.launches() == 1
         yield (f"{name} loads as many sectors of L as 08",

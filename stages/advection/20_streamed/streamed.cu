@@ -1,0 +1,120 @@
+/// \file
+/// From:    13_rolling
+/// Changed: a block loads all of its rows before it uses the first, with 128 threads in place of
+///          256, and marks what it stores as not to be read again soon.
+/// Legal:   no cell is loaded that the block stores. A mark changes no number.
+/// Expect:  more bytes under way, and caches that keep the rows which neighbours load: some of the
+///          7 % that are missing to a copy's speed.
+/// Run:     ./climb advection --stages 13,20
+/// Next:    14_time_tiled_cuda takes several steps on the way down.
+
+#include "../advection.hpp"
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace advection {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::column;
+using staircase::DeviceArray;
+using staircase::pieces;
+using staircase::View;
+
+// [update]
+constexpr unsigned block_size = 128;  // threads of a block, two columns for each
+constexpr unsigned height = 8;        // rows of a block
+constexpr unsigned ahead = height;    // rows that are loaded before any of them is used
+
+/// The weighted sums of two cells and their neighbours in a row, which lie so far from the first.
+template <typename T>
+__device__ Pair<T> row_sums(const Weights<T>& w, const T* cell, int left, int second, int right) {
+  const auto [a, b] = load(cell, second);
+  return {w.x[0] * cell[left] + w.x[1] * a + w.x[2] * b,
+          w.x[0] * a + w.x[1] * b + w.x[2] * cell[right]};
+}
+
+/// Puts two neighbours into a row, by one access where both may be stored so, and lets caches drop
+/// them first.
+template <typename T>
+__device__ void stream(T* cell, bool together, bool inside, Pair<T> pair) {
+  using Both = std::conditional_t<sizeof(T) == sizeof(double), double2, float2>;
+  if (together) {
+    __stcs(reinterpret_cast<Both*>(cell), Both{pair.a, pair.b});
+  } else {
+    __stcs(cell, pair.a);
+    if (inside) __stcs(cell + 1, pair.b);
+  }
+}
+
+/// A step: every cell becomes the weighted sum of its nine neighbours, in another array. A thread
+/// goes down two columns with the sums of three rows.
+template <typename T>
+__global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
+  const int rows = u.extent(0), cols = u.extent(1), j = 2 * column();
+  if (j >= cols) return;
+  const int left = j > 0 ? -1 : cols - 1, second = j + 1 < cols ? 1 : 1 - cols;
+  const int right = j + 2 < cols ? 2 : (j + 2) % cols - j;
+  const bool inside = second == 1;
+  const int top = blockIdx.y * height, bottom = min(top + int(height), rows);
+  Pair<T> above = row_sums(w, &u(top > 0 ? top - 1 : rows - 1, j), left, second, right);
+  Pair<T> here = row_sums(w, &u(top, j), left, second, right);
+  for (int i0 = top; i0 < bottom; i0 += ahead) {
+    Pair<T> below[ahead];
+#pragma unroll
+    for (unsigned r = 0; r < ahead; ++r) {
+      const int i = i0 + int(r) + 1;
+      below[r] = row_sums(w, &u(i < rows ? i : 0, j), left, second, right);
+    }
+#pragma unroll
+    for (unsigned r = 0; r < ahead; ++r) {
+      if (i0 + int(r) < bottom) {
+        const T a = w.y[0] * above.a + w.y[1] * here.a + w.y[2] * below[r].a;
+        const T b = w.y[0] * above.b + w.y[1] * here.b + w.y[2] * below[r].b;
+        stream(&next(i0 + int(r), j), inside && cols % 2 == 0, inside, {a, b});
+      }
+      above = here;
+      here = below[r];
+    }
+  }
+}
+// [update]
+
+// [solve]
+template <typename T>
+Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Field<T> field(problem.rows, problem.cols);
+  DeviceArray<T, 2> u(problem.rows, problem.cols), next(problem.rows, problem.cols);
+  timeline.begin("copy in");
+  u.copy_from(rounded<T>(problem).data());
+  check(cudaDeviceSetLimit(cudaLimitMaxL2FetchGranularity, 128));
+  timeline.begin("kernels");
+  const auto w = weights_of<T>(problem);
+  const dim3 grid(pieces(problem.cols, 2 * block_size), pieces(problem.rows, height));
+  View<T, 2> from = u, to = next;
+  for (std::int64_t step = 0; step < problem.steps; ++step) {
+    update<T><<<grid, block_size>>>(w, from, to);
+    check_launch();
+    std::swap(from, to);
+  }
+  check(cudaDeviceSynchronize());
+  timeline.begin("copy out");
+  (problem.steps % 2 == 0 ? u : next).copy_to(field.data());
+  return field;
+}
+// [solve]
+
+}  // namespace advection
+
+int main(int argc, char** argv) {
+  return advection::run_stage(argc, argv,
+                              {
+                                  .title = "Streamed",
+                                  .idea = "Load all rows first, and mark what is stored",
+                                  .solve_f64 = advection::solve<double>,
+                                  .solve_f32 = advection::solve<float>,
+                              });
+}
