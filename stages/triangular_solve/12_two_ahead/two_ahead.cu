@@ -5,7 +5,7 @@
 /// Expect:  a block is asked for two turns before it is used: a turn in which no unknown has to be
 ///          waited for takes half as long.
 /// Run:     ./climb triangular_solve --stages 11,12
-/// Next:    13_inverted_by_halves shortens what is in front of the chain.
+/// Next:    13_inverted_by_halves has less in front of the chain.
 
 #include "../triangular_solve.hpp"
 
