@@ -12,15 +12,16 @@ Threads    __syncthreads and its siblings, shuffles, votes, matches and reductio
            atomics, fences, cooperative groups, cuda::barrier, cuda::pipeline, cuda::atomic,
            asynchronous copies, grids that are launched cooperatively, clusters.
 Runtime    memory (pinned, managed, pitched, in the order of streams), symbols, streams, events,
-           captured graphs, occupancy, several devices and their peers.
+           captured graphs, occupancy, several devices and their peers; arrays, texture and surface
+           objects with filters and borders.
 Numbers    CUDA's functions and roundings, half and bfloat16 with their pairs.
 Libraries  some of cuBLAS, cuFFT and cuSOLVER by the host's OpenBLAS, FFTW and LAPACK; some of NCCL.
 
 Not covered, with an error where it is compiled, linked or, kernels in kernels, run
 
-  inline PTX, tensor maps, nvcuda::wmma; textures and surfaces; kernels launched by kernels;
-  graphs built node by node; memory pools; the driver's API (cu...) and NVRTC; cuRAND, cuSPARSE,
-  cublasLt, Thrust and CUB; kernels in shared libraries.
+  inline PTX, tensor maps, nvcuda::wmma; mipmaps, cube maps and texture references; kernels launched
+  by kernels; graphs built node by node; memory pools; the driver's API (cu...) and NVRTC; cuRAND,
+  cuSPARSE, cublasLt, Thrust and CUB; kernels in shared libraries.
 
 What differs from a GPU
 

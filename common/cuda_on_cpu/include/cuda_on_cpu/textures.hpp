@@ -1,0 +1,318 @@
+/// \file
+/// Arrays of CUDA, and textures and surfaces over them: the objects, not the references that
+/// toolkits had before version 12.
+
+#pragma once
+
+#include "runtime_api.hpp"
+#include "vectors.hpp"
+
+// --- Formats
+
+enum cudaChannelFormatKind {
+  cudaChannelFormatKindSigned = 0,
+  cudaChannelFormatKindUnsigned = 1,
+  cudaChannelFormatKindFloat = 2,
+  cudaChannelFormatKindNone = 3
+};
+
+/// The bits of each channel, and what they mean.
+struct cudaChannelFormatDesc {
+  int x, y, z, w;
+  cudaChannelFormatKind f;
+};
+
+inline cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                   cudaChannelFormatKind kind) {
+  return {x, y, z, w, kind};
+}
+
+namespace cuda_on_cpu {
+
+/// How many channels a type has, and of which type: one of a number, those of a vector.
+template <typename T, typename = void>
+struct Channels {
+  using Number = T;
+  static constexpr int count = 1;
+};
+template <typename T>
+struct Channels<T, std::void_t<decltype(T::x)>> {
+  using Number = decltype(T::x);
+  static constexpr int count = sizeof(T) / sizeof(Number);
+};
+
+}  // namespace cuda_on_cpu
+
+template <typename T>
+cudaChannelFormatDesc cudaCreateChannelDesc() {
+  using Number = typename cuda_on_cpu::Channels<T>::Number;
+  constexpr int bits = 8 * sizeof(Number), count = cuda_on_cpu::Channels<T>::count;
+  return {bits, count > 1 ? bits : 0, count > 2 ? bits : 0, count > 3 ? bits : 0,
+          std::is_floating_point<Number>::value ? cudaChannelFormatKindFloat
+          : std::is_signed<Number>::value       ? cudaChannelFormatKindSigned
+                                                : cudaChannelFormatKindUnsigned};
+}
+
+// --- Arrays
+
+struct cudaArray;
+using cudaArray_t = cudaArray*;
+using cudaArray_const_t = const cudaArray*;
+
+inline constexpr unsigned cudaArrayDefault = 0, cudaArrayLayered = 1, cudaArraySurfaceLoadStore = 2,
+                          cudaArrayTextureGather = 8;
+
+struct cudaExtent {
+  std::size_t width, height, depth;
+};
+struct cudaPos {
+  std::size_t x, y, z;
+};
+struct cudaPitchedPtr {
+  void* ptr;
+  std::size_t pitch, xsize, ysize;
+};
+inline cudaExtent make_cudaExtent(std::size_t width, std::size_t height, std::size_t depth) {
+  return {width, height, depth};
+}
+inline cudaPos make_cudaPos(std::size_t x, std::size_t y, std::size_t z) { return {x, y, z}; }
+inline cudaPitchedPtr make_cudaPitchedPtr(void* pointer, std::size_t pitch, std::size_t width,
+                                          std::size_t height) {
+  return {pointer, pitch, width, height};
+}
+
+/// What a copy of boxes wants to know; an array's places and extents are in elements, others in
+/// bytes.
+struct cudaMemcpy3DParms {
+  cudaArray_t srcArray;
+  cudaPos srcPos;
+  cudaPitchedPtr srcPtr;
+  cudaArray_t dstArray;
+  cudaPos dstPos;
+  cudaPitchedPtr dstPtr;
+  cudaExtent extent;
+  cudaMemcpyKind kind;
+};
+
+cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* format,
+                            std::size_t width, std::size_t height = 0, unsigned flags = 0);
+cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* format,
+                              cudaExtent extent, unsigned flags = 0);
+cudaError_t cudaFreeArray(cudaArray_t array);
+cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, unsigned* flags,
+                             cudaArray_t array);
+cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* format, cudaArray_const_t array);
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent);
+cudaError_t cudaMemset3D(cudaPitchedPtr pointer, int value, cudaExtent extent);
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters);
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream = nullptr);
+cudaError_t cudaMemcpy2DToArray(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
+                                std::size_t pitch, std::size_t width, std::size_t height,
+                                cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
+                                     std::size_t pitch, std::size_t width, std::size_t height,
+                                     cudaMemcpyKind kind, cudaStream_t stream = nullptr);
+cudaError_t cudaMemcpy2DFromArray(void* to, std::size_t pitch, cudaArray_const_t from,
+                                  std::size_t x, std::size_t y, std::size_t width,
+                                  std::size_t height, cudaMemcpyKind kind);
+cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
+                              std::size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, std::size_t x, std::size_t y,
+                                std::size_t bytes, cudaMemcpyKind kind);
+
+// --- Textures and surfaces
+
+using cudaTextureObject_t = unsigned long long;
+using cudaSurfaceObject_t = unsigned long long;
+
+enum cudaResourceType {
+  cudaResourceTypeArray = 0,
+  cudaResourceTypeMipmappedArray = 1,
+  cudaResourceTypeLinear = 2,
+  cudaResourceTypePitch2D = 3
+};
+struct cudaResourceDesc {
+  cudaResourceType resType;
+  union {
+    struct {
+      cudaArray_t array;
+    } array;
+    struct {
+      void* devPtr;
+      cudaChannelFormatDesc desc;
+      std::size_t sizeInBytes;
+    } linear;
+    struct {
+      void* devPtr;
+      cudaChannelFormatDesc desc;
+      std::size_t width, height, pitchInBytes;
+    } pitch2D;
+  } res;
+};
+
+enum cudaTextureAddressMode {
+  cudaAddressModeWrap = 0,
+  cudaAddressModeClamp = 1,
+  cudaAddressModeMirror = 2,
+  cudaAddressModeBorder = 3
+};
+enum cudaTextureFilterMode { cudaFilterModePoint = 0, cudaFilterModeLinear = 1 };
+enum cudaTextureReadMode { cudaReadModeElementType = 0, cudaReadModeNormalizedFloat = 1 };
+struct cudaTextureDesc {
+  cudaTextureAddressMode addressMode[3];
+  cudaTextureFilterMode filterMode;
+  cudaTextureReadMode readMode;
+  int sRGB;
+  float borderColor[4];
+  int normalizedCoords;
+  unsigned maxAnisotropy;
+  cudaTextureFilterMode mipmapFilterMode;
+  float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+  int disableTrilinearOptimization, seamlessCubemap;
+};
+struct cudaResourceViewDesc;
+enum cudaSurfaceBoundaryMode {
+  cudaBoundaryModeZero = 0,
+  cudaBoundaryModeClamp = 1,
+  cudaBoundaryModeTrap = 2
+};
+
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc* resource,
+                                    const cudaTextureDesc* how, const cudaResourceViewDesc* view);
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc* resource);
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
+
+namespace cuda_on_cpu {
+
+/// A number that a fetch takes in, and its weight.
+struct Sample {
+  const char* texel;  ///< null: the colour beyond the border
+  float weight;
+};
+
+/// What a fetch takes in: one number, or the neighbours of a place in one to three dimensions.
+struct Samples {
+  Sample at[8];
+  int count;
+  bool normalized;  ///< whether whole numbers become fractions
+  cudaChannelFormatDesc format;
+  float border[4];
+};
+
+Samples samples(cudaTextureObject_t texture, int dimensions, float x, float y, float z, int layer);
+Samples sample_of_linear(cudaTextureObject_t texture, int i);
+char* surface_texel(cudaSurfaceObject_t surface, int dimensions, int x, int y, int z, int layer,
+                    std::size_t bytes, cudaSurfaceBoundaryMode mode);
+
+/// A whole number as a fraction of the largest of its type.
+template <typename Number>
+float fraction(const char* texel, int channel) {
+  const auto value = static_cast<float>(reinterpret_cast<const Number*>(texel)[channel]);
+  const float most =
+      static_cast<float>((1LL << (8 * sizeof(Number) - std::is_signed<Number>::value)) - 1);
+  const float of_most = value / most;
+  return of_most < -1 ? -1 : of_most;
+}
+
+template <typename Number>
+float channel_of(const Samples& from, const Sample& sample, int channel) {
+  if (sample.texel == nullptr) return from.border[channel];
+  if (!from.normalized)
+    return static_cast<float>(reinterpret_cast<const Number*>(sample.texel)[channel]);
+  if (from.format.f == cudaChannelFormatKindSigned)
+    return from.format.x == 8 ? fraction<signed char>(sample.texel, channel)
+                              : fraction<short>(sample.texel, channel);
+  return from.format.x == 8 ? fraction<unsigned char>(sample.texel, channel)
+                            : fraction<unsigned short>(sample.texel, channel);
+}
+
+/// The weighted sum of samples, by channels; a single one as it is.
+template <typename T>
+T blended(const Samples& from) {
+  using Number = typename Channels<T>::Number;
+  if (from.count == 1 && !from.normalized && from.at[0].texel != nullptr)
+    return *reinterpret_cast<const T*>(from.at[0].texel);
+  T result;
+  for (int c = 0; c < Channels<T>::count; ++c) {
+    float sum = 0;
+    for (int s = 0; s < from.count; ++s)
+      sum += from.at[s].weight * channel_of<Number>(from, from.at[s], c);
+    reinterpret_cast<Number*>(&result)[c] = static_cast<Number>(sum);
+  }
+  return result;
+}
+
+}  // namespace cuda_on_cpu
+
+template <typename T>
+T tex1Dfetch(cudaTextureObject_t texture, int i) {
+  return cuda_on_cpu::blended<T>(cuda_on_cpu::sample_of_linear(texture, i));
+}
+template <typename T>
+T tex1D(cudaTextureObject_t texture, float x) {
+  return cuda_on_cpu::blended<T>(cuda_on_cpu::samples(texture, 1, x, 0, 0, 0));
+}
+template <typename T>
+T tex1DLayered(cudaTextureObject_t texture, float x, int layer) {
+  return cuda_on_cpu::blended<T>(cuda_on_cpu::samples(texture, 1, x, 0, 0, layer));
+}
+template <typename T>
+T tex2D(cudaTextureObject_t texture, float x, float y) {
+  return cuda_on_cpu::blended<T>(cuda_on_cpu::samples(texture, 2, x, y, 0, 0));
+}
+template <typename T>
+T tex2DLayered(cudaTextureObject_t texture, float x, float y, int layer) {
+  return cuda_on_cpu::blended<T>(cuda_on_cpu::samples(texture, 2, x, y, 0, layer));
+}
+template <typename T>
+T tex3D(cudaTextureObject_t texture, float x, float y, float z) {
+  return cuda_on_cpu::blended<T>(cuda_on_cpu::samples(texture, 3, x, y, z, 0));
+}
+// As the first parameter of CUDA's older form.
+template <typename T>
+void tex1Dfetch(T* value, cudaTextureObject_t texture, int i) {
+  *value = tex1Dfetch<T>(texture, i);
+}
+template <typename T>
+void tex1D(T* value, cudaTextureObject_t texture, float x) {
+  *value = tex1D<T>(texture, x);
+}
+template <typename T>
+void tex2D(T* value, cudaTextureObject_t texture, float x, float y) {
+  *value = tex2D<T>(texture, x, y);
+}
+template <typename T>
+void tex3D(T* value, cudaTextureObject_t texture, float x, float y, float z) {
+  *value = tex3D<T>(texture, x, y, z);
+}
+
+#define CUDA_ON_CPU_SURFACE(name, dimensions, parameters, place)                                 \
+  template <typename T>                                                                          \
+  T name##read(cudaSurfaceObject_t surface, parameters,                                          \
+               cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                            \
+    const char* texel = cuda_on_cpu::surface_texel(surface, dimensions, place, sizeof(T), mode); \
+    return texel != nullptr ? *reinterpret_cast<const T*>(texel) : T{};                          \
+  }                                                                                              \
+  template <typename T>                                                                          \
+  void name##read(T* value, cudaSurfaceObject_t surface, parameters,                             \
+                  cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                         \
+    const char* texel = cuda_on_cpu::surface_texel(surface, dimensions, place, sizeof(T), mode); \
+    *value = texel != nullptr ? *reinterpret_cast<const T*>(texel) : T{};                        \
+  }                                                                                              \
+  template <typename T>                                                                          \
+  void name##write(T value, cudaSurfaceObject_t surface, parameters,                             \
+                   cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                        \
+    char* texel = cuda_on_cpu::surface_texel(surface, dimensions, place, sizeof(T), mode);       \
+    if (texel != nullptr) *reinterpret_cast<T*>(texel) = value;                                  \
+  }
+#define CUDA_ON_CPU_LIST(...) __VA_ARGS__
+CUDA_ON_CPU_SURFACE(surf1D, 1, int x, CUDA_ON_CPU_LIST(x, 0, 0, 0))
+CUDA_ON_CPU_SURFACE(surf1DLayered, 1, CUDA_ON_CPU_LIST(int x, int layer),
+                    CUDA_ON_CPU_LIST(x, 0, 0, layer))
+CUDA_ON_CPU_SURFACE(surf2D, 2, CUDA_ON_CPU_LIST(int x, int y), CUDA_ON_CPU_LIST(x, y, 0, 0))
+CUDA_ON_CPU_SURFACE(surf2DLayered, 2, CUDA_ON_CPU_LIST(int x, int y, int layer),
+                    CUDA_ON_CPU_LIST(x, y, 0, layer))
+CUDA_ON_CPU_SURFACE(surf3D, 3, CUDA_ON_CPU_LIST(int x, int y, int z), CUDA_ON_CPU_LIST(x, y, z, 0))
+#undef CUDA_ON_CPU_LIST
+#undef CUDA_ON_CPU_SURFACE

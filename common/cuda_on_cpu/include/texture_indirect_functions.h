@@ -1,0 +1,6 @@
+/// \file
+/// Found in place of CUDA's own header.
+
+#pragma once
+
+#include "cuda_runtime.h"

@@ -1,0 +1,382 @@
+/// \file
+/// Arrays, which are rows of numbers behind each other, and what a fetch takes in of them.
+
+#include "cuda_on_cpu/textures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "cuda_on_cpu/threads.hpp"
+#include "immortal.hpp"
+#include "launch.hpp"
+#include "stream.hpp"
+
+struct cudaArray {
+  cudaChannelFormatDesc format;
+  cudaExtent extent;  // 0: no such dimension
+  unsigned flags;
+  char* data;
+
+  std::size_t element() const { return (format.x + format.y + format.z + format.w) / 8; }
+  std::size_t pitch() const { return extent.width * element(); }
+  std::size_t rows() const { return std::max<std::size_t>(extent.height, 1); }
+  std::size_t slices() const { return std::max<std::size_t>(extent.depth, 1); }
+  char* at(std::size_t x_bytes, std::size_t y, std::size_t z = 0) const {
+    return data + (z * rows() + y) * pitch() + x_bytes;
+  }
+};
+
+namespace cuda_on_cpu {
+namespace {
+
+/// What a texture or a surface sees.
+struct Image {
+  char* data;
+  std::size_t element, pitch, slice;  // bytes of a number, from row to row, from layer to layer
+  int width, height, depth;
+  bool layered, alive;
+  cudaChannelFormatDesc format;
+  cudaTextureDesc how;
+};
+
+/// All that were ever made, so that one which is gone is known; an object is the number of its
+/// image, from 1 on.
+std::deque<Image>& images() {
+  static auto& images = immortal<std::deque<Image>>();
+  return images;
+}
+
+std::mutex& images_mutex() {
+  static auto& mutex = immortal<std::mutex>();
+  return mutex;
+}
+
+Image* find(unsigned long long object) {
+  const std::scoped_lock guard(images_mutex());
+  if (object == 0 || object > images().size() || !images()[object - 1].alive) return nullptr;
+  return &images()[object - 1];
+}
+
+/// The image of an object that a kernel uses.
+const Image& image_of(unsigned long long object) {
+  const Image* image = find(object);
+  if (image == nullptr) fail_launch(cudaErrorIllegalAddress);
+  return *image;
+}
+
+bool is_format(const cudaChannelFormatDesc& format) {
+  const int count = format.w != 0 ? 4 : format.z != 0 ? 3 : format.y != 0 ? 2 : 1;
+  const int bits = format.x;
+  const bool alike = (count < 2 || format.y == bits) && (count < 3 || format.z == bits) &&
+                     (count < 4 || format.w == bits);
+  return alike && count != 3 && (bits == 8 || bits == 16 || bits == 32) &&
+         (format.f == cudaChannelFormatKindFloat ? bits == 32
+                                                 : format.f != cudaChannelFormatKindNone);
+}
+
+cudaError_t image_of_resource(const cudaResourceDesc& resource, Image& image) {
+  image = {};
+  image.alive = true;
+  if (resource.resType == cudaResourceTypeArray) {
+    const cudaArray* array = resource.res.array.array;
+    if (array == nullptr) return cudaErrorInvalidResourceHandle;
+    image.format = array->format;
+    image.data = array->data;
+    image.pitch = array->pitch();
+    image.slice = array->rows() * array->pitch();
+    image.width = static_cast<int>(array->extent.width);
+    image.height = static_cast<int>(array->rows());
+    image.depth = static_cast<int>(array->slices());
+    image.layered = (array->flags & cudaArrayLayered) != 0;
+  } else if (resource.resType == cudaResourceTypeLinear) {
+    image.format = resource.res.linear.desc;
+    image.data = static_cast<char*>(resource.res.linear.devPtr);
+    image.pitch = resource.res.linear.sizeInBytes;
+    image.height = image.depth = 1;
+  } else if (resource.resType == cudaResourceTypePitch2D) {
+    image.format = resource.res.pitch2D.desc;
+    image.data = static_cast<char*>(resource.res.pitch2D.devPtr);
+    image.pitch = resource.res.pitch2D.pitchInBytes;
+    image.width = static_cast<int>(resource.res.pitch2D.width);
+    image.height = static_cast<int>(resource.res.pitch2D.height);
+    image.depth = 1;
+  } else {
+    return cudaErrorNotSupported;
+  }
+  if (image.data == nullptr || !is_format(image.format)) return cudaErrorInvalidValue;
+  const cudaChannelFormatDesc& format = image.format;
+  image.element = (format.x + format.y + format.z + format.w) / 8;
+  if (resource.resType == cudaResourceTypeLinear)
+    image.width = static_cast<int>(image.pitch / image.element);
+  return cudaSuccess;
+}
+
+cudaError_t keep(const Image& image, unsigned long long* object) {
+  const std::scoped_lock guard(images_mutex());
+  images().push_back(image);
+  *object = images().size();
+  return lasting_error();
+}
+
+cudaError_t forget(unsigned long long object) {
+  Image* image = find(object);
+  if (image == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  image->alive = false;
+  return lasting_error();
+}
+
+/// Two neighbours in a direction and the weight of the second; -1 is beyond the border.
+struct Neighbours {
+  int of[2];
+  float second;
+};
+
+/// Where an index lies in a direction.
+int resolved(long long i, int n, cudaTextureAddressMode mode) {
+  const auto modulo = [&](long long period) { return ((i % period) + period) % period; };
+  if (mode == cudaAddressModeWrap) return static_cast<int>(modulo(n));
+  if (mode == cudaAddressModeMirror) {
+    const long long at = modulo(2LL * n);
+    return static_cast<int>(at < n ? at : 2LL * n - 1 - at);
+  }
+  if (mode == cudaAddressModeBorder && (i < 0 || i >= n)) return -1;
+  return static_cast<int>(std::clamp<long long>(i, 0, n - 1));
+}
+
+/// Weights have eight bits behind the point, as on a GPU. Without normalized coordinates there is
+/// nothing to wrap or to mirror.
+Neighbours neighbours(float x, int n, cudaTextureAddressMode mode, const cudaTextureDesc& how) {
+  constexpr float far = 1e9F;
+  if (how.normalizedCoords != 0)
+    x *= static_cast<float>(n);
+  else if (mode == cudaAddressModeWrap || mode == cudaAddressModeMirror)
+    mode = cudaAddressModeClamp;
+  x = std::isnan(x) ? 0 : std::clamp(x, -far, far);
+  if (how.filterMode == cudaFilterModePoint)
+    return {{resolved(std::llround(std::floor(x)), n, mode), -1}, 0};
+  x -= 0.5F;
+  const float floor = std::floor(x);
+  const long long first = std::llround(floor);
+  return {{resolved(first, n, mode), resolved(first + 1, n, mode)},
+          std::round((x - floor) * 256) / 256};
+}
+
+}  // namespace
+
+Samples samples(cudaTextureObject_t texture, int dimensions, float x, float y, float z, int layer) {
+  const Image& image = image_of(texture);
+  const cudaTextureDesc& how = image.how;
+  const Neighbours none{{0, -1}, 0};
+  const Neighbours along[3] = {
+      neighbours(x, image.width, how.addressMode[0], how),
+      dimensions > 1 ? neighbours(y, image.height, how.addressMode[1], how) : none,
+      dimensions > 2 ? neighbours(z, image.depth, how.addressMode[2], how) : none};
+  const int most = how.filterMode == cudaFilterModeLinear ? 2 : 1;
+  Samples found{};
+  found.normalized =
+      how.readMode == cudaReadModeNormalizedFloat && image.format.f != cudaChannelFormatKindFloat;
+  found.format = image.format;
+  std::copy_n(how.borderColor, 4, found.border);
+  const char* data = image.data;
+  if (image.layered) data += std::clamp(layer, 0, image.depth - 1) * image.slice;
+  for (int k = 0; k < (dimensions > 2 ? most : 1); ++k)
+    for (int j = 0; j < (dimensions > 1 ? most : 1); ++j)
+      for (int i = 0; i < most; ++i) {
+        const int at[3] = {along[0].of[i], along[1].of[j], along[2].of[k]};
+        const bool beyond = at[0] < 0 || at[1] < 0 || at[2] < 0;
+        const auto weight = [](const Neighbours& of, int which) {
+          return which == 1 ? of.second : 1 - of.second;
+        };
+        found.at[found.count++] = {
+            beyond ? nullptr
+                   : data + at[2] * image.slice + at[1] * image.pitch + at[0] * image.element,
+            weight(along[0], i) * weight(along[1], j) * weight(along[2], k)};
+      }
+  return found;
+}
+
+Samples sample_of_linear(cudaTextureObject_t texture, int i) {
+  const Image& image = image_of(texture);
+  Samples found{};
+  found.count = 1;
+  found.normalized = image.how.readMode == cudaReadModeNormalizedFloat &&
+                     image.format.f != cudaChannelFormatKindFloat;
+  found.format = image.format;
+  const bool inside = i >= 0 && i < image.width;
+  found.at[0] = {inside ? image.data + i * image.element : nullptr, 1};
+  return found;
+}
+
+char* surface_texel(cudaSurfaceObject_t surface, int dimensions, int x, int y, int z, int layer,
+                    std::size_t bytes, cudaSurfaceBoundaryMode mode) {
+  const Image& image = image_of(surface);
+  const int row = static_cast<int>(image.width * image.element),
+            last = row - static_cast<int>(bytes);
+  const bool inside = x >= 0 && x <= last && (dimensions < 2 || (y >= 0 && y < image.height)) &&
+                      (dimensions < 3 || (z >= 0 && z < image.depth)) &&
+                      (!image.layered || (layer >= 0 && layer < image.depth));
+  if (!inside && mode == cudaBoundaryModeTrap) fail_launch(cudaErrorLaunchFailure);
+  if (!inside && mode == cudaBoundaryModeZero) return nullptr;
+  x = std::clamp(x, 0, last);
+  y = std::clamp(y, 0, image.height - 1);
+  z = std::clamp(image.layered ? layer : z, 0, image.depth - 1);
+  return image.data + z * image.slice + y * image.pitch + x;
+}
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* format,
+                              cudaExtent extent, unsigned flags) {
+  if (array == nullptr || format == nullptr || extent.width == 0 || !is_format(*format))
+    return fail(cudaErrorInvalidValue);
+  auto made = std::make_unique<cudaArray>(cudaArray{*format, extent, flags, nullptr});
+  const cudaError_t error = cudaMalloc(&made->data, made->slices() * made->rows() * made->pitch());
+  if (error == cudaSuccess) *array = made.release();
+  return error;
+}
+
+cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* format,
+                            std::size_t width, std::size_t height, unsigned flags) {
+  return cudaMalloc3DArray(array, format, {width, height, 0}, flags);
+}
+
+cudaError_t cudaFreeArray(cudaArray_t array) {
+  const std::unique_ptr<cudaArray> freed(array);
+  return freed == nullptr ? lasting_error() : cudaFree(freed->data);
+}
+
+cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, unsigned* flags,
+                             cudaArray_t array) {
+  if (array == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (format != nullptr) *format = array->format;
+  if (extent != nullptr) *extent = array->extent;
+  if (flags != nullptr) *flags = array->flags;
+  return lasting_error();
+}
+
+cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* format, cudaArray_const_t array) {
+  if (array == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  *format = array->format;
+  return lasting_error();
+}
+
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent) {
+  *pointer = {nullptr, 0, extent.width, extent.height};
+  return cudaMallocPitch(&pointer->ptr, &pointer->pitch, extent.width,
+                         extent.height * extent.depth);
+}
+
+cudaError_t cudaMemset3D(cudaPitchedPtr pointer, int value, cudaExtent extent) {
+  for (std::size_t z = 0; z < extent.depth; ++z) {
+    char* slice = static_cast<char*>(pointer.ptr) + z * pointer.ysize * pointer.pitch;
+    const cudaError_t error =
+        cudaMemset2D(slice, pointer.pitch, value, extent.width, extent.height);
+    if (error != cudaSuccess) return error;
+  }
+  return lasting_error();
+}
+
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
+  const cudaMemcpy3DParms& p = *parameters;
+  if ((p.srcArray == nullptr) == (p.srcPtr.ptr == nullptr) ||
+      (p.dstArray == nullptr) == (p.dstPtr.ptr == nullptr))
+    return fail(cudaErrorInvalidValue);
+  const cudaArray* array = p.srcArray != nullptr ? p.srcArray : p.dstArray;
+  const std::size_t unit = array != nullptr ? array->element() : 1;
+  const auto place = [&](cudaArray_t in, const cudaPitchedPtr& memory, const cudaPos& at,
+                         std::size_t z) {
+    if (in != nullptr) return in->at(at.x * in->element(), at.y, at.z + z);
+    return static_cast<char*>(memory.ptr) + ((at.z + z) * memory.ysize + at.y) * memory.pitch +
+           at.x;
+  };
+  const auto pitch = [](cudaArray_t in, const cudaPitchedPtr& memory) {
+    return in != nullptr ? in->pitch() : memory.pitch;
+  };
+  for (std::size_t z = 0; z < p.extent.depth; ++z) {
+    const cudaError_t error =
+        cudaMemcpy2DAsync(place(p.dstArray, p.dstPtr, p.dstPos, z), pitch(p.dstArray, p.dstPtr),
+                          place(p.srcArray, p.srcPtr, p.srcPos, z), pitch(p.srcArray, p.srcPtr),
+                          p.extent.width * unit, p.extent.height, p.kind, stream);
+    if (error != cudaSuccess) return error;
+  }
+  return lasting_error();
+}
+
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
+  const cudaError_t error = cudaMemcpy3DAsync(parameters, nullptr);
+  return error != cudaSuccess ? error : cudaStreamSynchronize(nullptr);
+}
+
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
+                                     std::size_t pitch, std::size_t width, std::size_t height,
+                                     cudaMemcpyKind kind, cudaStream_t stream) {
+  if (to == nullptr || x + width > to->pitch() || y + height > to->rows())
+    return fail(cudaErrorInvalidValue);
+  return cudaMemcpy2DAsync(to->at(x, y), to->pitch(), from, pitch, width, height, kind, stream);
+}
+
+cudaError_t cudaMemcpy2DToArray(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
+                                std::size_t pitch, std::size_t width, std::size_t height,
+                                cudaMemcpyKind kind) {
+  if (to == nullptr || x + width > to->pitch() || y + height > to->rows())
+    return fail(cudaErrorInvalidValue);
+  return cudaMemcpy2D(to->at(x, y), to->pitch(), from, pitch, width, height, kind);
+}
+
+cudaError_t cudaMemcpy2DFromArray(void* to, std::size_t pitch, cudaArray_const_t from,
+                                  std::size_t x, std::size_t y, std::size_t width,
+                                  std::size_t height, cudaMemcpyKind kind) {
+  if (from == nullptr || x + width > from->pitch() || y + height > from->rows())
+    return fail(cudaErrorInvalidValue);
+  return cudaMemcpy2D(to, pitch, from->at(x, y), from->pitch(), width, height, kind);
+}
+
+cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
+                              std::size_t bytes, cudaMemcpyKind kind) {
+  if (to == nullptr || y * to->pitch() + x + bytes > to->rows() * to->pitch())
+    return fail(cudaErrorInvalidValue);
+  return cudaMemcpy(to->at(x, y), from, bytes, kind);
+}
+
+cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, std::size_t x, std::size_t y,
+                                std::size_t bytes, cudaMemcpyKind kind) {
+  if (from == nullptr || y * from->pitch() + x + bytes > from->rows() * from->pitch())
+    return fail(cudaErrorInvalidValue);
+  return cudaMemcpy(to, from->at(x, y), bytes, kind);
+}
+
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc* resource,
+                                    const cudaTextureDesc* how, const cudaResourceViewDesc*) {
+  if (texture == nullptr || resource == nullptr || how == nullptr)
+    return fail(cudaErrorInvalidValue);
+  Image image;
+  const cudaError_t error = image_of_resource(*resource, image);
+  if (error != cudaSuccess) return fail(error);
+  const bool floats =
+      image.format.f == cudaChannelFormatKindFloat || how->readMode == cudaReadModeNormalizedFloat;
+  // Only fractions are filtered, and whole numbers of 32 bits do not become fractions.
+  if ((how->filterMode == cudaFilterModeLinear && !floats) ||
+      (how->readMode == cudaReadModeNormalizedFloat && image.format.x == 32 &&
+       image.format.f != cudaChannelFormatKindFloat))
+    return fail(cudaErrorInvalidValue);
+  image.how = *how;
+  return keep(image, texture);
+}
+
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) { return forget(texture); }
+
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface,
+                                    const cudaResourceDesc* resource) {
+  if (surface == nullptr || resource == nullptr || resource->resType != cudaResourceTypeArray)
+    return fail(cudaErrorInvalidValue);
+  Image image;
+  const cudaError_t error = image_of_resource(*resource, image);
+  return error != cudaSuccess ? fail(error) : keep(image, surface);
+}
+
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) { return forget(surface); }

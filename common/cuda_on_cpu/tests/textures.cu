@@ -1,0 +1,298 @@
+/// \file
+/// Arrays, textures and surfaces: what is fetched at a place, between places and beyond the border.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "device.hpp"
+
+using tap::check;
+using tap::Device;
+using tap::expect;
+using tap::expect_equal;
+using tap::expect_error;
+using tap::expect_near;
+using tap::expect_refusal;
+using tap::random_value;
+using tap::random_values;
+using tap::table;
+
+namespace {
+
+/// An array of some rows, with what is in it.
+template <typename T>
+class Image {
+ public:
+  Image(int width, int height, const std::vector<T>& values, unsigned flags = 0) {
+    const cudaChannelFormatDesc format = cudaCreateChannelDesc<T>();
+    check(cudaMallocArray(&array_, &format, width, height, flags));
+    check(cudaMemcpy2DToArray(array_, 0, 0, values.data(), width * sizeof(T), width * sizeof(T),
+                              std::max(height, 1), cudaMemcpyHostToDevice));
+  }
+  ~Image() { cudaFreeArray(array_); }
+  Image(const Image&) = delete;
+  Image& operator=(const Image&) = delete;
+  cudaArray_t get() const { return array_; }
+
+ private:
+  cudaArray_t array_ = nullptr;
+};
+
+cudaResourceDesc resource_of(cudaArray_t array) {
+  cudaResourceDesc resource{};
+  resource.resType = cudaResourceTypeArray;
+  resource.res.array.array = array;
+  return resource;
+}
+
+cudaTextureDesc manner(cudaTextureAddressMode mode, cudaTextureFilterMode filter, bool normalized) {
+  cudaTextureDesc how{};
+  for (cudaTextureAddressMode& each : how.addressMode) each = mode;
+  how.filterMode = filter;
+  how.normalizedCoords = normalized;
+  how.borderColor[0] = 0.75F;
+  return how;
+}
+
+cudaTextureObject_t texture_of(const cudaResourceDesc& resource, const cudaTextureDesc& how) {
+  cudaTextureObject_t texture = 0;
+  check(cudaCreateTextureObject(&texture, &resource, &how, nullptr));
+  return texture;
+}
+
+/// An index as a way of addressing takes it, or -1.
+int taken(int i, int n, cudaTextureAddressMode mode) {
+  const int period = mode == cudaAddressModeMirror ? 2 * n : n;
+  const int in_period = ((i % period) + period) % period;
+  switch (mode) {
+    case cudaAddressModeWrap:
+      return in_period;
+    case cudaAddressModeMirror:
+      return in_period < n ? in_period : period - 1 - in_period;
+    case cudaAddressModeClamp:
+      return std::clamp(i, 0, n - 1);
+    default:
+      return i < 0 || i >= n ? -1 : i;
+  }
+}
+
+}  // namespace
+
+__global__ void fetch_line(cudaTextureObject_t texture, int* values, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n + 4) values[i] = tex1Dfetch<int>(texture, i - 2);
+}
+
+TEST(linear_memory_is_fetched_by_index_and_is_zero_beyond_its_ends) {
+  for (const int n : {1, 31, 257}) {
+    const std::vector<int> values = random_values(n, -1000, 1000);
+    Device<int> memory(values), fetched(n + 4);
+    cudaResourceDesc resource{};
+    resource.resType = cudaResourceTypeLinear;
+    resource.res.linear.devPtr = memory.get();
+    resource.res.linear.desc = cudaCreateChannelDesc<int>();
+    resource.res.linear.sizeInBytes = memory.bytes();
+    const cudaTextureObject_t texture = texture_of(resource, cudaTextureDesc{});
+    fetch_line<<<(n + 67) / 64, 64>>>(texture, fetched.get(), n);
+    expect_equal(fetched.to_host(),
+                 table<int>(n + 4, [&](int i) { return i < 2 || i >= n + 2 ? 0 : values[i - 2]; }));
+    check(cudaDestroyTextureObject(texture));
+  }
+}
+
+struct Place {
+  float x, y;
+};
+
+__global__ void fetch_places(cudaTextureObject_t texture, const Place* places, float* values,
+                             int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) values[i] = tex2D<float>(texture, places[i].x, places[i].y);
+}
+
+/// Fetches at random places, and compares with the four numbers around each.
+void expect_fetched(int width, int height, cudaTextureAddressMode mode,
+                    cudaTextureFilterMode filter, bool normalized) {
+  constexpr int n = 400;
+  const std::vector<float> values = random_values(std::size_t(width) * height, -1.F, 1.F);
+  const Image<float> image(width, height, values);
+  const cudaTextureObject_t texture =
+      texture_of(resource_of(image.get()), manner(mode, filter, normalized));
+  std::vector<Place> places(n);
+  for (Place& place : places) place = {random_value(-2.F, 3.F), random_value(-2.F, 3.F)};
+  if (!normalized)
+    for (Place& place : places) place = {place.x * float(width), place.y * float(height)};
+  Device<Place> at(places);
+  Device<float> fetched(n);
+  fetch_places<<<4, 100>>>(texture, at.get(), fetched.get(), n);
+  const std::vector<float> found = fetched.to_host();
+  // Without normalized coordinates there is nothing to wrap.
+  const bool wraps = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror;
+  const cudaTextureAddressMode meant = wraps && !normalized ? cudaAddressModeClamp : mode;
+  const bool between = filter == cudaFilterModeLinear;
+  for (int i = 0; i < n; ++i) {
+    const float x = places[i].x * float(normalized ? width : 1) - (between ? 0.5F : 0);
+    const float y = places[i].y * float(normalized ? height : 1) - (between ? 0.5F : 0);
+    const double right = between ? x - std::floor(x) : 0, down = between ? y - std::floor(y) : 0;
+    double sum = 0;
+    for (const int j : {0, 1})
+      for (const int k : {0, 1}) {
+        const int column = taken(int(std::floor(x)) + k, width, meant);
+        const int row = taken(int(std::floor(y)) + j, height, meant);
+        const double value = column < 0 || row < 0 ? 0.75 : values[row * width + column];
+        sum += (k == 1 ? right : 1 - right) * (j == 1 ? down : 1 - down) * value;
+      }
+    expect_near(double(found[i]), sum, between ? 4. / 512 : 0.);
+  }
+  check(cudaDestroyTextureObject(texture));
+}
+
+TEST(places_are_addressed_in_four_ways) {
+  for (const auto mode :
+       {cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror, cudaAddressModeBorder})
+    for (const bool normalized : {true, false}) {
+      expect_fetched(7, 5, mode, cudaFilterModePoint, normalized);
+      expect_fetched(1, 33, mode, cudaFilterModePoint, normalized);
+    }
+}
+
+TEST(values_between_places_are_interpolated_with_eight_bits) {
+  for (const auto mode :
+       {cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror, cudaAddressModeBorder})
+    for (const bool normalized : {true, false}) {
+      expect_fetched(8, 6, mode, cudaFilterModeLinear, normalized);
+      expect_fetched(31, 1, mode, cudaFilterModeLinear, normalized);
+    }
+}
+
+__global__ void fetch_fractions(cudaTextureObject_t texture, float4* values, int width) {
+  values[threadIdx.x] =
+      tex2D<float4>(texture, float(threadIdx.x % width) + 0.5F, float(threadIdx.x / width) + 0.5F);
+}
+
+TEST(whole_numbers_become_fractions) {
+  constexpr int width = 8, height = 4;
+  std::vector<uchar4> values(width * height);
+  for (uchar4& value : values)
+    value = make_uchar4(random_value<unsigned char>(0, 255), 0, 255,
+                        random_value<unsigned char>(0, 255));
+  const Image<uchar4> image(width, height, values);
+  cudaTextureDesc how = manner(cudaAddressModeClamp, cudaFilterModePoint, false);
+  how.readMode = cudaReadModeNormalizedFloat;
+  const cudaTextureObject_t texture = texture_of(resource_of(image.get()), how);
+  Device<float4> fetched(values.size());
+  fetch_fractions<<<1, width * height>>>(texture, fetched.get(), width);
+  const std::vector<float4> found = fetched.to_host();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    expect_near(found[i].x, float(values[i].x) / 255, 1e-6F);
+    expect_equal(found[i].y, 0);
+    expect_equal(found[i].z, 1);
+    expect_near(found[i].w, float(values[i].w) / 255, 1e-6F);
+  }
+  check(cudaDestroyTextureObject(texture));
+}
+
+__global__ void fetch_box(cudaTextureObject_t texture, short2* values, dim3 extent) {
+  const unsigned i = threadIdx.x, x = i % extent.x, y = i / extent.x % extent.y;
+  const unsigned z = i / (extent.x * extent.y);
+  values[i] = tex3D<short2>(texture, float(x) + 0.5F, float(y) + 0.5F, float(z) + 0.5F);
+}
+
+__global__ void fetch_layers(cudaTextureObject_t texture, short2* values, dim3 extent) {
+  const unsigned i = threadIdx.x, x = i % extent.x, y = i / extent.x % extent.y;
+  const int layer = int(i / (extent.x * extent.y));
+  values[i] = tex2DLayered<short2>(texture, float(x), float(y), layer);
+}
+
+TEST(boxes_and_layers_are_copied_in_and_fetched) {
+  const dim3 extent(5, 7, 3);
+  const std::size_t size = 5 * 7 * 3;
+  std::vector<short2> values(size);
+  for (short2& value : values)
+    value = make_short2(random_value<short>(-999, 999), random_value<short>(-999, 999));
+  for (const unsigned flags : {cudaArrayDefault, cudaArrayLayered}) {
+    const cudaChannelFormatDesc format = cudaCreateChannelDesc<short2>();
+    cudaArray_t array = nullptr;
+    check(cudaMalloc3DArray(&array, &format, make_cudaExtent(5, 7, 3), flags));
+    cudaMemcpy3DParms copy{};
+    copy.srcPtr = make_cudaPitchedPtr(values.data(), 5 * sizeof(short2), 5, 7);
+    copy.dstArray = array;
+    copy.extent = make_cudaExtent(5, 7, 3);
+    copy.kind = cudaMemcpyHostToDevice;
+    check(cudaMemcpy3D(&copy));
+    const cudaTextureObject_t texture =
+        texture_of(resource_of(array), manner(cudaAddressModeClamp, cudaFilterModePoint, false));
+    Device<short2> fetched(size);
+    if (flags == cudaArrayLayered)
+      fetch_layers<<<1, size>>>(texture, fetched.get(), extent);
+    else
+      fetch_box<<<1, size>>>(texture, fetched.get(), extent);
+    const std::vector<short2> found = fetched.to_host();
+    expect(std::equal(found.begin(), found.end(), values.begin(),
+                      [](short2 a, short2 b) { return a.x == b.x && a.y == b.y; }),
+           "all numbers of the box are where they were put");
+    check(cudaDestroyTextureObject(texture));
+    check(cudaFreeArray(array));
+  }
+}
+
+__global__ void turn(cudaSurfaceObject_t from, cudaSurfaceObject_t to, int n) {
+  const int x = int(threadIdx.x), y = int(threadIdx.y);
+  const int size = sizeof(float);
+  surf2Dwrite(surf2Dread<float>(from, x * size, y), to, (n - 1 - y) * size, x);
+}
+
+__global__ void read_beyond(cudaSurfaceObject_t surface, float* values, int n,
+                            cudaSurfaceBoundaryMode mode) {
+  surf2Dread(&values[0], surface, -4, 0, mode);
+  surf2Dread(&values[1], surface, n * 4, 1, mode);
+  surf2Dwrite(5.F, surface, 0, n + 1, cudaBoundaryModeZero);
+}
+
+TEST(surfaces_are_read_and_written) {
+  constexpr int n = 13;
+  const std::vector<float> values = random_values(n * n, -1.F, 1.F);
+  const Image<float> from(n, n, values, cudaArraySurfaceLoadStore);
+  const Image<float> to(n, n, values, cudaArraySurfaceLoadStore);
+  std::array<cudaSurfaceObject_t, 2> surfaces{};
+  const cudaResourceDesc resources[] = {resource_of(from.get()), resource_of(to.get())};
+  for (const int i : {0, 1}) check(cudaCreateSurfaceObject(&surfaces[i], &resources[i]));
+  turn<<<1, dim3(n, n)>>>(surfaces[0], surfaces[1], n);
+  std::vector<float> found(n * n);
+  check(cudaMemcpy2DFromArray(found.data(), n * sizeof(float), to.get(), 0, 0, n * sizeof(float), n,
+                              cudaMemcpyDeviceToHost));
+  expect_equal(found,
+               table<float>(n * n, [&](int i) { return values[(n - 1 - i % n) * n + i / n]; }));
+  Device<float> beyond(2);
+  read_beyond<<<1, 1>>>(surfaces[0], beyond.get(), n, cudaBoundaryModeZero);
+  expect_equal(beyond.to_host(), std::vector<float>{0, 0});
+  read_beyond<<<1, 1>>>(surfaces[0], beyond.get(), n, cudaBoundaryModeClamp);
+  expect_equal(beyond.to_host(), std::vector<float>{values[0], values[2 * n - 1]});
+  for (const cudaSurfaceObject_t surface : surfaces) check(cudaDestroySurfaceObject(surface));
+}
+
+TEST(what_cannot_be_is_refused) {
+  const Image<int> image(4, 4, std::vector<int>(16));
+  const cudaResourceDesc resource = resource_of(image.get());
+  cudaTextureDesc how = manner(cudaAddressModeClamp, cudaFilterModeLinear, false);
+  cudaTextureObject_t texture = 0;
+  expect_refusal(cudaCreateTextureObject(&texture, &resource, &how, nullptr),
+                 cudaErrorInvalidValue);
+  how = manner(cudaAddressModeClamp, cudaFilterModePoint, false);
+  how.readMode = cudaReadModeNormalizedFloat;
+  expect_refusal(cudaCreateTextureObject(&texture, &resource, &how, nullptr),
+                 cudaErrorInvalidValue);
+  const cudaChannelFormatDesc three = cudaCreateChannelDesc<float3>();
+  cudaArray_t array = nullptr;
+  expect_refusal(cudaMallocArray(&array, &three, 4, 4), cudaErrorInvalidValue);
+  expect_refusal(cudaDestroyTextureObject(0), cudaErrorInvalidResourceHandle);
+  std::vector<int> row(5);
+  expect_refusal(
+      cudaMemcpy2DToArray(image.get(), 0, 0, row.data(), 20, 20, 1, cudaMemcpyHostToDevice),
+      cudaErrorInvalidValue);
+}
+
+int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }
