@@ -7,9 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <set>
 #include <vector>
@@ -26,11 +24,15 @@ std::uintptr_t offset_in_program(const void* address) {
          reinterpret_cast<std::uintptr_t>(&__executable_start);
 }
 
+/// A part of a file, or zeros where it ends before: most of a program is debug information.
 template <typename T>
-T read_at(const std::vector<char>& file, std::size_t offset) {
-  T value{};
-  if (offset + sizeof value <= file.size()) std::memcpy(&value, file.data() + offset, sizeof value);
-  return value;
+std::vector<T> read_at(std::ifstream& file, std::size_t offset, std::size_t count) {
+  std::vector<T> values(count);
+  file.clear();
+  file.seekg(static_cast<std::streamoff>(offset));
+  file.read(reinterpret_cast<char*>(values.data()),
+            static_cast<std::streamsize>(count * sizeof(T)));
+  return values;
 }
 
 /// A symbol of the program: its kind, its value and bytes, its mangled name.
@@ -42,21 +44,21 @@ struct Symbol {
 };
 
 std::vector<Symbol> read_symbols() {
-  std::ifstream stream("/proc/self/exe", std::ios::binary);
-  const std::vector<char> file{std::istreambuf_iterator<char>(stream), {}};
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  const auto header = read_at<Elf64_Ehdr>(file, 0, 1).front();
+  const auto sections = read_at<Elf64_Shdr>(file, header.e_shoff, header.e_shnum);
   std::vector<Symbol> symbols;
-  const auto header = read_at<Elf64_Ehdr>(file, 0);
-  for (unsigned s = 0; s < header.e_shnum; ++s) {
-    const auto section =
-        read_at<Elf64_Shdr>(file, header.e_shoff + std::size_t{s} * header.e_shentsize);
-    if (section.sh_type != SHT_SYMTAB) continue;
-    const auto names = read_at<Elf64_Shdr>(
-        file, header.e_shoff + std::size_t{section.sh_link} * header.e_shentsize);
-    for (std::size_t at = 0; at < section.sh_size; at += sizeof(Elf64_Sym)) {
-      const auto symbol = read_at<Elf64_Sym>(file, section.sh_offset + at);
-      symbols.push_back({static_cast<unsigned>(ELF64_ST_TYPE(symbol.st_info)), symbol.st_value,
-                         symbol.st_size, file.data() + names.sh_offset + symbol.st_name});
-    }
+  for (const Elf64_Shdr& section : sections) {
+    if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
+    const Elf64_Shdr& of_names = sections[section.sh_link];
+    auto names = read_at<char>(file, of_names.sh_offset, of_names.sh_size);
+    names.push_back('\0');
+    const auto table =
+        read_at<Elf64_Sym>(file, section.sh_offset, section.sh_size / sizeof(Elf64_Sym));
+    for (const Elf64_Sym& symbol : table)
+      if (symbol.st_name < names.size())
+        symbols.push_back({static_cast<unsigned>(ELF64_ST_TYPE(symbol.st_info)), symbol.st_value,
+                           symbol.st_size, names.data() + symbol.st_name});
   }
   return symbols;
 }
