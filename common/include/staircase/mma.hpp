@@ -44,6 +44,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #endif
 
 namespace staircase {
@@ -97,7 +98,6 @@ struct F16 {
   }
 };
 
-inline double multiply_add(double a, double b, double c) { return std::fma(a, b, c); }
 inline float multiply_add(float a, float b, float c) { return a * b + c; }
 inline std::int32_t multiply_add(std::int32_t a, std::int32_t b, std::int32_t c) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a * b) +
@@ -142,19 +142,28 @@ struct Factors {
 template <typename Type, typename Sum, typename Register, int in_a, int in_b, int in_c>
 void combine(void* const* records) {
   using Lane = Fragments<Sum, Register, in_a, in_b, in_c>;
-  Factors<Type, Register, in_a, in_b, 4 * in_c> factors;
+  constexpr int rows = 4 * in_c;
+  Factors<Type, Register, in_a, in_b, rows> factors;
   for (int lane = 0; lane < 32; ++lane)
     if (const auto* fragments = static_cast<const Lane*>(records[lane]); fragments != nullptr)
       factors.take(lane, fragments->a, fragments->b);
-  for (int lane = 0; lane < 32; ++lane) {
-    auto* fragments = static_cast<Lane*>(records[lane]);
-    if (fragments == nullptr) continue;
-    for (int index = 0; index < in_c; ++index) {
-      const MatrixPlace place = place_in_c(lane, index);
-      Sum& sum = fragments->c[index];
+  const auto for_each_sum = [&](auto action) {
+    for (int lane = 0; lane < 32; ++lane)
+      if (auto* fragments = static_cast<Lane*>(records[lane]); fragments != nullptr)
+        for (int index = 0; index < in_c; ++index)
+          action(fragments->c[index], place_in_c(lane, index));
+  };
+  // Sums of f64 are chains of fma, which the library has as an instruction.
+  if constexpr (std::is_same_v<Sum, double>) {
+    Sum c[rows][8] = {};
+    for_each_sum([&](Sum sum, MatrixPlace place) { c[place.row][place.column] = sum; });
+    cuda_on_cpu::add_product(&c[0][0], &factors.a[0][0], &factors.b[0][0], rows, factors.depth);
+    for_each_sum([&](Sum& sum, MatrixPlace place) { sum = c[place.row][place.column]; });
+  } else {
+    for_each_sum([&](Sum& sum, MatrixPlace place) {
       for (int k = 0; k < factors.depth; ++k)
         sum = multiply_add(factors.a[place.row][k], factors.b[k][place.column], sum);
-    }
+    });
   }
 }
 

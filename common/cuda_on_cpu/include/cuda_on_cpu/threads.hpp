@@ -41,6 +41,9 @@ using Combine = void (*)(void* const* records);
 /// records when the call returns. `orders_memory` if it orders accesses as __syncwarp does.
 void warp_collective(unsigned mask, void* record, Combine combine, bool orders_memory = false);
 
+/// C += A B, row by row: A of `rows` times `depth`, B of `depth` times 8, sums as chains of fma.
+void add_product(double* c, const double* a, const double* b, int rows, int depth);
+
 /// Notes that a lane asked for the value of one that takes no part, which is undefined. At the end
 /// of a shift that does no harm, for there it is not used; it is a mistake to ask for a lane by its
 /// number, or for one of the mask that has ended.
