@@ -75,7 +75,7 @@ def described(workload):
 def stand_ins(workload="*"):
     """A directory with scripts that say what the programs of a workload say of themselves, since the runner asks all.
 
-    What is not built here, as CUDA stages with sanitizers, is taken to offer what stage zero does.
+    What is not built here, as a yardstick whose library is missing, is taken to offer what stage zero does.
     """
     directory = tempfile.TemporaryDirectory()
     for source in ROOT.glob(f"stages/{workload}/*/*.c*"):
@@ -169,7 +169,7 @@ def check_meson(*words):
     if words[:3] != ("test", "-C", "build"):
         raise Wrong("of Meson, this is not known")
     names = [test["name"] for test in json.loads((BUILD / "meson-info" / "intro-tests.json").read_text())]
-    # With sanitizers, CUDA stages have none.
+    # Without nvcc, programs for a GPU have none.
     names += [f"{source.parent.parent.name}-{source.parent.name}" for source in ROOT.glob("stages/*/*/*.cu")]
     for pattern in words[3:]:
         # Without the CPU device or the book, their tests are not there.
