@@ -42,12 +42,21 @@ def by_hand(text, path):
     return re.sub(r"\\(?:subpage|ref) results\b", "*Results*", text)
 
 
+def with_notes(text, path):
+    """A stage's page with a link to its notes, the page beside it that a reader may skip."""
+    notes = path.with_name("notes.md")
+    if path.name != "README.md" or not notes.exists():
+        return text
+    label = re.match(r"# .+ \{#(\w+)\}\n", notes.read_text())[1]
+    return f"{text}\nWhat was measured and tried besides is on a page that may be skipped: \\subpage {label}.\n"
+
+
 def main(*words):
     """Prints the page."""
     *how, file = words or ("",)
     if how not in ([], ["--whole"]) or not file:
         return __doc__
     path = pathlib.Path(file).resolve()
-    text = path.read_text()
+    text = with_notes(path.read_text(), path)
     print(without_marks(text if how else by_hand(text, path)), end="")
     return 0

@@ -15,8 +15,8 @@ the recording's name and DATASET the value of the parameter, as in
 of the processor, `MACHINE ceilings gpu NAME` one of the GPU; with `MACHINE WORKLOAD ceilings` it is the
 one that was measured when that workload was recorded. `MACHINE RECORDING figures NAME` is a figure that a recording of another
 kind gives, such as communication. `<!-- model -->` marks a number that is derived on
-the page, `<!-- published: SOURCE -->` one from the literature. In a section *The cost*, every time, every
-rate and every ratio needs such a comment.
+the page, `<!-- published: SOURCE -->` one from the literature. In a section *The cost*, and on a page of notes, every time,
+every rate and every ratio needs such a comment.
 
 Usage: python3 docs figures --check|--update ROOT
 """
@@ -70,7 +70,8 @@ def problems(page, text, results):
             continue
         if expected != match["number"]:
             yield f"{place}: written {match['number']}, recorded {expected}"
-    section = re.search(r"^## The cost$.*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    held = r"\A.*" if pathlib.Path(page).name == "notes.md" else r"^## The cost$.*?(?=^## |\Z)"
+    section = re.search(held, text, re.MULTILINE | re.DOTALL)
     for match in UNMARKED.finditer(text, *section.span()) if section else ():
         yield f"{page}:{line_of(text, match.start())}: '{match[0]}' says not where it comes from"
 
@@ -89,7 +90,7 @@ def update(text, results):
 def pages(root):
     """The pages that quote figures."""
     yield root / "README.md"
-    yield from sorted(root.glob("stages/**/README.md"))
+    yield from sorted(root.glob("stages/**/*.md"))
     yield from sorted(root.glob("docs/pages/*.md"))
 
 

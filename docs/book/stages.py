@@ -140,7 +140,7 @@ def with_true_lines(text, workloads):
 def pages_with_tables(root):
     """The files that hold tables of the runner and are shown to readers: the README, and what chapters include."""
     yield root / "README.md"
-    included = {name for page in root.glob("stages/**/README.md")
+    included = {name for page in root.glob("stages/**/*.md")
                 for name in re.findall(r"^\\verbinclude (\S+\.txt)$", page.read_text(), re.MULTILINE)}
     yield from (root / "docs" / "results" / name for name in sorted(included))
 

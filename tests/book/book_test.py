@@ -131,6 +131,18 @@ def incomplete_pages():
             yield f"{directory.name}: no source"
 
 
+def unlinked_notes():
+    """Notes that do not belong to a stage, or that its page does not lead to."""
+    for path in sorted(ROOT.glob("stages/**/notes.md")):
+        page = f"{path.parent.parent.name}_{path.parent.name}"
+        heading = f"# Notes on {{}} {{#{page}_notes}}"
+        stage = {stage.page: stage for of_workload in WORKLOADS.values() for stage in of_workload}.get(page)
+        if not stage or path.read_text().partition("\n")[0] != heading.replace("{}", stage.heading):
+            yield f"{path.relative_to(ROOT)} does not begin with '{heading}'"
+        elif not any(link == f"{page}_notes.html" for link in PAGES[f"{page}.html"].links):
+            yield f"the page of {page} does not lead to its notes"
+
+
 def stages_of_plot(kind, words):
     """The stages that a plot must show, or of a roofline the workloads."""
     if kind == "roofline":
@@ -645,6 +657,9 @@ def escaped_mistakes():
         results = figures.Results(name)
     for problem in quoted.problems("good", GOOD, results):
         yield f"a good page is refused: {problem}"
+    for page, text in (("stages/w/00_a/notes.md", "It takes 3 ms."), ("bad", "## The cost\nIt takes 3 ms.")):
+        if not list(quoted.problems(page, text, results)):
+            yield f"'{text}' of {page}"
     numbers = [("1.23 s", "1.24 s"), ("617.0 ms", "617.1 ms"), ("2.00 ×", "1.99 ×"),
                ("17 MB", "18 MB"), ("3.4e-6", "3.5e-6"), ("300 ms", "200 ms"), ("45.6", "45.7"), ("46 GF", "47 GF"),
                ("4.29 TB/s", "4.56 TB/s"), ("14.9 %", "15.0 %"), ("32 ms", "2 ms"), ("0.25 ×", "4.00 ×"),
@@ -754,6 +769,7 @@ CHECKS = [
     ("every link leads somewhere", broken_links),
     ("nothing is loaded from outside", loaded_from_outside),
     ("every stage's page is complete", incomplete_pages),
+    ("pages lead to their notes", unlinked_notes),
     ("pages of stages show what the slicer says", unproved_pages),
     ("every plot is complete", incomplete_plots),
     ("every diagram is complete", incomplete_diagrams),

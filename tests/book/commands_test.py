@@ -25,7 +25,7 @@ TOOLS = {"grep", "kill", "mkdir", "nvidia-smi", "sleep", "tee"}
 WRAPPERS = {"compute-sanitizer", "gdb", "ncu", "nsys"}
 VARIABLES = re.compile(r"OMP_\w+|OPENBLAS_VERBOSE|CUDA_VISIBLE_DEVICES")
 
-PAGES = sorted(ROOT.glob("docs/pages/*.md")) + sorted(ROOT.glob("stages/**/README.md")) + [
+PAGES = sorted(ROOT.glob("docs/pages/*.md")) + sorted(ROOT.glob("stages/**/*.md")) + [
     ROOT / "README.md", ROOT / "common" / "cuda_on_cpu" / "README.md"]
 SOURCES = sorted(ROOT.glob("stages/*/*/*.c*"))
 

@@ -31,13 +31,15 @@ def incomplete(html):
         text = path.read_text() if path.exists() else ""
         if "run_stage" not in text:
             yield f"{stage.page} does not show the program"
+        if (stage.source.parent / "notes.md").exists() and not (html / f"{stage.page}_notes.html").exists():
+            yield f"the notes of {stage.page} are missing"
         if stage.before and "The diff is here in the book" not in text:
             yield f"{stage.page} does not say where the diff is"
 
 
 def left_over():
     """Requests on pages that Doxygen would not understand, and pages that lose other things."""
-    for path in ROOT.glob("stages/**/README.md"):
+    for path in ROOT.glob("stages/**/*.md"):
         text = page.by_hand(path.read_text(), path)
         if re.search(r"(?<!`)\\(htmlinclude|subpage \w+_source)", text):
             yield str(path.relative_to(ROOT))
