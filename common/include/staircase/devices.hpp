@@ -50,6 +50,15 @@ class OnDevice {
   int before_ = 0;
 };
 
+/// Waits until no GPU, each of which has a `device`, has anything to do.
+template <typename Gpus>
+void synchronise(const Gpus& gpus) {
+  for (const auto& gpu : gpus) {
+    const OnDevice here(gpu.device);
+    check(cudaDeviceSynchronize());
+  }
+}
+
 // [deal]
 /// Deals the numbers from 0 to `count` - 1 out to GPUs, which have a `device` each. A thread for
 /// each GPU begins with a number of its own, takes the next that is left whenever work(gpu, number)

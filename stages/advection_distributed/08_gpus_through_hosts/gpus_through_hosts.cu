@@ -10,7 +10,7 @@
 /// Run:     ./climb advection_distributed --stages 01,08
 /// Next:    09_peer_copies has GPUs of one process, which write each other's memory.
 
-#include "../advection_distributed.hpp"
+#include "../rows.hpp"
 
 #include <algorithm>
 #include <staircase/mpi.hpp>
@@ -21,8 +21,6 @@ namespace advection_distributed {
 
 namespace mpi = staircase::mpi;
 using staircase::check;
-using staircase::check_launch;
-using staircase::column;
 using staircase::DeviceArray;
 using staircase::Event;
 using staircase::PinnedArray;
@@ -42,33 +40,6 @@ inline Neighbours neighbours() {
   return {(rank + ranks - 1) % ranks, (rank + 1) % ranks};
 }
 // [neighbours]
-
-// [update]
-/// Some rows of an array, so many apart.
-struct Rows {
-  unsigned begin, end, stride;
-};
-
-/// The weighted sum of three neighbours in a row.
-template <typename T>
-__device__ T row_sum(const Weights<T>& w, View<const T, 1> u, unsigned left, unsigned j,
-                     unsigned right) {
-  return w.x[0] * u(left) + w.x[1] * u(j) + w.x[2] * u(right);
-}
-
-/// A step of some rows: each cell becomes the weighted sum of its nine neighbours, in another
-/// array.
-template <typename T>
-__global__ void update(Weights<T> w, Rows of_rows, View<const T, 2> u, View<T, 2> next) {
-  const unsigned cols = u.extent(1), j = column(), step = of_rows.stride * gridDim.y;
-  if (j >= cols) return;
-  const unsigned left = j > 0 ? j - 1 : cols - 1, right = j + 1 < cols ? j + 1 : 0;
-  for (unsigned i = of_rows.begin + of_rows.stride * blockIdx.y; i < of_rows.end; i += step)
-    next(i, j) = w.y[0] * row_sum(w, u.row(i - 1), left, j, right) +
-                 w.y[1] * row_sum(w, u.row(i), left, j, right) +
-                 w.y[2] * row_sum(w, u.row(i + 1), left, j, right);
-}
-// [update]
 
 // [Gpu]
 /// A rank's rows on its GPU between two rows of halo, in two arrays that change roles, and memory
@@ -115,23 +86,12 @@ void refresh_halos(const Neighbours& ranks, Gpu<T>& gpu) {
 // [refresh_halo]
 
 // [step]
-/// A step of some rows of a GPU.
-template <typename T>
-void update(const Weights<T>& w, Rows of_rows, const Gpu<T>& gpu) {
-  if (of_rows.begin >= of_rows.end) return;
-  constexpr unsigned threads = 128, most_rows = 65535;
-  const unsigned count = staircase::pieces(of_rows.end - of_rows.begin, of_rows.stride);
-  const dim3 grid(staircase::pieces(gpu.u.extent(1), threads), std::min(count, most_rows));
-  update<T><<<grid, threads, 0, gpu.kernels>>>(w, of_rows, gpu.from, gpu.to);
-  check_launch();
-}
-
 /// A step: edges first, then the interior while they travel.
 template <typename T>
 void step(const Weights<T>& w, const Neighbours& ranks, Gpu<T>& gpu) {
-  update<T>(w, {1, gpu.rows + 1, std::max(gpu.rows - 1, 1U)}, gpu);
+  update<T>(w, {1, gpu.rows + 1, std::max(gpu.rows - 1, 1U)}, gpu.from, gpu.to, gpu.kernels);
   gpu.edges.record(gpu.kernels);
-  update<T>(w, {2, gpu.rows, 1}, gpu);
+  update<T>(w, {2, gpu.rows, 1}, gpu.from, gpu.to, gpu.kernels);
   refresh_halos(ranks, gpu);
   gpu.kernels.wait(gpu.copied);
   std::swap(gpu.from, gpu.to);

@@ -8,7 +8,7 @@
 /// Run:     ./climb advection_distributed --stages 00,09
 /// Next:    10_nccl leaves the exchange to a library, and records a step once.
 
-#include "../advection_distributed.hpp"
+#include "../rows.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -20,41 +20,13 @@
 namespace advection_distributed {
 
 using staircase::check;
-using staircase::check_launch;
-using staircase::column;
 using staircase::DeviceArray;
 using staircase::Event;
 using staircase::OnDevice;
 using staircase::Priority;
 using staircase::Stream;
+using staircase::synchronise;
 using staircase::View;
-
-// [update]
-/// Some rows of an array, so many apart.
-struct Rows {
-  unsigned begin, end, stride;
-};
-
-/// The weighted sum of three neighbours in a row.
-template <typename T>
-__device__ T row_sum(const Weights<T>& w, View<const T, 1> u, unsigned left, unsigned j,
-                     unsigned right) {
-  return w.x[0] * u(left) + w.x[1] * u(j) + w.x[2] * u(right);
-}
-
-/// A step of some rows: each cell becomes the weighted sum of its nine neighbours, in another
-/// array.
-template <typename T>
-__global__ void update(Weights<T> w, Rows of_rows, View<const T, 2> u, View<T, 2> next) {
-  const unsigned cols = u.extent(1), j = column(), step = of_rows.stride * gridDim.y;
-  if (j >= cols) return;
-  const unsigned left = j > 0 ? j - 1 : cols - 1, right = j + 1 < cols ? j + 1 : 0;
-  for (unsigned i = of_rows.begin + of_rows.stride * blockIdx.y; i < of_rows.end; i += step)
-    next(i, j) = w.y[0] * row_sum(w, u.row(i - 1), left, j, right) +
-                 w.y[1] * row_sum(w, u.row(i), left, j, right) +
-                 w.y[2] * row_sum(w, u.row(i + 1), left, j, right);
-}
-// [update]
 
 // [Gpu]
 /// The rows of a GPU between two rows of halo, in two arrays that change roles.
@@ -89,15 +61,6 @@ std::deque<Gpu<T>> deal(View<const double, 2> field, const std::vector<int>& dev
   }
   return gpus;
 }
-
-/// Waits until no GPU has anything to do.
-template <typename T>
-void synchronise(const std::deque<Gpu<T>>& gpus) {
-  for (const Gpu<T>& gpu : gpus) {
-    const OnDevice here(gpu.device);
-    check(cudaDeviceSynchronize());
-  }
-}
 // [Gpu]
 
 // [refresh_halo]
@@ -122,17 +85,6 @@ void refresh_halos(std::deque<Gpu<T>>& gpus) {
 // [refresh_halo]
 
 // [step]
-/// A step of some rows of a GPU, in a stream.
-template <typename T>
-void update(const Weights<T>& w, Rows of_rows, const Gpu<T>& gpu, const Stream& stream) {
-  if (of_rows.begin >= of_rows.end) return;
-  constexpr unsigned threads = 128, most_rows = 65535;
-  const unsigned count = staircase::pieces(of_rows.end - of_rows.begin, of_rows.stride);
-  const dim3 grid(staircase::pieces(gpu.u.extent(1), threads), std::min(count, most_rows));
-  update<T><<<grid, threads, 0, stream>>>(w, of_rows, gpu.from, gpu.to);
-  check_launch();
-}
-
 /// A step: edges and their way to the neighbours, and the interior beside them.
 template <typename T>
 void step(const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
@@ -143,13 +95,13 @@ void step(const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
     gpu.edges.wait(gpu.ready);
     gpu.edges.wait(gpus[(g + count - 1) % count].sent);
     gpu.edges.wait(gpus[(g + 1) % count].sent);
-    update<T>(w, {1, gpu.rows + 1, std::max(gpu.rows - 1, 1U)}, gpu, gpu.edges);
+    update<T>(w, {1, gpu.rows + 1, std::max(gpu.rows - 1, 1U)}, gpu.from, gpu.to, gpu.edges);
     gpu.updated.record(gpu.edges);
   }
   refresh_halos(gpus);
   for (Gpu<T>& gpu : gpus) {
     const OnDevice here(gpu.device);
-    update<T>(w, {2, gpu.rows, 1}, gpu, gpu.interior);
+    update<T>(w, {2, gpu.rows, 1}, gpu.from, gpu.to, gpu.interior);
     gpu.interior.wait(gpu.updated);
     std::swap(gpu.from, gpu.to);
   }

@@ -9,7 +9,7 @@
 /// Expect:  a step costs what its cells cost, since no step is launched, copied or waited for.
 /// Run:     ./climb advection_distributed --stages 09,11
 
-#include "../advection_distributed.hpp"
+#include "../pairs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,63 +23,21 @@
 namespace advection_distributed {
 
 using advection::load;
-using advection::Pair;
 using advection::store;
 using staircase::check;
 using staircase::DeviceArray;
 using staircase::OnDevice;
 using staircase::pieces;
+using staircase::synchronise;
 using staircase::View;
 
 // [update]
 constexpr unsigned block_size = 256;  // threads of a block, two columns for each
 constexpr unsigned most_rows = 8;     // of a tile
-constexpr unsigned ahead = 2;         // rows that are loaded before any of them is used
 
 /// For whose threads a processor shall have registers.
 template <typename T>
 constexpr unsigned blocks_of_processor = sizeof(T) == sizeof(double) ? 5 : 6;
-
-/// The weighted sums of two cells and their neighbours in a row, which lie so far from the first.
-template <typename T>
-__device__ Pair<T> row_sums(const Weights<T>& w, const T* cell, int left, int second, int right) {
-  const auto [a, b] = load(cell, second);
-  return {w.x[0] * cell[left] + w.x[1] * a + w.x[2] * b,
-          w.x[0] * a + w.x[1] * b + w.x[2] * cell[right]};
-}
-
-/// A step of some rows of two columns: each cell becomes the weighted sum of its nine neighbours,
-/// in another array. A thread goes down with the sums of three rows.
-template <typename T>
-__device__ void update(const Weights<T>& w, unsigned top, unsigned bottom, int j,
-                       View<const T, 2> u, View<T, 2> next) {
-  const int cols = u.extent(1);
-  const int left = j > 0 ? -1 : cols - 1, second = j + 1 < cols ? 1 : 1 - cols;
-  const int right = j + 2 < cols ? 2 : (j + 2) % cols - j;
-  const T* cell = &u(top, j);
-  T* next_cell = &next(top, j);
-  Pair<T> above = row_sums(w, cell - cols, left, second, right);
-  Pair<T> here = row_sums(w, cell, left, second, right);
-  for (int rows = bottom - top; rows > 0; rows -= ahead) {
-    Pair<T> below[ahead];
-#pragma unroll
-    for (unsigned r = 0; r < ahead; ++r) {
-      if (int(r) < rows) cell += cols;
-      below[r] = row_sums(w, cell, left, second, right);
-    }
-#pragma unroll
-    for (unsigned r = 0; r < ahead; ++r) {
-      if (int(r) < rows) {
-        const T a = w.y[0] * above.a + w.y[1] * here.a + w.y[2] * below[r].a;
-        const T b = w.y[0] * above.b + w.y[1] * here.b + w.y[2] * below[r].b;
-        store(next_cell, second, {a, b});
-        next_cell += cols;
-      }
-      above = here;
-      here = below[r];
-    }
-  }
-}
 
 /// Stores two cells of an edge, which this thread has updated, into a neighbour's halo.
 template <typename T>
@@ -216,15 +174,6 @@ std::deque<Gpu<T>> deal(View<const double, 2> field, const std::vector<int>& dev
     gpus.emplace_back(devices[g], Share{rows * g / count, rows * (g + 1) / count}, field.extent(1));
   }
   return gpus;
-}
-
-/// Waits until no GPU has anything to do.
-template <typename T>
-void synchronise(const std::deque<Gpu<T>>& gpus) {
-  for (const Gpu<T>& gpu : gpus) {
-    const OnDevice here(gpu.device);
-    check(cudaDeviceSynchronize());
-  }
 }
 // [Gpu]
 
