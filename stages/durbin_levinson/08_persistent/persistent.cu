@@ -8,12 +8,11 @@
 /// Run:     ./climb durbin_levinson --stages 07,08
 /// Next:    09_schur has a recursion without an inner product.
 
-#include "../durbin_levinson.hpp"
+#include "../shapes.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <staircase/cluster.hpp>
-#include <tuple>
 
 namespace durbin_levinson {
 
@@ -21,29 +20,6 @@ using staircase::check;
 using staircase::Cluster;
 using staircase::DeviceArray;
 using staircase::View;
-
-constexpr unsigned warp_size = 32, all_lanes = 0xFFFFFFFF;
-
-// [shapes]
-/// How a cluster holds the rows: its blocks, the threads of a block, and the numbers of each row
-/// that a thread holds.
-template <unsigned blocks_of_cluster, unsigned threads_of_block, unsigned held_by_thread>
-struct Shape {
-  static constexpr unsigned blocks = blocks_of_cluster;
-  static constexpr unsigned threads = threads_of_block;
-  static constexpr unsigned held = held_by_thread;
-  static constexpr unsigned warps = threads / warp_size;  // of a block
-  static constexpr unsigned numbers = threads * held;     // of a row, in a block
-};
-
-/// From the shortest step to the longest, by the count on the page; the last holds most.
-using Shapes =
-    std::tuple<Shape<1, 128, 8>, Shape<1, 128, 16>, Shape<1, 128, 32>, Shape<1, 256, 32>,
-               Shape<8, 128, 16>, Shape<8, 128, 32>, Shape<8, 256, 32>, Shape<16, 256, 32>>;
-template <std::size_t index>
-using ShapeAt = std::tuple_element_t<index, Shapes>;
-constexpr std::size_t shapes = std::tuple_size_v<Shapes>;
-// [shapes]
 
 // [sums]
 /// The sum of a number of each of so many neighbouring lanes, a power of two, for all of them.
@@ -53,28 +29,9 @@ __device__ T sum_of_lanes(T value) {
     value += __shfl_xor_sync(all_lanes, value, distance);
   return value;
 }
-
-/// A number that is computed here and not later: the compiler moves no shuffle behind a barrier.
-template <typename T>
-__device__ T here(T value) {
-  return __shfl_sync(all_lanes, value, threadIdx.x % warp_size);
-}
-
-/// t / q, given 1 / q, which is computed while others are waited for.
-template <typename T>
-__device__ T quotient(T t, T q, T reciprocal) {
-  const T x = t * reciprocal;
-  return fma(fma(-x, q, t), reciprocal, x);
-}
 // [sums]
 
 // [exchange]
-/// A number of each row.
-template <typename T>
-struct alignas(2 * sizeof(T)) Pair {
-  T y, z;
-};
-
 /// What the warps of a cluster tell each other, in each block's shared memory. There is a buffer
 /// for even steps and one for odd ones: one is written while the other may still be read.
 template <typename T, typename Shape>
@@ -117,26 +74,6 @@ struct Exchange {
   }
 };
 // [exchange]
-
-// [share]
-/// Sets `numbers` to this thread's share of a row from `first` on, and to 0 beyond its end;
-/// neighbouring threads read neighbouring numbers, and get successive ones.
-template <typename T, unsigned held>
-__device__ void deal_out(View<const T, 1> row, unsigned first, T* shared, T (&numbers)[held]) {
-  for (unsigned i = threadIdx.x; i < held * blockDim.x; i += blockDim.x)
-    shared[i] = first + i < row.extent(0) ? row(first + i) : 0;
-  __syncthreads();
-  for (unsigned m = 0; m < held; ++m) numbers[m] = shared[threadIdx.x * held + m];
-  __syncthreads();
-}
-
-/// Writes the block's numbers to a row from `first` on.
-template <typename T>
-__device__ void collect(const T* shared, unsigned count, unsigned first, View<T, 1> row) {
-  for (unsigned i = threadIdx.x; i < count && first + i < row.extent(0); i += blockDim.x)
-    row(first + i) = shared[i];
-}
-// [share]
 
 // [solve_on_chip]
 /// All steps on one cluster. Element i of z is y(k - 1 - i) for i < k, and 1 for i = k: the row of
@@ -203,18 +140,6 @@ OnChip<T> on_chip() {
   const std::size_t bytes = sizeof(Exchange<T, Shape>) + Shape::numbers * sizeof(T);
   return {solve_on_chip<T, Shape>, Shape::blocks, Shape::threads, bytes};
 }
-
-/// Solves in the first shape from `index` on that holds the rows.
-template <typename T, std::size_t index = 0>
-void solve_with_shapes(View<const T, 1> r_from_1, View<T, 2> solution) {
-  using Shape = ShapeAt<index>;
-  if constexpr (index + 1 < shapes)
-    if (solution.extent(1) > std::size_t{Shape::blocks} * Shape::numbers)
-      return solve_with_shapes<T, index + 1>(r_from_1, solution);
-  OnChip<T> launch = on_chip<T, Shape>();
-  launch.require_at_once();
-  launch(1, r_from_1, solution);
-}
 // [launch]
 
 // [solve]
@@ -235,7 +160,11 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   View<const T, 1> r = device_r;
   View<T, 2> result = device_solution;
   const View<const T, 1> r_from_1(r.data() + 1, {n});
-  solve_with_shapes<T>(r_from_1, result);
+  with_shape(n, [&](auto shape) {
+    OnChip<T> launch = on_chip<T, decltype(shape)>();
+    launch.require_at_once();
+    launch(1, r_from_1, result);
+  });
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");

@@ -9,7 +9,7 @@
 /// Run:     ./climb durbin_levinson --stages 09,10
 /// Next:    11_paired_steps takes two coefficients from one division.
 
-#include "../durbin_levinson.hpp"
+#include "../pairs.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,8 +22,6 @@ using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::View;
 
-constexpr unsigned warp_size = 32, all_lanes = 0xFFFFFFFF;
-
 // [sizes]
 constexpr unsigned steps_of_launch = 64;
 constexpr unsigned held = 4;                 // pairs of a thread in registers
@@ -34,22 +32,7 @@ constexpr unsigned most_warps = 16;                    // of a block
 static_assert(steps_of_launch % held == 0);
 // [sizes]
 
-// [quotient]
-/// t / q, given 1 / q up to rounding.
-template <typename T>
-__device__ T quotient(T t, T q, T reciprocal) {
-  const T x = t * reciprocal;
-  return fma(fma(-x, q, t), reciprocal, x);
-}
-// [quotient]
-
 // [pairs]
-/// Position i of the rows: y(i) and y(k - 1 - i) behind step k; a pair of Schur's sequence before.
-template <typename T>
-struct alignas(2 * sizeof(T)) Pair {
-  T y, z;
-};
-
 /// The pair at a position: left of all lies the 1 in front of y, beyond the end there is nothing.
 template <typename T>
 __device__ Pair<T> pair_at(View<const Pair<T>, 1> row, std::int64_t i) {
