@@ -297,6 +297,19 @@ Plan make_plan(unsigned cols, unsigned steps, unsigned processors) {
 }
 // [plan]
 
+// [launch]
+/// Computes the tiles of a plan, then adds up those that are cut into slices.
+void launch(const Plan& plan, View<const double, 2> a, View<const Task, 1> tasks,
+            View<double, 3> parts, View<double, 2> c) {
+  multiply<<<plan.tasks.size(), threads, sizeof(Shared)>>>(a, tasks, plan.whole, parts, c);
+  check_launch();
+  if (plan.left > 0) {
+    add_up<<<plan.left, threads, sizeof(Shared::c)>>>(tasks, plan.whole, plan.slices, parts, c);
+    check_launch();
+  }
+}
+// [launch]
+
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
@@ -316,12 +329,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 
   timeline.begin("kernels");
   staircase::allow_shared_memory(multiply, sizeof(Shared));
-  multiply<<<plan.tasks.size(), threads, sizeof(Shared)>>>(a, tasks, plan.whole, parts, c);
-  check_launch();
-  if (plan.left > 0) {
-    add_up<<<plan.left, threads, sizeof(Shared::c)>>>(tasks, plan.whole, plan.slices, parts, c);
-    check_launch();
-  }
+  launch(plan, a, tasks, parts, c);
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");
