@@ -10,15 +10,13 @@
 /// Run:     ./climb cholesky --stages 09,11
 /// Next:    12_several_gpus deals panels out to all GPUs.
 
-#include "../cholesky.hpp"
+#include "../slices.hpp"
 
 #include <cuda_pipeline.h>
 
 #include <algorithm>
-#include <staircase/error.hpp>
 #include <staircase/factor.hpp>
 #include <staircase/stream.hpp>
-#include <string>
 
 namespace cholesky {
 
@@ -354,63 +352,6 @@ void factorise(View<T, 2> l, Flow& flow) {
 }
 // [factorise]
 
-// [widths]
-/// Columns of a slice, of a piece that comes again, and rows of the first slice.
-struct Sizes {
-  std::size_t slice, piece, rows;
-
-  /// Rows of what begins so many slices below, but those of a block at least.
-  std::size_t below(std::size_t slices) const {
-    return std::max(rows, slices * slice + block) - slices * slice;
-  }
-
-  /// Numbers of two slices and two pieces.
-  std::size_t numbers() const { return slice * (rows + below(1)) + 2 * piece * below(2); }
-};
-
-/// The widest that the budget has room for. Rows of a piece are as long as the bus likes them.
-template <typename T>
-Sizes sizes_of(const Problem& problem) {
-  constexpr std::size_t most = 32 * panel, liked = 8192 / sizeof(T);
-  const std::size_t rows = pieces(problem.n, block) * std::size_t{block};
-  const auto sizes = [&](std::size_t slice) { return Sizes{slice, std::min(slice, liked), rows}; };
-  const auto bytes = [&](std::size_t slice) -> double {
-    return sizes(slice).numbers() * sizeof(T);
-  };
-  std::size_t slice = std::min(most, rows);
-  if (problem.budget == 0) return sizes(slice);
-  if (problem.budget < bytes(block))
-    throw staircase::NotEnoughMemory("the budget is " +
-                                     std::to_string(static_cast<std::size_t>(problem.budget)) +
-                                     " bytes; two slices and two pieces of 64 columns take " +
-                                     std::to_string(static_cast<std::size_t>(bytes(block))));
-  while (problem.budget < bytes(slice))
-    slice = slice > panel ? (slice - 1) / panel * panel : slice - block;
-  return sizes(slice);
-}
-// [widths]
-
-// [transfer]
-/// Copies columns from `first` on, in those rows from `top` on that the host's matrix has.
-template <typename T>
-void send(View<T, 2> host, std::size_t top, std::size_t first, View<T, 2> device,
-          const Stream& stream) {
-  const std::size_t n = host.extent(0), pitch = device.extent(1);
-  check(cudaMemcpy2DAsync(device.data(), pitch * sizeof(T), &host(top, first), n * sizeof(T),
-                          std::min(pitch, n - first) * sizeof(T), n - top, cudaMemcpyHostToDevice,
-                          stream));
-}
-
-template <typename T>
-void fetch(View<T, 2> device, View<T, 2> host, std::size_t top, std::size_t first,
-           const Stream& stream) {
-  const std::size_t n = host.extent(0), pitch = device.extent(1);
-  check(cudaMemcpy2DAsync(&host(top, first), n * sizeof(T), device.data(), pitch * sizeof(T),
-                          std::min(pitch, n - first) * sizeof(T), n - top, cudaMemcpyDeviceToHost,
-                          stream));
-}
-// [transfer]
-
 // [solve]
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
@@ -418,8 +359,8 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
   staircase::require_shared_memory(sizeof(Tiles<T>[buffers]));
   staircase::allow_shared_memory(update<T>, sizeof(Tiles<T>[buffers]));
-  const Sizes sizes = sizes_of<T>(problem);
-  const auto [width, narrow, rows] = sizes;
+  const Sizes sizes = sizes_of<T>(problem, block, panel);
+  const auto [width, narrow, rows, least] = sizes;
   const std::size_t n = problem.n;
   Solution<T> l(n, n);
   const Pinned pinned(l);

@@ -8,7 +8,7 @@
 ///          less time than an update takes.
 /// Run:     ./climb cholesky --stages 09,12
 
-#include "../cholesky.hpp"
+#include "../dealt.hpp"
 
 #include <cuda_pipeline.h>
 
@@ -118,19 +118,7 @@ struct Range {
   unsigned first, end;
 };
 
-/// Which columns a GPU has: every so many panels one.
-struct Deal {
-  unsigned gpu, gpus;
-
-  /// The column of the whole matrix that is its column `own`.
-  __host__ __device__ unsigned whole(unsigned own) const {
-    return (own / panel * gpus + gpu) * panel + own % panel;
-  }
-
-  /// The first of its columns from panel `number` on.
-  unsigned from(unsigned number) const { return (number + gpus - 1 - gpu) / gpus * panel; }
-};
-
+using Deal = Dealt<panel>;
 // [range]
 
 // [tiles]
@@ -355,18 +343,6 @@ struct Gpu {
   Event known[2], updated;
   StreamTimes times;
 };
-
-/// Copies the columns of a panel from the diagonal down, where it is in other columns.
-template <typename T>
-void copy_panel(View<T, 2> from, unsigned from_column, View<T, 2> to, unsigned to_column,
-                unsigned first, const Stream& stream) {
-  const std::size_t rows = std::min(from.extent(0), to.extent(0)) - first;
-  const std::size_t columns =
-      std::min({std::size_t{panel}, from.extent(1) - from_column, to.extent(1) - to_column});
-  check(cudaMemcpy2DAsync(&to(first, to_column), to.extent(1) * sizeof(T),
-                          &from(first, from_column), from.extent(1) * sizeof(T),
-                          columns * sizeof(T), rows, cudaMemcpyDefault, stream));
-}
 // [GPU]
 
 // [panels]
@@ -379,10 +355,10 @@ void make_panel(Gpu<T>& gpu, unsigned number) {
   times.of("panels", urgent, [&] {
     if (number > 0)
       launch_update<T>(room[1 - turn], l, {0, panel}, {own, own + panel}, deal, urgent);
-    copy_panel<T>(l, own, room[turn], 0, first, urgent);
+    copy_columns<T>(panel, l, own, room[turn], 0, first, urgent);
     factorise_panel<T>({&room[turn](first, 0), {l.extent(0) - first, panel}}, 0, urgent);
     known[turn].record(urgent);
-    copy_panel<T>(room[turn], 0, l, own, first, urgent);
+    copy_columns<T>(panel, room[turn], 0, l, own, first, urgent);
   });
 }
 
@@ -435,23 +411,6 @@ void factorise(std::deque<Gpu<T>>& gpus) {
 // [factorise_all]
 
 // [solve]
-/// Waits until a GPU has nothing to do.
-template <typename T>
-void wait_for(const Gpu<T>& gpu) {
-  const OnDevice here(gpu.device);
-  check(cudaDeviceSynchronize());
-}
-
-/// Calls copy(gpu, first, own) for each panel, which begins with column `first` of the matrix and
-/// column `own` of its GPU, and waits.
-template <typename T, typename Copy>
-void for_each_panel(const std::deque<Gpu<T>>& gpus, Copy copy) {
-  for (const Gpu<T>& gpu : gpus) {
-    for (unsigned own = 0; own < gpu.l.extent(1); own += panel) copy(gpu, gpu.deal.whole(own), own);
-    wait_for(gpu);
-  }
-}
-
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   std::vector<int> devices = staircase::devices(problem.gpus);
@@ -472,17 +431,17 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 
   timeline.begin("copy in");
   std::copy_n(problem.a<T>().data(), problem.n * problem.n, l.data());
-  for_each_panel(gpus, [&](const Gpu<T>& gpu, unsigned first, unsigned own) {
-    copy_panel<T>(l, first, gpu.l, own, first, gpu.urgent);
+  for_each_dealt(gpus, [&](const Gpu<T>& gpu, unsigned first, unsigned own) {
+    copy_columns<T>(panel, l, first, gpu.l, own, first, gpu.urgent);
   });
 
   timeline.begin("kernels");
   factorise<T>(gpus);
-  for (const Gpu<T>& gpu : gpus) wait_for(gpu);
+  staircase::synchronise(gpus);
 
   timeline.begin("copy out");
-  for_each_panel(gpus, [&](const Gpu<T>& gpu, unsigned first, unsigned own) {
-    copy_panel<T>(gpu.l, own, l, first, first, gpu.urgent);
+  for_each_dealt(gpus, [&](const Gpu<T>& gpu, unsigned first, unsigned own) {
+    copy_columns<T>(panel, gpu.l, own, l, first, first, gpu.urgent);
   });
   timeline.end();
   for (Gpu<T>& gpu : gpus) {

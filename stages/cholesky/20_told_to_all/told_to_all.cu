@@ -8,7 +8,7 @@
 ///          still waits for the one before, which now is another GPU's.
 /// Run:     ./climb cholesky --stages 12,19,20
 
-#include "../cholesky.hpp"
+#include "../dealt.hpp"
 
 #include <algorithm>
 #include <cuda/atomic>
@@ -55,10 +55,7 @@ struct Tile {
   unsigned i, j, own;
 };
 
-/// Which columns of tiles a GPU has: every so many one.
-struct Deal {
-  unsigned gpu, gpus;
-};
+using Deal = Dealt<tile>;
 // [sizes]
 
 // [packed]
@@ -506,7 +503,7 @@ struct Gpu {
   Gpu(int number, Deal dealt, unsigned tiles)
       : device(number),
         deal(dealt),
-        l(tiles * tile, pieces(tiles - deal.gpu, deal.gpus) * tile),
+        l(tiles * tile, deal.from(tiles)),
         handed_on(tiles * (tiles + 1) / 2, slices),
         inverses(tiles, slices),
         told(tiles * (tiles + 1) / 2, slices),
@@ -558,33 +555,7 @@ void factorise(const std::deque<Gpu<T>>& gpus, unsigned tiles) {
     factorise_tile<T><<<blocks, threads, sizeof(Shared<T>)>>>(gpu.l, copies, gpu.deal, gpu.started);
     check_launch();
   }
-  for (const Gpu<T>& gpu : gpus) {
-    const OnDevice here(gpu.device);
-    check(cudaDeviceSynchronize());
-  }
-}
-
-/// Calls copy(gpu, first, own) for each column of tiles, which begins with column `first` of the
-/// matrix and column `own` of its GPU, and waits.
-template <typename T, typename Copy>
-void for_each_column(const std::deque<Gpu<T>>& gpus, Copy copy) {
-  for (const Gpu<T>& gpu : gpus) {
-    const OnDevice here(gpu.device);
-    for (unsigned own = 0; own < gpu.l.extent(1); own += tile)
-      copy(gpu, own * gpu.deal.gpus + gpu.deal.gpu * tile, own);
-    check(cudaDeviceSynchronize());
-  }
-}
-
-/// Copies a column of tiles, or what both matrices have of it.
-template <typename T>
-void copy_column(View<const T, 2> from, std::size_t from_column, View<T, 2> to,
-                 std::size_t to_column) {
-  const std::size_t rows = std::min(from.extent(0), to.extent(0));
-  const std::size_t columns =
-      std::min({std::size_t{tile}, from.extent(1) - from_column, to.extent(1) - to_column});
-  check(cudaMemcpy2D(&to(0, to_column), to.extent(1) * sizeof(T), &from(0, from_column),
-                     from.extent(1) * sizeof(T), columns * sizeof(T), rows, cudaMemcpyDefault));
+  staircase::synchronise(gpus);
 }
 // [GPU]
 
@@ -605,16 +576,16 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   Solution<T> l(problem.n, problem.n);
 
   timeline.begin("copy in");
-  for_each_column(gpus, [&](const Gpu<T>& gpu, unsigned first, unsigned own) {
-    copy_column<T>(problem.a<T>(), first, gpu.l, own);
+  for_each_dealt(gpus, [&](const Gpu<T>& gpu, unsigned first, unsigned own) {
+    copy_columns<T>(tile, problem.a<T>(), first, gpu.l, own, 0, nullptr);
   });
 
   timeline.begin("kernels");
   factorise(gpus, tiles);
 
   timeline.begin("copy out");
-  for_each_column(gpus, [&](const Gpu<T>& gpu, unsigned first, unsigned own) {
-    copy_column<T>(gpu.l, own, l, first);
+  for_each_dealt(gpus, [&](const Gpu<T>& gpu, unsigned first, unsigned own) {
+    copy_columns<T>(tile, gpu.l, own, l, first, 0, nullptr);
   });
   return l;
 }

@@ -1,0 +1,56 @@
+/// \file
+/// Columns of a matrix that are dealt to several GPUs, and their ways there and back.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <staircase/devices.hpp>
+
+#include "cholesky.hpp"
+
+namespace cholesky {
+
+// [deal]
+/// Which columns a GPU has: so many neighbours, every so many of which are its own.
+template <unsigned width>
+struct Dealt {
+  unsigned gpu, gpus;
+  static constexpr unsigned neighbours = width;
+
+  /// The column of the whole matrix that is its column `own`.
+  __host__ __device__ unsigned whole(unsigned own) const {
+    return (own / width * gpus + gpu) * width + own % width;
+  }
+
+  /// The first of its columns that is among those `number` times the width and behind.
+  unsigned from(unsigned number) const { return (number + gpus - 1 - gpu) / gpus * width; }
+};
+// [deal]
+
+/// Copies so many columns, or those that both matrices have, from row `first` down.
+template <typename T>
+void copy_columns(std::size_t most, staircase::View<const T, 2> from, std::size_t from_column,
+                  staircase::View<T, 2> to, std::size_t to_column, std::size_t first,
+                  cudaStream_t stream) {
+  const std::size_t rows = std::min(from.extent(0), to.extent(0)) - first;
+  const std::size_t columns =
+      std::min({most, from.extent(1) - from_column, to.extent(1) - to_column});
+  staircase::check(cudaMemcpy2DAsync(&to(first, to_column), to.extent(1) * sizeof(T),
+                                     &from(first, from_column), from.extent(1) * sizeof(T),
+                                     columns * sizeof(T), rows, cudaMemcpyDefault, stream));
+}
+
+/// Calls copy(gpu, first, own) for all neighbours among the columns of each GPU, which begin with
+/// column `first` of the matrix and column `own` of the GPU, and waits.
+template <typename Gpus, typename Copy>
+void for_each_dealt(const Gpus& gpus, Copy copy) {
+  for (const auto& gpu : gpus) {
+    const staircase::OnDevice here(gpu.device);
+    for (unsigned own = 0; own < gpu.l.extent(1); own += gpu.deal.neighbours)
+      copy(gpu, gpu.deal.whole(own), own);
+    staircase::check(cudaDeviceSynchronize());
+  }
+}
+
+}  // namespace cholesky
