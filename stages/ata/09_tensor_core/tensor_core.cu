@@ -10,12 +10,11 @@
 /// Run:     ./climb ata --stages 08,09
 /// Next:    10_emulated has no use for FP64 units.
 
-#include "../ata.hpp"
+#include "../plan.hpp"
 
 #include <algorithm>
 #include <staircase/bulk_copy.hpp>
 #include <staircase/mma.hpp>
-#include <vector>
 
 namespace ata {
 
@@ -49,13 +48,6 @@ inline std::size_t padded_rows(const Problem& problem) {
 inline std::size_t padded_cols(const Problem& problem) { return problem.cols + problem.cols % 2; }
 
 // [padded]
-
-// [tasks]
-/// What a block does: a tile of C in row p and column q of tiles, summed over some steps of A.
-struct Task {
-  unsigned p, q, first, last;
-};
-// [tasks]
 
 // [lane]
 /// Where the calling thread's numbers lie in the products of its warp; see mma.hpp.
@@ -246,57 +238,6 @@ __global__ void __launch_bounds__(threads)
 }
 // [add_up]
 
-// [plan]
-/// The tiles of the upper triangle in strips of 12 columns, row by row: blocks that run at the same
-/// time then share the columns of A that they read.
-std::vector<Task> tiles_of(unsigned cols, unsigned steps) {
-  const unsigned tiles = (cols + tile - 1) / tile, width = 12;
-  std::vector<Task> tasks;
-  for (unsigned q0 = 0; q0 < tiles; q0 += width)
-    for (unsigned p = 0; p < std::min(q0 + width, tiles); ++p)
-      for (unsigned q = std::max(p, q0); q < std::min(q0 + width, tiles); ++q)
-        tasks.push_back({p, q, 0, steps});
-  return tasks;
-}
-
-/// Into how many slices to cut the tiles that are left when the others have filled `processors` as
-/// often as they can: as many as make the time least, if a slice costs as much as 8 more steps.
-unsigned slices_of(unsigned left, unsigned steps, unsigned processors) {
-  const auto time = [&](unsigned slices) {
-    const unsigned rounds = (left * slices + processors - 1) / processors;
-    return rounds * ((steps + slices - 1) / slices + 8);
-  };
-  unsigned best = 1;
-  for (unsigned slices = 2; slices <= steps && left * slices <= 3 * processors; ++slices)
-    if (time(slices) < time(best)) best = slices;
-  return best;
-}
-
-/// The tiles that are computed wholly, then the slices of the others.
-struct Plan {
-  std::vector<Task> tasks;
-  unsigned whole, left, slices;
-};
-
-/// Where slice s begins.
-unsigned share(unsigned s, unsigned steps, unsigned slices) {
-  return std::size_t{s} * steps / slices;
-}
-
-Plan make_plan(unsigned cols, unsigned steps, unsigned processors) {
-  std::vector<Task> tasks = tiles_of(cols, steps);
-  const unsigned count = tasks.size(), left = count % processors;
-  const unsigned slices = slices_of(left, steps, processors);
-  if (left == 0 || slices == 1) return {tasks, count, 0, 1};
-  const std::vector<Task> cut(tasks.end() - left, tasks.end());
-  tasks.resize(count - left);
-  for (unsigned s = 0; s < slices; ++s)
-    for (const auto& [p, q, first, last] : cut)
-      tasks.push_back({p, q, share(s, steps, slices), share(s + 1, steps, slices)});
-  return {tasks, count - left, left, slices};
-}
-// [plan]
-
 // [launch]
 /// Computes the tiles of a plan, then adds up those that are cut into slices.
 void launch(const Plan& plan, View<const double, 2> a, View<const Task, 1> tasks,
@@ -317,7 +258,8 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   staircase::require_shared_memory(sizeof(Shared));
   const unsigned cols = problem.cols;
   const unsigned steps = padded_rows(problem) / depth;
-  const Plan plan = make_plan(cols, steps, staircase::processors());
+  const unsigned tiles = (cols + tile - 1) / tile;
+  const Plan plan = make_plan(strips_of(tiles, 12), steps, staircase::processors());
   DeviceArray<double, 2> a(padded_rows(problem), padded_cols(problem)), c(cols, cols);
   DeviceArray<Task, 1> tasks(plan.tasks.size());
   DeviceArray<double, 3> parts(std::max(1u, plan.left * plan.slices), held, threads);

@@ -9,6 +9,7 @@
 /// Run:     ./climb ata --stages 09,11
 
 #include "../pieces.hpp"
+#include "../plan.hpp"
 
 #include <algorithm>
 #include <staircase/bulk_copy.hpp>
@@ -51,13 +52,6 @@ inline std::size_t padded_rows(const Problem& problem) {
 inline std::size_t padded_cols(const Problem& problem) { return problem.cols + problem.cols % 2; }
 
 // [padded]
-
-// [tasks]
-/// What a block does: a tile of C in row p and column q of tiles, summed over some steps of A.
-struct Task {
-  unsigned p, q, first, last;
-};
-// [tasks]
 
 // [lane]
 /// Where the calling thread's numbers lie in the products of its warp; see mma.hpp.
@@ -248,68 +242,6 @@ __global__ void __launch_bounds__(threads)
 }
 // [add_up]
 
-// [plan]
-/// Columns of tiles that come together, the last one excluded.
-struct Strip {
-  unsigned first, last;
-};
-
-/// At least four strips, if there are tiles enough, of 12 columns at most: blocks that run at the
-/// same time then share the columns of A that they read.
-std::vector<Strip> strips_of(unsigned cols) {
-  const unsigned tiles = (cols + tile - 1) / tile, width = std::clamp(tiles / 4, 1u, 12u);
-  std::vector<Strip> strips;
-  for (unsigned q = 0; q < tiles; q += width) strips.push_back({q, std::min(q + width, tiles)});
-  return strips;
-}
-
-/// The tiles of a strip on and above the diagonal, row by row.
-std::vector<Task> tiles_of(Strip strip, unsigned steps) {
-  std::vector<Task> tasks;
-  for (unsigned p = 0; p < strip.last; ++p)
-    for (unsigned q = std::max(p, strip.first); q < strip.last; ++q)
-      tasks.push_back({p, q, 0, steps});
-  return tasks;
-}
-
-/// Into how many slices to cut the tiles that are left when the others have filled `processors` as
-/// often as they can: as many as make the time least, if a slice costs as much as 8 more steps.
-unsigned slices_of(unsigned left, unsigned steps, unsigned processors) {
-  const auto time = [&](unsigned slices) {
-    const unsigned rounds = (left * slices + processors - 1) / processors;
-    return rounds * ((steps + slices - 1) / slices + 8);
-  };
-  unsigned best = 1;
-  for (unsigned slices = 2; slices <= steps && left * slices <= 3 * processors; ++slices)
-    if (time(slices) < time(best)) best = slices;
-  return best;
-}
-
-/// The tiles that are computed wholly, then the slices of the others.
-struct Plan {
-  std::vector<Task> tasks;
-  unsigned whole, left, slices;
-};
-
-/// Where slice s begins.
-unsigned share(unsigned s, unsigned steps, unsigned slices) {
-  return std::size_t{s} * steps / slices;
-}
-
-Plan make_plan(Strip strip, unsigned steps, unsigned processors) {
-  std::vector<Task> tasks = tiles_of(strip, steps);
-  const unsigned count = tasks.size(), left = count % processors;
-  const unsigned slices = slices_of(left, steps, processors);
-  if (left == 0 || slices == 1) return {tasks, count, 0, 1};
-  const std::vector<Task> cut(tasks.end() - left, tasks.end());
-  tasks.resize(count - left);
-  for (unsigned s = 0; s < slices; ++s)
-    for (const auto& [p, q, first, last] : cut)
-      tasks.push_back({p, q, share(s, steps, slices), share(s + 1, steps, slices)});
-  return {tasks, count - left, left, slices};
-}
-// [plan]
-
 // [slots]
 /// The numbers of a slot: 4 MB of them, what a strip has at most, or a row of C.
 std::size_t slot_size(const Problem& problem, Strip strip) {
@@ -342,12 +274,13 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   const std::size_t rows = problem.rows;
   const unsigned cols = problem.cols;
   const unsigned steps = padded_rows(problem) / depth;
-  const std::vector<Strip> strips = strips_of(cols);
+  const unsigned tiles = (cols + tile - 1) / tile;
+  const std::vector<Strip> strips = strips_of(tiles, std::clamp(tiles / 4, 1u, 12u));
   std::vector<Plan> plans;
   std::vector<Task> all_tasks;
   std::size_t most_parts = 1;
   for (const Strip& strip : strips) {
-    plans.push_back(make_plan(strip, steps, staircase::processors()));
+    plans.push_back(make_plan({strip}, steps, staircase::processors()));
     const auto& [tasks, whole, left, slices] = plans.back();
     all_tasks.insert(all_tasks.end(), tasks.begin(), tasks.end());
     most_parts = std::max(most_parts, std::size_t{left} * slices);
