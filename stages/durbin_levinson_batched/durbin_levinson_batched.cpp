@@ -172,7 +172,8 @@ const staircase::Workload<Problem, 3> workload{
     .tolerance = tolerance,
     .timed_phase = "kernels",
     .check_solution = check_positive_definite,
-    .traffic = {{"02_cuda", traffic}, {"03_on_chip", traffic}}};
+    .traffic = {{"02_cuda", traffic}, {"03_on_chip", traffic}, {"04_in_block", traffic}},
+    .limits = {{"03_on_chip", {{"n", 64}}}}};
 
 }  // namespace
 

@@ -298,11 +298,13 @@ def durbin_levinson_batched(stage):
     loads = warps * sum(k + 4 for k in range(0, n, 2)) + warps * 2 * n
     yield ("03 loads a number of r once for each two orders",
            on_chip.sum("solve_in_registers", "shared_loads", "requests") == loads)
-    long = stage("03_on_chip", systems=3, n=600)
-    yield "03 gives a system of high order a block", long.sum("solve_in_block", "blocks") == 3
-    waits = (stage("03_on_chip", systems=3, n=601).sum("solve_in_block", "block_barriers")
+    long = stage("04_in_block", systems=3, n=600)
+    yield "04 gives a system a block", long.sum("solve_in_block", "blocks") == 3
+    waits = (stage("04_in_block", systems=3, n=601).sum("solve_in_block", "block_barriers")
              - long.sum("solve_in_block", "block_barriers"))
-    yield "03 waits once per order there", waits == 3
+    yield "04 waits once per order and block", waits == 3
+    yield ("04 stays on the chip: it moves each number once, where 02 goes through y for each order",
+           long.over_ideal(".*") <= 1.2 and long.sectors() < stage("02_cuda", systems=3, n=600).sectors() / 100)
 
 
 def matmul(stage):

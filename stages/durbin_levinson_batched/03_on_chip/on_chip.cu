@@ -2,14 +2,13 @@
 /// Changed: a warp fetches the rows of r of its 32 systems at once and transposes them on the way.
 ///          The recursion is unrolled for orders up to 64, so that each number of y has a register;
 ///          two orders are taken at a time, so that a number of r that was loaded is used three
-///          times. A system of higher order has a block of threads.
+///          times.
 /// Legal:   the sum for the second order is regrouped into two sums over y of the first one.
 /// Expect:  memory is read and written once; arithmetic and shared memory take about as long.
 /// Run:     ./climb durbin_levinson_batched --stages 02,03
+/// Next:    04_in_block gives a system of higher order a block of threads.
 
-#include "../durbin_levinson_batched.hpp"
-
-#include <cuda_pipeline.h>
+#include "../tiles.hpp"
 
 #include <algorithm>
 
@@ -21,10 +20,7 @@ using staircase::DeviceArray;
 using staircase::View;
 
 // [sizes]
-constexpr unsigned warp = 32;
-constexpr unsigned pitch = warp + 1;  // of a tile: columns and diagonals meet all banks
-constexpr unsigned order = 64;        // the highest that a thread has registers for
-constexpr unsigned kept = 16;         // reflection coefficients that wait to be written together
+constexpr unsigned order = 64;  // the highest that a thread has registers for
 
 /// Warps of a block, which keep in step; fewer if systems are few. The compiler leaves registers
 /// for two blocks a multiprocessor.
@@ -32,68 +28,9 @@ template <typename T>
 constexpr unsigned team = sizeof(T) == 8 ? 4 : 8;
 constexpr unsigned resident = 2;
 
-/// A number of each system of a warp.
-template <typename T>
-using Row = T[pitch];
-
-/// A system is filled up with zeros to an order that is a multiple of `kept`.
-__host__ __device__ constexpr unsigned filled(unsigned n) { return (n + kept - 1) / kept * kept; }
-
 /// The rows that a warp has in shared memory: r, and the reflection coefficients that wait.
 __host__ __device__ constexpr unsigned rows_for(unsigned n) { return filled(n) + kept; }
 // [sizes]
-
-// [move]
-/// Where a warp is in `width` columns of consecutive rows, which it goes through number by number.
-struct Walk {
-  __device__ explicit Walk(unsigned columns)
-      : width(columns), row(threadIdx.x / columns), column(threadIdx.x % columns) {}
-
-  __device__ void step() {
-    row += warp / width;
-    column += warp % width;
-    if (column < width) return;
-    column -= width;
-    ++row;
-  }
-
-  unsigned width, row, column;
-};
-
-/// The systems from s0 on that a warp has to solve; none if s0 is beyond the last one.
-__device__ unsigned systems_from(unsigned s0, std::size_t systems) {
-  return s0 < systems ? min(std::size_t{warp}, systems - s0) : 0;
-}
-
-/// Fetches r_1 ... r_n of the systems from s0 on: r_(m+1) of system s0 + s becomes tile[m][s].
-/// Where there is no such system, and in rows behind n, it is 0.
-template <typename T>
-__device__ void fetch(View<const T, 2> r, unsigned s0, Row<T>* tile) {
-  const unsigned n = r.extent(1) - 1;
-  const unsigned systems = systems_from(s0, r.extent(0));
-  const T* from = &r(s0, 1);
-  for (Walk at(n); at.row < systems; at.step())
-    __pipeline_memcpy_async(&tile[at.column][at.row], from + at.row * (n + 1) + at.column,
-                            sizeof(T));
-  __pipeline_commit();
-  for (unsigned m = threadIdx.x < systems ? n : 0; m < filled(n); ++m) tile[m][threadIdx.x] = 0;
-  __pipeline_wait_prior(0);
-  __syncwarp();
-}
-
-/// Writes rows of a tile into a row of the solution, from place i0 on.
-template <typename T>
-__device__ void write(const Row<T>* tile, unsigned rows, unsigned s0, unsigned row, unsigned i0,
-                      View<T, 3> solution) {
-  const unsigned n = solution.extent(2);
-  const unsigned systems = systems_from(s0, solution.extent(0));
-  T* to = &solution(s0, row, i0);
-  __syncwarp();
-  for (Walk at(rows); at.row < systems; at.step())
-    to[at.row * 2 * n + at.column] = tile[at.column][at.row];
-  __syncwarp();
-}
-// [move]
 
 // [extend]
 /// From the solution of order k, y_1 ... y_k in y[0] ... y[k - 1], to that of order k + 1.
@@ -188,67 +125,6 @@ __global__ void __launch_bounds__(team<T>* warp, resident)
 }
 // [solve_in_registers]
 
-// [sum_over_block]
-/// The sum of all threads' parts, the same in each. `sums` is room for one number a warp.
-template <typename T>
-__device__ T sum_over_block(T part, T* sums) {
-  for (unsigned distance = warp / 2; distance > 0; distance /= 2)
-    part += __shfl_xor_sync(~0u, part, distance);
-  if (threadIdx.x % warp == 0) sums[threadIdx.x / warp] = part;
-  __syncthreads();
-  T sum = 0;
-  for (unsigned w = 0; w < blockDim.x / warp; ++w) sum += sums[w];
-  return sum;
-}
-// [sum_over_block]
-
-// [solve_in_block]
-constexpr unsigned unknowns_of_thread = 16;
-constexpr unsigned most_threads = 256;  // of a block
-constexpr unsigned sums_of_block = 2 * most_threads / warp;
-
-/// Durbin's recursion for higher orders, a system a block. A step takes y to order k and sums up
-/// for alpha_(k+1) on the way. r and y lie in shared memory or, if they do not fit, in that of the
-/// device.
-template <typename T, bool on_chip>
-__global__ void solve_in_block(View<const T, 2> rows_of_r, View<T, 3> solution) {
-  extern __shared__ double memory[];
-  __shared__ T sums[sums_of_block];
-  const unsigned n = solution.extent(2), s = blockIdx.x;
-  const T* r = &rows_of_r(s, 0);
-  T* y = &solution(s, 0, 0);
-  if constexpr (on_chip) {
-    T* r_on_chip = reinterpret_cast<T*>(memory);
-    for (unsigned i = threadIdx.x; i <= n; i += blockDim.x) r_on_chip[i] = r[i];
-    r = r_on_chip;
-    y = r_on_chip + n + 1;
-    __syncthreads();
-  }
-
-  T alpha = -r[1], beta = 1;
-  for (unsigned k = 1; k <= n; ++k) {
-    T part = 0;
-    for (unsigned i = threadIdx.x; 2 * i + 1 < k; i += blockDim.x) {
-      const unsigned j = k - 2 - i;
-      const T low = y[i], high = y[j];
-      y[i] = low + alpha * high;
-      y[j] = high + alpha * low;
-      part += r[k - i] * y[i];
-      if (i != j) part += r[k - j] * y[j];
-    }
-    if (threadIdx.x == 0) {
-      y[k - 1] = solution(s, 1, k - 1) = alpha;
-      part += r[1] * alpha + (k < n ? r[k + 1] : 0);
-    }
-    beta *= 1 - alpha * alpha;
-    alpha = -sum_over_block(part, sums + k % 2 * (sums_of_block / 2)) / beta;
-  }
-
-  if constexpr (on_chip)
-    for (unsigned i = threadIdx.x; i < n; i += blockDim.x) solution(s, 0, i) = y[i];
-}
-// [solve_in_block]
-
 // [launch]
 /// The shared memory that a block may have, in bytes.
 inline std::size_t shared_memory() {
@@ -257,9 +133,9 @@ inline std::size_t shared_memory() {
   return available;
 }
 
-/// Solves systems of low order, a thread each.
+/// Solves all systems, a thread each.
 template <typename T>
-void solve_low(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
+void solve_all(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
                const DeviceArray<T, 3>& solution) {
   const unsigned warps = (systems - 1) / warp + 1;
   const std::size_t bytes_of_warp = rows_for(n) * sizeof(Row<T>);
@@ -270,20 +146,6 @@ void solve_low(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
   const std::size_t bytes = in_step * bytes_of_warp;
   staircase::allow_shared_memory(solve_in_registers<T>, bytes);
   solve_in_registers<T><<<blocks, dim3(warp, in_step), bytes>>>(r, solution);
-}
-
-/// Solves systems of high order, a block each; r and y of one stay on the chip if they fit.
-template <typename T>
-void solve_high(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
-                const DeviceArray<T, 3>& solution) {
-  const std::size_t bytes = (2 * std::size_t{n} + 1) * sizeof(T);
-  const unsigned threads = std::min((n / (warp * unknowns_of_thread) + 1) * warp, most_threads);
-  if (bytes + sums_of_block * sizeof(T) <= shared_memory()) {
-    staircase::allow_shared_memory(solve_in_block<T, true>, bytes);
-    solve_in_block<T, true><<<systems, threads, bytes>>>(r, solution);
-  } else {
-    solve_in_block<T, false><<<systems, threads>>>(r, solution);
-  }
 }
 // [launch]
 
@@ -300,9 +162,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   r.copy_from(numbers.data());
 
   timeline.begin("kernels");
-  const unsigned systems = problem.systems;
-  const unsigned n = problem.n;
-  n <= order ? solve_low(systems, n, r, y_and_alpha) : solve_high(systems, n, r, y_and_alpha);
+  solve_all<T>(problem.systems, problem.n, r, y_and_alpha);
   check_launch();
   check(cudaDeviceSynchronize());
 

@@ -1,0 +1,75 @@
+/// \file
+/// The ways of a warp's systems to shared memory and back, transposed.
+
+#pragma once
+
+#include <cuda_pipeline.h>
+
+#include "durbin_levinson_batched.hpp"
+
+namespace durbin_levinson_batched {
+
+// [move]
+constexpr unsigned warp = 32;
+constexpr unsigned pitch = warp + 1;  // of a tile: columns and diagonals meet all banks
+constexpr unsigned kept = 16;         // reflection coefficients that wait to be written together
+
+/// A number of each system of a warp.
+template <typename T>
+using Row = T[pitch];
+
+/// A system is filled up with zeros to an order that is a multiple of `kept`.
+__host__ __device__ constexpr unsigned filled(unsigned n) { return (n + kept - 1) / kept * kept; }
+
+/// Where a warp is in `width` columns of consecutive rows, which it goes through number by number.
+struct Walk {
+  __device__ explicit Walk(unsigned columns)
+      : width(columns), row(threadIdx.x / columns), column(threadIdx.x % columns) {}
+
+  __device__ void step() {
+    row += warp / width;
+    column += warp % width;
+    if (column < width) return;
+    column -= width;
+    ++row;
+  }
+
+  unsigned width, row, column;
+};
+
+/// The systems from s0 on that a warp has to solve; none if s0 is beyond the last one.
+__device__ unsigned systems_from(unsigned s0, std::size_t systems) {
+  return s0 < systems ? min(std::size_t{warp}, systems - s0) : 0;
+}
+
+/// Fetches r_1 ... r_n of the systems from s0 on: r_(m+1) of system s0 + s becomes tile[m][s].
+/// Where there is no such system, and in rows behind n, it is 0.
+template <typename T>
+__device__ void fetch(staircase::View<const T, 2> r, unsigned s0, Row<T>* tile) {
+  const unsigned n = r.extent(1) - 1;
+  const unsigned systems = systems_from(s0, r.extent(0));
+  const T* from = &r(s0, 1);
+  for (Walk at(n); at.row < systems; at.step())
+    __pipeline_memcpy_async(&tile[at.column][at.row], from + at.row * (n + 1) + at.column,
+                            sizeof(T));
+  __pipeline_commit();
+  for (unsigned m = threadIdx.x < systems ? n : 0; m < filled(n); ++m) tile[m][threadIdx.x] = 0;
+  __pipeline_wait_prior(0);
+  __syncwarp();
+}
+
+/// Writes rows of a tile into a row of the solution, from place i0 on.
+template <typename T>
+__device__ void write(const Row<T>* tile, unsigned rows, unsigned s0, unsigned row, unsigned i0,
+                      staircase::View<T, 3> solution) {
+  const unsigned n = solution.extent(2);
+  const unsigned systems = systems_from(s0, solution.extent(0));
+  T* to = &solution(s0, row, i0);
+  __syncwarp();
+  for (Walk at(rows); at.row < systems; at.step())
+    to[at.row * 2 * n + at.column] = tile[at.column][at.row];
+  __syncwarp();
+}
+// [move]
+
+}  // namespace durbin_levinson_batched
