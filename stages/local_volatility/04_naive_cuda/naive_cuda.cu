@@ -7,7 +7,7 @@
 /// Run:     ./climb local_volatility --stages 00-04
 /// Next:    05_tridag_scan solves the tridiagonal systems in parallel, too.
 
-#include "../local_volatility.hpp"
+#include "../set_up.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -61,30 +61,6 @@ __device__ void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<R
 // [tridag]
 
 // [setup]
-template <typename Real>
-__global__ void init_grid(State<Real> s, double s0, double t, double alpha, double nu) {
-  for (unsigned k = column(); k < s.outer; k += columns()) {
-    for (std::size_t g = 0; g < s.num_t; ++g) s.tau(k, g) = t * g / (s.num_t - 1);
-
-    const double step_x = 20 * alpha * s0 * sqrt(t) / s.num_x;
-    s.ix(k) = s0 / step_x;
-    for (unsigned i = 0; i < s.num_x; ++i)
-      s.x(k, i) = max(i * step_x - s.ix(k) * step_x + s0, 1e-30);
-
-    const double step_y = 10 * nu * sqrt(t) / s.num_y;
-    s.iy(k) = s.num_y / 2;
-    for (unsigned j = 0; j < s.num_y; ++j) s.y(k, j) = j * step_y - s.iy(k) * step_y + log(alpha);
-  }
-}
-
-template <typename Real>
-__global__ void init_operators(State<Real> s) {
-  for (unsigned k = column(); k < s.outer; k += columns()) {
-    init_operator<Real>(s.x.row(k), s.dx.row(k), s.dxx.row(k));
-    init_operator<Real>(s.y.row(k), s.dy.row(k), s.dyy.row(k));
-  }
-}
-
 template <typename Real>
 __global__ void set_payoff(State<Real> s) {
   for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)

@@ -6,13 +6,13 @@
 /// Run:     ./climb local_volatility --stages 04,05
 /// Next:    06_coalesced lets neighbouring threads touch neighbouring numbers.
 
-#include "../local_volatility.hpp"
+#include "../set_up.hpp"
+#include "../teams.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <type_traits>
 
 namespace local_volatility {
 
@@ -90,9 +90,6 @@ __device__ Linear<Real> compose(Linear<Real> second, Linear<Real> first) {
 // [functions]
 
 // [scan]
-constexpr int warp_size = 32;
-constexpr int block_size = 128;  // threads of the teams that share a block
-
 /// What the lane holds that comes `distance` lanes before this one, forwards (+1) or backwards
 /// (-1).
 template <int direction, typename Real>
@@ -252,30 +249,6 @@ __device__ void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<R
 
 // [setup]
 template <typename Real>
-__global__ void init_grid(State<Real> s, double s0, double t, double alpha, double nu) {
-  for (unsigned k = column(); k < s.outer; k += columns()) {
-    for (std::size_t g = 0; g < s.num_t; ++g) s.tau(k, g) = t * g / (s.num_t - 1);
-
-    const double step_x = 20 * alpha * s0 * sqrt(t) / s.num_x;
-    s.ix(k) = s0 / step_x;
-    for (unsigned i = 0; i < s.num_x; ++i)
-      s.x(k, i) = max(i * step_x - s.ix(k) * step_x + s0, 1e-30);
-
-    const double step_y = 10 * nu * sqrt(t) / s.num_y;
-    s.iy(k) = s.num_y / 2;
-    for (unsigned j = 0; j < s.num_y; ++j) s.y(k, j) = j * step_y - s.iy(k) * step_y + log(alpha);
-  }
-}
-
-template <typename Real>
-__global__ void init_operators(State<Real> s) {
-  for (unsigned k = column(); k < s.outer; k += columns()) {
-    init_operator<Real>(s.x.row(k), s.dx.row(k), s.dxx.row(k));
-    init_operator<Real>(s.y.row(k), s.dy.row(k), s.dyy.row(k));
-  }
-}
-
-template <typename Real>
 __global__ void set_payoff(State<Real> s) {
   for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
     for (unsigned i = row(); i < s.num_x; i += rows())
@@ -400,29 +373,6 @@ __global__ void read_prices(State<Real> s) {
   for (unsigned k = column(); k < s.outer; k += columns())
     s.prices(k) = s.result(k, s.ix(k), s.iy(k));
 }
-
-// [launch]
-/// Calls `launch` with the size of a team for systems of n rows, with the rows that a thread should
-/// hold, and with a block of such teams: a warp solves what it can hold, a block what is longer.
-template <typename Launch>
-void with_team(std::size_t n, Launch launch) {
-  const auto call = [&](auto team, auto held) {
-    launch(team, held, dim3(team, block_size / team));
-  };
-  using std::integral_constant;
-  constexpr integral_constant<int, warp_size> warp;
-  if (n <= 1 * warp_size)
-    call(warp, integral_constant<int, 1>());
-  else if (n <= 2 * warp_size)
-    call(warp, integral_constant<int, 2>());
-  else if (n <= 4 * warp_size)
-    call(warp, integral_constant<int, 4>());
-  else if (n <= 8 * warp_size)
-    call(warp, integral_constant<int, 8>());
-  else
-    call(integral_constant<int, block_size>(), integral_constant<int, 8>());
-}
-// [launch]
 
 // [solve]
 template <typename Real>

@@ -8,13 +8,13 @@
 /// Run:     ./climb local_volatility --stages 05-07
 /// Next:    08_factored computes once what is the same for all options.
 
-#include "../local_volatility.hpp"
+#include "../set_up_in_columns.hpp"
+#include "../teams.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <type_traits>
 
 namespace local_volatility {
 
@@ -96,9 +96,6 @@ __device__ Linear<Real> compose(Linear<Real> second, Linear<Real> first) {
 // [functions]
 
 // [scan]
-constexpr int warp_size = 32;
-constexpr int block_size = 128;  // threads of the teams that share a block
-
 /// What the lane holds that comes `distance` lanes before this one, forwards (+1) or backwards
 /// (-1).
 template <int direction, typename Real>
@@ -336,33 +333,6 @@ __device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {
 
 // [setup]
 template <typename Real>
-__global__ void init_grid(State<Real> s, double s0, double t, double alpha, double nu) {
-  for (unsigned k = row(); k < s.outer; k += rows()) {
-    for (unsigned g = column(); g < s.num_t; g += columns()) s.tau(k, g) = t * g / (s.num_t - 1);
-
-    const double step_x = 20 * alpha * s0 * sqrt(t) / s.num_x;
-    const std::size_t ix = s0 / step_x;
-    if (column() == 0) s.ix(k) = ix;
-    for (unsigned i = column(); i < s.num_x; i += columns())
-      s.x(k, i) = max(i * step_x - ix * step_x + s0, 1e-30);
-
-    const double step_y = 10 * nu * sqrt(t) / s.num_y;
-    const std::size_t iy = s.num_y / 2;
-    if (column() == 0) s.iy(k) = iy;
-    for (unsigned j = column(); j < s.num_y; j += columns())
-      s.y(k, j) = j * step_y - iy * step_y + log(alpha);
-  }
-}
-
-template <typename Real>
-__global__ void init_operators(State<Real> s) {
-  for (unsigned k = row(); k < s.outer; k += rows()) {
-    init_operator_in_columns<Real>(s.x.row(k), s.dx.row(k), s.dxx.row(k));
-    init_operator_in_columns<Real>(s.y.row(k), s.dy.row(k), s.dyy.row(k));
-  }
-}
-
-template <typename Real>
 __global__ void set_payoff(State<Real> s) {
   for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
     for (unsigned i = row(); i < s.num_x; i += rows())
@@ -496,29 +466,6 @@ __global__ void read_prices(State<Real> s) {
   for (unsigned k = column(); k < s.outer; k += columns())
     s.prices(k) = s.result(s.at(k, s.ix(k), s.iy(k)));
 }
-
-// [launch]
-/// Calls `launch` with the size of a team for systems of n rows, with the rows that a thread should
-/// hold, and with a block of such teams: a warp solves what it can hold, a block what is longer.
-template <typename Launch>
-void with_team(std::size_t n, Launch launch) {
-  const auto call = [&](auto team, auto held) {
-    launch(team, held, dim3(team, block_size / team));
-  };
-  using std::integral_constant;
-  constexpr integral_constant<int, warp_size> warp;
-  if (n <= 1 * warp_size)
-    call(warp, integral_constant<int, 1>());
-  else if (n <= 2 * warp_size)
-    call(warp, integral_constant<int, 2>());
-  else if (n <= 4 * warp_size)
-    call(warp, integral_constant<int, 4>());
-  else if (n <= 8 * warp_size)
-    call(warp, integral_constant<int, 8>());
-  else
-    call(integral_constant<int, block_size>(), integral_constant<int, 8>());
-}
-// [launch]
 
 // [solve]
 template <typename Real>

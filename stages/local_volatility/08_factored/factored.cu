@@ -10,10 +10,10 @@
 /// Next:    09_on_chip keeps a grid on the chip for the whole time loop.
 
 #include "../local_volatility.hpp"
+#include "../teams.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
 
 namespace local_volatility {
 
@@ -75,9 +75,6 @@ __device__ Linear<Real> compose(Linear<Real> second, Linear<Real> first) {
 // [functions]
 
 // [scan]
-constexpr int warp_size = 32;
-constexpr int block_size = 128;  // threads of the teams that share a block
-
 /// What the lane holds that comes `distance` lanes before this one, forwards (+1) or backwards
 /// (-1).
 template <int direction, typename Real>
@@ -433,29 +430,6 @@ __global__ void read_prices(State<Real> s) {
   for (unsigned k = column(); k < s.outer; k += columns())
     s.prices(k) = s.result(s.at(k, s.ix, s.iy));
 }
-
-// [launch]
-/// Calls `launch` with the size of a team for systems of n rows, with the rows that a thread should
-/// hold, and with a block of such teams: a warp solves what it can hold, a block what is longer.
-template <typename Launch>
-void with_team(std::size_t n, Launch launch) {
-  const auto call = [&](auto team, auto held) {
-    launch(team, held, dim3(team, block_size / team));
-  };
-  using std::integral_constant;
-  constexpr integral_constant<int, warp_size> warp;
-  if (n <= 1 * warp_size)
-    call(warp, integral_constant<int, 1>());
-  else if (n <= 2 * warp_size)
-    call(warp, integral_constant<int, 2>());
-  else if (n <= 4 * warp_size)
-    call(warp, integral_constant<int, 4>());
-  else if (n <= 8 * warp_size)
-    call(warp, integral_constant<int, 8>());
-  else
-    call(integral_constant<int, block_size>(), integral_constant<int, 8>());
-}
-// [launch]
 
 // [solve]
 template <typename Real>

@@ -1,0 +1,36 @@
+/// \file
+/// The grids of all options and the operators on them, by a thread for each option.
+
+#pragma once
+
+#include <cmath>
+
+#include "local_volatility.hpp"
+
+namespace local_volatility {
+
+template <typename State>
+__global__ void init_grid(State s, double s0, double t, double alpha, double nu) {
+  for (unsigned k = staircase::column(); k < s.outer; k += staircase::columns()) {
+    for (std::size_t g = 0; g < s.num_t; ++g) s.tau(k, g) = t * g / (s.num_t - 1);
+
+    const double step_x = 20 * alpha * s0 * sqrt(t) / s.num_x;
+    s.ix(k) = s0 / step_x;
+    for (unsigned i = 0; i < s.num_x; ++i)
+      s.x(k, i) = max(i * step_x - s.ix(k) * step_x + s0, 1e-30);
+
+    const double step_y = 10 * nu * sqrt(t) / s.num_y;
+    s.iy(k) = s.num_y / 2;
+    for (unsigned j = 0; j < s.num_y; ++j) s.y(k, j) = j * step_y - s.iy(k) * step_y + log(alpha);
+  }
+}
+
+template <typename State>
+__global__ void init_operators(State s) {
+  for (unsigned k = staircase::column(); k < s.outer; k += staircase::columns()) {
+    init_operator(s.x.row(k), s.dx.row(k), s.dxx.row(k));
+    init_operator(s.y.row(k), s.dy.row(k), s.dyy.row(k));
+  }
+}
+
+}  // namespace local_volatility

@@ -1,0 +1,41 @@
+/// \file
+/// The grids of all options and the operators on them, by a row of threads for each option, which
+/// lie in columns.
+
+#pragma once
+
+#include <cmath>
+
+#include "local_volatility.hpp"
+
+namespace local_volatility {
+
+template <typename State>
+__global__ void init_grid(State s, double s0, double t, double alpha, double nu) {
+  for (unsigned k = staircase::row(); k < s.outer; k += staircase::rows()) {
+    for (unsigned g = staircase::column(); g < s.num_t; g += staircase::columns())
+      s.tau(k, g) = t * g / (s.num_t - 1);
+
+    const double step_x = 20 * alpha * s0 * sqrt(t) / s.num_x;
+    const std::size_t ix = s0 / step_x;
+    if (staircase::column() == 0) s.ix(k) = ix;
+    for (unsigned i = staircase::column(); i < s.num_x; i += staircase::columns())
+      s.x(k, i) = max(i * step_x - ix * step_x + s0, 1e-30);
+
+    const double step_y = 10 * nu * sqrt(t) / s.num_y;
+    const std::size_t iy = s.num_y / 2;
+    if (staircase::column() == 0) s.iy(k) = iy;
+    for (unsigned j = staircase::column(); j < s.num_y; j += staircase::columns())
+      s.y(k, j) = j * step_y - iy * step_y + log(alpha);
+  }
+}
+
+template <typename State>
+__global__ void init_operators(State s) {
+  for (unsigned k = staircase::row(); k < s.outer; k += staircase::rows()) {
+    init_operator_in_columns(s.x.row(k), s.dx.row(k), s.dxx.row(k));
+    init_operator_in_columns(s.y.row(k), s.dy.row(k), s.dyy.row(k));
+  }
+}
+
+}  // namespace local_volatility
