@@ -2,6 +2,7 @@
 
     book        makes the book                              (Meson runs it)
     page        prints a page as Doxygen reads it           (Doxygen runs it)
+    serve       serves the book to this machine             (./climb serve runs it)
     install     installs the book                           (Meson runs it)
     figures     holds the figures on the pages to the recorded runs, or takes them from there
     lines       counts anew the lines that steps change, in the tables of the pages
@@ -20,7 +21,7 @@ import importlib
 import inspect
 import sys
 
-COMMANDS = {"book": "book.make", "page": "book.page", "install": "book.install",
+COMMANDS = {"book": "book.make", "page": "book.page", "serve": "book.serve", "install": "book.install",
             "figures": "book.quoted", "lines": "book.stages", "pictures": "draw.pictures", "record": "measure.record",
             "counters": "measure.counters", "rounding": "measure.rounding", "communication": "measure.communication",
             "energy": "measure.energy", "fits": "coefficients.least_squares"}

@@ -8,56 +8,24 @@ is and replaces it only when it is whole.
 
 import dataclasses
 import html
-import itertools
+import json
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
 
-from book import machines, proved, quoted, stages
-from draw import communicating, plots, requested
+from book import card, headers, machines, proved, quoted, search, shell, stages, woven
+from draw import ascent, communicating, plots, requested
 from measure import cost_model, figures
 
-AWESOME = pathlib.Path("/usr/share/doxygen-awesome-css")
 MATHJAX = pathlib.Path("/usr/share/javascript/mathjax")
-MATHJAX_PARTS = ("MathJax.js", "config/TeX-MML-AM_SVG.js", "extensions", "fonts/HTML-CSS/TeX/svg",
-                 "jax/element", "jax/input/TeX", "jax/output/SVG", "localization/en")
-STYLES = ("doxygen-awesome", "doxygen-awesome-sidebar-only", "doxygen-awesome-sidebar-only-darkmode-toggle")
-SCRIPTS = ("doxygen-awesome-darkmode-toggle", "doxygen-awesome-fragment-copy-button", "doxygen-awesome-paragraph-link")
-HEAD = "".join(f'\n<script type="text/javascript" src="$relpath^{name}.js"></script>' for name in SCRIPTS) + """
-<script type="text/javascript">
-DoxygenAwesomeDarkModeToggle.init()
-DoxygenAwesomeFragmentCopyButton.init()
-DoxygenAwesomeParagraphLink.init()
-</script>
-</head>"""
-
-
-def diff_row(kind, old, new, text):
-    """A line of a diff; one that stays is there twice, for the two sides of a wide screen."""
-    code = f"<code>{html.escape(text) or ' '}</code>"
-    numbers = "".join(f"<span>{number or ''}</span>" for number in (old, new))
-    if kind in ("removed", "added"):
-        tag = "del" if kind == "removed" else "ins"
-        code = f"<{tag}>{code}</{tag}>"
-    elif kind == "same":
-        code += code.replace("<code>", '<code aria-hidden="true">')
-    return f'<div class="{kind}">{numbers}{code}</div>'
-
-
-def diff_html(stage):
-    """The diff from the stage that a stage continues as HTML, and how long it is."""
-    added, removed = stages.lines_changed(stage.before.source, stage.source)
-    rows = ""
-    for is_change, lines in itertools.groupby(stages.hunks(stage.before.source, stage.source),
-                                              lambda line: line[0] in ("removed", "added")):
-        row_texts = "".join(diff_row(*line) for line in lines)
-        rows += f'<div class="change">{row_texts}</div>' if is_change else row_texts
-    return (f'<p>From <a href="{stage.before.page}.html">{html.escape(stage.before.heading)}</a>: '
-            f"lines of code +{added} −{removed} (comments aside).</p>"
-            '<div class="diff" role="region" tabindex="0" '
-            f'aria-label="Changes from {html.escape(stage.before.heading)}">{rows}</div>\n')
+MATHJAX_PARTS = ("MathJax.js", "extensions/tex2jax.js", "extensions/AssistiveMML.js", "extensions/MathEvents.js",
+                 "extensions/toMathML.js", "extensions/TeX/AMSmath.js", "extensions/TeX/AMSsymbols.js", "extensions/TeX/noErrors.js",
+                 "extensions/TeX/noUndefined.js", "jax/element/mml", "jax/input/TeX", "jax/output/SVG/jax.js", "jax/output/SVG/config.js",
+                 "jax/output/SVG/autoload", "jax/output/SVG/fonts/TeX")
+PATHS = '<div id="reading_paths"></div>'  # where the first page tells of ways to read
+THEME = ("staircase.css", "staircase.js", "staircase.svg")
 
 
 def spread_text(record):
@@ -122,7 +90,7 @@ def figures_html(stage, results):
     titles = ("machine", "data set", "precision", "time", "spread", "in all", "× 00", "× step", "of limit",
               "of copy", "error")
     rows = [figures_row(stage, machine, run, recording["host"]) for machine, run, recording in runs]
-    shown = [n for n, title in enumerate(titles) if title != "in all" or any(row[n] for row in rows)]
+    shown = [n for n in range(len(titles)) if any(row[n] for row in rows)]
     cells = "".join("<tr>" + "".join(f"<td>{html.escape(row[n])}</td>" for n in shown) + "</tr>" for row in rows)
     captions = dict.fromkeys(
         figures.recording_text(recording, len(figures.by_stage(run)[stage.name]["repeats"]))
@@ -193,75 +161,37 @@ def stages_html(of_workload, results):
 def generate(root, workloads, results, generated):
     """Writes what the pages include."""
     generated.mkdir(parents=True, exist_ok=True)
+    (generated / "reading_paths.html").write_text(f"{PATHS}\n")
     (generated / "figure_keys.txt").write_text(quoted.__doc__)
+    woven.write(root, workloads, generated)
+    headers.write(root, generated)
     for name, of_workload in workloads.items():
         (generated / f"{name}_stages.html").write_text(stages_html(of_workload, results))
+        (generated / f"climb_{name}.html").write_text(card.chapter_html(of_workload, results, caption=False))
         for stage in of_workload:
             (generated / f"{stage.page}_figures.html").write_text(figures_html(stage, results))
-            if stage.before:
-                (generated / f"{stage.page}_diff.html").write_text(diff_html(stage))
             (generated / f"{stage.page}_source.md").write_text(
                 f"# Source of {stage.heading} {{#{stage.page}_source}}\n\n"
                 f"`{stage.source.relative_to(root)}`\n\n"
                 f"\\include{{lineno}} {stage.source.relative_to(root)}\n")
 
 
-def write_header(root, work):
-    """Doxygen's own page header with the theme's scripts in it."""
-    header = work / "header.html"
-    subprocess.run(["doxygen", "-w", "html", header, work / "footer.html", work / "unused.css", work / "Doxyfile"],
-                   cwd=root, check=True, capture_output=True)
-    header.write_text(header.read_text().replace("</head>", HEAD))
-
-
-def write_layout(directory):
-    """Doxygen's own layout without the indices of names, which tell a reader little."""
-    subprocess.run(["doxygen", "-l", "layout.xml"], cwd=directory, check=True, capture_output=True)
-    layout = directory / "layout.xml"
-    hidden = "namespaces|concepts|interfaces|classes|structs|exceptions|examples"
-    layout.write_text(re.sub(rf'(<tab type="(?:{hidden})" visible=)"yes"', r'\1"no"',
-                             layout.read_text()))
-
-
-def name_images(directory):
-    """Gives the images in Doxygen's scripts the alternative texts that they lack."""
-    for script, image, alternative in (("menu.js", 'id="MSearchSelect"', "Choose what to search"),
-                                       ("menu.js", 'id="MSearchCloseImg"', "End the search"),
-                                       ("navtree.js", 'src="\'+relpath+\'sync_on.png"', "Synchronised"),
-                                       ("navtree.js", 'src="\'+relpath+\'sync_off.png"', "Not synchronised")):
-        path = directory / script
-        text = path.read_text()
-        if f"<img {image}" not in text:
-            raise SystemExit(f"{script} has no image with {image}")
-        path.write_text(re.sub(rf'(<img {re.escape(image)}[^>]*?)(?: alt="")?(/?>)',
-                               rf'\1 alt="{alternative}"\2', text))
-
-
-def leave_out_mathjax(directory):
-    """Spares the pages without a formula the script that typesets them."""
-    for page in directory.glob("*.html"):
-        text = page.read_text()
-        if not re.search(r"\\[(\[]", text):
-            page.write_text(re.sub(r'<script [^>]*src="mathjax/MathJax.js"></script>\n?', "", text))
-
-
 def write_doxyfile(root, work, generated, version):
-    """Adds to the repository's Doxyfile what is generated, the theme and the paths of this build."""
+    """Adds to the repository's Doxyfile what is generated and the paths of this build, and leaves out all but the text of pages."""
     (work / "Doxyfile").write_text(f"""
 @INCLUDE = "{root / 'Doxyfile'}"
 PROJECT_NUMBER = {version}
 OUTPUT_DIRECTORY = "{work}"
-INPUT += "{generated}"
+INPUT = docs/pages stages common/cuda_on_cpu "{generated}"
+FILE_PATTERNS = *.md
 EXAMPLE_PATH += "{generated}"
 FILTER_PATTERNS = "*.md='{sys.executable}' docs page --whole"
 WARN_AS_ERROR = FAIL_ON_WARNINGS
-LAYOUT_FILE = "{work / 'layout.xml'}"
-HTML_HEADER = "{work / 'header.html'}"
+GENERATE_TREEVIEW = NO
+DISABLE_INDEX = YES
+SEARCHENGINE = NO
+HTML_HEADER = docs/theme/header.html
 HTML_FOOTER = docs/theme/footer.html
-HTML_EXTRA_STYLESHEET = {" ".join(f'"{AWESOME / name}.css"' for name in STYLES)} docs/theme/staircase.css
-HTML_EXTRA_FILES = {" ".join(f'"{AWESOME / name}.js"' for name in SCRIPTS)}
-MATHJAX_RELPATH = mathjax
-MATHJAX_EXTENSIONS += AssistiveMML
 """)
 
 
@@ -297,20 +227,82 @@ def reading_order(root, workloads, results):
     return order
 
 
-def link_pages(directory, order):
-    """Adds links to the page before and the page after at the foot of every page."""
-    for i, (label, _) in enumerate(order):
-        page = directory / f"{label}.html"
-        text = page.read_text()
-        ends = re.findall(r"</div></div><!-- (?:contents|PageDoc) -->", text)
-        if len(ends) != 1:
-            raise SystemExit(f"{page.name} does not end as pages do")
-        links = ""
-        if i > 0:
-            links += f'<a rel="prev" href="{order[i - 1][0]}.html">← {html.escape(order[i - 1][1])}</a>'
-        if i + 1 < len(order):
-            links += f'<a rel="next" href="{order[i + 1][0]}.html">{html.escape(order[i + 1][1])} →</a>'
-        page.write_text(text.replace(ends[0], f'<nav class="reading">{links}</nav>{ends[0]}'))
+def reading_paths_html(root, minutes, titles):
+    """The ways to read the book: for whom each is, its pages and how long they take."""
+    paths = json.loads((root / "docs" / "pages" / "reading_paths.json").read_text())
+    items = ""
+    for title, path in paths.items():
+        labels = path["pages"] or list(minutes)
+        total = sum(minutes[label] for label in labels)
+        time = f"{total} minutes" if total < 200 else f"{round(total / 60)} hours"
+        links = " → ".join(f'<a href="{label}.html">{titles[label]}</a>' for label in path["pages"]) or \
+            f"All {len(labels)} pages in order; «next» leads from each to the one behind it."
+        items += (f'<div class="way"><h3>{html.escape(title)}</h3><p class="time">{time}</p><p>{html.escape(path["for"])}</p>'
+                  f"<p>{links}</p></div>")
+    return f'<div class="ways">{items}</div>\n'
+
+
+def kind_of(name, workloads, of_stages):
+    """What kind of page a page is."""
+    if name in of_stages:
+        return "stage"
+    if name in workloads:
+        return "chapter"
+    return {"index": "home"}.get(name, "source" if name.endswith("_source") or name.startswith("header_") else "page")
+
+
+def read_pages(root, directory, workloads, of_stages):
+    """Every page that Doxygen made of one that somebody wrote or that was generated, by its name."""
+    pages = {}
+    for path in sorted(directory.glob("*.html")):
+        if path.stem not in ("pages", "graph_legend", "files") and not path.stem.startswith("dir_"):
+            pages[path.stem] = shell.read(path, kind_of(path.stem, workloads, of_stages))
+    for name, of in of_stages.items():
+        chapter = html.unescape(pages[of.workload].title)
+        pages[name].title = f"{chapter} · {of.heading}"
+        pages[name].heading = f"<small>{pages[of.workload].heading}</small> {pages[name].heading}"
+        pages[f"{name}_source"].title = f"{chapter} · {of.heading}, source"
+    for name in headers.headers(root):
+        pages[name].path = [("harness", pages["harness"].heading)]
+    return pages
+
+
+def groups_of(root, workloads, results, pages):
+    """The groups of the sidebar: title and entries, each with name, words and the pages below it."""
+    machine_pages = [label for label in machines.pages(root, workloads, results) if label != machines.CHAPTER]
+    below = {name: [(stage.page, html.escape(stage.heading)) for stage in of] for name, of in workloads.items()}
+    below[machines.CHAPTER] = [(label, pages[label].heading) for label in machine_pages]
+    groups = [(title, [(label, pages[label].heading, below.get(label, [])) for label in labels])
+              for title, labels in stages.groups_on_main_page(root).items()]
+    groups[0][1].insert(0, ("index", "The first page", []))
+    return groups
+
+
+def write_pages(root, work, target, workloads, results, version):
+    """Sets every page into its frame; the pages, by name."""
+    of_stages = {stage.page: stage for of_workload in workloads.values() for stage in of_workload}
+    pages = read_pages(root, work, workloads, of_stages)
+    order = reading_order(root, workloads, results)
+    neighbours = {label: (order[i - 1] if i else None, order[i + 1] if i + 1 < len(order) else None)
+                  for i, (label, _) in enumerate(order)}
+    minutes = {label: pages[label].minutes for label, _ in order}
+    pages["index"].text = pages["index"].text.replace(
+        PATHS, reading_paths_html(root, minutes, {name: html.escape(page.title) for name, page in pages.items()}))
+    # In the cards of the workloads the title stands above the sentence.
+    pages["index"].text = re.sub(r'(<li><a href="\w+\.html">[^<]*</a>) — (.*?<figure class="climb">)', r"\1 \2", pages["index"].text)
+    rules, groups = card.rules_of(root), groups_of(root, workloads, results, pages)
+    template = (root / "docs" / "theme" / "page.html").read_text()
+    for name, page in pages.items():
+        if page.kind == "stage":
+            stage = of_stages[name]
+            changed = stages.lines_changed(stage.before.source, stage.source) if stage.before else None
+            page.card = card.card_html(stage, workloads[stage.workload], results, rules, changed,
+                                       neighbours[name], page.minutes)
+        elif page.kind == "chapter":
+            page.card = card.chapter_html(workloads[name], results)
+        (target / f"{name}.html").write_text(
+            shell.page_html(template, page, groups, workloads, neighbours.get(name, (None, None)), version))
+    return pages
 
 
 def write_depfile(root, stamp, depfile):
@@ -339,21 +331,23 @@ def main(root, output, stamp, depfile, version):
     proved.write(root, workloads, generated)
     machines.write(root, workloads, results, generated)
     plots.write(page_texts(root, workloads, results), workloads, results, generated)
+    ascent.write(page_texts(root, workloads, results), workloads, results, generated)
     requested.write(root, quoted.pages(root), workloads, results, generated)
     cost_model.write(root, quoted.pages(root), results, generated)
     communicating.write(root, quoted.pages(root), results, generated)
     write_doxyfile(root, work, generated, version)
-    write_layout(work)
-    write_header(root, work)
     status = subprocess.run(["doxygen", work / "Doxyfile"], cwd=root, stdout=subprocess.DEVNULL).returncode
     if status != 0:
         return status
-    copy_mathjax(work / "html" / "mathjax")
-    name_images(work / "html")
-    leave_out_mathjax(work / "html")
-    link_pages(work / "html", reading_order(root, workloads, results))
+    whole = work / "book"
+    whole.mkdir()
+    pages = write_pages(root, work / "html", whole, workloads, results, version)
+    search.write(pages.values(), whole)
+    copy_mathjax(whole / "mathjax")
+    for name in THEME:
+        shutil.copy(root / "docs" / "theme" / name, whole / name)
     shutil.rmtree(final, ignore_errors=True)
-    (work / "html").rename(final)
+    whole.rename(final)
     write_depfile(root, stamp, depfile)
     pathlib.Path(stamp).touch()
     return 0

@@ -11,13 +11,15 @@ the book leads to it.
 import pathlib
 import re
 
-from book import stages
+from book import stages, woven
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-REQUEST = re.compile(r"(?<!`)\\(?:html|verb)include (?P<file>\w+(?:\.\S+|_(?:diff|figures|proved|stages))\.html|figure_keys\.txt)")
+REQUEST = re.compile(r"(?<!`)\\(?:html|verb)include (?P<file>\w+(?:\.\S+|_(?:diff|figures|proved|stages|piece_\w+))\.html"
+                     r"|figure_keys\.txt|(?:climb_\w+|reading_paths|headers)\.html)")
 # By the first word of a file's name, or by its last.
 BUILT = {"diff": "The diff", "figures": "The table of recorded times", "stages": "The table of the stages",
          "proved": "What the slicer says of the parallel loops",
+         "piece": "A piece of a diff", "climb": "A ladder", "paths": "The table of ways to read", "headers": "The list of headers",
          "keys": "The list of keys", "diagram": "A diagram", "cost_model": "A table of the cost model",
          "communication": "A table or a plot of what communication costs"}
 
@@ -30,7 +32,10 @@ def without_marks(text):
 
 def stand_in(match):
     """A sentence for what only the build of the book makes."""
-    first, last = match["file"].split(".")[0], re.split(r"[_.]", match["file"])[-2]
+    if "_piece_" in match["file"]:
+        return f"<em>{BUILT['piece']} is here in the book that `./climb book` makes.</em>"
+    words = re.split(r"[_.]", match["file"])
+    first, last = "climb" if words[0] == "climb" else match["file"].split(".")[0], words[-2]
     return f"<em>{BUILT.get(first) or BUILT.get(last) or 'A plot'} is here in the book that `./climb book` makes.</em>"
 
 
@@ -58,5 +63,5 @@ def main(*words):
         return __doc__
     path = pathlib.Path(file).resolve()
     text = with_notes(path.read_text(), path)
-    print(without_marks(text if how else by_hand(text, path)), end="")
+    print(without_marks(woven.with_pieces(text, path) if how else by_hand(text, path)), end="")
     return 0

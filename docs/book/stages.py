@@ -7,7 +7,6 @@ as it was recorded.
 """
 
 import dataclasses
-import difflib
 import pathlib
 import re
 
@@ -71,6 +70,13 @@ def stage_before(source, earlier):
 def labels_on_main_page(root):
     """The pages that the main page leads to, workloads among them, in reading order."""
     return re.findall(r"\\subpage (\w+)", (root / "docs" / "pages" / "mainpage.md").read_text())
+
+
+def groups_on_main_page(root):
+    """The headings of the main page with the labels that it leads to below each of them."""
+    parts = re.split(r"^## (.+?)(?: \{#\w+\})?$", (root / "docs" / "pages" / "mainpage.md").read_text(), flags=re.MULTILINE)[1:]
+    found = {title: re.findall(r"\\subpage (\w+)", text) for title, text in zip(parts[::2], parts[1::2])}
+    return {title: labels for title, labels in found.items() if labels}
 
 
 def title_of(root, workload):
@@ -143,25 +149,6 @@ def pages_with_tables(root):
     included = {name for page in root.glob("stages/**/*.md")
                 for name in re.findall(r"^\\verbinclude (\S+\.txt)$", page.read_text(), re.MULTILINE)}
     yield from (root / "docs" / "results" / name for name in sorted(included))
-
-
-def hunks(before, after):
-    """Yields the lines of a unified diff: kind, line number before and after (or None), text.
-
-    The header comments, which tell of the whole step, are no part of it.
-    """
-    (a, first_a), (b, first_b) = numbered_body(before), numbered_body(after)
-    for group in difflib.SequenceMatcher(None, a, b, autojunk=False).get_grouped_opcodes(3):
-        yield "hunk", None, None, f"line {group[0][3] + first_b}"
-        for operation, i1, i2, j1, j2 in group:
-            if operation == "equal":
-                for i, j in zip(range(i1, i2), range(j1, j2)):
-                    yield "same", i + first_a, j + first_b, a[i]
-                continue
-            for i in range(i1, i2):
-                yield "removed", i + first_a, None, a[i]
-            for j in range(j1, j2):
-                yield "added", None, j + first_b, b[j]
 
 
 def main(root):

@@ -18,7 +18,7 @@ from measure import figures
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "docs" / "pictures"
 LADDER = ["h200", "local_volatility", "large", "f64"]
-PAGE, SECTION, SIZE = "local_volatility_01_openmp.html", "The transformation", (1280, 800)
+PAGE, SECTION, SIZE = "ata_05_unrolled.html", "the-work", (1280, 800)
 # Background, text and the colours of the plots, each mode's as the book has them.
 MODES = {"light": ["#ffffff", "#2f4153"], "dark": ["#0d1117", "#d2dbde"]}
 
@@ -26,15 +26,14 @@ MODES = {"light": ["#ffffff", "#2f4153"], "dark": ["#0d1117", "#d2dbde"]}
 def colours_of(mode):
     """What stands for the colours of the book's pages in one of the two modes."""
     style = (ROOT / "docs" / "theme" / "staircase.css").read_text()
-    found = re.findall(r"--plot-(\d): (#\w+)", style)
-    half = found[:len(found) // 2] if mode == "light" else found[len(found) // 2:]
-    return {f"var(--plot-{number})": colour for number, colour in half}
+    found = re.findall(r"--plot-(\d): light-dark\((#\w+), (#\w+)\)", style)
+    return {f"var(--plot-{number})": of_mode[mode == "dark"] for number, *of_mode in found}
 
 
 def ladder(mode):
     """The ladder as a file of its own, on a background of its own."""
     plot = plots.ladder(LADDER, stages.find_stages(ROOT), figures.Results(ROOT / "docs" / "results"))
-    drawing = plots.svg(plot, "ladder", "wide")
+    drawing = plots.svg(plot, "ladder", "wide", is_small=False)
     background, ink = MODES[mode]
     for of_page, colour in ({"currentColor": ink} | colours_of(mode)).items():
         drawing = drawing.replace(of_page, colour)
@@ -53,8 +52,10 @@ def picture_of_page(book, mode, target):
     """A screenshot of a page of the book, from one of its sections on."""
     text = (book / PAGE).read_text().replace("<head>", f'<head><base href="{book.as_uri()}/">')
     script = f"""<script>addEventListener("load", () => setTimeout(() => {{
-      DoxygenAwesomeDarkModeToggle.enableDarkMode({str(mode == "dark").lower()});
-      [...document.querySelectorAll("h1")].find(title => title.textContent.includes("{SECTION}")).scrollIntoView();
+      document.documentElement.classList.add("{mode}-mode");
+      // Chromium takes a picture of what lies at the top.
+      const above = document.getElementById("{SECTION}").getBoundingClientRect().top;
+      document.querySelector("main").style.marginTop = `${{70 - above}}px`;
     }}, 1000))</script></body>"""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
         page = pathlib.Path(directory, PAGE)

@@ -22,6 +22,7 @@ import json
 import math
 import re
 import typing
+import zlib
 
 import matplotlib
 from matplotlib.figure import Figure
@@ -84,6 +85,16 @@ def recordings_text(runs):
     return "; ".join(texts)
 
 
+def legend_above(axes):
+    """A legend that covers no data: above the axes, in as many columns as fit."""
+    _, labels = axes.get_legend_handles_labels()
+    across = axes.figure.get_figwidth() * 72
+    # A mark and its gaps take about 45 pixels, a letter 6.5.
+    columns = max(1, int((across - 60) // (45 + 6.5 * max(map(len, labels)))))
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1.01), ncols=min(columns, len(labels)), borderaxespad=0.2, columnspacing=1.2,
+                handletextpad=0.4)
+
+
 # --- The ladder
 
 DEVICES = {"cpu": ("CPU", COLOURS[0], "o"), "gpu": ("GPU", COLOURS[1], "s")}
@@ -116,7 +127,7 @@ def draw_ladder(axes, width, records, published, hosts):
     axes.set_xticks(range(len(records)), [record["stage"] for record in records],
                     rotation=35 if width == "wide" else 90,
                     ha="right" if width == "wide" else "center", rotation_mode="default")
-    axes.legend(loc="lower left")
+    legend_above(axes)
 
 
 def check_stages(records, of_workload):
@@ -212,7 +223,7 @@ def sweep_caption(sweep, precision):
             f"{recordings_text((run, sweep) for run in sweep['runs'])}.")
 
 
-def draw_curves(axes, parameter, curves, legend):
+def draw_curves(axes, parameter, curves):
     """One curve per stage, both axes logarithmic."""
     for (stage, curve), (colour, marker, line) in zip(curves.items(), LOOKS):
         axes.plot(*zip(*curve), color=colour, marker=marker, linestyle=line, label=stage)
@@ -223,7 +234,7 @@ def draw_curves(axes, parameter, curves, legend):
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel(parameter)
     axes.set_ylim(min(times) / 2, max(times) * 2)
-    axes.legend(loc=legend)
+    legend_above(axes)
 
 
 def efficiency(curve):
@@ -234,7 +245,7 @@ def efficiency(curve):
 
 def draw_threads(axes, curves):
     """The curves, each above the time that its threads would make of the first one's at best."""
-    draw_curves(axes, "threads", curves, "lower left")
+    draw_curves(axes, "threads", curves)
     for curve, (colour, _, _) in zip(curves.values(), LOOKS):
         axes.plot([x for x, _ in curve], [curve[0][0] * curve[0][1] / x for x, _ in curve], color=colour,
                   linestyle="--", linewidth=0.8)
@@ -253,7 +264,7 @@ def scaling(words, _, results):
     alternative = f"The time of {title}, both on logarithmic scales: {ranges_text(curves)}."
     if sweep["sweep"] != "threads":
         return Plot(title, alternative, caption,
-                    lambda axes, _: draw_curves(axes, parameter_text(sweep), curves, "upper left"))
+                    lambda axes, _: draw_curves(axes, parameter_text(sweep), curves))
     shares = ", ".join(f"{stage} {100 * efficiency(curve):.0f} %" for stage, curve in curves.items())
     return Plot(title, f"{alternative} Efficiency of the most threads: {shares}.",
                 f"{caption} Dashed: the time with the fewest threads, divided among all. Efficiency of the most: "
@@ -279,7 +290,7 @@ def near(number):
 
 def draw_crossover(axes, parameter, curves, points):
     """One curve per stage, and the points in which two of them cross."""
-    draw_curves(axes, parameter, curves, "upper left")
+    draw_curves(axes, parameter, curves)
     for x, y in points:
         axes.plot([x, x], [0, y], color=INK, linestyle="--", linewidth=0.8)
         axes.plot(x, y, "o", color=INK, markerfacecolor="none", markersize=12)
@@ -363,7 +374,7 @@ def draw_roofline(axes, bandwidth, rates, fastest, workloads):
     axes.set_xlim(left, right)
     axes.set_xlabel("operations per byte")
     axes.set_ylim(min(*speeds, left * bandwidth) / 2, 4 * max(*speeds, *rates.values()))
-    axes.legend(loc="lower right")
+    legend_above(axes)
 
 
 def roofline(words, _, results):
@@ -416,7 +427,40 @@ def scale_values(axes, text_of):
     axes.set_axisbelow(True)
 
 
-def element(figure, name, width, title, alternative):
+def rounded(match):
+    """A coordinate to a hundredth of a pixel at most, which no eye tells from more."""
+    value = float(match[0])
+    return f"{value:.{1 if abs(value) >= 10 else 2}f}".rstrip("0").rstrip(".").replace("-0", "0", value > -0.005)
+
+
+def compact(drawing):
+    """A drawing of matplotlib's without what no reader sees: groups and names that nothing refers to, digits and space."""
+    used = set(re.findall(r'href="#([^"]+)"', drawing)) | set(re.findall(r"url\(#([^)]+)\)", drawing))
+    first = re.search(r'\bid="([^"]+)"', drawing)[1]
+    short = {name: f"of-{zlib.crc32(first.encode())}-{n}" for n, name in enumerate(sorted(used))} | {first: first}
+    drawing = re.sub(r'(?<=href="#)[^"]+|(?<=url\(#)[^)]+', lambda name: short[name[0]], drawing)
+
+    def tag(match):
+        text = re.sub(r' id="([^"]+)"', lambda name: f' id="{short[name[1]]}"' if name[1] in short else "", match[0])
+        text = re.sub(r"-?(?<![\w#.])\d+\.\d{2,}", rounded, text)
+        text = re.sub(r"\s*\n\s*", " ", text)
+        text = re.sub(r" ?([MLCQz]) ?(?=[-\d\"MLCQz])", r"\1", text) if " d=" in text else text
+        text = text.replace("; ", ";").replace(": ", ":").replace(' "', '"')
+        # What is used has its line by itself, and its colour, as words have, from the page.
+        text = re.sub(r' style="fill:currentColor;stroke:currentColor;stroke-width:[\d.]+"', "", text) if "<use" in text else text
+        return text.replace("fill:currentColor;font", "font") if "<text" in text else text
+    drawing = re.sub(r"<[^>]+>", tag, drawing)
+    drawing = re.sub(r">\s+<", "><", drawing)
+    for mark in set(re.findall(r'<path id="of-[^>]+/>', drawing)):  # a mark may be defined again, alike
+        first, _, others = drawing.partition(mark)
+        drawing = first + mark + others.replace(mark, "")
+    drawing = drawing.replace("<defs></defs>", "")
+    while (less := re.sub(r"<g>((?:(?!<g[ >]|</g>).)*)</g>", r"\1", drawing)) != drawing:
+        drawing = less
+    return drawing
+
+
+def element(figure, name, width, title, alternative, is_small=True):
     """A figure of matplotlib's as an element of a page, in the page's colours."""
     text = io.StringIO()
     figure.savefig(text, format="svg", transparent=True,
@@ -430,17 +474,17 @@ def element(figure, name, width, title, alternative):
     return (f'<svg class="{width}" viewBox="0 0 {72 * figure.get_figwidth():.0f} '
             f'{72 * figure.get_figheight():.0f}" role="img" '
             f'aria-label="{html.escape(alternative)}"><title>{html.escape(title)}</title>'
-            f"{drawing}")
+            f"{compact(drawing) if is_small else drawing}")
 
 
-def svg(plot, name, width):
-    """A plot as an element of a page."""
+def svg(plot, name, width, is_small=True):
+    """A plot as an element of a page, or, not as small, of a file that is kept."""
     with matplotlib.rc_context(STYLE):
         figure = Figure((WIDTHS[width] / 72, HEIGHT / 72), layout="constrained")
         axes = figure.add_subplot()
         plot.draw(axes, width)
         scale_values(axes, plot.value_text)
-        return element(figure, name, width, plot.title, plot.alternative)
+        return element(figure, name, width, plot.title, plot.alternative, is_small)
 
 
 def with_caption(drawings, caption, kind="plot"):

@@ -16,17 +16,28 @@ import tempfile
 import tap
 
 HTML = pathlib.Path(sys.argv[1]).resolve()
-WIDTHS = {"desktop": (1280, 800), "phone": (400, 800)}
+WIDTHS = {"desktop": (1440, 1000), "phone": (390, 844)}
 WITH_FORMULAS = "local_volatility.html"
 LEAST_CONTRAST = 4.5  # WCAG 2, level AA
 PATIENCE = 60  # seconds for the slowest answer of the browser
 
-CHECKS = ERRORS, MATHS, WIDE, ALTERNATIVE, CROWDED, PALE, TOGGLE, ORDER, CAUGHT = (
+SYSTEM = {"light": False, "dark": True}
+# What somebody looks for, and pages that have to be among the first ten found.
+QUERIES = {"tensor": ("ata_09_tensor_core", "cholesky_08_tensor_cores", "glossary"), "tiling": ("transformations", "ata_04_tiled"),
+           "roofline": ("measuring", "glossary"), "shared memory": ("glossary", "transformations"), "shared mem": ("glossary",),
+           "cudaMemcpyAsync": ("matmul_05_pinned",), "bernstein": ("slicing_a_loop",), "multiply_tiles": ("ata_07_register_tiled",)}
+NOTHING = "xylophone"
+
+CHECKS = (ERRORS, MATHS, WIDE, ALTERNATIVE, CROWDED, PALE, TOGGLE, ORDER, NAMED, SEARCH, WOVEN, KEYS, MENU, UNSCRIPTED, PAPER,
+          CAUGHT) = (
     "no page has an error or a request that fails", "every formula is typeset",
     "no page scrolls sideways", "every image has an alternative text",
     "words in diagrams have room and can be read", "text stands out in light and in dark mode",
     "the dark mode can be switched on and off",
     "clicks on «next» lead from the first page to the last",
+    "everything has a name, a role and a place for readers with other senses", "the search finds what is looked for",
+    "a piece of a diff shows the code before, the code after, and both", "keys alone lead through a page",
+    "the menu of a phone leads to every page", "pages are whole without scripts", "paper has the text, unfolded, and no frame",
     "planted mistakes are caught")
 
 # What makes a page fail a check.
@@ -34,7 +45,12 @@ MISTAKES = [
     (ERRORS, "<script>console.error('planted')</script>"), (ERRORS, "<script>planted()</script>"),
     (ERRORS, "<img src='planted.png' alt='planted'>"), (MATHS, r"<p>\(\planted\)</p>"),
     (MATHS, r"<p>\(planted</p>"), (WIDE, "<p style='min-width: 3000px'>planted</p>"),
-    (ALTERNATIVE, "<img src='doxygen.svg'>"), (PALE, "<p style='color: #888'>planted</p>"),
+    (ALTERNATIVE, "<img src='staircase.svg'>"), (PALE, "<p style='color: #888'>planted</p>"), *((NAMED, planted) for planted in (
+        "<p id='content'>planted</p>", "<a href='index.html'></a>", "<button></button>", "<input>", "<h5>planted</h5>",
+        "<nav>planted</nav>", "<nav aria-label='The book'>planted</nav>", "<p tabindex='3'>planted</p>", "<ul><p>planted</p></ul>",
+        "<div aria-labelledby='nowhere'>planted</div>", "<div role='planted'>planted</div>",
+        "<div style='overflow-x: auto; width: 9em'><p style='width: 99em'>planted</p></div>", "<main>planted</main>",
+        "<p aria-hidden='true'><a href='index.html'>planted</a></p>")),
     *((CROWDED, f"<figure class='diagram'><svg viewBox='0 0 99 99' width='99'>{words}</svg></figure>") for words in (
         "<text y='50'>planted</text><text y='52'>planted</text>", "<text x='80' y='50'>planted</text>",
         "<text y='50' style='font-size: 9px'>planted</text>"))]
@@ -65,7 +81,7 @@ function scrollsByItself(element, page) {
 }
 
 function tooWide(width) {
-  const content = document.getElementById("doc-content");
+  const content = document.querySelector("main");
   const problems = [];
   for (const [name, scroller] of [["page", document.scrollingElement], ["content", content]]) {
     if (!scroller) continue;
@@ -165,7 +181,7 @@ function contrast(element) {
 // Text that is too pale, one example for a pair of colours.
 function pale(least) {
   const found = new Map();
-  for (const element of new Set(textNodes(document.getElementById("doc-content") || document.body)
+  for (const element of new Set(textNodes(document.body)
       .map(node => node.parentElement))) {
     if (element.closest("script, style, noscript") || !element.checkVisibility({ visibilityProperty: true }))
       continue;
@@ -181,7 +197,7 @@ function paleInBothModes(least) {
   const atOnce = document.head.appendChild(document.createElement("style"));
   atOnce.textContent = "* { transition: none !important; }";
   for (const dark of [true, false]) {
-    DoxygenAwesomeDarkModeToggle.enableDarkMode(dark);
+    switchTo(dark);
     problems.push(...pale(least).map(text => `${dark ? "dark" : "light"}: ${text}`));
   }
   return problems;
@@ -191,14 +207,91 @@ function pageIsDark() {
   return luminance(background(document.body)) < 0.2;
 }
 
-// The theme adds its button some time after the page is loaded.
-async function toggle() {
-  const find = () => document.querySelector("doxygen-awesome-dark-mode-toggle");
-  for (let frame = 0; frame < 300 && !find(); ++frame) await new Promise(requestAnimationFrame);
-  const button = find();
-  if (!button || !isOnTop(button)) return "there is no visible button";
+function switchTo(dark) {
+  document.documentElement.classList.toggle("dark-mode", dark);
+  document.documentElement.classList.toggle("light-mode", !dark);
+}
+
+// What axe calls serious, as far as pages like these can have it.
+function unnamed() {
+  const problems = [];
+  const say = (what, element) => problems.push(`${what}: ${nameOf(element)}`);
+  const seen = selector => [...document.querySelectorAll(selector)].filter(element => element.checkVisibility({ visibilityProperty: true }));
+  const nameFor = element => (element.getAttribute("aria-label") || element.labels?.[0]?.textContent || element.title ||
+    element.textContent || "").trim();
+  for (const element of seen("a[href], button, input, select, textarea, summary, [role=region], [role=group], nav, svg[role=img], fieldset"))
+    if (!element.closest("[aria-hidden=true]") && !nameFor(element)) say("no name", element);
+  const ids = [...document.querySelectorAll("[id]")].map(element => element.id);
+  for (const id of new Set(ids.filter((id, n) => ids.indexOf(id) < n))) problems.push(`an id twice: ${id}`);
+  for (const attribute of ["aria-labelledby", "aria-controls", "aria-describedby", "for", "popovertarget"])
+    for (const element of document.querySelectorAll(`[${attribute}]`))
+      if (!document.getElementById(element.getAttribute(attribute))) say(`${attribute} leads nowhere`, element);
+  for (const [selector, count] of [["h1", 1], ["main", 1], ["title", 1], ["body > header", 1], ["body > footer", 1]])
+    if (document.querySelectorAll(selector === "title" ? "head > title" : selector).length !== count) problems.push(`${selector} is not there once`);
+  if (!document.documentElement.lang) problems.push("no language");
+  let level = 0;
+  for (const heading of seen("main :is(h1, h2, h3, h4, h5, h6)")) {
+    if (+heading.localName[1] > level + 1) say(`from level ${level} to`, heading);
+    level = +heading.localName[1];
+  }
+  const landmarks = seen("nav, [role=search]").map(element => element.getAttribute("aria-label") || element.localName);
+  for (const label of new Set(landmarks.filter((label, n) => landmarks.indexOf(label) < n))) problems.push(`two are called ${label}`);
+  for (const element of seen("nav")) if (!element.hasAttribute("aria-label")) say("no label", element);
+  for (const element of document.querySelectorAll("[tabindex]")) if (element.tabIndex > 0) say("an order of its own", element);
+  for (const list of document.querySelectorAll("ul, ol"))
+    for (const child of list.children) if (!["li", "script", "template"].includes(child.localName)) say("in a list", child);
+  for (const item of document.querySelectorAll("li")) if (!item.parentElement.matches("ul, ol, menu")) say("in no list", item);
+  const roles = ["button", "group", "img", "region", "search", "presentation", "none", "list", "math", "figure", "note", "textbox"];
+  for (const element of document.querySelectorAll("[role]")) if (!roles.includes(element.getAttribute("role"))) say("an unknown role", element);
+  for (const hidden of document.querySelectorAll("[aria-hidden=true]"))
+    for (const element of hidden.querySelectorAll("a[href], button, input, [tabindex='0']"))
+      if (element.checkVisibility()) say("hidden, but in the way of keys", element);
+  for (const element of seen("main *")) {
+    const style = getComputedStyle(element);
+    const scrolls = ["auto", "scroll"].includes(style.overflowX) && element.scrollWidth > element.clientWidth + 1 ||
+      ["auto", "scroll"].includes(style.overflowY) && element.scrollHeight > element.clientHeight + 1;
+    if (scrolls && element.tabIndex < 0 && !element.querySelector("a[href], button, input, [tabindex='0']")) say("no key scrolls", element);
+  }
+  return problems;
+}
+
+// The button is there once the page's script has run.
+function toggle() {
+  const button = document.querySelector("button.mode");
+  if (!button || button.hidden || !isOnTop(button)) return "there is no visible button";
+  const before = button.getAttribute("aria-pressed");
   button.click();
-  return "";
+  return button.getAttribute("aria-pressed") === before ? "the button does not tell its state" : "";
+}
+
+async function found(text) {
+  const field = document.querySelector(".search input");
+  field.focus();
+  field.value = text;
+  document.getElementById("found").replaceChildren();
+  field.dispatchEvent(new Event("input"));
+  for (let frame = 0; frame < 900 && !document.querySelector("#found .count"); ++frame) await new Promise(requestAnimationFrame);
+  return { count: document.querySelector("#found .count")?.textContent ?? "no answer",
+    links: [...document.querySelectorAll("#found a")].map(link => link.getAttribute("href").replace(/^.*\//, "")),
+    marked: document.querySelectorAll("#found mark").length };
+}
+
+// The lines that a piece shows, by what is chosen.
+function shown(piece) {
+  return [...piece.querySelectorAll("pre > *")].filter(row => row.checkVisibility()).map(row => row.localName).sort().join(" ");
+}
+
+function pieces() {
+  const problems = [];
+  for (const piece of document.querySelectorAll(".piece:has(input)")) {
+    for (const [value, without] of [["diff", null], ["old", "ins"], ["new", "del"]]) {
+      piece.querySelector(`input[value=${value}]`).click();
+      const wanted = [...piece.querySelectorAll("pre > *")].map(row => row.localName).filter(name => name !== without).sort().join(" ");
+      if (shown(piece) !== wanted) problems.push(`${piece.id}, ${value}: ${shown(piece)}`);
+    }
+    piece.querySelector("input[value=diff]").click();
+  }
+  return problems;
 }
 
 function isOnTop(element) {
@@ -216,7 +309,7 @@ function goOn() {
   return "";
 }
 
-return { tooWide, untypeset, withoutAlternative, crowded, paleInBothModes, pageIsDark, toggle, goOn };
+return { tooWide, untypeset, withoutAlternative, crowded, paleInBothModes, pageIsDark, toggle, goOn, unnamed, found, pieces };
 })();
 """
 
@@ -345,7 +438,7 @@ class Visit:
         """Checks the page that is open, at one width."""
         checks = {MATHS: "book.untypeset()", WIDE: f"book.tooWide({width})", CROWDED: "book.crowded()"}
         if kind == "desktop":
-            checks |= {ALTERNATIVE: "book.withoutAlternative()", PALE: f"book.paleInBothModes({LEAST_CONTRAST})"}
+            checks |= {NAMED: "book.unnamed()", WOVEN: "book.pieces()", ALTERNATIVE: "book.withoutAlternative()", PALE: f"book.paleInBothModes({LEAST_CONTRAST})"}
         for check, script in checks.items():
             self.problems[check] += [f"{name}, {width} px: {problem}"
                                      for problem in self.browser.evaluate(script)]
@@ -373,11 +466,10 @@ class Visit:
             self.problems[ORDER].append(f"the walk ends at {self.visited[-1]}; {missed}")
 
     def open_rest(self):
-        """Opens every page that «next» does not lead to, once for all widths; of the lists of files in a directory, which
-        are alike, one in eight."""
+        """Opens every page that «next» does not lead to, once for all widths; of the programs, which are alike, one in eight."""
         names = sorted({path.name for path in HTML.glob("*.html")}.difference(self.visited))
-        lists = [name for name in names if name.startswith("dir_")]
-        for name in sorted(set(names).difference(lists).union(lists[::8])):
+        programs = [name for name in names if name.endswith("_source.html")]
+        for name in sorted(set(names).difference(programs).union(programs[::8])):
             self.browser.open(name)
             self.inspect_at(WIDTHS)
 
@@ -386,7 +478,7 @@ class Visit:
         page, width = pathlib.Path(directory, "planted.html"), self.browser.resize("desktop")
         text = (HTML / WITH_FORMULAS).read_text().replace("<head>", f'<head><base href="{HTML.as_uri()}/">')
         for check, mistake in MISTAKES:
-            page.write_text(text.replace('<div class="contents">', f'<div class="contents">{mistake}', 1))
+            page.write_text(text.replace("<article>", f"<article>{mistake}", 1))
             self.browser.open(page)
             found = Visit(self.browser)
             found.inspect("planted.html", width, "desktop")
@@ -404,6 +496,115 @@ class Visit:
                 self.problems[TOGGLE].append(f"{kind}: {name}: {problem}")
             elif self.browser.evaluate("book.pageIsDark()") != dark:
                 self.problems[TOGGLE].append(f"{kind}: {name} does not turn {'dark' if dark else 'light'}")
+
+    def search(self):
+        """Looks for what readers look for, from a page that was opened as a file."""
+        self.browser.open("index.html")
+        for text, wanted in QUERIES.items():
+            answer = self.browser.evaluate(f"book.found({json.dumps(text)})")
+            first = [link.partition(".html")[0] for link in answer["links"][:10]]
+            missed = [page for page in wanted if page not in first]
+            if missed or not answer["marked"]:
+                self.problems[SEARCH].append(f"'{text}' misses {missed}, finds {first}")
+            for link in answer["links"]:
+                page, _, anchor = link.partition("#")
+                if anchor and f'id="{anchor}"' not in (HTML / page).read_text():
+                    self.problems[SEARCH].append(f"'{text}' leads to {link}")
+        if (answer := self.browser.evaluate(f"book.found('{NOTHING}')"))["links"]:
+            self.problems[SEARCH].append(f"'{NOTHING}' finds {answer['links']}")
+
+    def press(self, key, code=0, text=""):
+        """Presses a key."""
+        for kind in ("keyDown", "keyUp"):
+            self.browser.call("Input.dispatchKeyEvent", type=kind, key=key, code=key if len(key) > 1 else "", text=text if kind == "keyDown" else "",
+                              windowsVirtualKeyCode=code)
+        self.browser.evaluate("new Promise(drawn => setTimeout(drawn, 250))")
+
+    def use_keys(self):
+        """Goes through a page by keys."""
+        browser, name = self.browser, "ata_04_tiled.html"
+
+        def expect(what, script):
+            if not browser.evaluate(script):
+                self.problems[KEYS].append(f"{name}: {what}")
+        browser.open(name)
+        self.press(" ", 32, " ")
+        expect("Space does not scroll", "scrollY > 300")
+        browser.open(name)
+        self.press("ArrowDown", 40)
+        expect("ArrowDown does not scroll", "scrollY > 10")
+        browser.open(name)
+        self.press("Tab", 9)
+        expect("the first key does not lead to the link past the frame", "document.activeElement.className === 'skip'")
+        self.press("Enter", 13, "\r")
+        expect("that link does not lead to the text", "document.activeElement.id === 'content' && location.hash === '#content'")
+        self.press("/", 191, "/")
+        expect("/ does not lead to the search", "document.activeElement.name === 'q'")
+        browser.evaluate("book.found('tensor core')")
+        self.press("ArrowDown", 40)
+        expect("ArrowDown does not lead to what was found", "document.activeElement.closest('#found') !== null")
+        self.press("Escape", 27)
+        expect("Escape does not end the search", "document.getElementById('found').hidden && document.activeElement.name === 'q'")
+        self.press("Tab", 9)
+        expect("the switch for dark mode is not behind the search", "document.activeElement.className === 'mode'")
+        dark = browser.evaluate("book.pageIsDark()")
+        self.press(" ", 32, " ")
+        expect("Space does not switch the mode", f"book.pageIsDark() !== {json.dumps(dark)}")
+        self.press(" ", 32, " ")
+        browser.evaluate("document.querySelector('.piece input').focus()")
+        self.press("ArrowRight", 39)
+        expect("ArrowRight does not switch the diff", "document.querySelector('.piece input[value=old]').checked")
+        browser.evaluate("document.querySelector('.piece pre').focus()")
+        expect("a diff cannot have the focus", "document.activeElement.localName === 'pre'")
+
+    def open_menu(self):
+        """Opens the menu of a phone and looks where it leads."""
+        self.browser.open("index.html")
+        if self.browser.evaluate("document.getElementById('sidebar').checkVisibility()"):
+            self.problems[MENU].append("it is open at once")
+        self.browser.evaluate("document.querySelector('button.menu').click()")
+        answer = self.browser.evaluate("""(() => {
+          const menu = document.getElementById("sidebar");
+          menu.querySelectorAll("details").forEach(part => { part.open = true; });
+          const links = [...menu.querySelectorAll("a")].filter(link => link.checkVisibility());
+          return { links: links.map(link => link.getAttribute("href")), low: links.filter(link => link.getBoundingClientRect().height < 24).length,
+            wide: menu.getBoundingClientRect().right > innerWidth };
+        })()""")
+        missing = set(self.visited).difference(answer["links"], {path.name for path in HTML.glob("*_source.html")})
+        missing = {name for name in missing if 'rel="next"' in (HTML / name).read_text()}
+        if missing or answer["low"] or answer["wide"]:
+            self.problems[MENU].append(f"misses {sorted(missing)[:5]}, {answer['low']} links are too low to hit, wide: {answer['wide']}")
+
+    def switch_scripts_off(self):
+        """Opens a page without scripts, in both modes of the system."""
+        self.browser.call("Emulation.setScriptExecutionDisabled", value=True)
+        for mode, is_dark in SYSTEM.items():
+            self.browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": mode}])
+            self.browser.open("ata_04_tiled.html")
+            said = self.browser.evaluate("""(() => {
+              const seen = selector => [...document.querySelectorAll(selector)].filter(one => one.checkVisibility()).length;
+              return { ins: seen("pre.diff ins"), del: seen("pre.diff del"), dead: seen("form.search, button.mode, .copy"), links: seen("#sidebar a"),
+                dark: getComputedStyle(document.body).backgroundColor };
+            })()""")
+            dark = sum(map(int, said.pop("dark").removeprefix("rgb(").removesuffix(")").split(","))) < 200
+            if not said["ins"] or not said["del"] or said["dead"] or said["links"] < 20 or dark != is_dark:
+                self.problems[UNSCRIPTED].append(f"{mode}: {said}, dark: {dark}")
+        self.browser.call("Emulation.setScriptExecutionDisabled", value=False)
+        self.browser.call("Emulation.setEmulatedMedia", features=[])
+
+    def print(self):
+        """Looks at a page as it goes to paper."""
+        self.browser.call("Emulation.setEmulatedMedia", media="print")
+        self.browser.open("ata_07_register_tiled.html")
+        self.browser.evaluate("document.documentElement.classList.add('dark-mode')")
+        said = self.browser.evaluate("""(() => {
+          const seen = selector => [...document.querySelectorAll(selector)].filter(one => one.checkVisibility()).length;
+          return { frame: seen(".top, #sidebar, nav, .switch, button, .foot"), text: seen("h1") && seen("ins") && seen("del") && seen("dl"),
+            folded: document.querySelectorAll("details.rest pre").length - seen("details.rest pre"), dark: book.pageIsDark() };
+        })()""")
+        if said["frame"] or not said["text"] or said["folded"] or said["dark"]:
+            self.problems[PAPER].append(str(said))
+        self.browser.call("Emulation.setEmulatedMedia", media="")
 
 
 def main():
@@ -424,6 +625,10 @@ def main():
             for kind in WIDTHS:
                 browser.resize(kind)
                 visit.toggle(kind)
+            visit.open_menu()
+            browser.resize("desktop")
+            for look in (visit.search, visit.use_keys, visit.switch_scripts_off, visit.print):
+                look()
             visit.open_rest()
             visit.plant(profile)
         finally:

@@ -152,13 +152,13 @@ def check_launcher(*words):
         status, says = run(sys.executable, ROOT / "docs", "record", "--list", *words[1:])
         if status != 0:
             raise Wrong(says)
-    elif words[:1] not in (["test"], ["book"]):
+    elif words[:1] not in (["test"], ["book"], ["serve"]):
         check_runner(*words)
     elif words[:1] == ["test"] and words[1:2] != ["--sanitize"]:
         status, says = run(sys.executable, ROOT / "tests" / "run_tests.py", "meson", BUILD, "--targets", *words[1:])
         if status != 0:
             raise Wrong(says)
-    elif words not in (["book"], *(["test", "--sanitize", sanitizer] for sanitizer in sanitizers)):
+    elif words not in (["book"], ["book", "--open"], ["serve"], *(["test", "--sanitize", sanitizer] for sanitizer in sanitizers)):
         raise Wrong("see ./climb --help")
 
 

@@ -20,6 +20,9 @@ check 'help is printed' 0 'Usage: ./climb' --help
 check 'help of the runner is asked for with other arguments' 0 'Usage: ./climb' local_volatility --help
 check 'a GPU is named by its architecture' 2 "not 'H200'" --gpu H200
 check 'book takes no stray argument' 2 "no argument '--fast'" book --fast
+check 'the book is opened by no other name' 2 "no argument '--open'" book --open now
+check 'a port is a number' 2 "not 'www'" serve www
+check 'a port is not too large' 2 "not '65536'" serve 65536
 check 'an unknown sanitizer is refused' 2 "not 'memory'" test --sanitize memory
 check 'a missing sanitizer is refused' 2 "not ''" test --sanitize
 check 'what there is to record is listed' 0 'ata_large' --record --list

@@ -1,0 +1,38 @@
+"""The headers that stages include, a page each: what a header is for, then the whole of it; and links to them from listings."""
+
+import html
+import re
+
+INCLUDED = re.compile(r"&lt;staircase/(\w+)\.hpp&gt;")
+
+
+def headers(root):
+    """The headers, by the label of their page."""
+    return {f"header_{path.stem}": path for path in sorted((root / "common" / "include" / "staircase").glob("*.hpp"))}
+
+
+def purpose(path):
+    r"""What the comment at the head of a header says, behind `\file`."""
+    comment = re.match(r"((?:///.*\n)+)", path.read_text())
+    lines = [line.removeprefix("///").strip() for line in comment[1].splitlines()] if comment else []
+    if not lines or lines[0] != "\\file":
+        raise SystemExit(f"{path} does not begin with a comment that says what it is for")
+    return "\n".join(lines[1:]).strip()
+
+
+def write(root, generated):
+    """Writes the page of every header, and the list of them."""
+    items = ""
+    for label, path in headers(root).items():
+        name, what = f"staircase/{path.name}", purpose(path)
+        (generated / f"{label}.md").write_text(
+            f"# {name} {{#{label}}}\n\n{what}\n\n\\include{{lineno}} {path.relative_to(root)}\n")
+        first = re.split(r"(?<=[.:])\s", re.sub(r"\s+", " ", what))[0].rstrip(":.") + "."
+        text = re.sub(r"`(.*?)`", r"<code>\1</code>", html.escape(first, quote=False))
+        items += f'<li><a href="{label}.html"><code>&lt;{name}&gt;</code></a>: {text}</li>'
+    (generated / "headers.html").write_text(f"<ul>{items}</ul>\n")
+
+
+def with_links(listing):
+    """A listing whose includes lead to the pages of the headers."""
+    return INCLUDED.sub(r'<a href="header_\1.html">&lt;staircase/\1.hpp&gt;</a>', listing)

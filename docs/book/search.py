@@ -1,0 +1,75 @@
+"""The index of the book's search: every section of every page, terms of the glossary by themselves, and code.
+
+Python's lunr makes the index, and lunr.js looks in it. Both are Debian's, of one version of the format. Unlike Doxygen's own search,
+which knows the names of pages and sections alone, it has all words; and unlike others, it needs no server: the index is a script, since
+a page that was opened as a file may load no other kind of data.
+"""
+
+import html
+import json
+import pathlib
+import re
+import shutil
+
+import lunr
+
+LUNR = pathlib.Path("/usr/share/javascript/lunr/lunr.min.js")
+SECTION = re.compile(r'<h[23] id="([^"]+)"[^>]*>(.*?)</h[23]>|<li><a class="anchor" id="(term_\w+)"></a>\s*<b>(.*?)</b>', re.DOTALL)
+UNSEEN = re.compile(r"<svg.*?</svg>|<script.*?</script>|<fieldset.*?</fieldset>|<del[ >].*?</del>"
+                    r'|<nav.*?</nav>|<a class="self".*?</a>', re.DOTALL)
+FORMULA = re.compile(r"\\\(.*?\\\)|\\\[.*?\\\]", re.DOTALL)
+FIELDS = [{"field_name": "title", "boost": 6}, {"field_name": "section", "boost": 8}, {"field_name": "text"}]
+# A page of a program is found by its names, after the pages that tell of it.
+BOOST = {"source": 0.3, "glossary": 1.5}
+SHOWN = {"source": 200, "page": 2000}  # letters of a section that are kept for showing where words were found
+
+
+def plain(text):
+    """What a reader sees of some HTML, in one line."""
+    text = FORMULA.sub(" ", UNSEEN.sub(" ", text))
+    text = re.sub(r"</?(?:b|code|span|em|strong|a|i|sub|sup|small|ins)\b[^>]*>", "", text)
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", text))).strip()
+
+
+def indexed(text, least=1, numbers=False):
+    """A text as the index takes it: its words and the parts of names in code, apart from signs, and from numbers unless wanted."""
+    return " ".join(word for word in re.findall(r"[^\W_]+", text)
+                    if len(word) >= least and (numbers or not word[0].isdigit()))
+
+
+def sections_of(article):
+    """Yields anchor, heading and HTML of each section of a page; the first has neither anchor nor heading."""
+    anchor, heading, begin = "", "", 0
+    for match in SECTION.finditer(article):
+        yield anchor, heading, article[begin:match.start()]
+        anchor, heading, begin = match[1] or match[3], plain(match[2] or match[4]), match.start() if match[3] else match.end()
+    yield anchor, heading, article[begin:]
+
+
+def sections(pages):
+    """Link, title of the page, heading and text of every section that says anything."""
+    for page in pages:
+        for anchor, heading, text in sections_of(page.text):
+            text = plain(text)
+            if text or heading:
+                yield page, f"{page.name}.html" + (f"#{anchor}" if anchor else ""), heading, text
+
+
+def write(pages, directory):
+    """Writes the index, and lunr beside it."""
+    found = list(sections(pages))
+    documents = []
+    for n, (page, _, heading, text) in enumerate(found):
+        # Of a program, what is no number and no index: each name once.
+        words = " ".join(sorted(set(indexed(text, 3).split()))) if page.kind == "source" else indexed(text)
+        boost = BOOST.get(page.kind, BOOST.get(page.name, 1))
+        documents.append(({"id": str(n), "title": indexed(page.title, numbers=True),
+                           "section": indexed(heading, numbers=True), "text": words}, {"boost": boost}))
+    index = lunr.lunr("id", FIELDS, documents).serialize()
+    for _, vector in index["fieldVectors"]:
+        vector[1::2] = [round(weight, 2) for weight in vector[1::2]]  # order asks for no more
+    shown = [[link, page.title, heading, text[:SHOWN.get(page.kind, SHOWN["page"])]] for page, link, heading, text in found]
+    data = {"sections": shown, "index": index}
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("\\", r"\\").replace("'", r"\'")
+    (directory / "search.js").write_text(f"window.staircaseSearch = '{text}';\n")
+    shutil.copy(LUNR, directory / LUNR.name)

@@ -1,0 +1,220 @@
+"""The frame of a page: what stands around the contents that Doxygen made of it.
+
+Of Doxygen's pages the book takes title, contents and path, and sets them into docs/theme/page.html: one heading of the first
+level, named anchors, tables whose numbers stand below each other, the sidebar, the contents of the page, and the links to the pages
+before and after it.
+"""
+
+import dataclasses
+import html
+import re
+import string
+
+from book import headers
+
+TITLE = re.compile(r'<div class="title">(.*?)</div>', re.DOTALL)
+CONTENTS = re.compile(r'<div class="contents">\s*(?:<div class="textblock">)?(.*?)</div>(?:</div>)?<!-- (?:contents|PageDoc) -->', re.DOTALL)
+PATH = re.compile(r'<li class="navelem"><a class="el" href="(\w+)\.html">(.*?)</a>')
+HEADING = re.compile(r'<h([1-5])>\s*(?:<a class="anchor" id="([^"]+)"></a>)?\s*(.*?)</h\1>', re.DOTALL)
+CELL = re.compile(r"<(t[hd])([^>]*)>(.*?)</\1>", re.DOTALL)
+# A number, perhaps with a unit, a sign, a bound or a second one.
+NUMBER = re.compile(r"[≈~<>≤≥+−-]?\s?\d[\d.,   ]*(?:e[+-]?\d+)?\s*(?:[×x%‰]|[kMGTmµn]?(?:s|B|FLOP/s|B/s|W|J|Hz)|[kMGT]i?B?|[GMT]?FLOP|of \d+|/ \d+)?"
+                    r"(?:\s?[–/×,]\s?[+−-]?\d[\d.]*\s*(?:%|×|m?s|[KMG]B)?)*")
+
+
+@dataclasses.dataclass
+class Page:
+    """A page of the book."""
+
+    name: str  # of its file, without .html
+    heading: str  # HTML
+    title: str  # of the window and in the search
+    text: str
+    kind: str  # home, chapter, stage, source or page
+    path: list  # of pages above it: name and title
+    headings: list = dataclasses.field(default_factory=list)  # level, anchor and HTML
+    card: str = ""
+    minutes: int = 0
+
+
+def slug(text):
+    """A heading as an anchor."""
+    words = re.sub(r"<[^>]+>", "", html.unescape(text)).lower()
+    return re.sub(r"[^\w]+", "-", words).strip("-") or "section"
+
+
+def with_anchors(text):
+    """The contents with headings one level down and anchors that tell what they lead to, and the list of them."""
+    headings, taken = [], set()
+
+    def replace(match):
+        level, anchor, words = int(match[1]) + 1, match[2] or "", match[3].strip()
+        if not anchor or anchor.startswith("autotoc_md"):
+            anchor = slug(words)
+            while anchor in taken:
+                anchor += "-"
+        taken.add(anchor)
+        headings.append((level, anchor, words))
+        return (f'<h{level} id="{anchor}">{words}<a class="self" href="#{anchor}" '
+                f'aria-label="Link to {html.escape(re.sub("<[^>]+>", "", words))}">#</a></h{level}>')
+    return HEADING.sub(replace, text), headings
+
+
+def is_number(cell):
+    """Whether a cell holds a number, whatever is marked in it."""
+    text = html.unescape(re.sub(r"<[^>]+>", "", cell)).strip()
+    return bool(NUMBER.fullmatch(text))
+
+
+def with_numbers(table):
+    """A table whose columns of numbers are set flush right, without the classes that Doxygen gives to cells."""
+    head, body = [], []
+    rows = re.findall(r"<tr[^>]*>(.*?)</tr>", table, re.DOTALL)
+    for row in rows:
+        cells = [(match[1], match[2], match[3].strip()) for match in CELL.finditer(row)]
+        (head if cells and all(tag == "th" for tag, _, _ in cells) else body).append(cells)
+    width = max((len(cells) for cells in body), default=0)
+    columns = [[cells[n][2] for cells in body if n < len(cells) and cells[n][2]] for n in range(width)]
+    right = [bool(column) and sum(map(is_number, column)) * 2 > len(column) for column in columns]
+
+    def row_html(cells, is_head):
+        text = ""
+        for n, (tag, attributes, cell) in enumerate(cells):
+            span = re.search(r'(?:col|row)span="\d+"', attributes)
+            centred = "Center" in attributes
+            number = n < len(right) and right[n]
+            kind = ' class="n"' if number else ' class="c"' if centred else ""
+            scope = ' scope="col"' if is_head else ""
+            text += f"<{tag}{scope}{kind}{' ' + span[0] if span else ''}>{cell}</{tag}>"
+        return f"<tr>{text}</tr>"
+
+    # A table without words at its head has none.
+    head = [cells for cells in head if any(cell for _, _, cell in cells)]
+    return ("<table>" + (f"<thead>{''.join(row_html(cells, True) for cells in head)}</thead>" if head else "")
+            + f"<tbody>{''.join(row_html(cells, False) for cells in body)}</tbody></table>")
+
+
+def listing(match):
+    """A listing whose lines are numbered by the style, from the first number on."""
+    text = match[0].removesuffix("<!-- fragment -->")
+    text = re.sub(r'<span class="\w+"></span>', "", text)
+    first = re.search(r'<a id="l(\d+)"', text)
+    text = re.sub(r'<div class="line">(?:<a id="l0*(\d+)" name="l\d+"></a><span class="lineno"> *\d+</span>)?',
+                  lambda line: f'<div id="l{line[1]}">' if line[1] else "<div>", text)
+    text = headers.with_links(text)
+    return text.replace('<div class="fragment">', f'<div class="fragment numbered" style="counter-reset: n {int(first[1]) - 1}">'
+                        if first else '<div class="fragment">', 1)
+
+
+def cleaned(text, kind):
+    """Doxygen's contents without what nobody needs."""
+    text = re.sub(r'<a class="anchor" id="md_\w+"></a>\s*', "", text)
+    text = re.sub(r"<p >", "<p>", text)
+    text = re.sub(r"<p>\s*</p>", "", text)
+    text = re.sub(r' class="(?:el|start\w+|end\w+|inter\w+)"', "", text)
+    text = re.sub(r'<div class="fragment">.*?</div><!-- fragment -->', listing, text, flags=re.DOTALL)
+    text = re.sub(r"<table class=\"markdownTable\">.*?</table>", lambda match: with_numbers(match[0]), text, flags=re.DOTALL)
+    if kind != "source":
+        text = re.sub(r'<div id="l\d+">', "<div>", text)  # lines are referred to where the whole source is
+    alone = r'(?<!<div class="figures">)(?<!<div class="figures map">)(<table>.*?</table>)'
+    return re.sub(alone, r'<div class="table">\1</div>', text, flags=re.DOTALL)
+
+
+def minutes_of(text):
+    """How long some HTML takes to read: 200 words a minute, and a second for two lines of code."""
+    text = re.sub(r"<svg.*?</svg>|<script.*?</script>", " ", text, flags=re.DOTALL)
+    code = re.findall(r'<div class="fragment.*?\n</div>|<pre.*?</pre>', text, re.DOTALL)
+    lines = sum(part.count("\n") for part in code)
+    words = re.sub(r'<div class="fragment.*?\n</div>|<pre.*?</pre>|<[^>]+>', " ", text, flags=re.DOTALL)
+    return max(1, round(len(words.split()) / 200 + lines / 30))
+
+
+def read(path, kind):
+    """A page as Doxygen made it."""
+    text = path.read_text()
+    title, contents = TITLE.search(text), CONTENTS.search(text)
+    if not contents:
+        raise SystemExit(f"{path.name} has no contents")
+    heading = title[1].strip() if title else path.stem
+    body, headings = with_anchors(cleaned(contents[1], kind))
+    above = [(name, words) for name, words in PATH.findall(text) if name != path.stem]
+    return Page(path.stem, heading, html.unescape(re.sub("<[^>]+>", "", heading)), body, kind, above, headings,
+                minutes=minutes_of(body))
+
+
+# --- What stands around the text
+
+def sidebar_html(groups, workloads, current):
+    """The sidebar: groups of pages, and below a workload its stages, folded but for the page that is open."""
+    def link(name, words):
+        here = ' aria-current="page"' if name == current.name else ""
+        return f'<a href="{name}.html"{here}>{words}</a>'
+
+    text = ""
+    open_ones = {current.name, current.name.removesuffix("_source")} | {name for name, _ in current.path}
+    for title, entries in groups:
+        text += f"<h2>{html.escape(title)}</h2><ul>"
+        for name, words, below in entries:
+            # The page of a program leads to its own workload's stages; 150 more links would be longer than most programs.
+            if not below or current.kind == "source" and not open_ones & {name, *(label for label, _ in below)}:
+                text += f"<li>{link(name, words)}</li>"
+                continue
+            inside = name in open_ones or any(label in open_ones for label, _ in below)
+            items = "".join(f"<li>{link(label, heading)}</li>" for label, heading in below)
+            text += (f'<li><details{" open" if inside else ""}><summary>{words}</summary>'
+                     f'<ul><li>{link(name, "The chapter")}</li>{items}</ul></details></li>')
+        text += "</ul>\n"
+    return text
+
+
+def contents_html(page):
+    """The contents of a page, if it has sections."""
+    shown = [heading for heading in page.headings if heading[0] == 2 or page.kind != "stage" and heading[0] == 3]
+    if len(shown) > 40:
+        shown = [heading for heading in shown if heading[0] == 2]
+    if len(shown) < 2:
+        return ""
+    items = "".join(f'<li class="h{level}"><a href="#{anchor}">{re.sub("</?a[^>]*>", "", words)}</a></li>'
+                    for level, anchor, words in shown)
+    return ('<nav class="contents" aria-label="On this page"><details open><summary>On this page</summary>'
+            f"<ul>{items}</ul></details></nav>\n")
+
+
+def reading_html(before, after):
+    """The links to the page before and the page after."""
+    links = ""
+    if before:
+        links += f'<a rel="prev" href="{before[0]}.html"><small>Previous</small>{before[1]}</a>'
+    if after:
+        links += f'<a rel="next" href="{after[0]}.html"><small>Next</small>{after[1]}</a>'
+    return f'<nav class="reading" aria-label="Reading order">{links}</nav>\n' if links else ""
+
+
+def path_html(page):
+    """The pages above a page."""
+    if page.kind == "home" or not page.path:
+        return ""
+    links = "".join(f'<li><a href="{name}.html">{words}</a></li>' for name, words in page.path)
+    return f'<nav class="path" aria-label="Above this page"><ol>{links}</ol></nav>\n'
+
+
+MATHJAX = """
+<script>
+window.MathJax = {extensions: ["tex2jax.js", "TeX/AMSmath.js", "TeX/AMSsymbols.js", "AssistiveMML.js"], jax: ["input/TeX", "output/SVG"],
+  showMathMenu: false, messageStyle: "none", SVG: {scale: 92}};
+</script>
+<script src="mathjax/MathJax.js" async></script>"""
+
+
+def page_html(template, page, groups, workloads, neighbours, version):
+    """A whole page."""
+    before, after = neighbours
+    links = "".join(f'<link rel="{kind}" href="{of[0]}.html">\n' for kind, of in (("prev", before), ("next", after)) if of)
+    first = re.search(r"<p>(.*?)</p>", re.sub(r"<(figure|nav|div|details).*?</\1>", "", page.text, flags=re.DOTALL), re.DOTALL)
+    words = re.sub(r"\s+", " ", re.sub(r"<[^>]+>|\\[(\[].*?\\[)\]]", "", first[1] if first else page.heading)).strip()
+    return string.Template(template).substitute(
+        title=html.escape("Staircase" if page.kind == "home" else f"{page.title} — Staircase"),
+        description=html.escape(html.unescape(words[:200]), quote=True), links=links, kind=page.kind,
+        mathjax=MATHJAX if re.search(r"\\[(\[]", page.text) else "",
+        sidebar=sidebar_html(groups, workloads, page), path=path_html(page), heading=page.heading, card=page.card,
+        contents=contents_html(page), text=page.text, reading=reading_html(before, after), version=version)

@@ -1,0 +1,225 @@
+r"""The diff of a stage, woven into its page: each piece stands where the page shows that part of the source.
+
+A part of a source lies between two comments with its name, `// [load]`. Where the page of a stage shows one of its own,
+
+    \snippet{lineno} stages/ata/05_unrolled/unrolled.cu load
+
+the book shows the piece of the diff that lies between these comments, and the reader switches between it, the code before and
+the code after. Neither the comments at the head of a source, which tell of the whole step, nor the marks, nor `main` is shown. What
+changes outside the pieces of the page is folded below its first words of the diff.
+"""
+
+import dataclasses
+import difflib
+import html
+import itertools
+import re
+
+from book import code, headers, stages
+
+MARK = re.compile(r"\s*// \[(.+)\]\s*")
+SNIPPET = re.compile(r"^(?P<indent> *)\\snippet(?:\{lineno\})? stages/(?P<workload>\w+)/(?P<stage>\d\d_\w+)/\S+ "
+                     r"(?P<name>.+?) *$", re.MULTILINE)
+CONTEXT = 2  # lines that stay, shown around changes outside the pieces
+
+
+@dataclasses.dataclass
+class Body:
+    """What is compared of a source: its lines with their numbers, and where its parts begin and end among them."""
+
+    lines: list
+    numbers: list
+    spans: dict
+
+    @classmethod
+    def of(cls, source):
+        """The body of a source, without the comment at its head, marks and `main`."""
+        numbered, first = stages.numbered_body(source)
+        lines, numbers, spans, begun = [], [], {}, {}
+        for number, line in enumerate(numbered, first):
+            if line.startswith("int main("):
+                break
+            mark = MARK.fullmatch(line)
+            if not mark:
+                lines.append(line)
+                numbers.append(number)
+            elif mark[1] in begun:
+                spans.setdefault(mark[1], (begun.pop(mark[1]), len(lines)))
+            else:
+                begun[mark[1]] = len(lines)
+        while lines and not lines[-1].strip():
+            lines.pop(), numbers.pop()
+        return cls(lines, numbers, spans)
+
+
+@dataclasses.dataclass
+class Row:
+    """A line of a diff."""
+
+    kind: str  # same, del or ins
+    old: int | None
+    new: int | None
+    text: str
+    index: int  # among the lines of its own side
+    place: int  # in the new lines, where it stands or stood
+    lost: tuple = ()  # numbers of the words that are marked
+
+    def html(self):
+        """The line as HTML."""
+        tag = "span" if self.kind == "same" else self.kind
+        old = f' data-o="{self.old}"' if self.old else ""
+        new = f' data-n="{self.new}"' if self.new else ""
+        return f"<{tag}{old}{new}>{headers.with_links(code.html_of(self.text, self.lost))}\n</{tag}>"
+
+
+def rows_of(before, after):
+    """The lines of the whole diff of two bodies."""
+    rows = []
+    matcher = difflib.SequenceMatcher(None, before.lines, after.lines, autojunk=False)
+    for operation, i1, i2, j1, j2 in matcher.get_opcodes():
+        if operation == "equal":
+            rows += [Row("same", before.numbers[i], after.numbers[j], after.lines[j], j, j)
+                     for i, j in zip(range(i1, i2), range(j1, j2))]
+            continue
+        lost, gained = {}, {}
+        for i, j, of_old, of_new in code.paired(before.lines[i1:i2], after.lines[j1:j2]):
+            lost[i], gained[j] = of_old, of_new
+        rows += [Row("del", before.numbers[i], None, before.lines[i], i, j1, lost.get(i - i1, ())) for i in range(i1, i2)]
+        rows += [Row("ins", None, after.numbers[j], after.lines[j], j, j, gained.get(j - j1, ())) for j in range(j1, j2)]
+    return rows
+
+
+class Weave:
+    """The diff of a stage, cut into the pieces that its page shows and the rest."""
+
+    def __init__(self, stage, names):
+        self.stage = stage
+        self.before, self.after = Body.of(stage.before.source), Body.of(stage.source)
+        for name in names:
+            if name not in self.after.spans:
+                raise SystemExit(f"{stage.source} has no part [{name}], which the stage's page shows")
+        self.rows = rows_of(self.before, self.after)
+        self.pieces = {name: [row for row in self.rows if self.belongs(row, name)] for name in names}
+
+    def belongs(self, row, name):
+        """Whether a line is part of a piece."""
+        begin, end = self.after.spans[name]
+        if row.kind != "del":
+            return begin <= row.place < end
+        old = self.before.spans.get(name)
+        if begin < row.place < end:
+            return True
+        # At an edge: what was taken out belongs where it was in the stage before.
+        return begin <= row.place <= end and (old[0] <= row.index < old[1] if old else row.place == begin < end)
+
+    def rest(self):
+        """The changes outside the pieces, in groups, with a few lines around them."""
+        shown = {id(row) for rows in self.pieces.values() for row in rows}
+        wanted = {near for n, row in enumerate(self.rows) if row.kind != "same" and row.text.strip() and id(row) not in shown
+                  for near in range(n - CONTEXT, n + CONTEXT + 1)}
+        kept = [(n, row) for n, row in enumerate(self.rows) if n in wanted and id(row) not in shown]
+        groups = itertools.groupby(enumerate(kept), key=lambda item: item[1][0] - item[0])
+        groups = [[row for _, (_, row) in group] for _, group in groups]
+        return [group for group in groups if any(row.kind != "same" for row in group)]
+
+
+def shown_parts(page_text, stage):
+    """The parts of its own source that a stage's page shows."""
+    return list(dict.fromkeys(match["name"] for match in SNIPPET.finditer(page_text)
+                              if (match["workload"], match["stage"]) == (stage.workload, stage.name)))
+
+
+def slug(name):
+    """A part's name as a part of names of files and anchors."""
+    return re.sub(r"\W+", "_", name.strip())
+
+
+def counts(rows):
+    """How many lines of code some rows add and remove."""
+    code_rows = [row for row in rows if row.text.strip() and not row.text.lstrip().startswith("//")]
+    return sum(row.kind == "ins" for row in code_rows), sum(row.kind == "del" for row in code_rows)
+
+
+def listing(rows, label):
+    """Lines as a listing that can be scrolled by keys."""
+    return (f'<pre class="diff" role="group" tabindex="0" aria-label="{html.escape(label)}">'
+            f'{"".join(row.html() for row in rows)}</pre>')
+
+
+def lines_text(numbers):
+    """The first and the last of some lines."""
+    return f"lines {numbers[0]}–{numbers[-1]}" if numbers else ""
+
+
+def line_of(rows, body):
+    """The number of the first line of some rows, or, where all were taken out, of the line that stands in their place."""
+    return next((row.new for row in rows if row.new), body.numbers[min(rows[0].place, len(body.numbers) - 1)])
+
+
+def piece_html(weave, name):
+    """A piece with its switch, or the code alone where nothing changed."""
+    stage, rows = weave.stage, weave.pieces[name]
+    added, removed = counts(rows)
+    numbers = [row.new for row in rows if row.new]
+    where = (f'<a href="{stage.page}_source.html#l{numbers[0]}">{html.escape(stage.source.name)}, '
+             f"{lines_text(numbers)}</a>") if numbers else html.escape(stage.source.name)
+    kinds = {row.kind for row in rows}
+    group = f"show_{slug(name)}"
+    if kinds == {"ins"} or kinds <= {"same"}:
+        what = "all of it new" if "ins" in kinds else "as before"
+        switch = f'<span class="still">{what}</span>'
+    else:
+        views = (("diff", "diff"), ("old", f"before ({stage.before.number})"), ("new", f"after ({stage.number})"))
+        switch = "".join(
+            f'<label><input type="radio" name="{group}" value="{value}"{" checked" if value == "diff" else ""}>{text}</label>'
+            for value, text in views)
+        switch = f'<fieldset class="switch"><legend>Show of {html.escape(name)}</legend>{switch}</fieldset>'
+        switch += f'<span class="size">+{added} −{removed}</span>'
+    whole_new = " new" if kinds == {"ins"} else ""
+    return (f'<figure class="piece{whole_new}" id="piece_{slug(name)}">'
+            f'<div class="bar">{switch}<span class="where">{where}</span></div>'
+            f"{listing(rows, f'{name}, changes from {stage.before.heading}')}</figure>\n")
+
+
+def diff_html(weave):
+    """What the page says of the whole diff: how long it is, where its pieces are, and the rest, folded."""
+    stage = weave.stage
+    added, removed = stages.lines_changed(stage.before.source, stage.source)
+    changed = [name for name, rows in weave.pieces.items() if any(row.kind != "same" for row in rows)]
+    links = ", ".join(f'<a href="#piece_{slug(name)}">{html.escape(name)}</a>' for name in changed)
+    text = (f'<p class="step">From <a href="{stage.before.page}.html">{html.escape(stage.before.heading)}</a>: '
+            f"lines of code +{added} −{removed} (comments aside)"
+            + (f"; they stand below with the words on them: {links}" if links else "") + ".</p>")
+    rest = weave.rest()
+    if not rest:
+        return text + "\n"
+    more, less = counts([row for group in rest for row in group])
+    what = "The rest of the changes" if links else "All changes"
+    shown = "".join(f'<p class="where">{html.escape(stage.source.name)}, line {line_of(group, weave.after)}</p>'
+                    + listing(group, f"Changes from {stage.before.heading}") for group in rest)
+    return (text + f'<details class="rest"{"" if links else " open"}><summary>{what}: +{more} −{less}</summary>'
+            f"{shown}</details>\n")
+
+
+def write(root, workloads, generated):
+    """Writes the pieces of every stage and what its page says of the whole."""
+    for stage in (stage for of_workload in workloads.values() for stage in of_workload if stage.before):
+        page = root / "stages" / stage.workload / stage.name / "README.md"
+        weave = Weave(stage, shown_parts(page.read_text(), stage))
+        (generated / f"{stage.page}_diff.html").write_text(diff_html(weave))
+        for name in weave.pieces:
+            (generated / f"{stage.page}_piece_{slug(name)}.html").write_text(piece_html(weave, name))
+
+
+def with_pieces(text, path):
+    """The text of a stage's page that asks for pieces of its diff where it shows parts of its source."""
+    directory = path.parent
+    if not re.match(r"\d\d_", directory.name) or directory.name.startswith("00_"):
+        return text
+
+    def replace(match):
+        of_this = (match["workload"], match["stage"]) == (directory.parent.name, directory.name)
+        if not of_this:
+            return match[0]
+        return f"{match['indent']}\\htmlinclude {match['workload']}_{match['stage']}_piece_{slug(match['name'])}.html"
+    return SNIPPET.sub(replace, text)
