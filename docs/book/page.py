@@ -15,11 +15,12 @@ from book import stages, woven
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REQUEST = re.compile(r"(?<!`)\\(?:html|verb)include (?P<file>\w+(?:\.\S+|_(?:diff|figures|proved|stages|piece_\w+))\.html"
-                     r"|figure_keys\.txt|(?:climb_\w+|reading_paths|headers)\.html)")
+                     r"|figure_keys\.txt|(?:climb_\w+|reading_paths|headers|warp)\.html)")
 # By the first word of a file's name, or by its last.
 BUILT = {"diff": "The diff", "figures": "The table of recorded times", "stages": "The table of the stages",
          "proved": "What the slicer says of the parallel loops",
          "piece": "A piece of a diff", "climb": "A ladder", "paths": "The table of ways to read", "headers": "The list of headers",
+         "warp": "A figure to play with",
          "keys": "The list of keys", "diagram": "A diagram", "cost_model": "A table of the cost model",
          "communication": "A table or a plot of what communication costs"}
 

@@ -214,7 +214,7 @@ def write(root, workloads, generated):
 def with_pieces(text, path):
     """The text of a stage's page that asks for pieces of its diff where it shows parts of its source."""
     directory = path.parent
-    if not re.match(r"\d\d_", directory.name) or directory.name.startswith("00_"):
+    if path.name != "README.md" or not re.match(r"\d\d_", directory.name) or directory.name.startswith("00_"):
         return text
 
     def replace(match):

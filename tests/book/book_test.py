@@ -12,7 +12,7 @@ import urllib.parse
 
 import tap
 from book import card, code, headers, machines, make, proved, quoted, shell, stages, woven
-from draw import ascent, maps, plots, pricing, requested
+from draw import ascent, maps, plots, pricing, requested, warp
 from draw.canvas import INK, PURPLE, Canvas
 from measure import figures
 
@@ -367,6 +367,14 @@ def wrong_ascents():
     for workload in WORKLOADS:
         if not re.search(rf'id="ascent\.\S+\.{workload}\.', (HTML / f"{workload}.html").read_text()):
             yield f"{workload} has no roofline of its stages"
+
+
+def wrong_requests():
+    """Costs of a warp's requests that are not those that pages derive, and the profiler counted."""
+    for (stride, size, first), expected in (((1, 4, 0), (4, 1)), ((1, 8, 0), (8, 2)), ((1, 4, 1), (5, 1)), ((2, 4, 0), (8, 2)),
+                                            ((32, 4, 0), (32, 32)), ((33, 4, 0), (32, 1)), ((16, 8, 0), (32, 32)), ((8, 8, 0), (32, 16))):
+        if (found := (warp.sectors(stride, size, first), warp.rounds(stride, size, first))) != expected:
+            yield f"stride {stride}, {size} bytes from {first}: {found}, not {expected}"
 
 
 def wrong_code():
@@ -980,6 +988,7 @@ CHECKS = [
     ("every diagram is complete", incomplete_diagrams),
     ("plots show what is recorded", wrong_plots),
     ("stages climb below the roofs", wrong_ascents),
+    ("requests of a warp cost what pages say", wrong_requests),
     ("code is told apart by its words", wrong_code),
     ("maps and timelines show what is recorded", wrong_diagrams),
     ("timelines show what ran beside the phases", wrong_lanes),

@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 import tap
+from draw import warp
 
 HTML = pathlib.Path(sys.argv[1]).resolve()
 WIDTHS = {"desktop": (1440, 1000), "phone": (390, 844)}
@@ -28,7 +29,7 @@ QUERIES = {"tensor": ("ata_09_tensor_core", "cholesky_08_tensor_cores", "glossar
            "cudaMemcpyAsync": ("matmul_05_pinned",), "bernstein": ("slicing_a_loop",), "multiply_tiles": ("ata_07_register_tiled",)}
 NOTHING = "xylophone"
 
-CHECKS = (ERRORS, MATHS, WIDE, ALTERNATIVE, CROWDED, PALE, TOGGLE, ORDER, NAMED, SEARCH, WOVEN, KEYS, MENU, UNSCRIPTED, PAPER,
+CHECKS = (ERRORS, MATHS, WIDE, ALTERNATIVE, CROWDED, PALE, TOGGLE, ORDER, NAMED, SEARCH, WOVEN, KEYS, MENU, UNSCRIPTED, PAPER, WARP,
           CAUGHT) = (
     "no page has an error or a request that fails", "every formula is typeset",
     "no page scrolls sideways", "every image has an alternative text",
@@ -38,6 +39,7 @@ CHECKS = (ERRORS, MATHS, WIDE, ALTERNATIVE, CROWDED, PALE, TOGGLE, ORDER, NAMED,
     "everything has a name, a role and a place for readers with other senses", "the search finds what is looked for",
     "a piece of a diff shows the code before, the code after, and both", "keys alone lead through a page",
     "the menu of a phone leads to every page", "pages are whole without scripts", "paper has the text, unfolded, and no frame",
+    "the figure of a warp counts as the table without scripts does",
     "planted mistakes are caught")
 
 # What makes a page fail a check.
@@ -241,7 +243,7 @@ function unnamed() {
   for (const list of document.querySelectorAll("ul, ol"))
     for (const child of list.children) if (!["li", "script", "template"].includes(child.localName)) say("in a list", child);
   for (const item of document.querySelectorAll("li")) if (!item.parentElement.matches("ul, ol, menu")) say("in no list", item);
-  const roles = ["button", "group", "img", "region", "search", "presentation", "none", "list", "math", "figure", "note", "textbox"];
+  const roles = ["button", "group", "img", "region", "search", "status", "presentation", "none", "list", "math", "figure", "note", "textbox"];
   for (const element of document.querySelectorAll("[role]")) if (!roles.includes(element.getAttribute("role"))) say("an unknown role", element);
   for (const hidden of document.querySelectorAll("[aria-hidden=true]"))
     for (const element of hidden.querySelectorAll("a[href], button, input, [tabindex='0']"))
@@ -606,6 +608,29 @@ class Visit:
             self.problems[PAPER].append(str(said))
         self.browser.call("Emulation.setEmulatedMedia", media="")
 
+    def pick_lanes(self):
+        """Holds what the figure of a warp counts to what its table was made by, and picks a lane."""
+        page = "transformations.html"
+        self.browser.open(page)
+        for size in (4, 8):
+            for stride in range(1, 34):
+                for first in (0, 1, 7):
+                    expected = [warp.sectors(stride, size, first), warp.rounds(stride, size, first)]
+                    if (counted := self.browser.evaluate(f"staircaseWarp({stride}, {size}, {first})")) != expected:
+                        self.problems[WARP].append(f"stride {stride}, {size} bytes from {first}: {counted}, not {expected}")
+        said = self.browser.evaluate("""(() => {
+          const figure = document.getElementById("warp");
+          figure.querySelector("[name=stride]").value = 1;
+          figure.querySelector("[name=stride]").dispatchEvent(new Event("input", { bubbles: true }));
+          figure.querySelectorAll(".cells button")[5].click();
+          return { text: figure.innerText, table: figure.querySelector("table").checkVisibility() };
+        })()""")
+        for words in ("8 sectors move, where 8 would do: 100 %", "it takes 2 rounds, where 2 would do", "Lane 5 wants bytes 40 to 47: sector 1, banks 10 and 11"):
+            if words not in said["text"]:
+                self.problems[WARP].append(f"'{words}' is not in '{said['text'][:300]}'")
+        if said["table"]:
+            self.problems[WARP].append("the table is there beside the figure")
+
 
 def main():
     """Prints the results; meson reads them."""
@@ -627,7 +652,7 @@ def main():
                 visit.toggle(kind)
             visit.open_menu()
             browser.resize("desktop")
-            for look in (visit.search, visit.use_keys, visit.switch_scripts_off, visit.print):
+            for look in (visit.search, visit.use_keys, visit.switch_scripts_off, visit.print, visit.pick_lanes):
                 look()
             visit.open_rest()
             visit.plant(profile)
