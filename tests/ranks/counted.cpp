@@ -22,6 +22,7 @@ namespace {
 
 struct Counts {
   long messages = 0, received = 0, by_others = 0;
+  long begun = 0, prepared = 0;  ///< requests that are for once, and persistent ones
   long long bytes = 0, bytes_received = 0;
 };
 Counts counts;
@@ -71,6 +72,7 @@ bool fails(const char* call) {
 void begin(MPI_Request request, Request what) {
   note_thread();
   requests[request] = what;
+  ++(what.persistent ? counts.prepared : counts.begun);
   if (!what.persistent && what.is_message) count(what.sends, what.bytes);
 }
 
@@ -247,7 +249,8 @@ int MPI_Finalize() {
         << ", \"bytes\": " << counts.bytes << ", \"bytes_received\": " << counts.bytes_received
         << ", \"requests\": " << requests.size() << ", \"types\": " << types.size()
         << ", \"communicators\": " << communicators.size() << ", \"groups\": " << groups.size()
-        << ", \"windows\": " << windows.size() << ", \"by_others\": " << counts.by_others << "}\n";
+        << ", \"windows\": " << windows.size() << ", \"begun\": " << counts.begun
+        << ", \"prepared\": " << counts.prepared << ", \"by_others\": " << counts.by_others << "}\n";
   return PMPI_Finalize();
 }
 

@@ -1,0 +1,347 @@
+/// \file
+/// What the loops of a stage for the processor did: accesses, lines of a small cache, teams of
+/// threads, allocations; and two threads that met at an element without a barrier between them.
+///
+/// Linked with a stage that was compiled with -fsanitize=thread, whose callbacks before each access
+/// are these, and with which the sanitizer's own library is not linked. STAIRCASE_ACCESSES names the
+/// directory in which each process writes its counts to a file. Two accesses race if they lie between the same two barriers
+/// of a region, are of different threads, one of them writes, and neither is atomic nor in a
+/// critical section.
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <string>
+#include <utility>
+
+extern "C" char __executable_start;
+
+namespace {
+
+/// What is rare enough to be counted for all threads at once.
+struct Totals {
+  std::atomic<long> regions{0}, meetings{0}, tasks{0}, allocations{0}, allocated{0};
+};
+Totals totals;
+
+/// A cache of 32 KiB, eight lines of 64 bytes for each of 64 places, the oldest of which goes.
+class Cache {
+ public:
+  bool misses(std::uintptr_t line) {
+    auto& set = sets_[line % sets_.size()];
+    std::size_t way = 0;
+    while (way + 1 < set.size() && set[way] != line) ++way;
+    const bool missed = set[way] != line;
+    for (; way > 0; --way) set[way] = set[way - 1];
+    set[0] = line;
+    return missed;
+  }
+
+ private:
+  std::array<std::array<std::uintptr_t, 8>, 64> sets_{};
+};
+
+/// What one thread did.
+struct Counts {
+  long reads = 0, writes = 0, vectors = 0, bytes = 0, lines = 0;
+  int protected_by = 0;  ///< critical sections that it is in
+  long epoch = 0;        ///< grows with each barrier of its team
+  int number = 0;        ///< in its team
+  Cache cache;
+  Counts* before = nullptr;  ///< of the thread that began before
+};
+std::atomic<Counts*> last_counts{nullptr};
+
+/// Those of this thread, which outlive it: the runtime's threads never end.
+Counts& my_counts() {
+  thread_local Counts* mine = nullptr;
+  if (mine == nullptr) {
+    mine = new (std::malloc(sizeof(Counts))) Counts;
+    mine->before = last_counts.load();
+    while (!last_counts.compare_exchange_weak(mine->before, mine)) {
+    }
+  }
+  return *mine;
+}
+
+// --- Races
+
+std::atomic<bool> in_region{false}, has_tasks{false};
+std::atomic<long> regions_begun{0};
+
+/// The last accesses of four bytes; a place is shared by addresses far apart, of which the later
+/// one takes it.
+struct Cell {
+  std::uintptr_t address = 0;
+  long region = 0, write_epoch = -1, read_epoch = -1;
+  int writer = -1, reader = -1;
+  void *write_at = nullptr, *read_at = nullptr;
+};
+constexpr std::size_t cell_count = std::size_t{1} << 20, lock_count = 256;
+
+std::array<Cell, cell_count> cells;
+std::array<std::mutex, lock_count> locks;
+
+std::atomic<void*> race_now{nullptr}, race_before{nullptr};
+std::atomic<bool> race_writes{false};
+
+void note_race(void* now, void* before, bool both_write) {
+  void* none = nullptr;
+  if (!race_now.compare_exchange_strong(none, now)) return;
+  race_before = before;
+  race_writes = both_write;
+}
+
+void watch(std::uintptr_t address, bool writes, void* at) {
+  const std::size_t place = (address >> 2) % cell_count;
+  const std::scoped_lock lock(locks[place % lock_count]);
+  Cell& cell = cells[place];
+  const long region = regions_begun.load(std::memory_order_relaxed);
+  const long epoch = my_counts().epoch;
+  const int me = my_counts().number;
+  if (cell.address != address || cell.region != region) {
+    cell = {};
+    cell.address = address;
+    cell.region = region;
+  }
+  if (cell.writer >= 0 && cell.writer != me && cell.write_epoch == epoch)
+    note_race(at, cell.write_at, writes);
+  if (writes && cell.reader >= 0 && cell.reader != me && cell.read_epoch == epoch)
+    note_race(at, cell.read_at, false);
+  if (writes) {
+    cell.writer = me;
+    cell.write_epoch = epoch;
+    cell.write_at = at;
+  } else {
+    cell.reader = me;
+    cell.read_epoch = epoch;
+    cell.read_at = at;
+  }
+}
+
+// --- Accesses
+
+void access(const void* address, std::size_t bytes, bool writes, void* at) {
+  Counts& counts = my_counts();
+  ++(writes ? counts.writes : counts.reads);
+  counts.vectors += bytes > 8 ? 1 : 0;
+  counts.bytes += static_cast<long>(bytes);
+  const auto first = reinterpret_cast<std::uintptr_t>(address);
+  for (std::uintptr_t line = first / 64; line <= (first + bytes - 1) / 64; ++line)
+    counts.lines += counts.cache.misses(line) ? 1 : 0;
+  if (!in_region || has_tasks || counts.protected_by > 0) return;
+  for (std::uintptr_t part = first & ~std::uintptr_t{3}; part < first + bytes; part += 4)
+    watch(part, writes, at);
+}
+
+void write_counts() {
+  Counts sum;
+  for (const Counts* each = last_counts; each != nullptr; each = each->before) {
+    sum.reads += each->reads;
+    sum.writes += each->writes;
+    sum.vectors += each->vectors;
+    sum.bytes += each->bytes;
+    sum.lines += each->lines;
+  }
+  const char* directory = std::getenv("STAIRCASE_ACCESSES");
+  if (directory == nullptr) return;
+  const std::string path = std::string(directory) + "/" + std::to_string(getpid()) + ".accesses";
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  if (file == nullptr) return;
+  const auto place = [](void* at) {
+    return at == nullptr ? 0L : static_cast<long>(static_cast<char*>(at) - &__executable_start);
+  };
+  std::fprintf(file,
+               "{\"reads\": %ld, \"writes\": %ld, \"vectors\": %ld, \"bytes\": %ld, \"lines\": %ld, "
+               "\"regions\": %ld, \"meetings\": %ld, \"tasks\": %ld, \"allocations\": %ld, "
+               "\"allocated\": %ld, \"race\": [%ld, %ld], \"both_write\": %s}\n",
+               sum.reads, sum.writes, sum.vectors, sum.bytes, sum.lines, totals.regions.load(),
+               totals.meetings.load(), totals.tasks.load(), totals.allocations.load(),
+               totals.allocated.load(), place(race_now), place(race_before),
+               race_writes ? "true" : "false");
+  std::fclose(file);
+}
+
+/// The function of this name that stands behind the one here.
+template <typename Function>
+Function* next(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+/// What a thread of a team does, and the number that it has there.
+struct Body {
+  void (*function)(void*);
+  void* data;
+  std::atomic<int> numbers{0};
+};
+
+void run_body(void* argument) {
+  auto& body = *static_cast<Body*>(argument);
+  my_counts().number = body.numbers++;
+  my_counts().epoch = 0;
+  body.function(body.data);
+}
+
+}  // namespace
+
+extern "C" {
+
+// --- The OpenMP runtime, called by way of here
+
+void GOMP_parallel(void (*function)(void*), void* data, unsigned threads, unsigned flags) {
+  static auto* const real = next<void(void (*)(void*), void*, unsigned, unsigned)>("GOMP_parallel");
+  ++totals.regions;
+  ++regions_begun;
+  const bool outermost = !in_region.exchange(true);
+  Body body{function, data};
+  real(run_body, &body, threads, flags);
+  if (outermost) in_region = false;
+}
+
+void GOMP_barrier() {
+  static auto* const real = next<void()>("GOMP_barrier");
+  ++totals.meetings;
+  real();
+  ++my_counts().epoch;
+}
+
+void GOMP_loop_end() {
+  static auto* const real = next<void()>("GOMP_loop_end");
+  ++totals.meetings;
+  real();
+  ++my_counts().epoch;
+}
+
+void GOMP_critical_start() {
+  static auto* const real = next<void()>("GOMP_critical_start");
+  real();
+  ++my_counts().protected_by;
+}
+
+void GOMP_critical_end() {
+  static auto* const real = next<void()>("GOMP_critical_end");
+  --my_counts().protected_by;
+  real();
+}
+
+void GOMP_atomic_start() {
+  static auto* const real = next<void()>("GOMP_atomic_start");
+  real();
+  ++my_counts().protected_by;
+}
+
+void GOMP_atomic_end() {
+  static auto* const real = next<void()>("GOMP_atomic_end");
+  --my_counts().protected_by;
+  real();
+}
+
+void GOMP_task(void (*function)(void*), void* data, void (*copy)(void*, void*), long size,
+               long alignment, bool condition, unsigned flags, void** depends, int priority,
+               void* detach) {
+  static auto* const real = next<void(void (*)(void*), void*, void (*)(void*, void*), long, long,
+                                      bool, unsigned, void**, int, void*)>("GOMP_task");
+  ++totals.tasks;
+  has_tasks = true;
+  real(function, data, copy, size, alignment, condition, flags, depends, priority, detach);
+}
+
+// --- The callbacks
+
+#define CALLBACKS(bytes)                                                                           \
+  void __tsan_read##bytes(void* p) { access(p, bytes, false, __builtin_return_address(0)); }       \
+  void __tsan_write##bytes(void* p) { access(p, bytes, true, __builtin_return_address(0)); }       \
+  void __tsan_unaligned_read##bytes(void* p) {                                                     \
+    access(p, bytes, false, __builtin_return_address(0));                                          \
+  }                                                                                                \
+  void __tsan_unaligned_write##bytes(void* p) {                                                    \
+    access(p, bytes, true, __builtin_return_address(0));                                           \
+  }
+
+#define ATOMICS(bits, T)                                                                         \
+  T __tsan_atomic##bits##_load(const T* p, int) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); } \
+  void __tsan_atomic##bits##_store(T* p, T v, int) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); } \
+  T __tsan_atomic##bits##_exchange(T* p, T v, int) {                                             \
+    return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                          \
+  }                                                                                              \
+  T __tsan_atomic##bits##_fetch_add(T* p, T v, int) {                                            \
+    return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);                                           \
+  }                                                                                              \
+  T __tsan_atomic##bits##_fetch_sub(T* p, T v, int) {                                            \
+    return __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST);                                           \
+  }                                                                                              \
+  T __tsan_atomic##bits##_fetch_or(T* p, T v, int) {                                             \
+    return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);                                            \
+  }                                                                                              \
+  T __tsan_atomic##bits##_fetch_and(T* p, T v, int) {                                            \
+    return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);                                           \
+  }                                                                                              \
+  int __tsan_atomic##bits##_compare_exchange_strong(T* p, T* e, T v, int, int) {                 \
+    return __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
+  }                                                                                              \
+  int __tsan_atomic##bits##_compare_exchange_weak(T* p, T* e, T v, int, int) {                   \
+    return __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
+  }
+
+CALLBACKS(1)
+CALLBACKS(2)
+CALLBACKS(4)
+CALLBACKS(8)
+CALLBACKS(16)
+ATOMICS(8, std::uint8_t)
+ATOMICS(16, std::uint16_t)
+ATOMICS(32, std::uint32_t)
+ATOMICS(64, std::uint64_t)
+
+void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void __tsan_read_range(void* p, std::size_t bytes) {
+  access(p, bytes, false, __builtin_return_address(0));
+}
+void __tsan_write_range(void* p, std::size_t bytes) {
+  access(p, bytes, true, __builtin_return_address(0));
+}
+void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
+  if (bytes > 0) access(from, bytes, false, __builtin_return_address(0));
+  if (bytes > 0) access(to, bytes, true, __builtin_return_address(0));
+  return std::memcpy(to, from, bytes);
+}
+void* __tsan_memset(void* to, int value, std::size_t bytes) {
+  if (bytes > 0) access(to, bytes, true, __builtin_return_address(0));
+  return std::memset(to, value, bytes);
+}
+void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
+  if (bytes > 0) access(from, bytes, false, __builtin_return_address(0));
+  if (bytes > 0) access(to, bytes, true, __builtin_return_address(0));
+  return std::memmove(to, from, bytes);
+}
+
+void __tsan_init() {
+  static bool once = false;
+  if (!std::exchange(once, true)) std::atexit(write_counts);
+}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+
+}  // extern "C"
+
+// --- Allocations of the stage and of what it calls
+
+void* operator new(std::size_t bytes) {
+  ++totals.allocations;
+  totals.allocated += static_cast<long>(bytes);
+  void* memory = std::malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

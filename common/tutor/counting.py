@@ -1,0 +1,113 @@
+"""What a program did, in numbers that do not depend on time: counters of the CPU device, accesses of a processor, messages
+between ranks, and what the timeline says was done, and how often."""
+
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+GROUPS = ("global_loads", "global_stores", "global_atomics", "shared_loads", "shared_stores", "shared_atomics")
+# What root needs to start ranks, more of them than there are cores.
+RANKS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+         "OMPI_MCA_pml": "ob1"}
+# Stages for several GPUs find two; a block that waits for others gives up in the end.
+DEVICES = {"CUDA_ON_CPU_DEVICES": "2", "CUDA_ON_CPU_PATIENCE": "20"}
+THREADS = {"OMP_NUM_THREADS": "4", "OMP_WAIT_POLICY": "passive"}
+SECONDS = 120  # that a run of a small problem may take
+FEW_RANKS = 4
+
+
+class Failed(Exception):
+    """A run that did not end as it should: what the program said, and its status, or none where it did not end."""
+
+    def __init__(self, said, status):
+        super().__init__(said)
+        self.status = status
+
+
+def run(command, environment, ranks=0):
+    """What a program prints."""
+    if ranks:
+        command = ["mpiexec", "--quiet", "--oversubscribe", "-n", str(ranks), *command]
+        environment = RANKS | environment
+    try:
+        ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+                             env=os.environ | environment, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired as late:
+        raise Failed(f"it has not ended after {SECONDS} seconds", None) from late
+    if ran.returncode != 0:
+        raise Failed(ran.stderr.strip(), ran.returncode)
+    return ran.stdout
+
+
+def asked(problem, precision):
+    """The options that ask for one solve of a problem, and for its record."""
+    settings = [word for key, value in problem.items() for word in ("--set", f"{key}={value}")]
+    return [*settings, "--precision", precision, "--warmup", "0", "--repeat", "1", "--json", "-"]
+
+
+def of_timeline(record):
+    """How often each thing was done beside others, and how many slices were ready before the kernels of the one before."""
+    beside = record["repeats"][0].get("beside", [])
+    counters = {f"spans {name}": count for name, count in collections.Counter(span["name"] for span in beside).items()}
+    times = {name: sorted((span["begin"], span["end"]) for span in beside if span["name"] == name)
+             for name in ("serialise", "kernels")}
+    counters["ahead"] = sum(later[1] <= kernel[0] for kernel, later in zip(times["kernels"], times["serialise"][1:]))
+    return counters
+
+
+def of_device(program, problem, precision):
+    """Counters by the analysed program beside one for the CPU device, and its whole report."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory, "report.json")
+        said = ""
+        try:
+            said = run([f"{program}-analyze", *asked(problem, precision)], DEVICES | {"CUDA_ON_CPU_REPORT": str(path)})
+        except Failed as failed:
+            # One that found a mistake says so by its status.
+            if not path.exists() or not json.loads(path.read_text())["errors"]:
+                raise
+        report = json.loads(path.read_text())
+    return of_kernels(report["kernels"]) | (of_timeline(json.loads(said)) if said else {}), report
+
+
+def of_kernels(kernels):
+    """Sums over kernels."""
+    counters = collections.Counter({"kernels": len(kernels)})
+    ideal = collections.Counter()
+    for kernel in kernels:
+        for name in ("launches", "blocks", "threads", "block_barriers"):
+            counters[name] += kernel[name]
+        for group in GROUPS:
+            place, unit = ("global", "sectors") if group.startswith("global") else ("shared", "wavefronts")
+            counters[group] += kernel[group]["requests"]
+            counters[f"{place} requests"] += kernel[group]["requests"]
+            counters[f"{place} {unit}"] += kernel[group][unit]
+            ideal[place] += kernel[group][f"ideal_{unit}"]
+    for place, unit in (("global", "sectors"), ("shared", "wavefronts")):
+        cost, requests = counters[f"{place} {unit}"], counters[f"{place} requests"]
+        counters[f"{unit} per {place} request"] = cost / requests if requests else 0
+        counters[f"{place} excess"] = cost / ideal[place] if ideal[place] else 0
+    return dict(counters)
+
+
+def of_processor(program, problem, precision, messages=None):
+    """Counters of a program that was built to be counted, on ranks with what counts their messages; and places in it that
+    race, if there are."""
+    with tempfile.TemporaryDirectory() as directory:
+        environment = {"STAIRCASE_ACCESSES": directory, "STAIRCASE_COUNTED": directory}
+        if messages:
+            environment["LD_PRELOAD"] = str(messages)
+        record = run([program, *asked(problem, precision)], THREADS | environment, FEW_RANKS if messages else 0)
+        accesses, sent = ([json.loads(path.read_text()) for path in pathlib.Path(directory).glob(pattern)]
+                          for pattern in ("*.accesses", "*.json"))
+    races = [(each.pop("race"), each.pop("both_write")) for each in accesses]
+    counters = sum(map(collections.Counter, accesses), collections.Counter())
+    if sent:
+        counters |= {name: sum(each[name] for each in sent) for name in ("messages", "begun", "prepared")}
+    counters["accesses"] = counters["reads"] + counters["writes"]
+    if not messages:
+        counters |= of_timeline(json.loads(record))
+    return dict(counters), next((race for race in races if race[0][0]), None)

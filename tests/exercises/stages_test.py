@@ -1,0 +1,59 @@
+"""What a stage is about is counted of it, and not of the stage before: stages_test.py ROOT BUILD WORKLOAD. Speaks TAP."""
+
+import pathlib
+import sys
+
+import tap
+
+ROOT, BUILD, WORKLOAD = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+sys.path.insert(0, str(ROOT / "common" / "tutor"))
+import building  # noqa: E402
+import checking  # noqa: E402
+import claims  # noqa: E402
+import workshop  # noqa: E402
+
+PLACES = building.Places(ROOT, BUILD)
+# What these change is timed, and not counted.
+UNCOUNTED = {"triangular_solve": ["08_prefetched", "12_two_ahead"], "durbin_levinson": ["11_paired_steps"]}
+
+
+def problems(stage):
+    """Yields what is wrong with what is counted of a stage."""
+    claim = claims.claim_of(stage.workload, stage.name)
+    if not claim.counters:
+        if stage.name not in UNCOUNTED.get(stage.workload, []):
+            yield "nothing is counted; common/tutor/claims.py has no line for it"
+        return
+    job = checking.Job(PLACES, stage, stage.source, checking.shared(PLACES, stage))
+    program = BUILD / checking.target_of(stage)
+    precision = checking.common_precision(job, {"plain": program})
+    own, before = checking.counters_beside(job, claim, precision)
+    reached = {}
+    for name in claim.counters:
+        if not checking.is_reached(own[name], own[name], before[name]):
+            yield f"{name} is {own[name]}, and {before[name]} before it"
+        reached[name] = checking.is_reached(before[name], own[name], before[name])
+    if all(reached.values()):
+        yield "the stage before has all of it"
+
+
+def helped(stage):
+    """Yields what is wrong with the help for a stage."""
+    said = workshop.header_of(stage)
+    if not {"Changed", "Legal", "Expect"} <= set(said):
+        yield f"its header has {', '.join(said)} alone"
+    if not workshop.idea_of(stage):
+        yield "its page has no idea in words"
+    if not list(workshop.places_of_change(stage)):
+        yield "nothing changes"
+    text = workshop.starting_text(workshop.Copy(ROOT, stage))
+    if len([line for line in text.splitlines() if line.startswith("///") and len(line) > 100]) > 0:
+        yield "a line of the comment is too long"
+    if stage.idea not in text or f'.title = "{stage.title}"' not in text:
+        yield "the working copy does not say what to do"
+
+
+stages = [stage for stage in workshop.book.find_stages(ROOT)[WORKLOAD] if stage.before]
+built = [stage for stage in stages if building.there_is(PLACES, checking.target_of(stage))]
+tap.report([(f"{stage.name} is counted, {stage.before.name} is not", problems(stage)) for stage in built]
+           + [(f"{stage.name} has hints and a task", helped(stage)) for stage in stages])
