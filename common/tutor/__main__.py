@@ -4,7 +4,7 @@ Usage: python3 common/tutor BUILD exercise WORKLOAD STAGE [--force] | exercise -
        python3 common/tutor BUILD check WORKLOAD STAGE [--json] [--watch] | check WORKLOAD STAGE --targets
        python3 common/tutor BUILD hint WORKLOAD STAGE [--level N] | solution WORKLOAD STAGE
 
-BUILD is a directory that Meson has configured. Working copies are in exercises/, which git ignores.
+BUILD is a directory that Meson has configured. Working copies are in exercises/, which git ignores, or in --copies DIRECTORY.
 """
 
 import argparse
@@ -45,6 +45,8 @@ def parser():
         optional = "?" if name == "exercise" else None
         command.add_argument("workload", metavar="WORKLOAD", nargs=optional)
         command.add_argument("stage", metavar="STAGE", nargs=optional, help="a number, a name or both: 04, tiled, 04_tiled")
+        command.add_argument("--copies", metavar="DIRECTORY", type=pathlib.Path, default=ROOT / "exercises",
+                             help="where the working copies are (default exercises)")
         if name == "exercise":
             command.add_argument("--list", action="store_true", help="all exercises, and how far each working copy is")
             command.add_argument("--force", action="store_true", help="begin anew; the working copy is thrown away")
@@ -62,10 +64,10 @@ def parser():
 # --- Making
 
 def exercise(arguments, copy):
-    """Makes a working copy, or lists all."""
+    """Makes a working copy."""
     copy.make(arguments.force)
     stage = copy.stage
-    print(f"{copy.source.relative_to(ROOT)} begins as {stage.before.name}.\nYour task: {stage.idea}.")
+    print(f"{copy.name} begins as {stage.before.name}.\nYour task: {stage.idea}.")
     print(f"Change the file, then: ./climb check {copy.command}")
     return 0
 
@@ -82,15 +84,15 @@ def state_of(copy):
     return state + (f" ({', '.join(extras)})" if extras else "")
 
 
-def list_all():
-    """Prints the exercises of all workloads."""
+def list_all(copies):
+    """Prints the exercises of all workloads, and how far the working copies of a directory are."""
     book = workshop.book
     count = done = 0
     for workload, stages in book.in_reading_order(ROOT, book.find_stages(ROOT)).items():
         print(workload)
         for stage in stages:
             if stage.before:
-                copy = Copy(ROOT, stage)
+                copy = Copy(copies, stage)
                 count, done = count + 1, done + ("passed" in copy.progress() and copy.source.exists())
                 print(f"  {stage.name:<24} {stage.idea:<48} {state_of(copy)}".rstrip())
     print(f"{done} of {count} done")
@@ -110,15 +112,14 @@ def printed(step):
 
 def check_once(copy, places, as_json):
     """Checks a working copy; whether it passed."""
-    job = checking.Job(places, copy.stage, copy.needed(),
-                       places.build / "exercises" / copy.stage.workload / copy.stage.name)
+    job = checking.Job(places, copy.stage, copy.needed(), checking.place_for(places, copy.stage, copy.source))
     steps = []
-    if not as_json:
-        print(f"{copy.stage.workload} {copy.stage.heading}: {places.named(copy.source)}", flush=True)
     for step in checking.check(job):
-        steps.append(step)
         if not as_json:
+            if not steps:
+                print(f"{copy.stage.workload} {copy.stage.heading}: {copy.name}")
             print(printed(step), flush=True)
+        steps.append(step)
     passed = all(step.passed is not False for step in steps)
     noted = copy.progress()
     changes = {"checks": noted.get("checks", 0) + 1}
@@ -202,7 +203,7 @@ def solution(copy):
     mine, stages = copy.needed(), copy.stage.source
     copy.note(solution=workshop.today())
     (before, _), (after, _) = (workshop.book.numbered_body(path) for path in (mine, stages))
-    for line in difflib.unified_diff(before, after, str(mine.relative_to(ROOT)), str(stages.relative_to(ROOT)), lineterm=""):
+    for line in difflib.unified_diff(before, after, copy.name, str(stages.relative_to(ROOT)), lineterm=""):
         print(line)
     return 0
 
@@ -212,10 +213,10 @@ def main(build, *words):
     try:
         arguments = parser().parse_args(words)
         if arguments.command == "exercise" and arguments.list:
-            return list_all()
+            return list_all(arguments.copies)
         if arguments.workload is None or arguments.stage is None:
             raise Refused("exercise takes a workload and a stage, such as ata 04_tiled; ./climb exercise --list has all")
-        copy = Copy(ROOT, workshop.find(ROOT, arguments.workload, arguments.stage))
+        copy = Copy(arguments.copies.resolve(), workshop.find(ROOT, arguments.workload, arguments.stage))
         if arguments.command == "check":
             return check(arguments, copy, building.Places(ROOT, pathlib.Path(build).resolve()))
         return {"exercise": lambda: exercise(arguments, copy), "hint": lambda: hint(arguments, copy),

@@ -57,6 +57,8 @@ def instead(words, target, stage, source, out, places):
     true_source = os.path.relpath(stage.source, places.build)
     harness = places.build / "common" / "harness"
     for word in words:
+        if word in ("-Werror", "-Xcompiler=-Werror", "-Werror=all-warnings"):
+            continue  # what is half done may have variables that nothing uses yet
         if word == true_source:
             yield os.path.relpath(source, places.build)
         else:

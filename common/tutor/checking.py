@@ -3,11 +3,15 @@ about, in this order."""
 
 import concurrent.futures
 import dataclasses
+import fcntl
 import functools
+import hashlib
+import itertools
 import json
 import math
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -22,6 +26,8 @@ from workshop import book
 
 MESSAGES = "tests/ranks/libcounted.so"  # what counts messages between ranks, where tests are built
 ANALYSED_CASES = 6  # of the awkward sizes that are analysed as well
+MUCH = 8  # times as much as in the stage is beside the point
+ENOUGH = 8  # problems that fail; the others are not tried any more
 
 
 @dataclasses.dataclass
@@ -68,6 +74,11 @@ def shared(places, stage):
     return places.build / "exercises" / stage.workload / stage.name / "stage"
 
 
+def place_for(places, stage, source):
+    """Where what is built of another source goes, so that several may be checked at the same time."""
+    return shared(places, stage).with_name(hashlib.sha256(str(source).encode()).hexdigest()[:12])
+
+
 def target_of(stage, suffix=None):
     """The program of a stage: for the CPU device if it is for a GPU."""
     if suffix is None:
@@ -100,29 +111,47 @@ def has_gpu():
 
 # --- Building
 
-def build_all(job):
-    """The programs of a source by what they are for; what is for counting need not be possible."""
-    wanted = {"plain": (job.target, False)}
-    if job.is_cuda and building.there_is(job.places, f"{job.target}-analyze"):
-        wanted["analysed"] = (f"{job.target}-analyze", False)
-    if not job.is_cuda and building.there_is(job.places, building.COUNTER):
-        wanted["counted"] = (job.target, True)
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        started = {what: pool.submit(building.build, job.places, target, job.stage, job.source,
-                                     job.out / ("counted" if counted else "plain"), counted)
-                   for what, (target, counted) in wanted.items()}
-        return {what: build.result() for what, build in started.items()}
+class Programs:
+    """The programs of a source by what they are for, built when they are asked for, or all at once before."""
+
+    def __init__(self, job):
+        self.job = job
+        self.wanted = {"plain": job.target}
+        if job.is_cuda and building.there_is(job.places, f"{job.target}-analyze"):
+            self.wanted["analysed"] = f"{job.target}-analyze"
+        if not job.is_cuda and building.there_is(job.places, building.COUNTER):
+            self.wanted["counted"] = job.target
+        self.pool = concurrent.futures.ThreadPoolExecutor(2)
+        self.started = {}
+
+    def start(self, what):
+        """Begins to build one, unless that has begun."""
+        if what not in self.started:
+            # The analysed program has to lie beside the plain one, which hands over to it.
+            out = self.job.out / ("counted" if what == "counted" else "plain")
+            self.started[what] = self.pool.submit(building.build, self.job.places, self.wanted[what], self.job.stage,
+                                                  self.job.source, out, what == "counted")
+        return self.started[what]
+
+    def __contains__(self, what):
+        return what in self.wanted
+
+    def __getitem__(self, what):
+        return self.start(what).result()
 
 
-def compiles(job):
-    """The step, and the programs."""
+def compiles(job, programs, eager):
+    """The step."""
+    for what in programs.wanted if eager else ():
+        programs.start(what)
     try:
-        return Step("compiles", True, []), build_all(job)
+        programs["plain"]
+        return Step("compiles", True, [])
     except NotBuilt as not_built:
         error = building.first_error(str(not_built), job.places)
         place = f"{error['file']}:{error['line']}: " if error["file"] else ""
         says = [place + error["what"]] + ([f"the line: {error['source']}"] if error["source"] else [])
-        return Step("compiles", False, says, {"error": error}), {}
+        return Step("compiles", False, says, {"error": error})
 
 
 # --- Agreement with stage zero
@@ -164,7 +193,8 @@ def ended(failed):
     if failed.status is not None and failed.status < 0:
         return f"the program was ended by signal {-failed.status}" + (
             ", as one that writes where it has no memory is" if failed.status == -11 else "")
-    return str(failed).splitlines()[0] if str(failed) else f"the program ended with status {failed.status}"
+    said = re.sub(r"^[\w-]+: ", "", str(failed).splitlines()[0]) if str(failed) else ""
+    return said or f"the program ended with status {failed.status}"
 
 
 def is_refused_by_stage(job, problem, precision, ranks, failed):
@@ -200,14 +230,13 @@ def agrees(job, program, on="agrees"):
     ranks = counting.FEW_RANKS if about["ranks"] else 0
     cases = about["test_cases"]
     right, wrong = [], {}
-    for precision in about["precisions"]:
-        for name, problem in cases.items():
-            found = problems_of_case(job, program, name, problem, precision, ranks)
-            if found:
-                wrong.setdefault((name, precision), found)
-            elif found is not None:
-                right.append(name)
-        if wrong:
+    for precision, (name, problem) in itertools.product(about["precisions"], cases.items()):
+        found = problems_of_case(job, program, name, problem, precision, ranks)
+        if found:
+            wrong[name, precision] = found
+        elif found is not None:
+            right.append(name)
+        if len(wrong) == ENOUGH:
             break
     if not wrong:
         return Step(on, True, [f"{len(right)} problems of awkward sizes"]), None
@@ -215,9 +244,11 @@ def agrees(job, program, on="agrees"):
     whole = {case.split("+")[0].split("-")[0] for case, _ in wrong if "+" in case or "-" in case}
     first = f"{name} ({size_of(cases[name], cases)}), {precision}: {says[0]}"
     says = [first, *says[1:]]
+    if re.search(r"is -?nan\b", first):
+        says.append("nan is what memory holds that nobody has written: is a result not stored, is something not copied?")
     if whole & set(right):
         says.append("whole tiles agree, and sizes that leave something over do not: look at the last tile")
-    says.append(f"it fails on {len(wrong)} of {len(right) + len(wrong)} problems")
+    says.append(f"it fails on {len(wrong)} of {len(right) + len(wrong)} problems that were tried")
     return Step(on, False, says, {"case": name, "problem": cases[name], "precision": precision,
                                   "failing": [case for case, _ in wrong]}), cases[name]
 
@@ -226,7 +257,7 @@ def agrees(job, program, on="agrees"):
 
 def told(error, places):
     """What the analysis of the CPU device says of a mistake, with both lines."""
-    says = [error["sentence"]]
+    says = [f"{error['kind']}: {error['sentence']}"]
     for key in ("", "other_"):
         if error[f"{key}line"]:
             path = pathlib.Path(os.path.normpath(places.build / error[f"{key}file"]))
@@ -234,22 +265,23 @@ def told(error, places):
     return says
 
 
-def line_at(program, place):
-    """The file and the line of a place in a program: of the access before the place where its callback returns."""
-    said = subprocess.run(["addr2line", "-e", program, hex(place - 1)], stdout=subprocess.PIPE, text=True, check=False).stdout
-    file, _, line = said.strip().partition(":")
-    return pathlib.Path(file), int(line.split()[0]) if line[:1].isdigit() else 0
+def line_at(program, place, name):
+    """The file and the line of a place in a program: of the access before the place where its callback returns, in the source
+    of this name if it is called from there."""
+    said = subprocess.run(["addr2line", "-i", "-e", program, hex(place - 1)], stdout=subprocess.PIPE, text=True,
+                          check=False).stdout
+    frames = [(pathlib.Path(file), int(line)) for file, line in re.findall(r"^(.+):(\d+)", said, re.MULTILINE)]
+    return next((frame for frame in frames if frame[0].name == name), frames[0] if frames else (pathlib.Path(), 0))
 
 
-def told_of_processor(race, program, places):
+def told_of_processor(race, program, job):
     """What two threads of a team did, with both lines."""
     (now, before), both_write = race
     says = ["two threads of a team " + ("write the same number" if both_write else
             "reach for the same number, and one of them writes it") + ", with no barrier between them"]
-    for place in dict.fromkeys((before, now)):
-        path, line = line_at(program, place)
-        path = pathlib.Path(os.path.normpath(places.build / path))
-        says.append(f"{places.named(path)}:{line}: {building.line_of(path, line)}")
+    for path, line in dict.fromkeys(line_at(program, place, job.source.name) for place in (before, now)):
+        path = pathlib.Path(os.path.normpath(job.places.build / path))
+        says.append(f"{job.places.named(path)}:{line}: {building.line_of(path, line)}")
     return says
 
 
@@ -257,11 +289,12 @@ def reports(job, programs, cases, precision):
     """Yields counters, and what was found by analysis in words, for each of some problems."""
     for problem in cases:
         if "analysed" in programs:
+            programs["analysed"]  # which the plain one hands over to
             counters, report = counting.of_device(programs["plain"], problem, precision)
             yield counters, report, told(report["errors"][0], job.places) if report["errors"] else None
         else:
             counters, race = counting.of_processor(programs["counted"], problem, precision, messages_for(job, programs))
-            yield counters, {}, told_of_processor(race, programs["counted"], job.places) if race else None
+            yield counters, {}, told_of_processor(race, programs["counted"], job) if race else None
 
 
 def messages_for(job, programs):
@@ -285,8 +318,10 @@ def is_clean(job, programs, failing):
     about = described(programs["plain"])
     precision = about["precisions"][0]
     few = [failing] if failing else list(about["test_cases"].values())[:ANALYSED_CASES]
+    has_tasks = False
     try:
-        for _, _, found in reports(job, programs, few, precision):
+        for counters, _, found in reports(job, programs, few, precision):
+            has_tasks = has_tasks or counters.get("tasks", 0) > 0
             if found:
                 return Step("clean", False, found)
     except Failed as failed:
@@ -294,6 +329,8 @@ def is_clean(job, programs, failing):
             return Step("clean", False, [ended(failed)])
     if job.is_cuda:
         return Step("clean", True, ["no race, nothing out of bounds, nothing read that nobody wrote"])
+    if has_tasks:
+        return Step("clean", None, ["where there are tasks, accesses of two threads are not held against each other"])
     return Step("clean", True, ["no two threads at one number"])
 
 
@@ -309,8 +346,12 @@ def counters_of_stage(places, stage_key, problem_key, precision):
         return counting.of_device(program, problem, precision)[0]
     job = Job(places, stage, stage.source, shared(places, stage))
     counted = job.out / program.name
-    if not counted.exists() or counted.stat().st_mtime < max(stage.source.stat().st_mtime, program.stat().st_mtime):
-        building.build(places, job.target, stage, stage.source, job.out, counted=True)
+    job.out.mkdir(parents=True, exist_ok=True)
+    with open(job.out / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not counted.exists() or counted.stat().st_mtime < max(
+                path.stat().st_mtime for path in (stage.source, program, places.build / building.COUNTER)):
+            building.build(places, job.target, stage, stage.source, job.out, counted=True)
     return counting.of_processor(counted, problem, precision, messages_for(job, {"plain": program}))[0]
 
 
@@ -337,9 +378,14 @@ def with_uses(counters, claim, code):
 
 
 def is_reached(yours, stages, before):
-    """Whether a counter is nearer to the stage's than to the one's before, by its ratio."""
+    """Whether a counter is nearer to the stage's than to the one's before, by its ratio, and not far beyond it."""
     middle = (math.log1p(stages) + math.log1p(before)) / 2
-    return math.log1p(yours) < middle if stages < before else math.log1p(yours) > middle
+    return math.log1p(yours) < middle if stages < before else math.log1p(yours) > middle and not is_far_beyond(yours, stages)
+
+
+def is_far_beyond(yours, stages):
+    """Whether a counter that should grow grew to many times what the stage has."""
+    return yours > MUCH * stages
 
 
 def number(value):
@@ -352,7 +398,7 @@ def verdict(name, yours, stages, before):
     what, too_many, too_few = claims.meaning(name)
     well = is_reached(yours, stages, before)
     beside = f"{what}: {number(yours)}, the stage has {number(stages)}, and {number(before)} before it"
-    return well, beside if well else f"{beside}: {too_few if stages > before else too_many}"
+    return well, beside if well else f"{beside}: {too_few if stages > before and not is_far_beyond(yours, stages) else too_many}"
 
 
 def worst_line(report, counter, places):
@@ -374,8 +420,10 @@ def worst_line(report, counter, places):
     path = pathlib.Path(os.path.normpath(places.build / worst["file"]))
     unit = "sectors" if "sectors" in worst else "wavefronts"
     of_request, ideal = (value / worst["requests"] for value in (cost(worst), worst["ideal"]))
-    return [f"most of it: {places.named(path)}:{worst['line']}: {building.line_of(path, worst['line'])}",
-            f"{number(worst['requests'])} requests there, of {of_request:.3g} {unit} each where {ideal:.3g} would do"]
+    says = [f"most of it: {places.named(path)}:{worst['line']}: {building.line_of(path, worst['line'])}"]
+    if of_request > 1.1 * ideal:
+        says.append(f"{of_request:.3g} {unit} per request there, where {ideal:.3g} would do")
+    return says
 
 
 def has_changed(job):
@@ -445,9 +493,11 @@ def on_gpu(job):
     yield agrees(job, program, "GPU")[0]
 
 
-def check(job):
-    """Yields the steps, until one that makes the next ones pointless."""
-    step, programs = compiles(job)
+def check(job, eager=True):
+    """Yields the steps, until one that makes the next ones pointless. All programs are built at the same time if eager, else
+    when they are needed."""
+    programs = Programs(job)
+    step = compiles(job, programs, eager)
     yield step
     if not step.passed:
         return

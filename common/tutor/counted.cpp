@@ -1,12 +1,12 @@
 /// \file
 /// What the loops of a stage for the processor did: accesses, lines of a small cache, teams of
-/// threads, allocations; and two threads that met at an element without a barrier between them.
+/// threads; and two threads that met at an element without a barrier between them.
 ///
 /// Linked with a stage that was compiled with -fsanitize=thread, whose callbacks before each access
-/// are these, and with which the sanitizer's own library is not linked. STAIRCASE_ACCESSES names the
-/// directory in which each process writes its counts to a file. Two accesses race if they lie between the same two barriers
-/// of a region, are of different threads, one of them writes, and neither is atomic nor in a
-/// critical section.
+/// are these, and with which the sanitizer's own library is not linked. STAIRCASE_ACCESSES names
+/// the directory in which each process writes its counts to a file. Two accesses race if they lie
+/// between the same two barriers of a region, are of different threads, one of them writes, and
+/// neither is atomic nor in a critical section.
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -18,7 +18,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -28,7 +27,7 @@ namespace {
 
 /// What is rare enough to be counted for all threads at once.
 struct Totals {
-  std::atomic<long> regions{0}, meetings{0}, tasks{0}, allocations{0}, allocated{0};
+  std::atomic<long> regions{0}, meetings{0}, tasks{0};
 };
 Totals totals;
 
@@ -51,7 +50,7 @@ class Cache {
 
 /// What one thread did.
 struct Counts {
-  long reads = 0, writes = 0, vectors = 0, bytes = 0, lines = 0;
+  long reads = 0, writes = 0, vectors = 0, lines = 0;
   int protected_by = 0;  ///< critical sections that it is in
   long epoch = 0;        ///< grows with each barrier of its team
   int number = 0;        ///< in its team
@@ -64,7 +63,7 @@ std::atomic<Counts*> last_counts{nullptr};
 Counts& my_counts() {
   thread_local Counts* mine = nullptr;
   if (mine == nullptr) {
-    mine = new (std::malloc(sizeof(Counts))) Counts;
+    mine = new Counts;
     mine->before = last_counts.load();
     while (!last_counts.compare_exchange_weak(mine->before, mine)) {
     }
@@ -133,7 +132,6 @@ void access(const void* address, std::size_t bytes, bool writes, void* at) {
   Counts& counts = my_counts();
   ++(writes ? counts.writes : counts.reads);
   counts.vectors += bytes > 8 ? 1 : 0;
-  counts.bytes += static_cast<long>(bytes);
   const auto first = reinterpret_cast<std::uintptr_t>(address);
   for (std::uintptr_t line = first / 64; line <= (first + bytes - 1) / 64; ++line)
     counts.lines += counts.cache.misses(line) ? 1 : 0;
@@ -148,7 +146,6 @@ void write_counts() {
     sum.reads += each->reads;
     sum.writes += each->writes;
     sum.vectors += each->vectors;
-    sum.bytes += each->bytes;
     sum.lines += each->lines;
   }
   const char* directory = std::getenv("STAIRCASE_ACCESSES");
@@ -159,14 +156,12 @@ void write_counts() {
   const auto place = [](void* at) {
     return at == nullptr ? 0L : static_cast<long>(static_cast<char*>(at) - &__executable_start);
   };
-  std::fprintf(file,
-               "{\"reads\": %ld, \"writes\": %ld, \"vectors\": %ld, \"bytes\": %ld, \"lines\": %ld, "
-               "\"regions\": %ld, \"meetings\": %ld, \"tasks\": %ld, \"allocations\": %ld, "
-               "\"allocated\": %ld, \"race\": [%ld, %ld], \"both_write\": %s}\n",
-               sum.reads, sum.writes, sum.vectors, sum.bytes, sum.lines, totals.regions.load(),
-               totals.meetings.load(), totals.tasks.load(), totals.allocations.load(),
-               totals.allocated.load(), place(race_now), place(race_before),
-               race_writes ? "true" : "false");
+  std::fprintf(
+      file,
+      "{\"reads\": %ld, \"writes\": %ld, \"vectors\": %ld, \"lines\": %ld, \"regions\": %ld, "
+      "\"meetings\": %ld, \"tasks\": %ld, \"race\": [%ld, %ld], \"both_write\": %s}\n",
+      sum.reads, sum.writes, sum.vectors, sum.lines, totals.regions.load(), totals.meetings.load(),
+      totals.tasks.load(), place(race_now), place(race_before), race_writes ? "true" : "false");
   std::fclose(file);
 }
 
@@ -256,14 +251,14 @@ void GOMP_task(void (*function)(void*), void* data, void (*copy)(void*, void*), 
 
 // --- The callbacks
 
-#define CALLBACKS(bytes)                                                                           \
-  void __tsan_read##bytes(void* p) { access(p, bytes, false, __builtin_return_address(0)); }       \
-  void __tsan_write##bytes(void* p) { access(p, bytes, true, __builtin_return_address(0)); }       \
-  void __tsan_unaligned_read##bytes(void* p) {                                                     \
-    access(p, bytes, false, __builtin_return_address(0));                                          \
-  }                                                                                                \
-  void __tsan_unaligned_write##bytes(void* p) {                                                    \
-    access(p, bytes, true, __builtin_return_address(0));                                           \
+#define CALLBACKS(bytes)                                                                     \
+  void __tsan_read##bytes(void* p) { access(p, bytes, false, __builtin_return_address(0)); } \
+  void __tsan_write##bytes(void* p) { access(p, bytes, true, __builtin_return_address(0)); } \
+  void __tsan_unaligned_read##bytes(void* p) {                                               \
+    access(p, bytes, false, __builtin_return_address(0));                                    \
+  }                                                                                          \
+  void __tsan_unaligned_write##bytes(void* p) {                                              \
+    access(p, bytes, true, __builtin_return_address(0));                                     \
   }
 
 #define ATOMICS(bits, T)                                                                         \
@@ -333,15 +328,3 @@ void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
 
 }  // extern "C"
-
-// --- Allocations of the stage and of what it calls
-
-void* operator new(std::size_t bytes) {
-  ++totals.allocations;
-  totals.allocated += static_cast<long>(bytes);
-  void* memory = std::malloc(bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

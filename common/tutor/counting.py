@@ -100,14 +100,20 @@ def of_processor(program, problem, precision, messages=None):
         environment = {"STAIRCASE_ACCESSES": directory, "STAIRCASE_COUNTED": directory}
         if messages:
             environment["LD_PRELOAD"] = str(messages)
-        record = run([program, *asked(problem, precision)], THREADS | environment, FEW_RANKS if messages else 0)
+        failed, record = None, ""
+        try:
+            record = run([program, *asked(problem, precision)], THREADS | environment, FEW_RANKS if messages else 0)
+        except Failed as why:
+            failed = why
         accesses, sent = ([json.loads(path.read_text()) for path in pathlib.Path(directory).glob(pattern)]
                           for pattern in ("*.accesses", "*.json"))
     races = [(each.pop("race"), each.pop("both_write")) for each in accesses]
+    if failed and not any(race[0] for race, _ in races):
+        raise failed
     counters = sum(map(collections.Counter, accesses), collections.Counter())
     if sent:
         counters |= {name: sum(each[name] for each in sent) for name in ("messages", "begun", "prepared")}
     counters["accesses"] = counters["reads"] + counters["writes"]
-    if not messages:
+    if record and not messages:
         counters |= of_timeline(json.loads(record))
     return dict(counters), next((race for race in races if race[0][0]), None)

@@ -3,12 +3,14 @@
 import dataclasses
 import datetime
 import json
+import os
 import pathlib
 import re
 import sys
 
+# The book knows the stages.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "docs"))
-from book import stages as book  # noqa: E402, the book knows the stages
+from book import stages as book
 
 
 class Refused(Exception):
@@ -86,13 +88,18 @@ def piece_around(lines, number):
 class Copy:
     """A working copy of a stage."""
 
-    root: pathlib.Path
+    copies: pathlib.Path  # where all working copies are
     stage: book.Stage
 
     @property
     def directory(self):
         """Where it lies."""
-        return self.root / "exercises" / self.stage.workload / self.stage.name
+        return self.copies / self.stage.workload / self.stage.name
+
+    @property
+    def name(self):
+        """How people call its source, from where they are."""
+        return os.path.relpath(self.source)
 
     @property
     def source(self):
@@ -107,7 +114,7 @@ class Copy:
     def make(self, anew):
         """Writes it, over another one only if that is asked for."""
         if self.source.exists() and not anew:
-            raise Refused(f"{self.source.relative_to(self.root)} is there already; --force begins anew and throws it away")
+            raise Refused(f"{self.name} is there already; --force begins anew and throws it away")
         self.directory.mkdir(parents=True, exist_ok=True)
         self.source.write_text(starting_text(self))
         (self.directory / "progress.json").unlink(missing_ok=True)

@@ -142,6 +142,17 @@ def check_runner(*words):
             check_stage(BUILD / "stages" / f"{workload}-{stage}", "--set", assignment)
 
 
+def check_tutor(*words):
+    """./climb exercise and what follows it, on working copies of the test's own; a check builds nothing."""
+    with tempfile.TemporaryDirectory() as copies:
+        tutor = [sys.executable, ROOT / "common" / "tutor", BUILD]
+        if words[0] != "exercise":
+            run(*tutor, "exercise", *words[1:3], "--copies", copies)
+        status, says = run(*tutor, *words, *(["--refuse"] if words[0] == "check" else []), "--copies", copies)
+    if status != 0:
+        raise Wrong(says)
+
+
 def check_launcher(*words):
     """./climb: its own jobs, or the runner."""
     words = [word for word in words if word != "--yes"]
@@ -152,6 +163,8 @@ def check_launcher(*words):
         status, says = run(sys.executable, ROOT / "docs", "record", "--list", *words[1:])
         if status != 0:
             raise Wrong(says)
+    elif words[:1] and words[0] in ("exercise", "check", "hint", "solution"):
+        check_tutor(*words)
     elif words[:1] not in (["test"], ["book"], ["serve"]):
         check_runner(*words)
     elif words[:1] == ["test"] and words[1:2] != ["--sanitize"]:
@@ -294,6 +307,7 @@ def unnoticed():
                  "ncu --set full build/stages/ata-03_naive_cuda --dataset hugest", "CUDA_ON_CPU_GPUS=2 build/stages/ata-00_original",
                  "build/stages/ata-00_original | heap", "python3 docs figure", "git diff --no-index --stat stages/ata/nothing.cu",
                  "build/stages/triangular_solve-00_original --input L.npy",
+                 "./climb exercise ata 77", "./climb check ata", "./climb hint atta 04_tiled",
                  ".venv/bin/meson test -C build nosuch", "build/common/ceiling/ceilings", "./climb ata --repeat none",
                  *["build/common/slicer/slice --check docs/nothing.cpp"] * SLICE.exists()):
         try:

@@ -3,14 +3,13 @@
 import pathlib
 import sys
 
+import building
+import checking
+import claims
 import tap
+import workshop
 
 ROOT, BUILD, WORKLOAD = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
-sys.path.insert(0, str(ROOT / "common" / "tutor"))
-import building  # noqa: E402
-import checking  # noqa: E402
-import claims  # noqa: E402
-import workshop  # noqa: E402
 
 PLACES = building.Places(ROOT, BUILD)
 # What these change is timed, and not counted.
@@ -46,7 +45,7 @@ def helped(stage):
         yield "its page has no idea in words"
     if not list(workshop.places_of_change(stage)):
         yield "nothing changes"
-    text = workshop.starting_text(workshop.Copy(ROOT, stage))
+    text = workshop.starting_text(workshop.Copy(ROOT / "exercises", stage))
     if len([line for line in text.splitlines() if line.startswith("///") and len(line) > 100]) > 0:
         yield "a line of the comment is too long"
     if stage.idea not in text or f'.title = "{stage.title}"' not in text:

@@ -28,6 +28,9 @@ check 'a missing sanitizer is refused' 2 "not ''" test --sanitize
 check 'what there is to record is listed' 0 'ata_large' --record --list
 check 'recording takes one machine' 2 'record: ' --record one two
 check 'an unknown recording is refused' 2 "no 'atta'" --record --only atta
+check 'exercises are listed' 0 '04_tiled' exercise --list
+check 'an exercise is a stage' 2 "no stage '99'" check ata 99
+check 'a hint needs a working copy' 2 'makes one' hint ata 04_tiled --copies "$(dirname "$0")/nowhere"
 
 # A user without root and without sudo, on a machine where nothing is installed.
 tools=$(mktemp -d)

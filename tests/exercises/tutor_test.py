@@ -1,0 +1,121 @@
+"""The commands exercise, check, hint and solution, on working copies of the test's own: tutor_test.py ROOT BUILD. Speaks TAP."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+
+import tap
+
+ROOT, BUILD = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+STAGES = ROOT / "stages" / "ata"
+
+
+def tutor(*words, copies, **options):
+    """Status, standard output and standard error of a command."""
+    ran = subprocess.run([sys.executable, ROOT / "common" / "tutor", BUILD, *words, "--copies", copies], text=True,
+                         capture_output=True, check=False, **options)
+    return ran.returncode, ran.stdout, ran.stderr
+
+
+def refuses(copies, words, fragment, **options):
+    """Yields how a command does not refuse: one sentence, status 2, nothing else."""
+    status, said, error = tutor(*words, copies=copies, **options)
+    if status != 2 or said or error.count("\n") != 1 or not error.startswith("climb: ") or fragment not in error:
+        yield f"{' '.join(words)}: status {status}: {said}{error}"
+
+
+def expects(copies, words, status, *fragments):
+    """Yields what is not as it must be of a command."""
+    ran, said, error = tutor(*words, copies=copies)
+    if ran != status or error:
+        yield f"{' '.join(words)}: status {ran}: {error}"
+    yield from (f"{' '.join(words)}: '{fragment}' is not in: {said}" for fragment in fragments if fragment not in said)
+
+
+def bad_input(copies):
+    """What cannot be done is said in a sentence."""
+    yield from refuses(copies, ["exercise", "atta", "04"], "no workload 'atta'; there is local_volatility, ata")
+    yield from refuses(copies, ["exercise", "ata", "44"], "no stage '44'; there is 01_openmp")
+    yield from refuses(copies, ["exercise", "ata", "00"], "where ata begins")
+    yield from refuses(copies, ["exercise", "ata"], "exercise takes a workload and a stage")
+    yield from refuses(copies, ["check", "ata"], "STAGE")
+    yield from refuses(copies, ["check", "ata", "05"], "./climb exercise ata 05_unrolled makes one")
+    yield from refuses(copies, ["hint", "ata", "05"], "no working copy")
+    yield from refuses(copies, ["solution", "ata", "05"], "no working copy")
+    yield from refuses(copies, ["check", "ata", "05", "--fast"], "--fast")
+
+
+def copy_is_made(copies):
+    """A working copy is the stage before, under a comment of its own, and is not overwritten."""
+    yield from expects(copies, ["exercise", "ata", "tiled"], 0, "begins as 03_naive_cuda", "./climb check ata 04_tiled")
+    source = copies / "ata" / "04_tiled" / "tiled.cu"
+    text = source.read_text()
+    for fragment in ("/// Task:    Share tiles of A within a block.", "/// Hint:", '.title = "Tiled"'):
+        if fragment not in text:
+            yield f"'{fragment}' is not in the working copy"
+    source.write_text("mine")
+    yield from refuses(copies, ["exercise", "ata", "04"], "is there already; --force")
+    if source.read_text() != "mine":
+        yield "the working copy was overwritten"
+    yield from expects(copies, ["exercise", "ata", "04", "--force"], 0, "begins as")
+    if source.read_text() != text:
+        yield "--force did not begin anew"
+    yield from refuses(copies, ["check", "ata", "04", "--json", "--watch"], "exclude each other")
+    yield from refuses(copies, ["hint", "ata", "04", "--level", "9"], "--level takes 1 to 4, not 9")
+    yield from refuses(copies, ["check", "ata", "04"], "'ninja' is not there", env={"PATH": "/nowhere"})
+
+
+def checks(copies):
+    """A check of the stage before finds what is missing, in words and as JSON; one of the stage's own source passes."""
+    yield from expects(copies, ["check", "ata", "04"], 1, "nothing has changed yet", "requests to load from global memory: 38 610")
+    status, said, _ = tutor("check", "ata", "04", "--json", copies=copies)
+    answer = json.loads(said)
+    steps = {step["name"]: step["passed"] for step in answer["steps"]}
+    if status != 1 or answer["passed"] or steps != {"compiles": True, "agrees": True, "clean": True, "optimised": False}:
+        yield f"status {status}: {said}"
+    if answer["steps"][3]["counters"]["global_loads"]["yours"] != 38610 or answer["progress"]["checks"] != 2:
+        yield f"counters or progress are wrong: {said}"
+    (copies / "ata" / "04_tiled" / "tiled.cu").write_text((STAGES / "04_tiled" / "tiled.cu").read_text())
+    yield from expects(copies, ["check", "ata", "04"], 0, "Done.", "2 754, the stage has 2 754, and 38 610 before it")
+
+
+def helps(copies):
+    """Hints come one by one, and the solution is a diff; progress is kept and shown."""
+    for number, fragment in ((1, "should lead to"), (2, "The idea"), (3, "What changes"), (4, "in [multiply]"), (4, "in [multiply]")):
+        yield from expects(copies, ["hint", "ata", "04"], 0, fragment, f"Hint {number} of 4.")
+    yield from expects(copies, ["hint", "ata", "04", "--level", "1"], 0, "should lead to")
+    if tutor("solution", "ata", "04", copies=copies)[1]:
+        yield "the stage's own source differs from the solution"
+    source = copies / "ata" / "04_tiled" / "tiled.cu"
+    source.write_text(source.read_text().replace("__syncthreads();", ""))
+    yield from expects(copies, ["solution", "ata", "04"], 0, "+    __syncthreads();")
+    yield from expects(copies, ["exercise", "--list"], 0, "04_tiled", "(3 checks, 4 hints, solution seen)", "1 of ", " done\n")
+
+
+def watches(copies):
+    """--watch checks at once and whenever the file is saved, and ends with Ctrl-C."""
+    source = copies / "ata" / "04_tiled" / "tiled.cu"
+    source.write_text("broken")
+    watching = subprocess.Popen([sys.executable, ROOT / "common" / "tutor", BUILD, "check", "ata", "04", "--watch", "--copies",
+                                 copies], stdout=subprocess.PIPE, text=True)
+    told = []
+    for line in watching.stdout:
+        told.append(line)
+        if line.startswith("Waiting"):
+            if sum(each.startswith("Waiting") for each in told) == 2:
+                break
+            source.write_text("broken again")
+            os.utime(source, ns=(0, 0))
+    watching.send_signal(signal.SIGINT)
+    watching.stdout.read()
+    if watching.wait() != 0 or sum(line.startswith("compiles") for line in told) != 2:
+        yield f"status {watching.returncode}: {''.join(told)}"
+
+
+with tempfile.TemporaryDirectory() as directory:
+    tap.report([(check.__doc__, check(pathlib.Path(directory))) for check in
+                (bad_input, copy_is_made, checks, helps, watches)])
