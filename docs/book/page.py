@@ -1,7 +1,8 @@
 r"""A page as Doxygen reads it: python3 docs page [--whole] FILE.md
 
 Doxygen drops the space behind a comment, and with it the one between a figure and the next word; and a figure keeps its
-unit on the same line. So comments that say where a figure comes from are taken out here.
+unit on the same line. So comments that say where a figure comes from are taken out here. And what is folded, in `details`
+with a `summary`, ends where its first paragraph ends, unless the two are no part of Markdown.
 
 Unless the page is to be whole, what only the build of the book makes is taken out, too, so that Doxygen can be run by hand:
 a sentence stands for each diff, table, plot and diagram, and a stage's source, which has a page in the book, is shown where
@@ -29,6 +30,12 @@ def without_marks(text):
     """The text without comments that say where a figure comes from."""
     text = re.sub(r"(\d) ([^ <\n]*<!-- )", r"\1&nbsp;\2", text)
     return re.sub(r"<!-- [^>\n]* -->", "", text)
+
+
+def with_folds(text):
+    """The text with what is folded as Doxygen leaves it alone."""
+    text = re.sub(r"^(<details>\n<summary>.*</summary>)$", r"\\htmlonly[block]\1\\endhtmlonly", text, flags=re.MULTILINE)
+    return re.sub(r"^(</details>)$", r"\\htmlonly[block]\1\\endhtmlonly", text, flags=re.MULTILINE)
 
 
 def stand_in(match):
@@ -64,5 +71,5 @@ def main(*words):
         return __doc__
     path = pathlib.Path(file).resolve()
     text = with_notes(path.read_text(), path)
-    print(without_marks(woven.with_pieces(text, path) if how else by_hand(text, path)), end="")
+    print(with_folds(without_marks(woven.with_pieces(text, path) if how else by_hand(text, path))), end="")
     return 0
