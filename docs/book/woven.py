@@ -63,6 +63,7 @@ class Row:
     index: int  # among the lines of its own side
     place: int  # in the new lines, where it stands or stood
     lost: tuple = ()  # numbers of the words that are marked
+    owner: str = ""  # the part of both sources that it is of
 
     def html(self):
         """The line as HTML."""
@@ -72,20 +73,80 @@ class Row:
         return f"<{tag}{old}{new}>{headers.with_links(code.html_of(self.text, self.lost))}\n</{tag}>"
 
 
-def rows_of(before, after):
-    """The lines of the whole diff of two bodies."""
-    rows = []
-    matcher = difflib.SequenceMatcher(None, before.lines, after.lines, autojunk=False)
-    for operation, i1, i2, j1, j2 in matcher.get_opcodes():
+def rows_between(before, after, of_old, of_new):
+    """The lines of the diff of two ranges of lines; those of neither are at the place behind them."""
+    rows, (first_old, end_old), (first_new, end_new) = [], of_old, of_new
+    a, b = before.lines[first_old:end_old], after.lines[first_new:end_new]
+    for operation, i1, i2, j1, j2 in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        old, new = range(first_old + i1, first_old + i2), range(first_new + j1, first_new + j2)
         if operation == "equal":
-            rows += [Row("same", before.numbers[i], after.numbers[j], after.lines[j], j, j)
-                     for i, j in zip(range(i1, i2), range(j1, j2))]
+            rows += [Row("same", before.numbers[i], after.numbers[j], after.lines[j], j, j) for i, j in zip(old, new)]
             continue
         lost, gained = {}, {}
-        for i, j, of_old, of_new in code.paired(before.lines[i1:i2], after.lines[j1:j2]):
-            lost[i], gained[j] = of_old, of_new
-        rows += [Row("del", before.numbers[i], None, before.lines[i], i, j1, lost.get(i - i1, ())) for i in range(i1, i2)]
-        rows += [Row("ins", None, after.numbers[j], after.lines[j], j, j, gained.get(j - j1, ())) for j in range(j1, j2)]
+        for i, j, words_lost, words_gained in code.paired(a[i1:i2], b[j1:j2]):
+            lost[old[i]], gained[new[j]] = words_lost, words_gained
+        rows += [Row("del", before.numbers[i], None, before.lines[i], i, first_new + j1, lost.get(i, ())) for i in old]
+        rows += [Row("ins", None, after.numbers[j], after.lines[j], j, j, gained.get(j, ())) for j in new]
+    return rows
+
+
+def outermost(spans):
+    """The parts that lie in no other, by their begin."""
+    return sorted(((begin, end, name) for name, (begin, end) in spans.items()
+                   if not any(other != name and b <= begin and end <= e and (b, e) != (begin, end)
+                              for other, (b, e) in spans.items())))
+
+
+def skeleton(body, names):
+    """The lines outside of some parts, as pairs of text and range; a part is one line there, which only its own name equals."""
+    at, items = 0, []
+    for begin, end, name in [*outermost({name: body.spans[name] for name in names}), (len(body.lines), len(body.lines), "")]:
+        if begin < at:
+            continue  # it begins within the one before it
+        items += [(body.lines[n], (n, n + 1), "") for n in range(at, begin)]
+        if name:
+            items.append((f"\0{name}", (begin, end), name))
+        at = end
+    return items
+
+
+def rows_of(before, after):
+    """The lines of the whole diff of two bodies; a part that both have is compared with itself, wherever it stands."""
+    both = [name for name in after.spans if name in before.spans]
+    both = [name for name in both if all(any(name == item[2] for item in skeleton(body, both)) for body in (before, after))]
+    old, new = skeleton(before, both), skeleton(after, both)
+    matcher = difflib.SequenceMatcher(None, [text for text, *_ in old], [text for text, *_ in new], autojunk=False)
+    rows = []
+
+    def flush(lines_old, lines_new, place):
+        """Compares lines outside of parts that the other side has not alike."""
+        of_old = (lines_old[0][1][0], lines_old[-1][1][1]) if lines_old else (0, 0)
+        of_new = (lines_new[0][1][0], lines_new[-1][1][1]) if lines_new else (place, place)
+        rows.extend(rows_between(before, after, of_old, of_new))
+
+    for operation, i1, i2, j1, j2 in matcher.get_opcodes():
+        if operation == "equal":
+            for item, other in zip(old[i1:i2], new[j1:j2]):
+                found = rows_between(before, after, item[1], other[1])
+                for row in found:
+                    row.owner = item[2]
+                rows += found
+            continue
+        place = new[j1][1][0] if j1 < len(new) else len(after.lines)
+        parts = [list(group) for _, group in itertools.groupby(new[j1:j2], key=lambda item: bool(item[2]))]
+        gone = [list(group) for is_part, group in itertools.groupby(old[i1:i2], key=lambda item: bool(item[2])) if not is_part]
+        for lines in gone[1:]:
+            flush(lines, [], place)
+        flush(gone[0] if gone else [], parts.pop(0) if parts and not parts[0][0][2] else [], place)
+        for group in parts:
+            if not group[0][2]:
+                flush([], group, place)
+                continue
+            for _, span, name in group:
+                found = rows_between(before, after, before.spans[name], span)
+                for row in found:
+                    row.owner = name
+                rows += found
     return rows
 
 
@@ -106,6 +167,12 @@ class Weave:
         begin, end = self.after.spans[name]
         if row.kind != "del":
             return begin <= row.place < end
+        if row.owner:
+            around = self.after.spans[row.owner]
+            if name == row.owner or (begin, end) == around:
+                return True
+            if not (around[0] <= begin and end <= around[1]):
+                return begin <= around[0] and around[1] <= end
         old = self.before.spans.get(name)
         if begin < row.place < end:
             return True
