@@ -21,7 +21,7 @@ FORMULA = re.compile(r"\\\(.*?\\\)|\\\[.*?\\\]", re.DOTALL)
 FIELDS = [{"field_name": "title", "boost": 6}, {"field_name": "section", "boost": 8}, {"field_name": "text"}]
 # A page of a program is found by its names, after the pages that tell of it.
 BOOST = {"source": 0.3, "glossary": 1.5}
-SHOWN = {"source": 200, "page": 2000}  # letters of a section that are kept for showing where words were found
+SHOWN = {"source": 200, "page": 1500}  # letters of a section that are kept for showing where words were found
 
 
 def plain(text):

@@ -19,7 +19,8 @@ from measure import figures
 ROOT = pathlib.Path(sys.argv[1])
 HTML = pathlib.Path(sys.argv[2])
 
-MOST_FILES, MOST_BYTES = 757, 21_600_000
+# Half of what a stage took of the book before that had frames of its own: of 129 stages 1514 files, 43.2 MB.
+MOST_FILES, MOST_BYTES = 757 / 129, 21_600_000 / 129
 
 SECTIONS = ["The idea", "The transformation", "The work", "Correctness", "The cost", "Try it"]
 
@@ -917,8 +918,7 @@ def unlike_pages():
     yield from (f"{name} is there" for name in PAGES
                 if re.match(r"dir_|class|struct|namespace|files|annotated|pages\.html|.*_8hpp", name))
     files = [path for path in HTML.rglob("*") if path.is_file()]
-    # Half of what the book was before it had frames of its own: 1514 files, 43.2 MB.
-    if len(files) > MOST_FILES or sum(path.stat().st_size for path in files) > MOST_BYTES:
+    if len(files) > MOST_FILES * len(STAGES) or sum(path.stat().st_size for path in files) > MOST_BYTES * len(STAGES):
         yield f"the book is {len(files)} files with {sum(path.stat().st_size for path in files)} bytes"
 
 
