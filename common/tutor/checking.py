@@ -310,14 +310,25 @@ def is_watched(job, programs):
         described(programs["plain"])["ranks"] and not (job.places.build / MESSAGES).exists())
 
 
+def few_problems(job, cases):
+    """The problem on which a stage is counted, and some test cases that are no larger."""
+    counted = claims.claim_of(job.stage.workload, job.stage.name).problem
+
+    def size(problem):
+        return math.prod(problem[name] for name in claims.PROBLEMS[job.stage.workload])
+
+    small = [case for case in cases.values() if size(case) <= size(counted)]
+    return [counted, *small[:ANALYSED_CASES]]
+
+
 def is_clean(job, programs, failing):
-    """The step: on the problem that fails, or on the first small ones."""
+    """The step: on the problem that fails, or on a few small ones."""
     if not is_watched(job, programs):
         return Step("clean", None, ["accesses cannot be analysed here: that takes GCC, and for stages on ranks the programs of "
                                     "the tests"])
     about = described(programs["plain"])
     precision = about["precisions"][0]
-    few = [failing] if failing else list(about["test_cases"].values())[:ANALYSED_CASES]
+    few = [failing] if failing else few_problems(job, about["test_cases"])
     has_tasks = False
     try:
         for counters, _, found in reports(job, programs, few, precision):
@@ -336,11 +347,19 @@ def is_clean(job, programs, failing):
 
 # --- What the step is about
 
-@functools.lru_cache(maxsize=64)
-def counters_of_stage(places, stage_key, problem_key, precision):
-    """Counters of a stage as it is, or of what stands before it."""
-    stage = STAGES[stage_key]
-    problem = dict(problem_key)
+KNOWN = {}  # counters of stages, by stage, precision and problem
+
+
+def counters_of_stage(places, stage, problem, precision):
+    """Counters of a stage as it is."""
+    key = (stage.workload, stage.name, precision, *problem.items())
+    if key not in KNOWN:
+        KNOWN[key] = count_stage(places, stage, problem, precision)
+    return KNOWN[key]
+
+
+def count_stage(places, stage, problem, precision):
+    """The same, counted; a stage for the processor is built for it, unless it was."""
     program = places.build / target_of(stage)
     if stage.source.suffix == ".cu":
         return counting.of_device(program, problem, precision)[0]
@@ -355,20 +374,12 @@ def counters_of_stage(places, stage_key, problem_key, precision):
     return counting.of_processor(counted, problem, precision, messages_for(job, {"plain": program}))[0]
 
 
-STAGES = {}  # by workload and name, since what is kept is found by what can be hashed
-
-
 def counters_beside(job, claim, precision):
     """Counters of the stage, and of the one before as far as it runs on the same device."""
-    both = []
     for stage in (job.stage, job.stage.before):
-        STAGES[stage.workload, stage.name] = stage
         same = stage.source.suffix == job.stage.source.suffix
-        code = stage.source.read_text()
-        counters = counters_of_stage(job.places, (stage.workload, stage.name), tuple(claim.problem.items()),
-                                     precision) if same else {}
-        both.append(with_uses(counters, claim, code))
-    return both
+        counters = counters_of_stage(job.places, stage, claim.problem, precision) if same else {}
+        yield with_uses(counters, claim, stage.source.read_text())
 
 
 def with_uses(counters, claim, code):
