@@ -24,8 +24,9 @@ class Places:
     build: pathlib.Path
 
     def named(self, path):
-        """A path as people write it, from the root of the repository."""
-        return os.path.relpath(path, self.root)
+        """A path as people write it: from the root of the repository, if it is in there."""
+        path = pathlib.Path(path)
+        return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
 
 
 def ninja(places, *arguments):

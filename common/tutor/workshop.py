@@ -3,7 +3,6 @@
 import dataclasses
 import datetime
 import json
-import os
 import pathlib
 import re
 import sys
@@ -98,8 +97,9 @@ class Copy:
 
     @property
     def name(self):
-        """How people call its source, from where they are."""
-        return os.path.relpath(self.source)
+        """How people call its source: from where they are, if it is in there."""
+        here = pathlib.Path.cwd()
+        return str(self.source.relative_to(here)) if self.source.is_relative_to(here) else str(self.source)
 
     @property
     def source(self):
