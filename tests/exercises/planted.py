@@ -23,6 +23,8 @@ def planted(stage, kind, step, words, *changes):
     return Planted(stage, kind, changes, step, words if isinstance(words, tuple) else (words,))
 
 
+# What lies behind an array may be any memory, of the host as well.
+OUTSIDE = "out of bounds|illegal device access"
 BARRIER = "    __syncthreads();\n"
 LOAD_I = "if (k < rows && i0 + threadIdx.x < cols) a_i[threadIdx.y][threadIdx.x] = a(k, i0 + threadIdx.x);"
 LOAD_J = "if (k < rows && j0 + threadIdx.x < cols) a_j[threadIdx.y][threadIdx.x] = a(k, j0 + threadIdx.x);"
@@ -58,17 +60,17 @@ ALL = [
     planted("ata 04", "whole tiles only, along the rows of A", "agrees", "whole tiles agree",
             ("k0 < rows; k0 += tile", "k0 + tile <= rows; k0 += tile")),
     planted("ata 04", "sums that go on behind the last row", "agrees", "must be", ("min(tile, rows - k0)", "tile")),
-    planted("ata 04", "no test of the columns when a tile is loaded", "clean", "out of bounds",
+    planted("ata 04", "no test of the columns when a tile is loaded", "clean", OUTSIDE,
             (LOAD_J, LOAD_J.replace(" && j0 + threadIdx.x < cols", ""))),
-    planted("ata 04", "no test of the rows when a tile is loaded", "clean", "of bounds",
+    planted("ata 04", "no test of the rows when a tile is loaded", "clean", OUTSIDE,
             (LOAD_I, LOAD_I.replace("k < rows && ", ""))),
-    planted("ata 04", "no test before the result is written", "clean", "of bounds", (STORE, "  c(i, j) = sum;\n}")),
-    planted("ata 03", "no test of the size at all", "clean", "of bounds",
+    planted("ata 04", "no test before the result is written", "clean", OUTSIDE, (STORE, "  c(i, j) = sum;\n}")),
+    planted("ata 03", "no test of the size at all", "clean", OUTSIDE,
             ("  if (i >= cols || j >= cols) return;\n", "")),
-    planted("ata 03", "a test that lets one more through", "clean", "of bounds",
+    planted("ata 03", "a test that lets one more through", "clean", OUTSIDE,
             ("i >= cols || j >= cols", "i > cols || j > cols")),
     planted("ata 03", "one row too few", "agrees", "must be", ("k < rows; ++k", "k + 1 < rows; ++k")),
-    planted("ata 03", "one row too many", "clean", "of bounds", ("k < rows; ++k", "k <= rows; ++k")),
+    planted("ata 03", "one row too many", "clean", OUTSIDE, ("k < rows; ++k", "k <= rows; ++k")),
     planted("ata 06", "a triangle without its last tile", "agrees", "is zero|nan|must be|finite",
             ("tile_of_triangle(blockIdx.x)", "tile_of_triangle(blockIdx.x > 0 ? blockIdx.x - 1 : 0)")),
     # --- Indices
