@@ -42,7 +42,7 @@ STEPS = {
         "08_time_tiled": "meetings", "09_serial_cuda": "launches", "10_naive_cuda": "threads", "11_coalesced": "launches",
         "12_tiled": "global_loads", "13_rolling": "global_loads", "14_time_tiled_cuda": "global sectors",
         "15_convolved": "launches", "16_ahead": "block_barriers", "17_banded": "shared wavefronts",
-        "18_spectral": "launches"},
+        "18_spectral": "launches", "19_pairs": "global_loads", "20_streamed": "blocks"},
     "advection_distributed": {
         "01_rows": "messages", "02_blocks": "messages", "03_overlapped": "begun", "04_persistent": "prepared",
         "05_wide_halo": "messages", "06_hybrid": "regions", "07_shared_windows": "messages",
@@ -57,7 +57,7 @@ STEPS = {
         "05_blocked_cuda": "launches", "06_inverted_blocks": "shared_loads", "07_one_kernel": "launches",
         "08_prefetched": "", "09_sliced": ("launches", {"budget": 327680}),
         "10_many_right_hand_sides": "global sectors", "11_several_rows": ("shared_loads", {"n": 640}),
-        "12_two_ahead": ""},
+        "12_two_ahead": "", "13_inverted_by_halves": "block_barriers"},
     "cholesky": {
         "01_left_looking": "writes", "02_blocked": "lines", "03_openmp_tasks": "tasks", "04_vectorised": "vectors",
         "05_naive_cuda": "launches", "06_panel_and_update": "launches", "07_tiled_update": "global_loads",
@@ -72,7 +72,8 @@ STEPS = {
         "08_persistent": "launches", "09_schur": "shared_stores", "10_blocked_schur": "block_barriers",
         "11_paired_steps": ""},
     "durbin_levinson_batched": {
-        "01_openmp": "regions", "02_cuda": "launches", "03_on_chip": "sectors per global request"}}
+        "01_openmp": "regions", "02_cuda": "launches", "03_on_chip": "sectors per global request",
+        "04_in_block": ("sectors per global request", {"n": 96})}}
 
 # What a counter counts; where a solution may have too much of it, and where too little.
 MEANINGS = {
