@@ -135,8 +135,8 @@ def timed_stages(results, machine, workload, dataset, precision):
 
 
 def sweep_includes(machine, name, sweep, precision):
-    """The requests for what shows a sweep: curves, or a map for each stage where two parameters change."""
-    if not isinstance(sweep["runs"][0]["value"], list):
+    """The requests for what shows a sweep: curves, or a map for each stage where two parameters change each by itself."""
+    if not plots.is_map(sweep):
         return [include("scaling", machine, name, precision)]
     return [include("heat", machine, name, precision, record["stage"]) for record in plots.timed(sweep["runs"])]
 

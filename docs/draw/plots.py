@@ -178,9 +178,19 @@ def ladder(words, workloads, results):
 
 # --- Sweeps: scaling and crossovers
 
+def is_map(sweep):
+    """Whether two parameters of a sweep change each by itself, so that it takes a map to show them."""
+    pairs = [run["value"] for run in sweep["runs"] if isinstance(run["value"], list)]
+    return len({pair[0] for pair in pairs}) < len({tuple(pair) for pair in pairs})
+
+
 def parameter_text(sweep):
-    """The parameter of a sweep; two that change together are equal, or are pairs."""
-    return sweep["sweep"].replace(",", " × " if isinstance(sweep["runs"][0]["value"], list) else " = ")
+    """The parameter of a sweep; two that change together are equal, or the second goes with the first, or they are pairs."""
+    if is_map(sweep):
+        return sweep["sweep"].replace(",", " × ")
+    if isinstance(sweep["runs"][0]["value"], list):
+        return "{} ({} with it)".format(*sweep["sweep"].split(","))
+    return sweep["sweep"].replace(",", " = ")
 
 
 def curves_of(sweep, precision):
@@ -188,7 +198,8 @@ def curves_of(sweep, precision):
     curves = {}
     for run in sorted(sweep["runs"], key=lambda run: run["value"]):
         for record in timed([run]) if run["precision"] == precision else ():
-            curves.setdefault(record["stage"], []).append((run["value"], median(record)))
+            at = run["value"][0] if isinstance(run["value"], list) else run["value"]
+            curves.setdefault(record["stage"], []).append((at, median(record)))
     if len(curves) > len(LOOKS):
         raise figures.UnknownKey(f"a plot holds {len(LOOKS)} stages at most, not {len(curves)}")
     if not curves:
