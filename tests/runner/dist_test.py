@@ -16,7 +16,7 @@ import tap
 ROOT, BUILD = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 MESON = sys.argv[3:]
 KINDS = {"", ".build", ".cff", ".cmake", ".cpp", ".css", ".csv", ".cu", ".cuh", ".h", ".hpp", ".html", ".in", ".ini",
-         ".json", ".md", ".options", ".png", ".py", ".sh", ".svg", ".txt", ".xml"}
+         ".js", ".json", ".md", ".options", ".png", ".py", ".sh", ".svg", ".txt", ".xml"}
 PROGRAMS = {"climb", ".ci/run", "tests/runner/launcher_test.sh", "common/cuda_on_cpu/tests/run.sh"}
 MOST_BYTES = 500_000
 OF_A_MACHINE = re.compile(rb"/(?:work|root|home)/\w+")
@@ -64,7 +64,7 @@ def unwanted(files):
     """Files that belong into no tarball."""
     for path, (entry, content) in files.items():
         kind = pathlib.Path(path).suffix
-        if kind not in KINDS or kind in (".png", ".svg") and not path.startswith("docs/pictures/"):
+        if kind not in KINDS or kind in (".png", ".svg") and not path.startswith(("docs/pictures/", "docs/theme/")):
             yield f"{path}: of this kind there is no other"
         if entry.size > MOST_BYTES:
             yield f"{path} has {entry.size} bytes"
