@@ -42,7 +42,7 @@ STEPS = {
         "08_time_tiled": "meetings", "09_serial_cuda": "launches", "10_naive_cuda": "threads", "11_coalesced": "launches",
         "12_tiled": "global_loads", "13_rolling": "global_loads", "14_time_tiled_cuda": "global sectors",
         "15_convolved": "launches", "16_ahead": "block_barriers", "17_banded": "shared wavefronts",
-        "18_spectral": "launches", "19_pairs": "global_loads", "20_streamed": "blocks"},
+        "18_spectral": "launches", "19_pairs": "global_loads", "20_streamed": ("blocks", {"cols": 512})},
     "advection_distributed": {
         "01_rows": "messages", "02_blocks": "messages", "03_overlapped": "begun", "04_persistent": "prepared",
         "05_wide_halo": "messages", "06_hybrid": "regions", "07_shared_windows": "messages",

@@ -1,6 +1,7 @@
 """The working copies of learners: where they are, what is in them, and how far each of them has come."""
 
 import dataclasses
+import difflib
 import datetime
 import json
 import pathlib
@@ -53,11 +54,24 @@ def idea_of(stage):
     return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", words[0]) if words else ""
 
 
+def hunks(before, after):
+    """Yields the lines of a unified diff of two sources, their header comments aside: kind, line number before, text."""
+    (a, first), (b, _) = book.numbered_body(before), book.numbered_body(after)
+    for group in difflib.SequenceMatcher(None, a, b, autojunk=False).get_grouped_opcodes(3):
+        yield "hunk", None, ""
+        for operation, i1, i2, j1, j2 in group:
+            if operation == "equal":
+                yield from (("same", i + first, a[i]) for i in range(i1, i2))
+                continue
+            yield from (("removed", i + first, a[i]) for i in range(i1, i2))
+            yield from (("added", None, b[j]) for j in range(j1, j2))
+
+
 def places_of_change(stage):
     """Where the stage before changes: the first and the last line of each part, how many lines go and come there, and the
     marked piece or the function that they are in."""
     parts = []
-    for kind, old, _, text in book.hunks(stage.before.source, stage.source):
+    for kind, old, text in hunks(stage.before.source, stage.source):
         if kind == "hunk":
             parts.append({"lines": [], "removed": 0, "added": 0})
         elif kind == "same":

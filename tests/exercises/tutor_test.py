@@ -38,7 +38,7 @@ def expects(copies, words, status, *fragments):
 
 def bad_input(copies):
     """What cannot be done is said in a sentence."""
-    yield from refuses(copies, ["exercise", "atta", "04"], "no workload 'atta'; there is local_volatility, ata")
+    yield from refuses(copies, ["exercise", "atta", "04"], "no workload 'atta'; there is ata, local_volatility")
     yield from refuses(copies, ["exercise", "ata", "44"], "no stage '44'; there is 01_openmp")
     yield from refuses(copies, ["exercise", "ata", "00"], "where ata begins")
     yield from refuses(copies, ["exercise", "ata"], "exercise takes a workload and a stage")

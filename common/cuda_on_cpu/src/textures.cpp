@@ -146,7 +146,7 @@ int resolved(long long i, int n, cudaTextureAddressMode mode) {
   return static_cast<int>(std::clamp<long long>(i, 0, n - 1));
 }
 
-/// Weights have eight bits behind the point, as on a GPU. Without normalized coordinates there is
+/// Weights have eight bits behind the point, as on a GPU. Without normalised coordinates there is
 /// nothing to wrap or to mirror.
 Neighbours neighbours(float x, int n, cudaTextureAddressMode mode, const cudaTextureDesc& how) {
   constexpr float far = 1e9F;
@@ -176,7 +176,7 @@ Samples samples(cudaTextureObject_t texture, int dimensions, float x, float y, f
       dimensions > 2 ? neighbours(z, image.depth, how.addressMode[2], how) : none};
   const int most = how.filterMode == cudaFilterModeLinear ? 2 : 1;
   Samples found{};
-  found.normalized =
+  found.normalised =
       how.readMode == cudaReadModeNormalizedFloat && image.format.f != cudaChannelFormatKindFloat;
   found.format = image.format;
   std::copy_n(how.borderColor, 4, found.border);
@@ -202,7 +202,7 @@ Samples sample_of_linear(cudaTextureObject_t texture, int i) {
   const Image& image = image_of(texture);
   Samples found{};
   found.count = 1;
-  found.normalized = image.how.readMode == cudaReadModeNormalizedFloat &&
+  found.normalised = image.how.readMode == cudaReadModeNormalizedFloat &&
                      image.format.f != cudaChannelFormatKindFloat;
   found.format = image.format;
   const bool inside = i >= 0 && i < image.width;

@@ -48,11 +48,11 @@ cudaResourceDesc resource_of(cudaArray_t array) {
   return resource;
 }
 
-cudaTextureDesc manner(cudaTextureAddressMode mode, cudaTextureFilterMode filter, bool normalized) {
+cudaTextureDesc manner(cudaTextureAddressMode mode, cudaTextureFilterMode filter, bool normalised) {
   cudaTextureDesc how{};
   for (cudaTextureAddressMode& each : how.addressMode) each = mode;
   how.filterMode = filter;
-  how.normalizedCoords = normalized;
+  how.normalizedCoords = normalised;
   how.borderColor[0] = 0.75F;
   return how;
 }
@@ -115,27 +115,27 @@ __global__ void fetch_places(cudaTextureObject_t texture, const Place* places, f
 
 /// Fetches at random places, and compares with the four numbers around each.
 void expect_fetched(int width, int height, cudaTextureAddressMode mode,
-                    cudaTextureFilterMode filter, bool normalized) {
+                    cudaTextureFilterMode filter, bool normalised) {
   constexpr int n = 400;
   const std::vector<float> values = random_values(std::size_t(width) * height, -1.F, 1.F);
   const Image<float> image(width, height, values);
   const cudaTextureObject_t texture =
-      texture_of(resource_of(image.get()), manner(mode, filter, normalized));
+      texture_of(resource_of(image.get()), manner(mode, filter, normalised));
   std::vector<Place> places(n);
   for (Place& place : places) place = {random_value(-2.F, 3.F), random_value(-2.F, 3.F)};
-  if (!normalized)
+  if (!normalised)
     for (Place& place : places) place = {place.x * float(width), place.y * float(height)};
   Device<Place> at(places);
   Device<float> fetched(n);
   fetch_places<<<4, 100>>>(texture, at.get(), fetched.get(), n);
   const std::vector<float> found = fetched.to_host();
-  // Without normalized coordinates there is nothing to wrap.
+  // Without normalised coordinates there is nothing to wrap.
   const bool wraps = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror;
-  const cudaTextureAddressMode meant = wraps && !normalized ? cudaAddressModeClamp : mode;
+  const cudaTextureAddressMode meant = wraps && !normalised ? cudaAddressModeClamp : mode;
   const bool between = filter == cudaFilterModeLinear;
   for (int i = 0; i < n; ++i) {
-    const float x = places[i].x * float(normalized ? width : 1) - (between ? 0.5F : 0);
-    const float y = places[i].y * float(normalized ? height : 1) - (between ? 0.5F : 0);
+    const float x = places[i].x * float(normalised ? width : 1) - (between ? 0.5F : 0);
+    const float y = places[i].y * float(normalised ? height : 1) - (between ? 0.5F : 0);
     const double right = between ? x - std::floor(x) : 0, down = between ? y - std::floor(y) : 0;
     double sum = 0;
     for (const int j : {0, 1})
@@ -153,18 +153,18 @@ void expect_fetched(int width, int height, cudaTextureAddressMode mode,
 TEST(places_are_addressed_in_four_ways) {
   for (const auto mode :
        {cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror, cudaAddressModeBorder})
-    for (const bool normalized : {true, false}) {
-      expect_fetched(7, 5, mode, cudaFilterModePoint, normalized);
-      expect_fetched(1, 33, mode, cudaFilterModePoint, normalized);
+    for (const bool normalised : {true, false}) {
+      expect_fetched(7, 5, mode, cudaFilterModePoint, normalised);
+      expect_fetched(1, 33, mode, cudaFilterModePoint, normalised);
     }
 }
 
 TEST(values_between_places_are_interpolated_with_eight_bits) {
   for (const auto mode :
        {cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror, cudaAddressModeBorder})
-    for (const bool normalized : {true, false}) {
-      expect_fetched(8, 6, mode, cudaFilterModeLinear, normalized);
-      expect_fetched(31, 1, mode, cudaFilterModeLinear, normalized);
+    for (const bool normalised : {true, false}) {
+      expect_fetched(8, 6, mode, cudaFilterModeLinear, normalised);
+      expect_fetched(31, 1, mode, cudaFilterModeLinear, normalised);
     }
 }
 

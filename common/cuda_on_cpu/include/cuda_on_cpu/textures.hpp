@@ -195,7 +195,7 @@ struct Sample {
 struct Samples {
   Sample at[8];
   int count;
-  bool normalized;  ///< whether whole numbers become fractions
+  bool normalised;  ///< whether whole numbers become fractions
   cudaChannelFormatDesc format;
   float border[4];
 };
@@ -218,7 +218,7 @@ float fraction(const char* texel, int channel) {
 template <typename Number>
 float channel_of(const Samples& from, const Sample& sample, int channel) {
   if (sample.texel == nullptr) return from.border[channel];
-  if (!from.normalized)
+  if (!from.normalised)
     return static_cast<float>(reinterpret_cast<const Number*>(sample.texel)[channel]);
   if (from.format.f == cudaChannelFormatKindSigned)
     return from.format.x == 8 ? fraction<signed char>(sample.texel, channel)
@@ -231,7 +231,7 @@ float channel_of(const Samples& from, const Sample& sample, int channel) {
 template <typename T>
 T blended(const Samples& from) {
   using Number = typename Channels<T>::Number;
-  if (from.count == 1 && !from.normalized && from.at[0].texel != nullptr)
+  if (from.count == 1 && !from.normalised && from.at[0].texel != nullptr)
     return *reinterpret_cast<const T*>(from.at[0].texel);
   T result;
   for (int c = 0; c < Channels<T>::count; ++c) {
