@@ -591,7 +591,7 @@ def missing_results():
                            figures.bandwidth_text(recording["ceilings"]["gpu"]["copy_bytes_per_second"])]
             for run in filter(figures.timed, recording["runs"]):
                 problem = f"{run['workload']}.{run['dataset']}.{run['precision']}"
-                kind = "heat" if plots.is_map(recording) else "scaling"
+                kind = "heat" if "sweep" in recording and plots.is_map(recording) else "scaling"
                 wanted.append(f'"{kind}.{machine}.{recording["name"]}.{run["precision"]}.' if "sweep" in recording else
                               f'"ladder.{machine}.{problem}.' if len(machines.timed_stages(
                                   RESULTS, machine, *problem.split("."))) > 1 else
