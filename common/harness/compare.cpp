@@ -8,6 +8,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "parts.hpp"
+
 namespace staircase {
 namespace {
 
@@ -23,11 +25,9 @@ std::string index_of(std::size_t offset, const std::vector<std::size_t>& shape) 
 /// The first element that is not finite on either side, or the number of elements.
 template <typename A, typename B>
 std::size_t first_not_finite(const Elements<A>& a, const Elements<B>& b) {
-  std::size_t i = 0;
-  while (i < a.size() && std::isfinite(static_cast<double>(a[i])) &&
-         std::isfinite(static_cast<double>(b[i])))
-    ++i;
-  return i;
+  return first_that(a.size(), [&](std::size_t i) {
+    return !std::isfinite(static_cast<double>(a[i])) || !std::isfinite(static_cast<double>(b[i]));
+  });
 }
 
 /// An element and its error.
@@ -36,24 +36,36 @@ struct Worst {
   std::size_t at = 0;
 };
 
-/// The element with the largest error; `error_of(i, difference)` is that of an unequal element.
+/// The first element with the largest error; `error_of(i, difference)` is that of an unequal
+/// element.
 template <typename A, typename B, typename ErrorOf>
 Worst worst_of(const Elements<A>& a, const Elements<B>& b, ErrorOf error_of) {
+  const auto worsts = by_parts(a.size(), [&](std::size_t begin, std::size_t end) {
+    Worst worst;
+    for (std::size_t i = begin; i < end; ++i) {
+      const double difference = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
+      if (difference == 0) continue;
+      const double error = error_of(i, difference);
+      if (error > worst.error) worst = {error, i};
+    }
+    return worst;
+  });
   Worst worst;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double difference = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
-    if (difference == 0) continue;
-    const double error = error_of(i, difference);
-    if (error > worst.error) worst = {error, i};
-  }
+  for (const Worst& other : worsts)
+    if (other.error > worst.error) worst = other;
   return worst;
 }
 
 /// Against the element itself, or a part of the largest.
 template <typename A, typename B>
 Worst worst_by_element(const Elements<A>& a, const Elements<B>& b, double floor) {
-  double largest = 0;
-  for (const B element : b) largest = std::max(largest, std::abs(static_cast<double>(element)));
+  const auto largest_by_part = by_parts(b.size(), [&](std::size_t begin, std::size_t end) {
+    double largest = 0;
+    for (std::size_t i = begin; i < end; ++i)
+      largest = std::max(largest, std::abs(static_cast<double>(b[i])));
+    return largest;
+  });
+  const double largest = largest_by_part.empty() ? 0 : std::ranges::max(largest_by_part);
   return worst_of(a, b, [&](std::size_t i, double difference) {
     return difference / std::max(std::abs(static_cast<double>(b[i])), floor * largest);
   });

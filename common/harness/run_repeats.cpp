@@ -7,6 +7,7 @@
 
 #include "device.hpp"
 #include "memory.hpp"
+#include "parts.hpp"
 #include "run.hpp"
 
 namespace staircase {
@@ -24,12 +25,12 @@ double timed_seconds(const StageProgram& program, double whole, const RecordedTi
 void check_finite(const NpyArray& solution) {
   std::visit(
       [](const auto& values) {
-        const auto bad = std::find_if(values.begin(), values.end(), [](auto v) {
-          return !std::isfinite(static_cast<double>(v));
+        const std::size_t bad = first_that(values.size(), [&](std::size_t i) {
+          return !std::isfinite(static_cast<double>(values[i]));
         });
-        if (bad != values.end())
-          throw WrongResult(fmt::format("the solution is wrong: element {} of {} is {}",
-                                        bad - values.begin(), values.size(), *bad));
+        if (bad < values.size())
+          throw WrongResult(fmt::format("the solution is wrong: element {} of {} is {}", bad,
+                                        values.size(), values[bad]));
       },
       solution.values);
 }
