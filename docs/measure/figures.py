@@ -133,7 +133,7 @@ class Results:
             runs = [{name: record for name, record in records.items() if record.get("verdict") != "reference"}
                     for records in runs]
         for records in runs:
-            if all(stage in records for stage in stages):
+            if all("seconds" in records.get(stage, {}) for stage in stages):
                 return figure(" ".join(words[5:]), [records[stage] for stage in stages])
         missing = [stage for stage in stages if all(stage not in records for records in runs)]
         raise UnknownKey(f"the stage {missing[0]} is not in the recorded run" if missing else
