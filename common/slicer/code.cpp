@@ -112,7 +112,8 @@ Walk walk_of(const isl::ast_node& node) {
       walk.first = text(isl_ast_node_for_get_init(node.get()));
       walk.parts = {walk_of(isl::manage(isl_ast_node_for_get_body(node.get())))};
       if (isl_ast_node_for_is_degenerate(node.get())) {
-        walk.condition = walk.variable + " <= " + walk.first;
+        const Piece first = piece_of(isl::manage(isl_ast_node_for_get_init(node.get())));
+        walk.condition = fmt::format("{} <= {}", walk.variable, at_least(first, sum));
         walk.step = "1";
         return walk;
       }

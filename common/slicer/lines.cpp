@@ -29,10 +29,11 @@ struct Break {
 };
 
 /// Where a line that is too long is best broken: behind a comma or a loose operator, in few
-/// brackets, and at the last of several such places.
+/// brackets, and at the last of several such places; where there is none, behind a bracket.
 Break place_to_break(const std::string& line) {
   Break best;
   int score_of_best = 1 << 20;
+  std::size_t behind_bracket = 0;
   std::vector<std::size_t> open;
   bool in_text = false;
   const std::size_t begin = line.find_first_not_of(' ');
@@ -43,6 +44,7 @@ Break place_to_break(const std::string& line) {
     const bool is_angle = line[c] == '<' && c > 0 && line[c - 1] != ' ' && line[c + 1] != ' ' &&
                           line[c + 1] != '=' && line[c + 1] != '<';
     if (line[c] == '(' || line[c] == '[' || line[c] == '{' || is_angle) open.push_back(c);
+    if (line[c] == '(') behind_bracket = c + 1;
     const bool closes_angle = line[c] == '>' && !open.empty() && line[open.back()] == '<';
     if ((line[c] == ')' || line[c] == ']' || line[c] == '}' || closes_angle) && !open.empty())
       open.pop_back();
@@ -52,7 +54,7 @@ Break place_to_break(const std::string& line) {
     best = {c + 1, open.empty() ? 0 : open.back() + 1};
     score_of_best = score;
   }
-  return best;
+  return best.place > 0 ? best : Break{behind_bracket};
 }
 
 }  // namespace
@@ -70,7 +72,9 @@ void Lines::put(std::string line) {
     const Break at = place_to_break(line);
     if (at.place == 0) break;
     text_ += line.substr(0, at.place) + "\n";
-    line = std::string(at.margin > 0 ? at.margin : begin + 4, ' ') + line.substr(at.place + 1);
+    const bool has_room = at.margin > 0 && at.margin <= most_columns / 2;
+    line = std::string(has_room ? at.margin : begin + 4, ' ') +
+           line.substr(std::min(line.find_first_not_of(' ', at.place), line.size()));
   }
   text_ += line + "\n";
 }

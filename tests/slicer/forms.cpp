@@ -41,6 +41,14 @@ void triangle(View<double, 2> x, int n, int slices) {
     for (int j = 0; j <= i; ++j) x(i, j) = x(i, j) * 2 + i;
 }
 
+// What a slice reads of y in a row is one element, whose place depends on a condition.
+void diagonals(View<double, 2> x, View<const double, 2> y, long n, long m) {
+#pragma staircase slice(i: 2, j: 3)
+  for (long i = 1; i < n && i < 5; ++i)
+    for (long j = 1; j <= m; ++j)
+      if ((i + j) % 2 == 0) x(i + j, j) = y(10 - i + 2 * j, 10 + 2 * i - j);
+}
+
 void guarded(double* x, const double* y, int n) {
 #pragma staircase slice(i: 3) buffers(2)
   for (int i = 0; i < n; ++i) {
