@@ -8,13 +8,12 @@
 /// Run:     ./climb local_volatility --stages 04-06
 /// Next:    07_interleaved lets a thread solve a system again, the systems interleaved in memory.
 
+#include "../dealt.hpp"
+#include "../scan.hpp"
 #include "../set_up_in_columns.hpp"
-#include "../teams.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstdint>
 
 namespace local_volatility {
 
@@ -53,117 +52,7 @@ struct State {
 };
 // [state]
 
-// [functions]
-/// g → (gq + gg g) / (qq + qg g): the matrix ((qq, qg), (gq, gg)) takes (q, G), where g = G / q, to
-/// the next (q, G).
-template <typename Real>
-struct Fractional {
-  Real qq, qg, gq, gg;
-  __device__ Real operator()(Real g) const { return (gq + gg * g) / (qq + qg * g); }
-};
-
-/// x → a + b x
-template <typename Real>
-struct Linear {
-  Real a, b;
-  __device__ Real operator()(Real x) const { return a + b * x; }
-};
-
-/// The power of two that brings the magnitude of x to 1 or more and below 2.
-__device__ double scale_of(double x) {
-  const auto exponent = std::bit_cast<std::uint64_t>(x) & 0x7FF0'0000'0000'0000;
-  return std::bit_cast<double>(0x7FE0'0000'0000'0000 - exponent);
-}
-__device__ float scale_of(float x) {
-  const auto exponent = std::bit_cast<std::uint32_t>(x) & 0x7F80'0000;
-  return std::bit_cast<float>(0x7F00'0000 - exponent);
-}
-
-/// The same function: only the ratio of q and G counts, and powers of two round nothing.
-template <typename Real>
-__device__ Fractional<Real> scaled(Fractional<Real> f) {
-  const Real scale = scale_of(f.qq + f.qg);
-  return {scale * f.qq, scale * f.qg, scale * f.gq, scale * f.gg};
-}
-
-/// The function that applies `first`, then `second`.
-template <typename Real>
-__device__ Fractional<Real> compose(Fractional<Real> second, Fractional<Real> first) {
-  const auto [qq, qg, gq, gg] = first;
-  return scaled(Fractional<Real>{second.qq * qq + second.qg * gq, second.qq * qg + second.qg * gg,
-                                 second.gq * qq + second.gg * gq, second.gq * qg + second.gg * gg});
-}
-template <typename Real>
-__device__ Linear<Real> compose(Linear<Real> second, Linear<Real> first) {
-  return {second.a + second.b * first.a, second.b * first.b};
-}
-// [functions]
-
-// [scan]
-/// What the lane holds that comes `distance` lanes before this one, forwards (+1) or backwards
-/// (-1).
-template <int direction, typename Real>
-__device__ Real before(Real x, int distance) {
-  return direction > 0 ? __shfl_up_sync(0xFFFFFFFF, x, distance)
-                       : __shfl_down_sync(0xFFFFFFFF, x, distance);
-}
-template <int direction, typename Real>
-__device__ Fractional<Real> before(Fractional<Real> f, int distance) {
-  return {before<direction>(f.qq, distance), before<direction>(f.qg, distance),
-          before<direction>(f.gq, distance), before<direction>(f.gg, distance)};
-}
-template <int direction, typename Real>
-__device__ Linear<Real> before(Linear<Real> f, int distance) {
-  return {before<direction>(f.a, distance), before<direction>(f.b, distance)};
-}
-
-/// Shared memory for a function a warp, the same for all scans.
-template <typename Real>
-__device__ Real* of_warps() {
-  __shared__ Real memory[block_size / warp_size * sizeof(Fractional<Real>) / sizeof(Real)];
-  return memory;
-}
-
-/// Applies the functions of a team's threads one after the other, forwards (+1) or backwards (-1):
-/// returns the value that meets this thread's function, and sets `value` from what enters the first
-/// to what leaves the last. A team is a warp or a block; of a warp, nobody needs what leaves.
-template <int team, int direction, typename Function, typename Real>
-__device__ Real scan(Function f, Real& value) {
-  const int lane = threadIdx.x % warp_size;
-  const int rank = direction > 0 ? lane : warp_size - 1 - lane;  // in the order of the scan
-  for (int distance = 1; distance < warp_size; distance *= 2) {
-    const Function earlier = before<direction>(f, distance);
-    if (rank >= distance) f = compose(f, earlier);
-  }
-
-  Real entering = value;
-  if constexpr (team > warp_size) {
-    constexpr int warps = team / warp_size;
-    Function* of_warp = reinterpret_cast<Function*>(of_warps<Real>());
-    const int warp = threadIdx.x / warp_size;
-    if (rank == warp_size - 1) of_warp[warp] = f;
-    __syncthreads();
-    for (int w = 0; w < warps; ++w) {
-      const int next = direction > 0 ? w : warps - 1 - w;
-      if (next == warp) entering = value;
-      value = of_warp[next](value);
-    }
-    __syncthreads();  // before the next scan writes
-  }
-
-  const Real met = before<direction>(f(entering), 1);
-  return rank == 0 ? entering : met;
-}
-// [scan]
-
 // [elimination]
-/// Successive rows a x(i - 1) + b x(i) + c x(i + 1) = r of a system, with the sums s = a + b + c; a
-/// of the system's first row and c of its last are 0.
-template <typename Real, int held>
-struct Rows {
-  Real a[held], s[held], c[held], r[held];
-};
-
 /// Takes (q, G) over a row: the pivot is the ratio of the new q and the old, and g = G / q = 1 + c
 /// / pivot. Diffusion has a, c <= 0 <= s: then all terms are positive, and nothing cancels.
 template <typename Real, int held>
@@ -219,87 +108,7 @@ __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below
   Real x = scan<team, -1>(all, x_below);
   for (int m = held - 1; m >= 0; --m) x = d[m] += e[m] * x;
 }
-
 // [elimination]
-
-// [shared]
-/// One row of a system.
-template <typename Real>
-struct Row {
-  Real a, b, c, r;
-};
-
-/// The rows that the teams of a block hold, on their way from the threads that read them to those
-/// that solve them. After every 128 bytes, room for one number is left out: then the threads of a
-/// warp meet all banks, whether their numbers are 1, 2, 4 or 8 apart.
-template <typename Real, int held>
-struct SharedRows {
-  static constexpr int numbers = block_size * held, gap = 128 / sizeof(Real);
-  Real a[numbers + numbers / gap], s[numbers + numbers / gap];
-  Real c[numbers + numbers / gap], r[numbers + numbers / gap];
-
-  /// Where the i-th row of this thread's team lies.
-  __device__ static int slot(int i) {
-    const int number = threadIdx.y * blockDim.x * held + i;
-    return number + number / gap;
-  }
-};
-
-/// Waits for the threads of the team.
-template <int team>
-__device__ void wait() {
-  if constexpr (team > warp_size)
-    __syncthreads();
-  else
-    __syncwarp();
-}
-
-/// Rows first, first + 1, ... of a system, dealt out to a team: neighbouring threads read
-/// neighbouring rows, and get successive ones.
-template <int team, typename Real, int held, typename RowOf>
-__device__ Rows<Real, held> deal_out(SharedRows<Real, held>& shared, RowOf row_of,
-                                     std::size_t first) {
-  if constexpr (held == 1) {
-    const Row<Real> row = row_of(first + threadIdx.x);
-    return {{row.a}, {row.a + row.b + row.c}, {row.c}, {row.r}};
-  } else {
-    for (int i = threadIdx.x; i < team * held; i += team) {
-      const Row<Real> row = row_of(first + i);
-      const int slot = shared.slot(i);
-      shared.a[slot] = row.a;
-      shared.s[slot] = row.a + row.b + row.c;
-      shared.c[slot] = row.c;
-      shared.r[slot] = row.r;
-    }
-    wait<team>();
-    Rows<Real, held> rows;
-    for (int m = 0; m < held; ++m) {
-      const int slot = shared.slot(threadIdx.x * held + m);
-      rows.a[m] = shared.a[slot];
-      rows.s[m] = shared.s[slot];
-      rows.c[m] = shared.c[slot];
-      rows.r[m] = shared.r[slot];
-    }
-    wait<team>();
-    return rows;
-  }
-}
-
-/// Writes the team's numbers to u(first), u(first + 1), ... up to u(n - 1), the same way back.
-template <int team, typename Real, int held>
-__device__ void collect(SharedRows<Real, held>& shared, const Real (&x)[held], Real* u,
-                        std::size_t first, std::size_t n) {
-  if constexpr (held == 1) {
-    if (const std::size_t i = first + threadIdx.x; i < n) u[i] = x[0];
-  } else {
-    for (int m = 0; m < held; ++m) shared.r[shared.slot(threadIdx.x * held + m)] = x[m];
-    wait<team>();
-    for (int i = threadIdx.x; i < team * held; i += team)
-      if (first + i < n) u[first + i] = shared.r[shared.slot(i)];
-    wait<team>();
-  }
-}
-// [shared]
 
 // [tridag]
 /// Solves a tridiagonal system of n rows row_of(i) for u by a team of threads; rows beyond the end

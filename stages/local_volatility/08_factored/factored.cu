@@ -9,8 +9,9 @@
 /// Run:     ./climb local_volatility --stages 06-08
 /// Next:    09_on_chip keeps a grid on the chip for the whole time loop.
 
+#include "../dealt.hpp"
 #include "../local_volatility.hpp"
-#include "../teams.hpp"
+#include "../scan.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -59,73 +60,6 @@ struct State {
 };
 // [state]
 
-// [functions]
-/// x → a + b x
-template <typename Real>
-struct Linear {
-  Real a, b;
-  __device__ Real operator()(Real x) const { return a + b * x; }
-};
-
-/// The function that applies `first`, then `second`.
-template <typename Real>
-__device__ Linear<Real> compose(Linear<Real> second, Linear<Real> first) {
-  return {second.a + second.b * first.a, second.b * first.b};
-}
-// [functions]
-
-// [scan]
-/// What the lane holds that comes `distance` lanes before this one, forwards (+1) or backwards
-/// (-1).
-template <int direction, typename Real>
-__device__ Real before(Real x, int distance) {
-  return direction > 0 ? __shfl_up_sync(0xFFFFFFFF, x, distance)
-                       : __shfl_down_sync(0xFFFFFFFF, x, distance);
-}
-template <int direction, typename Real>
-__device__ Linear<Real> before(Linear<Real> f, int distance) {
-  return {before<direction>(f.a, distance), before<direction>(f.b, distance)};
-}
-
-/// Shared memory for a function a warp, the same for all scans.
-template <typename Real>
-__device__ Real* of_warps() {
-  __shared__ Real memory[block_size / warp_size * sizeof(Linear<Real>) / sizeof(Real)];
-  return memory;
-}
-
-/// Applies the functions of a team's threads one after the other, forwards (+1) or backwards (-1):
-/// returns the value that meets this thread's function, and sets `value` from what enters the first
-/// to what leaves the last. A team is a warp or a block; of a warp, nobody needs what leaves.
-template <int team, int direction, typename Function, typename Real>
-__device__ Real scan(Function f, Real& value) {
-  const int lane = threadIdx.x % warp_size;
-  const int rank = direction > 0 ? lane : warp_size - 1 - lane;  // in the order of the scan
-  for (int distance = 1; distance < warp_size; distance *= 2) {
-    const Function earlier = before<direction>(f, distance);
-    if (rank >= distance) f = compose(f, earlier);
-  }
-
-  Real entering = value;
-  if constexpr (team > warp_size) {
-    constexpr int warps = team / warp_size;
-    Function* of_warp = reinterpret_cast<Function*>(of_warps<Real>());
-    const int warp = threadIdx.x / warp_size;
-    if (rank == warp_size - 1) of_warp[warp] = f;
-    __syncthreads();
-    for (int w = 0; w < warps; ++w) {
-      const int next = direction > 0 ? w : warps - 1 - w;
-      if (next == warp) entering = value;
-      value = of_warp[next](value);
-    }
-    __syncthreads();  // before the next scan writes
-  }
-
-  const Real met = before<direction>(f(entering), 1);
-  return rank == 0 ? entering : met;
-}
-// [scan]
-
 /// t / q, given 1 / q. The product alone would err the same way in every time step.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
@@ -143,63 +77,6 @@ __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below
   for (int m = held - 1; m >= 0; --m) x = d[m] += e[m] * x;
 }
 
-// [shared]
-/// Numbers of the rows that the teams of a block hold, on their way from the threads that read them
-/// to those that solve them. After every 128 bytes, room for one number is left out: then the
-/// threads of a warp meet all banks, whether their numbers are 1, 2, 4 or 8 apart.
-template <typename Real, int held>
-struct SharedRows {
-  static constexpr int numbers = block_size * held, gap = 128 / sizeof(Real);
-  Real r[numbers + numbers / gap];
-
-  /// Where the number of the i-th row of this thread's team lies.
-  __device__ static int slot(int i) {
-    const int number = threadIdx.y * blockDim.x * held + i;
-    return number + number / gap;
-  }
-};
-
-/// Waits for the threads of the team.
-template <int team>
-__device__ void wait() {
-  if constexpr (team > warp_size)
-    __syncthreads();
-  else
-    __syncwarp();
-}
-
-/// Sets r to the numbers of rows first, first + 1, ... of a system, dealt out to a team:
-/// neighbouring threads read neighbouring rows, and get successive ones.
-template <int team, typename Real, int held, typename NumberOf>
-__device__ void deal_out(SharedRows<Real, held>& shared, NumberOf number_of, std::size_t first,
-                         Real (&r)[held]) {
-  if constexpr (held == 1) {
-    r[0] = number_of(first + threadIdx.x);
-  } else {
-    for (int i = threadIdx.x; i < team * held; i += team)
-      shared.r[shared.slot(i)] = number_of(first + i);
-    wait<team>();
-    for (int m = 0; m < held; ++m) r[m] = shared.r[shared.slot(threadIdx.x * held + m)];
-    wait<team>();
-  }
-}
-
-/// Writes the team's numbers to u(first), u(first + 1), ... up to u(n - 1), the same way back.
-template <int team, typename Real, int held>
-__device__ void collect(SharedRows<Real, held>& shared, const Real (&x)[held], Real* u,
-                        std::size_t first, std::size_t n) {
-  if constexpr (held == 1) {
-    if (const std::size_t i = first + threadIdx.x; i < n) u[i] = x[0];
-  } else {
-    for (int m = 0; m < held; ++m) shared.r[shared.slot(threadIdx.x * held + m)] = x[m];
-    wait<team>();
-    for (int i = threadIdx.x; i < team * held; i += team)
-      if (first + i < n) u[first + i] = shared.r[shared.slot(i)];
-    wait<team>();
-  }
-}
-// [shared]
-
 // [tridag]
 /// Where the factors of row i lie: the m-th rows of all threads of a team are neighbours, so that
 /// the team reads them as it solves them.
@@ -215,7 +92,7 @@ __device__ std::size_t factor_of_row(std::size_t i) {
 /// all but the last leave d in u.
 template <int team, int held, typename Real, typename NumberOf>
 __device__ void tridag(const State<Real>& s, std::size_t n, NumberOf r_of, Real* u) {
-  __shared__ SharedRows<Real, held> shared;
+  __shared__ SharedNumbers<Real, held> shared;
   constexpr std::size_t chunk = team * held;
   std::size_t first = 0;  // of the rows that the team holds
   Real d[held], e[held];

@@ -1,0 +1,117 @@
+/// \file
+/// The functions that the rows of a tridiagonal system apply, and how a team of threads applies
+/// them one after the other.
+
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "teams.hpp"
+
+namespace local_volatility {
+
+// [functions]
+/// g → (gq + gg g) / (qq + qg g): the matrix ((qq, qg), (gq, gg)) takes (q, G), where g = G / q, to
+/// the next (q, G).
+template <typename Real>
+struct Fractional {
+  Real qq, qg, gq, gg;
+  __device__ Real operator()(Real g) const { return (gq + gg * g) / (qq + qg * g); }
+};
+
+/// x → a + b x
+template <typename Real>
+struct Linear {
+  Real a, b;
+  __device__ Real operator()(Real x) const { return a + b * x; }
+};
+
+/// The power of two that brings the magnitude of x to 1 or more and below 2.
+__device__ double scale_of(double x) {
+  const auto exponent = std::bit_cast<std::uint64_t>(x) & 0x7FF0'0000'0000'0000;
+  return std::bit_cast<double>(0x7FE0'0000'0000'0000 - exponent);
+}
+__device__ float scale_of(float x) {
+  const auto exponent = std::bit_cast<std::uint32_t>(x) & 0x7F80'0000;
+  return std::bit_cast<float>(0x7F00'0000 - exponent);
+}
+
+/// The same function: only the ratio of q and G counts, and powers of two round nothing.
+template <typename Real>
+__device__ Fractional<Real> scaled(Fractional<Real> f) {
+  const Real scale = scale_of(f.qq + f.qg);
+  return {scale * f.qq, scale * f.qg, scale * f.gq, scale * f.gg};
+}
+
+/// The function that applies `first`, then `second`.
+template <typename Real>
+__device__ Fractional<Real> compose(Fractional<Real> second, Fractional<Real> first) {
+  const auto [qq, qg, gq, gg] = first;
+  return scaled(Fractional<Real>{second.qq * qq + second.qg * gq, second.qq * qg + second.qg * gg,
+                                 second.gq * qq + second.gg * gq, second.gq * qg + second.gg * gg});
+}
+template <typename Real>
+__device__ Linear<Real> compose(Linear<Real> second, Linear<Real> first) {
+  return {second.a + second.b * first.a, second.b * first.b};
+}
+// [functions]
+
+// [scan]
+/// What the lane holds that comes `distance` lanes before this one, forwards (+1) or backwards
+/// (-1).
+template <int direction, typename Real>
+__device__ Real before(Real x, int distance) {
+  return direction > 0 ? __shfl_up_sync(0xFFFFFFFF, x, distance)
+                       : __shfl_down_sync(0xFFFFFFFF, x, distance);
+}
+template <int direction, typename Real>
+__device__ Fractional<Real> before(Fractional<Real> f, int distance) {
+  return {before<direction>(f.qq, distance), before<direction>(f.qg, distance),
+          before<direction>(f.gq, distance), before<direction>(f.gg, distance)};
+}
+template <int direction, typename Real>
+__device__ Linear<Real> before(Linear<Real> f, int distance) {
+  return {before<direction>(f.a, distance), before<direction>(f.b, distance)};
+}
+
+/// Shared memory for a function a warp, the same for all scans.
+template <typename Real>
+__device__ Real* of_warps() {
+  __shared__ Real memory[block_size / warp_size * sizeof(Fractional<Real>) / sizeof(Real)];
+  return memory;
+}
+
+/// Applies the functions of a team's threads one after the other, forwards (+1) or backwards (-1):
+/// returns the value that meets this thread's function, and sets `value` from what enters the first
+/// to what leaves the last. A team is a warp or a block; of a warp, nobody needs what leaves.
+template <int team, int direction, typename Function, typename Real>
+__device__ Real scan(Function f, Real& value) {
+  const int lane = threadIdx.x % warp_size;
+  const int rank = direction > 0 ? lane : warp_size - 1 - lane;  // in the order of the scan
+  for (int distance = 1; distance < warp_size; distance *= 2) {
+    const Function earlier = before<direction>(f, distance);
+    if (rank >= distance) f = compose(f, earlier);
+  }
+
+  Real entering = value;
+  if constexpr (team > warp_size) {
+    constexpr int warps = team / warp_size;
+    Function* of_warp = reinterpret_cast<Function*>(of_warps<Real>());
+    const int warp = threadIdx.x / warp_size;
+    if (rank == warp_size - 1) of_warp[warp] = f;
+    __syncthreads();
+    for (int w = 0; w < warps; ++w) {
+      const int next = direction > 0 ? w : warps - 1 - w;
+      if (next == warp) entering = value;
+      value = of_warp[next](value);
+    }
+    __syncthreads();  // before the next scan writes
+  }
+
+  const Real met = before<direction>(f(entering), 1);
+  return rank == 0 ? entering : met;
+}
+// [scan]
+
+}  // namespace local_volatility
