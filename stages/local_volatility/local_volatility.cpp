@@ -164,17 +164,19 @@ const staircase::Workload<Problem, 1> workload{
          {"06_coalesced", traffic_of_sweeps<13, 9>},
          // reads 0, 7, 4 and writes 4, 4, 1
          {"07_interleaved", traffic_of_sweeps<11, 9>},
+         // reads 3, 2 and writes 4, 1
+         {"08_shared_grids", traffic_of_sweeps<5, 5>},
          // reads 2, 2 and writes 3, 1
-         {"08_factored", traffic_of_sweeps<4, 4>},
-         {"09_on_chip", traffic_on_chip},
-         {"11_adjoint_cuda", traffic_of_adjoint},
+         {"09_factored", traffic_of_sweeps<4, 4>},
+         {"10_on_chip", traffic_on_chip},
+         {"12_adjoint_cuda", traffic_of_adjoint},
          // The explicit half steps read 1 and write 5, the right-hand side along y reads 2
          // and writes
          // 4, and either solve reads 6 and writes 3 (4 and 2 down the systems, 2 and 1 up).
          {"yardstick_cusparse", traffic_of_sweeps<15, 15>}},
     // What the shared memory of 16 blocks holds.
-    .limits = {{"09_on_chip", {{"numX", 512}, {"numY", 256}}},
-               {"11_adjoint_cuda", {{"numX", 256}, {"numY", 256}}}}};
+    .limits = {{"10_on_chip", {{"numX", 512}, {"numY", 256}}},
+               {"12_adjoint_cuda", {{"numX", 256}, {"numY", 256}}}}};
 
 }  // namespace
 

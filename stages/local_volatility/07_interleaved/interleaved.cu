@@ -6,7 +6,7 @@
 ///          points in the order in which the Thomas algorithm wants their right-hand sides.
 /// Expect:  faster where there are enough systems to fill the device, slower where there are not.
 /// Run:     ./climb local_volatility --stages 05-07
-/// Next:    08_factored computes once what is the same for all options.
+/// Next:    08_shared_grids has once what is the same for all options.
 
 #include "../dealt.hpp"
 #include "../scan.hpp"

@@ -1,5 +1,5 @@
 /// \file
-/// Yardstick: stage 08's explicit half steps, and cuSPARSE's solver of interleaved systems.
+/// Yardstick: stage 09's explicit half steps, and cuSPARSE's solver of interleaved systems.
 ///
 /// gtsvInterleavedBatch solves any number of tridiagonal systems in one call, one thread each, if
 /// row r of system s lies at r * systems + s. Along x the points lie as (i, k, j) for that, along y

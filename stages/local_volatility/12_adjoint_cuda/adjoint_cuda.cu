@@ -1,10 +1,10 @@
 /// \file
-/// Changed: the sweep of stage 10 becomes a kernel in the manner of stage 09; the pieces of a
+/// Changed: the sweep of stage 11 becomes a kernel in the manner of stage 10; the pieces of a
 ///          column meet once a step instead of twice; factors and prices get kernels of their own.
 /// Legal:   a piece depends linearly on what enters at its two ends, and so do the pieces on each
 ///          other.
 /// Expect:  bound by latency: two barriers of a cluster a step, and the chains between them.
-/// Run:     ./climb local_volatility --stages 08-11
+/// Run:     ./climb local_volatility --stages 09-12
 
 #include "../local_volatility.hpp"
 

@@ -4,10 +4,11 @@
 ///          computes what it adds to R, so that V and U need no memory.
 /// Legal:   the increment is the same scheme, up to rounding; pieces are joined as in a scan.
 /// Expect:  no traffic with memory but the factors; bound by what blocks wait for one another.
-/// Run:     ./climb local_volatility --stages 08-09
-/// Next:    10_adjoint: all options share the steps, and of each grid one point is read.
+/// Run:     ./climb local_volatility --stages 09-10
+/// Next:    11_adjoint: all options share the steps, and of each grid one point is read.
 
-#include "../local_volatility.hpp"
+#include "../one_grid.hpp"
+#include "../steps_at_once.hpp"
 
 #include <cuda_pipeline.h>
 
@@ -63,12 +64,6 @@ inline Shape shape_of(std::size_t num_x, std::size_t num_y) {
 }
 // [shape]
 
-/// Time steps whose factors are kept at once: as many as 64 MB of f64 hold, or one.
-inline std::size_t steps_at_once(std::size_t num_x, std::size_t num_y, std::size_t num_t) {
-  constexpr std::size_t numbers = 1 << 23;
-  return std::clamp(numbers / num_x / num_y, std::size_t{1}, num_t - 1);
-}
-
 // [state]
 /// What all options share, and the arrays of all options, as kernels take them. A grid has fewer
 /// than 2^31 points a side; only the places in arrays of points need 64 bits.
@@ -116,27 +111,6 @@ __device__ Real before(Real x, int distance) {
 
 // [setup]
 template <typename Real>
-__global__ void init_grid(State<Real> s, double s0, double t, double step_x, double step_y,
-                          double log_alpha, Real beta, Real nu2) {
-  for (unsigned g = column(); g < s.num_t; g += columns())
-    s.var_of_t(g) = exp(-nu2 * Real(t * g / (s.num_t - 1)));
-  for (unsigned i = column(); i < s.num_x; i += columns()) {
-    s.x(i) = max(i * step_x - s.ix * step_x + s0, 1e-30);
-    s.var_of_x(i) = exp(2 * beta * log(Real(s.x(i))));
-  }
-  for (unsigned j = column(); j < s.num_y; j += columns()) {
-    s.y(j) = j * step_y - s.iy * step_y + log_alpha;
-    s.var_of_y(j) = exp(2 * Real(s.y(j)));
-  }
-}
-
-template <typename Real>
-__global__ void init_operators(State<Real> s) {
-  init_operator_in_columns<Real>(s.x, s.dx, s.dxx);
-  init_operator_in_columns<Real>(s.y, s.dy, s.dyy);
-}
-
-template <typename Real>
 __global__ void set_payoff(State<Real> s) {
   for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
     for (unsigned i = row(); i < s.num_x; i += rows())
@@ -146,27 +120,6 @@ __global__ void set_payoff(State<Real> s) {
 // [setup]
 
 // [factorise]
-/// A row of an operator: lower R(i - 1) + centre R(i) + upper R(i + 1)
-template <typename Real>
-struct Stencil {
-  Real lower, centre, upper;
-};
-
-template <typename Real>
-__device__ Stencil<Real> stencil(View<Real, 2> d, View<Real, 2> dd, unsigned i, Real mu, Real var) {
-  const Real half = 0.5;
-  return {mu * d(0, i) + half * var * dd(0, i), mu * d(1, i) + half * var * dd(1, i),
-          mu * d(2, i) + half * var * dd(2, i)};
-}
-
-/// Row i of Lx / 2, where the variance is `var` times its factor of x
-template <typename Real>
-__device__ Stencil<Real> half_stencil_x(const State<Real>& s, unsigned i, Real var) {
-  const Real half = 0.5;
-  const auto [lower, centre, upper] = stencil(s.dx, s.dxx, i, s.mu_x, var * s.var_of_x(i));
-  return {half * lower, half * centre, half * upper};
-}
-
 /// The inverse pivots along x of the time steps g, g - 1, ..., one (step, j) a thread
 template <typename Real>
 __global__ void factorise_x(State<Real> s, unsigned g) {

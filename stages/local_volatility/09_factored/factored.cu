@@ -1,17 +1,16 @@
 /// \file
-/// Changed: grids, derivatives and variance lose the loop over the options; the variance becomes a
-///          product of three factors; the tridiagonal matrices are factorised outside of that loop,
-///          so that the solves keep scans of linear functions, and no division.
-/// Legal:   an expression may be hoisted if it reads nothing that the loop writes and is safe to
-///          evaluate when the loop does not run. That exp of a sum is a product, and a division a
-///          multiplication by an inverse, holds up to rounding.
-/// Expect:  bound by memory, with 8 numbers per point and step instead of 20.
-/// Run:     ./climb local_volatility --stages 06-08
-/// Next:    09_on_chip keeps a grid on the chip for the whole time loop.
+/// Changed: the tridiagonal matrices are factorised outside of the loop over the options, so that
+///          the solves keep scans of linear functions, and no division.
+/// Legal:   a matrix depends on the grid and the time step alone, so that its factorisation may be
+///          hoisted. That a division is a multiplication by an inverse holds up to rounding.
+/// Expect:  bound by memory, with 8 numbers per point and step instead of 10.
+/// Run:     ./climb local_volatility --stages 06-09
+/// Next:    10_on_chip keeps a grid on the chip for the whole time loop.
 
 #include "../dealt.hpp"
-#include "../local_volatility.hpp"
+#include "../one_grid.hpp"
 #include "../scan.hpp"
+#include "../steps_at_once.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -27,12 +26,6 @@ using staircase::DeviceArray;
 using staircase::row;
 using staircase::rows;
 using staircase::View;
-
-/// Time steps whose factors are kept at once: as many as 64 MB of f64 hold, or one.
-inline std::size_t steps_at_once(std::size_t num_x, std::size_t num_y, std::size_t num_t) {
-  constexpr std::size_t numbers = 1 << 23;
-  return std::clamp(numbers / num_x / num_y, std::size_t{1}, num_t - 1);
-}
 
 /// Rows for which factors along y are kept: whole chunks, as tridag() defines them.
 inline std::size_t padded(std::size_t num_y) { return (num_y / 1024 + 1) * 1024; }
@@ -126,27 +119,6 @@ __device__ void tridag(const State<Real>& s, std::size_t n, NumberOf r_of, Real*
 
 // [setup]
 template <typename Real>
-__global__ void init_grid(State<Real> s, double s0, double t, double step_x, double step_y,
-                          double log_alpha, Real beta, Real nu2) {
-  for (unsigned g = column(); g < s.num_t; g += columns())
-    s.var_of_t(g) = exp(-nu2 * Real(t * g / (s.num_t - 1)));
-  for (unsigned i = column(); i < s.num_x; i += columns()) {
-    s.x(i) = max(i * step_x - s.ix * step_x + s0, 1e-30);
-    s.var_of_x(i) = exp(2 * beta * log(Real(s.x(i))));
-  }
-  for (unsigned j = column(); j < s.num_y; j += columns()) {
-    s.y(j) = j * step_y - s.iy * step_y + log_alpha;
-    s.var_of_y(j) = exp(2 * Real(s.y(j)));
-  }
-}
-
-template <typename Real>
-__global__ void init_operators(State<Real> s) {
-  init_operator_in_columns<Real>(s.x, s.dx, s.dxx);
-  init_operator_in_columns<Real>(s.y, s.dy, s.dyy);
-}
-
-template <typename Real>
 __global__ void set_payoff(State<Real> s) {
   for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
     for (unsigned i = row(); i < s.num_x; i += rows())
@@ -156,27 +128,6 @@ __global__ void set_payoff(State<Real> s) {
 // [setup]
 
 // [factorise]
-/// A row of an operator: lower R(i - 1) + centre R(i) + upper R(i + 1)
-template <typename Real>
-struct Stencil {
-  Real lower, centre, upper;
-};
-
-template <typename Real>
-__device__ Stencil<Real> stencil(View<Real, 2> d, View<Real, 2> dd, unsigned i, Real mu, Real var) {
-  const Real half = 0.5;
-  return {mu * d(0, i) + half * var * dd(0, i), mu * d(1, i) + half * var * dd(1, i),
-          mu * d(2, i) + half * var * dd(2, i)};
-}
-
-/// Row i of Lx / 2, where the variance is `var` times its factor of x
-template <typename Real>
-__device__ Stencil<Real> half_stencil_x(const State<Real>& s, unsigned i, Real var) {
-  const Real half = 0.5;
-  const auto [lower, centre, upper] = stencil(s.dx, s.dxx, i, s.mu_x, var * s.var_of_x(i));
-  return {half * lower, half * centre, half * upper};
-}
-
 /// The inverse pivots along x of the time steps g, g - 1, ..., one (step, j) per thread
 template <typename Real>
 __global__ void factorise_x(State<Real> s, unsigned g) {

@@ -1,0 +1,330 @@
+/// \file
+/// Changed: grids, derivatives and variance lose the loop over the options; the variance becomes a
+///          product of three factors, one of x, one of y and one of time.
+/// Legal:   an expression may be hoisted if it reads nothing that the loop writes and is safe to
+///          evaluate when the loop does not run. That exp of a sum is a product holds up to
+///          rounding.
+/// Expect:  bound by memory, with 10 numbers per point and step instead of 20.
+/// Run:     ./climb local_volatility --stages 07,08
+/// Next:    09_factored factorises the matrices, which all options share, too, once.
+
+#include "../dealt.hpp"
+#include "../one_grid.hpp"
+#include "../scan.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace local_volatility {
+
+using staircase::blocks;
+using staircase::check;
+using staircase::check_launch;
+using staircase::column;
+using staircase::columns;
+using staircase::DeviceArray;
+using staircase::row;
+using staircase::rows;
+using staircase::View;
+
+// [state]
+/// What all options share, and the arrays of all options, as kernels take them. A grid has fewer
+/// than 2^31 points per side; only the places in arrays of points need 64 bits.
+template <typename Real>
+struct State {
+  unsigned outer, num_x, num_y, num_t;
+  std::size_t ix, iy;
+  Real dt_inv, mu_x, mu_y, var_y;
+  View<double, 1> strikes, x, y;
+  View<Real, 1> var_of_x, var_of_y, var_of_t;  // the factors of the variance along x
+  View<Real, 2> dx, dxx, dy, dyy;              // (diagonal, i or j)
+  View<Real, 1> u, v, w, result;               // at(k, i, j)
+  View<Real, 1> prices;
+
+  /// Where a point lies in the arrays of points.
+  __device__ std::size_t at(unsigned k, unsigned i, unsigned j) const {
+    return (std::size_t{k} * num_x + i) * num_y + j;
+  }
+};
+// [state]
+
+// [elimination]
+/// Takes (q, G) over a row: the pivot is the ratio of the new q and the old, and g = G / q = 1 + c
+/// / pivot. Diffusion has a, c <= 0 <= s: then all terms are positive, and nothing cancels.
+template <typename Real, int held>
+__device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g) {
+  g = rows.s[m] * q - rows.a[m] * g;
+  q = g - rows.c[m] * q;
+}
+
+/// t / q, given 1 / q. The product alone would err the same way in every time step.
+template <typename Real>
+__device__ Real quotient(Real t, Real q, Real reciprocal) {
+  const Real x = t * reciprocal;
+  return fma(fma(-x, q, t), reciprocal, x);
+}
+
+/// Turns the rows that a team holds into x(i) = d(i) + e(i) x(i + 1); g_above and d_above are those
+/// of the row above the team's first, and become those of its last.
+template <int team, typename Real, int held>
+__device__ void eliminate(const Rows<Real, held>& rows, Real (&d)[held], Real (&e)[held],
+                          Real& g_above, Real& d_above) {
+  Fractional<Real> pivots{1, 0, 0, 1};
+  for (int m = 0; m < held; ++m) {
+    take_over(rows, m, pivots.qq, pivots.gq);
+    take_over(rows, m, pivots.qg, pivots.gg);
+    pivots = scaled(pivots);
+  }
+
+  Linear<Real> f[held];
+  Linear<Real> all{0, 1};
+  Real q = 1, g = scan<team, +1>(pivots, g_above);
+  for (int m = 0; m < held; ++m) {
+    const Real q_above = q;
+    take_over(rows, m, q, g);
+    const Real reciprocal = 1 / q, inverse = q_above * reciprocal;  // inverse of the pivot
+    f[m] = {quotient(rows.r[m] * q_above, q, reciprocal), -rows.a[m] * inverse};
+    e[m] = -rows.c[m] * inverse;
+    all = compose(f[m], all);
+    const Real scale = scale_of(q);
+    q *= scale;
+    g *= scale;
+  }
+
+  Real d_before = scan<team, +1>(all, d_above);
+  for (int m = 0; m < held; ++m) d_before = d[m] = f[m](d_before);
+}
+
+/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d; x_below is that of the row below the team's
+/// last, and becomes that of its first.
+template <int team, typename Real, int held>
+__device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below) {
+  Linear<Real> all{0, 1};
+  for (int m = held - 1; m >= 0; --m) all = compose(Linear<Real>{d[m], e[m]}, all);
+  Real x = scan<team, -1>(all, x_below);
+  for (int m = held - 1; m >= 0; --m) x = d[m] += e[m] * x;
+}
+// [elimination]
+
+// [tridag]
+/// Solves a tridiagonal system of n rows row_of(i) for u by a team of threads; rows beyond the end
+/// must have a = c = r = 0. A system that the team cannot hold at once is solved in chunks, of
+/// which all but the last leave d and e in u and w.
+template <int team, int held, typename Real, typename RowOf>
+__device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {
+  __shared__ SharedRows<Real, held> shared;
+  constexpr std::size_t chunk = team * held;
+  std::size_t first = 0;  // of the rows that the team holds
+  Real d[held], e[held];
+  Real g_above = 1, d_above = 0, x_below = 0;
+
+  for (;; first += chunk) {
+    eliminate<team>(deal_out<team>(shared, row_of, first), d, e, g_above, d_above);
+    if (first + chunk >= n) break;
+    for (int m = 0; m < held; ++m) {
+      u[first + m * team + threadIdx.x] = d[m];
+      w[first + m * team + threadIdx.x] = e[m];
+    }
+  }
+
+  while (true) {
+    substitute<team>(d, e, x_below);
+    collect<team>(shared, d, u, first, n);
+    if (first == 0) break;
+    first -= chunk;
+    for (int m = 0; m < held; ++m) {
+      d[m] = u[first + m * team + threadIdx.x];
+      e[m] = w[first + m * team + threadIdx.x];
+    }
+  }
+}
+// [tridag]
+
+// [setup]
+template <typename Real>
+__global__ void set_payoff(State<Real> s) {
+  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (unsigned i = row(); i < s.num_x; i += rows())
+      for (unsigned j = column(); j < s.num_y; j += columns())
+        s.result(s.at(k, i, j)) = max(Real(s.x(i) - s.strikes(k)), Real(0));
+}
+// [setup]
+
+// [time]
+/// Rows that a thread reads at once, so that it waits for memory once.
+template <typename Real>
+constexpr unsigned batch_of = 64 / sizeof(Real);
+
+/// V = Ly R and, down a column, the elimination in (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V by
+/// the Thomas algorithm, with d in u and e in w; `var` is the variance apart from its factor of x
+template <typename Real>
+__device__ void eliminate_column(const State<Real>& s, Real var, unsigned k, unsigned j) {
+  constexpr unsigned batch = batch_of<Real>;
+  const Stencil<Real> ly = stencil(s.dy, s.dyy, j, s.mu_y, s.var_y);
+  Real above = 0, centre = s.result(s.at(k, 0, j)), d = 0, e = 0;
+  for (unsigned first = 0; first < s.num_x; first += batch) {
+    Real left[batch], right[batch], below[batch];
+    for (unsigned m = 0; m < batch; ++m) {
+      const unsigned i = min(first + m, s.num_x - 1);
+      const std::size_t p = s.at(k, i, j);
+      left[m] = j > 0 ? s.result(p - 1) : 0;
+      right[m] = j < s.num_y - 1 ? s.result(p + 1) : 0;
+      below[m] = i < s.num_x - 1 ? s.result(p + s.num_y) : 0;
+    }
+    for (unsigned m = 0; m < batch && first + m < s.num_x; ++m) {
+      const std::size_t p = s.at(k, first + m, j);
+      const auto [lower, middle, upper] = half_stencil_x(s, first + m, var);
+      const Real v = ly.lower * left[m] + ly.centre * centre + ly.upper * right[m];
+      const Real u = s.dt_inv * centre + lower * above + middle * centre + upper * below[m] + v;
+      const Real pivot = s.dt_inv - middle - lower * e;
+      d = (u + lower * d) / pivot;
+      e = upper / pivot;
+      s.v(p) = v;
+      s.u(p) = d;
+      s.w(p) = e;
+      above = centre;
+      centre = below[m];
+    }
+  }
+}
+
+/// U'(i) = d(i) + e(i) U'(i + 1), up the column
+template <typename Real>
+__device__ void substitute_column(const State<Real>& s, unsigned k, unsigned j) {
+  constexpr unsigned batch = batch_of<Real>;
+  Real x = 0;
+  for (unsigned rest = s.num_x; rest > 0;) {
+    Real ds[batch], es[batch];
+    for (unsigned m = 0; m < batch; ++m) {
+      const std::size_t p = s.at(k, rest > m ? rest - 1 - m : 0, j);
+      ds[m] = s.u(p);
+      es[m] = s.w(p);
+    }
+    for (unsigned m = 0; m < batch && rest > 0; ++m) {
+      x = ds[m] + es[m] * x;
+      s.u(s.at(k, --rest, j)) = x;
+    }
+  }
+}
+
+template <typename Real>
+__global__ void half_step_x(State<Real> s, unsigned g) {
+  for (unsigned k = row(); k < s.outer; k += rows())
+    for (unsigned j = column(); j < s.num_y; j += columns()) {
+      eliminate_column(s, s.var_of_y(j) * s.var_of_t(g), k, j);
+      substitute_column(s, k, j);
+    }
+}
+
+/// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i
+template <typename Real, int team, int held>
+__global__ void implicit_y(State<Real> s) {
+  const Real half = 0.5;
+  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (unsigned i = row(); i < s.num_x; i += rows()) {
+      const std::size_t p = s.at(k, i, 0);
+      const Real *u = &s.u(p), *v = &s.v(p);
+      const auto row_of = [&](std::size_t j) -> Row<Real> {
+        if (j >= s.num_y) return {0, s.dt_inv, 0, 0};
+        const auto [lower, centre, upper] = stencil(s.dy, s.dyy, j, s.mu_y, s.var_y);
+        return {-half * lower, s.dt_inv - half * centre, -half * upper,
+                s.dt_inv * u[j] - half * v[j]};
+      };
+      tridag<team, held>(s.num_y, row_of, &s.result(p), &s.w(p));
+    }
+}
+// [time]
+
+template <typename Real>
+__global__ void read_prices(State<Real> s) {
+  for (unsigned k = column(); k < s.outer; k += columns())
+    s.prices(k) = s.result(s.at(k, s.ix, s.iy));
+}
+
+// [solve]
+template <typename Real>
+Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
+  const unsigned outer = problem.outer;
+  const unsigned num_x = problem.num_x;
+  const unsigned num_y = problem.num_y;
+  const unsigned num_t = problem.num_t;
+  const Real beta = problem.beta;
+  const Real nu2 = problem.nu * problem.nu;
+  const double step_x = 20 * problem.alpha * problem.s0 * std::sqrt(problem.t) / num_x;
+  const double step_y = 10 * problem.nu * std::sqrt(problem.t) / num_y;
+
+  timeline.begin("allocate");
+  DeviceArray<double, 1> strikes(outer), x(num_x), y(num_y);
+  DeviceArray<Real, 1> var_of_x(num_x), var_of_y(num_y), var_of_t(num_t);
+  DeviceArray<Real, 2> dx(3, num_x), dxx(3, num_x), dy(3, num_y), dyy(3, num_y);
+  const std::size_t points = std::size_t{outer} * num_x * num_y;
+  DeviceArray<Real, 1> u(points), v(points), w(points), result(points), device_prices(outer);
+  const State<Real> s{.outer = outer,
+                      .num_x = num_x,
+                      .num_y = num_y,
+                      .num_t = num_t,
+                      .ix = std::size_t(problem.s0 / step_x),
+                      .iy = num_y / 2,
+                      .dt_inv = Real((num_t - 1) / problem.t),
+                      .mu_x = 0,
+                      .mu_y = 0,
+                      .var_y = nu2,
+                      .strikes = strikes,
+                      .x = x,
+                      .y = y,
+                      .var_of_x = var_of_x,
+                      .var_of_y = var_of_y,
+                      .var_of_t = var_of_t,
+                      .dx = dx,
+                      .dxx = dxx,
+                      .dy = dy,
+                      .dyy = dyy,
+                      .u = u,
+                      .v = v,
+                      .w = w,
+                      .result = result,
+                      .prices = device_prices};
+  Prices<Real> prices(outer);
+
+  timeline.begin("copy in");
+  strikes.copy_from(problem.all_strikes().data());
+
+  timeline.begin("kernels");
+  const dim3 line(128), tile(32, 8);
+  const unsigned longest = std::max({num_x, num_y, num_t});
+  init_grid<<<blocks(line, longest), line>>>(s, problem.s0, problem.t, step_x, step_y,
+                                             std::log(problem.alpha), beta, nu2);
+  check_launch();
+  init_operators<<<blocks(line, longest), line>>>(s);
+  check_launch();
+  set_payoff<<<blocks(tile, num_y, num_x, outer), tile>>>(s);
+  check_launch();
+  for (unsigned g = num_t - 1; g-- > 0;) {
+    half_step_x<<<blocks(line, num_y, outer), line>>>(s, g);
+    check_launch();
+    with_team(num_y, [&](auto team, auto held, dim3 block) {
+      implicit_y<Real, team, held><<<blocks(block, team, num_x, outer), block>>>(s);
+    });
+    check_launch();
+  }
+  read_prices<<<blocks(line, outer), line>>>(s);
+  check_launch();
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  device_prices.copy_to(prices.data());
+  return prices;
+}
+// [solve]
+
+}  // namespace local_volatility
+
+int main(int argc, char** argv) {
+  return local_volatility::run_stage(argc, argv,
+                                     {
+                                         .title = "Shared grids",
+                                         .idea = "Have one grid for all options",
+                                         .solve_f64 = local_volatility::solve<double>,
+                                         .solve_f32 = local_volatility::solve<float>,
+                                     });
+}

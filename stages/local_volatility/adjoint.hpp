@@ -1,0 +1,222 @@
+/// \file
+/// What surrounds an adjoint sweep on a GPU: its grid and operators, the factors of all time steps,
+/// and the prices that its weights give.
+
+#pragma once
+
+#include <cmath>
+
+#include "local_volatility.hpp"
+#include "steps_at_once.hpp"
+
+namespace local_volatility {
+
+constexpr int warp_size = 32;
+
+// [state]
+/// The grid, the halves of its operators, their factors, and z, as kernels take them. A row of an
+/// operator sums to zero: its centre is minus the sum of lower and upper.
+template <typename Real>
+struct State {
+  unsigned outer, num_x, num_y, num_t;
+  std::size_t ix, iy;
+  Real dt_inv;
+  staircase::View<double, 1> strikes, x;
+  // Of Lx / 2, where the variance's factors of y and t are 1, and of Ly / 2
+  staircase::View<Real, 1> lower_x, upper_x, lower_y, upper_y;
+  staircase::View<Real, 1> var_of_y, var_of_t;  // the factors of the variance along x
+  staircase::View<Real, 1> inverse_y;           // of the pivots along y
+  staircase::View<Real, 3> inverse_x;           // (step, i, j): of the pivots along x
+  staircase::View<Real, 2> z;                   // (i, j)
+  staircase::View<Real, 1> weight, prices;
+};
+// [state]
+
+// [arrays]
+/// The market and the steps of the grid.
+struct Market {
+  double s0, t, step_x, step_y, log_alpha, beta, nu2;
+};
+
+inline Market market_of(const Problem& problem) {
+  return {problem.s0,
+          problem.t,
+          20 * problem.alpha * problem.s0 * std::sqrt(problem.t) / unsigned(problem.num_x),
+          10 * problem.nu * std::sqrt(problem.t) / unsigned(problem.num_y),
+          std::log(problem.alpha),
+          problem.beta,
+          problem.nu * problem.nu};
+}
+
+/// The arrays on the device.
+template <typename Real>
+class Arrays {
+ public:
+  explicit Arrays(const Problem& problem)
+      : market(market_of(problem)),
+        outer(problem.outer),
+        num_x(problem.num_x),
+        num_y(problem.num_y),
+        num_t(problem.num_t),
+        steps(steps_at_once(num_x, num_y, num_t)) {}
+
+  /// As kernels take them.
+  State<Real> state() const {
+    return {.outer = outer,
+            .num_x = num_x,
+            .num_y = num_y,
+            .num_t = num_t,
+            .ix = std::size_t(market.s0 / market.step_x),
+            .iy = num_y / 2,
+            .dt_inv = Real((num_t - 1) / market.t),
+            .strikes = strikes,
+            .x = x,
+            .lower_x = of_x.row(0),
+            .upper_x = of_x.row(1),
+            .lower_y = of_y.row(0),
+            .upper_y = of_y.row(1),
+            .var_of_y = of_y.row(2),
+            .var_of_t = var_of_t,
+            .inverse_y = of_y.row(3),
+            .inverse_x = inverse_x,
+            .z = z,
+            .weight = of_x.row(2),
+            .prices = prices};
+  }
+
+  const Market market;
+  const unsigned outer, num_x, num_y, num_t;
+  const unsigned steps;  // whose factors are kept at once
+
+  staircase::DeviceArray<double, 1> strikes{outer};
+  staircase::DeviceArray<Real, 1> prices{outer};
+
+ private:
+  staircase::DeviceArray<double, 1> x{num_x};
+  staircase::DeviceArray<Real, 2> of_x{3u, num_x}, of_y{4u, num_y};
+  staircase::DeviceArray<Real, 1> var_of_t{num_t};
+  staircase::DeviceArray<Real, 3> inverse_x{steps, num_x, num_y};
+  staircase::DeviceArray<Real, 2> z{num_x, num_y};
+};
+// [arrays]
+
+// [setup]
+/// Coefficients of the half of an operator: minus their sum is the point's own.
+struct Neighbours {
+  double lower, upper;
+};
+__device__ Neighbours half_operator(double z_below, double z, double z_above, double var) {
+  const double l = z - z_below, u = z_above - z;
+  return {0.5 * var / l / (l + u), 0.5 * var / u / (l + u)};
+}
+
+/// The grid and its operators, by one row of threads
+template <typename Real>
+__device__ void init_operators(const State<Real>& s, const Market& m) {
+  const auto x_of = [&](unsigned i) { return max(i * m.step_x - s.ix * m.step_x + m.s0, 1e-30); };
+  const auto y_of = [&](unsigned j) { return j * m.step_y - s.iy * m.step_y + m.log_alpha; };
+  for (unsigned g = staircase::column(); g < s.num_t; g += staircase::columns())
+    s.var_of_t(g) = exp(-m.nu2 * m.t * g / (s.num_t - 1));
+  for (unsigned i = staircase::column(); i < s.num_x; i += staircase::columns()) {
+    const double x = s.x(i) = x_of(i);
+    Neighbours lx{0, 0};  // at both ends
+    if (i > 0 && i < s.num_x - 1)
+      lx = half_operator(x_of(i - 1), x, x_of(i + 1), exp(2 * m.beta * log(x)));
+    s.lower_x(i) = lx.lower;
+    s.upper_x(i) = lx.upper;
+  }
+  for (unsigned j = staircase::column(); j < s.num_y; j += staircase::columns()) {
+    s.var_of_y(j) = exp(2 * y_of(j));
+    Neighbours ly{0, 0};
+    if (j > 0 && j < s.num_y - 1) ly = half_operator(y_of(j - 1), y_of(j), y_of(j + 1), m.nu2);
+    s.lower_y(j) = ly.lower;
+    s.upper_y(j) = ly.upper;
+  }
+}
+
+template <typename Real>
+__global__ void init(State<Real> s, Market market) {
+  if (staircase::row() == 0) init_operators(s, market);
+  for (unsigned i = staircase::row(); i < s.num_x; i += staircase::rows())
+    for (unsigned j = staircase::column(); j < s.num_y; j += staircase::columns())
+      s.z(i, j) = i == s.ix && j == s.iy ? 1 : 0;
+}
+// [setup]
+
+// [factorise]
+/// The inverse pivots of 1 / dt - L, where L is an operator times `var`
+template <typename Real>
+__device__ void factorise(staircase::View<Real, 1> lower, staircase::View<Real, 1> upper, Real var,
+                          Real dt_inv, Real* inverse, std::size_t stride) {
+  constexpr unsigned batch = 16;  // rows read at once
+  const unsigned n = lower.extent(0);
+  Real above = 0, reciprocal = 0;  // upper and inverse of the row above
+  for (unsigned first = 0; first < n; first += batch) {
+    Real l[batch], u[batch];
+#pragma unroll
+    for (unsigned m = 0; m < batch; ++m) {
+      const unsigned i = min(first + m, n - 1);
+      l[m] = var * lower(i);
+      u[m] = var * upper(i);
+    }
+#pragma unroll
+    for (unsigned m = 0; m < batch; ++m) {
+      reciprocal = 1 / (dt_inv + l[m] + u[m] - l[m] * above * reciprocal);
+      if (first + m < n) *inverse = reciprocal;
+      inverse += stride;
+      above = u[m];
+    }
+  }
+}
+
+/// The inverse pivots along x of the time steps g, g + 1, ..., one (step, j) a thread, and those
+/// along y by one thread more
+template <typename Real>
+__global__ void factorise_all(State<Real> s, unsigned g) {
+  const unsigned room = s.inverse_x.extent(0), steps = min(room, s.num_t - 1 - g);
+  for (unsigned step = staircase::row(); step <= steps; step += staircase::rows())
+    for (unsigned j = staircase::column(); j < s.num_y; j += staircase::columns()) {
+      if (step < steps)
+        factorise(s.lower_x, s.upper_x, s.var_of_y(j) * s.var_of_t(g + step), s.dt_inv,
+                  &s.inverse_x(step, 0, j), s.num_y);
+      else if (j == 0)
+        factorise(s.lower_y, s.upper_y, Real(1), s.dt_inv, &s.inverse_y(0), 1);
+    }
+}
+// [factorise]
+
+// [price]
+/// The sum of a number of each lane of a warp, in all of them
+template <typename Real>
+__device__ Real sum_of_lanes(Real x) {
+  for (int distance = warp_size / 2; distance > 0; distance /= 2)
+    x += __shfl_xor_sync(0xFFFFFFFF, x, distance);
+  return x;
+}
+
+/// weight(i) = the sum of z(i, j), a warp an i
+template <typename Real>
+__global__ void sum_rows(State<Real> s) {
+  for (unsigned i = staircase::row(); i < s.num_x; i += staircase::rows()) {
+    Real sum = 0;
+    for (unsigned j = threadIdx.x; j < s.num_y; j += warp_size) sum += s.z(i, j);
+    sum = sum_of_lanes(sum);
+    if (threadIdx.x == 0) s.weight(i) = sum;
+  }
+}
+
+/// The prices, a warp an option
+template <typename Real>
+__global__ void price(State<Real> s) {
+  for (unsigned k = staircase::row(); k < s.outer; k += staircase::rows()) {
+    const double strike = s.strikes(k);
+    Real sum = 0;
+    for (unsigned i = threadIdx.x; i < s.num_x; i += warp_size)
+      sum += s.weight(i) * max(Real(s.x(i) - strike), Real(0));
+    sum = sum_of_lanes(sum);
+    if (threadIdx.x == 0) s.prices(k) = sum;
+  }
+}
+// [price]
+
+}  // namespace local_volatility
