@@ -97,6 +97,11 @@ double traffic_on_chip(const Problem& problem) {
   return 3 * static_cast<double>(problem.outer) * points_of(problem);
 }
 
+/// The inverse pivots are written, and three kernels a step read 5 numbers and write 3.
+double traffic_of_kernels_of_adjoint(const Problem& problem) {
+  return 9 * points_of(problem) * steps_of(problem) + 2 * static_cast<double>(problem.outer);
+}
+
 /// The inverse pivots are written and read, a strike is read and a price written for each option.
 double traffic_of_adjoint(const Problem& problem) {
   return 2 * (points_of(problem) * steps_of(problem) + static_cast<double>(problem.outer));
@@ -169,14 +174,17 @@ const staircase::Workload<Problem, 1> workload{
          // reads 2, 2 and writes 3, 1
          {"09_factored", traffic_of_sweeps<4, 4>},
          {"10_on_chip", traffic_on_chip},
-         {"12_adjoint_cuda", traffic_of_adjoint},
+         {"12_adjoint_cuda", traffic_of_kernels_of_adjoint},
+         {"13_adjoint_on_chip", traffic_of_adjoint},
+         {"14_one_meeting", traffic_of_adjoint},
          // The explicit half steps read 1 and write 5, the right-hand side along y reads 2
          // and writes
          // 4, and either solve reads 6 and writes 3 (4 and 2 down the systems, 2 and 1 up).
          {"yardstick_cusparse", traffic_of_sweeps<15, 15>}},
     // What the shared memory of 16 blocks holds.
     .limits = {{"10_on_chip", {{"numX", 512}, {"numY", 256}}},
-               {"12_adjoint_cuda", {{"numX", 256}, {"numY", 256}}}}};
+               {"13_adjoint_on_chip", {{"numX", 256}, {"numY", 256}}},
+               {"14_one_meeting", {{"numX", 256}, {"numY", 256}}}}};
 
 }  // namespace
 

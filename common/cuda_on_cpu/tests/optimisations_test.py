@@ -145,34 +145,47 @@ def stays_on_chip(stage, factored):
 
 
 def sweeps_once(stage):
-    """Yields what 12 promises, on the grid of *large*, which a cluster of 16 blocks holds."""
-    num_x, num_y, num_t, more_steps = 256, 256, 4, 5
-    few, longer, more_options = (stage("12_adjoint_cuda", numX=num_x, numY=num_y, **changes)
-                                 for changes in ({"numT": num_t}, {"numT": num_t + more_steps},
-                                                 {"numT": num_t, "outer": 30}))
+    """Yields what 12 to 14 promise, on the grid of *large*, which a cluster of 16 blocks holds."""
+    grid, few_steps, more_steps = {"numX": 256, "numY": 256}, 4, 5
 
-    def of_step(*path):
-        """What a time step adds in sweep."""
-        return (longer.sum("sweep", *path) - few.sum("sweep", *path)) / more_steps
+    def stages(name):
+        """A stage on a few steps, on more, and on a few for more options."""
+        return (stage(name, **grid, numT=few_steps), stage(name, **grid, numT=few_steps + more_steps),
+                stage(name, **grid, numT=few_steps, outer=30))
 
-    yield ("12 launches five kernels, for more steps and more options, too",
-           few.launches() == longer.launches() == more_options.launches() == 5)
-    yield ("12 moves ten times as much in price for ten times the options",
-           more_options.sectors("price") >= 9 * few.sectors("price") > 0)
-    yield ("12 moves no more than that for them",
-           more_options.sectors() - more_options.sectors("price")
-           == few.sectors() - few.sectors("price"))
-    blocks = few.sum("sweep", "blocks")
-    yield "12 spreads the grid over one cluster", blocks == num_x * num_y / 4096
-    pivots = num_x * num_y * few.bytes_of_number / 32  # sectors
-    yield "12 writes nothing to memory between steps", of_step("global_stores", "sectors") == 0
-    yield ("12 reads nothing from memory between steps but the inverse pivots",
-           pivots <= of_step("global_loads", "sectors") <= 1.05 * pivots)
-    yield ("12 waits twice per step for the cluster, three times for the block",
-           of_step("block_barriers") == 5 * blocks)
-    wavefronts, ideal = (of_step("shared_loads", unit) + of_step("shared_stores", unit)
-                         for unit in ("wavefronts", "ideal_wavefronts"))
-    yield "12 has hardly any bank conflicts between steps", wavefronts <= 1.1 * ideal
+    few, longer, more_options = stages("12_adjoint_cuda")
+    yield ("12 launches three kernels per step, for more options, too",
+           longer.launches() - few.launches() == 3 * more_steps and more_options.launches() == few.launches())
+    yield ("12 has a thread per row and a thread per column",
+           all(few.sum(kernel, "threads") == (few_steps - 1) * 256 for kernel in ("solve_x", "solve_y")))
+
+    loads = {}
+    for number, name, meetings in (("13", "13_adjoint_on_chip", 2), ("14", "14_one_meeting", 3)):
+        few, longer, more_options = stages(name)
+
+        def of_step(*path, few=few, longer=longer):
+            """What a time step adds in sweep."""
+            return (longer.sum("sweep", *path) - few.sum("sweep", *path)) / more_steps
+
+        yield (f"{number} launches five kernels, for more steps and more options, too",
+               few.launches() == longer.launches() == more_options.launches() == 5)
+        yield (f"{number} moves ten times as much in price for ten times the options",
+               more_options.sectors("price") >= 9 * few.sectors("price") > 0)
+        yield (f"{number} moves no more than that for them",
+               more_options.sectors() - more_options.sectors("price") == few.sectors() - few.sectors("price"))
+        blocks = few.sum("sweep", "blocks")
+        yield f"{number} spreads the grid over one cluster", blocks == 256 * 256 / 4096
+        pivots = 256 * 256 * few.bytes_of_number / 32  # sectors
+        yield f"{number} writes nothing to memory between steps", of_step("global_stores", "sectors") == 0
+        yield (f"{number} reads nothing from memory between steps but the inverse pivots",
+               pivots <= of_step("global_loads", "sectors") <= 1.05 * pivots)
+        yield (f"{number} waits twice per step for the cluster, {meetings} times for the block",
+               of_step("block_barriers") == (2 + meetings) * blocks)
+        wavefronts, ideal = (of_step("shared_loads", unit) + of_step("shared_stores", unit)
+                             for unit in ("wavefronts", "ideal_wavefronts"))
+        yield f"{number} has hardly any bank conflicts between steps", wavefronts <= 1.1 * ideal
+        loads[number] = of_step("shared_loads", "requests")
+    yield "14 reads less from shared memory per step than 13", loads["14"] < 0.9 * loads["13"]
 
 
 def ata(stage):

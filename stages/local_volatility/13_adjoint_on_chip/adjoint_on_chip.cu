@@ -1,0 +1,319 @@
+/// \file
+/// From:    10_on_chip
+/// Changed: a cluster sweeps the one grid of stage 12 in place of rolling back an option's; z stays
+///          in the registers of the threads that solve its rows, and only q and p go through shared
+///          memory.
+/// Legal:   the transposed systems have the same pivots, and are cut into pieces and joined as
+/// those
+///          of stage 10 are.
+/// Expect:  bound by latency: two barriers of a cluster a step, and the chains between them.
+/// Run:     ./climb local_volatility --stages 12,13
+/// Next:    14_one_meeting: pieces tell each other once a step what they need, not twice.
+
+#include "../strip.hpp"
+
+#include <cuda_pipeline.h>
+
+#include <algorithm>
+
+namespace local_volatility {
+
+using staircase::blocks;
+using staircase::check;
+using staircase::check_launch;
+using staircase::Cluster;
+
+// [enter]
+/// What the blocks before this one make of zero, where each has one piece of a column: all of them
+/// are read before the first is needed.
+template <int direction, typename Real>
+__device__ Real enter_block(Linear<Real>* piece) {
+  constexpr unsigned batch = 8;
+  const unsigned last = Cluster::blocks() - 1;
+  const unsigned count = direction > 0 ? Cluster::rank() : last - Cluster::rank();
+  Real value = 0;
+  for (unsigned first = 0; first < count; first += batch) {
+    Linear<Real> f[batch];
+#pragma unroll
+    for (unsigned n = 0; n < batch; ++n) {
+      f[n] = {0, 1};
+      if (first + n < count)
+        f[n] = *Cluster::of_block(piece, direction > 0 ? first + n : last - first - n);
+    }
+#pragma unroll
+    for (unsigned n = 0; n < batch; ++n) value = f[n](value);
+  }
+  return value;
+}
+
+/// What enters this thread's piece of a column: what the pieces before it, in all blocks of the
+/// cluster, make of zero one after the other. This piece does `mine`.
+template <int direction, typename Real>
+__device__ Real enter(Linear<Real>* pieces, Linear<Real> mine, const Shape& shape, unsigned piece,
+                      unsigned j, unsigned width) {
+  if (shape.pieces() == 1) return 0;
+  if (piece < shape.pieces_x) pieces[piece * width + j] = mine;
+  Cluster::sync();
+  if (piece >= shape.pieces_x) return 0;
+  if (shape.pieces_x == 1) return enter_block<direction>(pieces + j);
+
+  const unsigned last = shape.pieces_x - 1;
+  Real value = 0;
+  const auto apply = [&](const Linear<Real>* of_block, unsigned count) {
+    for (unsigned n = 0; n < count; ++n)
+      value = of_block[(direction > 0 ? n : last - n) * width + j](value);
+  };
+  const unsigned last_block = shape.blocks - 1;
+  const unsigned before_this = direction > 0 ? Cluster::rank() : last_block - Cluster::rank();
+  for (unsigned n = 0; n < before_this; ++n)
+    apply(Cluster::of_block(pieces, direction > 0 ? n : last_block - n), shape.pieces_x);
+  apply(pieces, direction > 0 ? piece : last - piece);
+  return value;
+}
+// [enter]
+
+// [columns]
+/// The piece of a column that a thread solves along x.
+template <typename Real>
+struct Column {
+  __device__ Column(const State<Real>& s, const Shape& shape)
+      : piece(over(threadIdx.x, shape.pitch())),
+        j(modulo(threadIdx.x, shape.pitch())),
+        active(piece < shape.pieces_x && j < s.num_y),
+        first(piece * held_x),
+        first_of_grid(min(Cluster::rank() * shape.rows() + first, s.num_x - 1)),
+        last(s.num_x - 1 - first_of_grid),
+        var(active ? s.var_of_y(j) : 0) {}
+
+  unsigned piece, j;
+  bool active;
+  unsigned first, first_of_grid;  // row, in the strip and in the grid
+  unsigned last;                  // row of the grid, from first_of_grid on
+  Real var;                       // the variance's factor of y
+};
+
+/// Reads the inverse pivots of a piece in a time step. Rows behind the last one of the grid read
+/// that one's: they multiply zeros by it.
+template <typename Real>
+__device__ void load(const State<Real>& s, const Column<Real>& c, unsigned step,
+                     Real (&inverse)[held_x]) {
+  const Real* const from = &s.inverse_x(step, c.first_of_grid, c.active ? c.j : 0);
+#pragma unroll
+  for (unsigned m = 0; m < held_x; ++m) inverse[m] = from[min(m, c.last) * s.num_y];
+}
+
+/// p = (1 / dt - Lx' / 2)^-1 q in place of q. `inverse` becomes that of the step `next`.
+template <typename Real>
+__device__ void solve_columns(const State<Real>& s, const Shape& shape, const Strip<Real>& strip,
+                              const Column<Real>& c, unsigned next, Real (&inverse)[held_x]) {
+  const Real var = c.var * *strip.var_t;
+  Real* const w = strip.w + strip.at(c.first, c.active ? c.j : 0);
+  Real f[held_x], e[held_x];
+
+  Linear<Real> all{0, 1};
+  if (c.active)
+#pragma unroll
+    for (unsigned m = 0; m < held_x; ++m) {
+      f[m] = w[m * strip.step] * inverse[m];
+      all = compose(Linear<Real>{f[m], strip.from_x[c.first + m] * var * inverse[m]}, all);
+    }
+  Real x = enter<+1>(reinterpret_cast<Linear<Real>*>(strip.joined), all, shape, c.piece, c.j,
+                     shape.pitch());
+
+  all = {0, 1};
+  if (c.active) {
+#pragma unroll
+    for (unsigned m = 0; m < held_x; ++m)
+      x = f[m] += strip.from_x[c.first + m] * var * inverse[m] * x;
+#pragma unroll
+    for (unsigned m = held_x; m-- > 0;) {
+      e[m] = strip.to_x[c.first + m] * var * inverse[m];
+      all = compose(Linear<Real>{f[m], e[m]}, all);
+    }
+  }
+  x = enter<-1>(reinterpret_cast<Linear<Real>*>(strip.entering), all, shape, c.piece, c.j,
+                shape.pitch());
+
+  load(s, c, next, inverse);
+  if (c.active)
+#pragma unroll
+    for (unsigned m = held_x; m-- > 0;) w[m * strip.step] = x = f[m] + e[m] * x;
+}
+// [columns]
+
+// [rows]
+/// b = Ly' v / 2
+template <typename Real>
+__device__ void apply_y(const Strip<Real>& strip, const Rows<Real>& rows, const OfRows<Real>& v,
+                        OfRows<Real>& b) {
+  Real left[rows_of_thread], right[rows_of_thread];
+#pragma unroll
+  for (unsigned n = 0; n < rows_of_thread; ++n) {
+    left[n] = before<+1>(v[n][held_y - 1], 1);
+    right[n] = before<-1>(v[n][0], 1);
+  }
+#pragma unroll
+  for (unsigned m = 0; m < held_y; ++m) {
+    const unsigned at = rows.column(m);
+    const Real from = strip.from_y[at], own = strip.own_y[at], to = strip.to_y[at];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n) {
+      const Real l = m > 0 ? v[n][m - 1] : left[n], u = m + 1 < held_y ? v[n][m + 1] : right[n];
+      b[n][m] = from * l + own * v[n][m] + to * u;
+    }
+  }
+}
+
+/// w = q = (1 / dt - Ly' / 2)^-1 2 z / dt: as 2 z and what the solve adds to it, which errs less.
+/// z becomes q - z, the other number that add() needs, so that q takes no registers until then.
+template <typename Real>
+__device__ void solve_rows(const Strip<Real>& strip, const Rows<Real>& rows, OfRows<Real>& z) {
+  OfRows<Real> b;  // what the solve adds, when it is done
+  Real d[rows_of_thread] = {}, x[rows_of_thread] = {};
+  apply_y(strip, rows, z, b);
+#pragma unroll
+  for (unsigned m = 0; m < held_y; ++m) {
+    const Real pivot = strip.pivot_y[rows.column(m)], below = strip.below_y[rows.column(m)];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n) d[n] = b[n][m] = b[n][m] * pivot + below * d[n];
+  }
+  enter<+1>(d, strip.through_below, rows.pieces);
+#pragma unroll
+  for (unsigned m = held_y; m-- > 0;) {
+    const Real from = strip.from_below[rows.column(m)], above = strip.above_y[rows.column(m)];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n) {
+      b[n][m] += from * d[n];
+      x[n] = b[n][m] += above * x[n];
+    }
+  }
+  enter<-1>(x, strip.through_above, rows.pieces);
+#pragma unroll
+  for (unsigned m = 0; m < held_y; ++m) {
+    const Real from = strip.from_above[rows.column(m)];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n) {
+      b[n][m] += from * x[n];
+      if (rows.active) rows.w(n, m) = 2 * z[n][m] + b[n][m];
+      z[n][m] += b[n][m];
+    }
+  }
+}
+
+/// The z of the next step, which is greater by (Lx' + Ly') p / 2, from q - z, where w holds p and
+/// Lx' p / 2 = p / dt - q
+template <typename Real>
+__device__ void add(const Strip<Real>& strip, const Rows<Real>& rows, Real dt_inv,
+                    OfRows<Real>& z) {
+  OfRows<Real> p, b;
+#pragma unroll
+  for (unsigned n = 0; n < rows_of_thread; ++n)
+#pragma unroll
+    for (unsigned m = 0; m < held_y; ++m) p[n][m] = rows.active ? rows.w(n, m) : 0;
+  apply_y(strip, rows, p, b);
+#pragma unroll
+  for (unsigned n = 0; n < rows_of_thread; ++n)
+#pragma unroll
+    for (unsigned m = 0; m < held_y; ++m) z[n][m] = dt_inv * p[n][m] - z[n][m] + b[n][m];
+}
+// [rows]
+
+// [sweep]
+/// Carries z over so many time steps, from step g on: one cluster, a strip of the grid a block
+template <typename Real>
+__global__ void __launch_bounds__(threads_of_strip)
+    sweep(State<Real> s, Shape shape, unsigned g, unsigned steps) {
+  extern __shared__ double memory[];
+  const Strip<Real> strip(reinterpret_cast<Real*>(memory), shape);
+  const Column<Real> column(s, shape);
+  const Rows<Real> rows(shape, strip);
+  const unsigned first_row = Cluster::rank() * shape.rows();
+  prepare(s, shape, strip);
+  Cluster::sync();  // before others' shared memory is written, they must have started
+
+  Real inverse[held_x];
+  load(s, column, 0, inverse);
+  OfRows<Real> z;
+  for (unsigned n = 0; n < rows_of_thread; ++n)
+    for (unsigned m = 0; m < held_y; ++m) {
+      const unsigned i = first_row + rows.row[n], j = rows.piece * held_y + m;
+      z[n][m] = i < s.num_x && j < s.num_y ? s.z(i, j) : 0;
+    }
+  for (unsigned step = 0; step < steps; ++step) {
+    // It is on its way while rows are solved, and takes no register.
+    if (threadIdx.x == 0) __pipeline_memcpy_async(strip.var_t, &s.var_of_t(g + step), sizeof(Real));
+    __pipeline_commit();
+    solve_rows(strip, rows, z);
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    solve_columns(s, shape, strip, column, min(step + 1, steps - 1), inverse);
+    __syncthreads();
+    add(strip, rows, s.dt_inv, z);
+  }
+  for (unsigned n = 0; n < rows_of_thread; ++n)
+    for (unsigned m = 0; m < held_y; ++m) {
+      const unsigned i = first_row + rows.row[n], j = rows.piece * held_y + m;
+      if (rows.active && i < s.num_x && j < s.num_y) s.z(i, j) = z[n][m];
+    }
+  Cluster::sync();  // before shared memory is gone that others still read
+}
+// [sweep]
+
+// [launch]
+/// The launch of sweep().
+template <typename Real>
+auto sweep_launch(const Shape& shape) {
+  return staircase::ClusterLaunch(sweep<Real>, shape.blocks, threads_of_strip,
+                                  Strip<Real>::bytes(shape));
+}
+// [launch]
+
+// [solve]
+template <typename Real>
+Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
+  staircase::require_clusters();
+  const Shape shape = shape_of(problem.num_x, problem.num_y);
+  sweep_launch<Real>(shape).require_at_once();
+
+  timeline.begin("allocate");
+  Arrays<Real> arrays(problem);
+  const State<Real> s = arrays.state();
+  Prices<Real> prices(s.outer);
+
+  timeline.begin("copy in");
+  arrays.strikes.copy_from(problem.all_strikes().data());
+
+  timeline.begin("kernels");
+  const dim3 line(64), tile(32, 8);
+  init<<<blocks(tile, std::max(s.num_y, s.num_t), s.num_x), tile>>>(s, arrays.market);
+  check_launch();
+  for (unsigned g = 0; g < s.num_t - 1; g += arrays.steps) {
+    factorise_all<<<blocks(line, s.num_y, arrays.steps + 1), line>>>(s, g);
+    check_launch();
+    sweep_launch<Real>(shape)(1, s, shape, g, std::min(arrays.steps, s.num_t - 1 - g));
+  }
+  sum_rows<<<blocks(tile, 1, s.num_x), tile>>>(s);
+  check_launch();
+  price<<<blocks(tile, 1, s.outer), tile>>>(s);
+  check_launch();
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  arrays.prices.copy_to(prices.data());
+  return prices;
+}
+// [solve]
+
+}  // namespace local_volatility
+
+int main(int argc, char** argv) {
+  return local_volatility::run_stage(
+      argc, argv,
+      {
+          .title = "Adjoint on chip",
+          .idea = "Sweep one grid with one cluster of blocks",
+          .needs = "clusters of thread blocks (compute capability 9.0)",
+          .solve_f64 = local_volatility::solve<double>,
+          .solve_f32 = local_volatility::solve<float>,
+      });
+}

@@ -1,0 +1,343 @@
+/// \file
+/// Changed: the pieces of a column meet once a step instead of twice: each tells what it makes of
+///          whatever enters at both of its ends, and one block joins them.
+/// Legal:   a piece depends linearly on what enters at its two ends, and so do the pieces on each
+///          other.
+/// Expect:  bound by latency: two barriers of a cluster a step, and the chains between them.
+/// Run:     ./climb local_volatility --stages 10-14
+
+#include "../strip.hpp"
+
+#include <cuda_pipeline.h>
+
+#include <algorithm>
+
+namespace local_volatility {
+
+using staircase::blocks;
+using staircase::check;
+using staircase::check_launch;
+using staircase::Cluster;
+
+// [columns]
+/// The piece of a column that a thread solves along x, and its part in joining pieces.
+template <typename Real>
+struct Column {
+  __device__ Column(const State<Real>& s, const Shape& shape)
+      : piece(over(threadIdx.x, shape.pitch())),
+        j(modulo(threadIdx.x, shape.pitch())),
+        active(piece < shape.pieces_x && j < s.num_y),
+        first(piece * held_x),
+        first_of_grid(min(Cluster::rank() * shape.rows() + first, s.num_x - 1)),
+        last(s.num_x - 1 - first_of_grid),
+        first_joined(Cluster::rank() * shape.joins),
+        var(active ? s.var_of_y(j) : 0) {}
+
+  unsigned piece, j;
+  bool active;
+  unsigned first, first_of_grid;  // row, in the strip and in the grid
+  unsigned last;                  // row of the grid, from first_of_grid on
+  unsigned first_joined;          // column of those whose pieces this block joins
+  Real var;                       // the variance's factor of y
+};
+
+/// What enters a piece of a column from above and from below.
+template <typename Real>
+struct Ends {
+  Real d, x;
+};
+
+/// What a piece makes of them: d leaves below, x leaves above.
+template <typename Real>
+struct Piece {
+  Linear<Real> d;  // of the d that enters
+  Linear<Real> x;  // of the x that enters,
+  Real x_of_d;     // and of the d
+};
+
+/// What enters each piece of the columns that this block joins: a lane a piece, in place of what
+/// the pieces do.
+template <typename Real>
+__device__ void join(const Strip<Real>& strip, const Shape& shape, const Column<Real>& c,
+                     unsigned num_y) {
+  const unsigned pieces = shape.pieces(), array = strip.array_of_pieces(shape);
+  const unsigned p = modulo(threadIdx.x, pieces), n = over(threadIdx.x, pieces);
+  const bool inside = n < shape.joins && c.first_joined + n < num_y;
+  Real* const of_piece = strip.joined + p * (shape.joins + 1) + n;
+  Linear<Real> d{0, 1}, x{0, 1};
+  Real x_of_d = 0;
+  if (inside) {
+    d = {of_piece[0 * array], of_piece[1 * array]};
+    x = {of_piece[2 * array], of_piece[3 * array]};
+    x_of_d = of_piece[4 * array];
+  }
+  for (unsigned distance = 1; distance < pieces; distance *= 2) {
+    const Linear<Real> earlier = before<+1>(d, distance);
+    if (p >= distance) d = compose(d, earlier);
+  }
+  const Real above = before<+1>(d.a, 1), entering = p == 0 ? 0 : above;
+  x.a += x_of_d * entering;
+  for (unsigned distance = 1; distance < pieces; distance *= 2) {
+    const Linear<Real> later = before<-1>(x, distance);
+    if (p + distance < pieces) x = compose(x, later);
+  }
+  const Real below = before<-1>(x.a, 1);
+  if (inside) {
+    of_piece[0 * array] = entering;
+    of_piece[1 * array] = p == pieces - 1 ? 0 : below;
+  }
+}
+
+/// What enters this thread's piece of a column. The pieces of a column meet in one of the blocks,
+/// which sends back what enters them: two barriers of the cluster.
+template <typename Real>
+__device__ Ends<Real> exchange(const Strip<Real>& strip, const Shape& shape, const Column<Real>& c,
+                               const Piece<Real>& mine, unsigned num_y) {
+  if (shape.pieces() == 1) return {0, 0};
+  const unsigned array = strip.array_of_pieces(shape);
+  if (c.active) {
+    const unsigned p = Cluster::rank() * shape.pieces_x + c.piece;
+    Real* const to = Cluster::of_block(strip.joined, over(c.j, shape.joins)) +
+                     p * (shape.joins + 1) + modulo(c.j, shape.joins);
+    to[0 * array] = mine.d.a;
+    to[1 * array] = mine.d.b;
+    to[2 * array] = mine.x.a;
+    to[3 * array] = mine.x.b;
+    to[4 * array] = mine.x_of_d;
+  }
+  Cluster::sync();
+  join(strip, shape, c, num_y);
+  __syncthreads();
+  const unsigned p = over(threadIdx.x, shape.joins), n = modulo(threadIdx.x, shape.joins);
+  if (p < shape.pieces() && c.first_joined + n < num_y) {
+    const Real* const of_piece = strip.joined + p * (shape.joins + 1) + n;
+    Real* const to = Cluster::of_block(strip.entering, over(p, shape.pieces_x)) +
+                     modulo(p, shape.pieces_x) * num_y + c.first_joined + n;
+    to[0] = of_piece[0];
+    to[threads_of_strip] = of_piece[array];
+  }
+  Cluster::sync();
+  if (!c.active) return {0, 0};
+  const Real* const of_piece = strip.entering + c.piece * num_y + c.j;
+  return {of_piece[0], of_piece[threads_of_strip]};
+}
+
+/// Reads the inverse pivots of a piece in a time step. Rows behind the last one of the grid read
+/// that one's: they multiply zeros by it.
+template <typename Real>
+__device__ void load(const State<Real>& s, const Column<Real>& c, unsigned step,
+                     Real (&inverse)[held_x]) {
+  const Real* const from = &s.inverse_x(step, c.first_of_grid, c.active ? c.j : 0);
+#pragma unroll
+  for (unsigned m = 0; m < held_x; ++m) inverse[m] = from[min(m, c.last) * s.num_y];
+}
+
+/// p = (1 / dt - Lx' / 2)^-1 q in place of q. `inverse`
+/// becomes that of the step `next`.
+template <typename Real>
+__device__ void solve_columns(const State<Real>& s, const Shape& shape, const Strip<Real>& strip,
+                              const Column<Real>& c, unsigned next, Real (&inverse)[held_x]) {
+  const Real var = c.var * *strip.var_t;
+  Real* const w = strip.w + strip.at(c.first, c.active ? c.j : 0);
+  Real f[held_x], of_d[held_x], of_x[held_x];  // p(m) = f(m) + of_d(m) d + of_x(m) x
+  Linear<Real> down{0, 1};
+  Real up = 0, up_of_d = 0, up_of_x = 1;
+  if (c.active) {
+#pragma unroll
+    for (unsigned m = 0; m < held_x; ++m) {
+      const Real factor = strip.from_x[c.first + m] * var * inverse[m];
+      down = compose(Linear<Real>{w[m * strip.step] * inverse[m], factor}, down);
+      f[m] = down.a;
+      of_d[m] = down.b;
+    }
+#pragma unroll
+    for (unsigned m = held_x; m-- > 0;) {
+      const Real factor = strip.to_x[c.first + m] * var * inverse[m];
+      up = f[m] += factor * up;
+      up_of_d = of_d[m] += factor * up_of_d;
+      up_of_x = of_x[m] = factor * up_of_x;
+    }
+  }
+  const auto [d, x] = exchange(strip, shape, c, Piece<Real>{down, {up, up_of_x}, up_of_d}, s.num_y);
+  if (c.active)
+#pragma unroll
+    for (unsigned m = 0; m < held_x; ++m) w[m * strip.step] = f[m] + of_d[m] * d + of_x[m] * x;
+  load(s, c, next, inverse);
+}
+// [columns]
+
+// [rows]
+/// b = Ly' v / 2
+template <typename Real>
+__device__ void apply_y(const Strip<Real>& strip, const Rows<Real>& rows, const OfRows<Real>& v,
+                        OfRows<Real>& b) {
+  Real left[rows_of_thread], right[rows_of_thread];
+#pragma unroll
+  for (unsigned n = 0; n < rows_of_thread; ++n) {
+    left[n] = before<+1>(v[n][held_y - 1], 1);
+    right[n] = before<-1>(v[n][0], 1);
+  }
+#pragma unroll
+  for (unsigned m = 0; m < held_y; ++m) {
+    const unsigned at = rows.column(m);
+    const Real from = strip.from_y[at], own = strip.own_y[at], to = strip.to_y[at];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n) {
+      const Real l = m > 0 ? v[n][m - 1] : left[n], u = m + 1 < held_y ? v[n][m + 1] : right[n];
+      b[n][m] = from * l + own * v[n][m] + to * u;
+    }
+  }
+}
+
+/// w = q = (1 / dt - Ly' / 2)^-1 2 z / dt: as 2 z and what the solve adds to it, which errs less.
+/// z becomes q - z, the other number that add() needs, so that q takes no registers until then.
+template <typename Real>
+__device__ void solve_rows(const Strip<Real>& strip, const Rows<Real>& rows, OfRows<Real>& z) {
+  OfRows<Real> b;  // what the solve adds, when it is done
+  Real d[rows_of_thread] = {}, x[rows_of_thread] = {};
+  apply_y(strip, rows, z, b);
+#pragma unroll
+  for (unsigned m = 0; m < held_y; ++m) {
+    const Real pivot = strip.pivot_y[rows.column(m)], below = strip.below_y[rows.column(m)];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n) d[n] = b[n][m] = b[n][m] * pivot + below * d[n];
+  }
+  enter<+1>(d, strip.through_below, rows.pieces);
+#pragma unroll
+  for (unsigned m = held_y; m-- > 0;) {
+    const Real from = strip.from_below[rows.column(m)], above = strip.above_y[rows.column(m)];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n) {
+      b[n][m] += from * d[n];
+      x[n] = b[n][m] += above * x[n];
+    }
+  }
+  enter<-1>(x, strip.through_above, rows.pieces);
+#pragma unroll
+  for (unsigned m = 0; m < held_y; ++m) {
+    const Real from = strip.from_above[rows.column(m)];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n) {
+      b[n][m] += from * x[n];
+      if (rows.active) rows.w(n, m) = 2 * z[n][m] + b[n][m];
+      z[n][m] += b[n][m];
+    }
+  }
+}
+
+/// The z of the next step, which is greater by (Lx' + Ly') p / 2, from q - z, where w holds p and
+/// Lx' p / 2 = p / dt - q
+template <typename Real>
+__device__ void add(const Strip<Real>& strip, const Rows<Real>& rows, Real dt_inv,
+                    OfRows<Real>& z) {
+  OfRows<Real> p, b;
+#pragma unroll
+  for (unsigned n = 0; n < rows_of_thread; ++n)
+#pragma unroll
+    for (unsigned m = 0; m < held_y; ++m) p[n][m] = rows.active ? rows.w(n, m) : 0;
+  apply_y(strip, rows, p, b);
+#pragma unroll
+  for (unsigned n = 0; n < rows_of_thread; ++n)
+#pragma unroll
+    for (unsigned m = 0; m < held_y; ++m) z[n][m] = dt_inv * p[n][m] - z[n][m] + b[n][m];
+}
+// [rows]
+
+// [sweep]
+/// Carries z over so many time steps, from step g on: one cluster, a strip of the grid a block
+template <typename Real>
+__global__ void __launch_bounds__(threads_of_strip)
+    sweep(State<Real> s, Shape shape, unsigned g, unsigned steps) {
+  extern __shared__ double memory[];
+  const Strip<Real> strip(reinterpret_cast<Real*>(memory), shape);
+  const Column<Real> column(s, shape);
+  const Rows<Real> rows(shape, strip);
+  const unsigned first_row = Cluster::rank() * shape.rows();
+  prepare(s, shape, strip);
+  Cluster::sync();  // before others' shared memory is written, they must have started
+
+  Real inverse[held_x];
+  load(s, column, 0, inverse);
+  OfRows<Real> z;
+  for (unsigned n = 0; n < rows_of_thread; ++n)
+    for (unsigned m = 0; m < held_y; ++m) {
+      const unsigned i = first_row + rows.row[n], j = rows.piece * held_y + m;
+      z[n][m] = i < s.num_x && j < s.num_y ? s.z(i, j) : 0;
+    }
+  for (unsigned step = 0; step < steps; ++step) {
+    // It is on its way while rows are solved, and takes no register.
+    if (threadIdx.x == 0) __pipeline_memcpy_async(strip.var_t, &s.var_of_t(g + step), sizeof(Real));
+    __pipeline_commit();
+    solve_rows(strip, rows, z);
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    solve_columns(s, shape, strip, column, min(step + 1, steps - 1), inverse);
+    __syncthreads();
+    add(strip, rows, s.dt_inv, z);
+  }
+  for (unsigned n = 0; n < rows_of_thread; ++n)
+    for (unsigned m = 0; m < held_y; ++m) {
+      const unsigned i = first_row + rows.row[n], j = rows.piece * held_y + m;
+      if (rows.active && i < s.num_x && j < s.num_y) s.z(i, j) = z[n][m];
+    }
+}
+// [sweep]
+
+// [launch]
+/// The launch of sweep().
+template <typename Real>
+auto sweep_launch(const Shape& shape) {
+  return staircase::ClusterLaunch(sweep<Real>, shape.blocks, threads_of_strip,
+                                  Strip<Real>::bytes(shape));
+}
+// [launch]
+
+// [solve]
+template <typename Real>
+Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
+  staircase::require_clusters();
+  const Shape shape = shape_of(problem.num_x, problem.num_y);
+  sweep_launch<Real>(shape).require_at_once();
+
+  timeline.begin("allocate");
+  Arrays<Real> arrays(problem);
+  const State<Real> s = arrays.state();
+  Prices<Real> prices(s.outer);
+
+  timeline.begin("copy in");
+  arrays.strikes.copy_from(problem.all_strikes().data());
+
+  timeline.begin("kernels");
+  const dim3 line(64), tile(32, 8);
+  init<<<blocks(tile, std::max(s.num_y, s.num_t), s.num_x), tile>>>(s, arrays.market);
+  check_launch();
+  for (unsigned g = 0; g < s.num_t - 1; g += arrays.steps) {
+    factorise_all<<<blocks(line, s.num_y, arrays.steps + 1), line>>>(s, g);
+    check_launch();
+    sweep_launch<Real>(shape)(1, s, shape, g, std::min(arrays.steps, s.num_t - 1 - g));
+  }
+  sum_rows<<<blocks(tile, 1, s.num_x), tile>>>(s);
+  check_launch();
+  price<<<blocks(tile, 1, s.outer), tile>>>(s);
+  check_launch();
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  arrays.prices.copy_to(prices.data());
+  return prices;
+}
+// [solve]
+
+}  // namespace local_volatility
+
+int main(int argc, char** argv) {
+  return local_volatility::run_stage(
+      argc, argv,
+      {
+          .title = "One meeting",
+          .idea = "Let pieces of columns meet once a step",
+          .needs = "clusters of thread blocks (compute capability 9.0)",
+          .solve_f64 = local_volatility::solve<double>,
+          .solve_f32 = local_volatility::solve<float>,
+      });
+}
