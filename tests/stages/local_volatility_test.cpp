@@ -60,7 +60,7 @@ TEST(Exact, IncrementsKeepTheSpotThatStageZeroMisses) {
   };
   EXPECT_GT(error_of(stage_zero), 1e-13);
   const auto directory = std::filesystem::path(stage_zero).parent_path();
-  for (const char* stage : {"10_on_chip", "13_adjoint_on_chip", "14_one_meeting"})
+  for (const char* stage : {"10_in_block", "11_on_chip", "14_adjoint_on_chip", "15_one_meeting"})
     EXPECT_LT(error_of(directory / fmt::format("local_volatility-{}-cpu", stage)), 2e-14) << stage;
 }
 

@@ -1,16 +1,16 @@
 /// \file
-/// From:    10_on_chip
-/// Changed: a cluster sweeps the one grid of stage 12 in place of rolling back an option's; z stays
+/// From:    11_on_chip
+/// Changed: a cluster sweeps the one grid of stage 13 in place of rolling back an option's; z stays
 ///          in the registers of the threads that solve its rows, and only q and p go through shared
 ///          memory.
 /// Legal:   the transposed systems have the same pivots, and are cut into pieces and joined as
 /// those
-///          of stage 10 are.
+///          of stage 11 are.
 /// Expect:  bound by latency: two barriers of a cluster a step, and the chains between them.
-/// Run:     ./climb local_volatility --stages 12,13
-/// Next:    14_one_meeting: pieces tell each other once a step what they need, not twice.
+/// Run:     ./climb local_volatility --stages 13,14
+/// Next:    15_one_meeting: pieces tell each other once a step what they need, not twice.
 
-#include "../strip.hpp"
+#include "../strip_of_adjoint.hpp"
 
 #include <cuda_pipeline.h>
 
@@ -73,25 +73,6 @@ __device__ Real enter(Linear<Real>* pieces, Linear<Real> mine, const Shape& shap
 // [enter]
 
 // [columns]
-/// The piece of a column that a thread solves along x.
-template <typename Real>
-struct Column {
-  __device__ Column(const State<Real>& s, const Shape& shape)
-      : piece(over(threadIdx.x, shape.pitch())),
-        j(modulo(threadIdx.x, shape.pitch())),
-        active(piece < shape.pieces_x && j < s.num_y),
-        first(piece * held_x),
-        first_of_grid(min(Cluster::rank() * shape.rows() + first, s.num_x - 1)),
-        last(s.num_x - 1 - first_of_grid),
-        var(active ? s.var_of_y(j) : 0) {}
-
-  unsigned piece, j;
-  bool active;
-  unsigned first, first_of_grid;  // row, in the strip and in the grid
-  unsigned last;                  // row of the grid, from first_of_grid on
-  Real var;                       // the variance's factor of y
-};
-
 /// Reads the inverse pivots of a piece in a time step. Rows behind the last one of the grid read
 /// that one's: they multiply zeros by it.
 template <typename Real>
@@ -142,28 +123,6 @@ __device__ void solve_columns(const State<Real>& s, const Shape& shape, const St
 // [columns]
 
 // [rows]
-/// b = Ly' v / 2
-template <typename Real>
-__device__ void apply_y(const Strip<Real>& strip, const Rows<Real>& rows, const OfRows<Real>& v,
-                        OfRows<Real>& b) {
-  Real left[rows_of_thread], right[rows_of_thread];
-#pragma unroll
-  for (unsigned n = 0; n < rows_of_thread; ++n) {
-    left[n] = before<+1>(v[n][held_y - 1], 1);
-    right[n] = before<-1>(v[n][0], 1);
-  }
-#pragma unroll
-  for (unsigned m = 0; m < held_y; ++m) {
-    const unsigned at = rows.column(m);
-    const Real from = strip.from_y[at], own = strip.own_y[at], to = strip.to_y[at];
-#pragma unroll
-    for (unsigned n = 0; n < rows_of_thread; ++n) {
-      const Real l = m > 0 ? v[n][m - 1] : left[n], u = m + 1 < held_y ? v[n][m + 1] : right[n];
-      b[n][m] = from * l + own * v[n][m] + to * u;
-    }
-  }
-}
-
 /// w = q = (1 / dt - Ly' / 2)^-1 2 z / dt: as 2 z and what the solve adds to it, which errs less.
 /// z becomes q - z, the other number that add() needs, so that q takes no registers until then.
 template <typename Real>

@@ -4,9 +4,9 @@
 /// Legal:   a piece depends linearly on what enters at its two ends, and so do the pieces on each
 ///          other.
 /// Expect:  bound by latency: two barriers of a cluster a step, and the chains between them.
-/// Run:     ./climb local_volatility --stages 10-14
+/// Run:     ./climb local_volatility --stages 11-15
 
-#include "../strip.hpp"
+#include "../strip_of_adjoint.hpp"
 
 #include <cuda_pipeline.h>
 
@@ -20,27 +20,6 @@ using staircase::check_launch;
 using staircase::Cluster;
 
 // [columns]
-/// The piece of a column that a thread solves along x, and its part in joining pieces.
-template <typename Real>
-struct Column {
-  __device__ Column(const State<Real>& s, const Shape& shape)
-      : piece(over(threadIdx.x, shape.pitch())),
-        j(modulo(threadIdx.x, shape.pitch())),
-        active(piece < shape.pieces_x && j < s.num_y),
-        first(piece * held_x),
-        first_of_grid(min(Cluster::rank() * shape.rows() + first, s.num_x - 1)),
-        last(s.num_x - 1 - first_of_grid),
-        first_joined(Cluster::rank() * shape.joins),
-        var(active ? s.var_of_y(j) : 0) {}
-
-  unsigned piece, j;
-  bool active;
-  unsigned first, first_of_grid;  // row, in the strip and in the grid
-  unsigned last;                  // row of the grid, from first_of_grid on
-  unsigned first_joined;          // column of those whose pieces this block joins
-  Real var;                       // the variance's factor of y
-};
-
 /// What enters a piece of a column from above and from below.
 template <typename Real>
 struct Ends {
@@ -167,28 +146,6 @@ __device__ void solve_columns(const State<Real>& s, const Shape& shape, const St
 // [columns]
 
 // [rows]
-/// b = Ly' v / 2
-template <typename Real>
-__device__ void apply_y(const Strip<Real>& strip, const Rows<Real>& rows, const OfRows<Real>& v,
-                        OfRows<Real>& b) {
-  Real left[rows_of_thread], right[rows_of_thread];
-#pragma unroll
-  for (unsigned n = 0; n < rows_of_thread; ++n) {
-    left[n] = before<+1>(v[n][held_y - 1], 1);
-    right[n] = before<-1>(v[n][0], 1);
-  }
-#pragma unroll
-  for (unsigned m = 0; m < held_y; ++m) {
-    const unsigned at = rows.column(m);
-    const Real from = strip.from_y[at], own = strip.own_y[at], to = strip.to_y[at];
-#pragma unroll
-    for (unsigned n = 0; n < rows_of_thread; ++n) {
-      const Real l = m > 0 ? v[n][m - 1] : left[n], u = m + 1 < held_y ? v[n][m + 1] : right[n];
-      b[n][m] = from * l + own * v[n][m] + to * u;
-    }
-  }
-}
-
 /// w = q = (1 / dt - Ly' / 2)^-1 2 z / dt: as 2 z and what the solve adds to it, which errs less.
 /// z becomes q - z, the other number that add() needs, so that q takes no registers until then.
 template <typename Real>

@@ -1,6 +1,6 @@
 /// \file
-/// How a cluster of blocks holds one grid of an adjoint sweep: its shape, what a block keeps of the
-/// grid in shared memory, and what threads hold of its rows.
+/// How a cluster of blocks holds the one grid of an adjoint sweep: its shape, what a block keeps of
+/// it in shared memory, and what threads hold of its rows.
 
 #pragma once
 
@@ -193,6 +193,29 @@ __device__ void prepare(const State<Real>& s, const Shape& shape, const Strip<Re
 }
 // [prepare]
 
+// [pieces of columns]
+/// The piece of a column that a thread solves along x, and its part in joining pieces.
+template <typename Real>
+struct Column {
+  __device__ Column(const State<Real>& s, const Shape& shape)
+      : piece(over(threadIdx.x, shape.pitch())),
+        j(modulo(threadIdx.x, shape.pitch())),
+        active(piece < shape.pieces_x && j < s.num_y),
+        first(piece * held_x),
+        first_of_grid(min(staircase::Cluster::rank() * shape.rows() + first, s.num_x - 1)),
+        last(s.num_x - 1 - first_of_grid),
+        first_joined(staircase::Cluster::rank() * shape.joins),
+        var(active ? s.var_of_y(j) : 0) {}
+
+  unsigned piece, j;
+  bool active;
+  unsigned first, first_of_grid;  // row, in the strip and in the grid
+  unsigned last;                  // row of the grid, from first_of_grid on
+  unsigned first_joined;          // column of those whose pieces this block joins
+  Real var;                       // the variance's factor of y
+};
+// [pieces of columns]
+
 // [pieces of rows]
 /// The pieces of rows that a thread solves along y. A thread that has fewer rows than it could hold
 /// holds one more than once; one that has none looks at the first, and writes nothing.
@@ -233,6 +256,28 @@ __device__ void enter(Real (&f)[rows_of_thread], const Real* through, unsigned p
   for (Real& of_row : f) {
     const Real met = before<direction>(of_row, 1);
     of_row = first ? 0 : met;
+  }
+}
+
+/// b = Ly' v / 2
+template <typename Real>
+__device__ void apply_y(const Strip<Real>& strip, const Rows<Real>& rows, const OfRows<Real>& v,
+                        OfRows<Real>& b) {
+  Real left[rows_of_thread], right[rows_of_thread];
+#pragma unroll
+  for (unsigned n = 0; n < rows_of_thread; ++n) {
+    left[n] = before<+1>(v[n][held_y - 1], 1);
+    right[n] = before<-1>(v[n][0], 1);
+  }
+#pragma unroll
+  for (unsigned m = 0; m < held_y; ++m) {
+    const unsigned at = rows.column(m);
+    const Real from = strip.from_y[at], own = strip.own_y[at], to = strip.to_y[at];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n) {
+      const Real l = m > 0 ? v[n][m - 1] : left[n], u = m + 1 < held_y ? v[n][m + 1] : right[n];
+      b[n][m] = from * l + own * v[n][m] + to * u;
+    }
   }
 }
 // [pieces of rows]

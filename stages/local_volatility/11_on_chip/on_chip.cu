@@ -1,0 +1,334 @@
+/// \file
+/// Changed: the blocks of a cluster hold a grid, a strip of rows each, and what crosses the edge of a
+///          strip goes from block to block; as many clusters run as the GPU holds at once.
+/// Legal:   pieces of a column are joined in the same order, in whichever block they lie, and a barrier
+///          of the cluster stands where one of the block did.
+/// Expect:  no traffic with memory but the factors; bound by what blocks wait for one another.
+/// Run:     ./climb local_volatility --stages 09-11
+/// Next:    12_adjoint: all options share the steps, and of each grid one point is read.
+
+#include "../steps_at_once.hpp"
+#include "../strip_of_option.hpp"
+
+#include <cuda_pipeline.h>
+
+#include <algorithm>
+#include <cmath>
+#include <staircase/cluster.hpp>
+
+namespace local_volatility {
+
+using staircase::blocks;
+using staircase::check;
+using staircase::check_launch;
+using staircase::Cluster;
+using staircase::column;
+using staircase::columns;
+using staircase::DeviceArray;
+using staircase::row;
+using staircase::rows;
+using staircase::View;
+
+// [setup]
+template <typename Real>
+__global__ void set_payoff(State<Real> s) {
+  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (unsigned i = row(); i < s.num_x; i += rows())
+      for (unsigned j = column(); j < s.num_y; j += columns())
+        s.result(s.at(k, i, j)) = max(Real(s.x(i) - s.strikes(k)), Real(0));
+}
+// [setup]
+
+// [factorise]
+/// The inverse pivots along x of the time steps g, g - 1, ..., one (step, j) a thread
+template <typename Real>
+__global__ void factorise_x(State<Real> s, unsigned g) {
+  const unsigned room = s.inverse_x.extent(0), steps = min(room, g + 1);
+  for (unsigned step = row(); step < steps; step += rows())
+    for (unsigned j = column(); j < s.num_y; j += columns()) {
+      const Real var = s.var_of_y(j) * s.var_of_t(g - step);
+      Real e = 0;
+      for (unsigned i = 0; i < s.num_x; ++i) {
+        const auto [lower, centre, upper] = half_stencil_x(s, i, var);
+        const Real inverse = 1 / (s.dt_inv - centre - lower * e);
+        s.inverse_x(step, i, j) = inverse;
+        e = upper * inverse;
+      }
+    }
+}
+// [factorise]
+
+// [enter]
+/// What the blocks before this one make of zero, where each has one piece of a column: all of them
+/// are read before the first is needed.
+template <int direction, typename Real>
+__device__ Real enter_block(Linear<Real>* piece) {
+  constexpr unsigned batch = 8;
+  const unsigned last = Cluster::blocks() - 1;
+  const unsigned count = direction > 0 ? Cluster::rank() : last - Cluster::rank();
+  Real value = 0;
+  for (unsigned first = 0; first < count; first += batch) {
+    Linear<Real> f[batch];
+#pragma unroll
+    for (unsigned n = 0; n < batch; ++n) {
+      f[n] = {0, 1};
+      if (first + n < count)
+        f[n] = *Cluster::of_block(piece, direction > 0 ? first + n : last - first - n);
+    }
+#pragma unroll
+    for (unsigned n = 0; n < batch; ++n) value = f[n](value);
+  }
+  return value;
+}
+
+/// What enters this thread's piece of a column: what the pieces before it, in all blocks of the
+/// cluster, make of zero one after the other. This piece does `mine`.
+template <int direction, typename Real>
+__device__ Real enter(Linear<Real>* pieces, Linear<Real> mine, const Shape& shape, unsigned piece,
+                      unsigned j, unsigned width) {
+  if (shape.pieces() == 1) return 0;
+  if (piece < shape.pieces_x) pieces[piece * width + j] = mine;
+  Cluster::sync();
+  if (piece >= shape.pieces_x) return 0;
+  if (shape.pieces_x == 1) return enter_block<direction>(pieces + j);
+
+  const unsigned last = shape.pieces_x - 1;
+  Real value = 0;
+  const auto apply = [&](const Linear<Real>* of_block, unsigned count) {
+    for (unsigned n = 0; n < count; ++n)
+      value = of_block[(direction > 0 ? n : last - n) * width + j](value);
+  };
+  const unsigned last_block = shape.blocks - 1;
+  const unsigned before_this = direction > 0 ? Cluster::rank() : last_block - Cluster::rank();
+  for (unsigned n = 0; n < before_this; ++n)
+    apply(Cluster::of_block(pieces, direction > 0 ? n : last_block - n), shape.pieces_x);
+  apply(pieces, direction > 0 ? piece : last - piece);
+  return value;
+}
+// [enter]
+
+// [columns]
+/// Starts to copy the inverse pivots of a time step: a thread those that it alone will read.
+template <typename Real>
+__device__ void fetch(const State<Real>& s, const Strip<Real>& strip, const Column<Real>& c,
+                      unsigned step) {
+  if (c.active) {
+    const Real* const from = &s.inverse_x(step, 0, 0) + c.first_of_grid * s.num_y + c.j;
+#pragma unroll
+    for (unsigned m = 0; m < held_x; ++m)
+      __pipeline_memcpy_async(strip.inverse + m * threads_of_strip + threadIdx.x,
+                              from + m * s.num_y, sizeof(Real),
+                              c.first_of_grid + m < s.num_x ? 0 : sizeof(Real));
+  }
+  __pipeline_commit();
+}
+
+/// R beside a piece: above its first row, below its last; zero beyond the grid, where it meets
+/// zero.
+template <typename Real>
+__device__ Neighbours<Real> beside(const Strip<Real>& strip, const Shape& shape,
+                                   const Column<Real>& c) {
+  const unsigned rank = Cluster::rank(), next = c.first + held_x;
+  Neighbours<Real> r{0, 0};
+  if (c.first > 0)
+    r.lower = strip.r[strip.at(c.first - 1, c.j)];
+  else if (rank > 0)
+    r.lower = Cluster::of_block(strip.r, rank - 1)[strip.at(shape.rows() - 1, c.j)];
+  if (next < shape.rows())
+    r.upper = strip.r[strip.at(next, c.j)];
+  else if (rank + 1 < shape.blocks)
+    r.upper = Cluster::of_block(strip.r, rank + 1)[strip.at(0, c.j)];
+  return r;
+}
+
+/// W = (1 / dt - Lx / 2)^-1 (Lx + Ly) R / 2, where W holds Ly R / 2; `var_t` is the variance's
+/// factor of time. Then fetches what the step `next` needs.
+template <typename Real>
+__device__ void solve_columns(const State<Real>& s, const Shape& shape, const Strip<Real>& strip,
+                              const Column<Real>& c, Real var_t, unsigned next) {
+  const Real var = c.var * var_t;
+  const Real* const inverse = strip.inverse + threadIdx.x;
+  const Neighbours<Real>* const along = strip.along_x + c.first;
+  Real f[held_x], e[held_x];
+
+  __pipeline_wait_prior(0);
+  Cluster::sync();
+  Linear<Real> all{0, 1};
+  if (c.active) {
+    const auto [above, below_last] = beside(strip, shape, c);
+    const Real* r = strip.r + strip.at(c.first, c.j);
+    Real centre = *r, up = centre - above;
+#pragma unroll
+    for (unsigned m = 0; m < held_x; ++m) {
+      const Real ly = r[strip.w];
+      r += strip.row();
+      const Real below = m + 1 < held_x ? *r : below_last, down = below - centre;
+      const Real w = inverse[m * threads_of_strip];
+      f[m] = w * (ly + var * (along[m].upper * down - along[m].lower * up));
+      all = compose(Linear<Real>{f[m], along[m].lower * var * w}, all);
+      centre = below;
+      up = down;
+    }
+  }
+  Real x = enter<+1>(strip.forwards, all, shape, c.piece, c.j, s.num_y);
+
+  all = {0, 1};
+  if (c.active) {
+#pragma unroll
+    for (unsigned m = 0; m < held_x; ++m)
+      x = f[m] += along[m].lower * var * inverse[m * threads_of_strip] * x;
+#pragma unroll
+    for (unsigned m = held_x; m-- > 0;) {
+      e[m] = along[m].upper * var * inverse[m * threads_of_strip];
+      all = compose(Linear<Real>{f[m], e[m]}, all);
+    }
+  }
+  x = enter<-1>(strip.backwards, all, shape, c.piece, c.j, s.num_y);
+
+  fetch(s, strip, c, next);
+  if (c.active) {
+    Real* w = strip.r + strip.w + strip.at(c.first + held_x, c.j);
+#pragma unroll
+    for (unsigned m = held_x; m-- > 0;) {
+      w -= strip.row();
+      *w = x = f[m] + e[m] * x;
+    }
+  }
+}
+// [columns]
+
+// [on_chip]
+/// Rolls R back by so many time steps, from step g on: a cluster an option, a strip of its grid a
+/// block
+template <typename Real>
+__global__ void __launch_bounds__(threads_of_strip, sizeof(Real) == 4 ? 2 : 1)
+    roll_back(State<Real> s, Shape shape, unsigned g, unsigned steps) {
+  extern __shared__ double memory[];
+  const Strip<Real> strip(reinterpret_cast<Real*>(memory), shape);
+  const unsigned first = Cluster::rank() * shape.rows();
+  const Column<Real> column(s, shape, first);
+  const Rows<Real> rows(shape, strip);
+  const unsigned points = first < s.num_x ? min(shape.rows(), s.num_x - first) * s.num_y : 0;
+  prepare(s, shape, strip, first);
+  fetch(s, strip, column, 0);
+
+  for (unsigned k = blockIdx.x / shape.blocks; k < s.outer; k += gridDim.x / shape.blocks) {
+    Real* const result = s.result.data() + s.at(k, first, 0);
+    bring_in(strip, rows, result, points, s.num_y);
+    for (unsigned step = 0; step < steps; ++step) {
+      solve_columns(s, shape, strip, column, s.var_of_t(g - step), step + 1 < steps ? step + 1 : 0);
+      solve_rows(shape, strip, rows);
+    }
+    bring_out(strip, result, points, s.num_y);
+  }
+  __pipeline_wait_prior(0);
+  Cluster::sync();  // before shared memory is gone that others still read
+}
+// [on_chip]
+
+template <typename Real>
+__global__ void read_prices(State<Real> s) {
+  for (unsigned k = column(); k < s.outer; k += columns())
+    s.prices(k) = s.result(s.at(k, s.ix, s.iy));
+}
+
+// [launch]
+/// The launch of roll_back().
+template <typename Real>
+auto roll_back_launch(const Shape& shape) {
+  return staircase::ClusterLaunch(roll_back<Real>, shape.blocks, threads_of_strip,
+                                  Strip<Real>::bytes(shape));
+}
+// [launch]
+
+// [solve]
+template <typename Real>
+Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
+  const unsigned outer = problem.outer;
+  const unsigned num_x = problem.num_x;
+  const unsigned num_y = problem.num_y;
+  const unsigned num_t = problem.num_t;
+  const Real beta = problem.beta;
+  const Real nu2 = problem.nu * problem.nu;
+  const double step_x = 20 * problem.alpha * problem.s0 * std::sqrt(problem.t) / num_x;
+  const double step_y = 10 * problem.nu * std::sqrt(problem.t) / num_y;
+
+  staircase::require_clusters();
+  const Shape shape = shape_of(num_x, num_y);
+  const unsigned clusters = roll_back_launch<Real>(shape).require_at_once();
+
+  timeline.begin("allocate");
+  DeviceArray<double, 1> strikes(outer), x(num_x), y(num_y);
+  DeviceArray<Real, 1> var_of_x(num_x), var_of_y(num_y), var_of_t(num_t);
+  DeviceArray<Real, 2> dx(3, num_x), dxx(3, num_x), dy(3, num_y), dyy(3, num_y);
+  const unsigned steps = steps_at_once(num_x, num_y, num_t);
+  DeviceArray<Real, 3> inverse_x(steps, num_x, num_y);
+  const std::size_t points = std::size_t{outer} * num_x * num_y;
+  DeviceArray<Real, 1> result(points), device_prices(outer);
+  const State<Real> s{.outer = outer,
+                      .num_x = num_x,
+                      .num_y = num_y,
+                      .num_t = num_t,
+                      .ix = std::size_t(problem.s0 / step_x),
+                      .iy = num_y / 2,
+                      .dt_inv = Real((num_t - 1) / problem.t),
+                      .mu_x = 0,
+                      .mu_y = 0,
+                      .var_y = nu2,
+                      .strikes = strikes,
+                      .x = x,
+                      .y = y,
+                      .var_of_x = var_of_x,
+                      .var_of_y = var_of_y,
+                      .var_of_t = var_of_t,
+                      .dx = dx,
+                      .dxx = dxx,
+                      .dy = dy,
+                      .dyy = dyy,
+                      .inverse_x = inverse_x,
+                      .result = result,
+                      .prices = device_prices};
+  Prices<Real> prices(outer);
+
+  timeline.begin("copy in");
+  strikes.copy_from(problem.all_strikes().data());
+
+  timeline.begin("kernels");
+  const dim3 line(128), tile(32, 8);
+  const unsigned longest = std::max({num_x, num_y, num_t});
+  init_grid<<<blocks(line, longest), line>>>(s, problem.s0, problem.t, step_x, step_y,
+                                             std::log(problem.alpha), beta, nu2);
+  check_launch();
+  init_operators<<<blocks(line, longest), line>>>(s);
+  check_launch();
+  set_payoff<<<blocks(tile, num_y, num_x, outer), tile>>>(s);
+  check_launch();
+  for (unsigned step = 0; step < num_t - 1; step += steps) {
+    const unsigned g = num_t - 2 - step;
+    factorise_x<<<blocks(line, num_y, steps), line>>>(s, g);
+    check_launch();
+    roll_back_launch<Real>(shape)(std::min(clusters, outer), s, shape, g, std::min(steps, g + 1));
+  }
+  read_prices<<<blocks(line, outer), line>>>(s);
+  check_launch();
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  device_prices.copy_to(prices.data());
+  return prices;
+}
+// [solve]
+
+}  // namespace local_volatility
+
+int main(int argc, char** argv) {
+  return local_volatility::run_stage(
+      argc, argv,
+      {
+          .title = "On chip",
+          .idea = "Keep a grid on the chip for all steps",
+          .needs = "clusters of thread blocks (compute capability 9.0)",
+          .solve_f64 = local_volatility::solve<double>,
+          .solve_f32 = local_volatility::solve<float>,
+      });
+}
