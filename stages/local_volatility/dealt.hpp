@@ -1,12 +1,26 @@
 /// \file
-/// How rows of tridiagonal systems get to the threads of a team that solve them, through shared
-/// memory.
+/// How points get from the threads that read them to those that use them, through shared memory:
+/// square tiles, and rows of tridiagonal systems.
 
 #pragma once
 
 #include "teams.hpp"
 
 namespace local_volatility {
+
+// [tiles]
+constexpr unsigned tile_size = 16;  // points that a block's tile is wide and high
+
+/// The first row and column of a block's tile, and how far the next one is.
+__device__ inline unsigned tile_row() { return blockIdx.y * tile_size; }
+__device__ inline unsigned tile_rows() { return gridDim.y * tile_size; }
+__device__ inline unsigned tile_column() { return blockIdx.x * tile_size; }
+__device__ inline unsigned tile_columns() { return gridDim.x * tile_size; }
+
+/// The place in its row of number x of row y of a tile in shared memory: rows are permuted, so that
+/// a warp meets all banks along a row and along a column.
+__device__ inline unsigned place(unsigned y, unsigned x) { return x ^ y % tile_size; }
+// [tiles]
 
 // [shared]
 /// One row of a system.

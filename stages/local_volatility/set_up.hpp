@@ -1,9 +1,11 @@
 /// \file
-/// The grids of all options and the operators on them, by a thread for each option.
+/// The grids of all options, the operators on them, by a thread for each option, and the payoffs;
+/// and the prices, in the end.
 
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include "local_volatility.hpp"
 
@@ -31,6 +33,34 @@ __global__ void init_operators(State s) {
     init_operator(s.x.row(k), s.dx.row(k), s.dxx.row(k));
     init_operator(s.y.row(k), s.dy.row(k), s.dyy.row(k));
   }
+}
+
+template <typename State>
+__global__ void set_payoff(State s) {
+  using Real = std::remove_reference_t<decltype(s.result(0, 0, 0))>;
+  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (unsigned i = staircase::row(); i < s.num_x; i += staircase::rows())
+      for (unsigned j = staircase::column(); j < s.num_y; j += staircase::columns())
+        s.result(k, i, j) = max(Real(s.x(k, i) - s.strikes(k)), Real(0));
+}
+
+/// Launches all three.
+template <typename State>
+void set_up(const State& s, const Problem& problem) {
+  const dim3 line(128), tile(32, 8);
+  init_grid<<<staircase::blocks(line, s.outer), line>>>(s, problem.s0, problem.t, problem.alpha,
+                                                        problem.nu);
+  staircase::check_launch();
+  init_operators<<<staircase::blocks(line, s.outer), line>>>(s);
+  staircase::check_launch();
+  set_payoff<<<staircase::blocks(tile, s.num_y, s.num_x, s.outer), tile>>>(s);
+  staircase::check_launch();
+}
+
+template <typename State>
+__global__ void read_prices(State s) {
+  for (unsigned k = staircase::column(); k < s.outer; k += staircase::columns())
+    s.prices(k) = s.result(k, s.ix(k), s.iy(k));
 }
 
 }  // namespace local_volatility

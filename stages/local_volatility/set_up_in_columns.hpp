@@ -1,10 +1,12 @@
 /// \file
 /// The grids of all options and the operators on them, by a row of threads for each option, which
-/// lie in columns.
+/// lie in columns, and the payoffs; and the prices, in the end.
 
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "local_volatility.hpp"
 
@@ -36,6 +38,35 @@ __global__ void init_operators(State s) {
     init_operator_in_columns(s.x.row(k), s.dx.row(k), s.dxx.row(k));
     init_operator_in_columns(s.y.row(k), s.dy.row(k), s.dyy.row(k));
   }
+}
+
+template <typename State>
+__global__ void set_payoff(State s) {
+  using Real = std::remove_reference_t<decltype(s.result(0))>;
+  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (unsigned i = staircase::row(); i < s.num_x; i += staircase::rows())
+      for (unsigned j = staircase::column(); j < s.num_y; j += staircase::columns())
+        s.result(s.along_y(k, i, j)) = max(Real(s.x(k, i) - s.strikes(k)), Real(0));
+}
+
+/// Launches all three.
+template <typename State>
+void set_up(const State& s, const Problem& problem) {
+  const dim3 line(128), tile(32, 8);
+  const unsigned longest = std::max({s.num_x, s.num_y, s.num_t});
+  init_grid<<<staircase::blocks(line, longest, s.outer), line>>>(s, problem.s0, problem.t,
+                                                                 problem.alpha, problem.nu);
+  staircase::check_launch();
+  init_operators<<<staircase::blocks(line, longest, s.outer), line>>>(s);
+  staircase::check_launch();
+  set_payoff<<<staircase::blocks(tile, s.num_y, s.num_x, s.outer), tile>>>(s);
+  staircase::check_launch();
+}
+
+template <typename State>
+__global__ void read_prices(State s) {
+  for (unsigned k = staircase::column(); k < s.outer; k += staircase::columns())
+    s.prices(k) = s.result(s.along_y(k, s.ix(k), s.iy(k)));
 }
 
 }  // namespace local_volatility

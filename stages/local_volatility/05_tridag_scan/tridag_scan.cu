@@ -6,8 +6,8 @@
 /// Run:     ./climb local_volatility --stages 04,05
 /// Next:    06_coalesced lets neighbouring threads touch neighbouring numbers.
 
+#include "../expanded.hpp"
 #include "../scan.hpp"
-#include "../set_up.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,27 +19,9 @@ using staircase::check;
 using staircase::check_launch;
 using staircase::column;
 using staircase::columns;
-using staircase::DeviceArray;
 using staircase::row;
 using staircase::rows;
 using staircase::View;
-
-// [state]
-/// The arrays of all options, as kernels take them.
-template <typename Real>
-struct State {
-  unsigned outer, num_x, num_y, num_t;
-  View<double, 1> strikes;
-  View<std::size_t, 1> ix, iy;
-  View<Real, 1> dt_inv;
-  View<double, 2> x, y, tau;
-  View<Real, 3> dx, dxx, dy, dyy;
-  View<Real, 3> mu_x, var_x, mu_y, var_y;
-  View<Real, 3> result, u, v;
-  View<Real, 3> ax, bx, cx, ay, by, cy, ry;
-  View<Real, 1> prices;
-};
-// [state]
 
 // [tridag]
 /// Successive rows a x(i - 1) + b x(i) + c x(i + 1) = r of a system, with the sums s = a + b + c; a
@@ -149,16 +131,6 @@ __device__ void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<R
 }
 // [tridag]
 
-// [setup]
-template <typename Real>
-__global__ void set_payoff(State<Real> s) {
-  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
-    for (unsigned i = row(); i < s.num_x; i += rows())
-      for (unsigned j = column(); j < s.num_y; j += columns())
-        s.result(k, i, j) = max(Real(s.x(k, i) - s.strikes(k)), Real(0));
-}
-// [setup]
-
 // [time]
 template <typename Real>
 __global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2) {
@@ -183,39 +155,22 @@ __global__ void explicit_x(State<Real> s) {
     for (unsigned i = row(); i < s.num_x; i += rows())
       for (unsigned j = column(); j < s.num_y; j += columns()) {
         s.u(k, j, i) = s.dt_inv(k) * s.result(k, i, j);
-        if (i > 0)
-          s.u(k, j, i) +=
-              half * (s.mu_x(k, i, j) * s.dx(k, i, 0) + half * s.var_x(k, i, j) * s.dxx(k, i, 0)) *
-              s.result(k, i - 1, j);
-        s.u(k, j, i) +=
-            half * (s.mu_x(k, i, j) * s.dx(k, i, 1) + half * s.var_x(k, i, j) * s.dxx(k, i, 1)) *
-            s.result(k, i, j);
-        if (i < s.num_x - 1)
-          s.u(k, j, i) +=
-              half * (s.mu_x(k, i, j) * s.dx(k, i, 2) + half * s.var_x(k, i, j) * s.dxx(k, i, 2)) *
-              s.result(k, i + 1, j);
+        if (i > 0) s.u(k, j, i) += half * lx(s, k, i, j, 0) * s.result(k, i - 1, j);
+        s.u(k, j, i) += half * lx(s, k, i, j, 1) * s.result(k, i, j);
+        if (i < s.num_x - 1) s.u(k, j, i) += half * lx(s, k, i, j, 2) * s.result(k, i + 1, j);
       }
 }
 
 /// V = Ly R, U = U + V
 template <typename Real>
 __global__ void explicit_y(State<Real> s) {
-  const Real half = 0.5;
   for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
     for (unsigned i = row(); i < s.num_x; i += rows())
       for (unsigned j = column(); j < s.num_y; j += columns()) {
         s.v(k, i, j) = 0;
-        if (j > 0)
-          s.v(k, i, j) +=
-              (s.mu_y(k, i, j) * s.dy(k, j, 0) + half * s.var_y(k, i, j) * s.dyy(k, j, 0)) *
-              s.result(k, i, j - 1);
-        s.v(k, i, j) +=
-            (s.mu_y(k, i, j) * s.dy(k, j, 1) + half * s.var_y(k, i, j) * s.dyy(k, j, 1)) *
-            s.result(k, i, j);
-        if (j < s.num_y - 1)
-          s.v(k, i, j) +=
-              (s.mu_y(k, i, j) * s.dy(k, j, 2) + half * s.var_y(k, i, j) * s.dyy(k, j, 2)) *
-              s.result(k, i, j + 1);
+        if (j > 0) s.v(k, i, j) += ly(s, k, i, j, 0) * s.result(k, i, j - 1);
+        s.v(k, i, j) += ly(s, k, i, j, 1) * s.result(k, i, j);
+        if (j < s.num_y - 1) s.v(k, i, j) += ly(s, k, i, j, 2) * s.result(k, i, j + 1);
         s.u(k, j, i) += s.v(k, i, j);
       }
 }
@@ -227,12 +182,9 @@ __global__ void implicit_x(State<Real> s) {
   for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
     for (unsigned j = row(); j < s.num_y; j += rows())
       for (unsigned i = column(); i < s.num_x; i += columns()) {
-        s.ax(k, j, i) =
-            -half * (s.mu_x(k, i, j) * s.dx(k, i, 0) + half * s.var_x(k, i, j) * s.dxx(k, i, 0));
-        s.bx(k, j, i) = s.dt_inv(k) - half * (s.mu_x(k, i, j) * s.dx(k, i, 1) +
-                                              half * s.var_x(k, i, j) * s.dxx(k, i, 1));
-        s.cx(k, j, i) =
-            -half * (s.mu_x(k, i, j) * s.dx(k, i, 2) + half * s.var_x(k, i, j) * s.dxx(k, i, 2));
+        s.ax(k, j, i) = -half * lx(s, k, i, j, 0);
+        s.bx(k, j, i) = s.dt_inv(k) - half * lx(s, k, i, j, 1);
+        s.cx(k, j, i) = -half * lx(s, k, i, j, 2);
       }
 }
 
@@ -251,12 +203,9 @@ __global__ void implicit_y(State<Real> s) {
   for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
     for (unsigned i = row(); i < s.num_x; i += rows())
       for (unsigned j = column(); j < s.num_y; j += columns()) {
-        s.ay(k, i, j) =
-            -half * (s.mu_y(k, i, j) * s.dy(k, j, 0) + half * s.var_y(k, i, j) * s.dyy(k, j, 0));
-        s.by(k, i, j) = s.dt_inv(k) - half * (s.mu_y(k, i, j) * s.dy(k, j, 1) +
-                                              half * s.var_y(k, i, j) * s.dyy(k, j, 1));
-        s.cy(k, i, j) =
-            -half * (s.mu_y(k, i, j) * s.dy(k, j, 2) + half * s.var_y(k, i, j) * s.dyy(k, j, 2));
+        s.ay(k, i, j) = -half * ly(s, k, i, j, 0);
+        s.by(k, i, j) = s.dt_inv(k) - half * ly(s, k, i, j, 1);
+        s.cy(k, i, j) = -half * ly(s, k, i, j, 2);
         s.ry(k, i, j) = s.dt_inv(k) * s.u(k, j, i) - half * s.v(k, i, j);
       }
 }
@@ -270,104 +219,49 @@ __global__ void solve_y(State<Real> s) {
 }
 // [time]
 
-template <typename Real>
-__global__ void read_prices(State<Real> s) {
-  for (unsigned k = column(); k < s.outer; k += columns())
-    s.prices(k) = s.result(k, s.ix(k), s.iy(k));
-}
-
 // [solve]
 template <typename Real>
 Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
-  const unsigned outer = problem.outer;
-  const unsigned num_x = problem.num_x;
-  const unsigned num_y = problem.num_y;
-  const unsigned num_t = problem.num_t;
   const Real beta = problem.beta;
   const Real nu2 = problem.nu * problem.nu;
 
   timeline.begin("allocate");
-  DeviceArray<double, 1> strikes(outer);
-  DeviceArray<std::size_t, 1> ix(outer), iy(outer);
-  DeviceArray<Real, 1> dt_inv(outer), device_prices(outer);
-  DeviceArray<double, 2> x(outer, num_x), y(outer, num_y), tau(outer, num_t);
-  DeviceArray<Real, 3> dx(outer, num_x, 3), dxx(outer, num_x, 3);
-  DeviceArray<Real, 3> dy(outer, num_y, 3), dyy(outer, num_y, 3);
-  DeviceArray<Real, 3> mu_x(outer, num_x, num_y), var_x(outer, num_x, num_y);
-  DeviceArray<Real, 3> mu_y(outer, num_x, num_y), var_y(outer, num_x, num_y);
-  DeviceArray<Real, 3> result(outer, num_x, num_y), u(outer, num_y, num_x), v(outer, num_x, num_y);
-  DeviceArray<Real, 3> ax(outer, num_y, num_x), bx(outer, num_y, num_x), cx(outer, num_y, num_x);
-  DeviceArray<Real, 3> ay(outer, num_x, num_y), by(outer, num_x, num_y), cy(outer, num_x, num_y),
-      ry(outer, num_x, num_y);
-  const State<Real> s{.outer = outer,
-                      .num_x = num_x,
-                      .num_y = num_y,
-                      .num_t = num_t,
-                      .strikes = strikes,
-                      .ix = ix,
-                      .iy = iy,
-                      .dt_inv = dt_inv,
-                      .x = x,
-                      .y = y,
-                      .tau = tau,
-                      .dx = dx,
-                      .dxx = dxx,
-                      .dy = dy,
-                      .dyy = dyy,
-                      .mu_x = mu_x,
-                      .var_x = var_x,
-                      .mu_y = mu_y,
-                      .var_y = var_y,
-                      .result = result,
-                      .u = u,
-                      .v = v,
-                      .ax = ax,
-                      .bx = bx,
-                      .cx = cx,
-                      .ay = ay,
-                      .by = by,
-                      .cy = cy,
-                      .ry = ry,
-                      .prices = device_prices};
-  Prices<Real> prices(outer);
+  Arrays<Real> arrays(problem);
+  const State<Real> s = arrays.state();
+  Prices<Real> prices(s.outer);
 
   timeline.begin("copy in");
-  strikes.copy_from(problem.all_strikes().data());
+  arrays.strikes.copy_from(problem.all_strikes().data());
 
   timeline.begin("kernels");
   const dim3 line(128), tile(32, 8);
-  init_grid<<<blocks(line, outer), line>>>(s, problem.s0, problem.t, problem.alpha, problem.nu);
-  check_launch();
-  init_operators<<<blocks(line, outer), line>>>(s);
-  check_launch();
-  set_payoff<<<blocks(tile, num_y, num_x, outer), tile>>>(s);
-  check_launch();
-  for (std::size_t g = num_t - 1; g-- > 0;) {
-    update_params<<<blocks(tile, num_y, num_x, outer), tile>>>(s, g, beta, nu2);
+  set_up(s, problem);
+  for (std::size_t g = s.num_t - 1; g-- > 0;) {
+    update_params<<<blocks(tile, s.num_y, s.num_x, s.outer), tile>>>(s, g, beta, nu2);
     check_launch();
-    explicit_x<<<blocks(tile, num_y, num_x, outer), tile>>>(s);
+    explicit_x<<<blocks(tile, s.num_y, s.num_x, s.outer), tile>>>(s);
     check_launch();
-    explicit_y<<<blocks(tile, num_y, num_x, outer), tile>>>(s);
+    explicit_y<<<blocks(tile, s.num_y, s.num_x, s.outer), tile>>>(s);
     check_launch();
-    implicit_x<<<blocks(tile, num_x, num_y, outer), tile>>>(s);
+    implicit_x<<<blocks(tile, s.num_x, s.num_y, s.outer), tile>>>(s);
     check_launch();
-    with_team(num_x, [&](auto team, auto held, dim3 block) {
-      solve_x<Real, team, held><<<blocks(block, team, num_y, outer), block>>>(s);
+    with_team(s.num_x, [&](auto team, auto held, dim3 block) {
+      solve_x<Real, team, held><<<blocks(block, team, s.num_y, s.outer), block>>>(s);
     });
     check_launch();
-    implicit_y<<<blocks(tile, num_y, num_x, outer), tile>>>(s);
+    implicit_y<<<blocks(tile, s.num_y, s.num_x, s.outer), tile>>>(s);
     check_launch();
-    with_team(num_y, [&](auto team, auto held, dim3 block) {
-      solve_y<Real, team, held><<<blocks(block, team, num_x, outer), block>>>(s);
+    with_team(s.num_y, [&](auto team, auto held, dim3 block) {
+      solve_y<Real, team, held><<<blocks(block, team, s.num_x, s.outer), block>>>(s);
     });
     check_launch();
   }
-  read_prices<<<blocks(line, outer), line>>>(s);
+  read_prices<<<blocks(line, s.outer), line>>>(s);
   check_launch();
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");
-  device_prices.copy_to(prices.data());
+  arrays.prices.copy_to(prices.data());
   return prices;
 }
 // [solve]

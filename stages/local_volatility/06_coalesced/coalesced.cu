@@ -9,8 +9,8 @@
 /// Next:    07_interleaved lets a thread solve a system again, the systems interleaved in memory.
 
 #include "../dealt.hpp"
+#include "../laid_out.hpp"
 #include "../scan.hpp"
-#include "../set_up_in_columns.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,35 +22,9 @@ using staircase::check;
 using staircase::check_launch;
 using staircase::column;
 using staircase::columns;
-using staircase::DeviceArray;
 using staircase::row;
 using staircase::rows;
 using staircase::View;
-
-// [state]
-/// The arrays of all options, as kernels take them. A grid has fewer than 2^31 points per side;
-/// only the places in arrays of points need 64 bits.
-template <typename Real>
-struct State {
-  unsigned outer, num_x, num_y, num_t;
-  View<double, 1> strikes;
-  View<std::size_t, 1> ix, iy;
-  View<Real, 1> dt_inv;
-  View<double, 2> x, y, tau;
-  View<Real, 3> dx, dxx, dy, dyy;        // (k, diagonal, i or j)
-  View<Real, 1> mu_x, var_x, u;          // along_x(k, j, i)
-  View<Real, 1> mu_y, var_y, v, result;  // along_y(k, i, j)
-  View<Real, 1> prices;
-
-  /// Where a point lies in the arrays in which neighbours in x are neighbours, or those in y.
-  __device__ std::size_t along_x(unsigned k, unsigned j, unsigned i) const {
-    return (std::size_t{k} * num_y + j) * num_x + i;
-  }
-  __device__ std::size_t along_y(unsigned k, unsigned i, unsigned j) const {
-    return (std::size_t{k} * num_x + i) * num_y + j;
-  }
-};
-// [state]
 
 // [elimination]
 /// Takes (q, G) over a row: the pivot is the ratio of the new q and the old, and g = G / q = 1 + c
@@ -144,16 +118,6 @@ __device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {
 }
 // [tridag]
 
-// [setup]
-template <typename Real>
-__global__ void set_payoff(State<Real> s) {
-  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
-    for (unsigned i = row(); i < s.num_x; i += rows())
-      for (unsigned j = column(); j < s.num_y; j += columns())
-        s.result(s.along_y(k, i, j)) = max(Real(s.x(k, i) - s.strikes(k)), Real(0));
-}
-// [setup]
-
 // [time]
 /// A thread goes down a column, so that it takes the logarithm of x once.
 template <typename Real>
@@ -178,18 +142,6 @@ __global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2)
     }
   }
 }
-
-constexpr unsigned tile_size = 16;  // points that a block's tile is wide and high
-
-/// The first row and column of a block's tile, and how far the next one is.
-__device__ unsigned tile_row() { return blockIdx.y * tile_size; }
-__device__ unsigned tile_rows() { return gridDim.y * tile_size; }
-__device__ unsigned tile_column() { return blockIdx.x * tile_size; }
-__device__ unsigned tile_columns() { return gridDim.x * tile_size; }
-
-/// The place in its row of number x of row y of a tile in shared memory: rows are permuted, so that
-/// a warp meets all banks along a row and along a column.
-__device__ unsigned place(unsigned y, unsigned x) { return x ^ y % tile_size; }
 
 /// V = Ly R along the rows of a tile, then U = R / dt + Lx R / 2 + V along its columns
 template <typename Real>
@@ -294,92 +246,45 @@ __global__ void implicit_y(State<Real> s) {
 }
 // [time]
 
-template <typename Real>
-__global__ void read_prices(State<Real> s) {
-  for (unsigned k = column(); k < s.outer; k += columns())
-    s.prices(k) = s.result(s.along_y(k, s.ix(k), s.iy(k)));
-}
-
 // [solve]
 template <typename Real>
 Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
-  const unsigned outer = problem.outer;
-  const unsigned num_x = problem.num_x;
-  const unsigned num_y = problem.num_y;
-  const unsigned num_t = problem.num_t;
   const Real beta = problem.beta;
   const Real nu2 = problem.nu * problem.nu;
 
   timeline.begin("allocate");
-  DeviceArray<double, 1> strikes(outer);
-  DeviceArray<std::size_t, 1> ix(outer), iy(outer);
-  DeviceArray<Real, 1> dt_inv(outer), device_prices(outer);
-  DeviceArray<double, 2> x(outer, num_x), y(outer, num_y), tau(outer, num_t);
-  DeviceArray<Real, 3> dx(outer, 3, num_x), dxx(outer, 3, num_x);
-  DeviceArray<Real, 3> dy(outer, 3, num_y), dyy(outer, 3, num_y);
-  const std::size_t points = std::size_t{outer} * num_x * num_y;
-  DeviceArray<Real, 1> mu_x(points), var_x(points), u(points);
-  DeviceArray<Real, 1> mu_y(points), var_y(points), v(points), result(points);
-  const State<Real> s{.outer = outer,
-                      .num_x = num_x,
-                      .num_y = num_y,
-                      .num_t = num_t,
-                      .strikes = strikes,
-                      .ix = ix,
-                      .iy = iy,
-                      .dt_inv = dt_inv,
-                      .x = x,
-                      .y = y,
-                      .tau = tau,
-                      .dx = dx,
-                      .dxx = dxx,
-                      .dy = dy,
-                      .dyy = dyy,
-                      .mu_x = mu_x,
-                      .var_x = var_x,
-                      .u = u,
-                      .mu_y = mu_y,
-                      .var_y = var_y,
-                      .v = v,
-                      .result = result,
-                      .prices = device_prices};
-  Prices<Real> prices(outer);
+  Arrays<Real> arrays(problem);
+  const State<Real> s = arrays.state();
+  Prices<Real> prices(s.outer);
 
   timeline.begin("copy in");
-  strikes.copy_from(problem.all_strikes().data());
+  arrays.strikes.copy_from(problem.all_strikes().data());
 
   timeline.begin("kernels");
   const dim3 line(128), tile(32, 8), square(tile_size, tile_size);
-  const unsigned longest = std::max({num_x, num_y, num_t});
-  init_grid<<<blocks(line, longest, outer), line>>>(s, problem.s0, problem.t, problem.alpha,
-                                                    problem.nu);
-  check_launch();
-  init_operators<<<blocks(line, longest, outer), line>>>(s);
-  check_launch();
-  set_payoff<<<blocks(tile, num_y, num_x, outer), tile>>>(s);
-  check_launch();
-  for (std::size_t g = num_t - 1; g-- > 0;) {
-    update_params<<<blocks(tile, num_x, num_y / 4 + 1, outer), tile>>>(s, g, beta, nu2);
+  set_up(s, problem);
+  for (std::size_t g = s.num_t - 1; g-- > 0;) {
+    update_params<<<blocks(tile, s.num_x, s.num_y / 4 + 1, s.outer), tile>>>(s, g, beta, nu2);
     check_launch();
-    explicit_xy<<<blocks(square, num_y, num_x, outer), square>>>(s);
+    explicit_xy<<<blocks(square, s.num_y, s.num_x, s.outer), square>>>(s);
     check_launch();
-    with_team(num_x, [&](auto team, auto held, dim3 block) {
-      implicit_x<Real, team, held><<<blocks(block, team, num_y, outer), block>>>(s);
+    with_team(s.num_x, [&](auto team, auto held, dim3 block) {
+      implicit_x<Real, team, held><<<blocks(block, team, s.num_y, s.outer), block>>>(s);
     });
     check_launch();
-    right_side_y<<<blocks(square, num_y, num_x, outer), square>>>(s);
+    right_side_y<<<blocks(square, s.num_y, s.num_x, s.outer), square>>>(s);
     check_launch();
-    with_team(num_y, [&](auto team, auto held, dim3 block) {
-      implicit_y<Real, team, held><<<blocks(block, team, num_x, outer), block>>>(s);
+    with_team(s.num_y, [&](auto team, auto held, dim3 block) {
+      implicit_y<Real, team, held><<<blocks(block, team, s.num_x, s.outer), block>>>(s);
     });
     check_launch();
   }
-  read_prices<<<blocks(line, outer), line>>>(s);
+  read_prices<<<blocks(line, s.outer), line>>>(s);
   check_launch();
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");
-  device_prices.copy_to(prices.data());
+  arrays.prices.copy_to(prices.data());
   return prices;
 }
 // [solve]

@@ -9,8 +9,8 @@
 /// Next:    08_shared_grids has once what is the same for all options.
 
 #include "../dealt.hpp"
+#include "../laid_out.hpp"
 #include "../scan.hpp"
-#include "../set_up_in_columns.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,31 +22,9 @@ using staircase::check;
 using staircase::check_launch;
 using staircase::column;
 using staircase::columns;
-using staircase::DeviceArray;
 using staircase::row;
 using staircase::rows;
 using staircase::View;
-
-// [state]
-/// The arrays of all options, as kernels take them. A grid has fewer than 2^31 points per side;
-/// only the places in arrays of points need 64 bits.
-template <typename Real>
-struct State {
-  unsigned outer, num_x, num_y, num_t;
-  View<double, 1> strikes;
-  View<std::size_t, 1> ix, iy;
-  View<Real, 1> dt_inv;
-  View<double, 2> x, y, tau;
-  View<Real, 3> dx, dxx, dy, dyy;                        // (k, diagonal, i or j)
-  View<Real, 1> mu_x, var_x, mu_y, var_y, u, v, result;  // at(k, i, j)
-  View<Real, 1> prices;
-
-  /// Where a point lies in the arrays of points.
-  __device__ std::size_t at(unsigned k, unsigned i, unsigned j) const {
-    return (std::size_t{k} * num_x + i) * num_y + j;
-  }
-};
-// [state]
 
 // [elimination]
 /// Takes (q, G) over a row: the pivot is the ratio of the new q and the old, and g = G / q = 1 + c
@@ -140,16 +118,6 @@ __device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {
 }
 // [tridag]
 
-// [setup]
-template <typename Real>
-__global__ void set_payoff(State<Real> s) {
-  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
-    for (unsigned i = row(); i < s.num_x; i += rows())
-      for (unsigned j = column(); j < s.num_y; j += columns())
-        s.result(s.at(k, i, j)) = max(Real(s.x(k, i) - s.strikes(k)), Real(0));
-}
-// [setup]
-
 // [time]
 /// A thread takes the logarithm of x once and goes along the row.
 template <typename Real>
@@ -160,7 +128,7 @@ __global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2)
       const Real log_x = log(Real(s.x(k, i)));
       const Real tau = s.tau(k, g);
       for (unsigned j = column(); j < s.num_y; j += columns()) {
-        const std::size_t p = s.at(k, i, j);
+        const std::size_t p = s.along_y(k, i, j);
         if (i == 0 && j == 0) s.dt_inv(k) = 1 / (s.tau(k, g + 1) - s.tau(k, g));
         s.mu_x(p) = 0;
         s.var_x(p) = exp(2 * (beta * log_x + Real(s.y(k, j)) - half * nu2 * tau));
@@ -183,13 +151,13 @@ __device__ void eliminate_column(const State<Real>& s, unsigned k, unsigned j) {
   const View<Real, 2> dx = s.dx.row(k), dxx = s.dxx.row(k);
   const View<Real, 2> dy = s.dy.row(k), dyy = s.dyy.row(k);
   const Real dt_inv = s.dt_inv(k);
-  Real above = 0, centre = s.result(s.at(k, 0, j)), d = 0, e = 0;
+  Real above = 0, centre = s.result(s.along_y(k, 0, j)), d = 0, e = 0;
   for (unsigned first = 0; first < s.num_x; first += batch) {
     Real mu_x[batch], var_x[batch], mu_y[batch], var_y[batch], left[batch], right[batch],
         below[batch];
     for (unsigned m = 0; m < batch; ++m) {
       const unsigned i = min(first + m, s.num_x - 1);
-      const std::size_t p = s.at(k, i, j);
+      const std::size_t p = s.along_y(k, i, j);
       mu_x[m] = s.mu_x(p);
       var_x[m] = s.var_x(p);
       mu_y[m] = s.mu_y(p);
@@ -200,7 +168,7 @@ __device__ void eliminate_column(const State<Real>& s, unsigned k, unsigned j) {
     }
     for (unsigned m = 0; m < batch && first + m < s.num_x; ++m) {
       const unsigned i = first + m;
-      const std::size_t p = s.at(k, i, j);
+      const std::size_t p = s.along_y(k, i, j);
       const Real v = (mu_y[m] * dy(0, j) + half * var_y[m] * dyy(0, j)) * left[m] +
                      (mu_y[m] * dy(1, j) + half * var_y[m] * dyy(1, j)) * centre +
                      (mu_y[m] * dy(2, j) + half * var_y[m] * dyy(2, j)) * right[m];
@@ -228,13 +196,13 @@ __device__ void substitute_column(const State<Real>& s, unsigned k, unsigned j) 
   for (unsigned rest = s.num_x; rest > 0;) {
     Real ds[batch], es[batch];
     for (unsigned m = 0; m < batch; ++m) {
-      const std::size_t p = s.at(k, rest > m ? rest - 1 - m : 0, j);
+      const std::size_t p = s.along_y(k, rest > m ? rest - 1 - m : 0, j);
       ds[m] = s.u(p);
       es[m] = s.mu_x(p);
     }
     for (unsigned m = 0; m < batch && rest > 0; ++m) {
       x = ds[m] + es[m] * x;
-      s.u(s.at(k, --rest, j)) = x;
+      s.u(s.along_y(k, --rest, j)) = x;
     }
   }
 }
@@ -254,7 +222,7 @@ __global__ void implicit_y(State<Real> s) {
   const Real half = 0.5;
   for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
     for (unsigned i = row(); i < s.num_x; i += rows()) {
-      const std::size_t p = s.at(k, i, 0);
+      const std::size_t p = s.along_y(k, i, 0);
       const Real *mu = &s.mu_y(p), *var = &s.var_y(p), *u = &s.u(p), *v = &s.v(p);
       const Real *d0 = &s.dy(k, 0, 0), *d1 = &s.dy(k, 1, 0), *d2 = &s.dy(k, 2, 0);
       const Real *dd0 = &s.dyy(k, 0, 0), *dd1 = &s.dyy(k, 1, 0), *dd2 = &s.dyy(k, 2, 0);
@@ -270,86 +238,39 @@ __global__ void implicit_y(State<Real> s) {
 }
 // [time]
 
-template <typename Real>
-__global__ void read_prices(State<Real> s) {
-  for (unsigned k = column(); k < s.outer; k += columns())
-    s.prices(k) = s.result(s.at(k, s.ix(k), s.iy(k)));
-}
-
 // [solve]
 template <typename Real>
 Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
-  const unsigned outer = problem.outer;
-  const unsigned num_x = problem.num_x;
-  const unsigned num_y = problem.num_y;
-  const unsigned num_t = problem.num_t;
   const Real beta = problem.beta;
   const Real nu2 = problem.nu * problem.nu;
 
   timeline.begin("allocate");
-  DeviceArray<double, 1> strikes(outer);
-  DeviceArray<std::size_t, 1> ix(outer), iy(outer);
-  DeviceArray<Real, 1> dt_inv(outer), device_prices(outer);
-  DeviceArray<double, 2> x(outer, num_x), y(outer, num_y), tau(outer, num_t);
-  DeviceArray<Real, 3> dx(outer, 3, num_x), dxx(outer, 3, num_x);
-  DeviceArray<Real, 3> dy(outer, 3, num_y), dyy(outer, 3, num_y);
-  const std::size_t points = std::size_t{outer} * num_x * num_y;
-  DeviceArray<Real, 1> mu_x(points), var_x(points), u(points);
-  DeviceArray<Real, 1> mu_y(points), var_y(points), v(points), result(points);
-  const State<Real> s{.outer = outer,
-                      .num_x = num_x,
-                      .num_y = num_y,
-                      .num_t = num_t,
-                      .strikes = strikes,
-                      .ix = ix,
-                      .iy = iy,
-                      .dt_inv = dt_inv,
-                      .x = x,
-                      .y = y,
-                      .tau = tau,
-                      .dx = dx,
-                      .dxx = dxx,
-                      .dy = dy,
-                      .dyy = dyy,
-                      .mu_x = mu_x,
-                      .var_x = var_x,
-                      .mu_y = mu_y,
-                      .var_y = var_y,
-                      .u = u,
-                      .v = v,
-                      .result = result,
-                      .prices = device_prices};
-  Prices<Real> prices(outer);
+  Arrays<Real> arrays(problem);
+  const State<Real> s = arrays.state();
+  Prices<Real> prices(s.outer);
 
   timeline.begin("copy in");
-  strikes.copy_from(problem.all_strikes().data());
+  arrays.strikes.copy_from(problem.all_strikes().data());
 
   timeline.begin("kernels");
   const dim3 line(128), tile(32, 8);
-  const unsigned longest = std::max({num_x, num_y, num_t});
-  init_grid<<<blocks(line, longest, outer), line>>>(s, problem.s0, problem.t, problem.alpha,
-                                                    problem.nu);
-  check_launch();
-  init_operators<<<blocks(line, longest, outer), line>>>(s);
-  check_launch();
-  set_payoff<<<blocks(tile, num_y, num_x, outer), tile>>>(s);
-  check_launch();
-  for (std::size_t g = num_t - 1; g-- > 0;) {
-    update_params<<<blocks(tile, num_y / 4 + 1, num_x, outer), tile>>>(s, g, beta, nu2);
+  set_up(s, problem);
+  for (std::size_t g = s.num_t - 1; g-- > 0;) {
+    update_params<<<blocks(tile, s.num_y / 4 + 1, s.num_x, s.outer), tile>>>(s, g, beta, nu2);
     check_launch();
-    half_step_x<<<blocks(line, num_y, outer), line>>>(s);
+    half_step_x<<<blocks(line, s.num_y, s.outer), line>>>(s);
     check_launch();
-    with_team(num_y, [&](auto team, auto held, dim3 block) {
-      implicit_y<Real, team, held><<<blocks(block, team, num_x, outer), block>>>(s);
+    with_team(s.num_y, [&](auto team, auto held, dim3 block) {
+      implicit_y<Real, team, held><<<blocks(block, team, s.num_x, s.outer), block>>>(s);
     });
     check_launch();
   }
-  read_prices<<<blocks(line, outer), line>>>(s);
+  read_prices<<<blocks(line, s.outer), line>>>(s);
   check_launch();
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");
-  device_prices.copy_to(prices.data());
+  arrays.prices.copy_to(prices.data());
   return prices;
 }
 // [solve]
