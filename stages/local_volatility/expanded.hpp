@@ -23,6 +23,12 @@ struct State {
   staircase::View<Real, 3> ax, bx, cx, ay, by, cy, ry;
   staircase::View<Real, 1> prices;
 };
+
+/// And the pivots of all systems, for the Thomas algorithm.
+template <typename Real>
+struct Systems : State<Real> {
+  staircase::View<Real, 3> wx, wy;
+};
 // [state]
 
 // [operators]

@@ -1,13 +1,94 @@
 /// \file
-/// The grid that all options share, and the operators on it.
+/// The grid that all options share, and the operators on it; what sets them and the payoffs up; and
+/// the prices, in the end.
 
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "local_volatility.hpp"
 
 namespace local_volatility {
+
+// [state]
+/// What all options share, and what each has, as kernels take them. A grid has fewer than 2^31
+/// points per side; only the places in arrays of points need 64 bits.
+template <typename Real>
+struct OneGrid {
+  unsigned outer, num_x, num_y, num_t;
+  std::size_t ix, iy;
+  Real dt_inv, mu_x, mu_y, var_y;
+  staircase::View<double, 1> strikes, x, y;
+  staircase::View<Real, 1> var_of_x, var_of_y, var_of_t;  // the factors of the variance along x
+  staircase::View<Real, 2> dx, dxx, dy, dyy;              // (diagonal, i or j)
+  staircase::View<Real, 1> result;                        // at(k, i, j)
+  staircase::View<Real, 1> prices;
+
+  /// Where a point lies in the arrays of points.
+  __device__ std::size_t at(unsigned k, unsigned i, unsigned j) const {
+    return (std::size_t{k} * num_x + i) * num_y + j;
+  }
+};
+// [state]
+
+// [arrays]
+/// The arrays on the device.
+template <typename Real>
+class Arrays {
+ public:
+  explicit Arrays(const Problem& problem)
+      : problem(problem),
+        outer(problem.outer),
+        num_x(problem.num_x),
+        num_y(problem.num_y),
+        num_t(problem.num_t) {}
+
+  /// As kernels take them.
+  OneGrid<Real> grid() const {
+    return {.outer = outer,
+            .num_x = num_x,
+            .num_y = num_y,
+            .num_t = num_t,
+            .ix = std::size_t(problem.s0 / step_x),
+            .iy = num_y / 2,
+            .dt_inv = Real((num_t - 1) / problem.t),
+            .mu_x = 0,
+            .mu_y = 0,
+            .var_y = Real(problem.nu * problem.nu),
+            .strikes = strikes,
+            .x = x,
+            .y = y,
+            .var_of_x = var_of_x,
+            .var_of_y = var_of_y,
+            .var_of_t = var_of_t,
+            .dx = dx,
+            .dxx = dxx,
+            .dy = dy,
+            .dyy = dyy,
+            .result = result,
+            .prices = prices};
+  }
+
+ private:
+  const Problem& problem;
+  const unsigned outer, num_x, num_y, num_t;
+
+ public:
+  const double step_x = 20 * problem.alpha * problem.s0 * std::sqrt(problem.t) / num_x;
+  const double step_y = 10 * problem.nu * std::sqrt(problem.t) / num_y;
+  const std::size_t points = std::size_t{outer} * num_x * num_y;
+  staircase::DeviceArray<double, 1> strikes{outer};
+  staircase::DeviceArray<Real, 1> prices{outer};
+
+ private:
+  staircase::DeviceArray<double, 1> x{num_x}, y{num_y};
+  staircase::DeviceArray<Real, 1> var_of_x{num_x}, var_of_y{num_y}, var_of_t{num_t};
+  staircase::DeviceArray<Real, 2> dx{3u, num_x}, dxx{3u, num_x}, dy{3u, num_y}, dyy{3u, num_y};
+  staircase::DeviceArray<Real, 1> result{points};
+};
+// [arrays]
 
 // [setup]
 template <typename State, typename Real>
@@ -29,6 +110,36 @@ template <typename State>
 __global__ void init_operators(State s) {
   init_operator_in_columns(s.x, s.dx, s.dxx);
   init_operator_in_columns(s.y, s.dy, s.dyy);
+}
+
+template <typename State>
+__global__ void set_payoff(State s) {
+  using Real = std::remove_reference_t<decltype(s.result(0))>;
+  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
+    for (unsigned i = staircase::row(); i < s.num_x; i += staircase::rows())
+      for (unsigned j = staircase::column(); j < s.num_y; j += staircase::columns())
+        s.result(s.at(k, i, j)) = max(Real(s.x(i) - s.strikes(k)), Real(0));
+}
+
+/// Launches all three.
+template <typename State, typename Real>
+void set_up(const State& s, const Problem& problem, const Arrays<Real>& arrays) {
+  const dim3 line(128), tile(32, 8);
+  const unsigned longest = std::max({s.num_x, s.num_y, s.num_t});
+  init_grid<<<staircase::blocks(line, longest), line>>>(
+      s, problem.s0, problem.t, arrays.step_x, arrays.step_y, std::log(problem.alpha),
+      Real(problem.beta), Real(problem.nu * problem.nu));
+  staircase::check_launch();
+  init_operators<<<staircase::blocks(line, longest), line>>>(s);
+  staircase::check_launch();
+  set_payoff<<<staircase::blocks(tile, s.num_y, s.num_x, s.outer), tile>>>(s);
+  staircase::check_launch();
+}
+
+template <typename State>
+__global__ void read_prices(State s) {
+  for (unsigned k = staircase::column(); k < s.outer; k += staircase::columns())
+    s.prices(k) = s.result(s.at(k, s.ix, s.iy));
 }
 // [setup]
 

@@ -45,24 +45,10 @@ inline Shape shape_of(std::size_t num_x, std::size_t num_y) {
 // [shape]
 
 // [state]
-/// What all options share, and the arrays of all options, as kernels take them. A grid has fewer
-/// than 2^31 points a side; only the places in arrays of points need 64 bits.
+/// What all options share and each has, and the factors along x.
 template <typename Real>
-struct State {
-  unsigned outer, num_x, num_y, num_t;
-  std::size_t ix, iy;
-  Real dt_inv, mu_x, mu_y, var_y;
-  staircase::View<double, 1> strikes, x, y;
-  staircase::View<Real, 1> var_of_x, var_of_y, var_of_t;  // the factors of the variance along x
-  staircase::View<Real, 2> dx, dxx, dy, dyy;              // (diagonal, i or j)
-  staircase::View<Real, 3> inverse_x;                     // (step, i, j): of the pivots along x
-  staircase::View<Real, 1> result;                        // at(k, i, j)
-  staircase::View<Real, 1> prices;
-
-  /// Where a point lies in the arrays of points.
-  __device__ std::size_t at(unsigned k, unsigned i, unsigned j) const {
-    return (std::size_t{k} * num_x + i) * num_y + j;
-  }
+struct State : OneGrid<Real> {
+  staircase::View<Real, 3> inverse_x;  // (step, i, j): of the pivots along x
 };
 // [state]
 

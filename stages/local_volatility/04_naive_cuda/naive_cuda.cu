@@ -9,7 +9,6 @@
 
 #include "../expanded.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace local_volatility {
@@ -101,11 +100,11 @@ __global__ void implicit_x(State<Real> s) {
 }
 
 template <typename Real>
-__global__ void solve_x(State<Real> s, View<Real, 3> w) {
+__global__ void solve_x(Systems<Real> s) {
   for (unsigned k = row(); k < s.outer; k += rows())
     for (unsigned j = column(); j < s.num_y; j += columns())
       tridag<Real>(s.ax.row(k, j), s.bx.row(k, j), s.cx.row(k, j), s.u.row(k, j), s.u.row(k, j),
-                   w.row(k, j));
+                   s.wx.row(k, j));
 }
 
 /// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i
@@ -123,11 +122,11 @@ __global__ void implicit_y(State<Real> s) {
 }
 
 template <typename Real>
-__global__ void solve_y(State<Real> s, View<Real, 3> w) {
+__global__ void solve_y(Systems<Real> s) {
   for (unsigned k = row(); k < s.outer; k += rows())
     for (unsigned i = column(); i < s.num_x; i += columns())
       tridag<Real>(s.ay.row(k, i), s.by.row(k, i), s.cy.row(k, i), s.ry.row(k, i),
-                   s.result.row(k, i), w.row(k, i));
+                   s.result.row(k, i), s.wy.row(k, i));
 }
 // [time]
 
@@ -141,6 +140,7 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   Arrays<Real> arrays(problem);
   const State<Real> s = arrays.state();
   DeviceArray<Real, 3> wx(s.outer, s.num_y, s.num_x), wy(s.outer, s.num_x, s.num_y);
+  const Systems<Real> systems{s, wx, wy};
   Prices<Real> prices(s.outer);
 
   timeline.begin("copy in");
@@ -158,11 +158,11 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
     check_launch();
     implicit_x<<<blocks(tile, s.num_x, s.num_y, s.outer), tile>>>(s);
     check_launch();
-    solve_x<<<blocks(tile, s.num_y, s.outer), tile>>>(s, wx);
+    solve_x<<<blocks(tile, s.num_y, s.outer), tile>>>(systems);
     check_launch();
     implicit_y<<<blocks(tile, s.num_y, s.num_x, s.outer), tile>>>(s);
     check_launch();
-    solve_y<<<blocks(tile, s.num_x, s.outer), tile>>>(s, wy);
+    solve_y<<<blocks(tile, s.num_x, s.outer), tile>>>(systems);
     check_launch();
   }
   read_prices<<<blocks(line, s.outer), line>>>(s);

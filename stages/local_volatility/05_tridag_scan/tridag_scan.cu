@@ -9,7 +9,6 @@
 #include "../expanded.hpp"
 #include "../scan.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace local_volatility {

@@ -12,7 +12,6 @@
 #include "../laid_out.hpp"
 #include "../scan.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace local_volatility {

@@ -12,7 +12,6 @@
 #include "../scan.hpp"
 #include "../steps_at_once.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace local_volatility {
@@ -31,25 +30,13 @@ using staircase::View;
 inline std::size_t padded(std::size_t num_y) { return (num_y / 1024 + 1) * 1024; }
 
 // [state]
-/// What all options share, and the arrays of all options, as kernels take them. A grid has fewer
-/// than 2^31 points per side; only the places in arrays of points need 64 bits.
+/// What all options share and each has, and the factors of the matrices, and what a time step needs
+/// beside them.
 template <typename Real>
-struct State {
-  unsigned outer, num_x, num_y, num_t;
-  std::size_t ix, iy;
-  Real dt_inv, mu_x, mu_y, var_y;
-  View<double, 1> strikes, x, y;
-  View<Real, 1> var_of_x, var_of_y, var_of_t;          // the factors of the variance along x
-  View<Real, 2> dx, dxx, dy, dyy;                      // (diagonal, i or j)
+struct State : OneGrid<Real> {
   View<Real, 3> inverse_x;                             // (step, i, j): of the pivots along x
   View<Real, 1> pivot_y, inverse_y, below_y, above_y;  // in the order of tridag()
-  View<Real, 1> u, v, result;                          // at(k, i, j)
-  View<Real, 1> prices;
-
-  /// Where a point lies in the arrays of points.
-  __device__ std::size_t at(unsigned k, unsigned i, unsigned j) const {
-    return (std::size_t{k} * num_x + i) * num_y + j;
-  }
+  View<Real, 1> u, v;                                  // at(k, i, j)
 };
 // [state]
 
@@ -116,16 +103,6 @@ __device__ void tridag(const State<Real>& s, std::size_t n, NumberOf r_of, Real*
   }
 }
 // [tridag]
-
-// [setup]
-template <typename Real>
-__global__ void set_payoff(State<Real> s) {
-  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
-    for (unsigned i = row(); i < s.num_x; i += rows())
-      for (unsigned j = column(); j < s.num_y; j += columns())
-        s.result(s.at(k, i, j)) = max(Real(s.x(i) - s.strikes(k)), Real(0));
-}
-// [setup]
 
 // [factorise]
 /// The inverse pivots along x of the time steps g, g - 1, ..., one (step, j) per thread
@@ -253,97 +230,46 @@ __global__ void implicit_y(State<Real> s) {
 }
 // [time]
 
-template <typename Real>
-__global__ void read_prices(State<Real> s) {
-  for (unsigned k = column(); k < s.outer; k += columns())
-    s.prices(k) = s.result(s.at(k, s.ix, s.iy));
-}
-
 // [solve]
 template <typename Real>
 Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
-  const unsigned outer = problem.outer;
-  const unsigned num_x = problem.num_x;
-  const unsigned num_y = problem.num_y;
-  const unsigned num_t = problem.num_t;
-  const Real beta = problem.beta;
-  const Real nu2 = problem.nu * problem.nu;
-  const double step_x = 20 * problem.alpha * problem.s0 * std::sqrt(problem.t) / num_x;
-  const double step_y = 10 * problem.nu * std::sqrt(problem.t) / num_y;
-
   timeline.begin("allocate");
-  DeviceArray<double, 1> strikes(outer), x(num_x), y(num_y);
-  DeviceArray<Real, 1> var_of_x(num_x), var_of_y(num_y), var_of_t(num_t);
-  DeviceArray<Real, 2> dx(3, num_x), dxx(3, num_x), dy(3, num_y), dyy(3, num_y);
-  const unsigned steps = steps_at_once(num_x, num_y, num_t);
-  DeviceArray<Real, 3> inverse_x(steps, num_x, num_y);
-  const std::size_t rows_y = padded(num_y);
+  Arrays<Real> arrays(problem);
+  const OneGrid<Real> grid = arrays.grid();
+  const unsigned steps = steps_at_once(grid.num_x, grid.num_y, grid.num_t);
+  DeviceArray<Real, 3> inverse_x(steps, grid.num_x, grid.num_y);
+  const std::size_t rows_y = padded(grid.num_y);
   DeviceArray<Real, 1> pivot_y(rows_y), inverse_y(rows_y), below_y(rows_y), above_y(rows_y);
-  const std::size_t points = std::size_t{outer} * num_x * num_y;
-  DeviceArray<Real, 1> u(points), v(points), result(points), device_prices(outer);
-  const State<Real> s{.outer = outer,
-                      .num_x = num_x,
-                      .num_y = num_y,
-                      .num_t = num_t,
-                      .ix = std::size_t(problem.s0 / step_x),
-                      .iy = num_y / 2,
-                      .dt_inv = Real((num_t - 1) / problem.t),
-                      .mu_x = 0,
-                      .mu_y = 0,
-                      .var_y = nu2,
-                      .strikes = strikes,
-                      .x = x,
-                      .y = y,
-                      .var_of_x = var_of_x,
-                      .var_of_y = var_of_y,
-                      .var_of_t = var_of_t,
-                      .dx = dx,
-                      .dxx = dxx,
-                      .dy = dy,
-                      .dyy = dyy,
-                      .inverse_x = inverse_x,
-                      .pivot_y = pivot_y,
-                      .inverse_y = inverse_y,
-                      .below_y = below_y,
-                      .above_y = above_y,
-                      .u = u,
-                      .v = v,
-                      .result = result,
-                      .prices = device_prices};
-  Prices<Real> prices(outer);
+  DeviceArray<Real, 1> u(arrays.points), v(arrays.points);
+  const State<Real> s{grid, inverse_x, pivot_y, inverse_y, below_y, above_y, u, v};
+  Prices<Real> prices(s.outer);
 
   timeline.begin("copy in");
-  strikes.copy_from(problem.all_strikes().data());
+  arrays.strikes.copy_from(problem.all_strikes().data());
 
   timeline.begin("kernels");
   const dim3 line(128), tile(32, 8);
-  const unsigned longest = std::max({num_x, num_y, num_t});
-  init_grid<<<blocks(line, longest), line>>>(s, problem.s0, problem.t, step_x, step_y,
-                                             std::log(problem.alpha), beta, nu2);
+  set_up(s, problem, arrays);
+  with_team(s.num_y,
+            [&](auto team, auto held, dim3) { factorise_y<Real, team, held><<<1, 1>>>(s); });
   check_launch();
-  init_operators<<<blocks(line, longest), line>>>(s);
-  check_launch();
-  with_team(num_y, [&](auto team, auto held, dim3) { factorise_y<Real, team, held><<<1, 1>>>(s); });
-  check_launch();
-  set_payoff<<<blocks(tile, num_y, num_x, outer), tile>>>(s);
-  check_launch();
-  for (unsigned g = num_t - 1; g-- > 0;) {
-    const unsigned step = (num_t - 2 - g) % steps;
-    if (step == 0) factorise_x<<<blocks(line, num_y, steps), line>>>(s, g);
+  for (unsigned g = s.num_t - 1; g-- > 0;) {
+    const unsigned step = (s.num_t - 2 - g) % steps;
+    if (step == 0) factorise_x<<<blocks(line, s.num_y, steps), line>>>(s, g);
     check_launch();
-    half_step_x<<<blocks(line, num_y, outer), line>>>(s, g, step);
+    half_step_x<<<blocks(line, s.num_y, s.outer), line>>>(s, g, step);
     check_launch();
-    with_team(num_y, [&](auto team, auto held, dim3 block) {
-      implicit_y<Real, team, held><<<blocks(block, team, num_x, outer), block>>>(s);
+    with_team(s.num_y, [&](auto team, auto held, dim3 block) {
+      implicit_y<Real, team, held><<<blocks(block, team, s.num_x, s.outer), block>>>(s);
     });
     check_launch();
   }
-  read_prices<<<blocks(line, outer), line>>>(s);
+  read_prices<<<blocks(line, s.outer), line>>>(s);
   check_launch();
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");
-  device_prices.copy_to(prices.data());
+  arrays.prices.copy_to(prices.data());
   return prices;
 }
 // [solve]

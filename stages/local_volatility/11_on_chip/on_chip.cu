@@ -1,8 +1,8 @@
 /// \file
-/// Changed: the blocks of a cluster hold a grid, a strip of rows each, and what crosses the edge of a
-///          strip goes from block to block; as many clusters run as the GPU holds at once.
-/// Legal:   pieces of a column are joined in the same order, in whichever block they lie, and a barrier
-///          of the cluster stands where one of the block did.
+/// Changed: the blocks of a cluster hold a grid, a strip of rows each, and what crosses the edge of
+///          a strip goes from block to block; as many clusters run as the GPU holds at once.
+/// Legal:   pieces of a column are joined in the same order, in whichever block they lie, and a
+///          barrier of the cluster stands where one of the block did.
 /// Expect:  no traffic with memory but the factors; bound by what blocks wait for one another.
 /// Run:     ./climb local_volatility --stages 09-11
 /// Next:    12_adjoint: all options share the steps, and of each grid one point is read.
@@ -13,7 +13,6 @@
 #include <cuda_pipeline.h>
 
 #include <algorithm>
-#include <cmath>
 #include <staircase/cluster.hpp>
 
 namespace local_volatility {
@@ -27,17 +26,6 @@ using staircase::columns;
 using staircase::DeviceArray;
 using staircase::row;
 using staircase::rows;
-using staircase::View;
-
-// [setup]
-template <typename Real>
-__global__ void set_payoff(State<Real> s) {
-  for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
-    for (unsigned i = row(); i < s.num_x; i += rows())
-      for (unsigned j = column(); j < s.num_y; j += columns())
-        s.result(s.at(k, i, j)) = max(Real(s.x(i) - s.strikes(k)), Real(0));
-}
-// [setup]
 
 // [factorise]
 /// The inverse pivots along x of the time steps g, g - 1, ..., one (step, j) a thread
@@ -226,12 +214,6 @@ __global__ void __launch_bounds__(threads_of_strip, sizeof(Real) == 4 ? 2 : 1)
 }
 // [on_chip]
 
-template <typename Real>
-__global__ void read_prices(State<Real> s) {
-  for (unsigned k = column(); k < s.outer; k += columns())
-    s.prices(k) = s.result(s.at(k, s.ix, s.iy));
-}
-
 // [launch]
 /// The launch of roll_back().
 template <typename Real>
@@ -244,77 +226,36 @@ auto roll_back_launch(const Shape& shape) {
 // [solve]
 template <typename Real>
 Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
-  const unsigned outer = problem.outer;
-  const unsigned num_x = problem.num_x;
-  const unsigned num_y = problem.num_y;
-  const unsigned num_t = problem.num_t;
-  const Real beta = problem.beta;
-  const Real nu2 = problem.nu * problem.nu;
-  const double step_x = 20 * problem.alpha * problem.s0 * std::sqrt(problem.t) / num_x;
-  const double step_y = 10 * problem.nu * std::sqrt(problem.t) / num_y;
-
   staircase::require_clusters();
-  const Shape shape = shape_of(num_x, num_y);
+  const Shape shape = shape_of(problem.num_x, problem.num_y);
   const unsigned clusters = roll_back_launch<Real>(shape).require_at_once();
 
   timeline.begin("allocate");
-  DeviceArray<double, 1> strikes(outer), x(num_x), y(num_y);
-  DeviceArray<Real, 1> var_of_x(num_x), var_of_y(num_y), var_of_t(num_t);
-  DeviceArray<Real, 2> dx(3, num_x), dxx(3, num_x), dy(3, num_y), dyy(3, num_y);
-  const unsigned steps = steps_at_once(num_x, num_y, num_t);
-  DeviceArray<Real, 3> inverse_x(steps, num_x, num_y);
-  const std::size_t points = std::size_t{outer} * num_x * num_y;
-  DeviceArray<Real, 1> result(points), device_prices(outer);
-  const State<Real> s{.outer = outer,
-                      .num_x = num_x,
-                      .num_y = num_y,
-                      .num_t = num_t,
-                      .ix = std::size_t(problem.s0 / step_x),
-                      .iy = num_y / 2,
-                      .dt_inv = Real((num_t - 1) / problem.t),
-                      .mu_x = 0,
-                      .mu_y = 0,
-                      .var_y = nu2,
-                      .strikes = strikes,
-                      .x = x,
-                      .y = y,
-                      .var_of_x = var_of_x,
-                      .var_of_y = var_of_y,
-                      .var_of_t = var_of_t,
-                      .dx = dx,
-                      .dxx = dxx,
-                      .dy = dy,
-                      .dyy = dyy,
-                      .inverse_x = inverse_x,
-                      .result = result,
-                      .prices = device_prices};
-  Prices<Real> prices(outer);
+  Arrays<Real> arrays(problem);
+  const OneGrid<Real> grid = arrays.grid();
+  const unsigned steps = steps_at_once(grid.num_x, grid.num_y, grid.num_t);
+  DeviceArray<Real, 3> inverse_x(steps, grid.num_x, grid.num_y);
+  const State<Real> s{grid, inverse_x};
+  Prices<Real> prices(s.outer);
 
   timeline.begin("copy in");
-  strikes.copy_from(problem.all_strikes().data());
+  arrays.strikes.copy_from(problem.all_strikes().data());
 
   timeline.begin("kernels");
   const dim3 line(128), tile(32, 8);
-  const unsigned longest = std::max({num_x, num_y, num_t});
-  init_grid<<<blocks(line, longest), line>>>(s, problem.s0, problem.t, step_x, step_y,
-                                             std::log(problem.alpha), beta, nu2);
-  check_launch();
-  init_operators<<<blocks(line, longest), line>>>(s);
-  check_launch();
-  set_payoff<<<blocks(tile, num_y, num_x, outer), tile>>>(s);
-  check_launch();
-  for (unsigned step = 0; step < num_t - 1; step += steps) {
-    const unsigned g = num_t - 2 - step;
-    factorise_x<<<blocks(line, num_y, steps), line>>>(s, g);
+  set_up(s, problem, arrays);
+  for (unsigned step = 0; step < s.num_t - 1; step += steps) {
+    const unsigned g = s.num_t - 2 - step;
+    factorise_x<<<blocks(line, s.num_y, steps), line>>>(s, g);
     check_launch();
-    roll_back_launch<Real>(shape)(std::min(clusters, outer), s, shape, g, std::min(steps, g + 1));
+    roll_back_launch<Real>(shape)(std::min(clusters, s.outer), s, shape, g, std::min(steps, g + 1));
   }
-  read_prices<<<blocks(line, outer), line>>>(s);
+  read_prices<<<blocks(line, s.outer), line>>>(s);
   check_launch();
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");
-  device_prices.copy_to(prices.data());
+  arrays.prices.copy_to(prices.data());
   return prices;
 }
 // [solve]

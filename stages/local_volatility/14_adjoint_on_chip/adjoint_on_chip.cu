@@ -4,8 +4,7 @@
 ///          in the registers of the threads that solve its rows, and only q and p go through shared
 ///          memory.
 /// Legal:   the transposed systems have the same pivots, and are cut into pieces and joined as
-/// those
-///          of stage 11 are.
+///          those of stage 11 are.
 /// Expect:  bound by latency: two barriers of a cluster a step, and the chains between them.
 /// Run:     ./climb local_volatility --stages 13,14
 /// Next:    15_one_meeting: pieces tell each other once a step what they need, not twice.
