@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 namespace cuda_on_cpu::rewriter {
 namespace {
@@ -42,6 +43,33 @@ void keep_kernel_type(Source& source, std::size_t i) {
   }
 }
 
+/// The functions that return an error of CUDA, as far as they have been declared.
+using Fallible = std::set<std::string, std::less<>>;
+
+/// Whether a call is a statement of its own, so that nobody looks at what it returns.
+bool is_statement(const Source& source, std::size_t i) {
+  const std::size_t before = source.previous(i);
+  if (!source.is_sign(source.next(source.close_of(source.next(i))), ";")) return false;
+  for (const auto* token : {";", "{", "}", "else", "do"})
+    if (source.is(before, token)) return true;
+  if (!source.is_sign(before, ")")) return false;
+  const std::size_t keyword = source.previous(source.open_of(before));
+  return source.is(keyword, "if") || source.is(keyword, "for") || source.is(keyword, "while") ||
+         source.is(keyword, "constexpr");
+}
+
+/// Learns of functions that return an error, and marks calls of them that drop it.
+void note_dropped(Source& source, std::size_t i, Fallible& fallible) {
+  const std::string name(source[i]);
+  if (!name.starts_with("cuda") || !source.is_sign(source.next(i), "(")) return;
+  // To ask for the last error and drop it is how one takes it back.
+  if (name == "cudaGetLastError" || name == "cudaPeekAtLastError") return;
+  if (source.is(source.previous(i), "cudaError_t"))
+    fallible.insert(name);
+  else if (fallible.contains(name) && is_statement(source, i))
+    source.replace(i, i + 1, "::cuda_on_cpu::Dropped{} = " + name);
+}
+
 void rewrite_name(Source& source, std::size_t i, bool guards, Promises& clusters,
                   Promises& bounds) {
   const std::string_view name = source[i];
@@ -79,11 +107,13 @@ std::string noted(const Promises& bounds) {
 std::string rewrite(std::string text, bool guards) {
   Source source(std::move(text));
   Promises clusters, bounds;
+  Fallible fallible;
   for (std::size_t i = 0; i < source.size(); ++i) {
     try {
-      if (source.is_name(i))
+      if (source.is_name(i)) {
         rewrite_name(source, i, guards, clusters, bounds);
-      else if (source.is_sign(i, "<<<") && !source.is(source.previous(i), "operator"))
+        if (guards) note_dropped(source, i, fallible);
+      } else if (source.is_sign(i, "<<<") && !source.is(source.previous(i), "operator"))
         rewrite_launch(source, i, clusters);
     } catch (const Unsure& unsure) {
       throw Refused(source.place_of(i) + ": error: " + unsure.what());

@@ -31,8 +31,8 @@ struct Refused : std::runtime_error {
 using Promises = std::map<std::string, std::string, std::less<>>;
 
 /// The plain C++ for a preprocessed source.
-/// \param guards whether variables in shared memory get guards behind them
-/// \throws Refused
+/// \param guards whether the program is analysed: variables in shared memory get guards behind
+/// them, and calls that drop an error are marked \throws Refused
 std::string rewrite(std::string text, bool guards);
 
 /// Rewrites the launch whose '<<<' is a token; kernels may have been promised clusters.

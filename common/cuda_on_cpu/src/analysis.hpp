@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "block.hpp"
 
@@ -28,6 +29,9 @@ void block_ends(Block& block);
 /// No lane of the warp runs: the accesses that they wait with form requests.
 void resolve(Warp& warp);
 
+/// A thread ends, or waits for others: what it wrote last is there now.
+void stops(const Thread& thread);
+
 /// Some lanes of a warp, but not all that live, ordered their accesses.
 void lanes_ordered(Warp& warp, unsigned lanes);
 
@@ -45,12 +49,14 @@ void different_masks(const Thread& thread, const Thread& other);
 /// Threads of one block met at barriers in different places.
 void different_barriers(const Thread& thread, const Thread& other);
 
-/// What an access does. An early write is what a copy may do from its start on.
+/// What an access does. An atomic write does not ask what was there; an early write is what a copy
+/// may do from its start on.
 enum Kind : std::uint8_t {
   read,
   write,
   atomic,
   atomic_compare,
+  atomic_write,
   volatile_read,
   volatile_write,
   early_write
@@ -68,8 +74,14 @@ void copy_starts(const void* to, std::size_t bytes, const void* place);
 /// An access of a copy or of a fill, as operation of a stream.
 void copy_access(const void* address, std::size_t bytes, Kind kind, const Operation& operation);
 
-/// A fence of the current thread; an atomic behind it publishes what came before.
-void fence();
+/// A fence of the current thread; an atomic behind it publishes what came before, to its block only
+/// if the fence is so narrow.
+void fence(bool in_block);
+
+/// A call, or a launch, failed, and the source does not look at what it returned; and the program
+/// asks for the last error, which counts for all of that thread of the host.
+void error_dropped(const void* place, const std::string& sentence);
+void errors_looked_at();
 
 /// Memory was allocated or given back.
 void allocated(const void* address, std::size_t bytes);

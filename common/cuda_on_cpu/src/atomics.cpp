@@ -51,18 +51,22 @@ T result(T old, T operand) {
 }
 
 /// What an order asks for before and after the operation itself.
-void before(const void* address, std::size_t bytes, analysis::Kind kind, Order order,
+void before(const void* address, std::size_t bytes, analysis::Kind kind, Order order, Scope scope,
             const void* place, const void* frame) {
-  if (block != nullptr && block->current != nullptr) block->current->place = place;
-  if (order == Order::release || order == Order::both) analysis::fence();
+  const bool on_device = block != nullptr && block->current != nullptr;
+  if (on_device) block->current->place = place;
+  if (order == Order::release || order == Order::both) analysis::fence(scope == Scope::block);
+  if (on_device) block->narrow = scope == Scope::block;
   analysis::access(address, bytes, kind, place, frame);
+  if (on_device) block->narrow = false;
 }
 
 }  // namespace
 
 template <Atomic operation, typename T>
-T atomic(T* address, T operand, Order order) {
-  before(address, sizeof(T), analysis::atomic, order, __builtin_return_address(0),
+T atomic(T* address, T operand, Order order, Scope scope) {
+  constexpr auto kind = operation == Atomic::exchange ? analysis::atomic_write : analysis::atomic;
+  before(address, sizeof(T), kind, order, scope, __builtin_return_address(0),
          __builtin_frame_address(0));
   T old, fresh;
   __atomic_load(address, &old, __ATOMIC_SEQ_CST);
@@ -75,8 +79,8 @@ T atomic(T* address, T operand, Order order) {
 }
 
 template <typename T>
-T atomic_compare(T* address, T expected, T desired, Order order) {
-  before(address, sizeof(T), analysis::atomic_compare, order, __builtin_return_address(0),
+T atomic_compare(T* address, T expected, T desired, Order order, Scope scope) {
+  before(address, sizeof(T), analysis::atomic_compare, order, scope, __builtin_return_address(0),
          __builtin_frame_address(0));
   T old = expected;
   const bool replaced =
@@ -86,8 +90,8 @@ T atomic_compare(T* address, T expected, T desired, Order order) {
 }
 
 template <typename T>
-T atomic_load(const T* address, Order order) {
-  before(address, sizeof(T), analysis::atomic, order, __builtin_return_address(0),
+T atomic_load(const T* address, Order order, Scope scope) {
+  before(address, sizeof(T), analysis::atomic, order, scope, __builtin_return_address(0),
          __builtin_frame_address(0));
   T value;
   __atomic_load(const_cast<T*>(address), &value, __ATOMIC_SEQ_CST);
@@ -96,14 +100,14 @@ T atomic_load(const T* address, Order order) {
 }
 
 template <typename T>
-void atomic_store(T* address, T value, Order order) {
-  before(address, sizeof(T), analysis::atomic, order, __builtin_return_address(0),
+void atomic_store(T* address, T value, Order order, Scope scope) {
+  before(address, sizeof(T), analysis::atomic_write, order, scope, __builtin_return_address(0),
          __builtin_frame_address(0));
   __atomic_store(address, &value, __ATOMIC_SEQ_CST);
   after_atomic(true);
 }
 
-#define INSTANTIATE(operation, T) template T atomic<Atomic::operation>(T*, T, Order);
+#define INSTANTIATE(operation, T) template T atomic<Atomic::operation>(T*, T, Order, Scope);
 #define INSTANTIATE_ORDERED(T) \
   INSTANTIATE(add, T)          \
   INSTANTIATE(minimum, T)      \
@@ -116,10 +120,10 @@ void atomic_store(T* address, T value, Order order) {
   INSTANTIATE(bit_and, T)   \
   INSTANTIATE(bit_or, T)    \
   INSTANTIATE(bit_xor, T)
-#define INSTANTIATE_ACCESS(T)                 \
-  template T atomic_compare(T*, T, T, Order); \
-  template T atomic_load(const T*, Order);    \
-  template void atomic_store(T*, T, Order);
+#define INSTANTIATE_ACCESS(T)                        \
+  template T atomic_compare(T*, T, T, Order, Scope); \
+  template T atomic_load(const T*, Order, Scope);    \
+  template void atomic_store(T*, T, Order, Scope);
 
 INSTANTIATE_BITS(int)
 INSTANTIATE_BITS(unsigned)

@@ -18,8 +18,8 @@ void complete(BarrierState* state) {
     analysis::phase_ends(state);
   state->missing = state->expected;
   ++state->phase;
-  for (unsigned rank = 0; rank < b.started; ++rank) {
-    Thread& thread = b.threads[rank];
+  for (unsigned n = 0; n < b.started; ++n) {
+    Thread& thread = b.threads[b.order.empty() ? n : b.order[n]];
     if (thread.state == State::at_barrier_object && details_of(thread).barrier_object == state)
       wake(&thread);
   }

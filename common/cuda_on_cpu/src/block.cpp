@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <chrono>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include "analysis.hpp"
 #include "builtins.hpp"
 #include "gang.hpp"
+#include "illegal_access.hpp"
 #include "launch.hpp"
 #include "settings.hpp"
 #include "switch.hpp"
@@ -36,6 +38,17 @@ constexpr std::uint64_t most_idle_yields = 1 << 16;
 constexpr std::uint64_t idle_yields_before_others = 1 << 10;
 constexpr std::uint64_t stack_end_mark = 0x5374'6169'7243'6173;
 
+/// The lowest whole page of a stack: who touches it has used the stack up. The number of pages that
+/// a process may protect on their own is limited; the mark at a stack's end guards the others.
+void protect_end(char* stack) {
+  constexpr std::uintptr_t page = 4096;
+  constexpr unsigned most = 8192;
+  static std::atomic<unsigned> protected_pages = 0;
+  if (protected_pages++ >= most) return;
+  const auto first = (reinterpret_cast<std::uintptr_t>(stack) + page) / page * page;
+  mprotect(reinterpret_cast<void*>(first), page, PROT_NONE);
+}
+
 char* free_stack() {
   if (block->stack_pool == nullptr) {
     const std::size_t bytes = stack_bytes * (most_threads + 1);
@@ -45,9 +58,14 @@ char* free_stack() {
     block->stack_pool = static_cast<char*>(pool);
     for (std::size_t i = most_threads + 1; i-- > 0;)
       block->stacks.push_back(block->stack_pool + i * stack_bytes);
+    block->used_stacks = 0;
   }
   char* stack = block->stacks.back();
   block->stacks.pop_back();
+  if (stack == block->stack_pool + block->used_stacks * stack_bytes) {
+    ++block->used_stacks;
+    protect_end(stack);
+  }
   return stack;
 }
 
@@ -89,6 +107,10 @@ void advance(uint3& index, const dim3& extent) {
   if (++index.y < extent.y) return;
   index.y = 0;
   ++index.z;
+}
+
+uint3 index_of(unsigned rank, const dim3& extent) {
+  return {rank % extent.x, rank / extent.x % extent.y, rank / (extent.x * extent.y)};
 }
 
 /// Gives the block up: control goes back to the host's side for good.
@@ -163,6 +185,7 @@ void arrive_at_gang() {
 
 void finish(Thread* thread) {
   Block& b = *block;
+  if (analysis::enabled) analysis::stops(*thread);
   thread->state = State::finished;
   --b.living;
   thread->warp->finished |= 1u << thread->lane;
@@ -175,9 +198,10 @@ void finish(Thread* thread) {
 void run_thread() {
   Block& b = *block;
   b.start_next = false;
-  const unsigned rank = b.started++;
+  const unsigned rank = b.order.empty() ? b.started : b.order[b.started];
+  ++b.started;
   Thread* thread = &b.threads[rank];
-  thread->index = b.next_index;
+  thread->index = b.order.empty() ? b.next_index : index_of(rank, b.launch->configuration.block);
   thread->rank = rank;
   thread->lane = rank % warp_size;
   thread->warp = &b.warps[rank / warp_size];
@@ -185,6 +209,7 @@ void run_thread() {
   thread->fenced = false;
   details_of(*thread).copies.clear();
   details_of(*thread).batches = 0;
+  details_of(*thread).last_volatile = nullptr;
   details_of(*thread).stack_top = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   advance(b.next_index, b.launch->configuration.block);
   make_current(thread);
@@ -217,7 +242,10 @@ void run_threads() {
 
 void prepare(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank) {
   // It lives to the end of the program: accesses are checked as long as destructors run.
-  if (block == nullptr) block = std::make_unique<Block>().release();
+  if (block == nullptr) {
+    block = std::make_unique<Block>().release();
+    catch_illegal_accesses();
+  }
   Block& b = *block;
   const dim3 grid = launch.configuration.grid;
   b.ready.clear();
@@ -236,6 +264,8 @@ void prepare(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank) {
   b.start_next = false;
   b.failed = false;
   b.idle_yields = 0;
+  if (settings().schedule.order != Schedule::Order::ascending)
+    b.order = settings().schedule.threads(launch.threads, number);
   b.barriers = 0;
   b.barrier_clock = b.clock++;
   for (unsigned first = 0; first < launch.threads; first += warp_size) {
@@ -266,8 +296,8 @@ void report_deadlock() {
                                    "finished"};
   unsigned counts[std::size(waits)] = {b.launch->threads - b.started};
   const Thread* first = nullptr;
-  for (unsigned rank = 0; rank < b.started; ++rank) {
-    const Thread& thread = b.threads[rank];
+  for (unsigned n = 0; n < b.started; ++n) {
+    const Thread& thread = b.threads[b.order.empty() ? n : b.order[n]];
     ++counts[static_cast<unsigned>(thread.state)];
     if (first == nullptr && thread.state != State::finished) first = &thread;
   }
@@ -306,6 +336,7 @@ void lane_stopped(Warp* warp) {
 void wait_in(Thread* thread, State state) {
   thread->state = state;
   if (state != State::at_access) {
+    if (analysis::enabled) analysis::stops(*thread);
     thread->spins = 0;
     block->idle_yields = 0;
   }
@@ -387,9 +418,14 @@ void block_barrier() { barrier(Scope::block, __builtin_return_address(0)); }
 int block_count(bool predicate) { return count_at_barrier(predicate, __builtin_return_address(0)); }
 
 void grid_barrier() {
-  if (!block->launch->configuration.cooperative)
-    fatal("kernel " + block->launch->kernel +
-          " waits for the whole grid, but was not launched cooperatively");
+  if (!block->launch->configuration.cooperative) {
+    report_trouble({.kind = "not cooperative",
+                    .place = __builtin_return_address(0),
+                    .thread = block->current,
+                    .sentence = "a thread waits for the whole grid, which was not launched by "
+                                "cudaLaunchCooperativeKernel"});
+    fail_launch(cudaErrorLaunchFailure);
+  }
   barrier(Scope::gang, __builtin_return_address(0));
 }
 

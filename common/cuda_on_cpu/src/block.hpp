@@ -65,7 +65,7 @@ struct alignas(64) Thread {
   unsigned spins;  ///< rounds of a loop that waits for another thread
   std::uint8_t lane;
   State state;
-  bool fenced;  ///< whether it ever ordered its accesses by a fence
+  std::uint8_t fenced;  ///< whether it ever ordered its accesses: 1 for its block, 2 for all
   bool orders_memory;
 };
 static_assert(sizeof(Thread) == 64);
@@ -78,7 +78,9 @@ struct Details {
   std::uintptr_t stack_top;
   PendingAccess access;
   std::vector<PendingCopy> copies;
-  std::size_t batches;  ///< of copies that it closed
+  std::size_t batches;        ///< of copies that it closed
+  const void* last_volatile;  ///< that it read, and how often that was written by then
+  std::uint64_t last_volatile_writes;
 };
 
 struct Warp {
@@ -152,8 +154,11 @@ struct Block {
   double idle_since = 0;          ///< when that began, in seconds
   bool start_next = false;        ///< whether a new thread goes before those that are ready
   bool failed = false;
-  std::vector<char*> stacks;  ///< free ones
+  bool narrow = false;          ///< whether the access that is made now is atomic in the block only
+  std::vector<unsigned> order;  ///< of ranks, in which threads begin; empty: as they are counted
+  std::vector<char*> stacks;    ///< free ones
   char* stack_pool = nullptr;
+  std::size_t used_stacks = 0;  ///< of the pool, from its beginning, that were ever used
   std::array<Thread, most_threads> threads;
   std::array<Details, most_threads> details;  // by rank
   std::array<Warp, most_threads / warp_size> warps;

@@ -5,16 +5,47 @@
 
 #include <csignal>
 #include <cstdio>
+#include <memory>
+#include <string>
 
 #include "block.hpp"
 #include "launch.hpp"
+#include "switch.hpp"
+#include "trouble.hpp"
 
 namespace cuda_on_cpu {
 namespace {
 
 struct sigaction before;
 
+/// A thread of a kernel has used up its stack. (This runs on another one.)
+[[noreturn]] void end_of_stack(const void* place) {
+  const std::string sentence = "a thread of kernel " + block->launch->kernel +
+                               " needs more stack for its calls and local arrays than the " +
+                               std::to_string(stack_bytes >> 10) + " KiB that the CPU device has";
+  const Thread* thread = block->current;
+  if (thread == nullptr) fatal(sentence);
+  {
+    const DeviceAtWork at_work;
+    report_trouble(
+        {.kind = "stack overflow", .place = place, .thread = thread, .sentence = sentence});
+  }
+  fail_launch(cudaErrorHardwareStackError);
+}
+
+/// Lets this thread of the operating system handle a fault on a stack of its own.
+void provide_stack() {
+  constexpr std::size_t bytes = 64 << 10;
+  stack_t stack = {};
+  stack.ss_sp = std::make_unique<char[]>(bytes).release();  // as long as the process
+  stack.ss_size = bytes;
+  sigaltstack(&stack, nullptr);
+}
+
 void at_fault(int signal, siginfo_t* info, void* context) {
+  if (block != nullptr && block->stack_pool != nullptr &&
+      on_a_stack(reinterpret_cast<std::uintptr_t>(info->si_addr)))
+    end_of_stack(instruction_at(context));
   if (block != nullptr && block->current != nullptr) {
     std::fprintf(stderr, "kernel %s touched the address %p, where there is no memory\n",
                  block->launch->kernel.c_str(), info->si_addr);
@@ -28,10 +59,12 @@ void at_fault(int signal, siginfo_t* info, void* context) {
 }  // namespace
 
 void catch_illegal_accesses() {
+  provide_stack();
   static const bool caught [[maybe_unused]] = [] {
     struct sigaction action = {};
     action.sa_sigaction = at_fault;
-    action.sa_flags = SA_SIGINFO | SA_NODEFER;  // control does not come back from a kernel
+    // Control does not come back from a kernel.
+    action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
     return sigaction(SIGSEGV, &action, &before) == 0;
   }();
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "analysis.hpp"
 #include "block.hpp"
@@ -15,12 +16,30 @@
 
 using namespace cuda_on_cpu;
 
+namespace {
+
+/// Ends the launch of the thread that runs, and says why.
+[[noreturn]] void fail_at(const void* place, const char* kind, const std::string& sentence,
+                          cudaError_t error) {
+  {
+    const Thread* thread = block->current;
+    const DeviceAtWork at_work;
+    report_trouble({.kind = kind, .place = place, .thread = thread, .sentence = sentence});
+  }
+  fail_launch(error);
+}
+
+}  // namespace
+
 void __threadfence_block() {
-  analysis::fence();
+  analysis::fence(true);
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
-void __threadfence() { __threadfence_block(); }
-void __threadfence_system() { __threadfence_block(); }
+void __threadfence() {
+  analysis::fence(false);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+void __threadfence_system() { __threadfence(); }
 
 void __nanosleep(unsigned) {
   block->current->place = __builtin_return_address(0);
@@ -33,12 +52,16 @@ long long clock64() {
   return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
-void __trap() { fail_launch(cudaErrorLaunchFailure); }
+void __trap() {
+  fail_at(__builtin_return_address(0), "trap", "the kernel ends itself by a trap",
+          cudaErrorLaunchFailure);
+}
 
 /// What assert() calls. In a kernel it ends the launch, in the host's code the program.
 extern "C" void __assert_fail(const char* assertion, const char* file, unsigned line,
                               const char* function) noexcept {
   std::fprintf(stderr, "%s:%u: %s: Assertion `%s` failed.\n", file, line, function, assertion);
   if (block == nullptr || block->current == nullptr) std::abort();
-  fail_launch(cudaErrorAssert);
+  fail_at(__builtin_return_address(0), "failed assertion",
+          "the assertion '" + std::string(assertion) + "' does not hold", cudaErrorAssert);
 }

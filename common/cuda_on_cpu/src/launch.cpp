@@ -13,7 +13,6 @@
 
 #include "analysis.hpp"
 #include "gang.hpp"
-#include "illegal_access.hpp"
 #include "immortal.hpp"
 #include "settings.hpp"
 #include "thread_area.hpp"
@@ -135,8 +134,8 @@ class Devices {
   void work(unsigned rank) {
     Share& share = share_of(rank);
     Launch& launch = share.launch;
-    for (unsigned number; !launch.failed && (number = share.next++) < launch.blocks;)
-      if (!run_in_turn(launch, number, rank)) {
+    for (unsigned next; !launch.failed && (next = share.next++) < launch.blocks;)
+      if (!run_in_turn(launch, settings().schedule.block(next, launch.blocks), rank)) {
         const std::scoped_lock lock(mutex_);
         give_up(launch.failure);
       }
@@ -264,7 +263,6 @@ bool has_whole_clusters(const Configuration& c, unsigned most_blocks) {
 bool has_clusters(const Configuration& c) { return size_of(c.cluster) > 1; }
 
 bool run(Launches& launches, const CallOthers& call_others) {
-  catch_illegal_accesses();
   for (const auto& launch : launches) prepare(*launch, launches);
   Launch& first = *launches.front();
   const Configuration& c = first.configuration;

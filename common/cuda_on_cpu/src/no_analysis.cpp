@@ -34,6 +34,7 @@ void resolve(Warp&) {}
 void different_barriers(const Thread&, const Thread&) {}
 void different_operations(const Thread&, const Thread&) {}
 void different_masks(const Thread&, const Thread&) {}
+void stops(const Thread&) {}
 void lanes_ordered(Warp&, unsigned) {}
 void arrives_at(const void*) {}
 void phase_ends(const void*) {}
@@ -41,7 +42,9 @@ void has_waited_at(const void*) {}
 void access(const void*, std::size_t, Kind, const void*, const void*) {}
 void copy_starts(const void*, std::size_t, const void*) {}
 void copy_access(const void*, std::size_t, Kind, const Operation&) {}
-void fence() {}
+void fence(bool) {}
+void error_dropped(const void*, const std::string&) {}
+void errors_looked_at() {}
 void allocated(const void*, std::size_t) {}
 void freed(const void*, std::size_t, const void*) {}
 

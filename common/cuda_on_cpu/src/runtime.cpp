@@ -31,6 +31,12 @@ constexpr std::size_t plain_shared = 48 << 10;  // what a kernel gets without as
 bool has_clusters() { return settings().capability >= 90; }
 
 thread_local cudaError_t last_error = cudaSuccess;
+
+/// Why the last call of this thread of the host failed, where that was said.
+std::string& last_reason() {
+  thread_local auto& reason = immortal<std::string>();
+  return reason;
+}
 thread_local int device = 0;
 
 /// What is known of a kernel beside its code, by its name.
@@ -92,6 +98,36 @@ cudaError_t refusal_of(const std::string& kernel, const Configuration& c) {
   return cudaSuccess;
 }
 
+std::string text_of(dim3 extent) {
+  return std::to_string(extent.x) + " x " + std::to_string(extent.y) + " x " +
+         std::to_string(extent.z);
+}
+
+/// What is wrong with a launch, as far as its configuration tells.
+std::string reason_of(cudaError_t refusal, const std::string& kernel, const Configuration& c) {
+  const std::size_t threads = std::size_t{c.block.x} * c.block.y * c.block.z;
+  const KernelLimits limits = limits_of(kernel);
+  const std::string block = "a block of " + kernel + " has " + text_of(c.block) + " threads";
+  if (refusal == cudaErrorInvalidConfiguration) {
+    if (std::size_t{c.grid.x} * c.grid.y * c.grid.z == 0)
+      return "the grid of " + kernel + " has " + text_of(c.grid) + " blocks, which is none";
+    if (threads == 0) return block + ", which is none";
+    if (threads > most_threads) return block + ", and 1024 are the most";
+    return "the grid of " + kernel + " has " + text_of(c.grid) + " blocks of " + text_of(c.block) +
+           " threads, which is too much in one direction";
+  }
+  if (refusal == cudaErrorInvalidValue && c.dynamic_shared > limits.dynamic_shared)
+    return kernel + " is given " + std::to_string(c.dynamic_shared) +
+           " bytes of dynamic shared memory, and " + std::to_string(limits.dynamic_shared) +
+           " are allowed unless cudaFuncSetAttribute asks for more";
+  if (refusal == cudaErrorInvalidValue && threads > limits.threads)
+    return block + ", and its __launch_bounds__ promise at most " + std::to_string(limits.threads);
+  if (refusal == cudaErrorInvalidClusterSize)
+    return "the grid of " + kernel + " has " + text_of(c.grid) + " blocks in clusters of " +
+           text_of(c.cluster);
+  return "";
+}
+
 struct ErrorText {
   cudaError_t error;
   const char* name;
@@ -136,6 +172,8 @@ constexpr ErrorText error_texts[] = {
      "part or all of the requested memory range is already mapped"},
     {cudaErrorHostMemoryNotRegistered, "cudaErrorHostMemoryNotRegistered",
      "pointer does not correspond to a registered memory region"},
+    {cudaErrorHardwareStackError, "cudaErrorHardwareStackError", "hardware stack error"},
+    {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
     {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",
      "too many blocks in cooperative launch"},
@@ -159,33 +197,40 @@ const ErrorText* text_of(cudaError_t error) {
 
 }  // namespace
 
-cudaError_t fail(cudaError_t error) {
+cudaError_t fail(cudaError_t error, std::string reason) {
   if (error != cudaSuccess) last_error = error;
+  last_reason() = std::move(reason);
   return error;
+}
+
+void drop(cudaError_t error) {
+  // Why a kernel failed is told where it did; and not every answer is a mistake.
+  if (!analysis::enabled || error == lasting_error() || error == cudaErrorNotReady ||
+      error == cudaErrorPeerAccessAlreadyEnabled || error == cudaErrorCudartUnloading)
+    return;
+  const std::string reason = last_error == error ? std::exchange(last_reason(), {}) : "";
+  analysis::error_dropped(__builtin_return_address(0),
+                          std::string(cudaGetErrorName(error)) + ", " + cudaGetErrorString(error) +
+                              (reason.empty() ? "" : ": " + reason) + "; nobody looks at it");
 }
 
 int& current_device() { return device; }
 
-void submit(const char* kernel, const Configuration& configuration, Invocation invocation) {
+cudaError_t submit(const char* kernel, const Configuration& configuration, Invocation invocation) {
   if (is_on_device())
     fatal(std::string(kernel) + " is launched by a kernel, which the CPU device does not do");
   const std::scoped_lock guard(runtime_mutex());
-  if (lasting_error() != cudaSuccess) {
-    fail(lasting_error());
-    return;
-  }
+  if (lasting_error() != cudaSuccess) return fail(lasting_error());
   CUstream_st* stream = find_stream(configuration.stream);
   cudaError_t refusal =
       stream == nullptr ? cudaErrorInvalidResourceHandle : refusal_of(kernel, configuration);
   if (refusal == cudaSuccess && stream->device != current_device() &&
       configuration.stream != nullptr)
     refusal = cudaErrorInvalidResourceHandle;
-  if (refusal != cudaSuccess) {
-    fail(refusal);
-    return;
-  }
+  if (refusal != cudaSuccess) return fail(refusal, reason_of(refusal, kernel, configuration));
   enqueue(*stream, nullptr, nullptr,
           std::make_shared<Kernel>(Kernel{kernel, configuration, invocation}));
+  return cudaSuccess;
 }
 
 Configuration configuration(const cudaLaunchConfig_t& config) {
@@ -268,9 +313,15 @@ const char* cudaGetErrorString(cudaError_t error) {
   return text == nullptr ? "unrecognized error code" : text->text;
 }
 
-cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
+cudaError_t cudaGetLastError() {
+  if (last_error != cudaSuccess) analysis::errors_looked_at();
+  return std::exchange(last_error, cudaSuccess);
+}
 
-cudaError_t cudaPeekAtLastError() { return last_error; }
+cudaError_t cudaPeekAtLastError() {
+  if (last_error != cudaSuccess) analysis::errors_looked_at();
+  return last_error;
+}
 
 cudaError_t cudaGetDeviceCount(int* count) {
   if (count == nullptr) return fail(cudaErrorInvalidValue);

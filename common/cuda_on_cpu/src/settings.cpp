@@ -26,6 +26,16 @@ std::uint64_t number(const char* name, std::uint64_t standard, std::uint64_t mos
   return number;
 }
 
+Schedule read_schedule() {
+  Schedule schedule;
+  const char* value = std::getenv("CUDA_ON_CPU_SCHEDULE");
+  if (value != nullptr && !schedule.read(value))
+    refuse(
+        "CUDA_ON_CPU_SCHEDULE must be ascending, descending or random:SEED with a number, not '" +
+        std::string(value) + "'");
+  return schedule;
+}
+
 Settings read_settings() {
   constexpr std::uint64_t most = std::uint64_t{1} << 40;
   const std::uint64_t physical = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
@@ -39,7 +49,8 @@ Settings read_settings() {
           number("CUDA_ON_CPU_LOST_AT", most, most),
           static_cast<int>(number("CUDA_ON_CPU_CAPABILITY", 90, 90)),
           static_cast<unsigned>(number("CUDA_ON_CPU_PATIENCE", 10, 86400)),
-          report == nullptr ? "" : report};
+          report == nullptr ? "" : report,
+          read_schedule()};
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <string>
 
+#include "schedule.hpp"
+
 namespace cuda_on_cpu {
 
 struct Settings {
@@ -17,6 +19,7 @@ struct Settings {
   int capability;       ///< CUDA_ON_CPU_CAPABILITY: ten times the compute capability; 90
   unsigned patience;    ///< CUDA_ON_CPU_PATIENCE: seconds after which waiting in loops is in vain
   std::string report;   ///< CUDA_ON_CPU_REPORT: where an analysed program writes its report
+  Schedule schedule;    ///< CUDA_ON_CPU_SCHEDULE: the order in which blocks and threads begin
 };
 
 /// Read once; a value that makes no sense ends the program with a sentence.

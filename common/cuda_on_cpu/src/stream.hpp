@@ -130,7 +130,8 @@ namespace cuda_on_cpu {
 std::recursive_mutex& runtime_mutex();
 
 /// Notes an error, which cudaGetLastError tells; returns it.
-cudaError_t fail(cudaError_t error);
+/// \param reason what the report says of it, should nobody look at it
+cudaError_t fail(cudaError_t error, std::string reason = {});
 
 /// The error of a kernel that did not come to its end; every call returns it from then on.
 cudaError_t& lasting_error();

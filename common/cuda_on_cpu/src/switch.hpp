@@ -15,4 +15,8 @@ extern "C" void cuda_on_cpu_switch(void** from, void* to);
 /// `entry` must not return.
 void* fresh_stack(char* top, void (*entry)());
 
+/// The instruction that a signal handler interrupts, by its third argument, as a place: one byte
+/// behind where it begins; null where that is not known.
+const void* instruction_at(void* context);
+
 }  // namespace cuda_on_cpu

@@ -2,6 +2,8 @@
 /// The switch on x86-64 (System V ABI): six registers and the stack pointer, 5 to 7 ns.
 /// The flags of the floating-point unit are the same on all stacks and stay.
 
+#include <ucontext.h>
+
 #include "switch.hpp"
 
 __asm__(R"(
@@ -52,6 +54,11 @@ void* fresh_stack(char* top, void (*entry)()) {
   *--stack = reinterpret_cast<void*>(entry);       // rbx
   for (int i = 0; i < 4; ++i) *--stack = nullptr;  // r12 to r15
   return stack;
+}
+
+const void* instruction_at(void* context) {
+  const auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  return reinterpret_cast<const void*>(registers[REG_RIP] + 1);
 }
 
 }  // namespace cuda_on_cpu

@@ -55,6 +55,34 @@ Side side_of(const void* address) {
                                                                             : Side::device;
 }
 
+/// What the runtime knows of an address.
+std::string described(const void* address) {
+  if (address == nullptr) return "null";
+  const Allocation* allocation = find_allocation(address);
+  if (allocation == nullptr) {
+    const Allocation* nearest = nearest_allocation(address);
+    if (nearest != nullptr && !nearest->living && nearest->contains(address))
+      return "allocation " + std::to_string(nearest->number) + ", which was freed";
+    return is_symbol(static_cast<const char*>(address)) ? "a variable of the device"
+                                                        : "memory that only the host may use";
+  }
+  constexpr const char* spaces[] = {"on the device", "pinned on the host", "registered on the host",
+                                    "managed"};
+  return "byte " + std::to_string(static_cast<const char*>(address) - allocation->base) +
+         " of allocation " + std::to_string(allocation->number) + ", which is " +
+         spaces[static_cast<int>(allocation->space)] + " and has " +
+         std::to_string(allocation->bytes) + " bytes";
+}
+
+/// What a copy that is refused asked for.
+std::string reason_of(const Rows& to, const Rows& from, cudaMemcpyKind kind) {
+  constexpr const char* kinds[] = {"from host to host", "from host to device",
+                                   "from device to host", "from device to device", "by addresses"};
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return "";
+  return "a copy " + std::string(kinds[kind]) + " of " + std::to_string(to.extent()) +
+         " bytes to " + described(to.first) + ", from " + described(from.first);
+}
+
 /// Whether a copy may touch these bytes, as memory of the device or of the host.
 bool is_legal(const Rows& rows, bool on_device) {
   const Allocation* allocation = find_allocation(rows.first);
@@ -94,7 +122,7 @@ cudaError_t copy(Rows to, Rows from, cudaMemcpyKind kind, CUstream_st* stream, b
   if (stream == nullptr) return fail(cudaErrorInvalidResourceHandle);
   if (to.width == 0 || to.height == 0) return lasting_error();
   if (const cudaError_t refusal = refusal_of(to, from, kind); refusal != cudaSuccess)
-    return fail(refusal);
+    return fail(refusal, reason_of(to, from, kind));
   const Side to_side = side_of(to.first), from_side = side_of(from.first);
   std::shared_ptr<std::vector<char>> staged;
   if (from_side == Side::pageable && to_side != Side::pageable) {
@@ -121,7 +149,8 @@ cudaError_t fill(Rows to, int value, CUstream_st* stream, bool wait, const void*
   if (stream == nullptr) return fail(cudaErrorInvalidResourceHandle);
   if (to.width == 0 || to.height == 0) return lasting_error();
   if (to.first == nullptr || (side_of(to.first) == Side::pageable) || !is_legal(to, true))
-    return fail(cudaErrorInvalidValue);
+    return fail(cudaErrorInvalidValue,
+                "a fill of " + std::to_string(to.extent()) + " bytes of " + described(to.first));
   enqueue(
       *stream,
       [=](const Operation& operation) {
@@ -164,7 +193,7 @@ cudaError_t free_now(void* pointer, MemorySpace one, MemorySpace other, const vo
   const Guard guard(runtime_mutex());
   if (pointer == nullptr) return lasting_error();
   Allocation* allocation = allocation_at(pointer, one, other);
-  if (allocation == nullptr) return fail(cudaErrorInvalidValue);
+  if (allocation == nullptr) return fail(cudaErrorInvalidValue, "it frees " + described(pointer));
   for (int device = 0; device < settings().devices; ++device) synchronise_device(device);
   analysis::freed(allocation->base, allocation->bytes, place);
   release(allocation);
@@ -183,7 +212,10 @@ cudaError_t register_symbol_use(const void* symbol, std::size_t size) {
 cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size_t size,
                         std::size_t offset, bool to_symbol, bool wait, cudaStream_t stream) {
   const Guard guard(runtime_mutex());
-  if (offset + bytes > size) return fail(cudaErrorInvalidValue);
+  if (offset + bytes > size)
+    return fail(cudaErrorInvalidValue, "a copy of " + std::to_string(bytes) + " bytes from byte " +
+                                           std::to_string(offset) + " of a variable that has " +
+                                           std::to_string(size));
   register_symbol_use(to_symbol ? to : from, size);
   if (to_symbol)
     to = static_cast<char*>(to) + offset;
@@ -238,7 +270,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
   if (pointer == nullptr) return lasting_error();
   Allocation* allocation = allocation_at(pointer, MemorySpace::device, MemorySpace::device);
-  if (allocation == nullptr) return fail(cudaErrorInvalidValue);
+  if (allocation == nullptr) return fail(cudaErrorInvalidValue, "it frees " + described(pointer));
   enqueue(
       *found,
       [allocation](const Operation& operation) {

@@ -1,5 +1,6 @@
 """cuda-on-cpu builds what nvcc builds: command_test.py COMMAND MESON. Speaks TAP."""
 
+import json
 import os
 import pathlib
 import re
@@ -66,6 +67,20 @@ int main() {
   ask<<<1, 1>>>(x);
   cudaDeviceSynchronize();
   printf("%d %d %d\\n", *x, pass(), __LINE__);
+}
+""",
+    # Five blocks of four threads draw numbers, behind a barrier.
+    "order.cu": """__global__ void draw(int* next, int* order) {
+  order[atomicAdd(next, 1)] = blockIdx.x * blockDim.x + threadIdx.x;
+  __syncthreads();
+}
+int main() {
+  int* x;
+  cudaMallocManaged(&x, 21 * sizeof(int));
+  x[0] = 0;
+  draw<<<5, 4>>>(x, x + 1);
+  if (cudaDeviceSynchronize() != cudaSuccess) return 1;
+  for (int i = 1; i <= 20; ++i) printf("%d ", x[i]);
 }
 """,
     "nested.cu": """__global__ void child() {}
@@ -195,6 +210,38 @@ def analysis(cwd):
     check("race.cu:3: error: race" in said, said)
 
 
+def report(cwd):
+    """The report has a summary, and is SARIF where its file is named so"""
+    run(COMMAND, "--analyze", "race.cu", "-o", "race", cwd=cwd)
+    environment = {**os.environ, "CUDA_ON_CPU_REPORT": str(cwd / "found.sarif")}
+    said = subprocess.run([cwd / "race"], cwd=cwd, env=environment, text=True, capture_output=True, check=False)
+    check("3 mistakes were found: race (2), uninitialised read (1)." in said.stderr and "Look first at race.cu:" in said.stderr, said.stderr)
+    sarif = json.loads((cwd / "found.sarif").read_text())
+    result = sarif["runs"][0]["results"][0]
+    place = result["locations"][0]["physicalLocation"]
+    check(sarif["version"] == "2.1.0" and result["ruleId"] == "race" and result["level"] == "error", f"{sarif}")
+    check(place["artifactLocation"]["uri"] == "race.cu" and place["region"]["startLine"] in (3, 4), f"{place}")
+
+
+def order(cwd):
+    """The order of blocks and threads is as CUDA_ON_CPU_SCHEDULE says"""
+    run(COMMAND, "order.cu", "-o", "order", cwd=cwd)
+
+    def orders(schedule, threads="1"):
+        environment = {**os.environ, "CUDA_ON_CPU_SCHEDULE": schedule, "CUDA_ON_CPU_THREADS": threads}
+        said = subprocess.run([cwd / "order"], env=environment, text=True, capture_output=True, check=False)
+        return said.stdout.split() if said.returncode == 0 else said.returncode
+
+    ascending = [str(i) for i in range(20)]
+    check(orders("ascending") == ascending, "ascending")
+    check(orders("descending") == ascending[::-1], f"{orders('descending')}")
+    seven, eight = orders("random:7"), orders("random:8")
+    check(sorted(seven, key=int) == ascending and seven != ascending, f"{seven}")
+    check(orders("random:7") == seven != eight, f"{eight}")
+    for schedule in ("random", "random:x", "sideways"):
+        check(orders(schedule) == 2, f"{schedule} is refused")
+
+
 def first_error(cwd):
     """The first error names the source and its line"""
     said = run(COMMAND, "wrong.cu", cwd=cwd, expected=1).stderr
@@ -234,8 +281,8 @@ def standards(cwd):
         run(COMMAND, f"-std={standard}", "-Xcompiler", "-Wall,-Wextra,-Werror", "-c", "all.cu", "-o", "all.o", cwd=cwd)
 
 
-CHECKS = (several_files, objects, another_language, dependencies, makefile, cmake, meson, passes, analysis, first_error, nested, refusals,
-          questions, standards)
+CHECKS = (several_files, objects, another_language, dependencies, makefile, cmake, meson, passes, analysis, report, order, first_error, nested,
+          refusals, questions, standards)
 
 
 def main():

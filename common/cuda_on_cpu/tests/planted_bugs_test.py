@@ -17,7 +17,8 @@ HERE = pathlib.Path(__file__).parent
 PLANTED = re.compile(r"// planted: (.+)$")
 KINDS = {"race", "out of bounds", "use after free", "divergent barrier", "uninitialised read",
          "deadlock", "invalid mask", "host race", "stream race", "illegal host access",
-         "illegal device access"}
+         "illegal device access", "misaligned access", "ignored error", "failed assertion", "trap",
+         "stack overflow", "not cooperative"}
 SECONDS = 120  # that a case may take
 
 

@@ -27,27 +27,34 @@ enum class Atomic {
 /// How an atomic orders the accesses around it, as far as races are concerned.
 enum class Order { relaxed, acquire, release, both };
 
+/// Among whom it is atomic.
+enum class Scope { block, device };
+
 /// Does an operation on memory of the device, or in shared memory; returns the old value. For
 /// int, unsigned, long long, unsigned long long, float and double.
 template <Atomic operation, typename T>
-T atomic(T* address, T operand, Order order = Order::relaxed);
+T atomic(T* address, T operand, Order order = Order::relaxed, Scope scope = Scope::device);
 
 /// Replaces `expected` by `desired`; returns the old value.
 template <typename T>
-T atomic_compare(T* address, T expected, T desired, Order order = Order::relaxed);
+T atomic_compare(T* address, T expected, T desired, Order order = Order::relaxed,
+                 Scope scope = Scope::device);
 
 template <typename T>
-T atomic_load(const T* address, Order order);
+T atomic_load(const T* address, Order order, Scope scope = Scope::device);
 template <typename T>
-void atomic_store(T* address, T value, Order order);
+void atomic_store(T* address, T value, Order order, Scope scope = Scope::device);
 
 }  // namespace cuda_on_cpu
 
-#define CUDA_ON_CPU_ATOMIC(name, operation, T)                                    \
-  inline T name(T* address, T operand) {                                          \
-    return cuda_on_cpu::atomic<cuda_on_cpu::Atomic::operation>(address, operand); \
-  }                                                                               \
-  inline T name##_block(T* address, T operand) { return name(address, operand); } \
+#define CUDA_ON_CPU_ATOMIC(name, operation, T)                                     \
+  inline T name(T* address, T operand) {                                           \
+    return cuda_on_cpu::atomic<cuda_on_cpu::Atomic::operation>(address, operand);  \
+  }                                                                                \
+  inline T name##_block(T* address, T operand) {                                   \
+    return cuda_on_cpu::atomic<cuda_on_cpu::Atomic::operation>(                    \
+        address, operand, cuda_on_cpu::Order::relaxed, cuda_on_cpu::Scope::block); \
+  }                                                                                \
   inline T name##_system(T* address, T operand) { return name(address, operand); }
 
 #define CUDA_ON_CPU_ATOMIC_OF_INTEGERS(name, operation) \
@@ -81,7 +88,7 @@ T atomicSub(T* address, cuda_on_cpu::given<T> operand) {
 }
 template <typename T>
 T atomicSub_block(T* address, cuda_on_cpu::given<T> operand) {
-  return atomicSub(address, operand);
+  return atomicAdd_block(address, static_cast<T>(-static_cast<unsigned>(operand)));
 }
 template <typename T>
 T atomicSub_system(T* address, cuda_on_cpu::given<T> operand) {
@@ -95,7 +102,8 @@ T atomicCAS(T* address, cuda_on_cpu::given<T> expected, cuda_on_cpu::given<T> de
 }
 template <typename T>
 T atomicCAS_block(T* address, cuda_on_cpu::given<T> expected, cuda_on_cpu::given<T> desired) {
-  return cuda_on_cpu::atomic_compare(address, expected, desired);
+  return cuda_on_cpu::atomic_compare(address, expected, desired, cuda_on_cpu::Order::relaxed,
+                                     cuda_on_cpu::Scope::block);
 }
 template <typename T>
 T atomicCAS_system(T* address, cuda_on_cpu::given<T> expected, cuda_on_cpu::given<T> desired) {

@@ -60,6 +60,7 @@ inline constexpr int warpSize = 32;
 extern "C" __thread char cuda_on_cpu_dynamic_shared[];
 
 using cudaStream_t = struct CUstream_st*;
+enum cudaError : unsigned;
 
 namespace cuda_on_cpu {
 
@@ -95,8 +96,19 @@ struct Invocation {
 };
 
 /// Puts a kernel into its stream; it runs when something depends on it.
-/// Refused configurations show in cudaGetLastError, as CUDA has it.
-void submit(const char* kernel, const Configuration& configuration, Invocation invocation);
+/// \returns why it is refused, which shows in cudaGetLastError, too, as CUDA has it
+cudaError submit(const char* kernel, const Configuration& configuration, Invocation invocation);
+
+/// Notes an error that the source drops where a call returned it: unless the program asks for it
+/// later, it is a finding of the analysis.
+void drop(cudaError error);
+
+/// Takes what a call returned that stands as a statement of its own, and every launch.
+struct Dropped {
+  __forceinline__ void operator=(cudaError error) {
+    if (error != cudaError{}) drop(error);
+  }
+};
 
 /// Notes the most threads of a block that a kernel promises by __launch_bounds__.
 bool note_bounds(const char* kernel, unsigned threads);
@@ -116,20 +128,25 @@ auto copied(const T& argument) {
   return static_cast<typename Copied<T>::Type>(argument);
 }
 
-/// Copies a kernel's arguments, as a launch does, and submits it.
+/// Copies a kernel's arguments, as a launch does.
 template <typename Kernel, typename... Arguments>
-void launch(const char* name, const Configuration& configuration, Kernel kernel,
-            const Arguments&... arguments) {
+Invocation invocation(Kernel kernel, const Arguments&... arguments) {
   struct Closure {
     Kernel kernel;
     std::tuple<decltype(copied(arguments))...> copies;
   };
-  submit(name, configuration,
-         {std::make_shared<Closure>(Closure{std::move(kernel), {copied(arguments)...}}),
+  return {std::make_shared<Closure>(Closure{std::move(kernel), {copied(arguments)...}}),
           sizeof(Closure), [](void* closure) CUDA_ON_CPU_NOT_ANALYSED {
             auto& self = *static_cast<Closure*>(closure);
             std::apply(self.kernel, self.copies);
-          }});
+          }};
+}
+
+/// A launch by <<<...>>>, in line, so that what is found in it has the line of the source.
+template <typename Kernel, typename... Arguments>
+__forceinline__ void launch(const char* name, const Configuration& configuration, Kernel kernel,
+                            const Arguments&... arguments) {
+  Dropped{} = submit(name, configuration, invocation(std::move(kernel), arguments...));
 }
 
 }  // namespace cuda_on_cpu

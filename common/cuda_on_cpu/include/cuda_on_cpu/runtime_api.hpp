@@ -15,7 +15,7 @@
 #include "device_properties.hpp"
 #include "standard.hpp"
 
-enum cudaError {
+enum cudaError : unsigned {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
@@ -42,6 +42,8 @@ enum cudaError {
   cudaErrorAssert = 710,
   cudaErrorHostMemoryAlreadyRegistered = 712,
   cudaErrorHostMemoryNotRegistered = 713,
+  cudaErrorHardwareStackError = 714,
+  cudaErrorMisalignedAddress = 716,
   cudaErrorLaunchFailure = 719,
   cudaErrorCooperativeLaunchTooLarge = 720,
   cudaErrorNotSupported = 801,
@@ -361,14 +363,21 @@ Configuration configuration(const cudaLaunchConfig_t& config);
 /// The kernel's name from the program's symbols, without template arguments.
 const char* name_of(AnyKernel kernel);
 
-/// Calls a kernel with arguments that are known by address only, as copies.
+/// Launches a kernel whose address is known, and tells how that went.
+template <typename... Parameters, typename... Arguments>
+cudaError_t launch_pointer(const Configuration& configuration, void (*kernel)(Parameters...),
+                           const Arguments&... arguments) {
+  return submit(name_of(any_kernel(kernel)), configuration,
+                invocation([kernel](auto... values) CUDA_ON_CPU_NOT_ANALYSED { kernel(values...); },
+                           arguments...));
+}
+
+/// The same with arguments that are known by address only, as copies.
 template <typename... Parameters, std::size_t... index>
-void launch_by_address(void (*kernel)(Parameters...), const Configuration& configuration,
-                       void** arguments, std::index_sequence<index...>) {
-  launch(
-      name_of(any_kernel(kernel)), configuration,
-      [kernel](auto... values) CUDA_ON_CPU_NOT_ANALYSED { kernel(values...); },
-      *static_cast<plain<Parameters>*>(arguments[index])...);
+cudaError_t launch_by_address(void (*kernel)(Parameters...), const Configuration& configuration,
+                              void** arguments, std::index_sequence<index...>) {
+  return launch_pointer(configuration, kernel,
+                        *static_cast<plain<Parameters>*>(arguments[index])...);
 }
 
 }  // namespace cuda_on_cpu
@@ -376,9 +385,9 @@ void launch_by_address(void (*kernel)(Parameters...), const Configuration& confi
 template <typename... P>
 cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void** arguments,
                              std::size_t shared = 0, cudaStream_t stream = nullptr) {
-  cuda_on_cpu::launch_by_address(kernel, cuda_on_cpu::configuration(grid, block, shared, stream),
-                                 arguments, std::index_sequence_for<P...>());
-  return cudaPeekAtLastError();
+  return cuda_on_cpu::launch_by_address(kernel,
+                                        cuda_on_cpu::configuration(grid, block, shared, stream),
+                                        arguments, std::index_sequence_for<P...>());
 }
 template <typename... P>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3 grid, dim3 block,
@@ -386,17 +395,14 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3 grid, dim3 bl
                                         cudaStream_t stream = nullptr) {
   auto configuration = cuda_on_cpu::configuration(grid, block, shared, stream);
   configuration.cooperative = true;
-  cuda_on_cpu::launch_by_address(kernel, configuration, arguments, std::index_sequence_for<P...>());
-  return cudaPeekAtLastError();
+  return cuda_on_cpu::launch_by_address(kernel, configuration, arguments,
+                                        std::index_sequence_for<P...>());
 }
 template <typename... P, typename... A>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(P...),
                                A&&... arguments) {
-  cuda_on_cpu::launch(
-      cuda_on_cpu::name_of(cuda_on_cpu::any_kernel(kernel)), cuda_on_cpu::configuration(*config),
-      [kernel](auto... values) CUDA_ON_CPU_NOT_ANALYSED { kernel(values...); },
-      cuda_on_cpu::plain<P>(arguments)...);
-  return cudaPeekAtLastError();
+  return cuda_on_cpu::launch_pointer(cuda_on_cpu::configuration(*config), kernel,
+                                     cuda_on_cpu::plain<P>(arguments)...);
 }
 
 // Questions about a kernel, or about one that is known by its address only.

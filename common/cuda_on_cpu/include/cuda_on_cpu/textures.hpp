@@ -183,6 +183,7 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc* resource);
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
 
+// All is in line, so that loads have the line of the source that fetches.
 namespace cuda_on_cpu {
 
 /// A number that a fetch takes in, and its weight.
@@ -207,7 +208,7 @@ char* surface_texel(cudaSurfaceObject_t surface, int dimensions, int x, int y, i
 
 /// A whole number as a fraction of the largest of its type.
 template <typename Number>
-float fraction(const char* texel, int channel) {
+__forceinline__ float fraction(const char* texel, int channel) {
   const auto value = static_cast<float>(reinterpret_cast<const Number*>(texel)[channel]);
   const float most =
       static_cast<float>((1LL << (8 * sizeof(Number) - std::is_signed<Number>::value)) - 1);
@@ -216,7 +217,7 @@ float fraction(const char* texel, int channel) {
 }
 
 template <typename Number>
-float channel_of(const Samples& from, const Sample& sample, int channel) {
+__forceinline__ float channel_of(const Samples& from, const Sample& sample, int channel) {
   if (sample.texel == nullptr) return from.border[channel];
   if (!from.normalised)
     return static_cast<float>(reinterpret_cast<const Number*>(sample.texel)[channel]);
@@ -229,7 +230,7 @@ float channel_of(const Samples& from, const Sample& sample, int channel) {
 
 /// The weighted sum of samples, by channels; a single one as it is.
 template <typename T>
-T blended(const Samples& from) {
+__forceinline__ T blended(const Samples& from) {
   using Number = typename Channels<T>::Number;
   if (from.count == 1 && !from.normalised && from.at[0].texel != nullptr)
     return *reinterpret_cast<const T*>(from.at[0].texel);
@@ -246,63 +247,63 @@ T blended(const Samples& from) {
 }  // namespace cuda_on_cpu
 
 template <typename T>
-T tex1Dfetch(cudaTextureObject_t texture, int i) {
+__forceinline__ T tex1Dfetch(cudaTextureObject_t texture, int i) {
   return cuda_on_cpu::blended<T>(cuda_on_cpu::sample_of_linear(texture, i));
 }
 template <typename T>
-T tex1D(cudaTextureObject_t texture, float x) {
+__forceinline__ T tex1D(cudaTextureObject_t texture, float x) {
   return cuda_on_cpu::blended<T>(cuda_on_cpu::samples(texture, 1, x, 0, 0, 0));
 }
 template <typename T>
-T tex1DLayered(cudaTextureObject_t texture, float x, int layer) {
+__forceinline__ T tex1DLayered(cudaTextureObject_t texture, float x, int layer) {
   return cuda_on_cpu::blended<T>(cuda_on_cpu::samples(texture, 1, x, 0, 0, layer));
 }
 template <typename T>
-T tex2D(cudaTextureObject_t texture, float x, float y) {
+__forceinline__ T tex2D(cudaTextureObject_t texture, float x, float y) {
   return cuda_on_cpu::blended<T>(cuda_on_cpu::samples(texture, 2, x, y, 0, 0));
 }
 template <typename T>
-T tex2DLayered(cudaTextureObject_t texture, float x, float y, int layer) {
+__forceinline__ T tex2DLayered(cudaTextureObject_t texture, float x, float y, int layer) {
   return cuda_on_cpu::blended<T>(cuda_on_cpu::samples(texture, 2, x, y, 0, layer));
 }
 template <typename T>
-T tex3D(cudaTextureObject_t texture, float x, float y, float z) {
+__forceinline__ T tex3D(cudaTextureObject_t texture, float x, float y, float z) {
   return cuda_on_cpu::blended<T>(cuda_on_cpu::samples(texture, 3, x, y, z, 0));
 }
 // As the first parameter of CUDA's older form.
 template <typename T>
-void tex1Dfetch(T* value, cudaTextureObject_t texture, int i) {
+__forceinline__ void tex1Dfetch(T* value, cudaTextureObject_t texture, int i) {
   *value = tex1Dfetch<T>(texture, i);
 }
 template <typename T>
-void tex1D(T* value, cudaTextureObject_t texture, float x) {
+__forceinline__ void tex1D(T* value, cudaTextureObject_t texture, float x) {
   *value = tex1D<T>(texture, x);
 }
 template <typename T>
-void tex2D(T* value, cudaTextureObject_t texture, float x, float y) {
+__forceinline__ void tex2D(T* value, cudaTextureObject_t texture, float x, float y) {
   *value = tex2D<T>(texture, x, y);
 }
 template <typename T>
-void tex3D(T* value, cudaTextureObject_t texture, float x, float y, float z) {
+__forceinline__ void tex3D(T* value, cudaTextureObject_t texture, float x, float y, float z) {
   *value = tex3D<T>(texture, x, y, z);
 }
 
 #define CUDA_ON_CPU_SURFACE(name, dimensions, parameters, place)                                 \
   template <typename T>                                                                          \
-  T name##read(cudaSurfaceObject_t surface, parameters,                                          \
-               cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                            \
+  __forceinline__ T name##read(cudaSurfaceObject_t surface, parameters,                          \
+                               cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {            \
     const char* texel = cuda_on_cpu::surface_texel(surface, dimensions, place, sizeof(T), mode); \
     return texel != nullptr ? *reinterpret_cast<const T*>(texel) : T{};                          \
   }                                                                                              \
   template <typename T>                                                                          \
-  void name##read(T* value, cudaSurfaceObject_t surface, parameters,                             \
-                  cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                         \
+  __forceinline__ void name##read(T* value, cudaSurfaceObject_t surface, parameters,             \
+                                  cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {         \
     const char* texel = cuda_on_cpu::surface_texel(surface, dimensions, place, sizeof(T), mode); \
     *value = texel != nullptr ? *reinterpret_cast<const T*>(texel) : T{};                        \
   }                                                                                              \
   template <typename T>                                                                          \
-  void name##write(T value, cudaSurfaceObject_t surface, parameters,                             \
-                   cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                        \
+  __forceinline__ void name##write(T value, cudaSurfaceObject_t surface, parameters,             \
+                                   cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {        \
     char* texel = cuda_on_cpu::surface_texel(surface, dimensions, place, sizeof(T), mode);       \
     if (texel != nullptr) *reinterpret_cast<T*>(texel) = value;                                  \
   }

@@ -44,10 +44,13 @@ void warp_collective(unsigned mask, void* record, Combine combine, bool orders_m
 /// C += A B, row by row: A of `rows` times `depth`, B of `depth` times 8, sums as chains of fma.
 void add_product(double* c, const double* a, const double* b, int rows, int depth);
 
+/// How a lane says whose value it wants: by number, or so many lanes up or down.
+enum class Asks : unsigned char { by_number, from_below, from_above };
+
 /// Notes that a lane asked for the value of one that takes no part, which is undefined. At the end
-/// of a shift that does no harm, for there it is not used; it is a mistake to ask for a lane by its
-/// number, or for one of the mask that has ended.
-void note_absent_lane(unsigned asking, unsigned absent, bool by_number);
+/// of a shift that does no harm, for there it is not used, unless it is so for all lanes; it is a
+/// mistake to ask for a lane by its number, or for one of the mask that has ended.
+void note_absent_lane(unsigned asking, unsigned absent, Asks asks);
 
 inline constexpr unsigned all_lanes = ~0u;
 
@@ -56,7 +59,7 @@ template <typename T>
 struct Shuffle {
   T value;
   unsigned source;
-  bool by_number;
+  Asks asks;
   T result;
 };
 
@@ -67,7 +70,7 @@ void combine_shuffle(void* const* records) {
     if (mine == nullptr) continue;
     const auto* theirs = static_cast<const Shuffle<T>*>(records[mine->source]);
     if (theirs == nullptr) {
-      note_absent_lane(lane, mine->source, mine->by_number);
+      note_absent_lane(lane, mine->source, mine->asks);
       std::memset(&mine->result, 0xFF, sizeof mine->result);
     } else {
       mine->result = theirs->value;
@@ -77,10 +80,10 @@ void combine_shuffle(void* const* records) {
 
 /// The value that another lane handed over.
 template <typename T>
-T shuffle(unsigned mask, T value, unsigned source, bool by_number = false) {
+T shuffle(unsigned mask, T value, unsigned source, Asks asks = Asks::by_number) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 32,
                 "shuffles take values of at most 32 bytes, and tiles no others");
-  Shuffle<T> record{value, source, by_number, value};
+  Shuffle<T> record{value, source, asks, value};
   warp_collective(mask, &record, combine_shuffle<T>);
   return record.result;
 }
@@ -126,17 +129,19 @@ void __syncwarp(unsigned mask = ~0u);
 template <typename T>
 T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
   const unsigned base = cuda_on_cpu::lane() & ~(width - 1u);
-  return cuda_on_cpu::shuffle(mask, value, base | (source & (width - 1u)), true);
+  return cuda_on_cpu::shuffle(mask, value, base | (source & (width - 1u)));
 }
 template <typename T>
 T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
   const unsigned lane = cuda_on_cpu::lane(), place = lane & (width - 1u);
-  return cuda_on_cpu::shuffle(mask, value, place >= delta ? lane - delta : lane);
+  return cuda_on_cpu::shuffle(mask, value, place >= delta ? lane - delta : lane,
+                              cuda_on_cpu::Asks::from_below);
 }
 template <typename T>
 T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
   const unsigned lane = cuda_on_cpu::lane(), place = lane & (width - 1u);
-  return cuda_on_cpu::shuffle(mask, value, place + delta < unsigned(width) ? lane + delta : lane);
+  return cuda_on_cpu::shuffle(mask, value, place + delta < unsigned(width) ? lane + delta : lane,
+                              cuda_on_cpu::Asks::from_above);
 }
 template <typename T>
 T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {

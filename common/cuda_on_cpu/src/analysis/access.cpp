@@ -1,6 +1,7 @@
 /// \file
 /// What happens at each access: where it goes, whether it may, and what it collides with.
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -15,6 +16,7 @@
 #include "../thread_area.hpp"
 #include "callbacks.hpp"
 #include "findings.hpp"
+#include "values.hpp"
 
 extern "C" {
 extern const char __data_start, _end;
@@ -192,6 +194,7 @@ bool check_shared(const char* address, std::size_t bytes, Kind kind, Place place
   const Event event = event_of(kind, place, thread);
   if (!read_again(shadow, offset, bytes, kind, event))
     check_thread(shadow, offset, bytes, kind, event, Region::shared, thread);
+  if (kind != read && kind != write) note_volatile(address, event, kind, Region::shared, thread);
   return true;
 }
 
@@ -222,6 +225,7 @@ bool check_shared(const char* address, std::size_t bytes, Kind kind, Place place
   if (read_again(shadow, offset, bytes, kind, event)) return true;
   const Region region = allocation->space == MemorySpace::device ? Region::global : Region::host;
   check_thread(shadow, offset, bytes, kind, event, region, thread);
+  if (kind != read && kind != write) note_volatile(address, event, kind, region, thread);
   return true;
 }
 
@@ -267,8 +271,9 @@ bool is_argument(const char* address) {
 
 }  // namespace
 
-void check_access(const void* where, std::size_t bytes, Kind kind, const void* instruction,
-                  const void* frame) {
+/// Checks an access, which may be a part of one that the source makes.
+static void check_piece(const void* where, std::size_t bytes, Kind kind, const void* instruction,
+                        const void* frame) {
   const auto* address = static_cast<const char*>(where);
   const Place place = place_of(instruction);
   if (block == nullptr || block->current == nullptr) return check_host(address, bytes, kind, place);
@@ -276,6 +281,7 @@ void check_access(const void* where, std::size_t bytes, Kind kind, const void* i
   if (on_a_stack(number) || is_argument(address)) return;
   ++accesses;
   Thread& thread = *block->current;
+  const bool narrow = block->narrow;
   Space space = Space::global;
   {
     const DeviceAtWork at_work;
@@ -287,7 +293,11 @@ void check_access(const void* where, std::size_t bytes, Kind kind, const void* i
       return;
     }
   }
-  const Kind counted = kind == volatile_read ? read : kind == volatile_write ? write : kind;
+  block->narrow = false;
+  const Kind counted = kind == volatile_read    ? read
+                       : kind == volatile_write ? write
+                       : kind == atomic_write   ? atomic
+                                                : kind;
   Details& details = details_of(thread);
   details.access = {
       number,   order_of(place, details.stack_top - reinterpret_cast<std::uintptr_t>(frame)),
@@ -295,19 +305,46 @@ void check_access(const void* where, std::size_t bytes, Kind kind, const void* i
       counted,  static_cast<std::uint8_t>(space)};
   thread.warp->pending |= 1u << thread.lane;
   wait_in(&thread, State::at_access);
-  if (kind != read && kind != write) synchronise_at(address, kind);
+  if (kind == write || kind == volatile_write) note_value_before(address, bytes);
+  if (kind != read && kind != write) synchronise_at(address, kind, narrow);
   if (kind == volatile_read) {
     thread.place = instruction;
     note_spin(true);
   }
 }
 
+void check_access(const void* where, std::size_t bytes, Kind kind, const void* instruction,
+                  const void* frame) {
+  if (block != nullptr && block->current != nullptr) compare_values();
+  check_piece(where, bytes, kind, instruction, frame);
+}
+
 void access(const void* address, std::size_t bytes, Kind kind, const void* place,
             const void* frame) {
+  if (block != nullptr && block->current != nullptr) compare_values();
   const std::size_t piece = piece_of(address, bytes);
   // Each piece is an instruction of its own, so that the lanes' pieces meet one by one.
   for (std::size_t done = 0; done < bytes; done += piece)
-    check_access(static_cast<const char*>(address) + done, piece, kind, place, frame);
+    check_piece(static_cast<const char*>(address) + done, piece, kind, place, frame);
+}
+
+void misaligned(const void* address, std::size_t multiple, const void* place) {
+  if (block == nullptr || block->current == nullptr) return;
+  if (is_argument(static_cast<const char*>(address))) return;
+  const Thread& thread = *block->current;
+  const DeviceAtWork at_work;
+  add_finding("misaligned access", place_of(place), 0, &thread,
+              "the access needs an address that is a multiple of " + std::to_string(multiple) +
+                  ", and this one is " +
+                  std::to_string(reinterpret_cast<std::uintptr_t>(address) % multiple) + " beyond");
+}
+
+void index_out_of_bounds(const char* array, std::ptrdiff_t index, const void* place) {
+  const std::string sentence = "index " + std::to_string(index) + " of an array " + array;
+  const Thread* thread = block == nullptr ? nullptr : block->current;
+  if (thread == nullptr) return add_finding("out of bounds", place_of(place), 0, nullptr, sentence);
+  const DeviceAtWork at_work;
+  add_finding("out of bounds", place_of(place), 0, thread, sentence);
 }
 
 void copy_starts(const void* to, std::size_t bytes, const void* instruction) {
@@ -331,8 +368,10 @@ void copy_access(const void* address, std::size_t bytes, Kind kind, const Operat
                   bytes, kind, operation.number, place_of(operation.place), region);
 }
 
-void fence() {
-  if (block != nullptr && block->current != nullptr) block->current->fenced = true;
+void fence(bool in_block) {
+  if (block == nullptr || block->current == nullptr) return;
+  std::uint8_t& fenced = block->current->fenced;
+  fenced = std::max<std::uint8_t>(fenced, in_block ? 1 : 2);
 }
 
 void different_operations(const Thread& thread, const Thread& other) {

@@ -13,9 +13,16 @@ namespace analysis = cuda_on_cpu::analysis;
   analysis::check_access(address, bytes, analysis::kind, __builtin_return_address(0), \
                          __builtin_frame_address(0))
 
+// What the compiler takes for aligned has to be, on a GPU. Of sixteen bytes it asks for no more
+// than eight, for they may be a structure that is moved in two halves.
+#define CHECK_ALIGNED(address, bytes, kind)                                                \
+  if (reinterpret_cast<std::uintptr_t>(address) % ((bytes) < 8 ? (bytes) : 8) != 0)        \
+    analysis::misaligned(address, (bytes) < 8 ? (bytes) : 8, __builtin_return_address(0)); \
+  CHECK(address, bytes, kind)
+
 #define CALLBACKS(bytes)                                                                    \
-  void __tsan_read##bytes(void* p) { CHECK(p, bytes, read); }                               \
-  void __tsan_write##bytes(void* p) { CHECK(p, bytes, write); }                             \
+  void __tsan_read##bytes(void* p) { CHECK_ALIGNED(p, bytes, read); }                       \
+  void __tsan_write##bytes(void* p) { CHECK_ALIGNED(p, bytes, write); }                     \
   void __tsan_unaligned_read##bytes(void* p) { CHECK(p, bytes, read); }                     \
   void __tsan_unaligned_write##bytes(void* p) { CHECK(p, bytes, write); }                   \
   void __tsan_volatile_read##bytes(void* p) { CHECK(p, bytes, volatile_read); }             \
@@ -102,6 +109,26 @@ void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
   analysis::access(to, bytes, analysis::write, __builtin_return_address(0),
                    __builtin_frame_address(0));
   return std::memmove(to, from, bytes);
+}
+
+// Of -fsanitize=bounds: an index of an array whose length the compiler knows. The layouts are the
+// compiler's.
+struct Position {
+  const char* file;
+  std::uint32_t line, column;
+};
+struct Type {
+  std::uint16_t kind, info;
+  char name[1];
+};
+struct Indexing {
+  Position position;
+  const Type* array;
+  const Type* index;
+};
+void __ubsan_handle_out_of_bounds(const Indexing* indexing, std::uintptr_t index) {
+  analysis::index_out_of_bounds(indexing->array->name, static_cast<std::intptr_t>(index),
+                                __builtin_return_address(0));
 }
 
 void __tsan_init() {}

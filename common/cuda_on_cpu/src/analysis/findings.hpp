@@ -23,11 +23,16 @@ struct Finding {
   uint3 thread;
   std::string sentence;
   std::uint64_t count;
+  bool is_note;  ///< and no mistake
 };
 
 /// Adds a finding; those of one kind between the same instructions are counted.
 void add_finding(const char* kind, Place place, Place other_place, const Thread* thread,
                  const std::string& sentence);
+
+/// The same for what is worth knowing and no mistake.
+void add_note(const char* kind, Place place, Place other_place, const Thread* thread,
+              const std::string& sentence);
 
 /// What an access of a kernel is counted as.
 enum class Space : std::uint8_t { global, shared };
@@ -56,6 +61,7 @@ struct KernelTotals {
 
 struct Record {
   std::vector<KernelTotals> kernels;
+  std::unordered_map<std::uint32_t, std::uint32_t> kernel_of;  ///< by operation
   std::unordered_map<std::uint64_t, Site> sites;
   std::map<std::string, Finding> findings;
 };

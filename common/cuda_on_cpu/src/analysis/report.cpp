@@ -11,9 +11,11 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <thread>
 #include <tuple>
 
 #include "../immortal.hpp"
@@ -22,6 +24,7 @@
 #include "../stream.hpp"
 #include "../symbols.hpp"
 #include "findings.hpp"
+#include "told.hpp"
 
 namespace cuda_on_cpu {
 namespace analysis {
@@ -30,11 +33,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 bool is_shared(const Site& site) { return site.space == Space::shared; }
-
-std::string access_name(const Site& site) {
-  constexpr const char* verbs[] = {"load", "store", "atomic", "atomic"};
-  return fmt::format("{} {}", is_shared(site) ? "shared" : "global", verbs[site.kind]);
-}
 
 const char* unit_of(const Site& site) { return is_shared(site) ? "wavefronts" : "sectors"; }
 
@@ -112,8 +110,8 @@ Json json_of(const KernelTotals& kernel, const std::vector<std::pair<Line, Site>
   return json;
 }
 
-Json json_of(const Finding& finding, const Lines& lines) {
-  const Line line = line_of(lines, finding.place), other = line_of(lines, finding.other_place);
+Json json_of(const Told& told) {
+  const auto& [finding, line, other] = told;
   const auto triple = [](uint3 t) { return std::array{t.x, t.y, t.z}; };
   return {{"kind", finding.kind},
           {"kernel", finding.kernel},
@@ -136,12 +134,6 @@ bool is_trouble(const Finding& finding, const Lines& lines) {
   return !between_places || here.number == 0 || here != there;
 }
 
-std::string base_of(const std::string& file) { return file.substr(file.rfind('/') + 1); }
-
-std::string place_text(const Line& line) {
-  return line.number == 0 ? "?" : fmt::format("{}:{}", base_of(line.file), line.number);
-}
-
 void print_kernel(const KernelTotals& kernel, const std::vector<std::pair<Line, Site>>& sites) {
   fmt::print(stderr, "\n{}: {} launches, {} blocks, {} threads, {} barriers\n", kernel.name,
              kernel.launches, kernel.blocks, kernel.threads, kernel.barriers);
@@ -159,19 +151,61 @@ void print_kernel(const KernelTotals& kernel, const std::vector<std::pair<Line, 
   }
 }
 
-void print_finding(const Finding& finding, const Lines& lines) {
-  const Line line = line_of(lines, finding.place), other = line_of(lines, finding.other_place);
-  fmt::print(stderr, "\n{}: error: {}: {}\n  {}\n", place_text(line), finding.kind,
-             finding.sentence, text_of(line));
+void print_finding(const Told& told) {
+  const auto& [finding, line, other] = told;
+  fmt::print(stderr, "\n{}: {}: {}: {}\n  {}\n", place_text(line),
+             finding.is_note ? "note" : "error", finding.kind, finding.sentence, text_of(line));
   if (finding.kernel.empty())
-    fmt::print(stderr, "  in the host's code or a copy");
+    fmt::print(stderr, "  in the host's code{}",
+               finding.kind.starts_with("ignored") || finding.kind.starts_with("illegal")
+                   ? ""
+                   : " or a copy");
   else
     fmt::print(stderr, "  in {}, block ({}, {}, {}), thread ({}, {}, {})", finding.kernel,
                finding.block.x, finding.block.y, finding.block.z, finding.thread.x,
                finding.thread.y, finding.thread.z);
-  fmt::print(stderr, ", {} times\n", finding.count);
+  fmt::print(stderr, ", {}\n",
+             finding.count == 1 ? "once" : fmt::format("{} times", finding.count));
   if (other.number != 0)
     fmt::print(stderr, "  the other: {}\n  {}\n", place_text(other), text_of(other));
+}
+
+/// Writes the report into the user's file: as SARIF, if its name ends so, or as JSON of our own.
+void write_file(const std::vector<Told>& told, const std::vector<Counted>& counted,
+                const std::string& summary) {
+  Json kernels = Json::array(), errors = Json::array(), notes = Json::array();
+  for (const Counted& each : counted) kernels.push_back(json_of(each.kernel, each.sites));
+  for (const Told& each : told) (each.finding.is_note ? notes : errors).push_back(json_of(each));
+  std::ofstream file(settings().report);
+  if (settings().report.ends_with(".sarif"))
+    file << sarif_of(told);
+  else
+    file << Json{{"program", program_invocation_short_name},
+                 {"accesses", accesses},
+                 {"kernels", kernels},
+                 {"errors", errors},
+                 {"notes", notes},
+                 {"summary", summary}}
+                .dump(1)
+         << '\n';
+  if (!file.flush()) refuse(fmt::format("cannot write the report '{}'", settings().report));
+}
+
+/// An error of a call that the source does not look at; it may still ask for the last one.
+struct DroppedError {
+  std::thread::id thread;
+  Place place;
+  std::string sentence;
+};
+
+struct DroppedErrors {
+  std::mutex mutex;
+  std::vector<DroppedError> all;
+};
+
+DroppedErrors& dropped_errors() {
+  static auto& dropped = immortal<DroppedErrors>();
+  return dropped;
 }
 
 /// Writes the report when the program ends, and makes it fail if something was wrong.
@@ -180,6 +214,8 @@ struct AtEnd {
     // What nobody waited for is analysed, too.
     for (int device = 0; device < settings().devices; ++device) synchronise_device(device);
     std::fflush(nullptr);
+    for (const DroppedError& dropped : dropped_errors().all)
+      add_finding("ignored error", dropped.place, 0, nullptr, dropped.sentence);
     if (!write_report()) _exit(1);
   }
 } at_end;
@@ -197,6 +233,7 @@ void launch_begins(Launch& launch) {
                                   [&](const auto& k) { return k.name == launch.kernel; });
   launch.record = static_cast<std::uint32_t>(known - r.kernels.begin());
   if (known == r.kernels.end()) r.kernels.push_back({launch.kernel});
+  r.kernel_of[launch.operation] = launch.record;
   KernelTotals& kernel = r.kernels[launch.record];
   ++kernel.launches;
   kernel.blocks += launch.blocks;
@@ -208,13 +245,27 @@ void launch_ends(Launch& launch) { record().kernels[launch.record].barriers += l
 
 void block_begins(Block&) { forget_threads(); }
 void block_ends(Block&) {}
+
+void error_dropped(const void* place, const std::string& sentence) {
+  const std::scoped_lock lock(dropped_errors().mutex);
+  dropped_errors().all.push_back({std::this_thread::get_id(), place_of(place), sentence});
+}
+
+void errors_looked_at() {
+  const std::scoped_lock lock(dropped_errors().mutex);
+  std::erase_if(dropped_errors().all, [](const DroppedError& dropped) {
+    return dropped.thread == std::this_thread::get_id();
+  });
+}
+
 void allocated(const void*, std::size_t) {}
 void freed(const void*, std::size_t, const void*) {}
 
-void add_finding(const char* kind, Place place, Place other_place, const Thread* thread,
-                 const std::string& sentence) {
+static void add(const char* kind, Place place, Place other_place, const Thread* thread,
+                const std::string& sentence, bool is_note) {
   Finding& finding = record().findings[fmt::format("{} {} {}", kind, place, other_place)];
   if (finding.count++ > 0) return;
+  finding.is_note = is_note;
   finding.kind = kind;
   finding.place = address_of(place);
   finding.other_place = address_of(other_place);
@@ -225,30 +276,42 @@ void add_finding(const char* kind, Place place, Place other_place, const Thread*
   finding.thread = thread->index;
 }
 
+void add_finding(const char* kind, Place place, Place other_place, const Thread* thread,
+                 const std::string& sentence) {
+  add(kind, place, other_place, thread, sentence, false);
+}
+
+void add_note(const char* kind, Place place, Place other_place, const Thread* thread,
+              const std::string& sentence) {
+  add(kind, place, other_place, thread, sentence, true);
+}
+
+std::string access_name(const Site& site) {
+  constexpr const char* verbs[] = {"load", "store", "atomic", "atomic"};
+  return fmt::format("{} {}", is_shared(site) ? "shared" : "global", verbs[site.kind]);
+}
+
+std::string place_text(const Line& line) {
+  return line.number == 0
+             ? "?"
+             : fmt::format("{}:{}", line.file.substr(line.file.rfind('/') + 1), line.number);
+}
+
 bool write_report() {
   const Lines lines = lines_of_record();
-  Json kernels = Json::array(), errors = Json::array();
-  for (std::uint32_t k = 0; k < record().kernels.size(); ++k) {
-    const auto sites = sites_of(k, lines);
-    kernels.push_back(json_of(record().kernels[k], sites));
-    print_kernel(record().kernels[k], sites);
-  }
-  for (const auto& [key, finding] : record().findings) {
-    if (!is_trouble(finding, lines)) continue;
-    errors.push_back(json_of(finding, lines));
-    print_finding(finding, lines);
-  }
-  if (!settings().report.empty()) {
-    std::ofstream file(settings().report);
-    file << Json{{"program", program_invocation_short_name},
-                 {"accesses", accesses},
-                 {"kernels", kernels},
-                 {"errors", errors}}
-                .dump(1)
-         << '\n';
-    if (!file.flush()) refuse(fmt::format("cannot write the report '{}'", settings().report));
-  }
-  return errors.empty();
+  std::vector<Counted> counted;
+  for (std::uint32_t k = 0; k < record().kernels.size(); ++k)
+    counted.push_back({record().kernels[k], sites_of(k, lines)});
+  std::vector<Told> told;
+  for (const auto& [key, finding] : record().findings)
+    if (is_trouble(finding, lines))
+      told.push_back({finding, line_of(lines, finding.place), line_of(lines, finding.other_place)});
+  const std::string summary = summary_of(told, counted);
+  for (const Told& each : told) print_finding(each);
+  fmt::print(stderr, "\n{}\n", summary);
+  for (const Counted& kernel : counted) print_kernel(kernel.kernel, kernel.sites);
+  if (!settings().report.empty()) write_file(told, counted, summary);
+  return std::all_of(told.begin(), told.end(), [](const Told& t) { return t.finding.is_note; });
 }
 
 }  // namespace analysis

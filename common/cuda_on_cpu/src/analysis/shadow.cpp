@@ -15,6 +15,7 @@
 #include "../launch.hpp"
 #include "../stream.hpp"
 #include "findings.hpp"
+#include "values.hpp"
 
 namespace cuda_on_cpu::analysis {
 namespace {
@@ -42,6 +43,12 @@ void learn(KnowledgeOf& mine, const KnowledgeOf& other) {
 }
 
 std::unordered_map<std::uintptr_t, KnowledgeOf>& published() {
+  static auto& published = immortal<std::unordered_map<std::uintptr_t, KnowledgeOf>>();
+  return published;
+}
+
+/// What was published by fences or atomics that reach no farther than their block.
+std::unordered_map<std::uintptr_t, KnowledgeOf>& published_in_block() {
   static auto& published = immortal<std::unordered_map<std::uintptr_t, KnowledgeOf>>();
   return published;
 }
@@ -102,6 +109,15 @@ std::uint32_t gang_of(std::uint32_t number) {
   return (z * (c.grid.y / c.cluster.y) + y) * (c.grid.x / c.cluster.x) + x;
 }
 
+/// What was published of the block that runs counts for a thread of it, too: a flag between
+/// threads of the block.
+void learn_within_block(const KnowledgeOf& publication, const Thread& thread) {
+  const auto here = publication.find(key_of(block->launch->operation, block->number));
+  if (here == publication.end()) return;
+  Clocks& mine = thread_knows(static_cast<std::uint16_t>(thread.rank));
+  for (const auto& [other, clock] : here->second.own) learn(mine[other], clock);
+}
+
 bool happens_before_operation(std::uint32_t first, std::uint32_t second) {
   thread_local std::uint32_t last_first = 0, last_second = 0;
   thread_local bool last = true;
@@ -145,7 +161,8 @@ bool is_known(const Event& then, const Event& now) {
   return knows_of_others(now.thread) && threads_know()[now.thread][then.thread] >= then.clock;
 }
 
-/// Whether an access is done before another that came later.
+}  // namespace
+
 bool is_ordered(const Event& then, const Event& now) {
   if (then.operation != now.operation)
     return happens_before_operation(then.operation, now.operation) ||
@@ -156,6 +173,8 @@ bool is_ordered(const Event& then, const Event& now) {
   if (is_known(then, now)) return true;
   return then.thread / warp_size == now.thread / warp_size && then.warp_epoch != now.warp_epoch;
 }
+
+namespace {
 
 using Readers = std::vector<Event>;  // by the last read of each block
 
@@ -183,8 +202,9 @@ bool keep_reader(Cell& cell, const Event& now) {
 
 bool other_readers_are_done(const Cell& cell, const Event& now) {
   const Readers& others = other_readers()[&cell];
-  return std::all_of(others.begin(), others.end(),
-                     [&](const Event& other) { return is_ordered(other, now); });
+  return std::all_of(others.begin(), others.end(), [&](const Event& other) {
+    return (other.bytes & now.bytes) == 0 || is_ordered(other, now);
+  });
 }
 
 /// A cell has been written, and reads before that count no more.
@@ -193,13 +213,21 @@ void forget_other_readers(Cell& cell) {
   cell.others = false;
 }
 
-std::string name_of(const Event& event) {
-  if (event.block == no_block) return "the host or a copy";
-  return "thread " + std::to_string(event.thread) + " of block " + std::to_string(event.block);
+/// Who made an access; with its kernel, where two may be meant.
+std::string name_of(const Event& event, bool with_kernel) {
+  if (event.block == no_block)
+    return is_host_operation(event.operation) ? "the host" : "a copy or a fill";
+  const auto kernel = record().kernel_of.find(event.operation);
+  const bool is_known = with_kernel && kernel != record().kernel_of.end();
+  return "thread " + std::to_string(event.thread) + " of block " + std::to_string(event.block) +
+         (is_known ? " of " + record().kernels[kernel->second].name : "");
 }
 
-__attribute__((noinline, cold)) void report_race(Event then, Event now, const char* what,
-                                                 Region region, const Thread* thread) {
+}  // namespace
+
+__attribute__((noinline, cold)) void report_race(const Event& then, const Event& now,
+                                                 const char* what, Region region,
+                                                 const Thread* thread) {
   const bool other_operation = then.operation != now.operation;
   const bool of_host = is_host_operation(then.operation) || is_host_operation(now.operation);
   const char* kind = !other_operation ? "race" : of_host ? "host race" : "stream race";
@@ -207,8 +235,11 @@ __attribute__((noinline, cold)) void report_race(Event then, Event now, const ch
   const std::string order = other_operation ? ", and nothing makes the one wait for the other"
                                             : ", with no barrier between them";
   add_finding(kind, now.place, then.place, thread,
-              memory + name_of(now) + ' ' + what + ' ' + name_of(then) + order);
+              memory + name_of(now, other_operation) + ' ' + what + ' ' +
+                  name_of(then, other_operation) + order);
 }
+
+namespace {
 
 /// A number that is not 0 for the block or the gang that runs, to tell whose shared memory it is.
 std::uint32_t current_owner() {
@@ -252,6 +283,8 @@ void note_blocks(Cell& cell, const Event& now) {
 /// Adds a read to those that the cell remembers.
 void remember_read(Cell& cell, const Event& now) {
   const unsigned warp = now.thread / warp_size, lane = now.thread % warp_size;
+  const bool is_part = now.bytes != 0xF && now.block != no_block;
+  cell.parts = is_part || (cell.parts && cell.read.operation == now.operation);
   if (!same_readers(cell.read, now)) {
     note_blocks(cell, now);
     cell.warps = cell.lanes = 0;
@@ -269,6 +302,8 @@ void remember_read(Cell& cell, const Event& now) {
 bool readers_are_done(const Cell& cell, const Event& now) {
   if (cell.read.bytes == 0) return true;
   if (cell.others && !other_readers_are_done(cell, now)) return false;
+  // Each may have read its own: only of the last one is it known which.
+  if (cell.parts) return is_ordered(cell.read, now);
   if (!same_readers(cell.read, now)) {
     if (cell.many_blocks && cell.read.operation == now.operation && cell.read.block == now.block &&
         cell.read.phase == now.phase)
@@ -286,28 +321,27 @@ bool readers_are_done(const Cell& cell, const Event& now) {
 void forget_reads(Cell& cell) {
   cell.read = {};
   cell.warps = cell.lanes = 0;
-  cell.many_blocks = false;
+  cell.many_blocks = cell.parts = false;
 }
 
 __attribute__((always_inline)) inline void check_cell(Cell& cell, const Event& now, Kind kind,
                                                       Region region, const Thread* thread) {
   const bool writes = kind != read && kind != volatile_read;
   const bool conflicts_with_write =
-      (cell.write.bytes & now.bytes) != 0 && !(cell.write.atomic && now.atomic);
-  if (conflicts_with_write && !is_ordered(cell.write, now))
-    report_race(cell.write, now, writes ? "writes what was written by" : "reads what is written by",
-                region, thread);
-  if (!writes) {
-    if (now.bytes != 0 && (cell.written & now.bytes) == 0 && region != Region::host)
-      add_finding("uninitialised read", now.place, 0, thread,
-                  region == Region::shared ? "shared memory that the block has not written is read"
-                                           : "memory that nothing has written is read");
-    return remember_read(cell, now);
+      (cell.write.bytes & now.bytes) != 0 && !are_atomic(cell.write, now);
+  if (conflicts_with_write && !is_ordered(cell.write, now)) {
+    if (kind == write && thread != nullptr)
+      expect_value(cell.write, now, region, *thread);
+    else
+      report_race(cell.write, now,
+                  writes ? "writes what was written by" : "reads what is written by", region,
+                  thread);
   }
-  if ((cell.read.bytes & now.bytes) != 0 && !(cell.read.atomic && now.atomic) &&
+  if (!writes) return remember_read(cell, now);
+  if ((cell.read.bytes & now.bytes) != 0 && !are_atomic(cell.read, now) &&
       !readers_are_done(cell, now))
     report_race(cell.read, now, "writes what is read by", region, thread);
-  if ((cell.read.bytes & ~now.bytes) == 0 && !now.atomic) forget_reads(cell);
+  if ((cell.read.bytes & ~now.bytes) == 0 && now.atomic == Reach::none) forget_reads(cell);
   const bool first_write = cell.write.operation != now.operation || cell.write.block != now.block ||
                            cell.write.clock != now.clock || cell.write.thread != now.thread;
   const auto bytes = static_cast<std::uint8_t>(first_write ? 0 : cell.write.bytes);
@@ -317,6 +351,22 @@ __attribute__((always_inline)) inline void check_cell(Cell& cell, const Event& n
   if (kind != early_write) cell.written |= now.bytes;
 }
 
+/// Whether an access takes what is there.
+bool takes_value(Kind kind) {
+  return kind == read || kind == volatile_read || kind == atomic || kind == atomic_compare;
+}
+
+/// Tells of an access that takes what nobody wrote: all of it, or more than the padding in a
+/// structure can be.
+__attribute__((noinline, cold)) void report_unwritten(const Event& now, Kind kind, Region region,
+                                                      const Thread* thread) {
+  const std::string verb = kind == read || kind == volatile_read ? " is read" : " is updated";
+  add_finding("uninitialised read", now.place, 0, thread,
+              (region == Region::shared ? "shared memory that the block has not written"
+                                        : "memory that nothing has written") +
+                  verb);
+}
+
 /// Checks and remembers an access in each cell that it touches. In line, so that the event stays in
 /// registers.
 __attribute__((always_inline)) inline void check_cells(Shadow& shadow, std::size_t offset,
@@ -324,6 +374,8 @@ __attribute__((always_inline)) inline void check_cells(Shadow& shadow, std::size
                                                        Region region, const Thread* thread) {
   const std::uint32_t owner = region == Region::shared ? current_owner() : 0;
   const bool whole = (offset | bytes) % 4 == 0;
+  const bool reads = region != Region::host && takes_value(kind);
+  std::size_t unwritten = 0;
   for (std::size_t done = 0; done < bytes;) {
     const std::size_t at = offset + done;
     const std::size_t here = whole ? 4 : std::min(bytes - done, 4 - at % 4);
@@ -332,6 +384,11 @@ __attribute__((always_inline)) inline void check_cells(Shadow& shadow, std::size
     if (region == Region::shared && cell.owner != owner) {
       cell = Cell{};  // what a block before this one left
       cell.owner = owner;
+    }
+    unwritten = reads && (cell.written & now.bytes) == 0 ? unwritten + here : 0;
+    if (unwritten >= 16 || (unwritten > 0 && unwritten == bytes)) {
+      report_unwritten(now, kind, region, thread);
+      unwritten = 0;
     }
     check_cell(cell, now, kind, region, thread);
     done += here;
@@ -362,24 +419,23 @@ void check_operation(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind
   check_cells(shadow, offset, bytes, kind, now, region, nullptr);
 }
 
-void synchronise_at(const void* address, Kind kind) {
+void synchronise_at(const void* address, Kind kind, bool in_block) {
   Block& b = *block;
   const Thread& thread = *b.current;
   const DeviceAtWork at_work;
   const auto key = reinterpret_cast<std::uintptr_t>(address);
   if (kind != volatile_write) {
-    const auto found = published().find(key);
+    const auto found = published().find(key), near = published_in_block().find(key);
     if (found != published().end()) {
-      learn(learned(), found->second);
-      const auto here = found->second.find(key_of(b.launch->operation, b.number));
-      if (here != found->second.end())  // a flag between threads of the block
-        for (const auto& [other, clock] : here->second.own)
-          learn(thread_knows(static_cast<std::uint16_t>(thread.rank))[other], clock);
+      if (!in_block) learn(learned(), found->second);
+      learn_within_block(found->second, thread);
     }
+    if (near != published_in_block().end()) learn_within_block(near->second, thread);
   }
-  if (kind == volatile_read || !thread.fenced) return;
-  KnowledgeOf& publication = published()[key];
-  learn(publication, learned());
+  if (kind == volatile_read || thread.fenced == 0) return;
+  const bool for_all = thread.fenced > 1 && !in_block;
+  KnowledgeOf& publication = (for_all ? published() : published_in_block())[key];
+  if (for_all) learn(publication, learned());
   Knowledge& here = publication[key_of(b.launch->operation, b.number)];
   learn(here, {b.barrier_clock, {{static_cast<std::uint16_t>(thread.rank), b.clock}}});
   if (knows_of_others(thread.rank))
@@ -399,13 +455,13 @@ void forget_publications_before(Launch& launch) {
     int device;
   };
   static auto& begun = immortal<std::vector<Begun>>();
-  std::erase_if(begun, [&](const Begun& other) {
-    return happens_before(other.operation, launch.operation);
-  });
+  std::erase_if(
+      begun, [&](const Begun& other) { return happens_before(other.operation, launch.operation); });
   const auto is_elsewhere = [&](const Begun& other) { return other.device != launch.device; };
   if (std::none_of(begun.begin(), begun.end(), is_elsewhere)) {
     begun.clear();
     published().clear();
+    published_in_block().clear();
   }
   for (const Begun& other : begun)
     if (is_elsewhere(other)) launch.beside.push_back(other.operation);
@@ -414,9 +470,8 @@ void forget_publications_before(Launch& launch) {
 
 void forget_threads() {
   threads_know().clear();
-  std::erase_if(arrivals(), [](const auto& arrival) {
-    return is_shared_of(arrival.first, block->gang_rank);
-  });
+  std::erase_if(arrivals(),
+                [](const auto& arrival) { return is_shared_of(arrival.first, block->gang_rank); });
 }
 
 void lanes_ordered(Warp& warp, unsigned lanes) {

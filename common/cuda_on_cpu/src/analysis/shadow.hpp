@@ -24,6 +24,9 @@ inline Place place_of(const void* address) {
 }
 const void* address_of(Place place);
 
+/// Among whom an access is atomic.
+enum class Reach : std::uint8_t { none, block, all };
+
 /// One access: which operation, block and thread made it, and what it was ordered by.
 struct Event {
   std::uint32_t operation = 0;  ///< of a stream, or of the host
@@ -34,7 +37,7 @@ struct Event {
   std::uint16_t warp_epoch = 0;  ///< operations that ordered the warp's accesses
   std::uint16_t phase = 0;       ///< barriers of the gang
   std::uint8_t bytes = 0;        ///< of the four, as a mask; none: there was no access
-  bool atomic = false;
+  Reach atomic = Reach::none;
 };
 
 /// The block number of accesses that no kernel makes.
@@ -47,6 +50,7 @@ struct alignas(64) Cell {
   std::uint32_t warps = 0;   ///< that read in the last reader's block since its last barrier
   std::uint32_t owner = 0;   ///< shared memory: whose bytes these are, or 0
   bool many_blocks = false;  ///< whether several blocks of the operation read
+  bool parts = false;        ///< whether its readers read parts of it, of which the last is known
   bool others = false;       ///< whether more readers are kept elsewhere
   std::uint8_t written = 0;  ///< bytes that were ever written, as a mask
 };
@@ -68,7 +72,13 @@ class Shadow {
 };
 
 /// Memory that a kernel writes, or that the host's uninstrumented code may have written.
-enum class Region { shared, global, host };
+enum class Region : std::uint8_t { shared, global, host };
+
+/// How far an access of the current thread is atomic.
+inline Reach reach_of(Kind kind) {
+  if (kind == read || kind == write || kind == early_write) return Reach::none;
+  return block->narrow ? Reach::block : Reach::all;
+}
 
 /// An access that a thread makes now.
 inline Event event_of(Kind kind, Place place, const Thread& thread) {
@@ -81,7 +91,14 @@ inline Event event_of(Kind kind, Place place, const Thread& thread) {
           .warp_epoch = static_cast<std::uint16_t>(thread.warp->epoch),
           .phase = static_cast<std::uint16_t>(b.gang == nullptr ? 0 : b.gang->phase()),
           .bytes = 0xF,
-          .atomic = kind != read && kind != write && kind != early_write};
+          .atomic = reach_of(kind)};
+}
+
+/// Whether two accesses are atomic for each other.
+inline bool are_atomic(const Event& a, const Event& b) {
+  if (a.atomic == Reach::none || b.atomic == Reach::none) return false;
+  return (a.atomic == Reach::all && b.atomic == Reach::all) ||
+         (a.operation == b.operation && a.block == b.block);
 }
 
 /// Whether a read of a whole cell was just preceded by one of its block that was checked as it
@@ -126,12 +143,20 @@ void check_thread(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind ki
 void check_operation(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,
                      std::uint32_t operation, Place place, Region region);
 
-/// The current thread's atomic: publishes what came before its last fence, learns what others
-/// published at the same address.
-void synchronise_at(const void* address, Kind kind);
+/// Whether an access is done before another that came later.
+bool is_ordered(const Event& then, const Event& now);
 
-/// A launch begins. Forgets what was published before, unless a launch of another device did so that
-/// nothing but flags orders: that one, though done, counts as one beside it.
+/// Tells of two accesses that nothing orders.
+/// \param what the later one does, as in "reads what is written by"
+void report_race(const Event& then, const Event& now, const char* what, Region region,
+                 const Thread* thread);
+
+/// The current thread's atomic: publishes what came before its last fence, learns what others
+/// published at the same address; both within its block, if it is so narrow.
+void synchronise_at(const void* address, Kind kind, bool in_block);
+
+/// A launch begins. Forgets what was published before, unless a launch of another device did so
+/// that nothing but flags orders: that one, though done, counts as one beside it.
 void forget_publications_before(Launch& launch);
 
 /// Forgets what the threads of a block know of each other: the next block begins.

@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "told.hpp"
+
+namespace cuda_on_cpu::analysis {
+namespace {
+
+constexpr std::uint64_t sectors_of_wavefront = 4;  // as many bytes go through both
+
+/// What a line moves beyond what its bytes need, in sectors.
+std::uint64_t waste_of(const Site& site) {
+  const std::uint64_t waste = site.cost - std::min(site.cost, site.ideal);
+  return site.space == Space::shared ? sectors_of_wavefront * waste : waste;
+}
+
+std::string found(const std::vector<Told>& told) {
+  std::map<std::string, unsigned> kinds;
+  unsigned mistakes = 0;
+  for (const Told& each : told)
+    if (!each.finding.is_note) {
+      ++mistakes;
+      ++kinds[each.finding.kind];
+    }
+  if (mistakes == 0) return "No mistake was found.";
+  std::string list;
+  for (const auto& [kind, count] : kinds)
+    list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", kind, count);
+  return fmt::format("{} mistake{} found: {}.", mistakes, mistakes == 1 ? " was" : "s were", list);
+}
+
+struct Worst {
+  Line line;
+  Site site;
+};
+
+/// The line that wastes most, or that asks most often where none wastes anything.
+bool find_worst(const std::vector<Counted>& counted, Worst& worst) {
+  bool any = false;
+  const auto rank = [](const Site& site) { return std::pair(waste_of(site), site.requests); };
+  for (const Counted& kernel : counted)
+    for (const auto& [line, site] : kernel.sites)
+      if (!any || rank(site) > rank(worst.site)) {
+        worst = {line, site};
+        any = true;
+      }
+  return any;
+}
+
+std::string told_of(const Worst& worst) {
+  const auto per_request = [&](std::uint64_t n) {
+    return static_cast<double>(n) / static_cast<double>(worst.site.requests);
+  };
+  if (waste_of(worst.site) == 0) return "No access costs more than its bytes do.";
+  return fmt::format("The {} at {} wastes most: {:.1f} {} per request, and {:.1f} would do.",
+                     access_name(worst.site), place_text(worst.line), per_request(worst.site.cost),
+                     worst.site.space == Space::shared ? "wavefronts" : "sectors",
+                     per_request(worst.site.ideal));
+}
+
+}  // namespace
+
+std::string summary_of(const std::vector<Told>& told, const std::vector<Counted>& counted) {
+  Worst worst;
+  const bool any = find_worst(counted, worst);
+  std::string summary = found(told) + ' ';
+  summary += any ? told_of(worst) : "No kernel touched memory.";
+  const auto first =
+      std::find_if(told.begin(), told.end(), [](const Told& t) { return !t.finding.is_note; });
+  const Line look = first != told.end() ? first->line : any ? worst.line : Line{};
+  if (look.number != 0)
+    summary += fmt::format(" Look first at {}: {}", place_text(look), text_of(look));
+  return summary;
+}
+
+}  // namespace cuda_on_cpu::analysis

@@ -1,0 +1,121 @@
+#include "values.hpp"
+
+#include <cstring>
+#include <optional>
+
+#include "../immortal.hpp"
+#include "../launch.hpp"
+#include "findings.hpp"
+
+namespace cuda_on_cpu::analysis {
+namespace {
+
+/// A write over what another thread wrote, by the thread that runs.
+struct Overwriting {
+  Event then, now;
+  Region region;
+  const Thread* thread;
+  bool is_update = false;  ///< of a volatile variable, in two steps
+  const void* address = nullptr;
+  std::size_t bytes = 0;
+  char before[16] = {};
+};
+
+/// By the rank of a thread in its block; blocks of an analysed program run in turn.
+struct Open {
+  std::optional<Overwriting> by_rank[most_threads];
+  unsigned count = 0;
+};
+
+Open& open() {
+  thread_local auto& open = immortal<Open>();
+  return open;
+}
+
+void close(const Thread& thread) {
+  open().by_rank[thread.rank].reset();
+  --open().count;
+}
+
+void report(const Overwriting& o) {
+  report_race(o.then, o.now,
+              o.is_update ? "writes a volatile variable that it read before it was written by"
+                          : "writes what was written by",
+              o.region, o.thread);
+}
+
+/// How often a volatile variable was written, and by whom last.
+struct Writes {
+  std::uint64_t count = 0;
+  Event last;
+};
+
+std::unordered_map<const void*, Writes>& writes() {
+  static auto& writes = immortal<std::unordered_map<const void*, Writes>>();
+  return writes;
+}
+
+void expect(const Overwriting& overwriting) {
+  auto& mine = open().by_rank[overwriting.thread->rank];
+  if (mine.has_value()) {
+    report(*mine);  // one part of a structure; it is not known when that is written
+    close(*overwriting.thread);
+  }
+  mine = overwriting;
+  ++open().count;
+}
+
+}  // namespace
+
+void expect_value(const Event& then, const Event& now, Region region, const Thread& thread) {
+  expect({.then = then, .now = now, .region = region, .thread = &thread});
+}
+
+void note_volatile(const void* address, const Event& now, Kind kind, Region region,
+                   Thread& thread) {
+  Details& details = details_of(thread);
+  Writes& known = writes()[address];
+  if (kind == volatile_read) {
+    details.last_volatile = address;
+    details.last_volatile_writes = known.count;
+    return;
+  }
+  const bool is_stale =
+      details.last_volatile == address && details.last_volatile_writes != known.count;
+  if (kind == volatile_write && is_stale && known.last.operation == now.operation &&
+      !is_ordered(known.last, now))
+    expect(
+        {.then = known.last, .now = now, .region = region, .thread = &thread, .is_update = true});
+  ++known.count;
+  known.last = now;
+}
+
+void note_value_before(const void* address, std::size_t bytes) {
+  if (open().count == 0) return;
+  auto& mine = open().by_rank[block->current->rank];
+  if (!mine.has_value() || mine->address != nullptr || bytes > sizeof mine->before) return;
+  mine->address = address;
+  mine->bytes = bytes;
+  std::memcpy(mine->before, address, bytes);
+}
+
+void compare_values() {
+  if (open().count == 0) return;
+  const Thread& thread = *block->current;
+  auto& mine = open().by_rank[thread.rank];
+  if (!mine.has_value()) return;
+  const DeviceAtWork at_work;
+  if (mine->address == nullptr || std::memcmp(mine->address, mine->before, mine->bytes) != 0)
+    report(*mine);
+  else
+    add_note("same value", mine->now.place, mine->then.place, &thread,
+             mine->is_update
+                 ? "threads read a volatile variable and then store the same value: if they count, "
+                   "all but one of their counts are lost"
+                 : "threads store the same value to the same address, and nothing orders them");
+  close(thread);
+}
+
+void stops(const Thread&) { compare_values(); }
+
+}  // namespace cuda_on_cpu::analysis

@@ -1,0 +1,40 @@
+"""The gallery's programs are told as its page shows: gallery_test.py COMMAND [--record]. Speaks TAP.
+
+Beside each program of gallery/ lies what its report says, findings and summary; --record writes it anew.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+COMMAND = pathlib.Path(sys.argv[1]).resolve()
+GALLERY = pathlib.Path(__file__).parent.parent / "gallery"
+
+
+def report_of(source):
+    """What the program says of itself, without the table of what it counted, and its exit status."""
+    with tempfile.TemporaryDirectory() as directory:
+        program = pathlib.Path(directory, "program")
+        subprocess.run([COMMAND, "--analyze", source, "-o", program], check=True)
+        result = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    text = result.stderr
+    table = text.find(" launches, ")
+    return text[:text.rfind("\n", 0, table) if table >= 0 else None].strip() + "\n", result.returncode
+
+
+def main():
+    programs = sorted(GALLERY.glob("*.cu"))
+    print(f"1..{len(programs)}")
+    for number, source in enumerate(programs, 1):
+        report, status = report_of(source)
+        recorded = source.with_suffix(".txt")
+        if "--record" in sys.argv:
+            recorded.write_text(report)
+        well = status == 1 and recorded.exists() and recorded.read_text() == report
+        print(f"{'ok' if well else 'not ok'} {number} - {source.stem} is told as recorded", flush=True)
+        if not well:
+            print("".join(f"# {line}\n" for line in [f"exit status {status}", *report.splitlines()]), end="")
+
+
+main()

@@ -1,0 +1,307 @@
+/// \file
+/// Planted bugs: atomics and fences that do not reach far enough, updates of volatile variables
+/// that are lost, shuffles that leave their mask; and stores of one value by many, which are none.
+
+#include <cuda_runtime.h>
+#include <cuda/atomic>
+
+#include "planted.cuh"
+#include "resources.cuh"
+
+namespace {
+
+constexpr int threads = 64;
+
+namespace atomic_for_the_block_only {
+
+/// Adds for one block what several add to.
+template <bool bug>
+__global__ void count(int* counter) {
+  if (bug)
+    atomicAdd_block(counter, 1);  // planted: race
+  else
+    atomicAdd(counter, 1);
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> counter(1);
+  count<bug><<<3, 32>>>(counter.get());
+  finish();
+}
+
+}  // namespace atomic_for_the_block_only
+
+namespace narrow_and_wide_atomics {
+
+/// One block may add as narrowly as it likes to its own counter, but not where others look.
+template <bool bug>
+__global__ void count(int* counters) {
+  atomicAdd_block(&counters[1 + blockIdx.x], 1);
+  if (bug)
+    atomicMax_block(&counters[0], static_cast<int>(threadIdx.x));  // planted: race
+  else
+    atomicMax_system(&counters[0], static_cast<int>(threadIdx.x));
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> counters(5);
+  count<bug><<<4, 32>>>(counters.get());
+  finish();
+}
+
+}  // namespace narrow_and_wide_atomics
+
+namespace atomic_object_for_the_block_only {
+
+template <bool bug>
+__global__ void tickets(int* next, int* out) {
+  constexpr auto scope = bug ? cuda::thread_scope_block : cuda::thread_scope_device;
+  const cuda::atomic_ref<int, scope> counter(*next);
+  const int ticket = counter.fetch_add(1, cuda::memory_order_relaxed);  // planted: race
+  out[ticket] = blockIdx.x;
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> next(1), out(4 * threads);
+  tickets<bug><<<4, threads>>>(next.get(), out.get());
+  finish();
+}
+
+}  // namespace atomic_object_for_the_block_only
+
+namespace fence_for_the_block_only {
+
+/// The last block adds up what the others have stored, which they have fenced for themselves only.
+template <bool bug>
+__global__ void sum(const int* in, int* sums, unsigned* done, int* out) {
+  if (threadIdx.x != 0) return;
+  sums[blockIdx.x] = in[blockIdx.x];
+  if (bug)
+    __threadfence_block();
+  else
+    __threadfence();
+  if (atomicAdd(done, 1u) != gridDim.x - 1) return;
+  int total = 0;
+  for (unsigned i = 0; i < gridDim.x; ++i) total += sums[i];  // planted: race
+  *out = total;
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(8), sums(8), out(1);
+  const Buffer<unsigned> done(1);
+  sum<bug><<<8, 32>>>(in.get(), sums.get(), done.get(), out.get());
+  finish();
+}
+
+}  // namespace fence_for_the_block_only
+
+namespace release_for_the_block_only {
+
+/// A flag that another block waits for is set with a release of the block's scope.
+template <bool bug>
+__global__ void hand_over(int* data, int* flag, int* out) {
+  constexpr auto scope = bug ? cuda::thread_scope_block : cuda::thread_scope_device;
+  const cuda::atomic_ref<int, cuda::thread_scope_device> wide(*flag);
+  const cuda::atomic_ref<int, scope> narrow(*flag);
+  if (blockIdx.x == 0) {
+    *data = 7;
+    narrow.store(1, cuda::memory_order_release);  // planted: race
+  } else {
+    while (wide.load(cuda::memory_order_acquire) == 0) {  // planted: race
+    }
+    *out = *data;  // planted: race
+  }
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> data(1), flag(1), out(1);
+  hand_over<bug><<<2, 1>>>(data.get(), flag.get(), out.get());
+  finish();
+}
+
+}  // namespace release_for_the_block_only
+
+namespace volatile_sum {
+
+/// Volatile does not make an update whole.
+template <bool bug>
+__global__ void add(volatile int* sum) {
+  if (bug)
+    *sum = *sum + threadIdx.x;  // planted: race
+  else
+    atomicAdd(const_cast<int*>(sum), static_cast<int>(threadIdx.x));
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> sum(1);
+  add<bug><<<2, threads>>>(sum.get());
+  finish();
+}
+
+}  // namespace volatile_sum
+
+namespace volatile_maximum {
+
+/// Compares and stores in two steps.
+template <bool bug>
+__global__ void largest(const int* in, volatile int* out) {
+  const int mine = in[threadIdx.x] + threadIdx.x;
+  if (bug) {
+    if (*out < mine) *out = mine;  // planted: race
+  } else {
+    atomicMax(const_cast<int*>(out), mine);
+  }
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(threads), out(1);
+  largest<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace volatile_maximum
+
+namespace volatile_turns {
+
+/// Blocks take turns by a volatile flag, which is whole; the bug lets two threads of a block take
+/// the same turn.
+template <bool bug>
+__global__ void in_turn(volatile int* turn, int* sum) {
+  if (threadIdx.x > bug) return;
+  while (*turn != static_cast<int>(blockIdx.x)) {
+  }
+  __threadfence();
+  *sum += blockIdx.x + 1;  // planted: race
+  __threadfence();
+  *turn = blockIdx.x + 1;
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> turn(1), sum(1);
+  in_turn<bug><<<4, 32>>>(turn.get(), sum.get());
+  finish();
+}
+
+}  // namespace volatile_turns
+
+namespace flag_set_by_many {
+
+/// That anybody found something may be stored by all; which one found it may not.
+template <bool bug>
+__global__ void find(const int* in, int* found) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (in[i] == 0) *found = bug ? i : 1;  // planted: race
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(2 * threads), found(1);
+  find<bug><<<2, threads>>>(in.get(), found.get());
+  finish();
+}
+
+}  // namespace flag_set_by_many
+
+namespace volatile_flag_set_by_many {
+
+template <bool bug>
+__global__ void find(const int* in, volatile int* found) {
+  if (*found == 0 && in[threadIdx.x] == 0)
+    *found = bug ? *found + 1 + threadIdx.x : 1;  // planted: race
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(threads), found(1);
+  find<bug><<<1, threads>>>(in.get(), found.get());
+  finish();
+}
+
+}  // namespace volatile_flag_set_by_many
+
+namespace shuffle_beyond_the_mask {
+
+/// Sixteen lanes add up, in the first step as if they were thirty-two.
+template <bool bug>
+__global__ void sums(const int* in, int* out) {
+  const int t = threadIdx.x;
+  if (t >= 16) return;
+  int sum = in[t];
+  for (int delta = bug ? 16 : 8; delta > 0; delta /= 2)
+    sum += __shfl_down_sync(0xffffu, sum, delta);  // planted: invalid mask
+  if (t == 0) *out = sum;
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(32), out(1);
+  sums<bug><<<1, 32>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace shuffle_beyond_the_mask
+
+namespace butterfly_beyond_the_mask {
+
+/// Every lane of a butterfly uses what it gets.
+template <bool bug>
+__global__ void sums(const int* in, int* out, int n) {
+  const int t = threadIdx.x;
+  const unsigned mask = __ballot_sync(~0u, t < n);
+  if (t >= n) return;
+  int sum = in[t];
+  for (int bit = 1; bit < n; bit *= 2)
+    sum += __shfl_xor_sync(mask, sum, bit);  // planted: invalid mask
+  out[t] = sum;
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(32), out(32);
+  sums<bug><<<1, 32>>>(in.get(), out.get(), bug ? 20 : 16);
+  finish();
+}
+
+}  // namespace butterfly_beyond_the_mask
+
+namespace broadcast_from_outside {
+
+/// Asks the first lane of the warp, where the group begins later.
+template <bool bug>
+__global__ void broadcast(int* out) {
+  const int t = threadIdx.x;
+  if (t < 8) return;
+  out[t] = __shfl_sync(0xffffff00u, t, bug ? 0 : 8);  // planted: invalid mask
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(32);
+  broadcast<bug><<<1, 32>>>(out.get());
+  finish();
+}
+
+}  // namespace broadcast_from_outside
+
+}  // namespace
+
+#define BOTH(name) \
+  { #name, name::run < true>, name::run < false> }
+
+int main(int argc, char** argv) {
+  return run_cases(argc, argv,
+                   {BOTH(atomic_for_the_block_only), BOTH(narrow_and_wide_atomics),
+                    BOTH(atomic_object_for_the_block_only), BOTH(fence_for_the_block_only),
+                    BOTH(release_for_the_block_only), BOTH(volatile_sum), BOTH(volatile_maximum),
+                    BOTH(volatile_turns), BOTH(flag_set_by_many), BOTH(volatile_flag_set_by_many),
+                    BOTH(shuffle_beyond_the_mask), BOTH(butterfly_beyond_the_mask),
+                    BOTH(broadcast_from_outside)});
+}
