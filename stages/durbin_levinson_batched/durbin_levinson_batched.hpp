@@ -38,6 +38,15 @@ staircase::Elements<T> rounded(const Problem& problem) {
 }
 // [Problem]
 
+#ifdef __CUDACC__
+/// The shared memory that a block of threads may have, in bytes.
+inline std::size_t shared_memory() {
+  int available = 0;
+  staircase::check(cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+  return available;
+}
+#endif
+
 /// alpha_k of a system whose autocorrelations are made from the seed.
 double reflection_coefficient(const Problem& problem, std::size_t system, std::size_t k);
 

@@ -62,6 +62,18 @@ __device__ void wait_for_stores();
 /// Lets the copy engine see fresh barriers.
 __device__ void fence_barriers();
 
+/// Initialises barriers of places that one thread fills and so many arrivals empty; called by one
+/// thread, before a __syncthreads().
+template <unsigned count>
+__device__ void init(TransferBarrier (&full)[count], TransferBarrier (&empty)[count],
+                     unsigned arrivals) {
+  for (unsigned b = 0; b < count; ++b) {
+    full[b].init(1);
+    empty[b].init(arrivals);
+  }
+  fence_barriers();
+}
+
 /// Lets tensor cores and the copy engine see what this thread has written to shared memory.
 __device__ void fence_shared_memory();
 

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <future>
 #include <vector>
 
@@ -49,6 +50,26 @@ class OnDevice {
  private:
   int before_ = 0;
 };
+
+/// What each of these devices has, which is told its number and whatever else.
+template <typename Gpu, typename... Arguments>
+std::deque<Gpu> each_of(const std::vector<int>& devices, Arguments&... arguments) {
+  std::deque<Gpu> gpus;
+  for (const int device : devices) {
+    const OnDevice here(device);
+    gpus.emplace_back(device, arguments...);
+  }
+  return gpus;
+}
+
+/// Hands over the `times` of GPUs, each of which has a `device`.
+template <typename Gpus>
+void hand_over(Gpus& gpus) {
+  for (auto& gpu : gpus) {
+    const OnDevice here(gpu.device);
+    gpu.times.hand_over();
+  }
+}
 
 /// Waits until no GPU, each of which has a `device`, has anything to do.
 template <typename Gpus>

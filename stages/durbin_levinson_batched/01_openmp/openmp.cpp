@@ -7,26 +7,13 @@
 /// Run:     ./climb durbin_levinson_batched --stages 00,01
 /// Next:    02_cuda gives each system a thread of a GPU.
 
-#include "../durbin_levinson_batched.hpp"
+#include "../groups.hpp"
 
-#include <algorithm>
-#include <harness/machine.hpp>
-#include <span>
 #include <staircase/simd.hpp>
 
 namespace durbin_levinson_batched {
 
 using staircase::View;
-
-// [group]
-constexpr std::size_t group = 64;  // systems that a thread solves at a time
-
-/// A number of each system of a group, side by side.
-template <typename T>
-struct alignas(64) Row {
-  T of_system[group];
-};
-// [group]
 
 // [solve_group]
 /// Durbin's recursion for a group of systems; r begins with r_1. Four vectors of systems take all
@@ -69,24 +56,6 @@ template <typename T>
 using GroupSolver =
     staircase::ForWidestVectors<SolveGroup<T>, const Row<T>*, std::size_t, Row<T>*, Row<T>*>;
 // [solve_group]
-
-// [transpose]
-/// Numbers r_1 ... r_n of the systems from s0 on; zeros fill the last group up.
-template <typename T>
-void gather(View<const T, 2> r, std::size_t s0, std::span<Row<T>> rows) {
-  for (std::size_t s = 0; s < group; ++s)
-    for (std::size_t k = 0; k < rows.size(); ++k)
-      rows[k].of_system[s] = s0 + s < r.extent(0) ? r(s0 + s, k + 1) : 0;
-}
-
-/// Hands y (row 0) or the reflection coefficients (row 1) back to the systems from s0 on.
-template <typename T>
-void scatter(std::span<const Row<T>> rows, std::size_t s0, std::size_t row, View<T, 3> solution) {
-  const std::size_t systems = std::min(group, solution.extent(0) - s0);
-  for (std::size_t s = 0; s < systems; ++s)
-    for (std::size_t k = 0; k < rows.size(); ++k) solution(s0 + s, row, k) = rows[k].of_system[s];
-}
-// [transpose]
 
 // [solve_systems]
 template <typename T>

@@ -8,6 +8,7 @@
 /// Run:     ./climb durbin_levinson_batched --stages 02,03
 /// Next:    04_in_block gives a system of higher order a block of threads.
 
+#include "../divide.hpp"
 #include "../tiles.hpp"
 
 #include <algorithm>
@@ -72,19 +73,6 @@ __device__ Sums<T> sums_of(const T (&y)[order], unsigned k, const Row<T>* tile) 
 }
 // [sums]
 
-// [divide]
-/// a / b for b from 2⁻¹²⁶ to 1, in fewer instructions than a division that takes all numbers: two
-/// steps of Newton's method from a reciprocal of 22 bits, and one for the quotient.
-__device__ double divide(double a, double b) {
-  double inverse = __fdividef(1, float(b));
-  inverse = fma(inverse, fma(-b, inverse, 1.0), inverse);
-  inverse = fma(inverse, fma(-b, inverse, 1.0), inverse);
-  const double quotient = a * inverse;
-  return fma(inverse, fma(-b, quotient, a), quotient);
-}
-__device__ float divide(float a, float b) { return __fdividef(a, b); }
-// [divide]
-
 // [solve_in_registers]
 /// Durbin's recursion for orders up to 64, a system a thread, two orders at a time. A block has
 /// blockDim.y warps. They share nothing but instructions, of which the nearest caches hold a small
@@ -126,13 +114,6 @@ __global__ void __launch_bounds__(team<T>* warp, resident)
 // [solve_in_registers]
 
 // [launch]
-/// The shared memory that a block may have, in bytes.
-inline std::size_t shared_memory() {
-  int available = 0;
-  check(cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-  return available;
-}
-
 /// Solves all systems, a thread each.
 template <typename T>
 void solve_all(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,

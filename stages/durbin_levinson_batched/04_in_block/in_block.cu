@@ -82,13 +82,6 @@ __global__ void solve_in_block(View<const T, 2> rows_of_r, View<T, 3> solution) 
 // [solve_in_block]
 
 // [launch]
-/// The shared memory that a block may have, in bytes.
-inline std::size_t shared_memory() {
-  int available = 0;
-  check(cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-  return available;
-}
-
 /// Solves all systems, a block each; r and y of one stay on the chip if they fit.
 template <typename T>
 void solve_all(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,

@@ -6,7 +6,7 @@
 /// Run:     ./climb matmul --stages 04,05
 /// Next:    06_four_buffers copies while the GPU computes.
 
-#include "../matmul.hpp"
+#include "../transfer.hpp"
 
 #include <algorithm>
 #include <staircase/stream.hpp>
@@ -61,13 +61,6 @@ void deserialise(Slice s, Parts<T> from, View<T, 2> c) {
 // [serialise]
 
 // [transfer]
-/// Copies a matrix between the host's memory and the device's, in a stream.
-template <typename T>
-void copy(View<T, 2> from, View<T, 2> to, cudaMemcpyKind way, const Stream& stream) {
-  const std::size_t bytes = from.extent(0) * from.extent(1) * sizeof(T);
-  check(cudaMemcpyAsync(to.data(), from.data(), bytes, way, stream));
-}
-
 template <typename T>
 void send(Parts<T> host, Parts<T> device, const Stream& stream) {
   copy(host.a, device.a, cudaMemcpyHostToDevice, stream);

@@ -9,7 +9,7 @@
 /// Run:     ./climb matmul --stages 07,08
 /// Next:    09_library_kernel computes the slices as fast as the GPU can.
 
-#include "../matmul.hpp"
+#include "../transfer.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -71,23 +71,6 @@ inline std::vector<std::size_t> order_of(const Panels& panels) {
   return order;
 }
 // [order]
-
-// [transfer]
-/// Copies a matrix of the device from or to one of the host whose rows lie further apart.
-template <typename T>
-void send(const T* host, std::size_t host_cols, View<T, 2> device, const Stream& stream) {
-  const std::size_t rows = device.extent(0), bytes = device.extent(1) * sizeof(T);
-  check(cudaMemcpy2DAsync(device.data(), bytes, host, host_cols * sizeof(T), bytes, rows,
-                          cudaMemcpyHostToDevice, stream));
-}
-
-template <typename T>
-void fetch(View<T, 2> device, T* host, std::size_t host_cols, const Stream& stream) {
-  const std::size_t rows = device.extent(0), bytes = device.extent(1) * sizeof(T);
-  check(cudaMemcpy2DAsync(host, host_cols * sizeof(T), device.data(), bytes, bytes, rows,
-                          cudaMemcpyDeviceToHost, stream));
-}
-// [transfer]
 
 // [multiply]
 /// C = A B: each block computes a tile of C, each thread two elements of it, 16 columns apart.

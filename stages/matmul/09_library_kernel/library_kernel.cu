@@ -6,7 +6,7 @@
 /// Run:     ./climb matmul --stages 08,09
 /// Next:    10_split_tf32 lets tensor cores compute in f32.
 
-#include "../matmul.hpp"
+#include "../transfer.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -67,23 +67,6 @@ inline std::vector<std::size_t> order_of(const Panels& panels) {
   return order;
 }
 // [order]
-
-// [transfer]
-/// Copies a matrix of the device from or to one of the host whose rows lie further apart.
-template <typename T>
-void send(const T* host, std::size_t host_cols, View<T, 2> device, const Stream& stream) {
-  const std::size_t rows = device.extent(0), bytes = device.extent(1) * sizeof(T);
-  check(cudaMemcpy2DAsync(device.data(), bytes, host, host_cols * sizeof(T), bytes, rows,
-                          cudaMemcpyHostToDevice, stream));
-}
-
-template <typename T>
-void fetch(View<T, 2> device, T* host, std::size_t host_cols, const Stream& stream) {
-  const std::size_t rows = device.extent(0), bytes = device.extent(1) * sizeof(T);
-  check(cudaMemcpy2DAsync(host, host_cols * sizeof(T), device.data(), bytes, bytes, rows,
-                          cudaMemcpyDeviceToHost, stream));
-}
-// [transfer]
 
 // [multiply]
 inline void gemm(cublasHandle_t handle, int rows, int cols, int depth, const double* a,

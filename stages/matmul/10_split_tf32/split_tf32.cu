@@ -7,14 +7,12 @@
 /// Run:     ./climb matmul --stages 09,10 --precision f32
 /// Next:    11_several_gpus goes back to stage 09, and deals the slices out.
 
-#include "../matmul.hpp"
+#include "../apart.hpp"
+#include "../transfer.hpp"
 
 #include <algorithm>
 #include <deque>
-#include <staircase/bulk_copy.hpp>
-#include <staircase/factor.hpp>
 #include <staircase/stream.hpp>
-#include <staircase/wgmma.hpp>
 #include <vector>
 
 namespace matmul {
@@ -68,122 +66,15 @@ inline std::vector<std::size_t> order_of(const Panels& panels) {
 }
 // [order]
 
-// [transfer]
-/// Copies a matrix of the device from or to one of the host whose rows lie further apart.
-template <typename T>
-void send(const T* host, std::size_t host_cols, View<T, 2> device, const Stream& stream) {
-  const std::size_t rows = device.extent(0), bytes = device.extent(1) * sizeof(T);
-  check(cudaMemcpy2DAsync(device.data(), bytes, host, host_cols * sizeof(T), bytes, rows,
-                          cudaMemcpyHostToDevice, stream));
-}
-
-template <typename T>
-void fetch(View<T, 2> device, T* host, std::size_t host_cols, const Stream& stream) {
-  const std::size_t rows = device.extent(0), bytes = device.extent(1) * sizeof(T);
-  check(cudaMemcpy2DAsync(host, host_cols * sizeof(T), device.data(), bytes, bytes, rows,
-                          cudaMemcpyDeviceToHost, stream));
-}
-// [transfer]
-
-// [split]
-constexpr unsigned rows_of_tile = 128, cols_of_tile = 256;  // of C, for a block
-constexpr unsigned deep = 16;                               // numbers of a line in a tile
-constexpr unsigned row_bytes = 2 * deep * sizeof(float);    // of both their parts
-
-/// A panel taken apart, in tiles of so many lines, rows of A or columns of B, by 16 numbers of
-/// each. A line of a tile is a row of 128 bytes, first the high parts of its numbers, then the low
-/// ones, and lies as wgmma wants it. Tiles along k follow each other.
-template <unsigned most_lines>
-struct Tiles {
-  float* numbers;
-  std::size_t lines, depth;  // of the panel
-
-  __host__ __device__ unsigned steps() const { return staircase::pieces(depth, deep); }
-  __device__ unsigned lines_of(unsigned tile) const {
-    return min(most_lines, unsigned(lines) - tile * most_lines);
-  }
-  __device__ float* operator()(unsigned tile, unsigned step) const {
-    return numbers + (std::size_t(tile) * most_lines * steps() + step * lines_of(tile)) * 2 * deep;
-  }
-};
-
-/// Takes a panel apart: one block per tile, a thread four numbers of a line at a time. Neighbours
-/// have neighbouring numbers of a row, and write whole sectors: of A, four threads per line; of
-/// B, two.
-template <unsigned most_lines>
-__global__ void split(View<const float, 2> panel, Tiles<most_lines> tiles) {
-  constexpr bool is_a = most_lines == rows_of_tile;
-  const unsigned lines = tiles.lines_of(blockIdx.y), first = blockIdx.y * most_lines;
-  float* const tile = tiles(blockIdx.y, blockIdx.x);
-  for (unsigned e = threadIdx.x; e < lines * deep / 4; e += blockDim.x) {
-    const unsigned line = is_a ? e / 4 : e / 2 % lines;
-    const unsigned m = 4 * (is_a ? e % 4 : e % 2 + e / (2 * lines) * 2);
-    staircase::Factor<float> x[4];
-    for (unsigned d = 0; d < 4; ++d) {
-      const unsigned i = first + line, k = blockIdx.x * deep + m + d;
-      x[d] = staircase::factor(k >= tiles.depth ? 0 : is_a ? panel(i, k) : panel(k, i));
-    }
-    const auto place = [&](unsigned number) -> uint4& {
-      return reinterpret_cast<uint4&>(tile[staircase::place_in_rows(line, 4 * number) / 4]);
-    };
-    place(m) = make_uint4(x[0].high, x[1].high, x[2].high, x[3].high);
-    place(deep + m) = make_uint4(x[0].low, x[1].low, x[2].low, x[3].low);
-  }
-}
-
-/// Launches it in a stream.
-template <unsigned most_lines>
-void split(View<const float, 2> panel, Tiles<most_lines> tiles, const Stream& stream) {
-  const dim3 grid(tiles.steps(), staircase::pieces(tiles.lines, most_lines));
-  split<<<grid, 256, 0, stream>>>(panel, tiles);
-  check_launch();
-}
-
-/// What a slice takes on the device: its rows of A, its columns of B, and itself.
-struct Parts {
-  Tiles<rows_of_tile> a;
-  Tiles<cols_of_tile> b;
-  View<float, 2> c;
-};
-// [split]
-
 // [multiply]
-constexpr unsigned multipliers = 256;  // threads of two warpgroups; another warp starts the copies
-constexpr unsigned buffers = 4;
 constexpr unsigned in_a_row = 128;  // steps whose products tensor cores add up: 2048 numbers
-
-struct Operands {
-  float a[rows_of_tile * 2 * deep], b[cols_of_tile * 2 * deep];
-};
-struct Pipeline {
-  Operands operands[buffers];
-  staircase::TransferBarrier full[buffers], empty[buffers];
-};
-
-/// Copies the tiles of a block's rows and columns into the pipeline, one after the other.
-__device__ inline void feed(Pipeline& pipeline, const Parts& slice) {
-  const unsigned of_a = row_bytes * slice.a.lines_of(blockIdx.y);
-  const unsigned of_b = row_bytes * slice.b.lines_of(blockIdx.x);
-  for (unsigned k = 0; k < slice.a.steps(); ++k) {
-    Operands& to = pipeline.operands[k % buffers];
-    auto& full = pipeline.full[k % buffers];
-    pipeline.empty[k % buffers].wait((k / buffers + 1) % 2);
-    full.arrive_and_expect(of_a + of_b);
-    staircase::bulk_copy(to.a, slice.a(blockIdx.y, k), of_a, full);
-    staircase::bulk_copy(to.b, slice.b(blockIdx.x, k), of_b, full);
-  }
-}
 
 /// Adds up the products of 64 rows over some steps, of small numbers first.
 __device__ inline void drain(Pipeline& pipeline, unsigned first, unsigned end, float (&sum)[128]) {
   constexpr unsigned low = row_bytes / 2;
-  const auto release = [&](unsigned k) {
-    if (threadIdx.x % 32 == 0) pipeline.empty[k % buffers].arrive();
-  };
   for (unsigned k = first; k < end; ++k) {
-    const Operands& from = pipeline.operands[k % buffers];
+    const Operands& from = pipeline.wait(k);
     const float* const a = from.a + threadIdx.x / 128 * (rows_of_tile / 2 * 2 * deep);
-    pipeline.full[k % buffers].wait(k / buffers % 2);
     staircase::wgmma_begin();
 #pragma unroll
     for (unsigned k0 = 0; k0 < low; k0 += 32) {
@@ -193,53 +84,17 @@ __device__ inline void drain(Pipeline& pipeline, unsigned first, unsigned end, f
     }
     staircase::wgmma_commit();
     staircase::wgmma_wait<1>();
-    if (k > first) release(k - 1);
+    if (k > first) pipeline.release(k - 1);
   }
   staircase::wgmma_wait<0>();
-  release(end - 1);
-}
-
-/// Adds the sums of a thread to C, or makes them C; loads some numbers before it stores any.
-__device__ inline void add_to(View<float, 2> c, const float (&sum)[128], bool is_first) {
-  const auto [row, column] = staircase::place_in_warpgroup(threadIdx.x % 128, 0);
-  const unsigned i0 = blockIdx.y * rows_of_tile + threadIdx.x / 128 * 64 + row;
-  const unsigned j0 = blockIdx.x * cols_of_tile + column;
-  const unsigned left = j0 < c.extent(1) ? c.extent(1) - j0 : 0;
-  constexpr unsigned at_once = 16;
-#pragma unroll
-  for (unsigned h = 0; h < 2; ++h) {
-    if (i0 + 8 * h >= c.extent(0)) return;
-    float* const to = c.data() + (i0 + 8 * h) * c.extent(1) + j0;
-#pragma unroll
-    for (unsigned j = 0; j < cols_of_tile; j += at_once * 4) {
-      float before[at_once] = {};
-#pragma unroll
-      for (unsigned n = 0; n < at_once; ++n)
-        if (const unsigned at = j + n / 2 * 8 + n % 2; !is_first && at < left) before[n] = to[at];
-#pragma unroll
-      for (unsigned n = 0; n < at_once; ++n)
-        if (const unsigned at = j + n / 2 * 8 + n % 2; at < left)
-          to[at] = before[n] + sum[at / 8 * 4 + 2 * h + n % 2];
-    }
-  }
+  pipeline.release(end - 1);
 }
 
 /// C = A B: each block computes a tile of C.
 __global__ void __launch_bounds__(multipliers + 32, 1) multiply_tiles(Parts slice) {
   extern __shared__ __align__(1024) unsigned char of_tiles[];
   Pipeline& pipeline = *reinterpret_cast<Pipeline*>(of_tiles);
-  // Lines behind the last one stay zero: no copy reaches them.
-  for (unsigned e = threadIdx.x; e < buffers * sizeof(Operands) / sizeof(uint4); e += blockDim.x)
-    reinterpret_cast<uint4*>(of_tiles)[e] = {};
-  staircase::fence_shared_memory();
-  if (threadIdx.x == 0) {
-    for (unsigned s = 0; s < buffers; ++s) {
-      pipeline.full[s].init(1);
-      pipeline.empty[s].init(multipliers / 32);
-    }
-    staircase::fence_barriers();
-  }
-  __syncthreads();
+  start(pipeline);
   if (threadIdx.x >= multipliers) {
     if (threadIdx.x == multipliers) feed(pipeline, slice);
     return;

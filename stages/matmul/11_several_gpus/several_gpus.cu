@@ -7,7 +7,7 @@
 ///          them.
 /// Run:     ./climb matmul --stages 09,11
 
-#include "../matmul.hpp"
+#include "../transfer.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -73,23 +73,6 @@ inline std::vector<std::size_t> order_of(const Panels& panels) {
   return order;
 }
 // [order]
-
-// [transfer]
-/// Copies a matrix of the device from or to one of the host whose rows lie further apart.
-template <typename T>
-void send(const T* host, std::size_t host_cols, View<T, 2> device, const Stream& stream) {
-  const std::size_t rows = device.extent(0), bytes = device.extent(1) * sizeof(T);
-  check(cudaMemcpy2DAsync(device.data(), bytes, host, host_cols * sizeof(T), bytes, rows,
-                          cudaMemcpyHostToDevice, stream));
-}
-
-template <typename T>
-void fetch(View<T, 2> device, T* host, std::size_t host_cols, const Stream& stream) {
-  const std::size_t rows = device.extent(0), bytes = device.extent(1) * sizeof(T);
-  check(cudaMemcpy2DAsync(host, host_cols * sizeof(T), device.data(), bytes, bytes, rows,
-                          cudaMemcpyDeviceToHost, stream));
-}
-// [transfer]
 
 // [multiply]
 inline void gemm(cublasHandle_t handle, int rows, int cols, int depth, const double* a,
@@ -175,21 +158,14 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const Panels panels = panels_of(problem, sizeof(T));
   const Pinned pinned_a(a), pinned_b(b), pinned_c(c);
   const OnDevice fullest(staircase::fullest(devices));  // whose budget is all GPUs'
-  std::deque<Gpu<T>> gpus;
-  for (const int device : devices) {
-    const OnDevice here(device);
-    gpus.emplace_back(device, panels, problem.m, timeline);
-  }
+  std::deque<Gpu<T>> gpus = staircase::each_of<Gpu<T>>(devices, panels, problem.m, timeline);
   timeline.begin("multiply");
   const std::vector<std::size_t> order = order_of(panels);
   staircase::deal(order.size(), gpus, [&](Gpu<T>& gpu, std::size_t number) {
     compute<T>(gpu, order[number], panels, a, b, c);
   });
   timeline.end();
-  for (Gpu<T>& gpu : gpus) {
-    const OnDevice here(gpu.device);
-    gpu.times.hand_over();
-  }
+  staircase::hand_over(gpus);
   return c;
 }
 // [solve]

@@ -8,7 +8,7 @@
 /// Run:     ./climb nbody --stages 06,08
 /// Next:    09_several_gpus deals the slices of bodies to all GPUs.
 
-#include "../nbody.hpp"
+#include "../on_host.hpp"
 
 #include <staircase/inverse_root.hpp>
 #include <staircase/stream.hpp>
@@ -101,45 +101,7 @@ __global__ void __launch_bounds__(threads)
 }
 // [evaluate]
 
-// [predict]
-/// Where bodies will be, and how fast, if the jerk stays.
-template <typename T>
-void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> forces, T dt,
-             View<Body<T>, 1> predicted) {
-#pragma omp parallel for
-  for (std::size_t i = 0; i < bodies.extent(0); ++i) {
-    const auto& [x, mass, v, unused] = bodies(i);
-    const auto& [a, j] = forces(i);
-    predicted(i) = {x + dt * (v + dt / 2 * (a + dt / 3 * j)), mass, v + dt * (a + dt / 2 * j), 0};
-  }
-}
-// [predict]
-
-// [correct]
-/// Moves bodies on, by the forces at the beginning and those at the predicted end of the step.
-template <typename T>
-void correct(View<const Force<T>, 1> forces, View<const Force<T>, 1> next, T dt,
-             View<Body<T>, 1> bodies) {
-#pragma omp parallel for
-  for (std::size_t i = 0; i < bodies.extent(0); ++i) {
-    auto& [x, mass, v, unused] = bodies(i);
-    const auto& [a, j] = forces(i);
-    const auto& [a1, j1] = next(i);
-    x = x + dt * (v + dt / 20 * (T{7} * a + T{3} * a1 + dt / 3 * (T{3} * j - T{2} * j1)));
-    v = v + dt / 2 * (a + a1 + dt / 6 * (j - j1));
-  }
-}
-// [correct]
-
 // [buffers]
-/// Room for a slice of bodies, for the forces on them, and for a slice of others.
-template <typename T>
-struct Buffers {
-  explicit Buffers(std::size_t size) : bodies(size), others(size), forces(size) {}
-  DeviceArray<Body<T>, 1> bodies, others;
-  DeviceArray<Force<T>, 1> forces;
-};
-
 /// What a GPU needs to let slices come and go while it computes.
 template <typename T>
 struct Gpu {

@@ -7,7 +7,7 @@
 /// Run:     ./climb nbody --stages 08,09
 /// Next:    10_split_sums takes 06 up again, for clusters that are too small for one GPU.
 
-#include "../nbody.hpp"
+#include "../on_host.hpp"
 
 #include <deque>
 #include <staircase/devices.hpp>
@@ -105,45 +105,7 @@ __global__ void __launch_bounds__(threads)
 }
 // [evaluate]
 
-// [predict]
-/// Where bodies will be, and how fast, if the jerk stays.
-template <typename T>
-void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> forces, T dt,
-             View<Body<T>, 1> predicted) {
-#pragma omp parallel for
-  for (std::size_t i = 0; i < bodies.extent(0); ++i) {
-    const auto& [x, mass, v, unused] = bodies(i);
-    const auto& [a, j] = forces(i);
-    predicted(i) = {x + dt * (v + dt / 2 * (a + dt / 3 * j)), mass, v + dt * (a + dt / 2 * j), 0};
-  }
-}
-// [predict]
-
-// [correct]
-/// Moves bodies on, by the forces at the beginning and those at the predicted end of the step.
-template <typename T>
-void correct(View<const Force<T>, 1> forces, View<const Force<T>, 1> next, T dt,
-             View<Body<T>, 1> bodies) {
-#pragma omp parallel for
-  for (std::size_t i = 0; i < bodies.extent(0); ++i) {
-    auto& [x, mass, v, unused] = bodies(i);
-    const auto& [a, j] = forces(i);
-    const auto& [a1, j1] = next(i);
-    x = x + dt * (v + dt / 20 * (T{7} * a + T{3} * a1 + dt / 3 * (T{3} * j - T{2} * j1)));
-    v = v + dt / 2 * (a + a1 + dt / 6 * (j - j1));
-  }
-}
-// [correct]
-
 // [buffers]
-/// Room for a slice of bodies, for the forces on them, and for a slice of others.
-template <typename T>
-struct Buffers {
-  explicit Buffers(std::size_t size) : bodies(size), others(size), forces(size) {}
-  DeviceArray<Body<T>, 1> bodies, others;
-  DeviceArray<Force<T>, 1> forces;
-};
-
 /// What a GPU needs to let slices come and go while it computes, and whose turn it is.
 template <typename T>
 struct Gpu {
@@ -207,11 +169,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const std::vector<int> devices = staircase::devices(problem.gpus);
   const OnDevice fullest(staircase::fullest(devices));  // whose budget is all GPUs'
   const Slices slices = slices_of(problem, Gpu<T>::bytes_of_body, devices.size());
-  std::deque<Gpu<T>> gpus;
-  for (const int device : devices) {
-    const OnDevice here(device);
-    gpus.emplace_back(device, slices.size, timeline);
-  }
+  std::deque<Gpu<T>> gpus = staircase::each_of<Gpu<T>>(devices, slices.size, timeline);
   timeline.begin("kernels");
   const T dt = problem.dt, softening2 = softening_squared<T>(problem);
   evaluate(slices, bodies, softening2, forces, gpus);
@@ -224,7 +182,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("copy out");
   Solution<T> solution = solution_of<T>(now);
   timeline.end();
-  for (Gpu<T>& gpu : gpus) gpu.times.hand_over();
+  staircase::hand_over(gpus);
   return solution;
 }
 // [solve]

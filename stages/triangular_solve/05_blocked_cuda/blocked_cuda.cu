@@ -7,7 +7,7 @@
 /// Run:     ./climb triangular_solve --stages 04,05
 /// Next:    06_inverted_blocks makes these steps a product.
 
-#include "../triangular_solve.hpp"
+#include "../pairs.hpp"
 
 namespace triangular_solve {
 
@@ -17,26 +17,9 @@ using staircase::DeviceArray;
 using staircase::pieces;
 using staircase::View;
 
-constexpr unsigned block = 64;  // rows and columns
-constexpr unsigned lanes = 4;   // threads of a row
-constexpr unsigned threads = block * lanes;
-constexpr unsigned all_lanes = 0xFFFFFFFF;
 constexpr unsigned held = block / 2 / lanes;  // pairs of a row that a thread has
 
-// [pairs]
-/// Two neighbours, which are read at once.
-template <typename T>
-struct alignas(2 * sizeof(T)) Pair {
-  T of[2];
-};
-
-/// The rows of a matrix, as pairs.
-template <typename T>
-__device__ View<const Pair<T>, 2> pairs_of(View<const T, 2> matrix) {
-  return {reinterpret_cast<const Pair<T>*>(matrix.data()),
-          {matrix.extent(0), matrix.extent(1) / 2}};
-}
-
+// [parts]
 /// A thread's part of 64 numbers of a row: every fourth pair.
 template <typename T>
 struct Part {
@@ -68,7 +51,7 @@ __device__ T sum_of_row(T sum) {
     sum += __shfl_xor_sync(all_lanes, sum, distance);
   return sum;
 }
-// [pairs]
+// [parts]
 
 // [solve_diagonal]
 /// Solves the equations from `first` on, column by column; at the end there may be less than 64.

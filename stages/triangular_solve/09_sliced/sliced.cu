@@ -7,14 +7,13 @@
 /// Run:     ./climb triangular_solve --stages 08,09
 /// Next:    10_many_right_hand_sides gives each number of L more to do.
 
-#include "../triangular_solve.hpp"
+#include "../pairs.hpp"
+#include "../panels.hpp"
 
 #include <algorithm>
 #include <cuda/atomic>
 #include <limits>
-#include <staircase/error.hpp>
 #include <staircase/stream.hpp>
-#include <string>
 
 namespace triangular_solve {
 
@@ -28,26 +27,9 @@ using staircase::Stream;
 using staircase::StreamTimes;
 using staircase::View;
 
-constexpr unsigned block = 64;  // rows and columns
-constexpr unsigned lanes = 4;   // threads of a row
-constexpr unsigned threads = block * lanes;
-constexpr unsigned all_lanes = 0xFFFFFFFF;
 constexpr unsigned held = block / 2 / lanes;  // pairs of a row that a thread has
 
-// [pairs]
-/// Two neighbours, which are read at once.
-template <typename T>
-struct alignas(2 * sizeof(T)) Pair {
-  T of[2];
-};
-
-/// The rows of a matrix, as pairs.
-template <typename T>
-__device__ View<const Pair<T>, 2> pairs_of(View<const T, 2> matrix) {
-  return {reinterpret_cast<const Pair<T>*>(matrix.data()),
-          {matrix.extent(0), matrix.extent(1) / 2}};
-}
-
+// [parts]
 /// A thread's part of 64 numbers of a row: every fourth pair.
 template <typename T>
 struct Part {
@@ -79,7 +61,7 @@ __device__ T sum_of_row(T sum) {
     sum += __shfl_xor_sync(all_lanes, sum, distance);
   return sum;
 }
-// [pairs]
+// [parts]
 
 // [invert]
 /// Inverts a block on the diagonal, of a panel that begins with row `top` of L: the equations L Y =
@@ -181,33 +163,6 @@ void substitute(View<const T, 2> panel, View<const T, 1> b, View<T, 1> x,
   check_launch();
 }
 // [substitute]
-
-// [panels]
-/// Rows of a panel, if two of them are to fit into the budget: as many blocks of 64 as do, but no
-/// more than 1024 rows, so that the first copy and the last kernels are short.
-template <typename T>
-std::size_t rows_of_panel(const Problem& problem) {
-  constexpr std::size_t most = 1024;
-  const std::size_t columns = pieces(problem.n, block) * std::size_t{block};
-  if (problem.budget == 0) return std::min(most, columns);
-  const double of_block = 2. * block * columns * sizeof(T);
-  if (problem.budget < of_block)
-    throw staircase::NotEnoughMemory(
-        "the budget is " + std::to_string(static_cast<std::size_t>(problem.budget)) +
-        " bytes; two panels of 64 rows take " + std::to_string(static_cast<std::size_t>(of_block)));
-  const double blocks = std::min<double>(problem.budget / of_block, most / block);
-  return std::min(static_cast<std::size_t>(blocks) * block, columns);
-}
-
-/// Copies the rows of a panel from row `top` of L on, up to the diagonal.
-template <typename T>
-void send(View<const T, 2> l, std::size_t top, View<T, 2> panel, const Stream& stream) {
-  const std::size_t n = l.extent(0), pitch = panel.extent(1);
-  check(cudaMemcpy2DAsync(panel.data(), pitch * sizeof(T), &l(top, 0), n * sizeof(T),
-                          std::min(pitch, n) * sizeof(T), std::min(panel.extent(0), n - top),
-                          cudaMemcpyHostToDevice, stream));
-}
-// [panels]
 
 // [solve]
 template <typename T>

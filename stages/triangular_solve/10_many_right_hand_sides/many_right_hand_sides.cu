@@ -9,7 +9,7 @@
 /// Run:     ./climb triangular_solve --set rhs=1000 --stages 00,10
 /// Next:    11_several_rows goes back to one right-hand side, and to 08.
 
-#include "../triangular_solve.hpp"
+#include "../pairs.hpp"
 
 namespace triangular_solve {
 
@@ -19,26 +19,17 @@ using staircase::DeviceArray;
 using staircase::pieces;
 using staircase::View;
 
-constexpr unsigned block = 64;  // rows and columns
-constexpr unsigned lanes = 4;   // threads of a row
-constexpr unsigned threads = block * lanes;
 constexpr unsigned held = block / 2 / lanes;  // pairs of a row that a thread has
 constexpr unsigned depth = 16;                // columns of L that are on chip at a time
 constexpr unsigned share = 4;                 // rows of a thread, and right-hand sides
 
-// [pairs]
-/// Two neighbours, which are read at once.
-template <typename T>
-struct alignas(2 * sizeof(T)) Pair {
-  T of[2];
-};
-
+// [parts]
 /// A thread's part of 64 numbers of a row: every fourth pair.
 template <typename T>
 struct Part {
   Pair<T> pairs[held];
 };
-// [pairs]
+// [parts]
 
 // [invert]
 /// Inverts a block on the diagonal: the equations L Y = 1, row by row. A thread has every fourth

@@ -7,7 +7,7 @@
 /// Run:     ./climb triangular_solve --stages 11,12
 /// Next:    13_inverted_by_halves has less in front of the chain.
 
-#include "../triangular_solve.hpp"
+#include "../pairs.hpp"
 
 #include <cuda/atomic>
 #include <limits>
@@ -20,29 +20,12 @@ using staircase::DeviceArray;
 using staircase::pieces;
 using staircase::View;
 
-constexpr unsigned block = 64;  // rows and columns
-constexpr unsigned lanes = 4;   // threads of a row
-constexpr unsigned threads = block * lanes;
-constexpr unsigned all_lanes = 0xFFFFFFFF;
 constexpr unsigned across = 16;                // threads that share a row of L
 constexpr unsigned share = across / lanes;     // rows of a thread
 constexpr unsigned held = block / 2 / across;  // pairs of each that a thread has
 constexpr unsigned ahead = 2;                  // blocks that a thread has its numbers of
 
-// [pairs]
-/// Two neighbours, which are read at once.
-template <typename T>
-struct alignas(2 * sizeof(T)) Pair {
-  T of[2];
-};
-
-/// The rows of a matrix, as pairs.
-template <typename T>
-__device__ View<const Pair<T>, 2> pairs_of(View<const T, 2> matrix) {
-  return {reinterpret_cast<const Pair<T>*>(matrix.data()),
-          {matrix.extent(0), matrix.extent(1) / 2}};
-}
-
+// [parts]
 /// The place of a thread among those that share rows, and the first of these rows.
 __device__ inline unsigned place() { return threadIdx.x % across; }
 __device__ inline unsigned first_row() { return threadIdx.x / across * share; }
@@ -85,7 +68,7 @@ __device__ T sum_of_row(T (&sums)[share]) {
   for (; distance > 0; distance /= 2) sums[0] += __shfl_xor_sync(all_lanes, sums[0], distance);
   return sums[0];
 }
-// [pairs]
+// [parts]
 
 // [invert]
 /// A block on the diagonal, in whose place its inverse comes.

@@ -1,0 +1,32 @@
+/// \file
+/// Blocks of 64 rows and columns, by four threads for a row, which read two neighbours at once.
+
+#pragma once
+
+#include "triangular_solve.hpp"
+
+namespace triangular_solve {
+
+using staircase::View;
+
+// [pairs]
+constexpr unsigned block = 64;  // rows and columns
+constexpr unsigned lanes = 4;   // threads of a row
+constexpr unsigned threads = block * lanes;
+constexpr unsigned all_lanes = 0xFFFFFFFF;
+
+/// Two neighbours, which are read at once.
+template <typename T>
+struct alignas(2 * sizeof(T)) Pair {
+  T of[2];
+};
+
+/// The rows of a matrix, as pairs.
+template <typename T>
+__device__ View<const Pair<T>, 2> pairs_of(View<const T, 2> matrix) {
+  return {reinterpret_cast<const Pair<T>*>(matrix.data()),
+          {matrix.extent(0), matrix.extent(1) / 2}};
+}
+// [pairs]
+
+}  // namespace triangular_solve

@@ -1,0 +1,43 @@
+/// \file
+/// Panels of whole rows of L, which the host sends to a GPU that has no room for all of it.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <staircase/error.hpp>
+#include <staircase/stream.hpp>
+#include <string>
+
+#include "pairs.hpp"
+
+namespace triangular_solve {
+
+// [panels]
+/// Rows of a panel, if two of them are to fit into the budget: as many blocks of 64 as do, but no
+/// more than 1024 rows, so that the first copy and the last kernels are short.
+template <typename T>
+std::size_t rows_of_panel(const Problem& problem) {
+  constexpr std::size_t most = 1024;
+  const std::size_t columns = staircase::pieces(problem.n, block) * std::size_t{block};
+  if (problem.budget == 0) return std::min(most, columns);
+  const double of_block = 2. * block * columns * sizeof(T);
+  if (problem.budget < of_block)
+    throw staircase::NotEnoughMemory(
+        "the budget is " + std::to_string(static_cast<std::size_t>(problem.budget)) +
+        " bytes; two panels of 64 rows take " + std::to_string(static_cast<std::size_t>(of_block)));
+  const double blocks = std::min<double>(problem.budget / of_block, most / block);
+  return std::min(static_cast<std::size_t>(blocks) * block, columns);
+}
+
+/// Copies the rows of a panel from row `top` of L on, up to the diagonal.
+template <typename T>
+void send(View<const T, 2> l, std::size_t top, View<T, 2> panel, const staircase::Stream& stream) {
+  const std::size_t n = l.extent(0), pitch = panel.extent(1);
+  staircase::check(cudaMemcpy2DAsync(
+      panel.data(), pitch * sizeof(T), &l(top, 0), n * sizeof(T), std::min(pitch, n) * sizeof(T),
+      std::min(panel.extent(0), n - top), cudaMemcpyHostToDevice, stream));
+}
+// [panels]
+
+}  // namespace triangular_solve
