@@ -32,7 +32,8 @@ STEPS = {
         "01_openmp": "regions", "02_blocked": "lines, accesses", "03_naive_cuda": "launches", "04_tiled": "global_loads",
         "05_unrolled": "shared_loads", "06_symmetric": "blocks", "07_register_tiled": "shared_loads",
         "08_double_buffered": ("block_barriers", {"rows": 97}), "09_tensor_core": "shared_loads",
-        "10_emulated": "kernels", "11_overlapped": "launches"},
+        "10_emulated": "kernels", "11_overlapped": "launches",
+        "12_warpgroups": "shared_loads"},
     "matmul": {
         "01_sliced": ("lines", {"Sn": 8}), "02_serialized": "lines", "03_openmp": "regions", "04_cuda_slices": "launches",
         "05_pinned": "uses PinnedArray", "06_four_buffers": "ahead", "07_streams": "spans serialise",
@@ -63,11 +64,12 @@ STEPS = {
     "cholesky": {
         "01_left_looking": "writes", "02_blocked": "lines", "03_openmp_tasks": "tasks", "04_vectorised": "vectors",
         "05_naive_cuda": "launches", "06_panel_and_update": "launches", "07_tiled_update": "global_loads",
-        "08_tensor_cores": "shared_loads", "09_look_ahead": "spans updates", "10_one_launch": "launches",
-        "11_sliced": ("spans copy in", {"budget": 520000}), "12_several_gpus": "spans panels, GPU 1",
-        "13_packed": "shared_stores", "14_copy_engine": "sectors per global request", "15_go_ahead": "block_barriers",
-        "16_copying_warp": "block_barriers", "17_slice_by_slice": "global_stores", "18_root_free": "shared_stores",
-        "19_apart": "shared_loads", "20_told_to_all": "launches"},
+        "08_tensor_cores": "shared_loads", "09_look_ahead": "spans updates", "10_gathered": "global_stores",
+        "11_one_launch": "launches",
+        "12_sliced": ("spans copy in", {"budget": 520000}), "13_several_gpus": "spans panels, GPU 1",
+        "14_packed": "shared_stores", "15_copy_engine": "sectors per global request", "16_go_ahead": "block_barriers",
+        "17_copying_warp": "block_barriers", "18_slice_by_slice": "global_stores", "19_root_free": "shared_stores",
+        "20_apart": "shared_loads", "21_told_to_all": "launches"},
     "durbin_levinson": {
         "01_reworked": "lines", "02_openmp": "meetings", "03_vectorised": "meetings, vectors", "04_naive_cuda": "launches",
         "05_warp_reduction": "block_barriers, global_atomics", "06_halved": "global sectors", "07_graph": "kernels",

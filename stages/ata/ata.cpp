@@ -102,10 +102,11 @@ const staircase::Workload<Problem, 2> workload{
                 {"09_tensor_core", traffic},
                 {"10_emulated", traffic},
                 {"11_overlapped", traffic},
+                {"12_warpgroups", traffic},
                 {"yardstick_cublas_dgemm", traffic},
                 {"yardstick_cublas_dsyrk", traffic}},
     // Sums of more products of residues exceed 32 bits.
-    .limits = {{"10_emulated", {{"rows", 131071}}}}};
+    .limits = {{"10_emulated", {{"rows", 131071}}}, {"12_warpgroups", {{"rows", 131071}}}}};
 
 }  // namespace
 

@@ -28,6 +28,14 @@ struct Problem {
 using Product = staircase::Array<double, 2>;
 // [Problem]
 
+/// Rows of A in the memory of a device that takes so many at a time: whole steps.
+inline std::size_t padded_rows(const Problem& problem, std::size_t depth) {
+  return (problem.rows + depth - 1) / depth * depth;
+}
+
+/// Columns of A there: an even number, since copies begin at multiples of 16 bytes.
+inline std::size_t padded_cols(const Problem& problem) { return problem.cols + problem.cols % 2; }
+
 /// What a stage tells the harness of itself.
 using Stage = staircase::Stage<Problem, 2>;
 

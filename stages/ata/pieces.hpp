@@ -16,6 +16,12 @@ namespace ata {
 // [pieces]
 constexpr unsigned slots = 4;  // room for pieces on their way, each way
 
+/// The numbers of a slot: 4 MB of them, what a strip of so many columns has at most, or a row of C.
+inline std::size_t slot_size(const Problem& problem, std::size_t columns) {
+  const std::size_t rows = problem.rows, cols = problem.cols;
+  return std::max(cols, std::min(std::max(rows, cols) * columns, std::size_t{1} << 19));
+}
+
 /// A rectangle of a matrix.
 struct Piece {
   std::size_t row, rows, col, cols;

@@ -80,4 +80,23 @@ inline Plan make_plan(const std::vector<Strip>& strips, unsigned steps, unsigned
 }
 // [plan]
 
+// [products]
+/// A tile of C: 128 rows from 128 p on, 256 columns from 256 q on.
+struct Product256 {
+  unsigned p, q;
+};
+
+/// The tiles of 128 × 256 that are not wholly below the diagonal, in strips of 6 columns, row by
+/// row.
+inline std::vector<Product256> products_of(unsigned cols) {
+  const unsigned p_tiles = (cols + 127) / 128, q_tiles = (cols + 255) / 256, width = 6;
+  std::vector<Product256> products;
+  for (unsigned q0 = 0; q0 < q_tiles; q0 += width)
+    for (unsigned p = 0; p < std::min(2 * (q0 + width), p_tiles); ++p)
+      for (unsigned q = std::max(p / 2, q0); q < std::min(q0 + width, q_tiles); ++q)
+        products.push_back({p, q});
+  return products;
+}
+// [products]
+
 }  // namespace ata

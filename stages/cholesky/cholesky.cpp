@@ -372,9 +372,10 @@ const staircase::Workload<Problem, 2> workload{
                 {"07_tiled_update", traffic_of_panels},
                 {"08_tensor_cores", traffic_of_panels},
                 {"09_look_ahead", traffic_of_panels},
-                {"10_one_launch", traffic_of_tiles},
-                {"11_sliced", traffic_of_slices},
-                {"12_several_gpus", traffic_of_panels}}};
+                {"10_gathered", traffic_of_tiles},
+                {"11_one_launch", traffic_of_tiles},
+                {"12_sliced", traffic_of_slices},
+                {"13_several_gpus", traffic_of_panels}}};
 
 }  // namespace
 

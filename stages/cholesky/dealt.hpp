@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <staircase/devices.hpp>
+#include <type_traits>
+#include <vector>
 
 #include "cholesky.hpp"
 
@@ -25,6 +28,13 @@ struct Dealt {
 
   /// The first of its columns that is among those `number` times the width and behind.
   unsigned from(unsigned number) const { return (number + gpus - 1 - gpu) / gpus * width; }
+
+  /// Tiles of its columns from the diagonal down, of a matrix of so many rows of them.
+  unsigned count_below(unsigned tiles) const {
+    unsigned count = 0;
+    for (unsigned j = gpu; j < tiles; j += gpus) count += tiles - j;
+    return count;
+  }
 };
 // [deal]
 
@@ -39,6 +49,19 @@ void copy_columns(std::size_t most, staircase::View<const T, 2> from, std::size_
   staircase::check(cudaMemcpy2DAsync(&to(first, to_column), to.extent(1) * sizeof(T),
                                      &from(first, from_column), from.extent(1) * sizeof(T),
                                      columns * sizeof(T), rows, cudaMemcpyDefault, stream));
+}
+
+/// What each of these devices has, which is told its number, its columns, and whatever else.
+template <typename Gpu, typename... Arguments>
+std::deque<Gpu> gpus_of(const std::vector<int>& devices, Arguments&... arguments) {
+  using Deal = std::remove_const_t<decltype(Gpu::deal)>;
+  const unsigned count = devices.size();
+  std::deque<Gpu> gpus;
+  for (unsigned g = 0; g < count; ++g) {
+    const staircase::OnDevice here(devices[g]);
+    gpus.emplace_back(devices[g], Deal{g, count}, arguments...);
+  }
+  return gpus;
 }
 
 /// Calls copy(gpu, first, own) for all neighbours among the columns of each GPU, which begin with

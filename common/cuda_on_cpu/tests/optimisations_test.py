@@ -241,6 +241,27 @@ def ata(stage):
     at_once, in_strips = (stage(name, rows=16, cols=600) for name in ("09_tensor_core", "11_overlapped"))
     yield ("11 computes the tiles of 09 strip by strip",
            [(each.sum("multiply", "blocks"), each.launches()) for each in (at_once, in_strips)] == [(15, 1), (15, 5)])
+    yield from in_bytes(stage)
+
+
+def in_bytes(stage):
+    """Yields what 10 and 12 promise of AᵀA. The problem is three tiles of stage 10, and one of stage 12."""
+    moduli, side, cols = 15, 64, SETTINGS["ata"]["cols"]
+    tiles = cols // side * (cols // side + 1) // 2
+    for rows in (128, 256):
+        plain, piped = stage("10_emulated", rows=rows), stage("12_warpgroups", rows=rows)
+        yield (f"10 writes a byte of each of {rows} rows for each modulus",
+               plain.sum("take_apart", "global_stores", "ideal_sectors") == moduli * rows * cols // 32)
+        yield (f"10 waits twice for 128 of {rows} rows, in each tile on the diagonal and above it and for each modulus",
+               plain.sum("multiply_residues", "block_barriers") == 2 * moduli * tiles * rows // 128)
+        yield (f"10 loads twelve words a lane for 32 of {rows} rows, without bank conflicts",
+               plain.sum("multiply_residues", "shared_loads", "requests") == moduli * tiles * 8 * 12 * rows // 32
+               and plain.over_ideal("multiply_residues", ("shared_loads",), "wavefronts") == 1)
+        yield (f"12 waits once for the block, whether it has {rows} rows or others",
+               piped.sum("multiply_residues", "block_barriers") == piped.sum("multiply_residues", "blocks") == moduli)
+        yield (f"12 loads less than a fifth as often as 10 from shared memory, for {rows} rows",
+               5 * piped.sum("multiply_residues", "shared_loads", "requests")
+               < plain.sum("multiply_residues", "shared_loads", "requests"))
 
 
 def durbin_levinson(stage):
@@ -711,7 +732,7 @@ def cholesky(stage):
 
 
 def keeps_busy(stage, tensor):
-    """Yields what 09, 11 and 12 promise of A = L Lᵀ: other launches of the same kernels, in streams of their own."""
+    """Yields what 09, 12 and 13 promise of A = L Lᵀ: other launches of the same kernels, in streams of their own."""
     n, block, panel = SETTINGS["cholesky"]["n"], 64, 256
     number, chain = tensor.bytes_of_number, "factorise_block|solve_below"
     ahead, panels = stage("09_look_ahead"), -(-n // panel)
@@ -725,25 +746,25 @@ def keeps_busy(stage, tensor):
     for blocks in (1, 2, 4):
         width, slices = blocks * block, -(-n // (blocks * block))
         budget = number * width * (n + n - width + 2 * (n - 2 * width))
-        sliced = stage("11_sliced", budget=budget)
+        sliced = stage("12_sliced", budget=budget)
         again = sum(e - 1 for e in range(1, slices))
-        yield (f"11 sends each of {slices} slices of {width} columns once, and again for each behind the next one",
+        yield (f"12 sends each of {slices} slices of {width} columns once, and again for each behind the next one",
                len(sliced.spans("copy in")) == slices + again and len(sliced.spans("copy out")) == slices)
-        yield (f"11 has the kernels of 08 on the diagonal and below it, in slices of {width} columns",
+        yield (f"12 has the kernels of 08 on the diagonal and below it, in slices of {width} columns",
                sliced.sectors(chain) == tensor.sectors(chain))
     # There are two devices, and each has every other panel.
-    several = stage("12_several_gpus")
+    several = stage("13_several_gpus")
     of_gpu = [[len(several.spans(f"{what}, GPU {gpu}")) for what in ("panels", "fetch", "updates")] for gpu in (0, 1)]
-    yield ("12 makes each panel on one of two devices, and fetches it to the other",
+    yield ("13 makes each panel on one of two devices, and fetches it to the other",
            of_gpu == [[panels - panels // 2, panels // 2, panels - 1], [panels // 2, panels - panels // 2, panels - 1]])
-    yield "12 has the kernels of 08 on the diagonal and below it", several.sectors(chain) == tensor.sectors(chain)
-    yield ("12 multiplies as much as 09, on either device a part of it",
+    yield "13 has the kernels of 08 on the diagonal and below it", several.sectors(chain) == tensor.sectors(chain)
+    yield ("13 multiplies as much as 09, on either device a part of it",
            several.sum("update", "block_barriers") == ahead.sum("update", "block_barriers"))
 
 
 def in_one_launch(stage, tensor):
-    """Yields what 10 promises, beside 08."""
-    one = stage("10_one_launch")
+    """Yields what 10 and 11 promise, beside 08."""
+    gathered, one = stage("10_gathered"), stage("11_one_launch")
     tile, tiles, square, squares = 128, SETTINGS["cholesky"]["n"] // 128, 16, 128 // 16
     below, all_tiles = tiles * (tiles - 1) // 2, tiles * (tiles + 1) // 2
     products = sum(j * (tiles - j) for j in range(tiles))  # of tiles
@@ -753,28 +774,36 @@ def in_one_launch(stage, tensor):
     def sectors(group):
         return one.sum("factorise_tile", group, "sectors")
 
-    yield ("10 launches one kernel, for fewer rows, too",
-           one.launches() == stage("10_one_launch", n=tile + 1).launches() == 1)
-    yield "10 has a block of threads for a tile", one.sum("factorise_tile", "blocks") == all_tiles
-    yield ("10 reads A once, two tiles per product, and for a tile below the diagonal the one on it and its inverses",
-           sectors("global_loads") == (all_tiles + 2 * products + below) * of_tile + below * squares * of_square)
-    yield ("10 writes L once, and inverses of squares on the diagonal",
-           sectors("global_stores") == below * of_tile + tiles * (on_diagonal + squares * of_square))
+    yield "10 launches a kernel for each tile on the diagonal, and one for those below it", (
+        gathered.launches() == 2 * tiles - 1 and gathered.sum("factorise_tile", "blocks") == all_tiles)
+    for group in ("global_loads", "global_stores"):
+        yield (f"11 has the {group.replace('_', ' ')} of 10",
+               gathered.sum("factorise_tile", group, "sectors") == sectors(group))
     yield ("10 writes less than half of what 08 writes",
+           2 * gathered.sum("factorise_tile", "global_stores", "sectors")
+           < tensor.sum(".*", "global_stores", "sectors"))
+    yield ("11 launches one kernel, for fewer rows, too",
+           one.launches() == stage("11_one_launch", n=tile + 1).launches() == 1)
+    yield "11 has a block of threads for a tile", one.sum("factorise_tile", "blocks") == all_tiles
+    yield ("11 reads A once, two tiles per product, and for a tile below the diagonal the one on it and its inverses",
+           sectors("global_loads") == (all_tiles + 2 * products + below) * of_tile + below * squares * of_square)
+    yield ("11 writes L once, and inverses of squares on the diagonal",
+           sectors("global_stores") == below * of_tile + tiles * (on_diagonal + squares * of_square))
+    yield ("11 writes less than half of what 08 writes",
            2 * sectors("global_stores") < tensor.sum(".*", "global_stores", "sectors"))
-    yield "10 moves no more than the ideal", one.over_ideal("factorise_tile") == 1
-    yield "10 has bank conflicts in squares on the diagonal alone", one.shared_over_ideal("factorise_tile") <= 1.25
+    yield "11 moves no more than the ideal", one.over_ideal("factorise_tile") == 1
+    yield "11 has bank conflicts in squares on the diagonal alone", one.shared_over_ideal("factorise_tile") <= 1.25
     yield from slice_by_slice(stage)
 
 
 def slice_by_slice(stage):
-    """Yields what 13 to 19 promise. The copy engine moves 16 bytes at a time, half a sector."""
-    names = ("13_packed", "14_copy_engine", "15_go_ahead", "16_copying_warp", "17_slice_by_slice", "18_root_free",
-             "19_apart")
+    """Yields what 14 to 20 promise. The copy engine moves 16 bytes at a time, half a sector."""
+    names = ("14_packed", "15_copy_engine", "16_go_ahead", "17_copying_warp", "18_slice_by_slice", "19_root_free",
+             "20_apart")
     counted = {name[:2]: stage(name) for name in names}
     tile, tiles, square, squares = 128, SETTINGS["cholesky"]["n"] // 128, 16, 128 // 16
     below, all_tiles = tiles * (tiles - 1) // 2, tiles * (tiles + 1) // 2
-    of_tile, of_square = (side**2 * counted["13"].bytes_of_number // 32 for side in (tile, square))
+    of_tile, of_square = (side**2 * counted["14"].bytes_of_number // 32 for side in (tile, square))
     products = sum(j * (2 * (tiles - 1 - j) + 1) for j in range(tiles)) * of_tile  # two tiles each, one on the diagonal
     under = squares * (squares - 1) // 2 * of_square  # the squares of a tile on the diagonal
     inverses = squares * of_square
@@ -787,7 +816,7 @@ def slice_by_slice(stage):
         return counted[number].sum("factorise_tile", "block_barriers")
 
     for number, name in zip(counted, names):
-        engine, handed_on = number >= "14", number >= "17"
+        engine, handed_on = number >= "15", number >= "18"
         yield (f"{number} launches one kernel, for fewer rows, too",
                counted[number].launches() == stage(name, n=tile + 1).launches() == 1)
         yield (f"{number} reads A once and copies two tiles per product, one on the diagonal, and what divides others",
@@ -798,31 +827,31 @@ def slice_by_slice(stage):
         yield f"{number} moves no more than the ideal", counted[number].over_ideal("factorise_tile") == 1
         yield (f"{number} has bank conflicts in squares on the diagonal alone",
                counted[number].shared_over_ideal("factorise_tile") <= 1.05)
-    yield "14 has threads meet no more before they tell of a tile", meetings("13") - meetings("14") == all_tiles
-    yield ("15 has no meetings for squares on the diagonal",
-           meetings("14") - meetings("15") == 2 * squares * tiles)
+    yield "15 has threads meet no more before they tell of a tile", meetings("14") - meetings("15") == all_tiles
+    yield ("16 has no meetings for squares on the diagonal",
+           meetings("15") - meetings("16") == 2 * squares * tiles)
     for number in list(counted)[3:]:
         yield f"{number} has all threads of a block meet once", meetings(number) == all_tiles
-    yield ("18 leaves global memory as 17 had it", all(count("18", group, what) == count("17", group, what)
+    yield ("19 leaves global memory as 18 had it", all(count("19", group, what) == count("18", group, what)
            for group in ("global_loads", "global_stores") for what in ("sectors", "requests")))
-    yield ("19 loads a number where 18 loads two, in no more wavefronts",
-           count("19", "shared_loads", "requests") > 1.6 * count("18", "shared_loads", "requests")
-           and count("19", "shared_loads", "wavefronts") <= count("18", "shared_loads", "wavefronts"))
-    yield from told_to_all(stage, counted["19"], below * of_tile)
+    yield ("20 loads a number where 19 loads two, in no more wavefronts",
+           count("20", "shared_loads", "requests") > 1.6 * count("19", "shared_loads", "requests")
+           and count("20", "shared_loads", "wavefronts") <= count("19", "shared_loads", "wavefronts"))
+    yield from told_to_all(stage, counted["20"], below * of_tile)
 
 
 def told_to_all(stage, one, packed_once):
-    """Yields what 20 promises beside 19, on one device and on two."""
-    alone, both = stage("20_told_to_all", gpus=1), stage("20_told_to_all")
+    """Yields what 21 promises beside 20, on one device and on two."""
+    alone, both = stage("21_told_to_all", gpus=1), stage("21_told_to_all")
 
     def count(counters, group):
         return counters.sum("factorise_tile", group, "sectors")
 
-    yield "20 launches a kernel on each device", (alone.launches(), both.launches()) == (1, 2)
-    yield ("20 deals out the blocks of 19",
+    yield "21 launches a kernel on each device", (alone.launches(), both.launches()) == (1, 2)
+    yield ("21 deals out the blocks of 20",
            both.sum("factorise_tile", "blocks") == one.sum("factorise_tile", "blocks"))
-    yield "20 loads what 19 loads", count(one, "global_loads") == count(alone, "global_loads") == count(both, "global_loads")
-    yield ("20 stores what 19 stores, and what other devices need on each of them",
+    yield "21 loads what 20 loads", count(one, "global_loads") == count(alone, "global_loads") == count(both, "global_loads")
+    yield ("21 stores what 20 stores, and what other devices need on each of them",
            count(one, "global_stores") == count(alone, "global_stores") == count(both, "global_stores") - packed_once)
 
 

@@ -8,7 +8,7 @@
 /// Run:     ./climb ata --stages 00-02
 /// Next:    03_naive_cuda starts over on the GPU, with a thread an element.
 
-#include "../ata.hpp"
+#include "../panels.hpp"
 
 #include <algorithm>
 #include <staircase/simd.hpp>
@@ -19,22 +19,9 @@ using staircase::Array;
 using staircase::View;
 
 // [sizes]
-constexpr std::size_t width = 24;   // columns of a panel, and rows and columns of a tile of C
 constexpr std::size_t group = 8;    // panels that a thread multiplies by as many
 constexpr std::size_t depth = 128;  // rows of A that a thread goes through at a time
-
-inline std::size_t panels_of(std::size_t cols) { return (cols + width - 1) / width; }
 // [sizes]
-
-// [pack]
-/// Copies panel p of A, so that its rows follow one another in memory; zeros fill the last one up.
-void pack(View<const double, 2> a, std::size_t p, View<double, 2> panel) {
-  const std::size_t rows = a.extent(0), cols = a.extent(1);
-  for (std::size_t k = 0; k < rows; ++k)
-    for (std::size_t j = 0; j < width; ++j)
-      panel(k, j) = p * width + j < cols ? a(k, p * width + j) : 0;
-}
-// [pack]
 
 // [multiply_panels]
 /// tile += xᵀy for `steps` rows of two panels. A part of the tile that fits the registers takes all
@@ -68,16 +55,6 @@ struct MultiplyPanels {
 using PanelProduct = staircase::ForWidestVectors<MultiplyPanels, const double*, const double*,
                                                  std::size_t, double (*)[width]>;
 // [multiply_panels]
-
-// [add]
-/// Adds a tile to C; what lies beyond the last row and column comes from zeros and is left out.
-void add(const double (*tile)[width], std::size_t p, std::size_t q, View<double, 2> c) {
-  const std::size_t rows = std::min(width, c.extent(0) - p * width);
-  const std::size_t cols = std::min(width, c.extent(1) - q * width);
-  for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t j = 0; j < cols; ++j) c(p * width + i, q * width + j) += tile[i][j];
-}
-// [add]
 
 // [multiply]
 /// C = AᵀA by tiles, each the sum over blocks of rows of A.

@@ -31,17 +31,6 @@ constexpr unsigned ahead = 2;           // steps from the start of a copy to its
 constexpr unsigned warps = side * side / 32;
 // [sizes]
 
-// [padded]
-/// Rows of A in the memory of the device: whole steps.
-inline std::size_t padded_rows(const Problem& problem) {
-  return (problem.rows + depth - 1) / depth * depth;
-}
-
-/// Columns of A there: an even number, since copies begin at multiples of 16 bytes.
-inline std::size_t padded_cols(const Problem& problem) { return problem.cols + problem.cols % 2; }
-
-// [padded]
-
 // [triangle]
 /// The row p and the column q of a tile of the upper triangle, counted column by column.
 struct Place {
@@ -168,13 +157,7 @@ __global__ void __launch_bounds__(side* side) multiply(View<const double, 2> a, 
   extern __shared__ __align__(16) unsigned char bytes[];
   Shared& shared = *reinterpret_cast<Shared*>(bytes);
   const unsigned thread = threadIdx.y * side + threadIdx.x, warp = thread / 32;
-  if (thread == 0) {
-    for (unsigned b = 0; b < buffers; ++b) {
-      shared.full[b].init(1);
-      shared.empty[b].init(side * side);
-    }
-    staircase::fence_barriers();
-  }
+  if (thread == 0) staircase::init(shared.full, shared.empty, side * side);
   const Place at = tile_of_triangle(blockIdx.x);
   if ((at.q + 1) * tile > a.extent(1)) clear_beyond(a.extent(1), at, shared);
   __syncthreads();
@@ -200,7 +183,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   staircase::require_capability(9, 0, "an engine for copies into shared memory");
   staircase::require_shared_memory(sizeof(Shared));
   const unsigned cols = problem.cols;
-  DeviceArray<double, 2> a(padded_rows(problem), padded_cols(problem)), c(cols, cols);
+  DeviceArray<double, 2> a(padded_rows(problem, depth), padded_cols(problem)), c(cols, cols);
   Product product(cols, cols);
 
   timeline.begin("copy in");

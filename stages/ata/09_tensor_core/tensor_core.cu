@@ -38,17 +38,6 @@ using Sums = double[held_i][held_j][4];  // what a lane holds of its warp's part
 constexpr unsigned held = held_i * held_j * 4;
 // [sizes]
 
-// [padded]
-/// Rows of A in the memory of the device: whole steps.
-inline std::size_t padded_rows(const Problem& problem) {
-  return (problem.rows + depth - 1) / depth * depth;
-}
-
-/// Columns of A there: an even number, since copies begin at multiples of 16 bytes.
-inline std::size_t padded_cols(const Problem& problem) { return problem.cols + problem.cols % 2; }
-
-// [padded]
-
 // [lane]
 /// Where the calling thread's numbers lie in the products of its warp; see mma.hpp.
 struct Lane {
@@ -200,13 +189,7 @@ __global__ void __launch_bounds__(threads)
              View<double, 3> parts, View<double, 2> c) {
   extern __shared__ __align__(16) unsigned char bytes[];
   Shared& shared = *reinterpret_cast<Shared*>(bytes);
-  if (threadIdx.x == 0) {
-    for (unsigned b = 0; b < buffers; ++b) {
-      shared.full[b].init(1);
-      shared.empty[b].init(threads);
-    }
-    staircase::fence_barriers();
-  }
+  if (threadIdx.x == 0) staircase::init(shared.full, shared.empty, threads);
   const Task task = tasks(blockIdx.x);
   if ((task.q + 1) * tile > a.extent(1)) clear_beyond(a.extent(1), task, shared);
   __syncthreads();
@@ -257,10 +240,10 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
   staircase::require_shared_memory(sizeof(Shared));
   const unsigned cols = problem.cols;
-  const unsigned steps = padded_rows(problem) / depth;
+  const unsigned steps = padded_rows(problem, depth) / depth;
   const unsigned tiles = (cols + tile - 1) / tile;
   const Plan plan = make_plan(strips_of(tiles, 12), steps, staircase::processors());
-  DeviceArray<double, 2> a(padded_rows(problem), padded_cols(problem)), c(cols, cols);
+  DeviceArray<double, 2> a(padded_rows(problem, depth), padded_cols(problem)), c(cols, cols);
   DeviceArray<Task, 1> tasks(plan.tasks.size());
   DeviceArray<double, 3> parts(std::max(1u, plan.left * plan.slices), held, threads);
   Product product(cols, cols);

@@ -42,17 +42,6 @@ using Sums = double[held_i][held_j][4];  // what a lane holds of its warp's part
 constexpr unsigned held = held_i * held_j * 4;
 // [sizes]
 
-// [padded]
-/// Rows of A in the memory of the device: whole steps.
-inline std::size_t padded_rows(const Problem& problem) {
-  return (problem.rows + depth - 1) / depth * depth;
-}
-
-/// Columns of A there: an even number, since copies begin at multiples of 16 bytes.
-inline std::size_t padded_cols(const Problem& problem) { return problem.cols + problem.cols % 2; }
-
-// [padded]
-
 // [lane]
 /// Where the calling thread's numbers lie in the products of its warp; see mma.hpp.
 struct Lane {
@@ -204,13 +193,7 @@ __global__ void __launch_bounds__(threads)
              View<double, 3> parts, View<double, 2> c) {
   extern __shared__ __align__(16) unsigned char bytes[];
   Shared& shared = *reinterpret_cast<Shared*>(bytes);
-  if (threadIdx.x == 0) {
-    for (unsigned b = 0; b < buffers; ++b) {
-      shared.full[b].init(1);
-      shared.empty[b].init(threads);
-    }
-    staircase::fence_barriers();
-  }
+  if (threadIdx.x == 0) staircase::init(shared.full, shared.empty, threads);
   const Task task = tasks(blockIdx.x);
   if ((task.q + 1) * tile > a.extent(1)) clear_beyond(a.extent(1), task, shared);
   __syncthreads();
@@ -242,16 +225,6 @@ __global__ void __launch_bounds__(threads)
 }
 // [add_up]
 
-// [slots]
-/// The numbers of a slot: 4 MB of them, what a strip has at most, or a row of C.
-std::size_t slot_size(const Problem& problem, Strip strip) {
-  const std::size_t rows = problem.rows;
-  const std::size_t cols = problem.cols;
-  const std::size_t all = std::max(rows, cols) * (strip.last - strip.first) * tile;
-  return std::max(cols, std::min(all, std::size_t{1} << 19));
-}
-// [slots]
-
 // [launch]
 /// Computes the tiles of a strip, as stage 09 does those of all tiles.
 void launch(const Plan& plan, View<const double, 2> a, View<const Task, 1> tasks,
@@ -273,7 +246,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   staircase::require_shared_memory(sizeof(Shared));
   const std::size_t rows = problem.rows;
   const unsigned cols = problem.cols;
-  const unsigned steps = padded_rows(problem) / depth;
+  const unsigned steps = padded_rows(problem, depth) / depth;
   const unsigned tiles = (cols + tile - 1) / tile;
   const std::vector<Strip> strips = strips_of(tiles, std::clamp(tiles / 4, 1u, 12u));
   std::vector<Plan> plans;
@@ -285,7 +258,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
     all_tasks.insert(all_tasks.end(), tasks.begin(), tasks.end());
     most_parts = std::max(most_parts, std::size_t{left} * slices);
   }
-  DeviceArray<double, 2> a(padded_rows(problem), padded_cols(problem)), c(cols, cols);
+  DeviceArray<double, 2> a(padded_rows(problem, depth), padded_cols(problem)), c(cols, cols);
   DeviceArray<Task, 1> tasks(all_tasks.size());
   DeviceArray<double, 3> parts(most_parts, held, threads);
   tasks.copy_from(all_tasks.data());
@@ -295,7 +268,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   Event arrived;
   Stream compute;
   StreamTimes times(timeline);
-  const std::size_t size = slot_size(problem, strips[0]);
+  const std::size_t size = slot_size(problem, (strips[0].last - strips[0].first) * tile);
   In in(problem.matrix(), a, size);
   Out out(c, product, size, times);
 

@@ -1,0 +1,230 @@
+/// \file
+/// From:    10_emulated
+/// Changed: products of bytes are those of `wgmma`: two warpgroups multiply 128 × 256 columns of a
+///          residue straight from shared memory, where a thread of a warp of its own has tiles
+///          copied ahead. A block has one modulus; another kernel puts the residues together.
+/// Legal:   sums of whole numbers are exact, in whatever order, and so are their residues.
+/// Expect:  15 products at 30 times the rate: twice the speed of FP64 tensor cores, less the time
+///          to take A apart and to put C together.
+/// Run:     ./climb ata --stages 09,10,12
+
+#include "../plan.hpp"
+#include "../residues.hpp"
+
+#include <cstdint>
+#include <staircase/pipeline.hpp>
+#include <staircase/wgmma.hpp>
+#include <vector>
+
+namespace ata {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+
+// [sizes]
+constexpr unsigned tile = 128;     // columns of A of a tile of residues
+constexpr unsigned threads = 256;  // of a block that makes such tiles
+// [sizes]
+
+// [take_apart]
+constexpr unsigned row_bytes = 128;                // of a tile of residues: rows of A
+constexpr unsigned tile_bytes = tile * row_bytes;  // of 128 columns of A
+constexpr unsigned at_once = 32;                   // rows of A of a thread
+
+/// Rounds 128 columns of 128 rows of A, scaled, to whole numbers and writes their residues as
+/// tiles: (residue, 128 columns, 128 rows, byte), for each column its rows, as wgmma wants them.
+__global__ void __launch_bounds__(threads)
+    take_apart(View<const double, 2> a, View<const int, 1> exponents, double large,
+               Statistics statistics, View<std::int8_t, 4> tiles) {
+  const unsigned rows = a.extent(0), cols = a.extent(1);
+  const unsigned column = threadIdx.x % tile, i = blockIdx.y * tile + column;
+  const int exponent = i < cols ? exponents(i) : 0;
+  unsigned count = 0;
+  bool rounded = false;
+  for (unsigned k0 = threadIdx.x / tile * at_once; k0 < row_bytes; k0 += threads / tile * at_once) {
+    double x[at_once];
+#pragma unroll
+    for (unsigned m = 0; m < at_once; ++m) {
+      const unsigned k = blockIdx.x * row_bytes + k0 + m;
+      const double exact = k < rows && i < cols ? ldexp(a(k, i), exponent) : 0;
+      x[m] = rint(exact);
+      rounded = rounded || x[m] != exact;
+      count += fabs(x[m]) >= large ? 1 : 0;
+    }
+    for (unsigned t = 0; t < residues; ++t) {
+      unsigned words[at_once / 4] = {};
+#pragma unroll
+      for (unsigned m = 0; m < at_once; ++m)
+        words[m / 4] |= (residue_of(x[m], table.of[t]) & 0xFFu) << m % 4 * 8;
+      std::int8_t* to = &tiles(t, blockIdx.y, blockIdx.x, 0);
+#pragma unroll
+      for (unsigned m = 0; m < at_once; m += 16)
+        reinterpret_cast<uint4&>(to[staircase::place_in_rows(column, k0 + m)]) =
+            make_uint4(words[m / 4], words[m / 4 + 1], words[m / 4 + 2], words[m / 4 + 3]);
+    }
+  }
+  if (i < cols) atomicAdd(&statistics.large(i), count);
+  if (rounded) statistics.rounded(0) = 1;
+}
+// [take_apart]
+
+// [multiply_residues]
+constexpr unsigned multipliers = 256;  // threads of two warpgroups; another warp starts the copies
+constexpr unsigned words = 32;         // of four numbers each that a thread holds of a tile
+constexpr unsigned stages = 4;
+
+struct Operands {
+  std::int8_t i[tile_bytes], j[2 * tile_bytes];
+};
+using Pipeline = staircase::Pipeline<Operands, stages>;
+
+/// Copies the operands of a tile into the pipeline, 128 rows of A at a time.
+__device__ void feed(Pipeline& pipeline, View<const std::int8_t, 3> tiles, Product256 at) {
+  for (unsigned k = 0; k < tiles.extent(1); ++k) {
+    Operands& to = pipeline.fill(k, sizeof(Operands));
+    auto& full = pipeline.full[k % stages];
+    staircase::bulk_copy(to.i, &tiles(at.p, k, 0), tile_bytes, full);
+    staircase::bulk_copy(to.j, &tiles(2 * at.q, k, 0), tile_bytes, full);
+    staircase::bulk_copy(to.j + tile_bytes, &tiles(2 * at.q + 1, k, 0), tile_bytes, full);
+  }
+}
+
+/// Adds up the products of 64 rows of a tile: of 131071 rows of A, they fit 32 bits.
+__device__ void drain(Pipeline& pipeline, unsigned steps, std::int32_t (&sum)[4 * words]) {
+  const unsigned warpgroup = threadIdx.x / 128;
+  for (unsigned k = 0; k < steps; ++k) {
+    const Operands& from = pipeline.wait(k);
+    staircase::wgmma_begin();
+#pragma unroll
+    for (unsigned k0 = 0; k0 < row_bytes; k0 += 32)
+      staircase::wgmma_s8_m64n256k32(sum, from.i + warpgroup * tile_bytes / 2, from.j, k0);
+    staircase::wgmma_commit();
+    staircase::wgmma_wait<1>();
+    if (k > 0) pipeline.release(k - 1);
+  }
+  staircase::wgmma_wait<0>();
+}
+
+/// Each block computes a tile of C modulo one of the moduli: (residue, tile, word, thread).
+__global__ void __launch_bounds__(multipliers + 32, 1)
+    multiply_residues(View<const std::int8_t, 4> tiles, View<const Product256, 1> products,
+                      View<unsigned, 4> sums) {
+  extern __shared__ __align__(1024) unsigned char of_rows[];
+  Pipeline& pipeline = *reinterpret_cast<Pipeline*>(of_rows);
+  if (threadIdx.x == 0) pipeline.start(multipliers / 32);
+  __syncthreads();
+  if (threadIdx.x >= multipliers) {
+    if (threadIdx.x == multipliers) feed(pipeline, tiles.row(blockIdx.y), products(blockIdx.x));
+    return;
+  }
+  std::int32_t sum[4 * words] = {};
+  drain(pipeline, tiles.extent(2), sum);
+#pragma unroll
+  for (unsigned w = 0; w < words; ++w) {
+    unsigned word = 0;
+#pragma unroll
+    for (unsigned e = 0; e < 4; ++e)
+      word |= residue_of(sum[4 * w + e], table.of[blockIdx.y]) << 8 * e;
+    sums(blockIdx.y, blockIdx.x, w, threadIdx.x) = word;
+  }
+}
+// [multiply_residues]
+
+// [put_together]
+constexpr unsigned columns_written = 32;  // of C at a time
+
+/// Puts a tile of C together and writes it and its mirror image; threads meet in shared memory and
+/// change places.
+__global__ void __launch_bounds__(multipliers)
+    put_together(View<const unsigned, 4> sums, View<const Product256, 1> products,
+                 View<const int, 1> exponents, View<double, 2> c) {
+  __shared__ double shared[tile][columns_written + 1];
+  const unsigned cols = c.extent(1), i0 = products(blockIdx.x).p * tile;
+  for (unsigned w0 = 0; w0 < words; w0 += columns_written / 8) {
+    const unsigned j0 = products(blockIdx.x).q * 256 + 8 * w0;
+    if (j0 >= cols || i0 >= j0 + columns_written) continue;
+    for (unsigned w = w0; w < w0 + columns_written / 8; ++w) {
+      unsigned word[residues];
+#pragma unroll
+      for (unsigned t = 0; t < residues; ++t) word[t] = sums(t, blockIdx.x, w, threadIdx.x);
+#pragma unroll
+      for (unsigned e = 0; e < 4; ++e) {
+        auto [row, column] = staircase::place_in_warpgroup(threadIdx.x % 128, 4 * w + e);
+        row += threadIdx.x / 128 * 64;
+        column -= 8 * w0;
+        const unsigned i = i0 + row, j = j0 + column;
+        shared[row][column] =
+            i <= j && j < cols ? ldexp(element_of(word, e), -exponents(i) - exponents(j)) : 0;
+      }
+    }
+    __syncthreads();
+    for (unsigned e = threadIdx.x; e < tile * columns_written; e += multipliers) {
+      const unsigned i = i0 + e / columns_written, j = j0 + e % columns_written;
+      if (i <= j && j < cols) c(i, j) = shared[e / columns_written][e % columns_written];
+    }
+    for (unsigned e = threadIdx.x; e < tile * columns_written; e += multipliers) {
+      const unsigned i = i0 + e % tile, j = j0 + e / tile;
+      if (i < j && j < cols) c(j, i) = shared[e % tile][e / tile];
+    }
+    __syncthreads();
+  }
+}
+// [put_together]
+
+// [solve]
+Product solve(const Problem& problem, staircase::Timeline& timeline) {
+  const std::size_t rows = problem.rows, cols = problem.cols;
+  const std::vector<Product256> tiles_of_c = products_of(cols);
+  const unsigned count = tiles_of_c.size();
+
+  timeline.begin("allocate");
+  staircase::require_wgmma();
+  staircase::require_shared_memory(sizeof(Pipeline));
+  DeviceArray<double, 2> a(rows, cols), c(cols, cols);
+  DeviceArray<int, 1> exponents(cols);
+  DeviceArray<unsigned, 1> large(cols), rounded(1);
+  DeviceArray<std::int8_t, 4> tiles(residues, (cols + 255) / 256 * 2, (rows + 127) / 128,
+                                    tile_bytes);
+  DeviceArray<Product256, 1> products(count);
+  DeviceArray<unsigned, 4> sums(residues, count, words, multipliers);
+  Product product(cols, cols);
+
+  timeline.begin("copy in");
+  a.copy_from(problem.matrix().data());
+  products.copy_from(tiles_of_c.data());
+
+  timeline.begin("kernels");
+  check(cudaMemset(rounded.data(), 0, sizeof(unsigned)));
+  const unsigned groups = (cols + columns_at_once - 1) / columns_at_once;
+  scale_columns<<<groups, dim3(columns_at_once, rows_at_once)>>>(a, exponents, large);
+  check_launch();
+  take_apart<<<dim3(tiles.extent(2), tiles.extent(1)), threads>>>(
+      a, exponents, large_from(rows), Statistics{large, rounded}, tiles);
+  check_launch();
+  require_bound(large, rounded, rows);
+  staircase::allow_shared_memory(multiply_residues, sizeof(Pipeline));
+  multiply_residues<<<dim3(count, residues), multipliers + 32, sizeof(Pipeline)>>>(tiles, products,
+                                                                                   sums);
+  check_launch();
+  put_together<<<count, multipliers>>>(sums, products, exponents, c);
+  check_launch();
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  c.copy_to(product.data());
+  return product;
+}
+// [solve]
+
+}  // namespace ata
+
+int main(int argc, char** argv) {
+  return ata::run_stage(argc, argv,
+                        {
+                            .title = "Warpgroups",
+                            .idea = "Bytes at full rate, from shared memory",
+                            .needs = "tensor cores of compute capability 9.0",
+                            .solve_f64 = ata::solve,
+                        });
+}

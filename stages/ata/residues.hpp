@@ -1,0 +1,199 @@
+/// \file
+/// Matrices of FP64 as residues of whole numbers: the moduli, the power of two of each column,
+/// residues and what they make together, and which matrices suit.
+
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <staircase/error.hpp>
+#include <string>
+#include <vector>
+
+#include "ata.hpp"
+
+namespace ata {
+
+using staircase::View;
+
+// [moduli]
+using Wide = unsigned __int128;
+
+/// The largest 15 numbers up to 256 of which no two have a common factor.
+constexpr unsigned moduli[] = {256, 255, 253, 251, 247, 241, 239, 233,
+                               229, 227, 223, 217, 211, 199, 197};
+constexpr unsigned residues = std::size(moduli);
+
+constexpr Wide product_of_moduli() {
+  Wide product = 1;
+  for (const unsigned p : moduli) product *= p;
+  return product;
+}
+constexpr Wide whole = product_of_moduli();  // nearly 2¹¹⁸
+
+/// What the kernels need to know of a modulus p.
+struct Modulus {
+  std::int32_t p;
+  unsigned quotient;  // ⌊2³² / p⌋
+  unsigned bias;      // a multiple of p, at least 2³¹
+  double reciprocal;  // 1 / p
+  double share;       // weight / whole
+  Wide weight;        // 1 modulo p, 0 modulo all others, less than whole
+};
+struct Moduli {
+  Modulus of[residues];
+};
+
+constexpr Moduli make_moduli() {
+  Moduli table{};
+  for (unsigned t = 0; t < residues; ++t) {
+    const std::int32_t p = moduli[t];
+    const unsigned quotient = (std::uint64_t{1} << 32) / p;
+    const unsigned bias = (0x8000'0000u + p - 1) / p * p;
+    const Wide others = whole / p;
+    unsigned inverse = 1;  // of `others` modulo p
+    while (others % p * inverse % p != 1) ++inverse;
+    table.of[t] = {p, quotient, bias, 1.0 / p, 1.0 * inverse / p, others * inverse};
+  }
+  return table;
+}
+__constant__ constexpr Moduli table = make_moduli();
+// [moduli]
+
+// [residue_of]
+/// x modulo p, from -128 to 127.
+__device__ inline int residue_of(double x, const Modulus& modulus) {
+  const double p = modulus.p;
+  const int r = fma(-rint(x * modulus.reciprocal), p, x);
+  return r > 127 ? r - modulus.p : r < -128 ? r + modulus.p : r;
+}
+
+/// x modulo p, from 0 to p - 1.
+__device__ inline unsigned residue_of(std::int32_t x, const Modulus& modulus) {
+  const unsigned p = modulus.p, y = x + modulus.bias;
+  const unsigned r = y - __umulhi(y, modulus.quotient) * p;  // from 0 to 2 p - 1
+  return min(r, r - p);
+}
+// [residue_of]
+
+// [scale_columns]
+constexpr unsigned columns_at_once = 32, rows_at_once = 16;
+
+/// Combines what the threads of a column have found, always in the same order.
+template <typename Combine>
+__device__ double combine(double mine, double (&shared)[rows_at_once][columns_at_once],
+                          Combine combination) {
+  shared[threadIdx.y][threadIdx.x] = mine;
+  __syncthreads();
+  double all = shared[0][threadIdx.x];
+  for (unsigned y = 1; y < rows_at_once; ++y) all = combination(all, shared[y][threadIdx.x]);
+  __syncthreads();
+  return all;
+}
+
+/// The largest square of a column's norm for which every element of C is less than whole / 2, with
+/// room for rounding.
+constexpr double largest_square = double(whole) / 2 * (1 - 0x1p-19);
+
+/// Finds for each column the power of two that its numbers are multiplied by, the largest that its
+/// norm allows; 0 for a column of zeros.
+__global__ void scale_columns(View<const double, 2> a, View<int, 1> exponents,
+                              View<unsigned, 1> large) {
+  __shared__ double shared[rows_at_once][columns_at_once];
+  const unsigned rows = a.extent(0), cols = a.extent(1);
+  const unsigned i = blockIdx.x * columns_at_once + threadIdx.x;
+  double largest = 0;
+  for (unsigned k = threadIdx.y; k < rows && i < cols; k += rows_at_once)
+    largest = fmax(largest, fabs(a(k, i)));
+  largest = combine(largest, shared, [](double x, double y) { return fmax(x, y); });
+
+  // Squares of numbers below 2 neither overflow nor vanish if they matter.
+  const int exponent = largest > 0 ? ilogb(largest) : 0;
+  double square = 0;
+  for (unsigned k = threadIdx.y; k < rows && i < cols; k += rows_at_once) {
+    const double x = ldexp(a(k, i), -exponent);
+    square += x * x;
+  }
+  square = combine(square, shared, [](double x, double y) { return x + y; });
+  if (threadIdx.y > 0 || i >= cols) return;
+  large(i) = largest > 0 ? 0 : rows;  // nothing is lost by rounding zeros
+  const int room = largest > 0 ? ilogb(largest_square / square) : 0;  // in powers of 2, of squares
+  exponents(i) = (room >= 0 ? room : room - 1) / 2 - exponent;
+}
+// [scale_columns]
+
+// [together]
+/// The FP64 number nearest to a whole one.
+__device__ inline double rounded(Wide x) {
+  const bool negative = x >> 127 != 0;
+  if (negative) x = -x;
+  if (x == 0) return 0;
+  const std::int64_t high = x >> 64, low = x;
+  const int zeros = high != 0 ? __clzll(high) : 64 + __clzll(low);
+  x <<= zeros;
+  // The first 64 digits, the last of them set if any behind it is: enough to round once.
+  const std::uint64_t front = x >> 64, behind = x;
+  const double first = front | (behind != 0);
+  const double magnitude = ldexp(first, 64 - zeros);
+  return negative ? -magnitude : magnitude;
+}
+
+/// A whole number of which residues are told one by one, from 0 to p - 1.
+struct Whole {
+  Wide sum = 0;      // modulo 2¹²⁸
+  double share = 0;  // sum / whole
+
+  __device__ void add(unsigned residue, const Modulus& modulus) {
+    sum += modulus.weight * residue;
+    share += modulus.share * residue;
+  }
+  __device__ double value() const { return rounded(sum - Wide(rint(share)) * whole); }
+};
+
+/// The number whose residues are byte e of these words.
+__device__ inline double element_of(const unsigned (&word)[residues], unsigned e) {
+  Whole sum;
+#pragma unroll
+  for (unsigned t = 0; t < residues; ++t) sum.add(word[t] >> 8 * e & 0xFF, table.of[t]);
+  return sum.value();
+}
+// [together]
+
+// [suits]
+/// What the columns tell of the error that rounding A causes.
+struct Statistics {
+  View<unsigned, 1> large;  // of each column, how many numbers are large; all of a column of zeros
+  View<unsigned, 1> rounded;  // whether any number of A was rounded
+};
+
+/// From which magnitude on a scaled number counts as large. If three quarters of the numbers of
+/// each of two columns do, then at least half of the rows have two large ones, and (|A|ᵀ|A|)(i, j)
+/// >= rows / 2 large². The norms of columns, of r √rows at most, bound what rounding adds up to by
+/// rows (r + 1/4). With this threshold, that is no more than (rows - 1) 2⁻⁵³ (|A|ᵀ|A|)(i, j);
+/// rounding C adds one 2⁻⁵³ more.
+inline double large_from(std::int64_t rows) {
+  const double r = std::sqrt(largest_square / rows);
+  return std::sqrt(0x1p54 * (r + 0.25) / (rows - 1)) + 1;
+}
+
+/// Throws unless the error of rounding A keeps the bound.
+/// \throws NotAvailable
+inline void require_bound(const staircase::DeviceArray<unsigned, 1>& large,
+                          const staircase::DeviceArray<unsigned, 1>& rounded, std::int64_t rows) {
+  unsigned any_rounded = 0;
+  rounded.copy_to(&any_rounded);
+  if (any_rounded == 0) return;
+  std::vector<unsigned> counts(large.extent(0));
+  large.copy_to(counts.data());
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (4 * std::int64_t{counts[i]} < 3 * rows)
+      throw staircase::NotAvailable(
+          "this stage rounds the numbers of A and takes columns of which three quarters are large; "
+          "of column " +
+          std::to_string(i) + ", " + std::to_string(counts[i]) + " in " + std::to_string(rows) +
+          " are");
+}
+// [suits]
+
+}  // namespace ata

@@ -1,0 +1,352 @@
+/// \file
+/// From:    09_look_ahead
+/// Changed: the matrix stays in the host's memory and comes in slices of its columns. The products
+///          of earlier slices are taken off as these come again, in pieces that take turns in two
+///          buffers; then the slice is factorised, and goes out while the next one comes.
+/// Legal:   sums are in another order. A slice is complete before it goes out, and has gone out
+///          before its pieces come again; events keep a buffer until it has been read.
+/// Expect:  the speed of stage 09 for matrices of any size: pieces come faster than their products
+///          are taken off, if slices are wide enough.
+/// Run:     ./climb cholesky --stages 09,12
+/// Next:    13_several_gpus deals panels out to all GPUs.
+
+#include "../panels.hpp"
+#include "../slices.hpp"
+
+#include <cuda_pipeline.h>
+
+#include <algorithm>
+#include <staircase/factor.hpp>
+#include <staircase/stream.hpp>
+
+namespace cholesky {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::Event;
+using staircase::Factor;
+using staircase::factor;
+using staircase::multiply_add;
+using staircase::pieces;
+using staircase::Pinned;
+using staircase::Priority;
+using staircase::Stream;
+using staircase::StreamTimes;
+using staircase::View;
+
+// [tiles]
+constexpr unsigned tile = 128;                // rows and columns of a block of threads
+constexpr unsigned warps_i = 2, warps_j = 4;  // warps along them
+constexpr unsigned kept_i = tile / warps_i / 16, kept_j = tile / warps_j / 8;  // products of a warp
+constexpr unsigned threads = 32 * warps_i * warps_j;
+constexpr unsigned strip = 8;    // columns of tiles that are done row by row
+constexpr unsigned buffers = 4;  // for factors in shared memory
+constexpr unsigned ahead = buffers - 1;
+
+/// Columns of factors that are there at a time: 128 bytes of a row.
+template <typename T>
+constexpr unsigned depth = 128 / sizeof(T);
+
+/// Neighbours of a row, which are copied at once.
+template <typename T>
+constexpr unsigned packed = 16 / sizeof(T);
+
+/// Factors of the rows and of the columns of a tile. Each row is longer by four numbers, so that
+/// the rows of which four numbers each are read at a time lie in different banks.
+template <typename T>
+struct alignas(16) Tiles {
+  T i[tile][depth<T> + 4], j[tile][depth<T> + 4];
+};
+
+/// Has them copied from column k on, in place of rows behind the last one that one.
+template <typename T>
+__device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigned k,
+                           Tiles<T>& tiles) {
+  constexpr unsigned packs = depth<T> / packed<T>;
+  const unsigned of_k = threadIdx.x % packs * packed<T>, last = l.extent(0) - 1;
+#pragma unroll
+  for (unsigned m = threadIdx.x / packs; m < tile; m += threads / packs) {
+    __pipeline_memcpy_async(&tiles.i[m][of_k], &l(min(i0 + m, last), k + of_k), 16);
+    __pipeline_memcpy_async(&tiles.j[m][of_k], &l(min(j0 + m, last), k + of_k), 16);
+  }
+}
+// [tiles]
+
+// [multiply_tiles]
+/// What a lane has of a tile: what is left of the elements of its warp's products, but for the
+/// sign.
+template <typename T>
+using Rest = T[kept_i][kept_j][4];
+
+/// Where the products of a warp are in a tile.
+__device__ inline unsigned row_of(unsigned m) {
+  return (threadIdx.x / 32 / warps_j * kept_i + m) * 16;
+}
+__device__ inline unsigned column_of(unsigned n) {
+  return (threadIdx.x / 32 % warps_j * kept_j + n) * 8;
+}
+
+/// What a lane has of eight columns of factors, for the products of its warp.
+template <typename T>
+struct Factors {
+  Factor<T> x[kept_i][4], y[kept_j][2];
+};
+
+/// Loads them, from column k of the tiles on.
+template <typename T>
+__device__ void load_factors(const Tiles<T>& tiles, unsigned k, Factors<T>& factors) {
+#pragma unroll
+  for (unsigned r = 0; r < 4; ++r) {
+    const auto [i, of_k] = staircase::place_in_a(threadIdx.x % 32, r);
+#pragma unroll
+    for (unsigned m = 0; m < kept_i; ++m)
+      factors.x[m][r] = factor(tiles.i[row_of(m) + i][k + of_k]);
+  }
+#pragma unroll
+  for (unsigned r = 0; r < 2; ++r) {
+    const auto [of_k, j] = staircase::place_in_b(threadIdx.x % 32, r);
+#pragma unroll
+    for (unsigned n = 0; n < kept_j; ++n)
+      factors.y[n][r] = factor(tiles.j[column_of(n) + j][k + of_k]);
+  }
+}
+
+/// rest += x y
+template <typename T>
+__device__ void multiply_factors(const Factors<T>& factors, Rest<T>& rest) {
+#pragma unroll
+  for (unsigned m = 0; m < kept_i; ++m)
+#pragma unroll
+    for (unsigned n = 0; n < kept_j; ++n) multiply_add(rest[m][n], factors.x[m], factors.y[n]);
+}
+// [multiply_tiles]
+
+// [load]
+/// Two neighbours of a row, of which a lane has two in each product.
+template <typename T>
+struct alignas(2 * sizeof(T)) Pair {
+  T of[2];
+};
+
+/// Loads the elements of a tile, in place of those behind the last row or from column `end` on some
+/// other.
+template <typename T>
+__device__ void load(View<const T, 2> l, unsigned i0, unsigned j0, unsigned end, Rest<T>& rest) {
+  const unsigned last = l.extent(0) - 1;
+#pragma unroll
+  for (unsigned m = 0; m < kept_i; ++m)
+#pragma unroll
+    for (unsigned n = 0; n < kept_j; ++n)
+#pragma unroll
+      for (unsigned r = 0; r < 4; r += 2) {
+        const auto [row, column] = staircase::place_in_c(threadIdx.x % 32, r);
+        const unsigned i = min(i0 + row_of(m) + row, last);
+        const unsigned j = min(j0 + column_of(n) + column, end - 2);
+        const auto pair = reinterpret_cast<const Pair<T>&>(l(i, j));
+        rest[m][n][r] = -pair.of[0];
+        rest[m][n][r + 1] = -pair.of[1];
+      }
+}
+
+/// Stores those that are below the diagonal or on it, before column `end`.
+template <typename T>
+__device__ void store(const Rest<T>& rest, unsigned i0, unsigned j0, unsigned end, View<T, 2> l) {
+#pragma unroll
+  for (unsigned m = 0; m < kept_i; ++m)
+#pragma unroll
+    for (unsigned n = 0; n < kept_j; ++n)
+#pragma unroll
+      for (unsigned r = 0; r < 4; r += 2) {
+        const auto [row, column] = staircase::place_in_c(threadIdx.x % 32, r);
+        const unsigned i = i0 + row_of(m) + row, j = j0 + column_of(n) + column;
+        const Pair<T> pair = {-rest[m][n][r], j < i ? -rest[m][n][r + 1] : 0};
+        if (i < l.extent(0) && j < end && j <= i) reinterpret_cast<Pair<T>&>(l(i, j)) = pair;
+      }
+}
+// [load]
+
+// [update]
+/// Takes the products of columns k of known numbers in the same rows off columns j, from the
+/// diagonal down.
+template <typename T>
+__global__ void __launch_bounds__(threads)
+    update(View<const T, 2> known, View<T, 2> l, Range k, Range j) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  Tiles<T>* const tiles = reinterpret_cast<Tiles<T>*>(bytes);
+  const unsigned i0 = j.first + blockIdx.y * tile;
+  const unsigned j0 = j.first + (blockIdx.z * strip + blockIdx.x) * tile;
+  if (j0 > i0 || j0 >= j.end) return;
+  const unsigned steps = (k.end - k.first) / depth<T>;
+  const auto copy_step = [&](unsigned step) {
+    if (step < steps)
+      copy_tiles<T>(known, i0, j0, k.first + step * depth<T>, tiles[step % buffers]);
+    __pipeline_commit();
+  };
+  for (unsigned step = 0; step < ahead; ++step) copy_step(step);
+  Rest<T> rest;
+  load<T>(l, i0, j0, j.end, rest);
+  Factors<T> even, odd;  // of eight columns and of the next eight
+  const auto take_step = [&](unsigned step) {
+    __pipeline_wait_prior(ahead - 1);
+    __syncthreads();
+    copy_step(step + ahead);
+    load_factors(tiles[step % buffers], 0, even);
+  };
+  take_step(0);
+  for (unsigned step = 0; step < steps; ++step)
+#pragma unroll
+    for (unsigned k = 8; k < depth<T>; k += 16) {
+      load_factors(tiles[step % buffers], k, odd);
+      multiply_factors(even, rest);
+      if (k + 8 < depth<T>)
+        load_factors(tiles[step % buffers], k + 8, even);
+      else if (step + 1 < steps)
+        take_step(step + 1);
+      multiply_factors(odd, rest);
+    }
+  store(rest, i0, j0, j.end, l);
+}
+
+/// Launches it in a stream, if there are such columns.
+template <typename T>
+void launch_update(View<const T, 2> known, View<T, 2> l, Range k, Range j, const Stream& stream) {
+  if (j.first >= j.end) return;
+  const unsigned rows = pieces(l.extent(0) - j.first, tile);
+  const unsigned columns = pieces(j.end - j.first, tile);
+  const dim3 grid(std::min(columns, strip), rows, pieces(columns, strip));
+  update<T><<<grid, threads, sizeof(Tiles<T>[buffers]), stream>>>(known, l, k, j);
+  check_launch();
+}
+// [update]
+
+// [factorise]
+/// Factorises the columns of a panel, 64 at a time.
+template <typename T>
+void factorise_panel(View<T, 2> l, unsigned first, const Stream& stream) {
+  const unsigned n = l.extent(0), end = std::min<unsigned>(first + panel, l.extent(1));
+  for (unsigned k = first; k < end; k += block) {
+    factorise_block<T><<<1, dim3(side, side), 0, stream>>>(l, k);
+    check_launch();
+    if (k + block == n) return;
+    solve_below<T><<<(n - k - block) / rows_at_once, dim3(lanes, rows_at_once), 0, stream>>>(l, k);
+    check_launch();
+    launch_update<T>(l, l, {k, k + block}, {k + block, end}, stream);
+  }
+}
+
+/// The streams, and what keeps their order.
+struct Flow {
+  explicit Flow(staircase::Timeline& timeline) : times(timeline) {}
+  const Stream urgent{Priority::high}, patient{Priority::low}, in, out;
+  Event known, updated, sent, used[2], read, fetched;
+  StreamTimes times;
+};
+
+/// A slice, panel by panel: once it is known, its products are taken off the next one's columns,
+/// and while that is factorised, off everything to its right.
+template <typename T>
+void factorise(View<T, 2> l, Flow& flow) {
+  auto& [urgent, patient, in, out, known, updated, sent, used, read, fetched, times] = flow;
+  const unsigned n = l.extent(1);
+  updated.record(patient);
+  urgent.wait(updated);
+  times.of("panels", urgent, [&] { factorise_panel(l, 0, urgent); });
+  for (unsigned first = 0, next = panel; next < n; first = next, next += panel) {
+    const unsigned end = std::min(next + panel, n);
+    known.record(urgent);
+    urgent.wait(updated);
+    times.of("panels", urgent, [&] {
+      launch_update<T>(l, l, {first, next}, {next, end}, urgent);
+      factorise_panel(l, next, urgent);
+    });
+    patient.wait(known);
+    times.of("updates", patient, [&] { launch_update<T>(l, l, {first, next}, {end, n}, patient); });
+    updated.record(patient);
+  }
+  known.record(urgent);
+  patient.wait(known);
+}
+// [factorise]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
+  staircase::require_shared_memory(sizeof(Tiles<T>[buffers]));
+  staircase::allow_shared_memory(update<T>, sizeof(Tiles<T>[buffers]));
+  const Sizes sizes = sizes_of<T>(problem, block, panel);
+  const auto [width, narrow, rows, least] = sizes;
+  const std::size_t n = problem.n;
+  Solution<T> l(n, n);
+  const Pinned pinned(l);
+  const DeviceArray<T, 1> slices[2] = {DeviceArray<T, 1>(width * rows),
+                                       DeviceArray<T, 1>(width * sizes.below(1))};
+  const DeviceArray<T, 2> coming(2, narrow * sizes.below(2));
+  Flow flow(timeline);
+  auto& [urgent, patient, in, out, known, updated, sent, used, read, fetched, times] = flow;
+  const auto slice_at = [&](std::size_t top) -> View<T, 2> {
+    return {slices[top / width % 2].data(), {rows - top, std::min(width, rows - top)}};
+  };
+  const auto bring = [&](std::size_t top, std::size_t first, View<T, 2> columns) {
+    times.of("copy in", in, [&] { send(l, top, first, columns, in); });
+    sent.record(in);
+    patient.wait(sent);
+  };
+  const auto take_off = [&](View<const T, 2> factors, View<T, 2> slice) {
+    const unsigned of_factors = factors.extent(1), of_slice = slice.extent(1);
+    times.of("updates", patient, [&] {
+      launch_update(factors, slice, {0, of_factors}, {0, of_slice}, patient);
+    });
+  };
+
+  timeline.begin("copy in");
+  std::copy_n(problem.a<T>().data(), n * n, l.data());
+
+  timeline.begin("kernels");
+  bring(0, 0, slice_at(0));
+  for (std::size_t top = 0, turn = 0; top < n; top += width) {
+    const View<T, 2> slice = slice_at(top);
+    if (top > 0) {
+      take_off({&slice_at(top - width)(width, 0), {rows - top, width}}, slice);
+      read.record(patient);
+    }
+    for (std::size_t k = 0; k + width < top; k += narrow, turn = 1 - turn) {
+      const std::size_t columns = std::min(narrow, top - width - k);
+      const View<T, 2> piece(&coming(turn, 0), {rows - top, columns});
+      in.wait(used[turn]);
+      bring(top, k, piece);
+      take_off(piece, slice);
+      used[turn].record(patient);
+    }
+    factorise(slice, flow);
+    if (top + width < n) {
+      in.wait(read);
+      in.wait(fetched);
+      bring(top + width, top + width, slice_at(top + width));
+    }
+    out.wait(known);
+    times.of("copy out", out, [&] { fetch(slice, l, top, top, out); });
+    fetched.record(out);
+  }
+  check(cudaStreamSynchronize(out));
+  timeline.end();
+  times.hand_over();
+  return l;
+}
+// [solve]
+
+}  // namespace cholesky
+
+int main(int argc, char** argv) {
+  return cholesky::run_stage(argc, argv,
+                             {
+                                 .title = "Sliced",
+                                 .idea = "Slices come, and pieces of earlier ones again",
+                                 .needs = "FP64 tensor cores of compute capability 9.0",
+                                 .note = "The phase kernels contains the copies of A and L.",
+                                 .solve_f64 = cholesky::solve<double>,
+                                 .solve_f32 = cholesky::solve<float>,
+                             });
+}

@@ -1,0 +1,379 @@
+/// \file
+/// From:    09_look_ahead
+/// Changed: panels are dealt to all GPUs in turns. A GPU has the columns of its own panels, and
+///          copies a panel out of them to factorise it; the others fetch it from there.
+/// Legal:   a GPU writes its own columns only, and what it reads of another one's it has fetched;
+///          events keep a panel until all have fetched it and taken its products off.
+/// Expect:  as many times the speed as there are GPUs, while a panel is factorised and fetched in
+///          less time than an update takes.
+/// Run:     ./climb cholesky --stages 09,13
+
+#include "../dealt.hpp"
+#include "../panels.hpp"
+
+#include <cuda_pipeline.h>
+
+#include <algorithm>
+#include <deque>
+#include <staircase/devices.hpp>
+#include <staircase/factor.hpp>
+#include <staircase/stream.hpp>
+#include <string>
+#include <vector>
+
+namespace cholesky {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::Event;
+using staircase::Factor;
+using staircase::factor;
+using staircase::multiply_add;
+using staircase::OnDevice;
+using staircase::pieces;
+using staircase::Priority;
+using staircase::Stream;
+using staircase::StreamTimes;
+using staircase::View;
+
+// [range]
+using Deal = Dealt<panel>;
+// [range]
+
+// [tiles]
+constexpr unsigned tile = 128;                // rows and columns of a block of threads
+constexpr unsigned warps_i = 2, warps_j = 4;  // warps along them
+constexpr unsigned kept_i = tile / warps_i / 16, kept_j = tile / warps_j / 8;  // products of a warp
+constexpr unsigned threads = 32 * warps_i * warps_j;
+constexpr unsigned strip = 8;    // columns of tiles that are done row by row
+constexpr unsigned buffers = 4;  // for factors in shared memory
+constexpr unsigned ahead = buffers - 1;
+
+/// Columns of factors that are there at a time: 128 bytes of a row.
+template <typename T>
+constexpr unsigned depth = 128 / sizeof(T);
+
+/// Neighbours of a row, which are copied at once.
+template <typename T>
+constexpr unsigned packed = 16 / sizeof(T);
+
+/// Factors of the rows and of the columns of a tile. Each row is longer by four numbers, so that
+/// the rows of which four numbers each are read at a time lie in different banks.
+template <typename T>
+struct alignas(16) Tiles {
+  T i[tile][depth<T> + 4], j[tile][depth<T> + 4];
+};
+
+/// Has them copied from column k on, in place of rows behind the last one that one.
+template <typename T>
+__device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigned k,
+                           Tiles<T>& tiles) {
+  constexpr unsigned packs = depth<T> / packed<T>;
+  const unsigned of_k = threadIdx.x % packs * packed<T>, last = l.extent(0) - 1;
+#pragma unroll
+  for (unsigned m = threadIdx.x / packs; m < tile; m += threads / packs) {
+    __pipeline_memcpy_async(&tiles.i[m][of_k], &l(min(i0 + m, last), k + of_k), 16);
+    __pipeline_memcpy_async(&tiles.j[m][of_k], &l(min(j0 + m, last), k + of_k), 16);
+  }
+}
+// [tiles]
+
+// [multiply_tiles]
+/// What a lane has of a tile: what is left of the elements of its warp's products, but for the
+/// sign.
+template <typename T>
+using Rest = T[kept_i][kept_j][4];
+
+/// Where the products of a warp are in a tile.
+__device__ inline unsigned row_of(unsigned m) {
+  return (threadIdx.x / 32 / warps_j * kept_i + m) * 16;
+}
+__device__ inline unsigned column_of(unsigned n) {
+  return (threadIdx.x / 32 % warps_j * kept_j + n) * 8;
+}
+
+/// What a lane has of eight columns of factors, for the products of its warp.
+template <typename T>
+struct Factors {
+  Factor<T> x[kept_i][4], y[kept_j][2];
+};
+
+/// Loads them, from column k of the tiles on.
+template <typename T>
+__device__ void load_factors(const Tiles<T>& tiles, unsigned k, Factors<T>& factors) {
+#pragma unroll
+  for (unsigned r = 0; r < 4; ++r) {
+    const auto [i, of_k] = staircase::place_in_a(threadIdx.x % 32, r);
+#pragma unroll
+    for (unsigned m = 0; m < kept_i; ++m)
+      factors.x[m][r] = factor(tiles.i[row_of(m) + i][k + of_k]);
+  }
+#pragma unroll
+  for (unsigned r = 0; r < 2; ++r) {
+    const auto [of_k, j] = staircase::place_in_b(threadIdx.x % 32, r);
+#pragma unroll
+    for (unsigned n = 0; n < kept_j; ++n)
+      factors.y[n][r] = factor(tiles.j[column_of(n) + j][k + of_k]);
+  }
+}
+
+/// rest += x y
+template <typename T>
+__device__ void multiply_factors(const Factors<T>& factors, Rest<T>& rest) {
+#pragma unroll
+  for (unsigned m = 0; m < kept_i; ++m)
+#pragma unroll
+    for (unsigned n = 0; n < kept_j; ++n) multiply_add(rest[m][n], factors.x[m], factors.y[n]);
+}
+// [multiply_tiles]
+
+// [load]
+/// Two neighbours of a row, of which a lane has two in each product.
+template <typename T>
+struct alignas(2 * sizeof(T)) Pair {
+  T of[2];
+};
+
+/// Loads the elements of a tile, in place of those behind the last row or from column `end` on some
+/// other.
+template <typename T>
+__device__ void load(View<const T, 2> l, unsigned i0, unsigned j0, unsigned end, Rest<T>& rest) {
+  const unsigned last = l.extent(0) - 1;
+#pragma unroll
+  for (unsigned m = 0; m < kept_i; ++m)
+#pragma unroll
+    for (unsigned n = 0; n < kept_j; ++n)
+#pragma unroll
+      for (unsigned r = 0; r < 4; r += 2) {
+        const auto [row, column] = staircase::place_in_c(threadIdx.x % 32, r);
+        const unsigned i = min(i0 + row_of(m) + row, last);
+        const unsigned j = min(j0 + column_of(n) + column, end - 2);
+        const auto pair = reinterpret_cast<const Pair<T>&>(l(i, j));
+        rest[m][n][r] = -pair.of[0];
+        rest[m][n][r + 1] = -pair.of[1];
+      }
+}
+
+/// Stores those that are below the diagonal or on it, before column `end`. So many columns
+/// before them have `others`.
+template <typename T>
+__device__ void store(const Rest<T>& rest, unsigned i0, unsigned j0, unsigned others, unsigned end,
+                      View<T, 2> l) {
+#pragma unroll
+  for (unsigned m = 0; m < kept_i; ++m)
+#pragma unroll
+    for (unsigned n = 0; n < kept_j; ++n)
+#pragma unroll
+      for (unsigned r = 0; r < 4; r += 2) {
+        const auto [row, column] = staircase::place_in_c(threadIdx.x % 32, r);
+        const unsigned i = i0 + row_of(m) + row, j = j0 + column_of(n) + column;
+        const Pair<T> pair = {-rest[m][n][r], others + j < i ? -rest[m][n][r + 1] : 0};
+        if (i < l.extent(0) && j < end && others + j <= i)
+          reinterpret_cast<Pair<T>&>(l(i, j)) = pair;
+      }
+}
+// [load]
+
+// [update]
+/// Takes the products of columns k of known numbers off columns j of a GPU, from the diagonal down.
+template <typename T>
+__global__ void __launch_bounds__(threads)
+    update(View<const T, 2> known, View<T, 2> l, Range k, Range j, Deal deal) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  Tiles<T>* const tiles = reinterpret_cast<Tiles<T>*>(bytes);
+  const unsigned i0 = deal.whole(j.first) + blockIdx.y * tile;
+  const unsigned j0 = j.first + (blockIdx.z * strip + blockIdx.x) * tile;
+  const unsigned whole = deal.whole(j0);
+  if (whole > i0 || j0 >= j.end) return;
+  const unsigned steps = (k.end - k.first) / depth<T>;
+  const auto copy_step = [&](unsigned step) {
+    if (step < steps)
+      copy_tiles<T>(known, i0, whole, k.first + step * depth<T>, tiles[step % buffers]);
+    __pipeline_commit();
+  };
+  for (unsigned step = 0; step < ahead; ++step) copy_step(step);
+  Rest<T> rest;
+  load<T>(l, i0, j0, j.end, rest);
+  Factors<T> even, odd;  // of eight columns and of the next eight
+  const auto take_step = [&](unsigned step) {
+    __pipeline_wait_prior(ahead - 1);
+    __syncthreads();
+    copy_step(step + ahead);
+    load_factors(tiles[step % buffers], 0, even);
+  };
+  take_step(0);
+  for (unsigned step = 0; step < steps; ++step)
+#pragma unroll
+    for (unsigned k = 8; k < depth<T>; k += 16) {
+      load_factors(tiles[step % buffers], k, odd);
+      multiply_factors(even, rest);
+      if (k + 8 < depth<T>)
+        load_factors(tiles[step % buffers], k + 8, even);
+      else if (step + 1 < steps)
+        take_step(step + 1);
+      multiply_factors(odd, rest);
+    }
+  store(rest, i0, j0, whole - j0, j.end, l);
+}
+
+/// Launches it in a stream, if there are such columns.
+template <typename T>
+void launch_update(View<const T, 2> known, View<T, 2> l, Range k, Range j, Deal deal,
+                   const Stream& stream) {
+  if (j.first >= j.end) return;
+  const unsigned rows = pieces(l.extent(0) - deal.whole(j.first), tile);
+  const unsigned columns = pieces(j.end - j.first, tile);
+  const dim3 grid(std::min(columns, strip), rows, pieces(columns, strip));
+  update<T><<<grid, threads, sizeof(Tiles<T>[buffers]), stream>>>(known, l, k, j, deal);
+  check_launch();
+}
+// [update]
+
+// [factorise]
+/// Factorises the columns of a panel, 64 at a time.
+template <typename T>
+void factorise_panel(View<T, 2> l, unsigned first, const Stream& stream) {
+  const unsigned n = l.extent(0), end = std::min(first + panel, n);
+  for (unsigned k = first; k < end; k += block) {
+    factorise_block<T><<<1, dim3(side, side), 0, stream>>>(l, k);
+    check_launch();
+    if (k + block == n) return;
+    solve_below<T><<<(n - k - block) / rows_at_once, dim3(lanes, rows_at_once), 0, stream>>>(l, k);
+    check_launch();
+    launch_update<T>(l, l, {k, k + block}, {k + block, end}, {0, 1}, stream);
+  }
+}
+// [factorise]
+
+// [GPU]
+/// What a GPU has: the columns of its panels, room for two panels, which take turns, and streams.
+template <typename T>
+struct Gpu {
+  Gpu(int device_number, Deal dealt, std::size_t rows, staircase::Timeline& timeline)
+      : device(device_number),
+        deal(dealt),
+        l(rows, deal.from(pieces(rows, panel))),
+        room{DeviceArray<T, 2>(rows, panel), DeviceArray<T, 2>(rows, panel)},
+        times(timeline, ", GPU " + std::to_string(device)) {
+    staircase::allow_shared_memory(update<T>, sizeof(Tiles<T>[buffers]));
+  }
+  const int device;
+  const Deal deal;
+  const DeviceArray<T, 2> l, room[2];
+  const Stream urgent{Priority::high}, patient{Priority::low};
+  Event known[2], updated;
+  StreamTimes times;
+};
+// [GPU]
+
+// [panels]
+/// Takes the products of the panel before off a panel of this GPU, and factorises it.
+template <typename T>
+void make_panel(Gpu<T>& gpu, unsigned number) {
+  auto& [device, deal, l, room, urgent, patient, known, updated, times] = gpu;
+  const unsigned first = number * panel, own = deal.from(number), turn = number % 2;
+  const OnDevice here(device);
+  times.of("panels", urgent, [&] {
+    if (number > 0)
+      launch_update<T>(room[1 - turn], l, {0, panel}, {own, own + panel}, deal, urgent);
+    copy_columns<T>(panel, l, own, room[turn], 0, first, urgent);
+    factorise_panel<T>({&room[turn](first, 0), {l.extent(0) - first, panel}}, 0, urgent);
+    known[turn].record(urgent);
+    copy_columns<T>(panel, room[turn], 0, l, own, first, urgent);
+  });
+}
+
+/// Fetches a panel from the GPU that made it.
+template <typename T>
+void fetch_panel(const Gpu<T>& maker, Gpu<T>& gpu, unsigned number) {
+  const unsigned first = number * panel, turn = number % 2;
+  const OnDevice here(gpu.device);
+  gpu.urgent.wait(maker.known[turn]);
+  gpu.times.of("fetch", gpu.urgent, [&] {
+    const std::size_t bytes = (gpu.l.extent(0) - first) * panel * sizeof(T);
+    check(cudaMemcpyPeerAsync(&gpu.room[turn](first, 0), gpu.device, &maker.room[turn](first, 0),
+                              maker.device, bytes, gpu.urgent));
+  });
+  gpu.known[turn].record(gpu.urgent);
+}
+
+/// Takes the products of a panel off the columns of a GPU that are behind the next panel's.
+template <typename T>
+void update_rest(Gpu<T>& gpu, unsigned number) {
+  auto& [device, deal, l, room, urgent, patient, known, updated, times] = gpu;
+  const Range behind = {deal.from(number + 2), static_cast<unsigned>(l.extent(1))};
+  const OnDevice here(device);
+  patient.wait(known[number % 2]);
+  times.of("updates", patient, [&] {
+    launch_update<T>(room[number % 2], l, {0, panel}, behind, deal, patient);
+  });
+  updated.record(patient);
+}
+// [panels]
+
+// [factorise_all]
+/// Panel by panel: while one is made and fetched, the products of the one before are taken off.
+template <typename T>
+void factorise(std::deque<Gpu<T>>& gpus) {
+  const unsigned panels = pieces(gpus[0].l.extent(0), panel);
+  for (unsigned number = 0; number < panels; ++number) {
+    for (Gpu<T>& gpu : gpus) {
+      gpu.urgent.wait(gpu.updated);
+      for (const Gpu<T>& other : gpus) gpu.urgent.wait(other.known[number % 2]);
+    }
+    Gpu<T>& maker = gpus[number % gpus.size()];
+    make_panel(maker, number);
+    for (Gpu<T>& gpu : gpus) {
+      if (&gpu != &maker) fetch_panel(maker, gpu, number);
+      if (number > 0) update_rest(gpu, number - 1);
+    }
+  }
+}
+// [factorise_all]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  std::vector<int> devices = staircase::devices(problem.gpus);
+  timeline.begin("allocate");
+  staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
+  staircase::require_shared_memory(sizeof(Tiles<T>[buffers]));
+  const unsigned padded = pieces(problem.n, block) * block;
+  devices.resize(std::min<std::size_t>(devices.size(), pieces(padded, panel)));
+  staircase::connect(devices);
+  std::deque<Gpu<T>> gpus = gpus_of<Gpu<T>>(devices, padded, timeline);
+  Solution<T> l(problem.n, problem.n);
+
+  timeline.begin("copy in");
+  std::copy_n(problem.a<T>().data(), problem.n * problem.n, l.data());
+  for_each_dealt(gpus, [&](const Gpu<T>& gpu, unsigned first, unsigned own) {
+    copy_columns<T>(panel, l, first, gpu.l, own, first, gpu.urgent);
+  });
+
+  timeline.begin("kernels");
+  factorise<T>(gpus);
+  staircase::synchronise(gpus);
+
+  timeline.begin("copy out");
+  for_each_dealt(gpus, [&](const Gpu<T>& gpu, unsigned first, unsigned own) {
+    copy_columns<T>(panel, gpu.l, own, l, first, first, gpu.urgent);
+  });
+  timeline.end();
+  staircase::hand_over(gpus);
+  return l;
+}
+// [solve]
+
+}  // namespace cholesky
+
+int main(int argc, char** argv) {
+  return cholesky::run_stage(argc, argv,
+                             {
+                                 .title = "Several GPUs",
+                                 .idea = "Panels are dealt to all GPUs in turns",
+                                 .needs = "FP64 tensor cores of compute capability 9.0",
+                                 .solve_f64 = cholesky::solve<double>,
+                                 .solve_f32 = cholesky::solve<float>,
+                             });
+}

@@ -1,0 +1,292 @@
+/// \file
+/// From:    15_copy_engine
+/// Changed: on the diagonal warps do not meet any more. A warp waits until a square is inverted,
+///          and for divided rows if it is not next itself. It takes off rows up to its own square.
+/// Legal:   each slice has a place of its own, so nobody overwrites what another one reads.
+/// Expect:  the chain is shorter by what eight pairs of meetings took.
+/// Run:     ./climb cholesky --stages 15,16
+/// Next:    17_copying_warp takes copies away from the warps that multiply.
+
+#include "../squares.hpp"
+
+#include <cuda/atomic>
+#include <staircase/bulk_copy.hpp>
+
+namespace cholesky {
+
+using staircase::bulk_copy;
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::pieces;
+using staircase::TransferBarrier;
+using staircase::View;
+
+// [sizes]
+constexpr unsigned threads = 32 * warps;
+constexpr unsigned buffers = 6;  // for slices in shared memory
+// [sizes]
+
+// [packed]
+/// Eight rows of a slice: two squares, row by row. A lane has two neighbours of each, so that a
+/// warp reads a square at a time, from all banks.
+template <typename T>
+using Eight = T[2][8][8];
+
+/// 16 rows of a slice, or the inverse of a square on the diagonal.
+template <typename T>
+struct alignas(16) Square {
+  Eight<T> eight[2];
+
+  __device__ T& operator()(unsigned row, unsigned column) {
+    return eight[row / 8][column / 8][row % 8][column % 8];
+  }
+  __device__ Pair<T> own(unsigned m, unsigned n) const {
+    return pair(eight[m][n][own_row()][own_pair() * 2]);
+  }
+  __device__ void own(unsigned m, unsigned n, const Pair<T>& numbers) {
+    pair(eight[m][n][own_row()][own_pair() * 2]) = numbers;
+  }
+};
+
+/// A slice of a tile, in device memory as in shared memory.
+template <typename T>
+struct alignas(16) Slice {
+  Square<T> of_warp[warps];
+};
+
+/// The number of a tile among those on the diagonal and below it.
+__device__ inline unsigned number_of(unsigned i, unsigned j) { return i * (i + 1) / 2 + j; }
+
+/// L as it is handed from block to block.
+template <typename T>
+struct Packed {
+  View<Slice<T>, 2> slices;     // (tile, slice)
+  View<Square<T>, 2> inverses;  // of squares on the diagonal, but for the sign: (tile's row, slice)
+  View<unsigned, 2> told;       // how many warps have told of their rows: (tile's row, column)
+};
+// [packed]
+
+// [shared]
+/// On the diagonal: what is known of the tile and of the inverses.
+template <typename T>
+struct Diagonal {
+  Slice<T> slice[slices];
+  Square<T> inverse[slices];
+  T turns[slices][2][depth];  // what turns within a square hand on
+};
+
+template <typename T>
+struct Shared {
+  union {
+    Slice<T> rows[buffers][2];  // slices of rows i and j
+    Diagonal<T> diagonal;
+  };
+  TransferBarrier full[buffers], inverted[slices], divided[slices];
+  unsigned drawn;
+};
+// [shared]
+
+// [flags]
+using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
+
+/// Whether what a tile needs of column k of tiles is there: tiles of its rows, and of its columns'.
+__device__ inline bool are_told(View<unsigned, 2> told, Tile at, unsigned k) {
+  const unsigned row = threadIdx.x == 0 && k < at.j ? at.i : at.j;
+  return __syncthreads_and(threadIdx.x > 1 ||
+                           Flag(told(row, k)).load(cuda::memory_order_acquire) == warps);
+}
+
+/// Tells that a warp has written its rows of a tile.
+__device__ inline void tell(unsigned& told) {
+  staircase::fence_device_memory();
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) Flag(told).fetch_add(1, cuda::memory_order_release);
+}
+// [flags]
+
+// [stream]
+/// The slices that a tile needs, in their order: of the tiles before it and of those beside the one
+/// on the diagonal; then what is below the diagonal of that one, with inverses.
+template <typename T>
+struct Stream {
+  const Packed<T>& packed;
+  Tile at;
+  unsigned end;  // how many there are
+  Shared<T>& shared;
+  unsigned asked_for = 0;  // slices that are copied, or have been
+
+  /// Has the next slice copied.
+  __device__ void copy() {
+    const unsigned s = asked_for++;
+    if (threadIdx.x > 0) return;
+    const unsigned k = s / slices, p = s % slices, of_j = number_of(at.j, k);
+    const unsigned of_i = number_of(at.i, k);
+    auto& [rows_i, rows_j] = shared.rows[s % buffers];
+    TransferBarrier& full = shared.full[s % buffers];
+    const unsigned below = k < at.j ? 0 : p + 1;
+    const unsigned bytes_j = (warps - below) * sizeof(Square<T>);
+    const unsigned bytes_i = k == at.j ? sizeof(Square<T>) : at.i > at.j ? sizeof(Slice<T>) : 0;
+    full.arrive_and_expect(bytes_j + bytes_i);
+    if (bytes_j > 0)
+      bulk_copy(&rows_j.of_warp[below], &packed.slices(of_j, p).of_warp[below], bytes_j, full);
+    if (k == at.j)
+      bulk_copy(&rows_i, &packed.inverses(k, p), bytes_i, full);
+    else if (at.i > at.j)
+      bulk_copy(&rows_i, &packed.slices(of_i, p), bytes_i, full);
+  }
+
+  /// Has slices up to s copied. Waits for tiles that are needed now, but not for those of later.
+  __device__ void copy_until(unsigned s, unsigned now) {
+    while (asked_for <= s && asked_for < end) {
+      if (asked_for % slices == 0)
+        while (!are_told(packed.told, at, asked_for / slices))
+          if (asked_for > now) return;
+      copy();
+    }
+  }
+
+  /// Slice s, when it is there. That of s - 1 may be overwritten then.
+  __device__ auto& operator()(unsigned s) {
+    copy_until(s, s);
+    shared.full[s % buffers].wait(s / buffers % 2);
+    __syncthreads();
+    copy_until(s + buffers - 1, s);
+    return shared.rows[s % buffers];
+  }
+};
+// [stream]
+
+// [factorise_diagonal]
+/// Factorises a tile on the diagonal, by each warp the rows up to its own square there. For the
+/// one behind a square that is inverted, a warp needs its own rows alone, and so it goes ahead.
+template <typename T>
+__device__ void factorise_diagonal(const Packed<T>& packed, unsigned j, View<T, 2> l,
+                                   Shared<T>& shared, Rest<T>& rest) {
+  const unsigned warp = threadIdx.x / 32, number = number_of(j, j);
+  auto& [slice, inverse, turns] = shared.diagonal;
+  T* const first = &l(j * tile + warp * depth, j * tile);
+  __syncthreads();
+  for (unsigned p = 0; p < warp; ++p) {
+    shared.inverted[p].wait(0);
+    divide(inverse[p], rest);
+    store(rest, slice[p].of_warp[warp]);
+    __syncwarp();
+    shared.divided[p].arrive();
+    if (warp > p + 1) shared.divided[p].wait(0);
+    store(rest, packed.slices(number, p).of_warp[warp]);
+    store(rest, first + p * depth, l.extent(1));
+    take_off(slice[p], p, warp + 1, rest);
+  }
+  Square<T>& square = slice[warp].of_warp[warp];
+  store(rest, square);
+  __syncwarp();
+  factorise_square(square, inverse[warp], turns[warp]);
+  shared.inverted[warp].arrive();
+  load(inverse[warp], rest);
+  store(rest, packed.inverses(j, warp));
+  load(square, rest);
+  store(rest, first + warp * depth, l.extent(1));
+}
+// [factorise_diagonal]
+
+// [factorise_tile]
+/// Takes off the products of all columns before.
+template <typename T>
+__device__ void take_off_before(Tile at, Stream<T>& stream, Rest<T>& rest) {
+  const unsigned warp = threadIdx.x / 32;
+  for (unsigned s = 0; s < at.j * slices; ++s) {
+    const auto& [rows_i, rows_j] = stream(s);
+    multiply((at.i > at.j ? rows_i : rows_j).of_warp[warp], rows_j, rest);
+  }
+}
+
+/// Divides a tile below the diagonal, slice by slice.
+template <typename T>
+__device__ void divide_slices(const Packed<T>& packed, Tile at, View<T, 2> l, Stream<T>& stream,
+                              Rest<T>& rest) {
+  const unsigned warp = threadIdx.x / 32, number = number_of(at.i, at.j);
+  T* const first = &l(at.i * tile + warp * depth, at.j * tile);
+  for (unsigned p = 0; p < slices; ++p) {
+    const auto& [rows_i, rows_j] = stream(at.j * slices + p);
+    divide(rows_i.of_warp[0], rest);
+    store(rest, packed.slices(number, p).of_warp[warp]);
+    store(rest, first + p * depth, l.extent(1));
+    take_off(rows_j, p, warps, rest);
+  }
+}
+
+/// Makes a tile of A one of L: that of the block's number, which it draws when it starts.
+template <typename T>
+__global__ void __launch_bounds__(threads)
+    factorise_tile(View<T, 2> l, Packed<T> packed, View<unsigned, 1> started) {
+  extern __shared__ __align__(128) unsigned char bytes[];
+  Shared<T>& shared = *reinterpret_cast<Shared<T>*>(bytes);
+  if (threadIdx.x == 0) {
+    shared.drawn = atomicAdd(&started(0), 1);
+    for (unsigned b = 0; b < buffers; ++b) shared.full[b].init(1);
+    for (unsigned p = 0; p < slices; ++p) {
+      shared.inverted[p].init(32);
+      shared.divided[p].init(32 * max(1, slices - 1 - p));
+    }
+    staircase::fence_barriers();
+  }
+  __syncthreads();
+  const Tile at = tile_of(shared.drawn, packed.inverses.extent(0));
+  Stream<T> stream{packed, at, (at.j + (at.i > at.j)) * slices, shared};
+  Rest<T> rest;
+  load(&l(at.i * tile + threadIdx.x / 32 * depth, at.j * tile), l.extent(1), rest);
+  take_off_before(at, stream, rest);
+  if (at.i > at.j)
+    divide_slices(packed, at, l, stream, rest);
+  else
+    factorise_diagonal(packed, at.j, l, shared, rest);
+  tell(packed.told(at.i, at.j));
+}
+// [factorise_tile]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
+  staircase::require_shared_memory(sizeof(Shared<T>));
+  const unsigned tiles = pieces(problem.n, tile), padded = tiles * tile;
+  const unsigned blocks = tiles * (tiles + 1) / 2;
+  DeviceArray<T, 2> device_l(padded, padded);
+  DeviceArray<Slice<T>, 2> packed(blocks, slices);
+  DeviceArray<Square<T>, 2> inverses(tiles, slices);
+  DeviceArray<unsigned, 2> told(tiles, tiles);
+  DeviceArray<unsigned, 1> started(1);
+  Solution<T> l(problem.n, problem.n);
+
+  timeline.begin("copy in");
+  device_l.copy_padded(problem.a<T>());
+  told.clear(nullptr);
+  started.clear(nullptr);
+
+  timeline.begin("kernels");
+  staircase::allow_shared_memory(factorise_tile<T>, sizeof(Shared<T>));
+  factorise_tile<T><<<blocks, threads, sizeof(Shared<T>)>>>(
+      device_l, Packed<T>{packed, inverses, told}, started);
+  check_launch();
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  device_l.copy_corner_to(l);
+  return l;
+}
+// [solve]
+
+}  // namespace cholesky
+
+int main(int argc, char** argv) {
+  return cholesky::run_stage(argc, argv,
+                             {
+                                 .title = "Go ahead",
+                                 .idea = "Let a warp wait for what it needs alone",
+                                 .needs = "FP64 tensor cores of compute capability 9.0",
+                                 .solve_f64 = cholesky::solve<double>,
+                                 .solve_f32 = cholesky::solve<float>,
+                             });
+}
