@@ -167,6 +167,29 @@ __device__ void store(T* cell, int neighbour, Pair<T> pair) {
   }
 }
 // [pair]
+
+/// Where an index lies that may be before the first or behind the last.
+__device__ inline unsigned wrapped_around(int index, int count) {
+  while (index < 0) index += count;
+  while (index >= count) index -= count;
+  return index;
+}
+
+// [along_row]
+/// The sums along x for two neighbouring cells, from the first of the cells that they come from on.
+template <typename T, unsigned steps>
+__device__ Pair<T> along_row(const Filter<T, steps>& filter, const T* cells) {
+  constexpr unsigned taps = 2 * steps + 1;
+  Pair<T> sums = {0, 0};
+#pragma unroll
+  for (unsigned k = 0; k < taps; k += 2) {
+    const auto [a, b] = *reinterpret_cast<const Pair<T>*>(&cells[k]);
+    sums.a += filter.x[k] * a + (k + 1 < taps ? filter.x[k + 1] * b : 0);
+    sums.b += (k > 0 ? filter.x[k - 1] * a : 0) + filter.x[k] * b;
+  }
+  return sums;
+}
+// [along_row]
 #endif
 
 // [halo]

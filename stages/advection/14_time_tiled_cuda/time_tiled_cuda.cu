@@ -21,15 +21,6 @@ using staircase::DeviceArray;
 using staircase::pieces;
 using staircase::View;
 
-// [wrapped]
-/// Where an index lies that may be before the first or behind the last.
-__device__ inline unsigned wrapped(int index, int count) {
-  while (index < 0) index += count;
-  while (index >= count) index -= count;
-  return index;
-}
-// [wrapped]
-
 // [carry]
 constexpr unsigned warps = 4;       // of a block
 constexpr unsigned resident = 20;   // warps of a processor, if there are rows enough
@@ -66,14 +57,15 @@ __global__ void carry(Weights<T> w, unsigned height, View<const T, 2> u, View<T,
   const int strip = blockIdx.x * warps + threadIdx.y;
   constexpr int margin = margin_of(steps);
   const int left = strip * int(width - 2 * margin) - margin + 2 * lane;
-  const int j = wrapped(left, cols), second = j + 1 < cols ? 1 : 1 - cols;
+  const int j = wrapped_around(left, cols), second = j + 1 < cols ? 1 : 1 - cols;
   const int top = blockIdx.y * height, bottom = min(top + int(height), rows);
   const bool inside = lane >= margin / 2 && lane < 32 - margin / 2 && left < cols;
   Waiting<T> waiting[steps][2];
   for (int i0 = top - int(steps); i0 < bottom + int(steps); i0 += ahead) {
     Pair<T> cells[ahead];
 #pragma unroll
-    for (unsigned r = 0; r < ahead; ++r) cells[r] = load(&u(wrapped(i0 + int(r), rows), j), second);
+    for (unsigned r = 0; r < ahead; ++r)
+      cells[r] = load(&u(wrapped_around(i0 + int(r), rows), j), second);
 #pragma unroll
     for (unsigned r = 0; r < ahead; ++r) {
       auto [a, b] = cells[r];

@@ -21,15 +21,6 @@ using staircase::DeviceArray;
 using staircase::pieces;
 using staircase::View;
 
-// [wrapped]
-/// Where an index lies that may be before the first or behind the last.
-__device__ inline unsigned wrapped(int index, int count) {
-  while (index < 0) index += count;
-  while (index >= count) index -= count;
-  return index;
-}
-// [wrapped]
-
 // [filter]
 constexpr unsigned most_steps = 12;            // of a sweep, an even number
 constexpr unsigned taps = 2 * most_steps + 1;  // of a filter that does as much
@@ -46,7 +37,7 @@ template <typename T>
 __device__ void copy_rows(View<const T, 2> u, int top, const unsigned (&columns)[loaded],
                           T (&rows)[at_once][loaded]) {
   for (unsigned r = threadIdx.y; r < at_once; r += warps) {
-    const T* const row = &u(wrapped(top + int(r), u.extent(0)), 0);
+    const T* const row = &u(wrapped_around(top + int(r), u.extent(0)), 0);
 #pragma unroll
     for (unsigned c = threadIdx.x; c < loaded; c += 32) rows[r][c] = row[columns[c]];
   }
@@ -54,19 +45,6 @@ __device__ void copy_rows(View<const T, 2> u, int top, const unsigned (&columns)
 // [rows]
 
 // [convolve]
-/// The sums along x for two neighbouring cells, from the first of the cells that they come from on.
-template <typename T>
-__device__ Pair<T> along_row(const Filter<T, most_steps>& filter, const T* cells) {
-  Pair<T> sums = {0, 0};
-#pragma unroll
-  for (unsigned k = 0; k < taps; k += 2) {
-    const auto [a, b] = *reinterpret_cast<const Pair<T>*>(&cells[k]);
-    sums.a += filter.x[k] * a + (k + 1 < taps ? filter.x[k + 1] * b : 0);
-    sums.b += (k > 0 ? filter.x[k - 1] * a : 0) + filter.x[k] * b;
-  }
-  return sums;
-}
-
 /// Several steps as one filter: a block goes down its columns, some rows at a time; each is summed
 /// up along x and then adds to the rows of all outputs that it is in reach of.
 template <typename T>
@@ -78,7 +56,7 @@ __global__ void __launch_bounds__(32 * warps)
   const int bottom = min((blockIdx.y + 1) * height, unsigned(u.extent(0)));
   const int cols = u.extent(1), first = 2 * (32 * threadIdx.y + threadIdx.x);
   for (unsigned c = 32 * threadIdx.y + threadIdx.x; c < loaded; c += 32 * warps)
-    columns[c] = wrapped(left + c, cols);
+    columns[c] = wrapped_around(left + c, cols);
   const int j = left + int(most_steps) + first, second = j + 1 < cols ? 1 : 1 - cols;
   Pair<T> c[at_once + 2 * most_steps] = {};
   for (int i0 = top; i0 < bottom + int(most_steps); i0 += at_once) {

@@ -6,7 +6,7 @@
 /// Run:     ./climb advection --stages 16,17
 /// Next:    18_spectral takes any number of steps at once.
 
-#include "../advection.hpp"
+#include "../bands.hpp"
 
 #include <cuda_pipeline.h>
 
@@ -26,54 +26,14 @@ using staircase::multiply_add;
 using staircase::pieces;
 using staircase::View;
 
-// [wrapped]
-/// Where an index lies that may be before the first or behind the last.
-__device__ inline unsigned wrapped(int index, int count) {
-  while (index < 0) index += count;
-  while (index >= count) index -= count;
-  return index;
-}
-// [wrapped]
-
 // [filter]
-constexpr unsigned most_steps = 20;            // of a sweep, a multiple of 4
-constexpr unsigned taps = 2 * most_steps + 1;  // of a filter that does as much
+constexpr unsigned most_steps = 20;  // of a sweep, a multiple of 4
 // [filter]
 
 // [bands]
-constexpr unsigned along_x = (16 + 2 * most_steps) / 8;  // blocks of 8 columns that 16 come from
-constexpr unsigned along_y = (8 + 2 * most_steps) / 8;   // blocks of 8 rows that 8 come from
-
-/// A filter as a matrix: each output is a row or a column, each input one of the other, and the
-/// taps are a band along the diagonal. A lane has fragments of both.
+constexpr unsigned along_x = blocks_along_x<most_steps>, along_y = blocks_along_y<most_steps>;
 template <typename T>
-struct Bands {
-  Factor<T> x[along_x][4], y[along_y][2];
-};
-
-template <typename T>
-__device__ T tap(const T (&filter)[taps], int k) {
-  return k >= 0 && k < int(taps) ? filter[k] : 0;
-}
-
-/// The sums along x come out as the factors of those along y, a lane's two rows being 2 m and
-/// 2 m + 1: that is where rows m and m + 4 of these factors are.
-template <typename T>
-__device__ Bands<T> bands_of(const Filter<T, most_steps>& filter, int lane) {
-  Bands<T> bands;
-  for (int f = 0; f < int(along_x); ++f)
-    for (int r = 0; r < 4; ++r) {
-      const auto [out, in] = staircase::place_in_a(lane, r);
-      bands.x[f][r] = factor(tap(filter.x, 8 * f + in - out));
-    }
-  for (int f = 0; f < int(along_y); ++f)
-    for (int r = 0; r < 2; ++r) {
-      const auto [slot, out] = staircase::place_in_b(lane, r);
-      const int in = slot < 4 ? 2 * slot : 2 * slot - 7;
-      bands.y[along_y - 1 - f][r] = factor(tap(filter.y, 8 * f + in - out));
-    }
-  return bands;
-}
+using Bands = BandsOf<T, most_steps>;
 // [bands]
 
 // [rows]
@@ -94,7 +54,7 @@ template <typename T>
 __device__ void copy_rows(View<const T, 2> u, int top, const unsigned (&columns)[loaded],
                           T (&rows)[at_once][pitch<T>]) {
   for (unsigned r = threadIdx.y; r < at_once; r += warps) {
-    const T* const row = &u(wrapped(top + int(r), u.extent(0)), 0);
+    const T* const row = &u(wrapped_around(top + int(r), u.extent(0)), 0);
 #pragma unroll
     for (unsigned c = threadIdx.x; c < loaded; c += 32)
       __pipeline_memcpy_async(&rows[r][c], row + columns[c], sizeof(T));
@@ -155,7 +115,7 @@ __global__ void __launch_bounds__(32 * warps)
   const int bottom = min((blockIdx.y + 1) * height, unsigned(u.extent(0)));
   const int first = left + int(most_steps + threadIdx.y * tiles * 16);
   for (unsigned c = 32 * threadIdx.y + threadIdx.x; c < loaded; c += 32 * warps)
-    columns[c] = wrapped(left + c, u.extent(1));
+    columns[c] = wrapped_around(left + c, u.extent(1));
   __syncthreads();
   constexpr unsigned ahead = buffers - 1;
   for (unsigned b = 0; b < ahead; ++b) {

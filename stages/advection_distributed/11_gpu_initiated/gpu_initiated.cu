@@ -10,6 +10,7 @@
 /// Run:     ./climb advection_distributed --stages 09,11
 
 #include "../pairs.hpp"
+#include "../queue.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,9 +33,6 @@ using staircase::synchronise;
 using staircase::View;
 
 // [update]
-constexpr unsigned block_size = 256;  // threads of a block, two columns for each
-constexpr unsigned most_rows = 8;     // of a tile
-
 /// For whose threads a processor shall have registers.
 template <typename T>
 constexpr unsigned blocks_of_processor = sizeof(T) == sizeof(double) ? 5 : 6;
@@ -48,8 +46,6 @@ __device__ void send(View<const T, 1> edge, View<T, 1> halo, int j) {
 // [update]
 
 // [flags]
-using Count = unsigned long long;
-
 /// What kernels see of a GPU: its rows between two rows of halo, in two arrays that change roles;
 /// how many tiles of each band of rows are done, between those of the neighbours' bands; and how
 /// many were drawn.
@@ -87,21 +83,6 @@ __device__ void tell(const Part<T>& own, const Part<T>& above, const Part<T>& be
 // [flags]
 
 // [advance]
-/// Some rows of as many columns as a block has threads for, in a step.
-struct Tile {
-  unsigned step, band, strip;
-};
-
-/// How a GPU's rows are cut: height of bands, their number, that of their tiles, and of blocks.
-struct Cut {
-  unsigned height, bands, strips, blocks;
-
-  __device__ Tile tile(Count number) const {
-    const unsigned step = number / (bands * strips), in_step = number % (bands * strips);
-    return {step, in_step / strips, in_step % strips};
-  }
-};
-
 /// All steps of a GPU's rows. A block draws one tile after the other.
 template <typename T>
 __global__ void __launch_bounds__(block_size, blocks_of_processor<T>)
@@ -130,14 +111,6 @@ __global__ void __launch_bounds__(block_size, blocks_of_processor<T>)
 // [advance]
 
 // [Gpu]
-/// Cuts rows into bands, so low that there is a tile for each of so many blocks.
-inline Cut cut_of(unsigned rows, std::size_t cols, unsigned blocks) {
-  const unsigned strips = pieces(cols, 2 * block_size);
-  const unsigned height = std::clamp(rows * strips / blocks, 1U, most_rows);
-  const unsigned bands = pieces(rows, height);
-  return {height, bands, strips, std::min(bands * strips, blocks)};
-}
-
 /// The rows of a GPU.
 template <typename T>
 struct Gpu {

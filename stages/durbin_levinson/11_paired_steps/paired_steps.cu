@@ -6,7 +6,7 @@
 /// Expect:  a chain of 100 cycles a step instead of 160.
 /// Run:     ./climb durbin_levinson --stages 10,11
 
-#include "../pairs.hpp"
+#include "../ends.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -30,14 +30,6 @@ static_assert(steps_of_launch % held == 0 && led == 2);
 // [sizes]
 
 // [pairs]
-/// The pair at a position: left of all lies the 1 in front of y, beyond the end there is nothing.
-template <typename T>
-__device__ Pair<T> pair_at(View<const Pair<T>, 1> row, std::int64_t i) {
-  const std::int64_t n = row.extent(0);
-  if (i < 0) return i == -1 ? Pair<T>{1, 0} : Pair<T>{0, 0};
-  return i < n ? row(i) : Pair<T>{0, 0};
-}
-
 /// A step for the pairs of a thread, of which the left neighbour is given.
 template <typename T, unsigned count>
 __device__ void step(T alpha, T left_y, T left_z, T (&y)[count], T (&z)[count]) {
@@ -131,22 +123,6 @@ __global__ void __launch_bounds__(warp_size* most_warps)
     for (unsigned s = threadIdx.x; s < steps; s += blockDim.x) reflection(k + s) = alphas[s];
 }
 // [advance]
-
-// [ends]
-/// What the steps begin with: the autocorrelations, from the second and from the first on.
-template <typename T>
-__global__ void begin(View<const T, 1> r, View<Pair<T>, 1> row) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < row.extent(0)) row(i) = {r(i + 1), r(i)};
-}
-
-/// What they end with.
-template <typename T>
-__global__ void end(View<const Pair<T>, 1> row, View<T, 1> y) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < row.extent(0)) y(i) = row(i).y;
-}
-// [ends]
 
 // [solve]
 template <typename T>
