@@ -50,8 +50,9 @@ def idea_of(stage):
     section = re.search(r"^## The idea[^\n]*\n+(.*?)(?=\n## |\Z)", (stage.source.parent / "README.md").read_text(),
                         re.MULTILINE | re.DOTALL)
     paragraphs = re.split(r"\n\s*\n", section[1]) if section else []
-    words = [" ".join(text.split()) for text in paragraphs if not text.lstrip().startswith(("\\", "<", "```", "|"))]
-    return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", words[0]) if words else ""
+    words = [" ".join(text.split()) for text in paragraphs
+             if not re.match(r"\s*(?:<|```|\||(?:\*[^*\n]+\*|\[[^]]*\]\([^)]*\))<!-- )", text)]
+    return re.sub(r"\[([^]]*)\]\([^)]*\)|<!-- .*? -->", r"\1", words[0]) if words else ""
 
 
 def hunks(before, after):

@@ -7,7 +7,7 @@ import html
 import math
 import re
 
-from book import machines
+from book import hosted, machines
 from draw import maps, plots
 from measure import figures
 
@@ -107,7 +107,7 @@ def chapter_html(of_workload, results, caption=True):
 
 def rules_of(root):
     """The transformations that a step is about, by the stage's label: title and link."""
-    page = (root / "docs" / "pages" / "transformations.md").read_text()
+    page = hosted.read(root / "docs" / "pages" / "transformations.md", root)
     links = {re.sub(r" \(.*\)|,.*", "", title): f"transformations.html#{label}" for title, label in RULE.findall(page)}
     return {stage: [(title, links.get(title, "transformations.html")) for title in titles]
             for stage, titles in maps.transformations(root).items()}

@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 
-from book import card, headers, machines, proved, quoted, search, shell, stages, woven
+from book import card, headers, hosted, machines, proved, quoted, search, shell, stages, woven
 from draw import ascent, communicating, plots, requested, warp
 from measure import cost_model, figures
 
@@ -209,7 +209,7 @@ def copy_mathjax(target):
 
 def page_texts(root, workloads, results):
     """The texts of the pages that may ask for plots, by their names."""
-    written = {str(page.relative_to(root)): page.read_text() for page in quoted.pages(root) if page.exists()}
+    written = {str(page.relative_to(root)): hosted.read(page, root) for page in quoted.pages(root) if page.exists()}
     return written | machines.pages(root, workloads, results)
 
 
@@ -219,7 +219,7 @@ def reading_order(root, workloads, results):
              for page in root.glob(pattern)]
     results_pages = machines.pages(root, workloads, results)
     headings = (re.match(r"# (.+) \{#(\w+)\}", text)
-                for text in [page.read_text() for page in pages] + list(results_pages.values()))
+                for text in [hosted.read(page, root) for page in pages] + list(results_pages.values()))
     titles = {heading[2]: heading[1] for heading in headings}
     order = [("index", titles["mainpage"])]
     for label in stages.labels_on_main_page(root):

@@ -12,8 +12,9 @@ the book leads to it.
 import pathlib
 import re
 
-from book import stages, woven
+from book import hosted, stages, woven
 
+MARK = re.compile(r"(?P<code>^ *(?P<fence>`{3,}).*?^ *(?P=fence) *$|`[^`\n]*`)|<!-- [^>\n]* -->", re.MULTILINE | re.DOTALL)
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REQUEST = re.compile(r"(?<!`)\\(?:html|verb)include (?P<file>\w+(?:\.\S+|_(?:diff|figures|proved|stages|piece_\w+))\.html"
                      r"|figure_keys\.txt|(?:climb_\w+|reading_paths|headers|warp)\.html)")
@@ -29,7 +30,7 @@ BUILT = {"diff": "The diff", "figures": "The table of recorded times", "stages":
 def without_marks(text):
     """The text without comments that say where a figure comes from."""
     text = re.sub(r"(\d) ([^ <\n]*<!-- )", r"\1&nbsp;\2", text)
-    return re.sub(r"<!-- [^>\n]* -->", "", text)
+    return MARK.sub(lambda match: match["code"] or "", text)
 
 
 def with_folds(text):
@@ -50,9 +51,9 @@ def stand_in(match):
 def by_hand(text, path):
     """The text without what only the build of the book makes."""
     text = REQUEST.sub(stand_in, text)
-    text = re.sub(r"(?<!`)\\subpage \w+_source\.?",
+    text = re.sub(r'(?<!`)\\subpage \w+_source "[^"]*"\.?',
                   lambda _: f"\n\n\\include{{lineno}} {stages.find_source(path.parent).relative_to(ROOT)}\n", text)
-    return re.sub(r"\\(?:subpage|ref) results\b", "*Results*", text)
+    return re.sub(r'\\(?:subpage|ref) results\b(?: "[^"]*")?', "*Results*", text)
 
 
 def with_notes(text, path):
@@ -60,7 +61,7 @@ def with_notes(text, path):
     notes = path.with_name("notes.md")
     if path.name != "README.md" or not notes.exists():
         return text
-    label = re.match(r"# .+ \{#(\w+)\}\n", notes.read_text())[1]
+    label = hosted.label_of(notes.relative_to(ROOT).as_posix())
     return f"{text}\nWhat was measured and tried besides is on a page that may be skipped: \\subpage {label}.\n"
 
 
@@ -70,6 +71,6 @@ def main(*words):
     if how not in ([], ["--whole"]) or not file:
         return __doc__
     path = pathlib.Path(file).resolve()
-    text = with_notes(path.read_text(), path)
+    text = with_notes(hosted.read(path), path)
     print(with_folds(without_marks(woven.with_pieces(text, path) if how else by_hand(text, path))), end="")
     return 0

@@ -10,6 +10,8 @@ import dataclasses
 import pathlib
 import re
 
+from book import hosted
+
 
 @dataclasses.dataclass
 class Stage:
@@ -69,19 +71,19 @@ def stage_before(source, earlier):
 
 def labels_on_main_page(root):
     """The pages that the main page leads to, workloads among them, in reading order."""
-    return re.findall(r"\\subpage (\w+)", (root / "docs" / "pages" / "mainpage.md").read_text())
+    return re.findall(r"\\subpage (\w+)", hosted.read(root / "docs" / "pages" / "mainpage.md", root))
 
 
 def groups_on_main_page(root):
     """The headings of the main page with the labels that it leads to below each of them."""
-    parts = re.split(r"^## (.+?)(?: \{#\w+\})?$", (root / "docs" / "pages" / "mainpage.md").read_text(), flags=re.MULTILINE)[1:]
+    parts = re.split(r"^## (.+?)(?: \{#\w+\})?$", hosted.read(root / "docs" / "pages" / "mainpage.md", root), flags=re.MULTILINE)[1:]
     found = {title: re.findall(r"\\subpage (\w+)", text) for title, text in zip(parts[::2], parts[1::2])}
     return {title: labels for title, labels in found.items() if labels}
 
 
 def title_of(root, workload):
     """The heading of a workload's page."""
-    return re.match(r"# (.+) \{#", (root / "stages" / workload / "README.md").read_text())[1]
+    return re.match(r"# (.+)\n", (root / "stages" / workload / "README.md").read_text())[1]
 
 
 def find_stages(root):
@@ -147,7 +149,7 @@ def pages_with_tables(root):
     """The files that hold tables of the runner and are shown to readers: the README, and what chapters include."""
     yield root / "README.md"
     included = {name for page in root.glob("stages/**/*.md")
-                for name in re.findall(r"^\\verbinclude (\S+\.txt)$", page.read_text(), re.MULTILINE)}
+                for name in re.findall(r"^\\verbinclude docs/results/(\S+\.txt)$", hosted.read(page, root), re.MULTILINE)}
     yield from (root / "docs" / "results" / name for name in sorted(included))
 
 

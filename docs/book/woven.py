@@ -2,7 +2,7 @@ r"""The diff of a stage, woven into its page: each piece stands where the page s
 
 A part of a source lies between two comments with its name, `// [load]`. Where the page of a stage shows one of its own,
 
-    \snippet{lineno} stages/ata/05_unrolled/unrolled.cu load
+    [load, in unrolled.cu](unrolled.cu)<!-- part -->
 
 the book shows the piece of the diff that lies between these comments, and the reader switches between it, the code before and
 the code after. Neither the comments at the head of a source, which tell of the whole step, nor the marks, nor `main` is shown. What
@@ -15,7 +15,7 @@ import html
 import itertools
 import re
 
-from book import code, headers, stages
+from book import code, headers, hosted, stages
 
 MARK = re.compile(r"\s*// \[(.+)\]\s*")
 SNIPPET = re.compile(r"^(?P<indent> *)\\snippet(?:\{lineno\})? stages/(?P<workload>\w+)/(?P<stage>\d\d_\w+)/\S+ "
@@ -272,7 +272,7 @@ def write(root, workloads, generated):
     """Writes the pieces of every stage and what its page says of the whole."""
     for stage in (stage for of_workload in workloads.values() for stage in of_workload if stage.before):
         page = root / "stages" / stage.workload / stage.name / "README.md"
-        weave = Weave(stage, shown_parts(page.read_text(), stage))
+        weave = Weave(stage, shown_parts(hosted.read(page, root), stage))
         (generated / f"{stage.page}_diff.html").write_text(diff_html(weave))
         for name in weave.pieces:
             (generated / f"{stage.page}_piece_{slug(name)}.html").write_text(piece_html(weave, name))

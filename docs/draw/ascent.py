@@ -2,7 +2,7 @@ r"""Rooflines that climb: the stages of a workload on one problem, joined in rea
 
 A page asks for one by the name of the file that it includes:
 
-    \htmlinclude ascent.MACHINE.WORKLOAD.DATASET.PRECISION.html
+    <!-- ascent.MACHINE.WORKLOAD.DATASET.PRECISION.html -->
 
 A stage lies at the operations of the workload for each byte that its own kernels move at the least, where its record tells, and
 otherwise for each byte of the problem.

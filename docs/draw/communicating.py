@@ -6,6 +6,7 @@ measure/communication.py says how a page asks for them.
 import math
 import re
 
+from book import hosted
 from draw import plots
 from matplotlib.ticker import NullLocator
 from measure import communication, figures
@@ -128,7 +129,7 @@ SHOWN = {"prices": prices_html, "measured": measured_html, "widths": widths_html
 def write(root, pages, results, directory):
     """Makes all that a page asks for; the book is not made if something cannot be made."""
     for page in filter(lambda path: path.exists(), pages):
-        for file, name in REQUEST.findall(page.read_text()):
+        for file, name in REQUEST.findall(hosted.read(page)):
             try:
                 if name not in SHOWN:
                     raise figures.UnknownKey(f"there are {', '.join(SHOWN)}")

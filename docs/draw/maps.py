@@ -5,6 +5,7 @@ import re
 import statistics
 import textwrap
 
+from book import hosted
 from draw import plots
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL, Diagram
 from measure import figures
@@ -18,7 +19,7 @@ ASIDE = "A dashed arrow leads to a stage that continues another one than its nei
 
 def transformations(root):
     """By the label of a stage, the transformations that its step is about: those with a gain, if any has one."""
-    page = (root / "docs" / "pages" / "transformations.md").read_text()
+    page = hosted.read(root / "docs" / "pages" / "transformations.md", root)
     of_stage = {}
     for title, section in re.findall(r"^### ([^\n]+) \{#\w+\}\n(.*?)(?=^##|\Z)", page,
                                      re.MULTILINE | re.DOTALL):

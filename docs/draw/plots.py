@@ -2,10 +2,10 @@ r"""Draws the plots that the pages ask for, from the recorded runs, as SVG in th
 
 A page asks for one by the name of the file that it includes:
 
-    \htmlinclude ladder.MACHINE.WORKLOAD.DATASET.PRECISION.html
-    \htmlinclude scaling.MACHINE.SWEEP.PRECISION.html
-    \htmlinclude crossover.MACHINE.SWEEP.PRECISION.STAGE.STAGE.html
-    \htmlinclude roofline.MACHINE.PRECISION.html
+    <!-- ladder.MACHINE.WORKLOAD.DATASET.PRECISION.html -->
+    <!-- scaling.MACHINE.SWEEP.PRECISION.html -->
+    <!-- crossover.MACHINE.SWEEP.PRECISION.STAGE.STAGE.html -->
+    <!-- roofline.MACHINE.PRECISION.html -->
 
 A ladder shows the time of each stage, and as lines what stages/WORKLOAD/published.json holds of the data
 set. Scaling shows the time of each stage of a sweep over its parameter, or over numbers of threads beside what these

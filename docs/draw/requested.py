@@ -1,17 +1,17 @@
 r"""Draws the diagrams that the pages ask for, as SVG in the colours of the page.
 
-A page asks for one by the name of the file that it includes, at the beginning of a line:
+A page asks for one by the name of the file, in a comment at the beginning of a line, perhaps behind words that stand for it (book/hosted.py):
 
-    \htmlinclude diagram.NAME.html
+    <!-- diagram.NAME.html -->
 
 docs/draw/diagrams/NAME.py draws it. Such a script says in TITLE, ALTERNATIVE and CAPTION what is to be seen, in
 HEIGHT how high that is in either width, and has a function draw(canvas); see canvas.py. What it may not do
 is state a time: those come from recordings, by way of
 
-    \htmlinclude map.MACHINE.WORKLOAD.DATASET.PRECISION.html
-    \htmlinclude timeline.MACHINE.WORKLOAD.DATASET.PRECISION.html
-    \htmlinclude timeline.MACHINE.WORKLOAD.DATASET.PRECISION.STAGE.STAGE.html
-    \htmlinclude heat.MACHINE.SWEEP.PRECISION.STAGE.html
+    <!-- map.MACHINE.WORKLOAD.DATASET.PRECISION.html -->
+    <!-- timeline.MACHINE.WORKLOAD.DATASET.PRECISION.html -->
+    <!-- timeline.MACHINE.WORKLOAD.DATASET.PRECISION.STAGE.STAGE.html -->
+    <!-- heat.MACHINE.SWEEP.PRECISION.STAGE.html -->
 
 which maps.py draws: the stages of a workload with what leads from one to the next, and the phases of each, or of
 some, with what ran beside them; and heat.py: the time of a stage over two parameters.
@@ -23,6 +23,7 @@ import re
 import matplotlib
 from matplotlib.figure import Figure
 
+from book import hosted
 from draw import heat, maps, plots
 from draw.canvas import Canvas, Diagram
 from measure import figures
@@ -34,7 +35,7 @@ KINDS = {"map": maps.map_of_stages, "timeline": maps.timeline, "heat": heat.heat
 def requests(pages):
     """Yields page, file, kind and name of the diagrams that pages ask for."""
     for page in filter(lambda path: path.exists(), pages):
-        for file, kind, name in REQUEST.findall(page.read_text()):
+        for file, kind, name in REQUEST.findall(hosted.read(page)):
             yield page, file, kind, name
 
 

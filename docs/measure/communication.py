@@ -10,11 +10,11 @@ with the figures that pages quote under the names that `figures_of` and `simulat
 
 A page asks for tables and plots by the names of the files that it includes:
 
-    \htmlinclude communication.prices.html
-    \htmlinclude communication.measured.html
-    \htmlinclude communication.widths.html
-    \htmlinclude communication.strong.html
-    \htmlinclude communication.weak.html
+    <!-- communication.prices.html -->
+    <!-- communication.measured.html -->
+    <!-- communication.widths.html -->
+    <!-- communication.strong.html -->
+    <!-- communication.weak.html -->
 """
 
 import concurrent.futures

@@ -5,8 +5,8 @@ another thread wrote (03), words written where another thread writes (04). What 
 over how often it does that, is the price of one. A page asks for the tables by the names of the files that it
 includes:
 
-    \htmlinclude cost_model.derived.html
-    \htmlinclude cost_model.predicted.html
+    <!-- cost_model.derived.html -->
+    <!-- cost_model.predicted.html -->
 
 The first has the prices from one sweep over threads, and those of the course; the second predicts the runs of a
 sweep over sizes from these prices, and sets the recorded times beside.
@@ -16,6 +16,7 @@ import dataclasses
 import html
 import re
 
+from book import hosted
 from measure import figures
 
 REQUEST = re.compile(r"^\\htmlinclude (cost_model\.(\w+)\.html)", re.MULTILINE)
@@ -184,7 +185,7 @@ TABLES = {"derived": derived_html, "predicted": predicted_html}
 def write(root, pages, results, directory):
     """Makes every table that a page asks for; the book is not made if one cannot be made."""
     for page in filter(lambda path: path.exists(), pages):
-        for file, name in REQUEST.findall(page.read_text()):
+        for file, name in REQUEST.findall(hosted.read(page)):
             try:
                 if name not in TABLES:
                     raise figures.UnknownKey(f"there are {', '.join(TABLES)}")

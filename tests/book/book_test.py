@@ -11,7 +11,7 @@ import tempfile
 import urllib.parse
 
 import tap
-from book import card, code, headers, machines, make, proved, quoted, shell, stages, woven
+from book import card, code, headers, hosted, machines, make, proved, quoted, shell, stages, woven
 from draw import ascent, maps, plots, pricing, requested, warp
 from draw.canvas import INK, PURPLE, Canvas
 from measure import figures
@@ -138,7 +138,7 @@ def unlinked_notes():
     """Notes that do not belong to a stage, or that its page does not lead to."""
     for path in sorted(ROOT.glob("stages/**/notes.md")):
         page = f"{path.parent.parent.name}_{path.parent.name}"
-        heading = f"# Notes on {{}} {{#{page}_notes}}"
+        heading = "# Notes on {}"
         stage = {stage.page: stage for of_workload in WORKLOADS.values() for stage in of_workload}.get(page)
         if not stage or path.read_text().partition("\n")[0] != heading.replace("{}", stage.heading):
             yield f"{path.relative_to(ROOT)} does not begin with '{heading}'"
@@ -198,7 +198,7 @@ def incomplete_diagrams():
     for name in sorted(requested.scripts(ROOT).keys() - {name for _, _, kind, name in asked if kind == "diagram"}):
         yield f"docs/draw/diagrams/{name}.py draws for no page"
     for page, file, kind, name in asked:
-        label, text = built(page.read_text())
+        label, text = built(hosted.read(page))
         drawings = drawings_of(file, text)
         if [width for width, _, _ in drawings] != list(plots.WIDTHS):
             yield f"{label}: {file} is there {len(drawings)} times"
@@ -230,13 +230,15 @@ def run_of(value, *medians, names=("00_a", "01_b")):
 
 
 INDEX = """
-### Parallel (all) loops, and more {#a}
-| W \\ref w_01_b | x | *d*: 4.00 ×<!-- m w d f64 00_a/01_b speedup --> |
-### Tiling {#b}
-| W \\ref w_01_b | x | – |
-| W \\ref w_02_c | x | – |
+<a id="a"></a>
+### Parallel (all) loops, and more
+| W [01](../../stages/w/01_b/README.md) | x | *d*: 4.00 ×<!-- m w d f64 00_a/01_b speedup --> |
+<a id="b"></a>
+### Tiling
+| W [01](../../stages/w/01_b/README.md) | x | – |
+| W [02](../../stages/w/02_c/README.md) | x | – |
 ## A part
-| W \\ref w_03_d | | |
+| W [03](../../stages/w/03_d/README.md) | | |
 """
 
 
@@ -884,7 +886,7 @@ def wrong_diffs():
             yield f"a part that has moved is {moved.pieces}, and {moved.rest()} is left"
     for of_workload in WORKLOADS.values():
         for stage in (stage for stage in of_workload if stage.before):
-            page = (ROOT / "stages" / stage.workload / stage.name / "README.md").read_text()
+            page = hosted.read(ROOT / "stages" / stage.workload / stage.name / "README.md")
             weave = woven.Weave(stage, woven.shown_parts(page, stage))
             shown = {id(row) for rows in [*weave.pieces.values(), *weave.rest()] for row in rows}
             if (sorted(filter(None, (row.old for row in weave.rows))), [row.new for row in weave.rows if row.new]) != (

@@ -30,7 +30,7 @@ NAMES = ["sanitize", "sanitizer", "sanitizers", "analyze", "license"]
 CODE = NAMES + ["color", "colors", "center", "centers", "sanitized", "canceled", "unrecognized", "initialization",
                 "initialized", "serialized", "optimize"]
 # What a page quotes keeps its spelling: code, titles, links, files of snippets, a journal and its volume.
-QUOTED = r"`[^`]*`|\\snippet.*|\*[^*]*\*|\[[^]]*\]\([^)]*\)|Optimi" r"zation \d+\("
+QUOTED = r"`[^`]*`|\*[^*]*\*|\[[^]]*\]\([^)]*\)|Optimi" r"zation \d+\("
 # Functions of a library are called what they are called.
 CALLED = r"\.\w+\("
 

@@ -259,7 +259,7 @@ def unshown():
         if made != communicating.SHOWN.keys():
             yield f"made are {made}"
         wrong = pathlib.Path(name, "page.md")
-        wrong.write_text("\\htmlinclude communication.other.html\n")
+        wrong.write_text("<!-- communication.other.html -->\n")
         try:
             communicating.write(pathlib.Path(name), [wrong], RESULTS, pathlib.Path(name))
             yield "a table that there is not"
