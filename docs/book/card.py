@@ -36,6 +36,28 @@ def sources_of(of_workload, results):
     return problem, runs, figures.sources(runs)
 
 
+def source_of(stage, of_workload, results):
+    """The problem, the run and the recording that a stage's time is shown of: of the ladder's problem, or else of another.
+
+    Of others, one on the ladder's machine goes first, then one that the stage before is recorded of as well, then one in f64, then the
+    largest.
+    """
+    problem, runs, _ = sources_of(of_workload, results)
+    if not problem:
+        return None
+    found = []
+    for machine in machines.machines(results):
+        for dataset, precision in results.problems(stage.workload, machine):
+            of_problem = [machine, stage.workload, dataset, precision]
+            newest = results.newest(*of_problem, stage.name)
+            if newest:
+                before = stage.before and "seconds" in figures.by_stage(newest[0]).get(stage.before.name, {})
+                work = figures.by_stage(newest[0])[stage.name]["modelled"]["flops"]
+                rank = (of_problem == problem, machine == problem[0], bool(before), precision == "f64", work)
+                found.append((rank, (of_problem, *newest)))
+    return max(found, key=lambda one: one[0])[1] if found else None
+
+
 # --- The ladder
 
 WIDE, HIGH, EDGE, STEP = 36, 92, 14, 0.42  # of a stage, of the drawing, around it; radius of a point as a share of EDGE
@@ -113,18 +135,26 @@ def rules_of(root):
             for stage, titles in maps.transformations(root).items()}
 
 
-def entries(stage, found, problem, runs, rules, changed):
-    """Yields the entries of the card: a word, and what it says as HTML."""
-    record = found[stage.name][0] if stage.name in found else None
-    if record:
-        yield f"Time ({problem[2]})", figures.seconds_text(plots.median(record))
-        ratio = maps.ratio_text(runs, stage.before.name, stage.name) if stage.before else ""
+def in_sweeps(stage, results):
+    """Whether a stage was recorded over the values of a parameter."""
+    return any(run["workload"] == stage.workload and stage.name in figures.by_stage(run)
+               for sweep in results.sweeps.values() for run in sweep["runs"])
+
+
+def entries(stage, source, problem, results, rules, changed):
+    """Yields the entries of the card: a word, and what it says as HTML. Of another problem than the ladder's, it says what differs."""
+    if source:
+        of_problem, run, _ = source
+        record = figures.by_stage(run)[stage.name]
+        differs = [of_problem[2]] + [word for n, word in ((3, of_problem[3]), (0, of_problem[0])) if word != problem[n]]
+        yield f"Time ({', '.join(differs)})", figures.seconds_text(plots.median(record))
+        ratio = maps.ratio_text(results.runs(*of_problem), stage.before.name, stage.name) if stage.before else ""
         if ratio:
             yield f"Gain over {stage.before.number}", ratio
         if "of_limit" in record:
             yield "Share of the limit", f"{100 * record['of_limit']:.3g} %"
     else:
-        yield "Time", "not recorded on this problem"
+        yield "Time", "recorded in sweeps alone" if in_sweeps(stage, results) else "not recorded"
     if stage.before:
         added, removed = changed
         yield f"Step from {stage.before.number}", f"+{added} −{removed} lines"
@@ -135,8 +165,9 @@ def entries(stage, found, problem, runs, rules, changed):
 
 def card_html(stage, of_workload, results, rules, changed, neighbours, minutes):
     """The card of a stage."""
-    problem, runs, found = sources_of(of_workload, results)
-    cells = [*entries(stage, found, problem, runs, rules, changed), ("Reading", f"about {minutes} min")]
+    problem, _, found = sources_of(of_workload, results)
+    source = source_of(stage, of_workload, results)
+    cells = [*entries(stage, source, problem, results, rules, changed), ("Reading", f"about {minutes} min")]
     items = "".join(f"<div><dt>{word}</dt><dd>{text}</dd></div>" for word, text in cells)
     ladder = ""
     if found:

@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 
-from book import card, headers, hosted, machines, proved, quoted, search, shell, stages, woven
+from book import card, floors, headers, hosted, machines, proved, quoted, search, shell, stages, woven
 from draw import ascent, communicating, plots, requested, warp
 from measure import cost_model, figures
 
@@ -59,7 +59,8 @@ def figures_row(stage, machine, run, host=""):
     zero = next((name for name in records if name.startswith("00_")), None)
     for name, other in (("zero", zero), ("step", stage.before and stage.before.name)):
         if other != stage.name and "seconds" in records.get(other, {}):
-            ratio[name] = f"{figures.figure('speedup', [records[other], record]):.2f}"
+            gain = figures.figure("speedup", [records[other], record])
+            ratio[name] = f"{gain:.2f}" if gain < 10 else f"{gain:.3g}"
     return (f"{machine} {host}".strip(), run["dataset"], run["precision"], figures.seconds_text(record["seconds"]["median"]),
             spread_text(record), in_all_text(record), ratio.get("zero", ""), ratio.get("step", ""),
             share_text(record, "of_limit"), share_text(record, "of_copy"), error_text(record))
@@ -74,16 +75,10 @@ def recorded_runs(stage, results):
                 yield machine, *found
 
 
-def in_sweeps(stage, results):
-    """Whether a stage was recorded over the values of a parameter."""
-    return any(run["workload"] == stage.workload and stage.name in figures.by_stage(run)
-               for sweep in results.sweeps.values() for run in sweep["runs"])
-
-
 def figures_html(stage, results):
     """The measured figures of a stage as an HTML table."""
     runs = list(recorded_runs(stage, results))
-    if not runs and in_sweeps(stage, results):
+    if not runs and card.in_sweeps(stage, results):
         return "<p>Recorded over sizes, threads or GPUs alone.</p>\n"
     if not runs:
         return "<p>No run recorded yet.</p>\n"
@@ -92,13 +87,11 @@ def figures_html(stage, results):
     rows = [figures_row(stage, machine, run, recording["host"]) for machine, run, recording in runs]
     shown = [n for n in range(len(titles)) if any(row[n] for row in rows)]
     cells = "".join("<tr>" + "".join(f"<td>{html.escape(row[n])}</td>" for n in shown) + "</tr>" for row in rows)
-    captions = dict.fromkeys(
-        figures.recording_text(recording, len(figures.by_stage(run)[stage.name]["repeats"]))
-        for _, run, recording in runs)
+    caption = figures.hosts_text((f"{run['dataset']} {run['precision']}", recording, len(figures.by_stage(run)[stage.name]["repeats"]))
+                                 for _, run, recording in runs)
     return ('<div class="figures"><table class="markdownTable"><tr>'
             + "".join(f"<th>{titles[n]}</th>" for n in shown) + f"</tr>{cells}</table>"
-            + "".join(f"<p class=\"caption\">{html.escape(text)}.</p>" for text in captions)
-            + "</div>\n")
+            + f'<p class="caption">{html.escape(caption)}.</p></div>\n')
 
 
 @dataclasses.dataclass
@@ -127,10 +120,6 @@ class Times:
         host = f" <small>{recording['host']}</small>" if len(self.hosts) > 1 else ""
         return f"<td>{figures.seconds_text(record['seconds']['median'])}{host}</td>"
 
-    def captions(self):
-        """Where the times are from."""
-        return sorted(f"{self.machine}, {figures.recording_text(recording)}." for _, recording in self.found.values())
-
 
 def times_of(of_workload, results):
     """The recorded times of a workload's stages in f64."""
@@ -152,10 +141,12 @@ def stages_html(of_workload, results):
         times = "".join(column.cell(stage.name) for column in columns)
         rows += (f'<tr><td><a href="{stage.page}.html">{stage.heading}</a></td>'
                  f"<td>{html.escape(stage.idea)}</td><td>{lines}</td>{times}</tr>")
-    captions = dict.fromkeys(text for column in columns for text in column.captions())
+    captions = {machine: figures.hosts_text((column.dataset, recording, None) for column in columns if column.machine == machine
+                                            for _, recording in column.found.values())
+                for machine in dict.fromkeys(column.machine for column in columns)}
     return ('<div class="figures map"><table class="markdownTable"><tr><th>stage</th><th>idea</th>'
             f"<th>lines</th>{''.join(column.head() for column in columns)}</tr>{rows}</table>"
-            + "".join(f'<p class="caption">{html.escape(text)}</p>' for text in captions) + "</div>\n")
+            + "".join(f'<p class="caption">{machine}, {html.escape(text)}.</p>' for machine, text in captions.items()) + "</div>\n")
 
 
 def generate(root, workloads, results, generated):
@@ -170,7 +161,8 @@ def generate(root, workloads, results, generated):
         (generated / f"{name}_stages.html").write_text(stages_html(of_workload, results))
         (generated / f"climb_{name}.html").write_text(card.chapter_html(of_workload, results, caption=False))
         for stage in of_workload:
-            (generated / f"{stage.page}_figures.html").write_text(figures_html(stage, results))
+            (generated / f"{stage.page}_figures.html").write_text(
+                figures_html(stage, results) + floors.floors_html(stage, of_workload, results))
             (generated / f"{stage.page}_source.md").write_text(
                 f"# Source of {stage.heading} {{#{stage.page}_source}}\n\n"
                 f"`{stage.source.relative_to(root)}`\n\n"

@@ -204,10 +204,15 @@ def devices_text(recording):
     return "; ".join([*sorted(names), f"{host}{': ' if host else ''}{host_text(recording)}"])
 
 
+def when_text(recording, repeats=None):
+    """Date and revision of a recording, and of how many repeats its medians are."""
+    medians = f"medians of {repeats}; " if repeats else ""
+    return f"{medians}{recording['date'][:10]}, revision {recording['revision']}"
+
+
 def recording_text(recording, repeats=None):
     """Machine, date and revision of a recording, and of how many repeats its medians are."""
-    medians = f"medians of {repeats}; " if repeats else ""
-    return f"{devices_text(recording)}; {medians}{recording['date'][:10]}, revision {recording['revision']}"
+    return f"{devices_text(recording)}; {when_text(recording, repeats)}"
 
 
 def sources(runs):
@@ -221,11 +226,38 @@ def sources(runs):
 
 def sources_text(runs):
     """The recordings that the times of some runs are from, with the stages of each if there are several."""
-    stages = {}
-    for stage, (record, recording) in sources(runs).items():
-        stages.setdefault(recording_text(recording, len(record["repeats"])), []).append(
-            stage.removeprefix("yardstick_") if stage.startswith("yardstick_") else stage[:2])
-    return "; ".join(f"{', '.join(names)}: {text}" if len(stages) > 1 else text for text, names in stages.items())
+    return hosts_text((stage.removeprefix("yardstick_") if stage.startswith("yardstick_") else stage[:2], recording,
+                       len(record["repeats"])) for stage, (record, recording) in sources(runs).items())
+
+
+def names_text(names):
+    """Names in a row; of three numbers and more that follow each other, the first and the last."""
+    rows = []
+    for name in names:
+        last = rows[-1][-1] if rows else ""
+        if name.isdigit() and last.isdigit() and int(name) == int(last) + 1:
+            rows[-1].append(name)
+        else:
+            rows.append([name])
+    return ", ".join(f"{row[0]}–{row[-1]}" if len(row) > 2 else ", ".join(row) for row in rows)
+
+
+def hosts_text(sources):
+    """Recordings, each host named once, with what is from each if there are several: of (name, recording, repeats)."""
+    hosts = {}  # by machine, then by date and revision: the names
+    for name, recording, count in sources:
+        names = hosts.setdefault(devices_text(recording), {}).setdefault(when_text(recording, count), [])
+        if name not in names:
+            names.append(name)
+    if len(hosts) == 1 and len(next(iter(hosts.values()))) == 1:
+        return "; ".join(f"{host}; {when}" for host, found in hosts.items() for when in found)
+    texts = []
+    for host, found in hosts.items():
+        if len(found) == 1:
+            texts += [f"{names_text(names)}: {host}; {when}" for when, names in found.items()]
+        else:
+            texts.append(f"{host}: " + ", ".join(f"{names_text(names)} ({when})" for when, names in found.items()))
+    return "; ".join(texts)
 
 
 def phase_seconds(repeat, phase):

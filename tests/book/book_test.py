@@ -11,7 +11,7 @@ import tempfile
 import urllib.parse
 
 import tap
-from book import card, code, headers, hosted, machines, make, proved, quoted, shell, stages, woven
+from book import card, code, floors, headers, hosted, machines, make, proved, quoted, shell, stages, woven
 from draw import ascent, maps, plots, pricing, requested, warp
 from draw.canvas import INK, PURPLE, Canvas
 from measure import figures
@@ -320,8 +320,8 @@ def wrong_plots():
     for text, words in (
             (ladder.alternative, "00_a 2 s on the CPU, 01_b 500 ms on the GPU, 02_c 7 s on"),
             (ladder.alternative, "by hand: 90 s"),
-            (ladder.caption, "G; host: C, 2 cores, S, g++; medians of 5; 2026-01-02, revision abc"),
-            (ladder.caption, "revision def."), (ladder.caption, "Not recorded on m: 03_d."),
+            (ladder.caption, "G; host: C, 2 cores, S, g++: 00, 01 (medians of 5; 2026-01-02, revision abc), 02 (medians of 5;"),
+            (ladder.caption, "revision def)."), (ladder.caption, "Not recorded on m: 03_d."),
             (ladder.caption, "Dashed: somebody."),
             (crossover.alternative, "00_a from 1 ms at 1 to 100 ms at 100"),
             (crossover.alternative, "cross at n ≈ 10."),
@@ -928,7 +928,7 @@ def wrong_cards():
     """Cards that lack a figure or a link, chapters that do not open with their ladder, and ladders without a stage."""
     for workload, of_workload in WORKLOADS.items():
         chapter = (HTML / f"{workload}.html").read_text()
-        problem, _, found = card.sources_of(of_workload, RESULTS)
+        problem = card.problem_of(of_workload, RESULTS)
         for name, text in ((workload, chapter.partition("<article>")[0]), ("index", (HTML / "index.html").read_text())):
             for stage in of_workload:
                 if f'<a href="{stage.page}.html" aria-label="{html.escape(stage.heading)}: ' not in text:
@@ -938,14 +938,48 @@ def wrong_cards():
             head = text.partition("<article>")[0].partition("<main")[2]
             wanted = [f"{stages.title_of(ROOT, workload)}</small> {stage.heading}</h1>", f"{html.escape(stage.idea)}.</p>",
                       f'href="{stage.page}_source.html"', ' here"/>', "<dt>Reading</dt>"]
-            if stage.name in found:
-                seconds = found[stage.name][0]["seconds"]["median"]
-                wanted.append(f"<dt>Time ({problem[2]})</dt><dd>{figures.seconds_text(seconds)}</dd>")
+            if source := card.source_of(stage, of_workload, RESULTS):
+                record = figures.by_stage(source[1])[stage.name]
+                words = [source[0][2]] + [source[0][n] for n in (3, 0) if source[0][n] != problem[n]]
+                wanted.append(f"<dt>Time ({', '.join(words)})</dt><dd>{figures.seconds_text(record['seconds']['median'])}</dd>")
+                if "of_limit" in record and text.count('<figure class="floors">') != 1:
+                    yield f"{stage.page}: no floor stands beside its time"
+            elif "recorded" not in head:
+                yield f"{stage.page}: the card does not say that there is no time"
             if stage.before:
                 added, removed = stages.lines_changed(stage.before.source, stage.source)
                 wanted += [f"+{added} −{removed} lines", f'href="{stage.before.page}.html"', 'href="transformations.html#']
             wanted += [f'<a href="{other.page}.html" aria-label=' for other in of_workload]
             yield from (f"{stage.page}: the card lacks {words}" for words in wanted if words not in head)
+
+
+def wrong_floors():
+    """Floors that are computed otherwise than from what is declared, or set elsewhere than on the scale of times."""
+    with small_repository() as (workloads, results):
+        stage, gpu = workloads["w"][1], results.machines["m"][0]["ceilings"]["gpu"]
+        run, record = results.machines["m"][0]["runs"][0], results.machines["m"][0]["runs"][0]["records"][1]
+        if floors.floors_html(stage, workloads["w"], results):
+            yield "there is a floor where no share of the limit is recorded"
+        for share, traffic, expected in (  # 1e9 operations, 1e8 bytes, 0.5 s
+                (0.2, None, ["1 GFLOP at 10 GFLOP/s", "100 ms", "100 MB of the problem, at 1 GB/s", "100 ms"]),
+                (0.2, 4e8, ["1 GFLOP at 10 GFLOP/s", "100 ms", "400 MB that its kernels move, at 1 GB/s", "400 ms"]),
+                (0.1, None, ["the floor of the problem", "50 ms"])):
+            record["of_limit"] = share
+            record["modelled"].pop("traffic_bytes", None)
+            record["modelled"] |= {"traffic_bytes": traffic} if traffic else {}
+            text = floors.floors_html(stage, workloads["w"], results)
+            found = [word for row in re.findall(r'<th scope="row">(.*?)</th>.*?<td class="n">(.*?)</td>', text) for word in row]
+            if found != [*expected, "measured, 00", "2 s", "measured, 01", "500 ms"]:
+                yield f"the rows are {found}"
+        # From 10 ms to 10 s: 2 s lie 2.3 decades from the left.
+        if 'class="cpu hollow" style="left:76.7%"' not in text or 'class="gpu" style="left:56.6%"' not in text:
+            yield f"the marks lie elsewhere: {text}"
+        gpu["copy_bytes_per_second"], record["of_limit"] = 1e13, 1e9 / gpu["flops_f64_matrix"] / 0.5
+        if "on tensor cores, 20 TFLOP/s" not in floors.floors_html(stage, workloads["w"], results):
+            yield "a floor on tensor cores is not told of"
+        run["dataset"] = "e"
+        if card.source_of(stage, workloads["w"], results)[0] != ["m", "w", "e", "f64"]:
+            yield "the time on another data set is not found"
 
 
 def wrong_tables():
@@ -1010,6 +1044,7 @@ CHECKS = [
     ("the pages of machines show every recording", missing_results),
     ("every page has its frame, and the book is half of what it was", unlike_pages),
     ("cards and ladders lead to every stage", wrong_cards),
+    ("floors stand beside times", wrong_floors),
     ("numbers in tables stand below each other", wrong_tables),
     ("the first page has ways to read", wrong_minutes),
     ("the sidebar leads to every page in order", missing_from_sidebar),
