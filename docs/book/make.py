@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 from book import card, floors, headers, hosted, machines, proved, quoted, search, shell, stages, woven
-from draw import ascent, communicating, plots, requested, warp
+from draw import ascent, communicating, played, plots, requested, warp
 from measure import cost_model, figures
 
 MATHJAX = pathlib.Path("/usr/share/javascript/mathjax")
@@ -25,7 +25,7 @@ MATHJAX_PARTS = ("MathJax.js", "extensions/tex2jax.js", "extensions/AssistiveMML
                  "extensions/TeX/noUndefined.js", "jax/element/mml", "jax/input/TeX", "jax/output/SVG/jax.js", "jax/output/SVG/config.js",
                  "jax/output/SVG/autoload", "jax/output/SVG/fonts/TeX")
 PATHS = '<div id="reading_paths"></div>'  # where the first page tells of ways to read
-THEME = ("staircase.css", "staircase.js", "staircase.svg", "warp.js")
+THEME = ("staircase.css", "staircase.js", "staircase.svg", "warp.js", "played.js")
 
 
 def spread_text(record):
@@ -157,6 +157,7 @@ def generate(root, workloads, results, generated):
     woven.write(root, workloads, generated)
     headers.write(root, generated)
     warp.write(generated)
+    played.write(generated)
     for name, of_workload in workloads.items():
         (generated / f"{name}_stages.html").write_text(stages_html(of_workload, results))
         (generated / f"climb_{name}.html").write_text(card.chapter_html(of_workload, results, caption=False))

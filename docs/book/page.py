@@ -17,12 +17,12 @@ from book import hosted, stages, woven
 MARK = re.compile(r"(?P<code>^ *(?P<fence>`{3,}).*?^ *(?P=fence) *$|`[^`\n]*`)|<!-- [^>\n]* -->", re.MULTILINE | re.DOTALL)
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REQUEST = re.compile(r"(?<!`)\\(?:html|verb)include (?P<file>\w+(?:\.\S+|_(?:diff|figures|proved|stages|piece_\w+))\.html"
-                     r"|figure_keys\.txt|(?:climb_\w+|reading_paths|headers|warp)\.html)")
+                     r"|figure_keys\.txt|(?:climb_\w+|played_\w+|reading_paths|headers|warp)\.html)")
 # By the first word of a file's name, or by its last.
 BUILT = {"diff": "The diff", "figures": "The table of recorded times", "stages": "The table of the stages",
          "proved": "What the slicer says of the parallel loops",
          "piece": "A piece of a diff", "climb": "A ladder", "paths": "The table of ways to read", "headers": "The list of headers",
-         "warp": "A figure to play with",
+         "warp": "A figure to play with", "played": "A figure to play with",
          "keys": "The list of keys", "diagram": "A diagram", "cost_model": "A table of the cost model",
          "communication": "A table or a plot of what communication costs"}
 
@@ -44,7 +44,7 @@ def stand_in(match):
     if "_piece_" in match["file"]:
         return f"<em>{BUILT['piece']} is here in the book that `./climb book` makes.</em>"
     words = re.split(r"[_.]", match["file"])
-    first, last = "climb" if words[0] == "climb" else match["file"].split(".")[0], words[-2]
+    first, last = words[0] if words[0] in ("climb", "played") else match["file"].split(".")[0], words[-2]
     return f"<em>{BUILT.get(first) or BUILT.get(last) or 'A plot'} is here in the book that `./climb book` makes.</em>"
 
 

@@ -1,4 +1,4 @@
-r"""A figure to play with: what a warp's request costs by its stride. A page asks for it by `\htmlinclude warp.html`.
+r"""A figure to play with: what a warp's request costs by its stride. A page asks for it by `<!-- warp.html -->`.
 
 docs/theme/warp.js draws lanes, sectors and banks for what the reader chooses. Where scripts are off, and on paper, the table that is
 computed here stands for it, by the same rules, which the test of the browser holds to each other.

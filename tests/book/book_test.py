@@ -12,7 +12,7 @@ import urllib.parse
 
 import tap
 from book import card, code, floors, headers, hosted, machines, make, proved, quoted, shell, stages, woven
-from draw import ascent, maps, plots, pricing, requested, warp
+from draw import ascent, maps, played, plots, pricing, requested, warp
 from draw.canvas import INK, PURPLE, Canvas
 from measure import figures
 
@@ -378,6 +378,30 @@ def wrong_requests():
                                             ((32, 4, 0), (32, 32)), ((33, 4, 0), (32, 1)), ((16, 8, 0), (32, 32)), ((8, 8, 0), (32, 16))):
         if (found := (warp.sectors(stride, size, first), warp.rounds(stride, size, first))) != expected:
             yield f"stride {stride}, {size} bytes from {first}: {found}, not {expected}"
+
+
+def wrong_rules():
+    """Rules of the figures to play with that break a law, and pages without their tables."""
+    if [played.tile(side) for side in (2, 4, 8)] != [(32, 64, 4), (74, 24, 8), (230, 8, 16)] or \
+            "230 registers" not in (ROOT / "stages/ata/07_register_tiled/README.md").read_text():
+        yield f"tiles are {[played.tile(side) for side in played.COMPILED]}"
+    for takes in ((4, 4, 4), (1, 9, 1), (3, 2, 7)):
+        alone, *more = (played.ring_time(buffers, *takes) for buffers in (1, 2, 3, 4))
+        least = played.SLICES * max(takes) + sum(takes) - max(takes)
+        if alone != played.SLICES * sum(takes) or more != sorted(more, reverse=True) or more[0] >= alone or more[1] != least or more[2] != least:
+            yield f"eight slices of {takes} take {alone}, {more}"
+        for buffers in (1, 2, 3, 4):
+            spans = played.ring(buffers, *takes)
+            if any(begin < spans[2][n - buffers][1] for n, (begin, _) in enumerate(spans[0]) if n >= buffers):
+                yield f"a slice comes into one of {buffers} buffers that is not free"
+    sums = [1] * played.LANES
+    for step in range(1, 5):
+        sums = [value + (sums[lane - 2 ** (step - 1)] if lane >= 2 ** (step - 1) else 0) for lane, value in enumerate(sums)]
+        if sums != [last + 1 - first for first, last in played.scanned(step)]:
+            yield f"after step {step} of a scan the sums are {sums}"
+    for page, name in (("ata_07_register_tiled", "tile"), ("transformations", "ring"), ("local_volatility_05_tridag_scan", "scan")):
+        if not re.search(rf'<figure class="warp" id="play_{name}">(?:<div class="table">)+<table><thead>', (HTML / f"{page}.html").read_text()):
+            yield f"{page} has no table for {name}"
 
 
 def wrong_code():
@@ -1034,6 +1058,7 @@ CHECKS = [
     ("plots show what is recorded", wrong_plots),
     ("stages climb below the roofs", wrong_ascents),
     ("requests of a warp cost what pages say", wrong_requests),
+    ("figures to play with keep the laws", wrong_rules),
     ("code is told apart by its words", wrong_code),
     ("maps and timelines show what is recorded", wrong_diagrams),
     ("timelines show what ran beside the phases", wrong_lanes),

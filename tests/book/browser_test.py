@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 import tap
-from draw import warp
+from draw import played, warp
 
 HTML = pathlib.Path(sys.argv[1]).resolve()
 WIDTHS = {"desktop": (1440, 1000), "phone": (390, 844)}
@@ -30,7 +30,7 @@ QUERIES = {"tensor": ("ata_09_tensor_core", "cholesky_08_tensor_cores", "glossar
 NOTHING = "xylophone"
 
 CHECKS = (ERRORS, MATHS, WIDE, ALTERNATIVE, CROWDED, PALE, TOGGLE, ORDER, NAMED, SEARCH, WOVEN, KEYS, MENU, UNSCRIPTED, PAPER, WARP,
-          CAUGHT) = (
+          PLAYED, CAUGHT) = (
     "no page has an error or a request that fails", "every formula is typeset",
     "no page scrolls sideways", "every image has an alternative text",
     "words in diagrams have room and can be read", "text stands out in light and in dark mode",
@@ -39,7 +39,7 @@ CHECKS = (ERRORS, MATHS, WIDE, ALTERNATIVE, CROWDED, PALE, TOGGLE, ORDER, NAMED,
     "everything has a name, a role and a place for readers with other senses", "the search finds what is looked for",
     "a piece of a diff shows the code before, the code after, and both", "keys alone lead through a page",
     "the menu of a phone leads to every page", "pages are whole without scripts", "paper has the text, unfolded, and no frame",
-    "the figure of a warp counts as the table without scripts does",
+    "the figure of a warp counts as the table without scripts does", "the other figures to play with do as well",
     "planted mistakes are caught")
 
 # What makes a page fail a check.
@@ -632,6 +632,30 @@ class Visit:
             self.problems[WARP].append("the table is there beside the figure")
 
 
+    def play(self):
+        """Holds the other figures to play with to what their tables were made by, and moves their sliders."""
+        for page, name, rule, choices, words in (
+                ("ata_07_register_tiled.html", "tile", played.tile, [(side,) for side in played.COMPILED], "10 × 10 sums: 254 registers"),
+                ("transformations.html", "ring", played.ring, [(4, 9, 9, 9)] + [
+                    (buffers, a, b, c) for buffers in (1, 2, 3) for a in (1, 4, 9) for b in (2, 5) for c in (1, 7)], "Eight slices take 90"),
+                ("local_volatility_05_tridag_scan.html", "scan", played.scanned, [(step,) for step in range(5)], "16 lanes are done")):
+            self.browser.open(page)
+            for choice in choices:
+                counted = self.browser.evaluate(f"staircasePlayed.{name}({', '.join(map(str, choice))})")
+                if counted != json.loads(json.dumps(rule(*choice))):
+                    self.problems[PLAYED].append(f"{name} of {choice}: {counted}, not {rule(*choice)}")
+            said = self.browser.evaluate("""(() => {
+              const figure = document.getElementById("play_%s");
+              figure.querySelectorAll("input").forEach(input => {
+                input.value = input.max;
+                input.dispatchEvent(new Event("input", { bubbles: true }));
+              });
+              return { text: figure.innerText, table: figure.querySelector("table").checkVisibility() };
+            })()""" % name)
+            if words not in said["text"] or said["table"]:
+                self.problems[PLAYED].append(f"{name}: {said}")
+
+
 def main():
     """Prints the results; meson reads them."""
     program = shutil.which("chromium")
@@ -652,7 +676,7 @@ def main():
                 visit.toggle(kind)
             visit.open_menu()
             browser.resize("desktop")
-            for look in (visit.search, visit.use_keys, visit.switch_scripts_off, visit.print, visit.pick_lanes):
+            for look in (visit.search, visit.use_keys, visit.switch_scripts_off, visit.print, visit.pick_lanes, visit.play):
                 look()
             visit.open_rest()
             visit.plant(profile)

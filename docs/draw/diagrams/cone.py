@@ -1,0 +1,30 @@
+"""What of a tile is right after each of the eight steps of stage 08 of advection."""
+
+from draw.canvas import BLUE, GREEN, INK, SMALL
+
+TITLE = "A tile through eight steps"
+STEPS = 8
+HEIGHT = {"wide": 258, "narrow": 258}
+ALTERNATIVE = (
+    "A cut through a tile along its columns: a row for the cells as loaded, and one for each of eight steps. With each step the right part is "
+    "shorter by one cell at either end, until after the eighth the 256 cells of the tile are left. Below, the neighbouring tiles overlap "
+    "with its border as it was loaded.")
+CAPTION = ("A cut along the columns, the border of 8 cells wider than to scale. Blue is computed, or loaded, by the tile beside, too; green is kept. "
+           "Nothing is handed from tile to tile.")
+
+
+def draw(canvas):
+    """A row for each step."""
+    cell, tile = (14, 300) if canvas.is_wide else (8, 128)
+    here = canvas.part((canvas.width - tile - 2 * STEPS * cell) / 2 + 20, 30)
+    here.text(tile / 2 + STEPS * cell, -14, "256 cells and 8 on each side", SMALL)
+    for step in range(STEPS + 1):
+        y, border = 20 * step, (STEPS - step) * cell
+        here.text(-6, y + 9, "loaded" if not step else f"step {step}", SMALL, ha="right")
+        here.box(0, y, tile + 2 * STEPS * cell, 17, colour=INK, edge=0.3)
+        if border:
+            here.box(step * cell, y, border, 17, colour=BLUE, fill=0.22, edge=0)
+            here.box(STEPS * cell + tile, y, border, 17, colour=BLUE, fill=0.22, edge=0)
+        here.box(STEPS * cell, y, tile, 17, colour=GREEN, fill=0.16 if step < STEPS else 0.6, edge=0)
+    here.text(tile / 2 + STEPS * cell, 20 * STEPS + 9, "written", SMALL, bold=True)
+    here.key(0 if canvas.is_wide else -44, 20 * STEPS + 40, (BLUE, 0.22, "right, but not for keeping"), (GREEN, 0.6, "the tile"))

@@ -1,0 +1,33 @@
+"""Rows that stay in registers, and what a step of stage 08 of Durbin-Levinson hands on."""
+
+from draw.canvas import BLUE, GREEN, ORANGE, SMALL
+
+TITLE = "A step of threads that stay"
+HEIGHT = {"wide": 246, "narrow": 246}
+THREADS, CELL = 4, 74
+ALTERNATIVE = (
+    "Four threads side by side, each with its numbers of the rows y and z in registers. From each thread an arrow leads to its neighbour on the "
+    "right: the last number of both rows goes there. Below them all is one barrier, at which each thread leaves its part of the next inner "
+    "product, and behind which all have the sum. Then the same threads begin the next step.")
+CAPTION = ("Four threads of a block or a cluster. Nothing of the rows is in memory; one number of each row goes to the right, and one barrier a "
+           "step makes the inner product known.")
+
+
+def draw(canvas):
+    """The threads, the barrier, and the way back."""
+    here = canvas.part((canvas.width - CELL * THREADS) / 2, 0)
+    for thread in range(THREADS):
+        x = CELL * thread + 4
+        here.text(x + 33, 12, f"thread {thread}", SMALL)
+        here.box(x, 24, 66, 74, edge=0.8)
+        for y, name, colour in ((30, "y", BLUE), (66, "z", GREEN)):
+            for n in range(3):
+                here.box(x + 6 + 18 * n, y, 18, 24, name if n == 1 else "", colour, 0.3, size=SMALL)
+            if thread + 1 < THREADS:
+                here.arrow((x + 60, y + 12), (x + 84, y + 12), colour=ORANGE, width=1.5)
+        here.arrow((x + 33, 99), (x + 33, 133))
+    here.box(0, 134, CELL * THREADS, 24, "one barrier: parts of the inner product meet", ORANGE, 0.35, size=SMALL)
+    for thread in range(THREADS):
+        here.arrow((CELL * thread + 37, 159), (CELL * thread + 37, 191))
+    here.text(CELL * THREADS / 2, 206, "every thread has α, and goes on with the rows that it has", SMALL)
+    here.text(CELL * THREADS / 2, 228, "no kernel ends", SMALL, bold=True)
