@@ -120,17 +120,32 @@ __device__ void deal_out(SharedNumbers<Real, held>& shared, NumberOf number_of, 
   }
 }
 
-/// Writes the team's numbers to u(first), u(first + 1), ... up to u(n - 1), the same way back.
-template <int team, typename Shared, typename Real, int held>
+/// What becomes of a number of u where another one is handed in.
+struct Set {
+  template <typename Real>
+  __device__ static void put(Real& u, Real x) {
+    u = x;
+  }
+};
+struct Add {
+  template <typename Real>
+  __device__ static void put(Real& u, Real x) {
+    u += x;
+  }
+};
+
+/// Writes the team's numbers to u(first), u(first + 1), ... up to u(n - 1), the same way back, or
+/// adds them.
+template <int team, typename How = Set, typename Shared, typename Real, int held>
 __device__ void collect(Shared& shared, const Real (&x)[held], Real* u, std::size_t first,
                         std::size_t n) {
   if constexpr (held == 1) {
-    if (const std::size_t i = first + threadIdx.x; i < n) u[i] = x[0];
+    if (const std::size_t i = first + threadIdx.x; i < n) How::put(u[i], x[0]);
   } else {
     for (int m = 0; m < held; ++m) shared.r[shared.slot(threadIdx.x * held + m)] = x[m];
     wait<team>();
     for (int i = threadIdx.x; i < team * held; i += team)
-      if (first + i < n) u[first + i] = shared.r[shared.slot(i)];
+      if (first + i < n) How::put(u[first + i], shared.r[shared.slot(i)]);
     wait<team>();
   }
 }

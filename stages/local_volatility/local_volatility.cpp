@@ -173,20 +173,22 @@ const staircase::Workload<Problem, 1> workload{
          {"08_shared_grids", traffic_of_sweeps<5, 5>},
          // reads 2, 2 and writes 3, 1
          {"09_factored", traffic_of_sweeps<4, 4>},
-         {"10_in_block", traffic_on_chip},
-         {"11_on_chip", traffic_on_chip},
-         {"13_adjoint_cuda", traffic_of_kernels_of_adjoint},
-         {"14_adjoint_on_chip", traffic_of_adjoint},
-         {"15_one_meeting", traffic_of_adjoint},
+         // reads 2, 2 and writes 2, 1
+         {"10_increments", traffic_of_sweeps<4, 3>},
+         {"11_in_block", traffic_on_chip},
+         {"12_on_chip", traffic_on_chip},
+         {"14_adjoint_cuda", traffic_of_kernels_of_adjoint},
+         {"15_adjoint_on_chip", traffic_of_adjoint},
+         {"16_one_meeting", traffic_of_adjoint},
          // The explicit half steps read 1 and write 5, the right-hand side along y reads 2
          // and writes
          // 4, and either solve reads 6 and writes 3 (4 and 2 down the systems, 2 and 1 up).
          {"yardstick_cusparse", traffic_of_sweeps<15, 15>}},
     // What the shared memory of a block holds, or that of 16 blocks.
-    .limits = {{"10_in_block", {{"numX", 256}, {"numY", 32}}},
-               {"11_on_chip", {{"numX", 512}, {"numY", 256}}},
-               {"14_adjoint_on_chip", {{"numX", 256}, {"numY", 256}}},
-               {"15_one_meeting", {{"numX", 256}, {"numY", 256}}}}};
+    .limits = {{"11_in_block", {{"numX", 256}, {"numY", 32}}},
+               {"12_on_chip", {{"numX", 512}, {"numY", 256}}},
+               {"15_adjoint_on_chip", {{"numX", 256}, {"numY", 256}}},
+               {"16_one_meeting", {{"numX", 256}, {"numY", 256}}}}};
 
 }  // namespace
 

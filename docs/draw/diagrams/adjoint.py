@@ -6,7 +6,7 @@ TITLE = "Forwards one sweep per option, transposed one for all"
 HEIGHT = {"wide": 275, "narrow": 560}
 ALTERNATIVE = (
     "First, stages 00 to 09: each option starts with a payoff at maturity and goes through all steps to "
-    "today, where one point of its grid is read. Second, stage 12: one grid starts as that one point "
+    "today, where one point of its grid is read. Second, stage 13: one grid starts as that one point "
     "today and goes through the transposed steps to maturity; there it holds the weights, which are "
     "multiplied with each payoff.")
 CAPTION = "Time runs to the right, from today to maturity. Blue: a grid of values; orange: of weights."

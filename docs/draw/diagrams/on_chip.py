@@ -1,4 +1,4 @@
-"""How a cluster of stage 11 holds a grid, and solves along its columns."""
+"""How a cluster of stage 12 holds a grid, and solves along its columns."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 

@@ -5,7 +5,7 @@
 ///          hoisted. That a division is a multiplication by an inverse holds up to rounding.
 /// Expect:  bound by memory, with 8 numbers per point and step instead of 10.
 /// Run:     ./climb local_volatility --stages 06-09
-/// Next:    10_in_block keeps a grid in a block for the whole time loop.
+/// Next:    10_increments computes what a time step adds to R, and needs less memory for it.
 
 #include "../dealt.hpp"
 #include "../one_grid.hpp"

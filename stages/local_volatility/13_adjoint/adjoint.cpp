@@ -5,8 +5,8 @@
 /// Legal:   a step is linear in R, so that the product of point, steps and payoff may be grouped
 ///          from the left as well as from the right; equal up to rounding.
 /// Expect:  the time of one option, and less; all of it on one core.
-/// Run:     ./climb local_volatility --stages 00,12
-/// Next:    13_adjoint_cuda: the same on a GPU, which now has one small problem, and
+/// Run:     ./climb local_volatility --stages 00,13
+/// Next:    14_adjoint_cuda: the same on a GPU, which now has one small problem, and
 ///          latency to hide.
 
 #include "../local_volatility.hpp"

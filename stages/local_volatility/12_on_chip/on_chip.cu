@@ -4,8 +4,8 @@
 /// Legal:   pieces of a column are joined in the same order, in whichever block they lie, and a
 ///          barrier of the cluster stands where one of the block did.
 /// Expect:  no traffic with memory but the factors; bound by what blocks wait for one another.
-/// Run:     ./climb local_volatility --stages 09-11
-/// Next:    12_adjoint: all options share the steps, and of each grid one point is read.
+/// Run:     ./climb local_volatility --stages 09-12
+/// Next:    13_adjoint: all options share the steps, and of each grid one point is read.
 
 #include "../steps_at_once.hpp"
 #include "../strip_of_option.hpp"

@@ -1,11 +1,11 @@
 /// \file
 /// Changed: one kernel holds the time loop, and a block keeps the grid of an option in its shared
-///          memory for all of it. A column is cut into pieces, a thread each. A step computes what
-///          it adds to R, so that V and U need no memory.
-/// Legal:   the increment is the same scheme, up to rounding; pieces are joined as in a scan.
+///          memory for all of it. A column is cut into pieces, a thread each.
+/// Legal:   what a step hands on stays in the block, behind a barrier; pieces are joined as in a
+///          scan.
 /// Expect:  no traffic with memory but the factors; bound by shared memory, and by waiting for it.
-/// Run:     ./climb local_volatility --dataset medium --stages 09,10
-/// Next:    11_on_chip spreads a grid over the blocks of a cluster.
+/// Run:     ./climb local_volatility --dataset medium --stages 10,11
+/// Next:    12_on_chip spreads a grid over the blocks of a cluster.
 
 #include "../steps_at_once.hpp"
 #include "../strip_of_option.hpp"
