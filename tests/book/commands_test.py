@@ -268,10 +268,10 @@ def lines_of(page):
     """The lines with commands of a page: blocks, words in quotes, and what the head of a stage says."""
     text = page.read_text()
     tried = text.find("\n## Try it")
-    for block in re.finditer(r"^ *```\w*\n(.*?)^ *```", text, re.MULTILINE | re.DOTALL):
-        lines = [line.strip() for line in block[1].replace("\\\n", " ").splitlines()]
+    for block in re.finditer(r"^ *```(\w*)\n(.*?)^ *```", text, re.MULTILINE | re.DOTALL):
+        lines = [line.strip() for line in block[2].replace("\\\n", " ").splitlines()]
         # Below «Try it», all is meant to be tried; elsewhere, there are drawings and outputs.
-        if any(map(OURS.match, lines)) or 0 <= tried < block.start():
+        if block[1] != "math" and (any(map(OURS.match, lines)) or 0 <= tried < block.start()):
             yield from lines
     yield from (quoted for quoted in re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
                 if re.match(r"(\./climb|build/stages/\S+) ", quoted) and not re.search(r"\b[A-Z]{4,}\b|\.\.\.|…", quoted))
