@@ -244,6 +244,8 @@ class Maker {
         {"-lnccl", {}},
         {"-lnvToolsExt", {}},
         {"-lculibos", {}},
+        {"-lcurand", {}},
+        {"-lcurand_static", {}},
         {"-lcublas", {"-lopenblas"}},
         {"-lcublas_static", {"-lopenblas"}},
         {"-lcufft", {"-lfftw3", "-lfftw3f"}},

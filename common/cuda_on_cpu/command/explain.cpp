@@ -10,18 +10,21 @@ Language   kernels and launches, in macros, templates and headers, too; static a
            printf and assert; C++17 and later. __CUDA_ARCH__ is 900 unless -D says otherwise.
 Threads    __syncthreads and its siblings, shuffles, votes, matches and reductions of a warp,
            atomics, fences, cooperative groups, cuda::barrier, cuda::pipeline, cuda::atomic,
-           asynchronous copies, grids that are launched cooperatively, clusters.
-Runtime    memory (pinned, managed, pitched, in the order of streams), symbols, streams, events,
-           captured graphs, occupancy, several devices and their peers; arrays, texture and surface
-           objects with filters and borders.
-Numbers    CUDA's functions and roundings, half and bfloat16 with their pairs.
-Libraries  some of cuBLAS, cuFFT and cuSOLVER by the host's OpenBLAS, FFTW and LAPACK; some of NCCL.
+           asynchronous copies, grids that are launched cooperatively, clusters; the instructions of
+           inline PTX that sources hold most often, without predicates and labels.
+Runtime    memory (pinned, managed, pitched, in the order of streams, of pools), symbols, streams,
+           events, captured graphs, occupancy, several devices and their peers; arrays, texture and
+           surface objects with filters and borders.
+Numbers    CUDA's functions and roundings, half and bfloat16 with their pairs; products of a warp by
+           nvcuda::wmma.
+Libraries  some of cuBLAS, cuFFT and cuSOLVER by the host's OpenBLAS, FFTW and LAPACK; some of NCCL;
+           the pseudorandom numbers of cuRAND.
 
 Not covered, with an error where it is compiled, linked or, kernels in kernels, run
 
-  inline PTX, tensor maps, nvcuda::wmma; mipmaps, cube maps and texture references; kernels launched
-  by kernels; graphs built node by node; memory pools; the driver's API (cu...) and NVRTC; cuRAND,
-  cuSPARSE, cublasLt, Thrust and CUB; kernels in shared libraries.
+  most of inline PTX, tensor maps; mipmaps, cube maps and texture references; kernels launched by
+  kernels; graphs built node by node; the driver's API (cu...) and NVRTC; quasirandom numbers, cuSPARSE,
+  cublasLt, Thrust and CUB; kernels in shared libraries.
 
 What differs from a GPU
 
@@ -29,8 +32,11 @@ What differs from a GPU
   differ in their last digits where a GPU fuses multiplications with additions.
 
 --analyze makes a program that finds races, accesses out of bounds, reads of memory that nobody
-wrote and divergent barriers at their lines, counts sectors and wavefronts as NVIDIA's profiler
-does, and ends with status 1 if it found a mistake. CUDA_ON_CPU_REPORT=FILE writes its report as JSON.
+wrote, divergent barriers and errors that nobody looks at, at their lines, counts sectors and
+wavefronts as NVIDIA's profiler does, and ends with status 1 if it found a mistake.
+
+CUDA_ON_CPU_REPORT=FILE writes its report as JSON, or as SARIF if FILE ends in .sarif.
+CUDA_ON_CPU_SCHEDULE=descending, or random:SEED, begins blocks and threads in another order.
 )";
 }
 

@@ -10,13 +10,21 @@
 #include "cuda_on_cpu/library_call.hpp"
 #include "cuda_runtime.h"
 
+// By these, other projects' headers see which of CUDA's came before.
+#define CUBLAS_V2_H_
+#define CUBLAS_API_H_
+
 enum cublasStatus_t {
   CUBLAS_STATUS_SUCCESS = 0,
   CUBLAS_STATUS_NOT_INITIALIZED = 1,
   CUBLAS_STATUS_ALLOC_FAILED = 3,
   CUBLAS_STATUS_INVALID_VALUE = 7,
+  CUBLAS_STATUS_ARCH_MISMATCH = 8,
+  CUBLAS_STATUS_MAPPING_ERROR = 11,
   CUBLAS_STATUS_EXECUTION_FAILED = 13,
-  CUBLAS_STATUS_NOT_SUPPORTED = 15
+  CUBLAS_STATUS_INTERNAL_ERROR = 14,
+  CUBLAS_STATUS_NOT_SUPPORTED = 15,
+  CUBLAS_STATUS_LICENSE_ERROR = 16
 };
 enum cublasOperation_t { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2 };
 enum cublasFillMode_t { CUBLAS_FILL_MODE_LOWER = 0, CUBLAS_FILL_MODE_UPPER = 1 };

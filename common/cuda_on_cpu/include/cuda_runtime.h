@@ -15,6 +15,8 @@
 #include "cuda_on_cpu/atomics.hpp"
 #include "cuda_on_cpu/core.hpp"
 #include "cuda_on_cpu/math.hpp"
+#include "cuda_on_cpu/memory_pools.hpp"
+#include "cuda_on_cpu/ptx.hpp"
 #include "cuda_on_cpu/runtime_api.hpp"
 #include "cuda_on_cpu/runtime_hints.hpp"
 #include "cuda_on_cpu/textures.hpp"

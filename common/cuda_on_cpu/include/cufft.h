@@ -5,6 +5,8 @@
 
 #pragma once
 
+#define _CUFFT_H_  // other projects' headers look for it
+
 #include <fftw3.h>
 
 #include <array>
@@ -23,8 +25,19 @@ enum cufftResult {
   CUFFT_ALLOC_FAILED = 2,
   CUFFT_INVALID_TYPE = 3,
   CUFFT_INVALID_VALUE = 4,
+  CUFFT_INTERNAL_ERROR = 5,
   CUFFT_EXEC_FAILED = 6,
-  CUFFT_INVALID_SIZE = 8
+  CUFFT_SETUP_FAILED = 7,
+  CUFFT_INVALID_SIZE = 8,
+  CUFFT_UNALIGNED_DATA = 9,
+  CUFFT_INVALID_DEVICE = 0xB,
+  CUFFT_NO_WORKSPACE = 0xD,
+  CUFFT_NOT_IMPLEMENTED = 0xE,
+  CUFFT_NOT_SUPPORTED = 0x10,
+  CUFFT_MISSING_DEPENDENCY = 0x11,
+  CUFFT_NVRTC_FAILURE = 0x12,
+  CUFFT_NVJITLINK_FAILURE = 0x13,
+  CUFFT_NVSHMEM_FAILURE = 0x14
 };
 enum cufftType {
   CUFFT_R2C = 0x2a,

@@ -83,9 +83,7 @@ void rewrite_name(Source& source, std::size_t i, bool guards, Promises& clusters
            name == "cudaFuncSetAttribute")
     keep_kernel_type(source, i);
   else if (name == "asm" || name == "__asm__" || name == "__asm")
-    throw Unsure(
-        "PTX does not run on the CPU; give the function that wraps it a second body for "
-        "STAIRCASE_CUDA_ON_CPU");
+    rewrite_ptx(source, i);
 }
 
 /// Tells the runtime of the bounds that are numbers; those that depend on template arguments are

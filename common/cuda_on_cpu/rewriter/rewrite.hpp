@@ -32,7 +32,8 @@ using Promises = std::map<std::string, std::string, std::less<>>;
 
 /// The plain C++ for a preprocessed source.
 /// \param guards whether the program is analysed: variables in shared memory get guards behind
-/// them, and calls that drop an error are marked \throws Refused
+/// them, and calls that drop an error are marked
+/// \throws Refused
 std::string rewrite(std::string text, bool guards);
 
 /// Rewrites the launch whose '<<<' is a token; kernels may have been promised clusters.
@@ -40,5 +41,8 @@ void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters
 
 /// Rewrites the declaration that holds the __shared__ at a token.
 void rewrite_shared(Source& source, std::size_t i, bool guards);
+
+/// Replaces the asm at a token by calls of the functions that do what its instructions do.
+void rewrite_ptx(Source& source, std::size_t i);
 
 }  // namespace cuda_on_cpu::rewriter

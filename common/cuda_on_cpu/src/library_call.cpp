@@ -17,7 +17,7 @@ cudaError_t library_call(cudaStream_t stream, std::initializer_list<Touched> tou
       [memory = std::vector<Touched>(touched), work = std::move(work)](const Operation& operation) {
         for (const Touched& t : memory) {
           if (t.bytes == 0) continue;
-          analysis::copy_access(t.first, t.bytes, analysis::read, operation);
+          if (t.read) analysis::copy_access(t.first, t.bytes, analysis::read, operation);
           if (t.written) analysis::copy_access(t.first, t.bytes, analysis::write, operation);
         }
         work();

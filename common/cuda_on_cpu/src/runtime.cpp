@@ -379,7 +379,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int d) {
   properties->sharedMemPerBlockOptin = most_dynamic_shared;
   properties->reservedSharedMemPerBlock = reserved_shared;
   properties->maxBlocksPerMultiProcessor = 32;
-  properties->streamPrioritiesSupported = 1;
+  properties->streamPrioritiesSupported = properties->memoryPoolsSupported = 1;
   return lasting_error();
 }
 

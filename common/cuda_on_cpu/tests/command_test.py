@@ -91,7 +91,7 @@ int main() {
 }
 """,
     "wrong.cu": "__global__ void k(int* x) {\n  x[0] = undeclared;\n}\nint main() {}\n",
-    "ptx.cu": '__global__ void k() {\n\n  asm("bar.sync 0;");\n}\nint main() {}\n',
+    "ptx.cu": '__global__ void k() {\n\n  asm("bra.uni L1;");\n}\nint main() {}\n',
     "Makefile": """NVCC = nvcc
 NVCCFLAGS = -O3 -arch=sm_80 -Xcompiler -Wall,-Wextra -DFACTOR=2
 program: main.o kernels.o host.o

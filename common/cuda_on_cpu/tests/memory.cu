@@ -504,6 +504,41 @@ TEST(memory_is_allocated_in_a_stream) {
   check(cudaStreamDestroy(stream));
 }
 
+TEST(pools_give_memory_in_the_order_of_streams) {
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreate(&stream));
+  cudaMemPool_t standard = nullptr, own = nullptr;
+  check(cudaDeviceGetDefaultMemPool(&standard, 0));
+  cudaMemPoolProps properties = {};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  properties.location.id = 0;
+  check(cudaMemPoolCreate(&own, &properties));
+  unsigned long long threshold = 1 << 20, told = 0;
+  check(cudaMemPoolSetAttribute(own, cudaMemPoolAttrReleaseThreshold, &threshold));
+  check(cudaMemPoolGetAttribute(own, cudaMemPoolAttrReleaseThreshold, &told));
+  expect_equal(told, threshold);
+  for (cudaMemPool_t pool : {standard, own}) {
+    int* memory = nullptr;
+    check(cudaMallocFromPoolAsync(&memory, 4000, pool, stream));
+    check(cudaMemsetAsync(memory, 0, 4000, stream));
+    add_one<<<4, 256, 0, stream>>>(memory, 1000);
+    std::vector<int> values(1000);
+    check(cudaMemcpyAsync(values.data(), memory, 4000, cudaMemcpyDeviceToHost, stream));
+    check(cudaFreeAsync(memory, stream));
+    check(cudaStreamSynchronize(stream));
+    expect_equal(values, std::vector<int>(1000, 1));
+    check(cudaMemPoolTrimTo(pool, 0));
+  }
+  cudaMemPool_t chosen = nullptr;
+  check(cudaDeviceSetMemPool(0, own));
+  check(cudaDeviceGetMemPool(&chosen, 0));
+  expect(chosen == own, "the pool that was set is the device's");
+  check(cudaDeviceSetMemPool(0, standard));
+  check(cudaMemPoolDestroy(own));
+  check(cudaStreamDestroy(stream));
+}
+
 TEST(free_memory_shrinks_by_what_is_allocated) {
   std::size_t before = 0, during = 0, after = 0, total = 0;
   const std::size_t bytes = 64 << 20;

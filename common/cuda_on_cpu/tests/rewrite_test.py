@@ -47,6 +47,11 @@ REWRITTEN = {
     "a kernel's address in a call of the runtime": (
         "int cudaLaunchKernel(...); void f(int* p) { cudaLaunchKernel((const void*)k, 1, 2); }",
         r"cudaLaunchKernel\(k, 1, 2\)"),
+    "PTX": ('__device__ void f(unsigned& x, int y) { asm volatile("shl.b32 %0, %1, 3;" : "=r"(x) : "r"(y + 1)); }',
+            r"\{ ::cuda_on_cpu::ptx::shl<unsigned>\(\(x\), \(y \+ 1\), 3\); \}"),
+    "PTX of several instructions": (
+        '__device__ void f(float* p, float& x) {\nasm("ld.global.f32 %0, [%1+4];\\n\\t"\n"membar.gl;" : "=f"(x) : "l"(p)); }',
+        r"ptx::ld<float>\(\(x\), ::cuda_on_cpu::ptx::at\(::cuda_on_cpu::ptx::wide\(p\), \+4\)\); ::cuda_on_cpu::ptx::membar_gl\(\);"),
     "a string that looks like a launch": ('const char* s = "k<<<1, 2>>>(p, 3)";', r's = "k<<<1, 2>>>\(p, 3\)"'),
     "a raw string": ('const char* s = R"x(k<<<1)x";', r'R"x\(k<<<1\)x"'),
     "digits apart": ("int million = 1'000'000; void f(int* p) { k<<<1, 1>>>(p, 1'0); }", r"k\("),
@@ -54,7 +59,11 @@ REWRITTEN = {
 
 # A name, a source behind KERNEL, the line of the error and a word of its sentence.
 REFUSED = {
-    "PTX": ('\n__device__ void f() {\n  asm volatile("bar.sync 0;");\n}', 5, "STAIRCASE_CUDA_ON_CPU"),
+    "PTX that is not known": ('\n__device__ void f() {\n  asm volatile("setmaxnreg.inc.sync.aligned.u32 40;");\n}', 5,
+                              "STAIRCASE_CUDA_ON_CPU"),
+    "PTX with registers of its own": ('__device__ void f() { asm("{ .reg .pred p; }"); }', 3, "STAIRCASE_CUDA_ON_CPU"),
+    "a register of PTX that is not there": (
+        '__device__ void f(int x) { asm("mov.u32 %0, %%envreg3;" : "=r"(x)); }', 3, "%envreg3"),
     "a launch that does not end": ("\nvoid f(int* p) { k<<<1, 2; }", 4, "'>>>'"),
     "a launch without an argument list": ("void f(int* p) { k<<<1, 2>>>; }", 3, "argument list"),
     "a launch of what has no name": ("void f(int* p) { 5<<<1, 2>>>(p); }", 3, "not the name of a kernel"),

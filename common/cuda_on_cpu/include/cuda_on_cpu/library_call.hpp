@@ -11,11 +11,12 @@
 
 namespace cuda_on_cpu {
 
-/// Memory that a call reads, or reads and writes.
+/// Memory that a call reads, writes, or both.
 struct Touched {
   const void* first;
   std::size_t bytes;
   bool written;
+  bool read = true;
 };
 
 /// Puts a call into a stream; the analysis takes it for accesses of all that it touches.

@@ -342,9 +342,15 @@ void misaligned(const void* address, std::size_t multiple, const void* place) {
 void index_out_of_bounds(const char* array, std::ptrdiff_t index, const void* place) {
   const std::string sentence = "index " + std::to_string(index) + " of an array " + array;
   const Thread* thread = block == nullptr ? nullptr : block->current;
-  if (thread == nullptr) return add_finding("out of bounds", place_of(place), 0, nullptr, sentence);
-  const DeviceAtWork at_work;
-  add_finding("out of bounds", place_of(place), 0, thread, sentence);
+  if (thread == nullptr) {
+    add_finding("out of bounds", place_of(place), 0, nullptr, sentence);
+    std::exit(1);
+  }
+  {
+    const DeviceAtWork at_work;
+    add_finding("out of bounds", place_of(place), 0, thread, sentence);
+  }
+  fail_launch(cudaErrorIllegalAddress);
 }
 
 void copy_starts(const void* to, std::size_t bytes, const void* instruction) {

@@ -126,7 +126,8 @@ struct Indexing {
   const Type* array;
   const Type* index;
 };
-void __ubsan_handle_out_of_bounds(const Indexing* indexing, std::uintptr_t index) {
+[[noreturn]] void __ubsan_handle_out_of_bounds_abort(const Indexing* indexing,
+                                                     std::uintptr_t index) {
   analysis::index_out_of_bounds(indexing->array->name, static_cast<std::intptr_t>(index),
                                 __builtin_return_address(0));
 }

@@ -17,7 +17,8 @@ void check_access(const void* where, std::size_t bytes, Kind kind, const void* i
 /// A thread of a kernel accesses an address that is no multiple of what the access needs.
 void misaligned(const void* address, std::size_t multiple, const void* place);
 
-/// An index is outside of an array of a type.
-void index_out_of_bounds(const char* array, std::ptrdiff_t index, const void* place);
+/// An index is outside of an array of a type, which ends the launch, or the host's program: code
+/// that could go on would load anew what it had before.
+[[noreturn]] void index_out_of_bounds(const char* array, std::ptrdiff_t index, const void* place);
 
 }  // namespace cuda_on_cpu::analysis

@@ -1,0 +1,179 @@
+/// \file
+/// Pools of memory that is given out and taken back in the order of streams. Here each allocation
+/// is made by itself; a pool remembers what it was told, and which device it is of.
+
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "runtime_api.hpp"
+#include "runtime_hints.hpp"
+
+enum cudaMemAllocationType {
+  cudaMemAllocationTypeInvalid = 0,
+  cudaMemAllocationTypePinned = 1,
+  cudaMemAllocationTypeManaged = 2
+};
+enum cudaMemAllocationHandleType {
+  cudaMemHandleTypeNone = 0,
+  cudaMemHandleTypePosixFileDescriptor = 1
+};
+enum cudaMemPoolAttr {
+  cudaMemPoolReuseFollowEventDependencies = 1,
+  cudaMemPoolReuseAllowOpportunistic = 2,
+  cudaMemPoolReuseAllowInternalDependencies = 3,
+  cudaMemPoolAttrReleaseThreshold = 4,
+  cudaMemPoolAttrReservedMemCurrent = 5,
+  cudaMemPoolAttrReservedMemHigh = 6,
+  cudaMemPoolAttrUsedMemCurrent = 7,
+  cudaMemPoolAttrUsedMemHigh = 8
+};
+enum cudaMemAccessFlags {
+  cudaMemAccessFlagsProtNone = 0,
+  cudaMemAccessFlagsProtRead = 1,
+  cudaMemAccessFlagsProtReadWrite = 3
+};
+struct cudaMemAccessDesc {
+  cudaMemLocation location;
+  cudaMemAccessFlags flags;
+};
+struct cudaMemPoolProps {
+  cudaMemAllocationType allocType;
+  cudaMemAllocationHandleType handleTypes;
+  cudaMemLocation location;
+  void* win32SecurityAttributes;
+  std::size_t maxSize;
+  unsigned short usage;
+};
+
+struct CUmemPoolHandle_st {
+  int device = 0;
+  int reuse[4] = {1, 1, 1, 1};  ///< by attribute; the first is of none
+  unsigned long long threshold = 0;
+};
+using cudaMemPool_t = CUmemPoolHandle_st*;
+
+namespace cuda_on_cpu {
+
+/// A call of the runtime on another device than the current one.
+template <typename Call>
+cudaError_t on_device(int device, const Call& call) {
+  int before = 0;
+  cudaGetDevice(&before);
+  cudaError_t error = cudaSetDevice(device);
+  if (error == cudaSuccess) error = call();
+  cudaSetDevice(before);
+  return error;
+}
+
+inline CUmemPoolHandle_st& default_pool(int device) {
+  static CUmemPoolHandle_st pools[64];
+  pools[device].device = device;
+  return pools[device];
+}
+
+inline cudaMemPool_t& chosen_pool(int device) {
+  static cudaMemPool_t pools[64] = {};
+  if (pools[device] == nullptr) pools[device] = &default_pool(device);
+  return pools[device];
+}
+
+}  // namespace cuda_on_cpu
+
+inline cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  return cuda_on_cpu::on_device(device, [=] {
+    *pool = &cuda_on_cpu::default_pool(device);
+    return cudaSuccess;
+  });
+}
+inline cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  return cuda_on_cpu::on_device(device, [=] {
+    *pool = cuda_on_cpu::chosen_pool(device);
+    return cudaSuccess;
+  });
+}
+inline cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
+  if (pool == nullptr || pool->device != device) return cudaErrorInvalidValue;
+  cuda_on_cpu::chosen_pool(device) = pool;
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  if (properties->location.type != cudaMemLocationTypeDevice ||
+      properties->handleTypes != cudaMemHandleTypeNone)
+    return cudaErrorNotSupported;
+  return cuda_on_cpu::on_device(properties->location.id, [=] {
+    *pool = std::make_unique<CUmemPoolHandle_st>().release();
+    (*pool)->device = properties->location.id;
+    return cudaSuccess;
+  });
+}
+inline cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  if (pool == nullptr || pool == &cuda_on_cpu::default_pool(pool->device))
+    return cudaErrorInvalidValue;
+  if (cuda_on_cpu::chosen_pool(pool->device) == pool)
+    cuda_on_cpu::chosen_pool(pool->device) = &cuda_on_cpu::default_pool(pool->device);
+  const std::unique_ptr<CUmemPoolHandle_st> ended(pool);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) { return cudaSuccess; }
+
+inline cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute,
+                                           void* value) {
+  if (attribute <= cudaMemPoolReuseAllowInternalDependencies)
+    pool->reuse[attribute] = *static_cast<int*>(value);
+  else if (attribute == cudaMemPoolAttrReleaseThreshold)
+    pool->threshold = *static_cast<unsigned long long*>(value);
+  return cudaSuccess;
+}
+/// What is reserved or used is what is taken of the device, whoever took it.
+inline cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute,
+                                           void* value) {
+  if (attribute <= cudaMemPoolReuseAllowInternalDependencies) {
+    *static_cast<int*>(value) = pool->reuse[attribute];
+    return cudaSuccess;
+  }
+  if (attribute == cudaMemPoolAttrReleaseThreshold) {
+    *static_cast<unsigned long long*>(value) = pool->threshold;
+    return cudaSuccess;
+  }
+  return cuda_on_cpu::on_device(pool->device, [=] {
+    std::size_t free = 0, total = 0;
+    const cudaError_t error = cudaMemGetInfo(&free, &total);
+    *static_cast<unsigned long long*>(value) = total - free;
+    return error;
+  });
+}
+
+/// Lets other devices use a pool's memory, as they may use all of its device.
+inline cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* allowed,
+                                        std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (allowed[i].location.id == pool->device || allowed[i].flags == cudaMemAccessFlagsProtNone)
+      continue;
+    const cudaError_t error = cuda_on_cpu::on_device(
+        allowed[i].location.id, [=] { return cudaDeviceEnablePeerAccess(pool->device, 0); });
+    if (error == cudaErrorPeerAccessAlreadyEnabled)
+      cudaGetLastError();
+    else if (error != cudaSuccess)
+      return error;
+  }
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
+                                           cudaStream_t stream) {
+  if (pool == nullptr) return cudaErrorInvalidValue;
+  return cuda_on_cpu::on_device(pool->device,
+                                [=] { return cudaMallocAsync(pointer, bytes, stream); });
+}
+template <typename T>
+cudaError_t cudaMallocFromPoolAsync(T** pointer, std::size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream) {
+  return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream);
+}
+template <typename T>
+cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaMemPool_t pool,
+                            cudaStream_t stream) {
+  return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream);
+}

@@ -1,0 +1,152 @@
+/// \file
+/// Found in place of cuRAND's: arrays of random numbers, made in their stream.
+///
+/// Whatever generator is asked for, the numbers have its distribution, and are others than
+/// cuRAND's.
+
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#include "cuda_on_cpu/library_call.hpp"
+#include "curand_kernel.h"
+
+#define CURAND_H_  // other projects' headers look for it
+
+enum curandStatus_t {
+  CURAND_STATUS_SUCCESS = 0,
+  CURAND_STATUS_VERSION_MISMATCH = 100,
+  CURAND_STATUS_NOT_INITIALIZED = 101,
+  CURAND_STATUS_ALLOCATION_FAILED = 102,
+  CURAND_STATUS_TYPE_ERROR = 103,
+  CURAND_STATUS_OUT_OF_RANGE = 104,
+  CURAND_STATUS_LENGTH_NOT_MULTIPLE = 105,
+  CURAND_STATUS_DOUBLE_PRECISION_REQUIRED = 106,
+  CURAND_STATUS_LAUNCH_FAILURE = 201,
+  CURAND_STATUS_PREEXISTING_FAILURE = 202,
+  CURAND_STATUS_INITIALIZATION_FAILED = 203,
+  CURAND_STATUS_ARCH_MISMATCH = 204,
+  CURAND_STATUS_INTERNAL_ERROR = 999
+};
+enum curandRngType_t {
+  CURAND_RNG_TEST = 0,
+  CURAND_RNG_PSEUDO_DEFAULT = 100,
+  CURAND_RNG_PSEUDO_XORWOW = 101,
+  CURAND_RNG_PSEUDO_MRG32K3A = 121,
+  CURAND_RNG_PSEUDO_MTGP32 = 141,
+  CURAND_RNG_PSEUDO_MT19937 = 142,
+  CURAND_RNG_PSEUDO_PHILOX4_32_10 = 161,
+  CURAND_RNG_QUASI_DEFAULT = 200,
+  CURAND_RNG_QUASI_SOBOL32 = 201,
+  CURAND_RNG_QUASI_SCRAMBLED_SOBOL32 = 202,
+  CURAND_RNG_QUASI_SOBOL64 = 203,
+  CURAND_RNG_QUASI_SCRAMBLED_SOBOL64 = 204
+};
+using curandRngType = curandRngType_t;
+
+struct curandGenerator_st {
+  cuda_on_cpu::Philox state;  ///< used by the stream's work only
+  cudaStream_t stream = nullptr;
+};
+using curandGenerator_t = curandGenerator_st*;
+
+/// Quasirandom numbers, which are spread more evenly, are refused.
+inline curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType_t type) {
+  if (type >= CURAND_RNG_QUASI_DEFAULT || type < CURAND_RNG_PSEUDO_DEFAULT)
+    return CURAND_STATUS_TYPE_ERROR;
+  *generator = std::make_unique<curandGenerator_st>().release();
+  curand_init(0, 0, 0, &(*generator)->state);
+  return CURAND_STATUS_SUCCESS;
+}
+/// Of the host: its arrays are filled at once.
+inline curandStatus_t curandCreateGeneratorHost(curandGenerator_t* generator,
+                                                curandRngType_t type) {
+  return curandCreateGenerator(generator, type);
+}
+inline curandStatus_t curandDestroyGenerator(curandGenerator_t generator) {
+  if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
+  cudaStreamSynchronize(generator->stream);
+  const std::unique_ptr<curandGenerator_st> ended(generator);
+  return CURAND_STATUS_SUCCESS;
+}
+inline curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream) {
+  if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
+  cudaStreamSynchronize(generator->stream);
+  generator->stream = stream;
+  return CURAND_STATUS_SUCCESS;
+}
+
+namespace cuda_on_cpu {
+
+/// Puts into a generator's stream what is done to its state.
+inline curandStatus_t with_state(curandGenerator_t generator,
+                                 std::initializer_list<Touched> touched,
+                                 std::function<void(Philox&)> work) {
+  if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
+  const cudaError_t error =
+      library_call(generator->stream, touched, [generator, work] { work(generator->state); });
+  return error == cudaSuccess ? CURAND_STATUS_SUCCESS : CURAND_STATUS_LAUNCH_FAILURE;
+}
+
+/// Fills an array by a function of the state.
+template <typename T, typename Make>
+curandStatus_t fill_random(curandGenerator_t generator, T* out, std::size_t n, Make make) {
+  return with_state(generator, {{out, n * sizeof(T), true, false}},
+                    [=](Philox& state) CUDA_ON_CPU_NOT_ANALYSED {
+                      for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<T>(make(&state));
+                    });
+}
+
+}  // namespace cuda_on_cpu
+
+inline curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator,
+                                                         unsigned long long seed) {
+  return cuda_on_cpu::with_state(
+      generator, {}, [=](cuda_on_cpu::Philox& state) { curand_init(seed, 0, 0, &state); });
+}
+inline curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator,
+                                               unsigned long long offset) {
+  return cuda_on_cpu::with_state(generator, {},
+                                 [=](cuda_on_cpu::Philox& state) { skipahead(offset, &state); });
+}
+
+inline curandStatus_t curandGenerate(curandGenerator_t generator, unsigned* out, std::size_t n) {
+  return cuda_on_cpu::fill_random(generator, out, n, curand);
+}
+inline curandStatus_t curandGenerateUniform(curandGenerator_t generator, float* out,
+                                            std::size_t n) {
+  return cuda_on_cpu::fill_random(generator, out, n, curand_uniform);
+}
+inline curandStatus_t curandGenerateUniformDouble(curandGenerator_t generator, double* out,
+                                                  std::size_t n) {
+  return cuda_on_cpu::fill_random(generator, out, n, curand_uniform_double);
+}
+/// Normal numbers are made in pairs, and CUDA refuses an odd number of them.
+inline curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* out, std::size_t n,
+                                           float mean, float deviation) {
+  if (n % 2 != 0) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
+  return cuda_on_cpu::fill_random(generator, out, n, [=](cuda_on_cpu::Philox* state) {
+    return mean + deviation * curand_normal(state);
+  });
+}
+inline curandStatus_t curandGenerateNormalDouble(curandGenerator_t generator, double* out,
+                                                 std::size_t n, double mean, double deviation) {
+  if (n % 2 != 0) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
+  return cuda_on_cpu::fill_random(generator, out, n, [=](cuda_on_cpu::Philox* state) {
+    return mean + deviation * curand_normal_double(state);
+  });
+}
+inline curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float* out,
+                                              std::size_t n, float mean, float deviation) {
+  if (n % 2 != 0) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
+  return cuda_on_cpu::fill_random(generator, out, n, [=](cuda_on_cpu::Philox* state) {
+    return curand_log_normal(state, mean, deviation);
+  });
+}
+inline curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned* out,
+                                            std::size_t n, double mean) {
+  return cuda_on_cpu::fill_random(
+      generator, out, n, [=](cuda_on_cpu::Philox* state) { return curand_poisson(state, mean); });
+}

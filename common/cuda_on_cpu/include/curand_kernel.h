@@ -1,0 +1,189 @@
+/// \file
+/// Found in place of cuRAND's: random numbers within kernels.
+///
+/// All generators are Philox4x32-10 here, by seed, sequence and offset. The numbers of
+/// curandStatePhilox4_32_10_t are cuRAND's; those of the others have its distributions only.
+
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "cuda_runtime.h"
+
+namespace cuda_on_cpu {
+
+/// The state of a thread's generator: a counter, a key, and what of a round is not yet used.
+struct Philox {
+  std::uint32_t counter[4];
+  std::uint32_t key[2];
+  std::uint32_t output[4];
+  unsigned used;
+  float spare;  ///< the second of a pair of normal numbers
+  double spare_double;
+  bool has_spare, has_spare_double;
+};
+
+/// Ten rounds of multiplications and exclusive ors.
+inline void philox_rounds(Philox& state) {
+  std::uint32_t c[4] = {state.counter[0], state.counter[1], state.counter[2], state.counter[3]};
+  std::uint32_t key[2] = {state.key[0], state.key[1]};
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t first = std::uint64_t{0xD2511F53} * c[0];
+    const std::uint64_t second = std::uint64_t{0xCD9E8D57} * c[2];
+    const std::uint32_t next[4] = {static_cast<std::uint32_t>(second >> 32) ^ c[1] ^ key[0],
+                                   static_cast<std::uint32_t>(second),
+                                   static_cast<std::uint32_t>(first >> 32) ^ c[3] ^ key[1],
+                                   static_cast<std::uint32_t>(first)};
+    for (int i = 0; i < 4; ++i) c[i] = next[i];
+    key[0] += 0x9E3779B9;
+    key[1] += 0xBB67AE85;
+  }
+  for (int i = 0; i < 4; ++i) state.output[i] = c[i];
+}
+
+/// Counts on by so many rounds; the upper half of the counter is the sequence.
+inline void philox_advance(Philox& state, std::uint64_t rounds) {
+  const std::uint64_t low = std::uint64_t{state.counter[1]} << 32 | state.counter[0];
+  const std::uint64_t sum = low + rounds;
+  state.counter[0] = static_cast<std::uint32_t>(sum);
+  state.counter[1] = static_cast<std::uint32_t>(sum >> 32);
+  if (sum < low && ++state.counter[2] == 0) ++state.counter[3];
+}
+
+/// In (0, 1]: 0 never comes.
+inline float unit_float(std::uint32_t bits) {
+  return static_cast<float>(bits) * 0x1p-32f + 0x1p-33f;
+}
+inline double unit_double(std::uint32_t low, std::uint32_t high) {
+  const std::uint64_t bits = low ^ std::uint64_t{high} << 21;
+  return static_cast<double>(bits) * 0x1p-53 + 0x1p-54;
+}
+
+/// Two normal numbers from two of (0, 1], by the method of Box and Muller.
+template <typename T>
+void to_normal(T& first, T& second) {
+  const T radius = std::sqrt(T(-2) * std::log(first));
+  const T angle = T(6.283185307179586476925) * second;
+  first = radius * std::sin(angle);
+  second = radius * std::cos(angle);
+}
+
+}  // namespace cuda_on_cpu
+
+using curandStatePhilox4_32_10 = cuda_on_cpu::Philox;
+using curandStatePhilox4_32_10_t = cuda_on_cpu::Philox;
+using curandStateXORWOW = cuda_on_cpu::Philox;
+using curandStateXORWOW_t = cuda_on_cpu::Philox;
+using curandStateMRG32k3a = cuda_on_cpu::Philox;
+using curandStateMRG32k3a_t = cuda_on_cpu::Philox;
+using curandState = cuda_on_cpu::Philox;
+using curandState_t = cuda_on_cpu::Philox;
+
+inline void skipahead(unsigned long long n, cuda_on_cpu::Philox* state) {
+  const unsigned long long used = state->used + n;
+  cuda_on_cpu::philox_advance(*state, used / 4);
+  state->used = static_cast<unsigned>(used % 4);
+  cuda_on_cpu::philox_rounds(*state);
+}
+inline void skipahead_sequence(unsigned long long n, cuda_on_cpu::Philox* state) {
+  const std::uint64_t sequence = (std::uint64_t{state->counter[3]} << 32 | state->counter[2]) + n;
+  state->counter[2] = static_cast<std::uint32_t>(sequence);
+  state->counter[3] = static_cast<std::uint32_t>(sequence >> 32);
+  cuda_on_cpu::philox_rounds(*state);
+}
+
+inline void curand_init(unsigned long long seed, unsigned long long sequence,
+                        unsigned long long offset, cuda_on_cpu::Philox* state) {
+  *state = {};
+  state->key[0] = static_cast<std::uint32_t>(seed);
+  state->key[1] = static_cast<std::uint32_t>(seed >> 32);
+  skipahead_sequence(sequence, state);
+  skipahead(offset, state);
+}
+
+inline unsigned curand(cuda_on_cpu::Philox* state) {
+  const unsigned number = state->output[state->used++];
+  if (state->used == 4) {
+    state->used = 0;
+    cuda_on_cpu::philox_advance(*state, 1);
+    cuda_on_cpu::philox_rounds(*state);
+  }
+  return number;
+}
+inline uint4 curand4(cuda_on_cpu::Philox* state) {
+  const unsigned x = curand(state), y = curand(state), z = curand(state), w = curand(state);
+  return {x, y, z, w};
+}
+
+inline float curand_uniform(cuda_on_cpu::Philox* state) {
+  return cuda_on_cpu::unit_float(curand(state));
+}
+inline float4 curand_uniform4(cuda_on_cpu::Philox* state) {
+  const uint4 bits = curand4(state);
+  return {cuda_on_cpu::unit_float(bits.x), cuda_on_cpu::unit_float(bits.y),
+          cuda_on_cpu::unit_float(bits.z), cuda_on_cpu::unit_float(bits.w)};
+}
+inline double curand_uniform_double(cuda_on_cpu::Philox* state) {
+  const unsigned low = curand(state), high = curand(state);
+  return cuda_on_cpu::unit_double(low, high);
+}
+inline double2 curand_uniform2_double(cuda_on_cpu::Philox* state) {
+  const double x = curand_uniform_double(state), y = curand_uniform_double(state);
+  return {x, y};
+}
+
+inline float2 curand_normal2(cuda_on_cpu::Philox* state) {
+  float x = curand_uniform(state), y = curand_uniform(state);
+  cuda_on_cpu::to_normal(x, y);
+  return {x, y};
+}
+inline float curand_normal(cuda_on_cpu::Philox* state) {
+  if (state->has_spare) {
+    state->has_spare = false;
+    return state->spare;
+  }
+  const float2 pair = curand_normal2(state);
+  state->spare = pair.y;
+  state->has_spare = true;
+  return pair.x;
+}
+inline float4 curand_normal4(cuda_on_cpu::Philox* state) {
+  const float2 first = curand_normal2(state), second = curand_normal2(state);
+  return {first.x, first.y, second.x, second.y};
+}
+inline double2 curand_normal2_double(cuda_on_cpu::Philox* state) {
+  double x = curand_uniform_double(state), y = curand_uniform_double(state);
+  cuda_on_cpu::to_normal(x, y);
+  return {x, y};
+}
+inline double curand_normal_double(cuda_on_cpu::Philox* state) {
+  if (state->has_spare_double) {
+    state->has_spare_double = false;
+    return state->spare_double;
+  }
+  const double2 pair = curand_normal2_double(state);
+  state->spare_double = pair.y;
+  state->has_spare_double = true;
+  return pair.x;
+}
+
+inline float curand_log_normal(cuda_on_cpu::Philox* state, float mean, float deviation) {
+  return std::exp(mean + deviation * curand_normal(state));
+}
+inline double curand_log_normal_double(cuda_on_cpu::Philox* state, double mean, double deviation) {
+  return std::exp(mean + deviation * curand_normal_double(state));
+}
+
+/// How many events of a process with so many on average happen: products of uniform numbers fall
+/// below exp(-mean), taken in pieces that do not underflow.
+inline unsigned curand_poisson(cuda_on_cpu::Philox* state, double mean) {
+  unsigned events = 0;
+  for (double rest = mean; rest > 0; rest -= 500) {
+    const double limit = std::exp(-std::min(rest, 500.0));
+    for (double product = curand_uniform_double(state); product > limit;
+         product *= curand_uniform_double(state))
+      ++events;
+  }
+  return events;
+}

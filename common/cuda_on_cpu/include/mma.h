@@ -1,0 +1,222 @@
+/// \file
+/// Found in place of CUDA's: products of matrices by a warp, nvcuda::wmma.
+///
+/// Which lane holds which element is nobody's business but the hardware's, and here it is plain:
+/// element i of a lane is number 32 i + lane of the tile, row by row.
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "cuda_bf16.h"
+#include "cuda_fp16.h"
+#include "cuda_runtime.h"
+
+namespace nvcuda {
+namespace wmma {
+
+struct matrix_a;
+struct matrix_b;
+struct accumulator;
+struct row_major;
+struct col_major;
+enum layout_t { mem_row_major, mem_col_major };
+namespace precision {
+struct tf32;
+}
+
+/// A number with the ten bits behind the point that tensor cores take.
+inline float __float_to_tf32(float number) {
+  const auto bits = cuda_on_cpu::bit_cast<std::uint32_t>(number);
+  return cuda_on_cpu::bit_cast<float>((bits + 0x1000u) & 0xffff'e000u);
+}
+
+}  // namespace wmma
+}  // namespace nvcuda
+
+namespace cuda_on_cpu {
+namespace wmma {
+
+/// The extent of a matrix in a product of m × k and k × n.
+template <typename Use, int m, int n, int k>
+struct Extent {
+  static constexpr int rows = std::is_same<Use, nvcuda::wmma::matrix_b>::value ? k : m;
+  static constexpr int columns = std::is_same<Use, nvcuda::wmma::matrix_a>::value ? k : n;
+};
+
+/// What a number of a type is kept as.
+template <typename T>
+struct Kept {
+  using Type = T;
+};
+template <>
+struct Kept<nvcuda::wmma::precision::tf32> {
+  using Type = float;
+};
+
+/// Products of 16 bits or less are added up in a wider type.
+template <typename T>
+using Sum = std::conditional_t<std::is_integral<T>::value, std::int64_t,
+                               std::conditional_t<std::is_same<T, double>::value, double, float>>;
+
+template <typename T>
+constexpr bool is_element_of(int m, int n, int k) {
+  if (std::is_same<T, double>::value) return m == 8 && n == 8 && k == 4;
+  if (std::is_same<T, nvcuda::wmma::precision::tf32>::value) return m == 16 && n == 16 && k == 8;
+  return k == 16 && m * n == 256 && (m == 8 || m == 16 || m == 32);
+}
+
+}  // namespace wmma
+}  // namespace cuda_on_cpu
+
+namespace nvcuda {
+namespace wmma {
+
+/// A lane's elements of a matrix.
+template <typename Use, int m, int n, int k, typename T, typename Layout = void>
+class fragment {
+ public:
+  static_assert(std::is_same<Use, accumulator>::value ||
+                    cuda_on_cpu::wmma::is_element_of<T>(m, n, k),
+                "tensor cores have no product of this shape and type");
+  using element_type = typename cuda_on_cpu::wmma::Kept<T>::Type;
+  using storage_element_type = element_type;
+  static constexpr int rows = cuda_on_cpu::wmma::Extent<Use, m, n, k>::rows;
+  static constexpr int columns = cuda_on_cpu::wmma::Extent<Use, m, n, k>::columns;
+  static constexpr int num_elements = rows * columns / 32;
+  static constexpr int num_storage_elements = num_elements;
+
+  element_type x[num_elements];
+};
+
+template <typename Use, int m, int n, int k, typename T, typename Layout, typename Value>
+__forceinline__ void fill_fragment(fragment<Use, m, n, k, T, Layout>& matrix, const Value& value) {
+  for (auto& element : matrix.x)
+    element = static_cast<typename std::decay<decltype(element)>::type>(value);
+}
+
+}  // namespace wmma
+}  // namespace nvcuda
+
+namespace cuda_on_cpu {
+namespace wmma {
+
+/// Waits for all lanes of the warp; their accesses it does not order.
+__forceinline__ void meet() { warp_collective(all_lanes, nullptr, nullptr); }
+
+/// Calls `move(element, place in memory)` for each element of a lane.
+template <typename Fragment, typename Move>
+__forceinline__ void for_each_element(Fragment& matrix, unsigned pitch, bool by_rows,
+                                      const Move& move) {
+  for (int i = 0; i < Fragment::num_elements; ++i) {
+    const unsigned number = 32u * i + lane();
+    const unsigned row = number / Fragment::columns, column = number % Fragment::columns;
+    move(matrix.x[i], by_rows ? row * pitch + column : column * pitch + row);
+  }
+}
+
+/// The fragments of a lane, by address; those of all lanes make up the matrices.
+template <typename D, typename A, typename B, typename C>
+struct Product {
+  D* d;
+  const A* a;
+  const B* b;
+  const C* c;
+};
+
+/// A number of a tile: that of the lane which holds it.
+template <typename Fragment, typename Record>
+auto element(void* const* records, Fragment* Record::*matrix, int row, int column) ->
+    typename std::remove_const<Fragment>::type::element_type {
+  const int number = row * Fragment::columns + column;
+  const auto* record = static_cast<const Record*>(records[number % 32]);
+  using Element = typename std::remove_const<Fragment>::type::element_type;
+  return record == nullptr ? Element(0.0f) : (record->*matrix)->x[number / 32];
+}
+
+template <typename To>
+To saturated(std::int64_t sum) {
+  return static_cast<To>(std::min<std::int64_t>(
+      std::max<std::int64_t>(sum, std::numeric_limits<To>::min()), std::numeric_limits<To>::max()));
+}
+
+template <typename D, typename A, typename B, typename C, bool saturates>
+CUDA_ON_CPU_NOT_ANALYSED void multiply(void* const* records) {
+  using Record = Product<D, A, B, C>;
+  using To = typename D::element_type;
+  using Wide = Sum<typename A::element_type>;
+  // The results come after all sums, for they may take the place of what is added.
+  To results[D::rows][D::columns];
+  for (int i = 0; i < D::rows; ++i)
+    for (int j = 0; j < D::columns; ++j) {
+      auto sum = static_cast<Wide>(element(records, &Record::c, i, j));
+      for (int l = 0; l < A::columns; ++l)
+        sum += static_cast<Wide>(element(records, &Record::a, i, l)) *
+               static_cast<Wide>(element(records, &Record::b, l, j));
+      if constexpr (saturates && std::is_integral<To>::value)
+        results[i][j] = saturated<To>(sum);
+      else
+        results[i][j] = static_cast<To>(sum);
+    }
+  for (int lane = 0; lane < 32; ++lane)
+    if (const auto* record = static_cast<const Record*>(records[lane]))
+      for (int e = 0; e < D::num_elements; ++e) {
+        const int number = 32 * e + lane;
+        record->d->x[e] = results[number / D::columns][number % D::columns];
+      }
+}
+
+}  // namespace wmma
+}  // namespace cuda_on_cpu
+
+namespace nvcuda {
+namespace wmma {
+
+template <typename Use, int m, int n, int k, typename T, typename Layout, typename Memory>
+__forceinline__ void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& matrix, const Memory* from,
+                                      unsigned pitch) {
+  cuda_on_cpu::wmma::meet();
+  cuda_on_cpu::wmma::for_each_element(
+      matrix, pitch, std::is_same<Layout, row_major>::value,
+      [from](auto& element, unsigned place) { element = from[place]; });
+}
+template <int m, int n, int k, typename T, typename Memory>
+__forceinline__ void load_matrix_sync(fragment<accumulator, m, n, k, T>& matrix, const Memory* from,
+                                      unsigned pitch, layout_t layout) {
+  cuda_on_cpu::wmma::meet();
+  cuda_on_cpu::wmma::for_each_element(
+      matrix, pitch, layout == mem_row_major,
+      [from](auto& element, unsigned place) { element = from[place]; });
+}
+template <int m, int n, int k, typename T, typename Memory>
+__forceinline__ void store_matrix_sync(Memory* to, const fragment<accumulator, m, n, k, T>& matrix,
+                                       unsigned pitch, layout_t layout) {
+  cuda_on_cpu::wmma::meet();
+  cuda_on_cpu::wmma::for_each_element(
+      matrix, pitch, layout == mem_row_major,
+      [to](const auto& element, unsigned place) { to[place] = element; });
+}
+
+/// D = A B + C; integers that do not fit are the nearest that do, if it is asked for.
+template <int m, int n, int k, typename D, typename C, typename A, typename B, typename LayoutA,
+          typename LayoutB>
+void mma_sync(fragment<accumulator, m, n, k, D>& d,
+              const fragment<matrix_a, m, n, k, A, LayoutA>& a,
+              const fragment<matrix_b, m, n, k, B, LayoutB>& b,
+              const fragment<accumulator, m, n, k, C>& c, bool saturates = false) {
+  using FragmentD = fragment<accumulator, m, n, k, D>;
+  using FragmentA = fragment<matrix_a, m, n, k, A, LayoutA>;
+  using FragmentB = fragment<matrix_b, m, n, k, B, LayoutB>;
+  using FragmentC = fragment<accumulator, m, n, k, C>;
+  cuda_on_cpu::wmma::Product<FragmentD, FragmentA, FragmentB, FragmentC> record{&d, &a, &b, &c};
+  cuda_on_cpu::warp_collective(
+      cuda_on_cpu::all_lanes, &record,
+      saturates ? cuda_on_cpu::wmma::multiply<FragmentD, FragmentA, FragmentB, FragmentC, true>
+                : cuda_on_cpu::wmma::multiply<FragmentD, FragmentA, FragmentB, FragmentC, false>);
+}
+
+}  // namespace wmma
+}  // namespace nvcuda

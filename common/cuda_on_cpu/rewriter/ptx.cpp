@@ -1,0 +1,264 @@
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rewrite.hpp"
+
+namespace cuda_on_cpu::rewriter {
+namespace {
+
+constexpr const char* space = "::cuda_on_cpu::ptx::";
+
+using Strings = std::vector<std::string>;
+
+std::string trimmed(const std::string& text) {
+  const auto begin = text.find_first_not_of(" \t\n"), end = text.find_last_not_of(" \t\n");
+  return begin == text.npos ? "" : text.substr(begin, end + 1 - begin);
+}
+
+/// The pieces of a text between separators that stand outside of brackets.
+Strings split(const std::string& text, char separator) {
+  Strings pieces(1);
+  int depth = 0;
+  for (const char c : text) {
+    depth += (c == '[' || c == '{') - (c == ']' || c == '}');
+    if (c == separator && depth == 0)
+      pieces.emplace_back();
+    else
+      pieces.back() += c;
+  }
+  return pieces;
+}
+
+/// A string literal's text; what is written as \n or \t only divides words.
+std::string text_of_literal(std::string_view literal) {
+  std::string text;
+  for (std::size_t i = 1; i + 1 < literal.size(); ++i) {
+    if (literal[i] != '\\') {
+      text += literal[i];
+      continue;
+    }
+    ++i;
+    text += literal[i] == 'n' || literal[i] == 't' ? ' ' : literal[i];
+  }
+  return text;
+}
+
+/// What stands between the parentheses of asm: the instructions, and the operands in their order.
+struct Statement {
+  std::string instructions;
+  Strings operands;
+};
+
+Statement statement_of(const Source& source, std::size_t opening) {
+  Statement statement;
+  const std::size_t closing = source.close_of(opening);
+  int section = 0;
+  std::string constraint;
+  for (std::size_t i = source.next(opening); i < closing; i = source.next(i)) {
+    if (source.is_sign(i, ":") || source.is_sign(i, "::")) {
+      section += source.is(i, "::") ? 2 : 1;
+    } else if (source.kind(i) == Kind::string && section == 0) {
+      statement.instructions += text_of_literal(source[i]);
+    } else if (source.kind(i) == Kind::string) {
+      constraint = text_of_literal(source[i]);
+    } else if (source.is_sign(i, "(") && section > 0 && section < 3) {
+      const std::size_t end = source.close_of(i);
+      const std::string operand = source.text(i, end + 1);
+      const bool is_output = section == 1;
+      statement.operands.push_back(is_output           ? operand
+                                   : constraint == "l" ? space + ("wide" + operand)
+                                                       : operand);
+      i = end;
+    } else if (!source.is_sign(i, ",")) {
+      throw Unsure("an asm statement has '" + std::string(source[i]) + "' where that is not known");
+    }
+  }
+  return statement;
+}
+
+/// What a register of PTX's own is.
+std::string special_register(const std::string& name) {
+  static const std::map<std::string, std::string> registers = {
+      {"tid", "threadIdx"}, {"ntid", "blockDim"}, {"ctaid", "blockIdx"}, {"nctaid", "gridDim"}};
+  const auto dot = name.find('.');
+  const auto found = registers.find(name.substr(0, dot));
+  if (found != registers.end() && dot != name.npos) return found->second + name.substr(dot);
+  for (const auto* known : {"laneid", "warpid", "nwarpid", "smid", "nsmid", "clock", "clock_hi",
+                            "clock64", "globaltimer", "globaltimer_lo", "lanemask_eq",
+                            "lanemask_lt", "lanemask_le", "lanemask_gt", "lanemask_ge"})
+    if (name == known) return space + name + "()";
+  throw Unsure("PTX's register %" + name + " is not there on the CPU");
+}
+
+std::string operand_of(std::string text, const Strings& operands, bool in_shared) {
+  text = trimmed(text);
+  if (text.starts_with('[')) {
+    const std::string inside = trimmed(text.substr(1, text.size() - 2));
+    const auto sign = inside.find_first_of("+-");
+    const std::string base = operand_of(inside.substr(0, sign), operands, false);
+    const std::string offset = sign == inside.npos ? "0" : inside.substr(sign);
+    return space + std::string(in_shared ? "in_shared(" : "at(") + base + ", " + offset + ')';
+  }
+  if (text.starts_with('%')) {
+    const std::string name = text.substr(text.starts_with("%%") ? 2 : 1);
+    if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) == 0)
+      return special_register(name);
+    const auto number = std::strtoul(name.c_str(), nullptr, 10);
+    if (number >= operands.size()) throw Unsure("an asm statement has no operand " + text);
+    return operands[number];
+  }
+  if (text.starts_with("0f") || text.starts_with("0F"))
+    return space + ("single(0x" + text.substr(2) + "u)");
+  if (!text.empty() && (std::isdigit(static_cast<unsigned char>(text[0])) != 0 || text[0] == '-'))
+    return text;
+  throw Unsure("PTX's operand '" + text + "' has no meaning on the CPU");
+}
+
+/// The function of ptx.hpp that does what an instruction does, with the type that it is of.
+std::string function_of(const std::string& instruction, bool& in_shared) {
+  static const std::map<std::string, std::string> types = {
+      {"u8", "unsigned char"},   {"s8", "signed char"}, {"b8", "unsigned char"},
+      {"u16", "unsigned short"}, {"s16", "short"},      {"b16", "unsigned short"},
+      {"u32", "unsigned"},       {"s32", "int"},        {"b32", "unsigned"},
+      {"u64", "unsigned long"},  {"s64", "long"},       {"b64", "unsigned long"},
+      {"f32", "float"},          {"f64", "double"}};
+  // How a load is cached or ordered, and a rounding to nearest, which is the CPU's, too.
+  static const std::set<std::string> without_meaning = {
+      "rn",   "approx", "ftz", "full", "volatile", "global", "shared", "const", "local",
+      "nc",   "ca",     "cg",  "cs",   "lu",       "cv",     "wb",     "wt",    "relaxed",
+      "weak", "gpu",    "sys", "cta",  "aligned",  "L1",     "L2"};
+  static const std::set<std::string> functions = {"mov",
+                                                  "ld",
+                                                  "ld_v2",
+                                                  "ld_v4",
+                                                  "st",
+                                                  "st_v2",
+                                                  "st_v4",
+                                                  "add",
+                                                  "sub",
+                                                  "mul",
+                                                  "mul_lo",
+                                                  "mul_hi",
+                                                  "mul_wide",
+                                                  "mad_lo",
+                                                  "mad_wide",
+                                                  "fma",
+                                                  "and",
+                                                  "or",
+                                                  "xor",
+                                                  "not",
+                                                  "shl",
+                                                  "shr",
+                                                  "min",
+                                                  "max",
+                                                  "abs",
+                                                  "neg",
+                                                  "bfe",
+                                                  "bfi",
+                                                  "prmt",
+                                                  "lop3",
+                                                  "shf_l_wrap",
+                                                  "shf_r_wrap",
+                                                  "shf_l_clamp",
+                                                  "shf_r_clamp",
+                                                  "popc",
+                                                  "clz",
+                                                  "brev",
+                                                  "ex2",
+                                                  "lg2",
+                                                  "rcp",
+                                                  "rsqrt",
+                                                  "sqrt",
+                                                  "sin",
+                                                  "cos",
+                                                  "tanh",
+                                                  "membar_gl",
+                                                  "membar",
+                                                  "fence_acq_rel",
+                                                  "fence_sc",
+                                                  "bar_sync",
+                                                  "barrier_sync",
+                                                  "bar_warp_sync",
+                                                  "nanosleep",
+                                                  "trap",
+                                                  "prefetch",
+                                                  "red_add",
+                                                  "red_min",
+                                                  "red_max",
+                                                  "atom_add",
+                                                  "atom_min",
+                                                  "atom_max",
+                                                  "atom_exch",
+                                                  "atom_cas",
+                                                  "cp_async_commit_group",
+                                                  "cp_async_wait_group",
+                                                  "cp_async_wait_all",
+                                                  "cp_async",
+                                                  "cvta_to"};
+  std::string name, type;
+  for (const std::string& part : split(instruction, '.')) {
+    if (part == "shared") in_shared = true;
+    const auto found = types.find(part);
+    if (found != types.end())
+      type = type.empty() ? found->second : type;
+    else if (!without_meaning.contains(part.substr(0, part.find(':'))))
+      name += (name.empty() ? "" : "_") + part;
+  }
+  if (!functions.contains(name))
+    throw Unsure("PTX's " + instruction +
+                 " does not run on the CPU; give the function that wraps it a second body for "
+                 "STAIRCASE_CUDA_ON_CPU");
+  for (const auto* word : {"and", "or", "xor", "not"})  // names of C++
+    if (name == word) name += "_";
+  if (name == "cvta_to" && in_shared) name += "_shared";
+  return name + (type.empty() ? "" : '<' + type + '>');
+}
+
+/// One instruction as a call.
+std::string call_of(const std::string& text, const Strings& operands) {
+  if (text.find_first_of("@:") != text.npos && text.find("::") == text.npos)
+    throw Unsure(
+        "PTX with predicates or labels does not run on the CPU; give the function that "
+        "wraps it a second body for STAIRCASE_CUDA_ON_CPU");
+  const auto end = text.find_first_of(" \t\n");
+  bool in_shared = false;
+  const std::string function = function_of(text.substr(0, end), in_shared);
+  std::string arguments;
+  if (end != text.npos)
+    for (std::string piece : split(text.substr(end), ',')) {
+      piece = trimmed(piece);
+      // The parts of a vector are operands of their own.
+      const bool is_vector = piece.starts_with('{');
+      const Strings parts =
+          is_vector ? split(piece.substr(1, piece.size() - 2), ',') : Strings{piece};
+      for (const std::string& part : parts)
+        arguments += (arguments.empty() ? "" : ", ") + operand_of(part, operands, in_shared);
+      if (function.starts_with("cp_async")) in_shared = false;  // only its first operand is there
+    }
+  return space + function + '(' + arguments + ");";
+}
+
+}  // namespace
+
+void rewrite_ptx(Source& source, std::size_t i) {
+  std::size_t opening = source.next(i);
+  while (source.is(opening, "volatile") || source.is(opening, "__volatile__"))
+    opening = source.next(opening);
+  if (!source.is_sign(opening, "(")) throw Unsure("asm has no instructions");
+  Statement statement = statement_of(source, opening);
+  std::string& all = statement.instructions;
+  all = trimmed(all);
+  if (all.starts_with('{') && all.ends_with('}')) all = all.substr(1, all.size() - 2);
+  std::string calls;
+  for (const std::string& piece : split(statement.instructions, ';'))
+    if (const std::string text = trimmed(piece); !text.empty())
+      calls += (calls.empty() ? "" : " ") + call_of(text, statement.operands);
+  source.replace(i, source.close_of(opening) + 1, "{ " + calls + " }");
+}
+
+}  // namespace cuda_on_cpu::rewriter

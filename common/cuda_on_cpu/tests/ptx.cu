@@ -1,0 +1,187 @@
+/// \file
+/// Inline PTX: the instructions that sources hold most often, and their edges.
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "device.hpp"
+
+using tap::check;
+using tap::Device;
+using tap::expect_equal;
+
+/// Runs a function of a thread on one warp.
+template <typename T, typename Function>
+__global__ void call(T* out, Function function) {
+  out[threadIdx.x] = function(static_cast<unsigned>(threadIdx.x));
+}
+
+template <typename T, typename Function>
+std::vector<T> called(Function function) {
+  const Device<T> out(32);
+  call<<<1, 32>>>(out.get(), function);
+  return out.to_host();
+}
+
+#define WARP_FUNCTION(name, T, ...)                                        \
+  struct name {                                                            \
+    __device__ T operator()([[maybe_unused]] unsigned t) const __VA_ARGS__ \
+  }
+
+template <typename T, typename Expected>
+void expect_values(const std::vector<T>& found, Expected expected) {
+  expect_equal(found, tap::table<T>(32, expected));
+}
+
+WARP_FUNCTION(LaneNumber, unsigned, {
+  unsigned lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+});
+WARP_FUNCTION(LanesBelow, unsigned, {
+  unsigned lanes;
+  asm volatile("mov.u32 %0, %lanemask_lt;" : "=r"(lanes));
+  return lanes;
+});
+WARP_FUNCTION(ThreadAndBlock, unsigned, {
+  unsigned x, n;
+  asm("mov.u32 %0, %%tid.x;" : "=r"(x));
+  asm("mov.u32 %0, %%ntid.x;" : "=r"(n));
+  return 100 * n + x;
+});
+
+TEST(registers_of_its_own) {
+  expect_values(called<unsigned>(LaneNumber()), [](unsigned t) { return t; });
+  expect_values(called<unsigned>(LanesBelow()), [](unsigned t) { return (1u << t) - 1; });
+  expect_values(called<unsigned>(ThreadAndBlock()), [](unsigned t) { return 3200 + t; });
+}
+
+WARP_FUNCTION(ShiftLeft, unsigned, {
+  unsigned result;
+  asm("shl.b32 %0, %1, %2;" : "=r"(result) : "r"(3u), "r"(t + 8));
+  return result;
+});
+WARP_FUNCTION(ShiftRightSigned, int, {
+  int result;
+  asm("shr.s32 %0, %1, %2;" : "=r"(result) : "r"(-1000), "r"(2 * t));
+  return result;
+});
+WARP_FUNCTION(Extract, int, {
+  int result;
+  asm("bfe.s32 %0, %1, %2, 4;" : "=r"(result) : "r"(0x12345678), "r"(t));
+  return result;
+});
+WARP_FUNCTION(Insert, unsigned, {
+  unsigned result;
+  asm("bfi.b32 %0, %1, %2, %3, 8;" : "=r"(result) : "r"(0xabu), "r"(0x11111111u), "r"(t));
+  return result;
+});
+WARP_FUNCTION(Majority, unsigned, {
+  unsigned result;
+  asm("lop3.b32 %0, %1, %2, %3, 0xe8;" : "=r"(result) : "r"(t), "r"(21u), "r"(11u));
+  return result;
+});
+
+TEST(bits) {
+  expect_values(called<unsigned>(ShiftLeft()), [](unsigned t) {
+    return t + 8 < 32 ? 3u << (t + 8) : 0u;  // a GPU shifts all out
+  });
+  expect_values(called<int>(ShiftRightSigned()),
+                [](unsigned t) { return 2 * t < 32 ? -1000 >> 2 * t : -1; });
+  expect_values(called<int>(Extract()), [](unsigned t) {
+    const int digit = 0x12345678 >> t;  // the sign comes from the last bit that is there
+    return t <= 28 ? static_cast<int>(static_cast<unsigned>(digit) << 28) >> 28 : 0;
+  });
+  expect_values(called<unsigned>(Insert()), [](unsigned t) {
+    const std::uint64_t mask = std::uint64_t{0xff} << t;
+    return static_cast<unsigned>((0x11111111u & ~mask) | (std::uint64_t{0xab} << t));
+  });
+  expect_values(called<unsigned>(Majority()),
+                [](unsigned t) { return (t & 21) | (t & 11) | (21u & 11); });
+}
+
+WARP_FUNCTION(MultiplyAdd, std::uint64_t, {
+  std::uint64_t result;
+  asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(result) : "r"(0xffffffffu), "r"(t), "l"(5ull));
+  return result;
+});
+WARP_FUNCTION(High, unsigned, {
+  unsigned result;
+  asm("{mul.hi.u32 %0, %1, %2;}" : "=r"(result) : "r"(0xf0000000u), "r"(t));
+  return result;
+});
+WARP_FUNCTION(Fused, float, {
+  float result;
+  asm("fma.rn.f32 %0, %1, %2, 0f3F800000;" : "=f"(result) : "f"(0.5f), "f"(float(t)));
+  return result;
+});
+WARP_FUNCTION(Twice, unsigned, {
+  unsigned result;
+  asm("add.u32 %0, %1, %1;\n\t"
+      "add.u32 %0, %0, 1;"
+      : "=&r"(result)
+      : "r"(t));
+  return result;
+});
+
+TEST(numbers) {
+  expect_values(called<std::uint64_t>(MultiplyAdd()),
+                [](unsigned t) { return std::uint64_t{0xffffffff} * t + 5; });
+  expect_values(called<unsigned>(High()), [](unsigned t) {
+    return static_cast<unsigned>(std::uint64_t{0xf0000000} * t >> 32);
+  });
+  expect_values(called<float>(Fused()), [](unsigned t) { return 0.5f * t + 1; });
+  expect_values(called<unsigned>(Twice()), [](unsigned t) { return 2 * t + 1; });
+}
+
+__global__ void move(const float* in, float* out, unsigned* count) {
+  __shared__ alignas(16) float tile[128];
+  const unsigned t = threadIdx.x;
+  float a, b, c, d;
+  asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(a), "=f"(b), "=f"(c), "=f"(d)
+               : "l"(in + 4 * t));
+  const auto place = static_cast<unsigned>(__cvta_generic_to_shared(tile + 4 * t));
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(place), "f"(d), "f"(c), "f"(b),
+               "f"(a)
+               : "memory");
+  asm volatile("bar.sync 0;" ::: "memory");
+  const auto other = static_cast<unsigned>(__cvta_generic_to_shared(tile + 4 * (31 - t)));
+  asm volatile("ld.shared.f32 %0, [%1 + 8];" : "=f"(a) : "r"(other) : "memory");
+  asm volatile("st.global.cs.f32 [%0], %1;" ::"l"(out + t), "f"(a) : "memory");
+  unsigned before;
+  asm volatile("atom.global.add.u32 %0, [%1], %2;" : "=r"(before) : "l"(count), "r"(t) : "memory");
+  asm volatile("red.global.max.u32 [%0], %1;" ::"l"(count + 1), "r"(before / before) : "memory");
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(in));
+  asm volatile("membar.gl;" ::: "memory");
+}
+
+TEST(memory) {
+  const Device<float> in(tap::table<float>(128, [](int i) { return i; })), out(32);
+  const Device<unsigned> count(std::vector<unsigned>{1, 0});
+  move<<<1, 32>>>(in.get(), out.get(), count.get());
+  // Behind four numbers turned round, 8 bytes on, lies the second.
+  expect_values(out.to_host(), [](int t) { return 4 * (31 - t) + 1; });
+  expect_equal(count.to_host(), {31u * 32 / 2 + 1, 1u});
+}
+
+__global__ void copy(const int* in, int* out) {
+  __shared__ alignas(16) int tile[128];
+  const unsigned t = threadIdx.x;
+  const auto place = static_cast<unsigned>(__cvta_generic_to_shared(tile + 4 * t));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(in + 4 * t)
+               : "memory");
+  asm volatile("cp.async.commit_group;" ::: "memory");
+  asm volatile("cp.async.wait_group 0;" ::: "memory");
+  __syncthreads();
+  out[t] = tile[127 - t];
+}
+
+TEST(asynchronous_copies) {
+  const Device<int> in(tap::table<int>(128, [](int i) { return i; })), out(32);
+  copy<<<1, 32>>>(in.get(), out.get());
+  expect_values(out.to_host(), [](int t) { return 127 - t; });
+}
+
+int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }
