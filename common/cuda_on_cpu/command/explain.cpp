@@ -23,8 +23,8 @@ Libraries  some of cuBLAS, cuFFT and cuSOLVER by the host's OpenBLAS, FFTW and L
 Not covered, with an error where it is compiled, linked or, kernels in kernels, run
 
   most of inline PTX, tensor maps; mipmaps, cube maps and texture references; kernels launched by
-  kernels; graphs built node by node; the driver's API (cu...) and NVRTC; quasirandom numbers, cuSPARSE,
-  cublasLt, Thrust and CUB; kernels in shared libraries.
+  kernels; graphs built node by node; the driver's API (cu...) and NVRTC; quasirandom numbers,
+  cuSPARSE, cublasLt, Thrust and CUB; kernels in shared libraries.
 
 What differs from a GPU
 
