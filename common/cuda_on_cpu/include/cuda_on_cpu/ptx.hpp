@@ -178,7 +178,8 @@ __forceinline__ T shifted_right(T a, unsigned by) {
 CUDA_ON_CPU_PTX_1(not_, static_cast<T>(~a))
 CUDA_ON_CPU_PTX_1(abs, static_cast<T>(a < 0 ? -a : a))
 CUDA_ON_CPU_PTX_1(neg, static_cast<T>(-a))
-CUDA_ON_CPU_PTX_1(popc, static_cast<unsigned>(cuda_on_cpu::popcount(static_cast<unsigned long long>(a))))
+CUDA_ON_CPU_PTX_1(popc,
+                  static_cast<unsigned>(cuda_on_cpu::popcount(static_cast<unsigned long long>(a))))
 CUDA_ON_CPU_PTX_1(clz, static_cast<unsigned>(cuda_on_cpu::countl_zero(a)))
 CUDA_ON_CPU_PTX_1(brev, static_cast<T>(sizeof(T) == 8 ? __brevll(a) : __brev(a)))
 CUDA_ON_CPU_PTX_1(ex2, std::exp2(a))
