@@ -78,7 +78,7 @@ def shown(path, target, words, mark, indent):
     if mark == "<!-- part -->":
         return f"\\snippet{{lineno}} {file} {words.rpartition(', in ')[0]}"
     if mark == "<!-- whole -->":
-        return f"\\verbinclude {file}"
+        return f"\\{'include' if file.endswith(('.cu', '.cpp', '.hpp')) else 'verbinclude'} {file}"
     return f"\n{indent}".join((f"\\dontinclude {file}", *(f"\\{'skip' if kind == 'from' else 'until'} {text}" for kind, text in LINES.findall(mark))))
 
 
