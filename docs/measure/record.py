@@ -235,7 +235,7 @@ def record_sweep(options, entry, directory):
         text, _, status = run(options, arguments_of(entry) + options_of_runner + sets, environment)
         recording = recordings.parse(text)
         as_floats = [float(number) for number in value] if isinstance(value, list) else float(value)
-        runs += [one | {"value": as_floats} for one in recording["runs"]]
+        runs += [recordings.without_many_spans(one | {"value": as_floats}) for one in recording["runs"]]
         statuses.append(status)
     write_whole(directory / f"{entry['name']}.json", recordings.text_of(recording | {"sweep": key, "runs": runs}))
     if any(statuses):

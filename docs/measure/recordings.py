@@ -23,6 +23,7 @@ import json
 
 OF_FILE = ("machine", "revision", "date")
 OF_PROBLEM = ("parameters", "input")
+MOST_SPANS = 2000  # of a repeat in a sweep; more would be megabytes that nobody draws
 OF_RUN = ("workload", "dataset", "precision", *OF_PROBLEM)
 
 
@@ -73,6 +74,14 @@ def text_of(recording):
     head = "".join(f"{line(key)}:{line(value)},\n" for key, value in recording.items() if key != "runs")
     runs = ",\n".join(run_text(run, recording) for run in recording["runs"])
     return f'{{\n{head}"runs":[\n{runs}\n]\n}}\n'
+
+
+def without_many_spans(run):
+    """A run of a sweep without the spans of repeats that have too many of them: what phases take in all remains."""
+    def kept(repeat):
+        return {key: value for key, value in repeat.items() if key != "beside" or len(value) <= MOST_SPANS}
+    return run | {"records": [record | {"repeats": [kept(repeat) for repeat in record["repeats"]]} if "repeats" in record
+                              else record for record in run["records"]]}
 
 
 def text_by_entry(document):

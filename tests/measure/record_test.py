@@ -125,6 +125,16 @@ def are_alike(text, other):
     return len({number.sub(lambda match: repr(float(match[0])), each) for each in (text, other)}) == 1
 
 
+def many_spans():
+    """What a sweep keeps of spans: those of a repeat, unless they are too many."""
+    def repeat(count):
+        return {"seconds": 1.0, "beside": [{"name": "kernels", "begin": 0.0, "end": 1.0}] * count}
+    run = {"value": 1.0, "records": [{"stage": "00", "repeats": [repeat(2), repeat(recordings.MOST_SPANS + 1)]}, {"stage": "01"}]}
+    found = recordings.without_many_spans(run)["records"]
+    if found[0]["repeats"] != [repeat(2), {"seconds": 1.0}] or found[1] != {"stage": "01"}:
+        yield str(found)[:300]
+
+
 def reformatted():
     """Recordings that the runner writes otherwise than the book's scripts do, and that lose something on the way."""
     with workplace() as directory:
@@ -272,6 +282,7 @@ def quietly(check):
 
 CHECKS = [
     ("a plan is recorded, whatever fails", wrong_recordings),
+    ("a sweep keeps no more spans than anybody draws", many_spans),
     ("the runner and the scripts write one form", reformatted),
     ("all that is recorded has that form", in_other_forms),
     ("entries are recorded alone", wrong_choice),

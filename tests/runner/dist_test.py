@@ -16,7 +16,7 @@ import tap
 ROOT, BUILD = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 MESON = sys.argv[3:]
 KINDS = {"", ".build", ".cff", ".cmake", ".cpp", ".css", ".csv", ".cu", ".cuh", ".h", ".hpp", ".html", ".in", ".ini",
-         ".js", ".json", ".md", ".options", ".png", ".py", ".sh", ".svg", ".txt", ".xml"}
+         ".js", ".json", ".md", ".options", ".png", ".py", ".sh", ".svg", ".txt", ".xml", ".yml"}
 PROGRAMS = {"climb", ".ci/run", "tests/runner/launcher_test.sh", "common/cuda_on_cpu/tests/run.sh"}
 MOST_BYTES = 500_000
 OF_A_MACHINE = re.compile(rb"/(?:work|root|home)/\w+")
