@@ -16,6 +16,10 @@ import sys
 import xml.etree.ElementTree
 
 
+# What is shown of a failure.
+LINES = 40
+
+
 class Unknown(Exception):
     """A word that chooses no tests."""
 
@@ -95,10 +99,32 @@ def targets(build, words):
                   for target in introspection(build, "targets") if target["id"] in needed)
 
 
+def bad_tests(log):
+    """Names of the tests that did not pass, how each ended, and the last lines that it wrote."""
+    for test in map(json.loads, log.read_text().splitlines() if log.exists() else []):
+        if test["result"] not in ("OK", "SKIP", "EXPECTEDFAIL"):
+            wrote = [*test.get("stdout", "").splitlines(), *test.get("stderr", "").splitlines()]
+            yield test["name"], f"{test['result']}, status {test['returncode']}", "\n".join(wrote[-LINES:])
+
+
+def explained(failures, tests):
+    """The failures, with what their tests wrote where a case says nothing, and tests that ended badly though each of their
+    cases passed: after the last case, or by the time limit."""
+    def belongs(name, test):
+        return any(f".{test}{end}" in name for end in ".:")
+
+    for name, said in failures:
+        yield name, said or next((wrote for test, _, wrote in tests if belongs(name, test)), "")
+    for test, ending, wrote in tests:
+        if not any(belongs(name, test) for name, _ in failures):
+            yield f"{test}: {ending}", wrote
+
+
 def run(meson, build, arguments):
     """The exit status of `meson test`, counts by outcome, and what failed."""
-    report = pathlib.Path(build, "meson-logs", "testlog.junit.xml")
-    report.unlink(missing_ok=True)
+    report, log = (pathlib.Path(build, "meson-logs", f"testlog.{kind}") for kind in ("junit.xml", "json"))
+    for file in (report, log):
+        file.unlink(missing_ok=True)
     # One test more than there are cores, since some of them wait: for a browser, for ranks, for what they started.
     environment = {"MESON_TESTTHREADS": str(len(os.sched_getaffinity(0)) + 1)} | os.environ
     status = subprocess.run([meson, "test", "-C", build, "--no-rebuild", "--print-errorlogs", *arguments],
@@ -106,8 +132,8 @@ def run(meson, build, arguments):
     if not report.exists():
         return status, collections.Counter(failed=1), []
     counts, failures = read(report)
-    if status != 0 and counts["failed"] == 0:
-        counts["failed"] = 1  # a program that ended badly after its last test case
+    failures = list(explained(failures, list(bad_tests(log))))
+    counts["failed"] = max(len(failures), int(status != 0))
     return status, counts, failures
 
 
@@ -124,7 +150,7 @@ def main(meson, build, *words):
     results = [run(meson, build, arguments) for arguments in runs]
     counts = sum((counts for _, counts, _ in results), collections.Counter())
     for name, said in (failure for _, _, failures in results for failure in failures):
-        print(f"Failed: {name}", *said.splitlines()[:40], sep="\n  ")
+        print(f"Failed: {name}", *said.splitlines()[:LINES], sep="\n  ")
     print(", ".join(f"{counts[name]} {name}" for name in ("passed", "failed", "skipped")))
     return max(status for status, _, _ in results) or int(counts["passed"] == 0 or counts["failed"] > 0)
 

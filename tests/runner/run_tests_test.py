@@ -1,6 +1,6 @@
 """What run_tests.py runs, and what it says: run_tests_test.py. Speaks TAP.
 
-Meson is a script that notes how it is called and writes a report of one test case of each outcome.
+Meson is a script that notes how it is called and writes a report of one test case of each outcome, and a log.
 """
 
 import json
@@ -19,7 +19,7 @@ BAD = '<testcase name="bad"><failure message="why"/></testcase>'
 ATA, ALL_OF_SOME = ["ata-00_original", "ata-01_openmp"], ["some_work-00_original", "some work"]
 
 
-def run(words, report=REPORT % "", status=0):
+def run(words, report=REPORT % "", status=0, log=()):
     """How run_tests.py ends, what it prints, and how it called Meson."""
     with tempfile.TemporaryDirectory() as name:
         build = pathlib.Path(name)
@@ -28,12 +28,14 @@ def run(words, report=REPORT % "", status=0):
         (build / "meson-info" / "intro-tests.json").write_text(
             json.dumps([{"name": name, "suite": [f"project:{suite}"]} for suite, name in TESTS]))
         (build / "report").write_text(report)
+        (build / "log").write_text("".join(json.dumps(test) + "\n" for test in log))
         meson = build / "meson"
         meson.write_text(f"""#!/bin/sh
 cd "{build}"
 printf '%s|' "$@" >>calls
 echo >>calls
 [ -s report ] && cp report meson-logs/testlog.junit.xml
+cp log meson-logs/testlog.json
 exit {status}
 """)
         meson.chmod(0o700)
@@ -84,7 +86,25 @@ def wrong_sums():
             yield f"what failed is not said: {result.stdout}"
 
 
+def unnamed_failures():
+    """Tests that did not pass and are not named with what they wrote."""
+    good = {"name": "runner - project:good", "result": "OK", "returncode": 0, "stdout": "fine"}
+    late = {"name": "book - project:late", "result": "TIMEOUT", "returncode": -9, "stdout": "1..2\nok 1", "stderr": "waits"}
+    bad = {"name": "runner - project:of", "result": "FAIL", "returncode": 1, "stdout": "not ok 1"}
+    silent = """<testsuite name="project.runner - project:of"><testcase name="words"><failure/></testcase></testsuite>"""
+    for report, log, expected in (
+            (REPORT % "", [good, late], ["Failed: book - project:late: TIMEOUT, status -9", "  1..2", "  ok 1", "  waits",
+                                         "1 passed, 1 failed, 1 skipped"]),
+            (silent, [bad], ["Failed: project.runner - project:of: words", "  not ok 1", "0 passed, 1 failed, 0 skipped"]),
+            (f"<testsuites>{silent}{REPORT % ''}</testsuites>", [bad, late],
+             ["Failed: project.runner - project:of: words", "  not ok 1", "Failed: book - project:late: TIMEOUT, status -9",
+              "  1..2", "  ok 1", "  waits", "1 passed, 2 failed, 1 skipped"])):
+        result, _ = run([], report, 1, log)
+        if result.stdout.splitlines() != expected or result.returncode != 1:
+            yield f"{expected} expected, but status {result.returncode}: {result.stdout}{result.stderr}"
+
+
 CHECKS = (("words choose workloads and suites", wrong_choices), ("other words are refused", taken_words),
-          ("the last line sums up", wrong_sums))
+          ("the last line sums up", wrong_sums), ("what failed is named", unnamed_failures))
 
 tap.report((what, check()) for what, check in CHECKS)
