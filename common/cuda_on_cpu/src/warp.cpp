@@ -133,14 +133,6 @@ T reduce_at(unsigned mask, T value, const void* place) {
   return value;
 }
 
-/// Whether a shift brings nothing to any lane of a mask without gaps, as it brings nothing to one.
-bool is_in_vain(unsigned mask, unsigned asking, Asks asks) {
-  const auto lowest = static_cast<unsigned>(std::countr_zero(mask));
-  const auto highest = warp_size - 1 - static_cast<unsigned>(std::countl_zero(mask));
-  const bool has_gaps = static_cast<unsigned>(std::popcount(mask)) != highest - lowest + 1;
-  return !has_gaps && asking == (asks == Asks::from_above ? lowest : highest);
-}
-
 }  // namespace
 
 void warp_collective(unsigned mask, void* record, Combine combine, bool orders_memory) {
@@ -162,9 +154,7 @@ void lanes_changed(Warp* warp) {
 
 void note_absent_lane(unsigned asking, unsigned absent, Asks asks) {
   const Thread& thread = block->current->warp->threads[asking];
-  if (asks != Asks::by_number && (thread.mask >> absent & 1) == 0 &&
-      !is_in_vain(thread.mask, asking, asks))
-    return;
+  if (asks != Asks::by_number && (thread.mask >> absent & 1) == 0) return;
   const DeviceAtWork at_work;
   report_trouble({.kind = "invalid mask",
                   .place = thread.place,

@@ -229,20 +229,20 @@ void run() {
 
 namespace shuffle_beyond_the_mask {
 
-/// Sixteen lanes add up, in the first step as if they were thirty-two.
+/// Sixteen lanes pass a number round, as if they were thirty-two.
 template <bool bug>
 __global__ void sums(const int* in, int* out) {
   const int t = threadIdx.x;
   if (t >= 16) return;
   int sum = in[t];
-  for (int delta = bug ? 16 : 8; delta > 0; delta /= 2)
-    sum += __shfl_down_sync(0xffffu, sum, delta);  // planted: invalid mask
-  if (t == 0) *out = sum;
+  for (int delta = 8; delta > 0; delta /= 2)
+    sum += __shfl_sync(0xffffu, sum, (t + delta) % (bug ? 32 : 16));  // planted: invalid mask
+  out[t] = sum;
 }
 
 template <bool bug>
 void run() {
-  const Buffer<int> in(32), out(1);
+  const Buffer<int> in(32), out(16);
   sums<bug><<<1, 32>>>(in.get(), out.get());
   finish();
 }

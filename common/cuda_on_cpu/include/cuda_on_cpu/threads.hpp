@@ -45,11 +45,11 @@ void warp_collective(unsigned mask, void* record, Combine combine, bool orders_m
 void add_product(double* c, const double* a, const double* b, int rows, int depth);
 
 /// How a lane says whose value it wants: by number, or so many lanes up or down.
-enum class Asks : unsigned char { by_number, from_below, from_above };
+enum class Asks : unsigned char { by_number, by_shift };
 
-/// Notes that a lane asked for the value of one that takes no part, which is undefined. At the end
-/// of a shift that does no harm, for there it is not used, unless it is so for all lanes; it is a
-/// mistake to ask for a lane by its number, or for one of the mask that has ended.
+/// Notes that a lane asked for the value of one that takes no part, which is undefined. In a shift
+/// that does no harm where the value is not used, which is not known here; it is a mistake to ask
+/// for a lane by its number, or for one of the mask that has ended.
 void note_absent_lane(unsigned asking, unsigned absent, Asks asks);
 
 inline constexpr unsigned all_lanes = ~0u;
@@ -80,7 +80,7 @@ void combine_shuffle(void* const* records) {
 
 /// The value that another lane handed over.
 template <typename T>
-T shuffle(unsigned mask, T value, unsigned source, Asks asks = Asks::by_number) {
+__forceinline__ T shuffle(unsigned mask, T value, unsigned source, Asks asks = Asks::by_number) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 32,
                 "shuffles take values of at most 32 bytes, and tiles no others");
   Shuffle<T> record{value, source, asks, value};
@@ -104,7 +104,7 @@ void combine_reduction(void* const* records) {
 }
 
 template <typename T, T (*operation)(T, T)>
-T reduction(unsigned mask, T value) {
+__forceinline__ T reduction(unsigned mask, T value) {
   warp_collective(mask, &value, combine_reduction<T, operation>);
   return value;
 }
@@ -127,24 +127,24 @@ int __syncthreads_or(int predicate);
 void __syncwarp(unsigned mask = ~0u);
 
 template <typename T>
-T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
+__forceinline__ T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
   const unsigned base = cuda_on_cpu::lane() & ~(width - 1u);
   return cuda_on_cpu::shuffle(mask, value, base | (source & (width - 1u)));
 }
 template <typename T>
-T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+__forceinline__ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
   const unsigned lane = cuda_on_cpu::lane(), place = lane & (width - 1u);
   return cuda_on_cpu::shuffle(mask, value, place >= delta ? lane - delta : lane,
-                              cuda_on_cpu::Asks::from_below);
+                              cuda_on_cpu::Asks::by_shift);
 }
 template <typename T>
-T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+__forceinline__ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
   const unsigned lane = cuda_on_cpu::lane(), place = lane & (width - 1u);
   return cuda_on_cpu::shuffle(mask, value, place + delta < unsigned(width) ? lane + delta : lane,
-                              cuda_on_cpu::Asks::from_above);
+                              cuda_on_cpu::Asks::by_shift);
 }
 template <typename T>
-T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
+__forceinline__ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
   const unsigned lane = cuda_on_cpu::lane(), source = lane ^ unsigned(lane_mask);
   return cuda_on_cpu::shuffle(mask, value, source <= (lane | (width - 1u)) ? source : lane);
 }
@@ -156,13 +156,13 @@ int __all_sync(unsigned mask, int predicate);
 unsigned __activemask();
 
 template <typename T>
-unsigned __match_any_sync(unsigned mask, T value) {
+__forceinline__ unsigned __match_any_sync(unsigned mask, T value) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof value);
   return cuda_on_cpu::match(mask, bits);
 }
 template <typename T>
-unsigned __match_all_sync(unsigned mask, T value, int* predicate) {
+__forceinline__ unsigned __match_all_sync(unsigned mask, T value, int* predicate) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof value);
   const unsigned same = cuda_on_cpu::match(mask, bits);
