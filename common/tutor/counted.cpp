@@ -76,13 +76,19 @@ Counts& my_counts() {
 std::atomic<bool> in_region{false}, has_tasks{false};
 std::atomic<long> regions_begun{0};
 
+/// An access of a thread, between two barriers of its team.
+struct Access {
+  int thread;  ///< from 1; 0 is nobody
+  long epoch;
+  void* at;
+};
+
 /// The last accesses of four bytes; a place is shared by addresses far apart, of which the later
-/// one takes it.
+/// one takes it. There are many, so they begin as memory does, as zeros.
 struct Cell {
-  std::uintptr_t address = 0;
-  long region = 0, write_epoch = -1, read_epoch = -1;
-  int writer = -1, reader = -1;
-  void *write_at = nullptr, *read_at = nullptr;
+  std::uintptr_t address;
+  long region;
+  Access write, read, read_by_another;  ///< than the thread that read last
 };
 constexpr std::size_t cell_count = std::size_t{1} << 20, lock_count = 256;
 
@@ -104,25 +110,19 @@ void watch(std::uintptr_t address, bool writes, void* at) {
   const std::scoped_lock lock(locks[place % lock_count]);
   Cell& cell = cells[place];
   const long region = regions_begun.load(std::memory_order_relaxed);
-  const long epoch = my_counts().epoch;
-  const int me = my_counts().number;
-  if (cell.address != address || cell.region != region) {
-    cell = {};
-    cell.address = address;
-    cell.region = region;
-  }
-  if (cell.writer >= 0 && cell.writer != me && cell.write_epoch == epoch)
-    note_race(at, cell.write_at, writes);
-  if (writes && cell.reader >= 0 && cell.reader != me && cell.read_epoch == epoch)
-    note_race(at, cell.read_at, false);
+  const Access now{my_counts().number + 1, my_counts().epoch, at};
+  const auto races = [&now](const Access& before) {
+    return before.thread != 0 && before.thread != now.thread && before.epoch == now.epoch;
+  };
+  if (cell.address != address || cell.region != region) cell = {address, region, {}, {}, {}};
+  if (races(cell.write)) note_race(at, cell.write.at, writes);
   if (writes) {
-    cell.writer = me;
-    cell.write_epoch = epoch;
-    cell.write_at = at;
+    for (const Access& read : {cell.read, cell.read_by_another})
+      if (races(read)) note_race(at, read.at, false);
+    cell.write = now;
   } else {
-    cell.reader = me;
-    cell.read_epoch = epoch;
-    cell.read_at = at;
+    if (cell.read.thread != now.thread) cell.read_by_another = cell.read;
+    cell.read = now;
   }
 }
 
