@@ -1,0 +1,49 @@
+"""The two streams of stage 09 of Cholesky, beside the one of stage 08."""
+
+from draw.canvas import BLUE, GREEN, ORANGE, PURPLE, SMALL
+
+TITLE = "The next panel beside the update"
+HEIGHT = {"wide": 236, "narrow": 280}
+UNIT = {"wide": 34, "narrow": 14}
+ALTERNATIVE = (
+    "Two timelines. In stage 08 a panel, its update, the next panel and its update follow each other in one stream. In stage 09 there are two streams. "
+    "One takes the products off the next panel only and factorises it; meanwhile the other takes them off everything behind that panel. Arrows lead "
+    "from each known panel to the update that needs it, and from the end of each update to what loses its products next.")
+CAPTION = ("Panels hardly use the multiprocessors, updates fill them. With two streams the chain of panels runs beside the update before. To no "
+           "scale, and updates shrink from turn to turn.")
+
+
+def lane(canvas, y, name, parts, unit):
+    """A line of boxes: (first, length, words, colour)."""
+    canvas.text(0, y + 12, name, SMALL, ha="left")
+    for first, length, words, colour in parts:
+        canvas.box(52 + unit * first, y, unit * length - 2, 24, words, colour, 0.35, edge=0.5, size=SMALL)
+
+
+def draw(canvas):
+    """One stream, then two."""
+    unit = UNIT["wide" if canvas.is_wide else "narrow"]
+    here = canvas.part(10, 0)
+    here.text(0, 12, "08: one stream", ha="left", bold=True)
+    lane(here, 30, "", ((0, 2, "P0", ORANGE), (2, 6, "U0", BLUE), (8, 2, "P1", ORANGE), (10, 4.5, "U1", BLUE), (14.5, 2, "P2", ORANGE),
+                        (16.5, 3, "U2", BLUE)), unit)
+    here.text(0, 92, "09: two streams", ha="left", bold=True)
+    lane(here, 110, "urgent", ((0, 2, "P0", ORANGE), (2, 1.4, "u0", GREEN), (3.4, 2, "P1", ORANGE), (8, 1.4, "u1", GREEN), (9.4, 2, "P2", ORANGE),
+                               (12.9, 1.4, "u2", GREEN)), unit)
+    lane(here, 166, "patient", ((2.2, 5.8, "U0", BLUE), (8.2, 4.5, "U1", BLUE), (12.9, 3, "U2", BLUE)), unit)
+    for x, to in ((2, 2.4), (5.4, 8.5), (11.4, 13.1)):  # a panel is known
+        here.arrow((52 + unit * x - 3, 135), (52 + unit * to, 165), colour=PURPLE)
+    for x, to in ((7.9, 8.4), (12.6, 13.3)):  # an update is done
+        here.arrow((52 + unit * x - 3, 165), (52 + unit * to, 135), colour=PURPLE, dashed=True)
+    words = canvas.part(40 if canvas.is_wide else 16, 212)
+    entries = ((ORANGE, 0.35, "P: a panel"), (GREEN, 0.35, "u: off the next panel"), (BLUE, 0.35, "U: off the rest"))
+    if canvas.is_wide:
+        words.key(0, 0, *entries)
+        arrows = words.part(420, 0)
+    else:
+        words.key(0, 0, entries[0], entries[1])
+        words.key(0, 22, entries[2])
+        arrows = words.part(0, 44)
+    for n, (name, dashed) in enumerate((("known", False), ("updated", True))):
+        arrows.arrow((110 * n, 0), (110 * n + 24, 0), colour=PURPLE, dashed=dashed)
+        arrows.text(110 * n + 30, 0, name, SMALL, ha="left")
