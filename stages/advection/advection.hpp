@@ -117,6 +117,20 @@ struct Team {
 Team team_of(const Problem& problem);
 // [team]
 
+// [share]
+/// The rows or the columns of a thread, from begin to end, and whether it has the first, the last.
+struct Share {
+  std::size_t begin, end;
+  bool first = false, last = false;
+};
+
+/// Share `index` of so many; the halo comes before row and column 1.
+inline Share share(std::size_t count, std::size_t shares, std::size_t index) {
+  return {1 + count * index / shares, 1 + count * (index + 1) / shares, index == 0,
+          index + 1 == shares};
+}
+// [share]
+
 #ifdef __CUDACC__
 // [shape]
 /// A grid of blocks of threads.

@@ -19,15 +19,15 @@ struct State {
   staircase::View<Real, 1> dt_inv;
   staircase::View<double, 2> x, y, tau;
   staircase::View<Real, 3> dx, dxx, dy, dyy;        // (k, diagonal, i or j)
-  staircase::View<Real, 1> mu_x, var_x, u;          // along_x(k, j, i), in 07 along_y
-  staircase::View<Real, 1> mu_y, var_y, v, result;  // along_y(k, i, j)
+  staircase::View<Real, 1> mu_x, var_x, u;          // along_x(k, j, i), in 07 at(k, i, j)
+  staircase::View<Real, 1> mu_y, var_y, v, result;  // at(k, i, j)
   staircase::View<Real, 1> prices;
 
-  /// Where a point lies in the arrays in which neighbours in x are neighbours, or those in y.
+  /// Where a point lies in the arrays in which neighbours in x are neighbours, and in the others.
   __device__ std::size_t along_x(unsigned k, unsigned j, unsigned i) const {
     return (std::size_t{k} * num_y + j) * num_x + i;
   }
-  __device__ std::size_t along_y(unsigned k, unsigned i, unsigned j) const {
+  __device__ std::size_t at(unsigned k, unsigned i, unsigned j) const {
     return (std::size_t{k} * num_x + i) * num_y + j;
   }
 };

@@ -46,7 +46,7 @@ __global__ void set_payoff(State s) {
   for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
     for (unsigned i = staircase::row(); i < s.num_x; i += staircase::rows())
       for (unsigned j = staircase::column(); j < s.num_y; j += staircase::columns())
-        s.result(s.along_y(k, i, j)) = max(Real(s.x(k, i) - s.strikes(k)), Real(0));
+        s.result(s.at(k, i, j)) = max(Real(s.x(k, i) - s.strikes(k)), Real(0));
 }
 
 /// Launches all three.
@@ -66,7 +66,7 @@ void set_up(const State& s, const Problem& problem) {
 template <typename State>
 __global__ void read_prices(State s) {
   for (unsigned k = staircase::column(); k < s.outer; k += staircase::columns())
-    s.prices(k) = s.result(s.along_y(k, s.ix(k), s.iy(k)));
+    s.prices(k) = s.result(s.at(k, s.ix(k), s.iy(k)));
 }
 
 }  // namespace local_volatility

@@ -20,6 +20,17 @@ using staircase::View;
 constexpr unsigned rows_of_tile = 128, cols_of_tile = 256;  // of C, for a block
 constexpr unsigned deep = 16;                               // numbers of a line in a tile
 constexpr unsigned row_bytes = 2 * deep * sizeof(float);    // of both their parts
+constexpr unsigned low = row_bytes / 2;                     // where the low ones begin
+
+/// The numbers that a line of a panel takes when it is taken apart, and what that asks for.
+inline std::size_t numbers_apart(std::size_t depth) {
+  return staircase::pieces(depth, deep) * 2 * deep;
+}
+inline Line line_apart(std::size_t depth) {
+  return {.bytes = numbers_apart(depth) * sizeof(float),
+          .bytes_on_the_way = depth * sizeof(float),
+          .most_columns = 6144};
+}
 
 /// A panel taken apart, in tiles of so many lines, rows of A or columns of B, by 16 numbers of
 /// each. A line of a tile is a row of 128 bytes, first the high parts of its numbers, then the low
@@ -70,6 +81,12 @@ void split(View<const float, 2> panel, Tiles<most_lines> tiles, const staircase:
   staircase::check_launch();
 }
 
+/// A block for each tile of C.
+inline dim3 grid_of(View<float, 2> c) {
+  return dim3(staircase::pieces(c.extent(1), cols_of_tile),
+              staircase::pieces(c.extent(0), rows_of_tile));
+}
+
 /// What a slice takes on the device: its rows of A, its columns of B, and itself.
 struct Parts {
   Tiles<rows_of_tile> a;
@@ -87,18 +104,22 @@ struct Operands {
 };
 using Pipeline = staircase::Pipeline<Operands, buffers>;
 
-/// Makes the pipeline empty, by all threads of a block.
-__device__ inline void start(Pipeline& pipeline) {
+/// Makes an empty pipeline of a block's memory, by all its threads.
+__device__ inline Pipeline& start(unsigned char* memory) {
+  Pipeline& pipeline = *reinterpret_cast<Pipeline*>(memory);
   // Lines behind the last one stay zero: no copy reaches them.
   for (unsigned e = threadIdx.x; e < buffers * sizeof(Operands) / sizeof(uint4); e += blockDim.x)
     reinterpret_cast<uint4*>(pipeline.operands)[e] = {};
   staircase::fence_shared_memory();
   if (threadIdx.x == 0) pipeline.start(multipliers / 32);
   __syncthreads();
+  return pipeline;
 }
 
-/// Copies the tiles of a block's rows and columns into the pipeline, one after the other.
+/// Copies the tiles of a block's rows and columns into the pipeline, one after the other, by the
+/// first of the threads that do not multiply.
 __device__ inline void feed(Pipeline& pipeline, const Parts& slice) {
+  if (threadIdx.x != multipliers) return;
   const unsigned of_a = row_bytes * slice.a.lines_of(blockIdx.y);
   const unsigned of_b = row_bytes * slice.b.lines_of(blockIdx.x);
   for (unsigned k = 0; k < slice.a.steps(); ++k) {

@@ -268,8 +268,8 @@ def stages():
     """
     product = ("matmul/00_original/original.cpp", "for (std::size_t i = 0; i < rows")
     solve = ("triangular_solve/01_columns/columns.cpp", "for (std::size_t j = i + 1")
-    bodies = ("nbody/00_original/original.cpp", "for (std::size_t i = 0; i < bodies.size()")
-    of_64 = "slice(i: (bodies.size() + 63) / 64)"
+    bodies = ("nbody/00_original/original.cpp", "for (std::size_t i = 0; i < bodies.extent(0)")
+    of_64 = "slice(i: (bodies.extent(0) + 63) / 64)"
     shape = {"matmul": ["--set", "l=37", "--set", "m=29", "--set", "n=41"], "triangular_solve": ["--set", "n=67"],
              "nbody": ["--set", "bodies=197", "--set", "steps=4"]}
     for (stage, loop), pragma, options, by_hand in (

@@ -17,20 +17,6 @@ namespace advection {
 using staircase::Array;
 using staircase::View;
 
-// [share]
-/// The rows or the columns of a thread, from begin to end, and whether it has the first, the last.
-struct Share {
-  std::size_t begin, end;
-  bool first, last;
-};
-
-/// Share `index` of so many; the halo comes before row and column 1.
-inline Share share(std::size_t count, std::size_t shares, std::size_t index) {
-  return {1 + count * index / shares, 1 + count * (index + 1) / shares, index == 0,
-          index + 1 == shares};
-}
-// [share]
-
 // [refresh_halo]
 /// The halo of a thread's cells takes the cells of the opposite edge, corners from inside, too.
 template <typename T>

@@ -43,11 +43,6 @@ void load(View<const T, 2> u, std::ptrdiff_t top, std::ptrdiff_t left, std::size
 // [update]
 constexpr std::size_t height = 8;  // rows of a column of vectors
 
-/// Rows or columns from begin to end.
-struct Share {
-  std::size_t begin, end;
-};
-
 /// What an update reads and writes.
 template <typename T>
 struct Update {

@@ -10,7 +10,6 @@
 
 #include "../advection.hpp"
 
-#include <cstdint>
 #include <utility>
 
 namespace advection {

@@ -10,7 +10,6 @@
 #include "../advection.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 
 namespace advection {

@@ -11,7 +11,6 @@
 #include <cuda_pipeline.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 
 namespace advection {

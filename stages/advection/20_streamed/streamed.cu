@@ -10,7 +10,6 @@
 
 #include "../advection.hpp"
 
-#include <cstdint>
 #include <type_traits>
 #include <utility>
 

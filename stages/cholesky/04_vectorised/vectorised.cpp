@@ -109,10 +109,10 @@ struct SolveBlock {
 // [solve_block]
 
 // [tiles]
-/// The panels of rows, or the blocks of columns, of tile `number`.
+/// The panels of rows, or the blocks of columns, of tile `k`.
 struct Range {
-  Range(std::size_t number, std::size_t panels)
-      : first(number * tile), last(std::min(first + tile, panels)) {}
+  Range(std::size_t k, std::size_t panels)
+      : first(k * tile), last(std::min(first + tile, panels)) {}
   std::size_t first, last;
 };
 

@@ -26,9 +26,7 @@ using staircase::Factor;
 using staircase::factor;
 using staircase::multiply_add;
 using staircase::pieces;
-using staircase::Priority;
 using staircase::Stream;
-using staircase::StreamTimes;
 using staircase::View;
 
 // [tiles]
@@ -231,9 +229,9 @@ void factorise_panel(View<T, 2> l, unsigned first, const Stream& stream) {
 /// The two streams, and what keeps their order.
 struct Flow {
   explicit Flow(staircase::Timeline& timeline) : times(timeline) {}
-  const Stream urgent{Priority::high}, patient{Priority::low};
+  const Stream urgent{staircase::Priority::high}, patient{staircase::Priority::low};
   Event known, updated;
-  StreamTimes times;
+  staircase::StreamTimes times;
 };
 
 /// Panel by panel: once it is known, its products are taken off the next one's columns, and while

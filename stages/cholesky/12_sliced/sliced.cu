@@ -30,9 +30,7 @@ using staircase::factor;
 using staircase::multiply_add;
 using staircase::pieces;
 using staircase::Pinned;
-using staircase::Priority;
 using staircase::Stream;
-using staircase::StreamTimes;
 using staircase::View;
 
 // [tiles]
@@ -238,9 +236,9 @@ void factorise_panel(View<T, 2> l, unsigned first, const Stream& stream) {
 /// The streams, and what keeps their order.
 struct Flow {
   explicit Flow(staircase::Timeline& timeline) : times(timeline) {}
-  const Stream urgent{Priority::high}, patient{Priority::low}, in, out;
+  const Stream urgent{staircase::Priority::high}, patient{staircase::Priority::low}, in, out;
   Event known, updated, sent, used[2], read, fetched;
-  StreamTimes times;
+  staircase::StreamTimes times;
 };
 
 /// A slice, panel by panel: once it is known, its products are taken off the next one's columns,

@@ -32,9 +32,7 @@ using staircase::factor;
 using staircase::multiply_add;
 using staircase::OnDevice;
 using staircase::pieces;
-using staircase::Priority;
 using staircase::Stream;
-using staircase::StreamTimes;
 using staircase::View;
 
 // [range]
@@ -261,9 +259,9 @@ struct Gpu {
   const int device;
   const Deal deal;
   const DeviceArray<T, 2> l, room[2];
-  const Stream urgent{Priority::high}, patient{Priority::low};
+  const Stream urgent{staircase::Priority::high}, patient{staircase::Priority::low};
   Event known[2], updated;
-  StreamTimes times;
+  staircase::StreamTimes times;
 };
 // [GPU]
 

@@ -73,7 +73,7 @@ struct Packed {
 /// of its inverse, but for the roots of pivots; and what these make of them.
 template <typename T>
 struct Turns {
-  alignas(16) T column[depth][depth], inverse[depth][depth], scale[depth];
+  alignas(16) T l[depth][depth], inverse[depth][depth], scale[depth];
 };
 
 /// On the diagonal: what is known of the tile and of the inverses.
@@ -157,25 +157,23 @@ __device__ void factorise_square(Square<T>& square, Square<T>& inverse, Turns<T>
   for (unsigned j = 0; j < depth; ++j) own[j] = of_l ? -square(row, j) : T(j == row);
 #pragma unroll 1
   for (unsigned k = 0; k < depth; ++k) {
-    *(of_l ? &turns.column[k][(row - k) % depth] : &turns.inverse[k][row]) = own[0];
+    *(of_l ? &turns.l[k][(row - k) % depth] : &turns.inverse[k][row]) = own[0];
     __syncwarp();
     Pair<T> turn[depth / 2];
 #pragma unroll
-    for (unsigned j = 0; j < depth / 2; ++j) turn[j] = pair(turns.column[k][2 * j]);
+    for (unsigned j = 0; j < depth / 2; ++j) turn[j] = pair(turns.l[k][2 * j]);
     const T multiple = own[0] * (1 / __shfl_sync(all_lanes, own[0], k));
 #pragma unroll
     for (unsigned j = 1; j < depth; ++j) own[j - 1] = own[j] - multiple * turn[j / 2].of[j % 2];
   }
-  const T scale = rsqrt(turns.column[row][0]);
+  const T scale = rsqrt(turns.l[row][0]);
   if (of_l) turns.scale[row] = scale;
   __syncwarp();
 #pragma unroll
   for (unsigned j = 0; j < depth; ++j)
-    own[j] =
-        of_l ? turns.column[j][(row - j) % depth] * turns.scale[j] : turns.inverse[row][j] * -scale;
-  Square<T>& to = of_l ? square : inverse;
+    own[j] = of_l ? turns.l[j][(row - j) % depth] * turns.scale[j] : turns.inverse[row][j] * -scale;
 #pragma unroll
-  for (unsigned j = 0; j < depth; ++j) to(row, j) = j <= row ? own[j] : 0;
+  for (unsigned j = 0; j < depth; ++j) (of_l ? square : inverse)(row, j) = j <= row ? own[j] : 0;
   __syncwarp();
 }
 // [factorise_square]

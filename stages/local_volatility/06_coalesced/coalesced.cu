@@ -133,7 +133,7 @@ __global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2)
         s.var_x(p) = exp(2 * (beta * log_x + Real(s.y(k, j)) - half * nu2 * tau));
       }
     }
-    const std::size_t first = s.along_y(k, 0, 0), end = s.along_y(k + 1, 0, 0);
+    const std::size_t first = s.at(k, 0, 0), end = s.at(k + 1, 0, 0);
     for (std::size_t p = first + std::size_t{row()} * columns() + column(); p < end;
          p += std::size_t{rows()} * columns()) {
       s.mu_y(p) = 0;
@@ -153,7 +153,7 @@ __global__ void explicit_xy(State<Real> s) {
     for (unsigned i0 = tile_row(); i0 < s.num_x; i0 += tile_rows())
       for (unsigned j0 = tile_column(); j0 < s.num_y; j0 += tile_columns()) {
         if (const unsigned i = i0 + y, j = j0 + x; i < s.num_x && j < s.num_y) {
-          const std::size_t p = s.along_y(k, i, j);
+          const std::size_t p = s.at(k, i, j);
           const View<Real, 2> d = s.dy.row(k), dd = s.dyy.row(k);
           const Real mu = s.mu_y(p), var = s.var_y(p), centre = s.result(p);
           Real sum = 0;
@@ -216,7 +216,7 @@ __global__ void right_side_y(State<Real> s) {
           u[y][place(y, x)] = s.u(s.along_x(k, j, i));
         __syncthreads();
         if (const unsigned i = i0 + y, j = j0 + x; i < s.num_x && j < s.num_y) {
-          const std::size_t p = s.along_y(k, i, j);
+          const std::size_t p = s.at(k, i, j);
           s.v(p) = s.dt_inv(k) * u[x][place(x, y)] - half * s.v(p);
         }
         __syncthreads();
@@ -229,7 +229,7 @@ __global__ void implicit_y(State<Real> s) {
   const Real half = 0.5;
   for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
     for (unsigned i = row(); i < s.num_x; i += rows()) {
-      const std::size_t p = s.along_y(k, i, 0);
+      const std::size_t p = s.at(k, i, 0);
       const Real *mu = &s.mu_y(p), *var = &s.var_y(p), *r = &s.v(p);
       const Real *d0 = &s.dy(k, 0, 0), *d1 = &s.dy(k, 1, 0), *d2 = &s.dy(k, 2, 0);
       const Real *dd0 = &s.dyy(k, 0, 0), *dd1 = &s.dyy(k, 1, 0), *dd2 = &s.dyy(k, 2, 0);

@@ -127,7 +127,7 @@ __global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2)
       const Real log_x = log(Real(s.x(k, i)));
       const Real tau = s.tau(k, g);
       for (unsigned j = column(); j < s.num_y; j += columns()) {
-        const std::size_t p = s.along_y(k, i, j);
+        const std::size_t p = s.at(k, i, j);
         if (i == 0 && j == 0) s.dt_inv(k) = 1 / (s.tau(k, g + 1) - s.tau(k, g));
         s.mu_x(p) = 0;
         s.var_x(p) = exp(2 * (beta * log_x + Real(s.y(k, j)) - half * nu2 * tau));
@@ -150,13 +150,13 @@ __device__ void eliminate_column(const State<Real>& s, unsigned k, unsigned j) {
   const View<Real, 2> dx = s.dx.row(k), dxx = s.dxx.row(k);
   const View<Real, 2> dy = s.dy.row(k), dyy = s.dyy.row(k);
   const Real dt_inv = s.dt_inv(k);
-  Real above = 0, centre = s.result(s.along_y(k, 0, j)), d = 0, e = 0;
+  Real above = 0, centre = s.result(s.at(k, 0, j)), d = 0, e = 0;
   for (unsigned first = 0; first < s.num_x; first += batch) {
     Real mu_x[batch], var_x[batch], mu_y[batch], var_y[batch], left[batch], right[batch],
         below[batch];
     for (unsigned m = 0; m < batch; ++m) {
       const unsigned i = min(first + m, s.num_x - 1);
-      const std::size_t p = s.along_y(k, i, j);
+      const std::size_t p = s.at(k, i, j);
       mu_x[m] = s.mu_x(p);
       var_x[m] = s.var_x(p);
       mu_y[m] = s.mu_y(p);
@@ -167,7 +167,7 @@ __device__ void eliminate_column(const State<Real>& s, unsigned k, unsigned j) {
     }
     for (unsigned m = 0; m < batch && first + m < s.num_x; ++m) {
       const unsigned i = first + m;
-      const std::size_t p = s.along_y(k, i, j);
+      const std::size_t p = s.at(k, i, j);
       const Real v = (mu_y[m] * dy(0, j) + half * var_y[m] * dyy(0, j)) * left[m] +
                      (mu_y[m] * dy(1, j) + half * var_y[m] * dyy(1, j)) * centre +
                      (mu_y[m] * dy(2, j) + half * var_y[m] * dyy(2, j)) * right[m];
@@ -195,13 +195,13 @@ __device__ void substitute_column(const State<Real>& s, unsigned k, unsigned j) 
   for (unsigned rest = s.num_x; rest > 0;) {
     Real ds[batch], es[batch];
     for (unsigned m = 0; m < batch; ++m) {
-      const std::size_t p = s.along_y(k, rest > m ? rest - 1 - m : 0, j);
+      const std::size_t p = s.at(k, rest > m ? rest - 1 - m : 0, j);
       ds[m] = s.u(p);
       es[m] = s.mu_x(p);
     }
     for (unsigned m = 0; m < batch && rest > 0; ++m) {
       x = ds[m] + es[m] * x;
-      s.u(s.along_y(k, --rest, j)) = x;
+      s.u(s.at(k, --rest, j)) = x;
     }
   }
 }
@@ -221,7 +221,7 @@ __global__ void implicit_y(State<Real> s) {
   const Real half = 0.5;
   for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
     for (unsigned i = row(); i < s.num_x; i += rows()) {
-      const std::size_t p = s.along_y(k, i, 0);
+      const std::size_t p = s.at(k, i, 0);
       const Real *mu = &s.mu_y(p), *var = &s.var_y(p), *u = &s.u(p), *v = &s.v(p);
       const Real *d0 = &s.dy(k, 0, 0), *d1 = &s.dy(k, 1, 0), *d2 = &s.dy(k, 2, 0);
       const Real *dd0 = &s.dyy(k, 0, 0), *dd1 = &s.dyy(k, 1, 0), *dd2 = &s.dyy(k, 2, 0);

@@ -18,7 +18,6 @@
 namespace matmul {
 
 using staircase::check;
-using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::Event;
 using staircase::Pinned;
@@ -71,7 +70,6 @@ constexpr unsigned in_a_row = 128;  // steps whose products tensor cores add up:
 
 /// Adds up the products of 64 rows over some steps, of small numbers first.
 __device__ inline void drain(Pipeline& pipeline, unsigned first, unsigned end, float (&sum)[128]) {
-  constexpr unsigned low = row_bytes / 2;
   for (unsigned k = first; k < end; ++k) {
     const Operands& from = pipeline.wait(k);
     const float* const a = from.a + threadIdx.x / 128 * (rows_of_tile / 2 * 2 * deep);
@@ -93,12 +91,8 @@ __device__ inline void drain(Pipeline& pipeline, unsigned first, unsigned end, f
 /// C = A B: each block computes a tile of C.
 __global__ void __launch_bounds__(multipliers + 32, 1) multiply_tiles(Parts slice) {
   extern __shared__ __align__(1024) unsigned char of_tiles[];
-  Pipeline& pipeline = *reinterpret_cast<Pipeline*>(of_tiles);
-  start(pipeline);
-  if (threadIdx.x >= multipliers) {
-    if (threadIdx.x == multipliers) feed(pipeline, slice);
-    return;
-  }
+  Pipeline& pipeline = start(of_tiles);
+  if (threadIdx.x >= multipliers) return feed(pipeline, slice);
   // One warpgroup begins with half as many steps: each multiplies while the other one adds to C.
   const unsigned steps = slice.a.steps();
   unsigned end = threadIdx.x < multipliers / 2 ? in_a_row : in_a_row / 2;
@@ -112,10 +106,8 @@ __global__ void __launch_bounds__(multipliers + 32, 1) multiply_tiles(Parts slic
 
 /// Launches it for a slice, in a stream.
 inline void multiply(const Parts& slice, const Stream& stream) {
-  const dim3 grid(staircase::pieces(slice.c.extent(1), cols_of_tile),
-                  staircase::pieces(slice.c.extent(0), rows_of_tile));
-  multiply_tiles<<<grid, multipliers + 32, sizeof(Pipeline), stream>>>(slice);
-  check_launch();
+  multiply_tiles<<<grid_of(slice.c), multipliers + 32, sizeof(Pipeline), stream>>>(slice);
+  staircase::check_launch();
 }
 // [multiply]
 
@@ -126,10 +118,8 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   Product<T> c(problem.l, problem.n);
   const View<const T, 2> a = problem.a<T>(), b = problem.b<T>();
-  const std::size_t depth = problem.m, line = staircase::pieces(depth, deep) * 2 * deep;
-  const Panels panels = panels_of(
-      problem, sizeof(T),
-      {.bytes = line * sizeof(T), .bytes_on_the_way = depth * sizeof(T), .most_columns = 6144});
+  const std::size_t depth = problem.m, line = numbers_apart(depth);
+  const Panels panels = panels_of(problem, sizeof(T), line_apart(depth));
   const Slices& slices = panels.slices;
   const Pinned pinned_a(a), pinned_b(b), pinned_c(c);
   std::deque<Panel<T>> of_a, of_b;
@@ -151,12 +141,12 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
     const Parts there = {{panel_a.room.data(), s.rows, depth},
                          {panel_b.room.data(), s.cols, depth},
                          {of_c.data() + step % 2 * slices.rows * slices.cols, {s.rows, s.cols}}};
+    const auto split_a = [&] { split<rows_of_tile>(raw_a, there.a, in); };
+    const auto split_b = [&] { split<cols_of_tile>(raw_b, there.b, in); };
     hold(
-        panel_a, i, in, times, [&] { send(&a(s.i0, 0), a.extent(1), raw_a, in); },
-        [&] { split<rows_of_tile>(raw_a, there.a, in); });
+        panel_a, i, in, times, [&] { send(&a(s.i0, 0), a.extent(1), raw_a, in); }, split_a);
     hold(
-        panel_b, j, in, times, [&] { send(&b(0, s.j0), b.extent(1), raw_b, in); },
-        [&] { split<cols_of_tile>(raw_b, there.b, in); });
+        panel_b, j, in, times, [&] { send(&b(0, s.j0), b.extent(1), raw_b, in); }, split_b);
     kernels.wait(panel_a.sent);
     kernels.wait(panel_b.sent);
     kernels.wait(fetched[step % 2]);

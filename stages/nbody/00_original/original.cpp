@@ -5,12 +5,12 @@
 #include "../nbody.hpp"
 
 #include <cmath>
-#include <span>
 #include <utility>
 
 namespace nbody {
 
 using staircase::Elements;
+using staircase::View;
 
 // [pull]
 /// What a body feels of another one.
@@ -27,14 +27,15 @@ Force<T> pull(const Body<T>& body, const Body<T>& other, T softening2) {
 // [evaluate]
 /// The forces on all bodies of all bodies.
 template <typename T>
-void evaluate(std::span<const Body<T>> bodies, T softening2, std::span<Force<T>> forces) {
-  for (std::size_t i = 0; i < bodies.size(); ++i) {
+void evaluate(View<const Body<T>, 1> bodies, T softening2, View<Force<T>, 1> forces) {
+  for (std::size_t i = 0; i < bodies.extent(0); ++i) {
+    const Body<T> body = bodies(i);
     Force<T> sum{};
-    for (std::size_t j = 0; j < bodies.size(); ++j) {
-      const auto [a, jerk] = pull(bodies[i], bodies[j], softening2);
+    for (std::size_t j = 0; j < bodies.extent(0); ++j) {
+      const auto [a, jerk] = pull(body, bodies(j), softening2);
       sum = {sum.a + a, sum.j + jerk};
     }
-    forces[i] = sum;
+    forces(i) = sum;
   }
 }
 // [evaluate]
@@ -42,12 +43,12 @@ void evaluate(std::span<const Body<T>> bodies, T softening2, std::span<Force<T>>
 // [predict]
 /// Where bodies will be, and how fast, if the jerk stays.
 template <typename T>
-void predict(std::span<const Body<T>> bodies, std::span<const Force<T>> forces, T dt,
-             std::span<Body<T>> predicted) {
-  for (std::size_t i = 0; i < bodies.size(); ++i) {
-    const auto& [x, mass, v, unused] = bodies[i];
-    const auto& [a, j] = forces[i];
-    predicted[i] = {x + dt * (v + dt / 2 * (a + dt / 3 * j)), mass, v + dt * (a + dt / 2 * j), 0};
+void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> forces, T dt,
+             View<Body<T>, 1> predicted) {
+  for (std::size_t i = 0; i < bodies.extent(0); ++i) {
+    const auto& [x, mass, v, unused] = bodies(i);
+    const auto& [a, j] = forces(i);
+    predicted(i) = {x + dt * (v + dt / 2 * (a + dt / 3 * j)), mass, v + dt * (a + dt / 2 * j), 0};
   }
 }
 // [predict]
@@ -55,12 +56,12 @@ void predict(std::span<const Body<T>> bodies, std::span<const Force<T>> forces, 
 // [correct]
 /// Moves bodies on, by the forces at the beginning and those at the predicted end of the step.
 template <typename T>
-void correct(std::span<const Force<T>> forces, std::span<const Force<T>> next, T dt,
-             std::span<Body<T>> bodies) {
-  for (std::size_t i = 0; i < bodies.size(); ++i) {
-    auto& [x, mass, v, unused] = bodies[i];
-    const auto& [a, j] = forces[i];
-    const auto& [a1, j1] = next[i];
+void correct(View<const Force<T>, 1> forces, View<const Force<T>, 1> next, T dt,
+             View<Body<T>, 1> bodies) {
+  for (std::size_t i = 0; i < bodies.extent(0); ++i) {
+    auto& [x, mass, v, unused] = bodies(i);
+    const auto& [a, j] = forces(i);
+    const auto& [a1, j1] = next(i);
     x = x + dt * (v + dt / 20 * (T{7} * a + T{3} * a1 + dt / 3 * (T{3} * j - T{2} * j1)));
     v = v + dt / 2 * (a + a1 + dt / 6 * (j - j1));
   }
@@ -71,12 +72,14 @@ void correct(std::span<const Force<T>> forces, std::span<const Force<T>> next, T
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  Elements<Body<T>> predicted(problem.bodies);
-  Elements<Force<T>> forces(problem.bodies), next(problem.bodies);
+  Elements<Body<T>> ahead(problem.bodies);
+  Elements<Force<T>> at_begin(problem.bodies), at_end(problem.bodies);
   timeline.begin("copy in");
-  Elements<Body<T>> bodies = bodies_of<T>(problem);
+  Elements<Body<T>> host = bodies_of<T>(problem);
+  const View<Body<T>, 1> bodies = all(host), predicted = all(ahead);
   timeline.begin("kernels");
   const T dt = problem.dt, softening2 = softening_squared<T>(problem);
+  View<Force<T>, 1> forces = all(at_begin), next = all(at_end);
   evaluate<T>(bodies, softening2, forces);
   for (std::int64_t step = 0; step < problem.steps; ++step) {
     predict<T>(bodies, forces, dt, predicted);
@@ -85,7 +88,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
     std::swap(forces, next);
   }
   timeline.begin("copy out");
-  return solution_of<T>(bodies);
+  return solution_of<T>(host);
 }
 // [solve]
 

@@ -10,7 +10,6 @@
 #include "../nbody.hpp"
 
 #include <bit>
-#include <span>
 #include <staircase/simd.hpp>
 #include <type_traits>
 #include <utility>
@@ -73,9 +72,9 @@ struct Sum {
 // [evaluate]
 /// The numbers of bodies in rows.
 template <typename T>
-void put_in_rows(std::span<const Body<T>> bodies, View<T, 2> rows) {
-  for (std::size_t i = 0; i < bodies.size(); ++i) {
-    const auto& [x, mass, v, unused] = bodies[i];
+void put_in_rows(View<const Body<T>, 1> bodies, View<T, 2> rows) {
+  for (std::size_t i = 0; i < bodies.extent(0); ++i) {
+    const auto& [x, mass, v, unused] = bodies(i);
     std::size_t row = 0;
     for (const T number : {mass, x.x, x.y, x.z, v.x, v.y, v.z}) rows(row++, i) = number;
   }
@@ -83,26 +82,26 @@ void put_in_rows(std::span<const Body<T>> bodies, View<T, 2> rows) {
 
 /// The forces on all bodies of all bodies.
 template <typename T>
-void evaluate(std::span<const Body<T>> bodies, T softening2, View<T, 2> rows,
-              std::span<Force<T>> forces) {
+void evaluate(View<const Body<T>, 1> bodies, T softening2, View<T, 2> rows,
+              View<Force<T>, 1> forces) {
   static const auto sum = staircase::ForWidestVectors<Sum<T>, const Body<T>&, View<const T, 2>, T,
                                                       Force<T>&>::function();
   put_in_rows<T>(bodies, rows);
 #pragma omp parallel for
-  for (std::size_t i = 0; i < bodies.size(); ++i) sum(bodies[i], rows, softening2, forces[i]);
+  for (std::size_t i = 0; i < bodies.extent(0); ++i) sum(bodies(i), rows, softening2, forces(i));
 }
 // [evaluate]
 
 // [predict]
 /// Where bodies will be, and how fast, if the jerk stays.
 template <typename T>
-void predict(std::span<const Body<T>> bodies, std::span<const Force<T>> forces, T dt,
-             std::span<Body<T>> predicted) {
+void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> forces, T dt,
+             View<Body<T>, 1> predicted) {
 #pragma omp parallel for
-  for (std::size_t i = 0; i < bodies.size(); ++i) {
-    const auto& [x, mass, v, unused] = bodies[i];
-    const auto& [a, j] = forces[i];
-    predicted[i] = {x + dt * (v + dt / 2 * (a + dt / 3 * j)), mass, v + dt * (a + dt / 2 * j), 0};
+  for (std::size_t i = 0; i < bodies.extent(0); ++i) {
+    const auto& [x, mass, v, unused] = bodies(i);
+    const auto& [a, j] = forces(i);
+    predicted(i) = {x + dt * (v + dt / 2 * (a + dt / 3 * j)), mass, v + dt * (a + dt / 2 * j), 0};
   }
 }
 // [predict]
@@ -110,13 +109,13 @@ void predict(std::span<const Body<T>> bodies, std::span<const Force<T>> forces, 
 // [correct]
 /// Moves bodies on, by the forces at the beginning and those at the predicted end of the step.
 template <typename T>
-void correct(std::span<const Force<T>> forces, std::span<const Force<T>> next, T dt,
-             std::span<Body<T>> bodies) {
+void correct(View<const Force<T>, 1> forces, View<const Force<T>, 1> next, T dt,
+             View<Body<T>, 1> bodies) {
 #pragma omp parallel for
-  for (std::size_t i = 0; i < bodies.size(); ++i) {
-    auto& [x, mass, v, unused] = bodies[i];
-    const auto& [a, j] = forces[i];
-    const auto& [a1, j1] = next[i];
+  for (std::size_t i = 0; i < bodies.extent(0); ++i) {
+    auto& [x, mass, v, unused] = bodies(i);
+    const auto& [a, j] = forces(i);
+    const auto& [a1, j1] = next(i);
     x = x + dt * (v + dt / 20 * (T{7} * a + T{3} * a1 + dt / 3 * (T{3} * j - T{2} * j1)));
     v = v + dt / 2 * (a + a1 + dt / 6 * (j - j1));
   }
@@ -127,13 +126,15 @@ void correct(std::span<const Force<T>> forces, std::span<const Force<T>> next, T
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  Elements<Body<T>> predicted(problem.bodies);
-  Elements<Force<T>> forces(problem.bodies), next(problem.bodies);
+  Elements<Body<T>> ahead(problem.bodies);
+  Elements<Force<T>> at_begin(problem.bodies), at_end(problem.bodies);
   Array<T, 2> rows(7, problem.bodies);
   timeline.begin("copy in");
-  Elements<Body<T>> bodies = bodies_of<T>(problem);
+  Elements<Body<T>> host = bodies_of<T>(problem);
+  const View<Body<T>, 1> bodies = all(host), predicted = all(ahead);
   timeline.begin("kernels");
   const T dt = problem.dt, softening2 = softening_squared<T>(problem);
+  View<Force<T>, 1> forces = all(at_begin), next = all(at_end);
   evaluate<T>(bodies, softening2, rows, forces);
   for (std::int64_t step = 0; step < problem.steps; ++step) {
     predict<T>(bodies, forces, dt, predicted);
@@ -142,7 +143,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
     std::swap(forces, next);
   }
   timeline.begin("copy out");
-  return solution_of<T>(bodies);
+  return solution_of<T>(host);
 }
 // [solve]
 

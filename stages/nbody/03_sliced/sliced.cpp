@@ -12,7 +12,6 @@
 #include <omp.h>
 
 #include <bit>
-#include <span>
 #include <staircase/simd.hpp>
 #include <type_traits>
 #include <utility>
@@ -79,9 +78,9 @@ struct Sum {
 // [evaluate]
 /// The numbers of bodies in rows.
 template <typename T>
-void put_in_rows(std::span<const Body<T>> bodies, View<T, 2> rows) {
-  for (std::size_t i = 0; i < bodies.size(); ++i) {
-    const auto& [x, mass, v, unused] = bodies[i];
+void put_in_rows(View<const Body<T>, 1> bodies, View<T, 2> rows) {
+  for (std::size_t i = 0; i < bodies.extent(0); ++i) {
+    const auto& [x, mass, v, unused] = bodies(i);
     std::size_t row = 0;
     for (const T number : {mass, x.x, x.y, x.z, v.x, v.y, v.z}) rows(row++, i) = number;
   }
@@ -89,28 +88,28 @@ void put_in_rows(std::span<const Body<T>> bodies, View<T, 2> rows) {
 
 /// The bodies of slice s, of so many each.
 template <typename Body>
-std::span<Body> slice(std::span<Body> bodies, std::size_t s, std::size_t size) {
-  return bodies.subspan(s * size, std::min(size, bodies.size() - s * size));
+View<Body, 1> slice(View<Body, 1> bodies, std::size_t s, std::size_t size) {
+  return part(bodies, Slices{bodies.extent(0), size}(s));
 }
 
 /// The forces on all bodies of all bodies; threads have rows of their own.
 template <typename T>
-void evaluate(std::span<const Body<T>> bodies, T softening2, View<T, 3> rows,
-              std::span<Force<T>> forces) {
+void evaluate(View<const Body<T>, 1> bodies, T softening2, View<T, 3> rows,
+              View<Force<T>, 1> forces) {
   static const auto sum = staircase::ForWidestVectors<Sum<T>, const Body<T>&, View<const T, 2>, T,
                                                       Force<T>&>::function();
-  const std::size_t slices = (bodies.size() + bodies_of_slice - 1) / bodies_of_slice;
-  const std::size_t slices_of_others = (bodies.size() + others_of_slice - 1) / others_of_slice;
+  const std::size_t slices = (bodies.extent(0) + bodies_of_slice - 1) / bodies_of_slice;
+  const std::size_t slices_of_others = (bodies.extent(0) + others_of_slice - 1) / others_of_slice;
 #pragma omp parallel for schedule(static, slices_of_others)
   for (std::size_t e = 0; e < slices_of_others * slices; ++e) {
     const std::size_t s = e / slices_of_others, s_of_others = e % slices_of_others;
     const auto others = slice(bodies, s_of_others, others_of_slice);
-    const View<T, 2> own_rows(rows.row(omp_get_thread_num()).data(), {7, others.size()});
+    const View<T, 2> own_rows(rows.row(omp_get_thread_num()).data(), {7, others.extent(0)});
     put_in_rows<T>(others, own_rows);
     const auto own = slice(bodies, s, bodies_of_slice);
     const auto felt = slice(forces, s, bodies_of_slice);
-    if (s_of_others == 0) std::ranges::fill(felt, Force<T>{});
-    for (std::size_t i = 0; i < own.size(); ++i) sum(own[i], own_rows, softening2, felt[i]);
+    if (s_of_others == 0) std::fill_n(felt.data(), felt.extent(0), Force<T>{});
+    for (std::size_t i = 0; i < own.extent(0); ++i) sum(own(i), own_rows, softening2, felt(i));
   }
 }
 // [evaluate]
@@ -118,13 +117,13 @@ void evaluate(std::span<const Body<T>> bodies, T softening2, View<T, 3> rows,
 // [predict]
 /// Where bodies will be, and how fast, if the jerk stays.
 template <typename T>
-void predict(std::span<const Body<T>> bodies, std::span<const Force<T>> forces, T dt,
-             std::span<Body<T>> predicted) {
+void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> forces, T dt,
+             View<Body<T>, 1> predicted) {
 #pragma omp parallel for
-  for (std::size_t i = 0; i < bodies.size(); ++i) {
-    const auto& [x, mass, v, unused] = bodies[i];
-    const auto& [a, j] = forces[i];
-    predicted[i] = {x + dt * (v + dt / 2 * (a + dt / 3 * j)), mass, v + dt * (a + dt / 2 * j), 0};
+  for (std::size_t i = 0; i < bodies.extent(0); ++i) {
+    const auto& [x, mass, v, unused] = bodies(i);
+    const auto& [a, j] = forces(i);
+    predicted(i) = {x + dt * (v + dt / 2 * (a + dt / 3 * j)), mass, v + dt * (a + dt / 2 * j), 0};
   }
 }
 // [predict]
@@ -132,13 +131,13 @@ void predict(std::span<const Body<T>> bodies, std::span<const Force<T>> forces, 
 // [correct]
 /// Moves bodies on, by the forces at the beginning and those at the predicted end of the step.
 template <typename T>
-void correct(std::span<const Force<T>> forces, std::span<const Force<T>> next, T dt,
-             std::span<Body<T>> bodies) {
+void correct(View<const Force<T>, 1> forces, View<const Force<T>, 1> next, T dt,
+             View<Body<T>, 1> bodies) {
 #pragma omp parallel for
-  for (std::size_t i = 0; i < bodies.size(); ++i) {
-    auto& [x, mass, v, unused] = bodies[i];
-    const auto& [a, j] = forces[i];
-    const auto& [a1, j1] = next[i];
+  for (std::size_t i = 0; i < bodies.extent(0); ++i) {
+    auto& [x, mass, v, unused] = bodies(i);
+    const auto& [a, j] = forces(i);
+    const auto& [a1, j1] = next(i);
     x = x + dt * (v + dt / 20 * (T{7} * a + T{3} * a1 + dt / 3 * (T{3} * j - T{2} * j1)));
     v = v + dt / 2 * (a + a1 + dt / 6 * (j - j1));
   }
@@ -149,13 +148,15 @@ void correct(std::span<const Force<T>> forces, std::span<const Force<T>> next, T
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  Elements<Body<T>> predicted(problem.bodies);
-  Elements<Force<T>> forces(problem.bodies), next(problem.bodies);
+  Elements<Body<T>> ahead(problem.bodies);
+  Elements<Force<T>> at_begin(problem.bodies), at_end(problem.bodies);
   Array<T, 3> rows(omp_get_max_threads(), 7, others_of_slice);
   timeline.begin("copy in");
-  Elements<Body<T>> bodies = bodies_of<T>(problem);
+  Elements<Body<T>> host = bodies_of<T>(problem);
+  const View<Body<T>, 1> bodies = all(host), predicted = all(ahead);
   timeline.begin("kernels");
   const T dt = problem.dt, softening2 = softening_squared<T>(problem);
+  View<Force<T>, 1> forces = all(at_begin), next = all(at_end);
   evaluate<T>(bodies, softening2, rows, forces);
   for (std::int64_t step = 0; step < problem.steps; ++step) {
     predict<T>(bodies, forces, dt, predicted);
@@ -164,7 +165,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
     std::swap(forces, next);
   }
   timeline.begin("copy out");
-  return solution_of<T>(bodies);
+  return solution_of<T>(host);
 }
 // [solve]
 

@@ -10,6 +10,7 @@
 
 #include "../nbody.hpp"
 
+#include <cmath>
 #include <utility>
 
 namespace nbody {
@@ -28,7 +29,7 @@ constexpr unsigned threads = 128;  // of a block
 template <typename T>
 __device__ Force<T> pull(const Body<T>& body, const Body<T>& other, T softening2) {
   const Vector<T> x = other.x - body.x, v = other.v - body.v;
-  const T inverse = 1 / sqrt(dot(x, x, softening2));
+  const T inverse = 1 / std::sqrt(dot(x, x, softening2));
   const T inverse2 = inverse * inverse, weight = other.mass * inverse * inverse2;
   const T turn = -3 * dot(x, v) * inverse2;
   return {weight * x, weight * (v + turn * x)};
