@@ -19,8 +19,6 @@ namespace advection {
 using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
-using staircase::Factor;
-using staircase::factor;
 using staircase::multiply_add;
 using staircase::pieces;
 using staircase::View;
@@ -31,8 +29,6 @@ constexpr unsigned most_steps = 20;  // of a sweep, a multiple of 4
 
 // [bands]
 constexpr unsigned along_x = blocks_along_x<most_steps>, along_y = blocks_along_y<most_steps>;
-template <typename T>
-using Bands = BandsOf<T, most_steps>;
 // [bands]
 
 // [rows]
@@ -43,15 +39,10 @@ constexpr unsigned loaded = width + 2 * most_steps;  // with those around them
 constexpr unsigned at_once = 8;                      // rows
 constexpr unsigned buffers = 3;                      // for so many rows each, a divisor of along_y
 
-/// So many numbers from row to row that eight rows of four are in different banks.
-template <typename T>
-constexpr unsigned pitch = (loaded + 128 / sizeof(T) - 5) / (128 / sizeof(T)) * (128 / sizeof(T)) +
-                           4;
-
 /// Has so many rows copied into shared memory; `columns` says from where.
 template <typename T>
 __device__ void copy_rows(View<const T, 2> u, int top, const unsigned (&columns)[loaded],
-                          T (&rows)[at_once][pitch<T>]) {
+                          T (&rows)[at_once][pitch<T, loaded>]) {
   for (unsigned r = threadIdx.y; r < at_once; r += warps) {
     const T* const row = &u(wrapped_around(top + int(r), u.extent(0)), 0);
 #pragma unroll
@@ -64,7 +55,8 @@ __device__ void copy_rows(View<const T, 2> u, int top, const unsigned (&columns)
 // [convolve]
 /// Eight rows along x: 16 columns of sums for each tile, the first factors of what follows.
 template <typename T>
-__device__ void along_rows(const Bands<T>& bands, const T (&rows)[at_once][pitch<T>],
+__device__ void along_rows(const Bands<T, most_steps>& bands,
+                           const T (&rows)[at_once][pitch<T, loaded>],
                            Factor<T> (&sums)[tiles][4]) {
   constexpr unsigned inputs = 2 * (tiles - 1) + along_x;
   const unsigned lane = threadIdx.x, left = threadIdx.y * tiles * 16;
@@ -83,23 +75,7 @@ __device__ void along_rows(const Bands<T>& bands, const T (&rows)[at_once][pitch
         multiply_add(c[tile], bands.x[f - 2 * tile], cells);
   }
 #pragma unroll
-  for (unsigned tile = 0; tile < tiles; ++tile) {
-    sums[tile][0] = factor(c[tile][0]);
-    sums[tile][1] = factor(c[tile][2]);
-    sums[tile][2] = factor(c[tile][1]);
-    sums[tile][3] = factor(c[tile][3]);
-  }
-}
-
-/// Writes 16 columns of eight rows, as far as they are a block's.
-template <typename T>
-__device__ void store(const T (&c)[4], int i0, int j0, int top, int bottom, View<T, 2> next) {
-#pragma unroll
-  for (unsigned r = 0; r < 4; ++r) {
-    const auto [column, row] = staircase::place_in_c(threadIdx.x, r);
-    const int i = i0 + row, j = j0 + column;
-    if (i >= top && i < bottom && j < int(next.extent(1))) next(i, j) = c[r];
-  }
+  for (unsigned tile = 0; tile < tiles; ++tile) rename(c[tile], sums[tile]);
 }
 
 /// Several steps as one filter: a block goes down its columns, some rows at a time; each is summed
@@ -107,9 +83,9 @@ __device__ void store(const T (&c)[4], int i0, int j0, int top, int bottom, View
 template <typename T>
 __global__ void __launch_bounds__(32 * warps)
     convolve(Filter<T, most_steps> filter, unsigned height, View<const T, 2> u, View<T, 2> next) {
-  __shared__ T rows[buffers][at_once][pitch<T>];
+  __shared__ T rows[buffers][at_once][pitch<T, loaded>];
   __shared__ unsigned columns[loaded];
-  const Bands<T> bands = bands_of(filter, threadIdx.x);
+  const auto bands = bands_of(filter, threadIdx.x);
   const int left = blockIdx.x * width - most_steps, top = blockIdx.y * height - most_steps;
   const int bottom = min((blockIdx.y + 1) * height, unsigned(u.extent(0)));
   const int first = left + int(most_steps + threadIdx.y * tiles * 16);
