@@ -8,44 +8,17 @@
 /// Run:     ./climb cholesky --stages 03,04
 /// Next:    05_naive_cuda starts over on the GPU, column by column.
 
-#include "../cholesky.hpp"
+#include "../packed.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <staircase/simd.hpp>
 #include <staircase/thread_times.hpp>
 
 namespace cholesky {
 
-using staircase::Array;
 using staircase::View;
 
-// [sizes]
-template <typename T>
-constexpr std::size_t width = 192 / sizeof(T);  // rows of a panel, and rows and columns of a block
-
 constexpr std::size_t tile = 8;  // blocks, along rows and columns
-// [sizes]
-
-// [pack]
-/// Copies panel p, so that the rows in a column follow one another. Ones on the diagonal fill the
-/// last panel up.
-template <typename T>
-void pack(View<const T, 2> l, std::size_t p, View<T, 2> panel) {
-  const std::size_t n = l.extent(0), first = p * width<T>;
-  for (std::size_t j = 0; j < first + width<T>; ++j)
-    for (std::size_t i = 0; i < width<T>; ++i)
-      panel(j, i) = first + i < n && j <= first + i ? l(first + i, j) : first + i == j ? 1 : 0;
-}
-
-/// And back.
-template <typename T>
-void unpack(View<const T, 2> panel, std::size_t p, View<T, 2> l) {
-  const std::size_t first = p * width<T>, last = std::min(first + width<T>, l.extent(0));
-  for (std::size_t i = first; i < last; ++i)
-    for (std::size_t j = 0; j <= i; ++j) l(i, j) = panel(j, i - first);
-}
-// [pack]
 
 // [subtract]
 /// block -= xᵀy for so many columns of two panels, by parts that fit the registers.
@@ -77,73 +50,39 @@ struct Subtract {
 };
 // [subtract]
 
-// [solve_block]
-/// Solves a block with that on the diagonal, or factorises that one: column by column, each gathers
-/// what those before it take off, all rows at a time. What is above the diagonal means nothing.
-template <typename T>
-struct SolveBlock {
-  template <int bytes>
-  [[gnu::always_inline]] static void run(const T* diagonal, T* block) {
-    using Vector [[gnu::vector_size(bytes), gnu::aligned(alignof(T))]] = T;
-    constexpr std::size_t lanes = bytes / sizeof(T);
-    constexpr std::size_t vectors = bytes == 16 ? 4 : 3;  // with sums of their own
-    for (std::size_t j = 0; j < width<T>; ++j) {
-      T* const column = &block[j * width<T>];
-      for (std::size_t i0 = 0; i0 < width<T>; i0 += vectors * lanes) {
-        Vector left[vectors];
-        for (std::size_t v = 0; v < vectors; ++v)
-          left[v] = reinterpret_cast<const Vector&>(column[i0 + v * lanes]);
-        for (std::size_t k = 0; k < j; ++k)
-          for (std::size_t v = 0; v < vectors; ++v)
-            left[v] -= diagonal[k * width<T> + j] *
-                       reinterpret_cast<const Vector&>(block[k * width<T> + i0 + v * lanes]);
-        for (std::size_t v = 0; v < vectors; ++v)
-          reinterpret_cast<Vector&>(column[i0 + v * lanes]) = left[v];
-      }
-      if (block == diagonal) column[j] = std::sqrt(column[j]);
-      const T pivot = diagonal[j * width<T> + j];
-      for (std::size_t i = block == diagonal ? j + 1 : 0; i < width<T>; ++i) column[i] /= pivot;
-    }
-  }
-};
-// [solve_block]
-
 // [tiles]
 /// The panels of rows, or the blocks of columns, of tile `k`.
 struct Range {
-  Range(std::size_t k, std::size_t panels)
-      : first(k * tile), last(std::min(first + tile, panels)) {}
+  Range(std::size_t k, std::size_t n) : first(k * tile), last(std::min(first + tile, n)) {}
   std::size_t first, last;
 };
 
 /// Block (p, q) loses the products of the columns of blocks from `first` up to `last`.
 template <typename T>
-void subtract(View<T, 3> panels, std::size_t p, std::size_t q, std::size_t first,
-              std::size_t last) {
+void subtract(View<T, 3> l, std::size_t p, std::size_t q, std::size_t first, std::size_t last) {
   static const auto run =
       staircase::ForWidestVectors<Subtract<T>, const T*, const T*, std::size_t, T*>::function();
-  run(&panels(q, first * width<T>, 0), &panels(p, first * width<T>, 0), (last - first) * width<T>,
-      &panels(p, q * width<T>, 0));
+  run(&l(q, first * width<T>, 0), &l(p, first * width<T>, 0), (last - first) * width<T>,
+      &l(p, q * width<T>, 0));
 }
 
 /// A tile on the diagonal, or below: column by column of blocks, each gathers what those before it
 /// take off, and is solved.
 template <typename T>
-void solve_tile(View<T, 3> panels, Range rows, Range columns) {
-  static const auto run = staircase::ForWidestVectors<SolveBlock<T>, const T*, T*>::function();
+void solve_tile(View<T, 3> l, Range rows, Range columns) {
   for (std::size_t q = columns.first; q < columns.last; ++q)
     for (std::size_t p = std::max(q, rows.first); p < rows.last; ++p) {
-      subtract(panels, p, q, columns.first, q);
-      run(&panels(q, q * width<T>, 0), &panels(p, q * width<T>, 0));
+      subtract(l, p, q, columns.first, q);
+      solve_block(&l(q, q * width<T>, 0), &l(p, q * width<T>, 0));
     }
 }
 
 /// A tile to the right: it loses the products of two tiles; on the diagonal, its triangle does.
 template <typename T>
-void update_tile(View<T, 3> panels, Range rows, Range columns, Range done) {
+void update_tile(View<T, 3> l, Range rows, Range columns, Range done) {
   for (std::size_t q = columns.first; q < columns.last; ++q)
     for (std::size_t p = std::max(q, rows.first); p < rows.last; ++p)
-      subtract(panels, p, q, done.first, done.last);
+      subtract(l, p, q, done.first, done.last);
 }
 // [tiles]
 
@@ -151,34 +90,28 @@ void update_tile(View<T, 3> panels, Range rows, Range columns, Range done) {
 /// Tile by tile: once a column of tiles is known, its products are taken off everything to its
 /// right. One thread hands out the tasks, all do them. The first number of a tile stands for it.
 template <typename T>
-void factorise(View<T, 2> l, View<T, 3> panels, staircase::ThreadTimes& times) {
-  const std::size_t count = panels.extent(0), tiles = (count + tile - 1) / tile;
+void factorise(View<T, 3> l, staircase::ThreadTimes& times) {
+  const std::size_t n = l.extent(0), tiles = (n + tile - 1) / tile;
   const auto at = [&](std::size_t i, std::size_t j) {
-    return &panels(i * tile, j * tile * width<T>, 0);
+    return &l(i * tile, j * tile * width<T>, 0);
   };
 #pragma omp parallel
-  {
-#pragma omp for schedule(dynamic)
-    for (std::size_t p = 0; p < count; ++p) pack<T>(l, p, panels.row(p));
 #pragma omp single
-    for (std::size_t k = 0; k < tiles; ++k) {
-      const T* const diagonal = at(k, k);
+  for (std::size_t k = 0; k < tiles; ++k) {
+    const T* const diagonal = at(k, k);
 #pragma omp task depend(inout : *diagonal)
-      times.of("factorise", [&] { solve_tile<T>(panels, {k, count}, {k, count}); });
-      for (std::size_t i = k + 1; i < tiles; ++i) {
-        const T* const below = at(i, k);
+    times.of("factorise", [&] { solve_tile<T>(l, {k, n}, {k, n}); });
+    for (std::size_t i = k + 1; i < tiles; ++i) {
+      const T* const below = at(i, k);
 #pragma omp task depend(in : *diagonal) depend(inout : *below)
-        times.of("solve", [&] { solve_tile<T>(panels, {i, count}, {k, count}); });
-      }
-      for (std::size_t i = k + 1; i < tiles; ++i)
-        for (std::size_t j = k + 1; j <= i; ++j) {
-          const T *const left = at(i, k), *const upper = at(j, k), *const own = at(i, j);
-#pragma omp task depend(in : *left, *upper) depend(inout : *own)
-          times.of("update", [&] { update_tile<T>(panels, {i, count}, {j, count}, {k, count}); });
-        }
+      times.of("solve", [&] { solve_tile<T>(l, {i, n}, {k, n}); });
     }
-#pragma omp for schedule(dynamic)
-    for (std::size_t p = 0; p < count; ++p) unpack<T>(panels.row(p), p, l);
+    for (std::size_t i = k + 1; i < tiles; ++i)
+      for (std::size_t j = k + 1; j <= i; ++j) {
+        const T *const left = at(i, k), *const upper = at(j, k), *const own = at(i, j);
+#pragma omp task depend(in : *left, *upper) depend(inout : *own)
+        times.of("update", [&] { update_tile<T>(l, {i, n}, {j, n}, {k, n}); });
+      }
   }
 }
 // [factorise]
@@ -188,13 +121,14 @@ template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   Solution<T> l(problem.n, problem.n);
-  const std::size_t count = (l.extent(0) + width<T> - 1) / width<T>;
-  Array<T, 3> panels(count, count * width<T>, width<T>);
+  staircase::Array<T, 3> panels = panels_for<T>(problem.n);
   timeline.begin("copy in");
   std::copy_n(problem.a<T>().data(), problem.n * problem.n, l.data());
   staircase::ThreadTimes times(timeline);
   timeline.begin("kernels");
-  factorise<T>(l, panels, times);
+  pack<T>(l, panels);
+  factorise<T>(panels, times);
+  unpack<T>(panels, l);
   timeline.end();
   times.hand_over();
   return l;
