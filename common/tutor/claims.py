@@ -30,7 +30,7 @@ STEPS = {
         "16_one_meeting": "shared_loads"},
     "ata": {
         "01_openmp": "regions", "02_blocked": "lines, accesses", "03_naive_cuda": "launches", "04_tiled": "global_loads",
-        "05_unrolled": "shared_loads", "06_symmetric": "blocks", "07_register_tiled": "shared_loads",
+        "05_unrolled": "shared_loads", "06_symmetric": "global_loads", "07_register_tiled": "shared_loads",
         "08_double_buffered": ("block_barriers", {"rows": 97}), "09_tensor_core": "shared_loads",
         "10_emulated": "kernels", "11_overlapped": "launches",
         "12_warpgroups": "shared_loads"},
