@@ -210,7 +210,8 @@ void run_thread() {
   details_of(*thread).copies.clear();
   details_of(*thread).batches = 0;
   details_of(*thread).last_volatile = nullptr;
-  details_of(*thread).stack_top = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  b.accesses[rank].stack_top =
+      static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
   advance(b.next_index, b.launch->configuration.block);
   make_current(thread);
   b.launch->invocation.call(b.launch->invocation.closure.get());
@@ -271,7 +272,7 @@ void prepare(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank) {
   for (unsigned first = 0; first < launch.threads; first += warp_size) {
     const unsigned lanes = std::min(warp_size, launch.threads - first);
     b.warps[first / warp_size] = {&b.threads[first],
-                                  &b.details[first],
+                                  &b.accesses[first],
                                   lanes == 32 ? all_lanes : (1u << lanes) - 1,
                                   0,
                                   0,
@@ -335,11 +336,15 @@ void lane_stopped(Warp* warp) {
 
 void wait_in(Thread* thread, State state) {
   thread->state = state;
-  if (state != State::at_access) {
-    if (analysis::enabled) analysis::stops(*thread);
-    thread->spins = 0;
-    block->idle_yields = 0;
-  }
+  if (analysis::enabled) analysis::stops(*thread);
+  thread->spins = 0;
+  block->idle_yields = 0;
+  lane_stopped(thread->warp);
+  leave(&thread->stack_pointer);
+}
+
+void wait_for_request(Thread* thread) {
+  thread->state = State::at_access;
   lane_stopped(thread->warp);
   leave(&thread->stack_pointer);
 }
@@ -358,12 +363,6 @@ void note_spin(bool idle) {
 void fail_launch(int error) {
   block->launch->failure = static_cast<cudaError_t>(error);
   give_up();
-}
-
-void wake(Thread* thread) {
-  thread->state = State::ready;
-  ++thread->warp->running;
-  block->ready.push(thread);
 }
 
 void yield() {

@@ -33,15 +33,18 @@ enum class State : std::uint8_t {
   finished
 };
 
-/// A memory access of a thread that waits for the other lanes of its warp.
-struct PendingAccess {
+/// A memory access of a thread that waits for the other lanes of its warp. Two of them fill a line
+/// of the cache.
+struct alignas(32) PendingAccess {
   std::uintptr_t address;
   std::uint64_t order;  ///< depth of the stack frame, and how low the instruction is: most go first
-  std::uint64_t number;  ///< in the order in which accesses were asked for
+  std::uint64_t number;     ///< in the order in which accesses were asked for
+  std::uint32_t stack_top;  ///< of the thread: the lower half of the address
   std::uint8_t bytes;
   std::uint8_t kind;
   std::uint8_t space;
 };
+static_assert(sizeof(PendingAccess) == 32);
 
 /// A copy that a thread started and has not waited for.
 struct PendingCopy {
@@ -75,8 +78,6 @@ struct Details {
   void* record;  ///< of the collective it waits in
   Combine combine;
   const void* barrier_object;
-  std::uintptr_t stack_top;
-  PendingAccess access;
   std::vector<PendingCopy> copies;
   std::size_t batches;        ///< of copies that it closed
   const void* last_volatile;  ///< that it read, and how often that was written by then
@@ -85,9 +86,9 @@ struct Details {
 
 struct Warp {
   Thread* threads;
-  Details* details;   ///< of the same threads
-  unsigned lanes;     ///< that exist, as a mask
-  unsigned finished;  ///< masks of lanes
+  PendingAccess* accesses;  ///< of the same threads
+  unsigned lanes;           ///< that exist, as a mask
+  unsigned finished;        ///< masks of lanes
   unsigned waiting;
   unsigned pending;
   unsigned running;     ///< number of lanes that neither wait nor have finished
@@ -160,7 +161,8 @@ struct Block {
   char* stack_pool = nullptr;
   std::size_t used_stacks = 0;  ///< of the pool, from its beginning, that were ever used
   std::array<Thread, most_threads> threads;
-  std::array<Details, most_threads> details;  // by rank
+  std::array<Details, most_threads> details;         // by rank
+  std::array<PendingAccess, most_threads> accesses;  // by rank
   std::array<Warp, most_threads / warp_size> warps;
 };
 
@@ -196,6 +198,9 @@ bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank);
 /// Makes a thread wait in `state` and runs others until it is woken.
 void wait_in(Thread* thread, State state);
 
+/// The same for a thread that waits for the requests of its warp.
+void wait_for_request(Thread* thread);
+
 /// Notes that the current thread may be in a loop that waits for another thread, or that it is not;
 /// lets others run after some rounds.
 void note_spin(bool idle);
@@ -205,7 +210,11 @@ void note_spin(bool idle);
 inline bool waits_in_loops() { return block->idle_yields > yields_in_step; }
 
 /// Lets a waiting thread run again.
-void wake(Thread* thread);
+inline void wake(Thread* thread) {
+  thread->state = State::ready;
+  ++thread->warp->running;
+  block->ready.push(thread);
+}
 
 /// Says that a lane stopped running; its warp's accesses may be complete now.
 void lane_stopped(Warp* warp);

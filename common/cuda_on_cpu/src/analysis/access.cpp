@@ -40,16 +40,20 @@ namespace {
 constexpr std::ptrdiff_t near_bytes = 4096;  // of an allocation: probably that one was meant
 
 /// One shadow per thread of the operating system for its shared memory.
-Shadow& shared_shadow(const char* thread_area) {
+Shadow& find_shared_shadow(const char* thread_area) {
   using Shadows = std::unordered_map<const char*, std::unique_ptr<Shadow>>;
   static Shadows& shadows = immortal<Shadows>();
+  auto& shadow = shadows[thread_area];
+  if (shadow == nullptr) shadow = std::make_unique<Shadow>(thread_area_bytes());
+  return *shadow;
+}
+
+inline Shadow& shared_shadow(const char* thread_area) {
   static const char* last_area = nullptr;
   static Shadow* last = nullptr;
   if (thread_area != last_area) {
-    auto& shadow = shadows[thread_area];
-    if (shadow == nullptr) shadow = std::make_unique<Shadow>(thread_area_bytes());
+    last = &find_shared_shadow(thread_area);
     last_area = thread_area;
-    last = shadow.get();
   }
   return *last;
 }
@@ -75,15 +79,13 @@ bool is_constant(const char* address) {
 }
 
 /// The allocation of an address, remembered by the instruction that used it last.
-Allocation* cached_allocation(const char* address, std::size_t bytes, Place place) {
+inline Allocation* cached_allocation(const char* address, std::size_t bytes, Place place) {
   static Allocation* cache[1024];
   Allocation*& cached = cache[(place ^ place >> 10) & 1023];
-  if (cached == nullptr || !cached->living || !cached->contains(address, bytes)) {
-    Allocation* found = find_allocation(address);
-    if (found == nullptr || !found->contains(address, bytes)) return nullptr;
-    cached = found;
-  }
-  return cached;
+  if (cached != nullptr && cached->living && cached->contains(address, bytes)) return cached;
+  Allocation* found = find_allocation(address);
+  if (found == nullptr || !found->contains(address, bytes)) return nullptr;
+  return cached = found;
 }
 
 const char* verb_of(Kind kind) {
@@ -147,35 +149,46 @@ std::size_t offset_of(const char* address, const SharedPlace& shared) {
   return static_cast<std::size_t>(address - (shared.thread_area - thread_area_bytes()));
 }
 
-/// What a byte of the thread area is for: a variable, a guard behind one in shared memory, or a
-/// flag by which the compiler notes that a variable was initialised.
-enum class Use : std::uint8_t { variable, guard, flag };
+/// What a byte of the thread area is for: a variable, dynamic shared memory, a guard behind a
+/// variable in shared memory, a flag by which the compiler notes that a variable was initialised,
+/// or a built-in variable.
+enum class Use : std::uint8_t { variable, dynamic, guard, flag, builtin };
 
 std::vector<Use> uses_of_thread_area() {
   std::vector<Use> all(thread_area_bytes());
-  for (const auto& [word, use] : {std::pair{"cuda_on_cpu_guard", Use::guard}, {"_ZGVZ", Use::flag}})
+  for (const auto& [word, use] : {std::pair{"cuda_on_cpu_guard", Use::guard},
+                                  {"_ZGVZ", Use::flag},
+                                  {"cuda_on_cpu_dynamic_shared", Use::dynamic}})
     for (const ThreadVariable& variable : thread_variables(word))
       std::fill_n(&all[variable.offset], variable.bytes, use);
+  const char* first = static_cast<const char*>(__builtin_thread_pointer()) - all.size();
+  for (std::size_t offset = 0; offset < all.size(); ++offset)
+    if (is_builtin(first + offset)) all[offset] = Use::builtin;
   return all;
 }
 
-Use use_of(std::size_t offset) {
-  static const auto& uses = immortal<std::vector<Use>>(uses_of_thread_area());
+inline Use use_of(std::size_t offset) {
+  static const Use* uses = nullptr;
+  if (uses == nullptr) uses = immortal<std::vector<Use>>(uses_of_thread_area()).data();
   return uses[offset];
+}
+
+/// Whether the launch gave so much dynamic shared memory.
+bool is_given(std::ptrdiff_t offset, std::size_t bytes) {
+  return static_cast<std::size_t>(offset) + bytes <= block->launch->configuration.dynamic_shared;
 }
 
 /// \returns whether the access counts as a request to shared memory
 bool check_shared(const char* address, std::size_t bytes, Kind kind, Place place, Thread& thread,
                   const SharedPlace& shared) {
-  const Configuration& c = block->launch->configuration;
   const auto* area = static_cast<const char*>(__builtin_thread_pointer());
   const auto in_dynamic = (address - shared.thread_area) - (cuda_on_cpu_dynamic_shared - area);
   if (in_dynamic >= 0 && in_dynamic < static_cast<std::ptrdiff_t>(most_dynamic_shared) &&
-      static_cast<std::size_t>(in_dynamic) + bytes > c.dynamic_shared)
+      !is_given(in_dynamic, bytes))
     add_finding("out of bounds", place, 0, &thread,
                 accessed(kind, bytes) + "at byte " + std::to_string(in_dynamic) +
                     " of dynamic shared memory, of which the launch gave " +
-                    std::to_string(c.dynamic_shared) + " bytes");
+                    std::to_string(block->launch->configuration.dynamic_shared) + " bytes");
   if (shared.ended)
     add_finding("use after free", place, 0, &thread,
                 accessed(kind, bytes) + "of the shared memory of a block that has ended");
@@ -186,21 +199,19 @@ bool check_shared(const char* address, std::size_t bytes, Kind kind, Place place
                     "passed no barrier");
   const std::size_t offset = offset_of(address, shared);
   const Use use = use_of(offset);
-  if (use == Use::flag) return false;
+  if (use == Use::flag || use == Use::builtin) return false;
   if (use == Use::guard)
     add_finding("out of bounds", place, 0, &thread,
                 accessed(kind, bytes) + "past the end of a variable in shared memory");
   Shadow& shadow = shared_shadow(shared.thread_area);
   const Event event = event_of(kind, place, thread);
-  if (!read_again(shadow, offset, bytes, kind, event))
-    check_thread(shadow, offset, bytes, kind, event, Region::shared, thread);
+  check_thread(shadow, offset, bytes, kind, event, Region::shared, thread);
   if (kind != read && kind != write) note_volatile(address, event, kind, Region::shared, thread);
   return true;
 }
 
 /// \returns whether the access counts as a request to global memory
-[[gnu::always_inline]] inline bool check_global(const char* address, std::size_t bytes, Kind kind,
-                                                Place place, Thread& thread) {
+bool check_global(const char* address, std::size_t bytes, Kind kind, Place place, Thread& thread) {
   Allocation* allocation = cached_allocation(address, bytes, place);
   if (allocation == nullptr) {
     if (is_constant(address)) return false;
@@ -222,11 +233,50 @@ bool check_shared(const char* address, std::size_t bytes, Kind kind, Place place
   Shadow& shadow = shadow_of(*allocation);
   const auto offset = static_cast<std::size_t>(address - allocation->base);
   const Event event = event_of(kind, place, thread);
-  if (read_again(shadow, offset, bytes, kind, event)) return true;
   const Region region = allocation->space == MemorySpace::device ? Region::global : Region::host;
   check_thread(shadow, offset, bytes, kind, event, region, thread);
   if (kind != read && kind != write) note_volatile(address, event, kind, region, thread);
   return true;
+}
+
+/// What became of an access: it has to be looked at more closely, or counts as a request, or not.
+enum class Checked { not_yet, counts, is_nothing };
+
+/// Checks an access of whole words, if it is one of the commonest: to the block's own shared
+/// memory, or to global memory of the same device, and with nothing to say about it.
+[[gnu::always_inline]] inline Checked check_quickly(const char* address, std::size_t bytes,
+                                                    Kind kind, Place place, const Thread& thread,
+                                                    Space& space) {
+  const DeviceAtWork at_work;
+  const Launch& launch = *block->launch;
+  if (kind > write || (reinterpret_cast<std::uintptr_t>(address) | bytes) % 4 != 0 ||
+      threads_learned || launch.configuration.cooperative)
+    return Checked::not_yet;
+  static const std::size_t area_bytes = thread_area_bytes();
+  const auto* area = static_cast<const char*>(__builtin_thread_pointer());
+  const auto below = static_cast<std::size_t>(area - address);
+  Cell* cells = nullptr;
+  if (below - 1 < area_bytes) {
+    const std::size_t offset = area_bytes - below;
+    const Use use = use_of(offset);
+    if (use == Use::builtin) return Checked::is_nothing;
+    if (use != Use::variable &&
+        (use != Use::dynamic || !is_given(address - cuda_on_cpu_dynamic_shared, bytes)))
+      return Checked::not_yet;
+    space = Space::shared;
+    cells = shared_shadow(area).cells(offset, bytes);
+  } else {
+    Allocation* allocation = cached_allocation(address, bytes, place);
+    if (allocation == nullptr || allocation->shadow == nullptr ||
+        (allocation->space == MemorySpace::device && allocation->device != launch.device))
+      return Checked::not_yet;
+    const auto offset = static_cast<std::size_t>(address - allocation->base);
+    if (offset % 4 != 0) return Checked::not_yet;
+    cells = static_cast<Shadow*>(allocation->shadow)->cells(offset, bytes);
+  }
+  return check_plainly(cells, bytes, kind, event_of(kind, place, thread), space == Space::shared)
+             ? Checked::counts
+             : Checked::not_yet;
 }
 
 /// An access of host code: to memory of the device it is illegal, to memory that both use it may
@@ -271,9 +321,32 @@ bool is_argument(const char* address) {
 
 }  // namespace
 
-/// Checks an access, which may be a part of one that the source makes.
-static void check_piece(const void* where, std::size_t bytes, Kind kind, const void* instruction,
-                        const void* frame) {
+/// Checks any access of a kernel.
+/// \returns whether it counts as a request
+[[gnu::noinline]] static bool check_fully(const char* address, std::size_t bytes, Kind kind,
+                                          Place place, Thread& thread, Space& space) {
+  const DeviceAtWork at_work;
+  const SharedPlace shared = shared_place(address);
+  space = shared.thread_area != nullptr ? Space::shared : Space::global;
+  return space == Space::shared ? check_shared(address, bytes, kind, place, thread, shared)
+                                : check_global(address, bytes, kind, place, thread);
+}
+
+/// What an access does when the warp has made its request.
+[[gnu::noinline]] static void after_request(const void* where, Kind kind, bool narrow,
+                                            const void* instruction) {
+  synchronise_at(where, kind, narrow);
+  if (kind == volatile_read) {
+    block->current->place = instruction;
+    note_spin(true);
+  }
+}
+
+/// Checks an access, which may be a part of one that the source makes. What the stacks of all lanes
+/// hold while they wait has to fit into the cache: what needs much of it is called and comes back.
+[[gnu::always_inline]] static inline void check_piece(const void* where, std::size_t bytes,
+                                                      Kind kind, const void* instruction,
+                                                      const void* frame) {
   const auto* address = static_cast<const char*>(where);
   const Place place = place_of(instruction);
   if (block == nullptr || block->current == nullptr) return check_host(address, bytes, kind, place);
@@ -283,34 +356,28 @@ static void check_piece(const void* where, std::size_t bytes, Kind kind, const v
   Thread& thread = *block->current;
   const bool narrow = block->narrow;
   Space space = Space::global;
-  {
-    const DeviceAtWork at_work;
-    if (const SharedPlace shared = shared_place(address); shared.thread_area != nullptr) {
-      if (is_builtin(address)) return;
-      if (!check_shared(address, bytes, kind, place, thread, shared)) return;
-      space = Space::shared;
-    } else if (!check_global(address, bytes, kind, place, thread)) {
-      return;
-    }
-  }
+  const Checked checked = check_quickly(address, bytes, kind, place, thread, space);
+  if (checked == Checked::is_nothing ||
+      (checked == Checked::not_yet && !check_fully(address, bytes, kind, place, thread, space)))
+    return;
   block->narrow = false;
   const Kind counted = kind == volatile_read    ? read
                        : kind == volatile_write ? write
                        : kind == atomic_write   ? atomic
                                                 : kind;
-  Details& details = details_of(thread);
-  details.access = {
-      number,   order_of(place, details.stack_top - reinterpret_cast<std::uintptr_t>(frame)),
-      accesses, static_cast<std::uint8_t>(bytes),
-      counted,  static_cast<std::uint8_t>(space)};
+  PendingAccess& access = block->accesses[thread.rank];
+  const std::uint32_t depth =
+      access.stack_top - static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(frame));
+  access.address = number;
+  access.order = order_of(place, depth);
+  access.number = accesses;
+  access.bytes = static_cast<std::uint8_t>(bytes);
+  access.kind = counted;
+  access.space = static_cast<std::uint8_t>(space);
   thread.warp->pending |= 1u << thread.lane;
-  wait_in(&thread, State::at_access);
+  wait_for_request(&thread);
   if (kind == write || kind == volatile_write) note_value_before(address, bytes);
-  if (kind != read && kind != write) synchronise_at(address, kind, narrow);
-  if (kind == volatile_read) {
-    thread.place = instruction;
-    note_spin(true);
-  }
+  if (kind != read && kind != write) after_request(where, kind, narrow, instruction);
 }
 
 void check_access(const void* where, std::size_t bytes, Kind kind, const void* instruction,

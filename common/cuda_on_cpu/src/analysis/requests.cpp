@@ -151,9 +151,9 @@ Site& site_of(const PendingAccess& access) {
 /// for.
 const PendingAccess& first_of(const Warp& warp) {
   const bool take_turns = waits_in_loops();
-  const PendingAccess* first = &warp.details[std::countr_zero(warp.pending)].access;
+  const PendingAccess* first = &warp.accesses[std::countr_zero(warp.pending)];
   for (unsigned rest = warp.pending & (warp.pending - 1); rest != 0; rest &= rest - 1) {
-    const PendingAccess& other = warp.details[std::countr_zero(rest)].access;
+    const PendingAccess& other = warp.accesses[std::countr_zero(rest)];
     if (take_turns ? other.number < first->number : other.order > first->order) first = &other;
   }
   return *first;
@@ -185,7 +185,7 @@ void resolve(Warp& warp) {
   unsigned mask = 0;
   for (unsigned rest = warp.pending; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    const PendingAccess& a = warp.details[lane].access;
+    const PendingAccess& a = warp.accesses[lane];
     if (a.order != request.order || a.space != request.space) continue;
     mask |= 1u << lane;
     addresses[lane] = a.address;

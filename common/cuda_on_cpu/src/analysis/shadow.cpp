@@ -18,6 +18,9 @@
 #include "values.hpp"
 
 namespace cuda_on_cpu::analysis {
+
+__thread bool threads_learned = false;
+
 namespace {
 
 /// What a block published, or what another learned of it: accesses up to a clock are done.
@@ -64,6 +67,7 @@ std::vector<Clocks>& threads_know() {
 
 Clocks& thread_knows(std::uint16_t thread) {
   auto& know = threads_know();
+  threads_learned = true;
   if (know.size() <= thread) know.resize(most_threads);
   if (know[thread].empty()) know[thread].resize(most_threads);
   return know[thread];
@@ -118,17 +122,6 @@ void learn_within_block(const KnowledgeOf& publication, const Thread& thread) {
   for (const auto& [other, clock] : here->second.own) learn(mine[other], clock);
 }
 
-bool happens_before_operation(std::uint32_t first, std::uint32_t second) {
-  thread_local std::uint32_t last_first = 0, last_second = 0;
-  thread_local bool last = true;
-  if (first != last_first || second != last_second) {
-    last = happens_before(first, second);
-    last_first = first;
-    last_second = second;
-  }
-  return last;
-}
-
 /// Whether the block that runs has learned that an access of another one is done.
 bool is_learned(const Event& then) {
   const auto known = learned().find(key_of(then.operation, then.block));
@@ -162,6 +155,18 @@ bool is_known(const Event& then, const Event& now) {
 }
 
 }  // namespace
+
+bool happens_before_operation(std::uint32_t first, std::uint32_t second) {
+  struct Known {
+    std::uint32_t first = 0, second = 0;
+  };
+  thread_local Known known[64];  // orders do not go away; a pair of the same has one
+  Known& slot = known[first % 64];
+  if (slot.first == first && slot.second == second) return true;
+  if (!happens_before(first, second)) return false;
+  slot = {first, second};
+  return true;
+}
 
 bool is_ordered(const Event& then, const Event& now) {
   if (then.operation != now.operation)
@@ -367,15 +372,28 @@ __attribute__((noinline, cold)) void report_unwritten(const Event& now, Kind kin
                   verb);
 }
 
-/// Checks and remembers an access in each cell that it touches. In line, so that the event stays in
-/// registers.
+/// Whether nothing is to be said of a copy or a fill where it touches a cell.
+bool has_no_objection(const Cell& cell, const Event& now, Kind kind, Region region) {
+  if (cell.write.bytes != 0 && !is_ordered(cell.write, now)) return false;
+  if (kind == read) return region == Region::host || cell.written == 0xF;
+  return readers_are_done(cell, now);
+}
+
+/// Of the bytes of an access, how many that nobody wrote it has just met in a row.
+struct Unwritten {
+  std::size_t all;  ///< the bytes of the access
+  std::size_t in_row = 0;
+};
+
+/// Checks and remembers an access, or a part of one, in each cell that it touches. In line, so that
+/// the event stays in registers.
 __attribute__((always_inline)) inline void check_cells(Shadow& shadow, std::size_t offset,
                                                        std::size_t bytes, Kind kind, Event now,
-                                                       Region region, const Thread* thread) {
+                                                       Region region, const Thread* thread,
+                                                       Unwritten& unwritten) {
   const std::uint32_t owner = region == Region::shared ? current_owner() : 0;
   const bool whole = (offset | bytes) % 4 == 0;
   const bool reads = region != Region::host && takes_value(kind);
-  std::size_t unwritten = 0;
   for (std::size_t done = 0; done < bytes;) {
     const std::size_t at = offset + done;
     const std::size_t here = whole ? 4 : std::min(bytes - done, 4 - at % 4);
@@ -385,10 +403,10 @@ __attribute__((always_inline)) inline void check_cells(Shadow& shadow, std::size
       cell = Cell{};  // what a block before this one left
       cell.owner = owner;
     }
-    unwritten = reads && (cell.written & now.bytes) == 0 ? unwritten + here : 0;
-    if (unwritten >= 16 || (unwritten > 0 && unwritten == bytes)) {
+    unwritten.in_row = reads && (cell.written & now.bytes) == 0 ? unwritten.in_row + here : 0;
+    if (unwritten.in_row >= 16 || (unwritten.in_row > 0 && unwritten.in_row == unwritten.all)) {
       report_unwritten(now, kind, region, thread);
-      unwritten = 0;
+      unwritten.in_row = 0;
     }
     check_cell(cell, now, kind, region, thread);
     done += here;
@@ -397,26 +415,59 @@ __attribute__((always_inline)) inline void check_cells(Shadow& shadow, std::size
 
 }  // namespace
 
-const void* address_of(Place place) { return place == 0 ? nullptr : &__executable_start + place; }
-
-Shadow::Shadow(std::size_t bytes) : bytes_((bytes / 4 + 2) * sizeof(Cell)) {
-  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+/// Memory that is all zero, and there when it is touched.
+template <typename T>
+static T* reserve(std::size_t count) {
+  void* memory = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
-  cells_ = static_cast<Cell*>(memory);  // all zero: an untouched cell
+  return static_cast<T*>(memory);
 }
 
-Shadow::~Shadow() { munmap(cells_, bytes_); }
+const void* address_of(Place place) { return place == 0 ? nullptr : &__executable_start + place; }
+
+Shadow::Shadow(std::size_t bytes)
+    : stretches_(bytes / stretch_bytes + 1),
+      cells_(reserve<Cell>(stretches_ * stretch_bytes / 4)),
+      common_(reserve<Cell>(stretches_)),
+      divided_(reserve<bool>(stretches_)) {}
+
+Shadow::~Shadow() {
+  munmap(cells_, stretches_ * stretch_bytes / 4 * sizeof(Cell));
+  munmap(common_, stretches_ * sizeof(Cell));
+  munmap(divided_, stretches_);
+}
+
+void Shadow::divide(std::size_t stretch) {
+  divided_[stretch] = true;
+  const Cell& common = common_[stretch];
+  if (common.write.bytes == 0 && common.read.bytes == 0) return;  // as the others are: untouched
+  std::fill_n(&cells_[stretch * stretch_bytes / 4], stretch_bytes / 4, common);
+}
 
 void check_thread(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,
                   const Event& event, Region region, const Thread& thread) {
-  check_cells(shadow, offset, bytes, kind, event, region, &thread);
+  Unwritten unwritten{bytes};
+  check_cells(shadow, offset, bytes, kind, event, region, &thread, unwritten);
 }
 
 void check_operation(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,
                      std::uint32_t operation, Place place, Region region) {
-  const Event now{.operation = operation, .block = no_block, .place = place};
-  check_cells(shadow, offset, bytes, kind, now, region, nullptr);
+  Event now{.operation = operation, .block = no_block, .place = place, .bytes = 0xF};
+  Unwritten unwritten{bytes};
+  for (std::size_t done = 0; done < bytes;) {
+    const std::size_t at = offset + done;
+    const std::size_t here =
+        std::min(bytes - done, Shadow::stretch_bytes - at % Shadow::stretch_bytes);
+    Cell* common = here == Shadow::stretch_bytes ? shadow.common_cell(at) : nullptr;
+    if (common != nullptr && has_no_objection(*common, now, kind, region)) {
+      check_cell(*common, now, kind, region, nullptr);
+      unwritten.in_row = 0;
+    } else {
+      check_cells(shadow, at, here, kind, now, region, nullptr, unwritten);
+    }
+    done += here;
+  }
 }
 
 void synchronise_at(const void* address, Kind kind, bool in_block) {
@@ -470,6 +521,7 @@ void forget_publications_before(Launch& launch) {
 
 void forget_threads() {
   threads_know().clear();
+  threads_learned = false;
   std::erase_if(arrivals(),
                 [](const auto& arrival) { return is_shared_of(arrival.first, block->gang_rank); });
 }

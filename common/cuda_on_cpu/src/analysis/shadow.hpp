@@ -56,19 +56,38 @@ struct alignas(64) Cell {
 };
 static_assert(sizeof(Cell) == 64, "a cell fills one line of the cache");
 
-/// Cells for a stretch of memory; untouched ones cost nothing.
+/// Cells for a stretch of memory. As long as those of a kilobyte are all alike, as after a copy or
+/// a fill, or if nobody was there, one is kept for all of them, and the others cost nothing.
 class Shadow {
  public:
+  static constexpr std::size_t stretch_bytes = 1024;
+
   explicit Shadow(std::size_t bytes);
   ~Shadow();
   Shadow(const Shadow&) = delete;
   Shadow& operator=(const Shadow&) = delete;
 
-  Cell& cell(std::size_t byte) { return cells_[byte / 4]; }
+  /// The cells of some bytes, each one on its own.
+  Cell* cells(std::size_t byte, std::size_t bytes) {
+    for (std::size_t i = byte / stretch_bytes; i <= (byte + bytes - 1) / stretch_bytes; ++i)
+      if (!divided_[i]) divide(i);
+    return &cells_[byte / 4];
+  }
+  Cell& cell(std::size_t byte) { return *cells(byte, 1); }
+
+  /// The one cell that stands for those of a stretch, or null if each stands for itself.
+  Cell* common_cell(std::size_t byte) {
+    const std::size_t stretch = byte / stretch_bytes;
+    return divided_[stretch] ? nullptr : &common_[stretch];
+  }
 
  private:
+  void divide(std::size_t stretch);
+
+  std::size_t stretches_;
   Cell* cells_;
-  std::size_t bytes_;
+  Cell* common_;   ///< of each stretch
+  bool* divided_;  ///< whether its cells stand for themselves
 };
 
 /// Memory that a kernel writes, or that the host's uninstrumented code may have written.
@@ -101,35 +120,86 @@ inline bool are_atomic(const Event& a, const Event& b) {
          (a.operation == b.operation && a.block == b.block);
 }
 
-/// Whether a read of a whole cell was just preceded by one of its block that was checked as it
-/// would be. What was written before the operation began has one order to all of its threads.
-inline bool was_just_read(const Cell& cell, const Event& now) {
-  return cell.read.operation == now.operation && cell.read.block == now.block &&
-         cell.read.clock == now.clock && cell.read.phase == now.phase &&
-         cell.read.bytes == now.bytes && cell.read.atomic == now.atomic &&
-         cell.write.operation != now.operation && cell.written == now.bytes;
+/// Whether threads of the block that runs know more of each other than barriers order.
+extern __thread bool threads_learned;
+
+bool happens_before_operation(std::uint32_t first, std::uint32_t second);
+
+/// Whether an access is done before another for one of the commonest reasons.
+inline bool is_plainly_ordered(const Event& then, const Event& now) {
+  if (then.bytes == 0) return true;
+  if (then.operation != now.operation)
+    return happens_before_operation(then.operation, now.operation);
+  return then.block == now.block &&
+         (then.clock <= block->barrier_clock || then.thread == now.thread);
 }
 
-/// Adds a read to those of the same block, which no publication and no barrier divides from it.
-inline void remember_another_read(Cell& cell, const Event& now) {
+/// Whether nobody but the current thread read since the block's last barrier.
+inline bool is_only_reader(const Cell& cell, const Event& now) {
+  const Event& then = cell.read;
+  return then.thread == now.thread && cell.warps == 1u << now.thread / warp_size &&
+         cell.lanes == 1u << now.thread % warp_size;
+}
+
+/// Whether a read of a whole cell that everybody has seen written needs no more than to be noted.
+inline bool may_plainly_read(const Cell& cell, const Event& now) {
+  return cell.written == 0xF && !cell.parts && !cell.others && is_plainly_ordered(cell.write, now);
+}
+
+/// Whether a write of a whole cell needs no more.
+inline bool may_plainly_write(const Cell& cell, const Event& now) {
+  if (cell.parts || cell.others || cell.many_blocks) return false;
+  if (!is_plainly_ordered(cell.write, now)) return false;
+  const Event& then = cell.read;
+  if (then.bytes == 0) return true;
+  if (then.operation != now.operation)
+    return happens_before_operation(then.operation, now.operation);
+  return then.block == now.block &&
+         (then.clock <= block->barrier_clock || is_only_reader(cell, now));
+}
+
+inline void plainly_read(Cell& cell, const Event& now) {
   const unsigned warp = now.thread / warp_size, lane = now.thread % warp_size;
-  if (cell.read.thread / warp_size != warp || cell.read.warp_epoch != now.warp_epoch)
+  const Event& then = cell.read;
+  const bool same_operation = then.bytes != 0 && then.operation == now.operation;
+  if (!same_operation || then.block != now.block || then.clock <= block->barrier_clock) {
+    cell.many_blocks = same_operation &&
+                       (cell.many_blocks || (then.block != now.block && then.phase == now.phase));
+    cell.warps = cell.lanes = 0;
+  } else if (then.thread / warp_size != warp || then.warp_epoch != now.warp_epoch) {
     cell.lanes = 0;
+  }
   cell.warps |= 1u << warp;
   cell.lanes |= 1u << lane;
   cell.read = now;
 }
 
-/// Does what check_thread would do in the commonest case.
-/// \returns whether it was that case
-inline bool read_again(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,
-                       const Event& event) {
-  if (kind != read || (offset | bytes) % 4 != 0) return false;
-  Cell* const first = &shadow.cell(offset);
+inline void plainly_write(Cell& cell, const Event& now) {
+  cell.write = now;
+  cell.read = {};
+  cell.lanes = cell.warps = 0;
+  cell.written = 0xF;
+}
+
+/// Whether bytes of shared memory are known to be of the block that runs.
+inline bool is_of_block(const Cell& cell, const Event& now) {
+  const auto is_mine = [&](const Event& then) {
+    return then.bytes != 0 && then.operation == now.operation && then.block == now.block;
+  };
+  return is_mine(cell.write) || is_mine(cell.read);
+}
+
+/// Does what check_thread would do in the commonest cases.
+/// \returns whether it was one of them
+[[gnu::always_inline]] inline bool check_plainly(Cell* first, std::size_t bytes, Kind kind,
+                                                 const Event& now, bool is_shared) {
   Cell* const end = first + bytes / 4;
-  for (const Cell* cell = first; cell < end; ++cell)
-    if (!was_just_read(*cell, event)) return false;
-  for (Cell* cell = first; cell < end; ++cell) remember_another_read(*cell, event);
+  for (const Cell* cell = first; cell < end; ++cell) {
+    if (is_shared && !is_of_block(*cell, now)) return false;
+    if (kind == read ? !may_plainly_read(*cell, now) : !may_plainly_write(*cell, now)) return false;
+  }
+  for (Cell* cell = first; cell < end; ++cell)
+    kind == read ? plainly_read(*cell, now) : plainly_write(*cell, now);
   return true;
 }
 

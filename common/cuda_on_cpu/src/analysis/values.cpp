@@ -8,6 +8,9 @@
 #include "findings.hpp"
 
 namespace cuda_on_cpu::analysis {
+
+__thread unsigned overwritings = 0;
+
 namespace {
 
 /// A write over what another thread wrote, by the thread that runs.
@@ -24,7 +27,6 @@ struct Overwriting {
 /// By the rank of a thread in its block; blocks of an analysed program run in turn.
 struct Open {
   std::optional<Overwriting> by_rank[most_threads];
-  unsigned count = 0;
 };
 
 Open& open() {
@@ -34,7 +36,7 @@ Open& open() {
 
 void close(const Thread& thread) {
   open().by_rank[thread.rank].reset();
-  --open().count;
+  --overwritings;
 }
 
 void report(const Overwriting& o) {
@@ -62,7 +64,7 @@ void expect(const Overwriting& overwriting) {
     close(*overwriting.thread);
   }
   mine = overwriting;
-  ++open().count;
+  ++overwritings;
 }
 
 }  // namespace
@@ -90,8 +92,7 @@ void note_volatile(const void* address, const Event& now, Kind kind, Region regi
   known.last = now;
 }
 
-void note_value_before(const void* address, std::size_t bytes) {
-  if (open().count == 0) return;
+void note_overwritten(const void* address, std::size_t bytes) {
   auto& mine = open().by_rank[block->current->rank];
   if (!mine.has_value() || mine->address != nullptr || bytes > sizeof mine->before) return;
   mine->address = address;
@@ -99,8 +100,7 @@ void note_value_before(const void* address, std::size_t bytes) {
   std::memcpy(mine->before, address, bytes);
 }
 
-void compare_values() {
-  if (open().count == 0) return;
+void compare_overwritten() {
   const Thread& thread = *block->current;
   auto& mine = open().by_rank[thread.rank];
   if (!mine.has_value()) return;

@@ -14,10 +14,20 @@ void expect_value(const Event& then, const Event& now, Region region, const Thre
 /// A thread reads or writes a volatile variable: an update in these two steps may be lost.
 void note_volatile(const void* address, const Event& now, Kind kind, Region region, Thread& thread);
 
+/// How many threads are about to write so, of the block that runs.
+extern __thread unsigned overwritings;
+
+void note_overwritten(const void* address, std::size_t bytes);
+void compare_overwritten();
+
 /// A thread is free to write what it asked for.
-void note_value_before(const void* address, std::size_t bytes);
+inline void note_value_before(const void* address, std::size_t bytes) {
+  if (overwritings != 0) note_overwritten(address, bytes);
+}
 
 /// What a thread was about to write is there.
-void compare_values();
+inline void compare_values() {
+  if (overwritings != 0) compare_overwritten();
+}
 
 }  // namespace cuda_on_cpu::analysis
