@@ -36,6 +36,7 @@ wrote, divergent barriers and errors that nobody looks at, at their lines, count
 wavefronts as NVIDIA's profiler does, and ends with status 1 if it found a mistake.
 
 CUDA_ON_CPU_REPORT=FILE writes its report as JSON, or as SARIF if FILE ends in .sarif.
+CUDA_ON_CPU_BLOCKS=64 analyses 64 blocks of each launch, and only runs the others.
 CUDA_ON_CPU_SCHEDULE=descending, or random:SEED, begins blocks and threads in another order.
 )";
 }

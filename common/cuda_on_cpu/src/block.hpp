@@ -155,6 +155,7 @@ struct Block {
   double idle_since = 0;          ///< when that began, in seconds
   bool start_next = false;        ///< whether a new thread goes before those that are ready
   bool failed = false;
+  bool left_out = false;        ///< whether the analysis passes over its accesses
   bool narrow = false;          ///< whether the access that is made now is atomic in the block only
   std::vector<unsigned> order;  ///< of ranks, in which threads begin; empty: as they are counted
   std::vector<char*> stacks;    ///< free ones

@@ -50,6 +50,7 @@ Settings read_settings() {
           static_cast<int>(number("CUDA_ON_CPU_CAPABILITY", 90, 90)),
           static_cast<unsigned>(number("CUDA_ON_CPU_PATIENCE", 10, 86400)),
           report == nullptr ? "" : report,
+          number("CUDA_ON_CPU_BLOCKS", most, most),
           read_schedule()};
 }
 

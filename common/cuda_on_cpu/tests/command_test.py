@@ -50,6 +50,46 @@ int main() {
   return cudaDeviceSynchronize();
 }
 """,
+    # Most blocks write what others read: in a kernel behind it, and behind a flag that each block hands on.
+    "blocks.cu": """__global__ void produce(int* x) { x[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x; }
+__global__ void consume(const int* x, int* y) {
+  const int n = gridDim.x * blockDim.x, i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = x[n - 1 - i] + x[(i + n / 2) % n];
+}
+__global__ void hand_on(volatile int* flags, int* x) {
+  const int b = blockIdx.x;
+  if (b > 0) {
+    while (flags[b - 1] == 0) {}
+    __threadfence();
+  }
+  x[b] = b == 0 ? 1 : x[b - 1] + x[0];
+  __threadfence();
+  flags[b] = 1;
+}
+#ifdef RACE
+__global__ void collide(int* x) {
+  __shared__ int s[64];
+  s[threadIdx.x] = x[threadIdx.x];
+  x[blockIdx.x * blockDim.x + threadIdx.x] = s[63 - threadIdx.x];
+}
+#endif
+int main() {
+  int *x, *y, *flags, last = 0;
+  cudaMalloc(&x, 6400 * sizeof(int));
+  cudaMalloc(&y, 6400 * sizeof(int));
+  cudaMalloc(&flags, 100 * sizeof(int));
+  cudaMemset(flags, 0, 100 * sizeof(int));
+  produce<<<100, 64>>>(x);
+  consume<<<100, 64>>>(x, y);
+  hand_on<<<100, 1>>>(flags, x);
+#ifdef RACE
+  collide<<<100, 64>>>(y);
+#endif
+  if (cudaMemcpy(&last, x + 99, sizeof(int), cudaMemcpyDeviceToHost) != cudaSuccess) return 2;
+  printf("%d\\n", last);
+  return cudaGetLastError();
+}
+""",
     "passes.cu": """#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
 #error "too old"
 #endif
@@ -223,6 +263,26 @@ def report(cwd):
     check(place["artifactLocation"]["uri"] == "race.cu" and place["region"]["startLine"] in (3, 4), f"{place}")
 
 
+def sample(cwd):
+    """CUDA_ON_CPU_BLOCKS analyses some blocks of a grid, and says wrong of none what the others order"""
+    def result(number, expected, *words):
+        run(COMMAND, "--analyze", *words, "blocks.cu", "-o", "blocks", cwd=cwd)
+        environment = {**os.environ, "CUDA_ON_CPU_BLOCKS": str(number), "CUDA_ON_CPU_REPORT": "blocks.json"}
+        result = subprocess.run(["./blocks"], capture_output=True, text=True, cwd=cwd, env=environment)
+        check(result.returncode == expected, f"{number} blocks: {result.returncode}\n{result.stdout}{result.stderr}")
+        return result
+
+    sentence = "Of 300 blocks, {} were run only, and neither checked nor counted (CUDA_ON_CPU_BLOCKS)."
+    for number, left_out in ((1, 294), (2, 294), (8, 276), (99, 0), (100, 0)):
+        said = result(number, 0)
+        check(said.stdout == "100\n", said.stdout)
+        check(sentence.format(left_out) in said.stderr if left_out else "CUDA_ON_CPU_BLOCKS" not in said.stderr, said.stderr)
+        counted = json.loads((cwd / "blocks.json").read_text())["kernels"][0]["global_stores"]["requests"]
+        check(counted == 2 * (300 - left_out) // 3, f"{number} blocks: {counted} requests")
+    check("error: race" in result(2, 1, "-DRACE").stderr, "a race in every block")
+    check("must be an integer" in result(0, 2).stderr, "no block at all")
+
+
 def order(cwd):
     """The order of blocks and threads is as CUDA_ON_CPU_SCHEDULE says"""
     run(COMMAND, "order.cu", "-o", "order", cwd=cwd)
@@ -281,7 +341,7 @@ def standards(cwd):
         run(COMMAND, f"-std={standard}", "-Xcompiler", "-Wall,-Wextra,-Werror", "-c", "all.cu", "-o", "all.o", cwd=cwd)
 
 
-CHECKS = (several_files, objects, another_language, dependencies, makefile, cmake, meson, passes, analysis, report, order, first_error, nested,
+CHECKS = (several_files, objects, another_language, dependencies, makefile, cmake, meson, passes, analysis, report, sample, order, first_error, nested,
           refusals, questions, standards)
 
 

@@ -321,6 +321,18 @@ bool is_argument(const char* address) {
 
 }  // namespace
 
+/// Notes what a block that is left out writes: others may read it.
+static void note_written(const char* address, std::size_t bytes, Place place) {
+  const DeviceAtWork at_work;
+  if (shared_place(address).thread_area != nullptr) return;  // its own, which ends with it
+  Allocation* allocation = cached_allocation(address, bytes, place);
+  if (allocation == nullptr && program_data().contains(address, bytes))
+    allocation = &program_data();
+  if (allocation != nullptr)
+    shadow_of(*allocation)
+        .note_written(static_cast<std::size_t>(address - allocation->base), bytes);
+}
+
 /// Checks any access of a kernel.
 /// \returns whether it counts as a request
 [[gnu::noinline]] static bool check_fully(const char* address, std::size_t bytes, Kind kind,
@@ -342,6 +354,15 @@ bool is_argument(const char* address) {
   }
 }
 
+/// An access of a block that is left out: it still orders what others do.
+[[gnu::noinline]] static void pass_over(const char* address, std::size_t bytes, Kind kind,
+                                        const void* instruction) {
+  const bool narrow = block->narrow;
+  block->narrow = false;
+  if (kind != read && kind != volatile_read) note_written(address, bytes, place_of(instruction));
+  if (kind != read && kind != write) after_request(address, kind, narrow, instruction);
+}
+
 /// Checks an access, which may be a part of one that the source makes. What the stacks of all lanes
 /// hold while they wait has to fit into the cache: what needs much of it is called and comes back.
 [[gnu::always_inline]] static inline void check_piece(const void* where, std::size_t bytes,
@@ -352,6 +373,7 @@ bool is_argument(const char* address) {
   if (block == nullptr || block->current == nullptr) return check_host(address, bytes, kind, place);
   const auto number = reinterpret_cast<std::uintptr_t>(address);
   if (on_a_stack(number) || is_argument(address)) return;
+  if (block->left_out) return pass_over(address, bytes, kind, instruction);
   ++accesses;
   Thread& thread = *block->current;
   const bool narrow = block->narrow;
@@ -421,6 +443,7 @@ void index_out_of_bounds(const char* array, std::ptrdiff_t index, const void* pl
 }
 
 void copy_starts(const void* to, std::size_t bytes, const void* instruction) {
+  if (block->left_out) return;
   const auto* address = static_cast<const char*>(to);
   const Thread& thread = *block->current;
   const DeviceAtWork at_work;

@@ -55,6 +55,7 @@ struct KernelTotals {
   std::string name;
   std::uint64_t launches = 0;
   std::uint64_t blocks = 0;
+  std::uint64_t left_out = 0;  ///< of the blocks, by CUDA_ON_CPU_BLOCKS
   std::uint64_t threads = 0;
   std::uint64_t barriers = 0;
 };

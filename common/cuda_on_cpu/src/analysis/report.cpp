@@ -170,6 +170,18 @@ void print_finding(const Told& told) {
     fmt::print(stderr, "  the other: {}\n  {}\n", place_text(other), text_of(other));
 }
 
+/// Whether a block is none of those that the user wants to have analysed. These are pairs of
+/// neighbours, from the first to the last of a grid. Blocks that wait for each other are analysed
+/// all.
+bool is_left_out(const Launch& launch, unsigned number) {
+  const std::uint64_t wanted = (settings().blocks + 1) / 2, all = (launch.blocks + 1) / 2;
+  if (wanted >= all || launch.configuration.cooperative || has_clusters(launch.configuration))
+    return false;
+  const std::uint64_t pair = number / 2, steps = std::max<std::uint64_t>(wanted - 1, 1);
+  const std::uint64_t nearest = (pair * steps + all - 2) / (all - 1);  // of those wanted, or above
+  return nearest >= wanted || nearest * (all - 1) / steps != pair;
+}
+
 /// Writes the report into the user's file: as SARIF, if its name ends so, or as JSON of our own.
 void write_file(const std::vector<Told>& told, const std::vector<Counted>& counted,
                 const std::string& summary) {
@@ -243,7 +255,11 @@ void launch_begins(Launch& launch) {
 
 void launch_ends(Launch& launch) { record().kernels[launch.record].barriers += launch.barriers; }
 
-void block_begins(Block&) { forget_threads(); }
+void block_begins(Block& block) {
+  block.left_out = is_left_out(*block.launch, block.number);
+  if (block.left_out) ++record().kernels[block.launch->record].left_out;
+  forget_threads();
+}
 void block_ends(Block&) {}
 
 void error_dropped(const void* place, const std::string& sentence) {

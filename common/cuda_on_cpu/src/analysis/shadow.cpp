@@ -445,6 +445,16 @@ void Shadow::divide(std::size_t stretch) {
   std::fill_n(&cells_[stretch * stretch_bytes / 4], stretch_bytes / 4, common);
 }
 
+void Shadow::note_written(std::size_t byte, std::size_t bytes) {
+  const Cell* common = common_cell(byte);
+  if (common != nullptr && common == common_cell(byte + bytes - 1) && common->written == 0xF)
+    return;
+  for (std::size_t done = 0, here = 0; done < bytes; done += here) {
+    here = std::min(bytes - done, 4 - (byte + done) % 4);
+    cell(byte + done).written |= mask_of(byte + done, here);
+  }
+}
+
 void check_thread(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,
                   const Event& event, Region region, const Thread& thread) {
   Unwritten unwritten{bytes};

@@ -75,6 +75,9 @@ class Shadow {
   }
   Cell& cell(std::size_t byte) { return *cells(byte, 1); }
 
+  /// Somebody wrote these bytes of whom no more is known.
+  void note_written(std::size_t byte, std::size_t bytes);
+
   /// The one cell that stands for those of a stretch, or null if each stands for itself.
   Cell* common_cell(std::size_t byte) {
     const std::size_t stretch = byte / stretch_bytes;

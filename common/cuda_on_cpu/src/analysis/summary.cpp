@@ -60,6 +60,19 @@ std::string told_of(const Worst& worst) {
                      per_request(worst.site.ideal));
 }
 
+/// What the user wanted to have left out, or nothing.
+std::string left_out_of(const std::vector<Counted>& counted) {
+  std::uint64_t blocks = 0, left_out = 0;
+  for (const Counted& each : counted) {
+    blocks += each.kernel.blocks;
+    left_out += each.kernel.left_out;
+  }
+  if (left_out == 0) return "";
+  return fmt::format(
+      " Of {} blocks, {} were run only, and neither checked nor counted (CUDA_ON_CPU_BLOCKS).",
+      blocks, left_out);
+}
+
 }  // namespace
 
 std::string summary_of(const std::vector<Told>& told, const std::vector<Counted>& counted) {
@@ -67,6 +80,7 @@ std::string summary_of(const std::vector<Told>& told, const std::vector<Counted>
   const bool any = find_worst(counted, worst);
   std::string summary = found(told) + ' ';
   summary += any ? told_of(worst) : "No kernel touched memory.";
+  summary += left_out_of(counted);
   const auto first =
       std::find_if(told.begin(), told.end(), [](const Told& t) { return !t.finding.is_note; });
   const Line look = first != told.end() ? first->line : any ? worst.line : Line{};
