@@ -640,6 +640,7 @@ struct Normcdf {
 template <typename T>
 double error_in_ulps(T actual, long double exact) {
   const T nearest = static_cast<T>(exact), size = std::abs(nearest);
+  if (size > std::numeric_limits<T>::max()) return actual == nearest ? 0 : infinity;
   const T ulp = std::nextafter(size, std::numeric_limits<T>::infinity()) - size;
   if (std::abs(actual - exact) <= 0.501L * ulp) return 0;
   return std::abs(actual - nearest) / static_cast<double>(ulp);
@@ -692,7 +693,8 @@ void expect_accuracy(double low, double high, double float_bound, double double_
   expect_within_ulps<Function, double>(low, high, double_bound, place);
 }
 
-// The CPU device has the functions of the host's library, of which two are less exact than CUDA's.
+// The CPU device has the functions of the host's library, of which three are less exact than
+// CUDA's.
 #ifdef STAIRCASE_CUDA_ON_CPU
 constexpr double of_library = 4;
 #else
@@ -717,7 +719,7 @@ TEST(logarithms_are_accurate) {
   expect_accuracy<Log>(1e-30, 1e30, 1, 1);
   expect_accuracy<Log>(0.5, 2, 1, 1);
   expect_accuracy<Log2>(1e-3, 1e3, 1, 1);
-  expect_accuracy<Log10>(1e-3, 1e3, 2, 1);
+  expect_accuracy<Log10>(1e-3, 1e3, 2, of_library);
   expect_accuracy<Log1p>(-0.5, 2, 1, 1);
 }
 
@@ -777,7 +779,10 @@ __global__ void evaluate_two(const T* a, const T* b, OfTwo<T>* out, int n) {
 template <typename T>
 void expect_functions_of_two(double pow_bound, double atan2_bound) {
   const int n = 500;
-  const std::vector<T> a = random_values(n, T(-10), T(10)), b = random_values(n, T(-10), T(10));
+  const std::vector<T> a = random_values(n, T(-10), T(10));
+  std::vector<T> b = random_values(n, T(-10), T(10));
+  for (T& y : b)
+    if (y == 0) y = 1;  // or remainders would be NaN, which equals nothing
   Device<T> device_a(a), device_b(b);
   Device<OfTwo<T>> out(n);
   evaluate_two<<<4, 128>>>(device_a.get(), device_b.get(), out.get(), n);
