@@ -195,6 +195,46 @@ void run() {
 
 }  // namespace freed_while_in_use
 
+namespace copied_after_free {
+
+/// The stream frees the memory before it comes to the copy.
+template <bool bug>
+void run() {
+  const Stream stream;
+  int *values = nullptr, on_host[threads];
+  check(cudaMallocAsync(&values, sizeof on_host, stream.get()));
+  check(cudaMemsetAsync(values, 0, sizeof on_host, stream.get()));
+  const auto copy = [&] {
+    check(cudaMemcpyAsync(on_host, values, sizeof on_host,  // planted: use after free
+                          cudaMemcpyDeviceToHost, stream.get()));
+  };
+  if (!bug) copy();
+  check(cudaFreeAsync(values, stream.get()));
+  if (bug) copy();
+  finish();
+}
+
+}  // namespace copied_after_free
+
+namespace filled_after_free {
+
+/// The memory of the last step is cleared for the next, though it was given back in between.
+template <bool bug>
+void run() {
+  const Stream stream;
+  int* values = nullptr;
+  constexpr std::size_t size = threads * sizeof *values;
+  check(cudaMallocAsync(&values, size, stream.get()));
+  for (int step = 0; step < 2; ++step) {
+    check(cudaMemsetAsync(values, step, size, stream.get()));  // planted: use after free
+    if (bug && step == 0) check(cudaFreeAsync(values, stream.get()));
+  }
+  if (!bug) check(cudaFreeAsync(values, stream.get()));
+  finish();
+}
+
+}  // namespace filled_after_free
+
 namespace sum_without_a_zero {
 
 /// Adds to shared memory, which begins with whatever was there.
@@ -332,6 +372,8 @@ int main(int argc, char** argv) {
         shared_array_too_short::run<false>},
        {"used_after_free", used_after_free::run<true>, used_after_free::run<false>},
        {"freed_while_in_use", freed_while_in_use::run<true>, freed_while_in_use::run<false>},
+       {"copied_after_free", copied_after_free::run<true>, copied_after_free::run<false>},
+       {"filled_after_free", filled_after_free::run<true>, filled_after_free::run<false>},
        {"sum_without_a_zero", sum_without_a_zero::run<true>, sum_without_a_zero::run<false>},
        {"early_return_before_a_store", early_return_before_a_store::run<true>,
         early_return_before_a_store::run<false>},

@@ -279,15 +279,20 @@ enum class Checked { not_yet, counts, is_nothing };
              : Checked::not_yet;
 }
 
+/// Whether an address lies in memory that the program gave back.
+bool was_freed(const char* address) {
+  const Allocation* dead = nearest_allocation(address);
+  return dead != nullptr && !dead->living && dead->contains(address) &&
+         dead->space != MemorySpace::registered;
+}
+
 /// An access of host code: to memory of the device it is illegal, to memory that both use it may
 /// collide with work in a stream.
 void check_host(const char* address, std::size_t bytes, Kind kind, Place place) {
   if (!may_be_allocated(address)) return;
   Allocation* allocation = find_allocation(address);
   if (allocation == nullptr) {
-    const Allocation* dead = nearest_allocation(address);
-    if (dead != nullptr && !dead->living && dead->contains(address) &&
-        dead->space != MemorySpace::registered)
+    if (was_freed(address))
       add_finding("use after free", place, 0, nullptr,
                   "the host " + accessed(kind, bytes) + "of memory that was freed");
     return;
@@ -455,12 +460,18 @@ void copy_starts(const void* to, std::size_t bytes, const void* instruction) {
                event_of(early_write, place_of(instruction), thread), Region::shared, thread);
 }
 
-void copy_access(const void* address, std::size_t bytes, Kind kind, const Operation& operation) {
+void copy_access(const void* where, std::size_t bytes, Kind kind, const Operation& operation) {
+  const auto* address = static_cast<const char*>(where);
   Allocation* allocation = find_allocation(address);
-  if (allocation == nullptr) return;
+  if (allocation == nullptr) {
+    if (was_freed(address))
+      add_finding(
+          "use after free", place_of(operation.place), 0, nullptr,
+          "an operation of a stream " + accessed(kind, bytes) + "of memory that was freed before");
+    return;
+  }
   const Region region = allocation->space == MemorySpace::device ? Region::global : Region::host;
-  check_operation(shadow_of(*allocation),
-                  static_cast<std::size_t>(static_cast<const char*>(address) - allocation->base),
+  check_operation(shadow_of(*allocation), static_cast<std::size_t>(address - allocation->base),
                   bytes, kind, operation.number, place_of(operation.place), region);
 }
 
