@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <time.h>
+
 #include <cstring>
 #include <type_traits>
 
@@ -185,5 +187,5 @@ void __threadfence_block();
 void __threadfence();
 void __threadfence_system();
 void __nanosleep(unsigned nanoseconds);
-long long clock64();
+long long clock64();  // and clock() of <time.h>, which counts so in kernels
 [[noreturn]] void __trap();
