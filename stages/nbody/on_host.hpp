@@ -4,6 +4,9 @@
 
 #pragma once
 
+#include <staircase/stream.hpp>
+#include <string>
+
 #include "nbody.hpp"
 
 namespace nbody {
@@ -47,6 +50,19 @@ struct Buffers {
   explicit Buffers(std::size_t size) : bodies(size), others(size), forces(size) {}
   staircase::DeviceArray<Body<T>, 1> bodies, others;
   staircase::DeviceArray<Force<T>, 1> forces;
+};
+
+/// What a GPU needs to let slices come and go while it computes: buffers that take turns, streams,
+/// and events that let no buffer be written before it was read.
+template <typename T>
+struct Room {
+  Room(std::size_t size, staircase::Timeline& timeline, const std::string& of_whom = "")
+      : buffers{Buffers<T>(size), Buffers<T>(size)}, times(timeline, of_whom) {}
+  static constexpr std::size_t bytes_of_body = 2 * (2 * sizeof(Body<T>) + sizeof(Force<T>));
+  Buffers<T> buffers[2];
+  staircase::Stream in, kernels, out;
+  staircase::Event sent[2], used[2], fetched[2];
+  staircase::StreamTimes times;
 };
 // [buffers]
 

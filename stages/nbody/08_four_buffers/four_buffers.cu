@@ -11,7 +11,6 @@
 #include "../on_host.hpp"
 
 #include <staircase/inverse_root.hpp>
-#include <staircase/stream.hpp>
 #include <utility>
 
 namespace nbody {
@@ -21,10 +20,7 @@ using staircase::check_launch;
 using staircase::copy;
 using staircase::DeviceArray;
 using staircase::Elements;
-using staircase::Event;
 using staircase::Pinned;
-using staircase::Stream;
-using staircase::StreamTimes;
 using staircase::View;
 
 // [sizes]
@@ -72,8 +68,8 @@ __global__ void __launch_bounds__(threads)
     evaluate(View<const Body<T>, 1> bodies, View<const Body<T>, 1> others, T softening2,
              View<Force<T>, 1> forces) {
   __shared__ Body<T> tile[threads];
-  const unsigned i = blockIdx.x * of_block + threadIdx.x;
-  const unsigned n = bodies.extent(0), m = others.extent(0);
+  const unsigned i = blockIdx.x * of_block + threadIdx.x, n = bodies.extent(0);
+  const unsigned m = others.extent(0);
   Body<T> body[held];
   Force<T> sum[held] = {};
 #pragma unroll
@@ -101,26 +97,12 @@ __global__ void __launch_bounds__(threads)
 }
 // [evaluate]
 
-// [buffers]
-/// What a GPU needs to let slices come and go while it computes.
-template <typename T>
-struct Gpu {
-  Gpu(std::size_t size, staircase::Timeline& timeline)
-      : buffers{Buffers<T>(size), Buffers<T>(size)}, times(timeline) {}
-  static constexpr std::size_t bytes_of_body = 2 * (2 * sizeof(Body<T>) + sizeof(Force<T>));
-  Buffers<T> buffers[2];
-  Stream in, kernels, out;
-  Event sent[2], used[2], fetched[2];
-  StreamTimes times;
-};
-// [buffers]
-
 // [flow]
 /// The forces on all bodies of all bodies, which lie in the host's memory.
 template <typename T>
 void evaluate(const Slices& slices, View<Body<T>, 1> host, T softening2, View<Force<T>, 1> forces,
-              Gpu<T>& gpu) {
-  auto& [buffers, in, kernels, out, sent, used, fetched, times] = gpu;
+              Room<T>& room) {
+  auto& [buffers, in, kernels, out, sent, used, fetched, times] = room;
   std::size_t e = 0;
   for (std::size_t t = 0; t < slices.count(); ++t) {
     const std::size_t turn = t % 2;
@@ -161,21 +143,21 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const View<Body<T>, 1> bodies = all(now), predicted = all(ahead);
   View<Force<T>, 1> forces = all(at_begin), next = all(at_end);
   const Pinned pinned[] = {Pinned(bodies), Pinned(predicted), Pinned(forces), Pinned(next)};
-  const Slices slices = slices_of(problem, Gpu<T>::bytes_of_body);
-  Gpu<T> gpu(slices.size, timeline);
+  const Slices slices = slices_of(problem, Room<T>::bytes_of_body);
+  Room<T> room(slices.size, timeline);
   timeline.begin("kernels");
   const T dt = problem.dt, softening2 = softening_squared<T>(problem);
-  evaluate(slices, bodies, softening2, forces, gpu);
+  evaluate(slices, bodies, softening2, forces, room);
   for (std::int64_t step = 0; step < problem.steps; ++step) {
     predict<T>(bodies, forces, dt, predicted);
-    evaluate(slices, predicted, softening2, next, gpu);
+    evaluate(slices, predicted, softening2, next, room);
     correct<T>(forces, next, dt, bodies);
     std::swap(forces, next);
   }
   timeline.begin("copy out");
   Solution<T> solution = solution_of<T>(now);
   timeline.end();
-  gpu.times.hand_over();
+  room.times.hand_over();
   return solution;
 }
 // [solve]

@@ -12,7 +12,6 @@
 #include <deque>
 #include <staircase/devices.hpp>
 #include <staircase/inverse_root.hpp>
-#include <staircase/stream.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,11 +23,8 @@ using staircase::check_launch;
 using staircase::copy;
 using staircase::DeviceArray;
 using staircase::Elements;
-using staircase::Event;
 using staircase::OnDevice;
 using staircase::Pinned;
-using staircase::Stream;
-using staircase::StreamTimes;
 using staircase::View;
 
 // [sizes]
@@ -76,8 +72,8 @@ __global__ void __launch_bounds__(threads)
     evaluate(View<const Body<T>, 1> bodies, View<const Body<T>, 1> others, T softening2,
              View<Force<T>, 1> forces) {
   __shared__ Body<T> tile[threads];
-  const unsigned i = blockIdx.x * of_block + threadIdx.x;
-  const unsigned n = bodies.extent(0), m = others.extent(0);
+  const unsigned i = blockIdx.x * of_block + threadIdx.x, n = bodies.extent(0);
+  const unsigned m = others.extent(0);
   Body<T> body[held];
   Force<T> sum[held] = {};
 #pragma unroll
@@ -105,23 +101,16 @@ __global__ void __launch_bounds__(threads)
 }
 // [evaluate]
 
-// [buffers]
-/// What a GPU needs to let slices come and go while it computes, and whose turn it is.
+// [GPU]
+/// A GPU with room for slices, whose buffers' turn it is, and how many slices of others came.
 template <typename T>
-struct Gpu {
+struct Gpu : Room<T> {
   Gpu(int number, std::size_t size, staircase::Timeline& timeline)
-      : device(number),
-        buffers{Buffers<T>(size), Buffers<T>(size)},
-        times(timeline, ", GPU " + std::to_string(number)) {}
-  static constexpr std::size_t bytes_of_body = 2 * (2 * sizeof(Body<T>) + sizeof(Force<T>));
+      : Room<T>(size, timeline, ", GPU " + std::to_string(number)), device(number) {}
   int device;
-  Buffers<T> buffers[2];
-  Stream in, kernels, out;
-  Event sent[2], used[2], fetched[2];
-  StreamTimes times;
   std::size_t turn = 0, e = 0;
 };
-// [buffers]
+// [GPU]
 
 // [flow]
 /// The forces on all bodies of all bodies, which lie in the host's memory.
@@ -129,7 +118,8 @@ template <typename T>
 void evaluate(const Slices& slices, View<Body<T>, 1> host, T softening2, View<Force<T>, 1> forces,
               std::deque<Gpu<T>>& gpus) {
   staircase::deal(slices.count(), gpus, [&](Gpu<T>& gpu, std::size_t t) {
-    auto& [device, buffers, in, kernels, out, sent, used, fetched, times, turn, e] = gpu;
+    auto& [buffers, in, kernels, out, sent, used, fetched, times] = static_cast<Room<T>&>(gpu);
+    std::size_t &turn = gpu.turn, &e = gpu.e;
     const Slice own = slices(t), here{0, own.size};
     const View<Body<T>, 1> bodies = part(buffers[turn].bodies, here);
     const View<Force<T>, 1> sums = part(buffers[turn].forces, here);
@@ -168,7 +158,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const Pinned pinned[] = {Pinned(bodies), Pinned(predicted), Pinned(forces), Pinned(next)};
   const std::vector<int> devices = staircase::devices(problem.gpus);
   const OnDevice fullest(staircase::fullest(devices));  // whose budget is all GPUs'
-  const Slices slices = slices_of(problem, Gpu<T>::bytes_of_body, devices.size());
+  const Slices slices = slices_of(problem, Room<T>::bytes_of_body, devices.size());
   std::deque<Gpu<T>> gpus = staircase::each_of<Gpu<T>>(devices, slices.size, timeline);
   timeline.begin("kernels");
   const T dt = problem.dt, softening2 = softening_squared<T>(problem);
