@@ -1,9 +1,12 @@
 /// \file
-/// The ways of a warp's systems to shared memory and back, transposed.
+/// The ways of a warp's systems to shared memory and back, transposed, and how many warps make a
+/// block.
 
 #pragma once
 
 #include <cuda_pipeline.h>
+
+#include <algorithm>
 
 #include "durbin_levinson_batched.hpp"
 
@@ -71,5 +74,33 @@ __device__ void write(const Row<T>* tile, unsigned rows, unsigned s0, unsigned r
   __syncwarp();
 }
 // [move]
+
+// [teams]
+/// Warps of a block, which keep in step; fewer if systems are few. The compiler leaves registers
+/// for two blocks a multiprocessor.
+template <typename T>
+constexpr unsigned team = sizeof(T) == 8 ? 4 : 8;
+constexpr unsigned resident = 2;
+
+/// The rows that a warp has in shared memory: r, and the reflection coefficients that wait.
+__host__ __device__ constexpr unsigned rows_for(unsigned n) { return filled(n) + kept; }
+
+/// Blocks of a grid, warps of each, and its shared memory.
+struct Teams {
+  unsigned blocks, warps;
+  std::size_t bytes;
+};
+
+/// Those for so many systems of an order, a thread each.
+template <typename T>
+Teams teams_for(unsigned systems, unsigned n) {
+  const unsigned warps = (systems - 1) / warp + 1;
+  const std::size_t bytes_of_warp = rows_for(n) * sizeof(Row<T>);
+  const unsigned that_fit = shared_memory() / bytes_of_warp;
+  const unsigned in_step =
+      std::clamp(std::min(warps / staircase::processors(), that_fit), 1u, team<T>);
+  return {(warps - 1) / in_step + 1, in_step, in_step * bytes_of_warp};
+}
+// [teams]
 
 }  // namespace durbin_levinson_batched

@@ -11,8 +11,6 @@
 #include "../divide.hpp"
 #include "../tiles.hpp"
 
-#include <algorithm>
-
 namespace durbin_levinson_batched {
 
 using staircase::check;
@@ -22,15 +20,6 @@ using staircase::View;
 
 // [sizes]
 constexpr unsigned order = 64;  // the highest that a thread has registers for
-
-/// Warps of a block, which keep in step; fewer if systems are few. The compiler leaves registers
-/// for two blocks a multiprocessor.
-template <typename T>
-constexpr unsigned team = sizeof(T) == 8 ? 4 : 8;
-constexpr unsigned resident = 2;
-
-/// The rows that a warp has in shared memory: r, and the reflection coefficients that wait.
-__host__ __device__ constexpr unsigned rows_for(unsigned n) { return filled(n) + kept; }
 // [sizes]
 
 // [extend]
@@ -113,23 +102,6 @@ __global__ void __launch_bounds__(team<T>* warp, resident)
 }
 // [solve_in_registers]
 
-// [launch]
-/// Solves all systems, a thread each.
-template <typename T>
-void solve_all(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
-               const DeviceArray<T, 3>& solution) {
-  const unsigned warps = (systems - 1) / warp + 1;
-  const std::size_t bytes_of_warp = rows_for(n) * sizeof(Row<T>);
-  const unsigned that_fit = shared_memory() / bytes_of_warp;
-  const unsigned in_step =
-      std::clamp(std::min(warps / staircase::processors(), that_fit), 1u, team<T>);
-  const unsigned blocks = (warps - 1) / in_step + 1;
-  const std::size_t bytes = in_step * bytes_of_warp;
-  staircase::allow_shared_memory(solve_in_registers<T>, bytes);
-  solve_in_registers<T><<<blocks, dim3(warp, in_step), bytes>>>(r, solution);
-}
-// [launch]
-
 // [solve]
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
@@ -143,7 +115,9 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   r.copy_from(numbers.data());
 
   timeline.begin("kernels");
-  solve_all<T>(problem.systems, problem.n, r, y_and_alpha);
+  const Teams teams = teams_for<T>(problem.systems, problem.n);
+  staircase::allow_shared_memory(solve_in_registers<T>, teams.bytes);
+  solve_in_registers<T><<<teams.blocks, dim3(warp, teams.warps), teams.bytes>>>(r, y_and_alpha);
   check_launch();
   check(cudaDeviceSynchronize());
 
