@@ -1,5 +1,6 @@
 /// \file
-/// How wide the slices of a matrix are that a GPU has no room for, and their ways to it and back.
+/// How wide the slices of a matrix are that a GPU has no room for, where they lie on it, and their
+/// ways to it and back.
 
 #pragma once
 
@@ -9,7 +10,7 @@
 #include <staircase/stream.hpp>
 #include <string>
 
-#include "cholesky.hpp"
+#include "panels.hpp"
 
 namespace cholesky {
 
@@ -53,6 +54,41 @@ Sizes sizes_of(const Problem& problem, std::size_t block, std::size_t panel) {
   return sizes(slice);
 }
 // [widths]
+
+// [room]
+/// Room for two slices and for two pieces, which take turns.
+template <typename T>
+class Room {
+ public:
+  explicit Room(const Sizes& sizes)
+      : sizes_(sizes),
+        slices_{staircase::DeviceArray<T, 1>(sizes.slice * sizes.rows),
+                staircase::DeviceArray<T, 1>(sizes.slice * sizes.below(1))},
+        pieces_(2, sizes.piece * sizes.below(2)) {}
+
+  /// The slice that begins on the diagonal in row `top`.
+  staircase::View<T, 2> slice(std::size_t top) const {
+    const std::size_t rows = sizes_.rows - top;
+    return {slices_[top / sizes_.slice % 2].data(), {rows, std::min(sizes_.slice, rows)}};
+  }
+
+  /// A piece of the rows from `top` on.
+  staircase::View<T, 2> piece(std::size_t turn, std::size_t top, std::size_t columns) const {
+    return {&pieces_(turn, 0), {sizes_.rows - top, columns}};
+  }
+
+ private:
+  const Sizes sizes_;
+  const staircase::DeviceArray<T, 1> slices_[2];
+  const staircase::DeviceArray<T, 2> pieces_;
+};
+
+/// All columns of a matrix.
+template <typename T>
+Range all(staircase::View<T, 2> l) {
+  return {0, static_cast<unsigned>(l.extent(1))};
+}
+// [room]
 
 // [transfer]
 /// Copies columns from `first` on, in those rows from `top` on that the host's matrix has.

@@ -24,13 +24,11 @@ namespace cholesky {
 
 using staircase::check;
 using staircase::check_launch;
-using staircase::DeviceArray;
 using staircase::Event;
 using staircase::Factor;
 using staircase::factor;
 using staircase::multiply_add;
 using staircase::pieces;
-using staircase::Pinned;
 using staircase::Stream;
 using staircase::View;
 
@@ -213,46 +211,36 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
   staircase::require_shared_memory(sizeof(Tiles<T>[buffers]));
-  staircase::allow_shared_memory(update<T>, sizeof(Tiles<T>[buffers]));
   const Sizes sizes = sizes_of<T>(problem, block, panel);
-  const auto [width, narrow, rows, least] = sizes;
-  const std::size_t n = problem.n;
-  Solution<T> l(n, n);
-  const Pinned pinned(l);
-  const DeviceArray<T, 1> slices[2] = {DeviceArray<T, 1>(width * rows),
-                                       DeviceArray<T, 1>(width * sizes.below(1))};
-  const DeviceArray<T, 2> coming(2, narrow * sizes.below(2));
+  const std::size_t n = problem.n, width = sizes.slice;
+  const Room<T> room(sizes);
+  Solution<T> l(problem.n, problem.n);
+  const staircase::Pinned pinned(l);
   Flow flow(timeline);
   auto& [urgent, patient, in, out, known, updated, sent, used, read, fetched, times] = flow;
-  const auto slice_at = [&](std::size_t top) -> View<T, 2> {
-    return {slices[top / width % 2].data(), {rows - top, std::min(width, rows - top)}};
-  };
   const auto bring = [&](std::size_t top, std::size_t first, View<T, 2> columns) {
     times.of("copy in", in, [&] { send(l, top, first, columns, in); });
     sent.record(in);
     patient.wait(sent);
   };
-  const auto take_off = [&](View<const T, 2> factors, View<T, 2> slice) {
-    const unsigned of_factors = factors.extent(1), of_slice = slice.extent(1);
-    times.of("updates", patient, [&] {
-      launch_update(factors, slice, {0, of_factors}, {0, of_slice}, patient);
-    });
+  const auto take_off = [&](View<const T, 2> of, View<T, 2> slice) {
+    times.of("updates", patient, [&] { launch_update(of, slice, all(of), all(slice), patient); });
   };
 
   timeline.begin("copy in");
   std::copy_n(problem.a<T>().data(), n * n, l.data());
 
   timeline.begin("kernels");
-  bring(0, 0, slice_at(0));
+  staircase::allow_shared_memory(update<T>, sizeof(Tiles<T>[buffers]));
+  bring(0, 0, room.slice(0));
   for (std::size_t top = 0, turn = 0; top < n; top += width) {
-    const View<T, 2> slice = slice_at(top);
+    const View<T, 2> slice = room.slice(top);
     if (top > 0) {
-      take_off({&slice_at(top - width)(width, 0), {rows - top, width}}, slice);
+      take_off({&room.slice(top - width)(width, 0), {slice.extent(0), width}}, slice);
       read.record(patient);
     }
-    for (std::size_t k = 0; k + width < top; k += narrow, turn = 1 - turn) {
-      const std::size_t columns = std::min(narrow, top - width - k);
-      const View<T, 2> piece(&coming(turn, 0), {rows - top, columns});
+    for (std::size_t k = 0; k + width < top; k += sizes.piece, turn = 1 - turn) {
+      const View<T, 2> piece = room.piece(turn, top, std::min(sizes.piece, top - width - k));
       in.wait(used[turn]);
       bring(top, k, piece);
       take_off(piece, slice);
@@ -262,15 +250,15 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
     if (top + width < n) {
       in.wait(read);
       in.wait(fetched);
-      bring(top + width, top + width, slice_at(top + width));
+      bring(top + width, top + width, room.slice(top + width));
     }
     out.wait(known);
     times.of("copy out", out, [&] { fetch(slice, l, top, top, out); });
     fetched.record(out);
   }
-  check(cudaStreamSynchronize(out));
+  check(cudaDeviceSynchronize());
   timeline.end();
-  times.hand_over();
+  flow.times.hand_over();
   return l;
 }
 // [solve]
