@@ -52,14 +52,6 @@ long long clock64() {
   return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
-/// The C library's name is a clock of the device, too.
-extern "C" clock_t clock() noexcept {
-  if (is_on_device()) return static_cast<clock_t>(clock64());
-  timespec used;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return used.tv_sec * CLOCKS_PER_SEC + used.tv_nsec / (1'000'000'000 / CLOCKS_PER_SEC);
-}
-
 void __trap() {
   fail_at(__builtin_return_address(0), "trap", "the kernel ends itself by a trap",
           cudaErrorLaunchFailure);

@@ -723,32 +723,6 @@ TEST(clocks_run_forward) {
   expect_equal(forward.to_host(), std::vector<int>(32, 1));
 }
 
-/// The short clock is the lower half of the long one, and runs over.
-__global__ void read_both_clocks(int* between) {
-  const auto begin = static_cast<unsigned>(clock64());
-  const auto now = static_cast<unsigned>(clock());
-  const auto end = static_cast<unsigned>(clock64());
-  between[threadIdx.x] = now - begin <= end - begin;
-}
-
-TEST(both_clocks_are_one) {
-  Device<int> between(32);
-  read_both_clocks<<<1, 32>>>(between.get());
-  expect_equal(between.to_host(), std::vector<int>(32, 1));
-}
-
-TEST(the_hosts_clock_counts_the_processors_time) {
-  const auto microseconds = [] {
-    timespec used;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return used.tv_sec * 1'000'000LL + used.tv_nsec / 1000;
-  };
-  const long long begin = microseconds();
-  const clock_t now = clock();
-  const long long end = microseconds();
-  expect(begin <= now && now <= end, "it does");
-}
-
 // --- Launches by function call
 
 TEST(cudaLaunchKernel_takes_addresses_of_arguments) {

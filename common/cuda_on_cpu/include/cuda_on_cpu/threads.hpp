@@ -3,8 +3,6 @@
 
 #pragma once
 
-#include <time.h>
-
 #include <cstring>
 #include <type_traits>
 
@@ -187,5 +185,5 @@ void __threadfence_block();
 void __threadfence();
 void __threadfence_system();
 void __nanosleep(unsigned nanoseconds);
-long long clock64();  // and clock() of <time.h>, which counts so in kernels
+long long clock64();
 [[noreturn]] void __trap();
