@@ -3,6 +3,7 @@
 import dataclasses
 import typing
 
+from matplotlib.colors import to_rgba
 from matplotlib.patches import Arc, FancyArrowPatch, Rectangle
 
 from draw.plots import COLOURS, INK
@@ -59,12 +60,10 @@ class Canvas:
     def box(self, x, y, width, height, words="", colour=INK, fill=0.0, edge=0.8, dashed=False, size=SIZE,
             bold=False):
         """A rectangle with words in its middle; `fill` and `edge` are opacity and width of line."""
-        if fill:
-            self.axes.add_patch(Rectangle((self.left + x, self.top + y), width, height, facecolor=colour,
-                                          alpha=fill, linewidth=0))
-        if edge:
-            self.axes.add_patch(Rectangle((self.left + x, self.top + y), width, height, fill=False,
-                                          edgecolor=colour, linewidth=edge, linestyle="--" if dashed else "-"))
+        if fill or edge:
+            self.axes.add_patch(Rectangle(
+                (self.left + x, self.top + y), width, height, facecolor=to_rgba(colour, fill) if fill else "none",
+                edgecolor=colour if edge else "none", linewidth=edge, linestyle="--" if dashed else "-"))
         if words:
             self.text(x + width / 2, y + height / 2, words, size, bold=bold)
 

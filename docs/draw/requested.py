@@ -60,6 +60,8 @@ def svg(diagram, name, width):
         axes = figure.add_axes((0, 0, 1, 1), xlim=(0, across), ylim=(down, 0))
         axes.set_axis_off()
         diagram.draw(Canvas(axes, width == "wide", across, down))
+        for artist in axes.get_children():
+            artist.set_clip_on(False)  # nothing sticks out of what fills the figure
         return plots.element(figure, name, width, diagram.title, diagram.alternative)
 
 
