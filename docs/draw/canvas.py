@@ -130,6 +130,12 @@ class Canvas:
         doubled = [[value for value in row for _ in range(2)] for row in values for _ in range(2)]
         self.heights(both_ends(across), both_ends(down), doubled, levels, colour, lines=False)
 
+    def lane(self, y, name, begin, unit, *parts):
+        """A line of a timeline, from `begin` on: parts are (first, length, words, colour)."""
+        self.text(0, y + 12, name, SMALL, ha="left")
+        for first, length, words, colour in parts:
+            self.box(begin + unit * first, y, unit * length - 2, 24, words, colour, 0.32, edge=0.5, size=SMALL)
+
     def key(self, x, y, *entries, gap=14):
         """What colours mean, one entry after the other: (colour, opacity, words)."""
         for colour, fill, words in entries:

@@ -4,19 +4,12 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
 TITLE = "A step with messages that are waited for, and with messages that travel beside work"
 HEIGHT = {"wide": 292, "narrow": 330}
-UNIT = {"wide": 60, "narrow": 23}
+BEGIN, UNIT = 62, {"wide": 60, "narrow": 23}
 ALTERNATIVE = (
     "Two timelines of one rank. In stage 02 the messages with rows travel, then those with columns, and only then all cells are updated. In stage 03 "
     "the messages with rows travel while the upper half of the interior is updated, those with columns while the lower half is; then the edges are "
     "updated. The step is shorter by what has been hidden. Below, a block shows which cells are the halves of the interior and which the edges.")
 CAPTION = "One step of one rank, to no scale. What is hidden is the time on the way; starting a message and waiting for it still take the processor."
-
-
-def lane(canvas, y, name, parts, unit):
-    """A line of boxes: (first, length, words, colour)."""
-    canvas.text(0, y + 12, name, SMALL, ha="left")
-    for first, length, words, colour in parts:
-        canvas.box(62 + unit * first, y, unit * length - 2, 24, words, colour, 0.3, edge=0.5, size=SMALL)
 
 
 def draw_block(canvas):
@@ -29,19 +22,20 @@ def draw_block(canvas):
 def draw(canvas):
     """Two steps, and a block."""
     unit = UNIT["wide" if canvas.is_wide else "narrow"]
-    all_cells = ("edges, upper and lower half", "edges") if canvas.is_wide else ("all cells", "edges")
+    all_cells = "edges, upper and lower half" if canvas.is_wide else "all cells"
     here = canvas.part(10, 0)
     here.text(0, 12, "02: wait, then compute", ha="left", bold=True)
-    lane(here, 26, "network", ((0, 3, "rows", ORANGE), (3, 3, "columns", ORANGE)), unit)
-    lane(here, 54, "processor", ((6, 5, all_cells[0], BLUE),), unit)
+    here.lane(26, "network", BEGIN, unit, (0, 3, "rows", ORANGE), (3, 3, "columns", ORANGE))
+    here.lane(54, "processor", BEGIN, unit, (6, 5, all_cells, BLUE))
     here.text(0, 106, "03: compute meanwhile", ha="left", bold=True)
-    lane(here, 120, "network", ((0, 3, "rows", ORANGE), (3, 3, "columns", ORANGE)), unit)
-    lane(here, 148, "processor", ((0, 2, "upper", BLUE), (3, 2, "lower", BLUE), (6, 1.6 if canvas.is_wide else 2, "edges", GREEN)), unit)
-    end = 62 + unit * (7.6 if canvas.is_wide else 8)
+    here.lane(120, "network", BEGIN, unit, (0, 3, "rows", ORANGE), (3, 3, "columns", ORANGE))
+    edges = 1.6 if canvas.is_wide else 2
+    here.lane(148, "processor", BEGIN, unit, (0, 2, "upper", BLUE), (3, 2, "lower", BLUE), (6, edges, "edges", GREEN))
+    end = BEGIN + unit * (6 + edges)
     here.line((end, 116), (end, 182), colour=INK, dashed=True)
-    here.line((62 + unit * 11, 22), (62 + unit * 11, 182), colour=INK, dashed=True)
-    here.arrow((62 + unit * 11, 186), (end, 186), both=True)
-    here.text((end + 62 + unit * 11) / 2, 200, "gained", SMALL)
+    here.line((BEGIN + unit * 11, 22), (BEGIN + unit * 11, 182), colour=INK, dashed=True)
+    here.arrow((BEGIN + unit * 11, 186), (end, 186), both=True)
+    here.text((end + BEGIN + unit * 11) / 2, 200, "gained", SMALL)
     draw_block(canvas.part(96 if canvas.is_wide else 30, 204 if canvas.is_wide else 236))
     words = canvas.part(214 if canvas.is_wide else 140, 216 if canvas.is_wide else 244)
     words.text(0, 0, "a rank's block:" if canvas.is_wide else "a rank's block", SMALL, ha="left", bold=True)

@@ -4,7 +4,7 @@ from draw.canvas import BLUE, GREEN, ORANGE, PURPLE, SMALL
 
 TITLE = "The next panel beside the update"
 HEIGHT = {"wide": 236, "narrow": 280}
-UNIT = {"wide": 34, "narrow": 14}
+BEGIN, UNIT = 52, {"wide": 34, "narrow": 14}
 ALTERNATIVE = (
     "Two timelines. In stage 08 a panel, its update, the next panel and its update follow each other in one stream. In stage 09 there are two streams. "
     "One takes the products off the next panel only and factorises it; meanwhile the other takes them off everything behind that panel. Arrows lead "
@@ -13,30 +13,23 @@ CAPTION = ("Panels hardly use the multiprocessors, updates fill them. With two s
            "scale, and updates shrink from turn to turn.")
 
 
-def lane(canvas, y, name, parts, unit):
-    """A line of boxes: (first, length, words, colour)."""
-    canvas.text(0, y + 12, name, SMALL, ha="left")
-    for first, length, words, colour in parts:
-        canvas.box(52 + unit * first, y, unit * length - 2, 24, words, colour, 0.35, edge=0.5, size=SMALL)
-
-
 def draw(canvas):
     """One stream, then two."""
     unit = UNIT["wide" if canvas.is_wide else "narrow"]
     here = canvas.part(10, 0)
     here.text(0, 12, "08: one stream", ha="left", bold=True)
-    lane(here, 30, "", ((0, 2, "P0", ORANGE), (2, 6, "U0", BLUE), (8, 2, "P1", ORANGE), (10, 4.5, "U1", BLUE), (14.5, 2, "P2", ORANGE),
-                        (16.5, 3, "U2", BLUE)), unit)
+    here.lane(30, "", BEGIN, unit, (0, 2, "P0", ORANGE), (2, 6, "U0", BLUE), (8, 2, "P1", ORANGE), (10, 4.5, "U1", BLUE),
+              (14.5, 2, "P2", ORANGE), (16.5, 3, "U2", BLUE))
     here.text(0, 92, "09: two streams", ha="left", bold=True)
-    lane(here, 110, "urgent", ((0, 2, "P0", ORANGE), (2, 1.4, "u0", GREEN), (3.4, 2, "P1", ORANGE), (8, 1.4, "u1", GREEN), (9.4, 2, "P2", ORANGE),
-                               (12.9, 1.4, "u2", GREEN)), unit)
-    lane(here, 166, "patient", ((2.2, 5.8, "U0", BLUE), (8.2, 4.5, "U1", BLUE), (12.9, 3, "U2", BLUE)), unit)
+    here.lane(110, "urgent", BEGIN, unit, (0, 2, "P0", ORANGE), (2, 1.4, "u0", GREEN), (3.4, 2, "P1", ORANGE),
+              (8, 1.4, "u1", GREEN), (9.4, 2, "P2", ORANGE), (12.9, 1.4, "u2", GREEN))
+    here.lane(166, "patient", BEGIN, unit, (2.2, 5.8, "U0", BLUE), (8.2, 4.5, "U1", BLUE), (12.9, 3, "U2", BLUE))
     for x, to in ((2, 2.4), (5.4, 8.5), (11.4, 13.1)):  # a panel is known
-        here.arrow((52 + unit * x - 3, 135), (52 + unit * to, 165), colour=PURPLE)
+        here.arrow((BEGIN + unit * x - 3, 135), (BEGIN + unit * to, 165), colour=PURPLE)
     for x, to in ((7.9, 8.4), (12.6, 13.3)):  # an update is done
-        here.arrow((52 + unit * x - 3, 165), (52 + unit * to, 135), colour=PURPLE, dashed=True)
+        here.arrow((BEGIN + unit * x - 3, 165), (BEGIN + unit * to, 135), colour=PURPLE, dashed=True)
     words = canvas.part(40 if canvas.is_wide else 16, 212)
-    entries = ((ORANGE, 0.35, "P: a panel"), (GREEN, 0.35, "u: off the next panel"), (BLUE, 0.35, "U: off the rest"))
+    entries = ((ORANGE, 0.32, "P: a panel"), (GREEN, 0.32, "u: off the next panel"), (BLUE, 0.32, "U: off the rest"))
     if canvas.is_wide:
         words.key(0, 0, *entries)
         arrows = words.part(420, 0)
