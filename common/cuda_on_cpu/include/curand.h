@@ -101,15 +101,22 @@ curandStatus_t fill_random(curandGenerator_t generator, T* out, std::size_t n, M
 
 }  // namespace cuda_on_cpu
 
+/// Another sequence from the same place on, as on a GPU: to begin it, the offset takes 0.
 inline curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator,
                                                          unsigned long long seed) {
-  return cuda_on_cpu::with_state(
-      generator, {}, [=](cuda_on_cpu::Philox& state) { curand_init(seed, 0, 0, &state); });
+  return cuda_on_cpu::with_state(generator, {}, [=](cuda_on_cpu::Philox& state) {
+    state.key[0] = static_cast<std::uint32_t>(seed);
+    state.key[1] = static_cast<std::uint32_t>(seed >> 32);
+    state.has_spare = state.has_spare_double = false;
+    cuda_on_cpu::philox_rounds(state);
+  });
 }
 inline curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator,
                                                unsigned long long offset) {
-  return cuda_on_cpu::with_state(generator, {},
-                                 [=](cuda_on_cpu::Philox& state) { skipahead(offset, &state); });
+  return cuda_on_cpu::with_state(generator, {}, [=](cuda_on_cpu::Philox& state) {
+    const std::uint64_t seed = std::uint64_t{state.key[1]} << 32 | state.key[0];
+    curand_init(seed, 0, offset, &state);
+  });
 }
 
 inline curandStatus_t curandGenerate(curandGenerator_t generator, unsigned* out, std::size_t n) {

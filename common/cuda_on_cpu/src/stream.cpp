@@ -739,8 +739,10 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
   if (executable == nullptr || graph == nullptr) return fail(cudaErrorInvalidValue);
   // It allocates memory, and captures forbid that: to their own thread, or to all.
   for (const CUstream_st* stream : streams().created)
-    if (stream->began_capture && stream->capture->forbids_allocations())
+    if (stream->began_capture && stream->capture->forbids_allocations()) {
+      stream->capture->valid = false;
       return fail(cudaErrorStreamCaptureUnsupported);
+    }
   auto made = std::make_unique<CUgraphExec_st>();
   made->capture = graph->capture;
   *executable = made.release();  // cudaGraphExecDestroy takes it back

@@ -232,8 +232,9 @@ using namespace cuda_on_cpu;
 
 cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* format,
                               cudaExtent extent, unsigned flags) {
-  if (array == nullptr || format == nullptr || extent.width == 0 || !is_format(*format))
+  if (array == nullptr || format == nullptr || extent.width == 0)
     return fail(cudaErrorInvalidValue);
+  if (!is_format(*format)) return fail(cudaErrorInvalidChannelDescriptor);
   auto made = std::make_unique<cudaArray>(cudaArray{*format, extent, flags, nullptr});
   const cudaError_t error = cudaMalloc(&made->data, made->slices() * made->rows() * made->pitch());
   if (error == cudaSuccess) *array = made.release();
@@ -360,15 +361,18 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaReso
   const bool floats =
       image.format.f == cudaChannelFormatKindFloat || how->readMode == cudaReadModeNormalizedFloat;
   // Only fractions are filtered, and whole numbers of 32 bits do not become fractions.
-  if ((how->filterMode == cudaFilterModeLinear && !floats) ||
-      (how->readMode == cudaReadModeNormalizedFloat && image.format.x == 32 &&
-       image.format.f != cudaChannelFormatKindFloat))
-    return fail(cudaErrorInvalidValue);
+  if (how->filterMode == cudaFilterModeLinear && !floats)
+    return fail(cudaErrorInvalidFilterSetting);
+  if (how->readMode == cudaReadModeNormalizedFloat && image.format.x == 32 &&
+      image.format.f != cudaChannelFormatKindFloat)
+    return fail(cudaErrorInvalidNormSetting);
   image.how = *how;
   return keep(image, texture);
 }
 
-cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) { return forget(texture); }
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) {
+  return texture == 0 ? lasting_error() : forget(texture);
+}
 
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface,
                                     const cudaResourceDesc* resource) {

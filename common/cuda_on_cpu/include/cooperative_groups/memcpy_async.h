@@ -6,18 +6,30 @@
 #include <algorithm>
 
 #include "../cooperative_groups.h"
+#include "../cuda/barrier"
 
 namespace cooperative_groups {
 
-/// Copies bytes; each thread of the group takes a share.
+/// Which alignment a copy may count on: that of its type, or what its size promises.
+template <typename T, typename Size>
+struct AlignmentOfCopy {
+  static constexpr std::size_t value = alignof(T);
+};
+template <typename T, std::size_t alignment>
+struct AlignmentOfCopy<T, cuda::aligned_size_t<alignment>> {
+  static constexpr std::size_t value = alignment;
+};
+
+/// Copies bytes; each thread of the group takes a share, in units of the alignment from 4 to 16.
+/// Bytes behind the last whole unit stay where they are, as on a GPU.
 template <typename Group, typename T, typename Size>
 void memcpy_async(const Group& group, T* to, const T* from, const Size& bytes) {
-  const auto count = static_cast<std::size_t>(bytes) / sizeof(T);
-  for (std::size_t i = group.thread_rank(); i < count; i += group.size())
-    cuda_on_cpu::start_copy(to + i, from + i, sizeof(T));
-  const std::size_t rest = static_cast<std::size_t>(bytes) % sizeof(T);
-  if (rest > 0 && group.thread_rank() == 0)
-    cuda_on_cpu::start_copy(to + count, from + count, rest);
+  constexpr std::size_t alignment = AlignmentOfCopy<T, Size>::value;
+  constexpr std::size_t unit = alignment < 4 ? sizeof(T) : std::min<std::size_t>(alignment, 16);
+  for (std::size_t i = group.thread_rank() * unit; i + unit <= static_cast<std::size_t>(bytes);
+       i += group.size() * unit)
+    cuda_on_cpu::start_copy(reinterpret_cast<char*>(to) + i,
+                            reinterpret_cast<const char*>(from) + i, unit);
   cuda_on_cpu::commit_copies();
 }
 
