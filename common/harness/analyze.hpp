@@ -3,16 +3,18 @@
 
 #pragma once
 
-#include <string>
+#include "command_line.hpp"
 #include "stage_program.hpp"
 
 namespace staircase {
 
 /// Replaces this process by the analysed program beside it, <program>-analyze, with the same
 /// arguments; returns if this is that program.
-/// \param report where the report goes as JSON, or empty
-/// \throws BadInput if the stage has no kernels or this is not the CPU device's program
+/// \param options where the report goes, and how many blocks of a launch it takes, if they say so
+/// \throws BadInput if the stage has no kernels, this is not the CPU device's program, or the
+/// blocks
+///         are no positive number
 /// \throws NotAvailable if the analysed program was not built
-void run_analysed(char** argv, const StageProgram& program, const std::string& report);
+void run_analysed(char** argv, const StageProgram& program, const StageOptions& options);
 
 }  // namespace staircase

@@ -60,8 +60,9 @@ void check_shape(const InputFormat& format, const NpyArray& input, const std::st
                                format.meaning));
   if (const std::size_t elements = input.shape.back(); elements < format.least_elements)
     throw BadInput(fmt::format("the file '{}' holds {} element{}{}; {} must have at least {}", path,
-                               elements, elements == 1 ? "" : "s", format.rank > 1 ? " per row" : "",
-                               format.meaning, format.least_elements));
+                               elements, elements == 1 ? "" : "s",
+                               format.rank > 1 ? " per row" : "", format.meaning,
+                               format.least_elements));
   else if (elements > format.most_elements)
     throw BadInput(fmt::format("the file '{}' holds {} elements{}; {} must have at most {}", path,
                                elements, format.rank > 1 ? " per row" : "", format.meaning,
@@ -195,12 +196,15 @@ std::optional<StageOptions> read_options(int argc, char** argv, const StageProgr
                "Check and count every access of the kernels, on the CPU device");
   app.add_option("--report", options.report, "Write what --analyze found and counted, as JSON")
       ->type_name("FILE");
+  app.add_option("--blocks", options.blocks,
+                 "Of each launch, --analyze takes so many blocks, and only runs the others")
+      ->type_name("N");
   app.add_flag("--describe", options.describe, "Print what this stage is, as JSON");
   if (!parse_command_line(app, argc, argv)) return {};
   if (const auto rest = app.remaining(); !rest.empty())
     throw BadInput(fmt::format(
         "unknown argument '{}'; allowed are --dataset, --set, --input, --output, --precision, "
-        "--repeat, --warmup, --json, --analyze, --report, --describe and --help",
+        "--repeat, --warmup, --json, --analyze, --report, --blocks, --describe and --help",
         rest.front()));
   return options;
 }

@@ -17,7 +17,7 @@ struct StageOptions {
   std::vector<std::string> inputs;
   std::string output, json;
   std::string precision, repeat = "1", warmup = "0";
-  std::string report;
+  std::string report, blocks;
   bool analyze = false;
   bool describe = false;
 };

@@ -55,9 +55,11 @@ void run(int argc, char** argv, const StageProgram& program) {
   if (!options) return;
   if (options->describe) return write_stdout(describe(program).dump(2) + "\n");
 
-  if (options->analyze) run_analysed(argv, program, options->report);
+  if (options->analyze) run_analysed(argv, program, *options);
   if (!options->analyze && !options->report.empty())
     throw BadInput("--report is what --analyze found; add --analyze");
+  if (!options->analyze && !options->blocks.empty())
+    throw BadInput("--blocks are what --analyze takes of a launch; add --analyze");
 
   // Refuse everything that can be refused before any work is done.
   const Precision precision = precision_of(program, options->precision);

@@ -158,8 +158,8 @@ TEST_P(Threads, InAnyNumberSolve) {
                {.environment = {"OMP_NUM_THREADS=3"}});
 }
 
-/// Stages with kernels have few loops on the host, if any: one case in six is enough for them. So it
-/// is with sanitizers, which have watched the threads of all cores solve each case.
+/// Stages with kernels have few loops on the host, if any: one case in six is enough for them. So
+/// it is with sanitizers, which have watched the threads of all cores solve each case.
 std::vector<Case> cases_for_threads() {
   std::vector<Case> cases;
   const auto all = test_cases();
@@ -396,8 +396,9 @@ TEST(Record, OrASummaryIsPrintedWhereNothingElseWasAskedFor) {
 TEST(Help, NamesEveryOption) {
   const ProcessResult result = run({"--help"});
   EXPECT_EQ(result.status, 0);
-  for (const char* option : {"--dataset", "--set", "--input", "--output", "--precision", "--repeat",
-                             "--warmup", "--json", "--analyze", "--report", "--describe", "--help"})
+  for (const char* option :
+       {"--dataset", "--set", "--input", "--output", "--precision", "--repeat", "--warmup",
+        "--json", "--analyze", "--report", "--blocks", "--describe", "--help"})
     EXPECT_NE(result.out.find(option), std::string::npos) << option;
 }
 
@@ -417,6 +418,8 @@ TEST(BadInput, OnTheCommandLineIsRefused) {
   for (const char* value : {"0", "-1", "1.5", "many", "", "99999999999"})
     expect_refusal(run({fmt::format("--repeat={}", value)}), 2, {"--repeat"});
   expect_refusal(run({"--warmup", "-1"}), 2, {"--warmup", "-1"});
+  expect_refusal(run({"--report", "report.json"}), 2, {"--report", "--analyze"});
+  expect_refusal(run({"--blocks", "4"}), 2, {"--blocks", "--analyze"});
   expect_refusal(run({"--set", "nonsense"}), 2, {"'nonsense'", "KEY=VALUE"});
   expect_refusal(run({"--set", "size_of_moon=3"}), 2, {"'size_of_moon=3'", "keys"});
   expect_refusal(run({"--set", "=3"}), 2, {"'=3'", "keys"});
