@@ -209,6 +209,7 @@ void run_thread() {
   thread->fenced = false;
   details_of(*thread).copies.clear();
   details_of(*thread).batches = 0;
+  details_of(*thread).asked_for_active = false;
   details_of(*thread).last_volatile = nullptr;
   b.accesses[rank].stack_top =
       static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));

@@ -80,6 +80,7 @@ struct Details {
   const void* barrier_object;
   std::vector<PendingCopy> copies;
   std::size_t batches;        ///< of copies that it closed
+  bool asked_for_active;      ///< whether it ever called __activemask
   const void* last_volatile;  ///< that it read, and how often that was written by then
   std::uint64_t last_volatile_writes;
 };

@@ -154,13 +154,16 @@ void lanes_changed(Warp* warp) {
 
 void note_absent_lane(unsigned asking, unsigned absent, Asks asks) {
   const Thread& thread = block->current->warp->threads[asking];
-  if (asks != Asks::by_number && (thread.mask >> absent & 1) == 0) return;
+  const bool assumes = details_of(thread).asked_for_active && thread.mask == 1u << thread.lane;
+  if (asks != Asks::by_number && (thread.mask >> absent & 1) == 0 && !assumes) return;
   const DeviceAtWork at_work;
-  report_trouble({.kind = "invalid mask",
-                  .place = thread.place,
-                  .thread = &thread,
-                  .sentence = "a shuffle asks for the value of lane " + std::to_string(absent) +
-                              ", which takes no part"});
+  report_trouble(
+      {.kind = "invalid mask",
+       .place = thread.place,
+       .thread = &thread,
+       .sentence = "a shuffle asks for the value of lane " + std::to_string(absent) +
+                   ", which takes no part" +
+                   (assumes ? ": __activemask promises no lane but the one that asks" : "")});
 }
 
 unsigned ballot(unsigned mask, bool predicate) {
@@ -188,7 +191,10 @@ int __any_sync(unsigned mask, int predicate) {
 int __all_sync(unsigned mask, int predicate) {
   return ballot_at(mask, predicate == 0, __builtin_return_address(0)) == 0;
 }
-unsigned __activemask() { return 1u << lane(); }
+unsigned __activemask() {
+  details_of(*block->current).asked_for_active = true;
+  return 1u << lane();
+}
 
 int __reduce_add_sync(unsigned mask, int value) {
   return reduce_at<int, add<int>>(mask, value, __builtin_return_address(0));

@@ -49,7 +49,8 @@ enum class Asks : unsigned char { by_number, by_shift };
 
 /// Notes that a lane asked for the value of one that takes no part, which is undefined. In a shift
 /// that does no harm where the value is not used, which is not known here; it is a mistake to ask
-/// for a lane by its number, or for one of the mask that has ended.
+/// for a lane by its number, for one of the mask that has ended, or for any other lane under the
+/// mask that __activemask gave.
 void note_absent_lane(unsigned asking, unsigned absent, Asks asks);
 
 inline constexpr unsigned all_lanes = ~0u;
