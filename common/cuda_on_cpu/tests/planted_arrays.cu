@@ -231,6 +231,110 @@ void run() {
 
 }  // namespace misaligned_shared_memory
 
+namespace float4_at_half_its_size {
+
+/// A multiple of eight bytes is not enough for sixteen.
+template <bool bug>
+__global__ void sums(const float* in, float* out) {
+  const float* first = in + (bug ? 2 : 4) + 4 * threadIdx.x;
+  const float4 four = *reinterpret_cast<const float4*>(first);  // planted: misaligned access
+  out[threadIdx.x] = four.x + four.y + four.z + four.w;
+}
+
+template <bool bug>
+void run() {
+  const Buffer<float> in(4 * threads + 4), out(threads);
+  sums<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace float4_at_half_its_size
+
+namespace double2_in_odd_rows {
+
+/// Rows of an odd number of doubles begin between two pairs; the twin's have one more.
+template <bool bug>
+__global__ void clear(double* matrix) {
+  constexpr int pitch = bug ? 15 : 16;
+  auto* row = reinterpret_cast<double2*>(matrix + blockIdx.x * pitch);
+  row[threadIdx.x] = make_double2(0, 0);  // planted: misaligned access
+}
+
+template <bool bug>
+void run() {
+  const Buffer<double> matrix(16 * 4);
+  clear<bug><<<4, 7>>>(matrix.get());
+  finish();
+}
+
+}  // namespace double2_in_odd_rows
+
+namespace float4_in_padded_shared_rows {
+
+/// Padding by two floats spares the banks, but only padding by four keeps rows aligned.
+template <bool bug>
+__global__ void reverse(const float4* in, float4* out) {
+  __shared__ float tile[8][bug ? 34 : 36];
+  const int row = threadIdx.y, column = 4 * threadIdx.x, i = 8 * row + threadIdx.x;
+  for (int k = 0; k < 4; ++k) tile[row][column + k] = (&in[i].x)[k];
+  __syncthreads();
+  out[i] = *reinterpret_cast<float4*>(&tile[7 - row][column]);  // planted: misaligned access
+}
+
+template <bool bug>
+void run() {
+  const Buffer<float4> in(threads), out(threads);
+  reverse<bug><<<1, dim3(8, 8)>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace float4_in_padded_shared_rows
+
+namespace read_only_float4 {
+
+/// A load past the cache is as particular as any other.
+template <bool bug>
+__global__ void lasts(const float* in, float* out) {
+  const auto* fours = reinterpret_cast<const float4*>(in + (bug ? 2 : 0));
+  out[threadIdx.x] = __ldg(fours + threadIdx.x).w;  // planted: misaligned access
+}
+
+template <bool bug>
+void run() {
+  const Buffer<float> in(4 * threads + 4), out(threads);
+  lasts<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace read_only_float4
+
+namespace pairs_that_are_no_vector {
+
+/// A structure of two doubles may begin at any of them; the bug promises what is not so.
+struct Pair {
+  double first, second;
+};
+struct alignas(16) AlignedPair {
+  double first, second;
+};
+
+template <bool bug>
+__global__ void copy(const double* in, double* out) {
+  using Type = std::conditional_t<bug, AlignedPair, Pair>;
+  const int i = 2 * threadIdx.x;
+  *reinterpret_cast<Type*>(out + i) =
+      *reinterpret_cast<const Type*>(in + i + 1);  // planted: misaligned access
+}
+
+template <bool bug>
+void run() {
+  const Buffer<double> in(2 * threads + 1), out(2 * threads);
+  copy<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace pairs_that_are_no_vector
+
 namespace misaligned_word_of_bytes {
 
 /// Reads a message's length behind a tag of one byte; the twin puts it together from bytes.
@@ -483,6 +587,11 @@ int main(int argc, char** argv) {
                     BOTH(misaligned_float4),
                     BOTH(misaligned_rows),
                     BOTH(misaligned_shared_memory),
+                    BOTH(float4_at_half_its_size),
+                    BOTH(double2_in_odd_rows),
+                    BOTH(float4_in_padded_shared_rows),
+                    BOTH(read_only_float4),
+                    BOTH(pairs_that_are_no_vector),
                     BOTH(misaligned_word_of_bytes),
                     BOTH(counter_never_cleared),
                     BOTH(shared_histogram_never_cleared),

@@ -13,8 +13,8 @@ namespace analysis = cuda_on_cpu::analysis;
   analysis::check_access(address, bytes, analysis::kind, __builtin_return_address(0), \
                          __builtin_frame_address(0))
 
-// What the compiler takes for aligned has to be, on a GPU. Of sixteen bytes it asks for no more
-// than eight, for they may be a structure that is moved in two halves.
+// What the compiler takes for aligned has to be, on a GPU. Of sixteen bytes this asks for no more
+// than eight, for they may be a structure that is moved in two halves; the type says more, below.
 #define CHECK_ALIGNED(address, bytes, kind)                                                \
   if (reinterpret_cast<std::uintptr_t>(address) % ((bytes) < 8 ? (bytes) : 8) != 0)        \
     analysis::misaligned(address, (bytes) < 8 ? (bytes) : 8, __builtin_return_address(0)); \
@@ -130,6 +130,20 @@ struct Indexing {
                                                      std::uintptr_t index) {
   analysis::index_out_of_bounds(indexing->array->name, static_cast<std::intptr_t>(index),
                                 __builtin_return_address(0));
+}
+
+// Of -fsanitize=alignment: an address whose type asks for more. What eight bytes ask for is told
+// where they are accessed.
+struct TypeMismatch {
+  Position position;
+  const Type* type;
+  unsigned char log_alignment, use;
+};
+void __ubsan_handle_type_mismatch_v1(const TypeMismatch* mismatch, std::uintptr_t address) {
+  const std::size_t alignment = std::size_t{1} << mismatch->log_alignment;
+  if (alignment > 8)
+    analysis::misaligned(reinterpret_cast<const void*>(address), alignment,
+                         __builtin_return_address(0));
 }
 
 void __tsan_init() {}

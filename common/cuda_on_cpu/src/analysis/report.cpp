@@ -151,6 +151,23 @@ void print_kernel(const KernelTotals& kernel, const std::vector<std::pair<Line, 
   }
 }
 
+/// The findings by line. The compiler asks several times whether one access is aligned.
+std::vector<Told> told_by(const Lines& lines) {
+  std::vector<Told> told;
+  for (const auto& [key, finding] : record().findings) {
+    const Line line = line_of(lines, finding.place);
+    const auto is_same = [&](const Told& other) {
+      return other.finding.kind == finding.kind && other.finding.kernel == finding.kernel &&
+             other.line == line && line.number != 0;
+    };
+    if (finding.kind == "misaligned access" && std::any_of(told.begin(), told.end(), is_same))
+      continue;
+    if (is_trouble(finding, lines))
+      told.push_back({finding, line, line_of(lines, finding.other_place)});
+  }
+  return told;
+}
+
 void print_finding(const Told& told) {
   const auto& [finding, line, other] = told;
   fmt::print(stderr, "\n{}: {}: {}: {}\n  {}\n", place_text(line),
@@ -318,10 +335,7 @@ bool write_report() {
   std::vector<Counted> counted;
   for (std::uint32_t k = 0; k < record().kernels.size(); ++k)
     counted.push_back({record().kernels[k], sites_of(k, lines)});
-  std::vector<Told> told;
-  for (const auto& [key, finding] : record().findings)
-    if (is_trouble(finding, lines))
-      told.push_back({finding, line_of(lines, finding.place), line_of(lines, finding.other_place)});
+  const std::vector<Told> told = told_by(lines);
   const std::string summary = summary_of(told, counted);
   for (const Told& each : told) print_finding(each);
   fmt::print(stderr, "\n{}\n", summary);
