@@ -113,14 +113,18 @@ std::vector<ToldToLaunch> told_to_launches(const std::vector<Token>& tokens) {
 }  // namespace
 
 /// The names of headers that are precompiled are known to a file that does not include them; one
-/// that minds, or that is not told the same of the language, is parsed with headers as they are.
+/// that minds, or that is not told the same of the language, is parsed with headers as they are, and
+/// so are all while a header is newer than what was made of it.
 Source::Source(const std::string& path, const Arguments& arguments, const std::string& instead)
     : index_(clang_createIndex(1, 0)) {
-  parse(path, arguments, instead);
-  std::string text = instead;
-  if (!refusal(path).empty() && name_lists(path, text)) parse(path, arguments, text);
+  const auto parse_with_lists = [&](const Arguments& with) {
+    std::string text = instead;
+    parse(path, with, text);
+    if (!refusal(path).empty() && name_lists(path, text)) parse(path, with, text);
+  };
+  parse_with_lists(arguments);
   if (!arguments.precompiled.empty() && !refusal(path).empty())
-    parse(path, {arguments.words, arguments.header, {}}, text);
+    parse_with_lists({arguments.words, arguments.header, {}});
   if (const std::string why = refusal(path); !why.empty()) throw staircase::BadInput(why);
   file_ = clang_getFile(unit_.get(), path.c_str());
   all_ = file_of(file_).text;

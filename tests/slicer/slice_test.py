@@ -132,6 +132,10 @@ def launches():
             yield f"line {number}: {found.get(number)}"
         if "<<<" in line and f"in line {number}" not in found[number - 1]["reason"]:
             yield f"line {number}: {found[number - 1]['reason']}"
+    # Told otherwise of the language, and when they are older than a header, precompiled headers are passed over.
+    unfit = run("--check", "--json", "-", source, *HEADERS, "-Icommon/cuda_on_cpu/include", "-std=c++17")
+    if unfit.stdout != result.stdout:
+        yield f"without precompiled headers: {unfit.stderr or unfit.stdout}"
 
 
 def examples():
