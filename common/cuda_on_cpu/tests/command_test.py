@@ -90,6 +90,24 @@ int main() {
   return cudaGetLastError();
 }
 """,
+    "shifts.cu": """#include <cstdio>
+__global__ void shift(const int* by, long long* x) {
+  const int i = threadIdx.x;
+  x[i] = 1LL << by[i];
+  x[i] += -1 >> by[i];
+  x[i] += i < 32 ? 1u << i : 0;
+}
+int main() {
+  int by[34];
+  for (int i = 0; i < 34; ++i) by[i] = i == 33 ? -1 : i;
+  int* b;
+  long long* x;
+  if (cudaMalloc(&b, sizeof by) != cudaSuccess || cudaMalloc(&x, 34 * sizeof *x) != cudaSuccess) return 2;
+  if (cudaMemcpy(b, by, sizeof by, cudaMemcpyHostToDevice) != cudaSuccess) return 2;
+  shift<<<1, ALL ? 34 : 32>>>(b, x);
+  return cudaDeviceSynchronize();
+}
+""",
     "passes.cu": """#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
 #error "too old"
 #endif
@@ -250,6 +268,18 @@ def analysis(cwd):
     check("race.cu:3: error: race" in said, said)
 
 
+def shifts(cwd):
+    """Shifts by more bits than there are, or fewer than none, are notes at their lines"""
+    for every, expected in ((0, {}), (1, {4: "64 bits is shifted by -1", 5: "32 bits is shifted by 32"})):
+        run(COMMAND, "--analyze", f"-DALL={every}", "shifts.cu", "-o", "shifts", cwd=cwd)
+        environment = {**os.environ, "CUDA_ON_CPU_REPORT": "shifts.json"}
+        result = subprocess.run(["./shifts"], capture_output=True, text=True, cwd=cwd, env=environment)
+        told = json.loads((cwd / "shifts.json").read_text())
+        found = {note["line"]: note["sentence"] for note in told["notes"] if note["kind"] == "wide shift"}
+        check(result.returncode == 0 and not told["errors"] and found.keys() >= expected.keys() >= found.keys(), result.stderr)
+        check(all(expected[line] in found[line] for line in expected), f"{found}")
+
+
 def report(cwd):
     """The report has a summary, and is SARIF where its file is named so"""
     run(COMMAND, "--analyze", "race.cu", "-o", "race", cwd=cwd)
@@ -341,7 +371,7 @@ def standards(cwd):
         run(COMMAND, f"-std={standard}", "-Xcompiler", "-Wall,-Wextra,-Werror", "-c", "all.cu", "-o", "all.o", cwd=cwd)
 
 
-CHECKS = (several_files, objects, another_language, dependencies, makefile, cmake, meson, passes, analysis, report, sample, order, first_error, nested,
+CHECKS = (several_files, objects, another_language, dependencies, makefile, cmake, meson, passes, analysis, shifts, report, sample, order, first_error, nested,
           refusals, questions, standards)
 
 

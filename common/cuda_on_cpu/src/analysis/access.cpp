@@ -447,6 +447,15 @@ void index_out_of_bounds(const char* array, std::ptrdiff_t index, const void* pl
   fail_launch(cudaErrorIllegalAddress);
 }
 
+void shifted_too_far(int bits, std::int64_t by, const void* place) {
+  if (block == nullptr || block->current == nullptr) return;
+  const Thread& thread = *block->current;
+  const DeviceAtWork at_work;
+  add_note("wide shift", place_of(place), 0, &thread,
+           "a number of " + std::to_string(bits) + " bits is shifted by " + std::to_string(by) +
+               ": a GPU shifts all bits out, C++ promises nothing, and here the result may differ");
+}
+
 void copy_starts(const void* to, std::size_t bytes, const void* instruction) {
   if (block->left_out) return;
   const auto* address = static_cast<const char*>(to);

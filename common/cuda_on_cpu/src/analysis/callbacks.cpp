@@ -146,6 +146,22 @@ void __ubsan_handle_type_mismatch_v1(const TypeMismatch* mismatch, std::uintptr_
                          __builtin_return_address(0));
 }
 
+// Of -fsanitize=shift-exponent: a shift by more bits than there are, or by less than none.
+struct Shift {
+  Position position;
+  const Type* number;
+  const Type* width;
+};
+void __ubsan_handle_shift_out_of_bounds(const Shift* shift, std::uintptr_t, std::uintptr_t width) {
+  // Integers say whether they are signed in the lowest bit, and the logarithm of their bits above.
+  const auto bits_of = [](const Type& type) { return 1 << (type.info >> 1); };
+  const bool is_int = (shift->width->info & 1) != 0 && bits_of(*shift->width) == 32;
+  analysis::shifted_too_far(
+      bits_of(*shift->number),
+      is_int ? static_cast<std::int32_t>(width) : static_cast<std::int64_t>(width),
+      __builtin_return_address(0));
+}
+
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "../analysis.hpp"
 
@@ -16,6 +17,9 @@ void check_access(const void* where, std::size_t bytes, Kind kind, const void* i
 
 /// A thread of a kernel accesses an address that is no multiple of what the access needs.
 void misaligned(const void* address, std::size_t multiple, const void* place);
+
+/// A thread of a kernel shifts a number by as many bits as it has, by more, or by less than none.
+void shifted_too_far(int bits, std::int64_t by, const void* place);
 
 /// An index is outside of an array of a type, which ends the launch, or the host's program: code
 /// that could go on would load anew what it had before.
