@@ -73,6 +73,25 @@ __device__ void write(const Row<T>* tile, unsigned rows, unsigned s0, unsigned r
     to[at.row * 2 * n + at.column] = tile[at.column][at.row];
   __syncwarp();
 }
+
+/// Writes the reflection coefficients that wait into row 1 of the solution, from place `done` on.
+template <typename T>
+__device__ void write_kept(const Row<T>* alphas, unsigned done, unsigned s0,
+                           staircase::View<T, 3> solution) {
+  const unsigned n = solution.extent(2);
+  write<T>(alphas, min(kept, n - done), s0, 1, done, solution);
+}
+
+/// Writes y, which lanes have in registers, into row 0 of the solution, by way of a tile.
+template <typename T, unsigned order>
+__device__ void write_all(const T (&y)[order], Row<T>* tile, unsigned s0,
+                          staircase::View<T, 3> solution) {
+  const unsigned n = solution.extent(2);
+#pragma unroll
+  for (unsigned i = 0; i < order; ++i)
+    if (i / kept * kept < n) tile[i][threadIdx.x] = y[i];
+  write<T>(tile, n, s0, 0, 0, solution);
+}
 // [move]
 
 // [teams]
@@ -91,15 +110,17 @@ struct Teams {
   std::size_t bytes;
 };
 
-/// Those for so many systems of an order, a thread each.
-template <typename T>
-Teams teams_for(unsigned systems, unsigned n) {
+/// Those for so many systems of an order, a thread each; the kernel is allowed their memory.
+template <typename T, typename Kernel>
+Teams teams_for(Kernel kernel, unsigned systems, unsigned n) {
   const unsigned warps = (systems - 1) / warp + 1;
   const std::size_t bytes_of_warp = rows_for(n) * sizeof(Row<T>);
   const unsigned that_fit = shared_memory() / bytes_of_warp;
   const unsigned in_step =
       std::clamp(std::min(warps / staircase::processors(), that_fit), 1u, team<T>);
-  return {(warps - 1) / in_step + 1, in_step, in_step * bytes_of_warp};
+  const std::size_t bytes = in_step * bytes_of_warp;
+  staircase::allow_shared_memory(kernel, bytes);
+  return {(warps - 1) / in_step + 1, in_step, bytes};
 }
 // [teams]
 

@@ -90,15 +90,10 @@ __global__ void __launch_bounds__(team<T>* warp, resident)
     alphas[(k + 1) % kept][s] = alpha;
     beta *= 1 - alpha * alpha;
     if ((k + 2) % kept > 0) continue;
-    const unsigned done = k + 2 - kept;
-    write<T>(alphas, min(kept, n - done), s0, 1, done, solution);
+    write_kept(alphas, k + 2 - kept, s0, solution);
     if (k + 2 >= n) break;
   }
-
-#pragma unroll
-  for (unsigned i = 0; i < order; ++i)
-    if (i / kept * kept < n) tile[i][s] = y[i];
-  write<T>(tile, n, s0, 0, 0, solution);
+  write_all(y, tile, s0, solution);
 }
 // [solve_in_registers]
 
@@ -115,8 +110,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   r.copy_from(numbers.data());
 
   timeline.begin("kernels");
-  const Teams teams = teams_for<T>(problem.systems, problem.n);
-  staircase::allow_shared_memory(solve_in_registers<T>, teams.bytes);
+  const Teams teams = teams_for<T>(solve_in_registers<T>, problem.systems, problem.n);
   solve_in_registers<T><<<teams.blocks, dim3(warp, teams.warps), teams.bytes>>>(r, y_and_alpha);
   check_launch();
   check(cudaDeviceSynchronize());
