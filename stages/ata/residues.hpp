@@ -62,6 +62,8 @@ __constant__ constexpr Moduli table = make_moduli();
 // [moduli]
 
 // [residue_of]
+constexpr unsigned at_once = 32;  // rows of A that a thread takes apart
+
 /// x modulo p, from -128 to 127.
 __device__ inline int residue_of(double x, const Modulus& modulus) {
   const double p = modulus.p;

@@ -9,7 +9,7 @@
 /// Run:     ./climb ata --stages 07,08
 /// Next:    09_tensor_core has FP64 units of twice the rate.
 
-#include "../ata.hpp"
+#include "../sums.hpp"
 
 #include <staircase/bulk_copy.hpp>
 
@@ -21,13 +21,9 @@ using staircase::DeviceArray;
 using staircase::View;
 
 // [sizes]
-constexpr unsigned tile = 128;          // rows and columns of C of a block
-constexpr unsigned depth = 16;          // rows of A in shared memory at a time
-constexpr unsigned held = 8;            // rows and columns of C of a thread
-constexpr unsigned side = tile / held;  // threads of a block along a side of the tile
-constexpr unsigned strip = 2 * side;    // rows of C that are written at a time
-constexpr unsigned buffers = 4;         // pairs of tiles in shared memory
-constexpr unsigned ahead = 2;           // steps from the start of a copy to its use
+constexpr unsigned depth = 16;   // rows of A in shared memory at a time
+constexpr unsigned buffers = 4;  // pairs of tiles in shared memory
+constexpr unsigned ahead = 2;    // steps from the start of a copy to its use
 constexpr unsigned warps = side * side / 32;
 // [sizes]
 
@@ -45,14 +41,6 @@ __device__ Place tile_of_triangle(unsigned index) {
 }
 // [triangle]
 
-// [place]
-/// Which row (or column) of the tile is the m-th that a thread holds. They come in pairs, which a
-/// thread loads at once; the pairs of neighbouring threads are neighbours and meet all banks.
-__device__ unsigned place(unsigned thread, unsigned m) {
-  return m / 2 * strip + 2 * thread + m % 2;
-}
-// [place]
-
 // [shared]
 /// 16 rows of the columns of A that make a tile of C: those of its rows i, those of its columns j.
 struct Tiles {
@@ -63,7 +51,7 @@ struct Tiles {
 struct Shared {
   union {
     Tiles a[buffers];
-    double c[strip][tile + 1];
+    Leaving c;
   };
   staircase::TransferBarrier full[buffers], empty[buffers];
 };
@@ -91,34 +79,6 @@ __device__ void multiply_tiles(const Tiles& a, double (&sum)[held][held]) {
   }
 }
 // [multiply_tiles]
-
-// [write]
-/// Writes a tile of C and its mirror image: threads meet in shared memory and change places, so
-/// that neighbours write neighbours both ways.
-__device__ void write(const double (&sum)[held][held], Place at, Shared& shared,
-                      View<double, 2> c) {
-  const unsigned cols = c.extent(1), i0 = at.p * tile, j0 = at.q * tile;
-  const unsigned thread = threadIdx.y * side + threadIdx.x, threads = side * side;
-#pragma unroll
-  for (unsigned s = 0; s < tile / strip; ++s) {
-#pragma unroll
-    for (unsigned m = 0; m < 2; ++m)
-#pragma unroll
-      for (unsigned n = 0; n < held; ++n)
-        shared.c[place(threadIdx.y, m)][place(threadIdx.x, n)] = sum[2 * s + m][n];
-    __syncthreads();
-    for (unsigned e = thread; e < strip * tile; e += threads) {
-      const unsigned i = i0 + s * strip + e / tile, j = j0 + e % tile;
-      if (i < cols && j < cols) c(i, j) = shared.c[e / tile][e % tile];
-    }
-    for (unsigned e = thread; e < strip * tile && at.p < at.q; e += threads) {
-      const unsigned i = i0 + s * strip + e % strip, j = j0 + e / strip;
-      if (i < cols && j < cols) c(j, i) = shared.c[e % strip][e / strip];
-    }
-    __syncthreads();
-  }
-}
-// [write]
 
 // [load_tiles]
 /// Clears the columns of tiles that lie beyond the last one of A: no copy reaches them.
@@ -173,7 +133,7 @@ __global__ void __launch_bounds__(side* side) multiply(View<const double, 2> a, 
     shared.empty[s % buffers].arrive();
   }
   __syncthreads();
-  write(sum, at, shared, c);
+  write(sum, at.p, at.q, shared.c, c);
 }
 // [multiply]
 

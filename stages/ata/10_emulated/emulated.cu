@@ -29,7 +29,6 @@ constexpr unsigned threads = 256;  // of a block
 
 // [take_apart]
 constexpr unsigned row_bytes = 128;  // of a column of residues: rows of A at a time
-constexpr unsigned at_once = 32;     // of which a thread takes so many apart
 
 /// Rounds 128 columns of 128 rows of A, scaled, to whole numbers and writes their residues:
 /// (residue, column, row), transposed, since products of bytes take four neighbours of a column.

@@ -9,7 +9,7 @@
 /// Run:     ./climb ata --stages 09,11
 
 #include "../pieces.hpp"
-#include "../plan.hpp"
+#include "../warps.hpp"
 
 #include <algorithm>
 #include <staircase/bulk_copy.hpp>
@@ -28,33 +28,10 @@ using staircase::StreamTimes;
 using staircase::View;
 
 // [sizes]
-constexpr unsigned tile = 128;                // rows and columns of C of a block
-constexpr unsigned depth = 16;                // rows of A in shared memory at a time
-constexpr unsigned warps_i = 2, warps_j = 4;  // warps of a block along the rows and columns of C
-constexpr unsigned warps = warps_i * warps_j, threads = 32 * warps;
-constexpr unsigned held_i = tile / warps_i / 16;  // products of 16 × 8 elements that a warp holds,
-constexpr unsigned held_j = tile / warps_j / 8;   // along the rows and the columns of C
-constexpr unsigned strip = 16 * warps_i;          // rows of C that are written at a time
-constexpr unsigned buffers = 6;                   // pairs of tiles in shared memory
-constexpr unsigned ahead = 4;                     // steps from the start of a copy to its use
-
-using Sums = double[held_i][held_j][4];  // what a lane holds of its warp's part of C
-constexpr unsigned held = held_i * held_j * 4;
+constexpr unsigned depth = 16;   // rows of A in shared memory at a time
+constexpr unsigned buffers = 6;  // pairs of tiles in shared memory
+constexpr unsigned ahead = 4;    // steps from the start of a copy to its use
 // [sizes]
-
-// [lane]
-/// Where the calling thread's numbers lie in the products of its warp; see mma.hpp.
-struct Lane {
-  unsigned i = threadIdx.x / 32 / warps_j;  // the warp's place among the warps of the block
-  unsigned j = threadIdx.x / 32 % warps_j;
-  unsigned group = threadIdx.x % 32 / 4;
-  unsigned member = threadIdx.x % 4;
-
-  /// The first row (column) of product m (n) in the tile.
-  __device__ unsigned row(unsigned m) const { return m * strip + i * 16; }
-  __device__ unsigned column(unsigned n) const { return (j * held_j + n) * 8; }
-};
-// [lane]
 
 // [shared]
 /// 16 rows of the columns of A that make a tile of C: those of its rows i, those of its columns j.
@@ -68,7 +45,7 @@ struct Tiles {
 struct Shared {
   union {
     Tiles a[buffers];
-    double c[strip][tile + 1];
+    Leaving c;
   };
   staircase::TransferBarrier full[buffers], empty[buffers];
 };
@@ -104,33 +81,6 @@ __device__ void multiply_factors(const Factors& factors, Sums& sum) {
       staircase::mma_f64_m16n8k8(sum[m][n], factors.x[m], factors.y[n]);
 }
 // [multiply_tiles]
-
-// [write]
-/// Writes a tile of C and its mirror image: threads meet in shared memory and change places, so
-/// that neighbours write neighbours both ways.
-__device__ void write(const Sums& sum, Task at, Lane lane, Shared& shared, View<double, 2> c) {
-  const unsigned cols = c.extent(1), i0 = at.p * tile, j0 = at.q * tile;
-#pragma unroll
-  for (unsigned s = 0; s < held_i; ++s) {
-#pragma unroll
-    for (unsigned n = 0; n < held_j; ++n)
-#pragma unroll
-      for (unsigned e = 0; e < 4; ++e)
-        shared.c[lane.i * 16 + lane.group + e / 2 * 8][lane.column(n) + 2 * lane.member + e % 2] =
-            sum[s][n][e];
-    __syncthreads();
-    for (unsigned e = threadIdx.x; e < strip * tile; e += threads) {
-      const unsigned i = i0 + s * strip + e / tile, j = j0 + e % tile;
-      if (i <= j && j < cols) c(i, j) = shared.c[e / tile][e % tile];
-    }
-    for (unsigned e = threadIdx.x; e < strip * tile; e += threads) {
-      const unsigned i = i0 + s * strip + e % strip, j = j0 + e / strip;
-      if (i < j && j < cols) c(j, i) = shared.c[e % strip][e / strip];
-    }
-    __syncthreads();
-  }
-}
-// [write]
 
 // [load_tiles]
 /// Clears the columns of tiles that lie beyond the last one of A: no copy reaches them.
@@ -202,7 +152,7 @@ __global__ void __launch_bounds__(threads)
   Sums sum = {};
   sum_up(a, task, lane, shared, sum);
   __syncthreads();
-  if (blockIdx.x < whole) return write(sum, task, lane, shared, c);
+  if (blockIdx.x < whole) return write(sum, task, lane, shared.c, c);
 #pragma unroll
   for (unsigned h = 0; h < held; ++h)
     parts(blockIdx.x - whole, h, threadIdx.x) = sum[h / (held_j * 4)][h / 4 % held_j][h % 4];
@@ -221,7 +171,7 @@ __global__ void __launch_bounds__(threads)
     for (unsigned h = 0; h < held; ++h)
       sum[h / (held_j * 4)][h / 4 % held_j][h % 4] +=
           parts(s * gridDim.x + blockIdx.x, h, threadIdx.x);
-  write(sum, tasks(whole + blockIdx.x), Lane(), *reinterpret_cast<Shared*>(bytes), c);
+  write(sum, tasks(whole + blockIdx.x), Lane(), reinterpret_cast<Shared*>(bytes)->c, c);
 }
 // [add_up]
 

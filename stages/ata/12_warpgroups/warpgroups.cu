@@ -30,7 +30,6 @@ constexpr unsigned threads = 256;  // of a block that makes such tiles
 // [take_apart]
 constexpr unsigned row_bytes = 128;                // of a tile of residues: rows of A
 constexpr unsigned tile_bytes = tile * row_bytes;  // of 128 columns of A
-constexpr unsigned at_once = 32;                   // rows of A of a thread
 
 /// Rounds 128 columns of 128 rows of A, scaled, to whole numbers and writes their residues as
 /// tiles: (residue, 128 columns, 128 rows, byte), for each column its rows, as wgmma wants them.
