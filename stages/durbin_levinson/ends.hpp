@@ -1,8 +1,9 @@
 /// \file
-/// How rows of pairs begin and end: in memory, and in the first and the last step.
+/// Rows of pairs in memory: how they begin and end, and how warps share out their steps.
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -34,6 +35,74 @@ __global__ void end(View<const Pair<T>, 1> row, View<T, 1> y) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < row.extent(0)) y(i) = row(i).y;
 }
+
+/// The launches of both.
+template <typename T>
+void begin_with(View<const T, 1> r, View<Pair<T>, 1> row) {
+  constexpr unsigned threads = 256;
+  begin<<<(row.extent(0) + threads - 1) / threads, threads>>>(r, row);
+  staircase::check_launch();
+}
+
+template <typename T>
+void end_with(View<Pair<T>, 1> row, View<T, 1> y) {
+  constexpr unsigned threads = 256;
+  end<T><<<(row.extent(0) + threads - 1) / threads, threads>>>(row, y);
+  staircase::check_launch();
+}
 // [ends]
+
+// [sizes]
+constexpr unsigned steps_of_launch = 64;
+constexpr unsigned held = 4;                 // pairs of a thread in registers
+constexpr unsigned span = warp_size * held;  // pairs of a warp, of which it throws away the first
+constexpr unsigned kept = span - steps_of_launch;
+constexpr unsigned led = steps_of_launch / warp_size;  // leading pairs of a thread
+constexpr unsigned most_warps = 16;                    // of a block
+static_assert(steps_of_launch % held == 0);
+// [sizes]
+
+// [pairs]
+/// The pairs of a thread, from a position on.
+template <typename T, typename Position, unsigned count>
+__device__ void load(View<const Pair<T>, 1> row, Position first, T (&y)[count], T (&z)[count]) {
+  for (unsigned m = 0; m < count; ++m) {
+    const Pair<T> pair = pair_at(row, first + m);
+    y[m] = pair.y;
+    z[m] = pair.z;
+  }
+}
+
+/// A step for the pairs of a thread, of which the left neighbour is given.
+template <typename T, unsigned count>
+__device__ void step(T alpha, T left_y, T left_z, T (&y)[count], T (&z)[count]) {
+  for (unsigned m = count; m-- > 0;) {
+    y[m] += alpha * z[m];
+    z[m] = (m > 0 ? z[m - 1] : left_z) + alpha * (m > 0 ? y[m - 1] : left_y);
+  }
+}
+
+/// A step for the pairs of a thread, which asks the thread on its left.
+template <typename T, unsigned count>
+__device__ void step(T alpha, T (&y)[count], T (&z)[count]) {
+  const T left_y = __shfl_up_sync(all_lanes, y[count - 1], 1);
+  const T left_z = __shfl_up_sync(all_lanes, z[count - 1], 1);
+  step(alpha, left_y, left_z, y, z);
+}
+// [pairs]
+
+// [blocks]
+/// A grid of blocks, and the threads of each.
+struct Blocks {
+  unsigned blocks, threads;
+};
+
+/// As few warps a block as keep all multiprocessors at work.
+inline Blocks blocks_for(unsigned n) {
+  const unsigned warps = (n + kept - 1) / kept, processors = staircase::processors();
+  const unsigned of_block = std::min((warps + processors - 1) / processors, most_warps);
+  return {(warps + of_block - 1) / of_block, of_block * warp_size};
+}
+// [blocks]
 
 }  // namespace durbin_levinson

@@ -8,8 +8,6 @@
 
 #include "../ends.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 namespace durbin_levinson {
@@ -19,34 +17,7 @@ using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::View;
 
-// [sizes]
-constexpr unsigned steps_of_launch = 64;
-constexpr unsigned held = 4;                 // pairs of a thread in registers
-constexpr unsigned span = warp_size * held;  // pairs of a warp, of which it throws away the first
-constexpr unsigned kept = span - steps_of_launch;
-constexpr unsigned led = steps_of_launch / warp_size;  // leading pairs of a thread
-constexpr unsigned most_warps = 16;                    // of a block
-static_assert(steps_of_launch % held == 0 && led == 2);
-// [sizes]
-
-// [pairs]
-/// A step for the pairs of a thread, of which the left neighbour is given.
-template <typename T, unsigned count>
-__device__ void step(T alpha, T left_y, T left_z, T (&y)[count], T (&z)[count]) {
-  for (unsigned m = count; m-- > 0;) {
-    y[m] += alpha * z[m];
-    z[m] = (m > 0 ? z[m - 1] : left_z) + alpha * (m > 0 ? y[m - 1] : left_y);
-  }
-}
-
-/// A step for the pairs of a thread, which asks the thread on its left.
-template <typename T, unsigned count>
-__device__ void step(T alpha, T (&y)[count], T (&z)[count]) {
-  const T left_y = __shfl_up_sync(all_lanes, y[count - 1], 1);
-  const T left_z = __shfl_up_sync(all_lanes, z[count - 1], 1);
-  step(alpha, left_y, left_z, y, z);
-}
-// [pairs]
+static_assert(led == 2);
 
 // [lead]
 /// The coefficients of the next two steps, which the leading pair and the one behind it determine.
@@ -64,11 +35,7 @@ template <typename T>
 __device__ void lead(View<const Pair<T>, 1> row, unsigned k, T* alphas) {
   const unsigned lane = threadIdx.x % warp_size;
   T y[led], z[led];
-  for (unsigned m = 0; m < led; ++m) {
-    const Pair<T> pair = pair_at(row, k + lane * led + m);
-    y[m] = pair.y;
-    z[m] = pair.z;
-  }
+  load(row, k + lane * led, y, z);
   for (unsigned leader = 0; leader < warp_size; ++leader) {
     T lead_y[led], lead_z[led], left_y[led], left_z[led], alpha[led];
     for (unsigned m = 0; m < led; ++m) {
@@ -102,11 +69,7 @@ __global__ void __launch_bounds__(warp_size* most_warps)
   const unsigned lane = threadIdx.x % warp_size;
   const std::int64_t first = std::int64_t{warp} * kept - steps_of_launch + lane * held;
   T y[held], z[held];
-  for (unsigned m = 0; m < held; ++m) {
-    const Pair<T> pair = pair_at(from, first + m);
-    y[m] = pair.y;
-    z[m] = pair.z;
-  }
+  load(from, first, y, z);
   if (threadIdx.x < warp_size) lead(from, k, alphas);
   __syncthreads();
 
@@ -142,22 +105,15 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const View<const T, 1> r = device_r;
   const View<Pair<T>, 2> rows = device_rows;
   const View<T, 2> result = device_solution;
-  constexpr unsigned threads = 256;
-  begin<<<(n + threads - 1) / threads, threads>>>(r, rows.row(0));
-  check_launch();
-
-  // As few warps a block as keep all multiprocessors at work.
-  const unsigned warps = (n + kept - 1) / kept, processors = staircase::processors();
-  const unsigned of_block = std::min((warps + processors - 1) / processors, most_warps);
-  const unsigned blocks = (warps + of_block - 1) / of_block;
+  begin_with(r, rows.row(0));
+  const auto [blocks, threads] = blocks_for(n);
   unsigned launches = 0;
   for (unsigned k = 0; k < n; k += steps_of_launch, ++launches) {
-    advance<T><<<blocks, of_block * warp_size>>>(k, rows.row(launches % 2),
-                                                 rows.row((launches + 1) % 2), result.row(1));
+    advance<T><<<blocks, threads>>>(k, rows.row(launches % 2), rows.row((launches + 1) % 2),
+                                    result.row(1));
     check_launch();
   }
-  end<T><<<(n + threads - 1) / threads, threads>>>(rows.row(launches % 2), result.row(0));
-  check_launch();
+  end_with(rows.row(launches % 2), result.row(0));
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");
