@@ -53,4 +53,13 @@ __device__ void update(const Weights<T>& w, unsigned top, unsigned bottom, int j
 }
 // [update]
 
+// [send]
+/// Stores two cells of an edge, which this thread has updated, into a neighbour's halo.
+template <typename T>
+__device__ void send(staircase::View<const T, 1> edge, staircase::View<T, 1> halo, int j) {
+  const int second = j + 1 < int(edge.extent(0)) ? 1 : 0;
+  advection::store(&halo(j), second, advection::load(&edge(j), second));
+}
+// [send]
+
 }  // namespace advection_distributed

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cuda/atomic>
 #include <deque>
 #include <staircase/cooperative.hpp>
 #include <staircase/devices.hpp>
@@ -23,64 +22,11 @@
 
 namespace advection_distributed {
 
-using advection::load;
-using advection::store;
 using staircase::check;
 using staircase::DeviceArray;
 using staircase::OnDevice;
-using staircase::pieces;
 using staircase::synchronise;
 using staircase::View;
-
-// [update]
-/// For whose threads a processor shall have registers.
-template <typename T>
-constexpr unsigned blocks_of_processor = sizeof(T) == sizeof(double) ? 5 : 6;
-
-/// Stores two cells of an edge, which this thread has updated, into a neighbour's halo.
-template <typename T>
-__device__ void send(View<const T, 1> edge, View<T, 1> halo, int j) {
-  const int second = j + 1 < int(edge.extent(0)) ? 1 : 0;
-  store(&halo(j), second, load(&edge(j), second));
-}
-// [update]
-
-// [flags]
-/// What kernels see of a GPU: its rows between two rows of halo, in two arrays that change roles;
-/// how many tiles of each band of rows are done, between those of the neighbours' bands; and how
-/// many were drawn.
-template <typename T>
-struct Part {
-  View<T, 3> u;
-  View<Count, 1> done, drawn;
-};
-
-using OfGpu = cuda::atomic_ref<Count, cuda::thread_scope_device>;
-using OfAll = cuda::atomic_ref<Count, cuda::thread_scope_system>;
-
-/// Waits until so many tiles are done of a band, of the one above and of the one below.
-__device__ inline void wait_for_three(View<Count, 1> done, unsigned band, Count tiles) {
-  const unsigned side = threadIdx.x - 32;  // in another warp than the thread that tells
-  if (side < 3)
-    while (OfAll(done(band + side)).load(cuda::memory_order_acquire) < tiles) continue;
-  __syncthreads();
-}
-
-/// Counts a tile of a band, which all threads have done. The last one of a band at an edge, which
-/// makes so many of them, tells the neighbour, too.
-template <typename T>
-__device__ void tell(const Part<T>& own, const Part<T>& above, const Part<T>& below, unsigned band,
-                     Count tiles) {
-  const unsigned last = own.done.extent(0) - 3;
-  if (band > 0 && band < last) {
-    OfGpu(own.done(band + 1)).fetch_add(1, cuda::memory_order_release);
-  } else if (OfAll(own.done(band + 1)).fetch_add(1, cuda::memory_order_acq_rel) + 1 == tiles) {
-    const auto store = [&](Count& done) { OfAll(done).store(tiles, cuda::memory_order_release); };
-    if (band == 0) store(above.done(above.done.extent(0) - 1));
-    if (band == last) store(below.done(0));
-  }
-}
-// [flags]
 
 // [advance]
 /// All steps of a GPU's rows. A block draws one tile after the other.
