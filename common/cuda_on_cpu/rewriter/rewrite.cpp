@@ -70,6 +70,42 @@ void note_dropped(Source& source, std::size_t i, Fallible& fallible) {
     source.replace(i, i + 1, "::cuda_on_cpu::Dropped{} = " + name);
 }
 
+using Names = std::set<std::string, std::less<>>;
+
+/// Takes the mark of what belongs to the device away. Notes the names in a declaration of
+/// variables; those of types and functions among them do no harm.
+void read_device_mark(Source& source, std::size_t i, Names& names) {
+  const std::size_t opening = source.next(i), closing = source.close_of(opening);
+  const std::size_t inner = source.next(opening);
+  if (!source.is_sign(inner, "(") || source.next(inner) + 1 != closing) return;
+  std::size_t before = source.previous(i);
+  while (source.is_sign(before, "]")) before = source.previous(source.open_of(before));
+  if (source.is_name(before)) names.emplace(source[before]);
+  for (std::size_t j = source.next(closing); !source.is_sign(j, ";"); j = source.next(j)) {
+    if (source.is(j, "__attribute__") || source.is(j, "alignas") || source.is(j, "decltype"))
+      j = source.close_of(source.next(j));
+    else if (source.is_sign(j, "(") && !source.is_sign(source.next(j), "*"))
+      break;
+    else if (source.opens(j) && !source.is_sign(j, "("))
+      j = source.close_of(j);
+    else if (source.closes(j))
+      break;
+    else if (source.is_name(j))
+      names.emplace(source[j]);
+  }
+  source.replace(i, closing + 1, "");
+}
+
+/// Tells the analysis the names of the device's variables.
+std::string listed(const Names& names) {
+  if (names.empty()) return "";
+  std::string list;
+  for (const std::string& name : names) list += name + ' ';
+  return "static const char cuda_on_cpu_device_names[] "
+         "__attribute__((used, section(\"cuda_device_names\"))) = \"" +
+         list + "\";\n";
+}
+
 void rewrite_name(Source& source, std::size_t i, bool guards, Promises& clusters,
                   Promises& bounds) {
   const std::string_view name = source[i];
@@ -106,18 +142,20 @@ std::string rewrite(std::string text, bool guards) {
   Source source(std::move(text));
   Promises clusters, bounds;
   Fallible fallible;
+  Names of_device;
   for (std::size_t i = 0; i < source.size(); ++i) {
     try {
       if (source.is_name(i)) {
         rewrite_name(source, i, guards, clusters, bounds);
         if (guards) note_dropped(source, i, fallible);
+        if (guards && source.is(i, "__attribute__")) read_device_mark(source, i, of_device);
       } else if (source.is_sign(i, "<<<") && !source.is(source.previous(i), "operator"))
         rewrite_launch(source, i, clusters);
     } catch (const Unsure& unsure) {
       throw Refused(source.place_of(i) + ": error: " + unsure.what());
     }
   }
-  return source.text(0, source.size()) + noted(bounds);
+  return source.text(0, source.size()) + noted(bounds) + listed(of_device);
 }
 
 }  // namespace cuda_on_cpu::rewriter

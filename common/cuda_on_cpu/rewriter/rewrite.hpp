@@ -6,6 +6,7 @@
 ///     extern __shared__ T x[]            becomes the block's dynamic shared memory,
 ///     __cluster_dims__(x, y, z)          moves to the launches of the kernel,
 ///     __launch_bounds__(n)               is told to the runtime,
+///     __device__, __managed__            go; in a program that is analysed, the names are listed,
 ///     (void*)kernel                      keeps its type where the runtime takes a kernel.
 ///
 /// No line is added or dropped: the preprocessor's line markers keep debuggers on the lines of the

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <memory>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include "immortal.hpp"
@@ -121,6 +122,21 @@ std::vector<ThreadVariable> thread_variables(const std::string& word) {
   for (const Symbol& symbol : symbols())
     if (symbol.kind == STT_TLS && symbol.name.find(word) != std::string::npos)
       variables.push_back({symbol.value, symbol.bytes});
+  return variables;
+}
+
+std::vector<Variable> variables_in_namespaces() {
+  static constexpr std::string_view anonymous = "(anonymous namespace)::";
+  std::vector<Variable> variables;
+  for (const Symbol& symbol : symbols()) {
+    if (symbol.kind != STT_OBJECT || symbol.bytes == 0) continue;
+    if (symbol.name.starts_with("_ZZ")) continue;  // of a function
+    std::string name = demangled(symbol.name);
+    for (std::size_t at = 0; (at = name.find(anonymous)) != name.npos;)
+      name.erase(at, anonymous.size());
+    if (name.find_first_of("<(. @[") != name.npos) continue;
+    variables.push_back({&__executable_start + symbol.value, symbol.bytes, name});
+  }
   return variables;
 }
 

@@ -26,6 +26,16 @@ struct ThreadVariable {
 /// The thread-local variables whose names hold a word.
 std::vector<ThreadVariable> thread_variables(const std::string& word);
 
+/// A variable of the program in a namespace: its first byte, its bytes, its name with namespaces.
+struct Variable {
+  const char* begin;
+  std::size_t bytes;
+  std::string name;
+};
+
+/// Those whose names are no more than that: no templates, and nothing that the compiler added.
+std::vector<Variable> variables_in_namespaces();
+
 /// A line of the source.
 struct Line {
   std::string file;

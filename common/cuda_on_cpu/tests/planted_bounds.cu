@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include <utility>
 #include <vector>
 
 #include "planted.cuh"
@@ -355,6 +356,104 @@ void run() {
 
 }  // namespace kernel_reads_host_memory
 
+namespace factor_of_the_host {
+
+/// A variable without a mark belongs to the host, whatever its name.
+#define ON_DEVICE __device__
+float factor = 2;
+ON_DEVICE float device_factor = 2;
+
+template <bool bug>
+__global__ void scale(float* x) {
+  x[threadIdx.x] *= bug ? factor : device_factor;  // planted: illegal device access
+}
+
+template <bool bug>
+void run() {
+  const Buffer<float> x(threads);
+  scale<bug><<<1, threads>>>(x.get());
+  finish();
+}
+
+}  // namespace factor_of_the_host
+
+namespace counter_of_the_host {
+
+/// A static member counts launches; only a managed one may do so on the device.
+struct Launches {
+  static int on_host;
+  static __managed__ int on_both;
+};
+int Launches::on_host = 0;
+__managed__ int Launches::on_both = 0;
+
+template <bool bug>
+__global__ void count() {
+  atomicAdd(bug ? &Launches::on_host : &Launches::on_both, 1);  // planted: illegal device access
+}
+
+template <bool bug>
+void run() {
+  count<bug><<<1, 1>>>();
+  finish();
+}
+
+}  // namespace counter_of_the_host
+
+namespace address_of_a_table_of_the_host {
+
+/// The address of a variable of the program is the host's; the device's is asked for.
+int host_table[threads];
+int __device__ device_table[threads];
+
+__global__ void clear(int* table) { table[threadIdx.x] = 0; }  // planted: illegal device access
+
+template <bool bug>
+void run() {
+  void* table = host_table;
+  if (!bug) check(cudaGetSymbolAddress(&table, device_table));
+  clear<<<1, threads>>>(static_cast<int*>(table));
+  finish();
+}
+
+}  // namespace address_of_a_table_of_the_host
+
+namespace variables_of_many_forms {
+
+/// Arrays, several in a declaration, those with initial values and those of a function's own.
+__device__ int small[2] = {1, 2}, *pointer, count{3};
+static __device__ volatile unsigned flag;
+__device__ __align__(16) std::pair<int, float> pair;
+alignas(16) __device__ float four[4];
+int limit;
+__device__ int twice_of(int i) { return 2 * i; }
+__device__ int (*operation)(int) = twice_of;
+__device__ int (*operations[2])(int) = {twice_of, twice_of};
+
+extern "C" __device__ int next() {
+  static int last = 0;
+  return atomicAdd(&last, 1);
+}
+
+template <bool bug>
+__global__ void use(int* out) {
+  flag = 1;
+  pair.first = small[1] + count;
+  pointer = &pair.first;
+  four[1] = 2;
+  if (bug) limit = *pointer;  // planted: illegal device access
+  *out = operation(next()) + operations[count % 2](pair.first) + static_cast<int>(four[1]);
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(1);
+  use<bug><<<1, 1>>>(out.get());
+  finish();
+}
+
+}  // namespace variables_of_many_forms
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -383,5 +482,11 @@ int main(int argc, char** argv) {
        {"host_reads_device_memory", host_reads_device_memory::run<true>,
         host_reads_device_memory::run<false>},
        {"kernel_reads_host_memory", kernel_reads_host_memory::run<true>,
-        kernel_reads_host_memory::run<false>}});
+        kernel_reads_host_memory::run<false>},
+       {"factor_of_the_host", factor_of_the_host::run<true>, factor_of_the_host::run<false>},
+       {"counter_of_the_host", counter_of_the_host::run<true>, counter_of_the_host::run<false>},
+       {"address_of_a_table_of_the_host", address_of_a_table_of_the_host::run<true>,
+        address_of_a_table_of_the_host::run<false>},
+       {"variables_of_many_forms", variables_of_many_forms::run<true>,
+        variables_of_many_forms::run<false>}});
 }

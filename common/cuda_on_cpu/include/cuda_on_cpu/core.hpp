@@ -11,9 +11,7 @@
 #include <utility>
 
 // The rewriter replaces __shared__ and __cluster_dims__; the other qualifiers mean nothing here.
-#define __device__
 #define __host__
-#define __managed__
 #define __grid_constant__
 #define __maxnreg__(...)
 #define __noinline__ __attribute__((noinline))
@@ -30,7 +28,13 @@
 #ifdef CUDA_ON_CPU_ANALYSE
 #define __global__ __attribute__((CUDA_ON_CPU_KERNEL, flatten))
 #define __constant__ __attribute__((section("cuda_constant")))
+// The rewriter takes these away and notes the names behind them: all other variables are the
+// host's.
+#define __device__ __attribute__(())
+#define __managed__ __attribute__(())
 #else
+#define __device__
+#define __managed__
 #define __global__ __attribute__((CUDA_ON_CPU_KERNEL))
 #define __constant__
 #endif

@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <sstream>
 
 #include "../builtins.hpp"
 #include "../gang.hpp"
@@ -24,6 +28,10 @@ extern const char __data_start, _end;
 // The section of __constant__ variables; absent from programs that have none.
 extern const char __start_cuda_constant[] __attribute__((weak));
 extern const char __stop_cuda_constant[] __attribute__((weak));
+
+// The section in which the rewriter lists the names of the device's variables.
+extern const char __start_cuda_device_names[] __attribute__((weak));
+extern const char __stop_cuda_device_names[] __attribute__((weak));
 }
 
 namespace cuda_on_cpu {
@@ -76,6 +84,42 @@ Allocation& program_data() {
 bool is_constant(const char* address) {
   return __start_cuda_constant != nullptr && address >= __start_cuda_constant &&
          address < __stop_cuda_constant;
+}
+
+/// The names of the device's variables, without namespaces.
+std::set<std::string> names_of_device() {
+  std::string all;
+  for (const char* c = __start_cuda_device_names; c != __stop_cuda_device_names; ++c)
+    all += *c == '\0' ? ' ' : *c;
+  std::istringstream words(all);
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+/// The variables of the program that no source marks as the device's, by their first byte. The
+/// libraries' own, and those that the compiler makes, are none of them.
+std::map<const char*, Variable> read_host_variables() {
+  const std::set<std::string> of_device = names_of_device();
+  std::map<const char*, Variable> variables;
+  for (const Variable& variable : variables_in_namespaces()) {
+    const std::string& name = variable.name;
+    const auto scope = name.rfind("::");
+    const std::string base = scope == name.npos ? name : name.substr(scope + 2);
+    if (base.starts_with('_') || name.starts_with("std::") || name.starts_with("cuda") ||
+        of_device.contains(base) || !program_data().contains(variable.begin, variable.bytes))
+      continue;
+    variables.emplace(variable.begin, variable);
+  }
+  return variables;
+}
+
+/// The variable of the host that an address lies in, or null.
+const Variable* host_variable_at(const char* address) {
+  using Variables = std::map<const char*, Variable>;
+  static const auto& variables = immortal<Variables>(read_host_variables());
+  const auto behind = variables.upper_bound(address);
+  if (behind == variables.begin()) return nullptr;
+  const Variable& variable = std::prev(behind)->second;
+  return address < variable.begin + variable.bytes ? &variable : nullptr;
 }
 
 /// The allocation of an address, remembered by the instruction that used it last.
@@ -217,6 +261,9 @@ bool check_global(const char* address, std::size_t bytes, Kind kind, Place place
     if (is_constant(address)) return false;
     if (program_data().contains(address, bytes)) {
       allocation = &program_data();
+      if (const Variable* variable = host_variable_at(address); variable != nullptr)
+        add_finding("illegal device access", place, 0, &thread,
+                    accessed(kind, bytes) + "of '" + variable->name + "', a variable of the host");
     } else if (address >= &__executable_start && address < &_end) {
       return false;  // constants of the compiler
     } else {
