@@ -1,6 +1,8 @@
 """Random nests of loops whose iterations are independent, as C++ functions marked to be sliced, and a program that compares
 them with what the slicer makes of them."""
 
+import re
+
 SIDE = 48  # of the matrices: subscripts stay within
 PARAMETERS = ("View<const double, 2> a, const double (*b)[SIDE], std::span<const double> v, View<double, 2> c, "
               "std::span<double> w, double* f, long n, long m, long si, long sj")
@@ -82,10 +84,13 @@ def file_of(random, count, is_wanted=lambda text: True):
             f"{SIDE};\n\n" + "\n".join(nests))
 
 
-def program(count):
-    """Runs all, for sizes and for all numbers of slices from 1 to more than there are iterations."""
-    calls = "\n".join(f"  compare({number}, original::nest_{number}, form3::nest_{number}, form4::nest_{number});"
-                      for number in range(count))
+def program(text):
+    """Runs all nests of a file, for sizes and for all numbers of slices from 1 to more than there are iterations, of the loops
+    that are sliced."""
+    asked = re.findall(r"slice\((.*?)\)", text)
+    most = [tuple(10 if size in loops else 1 for size in ("si", "sj")) for loops in asked]
+    calls = "\n".join(f"  compare({number}, {i}, {j}, original::nest_{number}, form3::nest_{number}, form4::nest_{number});"
+                      for number, (i, j) in enumerate(most))
     return f"""#include <algorithm>
 #include <array>
 #include <cmath>
@@ -113,32 +118,37 @@ using staircase::View;
 using original::SIDE;
 using Nest = void ({PARAMETERS.replace(" a,", ",").replace(" (*b)", " (*)").replace(" v,", ",").replace(" c,", ",").replace(" w,", ",").replace("* f,", "*,")});
 
+std::vector<double> numbers(std::size_t count) {{
+  std::vector<double> all(count);
+  for (std::size_t e = 0; e < all.size(); ++e) all[e] = std::sin(double(e));
+  return all;
+}}
+
+const std::vector<double> given = numbers(5 * SIDE * SIDE);
+std::vector<double> shared = numbers(3 * SIDE * SIDE);  // all runs read them, and none may write them
+
+/// What a nest makes of the numbers that it may write.
 std::vector<double> run(Nest* nest, long n, long m, long si, long sj) {{
-  static const auto given = [] {{
-    std::vector<double> all(5 * SIDE * SIDE);
-    for (std::size_t e = 0; e < all.size(); ++e) all[e] = std::sin(double(e));
-    return all;
-  }}();
-  auto numbers = given;
-  double* part[5];
-  for (long p = 0; p < 5; ++p) part[p] = numbers.data() + p * SIDE * SIDE;
-  const std::size_t side = SIDE;
-  nest({{part[0], {{side, side}}}}, reinterpret_cast<double (*)[SIDE]>(part[1]), {{part[2], side}}, {{part[3], {{side, side}}}},
-       {{part[4], side}}, part[4] + SIDE, n, m, si, sj);
-  return numbers;
+  const std::size_t side = SIDE, part = side * side;
+  std::vector<double> written(given.begin() + 3 * part, given.end());
+  nest({{shared.data(), {{side, side}}}}, reinterpret_cast<double (*)[SIDE]>(shared.data() + part), {{shared.data() + 2 * part, side}},
+       {{written.data(), {{side, side}}}}, {{written.data() + part, side}}, written.data() + part + side, n, m, si, sj);
+  return written;
 }}
 
 int wrong = 0;
 
-void compare(int number, Nest* original, Nest* form3, Nest* form4) {{
+void compare(int number, long most_i, long most_j, Nest* original, Nest* form3, Nest* form4) {{
   for (const auto& [n, m] : {{{SIZES}}}) {{
     const auto expected = run(original, n, m, 1, 1);
-    for (long si = 1; si <= 10; ++si)
-      for (long sj = 1; sj <= 10; ++sj)
+    for (long si = 1; si <= most_i; ++si)
+      for (long sj = 1; sj <= most_j; ++sj)
         for (const auto& [form, nest] : {{std::pair(3, form3), std::pair(4, form4)}})
           if (run(nest, n, m, si, sj) != expected && wrong++ < 20)
             std::printf("nest %d, form %d, n = %ld, m = %ld, %ld x %ld slices\\n", number, form, n, m, si, sj);
   }}
+  if (!std::equal(shared.begin(), shared.end(), given.begin()) && wrong++ < 20)
+    std::printf("nest %d writes what is only read\\n", number);
 }}
 
 int main() {{

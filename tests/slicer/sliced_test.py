@@ -67,7 +67,7 @@ def same_results(seed, count):
             for line in made.splitlines():
                 if len(line) > 100 and line not in text:
                     yield f"seed {seed}, form {form}: a line of {len(line)} columns: {line}"
-        (place / "all.cpp").write_text(sliced_nests.program(count))
+        (place / "all.cpp").write_text(sliced_nests.program(text))
         result = run(*COMPILER, *STRICT, "-Wno-unused-parameter", "-Wno-unknown-pragmas", *HEADERS, "all.cpp", "-o", "all",
                      cwd=place)
         if result.returncode:
@@ -112,7 +112,7 @@ def on_device():
         if made.count("<<<") != count or "std::array<sliced::Stream, 2>" not in made:
             yield f"{made.count('<<<')} launches"
         headers = "#include <cuda_runtime.h>\n#include <stdexcept>\n"
-        (place / "all.cu").write_text(headers + sliced_nests.program(count).replace("form4.cpp", "form4.cu"))
+        (place / "all.cu").write_text(headers + sliced_nests.program(text).replace("form4.cpp", "form4.cu"))
         why = compiled_for_device(place / "all.cu", place / "all")
         result = None if why else run(place / "all")
         if why or result.returncode:
