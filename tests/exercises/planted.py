@@ -110,7 +110,9 @@ ALL = [
     planted("ata 01", "no directive", "optimised", "nothing has changed", ("#pragma omp parallel for\n", "")),
     planted("ata 01", "the innermost loop is shared out", "optimised", "too small a part",
             ("#pragma omp parallel for\n", ""), ("      for (std::size_t j = 0; j < cols; ++j) c(i, j) +=",
-                                                 "#pragma omp parallel for\n      for (std::size_t j = 0; j < cols; ++j) c(i, j) +=")),
+                                                 # In large problems that takes a minute, for teams beyond number.
+                                                 "#pragma omp parallel for if (rows <= 33)\n"
+                                                 "      for (std::size_t j = 0; j < cols; ++j) c(i, j) +=")),
     planted("ata 06", "all tiles, in the same grid", "agrees", "", ("if (p == q) return;", "return;")),
     planted("ata 05", "the loop ends with the rows", "optimised", "shared memory",
             ("m < tile; ++m", "m < min(tile, rows - k0); ++m")),
