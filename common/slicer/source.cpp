@@ -113,8 +113,8 @@ std::vector<ToldToLaunch> told_to_launches(const std::vector<Token>& tokens) {
 }  // namespace
 
 /// The names of headers that are precompiled are known to a file that does not include them; one
-/// that minds, or that is not told the same of the language, is parsed with headers as they are, and
-/// so are all while a header is newer than what was made of it.
+/// that minds, or that is not told the same of the language, is parsed with headers as they are,
+/// and so are all while a header is newer than what was made of it.
 Source::Source(const std::string& path, const Arguments& arguments, const std::string& instead)
     : index_(clang_createIndex(1, 0)) {
   const auto parse_with_lists = [&](const Arguments& with) {
