@@ -38,7 +38,8 @@ STEPS = {
         "01_sliced": ("lines", {"Sn": 8}), "02_serialized": "lines", "03_openmp": "regions", "04_cuda_slices": "launches",
         "05_pinned": "uses PinnedArray", "06_four_buffers": "ahead", "07_streams": "spans serialise",
         "08_resident_panels": ("spans copy in", {"Sl": 3, "Sn": 8}), "09_library_kernel": "launches",
-        "10_split_tf32": "launches", "11_several_gpus": "spans kernels, GPU 1"},
+        "10_split_tf32": "launches", "11_several_gpus": "spans kernels, GPU 1", "12_transposed": "spans transpose",
+        "13_two_at_a_time": "uses at_a_time"},
     "advection": {
         "01_openmp": "regions", "02_inner_regions": "regions", "03_cyclic_rows": "lines", "04_cyclic_columns": "lines",
         "05_one_region": "regions", "06_copy_free": "writes, meetings", "07_separable": "accesses",
@@ -60,7 +61,8 @@ STEPS = {
         "05_blocked_cuda": "launches", "06_inverted_blocks": "shared_loads", "07_one_kernel": "launches",
         "08_prefetched": "", "09_sliced": ("launches", {"budget": 327680}),
         "10_many_right_hand_sides": "global sectors", "11_several_rows": ("shared_loads", {"n": 640}),
-        "12_two_ahead": "", "13_inverted_by_halves": "block_barriers"},
+        "12_two_ahead": "", "13_inverted_by_halves": "block_barriers",
+        "14_watching_warp": "block_barriers"},
     "cholesky": {
         "01_left_looking": "writes", "02_blocked": "lines", "03_openmp_tasks": "tasks", "04_vectorised": "vectors",
         "05_naive_cuda": "launches", "06_panel_and_update": "launches", "07_tiled_update": "global_loads",

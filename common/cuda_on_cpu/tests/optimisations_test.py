@@ -426,6 +426,15 @@ def matmul(stage):
     yield "11 deals the slices to both devices, which send at most their panels", all(
         kernels == fetched > 0 and sent <= 2 + 3 for sent, kernels, fetched in of_gpu) and sum(
             fetched for _, _, fetched in of_gpu) == slices
+    # Two panels of A, as they were sent, lie beside those that are kept, and a third slice of C in the end.
+    for name, of_c in (("12_transposed", 2), ("13_two_at_a_time", 3)):
+        fitting = {fit: budget + number * (2 * rows * m + (of_c - 2) * rows * cols) for fit, budget in budgets.items()}
+        yield f"{name[:2]} sends the panels that 09 sends", {
+            fit: sent(name, budget) for fit, budget in fitting.items()} == panels
+        yield f"{name[:2]} transposes each panel of A once, however many are kept", all(
+            len(stage(name, budget=budget, Sl=3, Sn=8).spans("transpose")) == 3 for budget in fitting.values())
+        yield f"{name[:2]} computes and copies back each slice once", all(
+            len(stage(name).spans(what)) == slices for what in ("kernels", "copy out"))
     if number == 8:
         return
     # A number of f32 takes two of tf32, in panels and while they are copied into shared memory.
@@ -674,7 +683,10 @@ def triangular_solve(stage):
     yield "10 moves twice as much for one more", more.sectors("subtract") == 2 * many.sectors("subtract")
     yield "10 moves at most 1.1 times the ideal", more.over_ideal(".*") <= 1.1
     rows, two = stage("11_several_rows"), stage("12_two_ahead")
-    halves = stage("13_inverted_by_halves")
+    halves, watching = stage("13_inverted_by_halves"), stage("14_watching_warp")
+    yield ("14 meets once less for each block of L below the diagonal",
+           halves.sum("substitute_rows", "block_barriers") - watching.sum("substitute_rows", "block_barriers")
+           == below)
     yield ("13 meets 13 times to invert a block, where 12 meets 67 times",
            two.sum("substitute_rows", "block_barriers") - halves.sum("substitute_rows", "block_barriers")
            == (67 - 13) * steps)

@@ -6,7 +6,7 @@
 /// Expect:  12 meetings of the block of threads in place of 64: what is in front of the chain is
 ///          some 5 µs shorter.
 /// Run:     ./climb triangular_solve --stages 12,13
-/// Next:    the last one.
+/// Next:    14_watching_warp has a warp that looks for the unknowns.
 
 #include "../pairs.hpp"
 
