@@ -120,12 +120,12 @@ std::size_t columns_for(const Problem& problem, std::size_t rows, double element
   return cols < static_cast<double>(problem.n) ? static_cast<std::size_t>(cols) : count(problem.n);
 }
 
-/// Bytes that panels of A and B, the longest on its way, and two slices of C take.
+/// Bytes that panels of A and B, the longest on its way, and slices of C take.
 double bytes_of_panels(const Panels& panels, std::size_t bytes_of_element, const Line& line) {
   const auto& [slices, kept, coming] = panels;
   return static_cast<double>(line.bytes * (slices.rows * kept + slices.cols * coming)) +
          static_cast<double>(line.bytes_on_the_way * std::max(slices.rows, slices.cols)) +
-         static_cast<double>(bytes_of_element * 2 * slices.rows * slices.cols);
+         static_cast<double>(bytes_of_element * line.slices * slices.rows * slices.cols);
 }
 
 /// Lets as many panels stay as a budget holds, beside the ones that have to.
@@ -297,6 +297,8 @@ const staircase::Workload<Problem, 2> workload{
                 {"09_library_kernel", traffic},
                 {"10_split_tf32", traffic},
                 {"11_several_gpus", traffic},
+                {"12_transposed", traffic},
+                {"13_two_at_a_time", traffic},
                 {"yardstick_cublas_gemm", traffic},
                 {"yardstick_cublasxt_gemm", traffic}}};
 

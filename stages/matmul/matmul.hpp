@@ -86,15 +86,17 @@ struct Panels {
 };
 
 /// What a line of a panel, a row of A or a column of B, takes on the device: in the panel, and on
-/// its way there. And how many columns a panel of B has at most, if all of A's stay.
+/// its way there. And how many columns a panel of B has at most, if all of A's stay, and how many
+/// slices of C are on the device.
 struct Line {
   std::size_t bytes, bytes_on_the_way = 0;
   std::size_t most_columns = 2048;
+  std::size_t slices = 2;
 };
 
 /// As many slices as the problem asks for. Where it leaves the choice, they have equal sides of at
 /// most 2048, or what `line` says, or less if the budget does not hold a panel of A, two of B (or
-/// the only one), the longest on its way and two slices of C. There are as few groups as the budget
+/// the only one), the longest on its way and the slices of C. There are as few groups as the budget
 /// allows; if more than one, they are of one size but for the last, and the rest of the budget is
 /// for panels of B.
 /// \throws NotEnoughMemory if the budget does not hold that for one element, or for those asked

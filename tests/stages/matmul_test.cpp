@@ -441,10 +441,13 @@ TEST(Panels, CountWhatTheirLinesTake) {
   std::mt19937_64 random(seed);
   for (int draw = 0; draw < 300; ++draw) {
     matmul::Problem problem = problem_of(random);
-    const matmul::Line line{.bytes = 1 + random() % 1000, .bytes_on_the_way = random() % 1000};
+    const matmul::Line line{.bytes = 1 + random() % 1000,
+                            .bytes_on_the_way = random() % 1000,
+                            .slices = 2 + random() % 2};
     const auto bytes = [&](std::size_t rows, std::size_t cols, std::size_t of_a, std::size_t of_b) {
       return static_cast<double>(line.bytes * (of_a * rows + of_b * cols) +
-                                 line.bytes_on_the_way * std::max(rows, cols) + 8 * rows * cols);
+                                 line.bytes_on_the_way * std::max(rows, cols) +
+                                 4 * line.slices * rows * cols);
     };
     problem.budget = bytes(1, 1, 1, 2) + static_cast<double>(random() % 60000);
     SCOPED_TRACE(fmt::format("l {} n {} budget {} bytes {} and {}", problem.l, problem.n,

@@ -111,6 +111,49 @@ inline cublasStatus_t in_stream(cublasHandle_t handle, std::initializer_list<Tou
              : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
+/// A matrix, its columns `stride` elements apart, as it is or transposed, times a factor. What zero
+/// multiplies is not read.
+template <typename T>
+struct Term {
+  T factor;
+  const T* first;
+  int stride;
+  bool plain;
+
+  bool is_in_place(const T* sum, int stride_of_sum) const {
+    return first == sum && plain && stride == stride_of_sum;
+  }
+  Touched touched(int rows, int columns) const {
+    const int across = plain ? columns : rows;
+    return matrix(first, stride, plain ? rows : columns, factor == 0 ? 0 : across);
+  }
+};
+
+/// The sum of two matrices, by a library that nobody watches.
+template <typename T>
+CUDA_ON_CPU_NOT_ANALYSED void add_up(Term<T> a, Term<T> b, int rows, int columns, T* sum,
+                                     int stride) {
+  for (std::size_t j = 0; j < std::size_t(columns); ++j)
+    for (std::size_t i = 0; i < std::size_t(rows); ++i) {
+      T element = 0;
+      if (a.factor != 0)
+        element += a.factor * a.first[a.plain ? i + j * a.stride : j + i * a.stride];
+      if (b.factor != 0)
+        element += b.factor * b.first[b.plain ? i + j * b.stride : j + i * b.stride];
+      sum[i + j * stride] = element;
+    }
+}
+
+template <typename T>
+cublasStatus_t geam(cublasHandle_t handle, int m, int n, Term<T> a, Term<T> b, T* c, int ldc) {
+  for (const Term<T>& term : {a, b})
+    if (term.stride < (term.plain ? m : n) || (term.first == c && !term.is_in_place(c, ldc)))
+      return CUBLAS_STATUS_INVALID_VALUE;
+  if (m < 0 || n < 0 || ldc < m) return CUBLAS_STATUS_INVALID_VALUE;
+  return in_stream(handle, {a.touched(m, n), b.touched(m, n), matrix(c, ldc, m, n)},
+                   [=] { add_up(a, b, m, n, c, ldc); });
+}
+
 }  // namespace cuda_on_cpu
 
 #define CUDA_ON_CPU_BLAS(letter, Letter, T)                                                        \
@@ -140,6 +183,13 @@ inline cublasStatus_t in_stream(cublasHandle_t handle, std::initializer_list<Tou
           status != CUBLAS_STATUS_SUCCESS)                                                         \
         return status;                                                                             \
     return CUBLAS_STATUS_SUCCESS;                                                                  \
+  }                                                                                                \
+  inline cublasStatus_t cublas##Letter##geam(                                                      \
+      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n,         \
+      const T* alpha, const T* a, int lda, const T* beta, const T* b, int ldb, T* c, int ldc) {    \
+    const cuda_on_cpu::Term<T> first{*alpha, a, lda, op_a == CUBLAS_OP_N};                         \
+    const cuda_on_cpu::Term<T> second{*beta, b, ldb, op_b == CUBLAS_OP_N};                         \
+    return cuda_on_cpu::geam(handle, m, n, first, second, c, ldc);                                 \
   }                                                                                                \
   inline cublasStatus_t cublas##Letter##syrk(cublasHandle_t handle, cublasFillMode_t uplo,         \
                                              cublasOperation_t op, int n, int k, const T* alpha,   \

@@ -6,6 +6,7 @@
 /// Expect:  as many times the speed as there are GPUs, while the host's memory is fast enough for
 ///          them.
 /// Run:     ./climb matmul --stages 09,11
+/// Next:    12_transposed goes back to stage 09, and transposes what cuBLAS reads.
 
 #include "../transfer.hpp"
 
