@@ -1,9 +1,10 @@
 /// \file
 /// What surrounds an adjoint sweep on a GPU: its grid and operators, the factors of all time steps,
-/// and the prices that its weights give.
+/// and the prices that its weights give; and how all that is launched.
 
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "local_volatility.hpp"
@@ -11,7 +12,17 @@
 
 namespace local_volatility {
 
+using staircase::blocks;
+using staircase::check_launch;
+using staircase::column;
+using staircase::columns;
+using staircase::DeviceArray;
+using staircase::row;
+using staircase::rows;
+using staircase::View;
+
 constexpr int warp_size = 32;
+const dim3 line(64), tile(32, 8);  // threads of a block
 
 // [state]
 /// The grid, the halves of its operators, their factors, and z, as kernels take them. A row of an
@@ -21,14 +32,14 @@ struct State {
   unsigned outer, num_x, num_y, num_t;
   std::size_t ix, iy;
   Real dt_inv;
-  staircase::View<double, 1> strikes, x;
+  View<double, 1> strikes, x;
   // Of Lx / 2, where the variance's factors of y and t are 1, and of Ly / 2
-  staircase::View<Real, 1> lower_x, upper_x, lower_y, upper_y;
-  staircase::View<Real, 1> var_of_y, var_of_t;  // the factors of the variance along x
-  staircase::View<Real, 1> inverse_y;           // of the pivots along y
-  staircase::View<Real, 3> inverse_x;           // (step, i, j): of the pivots along x
-  staircase::View<Real, 2> z;                   // (i, j)
-  staircase::View<Real, 1> weight, prices;
+  View<Real, 1> lower_x, upper_x, lower_y, upper_y;
+  View<Real, 1> var_of_y, var_of_t;  // the factors of the variance along x
+  View<Real, 1> inverse_y;           // of the pivots along y
+  View<Real, 3> inverse_x;           // (step, i, j): of the pivots along x
+  View<Real, 2> z;                   // (i, j)
+  View<Real, 1> weight, prices;
 };
 // [state]
 
@@ -88,15 +99,15 @@ class Arrays {
   const unsigned outer, num_x, num_y, num_t;
   const unsigned steps;  // whose factors are kept at once
 
-  staircase::DeviceArray<double, 1> strikes{outer};
-  staircase::DeviceArray<Real, 1> prices{outer};
+  DeviceArray<double, 1> strikes{outer};
+  DeviceArray<Real, 1> prices{outer};
 
  private:
-  staircase::DeviceArray<double, 1> x{num_x};
-  staircase::DeviceArray<Real, 2> of_x{3u, num_x}, of_y{4u, num_y};
-  staircase::DeviceArray<Real, 1> var_of_t{num_t};
-  staircase::DeviceArray<Real, 3> inverse_x{steps, num_x, num_y};
-  staircase::DeviceArray<Real, 2> z{num_x, num_y};
+  DeviceArray<double, 1> x{num_x};
+  DeviceArray<Real, 2> of_x{3u, num_x}, of_y{4u, num_y};
+  DeviceArray<Real, 1> var_of_t{num_t};
+  DeviceArray<Real, 3> inverse_x{steps, num_x, num_y};
+  DeviceArray<Real, 2> z{num_x, num_y};
 };
 // [arrays]
 
@@ -115,9 +126,9 @@ template <typename Real>
 __device__ void init_operators(const State<Real>& s, const Market& m) {
   const auto x_of = [&](unsigned i) { return max(i * m.step_x - s.ix * m.step_x + m.s0, 1e-30); };
   const auto y_of = [&](unsigned j) { return j * m.step_y - s.iy * m.step_y + m.log_alpha; };
-  for (unsigned g = staircase::column(); g < s.num_t; g += staircase::columns())
+  for (unsigned g = column(); g < s.num_t; g += columns())
     s.var_of_t(g) = exp(-m.nu2 * m.t * g / (s.num_t - 1));
-  for (unsigned i = staircase::column(); i < s.num_x; i += staircase::columns()) {
+  for (unsigned i = column(); i < s.num_x; i += columns()) {
     const double x = s.x(i) = x_of(i);
     Neighbours lx{0, 0};  // at both ends
     if (i > 0 && i < s.num_x - 1)
@@ -125,7 +136,7 @@ __device__ void init_operators(const State<Real>& s, const Market& m) {
     s.lower_x(i) = lx.lower;
     s.upper_x(i) = lx.upper;
   }
-  for (unsigned j = staircase::column(); j < s.num_y; j += staircase::columns()) {
+  for (unsigned j = column(); j < s.num_y; j += columns()) {
     s.var_of_y(j) = exp(2 * y_of(j));
     Neighbours ly{0, 0};
     if (j > 0 && j < s.num_y - 1) ly = half_operator(y_of(j - 1), y_of(j), y_of(j + 1), m.nu2);
@@ -136,18 +147,33 @@ __device__ void init_operators(const State<Real>& s, const Market& m) {
 
 template <typename Real>
 __global__ void init(State<Real> s, Market market) {
-  if (staircase::row() == 0) init_operators(s, market);
-  for (unsigned i = staircase::row(); i < s.num_x; i += staircase::rows())
-    for (unsigned j = staircase::column(); j < s.num_y; j += staircase::columns())
+  if (row() == 0) init_operators(s, market);
+  for (unsigned i = row(); i < s.num_x; i += rows())
+    for (unsigned j = column(); j < s.num_y; j += columns())
       s.z(i, j) = i == s.ix && j == s.iy ? 1 : 0;
 }
 // [setup]
 
+// [stencil]
+/// What point i of a grid takes from i - 1, from itself and from i + 1 in half of a transposed
+/// operator
+template <typename Real>
+struct Stencil {
+  Real from, own, to;
+};
+
+template <typename Real>
+__device__ Stencil<Real> transposed(View<Real, 1> lower, View<Real, 1> upper, unsigned i) {
+  return {i > 0 ? upper(i - 1) : 0, -lower(i) - upper(i),
+          i + 1 < lower.extent(0) ? lower(i + 1) : 0};
+}
+// [stencil]
+
 // [factorise]
 /// The inverse pivots of 1 / dt - L, where L is an operator times `var`
 template <typename Real>
-__device__ void factorise(staircase::View<Real, 1> lower, staircase::View<Real, 1> upper, Real var,
-                          Real dt_inv, Real* inverse, std::size_t stride) {
+__device__ void factorise(View<Real, 1> lower, View<Real, 1> upper, Real var, Real dt_inv,
+                          Real* inverse, std::size_t stride) {
   constexpr unsigned batch = 16;  // rows read at once
   const unsigned n = lower.extent(0);
   Real above = 0, reciprocal = 0;  // upper and inverse of the row above
@@ -174,8 +200,8 @@ __device__ void factorise(staircase::View<Real, 1> lower, staircase::View<Real, 
 template <typename Real>
 __global__ void factorise_all(State<Real> s, unsigned g) {
   const unsigned room = s.inverse_x.extent(0), steps = min(room, s.num_t - 1 - g);
-  for (unsigned step = staircase::row(); step <= steps; step += staircase::rows())
-    for (unsigned j = staircase::column(); j < s.num_y; j += staircase::columns()) {
+  for (unsigned step = row(); step <= steps; step += rows())
+    for (unsigned j = column(); j < s.num_y; j += columns()) {
       if (step < steps)
         factorise(s.lower_x, s.upper_x, s.var_of_y(j) * s.var_of_t(g + step), s.dt_inv,
                   &s.inverse_x(step, 0, j), s.num_y);
@@ -197,7 +223,7 @@ __device__ Real sum_of_lanes(Real x) {
 /// weight(i) = the sum of z(i, j), a warp an i
 template <typename Real>
 __global__ void sum_rows(State<Real> s) {
-  for (unsigned i = staircase::row(); i < s.num_x; i += staircase::rows()) {
+  for (unsigned i = row(); i < s.num_x; i += rows()) {
     Real sum = 0;
     for (unsigned j = threadIdx.x; j < s.num_y; j += warp_size) sum += s.z(i, j);
     sum = sum_of_lanes(sum);
@@ -208,7 +234,7 @@ __global__ void sum_rows(State<Real> s) {
 /// The prices, a warp an option
 template <typename Real>
 __global__ void price(State<Real> s) {
-  for (unsigned k = staircase::row(); k < s.outer; k += staircase::rows()) {
+  for (unsigned k = row(); k < s.outer; k += rows()) {
     const double strike = s.strikes(k);
     Real sum = 0;
     for (unsigned i = threadIdx.x; i < s.num_x; i += warp_size)
@@ -218,5 +244,31 @@ __global__ void price(State<Real> s) {
   }
 }
 // [price]
+
+// [around]
+/// Launches init().
+template <typename Real>
+void set_up(const State<Real>& s, const Market& market) {
+  init<<<blocks(tile, std::max(s.num_y, s.num_t), s.num_x), tile>>>(s, market);
+  check_launch();
+}
+
+/// Launches factorise_all() for the time steps from g on.
+template <typename Real>
+void factorise_from(const State<Real>& s, unsigned g) {
+  const unsigned steps = s.inverse_x.extent(0);
+  factorise_all<<<blocks(line, s.num_y, steps + 1), line>>>(s, g);
+  check_launch();
+}
+
+/// Launches sum_rows() and price().
+template <typename Real>
+void price_all(const State<Real>& s) {
+  sum_rows<<<blocks(tile, 1, s.num_x), tile>>>(s);
+  check_launch();
+  price<<<blocks(tile, 1, s.outer), tile>>>(s);
+  check_launch();
+}
+// [around]
 
 }  // namespace local_volatility

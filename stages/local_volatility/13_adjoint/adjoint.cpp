@@ -182,7 +182,7 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   s.z(s.ix, s.iy) = 1;
 
   timeline.begin("steps");
-  for (std::size_t g = 0; g < s.num_t - 1; ++g) {
+  for (unsigned g = 0; g < s.num_t - 1; ++g) {
     for (std::size_t j = 0; j < s.num_y; ++j)
       s.var_x(j) = std::exp(2 * Real(s.y(j)) - nu2 * Real(s.tau(g)));
     solve_y(s);

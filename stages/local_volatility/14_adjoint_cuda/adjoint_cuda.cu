@@ -10,34 +10,9 @@
 
 #include "../adjoint.hpp"
 
-#include <algorithm>
-
 namespace local_volatility {
 
-using staircase::blocks;
 using staircase::check;
-using staircase::check_launch;
-using staircase::column;
-using staircase::columns;
-using staircase::DeviceArray;
-using staircase::row;
-using staircase::rows;
-using staircase::View;
-
-// [stencil]
-/// What point i of a grid takes from i - 1, from itself and from i + 1 in half of a transposed
-/// operator
-template <typename Real>
-struct Stencil {
-  Real from, own, to;
-};
-
-template <typename Real>
-__device__ Stencil<Real> transposed(View<Real, 1> lower, View<Real, 1> upper, unsigned i) {
-  return {i > 0 ? upper(i - 1) : 0, -lower(i) - upper(i),
-          i + 1 < lower.extent(0) ? lower(i + 1) : 0};
-}
-// [stencil]
 
 // [step]
 /// p = q = (1 / dt - Ly' / 2)^-1 2 z / dt, a thread per row: as 2 z and what the solve adds to it
@@ -98,19 +73,16 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   Arrays<Real> arrays(problem);
   const State<Real> s = arrays.state();
   DeviceArray<Real, 2> p(s.num_x, s.num_y);
-  Prices<Real> prices(s.outer);
+  Prices<Real> prices(problem.outer);
 
   timeline.begin("copy in");
   arrays.strikes.copy_from(problem.all_strikes().data());
 
   timeline.begin("kernels");
-  const dim3 line(64), tile(32, 8);
-  init<<<blocks(tile, std::max(s.num_y, s.num_t), s.num_x), tile>>>(s, arrays.market);
-  check_launch();
+  set_up(s, arrays.market);
   for (unsigned g = 0; g < s.num_t - 1; ++g) {
     const unsigned step = g % arrays.steps;
-    if (step == 0) factorise_all<<<blocks(line, s.num_y, arrays.steps + 1), line>>>(s, g);
-    check_launch();
+    if (step == 0) factorise_from(s, g);
     solve_y<<<blocks(line, s.num_x), line>>>(s, p);
     check_launch();
     solve_x<<<blocks(line, s.num_y), line>>>(s, p, g, step);
@@ -118,10 +90,7 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
     add<<<blocks(tile, s.num_y, s.num_x), tile>>>(s, p, g);
     check_launch();
   }
-  sum_rows<<<blocks(tile, 1, s.num_x), tile>>>(s);
-  check_launch();
-  price<<<blocks(tile, 1, s.outer), tile>>>(s);
-  check_launch();
+  price_all(s);
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");

@@ -17,9 +17,7 @@
 
 namespace local_volatility {
 
-using staircase::blocks;
 using staircase::check;
-using staircase::check_launch;
 using staircase::Cluster;
 
 // [enter]
@@ -236,24 +234,18 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   Arrays<Real> arrays(problem);
   const State<Real> s = arrays.state();
-  Prices<Real> prices(s.outer);
+  Prices<Real> prices(problem.outer);
 
   timeline.begin("copy in");
   arrays.strikes.copy_from(problem.all_strikes().data());
 
   timeline.begin("kernels");
-  const dim3 line(64), tile(32, 8);
-  init<<<blocks(tile, std::max(s.num_y, s.num_t), s.num_x), tile>>>(s, arrays.market);
-  check_launch();
+  set_up(s, arrays.market);
   for (unsigned g = 0; g < s.num_t - 1; g += arrays.steps) {
-    factorise_all<<<blocks(line, s.num_y, arrays.steps + 1), line>>>(s, g);
-    check_launch();
+    factorise_from(s, g);
     sweep_launch<Real>(shape)(1, s, shape, g, std::min(arrays.steps, s.num_t - 1 - g));
   }
-  sum_rows<<<blocks(tile, 1, s.num_x), tile>>>(s);
-  check_launch();
-  price<<<blocks(tile, 1, s.outer), tile>>>(s);
-  check_launch();
+  price_all(s);
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");
