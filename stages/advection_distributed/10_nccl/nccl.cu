@@ -8,16 +8,14 @@
 /// Run:     ./climb advection_distributed --stages 09,10
 /// Next:    11_gpu_initiated has kernels store edges themselves, in one launch for all steps.
 
+#include "../gpus.hpp"
 #include "../rows.hpp"
 
 #include <algorithm>
-#include <deque>
-#include <staircase/devices.hpp>
 #include <staircase/graph.hpp>
 #include <staircase/nccl.hpp>
 #include <staircase/stream.hpp>
 #include <utility>
-#include <vector>
 
 namespace advection_distributed {
 
@@ -27,48 +25,22 @@ using staircase::DeviceArray;
 using staircase::Event;
 using staircase::Graph;
 using staircase::nccl_type;
-using staircase::OnDevice;
 using staircase::Priority;
 using staircase::Stream;
-using staircase::synchronise;
-using staircase::View;
 
 // [Gpu]
 /// The rows of a GPU between two rows of halo, in two arrays that change roles.
 template <typename T>
-struct Gpu {
-  Gpu(int number, ncclComm_t own_rank, Share own, std::size_t cols)
-      : device(number),
-        rank(own_rank),
-        first(own.begin),
-        rows(static_cast<unsigned>(own.end - own.begin)),
-        u(rows + 2, cols),
-        next(rows + 2, cols) {}
-  std::size_t bytes() const { return rows * u.extent(1) * sizeof(T); }
+struct Gpu : Own {
+  Gpu(Own own, std::size_t cols, const Communicators& ranks)
+      : Own(own), rank(ranks[number]), u(rows + 2, cols), next(rows + 2, cols) {}
 
-  int device;
   ncclComm_t rank;
-  std::size_t first;
-  unsigned rows;
   DeviceArray<T, 2> u, next;
   View<T, 2> from = u, to = next;
   Stream interior, edges{Priority::high};
   Event ready, updated, sent;
 };
-
-/// Deals the rows of a field to GPUs.
-template <typename T>
-std::deque<Gpu<T>> deal(View<const double, 2> field, const std::vector<int>& devices,
-                        const Communicators& ranks) {
-  const std::size_t rows = field.extent(0), count = devices.size();
-  std::deque<Gpu<T>> gpus;
-  for (std::size_t g = 0; g < count; ++g) {
-    const OnDevice here(devices[g]);
-    gpus.emplace_back(devices[g], ranks[g], Share{rows * g / count, rows * (g + 1) / count},
-                      field.extent(1));
-  }
-  return gpus;
-}
 // [Gpu]
 
 // [refresh_halo]
@@ -138,20 +110,14 @@ std::deque<Graph> two_steps(const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
 template <typename T>
 Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  const View<const double, 2> at_first = problem.field_at_first();
-  Field<T> field(at_first.extent(0), at_first.extent(1));
-  auto devices = staircase::devices(problem.gpus);
-  devices.resize(std::min(devices.size(), field.extent(0)));  // a row for each
+  const View<const double, 2> field = problem.field_at_first();
+  const std::size_t rows = field.extent(0), cols = field.extent(1);
+  Field<T> result(rows, cols);
+  const auto devices = devices_for(problem, rows);
   const Communicators ranks(devices);
-  std::deque<Gpu<T>> gpus = deal<T>(at_first, devices, ranks);
+  std::deque<Gpu<T>> gpus = deal<Gpu<T>>(devices, rows, cols, ranks);
   timeline.begin("copy in");
-  const auto rounded = advection::rounded<T>(problem);
-  for (Gpu<T>& gpu : gpus) {
-    const OnDevice here(gpu.device);
-    check(cudaMemcpy(&gpu.to(1, 0), &rounded[gpu.first * field.extent(1)], gpu.bytes(),
-                     cudaMemcpyHostToDevice));
-  }
-  synchronise(gpus);
+  copy_in<T>(problem, gpus, [](const Gpu<T>& gpu) { return &gpu.to(1, 0); });
   refresh_halos(gpus);
   synchronise(gpus);
   for (Gpu<T>& gpu : gpus) std::swap(gpu.from, gpu.to);
@@ -164,9 +130,8 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   if (problem.steps % 2 != 0) step(w, gpus);
   synchronise(gpus);
   timeline.begin("copy out");
-  for (const Gpu<T>& gpu : gpus)
-    check(cudaMemcpy(&field(gpu.first, 0), &gpu.from(1, 0), gpu.bytes(), cudaMemcpyDeviceToHost));
-  return field;
+  copy_out(gpus, result, [](const Gpu<T>& gpu) { return &gpu.from(1, 0); });
+  return result;
 }
 // [solve]
 

@@ -9,24 +9,19 @@
 /// Expect:  a step costs what its cells cost, since no step is launched, copied or waited for.
 /// Run:     ./climb advection_distributed --stages 09,11
 
+#include "../gpus.hpp"
 #include "../pairs.hpp"
 #include "../queue.hpp"
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <staircase/cooperative.hpp>
-#include <staircase/devices.hpp>
 #include <utility>
-#include <vector>
 
 namespace advection_distributed {
 
 using staircase::check;
 using staircase::DeviceArray;
-using staircase::OnDevice;
-using staircase::synchronise;
-using staircase::View;
 
 // [advance]
 /// All steps of a GPU's rows. A block draws one tile after the other.
@@ -59,11 +54,9 @@ __global__ void __launch_bounds__(block_size, blocks_of_processor<T>)
 // [Gpu]
 /// The rows of a GPU.
 template <typename T>
-struct Gpu {
-  Gpu(int number, Share own, std::size_t cols)
-      : device(number),
-        first(own.begin),
-        rows(static_cast<unsigned>(own.end - own.begin)),
+struct Gpu : Own {
+  Gpu(Own own, std::size_t cols)
+      : Own(own),
         cut(cut_of(rows, cols, staircase::blocks_at_once(advance<T>, block_size))),
         u(2, rows + 2, cols),
         done(cut.bands + 2),
@@ -71,45 +64,28 @@ struct Gpu {
     done.clear(nullptr);
     drawn.clear(nullptr);
   }
-  std::size_t bytes() const { return rows * u.extent(2) * sizeof(T); }
   Part<T> part() const { return {u, done, drawn}; }
 
-  int device;
-  std::size_t first;
-  unsigned rows;
   Cut cut;
   DeviceArray<T, 3> u;
   DeviceArray<Count, 1> done, drawn;
 };
-
-/// Deals the rows of a field to GPUs.
-template <typename T>
-std::deque<Gpu<T>> deal(View<const double, 2> field, const std::vector<int>& devices) {
-  const std::size_t rows = field.extent(0), count = devices.size();
-  staircase::connect_ring(devices);
-  std::deque<Gpu<T>> gpus;
-  for (std::size_t g = 0; g < count; ++g) {
-    const OnDevice here(devices[g]);
-    gpus.emplace_back(devices[g], Share{rows * g / count, rows * (g + 1) / count}, field.extent(1));
-  }
-  return gpus;
-}
 // [Gpu]
 
 // [solve]
 template <typename T>
 Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  const View<const double, 2> at_first = problem.field_at_first();
-  Field<T> field(at_first.extent(0), at_first.extent(1));
-  auto devices = staircase::devices(problem.gpus);
-  devices.resize(std::min(devices.size(), field.extent(0)));  // a row for each
-  std::deque<Gpu<T>> gpus = deal<T>(at_first, devices);
+  const View<const double, 2> field = problem.field_at_first();
+  const std::size_t rows = field.extent(0), cols = field.extent(1);
+  Field<T> result(rows, cols);
+  const auto devices = devices_for(problem, rows);
+  staircase::connect_ring(devices);
+  std::deque<Gpu<T>> gpus = deal<Gpu<T>>(devices, rows, cols);
   timeline.begin("copy in");
   const auto rounded = advection::rounded<T>(problem);
   for (Gpu<T>& gpu : gpus) {
     const OnDevice here(gpu.device);
-    const std::size_t rows = field.extent(0), cols = field.extent(1);
     for (const auto [row, from, count] :
          {std::array<std::size_t, 3>{0, (gpu.first + rows - 1) % rows, 1},
           {1, gpu.first, gpu.rows},
@@ -122,18 +98,15 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const auto w = weights_of<T>(problem);
   const auto steps = static_cast<unsigned>(problem.steps);
   for (std::size_t g = 0, count = gpus.size(); g < count; ++g) {
-    const Gpu<T>&gpu = gpus[g], &above = gpus[(g + count - 1) % count],
-          &below = gpus[(g + 1) % count];
+    Gpu<T>&gpu = gpus[g], &above = gpus[(g + count - 1) % count], &below = gpus[(g + 1) % count];
     const OnDevice here(gpu.device);
     staircase::launch_cooperatively(advance<T>, gpu.cut.blocks, block_size, w, steps, gpu.cut,
                                     gpu.part(), above.part(), below.part());
   }
   synchronise(gpus);
   timeline.begin("copy out");
-  for (const Gpu<T>& gpu : gpus)
-    check(cudaMemcpy(&field(gpu.first, 0), &gpu.u(problem.steps % 2, 1, 0), gpu.bytes(),
-                     cudaMemcpyDeviceToHost));
-  return field;
+  copy_out(gpus, result, [&](const Gpu<T>& gpu) { return &gpu.u(steps % 2, 1, 0); });
+  return result;
 }
 // [solve]
 

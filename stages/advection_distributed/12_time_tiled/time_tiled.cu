@@ -8,62 +8,34 @@
 ///          the edges are carried twice.
 /// Run:     ./climb advection_distributed --stages 09,12
 
+#include "../gpus.hpp"
 #include "../sweeps.hpp"
 
 #include <algorithm>
-#include <deque>
-#include <staircase/devices.hpp>
 #include <staircase/stream.hpp>
 #include <utility>
-#include <vector>
 
 namespace advection_distributed {
 
 using staircase::check;
 using staircase::DeviceArray;
 using staircase::Event;
-using staircase::OnDevice;
 using staircase::Priority;
 using staircase::Stream;
-using staircase::synchronise;
-using staircase::View;
 
 // [Gpu]
 /// The rows of a GPU between two halos, in two arrays that change roles.
 template <typename T>
-struct Gpu {
-  Gpu(int number, Share own, unsigned rows_of_halo, std::size_t cols)
-      : device(number),
-        first(own.begin),
-        rows(static_cast<unsigned>(own.end - own.begin)),
-        halo(rows_of_halo),
-        u(rows + 2 * halo, cols),
-        next(rows + 2 * halo, cols) {}
-  std::size_t bytes() const { return rows * u.extent(1) * sizeof(T); }
+struct Gpu : Own {
+  Gpu(Own own, std::size_t cols, unsigned rows_of_halo)
+      : Own(own), halo(rows_of_halo), u(rows + 2 * halo, cols), next(rows + 2 * halo, cols) {}
 
-  int device;
-  std::size_t first;
-  unsigned rows, halo;
+  unsigned halo;
   DeviceArray<T, 2> u, next;
   View<T, 2> from = u, to = next;
   Stream interior, edges{Priority::high};
   Event ready, updated, sent;
 };
-
-/// Deals the rows of a field to GPUs.
-template <typename T>
-std::deque<Gpu<T>> deal(View<const double, 2> field, const std::vector<int>& devices) {
-  const std::size_t rows = field.extent(0), count = devices.size();
-  const unsigned halo = std::min<std::size_t>(most_steps, rows / count);
-  staircase::connect(devices);
-  std::deque<Gpu<T>> gpus;
-  for (std::size_t g = 0; g < count; ++g) {
-    const OnDevice here(devices[g]);
-    gpus.emplace_back(devices[g], Share{rows * g / count, rows * (g + 1) / count}, halo,
-                      field.extent(1));
-  }
-  return gpus;
-}
 // [Gpu]
 
 // [refresh_halo]
@@ -119,19 +91,15 @@ void sweep(unsigned steps, const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
 template <typename T>
 Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  const View<const double, 2> at_first = problem.field_at_first();
-  Field<T> field(at_first.extent(0), at_first.extent(1));
-  auto devices = staircase::devices(problem.gpus);
-  devices.resize(std::min(devices.size(), field.extent(0)));  // a row for each
-  std::deque<Gpu<T>> gpus = deal<T>(at_first, devices);
+  const View<const double, 2> field = problem.field_at_first();
+  const std::size_t rows = field.extent(0), cols = field.extent(1);
+  Field<T> result(rows, cols);
+  const auto devices = devices_for(problem, rows);
+  const unsigned halo = std::min<std::size_t>(most_steps, rows / devices.size());
+  staircase::connect(devices);
+  std::deque<Gpu<T>> gpus = deal<Gpu<T>>(devices, rows, cols, halo);
   timeline.begin("copy in");
-  const auto rounded = advection::rounded<T>(problem);
-  for (Gpu<T>& gpu : gpus) {
-    const OnDevice here(gpu.device);
-    check(cudaMemcpy(&gpu.to(gpu.halo, 0), &rounded[gpu.first * field.extent(1)], gpu.bytes(),
-                     cudaMemcpyHostToDevice));
-  }
-  synchronise(gpus);
+  copy_in<T>(problem, gpus, [](const Gpu<T>& gpu) { return &gpu.to(gpu.halo, 0); });
   refresh_halos(gpus);
   synchronise(gpus);
   for (Gpu<T>& gpu : gpus) std::swap(gpu.from, gpu.to);
@@ -142,10 +110,8 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
     sweep<T>(std::min(left, steps), w, gpus);
   synchronise(gpus);
   timeline.begin("copy out");
-  for (const Gpu<T>& gpu : gpus)
-    check(cudaMemcpy(&field(gpu.first, 0), &gpu.from(gpu.halo, 0), gpu.bytes(),
-                     cudaMemcpyDeviceToHost));
-  return field;
+  copy_out(gpus, result, [](const Gpu<T>& gpu) { return &gpu.from(gpu.halo, 0); });
+  return result;
 }
 // [solve]
 
