@@ -12,6 +12,9 @@
 
 namespace staircase {
 
+/// What a stage with clusters says that it needs.
+constexpr const char* needs_clusters = "clusters of thread blocks (compute capability 9.0)";
+
 /// Throws if the GPU has no clusters; they came with compute capability 9.0.
 /// \throws NotAvailable
 void require_clusters();
@@ -104,6 +107,13 @@ class ClusterLaunch {
     config_.gridDim = blocks_ * clusters;
     check(cudaLaunchKernelEx(&config_, kernel_, arguments...));
     check_launch();
+  }
+
+  /// Launches one cluster.
+  /// \throws NotAvailable if the GPU has no room for it
+  void once(Parameter... arguments) {
+    require_at_once();
+    (*this)(1, arguments...);
   }
 
  private:

@@ -81,9 +81,11 @@ __global__ void update(std::size_t k, View<const T, 1> r, View<const T, 1> parts
 // [solve]
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
-  timeline.begin("allocate");
   const std::size_t n = problem.n;
-  DeviceArray<T, 1> device_r(n + 1), beta(n), parts(blocks(n));
+
+  timeline.begin("allocate");
+  DeviceArray<T, 1> device_r(n + 1);
+  DeviceArray<T, 1> beta(n), parts(blocks(n));
   DeviceArray<T, 2> device_solution(2, n);
   Solution<T> solution(2, n);
 

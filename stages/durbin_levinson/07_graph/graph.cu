@@ -94,9 +94,11 @@ __global__ void advance(View<std::size_t, 1> first, std::size_t steps) { first(0
 // [solve]
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
-  timeline.begin("allocate");
   const std::size_t n = problem.n;
-  DeviceArray<T, 1> device_r(n + 1), beta(n), parts(blocks(n));
+
+  timeline.begin("allocate");
+  DeviceArray<T, 1> device_r(n + 1);
+  DeviceArray<T, 1> beta(n), parts(blocks(n));
   DeviceArray<std::size_t, 1> first(1);
   DeviceArray<T, 2> device_solution(2, n);
   Solution<T> solution(2, n);
