@@ -59,6 +59,9 @@ inline unsigned slices_of(unsigned left, unsigned steps, unsigned processors) {
 struct Plan {
   std::vector<Task> tasks;
   unsigned whole, left, slices;
+
+  /// Room for so many sums of slices, for one at least.
+  unsigned parts() const { return std::max(1u, left * slices); }
 };
 
 /// Where slice s begins.

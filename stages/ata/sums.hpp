@@ -12,7 +12,10 @@ namespace ata {
 constexpr unsigned tile = 128;          // rows and columns of C of a block
 constexpr unsigned held = 8;            // rows and columns of C of a thread
 constexpr unsigned side = tile / held;  // threads of a block along a side of the tile
-constexpr unsigned strip = 2 * side;    // rows of C that are written at a time
+constexpr unsigned threads = side * side;
+constexpr unsigned strip = 2 * side;  // rows of C that are written at a time
+
+using Sums = double[held][held];  // what a thread holds of C
 // [sizes]
 
 // [place]
@@ -29,10 +32,10 @@ using Leaving = double[strip][tile + 1];
 
 /// Writes a tile of C and its mirror image: threads meet in shared memory and change places, so
 /// that neighbours write neighbours both ways.
-__device__ void write(const double (&sum)[held][held], unsigned p, unsigned q, Leaving& shared,
+__device__ void write(const Sums& sum, unsigned p, unsigned q, Leaving& shared,
                       staircase::View<double, 2> c) {
   const unsigned cols = c.extent(1), i0 = p * tile, j0 = q * tile;
-  const unsigned thread = threadIdx.y * side + threadIdx.x, threads = side * side;
+  const unsigned thread = threadIdx.y * side + threadIdx.x;
 #pragma unroll
   for (unsigned s = 0; s < tile / strip; ++s) {
 #pragma unroll

@@ -1,6 +1,6 @@
 /// \file
 /// A tile of C whose elements lie in registers, products of tensor cores of a warp: which they are,
-/// and how they are written.
+/// and how they are written, or left as sums of a slice and added up.
 
 #pragma once
 
@@ -64,5 +64,37 @@ __device__ void write(const Sums& sum, Task at, Lane lane, Leaving& shared,
   }
 }
 // [write]
+
+// [parts]
+/// Leaves a block's sums in `parts`: (part, number that a thread holds, thread).
+__device__ void leave(const Sums& sum, staircase::View<double, 3> parts, unsigned part) {
+#pragma unroll
+  for (unsigned h = 0; h < held; ++h)
+    parts(part, h, threadIdx.x) = sum[h / (held_j * 4)][h / 4 % held_j][h % 4];
+}
+
+/// Adds up the sums of the tiles that are cut into `slices`, one after the other.
+__global__ void __launch_bounds__(threads)
+    add_up(staircase::View<const Task, 1> tasks, unsigned whole, unsigned slices,
+           staircase::View<const double, 3> parts, staircase::View<double, 2> c) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  Sums sum = {};
+  for (unsigned s = 0; s < slices; ++s)
+#pragma unroll
+    for (unsigned h = 0; h < held; ++h)
+      sum[h / (held_j * 4)][h / 4 % held_j][h % 4] +=
+          parts(s * gridDim.x + blockIdx.x, h, threadIdx.x);
+  write(sum, tasks(whole + blockIdx.x), Lane(), *reinterpret_cast<Leaving*>(bytes), c);
+}
+
+/// Adds up the tiles of a plan that are cut, if any are.
+inline void add_up(const Plan& plan, staircase::View<const Task, 1> tasks,
+                   staircase::View<const double, 3> parts, staircase::View<double, 2> c,
+                   cudaStream_t stream = nullptr) {
+  if (plan.left == 0) return;
+  add_up<<<plan.left, threads, sizeof(Leaving), stream>>>(tasks, plan.whole, plan.slices, parts, c);
+  staircase::check_launch();
+}
+// [parts]
 
 }  // namespace ata

@@ -74,6 +74,7 @@ __global__ void multiply(View<const double, 2> a, View<double, 2> c) {
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   const unsigned cols = problem.cols;
+  const unsigned tiles = (cols + tile - 1) / tile;
   DeviceArray<double, 2> a(problem.rows, cols), c(cols, cols);
   Product product(cols, cols);
 
@@ -81,7 +82,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   a.copy_from(problem.a.data());
 
   timeline.begin("kernels");
-  const unsigned tiles = (cols + tile - 1) / tile, blocks = tiles * (tiles + 1) / 2;
+  const unsigned blocks = tiles * (tiles + 1) / 2;
   multiply<<<blocks, dim3(tile, tile)>>>(a, c);
   check_launch();
   check(cudaDeviceSynchronize());

@@ -58,7 +58,7 @@ union Shared {
 
 // [multiply_tiles]
 /// sum += a.iᵀ a.j
-__device__ void multiply_tiles(const Tiles& a, double (&sum)[held][held]) {
+__device__ void multiply_tiles(const Tiles& a, Sums& sum) {
 #pragma unroll
   for (unsigned k = 0; k < depth; ++k) {
     double x[held], y[held];
@@ -94,11 +94,11 @@ __device__ void load_tiles(View<const double, 2> a, unsigned k0, Place at, Tiles
 
 // [multiply]
 /// Each block computes a tile of C = AᵀA; it goes through A 16 rows at a time.
-__global__ void __launch_bounds__(side* side) multiply(View<const double, 2> a, View<double, 2> c) {
+__global__ void __launch_bounds__(threads) multiply(View<const double, 2> a, View<double, 2> c) {
   __shared__ Shared shared;
   const unsigned rows = a.extent(0);
   const Place at = tile_of_triangle(blockIdx.x);
-  double sum[held][held] = {};
+  Sums sum = {};
   for (unsigned k0 = 0; k0 < rows; k0 += depth) {
     load_tiles(a, k0, at, shared.a);
     __syncthreads();
@@ -113,6 +113,7 @@ __global__ void __launch_bounds__(side* side) multiply(View<const double, 2> a, 
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   const unsigned cols = problem.cols;
+  const unsigned tiles = (cols + tile - 1) / tile;
   DeviceArray<double, 2> a(problem.rows, cols), c(cols, cols);
   Product product(cols, cols);
 
@@ -120,7 +121,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   a.copy_from(problem.a.data());
 
   timeline.begin("kernels");
-  const unsigned tiles = (cols + tile - 1) / tile, blocks = tiles * (tiles + 1) / 2;
+  const unsigned blocks = tiles * (tiles + 1) / 2;
   multiply<<<blocks, dim3(side, side)>>>(a, c);
   check_launch();
   check(cudaDeviceSynchronize());

@@ -24,7 +24,7 @@ using staircase::View;
 constexpr unsigned depth = 16;   // rows of A in shared memory at a time
 constexpr unsigned buffers = 4;  // pairs of tiles in shared memory
 constexpr unsigned ahead = 2;    // steps from the start of a copy to its use
-constexpr unsigned warps = side * side / 32;
+constexpr unsigned warps = threads / 32;
 // [sizes]
 
 // [triangle]
@@ -59,7 +59,7 @@ struct Shared {
 
 // [multiply_tiles]
 /// sum += a.iᵀ a.j
-__device__ void multiply_tiles(const Tiles& a, double (&sum)[held][held]) {
+__device__ void multiply_tiles(const Tiles& a, Sums& sum) {
 #pragma unroll
   for (unsigned k = 0; k < depth; ++k) {
     double x[held], y[held];
@@ -83,8 +83,7 @@ __device__ void multiply_tiles(const Tiles& a, double (&sum)[held][held]) {
 // [load_tiles]
 /// Clears the columns of tiles that lie beyond the last one of A: no copy reaches them.
 __device__ void clear_beyond(unsigned cols, Place at, Shared& shared) {
-  for (unsigned e = threadIdx.y * side + threadIdx.x; e < buffers * depth * tile;
-       e += side * side) {
+  for (unsigned e = threadIdx.y * side + threadIdx.x; e < buffers * depth * tile; e += threads) {
     Tiles& tiles = shared.a[e / tile / depth];
     const unsigned k = e / tile % depth, m = e % tile;
     if (at.p * tile + m >= cols) tiles.i[k][m] = 0;
@@ -111,19 +110,11 @@ __device__ void load_tiles(View<const double, 2> a, unsigned step, Place at, Sha
 }
 // [load_tiles]
 
-// [multiply]
-/// Each block computes a tile of C = AᵀA; it goes through A 16 rows at a time.
-__global__ void __launch_bounds__(side* side) multiply(View<const double, 2> a, View<double, 2> c) {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  Shared& shared = *reinterpret_cast<Shared*>(bytes);
-  const unsigned thread = threadIdx.y * side + threadIdx.x, warp = thread / 32;
-  if (thread == 0) staircase::init(shared.full, shared.empty, side * side);
-  const Place at = tile_of_triangle(blockIdx.x);
-  if ((at.q + 1) * tile > a.extent(1)) clear_beyond(a.extent(1), at, shared);
-  __syncthreads();
-
+// [sum_up]
+/// Adds up the thread's part of a tile, for all steps of A.
+__device__ void sum_up(View<const double, 2> a, Place at, const unsigned& warp, Shared& shared,
+                       Sums& sum) {
   const unsigned steps = a.extent(0) / depth;
-  double sum[held][held] = {};
   if (warp < min(ahead, steps)) load_tiles(a, warp, at, shared);
   for (unsigned s = 0; s < steps; ++s) {
     // The warps take turns in starting copies.
@@ -132,6 +123,22 @@ __global__ void __launch_bounds__(side* side) multiply(View<const double, 2> a, 
     multiply_tiles(shared.a[s % buffers], sum);
     shared.empty[s % buffers].arrive();
   }
+}
+// [sum_up]
+
+// [multiply]
+/// Each block computes a tile of C = AᵀA; it goes through A 16 rows at a time.
+__global__ void __launch_bounds__(threads) multiply(View<const double, 2> a, View<double, 2> c) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  Shared& shared = *reinterpret_cast<Shared*>(bytes);
+  const unsigned thread = threadIdx.y * side + threadIdx.x, warp = thread / 32;
+  if (thread == 0) staircase::init(shared.full, shared.empty, threads);
+  const Place at = tile_of_triangle(blockIdx.x);
+  if ((at.q + 1) * tile > a.extent(1)) clear_beyond(a.extent(1), at, shared);
+  __syncthreads();
+
+  Sums sum = {};
+  sum_up(a, at, warp, shared, sum);
   __syncthreads();
   write(sum, at.p, at.q, shared.c, c);
 }
@@ -143,6 +150,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   staircase::require_capability(9, 0, "an engine for copies into shared memory");
   staircase::require_shared_memory(sizeof(Shared));
   const unsigned cols = problem.cols;
+  const unsigned tiles = (cols + tile - 1) / tile;
   DeviceArray<double, 2> a(padded_rows(problem, depth), padded_cols(problem)), c(cols, cols);
   Product product(cols, cols);
 
@@ -150,7 +158,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   a.copy_padded(problem.matrix());
 
   timeline.begin("kernels");
-  const unsigned tiles = (cols + tile - 1) / tile, blocks = tiles * (tiles + 1) / 2;
+  const unsigned blocks = tiles * (tiles + 1) / 2;
   staircase::allow_shared_memory(multiply, sizeof(Shared));
   multiply<<<blocks, dim3(side, side), sizeof(Shared)>>>(a, c);
   check_launch();

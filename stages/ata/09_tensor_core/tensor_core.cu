@@ -12,7 +12,6 @@
 
 #include "../warps.hpp"
 
-#include <algorithm>
 #include <staircase/bulk_copy.hpp>
 #include <staircase/mma.hpp>
 
@@ -110,15 +109,15 @@ __device__ void load_tiles(View<const double, 2> a, unsigned step, Task at, Shar
 
 // [sum_up]
 /// Adds up the warp's part of a tile, for some steps of A.
-__device__ void sum_up(View<const double, 2> a, Task task, Lane lane, Shared& shared, Sums& sum) {
-  const unsigned warp = threadIdx.x / 32, steps = task.last - task.first;
-  if (warp < min(ahead, steps)) load_tiles(a, warp, task, shared);
+__device__ void sum_up(View<const double, 2> a, Task at, Lane lane, Shared& shared, Sums& sum) {
+  const unsigned warp = threadIdx.x / 32, steps = at.last - at.first;
+  if (warp < min(ahead, steps)) load_tiles(a, warp, at, shared);
   Factors even, odd;  // of the first and the second 8 rows of a step
   shared.full[0].wait(0);
   load_factors(shared.a[0], 0, lane, even);
   for (unsigned s = 0; s < steps; ++s) {
     // The warps take turns in starting copies.
-    if (s % warps == warp && s + ahead < steps) load_tiles(a, s + ahead, task, shared);
+    if (s % warps == warp && s + ahead < steps) load_tiles(a, s + ahead, at, shared);
     load_factors(shared.a[s % buffers], 8, lane, odd);
     multiply_factors(even, sum);
     if (s + 1 < steps) {
@@ -140,49 +139,18 @@ __global__ void __launch_bounds__(threads)
   extern __shared__ __align__(16) unsigned char bytes[];
   Shared& shared = *reinterpret_cast<Shared*>(bytes);
   if (threadIdx.x == 0) staircase::init(shared.full, shared.empty, threads);
-  const Task task = tasks(blockIdx.x);
-  if ((task.q + 1) * tile > a.extent(1)) clear_beyond(a.extent(1), task, shared);
+  const Task at = tasks(blockIdx.x);
+  if ((at.q + 1) * tile > a.extent(1)) clear_beyond(a.extent(1), at, shared);
   __syncthreads();
 
   const Lane lane;
   Sums sum = {};
-  sum_up(a, task, lane, shared, sum);
+  sum_up(a, at, lane, shared, sum);
   __syncthreads();
-  if (blockIdx.x < whole) return write(sum, task, lane, shared.c, c);
-#pragma unroll
-  for (unsigned h = 0; h < held; ++h)
-    parts(blockIdx.x - whole, h, threadIdx.x) = sum[h / (held_j * 4)][h / 4 % held_j][h % 4];
+  if (blockIdx.x < whole) return write(sum, at, lane, shared.c, c);
+  leave(sum, parts, blockIdx.x - whole);
 }
 // [multiply]
-
-// [add_up]
-/// Adds up the sums of the tiles that are cut into `slices`, one after the other.
-__global__ void __launch_bounds__(threads)
-    add_up(View<const Task, 1> tasks, unsigned whole, unsigned slices, View<const double, 3> parts,
-           View<double, 2> c) {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  Sums sum = {};
-  for (unsigned s = 0; s < slices; ++s)
-#pragma unroll
-    for (unsigned h = 0; h < held; ++h)
-      sum[h / (held_j * 4)][h / 4 % held_j][h % 4] +=
-          parts(s * gridDim.x + blockIdx.x, h, threadIdx.x);
-  write(sum, tasks(whole + blockIdx.x), Lane(), reinterpret_cast<Shared*>(bytes)->c, c);
-}
-// [add_up]
-
-// [launch]
-/// Computes the tiles of a plan, then adds up those that are cut into slices.
-void launch(const Plan& plan, View<const double, 2> a, View<const Task, 1> tasks,
-            View<double, 3> parts, View<double, 2> c) {
-  multiply<<<plan.tasks.size(), threads, sizeof(Shared)>>>(a, tasks, plan.whole, parts, c);
-  check_launch();
-  if (plan.left > 0) {
-    add_up<<<plan.left, threads, sizeof(Shared::c)>>>(tasks, plan.whole, plan.slices, parts, c);
-    check_launch();
-  }
-}
-// [launch]
 
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
@@ -190,12 +158,11 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
   staircase::require_shared_memory(sizeof(Shared));
   const unsigned cols = problem.cols;
-  const unsigned steps = padded_rows(problem, depth) / depth;
   const unsigned tiles = (cols + tile - 1) / tile;
-  const Plan plan = make_plan(strips_of(tiles, 12), steps, staircase::processors());
   DeviceArray<double, 2> a(padded_rows(problem, depth), padded_cols(problem)), c(cols, cols);
+  const Plan plan = make_plan(strips_of(tiles, 12), a.extent(0) / depth, staircase::processors());
   DeviceArray<Task, 1> tasks(plan.tasks.size());
-  DeviceArray<double, 3> parts(std::max(1u, plan.left * plan.slices), held, threads);
+  DeviceArray<double, 3> parts(plan.parts(), held, threads);
   Product product(cols, cols);
 
   timeline.begin("copy in");
@@ -204,7 +171,9 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 
   timeline.begin("kernels");
   staircase::allow_shared_memory(multiply, sizeof(Shared));
-  launch(plan, a, tasks, parts, c);
+  multiply<<<plan.tasks.size(), threads, sizeof(Shared)>>>(a, tasks, plan.whole, parts, c);
+  check_launch();
+  add_up(plan, tasks, parts, c);
   check(cudaDeviceSynchronize());
 
   timeline.begin("copy out");

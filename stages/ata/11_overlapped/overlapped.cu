@@ -114,15 +114,15 @@ __device__ void load_tiles(View<const double, 2> a, unsigned step, Task at, Shar
 
 // [sum_up]
 /// Adds up the warp's part of a tile, for some steps of A.
-__device__ void sum_up(View<const double, 2> a, Task task, Lane lane, Shared& shared, Sums& sum) {
-  const unsigned warp = threadIdx.x / 32, steps = task.last - task.first;
-  if (warp < min(ahead, steps)) load_tiles(a, warp, task, shared);
+__device__ void sum_up(View<const double, 2> a, Task at, Lane lane, Shared& shared, Sums& sum) {
+  const unsigned warp = threadIdx.x / 32, steps = at.last - at.first;
+  if (warp < min(ahead, steps)) load_tiles(a, warp, at, shared);
   Factors even, odd;  // of the first and the second 8 rows of a step
   shared.full[0].wait(0);
   load_factors(shared.a[0], 0, lane, even);
   for (unsigned s = 0; s < steps; ++s) {
     // The warps take turns in starting copies.
-    if (s % warps == warp && s + ahead < steps) load_tiles(a, s + ahead, task, shared);
+    if (s % warps == warp && s + ahead < steps) load_tiles(a, s + ahead, at, shared);
     load_factors(shared.a[s % buffers], 8, lane, odd);
     multiply_factors(even, sum);
     if (s + 1 < steps) {
@@ -144,50 +144,18 @@ __global__ void __launch_bounds__(threads)
   extern __shared__ __align__(16) unsigned char bytes[];
   Shared& shared = *reinterpret_cast<Shared*>(bytes);
   if (threadIdx.x == 0) staircase::init(shared.full, shared.empty, threads);
-  const Task task = tasks(blockIdx.x);
-  if ((task.q + 1) * tile > a.extent(1)) clear_beyond(a.extent(1), task, shared);
+  const Task at = tasks(blockIdx.x);
+  if ((at.q + 1) * tile > a.extent(1)) clear_beyond(a.extent(1), at, shared);
   __syncthreads();
 
   const Lane lane;
   Sums sum = {};
-  sum_up(a, task, lane, shared, sum);
+  sum_up(a, at, lane, shared, sum);
   __syncthreads();
-  if (blockIdx.x < whole) return write(sum, task, lane, shared.c, c);
-#pragma unroll
-  for (unsigned h = 0; h < held; ++h)
-    parts(blockIdx.x - whole, h, threadIdx.x) = sum[h / (held_j * 4)][h / 4 % held_j][h % 4];
+  if (blockIdx.x < whole) return write(sum, at, lane, shared.c, c);
+  leave(sum, parts, blockIdx.x - whole);
 }
 // [multiply]
-
-// [add_up]
-/// Adds up the sums of the tiles that are cut into `slices`, one after the other.
-__global__ void __launch_bounds__(threads)
-    add_up(View<const Task, 1> tasks, unsigned whole, unsigned slices, View<const double, 3> parts,
-           View<double, 2> c) {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  Sums sum = {};
-  for (unsigned s = 0; s < slices; ++s)
-#pragma unroll
-    for (unsigned h = 0; h < held; ++h)
-      sum[h / (held_j * 4)][h / 4 % held_j][h % 4] +=
-          parts(s * gridDim.x + blockIdx.x, h, threadIdx.x);
-  write(sum, tasks(whole + blockIdx.x), Lane(), reinterpret_cast<Shared*>(bytes)->c, c);
-}
-// [add_up]
-
-// [launch]
-/// Computes the tiles of a strip, as stage 09 does those of all tiles.
-void launch(const Plan& plan, View<const double, 2> a, View<const Task, 1> tasks,
-            View<double, 3> parts, View<double, 2> c, const Stream& stream) {
-  multiply<<<plan.tasks.size(), threads, sizeof(Shared), stream>>>(a, tasks, plan.whole, parts, c);
-  check_launch();
-  if (plan.left > 0) {
-    add_up<<<plan.left, threads, sizeof(Shared::c), stream>>>(tasks, plan.whole, plan.slices, parts,
-                                                              c);
-    check_launch();
-  }
-}
-// [launch]
 
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
@@ -237,8 +205,12 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 
     compute.wait(arrived);
     const std::size_t computing = times.begin("kernels", compute);
-    launch(plans[s], a, {next, {plans[s].tasks.size()}}, parts, c, compute);
-    next += plans[s].tasks.size();
+    const View<const Task, 1> of_strip(next, {plans[s].tasks.size()});
+    multiply<<<of_strip.extent(0), threads, sizeof(Shared), compute>>>(a, of_strip, plans[s].whole,
+                                                                       parts, c);
+    check_launch();
+    add_up(plans[s], of_strip, parts, c, compute);
+    next += of_strip.extent(0);
     times.end(computing, compute);
     computed[s].record(compute);
     out.add(pieces_of({0, last, first, last - first}, size), computed[s]);
