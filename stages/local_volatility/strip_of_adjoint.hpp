@@ -80,6 +80,42 @@ __device__ Linear<Real> before(Linear<Real> f, int distance) {
 }
 // [functions]
 
+// [pieces]
+/// What enters a piece of a column from above and from below.
+template <typename Real>
+struct Ends {
+  Real d, x;
+};
+
+/// What a piece makes of them: d leaves below, x leaves above.
+template <typename Real>
+struct Piece {
+  Linear<Real> d;  // of the d that enters
+  Linear<Real> x;  // of the x that enters,
+  Real x_of_d;     // and of the d
+};
+
+/// Stores the numbers of a piece so many apart.
+template <typename Real>
+__device__ void store(const Piece<Real>& piece, Real* to, unsigned apart) {
+  to[0 * apart] = piece.d.a;
+  to[1 * apart] = piece.d.b;
+  to[2 * apart] = piece.x.a;
+  to[3 * apart] = piece.x.b;
+  to[4 * apart] = piece.x_of_d;
+}
+
+/// Lets f, the function of this lane's piece, the p-th of a column, apply those of all pieces
+/// before it first: from the first one on (+1) or from the last one on (-1).
+template <int direction, typename Real>
+__device__ void scan_pieces(Linear<Real>& f, const unsigned& p, const unsigned& pieces) {
+  for (unsigned distance = 1; distance < pieces; distance *= 2) {
+    const Linear<Real> other = before<direction>(f, distance);
+    if (direction > 0 ? p >= distance : p + distance < pieces) f = compose(f, other);
+  }
+}
+// [pieces]
+
 // [strip]
 /// What a block keeps in shared memory.
 template <typename Real>

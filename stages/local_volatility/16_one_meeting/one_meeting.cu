@@ -18,20 +18,6 @@ using staircase::check;
 using staircase::Cluster;
 
 // [columns]
-/// What enters a piece of a column from above and from below.
-template <typename Real>
-struct Ends {
-  Real d, x;
-};
-
-/// What a piece makes of them: d leaves below, x leaves above.
-template <typename Real>
-struct Piece {
-  Linear<Real> d;  // of the d that enters
-  Linear<Real> x;  // of the x that enters,
-  Real x_of_d;     // and of the d
-};
-
 /// What enters each piece of the columns that this block joins: a lane a piece, in place of what
 /// the pieces do.
 template <typename Real>
@@ -48,16 +34,10 @@ __device__ void join(const Strip<Real>& strip, const Shape& shape, const Column<
     x = {of_piece[2 * array], of_piece[3 * array]};
     x_of_d = of_piece[4 * array];
   }
-  for (unsigned distance = 1; distance < pieces; distance *= 2) {
-    const Linear<Real> earlier = before<+1>(d, distance);
-    if (p >= distance) d = compose(d, earlier);
-  }
+  scan_pieces<+1>(d, p, pieces);
   const Real above = before<+1>(d.a, 1), entering = p == 0 ? 0 : above;
   x.a += x_of_d * entering;
-  for (unsigned distance = 1; distance < pieces; distance *= 2) {
-    const Linear<Real> later = before<-1>(x, distance);
-    if (p + distance < pieces) x = compose(x, later);
-  }
+  scan_pieces<-1>(x, p, pieces);
   const Real below = before<-1>(x.a, 1);
   if (inside) {
     of_piece[0 * array] = entering;
@@ -76,11 +56,7 @@ __device__ Ends<Real> exchange(const Strip<Real>& strip, const Shape& shape, con
     const unsigned p = Cluster::rank() * shape.pieces_x + c.piece;
     Real* const to = Cluster::of_block(strip.joined, over(c.j, shape.joins)) +
                      p * (shape.joins + 1) + modulo(c.j, shape.joins);
-    to[0 * array] = mine.d.a;
-    to[1 * array] = mine.d.b;
-    to[2 * array] = mine.x.a;
-    to[3 * array] = mine.x.b;
-    to[4 * array] = mine.x_of_d;
+    store(mine, to, array);
   }
   Cluster::sync();
   join(strip, shape, c, num_y);
