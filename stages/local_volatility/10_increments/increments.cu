@@ -42,7 +42,7 @@ struct State : OneGrid<Real> {
 };
 // [state]
 
-/// t / q, given 1 / q. The product alone would err the same way in every time step.
+/// t / q, given 1 / q, rounded once as a division is. The product alone would be rounded twice.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;
