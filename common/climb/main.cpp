@@ -187,18 +187,24 @@ std::string others_text(const Workloads& all) {
 
 /// The programs that a run needs: those of the chosen stages for the chosen device, with what
 /// analyses them on the CPU device, stage zero and the reference. A list needs each stage zero.
+/// Stages that were named have all their programs for the CPU device: their pages start them.
 std::string targets_text(const Workloads& workloads, const Options& options) {
   std::set<std::string> names;
+  const auto add = [&](const Program& program, bool with_analysis) {
+    const std::string name = program.path.filename();
+    names.insert(name);
+    if (program.analysed && with_analysis) names.insert(name + "-analyze");
+  };
   for (const auto& [workload, programs] : workloads) {
-    names.insert(programs.front().path.filename());
+    add(programs.front(), false);
     if (options.list) continue;
     for (const Program& program : select_reference(programs, options.reference))
-      if (is_chosen(program, programs, options)) names.insert(program.path.filename());
-    for (const Program& program : chosen_programs(programs, options)) {
-      names.insert(program.path.filename());
-      if (program.analysed && options.device == "cpu-device")
-        names.insert(program.path.filename().string() + "-analyze");
-    }
+      if (is_chosen(program, programs, options)) add(program, false);
+    for (const Program& program : chosen_programs(programs, options))
+      add(program, options.device == "cpu-device");
+    if (!options.stages.empty() && options.device == "all")
+      for (const Program& program : select_stages(programs, options.stages))
+        if (program.on_cpu_device()) add(program, true);
   }
   return fmt::format("{}\n", fmt::join(names, "\n"));
 }
