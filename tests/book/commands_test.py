@@ -297,6 +297,31 @@ def wrong_commands(pages):
     return count, problems
 
 
+def targets(words):
+    """The programs that ./climb builds for such arguments."""
+    result = subprocess.run([CLIMB, "--source", ROOT, "--targets", *words], capture_output=True, text=True, cwd=ROOT)
+    return result.stdout.split()
+
+
+def unbuilt(lines):
+    """Programs of stages that lines start and that no ./climb among them builds."""
+    commands = [words for line in lines for words in commands_of(line)]
+    built_by_climb = {target for name, *rest in commands if name == "./climb" for target in targets(rest)}
+    known = {line.split()[0] for line in (BUILD / "stages/programs.txt").read_text().splitlines()}
+    started = {word.removeprefix("build/stages/") for words in commands for word in words if word.startswith("build/stages/")}
+    return sorted(started & known - built_by_climb)
+
+
+def unbuilt_on_pages():
+    """Programs that a reader who pastes the commands of a stage's page would not find."""
+    for page in ROOT.glob("stages/*/*/README.md"):
+        yield from (f"{page.relative_to(ROOT)}: {program} is not built by a ./climb on that page"
+                    for program in unbuilt(lines_of(page)))
+    planted = ["./climb ata --stages 03", "build/stages/ata-00_original", "build/stages/ata-04_tiled-cpu-analyze --set rows=3"]
+    if unbuilt(planted) != ["ata-04_tiled-cpu-analyze"]:
+        yield f"of what is planted it finds {unbuilt(planted)}"
+
+
 def unnoticed():
     """Commands that are wrong and pass."""
     for line in ("./climb atta", "./climb ata --stages 00,77", "./climb ata --dataset enormous", "./climb ata --stages 04 --reference 99",
@@ -325,7 +350,7 @@ def main():
     checks = (("there are commands", [] if count > 100 and count_of_sources >= len(SOURCES) - len(
                   list(ROOT.glob("stages/*/yardsticks/*"))) else [f"{count} and {count_of_sources}"]),
               ("commands on pages are accepted", of_pages), ("commands in sources are accepted", of_sources),
-              ("wrong commands are noticed", unnoticed()))
+              ("what a page starts is built by a ./climb on it", unbuilt_on_pages()), ("wrong commands are noticed", unnoticed()))
     tap.report(checks, most=30)
 
 
