@@ -248,6 +248,8 @@ class Maker {
         {"-lcurand_static", {}},
         {"-lcublas", {"-lopenblas"}},
         {"-lcublas_static", {"-lopenblas"}},
+        {"-lcublasLt", {"-lopenblas"}},
+        {"-lcublasLt_static", {"-lopenblas"}},
         {"-lcufft", {"-lfftw3", "-lfftw3f"}},
         {"-lcufft_static", {"-lfftw3", "-lfftw3f"}},
         {"-lcusolver", {"-llapacke", "-lopenblas"}},

@@ -13,18 +13,18 @@ Threads    __syncthreads and its siblings, shuffles, votes, matches and reductio
            asynchronous copies, grids that are launched cooperatively, clusters; the instructions of
            inline PTX that sources hold most often, without predicates and labels.
 Runtime    memory (pinned, managed, pitched, in the order of streams, of pools), symbols, streams,
-           events, captured graphs, occupancy, several devices and their peers; arrays, texture and
-           surface objects with filters and borders.
+           events, graphs, captured or built node by node, occupancy, several devices and their
+           peers; arrays, texture and surface objects with filters and borders.
 Numbers    CUDA's functions and roundings, half and bfloat16 with their pairs; products of a warp by
            nvcuda::wmma.
-Libraries  some of cuBLAS, cuFFT and cuSOLVER by the host's OpenBLAS, FFTW and LAPACK; some of NCCL;
-           the pseudorandom numbers of cuRAND.
+Libraries  some of cuBLAS with cublasLt, cuFFT and cuSOLVER by the host's OpenBLAS, FFTW and
+           LAPACK; some of NCCL; the pseudorandom numbers of cuRAND.
 
 Not covered, with an error where it is compiled, linked or, kernels in kernels, run
 
   most of inline PTX, tensor maps; mipmaps, cube maps and texture references; kernels launched by
-  kernels; graphs built node by node; the driver's API (cu...) and NVRTC; quasirandom numbers,
-  cuSPARSE, cublasLt, Thrust and CUB; kernels in shared libraries.
+  kernels; nodes of graphs that allocate memory or record events; the driver's API (cu...) and
+  NVRTC; quasirandom numbers, cuSPARSE, Thrust and CUB; kernels in shared libraries.
 
 What differs from a GPU
 

@@ -8,7 +8,9 @@
 #include <cblas.h>
 
 #include "cuda_on_cpu/library_call.hpp"
+#include "cuda_on_cpu/matrix_products.hpp"
 #include "cuda_runtime.h"
+#include "library_types.h"
 
 // By these, other projects' headers see which of CUDA's came before.
 #define CUBLAS_V2_H_
@@ -33,8 +35,29 @@ enum cublasSideMode_t { CUBLAS_SIDE_LEFT = 0, CUBLAS_SIDE_RIGHT = 1 };
 enum cublasPointerMode_t { CUBLAS_POINTER_MODE_HOST = 0, CUBLAS_POINTER_MODE_DEVICE = 1 };
 enum cublasMath_t {
   CUBLAS_DEFAULT_MATH = 0,
+  CUBLAS_TENSOR_OP_MATH = 1,
   CUBLAS_PEDANTIC_MATH = 2,
   CUBLAS_TF32_TENSOR_OP_MATH = 3
+};
+
+enum cublasComputeType_t {
+  CUBLAS_COMPUTE_16F = 64,
+  CUBLAS_COMPUTE_16F_PEDANTIC = 65,
+  CUBLAS_COMPUTE_32F = 68,
+  CUBLAS_COMPUTE_32F_PEDANTIC = 69,
+  CUBLAS_COMPUTE_64F = 70,
+  CUBLAS_COMPUTE_64F_PEDANTIC = 71,
+  CUBLAS_COMPUTE_32I = 72,
+  CUBLAS_COMPUTE_32I_PEDANTIC = 73,
+  CUBLAS_COMPUTE_32F_FAST_16F = 74,
+  CUBLAS_COMPUTE_32F_FAST_16BF = 75,
+  CUBLAS_COMPUTE_32F_FAST_TF32 = 77
+};
+enum cublasGemmAlgo_t {
+  CUBLAS_GEMM_DFALT = -1,
+  CUBLAS_GEMM_DEFAULT = -1,
+  CUBLAS_GEMM_DFALT_TENSOR_OP = 99,
+  CUBLAS_GEMM_DEFAULT_TENSOR_OP = 99
 };
 
 struct cublasContext {
@@ -229,3 +252,122 @@ cublasStatus_t geam(cublasHandle_t handle, int m, int n, Term<T> a, Term<T> b, T
 CUDA_ON_CPU_BLAS(s, S, float)
 CUDA_ON_CPU_BLAS(d, D, double)
 #undef CUDA_ON_CPU_BLAS
+
+// --- Products of matrices whose types are arguments
+
+namespace cuda_on_cpu {
+
+/// The type of alpha and beta, where only what is computed in is said.
+inline cudaDataType scale_type_of(cublasComputeType_t compute) {
+  switch (compute) {
+    case CUBLAS_COMPUTE_16F:
+    case CUBLAS_COMPUTE_16F_PEDANTIC:
+      return CUDA_R_16F;
+    case CUBLAS_COMPUTE_64F:
+    case CUBLAS_COMPUTE_64F_PEDANTIC:
+      return CUDA_R_64F;
+    case CUBLAS_COMPUTE_32I:
+    case CUBLAS_COMPUTE_32I_PEDANTIC:
+      return CUDA_R_32I;
+    default:
+      return CUDA_R_32F;
+  }
+}
+
+/// Whether products are computed as doubles: those of integers are, which a float would round.
+inline bool is_in_double(cublasComputeType_t compute) {
+  const cudaDataType type = scale_type_of(compute);
+  return type == CUDA_R_64F || type == CUDA_R_32I;
+}
+
+/// What toolkits before version 11 said in the place of it.
+inline cublasComputeType_t compute_type_of(cudaDataType type) {
+  return type == CUDA_R_16F   ? CUBLAS_COMPUTE_16F
+         : type == CUDA_R_64F ? CUBLAS_COMPUTE_64F
+         : type == CUDA_R_32I ? CUBLAS_COMPUTE_32I
+                              : CUBLAS_COMPUTE_32F;
+}
+
+/// A matrix that an operation turns into one of so many rows and columns.
+inline Matrix operand(const void* first, cudaDataType type, cublasOperation_t op, int rows,
+                      int columns, int stride) {
+  const bool plain = op == CUBLAS_OP_N;
+  return {const_cast<void*>(first), type, static_cast<std::size_t>(plain ? rows : columns),
+          static_cast<std::size_t>(plain ? columns : rows), static_cast<std::size_t>(stride)};
+}
+
+}  // namespace cuda_on_cpu
+
+inline cublasStatus_t cublasGemmStridedBatchedEx(
+    cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
+    const void* alpha, const void* a, cudaDataType type_a, int lda, long long stride_a,
+    const void* b, cudaDataType type_b, int ldb, long long stride_b, const void* beta, void* c,
+    cudaDataType type_c, int ldc, long long stride_c, int batches, cublasComputeType_t compute,
+    cublasGemmAlgo_t) {
+  using namespace cuda_on_cpu;
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (m < 0 || n < 0 || k < 0 || lda < 1 || ldb < 1 || ldc < 1 || batches < 0)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  const cudaDataType scale = scale_type_of(compute);
+  const Matrix result = operand(c, type_c, CUBLAS_OP_N, m, n, ldc);
+  const Product product{operand(a, type_a, op_a, m, k, lda),
+                        operand(b, type_b, op_b, k, n, ldb),
+                        result,
+                        result,
+                        op_a != CUBLAS_OP_N,
+                        op_b != CUBLAS_OP_N,
+                        element<double>(alpha, scale, 0),
+                        element<double>(beta, scale, 0)};
+  if (!product.has_known_types()) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (!product.fits()) return CUBLAS_STATUS_INVALID_VALUE;
+  for (int i = 0; i < batches; ++i) {
+    Product one = product;
+    const auto number = static_cast<std::size_t>(i);
+    one.a = product.a.of_batch(number, static_cast<std::size_t>(stride_a));
+    one.b = product.b.of_batch(number, static_cast<std::size_t>(stride_b));
+    one.c = one.d = result.of_batch(number, static_cast<std::size_t>(stride_c));
+    if (enqueue_product(handle->stream, one, is_in_double(compute)) != cudaSuccess)
+      return CUBLAS_STATUS_EXECUTION_FAILED;
+  }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a,
+                                   cublasOperation_t op_b, int m, int n, int k, const void* alpha,
+                                   const void* a, cudaDataType type_a, int lda, const void* b,
+                                   cudaDataType type_b, int ldb, const void* beta, void* c,
+                                   cudaDataType type_c, int ldc, cublasComputeType_t compute,
+                                   cublasGemmAlgo_t algorithm) {
+  return cublasGemmStridedBatchedEx(handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, 0, b,
+                                    type_b, ldb, 0, beta, c, type_c, ldc, 0, 1, compute, algorithm);
+}
+
+// As toolkits before version 11 had them.
+inline cublasStatus_t cublasGemmStridedBatchedEx(
+    cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
+    const void* alpha, const void* a, cudaDataType type_a, int lda, long long stride_a,
+    const void* b, cudaDataType type_b, int ldb, long long stride_b, const void* beta, void* c,
+    cudaDataType type_c, int ldc, long long stride_c, int batches, cudaDataType compute,
+    cublasGemmAlgo_t algorithm) {
+  return cublasGemmStridedBatchedEx(handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, stride_a, b,
+                                    type_b, ldb, stride_b, beta, c, type_c, ldc, stride_c, batches,
+                                    cuda_on_cpu::compute_type_of(compute), algorithm);
+}
+inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a,
+                                   cublasOperation_t op_b, int m, int n, int k, const void* alpha,
+                                   const void* a, cudaDataType type_a, int lda, const void* b,
+                                   cudaDataType type_b, int ldb, const void* beta, void* c,
+                                   cudaDataType type_c, int ldc, cudaDataType compute,
+                                   cublasGemmAlgo_t algorithm) {
+  return cublasGemmEx(handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c,
+                      type_c, ldc, cuda_on_cpu::compute_type_of(compute), algorithm);
+}
+
+/// The product of matrices of `__half`, which the header of that type need not have declared.
+template <typename Half16, typename = std::enable_if_t<sizeof(Half16) == 2>>
+cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,
+                           int m, int n, int k, const Half16* alpha, const Half16* a, int lda,
+                           const Half16* b, int ldb, const Half16* beta, Half16* c, int ldc) {
+  return cublasGemmEx(handle, op_a, op_b, m, n, k, alpha, a, CUDA_R_16F, lda, b, CUDA_R_16F, ldb,
+                      beta, c, CUDA_R_16F, ldc, CUBLAS_COMPUTE_16F, CUBLAS_GEMM_DEFAULT);
+}

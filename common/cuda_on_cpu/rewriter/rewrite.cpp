@@ -25,22 +25,44 @@ void read_promise(Source& source, std::size_t i, Promises& promises) {
   source.replace(i, closing + 1, "");
 }
 
-/// Drops a cast to void* from the kernel that a function of the runtime takes first.
-void keep_kernel_type(Source& source, std::size_t i) {
-  std::size_t opening = source.next(i);
-  if (!source.is_sign(opening, "(")) return;
-  const std::size_t first = source.next(opening);
+/// Puts something in the place of a cast to void* at a token, if there is one.
+void replace_cast(Source& source, std::size_t first, const std::string& by) {
   if (source.is_sign(first, "(")) {
     const std::size_t closing = source.close_of(first);
     std::string inside;
     for (std::size_t j = first + 1; j < closing; ++j)
       if (!source.is_blank(j) && !source.is(j, "const")) inside += source[j];
-    if (inside == "void*") source.replace(first, closing + 1, "");
+    if (inside == "void*") source.replace(first, closing + 1, by);
   } else if (source.is(first, "reinterpret_cast")) {
-    opening = source.next(first);
+    std::size_t opening = source.next(first);
     while (!source.is_sign(opening, "(")) opening = source.next(opening);
-    source.replace(first, opening, "");
+    source.replace(first, opening, by);
   }
+}
+
+/// Drops a cast to void* from the kernel that a function of the runtime takes first.
+void keep_kernel_type(Source& source, std::size_t i) {
+  const std::size_t opening = source.next(i);
+  if (source.is_sign(opening, "(")) replace_cast(source, source.next(opening), "");
+}
+
+/// Keeps the types of a kernel's parameters where `func = (void*)kernel` stands: what is cast
+/// instead turns into the address where that is wanted.
+void keep_node_type(Source& source, std::size_t i) {
+  const std::size_t before = source.previous(i), sign = source.next(i);
+  const bool is_member = source.is_sign(before, ".") || source.is_sign(before, "->");
+  if (is_member && source.is_sign(sign, "="))
+    replace_cast(source, source.next(sign), "(::cuda_on_cpu::KernelFunction)");
+}
+
+/// The same for the first member of a structure that a declaration initialises.
+void keep_first_type(Source& source, std::size_t i) {
+  const std::size_t name = source.next(i);
+  if (!source.is_name(name)) return;
+  std::size_t opening = source.next(name);
+  if (source.is_sign(opening, "=")) opening = source.next(opening);
+  if (source.is_sign(opening, "{"))
+    replace_cast(source, source.next(opening), "(::cuda_on_cpu::KernelFunction)");
 }
 
 /// The functions that return an error of CUDA, as far as they have been declared.
@@ -96,6 +118,37 @@ void read_device_mark(Source& source, std::size_t i, Names& names) {
   source.replace(i, closing + 1, "");
 }
 
+/// Whether a source has a `new` of its own, beside that of the device's heap.
+bool defines_new(const Source& source) {
+  for (std::size_t i = 0; i + 1 < source.size(); ++i) {
+    if (!source.is(i, "operator") || !source.is(source.next(i), "new")) continue;
+    std::size_t opening = source.next(source.next(i));
+    while (!source.is_sign(opening, "(")) opening = source.next(opening);
+    if (!source.is(source.previous(source.close_of(opening)), "Heap")) return true;
+  }
+  return false;
+}
+
+/// Whether a call, and no declaration, stands at a token.
+bool is_call(const Source& source, std::size_t i) {
+  const std::size_t before = source.previous(i);
+  const bool is_behind_sign = source.kind(before) == Kind::sign;
+  for (const auto* no_call : {".", "->", "::", "~", "*", "&", ">"})
+    if (source.is_sign(before, no_call)) return false;
+  return source.is_sign(source.next(i), "(") && (is_behind_sign || source.is(before, "return"));
+}
+
+/// Asks for memory in a way that lets kernels have it from the device.
+void take_from_heap(Source& source, std::size_t i) {
+  if (source.is(i, "new") && !source.is_sign(source.next(i), "(") &&
+      !source.is(source.previous(i), "operator"))
+    source.replace(i, i + 1, "new (::cuda_on_cpu::Heap{})");
+  else if (source.is(i, "malloc") && is_call(source, i))
+    source.replace(i, i + 1, "::cuda_on_cpu::heap_malloc");
+  else if (source.is(i, "free") && is_call(source, i))
+    source.replace(i, i + 1, "::cuda_on_cpu::heap_free");
+}
+
 /// Tells the analysis the names of the device's variables.
 std::string listed(const Names& names) {
   if (names.empty()) return "";
@@ -118,6 +171,10 @@ void rewrite_name(Source& source, std::size_t i, bool guards, Promises& clusters
   else if (name == "cudaLaunchKernel" || name == "cudaLaunchCooperativeKernel" ||
            name == "cudaFuncSetAttribute")
     keep_kernel_type(source, i);
+  else if (name == "func")
+    keep_node_type(source, i);
+  else if (name == "cudaKernelNodeParams")
+    keep_first_type(source, i);
   else if (name == "asm" || name == "__asm__" || name == "__asm")
     rewrite_ptx(source, i);
 }
@@ -143,11 +200,15 @@ std::string rewrite(std::string text, bool guards) {
   Promises clusters, bounds;
   Fallible fallible;
   Names of_device;
+  check_kernels(source);
+  const HostFunctions host_functions = guards ? find_host_functions(source) : HostFunctions{};
+  const bool has_own_new = guards && defines_new(source);
   for (std::size_t i = 0; i < source.size(); ++i) {
     try {
       if (source.is_name(i)) {
         rewrite_name(source, i, guards, clusters, bounds);
         if (guards) note_dropped(source, i, fallible);
+        if (guards && !has_own_new) take_from_heap(source, i);
         if (guards && source.is(i, "__attribute__")) read_device_mark(source, i, of_device);
       } else if (source.is_sign(i, "<<<") && !source.is(source.previous(i), "operator"))
         rewrite_launch(source, i, clusters);
@@ -155,6 +216,7 @@ std::string rewrite(std::string text, bool guards) {
       throw Refused(source.place_of(i) + ": error: " + unsure.what());
     }
   }
+  mark_host_functions(source, host_functions);
   return source.text(0, source.size()) + noted(bounds) + listed(of_device);
 }
 

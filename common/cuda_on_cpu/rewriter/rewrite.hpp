@@ -33,7 +33,8 @@ using Promises = std::map<std::string, std::string, std::less<>>;
 
 /// The plain C++ for a preprocessed source.
 /// \param guards whether the program is analysed: variables in shared memory get guards behind
-/// them, and calls that drop an error are marked
+/// them, calls that drop an error are marked, functions of the host ask who calls them, and memory
+/// is asked for where a kernel gets it from the device
 /// \throws Refused
 std::string rewrite(std::string text, bool guards);
 
@@ -42,6 +43,18 @@ void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters
 
 /// Rewrites the declaration that holds the __shared__ at a token.
 void rewrite_shared(Source& source, std::size_t i, bool guards);
+
+/// Looks at the kernels' parameters.
+/// \throws Refused where one is a reference
+void check_kernels(const Source& source);
+
+/// The functions that only the host may call, by the tokens that open their bodies: those at
+/// namespace scope that no word marks as the device's, nor another one of their name.
+using HostFunctions = std::map<std::size_t, std::string>;
+HostFunctions find_host_functions(const Source& source);
+
+/// Lets their bodies begin with a question who calls them.
+void mark_host_functions(Source& source, const HostFunctions& functions);
 
 /// Replaces the asm at a token by calls of the functions that do what its instructions do.
 void rewrite_ptx(Source& source, std::size_t i);

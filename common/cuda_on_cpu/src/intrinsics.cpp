@@ -46,10 +46,29 @@ void __nanosleep(unsigned) {
   yield();
 }
 
-long long clock64() {
+namespace {
+
+/// Nanoseconds of a clock of the operating system.
+long long nanoseconds(clockid_t clock) {
   timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+}
+
+}  // namespace
+
+long long clock64() {
+  constexpr long long ticks = 198, in = 100;  // per nanoseconds: what a device's clockRate says
+  const long long now = nanoseconds(CLOCK_MONOTONIC);
+  return now / in * ticks + now % in * ticks / in;
+}
+
+long long cuda_on_cpu::global_timer() { return nanoseconds(CLOCK_REALTIME); }
+
+/// In a kernel it is the device's, which counts cycles; the host's is the time that it worked.
+extern "C" clock_t clock() noexcept {
+  if (is_on_device()) return clock64();
+  return nanoseconds(CLOCK_PROCESS_CPUTIME_ID) / (1'000'000'000LL / CLOCKS_PER_SEC);
 }
 
 void __trap() {

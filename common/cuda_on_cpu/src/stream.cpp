@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "analysis.hpp"
+#include "graphs.hpp"
 #include "launch.hpp"
 #include "settings.hpp"
 #include "trouble.hpp"
@@ -320,6 +321,8 @@ void HostCall::wait(const Operation& operation) {
 }
 
 std::recursive_mutex& runtime_mutex() { return streams().mutex; }
+
+std::uint32_t new_chain() { return streams().chains++; }
 
 cudaError_t& lasting_error() { return streams().lasting; }
 
@@ -717,9 +720,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   *graph = nullptr;
   if (!capture->valid) return fail(cudaErrorStreamCaptureInvalidated);
   if (!joined) return fail(cudaErrorStreamCaptureUnjoined);
-  auto made = std::make_unique<CUgraph_st>();
-  made->capture = std::move(*capture);
-  *graph = made.release();  // cudaGraphDestroy takes it back
+  *graph = graph_of(*capture).release();  // cudaGraphDestroy takes it back
   return lasting_error();
 }
 
@@ -743,17 +744,10 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
       stream->capture->valid = false;
       return fail(cudaErrorStreamCaptureUnsupported);
     }
-  auto made = std::make_unique<CUgraphExec_st>();
-  made->capture = graph->capture;
+  auto made = instance_of(*graph);
+  if (made == nullptr)
+    return fail(cudaErrorInvalidValue, "nodes of the graph wait for each other in a circle");
   *executable = made.release();  // cudaGraphExecDestroy takes it back
-  return lasting_error();
-}
-
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
-  if (graph == nullptr || count == nullptr || nodes != nullptr) return fail(cudaErrorInvalidValue);
-  const auto& operations = graph->capture.operations;
-  *count = static_cast<std::size_t>(
-      std::count_if(operations.begin(), operations.end(), [](const auto& o) { return !o->marks; }));
   return lasting_error();
 }
 
@@ -768,7 +762,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
   if (executable->last != nullptr) found->awaited.push_back(executable->last);
   const OperationPointer begin = mark(*found, __builtin_return_address(0));
   std::unordered_map<const Operation*, OperationPointer> copies;
-  for (const OperationPointer& recorded : executable->capture.operations) {
+  for (const OperationPointer& recorded : executable->operations) {
     auto copy = std::make_shared<Operation>(*recorded);
     if (recorded->host_call != nullptr)
       copy->host_call = std::make_shared<HostCall>(recorded->host_call->function);

@@ -60,6 +60,9 @@ struct Kernel {
   Invocation invocation;
 };
 
+/// What an operation does to memory by itself.
+enum class Moves { nothing, copy, fill };
+
 /// Something that a stream does: a kernel, a copy, a fill, a call of the host, a meeting.
 struct Operation {
   std::function<bool(const Operation&)> work;      ///< returns whether it went well
@@ -70,7 +73,8 @@ struct Operation {
   std::vector<OperationPointer> after;               ///< what must be done before
   const void* place = nullptr;                       ///< where the host asked for it
   int device = 0;
-  bool marks = false;   ///< whether it does nothing but be waited for
+  bool marks = false;  ///< whether it does nothing but be waited for
+  Moves moves = Moves::nothing;
   bool shared = false;  ///< whether it is of several streams, which learn of each other elsewhere
   bool done = false;
   std::chrono::steady_clock::time_point when = {};
@@ -115,19 +119,13 @@ struct CUevent_st {
   bool timing = true;
 };
 
-struct CUgraph_st {
-  cuda_on_cpu::Capture capture;
-};
-
-struct CUgraphExec_st {
-  cuda_on_cpu::Capture capture;
-  cuda_on_cpu::OperationPointer last;  ///< of its latest launch, which the next one waits for
-};
-
 namespace cuda_on_cpu {
 
 /// Held by every call of the runtime.
 std::recursive_mutex& runtime_mutex();
+
+/// A number for a chain of operations each of which is done after the one before.
+std::uint32_t new_chain();
 
 /// Notes an error, which cudaGetLastError tells; returns it.
 /// \param reason what the report says of it, should nobody look at it

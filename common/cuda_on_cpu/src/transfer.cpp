@@ -116,7 +116,8 @@ void move(const Rows& to, const Rows& from) {
 }
 
 /// Copies in a stream. Pageable memory of the host is read before the call returns, and written
-/// before it returns; other memory is touched when the stream comes to it.
+/// before it returns, unless a graph records the copy; other memory is touched when the stream
+/// comes to it.
 cudaError_t copy(Rows to, Rows from, cudaMemcpyKind kind, CUstream_st* stream, bool wait,
                  const void* place) {
   if (stream == nullptr) return fail(cudaErrorInvalidResourceHandle);
@@ -125,7 +126,8 @@ cudaError_t copy(Rows to, Rows from, cudaMemcpyKind kind, CUstream_st* stream, b
     return fail(refusal, reason_of(to, from, kind));
   const Side to_side = side_of(to.first), from_side = side_of(from.first);
   std::shared_ptr<std::vector<char>> staged;
-  if (from_side == Side::pageable && to_side != Side::pageable) {
+  const bool recorded = stream->capture != nullptr;
+  if (from_side == Side::pageable && to_side != Side::pageable && !recorded) {
     staged = std::make_shared<std::vector<char>>(to.width * to.height);
     const Rows buffer{staged->data(), to.width, to.width, to.height};
     move(buffer, from);
@@ -139,9 +141,10 @@ cudaError_t copy(Rows to, Rows from, cudaMemcpyKind kind, CUstream_st* stream, b
         move(to, from);
         return true;
       },
-      place);
+      place)
+      ->moves = Moves::copy;
   const bool between_devices = to_side == Side::device && from_side == Side::device;
-  if (to_side == Side::pageable || (wait && !between_devices)) synchronise(*stream);
+  if (!recorded && (to_side == Side::pageable || (wait && !between_devices))) synchronise(*stream);
   return fail(lasting_error());
 }
 
@@ -158,7 +161,8 @@ cudaError_t fill(Rows to, int value, CUstream_st* stream, bool wait, const void*
         for (std::size_t i = 0; i < to.height; ++i) std::memset(to.row(i), value, to.width);
         return true;
       },
-      place);
+      place)
+      ->moves = Moves::fill;
   if (wait && side_of(to.first) == Side::host) synchronise(*stream);
   return lasting_error();
 }

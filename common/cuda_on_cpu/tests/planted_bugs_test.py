@@ -18,7 +18,7 @@ PLANTED = re.compile(r"// planted: (.+)$")
 KINDS = {"race", "out of bounds", "use after free", "divergent barrier", "uninitialised read",
          "deadlock", "invalid mask", "host race", "stream race", "illegal host access",
          "illegal device access", "misaligned access", "ignored error", "failed assertion", "trap",
-         "stack overflow", "not cooperative"}
+         "stack overflow", "not cooperative", "host function"}
 SECONDS = 120  # that a case may take
 
 

@@ -245,6 +245,37 @@ void run() {
 
 }  // namespace two_streams_write_one_buffer
 
+namespace node_without_its_dependency {
+
+/// Two kernels of a graph, of which the second one reads what the first one writes.
+template <bool bug>
+void run() {
+  const Buffer<int> in(count), between(count), out(count);
+  const int* from = in.get();
+  int* scratch = between.get();
+  int* to = out.get();
+  void *first_arguments[] = {&from, &scratch}, *second_arguments[] = {&scratch, &to};
+  cudaKernelNodeParams kernel = {};
+  kernel.func = (void*)add_one;
+  kernel.gridDim = dim3(1);
+  kernel.blockDim = dim3(count);
+  kernel.kernelParams = first_arguments;
+  cudaGraph_t graph = nullptr;
+  cudaGraphNode_t first = nullptr, second = nullptr;
+  check(cudaGraphCreate(&graph, 0));
+  check(cudaGraphAddKernelNode(&first, graph, nullptr, 0, &kernel));
+  kernel.kernelParams = second_arguments;
+  check(cudaGraphAddKernelNode(&second, graph, &first, bug ? 0 : 1, &kernel));
+  cudaGraphExec_t instance = nullptr;
+  check(cudaGraphInstantiate(&instance, graph, 0));
+  check(cudaGraphLaunch(instance, nullptr));
+  finish();
+  check(cudaGraphExecDestroy(instance));
+  check(cudaGraphDestroy(graph));
+}
+
+}  // namespace node_without_its_dependency
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -272,5 +303,7 @@ int main(int argc, char** argv) {
        {"stream_that_does_not_block", stream_that_does_not_block::run<true>,
         stream_that_does_not_block::run<false>},
        {"two_streams_write_one_buffer", two_streams_write_one_buffer::run<true>,
-        two_streams_write_one_buffer::run<false>}});
+        two_streams_write_one_buffer::run<false>},
+       {"node_without_its_dependency", node_without_its_dependency::run<true>,
+        node_without_its_dependency::run<false>}});
 }

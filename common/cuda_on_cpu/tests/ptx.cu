@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <vector>
 
 #include "device.hpp"
@@ -55,6 +56,20 @@ TEST(registers_of_its_own) {
   expect_values(called<unsigned>(LaneNumber()), [](unsigned t) { return t; });
   expect_values(called<unsigned>(LanesBelow()), [](unsigned t) { return (1u << t) - 1; });
   expect_values(called<unsigned>(ThreadAndBlock()), [](unsigned t) { return 3200 + t; });
+}
+
+WARP_FUNCTION(TimeOfDevices, unsigned long long, {
+  unsigned long long nanoseconds;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
+  return nanoseconds;
+});
+
+TEST(all_devices_tell_one_time) {
+  // Both tell nanoseconds since 1970; a GPU's clock need not agree with the host's to the second.
+  constexpr double nanoseconds = 1e9, tolerance = 3600;
+  const double now = static_cast<double>(std::time(nullptr));
+  for (const auto then : called<unsigned long long>(TimeOfDevices()))
+    tap::expect_near(static_cast<double>(then) / nanoseconds, now, tolerance);
 }
 
 WARP_FUNCTION(ShiftLeft, unsigned, {

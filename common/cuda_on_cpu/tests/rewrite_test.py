@@ -52,6 +52,11 @@ REWRITTEN = {
     "PTX of several instructions": (
         '__device__ void f(float* p, float& x) {\nasm("ld.global.f32 %0, [%1+4];\\n\\t"\n"membar.gl;" : "=f"(x) : "l"(p)); }',
         r"ptx::ld<float>\(\(x\), ::cuda_on_cpu::ptx::at\(::cuda_on_cpu::ptx::wide\(p\), \+4\)\); ::cuda_on_cpu::ptx::membar_gl\(\);"),
+    "a kernel of a node": ("struct N { void* func; }; void f(N& n) { n.func = (void*)k; }",
+                           r"n\.func = \(::cuda_on_cpu::KernelFunction\)\s*k;"),
+    "parameters that are no references": (
+        "template <typename T> struct S {}; __global__ void r(S<int&> s, int a = 3 & 1, int (*f)(int&) = nullptr) { a = a & 1; }",
+        r"void r\("),
     "a string that looks like a launch": ('const char* s = "k<<<1, 2>>>(p, 3)";', r's = "k<<<1, 2>>>\(p, 3\)"'),
     "a raw string": ('const char* s = R"x(k<<<1)x";', r'R"x\(k<<<1\)x"'),
     "digits apart": ("int million = 1'000'000; void f(int* p) { k<<<1, 1>>>(p, 1'0); }", r"k\("),
@@ -68,6 +73,9 @@ REFUSED = {
     "a launch without an argument list": ("void f(int* p) { k<<<1, 2>>>; }", 3, "argument list"),
     "a launch of what has no name": ("void f(int* p) { 5<<<1, 2>>>(p); }", 3, "not the name of a kernel"),
     "dynamic shared memory that is no array": ("__global__ void s() { extern __shared__ float d; }", 3, "array"),
+    "a reference as a kernel's parameter": (
+        "namespace n { template <typename T>\n__global__ void r(const T* p,\nT& sum) { sum += p[0]; } }", 5, "'r'"),
+    "an array as a kernel's parameter": ("__global__ void r(int (&p)[4]);", 3, "reference"),
     "a cluster without a kernel": ("struct __cluster_dims__(2) S;", 3, "kernel"),
 }
 

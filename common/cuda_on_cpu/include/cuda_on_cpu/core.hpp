@@ -114,6 +114,16 @@ struct Dropped {
   }
 };
 
+// What the rewriter puts into programs that are analysed, and only their runtime has.
+
+/// A function that only the host may call begins; that a kernel does it is a finding.
+void enters_host_function(const char* name);
+
+/// Memory for whoever asks: a kernel gets it on the device, the host where it always does.
+void* heap_malloc(std::size_t bytes);
+void heap_free(void* pointer);
+struct Heap {};
+
 /// Notes the most threads of a block that a kernel promises by __launch_bounds__.
 bool note_bounds(const char* kernel, unsigned threads);
 
@@ -154,3 +164,8 @@ __forceinline__ void launch(const char* name, const Configuration& configuration
 }
 
 }  // namespace cuda_on_cpu
+
+void* operator new(std::size_t bytes, cuda_on_cpu::Heap);
+void* operator new[](std::size_t bytes, cuda_on_cpu::Heap);
+void operator delete(void* pointer, cuda_on_cpu::Heap);
+void operator delete[](void* pointer, cuda_on_cpu::Heap);

@@ -72,8 +72,8 @@ inline unsigned nsmid() { return 16; }
 inline unsigned clock() { return static_cast<unsigned>(::clock64()); }
 inline unsigned clock_hi() { return static_cast<unsigned>(::clock64() >> 32); }
 inline unsigned long clock64() { return static_cast<unsigned long>(::clock64()); }
-inline unsigned long globaltimer() { return clock64(); }
-inline unsigned globaltimer_lo() { return clock(); }
+inline unsigned long globaltimer() { return static_cast<unsigned long>(global_timer()); }
+inline unsigned globaltimer_lo() { return static_cast<unsigned>(global_timer()); }
 inline unsigned lanemask_eq() { return 1u << lane(); }
 inline unsigned lanemask_lt() { return lanemask_eq() - 1; }
 inline unsigned lanemask_le() { return lanemask_lt() | lanemask_eq(); }

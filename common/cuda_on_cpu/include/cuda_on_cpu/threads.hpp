@@ -187,4 +187,7 @@ void __threadfence();
 void __threadfence_system();
 void __nanosleep(unsigned nanoseconds);
 long long clock64();
+namespace cuda_on_cpu {
+long long global_timer();  ///< nanoseconds, by which devices and hosts tell the same time
+}
 [[noreturn]] void __trap();

@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <set>
+
+#include "rewrite.hpp"
+
+namespace cuda_on_cpu::rewriter {
+namespace {
+
+/// What stands at namespace scope, up to its semicolon or to its body.
+struct Declaration {
+  std::size_t first, end;  // `end` is the token of ';' or '{'
+};
+
+bool holds(const Source& source, const Declaration& d, std::string_view word) {
+  for (std::size_t i = d.first; i < d.end; ++i)
+    if (source.is(i, word)) return true;
+  return false;
+}
+
+/// Whether one of its attributes is such that `is_wanted` says so of the tokens in its brackets.
+template <typename IsWanted>
+bool has_attribute(const Source& source, const Declaration& d, const IsWanted& is_wanted) {
+  for (std::size_t i = d.first; i < d.end; ++i) {
+    if (!source.is(i, "__attribute__")) continue;
+    const std::size_t opening = source.next(i), inner = source.next(opening);
+    if (source.is_sign(inner, "(") && is_wanted(source.next(inner), source.close_of(inner)))
+      return true;
+  }
+  return false;
+}
+
+/// What __global__ becomes, by the compilers that programs are analysed with, and otherwise by g++.
+bool is_kernel(const Source& source, const Declaration& d) {
+  return has_attribute(source, d, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i)
+      if (source.is(i, "flatten") || source.is(i, "noipa")) return true;
+    return false;
+  });
+}
+
+/// Whether it is the device's, which an empty attribute marks in a program that is analysed.
+bool is_of_device(const Source& source, const Declaration& d) {
+  return is_kernel(source, d) || has_attribute(source, d, [](std::size_t first, std::size_t last) {
+           return first == last;
+         });
+}
+
+/// Whether a word before a function's name has brackets behind it.
+bool has_brackets(std::string_view word) {
+  for (const auto* one :
+       {"__attribute__", "alignas", "decltype", "__launch_bounds__", "__cluster_dims__"})
+    if (word == one) return true;
+  return false;
+}
+
+/// The token of a function's name; that of the end if what is declared is none with a plain name.
+std::size_t name_of(const Source& source, const Declaration& d) {
+  for (std::size_t i = d.first; i < d.end; i = source.next(i)) {
+    if (source.is(i, "operator") || source.is_sign(i, "=")) return d.end;
+    if (has_brackets(source[i])) {
+      i = source.close_of(source.next(i));
+    } else if (source.is_sign(i, "(")) {
+      const std::size_t name = source.previous(i);
+      const bool is_plain =
+          name > d.first && source.is_name(name) && !source.is_sign(source.previous(name), "::");
+      return is_plain ? name : d.end;
+    }
+  }
+  return d.end;
+}
+
+bool is_body(const Source& source, const Declaration& d) {
+  const std::size_t before = source.previous(d.end);
+  return source.is_sign(before, ")") || source.is(before, "noexcept") || holds(source, d, "->");
+}
+
+/// Calls `visit` for each declaration at namespace scope.
+template <typename Visit>
+void visit_declarations(const Source& source, const Visit& visit) {
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    if (source.is_sign(i, "(") || source.is_sign(i, "[")) {
+      i = source.close_of(i);
+    } else if (source.is_sign(i, ";") || source.is_sign(i, "}") || source.kind(i) == Kind::opaque) {
+      if (source.is_sign(i, ";")) visit(Declaration{first, i});
+      first = i + 1;
+    } else if (source.is_sign(i, "{")) {
+      const Declaration d{first, i};
+      const bool is_scope =
+          holds(source, d, "namespace") || source.kind(source.previous(i)) == Kind::string;
+      if (!is_scope) i = source.close_of(i);
+      if (!is_scope && is_body(source, d)) visit(d);
+      if (is_scope || is_body(source, d)) first = i + 1;
+    }
+  }
+}
+
+/// Whether a token is of the headers that stand in the place of CUDA's.
+bool is_ours(const Source& source, std::size_t i) {
+  const std::string place = source.place_of(i);
+  return place.find("/cuda_on_cpu/include/") != place.npos ||
+         place.find("/include/cuda_on_cpu/") != place.npos;
+}
+
+/// The first sign in the parameters of a function that makes one of them a reference; the end of
+/// the parameters if there is none.
+std::size_t reference_in(const Source& source, std::size_t opening) {
+  const std::size_t closing = source.close_of(opening);
+  int in_template = 0;
+  bool in_default = false;
+  for (std::size_t i = source.next(opening); i < closing; i = source.next(i)) {
+    in_template += source.is_sign(i, "<") - source.is_sign(i, ">");
+    if (source.is_sign(i, ",") && in_template == 0) in_default = false;
+    if (source.is_sign(i, "=")) in_default = true;
+    const bool is_array = source.is_sign(i, "(") && source.is_sign(source.next(i), "&");
+    const bool is_reference = is_array || source.is_sign(i, "&") || source.is_sign(i, "&&");
+    if (is_reference && in_template == 0 && !in_default) return i;
+    if (source.opens(i)) i = source.close_of(i);
+  }
+  return closing;
+}
+
+}  // namespace
+
+void check_kernels(const Source& source) {
+  visit_declarations(source, [&](const Declaration& d) {
+    const std::size_t name = name_of(source, d);
+    if (name == d.end || !is_kernel(source, d)) return;
+    const std::size_t opening = source.next(name), found = reference_in(source, opening);
+    if (found != source.close_of(opening))
+      throw Refused(
+          source.place_of(found) + ": error: a parameter of the kernel '" +
+          std::string(source[name]) +
+          "' is a reference, to what lies in the host's memory; pass a value or a pointer");
+  });
+}
+
+HostFunctions find_host_functions(const Source& source) {
+  HostFunctions found;
+  std::set<std::string, std::less<>> of_device{"main"};
+  visit_declarations(source, [&](const Declaration& d) {
+    const std::size_t name = name_of(source, d);
+    if (name == d.end) return;
+    if (is_of_device(source, d) || holds(source, d, "constexpr") || holds(source, d, "consteval"))
+      of_device.emplace(source[name]);
+    else if (source.is_sign(d.end, "{") && !is_ours(source, d.end))
+      found.emplace(d.end, source[name]);
+  });
+  std::erase_if(found, [&](const auto& function) { return of_device.contains(function.second); });
+  return found;
+}
+
+void mark_host_functions(Source& source, const HostFunctions& functions) {
+  for (const auto& [body, name] : functions)
+    if (source.is_sign(body, "{"))
+      source.replace(body, body + 1, "{ ::cuda_on_cpu::enters_host_function(\"" + name + "\"); ");
+}
+
+}  // namespace cuda_on_cpu::rewriter

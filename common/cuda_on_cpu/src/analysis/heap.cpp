@@ -1,0 +1,97 @@
+/// \file
+/// Memory that kernels ask for by `new` and malloc. It is the device's, and may be used, and given
+/// back, by all threads and kernels that learn of it.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "../analysis.hpp"
+#include "../launch.hpp"
+#include "../memory.hpp"
+#include "../trouble.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+// Stands before memory of this heap, where other heaps keep a size.
+constexpr std::uint64_t mark = 0xC0DE'0F'DE'71CE'4EA9;
+constexpr std::uintptr_t alignment = 512;
+constexpr std::size_t one_byte = 1;
+
+char* mark_of(void* pointer) { return static_cast<char*>(pointer) - sizeof mark; }
+
+bool is_of_device(void* pointer) {
+  if (pointer == nullptr || reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0)
+    return false;
+  std::uint64_t there = 0;
+  std::memcpy(&there, mark_of(pointer), sizeof there);
+  return there == mark;
+}
+
+void* allocate_for_kernel(std::size_t bytes) {
+  const int device = block->launch->device;
+  const DeviceAtWork at_work;
+  const Allocation* allocation = allocate(std::max(bytes, one_byte), MemorySpace::device, device);
+  if (allocation == nullptr) return nullptr;
+  std::memcpy(mark_of(allocation->base), &mark, sizeof mark);
+  return allocation->base;
+}
+
+void give_back(void* pointer, const void* place) {
+  if (!is_of_device(pointer)) return std::free(pointer);
+  const Thread* thread = block == nullptr ? nullptr : block->current;
+  Thread* const hidden = block == nullptr ? nullptr : std::exchange(block->current, nullptr);
+  if (Allocation* allocation = find_allocation(pointer); allocation != nullptr) {
+    analysis::freed(allocation->base, allocation->bytes, place);
+    release(allocation);
+  } else {
+    report_trouble({.kind = "use after free",
+                    .place = place,
+                    .thread = thread,
+                    .sentence = "memory is given back that was given back before"});
+  }
+  if (block != nullptr) block->current = hidden;
+}
+
+void* required(void* pointer) {
+  if (pointer == nullptr) throw std::bad_alloc();
+  return pointer;
+}
+
+}  // namespace
+
+void* heap_malloc(std::size_t bytes) {
+  return is_on_device() ? allocate_for_kernel(bytes) : std::malloc(bytes);
+}
+
+void heap_free(void* pointer) { give_back(pointer, __builtin_return_address(0)); }
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+// What `new` in a kernel becomes. Unlike the host's, it answers with null where there is no memory.
+void* operator new(std::size_t bytes, Heap) {
+  return is_on_device() ? allocate_for_kernel(bytes) : ::operator new(bytes);
+}
+void* operator new[](std::size_t bytes, Heap) {
+  return is_on_device() ? allocate_for_kernel(bytes) : ::operator new[](bytes);
+}
+void operator delete(void* pointer, Heap) { ::operator delete(pointer); }
+void operator delete[](void* pointer, Heap) { ::operator delete[](pointer); }
+
+// What gives memory back is told by the memory, and so these stand for the library's own.
+void* operator new(std::size_t bytes) { return required(std::malloc(std::max(bytes, one_byte))); }
+void* operator new[](std::size_t bytes) { return ::operator new(bytes); }
+void operator delete(void* pointer) noexcept { give_back(pointer, __builtin_return_address(0)); }
+void operator delete[](void* pointer) noexcept { give_back(pointer, __builtin_return_address(0)); }
+void operator delete(void* pointer, std::size_t) noexcept {
+  give_back(pointer, __builtin_return_address(0));
+}
+void operator delete[](void* pointer, std::size_t) noexcept {
+  give_back(pointer, __builtin_return_address(0));
+}

@@ -1,0 +1,216 @@
+/// \file
+/// Products of matrices whose types are arguments, by cuBLAS and by cublasLt, against loops.
+
+#include <cublasLt.h>
+#include <cublas_v2.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "device.hpp"
+
+using tap::check;
+using tap::Device;
+using tap::expect;
+using tap::expect_equal;
+using tap::expect_near;
+using tap::table;
+
+struct Handle {
+  Handle() { expect(cublasCreate(&it) == CUBLAS_STATUS_SUCCESS, "a handle is made"); }
+  ~Handle() { cublasDestroy(it); }
+  cublasHandle_t it;
+};
+
+constexpr int m = 5, n = 7, k = 3;
+
+/// Small whole numbers, which all types hold.
+template <typename T>
+std::vector<T> whole(int count, int period) {
+  return table<T>(count, [&](int i) { return T(static_cast<float>(i * 5 % period - period / 2)); });
+}
+
+/// Element (i, j) of a matrix by columns that may be transposed.
+template <typename T>
+double at(const std::vector<T>& a, bool transposed, int stride, int i, int j) {
+  return static_cast<double>(transposed ? a[i * stride + j] : a[j * stride + i]);
+}
+
+template <typename T, typename Result>
+void expect_product(cudaDataType type, cudaDataType result, cublasComputeType_t compute,
+                    bool transposed_a, bool transposed_b) {
+  const Handle handle;
+  const int lda = (transposed_a ? k : m) + 1, ldb = (transposed_b ? n : k) + 2, ldc = m + 3;
+  const auto a = whole<T>(lda * (transposed_a ? m : k), 7),
+             b = whole<T>(ldb * (transposed_b ? k : n), 5);
+  const auto c = whole<Result>(ldc * n, 9);
+  const Device<T> on_a(a), on_b(b);
+  const Device<Result> on_c(c);
+  const float single[] = {2, -1};
+  const double precise[] = {2, -1};
+  const std::int32_t integers[] = {2, -1};
+  const void* scales = compute == CUBLAS_COMPUTE_64F   ? static_cast<const void*>(precise)
+                       : compute == CUBLAS_COMPUTE_32I ? static_cast<const void*>(integers)
+                                                       : single;
+  const void* beta = static_cast<const char*>(scales) + (compute == CUBLAS_COMPUTE_64F ? 8 : 4);
+  expect(cublasGemmEx(handle.it, transposed_a ? CUBLAS_OP_T : CUBLAS_OP_N,
+                      transposed_b ? CUBLAS_OP_T : CUBLAS_OP_N, m, n, k, scales, on_a.get(), type,
+                      lda, on_b.get(), type, ldb, beta, on_c.get(), result, ldc, compute,
+                      CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS,
+         "it is accepted");
+  const auto got = on_c.to_host();
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < ldc; ++i) {
+      double sum = -static_cast<double>(c[j * ldc + i]);
+      for (int l = 0; l < k && i < m; ++l)
+        sum += 2 * at(a, transposed_a, lda, i, l) * at(b, transposed_b, ldb, l, j);
+      expect_equal(static_cast<double>(got[j * ldc + i]),
+                   i < m ? sum : static_cast<double>(c[j * ldc + i]));
+    }
+}
+
+TEST(types_are_arguments) {
+  for (const bool a : {false, true})
+    for (const bool b : {false, true}) {
+      expect_product<float, float>(CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F, a, b);
+      expect_product<double, double>(CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F, a, b);
+      expect_product<__half, __half>(CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F, a, b);
+      expect_product<__half, float>(CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F, a, b);
+      expect_product<__nv_bfloat16, __nv_bfloat16>(CUDA_R_16BF, CUDA_R_16BF,
+                                                   CUBLAS_COMPUTE_32F_FAST_TF32, a, b);
+      expect_product<std::int8_t, std::int32_t>(CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I, a, b);
+    }
+}
+
+TEST(batches_are_strides_apart) {
+  const Handle handle;
+  const auto a = whole<float>(4 * 3, 7), b = whole<float>(4 * 3, 5);
+  const Device<float> on_a(a), on_b(b), c(4 * 3);
+  const float alpha = 1, beta = 0;  // what was in the result does not matter
+  expect(cublasGemmStridedBatchedEx(handle.it, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &alpha,
+                                    on_a.get(), CUDA_R_32F, 2, 4, on_b.get(), CUDA_R_32F, 2, 4,
+                                    &beta, c.get(), CUDA_R_32F, 2, 4, 3, CUDA_R_32F,
+                                    CUBLAS_GEMM_DEFAULT_TENSOR_OP) == CUBLAS_STATUS_SUCCESS,
+         "it is accepted");
+  expect_equal(c.to_host(), table<float>(12, [&](int e) {
+                 const int base = e / 4 * 4, i = e % 2, j = e / 2 % 2;
+                 return a[base + i] * b[base + 2 * j] + a[base + 2 + i] * b[base + 2 * j + 1];
+               }));
+}
+
+TEST(halves_have_a_function_of_their_own) {
+  const Handle handle;
+  const Device<__half> a(whole<__half>(6, 7)), b(whole<__half>(6, 5)), c(4);
+  const __half alpha = 1.0f, beta = 0.0f;
+  expect(cublasHgemm(handle.it, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 3, &alpha, a.get(), 2, b.get(), 3,
+                     &beta, c.get(), 2) == CUBLAS_STATUS_SUCCESS,
+         "it is accepted");
+  const auto left = whole<float>(6, 7), right = whole<float>(6, 5);
+  expect_equal(static_cast<float>(c.to_host()[3]),
+               left[1] * right[3] + left[3] * right[4] + left[5] * right[5]);
+}
+
+TEST(products_that_cannot_be_are_refused) {
+  const Handle handle;
+  const float alpha = 1, beta = 0;
+  const auto status = [&](cudaDataType type, int lda) {
+    return cublasGemmEx(handle.it, CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, &alpha, nullptr, type, lda,
+                        nullptr, type, 4, &beta, nullptr, type, 4, CUBLAS_COMPUTE_32F,
+                        CUBLAS_GEMM_DEFAULT);
+  };
+  expect(status(CUDA_R_8F_E4M3, 4) == CUBLAS_STATUS_NOT_SUPPORTED, "numbers of 8 bits");
+  expect(status(CUDA_R_32F, 3) == CUBLAS_STATUS_INVALID_VALUE, "columns overlap");
+}
+
+/// A product as cublasLt describes it: D = relu?(A^T B + bias).
+class Described {
+ public:
+  Described(cublasLtEpilogue_t epilogue, const float* bias, int order = CUBLASLT_ORDER_COL) {
+    const cublasOperation_t transposed = CUBLAS_OP_T;
+    cublasLtCreate(&handle);
+    cublasLtMatmulDescCreate(&description, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+    cublasLtMatmulDescSetAttribute(description, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
+                                   sizeof transposed);
+    cublasLtMatmulDescSetAttribute(description, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
+                                   sizeof epilogue);
+    cublasLtMatmulDescSetAttribute(description, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias,
+                                   sizeof bias);
+    cublasLtMatrixLayoutCreate(&a, CUDA_R_32F, k, m, k);
+    cublasLtMatrixLayoutCreate(&b, CUDA_R_32F, k, n, k);
+    cublasLtMatrixLayoutCreate(&d, CUDA_R_32F, m, n, order == CUBLASLT_ORDER_COL ? m : n);
+    cublasLtMatrixLayoutSetAttribute(d, CUBLASLT_MATRIX_LAYOUT_ORDER, &order, sizeof order);
+    cublasLtMatmulPreferenceCreate(&preference);
+  }
+  ~Described() {
+    cublasLtMatmulPreferenceDestroy(preference);
+    for (const auto layout : {a, b, d}) cublasLtMatrixLayoutDestroy(layout);
+    cublasLtMatmulDescDestroy(description);
+    cublasLtDestroy(handle);
+  }
+  Described(const Described&) = delete;
+  Described& operator=(const Described&) = delete;
+
+  cublasStatus_t heuristic(cublasLtMatmulHeuristicResult_t& result) const {
+    int found = 0;
+    const auto status = cublasLtMatmulAlgoGetHeuristic(handle, description, a, b, d, d, preference,
+                                                       1, &result, &found);
+    expect_equal(found, status == CUBLAS_STATUS_SUCCESS);
+    return status;
+  }
+  void multiply(const float* on_a, const float* on_b, float* on_d) const {
+    cublasLtMatmulHeuristicResult_t result;
+    expect(heuristic(result) == CUBLAS_STATUS_SUCCESS, "there is an algorithm");
+    const float alpha = 1, beta = 0;
+    expect(cublasLtMatmul(handle, description, &alpha, on_a, a, on_b, b, &beta, on_d, d, on_d, d,
+                          &result.algo, nullptr, 0, nullptr) == CUBLAS_STATUS_SUCCESS,
+           "it is accepted");
+  }
+
+ private:
+  cublasLtHandle_t handle;
+  cublasLtMatmulDesc_t description;
+  cublasLtMatrixLayout_t a, b, d;
+  cublasLtMatmulPreference_t preference;
+};
+
+TEST(a_bias_and_an_activation_follow) {
+  const auto a = whole<float>(k * m, 7), b = whole<float>(k * n, 5), bias = whole<float>(m, 3);
+  const Device<float> on_a(a), on_b(b), on_bias(bias);
+  for (const auto epilogue : {CUBLASLT_EPILOGUE_DEFAULT, CUBLASLT_EPILOGUE_RELU,
+                              CUBLASLT_EPILOGUE_BIAS, CUBLASLT_EPILOGUE_RELU_BIAS})
+    for (const auto order : {CUBLASLT_ORDER_COL, CUBLASLT_ORDER_ROW}) {
+      const Device<float> d(m * n);
+      Described(epilogue, on_bias.get(), order).multiply(on_a.get(), on_b.get(), d.get());
+      expect_equal(d.to_host(), table<float>(m * n, [&](int e) {
+                     const int i = order == CUBLASLT_ORDER_COL ? e % m : e / n;
+                     const int j = order == CUBLASLT_ORDER_COL ? e / m : e % n;
+                     float sum = (epilogue & CUBLASLT_EPILOGUE_BIAS) != 0 ? bias[i] : 0;
+                     for (int l = 0; l < k; ++l) sum += a[i * k + l] * b[j * k + l];
+                     return (epilogue & CUBLASLT_EPILOGUE_RELU) != 0 && sum < 0 ? 0 : sum;
+                   }));
+    }
+}
+
+TEST(gelu_is_the_one_of_a_hyperbolic_tangent) {
+  const auto a = whole<float>(k * m, 7),
+             b = table<float>(k * n, [](int i) { return i % 3 * 0.1f; });
+  const Device<float> on_a(a), on_b(b), plain(m * n), bent(m * n);
+  Described(CUBLASLT_EPILOGUE_DEFAULT, nullptr).multiply(on_a.get(), on_b.get(), plain.get());
+  Described(CUBLASLT_EPILOGUE_GELU, nullptr).multiply(on_a.get(), on_b.get(), bent.get());
+  const auto x = plain.to_host(), y = bent.to_host();
+  for (int i = 0; i < m * n; ++i)
+    expect_near(static_cast<double>(y[i]),
+                x[i] / (1 + std::exp(-2 * 0.7978845608 * (x[i] + 0.044715 * x[i] * x[i] * x[i]))),
+                1e-6);
+}
+
+TEST(gradients_are_refused) {
+  cublasLtMatmulHeuristicResult_t result;
+  const Described product(CUBLASLT_EPILOGUE_DGELU, nullptr);
+  expect(product.heuristic(result) == CUBLAS_STATUS_NOT_SUPPORTED, "no gradient of an activation");
+}
+
+int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }
