@@ -29,8 +29,10 @@ bool has_attribute(const Source& source, const Declaration& d, const IsWanted& i
   return false;
 }
 
-/// What __global__ becomes, by the compilers that programs are analysed with, and otherwise by g++.
+/// Whether __global__ stands there, or what it becomes: by the compilers that programs are analysed
+/// with, and otherwise by g++.
 bool is_kernel(const Source& source, const Declaration& d) {
+  if (holds(source, d, "__global__")) return true;
   return has_attribute(source, d, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i)
       if (source.is(i, "flatten") || source.is(i, "noipa")) return true;

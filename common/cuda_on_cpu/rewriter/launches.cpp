@@ -153,10 +153,14 @@ void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters
     config += ".with_cluster(dim3(" + cluster->second + "))";
   const Arguments arguments = arguments_of(source, parts);
   const std::string comma = trimmed(arguments.given).empty() ? "" : ", ";
+  // What gives a kernel is asked by the host, once.
+  const bool is_given = kernel.ends_with(')');
+  const std::string capture = is_given ? "[=, cuda_on_cpu_kernel = " + kernel + "](" : "[=](";
   source.replace(first, parts.closing + 1,
-                 "::cuda_on_cpu::launch(\"" + name + "\", " + config + ", [=](" +
+                 "::cuda_on_cpu::launch(\"" + name + "\", " + config + ", " + capture +
                      arguments.parameters + ") __attribute__((no_sanitize(\"thread\"))) { " +
-                     kernel + '(' + arguments.passed + "); }" + comma + arguments.given + ')');
+                     (is_given ? "cuda_on_cpu_kernel" : kernel) + '(' + arguments.passed + "); }" +
+                     comma + arguments.given + ')');
 }
 
 }  // namespace cuda_on_cpu::rewriter

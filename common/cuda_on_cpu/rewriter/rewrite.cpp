@@ -95,14 +95,22 @@ void note_dropped(Source& source, std::size_t i, Fallible& fallible) {
 using Names = std::set<std::string, std::less<>>;
 
 /// Takes the mark of what belongs to the device away. Notes the names in a declaration of
-/// variables; those of types and functions among them do no harm.
+/// variables, those that the host may use, too, with a sign before them; those of types and
+/// functions among them do no harm.
 void read_device_mark(Source& source, std::size_t i, Names& names) {
   const std::size_t opening = source.next(i), closing = source.close_of(opening);
   const std::size_t inner = source.next(opening);
-  if (!source.is_sign(inner, "(") || source.next(inner) + 1 != closing) return;
+  if (!source.is_sign(inner, "(")) return;
+  const std::size_t content = source.next(inner);
+  const bool is_managed = source.is_sign(content, ",");
+  if ((is_managed ? source.next(content) : content) + 1 != closing) return;
+  const auto add = [&](std::string_view name) {
+    names.emplace(name);
+    if (is_managed) names.insert('!' + std::string(name));
+  };
   std::size_t before = source.previous(i);
   while (source.is_sign(before, "]")) before = source.previous(source.open_of(before));
-  if (source.is_name(before)) names.emplace(source[before]);
+  if (source.is_name(before)) add(source[before]);
   for (std::size_t j = source.next(closing); !source.is_sign(j, ";"); j = source.next(j)) {
     if (source.is(j, "__attribute__") || source.is(j, "alignas") || source.is(j, "decltype"))
       j = source.close_of(source.next(j));
@@ -113,7 +121,7 @@ void read_device_mark(Source& source, std::size_t i, Names& names) {
     else if (source.closes(j))
       break;
     else if (source.is_name(j))
-      names.emplace(source[j]);
+      add(source[j]);
   }
   source.replace(i, closing + 1, "");
 }
@@ -129,13 +137,19 @@ bool defines_new(const Source& source) {
   return false;
 }
 
-/// Whether a call, and no declaration, stands at a token.
+/// The token that declares a name of the runtime first: what stands before it cannot use it.
+std::size_t declaration_of(const Source& source, std::string_view name) {
+  std::size_t i = 0;
+  while (i < source.size() && !source.is(i, name)) ++i;
+  return i;
+}
+
+/// Whether a call stands at a token, where no declaration of that name can.
 bool is_call(const Source& source, std::size_t i) {
-  const std::size_t before = source.previous(i);
-  const bool is_behind_sign = source.kind(before) == Kind::sign;
-  for (const auto* no_call : {".", "->", "::", "~", "*", "&", ">"})
-    if (source.is_sign(before, no_call)) return false;
-  return source.is_sign(source.next(i), "(") && (is_behind_sign || source.is(before, "return"));
+  if (!source.is_sign(source.next(i), "(")) return false;
+  for (const auto* before : {";", "{", "}", "(", ")", "=", "?", ":", "return", "else"})
+    if (source.is(source.previous(i), before)) return true;
+  return false;
 }
 
 /// Asks for memory in a way that lets kernels have it from the device.
@@ -201,14 +215,17 @@ std::string rewrite(std::string text, bool guards) {
   Fallible fallible;
   Names of_device;
   check_kernels(source);
-  const HostFunctions host_functions = guards ? find_host_functions(source) : HostFunctions{};
+  HostFunctions host_functions = guards ? find_host_functions(source) : HostFunctions{};
+  // CUDA's header comes behind some headers of the host.
+  const std::size_t runtime = declaration_of(source, "enters_host_function");
+  host_functions.erase(host_functions.begin(), host_functions.lower_bound(runtime));
   const bool has_own_new = guards && defines_new(source);
   for (std::size_t i = 0; i < source.size(); ++i) {
     try {
       if (source.is_name(i)) {
         rewrite_name(source, i, guards, clusters, bounds);
         if (guards) note_dropped(source, i, fallible);
-        if (guards && !has_own_new) take_from_heap(source, i);
+        if (guards && !has_own_new && i > runtime) take_from_heap(source, i);
         if (guards && source.is(i, "__attribute__")) read_device_mark(source, i, of_device);
       } else if (source.is_sign(i, "<<<") && !source.is(source.previous(i), "operator"))
         rewrite_launch(source, i, clusters);

@@ -33,6 +33,7 @@ enum class Side { pageable, host, device };
 struct Symbol {
   char* base;
   std::size_t bytes;
+  bool has_address = false;  ///< the host has asked for it, and it may be used
 };
 
 /// Variables of the device that the host has used by name.
@@ -41,16 +42,30 @@ std::vector<Symbol>& symbols() {
   return symbols;
 }
 
-bool is_symbol(const char* address) {
-  for (const Symbol& symbol : symbols())
-    if (address >= symbol.base && address < symbol.base + symbol.bytes) return true;
-  return false;
+Symbol* symbol_at(const void* address) {
+  for (Symbol& symbol : symbols())
+    if (address >= symbol.base && address < symbol.base + symbol.bytes) return &symbol;
+  return nullptr;
+}
+
+bool is_symbol(const void* address) { return symbol_at(address) != nullptr; }
+
+/// Whether an address of a variable was taken from its name, which on a GPU is the host's.
+bool is_name_of_symbol(const void* address) {
+  const Symbol* symbol = symbol_at(address);
+  return symbol != nullptr && !symbol->has_address;
+}
+
+Symbol& known_symbol(const void* address, std::size_t bytes) {
+  Symbol* known = symbol_at(address);
+  if (known != nullptr) return *known;
+  symbols().push_back({static_cast<char*>(const_cast<void*>(address)), bytes});
+  return symbols().back();
 }
 
 Side side_of(const void* address) {
   const Allocation* allocation = find_allocation(address);
-  if (allocation == nullptr)
-    return is_symbol(static_cast<const char*>(address)) ? Side::device : Side::pageable;
+  if (allocation == nullptr) return is_symbol(address) ? Side::device : Side::pageable;
   return allocation->on_host() && allocation->space != MemorySpace::managed ? Side::host
                                                                             : Side::device;
 }
@@ -63,8 +78,9 @@ std::string described(const void* address) {
     const Allocation* nearest = nearest_allocation(address);
     if (nearest != nullptr && !nearest->living && nearest->contains(address))
       return "allocation " + std::to_string(nearest->number) + ", which was freed";
-    return is_symbol(static_cast<const char*>(address)) ? "a variable of the device"
-                                                        : "memory that only the host may use";
+    return is_name_of_symbol(address) ? "the host's address of a variable of the device"
+           : is_symbol(address)       ? "a variable of the device"
+                                      : "memory that only the host may use";
   }
   constexpr const char* spaces[] = {"on the device", "pinned on the host", "registered on the host",
                                     "managed"};
@@ -119,9 +135,11 @@ void move(const Rows& to, const Rows& from) {
 /// before it returns, unless a graph records the copy; other memory is touched when the stream
 /// comes to it.
 cudaError_t copy(Rows to, Rows from, cudaMemcpyKind kind, CUstream_st* stream, bool wait,
-                 const void* place) {
+                 const void* place, bool by_name = false) {
   if (stream == nullptr) return fail(cudaErrorInvalidResourceHandle);
   if (to.width == 0 || to.height == 0) return lasting_error();
+  if (!by_name && (is_name_of_symbol(to.first) || is_name_of_symbol(from.first)))
+    return fail(cudaErrorInvalidValue, reason_of(to, from, kind));
   if (const cudaError_t refusal = refusal_of(to, from, kind); refusal != cudaSuccess)
     return fail(refusal, reason_of(to, from, kind));
   const Side to_side = side_of(to.first), from_side = side_of(from.first);
@@ -151,7 +169,8 @@ cudaError_t copy(Rows to, Rows from, cudaMemcpyKind kind, CUstream_st* stream, b
 cudaError_t fill(Rows to, int value, CUstream_st* stream, bool wait, const void* place) {
   if (stream == nullptr) return fail(cudaErrorInvalidResourceHandle);
   if (to.width == 0 || to.height == 0) return lasting_error();
-  if (to.first == nullptr || (side_of(to.first) == Side::pageable) || !is_legal(to, true))
+  if (to.first == nullptr || is_name_of_symbol(to.first) || (side_of(to.first) == Side::pageable) ||
+      !is_legal(to, true))
     return fail(cudaErrorInvalidValue,
                 "a fill of " + std::to_string(to.extent()) + " bytes of " + described(to.first));
   enqueue(
@@ -208,9 +227,14 @@ cudaError_t free_now(void* pointer, MemorySpace one, MemorySpace other, const vo
 
 cudaError_t register_symbol_use(const void* symbol, std::size_t size) {
   const Guard guard(runtime_mutex());
-  auto* base = static_cast<char*>(const_cast<void*>(symbol));
-  if (!is_symbol(base)) symbols().push_back({base, size});
+  known_symbol(symbol, size).has_address = true;
   return lasting_error();
+}
+
+bool is_known_address(const void* address) {
+  const Guard guard(runtime_mutex());
+  const Symbol* symbol = symbol_at(address);
+  return symbol != nullptr && symbol->has_address;
 }
 
 cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size_t size,
@@ -220,13 +244,13 @@ cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size
     return fail(cudaErrorInvalidValue, "a copy of " + std::to_string(bytes) + " bytes from byte " +
                                            std::to_string(offset) + " of a variable that has " +
                                            std::to_string(size));
-  register_symbol_use(to_symbol ? to : from, size);
+  known_symbol(to_symbol ? to : from, size);
   if (to_symbol)
     to = static_cast<char*>(to) + offset;
   else
     from = static_cast<const char*>(from) + offset;
   return copy(line(to, bytes), line(from, bytes), cudaMemcpyDefault, find_stream(stream), wait,
-              __builtin_return_address(0));
+              __builtin_return_address(0), true);
 }
 
 }  // namespace cuda_on_cpu

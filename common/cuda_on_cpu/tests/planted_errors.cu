@@ -170,6 +170,51 @@ void run() {
 
 }  // namespace copy_behind_a_variable
 
+namespace copy_from_the_name_of_a_variable {
+
+__device__ int results[8];
+__global__ void write_results() { results[threadIdx.x] = threadIdx.x; }
+
+/// Names a variable where an address is wanted.
+template <bool bug>
+void run() {
+  std::vector<int> values(8);
+  check(cudaMemcpyToSymbol(results, values.data(), 32));
+  write_results<<<1, 8>>>();
+  if (bug)
+    cudaMemcpy(values.data(), results, 32, cudaMemcpyDeviceToHost);  // planted: ignored error
+  else
+    cudaMemcpyFromSymbol(values.data(), results, 32);
+  check(cudaDeviceSynchronize());
+}
+
+}  // namespace copy_from_the_name_of_a_variable
+
+namespace name_of_a_variable_as_an_argument {
+
+__device__ int weights[8];
+__managed__ int lengths[8];
+__global__ void weigh(const int* by, int* out) { out[threadIdx.x] = by[threadIdx.x]; }
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(8);
+  const std::vector<int> values(8, 3);
+  check(cudaMemcpyToSymbol(weights, values.data(), 32));
+  lengths[3] = 5;
+  weigh<<<1, 8>>>(lengths, out.get());
+  if (bug) {
+    weigh<<<1, 8>>>(weights, out.get());  // planted: illegal device access
+  } else {
+    void* address = nullptr;
+    check(cudaGetSymbolAddress(&address, weights));
+    weigh<<<1, 8>>>(static_cast<const int*>(address), out.get());
+  }
+  check(cudaDeviceSynchronize());
+}
+
+}  // namespace name_of_a_variable_as_an_argument
+
 namespace fill_behind_the_end {
 
 template <bool bug>
@@ -358,6 +403,8 @@ int main(int argc, char** argv) {
                     BOTH(copy_of_the_wrong_kind),
                     BOTH(copy_with_exchanged_pointers),
                     BOTH(copy_behind_a_variable),
+                    BOTH(copy_from_the_name_of_a_variable),
+                    BOTH(name_of_a_variable_as_an_argument),
                     BOTH(fill_behind_the_end),
                     BOTH(memory_that_is_not_there),
                     BOTH(looked_at_too_early),

@@ -15,8 +15,10 @@ namespace staircase {
 
 #ifdef STAIRCASE_CUDA_ON_CPU
 
-inline float rough_inverse_root(float x) { return static_cast<float>(1 / std::sqrt(double{x})); }
-inline double rough_inverse_root(double x) {
+__device__ inline float rough_inverse_root(float x) {
+  return static_cast<float>(1 / std::sqrt(double{x}));
+}
+__device__ inline double rough_inverse_root(double x) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(1 / std::sqrt(x)) >> 32 << 32);
 }
 

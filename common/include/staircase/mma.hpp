@@ -98,8 +98,8 @@ struct F16 {
   }
 };
 
-inline float multiply_add(float a, float b, float c) { return a * b + c; }
-inline std::int32_t multiply_add(std::int32_t a, std::int32_t b, std::int32_t c) {
+__device__ inline float multiply_add(float a, float b, float c) { return a * b + c; }
+__device__ inline std::int32_t multiply_add(std::int32_t a, std::int32_t b, std::int32_t c) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a * b) +
                                    static_cast<std::uint32_t>(c));
 }
@@ -140,7 +140,7 @@ struct Factors {
 
 /// Multiplies and adds for all lanes at once.
 template <typename Type, typename Sum, typename Register, int in_a, int in_b, int in_c>
-void combine(void* const* records) {
+__device__ void combine(void* const* records) {
   using Lane = Fragments<Sum, Register, in_a, in_b, in_c>;
   constexpr int rows = 4 * in_c;
   Factors<Type, Register, in_a, in_b, rows> factors;
@@ -169,7 +169,7 @@ void combine(void* const* records) {
 
 /// A lane's part of a product.
 template <typename Type, typename Sum, typename Register, int in_a, int in_b, int in_c>
-void multiply(Sum (&c)[in_c], const Register (&a)[in_a], const Register (&b)[in_b]) {
+__device__ void multiply(Sum (&c)[in_c], const Register (&a)[in_a], const Register (&b)[in_b]) {
   Fragments<Sum, Register, in_a, in_b, in_c> fragments;
   std::copy_n(c, in_c, fragments.c);
   std::copy_n(a, in_a, fragments.a);

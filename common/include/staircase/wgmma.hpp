@@ -83,10 +83,10 @@ __device__ inline void wgmma_s8_m64n256k32(std::int32_t (&)[128], const std::int
 __device__ inline void wgmma_tf32_m64n256k8(float (&)[128], const float*, unsigned, const float*,
                                             unsigned) {}
 #elif defined(STAIRCASE_CUDA_ON_CPU)
-inline void wgmma_begin() {}
-inline void wgmma_commit() {}
+__device__ inline void wgmma_begin() {}
+__device__ inline void wgmma_commit() {}
 template <int>
-void wgmma_wait() {
+__device__ void wgmma_wait() {
   __syncwarp();  // what a lane has waited for, its whole warp has
 }
 
@@ -95,9 +95,10 @@ namespace detail {
 /// A thread's share of a product of numbers, bytes or f32. Its reads are not those of threads on a
 /// GPU.
 template <typename T, typename Sum>
-__attribute__((noinline, no_sanitize("thread"))) void multiply(Sum (&c)[128], const T* a,
-                                                               unsigned ka, const T* b, unsigned kb,
-                                                               unsigned thread) {
+__device__ __attribute__((noinline, no_sanitize("thread"))) void multiply(Sum (&c)[128], const T* a,
+                                                                          unsigned ka, const T* b,
+                                                                          unsigned kb,
+                                                                          unsigned thread) {
   const auto chunk = [](const T* matrix, unsigned row, unsigned k) {
     return matrix + place_in_rows(row, k) / sizeof(T);
   };
@@ -112,7 +113,7 @@ __attribute__((noinline, no_sanitize("thread"))) void multiply(Sum (&c)[128], co
 
 /// What the warpgroup reads together, for the analysis to see: a word of each chunk.
 template <typename T>
-void look_at(const T* a, unsigned ka, const T* b, unsigned kb) {
+__device__ void look_at(const T* a, unsigned ka, const T* b, unsigned kb) {
   const unsigned thread = threadIdx.x % 128, row = thread / 2, k = thread % 2 * 16;
   const auto see = [](const T* matrix, unsigned i, unsigned byte) {
     static_cast<void>(
@@ -124,14 +125,14 @@ void look_at(const T* a, unsigned ka, const T* b, unsigned kb) {
 
 }  // namespace detail
 
-inline void wgmma_s8_m64n256k32(std::int32_t (&c)[128], const std::int8_t* a, const std::int8_t* b,
-                                unsigned k0) {
+__device__ inline void wgmma_s8_m64n256k32(std::int32_t (&c)[128], const std::int8_t* a,
+                                           const std::int8_t* b, unsigned k0) {
   detail::look_at(a, k0, b, k0);
   detail::multiply(c, a, k0, b, k0, threadIdx.x % 128);
 }
 
-inline void wgmma_tf32_m64n256k8(float (&c)[128], const float* a, unsigned ka, const float* b,
-                                 unsigned kb) {
+__device__ inline void wgmma_tf32_m64n256k8(float (&c)[128], const float* a, unsigned ka,
+                                            const float* b, unsigned kb) {
   detail::look_at(a, ka, b, kb);
   detail::multiply(c, a, ka, b, kb, threadIdx.x % 128);
 }

@@ -31,7 +31,7 @@
 // The rewriter takes these away and notes the names behind them: all other variables are the
 // host's.
 #define __device__ __attribute__(())
-#define __managed__ __attribute__(())
+#define __managed__ __attribute__((, ))
 #else
 #define __device__
 #define __managed__
@@ -139,7 +139,11 @@ struct Copied<T, std::void_t<typename T::KernelArgument>> {
 };
 template <typename T>
 auto copied(const T& argument) {
-  return static_cast<typename Copied<T>::Type>(argument);
+  // Of an array, whether it is constant is not known here.
+  if constexpr (std::is_array_v<T>)
+    return const_cast<std::remove_extent_t<T>*>(&argument[0]);
+  else
+    return static_cast<typename Copied<T>::Type>(argument);
 }
 
 /// Copies a kernel's arguments, as a launch does.
@@ -156,10 +160,24 @@ Invocation invocation(Kernel kernel, const Arguments&... arguments) {
           }};
 }
 
+/// What a kernel is given is looked at: that a pointer is the host's address of a variable of the
+/// device is a finding.
+void is_given(const volatile void* pointer);
+
+template <typename T>
+__forceinline__ void check_argument(const T& argument) {
+  using Plain = std::decay_t<const T>;
+  if constexpr (std::is_pointer_v<Plain>)
+    if constexpr (!std::is_function_v<std::remove_pointer_t<Plain>>) is_given(argument);
+}
+
 /// A launch by <<<...>>>, in line, so that what is found in it has the line of the source.
 template <typename Kernel, typename... Arguments>
 __forceinline__ void launch(const char* name, const Configuration& configuration, Kernel kernel,
                             const Arguments&... arguments) {
+#ifdef CUDA_ON_CPU_ANALYSE
+  (check_argument(arguments), ...);
+#endif
   Dropped{} = submit(name, configuration, invocation(std::move(kernel), arguments...));
 }
 

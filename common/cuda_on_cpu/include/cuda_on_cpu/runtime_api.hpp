@@ -173,6 +173,7 @@ cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_
 namespace cuda_on_cpu {
 cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size_t size,
                         std::size_t offset, bool to_symbol, bool wait, cudaStream_t stream);
+/// The host has asked for a variable's address, which may be used from then on.
 cudaError_t register_symbol_use(const void* symbol, std::size_t size);
 }  // namespace cuda_on_cpu
 

@@ -19,6 +19,7 @@
 #include "../symbols.hpp"
 #include "../thread_area.hpp"
 #include "callbacks.hpp"
+#include "device_names.hpp"
 #include "findings.hpp"
 #include "values.hpp"
 
@@ -86,7 +87,8 @@ bool is_constant(const char* address) {
          address < __stop_cuda_constant;
 }
 
-/// The names of the device's variables, without namespaces.
+}  // namespace
+
 std::set<std::string> names_of_device() {
   std::string all;
   for (const char* c = __start_cuda_device_names; c != __stop_cuda_device_names; ++c)
@@ -94,6 +96,8 @@ std::set<std::string> names_of_device() {
   std::istringstream words(all);
   return {std::istream_iterator<std::string>(words), {}};
 }
+
+namespace {
 
 /// The variables of the program that no source marks as the device's, by their first byte. The
 /// libraries' own, and those that the compiler makes, are none of them.
