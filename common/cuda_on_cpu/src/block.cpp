@@ -211,7 +211,7 @@ void run_thread() {
   details_of(*thread).batches = 0;
   details_of(*thread).asked_for_active = false;
   details_of(*thread).last_volatile = nullptr;
-  b.accesses[rank].stack_top =
+  thread->warp->accesses->stack_top[thread->lane] =
       static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
   advance(b.next_index, b.launch->configuration.block);
   make_current(thread);
@@ -273,7 +273,7 @@ void prepare(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank) {
   for (unsigned first = 0; first < launch.threads; first += warp_size) {
     const unsigned lanes = std::min(warp_size, launch.threads - first);
     b.warps[first / warp_size] = {&b.threads[first],
-                                  &b.accesses[first],
+                                  &b.accesses[first / warp_size],
                                   lanes == 32 ? all_lanes : (1u << lanes) - 1,
                                   0,
                                   0,

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -17,6 +18,10 @@ namespace cuda_on_cpu {
 class Gang;
 struct Launch;
 struct Warp;
+
+namespace analysis {
+struct Targets;
+}
 
 inline constexpr unsigned warp_size = 32;
 inline constexpr unsigned most_threads = 1024;
@@ -33,18 +38,38 @@ enum class State : std::uint8_t {
   finished
 };
 
-/// A memory access of a thread that waits for the other lanes of its warp. Two of them fill a line
-/// of the cache.
-struct alignas(32) PendingAccess {
-  std::uintptr_t address;
-  std::uint64_t order;  ///< depth of the stack frame, and how low the instruction is: most go first
-  std::uint64_t number;     ///< in the order in which accesses were asked for
-  std::uint32_t stack_top;  ///< of the thread: the lower half of the address
-  std::uint8_t bytes;
-  std::uint8_t kind;
-  std::uint8_t space;
+/// What an access does, in one word: compilers take a structure of four bytes apart.
+class AccessForm {
+ public:
+  AccessForm() = default;
+  /// \param checked or to be checked together with those of the other lanes
+  constexpr AccessForm(std::size_t bytes, unsigned kind, unsigned space, bool checked)
+      : word_(static_cast<std::uint32_t>(bytes) | kind << 8 | space << 16 |
+              unsigned{checked} << 24) {}
+
+  unsigned bytes() const { return word_ & 0xFF; }
+  unsigned kind() const { return word_ >> 8 & 0xFF; }
+  unsigned space() const { return word_ >> 16 & 0xFF; }
+  bool checked() const { return word_ >> 24 != 0; }
+  bool has(std::size_t bytes, unsigned kind) const {
+    return static_cast<std::uint16_t>(word_) == (bytes | kind << 8);
+  }
+  std::uint32_t word() const { return word_; }
+  bool operator==(const AccessForm&) const = default;
+
+ private:
+  std::uint32_t word_ = 0;
 };
-static_assert(sizeof(PendingAccess) == 32);
+
+/// The memory accesses with which the lanes of a warp wait for each other, by lane.
+struct PendingAccesses {
+  std::uintptr_t address[warp_size];
+  std::uint64_t order[warp_size];   ///< depth of the stack frame, and how low the instruction is:
+                                    ///< most go first
+  std::uint64_t number[warp_size];  ///< in the order in which accesses were asked for
+  AccessForm form[warp_size];
+  std::uint32_t stack_top[warp_size];  ///< of the threads: the lower half of the address
+};
 
 /// A copy that a thread started and has not waited for.
 struct PendingCopy {
@@ -87,9 +112,9 @@ struct Details {
 
 struct Warp {
   Thread* threads;
-  PendingAccess* accesses;  ///< of the same threads
-  unsigned lanes;           ///< that exist, as a mask
-  unsigned finished;        ///< masks of lanes
+  PendingAccesses* accesses;  ///< of the same threads
+  unsigned lanes;             ///< that exist, as a mask
+  unsigned finished;          ///< masks of lanes
   unsigned waiting;
   unsigned pending;
   unsigned running;     ///< number of lanes that neither wait nor have finished
@@ -156,15 +181,16 @@ struct Block {
   double idle_since = 0;          ///< when that began, in seconds
   bool start_next = false;        ///< whether a new thread goes before those that are ready
   bool failed = false;
-  bool left_out = false;        ///< whether the analysis passes over its accesses
+  bool left_out = false;                 ///< whether the analysis passes over its accesses
+  analysis::Targets* targets = nullptr;  ///< where its accesses went, as the analysis knows
   bool narrow = false;          ///< whether the access that is made now is atomic in the block only
   std::vector<unsigned> order;  ///< of ranks, in which threads begin; empty: as they are counted
   std::vector<char*> stacks;    ///< free ones
   char* stack_pool = nullptr;
   std::size_t used_stacks = 0;  ///< of the pool, from its beginning, that were ever used
   std::array<Thread, most_threads> threads;
-  std::array<Details, most_threads> details;         // by rank
-  std::array<PendingAccess, most_threads> accesses;  // by rank
+  std::array<Details, most_threads> details;                       // by rank
+  std::array<PendingAccesses, most_threads / warp_size> accesses;  // by warp
   std::array<Warp, most_threads / warp_size> warps;
 };
 
@@ -218,16 +244,27 @@ inline void wake(Thread* thread) {
   block->ready.push(thread);
 }
 
+/// The same for some lanes of a warp.
+inline void wake(Warp& warp, unsigned lanes) {
+  warp.running += static_cast<unsigned>(std::popcount(lanes));
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
+    Thread& thread = warp.threads[std::countr_zero(rest)];
+    thread.state = State::ready;
+    block->ready.push(&thread);
+  }
+}
+
 /// Says that a lane stopped running; its warp's accesses may be complete now.
 void lane_stopped(Warp* warp);
 
 /// Completes a collective of a warp whose lanes have changed, if they are all there now.
 void lanes_changed(Warp* warp);
 
+inline constexpr std::size_t all_stacks_bytes = stack_bytes * (most_threads + 1);
+
 /// Whether an address lies on a stack of the threads of this block.
 inline bool on_a_stack(std::uintptr_t address) {
-  return address - reinterpret_cast<std::uintptr_t>(block->stack_pool) <
-         stack_bytes * (most_threads + 1);
+  return address - reinterpret_cast<std::uintptr_t>(block->stack_pool) < all_stacks_bytes;
 }
 
 }  // namespace cuda_on_cpu

@@ -2,6 +2,7 @@
 /// What happens at each access: where it goes, whether it may, and what it collides with.
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <iterator>
 #include <map>
@@ -21,6 +22,8 @@
 #include "callbacks.hpp"
 #include "device_names.hpp"
 #include "findings.hpp"
+#include "plain_access.hpp"
+#include "targets.hpp"
 #include "values.hpp"
 
 extern "C" {
@@ -215,10 +218,23 @@ std::vector<Use> uses_of_thread_area() {
   return all;
 }
 
-inline Use use_of(std::size_t offset) {
-  static const Use* uses = nullptr;
-  if (uses == nullptr) uses = immortal<std::vector<Use>>(uses_of_thread_area()).data();
-  return uses[offset];
+const std::vector<Use>& uses() {
+  static const auto& uses = immortal<std::vector<Use>>(uses_of_thread_area());
+  return uses;
+}
+
+Use use_of(std::size_t offset) { return uses()[offset]; }
+
+/// Where what a byte of the thread area is for changes, from its beginning to its end.
+const std::vector<std::size_t>& changes_of_use() {
+  static const auto& changes = immortal<std::vector<std::size_t>>([] {
+    std::vector<std::size_t> found{0};
+    for (std::size_t i = 1; i < uses().size(); ++i)
+      if (uses()[i] != uses()[i - 1]) found.push_back(i);
+    found.push_back(uses().size());
+    return found;
+  }());
+  return changes;
 }
 
 /// Whether the launch gave so much dynamic shared memory.
@@ -290,44 +306,72 @@ bool check_global(const char* address, std::size_t bytes, Kind kind, Place place
   return true;
 }
 
-/// What became of an access: it has to be looked at more closely, or counts as a request, or not.
-enum class Checked { not_yet, counts, is_nothing };
+bool is_argument(const char* address) {
+  const Invocation& invocation = block->launch->invocation;
+  return static_cast<std::size_t>(address - static_cast<char*>(invocation.closure.get())) <
+         invocation.bytes;
+}
 
-/// Checks an access of whole words, if it is one of the commonest: to the block's own shared
-/// memory, or to global memory of the same device, and with nothing to say about it.
-[[gnu::always_inline]] inline Checked check_quickly(const char* address, std::size_t bytes,
-                                                    Kind kind, Place place, const Thread& thread,
-                                                    Space& space) {
-  const DeviceAtWork at_work;
-  const Launch& launch = *block->launch;
-  if (kind > write || (reinterpret_cast<std::uintptr_t>(address) | bytes) % 4 != 0 ||
-      threads_learned || launch.configuration.cooperative)
-    return Checked::not_yet;
-  static const std::size_t area_bytes = thread_area_bytes();
+/// Bytes of which every access is treated alike; none if each has to be looked at.
+struct Stretch {
+  const char* begin = nullptr;
+  std::size_t bytes = 0;
+  Space space = Space::global;
+  Treatment treatment = Treatment::request;
+};
+
+/// The stretch of the block's own shared memory, or of its built-in variables.
+Stretch shared_stretch(std::size_t offset) {
+  const char* begin = static_cast<const char*>(__builtin_thread_pointer()) - thread_area_bytes();
+  const Use use = use_of(offset);
+  if (use == Use::dynamic)
+    return {cuda_on_cpu_dynamic_shared, block->launch->configuration.dynamic_shared, Space::shared};
+  if (use != Use::variable && use != Use::builtin) return {};
+  const std::vector<std::size_t>& changes = changes_of_use();
+  const auto behind = std::upper_bound(changes.begin(), changes.end(), offset);
+  return {begin + *std::prev(behind), *behind - *std::prev(behind), Space::shared,
+          use == Use::variable ? Treatment::request : Treatment::count};
+}
+
+/// Whether the device that runs may use an allocation without a further question.
+bool is_at_hand(const Allocation& allocation) {
+  return allocation.shadow != nullptr &&
+         (allocation.space != MemorySpace::device || allocation.device == block->launch->device);
+}
+
+Stretch stretch_of(const char* address, std::size_t bytes, Place place) {
+  const Invocation& invocation = block->launch->invocation;
+  if (on_a_stack(reinterpret_cast<std::uintptr_t>(address)))
+    return {block->stack_pool, all_stacks_bytes, Space::global, Treatment::none};
+  if (is_argument(address))
+    return {static_cast<const char*>(invocation.closure.get()), invocation.bytes, Space::global,
+            Treatment::none};
   const auto* area = static_cast<const char*>(__builtin_thread_pointer());
   const auto below = static_cast<std::size_t>(area - address);
-  Cell* cells = nullptr;
-  if (below - 1 < area_bytes) {
-    const std::size_t offset = area_bytes - below;
-    const Use use = use_of(offset);
-    if (use == Use::builtin) return Checked::is_nothing;
-    if (use != Use::variable &&
-        (use != Use::dynamic || !is_given(address - cuda_on_cpu_dynamic_shared, bytes)))
-      return Checked::not_yet;
-    space = Space::shared;
-    cells = shared_shadow(area).cells(offset, bytes);
-  } else {
-    Allocation* allocation = cached_allocation(address, bytes, place);
-    if (allocation == nullptr || allocation->shadow == nullptr ||
-        (allocation->space == MemorySpace::device && allocation->device != launch.device))
-      return Checked::not_yet;
-    const auto offset = static_cast<std::size_t>(address - allocation->base);
-    if (offset % 4 != 0) return Checked::not_yet;
-    cells = static_cast<Shadow*>(allocation->shadow)->cells(offset, bytes);
-  }
-  return check_plainly(cells, bytes, kind, event_of(kind, place, thread), space == Space::shared)
-             ? Checked::counts
-             : Checked::not_yet;
+  if (below - 1 < thread_area_bytes()) return shared_stretch(thread_area_bytes() - below);
+  if (const Allocation* allocation = cached_allocation(address, bytes, place);
+      allocation != nullptr)
+    return is_at_hand(*allocation) ? Stretch{allocation->base, allocation->bytes} : Stretch{};
+  if (!is_constant(address)) return {};
+  return {__start_cuda_constant,
+          static_cast<std::size_t>(__stop_cuda_constant - __start_cuda_constant), Space::global,
+          Treatment::count};
+}
+
+/// Notes where an instruction goes, so that its next access takes the short way.
+/// \returns the target, or null if there is none for this address
+const Target* note_target(const char* address, std::size_t bytes, Kind kind, Place place) {
+  const DeviceAtWork at_work;
+  const Stretch stretch = stretch_of(address, bytes, place);
+  if (address < stretch.begin || address + bytes > stretch.begin + stretch.bytes) return nullptr;
+  Targets& targets = *block->targets;
+  Target& target = targets.at(place);
+  target = {.key = targets.key_of(place),
+            .begin = reinterpret_cast<std::uintptr_t>(stretch.begin),
+            .last = stretch.bytes - bytes,
+            .form = {bytes, kind, static_cast<unsigned>(stretch.space), false},
+            .treatment = stretch.treatment};
+  return &target;
 }
 
 /// Whether an address lies in memory that the program gave back.
@@ -359,20 +403,12 @@ void check_host(const char* address, std::size_t bytes, Kind kind, Place place) 
                   bytes, kind, host_operation(), place, Region::host);
 }
 
-std::uint64_t order_of(Place place, std::uintptr_t depth) { return depth << 32 | (~place & ~0u); }
-
 /// The widest access that a GPU has for a stretch of memory.
 std::size_t piece_of(const void* address, std::size_t bytes) {
   const auto number = reinterpret_cast<std::uintptr_t>(address);
   for (const std::size_t piece : {16, 8, 4, 2})
     if (number % piece == 0 && bytes % piece == 0) return piece;
   return 1;
-}
-
-bool is_argument(const char* address) {
-  const Invocation& invocation = block->launch->invocation;
-  return static_cast<std::size_t>(address - static_cast<char*>(invocation.closure.get())) <
-         invocation.bytes;
 }
 
 }  // namespace
@@ -400,6 +436,96 @@ static void note_written(const char* address, std::size_t bytes, Place place) {
                                 : check_global(address, bytes, kind, place, thread);
 }
 
+/// Memory to which a warp makes a request, with its shadow.
+struct RequestedMemory {
+  Shadow* shadow = nullptr;  ///< null where lanes may go to different places
+  std::uintptr_t base = 0;
+  std::size_t last = 0;  ///< where the last access may begin
+};
+
+static RequestedMemory requested_memory(Space space, const char* address, std::size_t bytes,
+                                        Place place) {
+  if (space == Space::shared) {
+    const auto* area = static_cast<const char*>(__builtin_thread_pointer());
+    return {&shared_shadow(area), reinterpret_cast<std::uintptr_t>(area) - thread_area_bytes(),
+            thread_area_bytes() - bytes};
+  }
+  const Allocation* allocation = cached_allocation(address, bytes, place);
+  if (allocation == nullptr || !is_at_hand(*allocation)) return {};
+  return {static_cast<Shadow*>(allocation->shadow),
+          reinterpret_cast<std::uintptr_t>(allocation->base), allocation->bytes - bytes};
+}
+
+/// Checks what one lane of a request does, whatever that is.
+static void check_lane(const Warp& warp, unsigned lane) {
+  const PendingAccesses& all = *warp.accesses;
+  const AccessForm form = all.form[lane];
+  Space space = Space::global;
+  check_fully(reinterpret_cast<const char*>(all.address[lane]), form.bytes(),
+              static_cast<Kind>(form.kind()), place_in(all.order[lane]), warp.threads[lane], space);
+}
+
+static void check_each_lane(const Warp& warp, unsigned lanes) {
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
+    check_lane(warp, static_cast<unsigned>(std::countr_zero(rest)));
+}
+
+/// Checks a request of whole cells, row by row.
+template <Kind kind, Region region>
+static void check_cells(const Warp& warp, const Request& request, std::size_t bytes,
+                        const RequestedMemory& memory) {
+  const PendingAccesses& all = *warp.accesses;
+  const unsigned any = request.rows[0].first;
+  PlainAccess<kind, region> access(event_of(kind, place_in(all.order[any]), warp.threads[any]),
+                                   *block);
+  for (const Row& row : request) {
+    const std::size_t offset = all.address[row.first] - memory.base;
+    const std::size_t last = all.address[row.end - 1] - memory.base;
+    if (offset > memory.last || last > memory.last || offset % 4 != 0) {
+      check_each_lane(warp, row.lanes());
+      continue;
+    }
+    Cell* cells = memory.shadow->cells(offset, last - offset + bytes);
+    if (row.same) {
+      if (!access.make(cells, bytes / 4, row.lanes(), row.end - 1))
+        check_each_lane(warp, row.lanes());
+    } else {
+      for (unsigned lane = row.first; lane < row.end; ++lane, cells += bytes / 4)
+        if (!access.make(cells, bytes / 4, 1u << lane, lane)) check_lane(warp, lane);
+    }
+  }
+}
+
+static unsigned unchecked_lanes(const Warp& warp, unsigned lanes) {
+  unsigned unchecked = 0;
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
+    unchecked |= warp.accesses->form[std::countr_zero(rest)].checked() ? 0 : rest & -rest;
+  return unchecked;
+}
+
+void check_request(const Warp& warp, const Request& request) {
+  if (request.count == 0) return;
+  const DeviceAtWork at_work;
+  const PendingAccesses& all = *warp.accesses;
+  const unsigned first = request.rows[0].first;
+  const AccessForm form = all.form[first];
+  if (!request.alike) return check_each_lane(warp, unchecked_lanes(warp, request.lanes));
+  if (form.checked()) return;
+  const auto space = static_cast<Space>(form.space());
+  const RequestedMemory memory =
+      requested_memory(space, reinterpret_cast<const char*>(all.address[first]), form.bytes(),
+                       place_in(all.order[first]));
+  if (form.bytes() % 4 != 0 || threads_learned || block->launch->configuration.cooperative ||
+      memory.shadow == nullptr || memory.base % 4 != 0)
+    return check_each_lane(warp, request.lanes);
+  const auto check = space == Space::shared
+                         ? (form.kind() == read ? check_cells<read, Region::shared>
+                                                : check_cells<write, Region::shared>)
+                         : (form.kind() == read ? check_cells<read, Region::global>
+                                                : check_cells<write, Region::global>);
+  check(warp, request, form.bytes(), memory);
+}
+
 /// What an access does when the warp has made its request.
 [[gnu::noinline]] static void after_request(const void* where, Kind kind, bool narrow,
                                             const void* instruction) {
@@ -419,58 +545,50 @@ static void note_written(const char* address, std::size_t bytes, Place place) {
   if (kind != read && kind != write) after_request(address, kind, narrow, instruction);
 }
 
-/// Checks an access, which may be a part of one that the source makes. What the stacks of all lanes
-/// hold while they wait has to fit into the cache: what needs much of it is called and comes back.
-[[gnu::always_inline]] static inline void check_piece(const void* where, std::size_t bytes,
-                                                      Kind kind, const void* instruction,
-                                                      const void* frame) {
-  const auto* address = static_cast<const char*>(where);
-  const Place place = place_of(instruction);
-  if (block == nullptr || block->current == nullptr) return check_host(address, bytes, kind, place);
-  const auto number = reinterpret_cast<std::uintptr_t>(address);
-  if (on_a_stack(number) || is_argument(address)) return;
-  if (block->left_out) return pass_over(address, bytes, kind, instruction);
-  ++accesses;
-  Thread& thread = *block->current;
-  const bool narrow = block->narrow;
-  Space space = Space::global;
-  const Checked checked = check_quickly(address, bytes, kind, place, thread, space);
-  if (checked == Checked::is_nothing ||
-      (checked == Checked::not_yet && !check_fully(address, bytes, kind, place, thread, space)))
-    return;
-  block->narrow = false;
-  const Kind counted = kind == volatile_read    ? read
-                       : kind == volatile_write ? write
-                       : kind == atomic_write   ? atomic
-                                                : kind;
-  PendingAccess& access = block->accesses[thread.rank];
-  const std::uint32_t depth =
-      access.stack_top - static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(frame));
-  access.address = number;
-  access.order = order_of(place, depth);
-  access.number = accesses;
-  access.bytes = static_cast<std::uint8_t>(bytes);
-  access.kind = counted;
-  access.space = static_cast<std::uint8_t>(space);
-  thread.warp->pending |= 1u << thread.lane;
-  wait_for_request(&thread);
-  if (kind == write || kind == volatile_write) note_value_before(address, bytes);
-  if (kind != read && kind != write) after_request(where, kind, narrow, instruction);
+void check_access_of_host(const void* where, std::size_t bytes, Kind kind,
+                          const void* instruction) {
+  check_host(static_cast<const char*>(where), bytes, kind, place_of(instruction));
 }
 
-void check_access(const void* where, std::size_t bytes, Kind kind, const void* instruction,
-                  const void* frame) {
-  if (block != nullptr && block->current != nullptr) compare_values();
-  check_piece(where, bytes, kind, instruction, frame);
+// What the stacks of all lanes hold while they wait has to fit into the cache: what needs much of
+// it is called and comes back.
+void check_closely(const void* where, std::size_t bytes, Kind kind, const void* instruction,
+                   const void* frame) {
+  compare_values();
+  const auto* address = static_cast<const char*>(where);
+  const Place place = place_of(instruction);
+  if (block->left_out || kind > write) {
+    if (on_a_stack(reinterpret_cast<std::uintptr_t>(address)) || is_argument(address)) return;
+    if (block->left_out) return pass_over(address, bytes, kind, instruction);
+  }
+  Thread& thread = *block->current;
+  const bool narrow = block->narrow;
+  const Target* target = kind > write ? nullptr : note_target(address, bytes, kind, place);
+  if (target != nullptr) {
+    accesses += target->treatment != Treatment::none;
+    if (target->treatment != Treatment::request) return;
+    ask(thread, address, target->form, place, frame);
+  } else {
+    ++accesses;
+    Space space = Space::global;
+    if (!check_fully(address, bytes, kind, place, thread, space)) return;
+    block->narrow = false;
+    const Kind counted = kind == volatile_read    ? read
+                         : kind == volatile_write ? write
+                         : kind == atomic_write   ? atomic
+                                                  : kind;
+    ask(thread, address, {bytes, counted, static_cast<unsigned>(space), true}, place, frame);
+  }
+  if (kind == write || kind == volatile_write) note_value_before(address, bytes);
+  if (kind > write) after_request(where, kind, narrow, instruction);
 }
 
 void access(const void* address, std::size_t bytes, Kind kind, const void* place,
             const void* frame) {
-  if (block != nullptr && block->current != nullptr) compare_values();
   const std::size_t piece = piece_of(address, bytes);
   // Each piece is an instruction of its own, so that the lanes' pieces meet one by one.
   for (std::size_t done = 0; done < bytes; done += piece)
-    check_piece(static_cast<const char*>(address) + done, piece, kind, place, frame);
+    check_access(static_cast<const char*>(address) + done, piece, kind, place, frame);
 }
 
 void misaligned(const void* address, std::size_t multiple, const void* place) {

@@ -7,7 +7,18 @@
 #include <cstdint>
 #include <cstring>
 
+#include "targets.hpp"
+
 namespace analysis = cuda_on_cpu::analysis;
+
+/// An access whose address is no multiple of its bytes, or of eight.
+[[gnu::noinline, gnu::cold]] static void check_misaligned(const void* address, std::size_t bytes,
+                                                          analysis::Kind kind,
+                                                          const void* instruction,
+                                                          const void* frame) {
+  analysis::misaligned(address, bytes < 8 ? bytes : 8, instruction);
+  analysis::check_access(address, bytes, kind, instruction, frame);
+}
 
 #define CHECK(address, bytes, kind)                                                   \
   analysis::check_access(address, bytes, analysis::kind, __builtin_return_address(0), \
@@ -15,9 +26,10 @@ namespace analysis = cuda_on_cpu::analysis;
 
 // What the compiler takes for aligned has to be, on a GPU. Of sixteen bytes this asks for no more
 // than eight, for they may be a structure that is moved in two halves; the type says more, below.
-#define CHECK_ALIGNED(address, bytes, kind)                                                \
-  if (reinterpret_cast<std::uintptr_t>(address) % ((bytes) < 8 ? (bytes) : 8) != 0)        \
-    analysis::misaligned(address, (bytes) < 8 ? (bytes) : 8, __builtin_return_address(0)); \
+#define CHECK_ALIGNED(address, bytes, kind)                                              \
+  if (reinterpret_cast<std::uintptr_t>(address) % ((bytes) < 8 ? (bytes) : 8) != 0)      \
+    return check_misaligned(address, bytes, analysis::kind, __builtin_return_address(0), \
+                            __builtin_frame_address(0));                                 \
   CHECK(address, bytes, kind)
 
 #define CALLBACKS(bytes)                                                                    \

@@ -10,10 +10,13 @@
 
 namespace cuda_on_cpu::analysis {
 
-/// An access at an instruction, by what the current thread or the host does there.
+/// An access of a thread of a kernel at an instruction, of which nothing is known yet.
 /// \param frame of the function that the instrumented code called
-void check_access(const void* where, std::size_t bytes, Kind kind, const void* instruction,
-                  const void* frame);
+void check_closely(const void* where, std::size_t bytes, Kind kind, const void* instruction,
+                   const void* frame);
+
+/// An access of the host, or of the device's own code.
+void check_access_of_host(const void* where, std::size_t bytes, Kind kind, const void* instruction);
 
 /// A thread of a kernel accesses an address that is no multiple of what the access needs.
 void misaligned(const void* address, std::size_t multiple, const void* place);

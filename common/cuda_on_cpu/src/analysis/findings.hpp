@@ -71,9 +71,6 @@ Record& record();
 
 extern std::uint64_t accesses;  ///< that kernels made
 
-/// Counts a request of a warp: the addresses of the lanes in `mask`.
-void count_request(Site& site, unsigned mask, const std::uintptr_t (&addresses)[warp_size]);
-
 /// Writes the report: a table on standard error, JSON into the file that the user named.
 /// \returns whether nothing was wrong
 bool write_report();

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -24,6 +25,7 @@
 #include "../stream.hpp"
 #include "../symbols.hpp"
 #include "findings.hpp"
+#include "targets.hpp"
 #include "told.hpp"
 
 namespace cuda_on_cpu {
@@ -274,10 +276,18 @@ void launch_ends(Launch& launch) { record().kernels[launch.record].barriers += l
 
 void block_begins(Block& block) {
   block.left_out = is_left_out(*block.launch, block.number);
+  if (block.targets == nullptr) block.targets = std::make_unique<Targets>().release();
+  block.targets->operation = block.left_out ? Targets::none : block.launch->operation;
   if (block.left_out) ++record().kernels[block.launch->record].left_out;
   forget_threads();
 }
-void block_ends(Block&) {}
+
+void block_ends(Block& block) {
+  // If it failed, lanes may still wait.
+  for (const Warp& warp :
+       std::span(block.warps).first((block.launch->threads + warp_size - 1) / warp_size))
+    check_request(warp, Request(*warp.accesses, warp.pending, false));
+}
 
 void error_dropped(const void* place, const std::string& sentence) {
   const std::scoped_lock lock(dropped_errors().mutex);

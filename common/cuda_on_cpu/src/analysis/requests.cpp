@@ -6,6 +6,7 @@
 
 #include "../launch.hpp"
 #include "findings.hpp"
+#include "targets.hpp"
 
 namespace cuda_on_cpu::analysis {
 namespace {
@@ -15,6 +16,20 @@ constexpr unsigned banks = 32;
 constexpr unsigned bank_bytes = 4;
 
 using Addresses = const std::uintptr_t (&)[warp_size];
+
+/// Sectors of rows that lie one behind the other; 0 if they do not.
+unsigned count_sectors_in_order(const Request& request, Addresses addresses, unsigned bytes) {
+  unsigned count = 0;
+  std::uintptr_t next = 0;  // the first sector that is not counted yet
+  for (const Row& row : request) {
+    const std::uintptr_t first = addresses[row.first] / sector_bytes;
+    const std::uintptr_t behind = (addresses[row.end - 1] + bytes - 1) / sector_bytes + 1;
+    if (first + 1 < next) return 0;
+    count += static_cast<unsigned>(behind - std::max(first, std::min(next, behind)));
+    next = behind;
+  }
+  return count;
+}
 
 /// Distinct sectors that the lanes touch.
 unsigned count_sectors(unsigned mask, Addresses addresses, unsigned bytes) {
@@ -52,6 +67,25 @@ unsigned count_atomic_sectors(unsigned mask, Addresses addresses) {
     rounds = std::max(rounds, same);
   }
   return sectors + rounds;
+}
+
+/// Whether no bank has to give two of the words, of which each lane wants one.
+bool have_no_conflict(const Request& request, Addresses addresses) {
+  std::uintptr_t before = 0;
+  unsigned used = 0, words_before = 0;
+  for (const Row& row : request) {
+    const std::uintptr_t first = addresses[row.first];
+    const unsigned words = row.same ? 1 : row.end - row.first;
+    if (first % bank_bytes != 0) return false;
+    if (first == before && words == words_before) continue;
+    const unsigned mine =
+        std::rotl(all_lanes >> (banks - words), static_cast<int>(first / bank_bytes % banks));
+    if ((used & mine) != 0) return false;
+    used |= mine;
+    before = first;
+    words_before = words;
+  }
+  return true;
 }
 
 /// The most words of one bank that some of the lanes touch. Lanes that load or store the same word
@@ -123,22 +157,20 @@ unsigned ideal_wavefronts(unsigned mask, Addresses addresses, unsigned bytes, Ki
   return kind == atomic_compare ? 2 * groups : groups;
 }
 
-Place place_of(const PendingAccess& access) { return ~static_cast<Place>(access.order); }
-
-Site& site_of(const PendingAccess& access) {
+Site& site_of(Place place, AccessForm form) {
   const std::uint32_t kernel = block->launch->record;
-  const Place place = place_of(access);
   const std::uint64_t key = (static_cast<std::uint64_t>(place) << 24) ^
                             (static_cast<std::uint64_t>(kernel) << 12) ^
-                            (std::uint64_t{access.bytes} << 4 | access.kind << 1 | access.space);
+                            (std::uint64_t{form.bytes()} << 4 | form.kind() << 1 | form.space());
   static std::uint64_t last_keys[256];
   static Site* last_sites[256];
   const std::size_t slot = (place ^ place >> 8) & 255;
   if (last_sites[slot] != nullptr && last_keys[slot] == key) return *last_sites[slot];
   Site& site = record()
                    .sites
-                   .try_emplace(key, Site{kernel, place, static_cast<Kind>(access.kind),
-                                          static_cast<Space>(access.space), access.bytes})
+                   .try_emplace(key, Site{kernel, place, static_cast<Kind>(form.kind()),
+                                          static_cast<Space>(form.space()),
+                                          static_cast<std::uint8_t>(form.bytes())})
                    .first->second;
   last_keys[slot] = key;
   last_sites[slot] = &site;
@@ -149,51 +181,125 @@ Site& site_of(const PendingAccess& access) {
 /// in the deepest frame at the lowest address: so do branches and loops of a warp run in turn and
 /// meet again. While lanes wait in a loop it is the oldest, for it may be the one that they wait
 /// for.
-const PendingAccess& first_of(const Warp& warp) {
+unsigned first_of(const Warp& warp) {
   const bool take_turns = waits_in_loops();
-  const PendingAccess* first = &warp.accesses[std::countr_zero(warp.pending)];
+  const PendingAccesses& all = *warp.accesses;
+  auto first = static_cast<unsigned>(std::countr_zero(warp.pending));
   for (unsigned rest = warp.pending & (warp.pending - 1); rest != 0; rest &= rest - 1) {
-    const PendingAccess& other = warp.accesses[std::countr_zero(rest)];
-    if (take_turns ? other.number < first->number : other.order > first->order) first = &other;
+    const auto other = static_cast<unsigned>(std::countr_zero(rest));
+    if (take_turns ? all.number[other] < all.number[first] : all.order[other] > all.order[first])
+      first = other;
   }
-  return *first;
+  return first;
+}
+
+/// Whether all lanes of a warp wait with the same at the same instruction.
+bool are_at_one(const PendingAccesses& all) {
+  std::uint64_t orders = 0;
+  std::uint32_t forms = 0;
+  for (unsigned lane = 1; lane < warp_size; ++lane) orders |= all.order[lane] ^ all.order[0];
+  for (unsigned lane = 1; lane < warp_size; ++lane)
+    forms |= all.form[lane].word() ^ all.form[0].word();
+  return orders == 0 && forms == 0;
+}
+
+bool are_at_one(const PendingAccesses& all, unsigned lanes) {
+  if (lanes == all_lanes) return are_at_one(all);
+  const int first = std::countr_zero(lanes);
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
+    if (const int lane = std::countr_zero(rest);
+        all.form[lane] != all.form[first] || all.order[lane] != all.order[first])
+      return false;
+  return true;
+}
+
+/// Whether all lanes of a warp form one row.
+bool are_a_row(const PendingAccesses& all) {
+  const std::uintptr_t step = all.address[1] - all.address[0];
+  if (step != 0 && step != all.form[0].bytes()) return false;
+  std::uintptr_t different = 0;
+  for (unsigned lane = 2; lane < warp_size; ++lane)
+    different |= (all.address[lane] - all.address[lane - 1]) ^ step;
+  return different == 0;
+}
+
+/// The row that begins with the first of some lanes.
+Row row_of(unsigned lanes, const PendingAccesses& all) {
+  const auto first = static_cast<unsigned>(std::countr_zero(lanes));
+  const unsigned most = first + static_cast<unsigned>(std::countr_one(lanes >> first));
+  unsigned end = first + 1;
+  if (end == most) return {first, end, false};
+  const std::uintptr_t step = all.address[end] - all.address[first];
+  if (step != 0 && step != all.form[first].bytes()) return {first, end, false};
+  while (end < most && all.address[end] - all.address[end - 1] == step) ++end;
+  return {first, end, step == 0};
+}
+
+/// The lanes of a warp that make a request together.
+unsigned next_request(const Warp& warp) {
+  const PendingAccesses& all = *warp.accesses;
+  const unsigned first = first_of(warp);
+  unsigned lanes = 0;
+  for (unsigned rest = warp.pending; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    if (all.order[lane] == all.order[first] && all.form[lane].space() == all.form[first].space())
+      lanes |= 1u << lane;
+  }
+  return lanes;
+}
+
+/// Wavefronts or sectors of a request.
+unsigned cost_of(const Site& site, const Request& request, Addresses addresses) {
+  const bool updates = site.kind == atomic || site.kind == atomic_compare;
+  if (site.space == Space::shared)
+    return request.alike && !updates && site.bytes == bank_bytes &&
+                   have_no_conflict(request, addresses)
+               ? 1
+               : count_wavefronts(request.lanes, addresses, site.bytes, site.kind);
+  if (updates) return count_atomic_sectors(request.lanes, addresses);
+  const unsigned sectors =
+      request.alike ? count_sectors_in_order(request, addresses, site.bytes) : 0;
+  return sectors > 0 ? sectors : count_sectors(request.lanes, addresses, site.bytes);
+}
+
+/// Counts a request of a warp.
+void count_request(Site& site, const Request& request, Addresses addresses) {
+  const auto lanes = static_cast<unsigned>(std::popcount(request.lanes));
+  const unsigned cost = cost_of(site, request, addresses);
+  const auto least = static_cast<unsigned>((lanes * site.bytes + sector_bytes - 1) / sector_bytes);
+  ++site.requests;
+  site.lanes += lanes;
+  site.cost += cost;
+  site.ideal += site.space == Space::shared
+                    ? ideal_wavefronts(request.lanes, addresses, site.bytes, site.kind)
+                    : std::min(cost, least);
 }
 
 }  // namespace
 
-void count_request(Site& site, unsigned mask, const std::uintptr_t (&addresses)[warp_size]) {
-  const auto lanes = static_cast<unsigned>(std::popcount(mask));
-  ++site.requests;
-  site.lanes += lanes;
-  if (site.space == Space::shared) {
-    site.cost += count_wavefronts(mask, addresses, site.bytes, site.kind);
-    site.ideal += ideal_wavefronts(mask, addresses, site.bytes, site.kind);
-  } else {
-    const bool updates = site.kind == atomic || site.kind == atomic_compare;
-    const unsigned sectors = updates ? count_atomic_sectors(mask, addresses)
-                                     : count_sectors(mask, addresses, site.bytes);
-    const auto least =
-        static_cast<unsigned>((lanes * site.bytes + sector_bytes - 1) / sector_bytes);
-    site.cost += sectors;
-    site.ideal += std::min(sectors, least);
+Request::Request(const PendingAccesses& all, unsigned lanes, bool alike)
+    : lanes(lanes), alike(alike) {
+  if (alike && lanes == all_lanes && are_a_row(all)) {
+    rows[count++] = {0, warp_size, all.address[0] == all.address[1]};
+    return;
+  }
+  for (unsigned rest = lanes; rest != 0;) {
+    const Row row = row_of(rest, all);
+    rows[count++] = row;
+    rest &= ~row.lanes();
   }
 }
 
 void resolve(Warp& warp) {
-  const PendingAccess request = first_of(warp);
-  std::uintptr_t addresses[warp_size];
-  unsigned mask = 0;
-  for (unsigned rest = warp.pending; rest != 0; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
-    const PendingAccess& a = warp.accesses[lane];
-    if (a.order != request.order || a.space != request.space) continue;
-    mask |= 1u << lane;
-    addresses[lane] = a.address;
-  }
-  count_request(site_of(request), mask, addresses);
-  warp.pending &= ~mask;
-  for (unsigned rest = mask; rest != 0; rest &= rest - 1)
-    wake(&warp.threads[std::countr_zero(rest)]);
+  const PendingAccesses& all = *warp.accesses;
+  const bool together = are_at_one(all, warp.pending);
+  const unsigned lanes = together ? warp.pending : next_request(warp);
+  const Request request(all, lanes, together || are_at_one(all, lanes));
+  check_request(warp, request);
+  const unsigned first = request.rows[0].first;
+  count_request(site_of(place_in(all.order[first]), all.form[first]), request, all.address);
+  warp.pending &= ~lanes;
+  wake(warp, lanes);
 }
 
 }  // namespace cuda_on_cpu::analysis

@@ -246,14 +246,6 @@ __attribute__((noinline, cold)) void report_race(const Event& then, const Event&
 
 namespace {
 
-/// A number that is not 0 for the block or the gang that runs, to tell whose shared memory it is.
-std::uint32_t current_owner() {
-  const auto gang = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(block->gang) >> 4);
-  const bool is_alone = block->gang == nullptr || block->gang->size() == 1;
-  const std::uint32_t who = is_alone ? block->number : gang;
-  return (block->launch->operation * 0x9E37'79B1u ^ who * 0x85EB'CA6Bu) | 1u;
-}
-
 std::uint8_t mask_of(std::size_t offset, std::size_t bytes) {
   if (bytes >= 4) return 0xF;
   return static_cast<std::uint8_t>(((1u << bytes) - 1) << offset % 4);

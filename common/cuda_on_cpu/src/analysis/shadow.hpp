@@ -128,82 +128,12 @@ extern __thread bool threads_learned;
 
 bool happens_before_operation(std::uint32_t first, std::uint32_t second);
 
-/// Whether an access is done before another for one of the commonest reasons.
-inline bool is_plainly_ordered(const Event& then, const Event& now) {
-  if (then.bytes == 0) return true;
-  if (then.operation != now.operation)
-    return happens_before_operation(then.operation, now.operation);
-  return then.block == now.block &&
-         (then.clock <= block->barrier_clock || then.thread == now.thread);
-}
-
-/// Whether nobody but the current thread read since the block's last barrier.
-inline bool is_only_reader(const Cell& cell, const Event& now) {
-  const Event& then = cell.read;
-  return then.thread == now.thread && cell.warps == 1u << now.thread / warp_size &&
-         cell.lanes == 1u << now.thread % warp_size;
-}
-
-/// Whether a read of a whole cell that everybody has seen written needs no more than to be noted.
-inline bool may_plainly_read(const Cell& cell, const Event& now) {
-  return cell.written == 0xF && !cell.parts && !cell.others && is_plainly_ordered(cell.write, now);
-}
-
-/// Whether a write of a whole cell needs no more.
-inline bool may_plainly_write(const Cell& cell, const Event& now) {
-  if (cell.parts || cell.others || cell.many_blocks) return false;
-  if (!is_plainly_ordered(cell.write, now)) return false;
-  const Event& then = cell.read;
-  if (then.bytes == 0) return true;
-  if (then.operation != now.operation)
-    return happens_before_operation(then.operation, now.operation);
-  return then.block == now.block &&
-         (then.clock <= block->barrier_clock || is_only_reader(cell, now));
-}
-
-inline void plainly_read(Cell& cell, const Event& now) {
-  const unsigned warp = now.thread / warp_size, lane = now.thread % warp_size;
-  const Event& then = cell.read;
-  const bool same_operation = then.bytes != 0 && then.operation == now.operation;
-  if (!same_operation || then.block != now.block || then.clock <= block->barrier_clock) {
-    cell.many_blocks = same_operation &&
-                       (cell.many_blocks || (then.block != now.block && then.phase == now.phase));
-    cell.warps = cell.lanes = 0;
-  } else if (then.thread / warp_size != warp || then.warp_epoch != now.warp_epoch) {
-    cell.lanes = 0;
-  }
-  cell.warps |= 1u << warp;
-  cell.lanes |= 1u << lane;
-  cell.read = now;
-}
-
-inline void plainly_write(Cell& cell, const Event& now) {
-  cell.write = now;
-  cell.read = {};
-  cell.lanes = cell.warps = 0;
-  cell.written = 0xF;
-}
-
-/// Whether bytes of shared memory are known to be of the block that runs.
-inline bool is_of_block(const Cell& cell, const Event& now) {
-  const auto is_mine = [&](const Event& then) {
-    return then.bytes != 0 && then.operation == now.operation && then.block == now.block;
-  };
-  return is_mine(cell.write) || is_mine(cell.read);
-}
-
-/// Does what check_thread would do in the commonest cases.
-/// \returns whether it was one of them
-[[gnu::always_inline]] inline bool check_plainly(Cell* first, std::size_t bytes, Kind kind,
-                                                 const Event& now, bool is_shared) {
-  Cell* const end = first + bytes / 4;
-  for (const Cell* cell = first; cell < end; ++cell) {
-    if (is_shared && !is_of_block(*cell, now)) return false;
-    if (kind == read ? !may_plainly_read(*cell, now) : !may_plainly_write(*cell, now)) return false;
-  }
-  for (Cell* cell = first; cell < end; ++cell)
-    kind == read ? plainly_read(*cell, now) : plainly_write(*cell, now);
-  return true;
+/// A number that is not 0 for the block or the gang that runs, to tell whose shared memory it is.
+inline std::uint32_t current_owner() {
+  const auto gang = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(block->gang) >> 4);
+  const bool is_alone = block->gang == nullptr || block->gang->size() == 1;
+  const std::uint32_t who = is_alone ? block->number : gang;
+  return (block->launch->operation * 0x9E37'79B1u ^ who * 0x85EB'CA6Bu) | 1u;
 }
 
 /// Compares an access of the current thread with what its cells remember, reports races and reads

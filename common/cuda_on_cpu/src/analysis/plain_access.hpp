@@ -1,0 +1,112 @@
+/// \file
+/// The commonest accesses: lanes of a warp read or write whole cells together, and there is nothing
+/// to say about it. What check_thread would do for each lane is done here for all of them.
+
+#pragma once
+
+#include "shadow.hpp"
+
+namespace cuda_on_cpu::analysis {
+
+template <Kind kind, Region region>
+class PlainAccess {
+  static constexpr bool is_shared = region == Region::shared;
+  static_assert(kind == read || kind == write);
+
+ public:
+  PlainAccess(const Event& event, const Block& b)
+      : now_(event),
+        barrier_clock_(b.barrier_clock),
+        ordered_(event.operation),
+        warp_(event.thread / warp_size),
+        owner_(is_shared ? current_owner() : 0) {}
+
+  /// Makes the access to some cells, if it is plain.
+  /// \param lanes that make it, the last of which is `last`
+  /// \returns whether it was; if not, nothing is done
+  [[gnu::always_inline]] bool make(Cell* first, std::size_t cells, unsigned lanes, unsigned last) {
+    now_.thread = static_cast<std::uint16_t>(warp_ * warp_size + last);
+    alone_ = (lanes & (lanes - 1)) == 0;
+    if (kind == write && !alone_) return false;  // they overwrite each other
+    for (const Cell* cell = first; cell < first + cells; ++cell)
+      if (kind == read ? !may_read(*cell) : !may_write(*cell)) return false;
+    for (Cell* cell = first; cell < first + cells; ++cell)
+      kind == read ? note_read(*cell, lanes) : note_write(*cell);
+    return true;
+  }
+
+ private:
+  bool is_done_operation(std::uint32_t operation) {
+    if (operation == ordered_) return true;
+    if (!happens_before_operation(operation, now_.operation)) return false;
+    ordered_ = operation;
+    return true;
+  }
+
+  bool is_of_block(const Event& then) const {
+    return then.operation == now_.operation && then.block == now_.block;
+  }
+
+  /// Whether an access is done before this one for one of the commonest reasons.
+  bool is_ordered(const Event& then) {
+    if (then.bytes == 0) return true;
+    if (then.operation != now_.operation) return is_done_operation(then.operation);
+    return then.block == now_.block &&
+           (then.clock <= barrier_clock_ || (alone_ && then.thread == now_.thread) ||
+            (then.thread / warp_size == warp_ && then.warp_epoch != now_.warp_epoch));
+  }
+
+  /// Whether those who read are done.
+  bool readers_are_done(const Cell& cell) {
+    const Event& then = cell.read;
+    if (then.bytes == 0) return true;
+    if (then.operation != now_.operation) return is_done_operation(then.operation);
+    if (then.block != now_.block) return false;
+    if (then.clock <= barrier_clock_) return true;
+    if (cell.warps != 1u << warp_) return false;
+    return then.warp_epoch != now_.warp_epoch || cell.lanes == 1u << now_.thread % warp_size;
+  }
+
+  bool may_read(const Cell& cell) {
+    return cell.written == 0xF && !cell.parts && !cell.others &&
+           (!is_shared || cell.owner == owner_) && is_ordered(cell.write);
+  }
+
+  bool may_write(const Cell& cell) {
+    if (is_shared && cell.owner != owner_) return true;  // what a block before this one left
+    return !cell.parts && !cell.others && !cell.many_blocks && is_ordered(cell.write) &&
+           readers_are_done(cell);
+  }
+
+  void note_read(Cell& cell, unsigned lanes) const {
+    const Event& then = cell.read;
+    if (!is_of_block(then) || then.clock <= barrier_clock_ || then.bytes == 0) {
+      const bool same_operation = then.bytes != 0 && then.operation == now_.operation;
+      cell.many_blocks = same_operation && (cell.many_blocks ||
+                                            (then.block != now_.block && then.phase == now_.phase));
+      cell.warps = cell.lanes = 0;
+    } else if (then.thread / warp_size != warp_ || then.warp_epoch != now_.warp_epoch) {
+      cell.lanes = 0;
+    }
+    cell.warps |= 1u << warp_;
+    cell.lanes |= lanes;
+    cell.read = now_;
+  }
+
+  void note_write(Cell& cell) const {
+    const std::uint32_t owner = is_shared ? owner_ : cell.owner;
+    cell = {};
+    cell.write = now_;
+    cell.owner = owner;
+    cell.written = 0xF;
+  }
+
+  Event now_;
+  std::uint32_t barrier_clock_;
+  std::uint32_t ordered_;  ///< an operation that is known to be done before this one
+  unsigned warp_;
+  std::uint32_t owner_;
+  bool alone_ = true;  ///< whether one lane makes the access
+};
+
+}  // namespace cuda_on_cpu::analysis

@@ -1,0 +1,105 @@
+/// \file
+/// The short way of an access: where the instruction went last time.
+///
+/// As a rule it goes to the same allocation, or to the block's shared memory. Then all that a
+/// thread does before it waits for the other lanes of its warp is to note the address.
+
+#pragma once
+
+#include "callbacks.hpp"
+#include "findings.hpp"
+#include "values.hpp"
+
+namespace cuda_on_cpu::analysis {
+
+/// What becomes of an access: none to a thread's own stack or to arguments; of those to built-in
+/// variables and constants it is known that they happened.
+enum class Treatment : std::uint8_t { none, count, request };
+
+/// Memory to which an instruction goes, and nothing has to be said of a single address in it.
+struct Target {
+  std::uint64_t key = 0;  ///< the launch and the instruction
+  std::uintptr_t begin = 0;
+  std::size_t last = 0;  ///< where the last access of this form may begin, from there
+  AccessForm form = {};
+  Treatment treatment = Treatment::none;
+};
+
+/// The targets of the launch whose block runs.
+struct Targets {
+  static constexpr std::uint32_t none = ~0u;
+
+  std::uint32_t operation = none;  ///< the launch's; none if its accesses are passed over
+  Target all[1024];  ///< by address of the instruction: a call has four bytes at least
+
+  Target& at(Place place) { return all[place / 4 % 1024]; }
+  std::uint64_t key_of(Place place) const { return std::uint64_t{operation} << 32 | place; }
+};
+
+inline std::uint64_t order_of(Place place, std::uint32_t depth) {
+  return std::uint64_t{depth} << 32 | (~place & ~0u);
+}
+inline Place place_in(std::uint64_t order) { return ~static_cast<Place>(order); }
+
+/// The current thread waits until its warp has made the request to which this access belongs.
+[[gnu::always_inline]] inline void ask(Thread& thread, const void* address, AccessForm form,
+                                       Place place, const void* frame) {
+  PendingAccesses& pending = *thread.warp->accesses;
+  const unsigned lane = thread.lane;
+  const auto depth =
+      pending.stack_top[lane] - static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(frame));
+  pending.address[lane] = reinterpret_cast<std::uintptr_t>(address);
+  pending.order[lane] = order_of(place, depth);
+  pending.number[lane] = accesses;
+  pending.form[lane] = form;
+  thread.warp->pending |= 1u << lane;
+  wait_for_request(&thread);
+}
+
+/// An access at an instruction; the short way, where that is known.
+[[gnu::always_inline]] inline void check_access(const void* address, std::size_t bytes, Kind kind,
+                                                const void* instruction, const void* frame) {
+  Block* const b = block;
+  if (b == nullptr || b->current == nullptr)
+    return check_access_of_host(address, bytes, kind, instruction);
+  if (kind > write || overwritings != 0)
+    return check_closely(address, bytes, kind, instruction, frame);
+  const auto place =
+      static_cast<Place>(static_cast<const char*>(instruction) - &__executable_start);
+  const Target& target = b->targets->at(place);
+  if (target.key != b->targets->key_of(place) || !target.form.has(bytes, kind) ||
+      reinterpret_cast<std::uintptr_t>(address) - target.begin > target.last)
+    return check_closely(address, bytes, kind, instruction, frame);
+  if (target.treatment == Treatment::none) return;
+  ++accesses;
+  if (target.treatment == Treatment::count) return;
+  ask(*b->current, address, target.form, place, frame);
+  if (kind == write) note_value_before(address, bytes);
+}
+
+/// Neighbouring lanes of a request: each goes right behind the one before, or all to the same
+/// place.
+struct Row {
+  unsigned first, end;
+  bool same;
+
+  unsigned lanes() const { return all_lanes >> (warp_size - (end - first)) << first; }
+};
+
+/// The lanes of a request, row by row.
+struct Request {
+  Request(const PendingAccesses& all, unsigned lanes, bool alike);
+
+  unsigned lanes;
+  bool alike;  ///< whether all wait with the same at the same instruction
+  unsigned count = 0;
+  Row rows[warp_size];
+
+  const Row* begin() const { return rows; }
+  const Row* end() const { return rows + count; }
+};
+
+/// Checks the accesses with which lanes of a warp wait, and which it makes together.
+void check_request(const Warp& warp, const Request& request);
+
+}  // namespace cuda_on_cpu::analysis
