@@ -10,6 +10,7 @@
 #define _GLIBCXX_INCLUDE_NEXT_C_HEADERS
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 #undef _GLIBCXX_INCLUDE_NEXT_C_HEADERS
 #pragma clang force_cuda_host_device end
 

@@ -5,10 +5,10 @@
 #pragma once
 
 #include <cusolverDn.h>
+#include <library_types.h>
 
 #include <cstdint>
 
-enum cudaDataType { CUDA_R_32F = 0, CUDA_R_64F = 1 };
 enum cusolverMgGridMapping_t { CUDALIBMG_GRID_MAPPING_COL_MAJOR = 0 };
 struct cusolverMgContext;
 using cusolverMgHandle_t = cusolverMgContext*;
