@@ -12,7 +12,8 @@ becomes its file's, and a `workload`. All else may be left out:
     sweep                a parameter and its values, as in {"n": [1024, 4096]}: a run a value. Two parameters
                          that change together are "rows,cols"; {"Bx,By": [[8, 64], [16, 32]]} gives each its
                          own. {"threads": [1, 2, 4]} are threads of OpenMP, as many as the machine has cores at
-                         most, {"ranks": [1, 2, 4]} processes of stages that run on ranks, likewise.
+                         most, {"ranks": [1, 2, 4]} processes of stages that run on ranks, likewise, and
+                         {"gpus": [1, 2, 4]} as many GPUs as it has at most.
 
 A profile is a run of a stage's program under NVIDIA's `ncu`, where there is a GPU and `ncu`. It has a `name`, a
 `program` with its `arguments`, how many launches of kernels to `skip` and to `count`, and the name of its list in
@@ -158,6 +159,21 @@ def cores():
     return len(os.sched_getaffinity(0))
 
 
+def gpus():
+    """How many GPUs the machine has."""
+    if not shutil.which("nvidia-smi"):
+        return 0
+    shown = subprocess.run(["nvidia-smi", "--list-gpus"], stdout=subprocess.PIPE, text=True, check=False)
+    return len(shown.stdout.splitlines())
+
+
+def is_beyond(key, value, values):
+    """Whether a value of a sweep wants more cores or GPUs than there are; one of them always has to do."""
+    if key in ("threads", "ranks"):
+        return value > max(cores(), min(values))
+    return key.split(",")[0] == "gpus" and each(key, value)[0] > max(gpus(), 1)
+
+
 # --- Recording
 
 def locations(options):
@@ -222,7 +238,7 @@ def record_sweep(options, entry, directory):
     (key, values), = entry["sweep"].items()
     runs, statuses = [], []
     for value in values:
-        if key in ("threads", "ranks") and value > max(cores(), min(values)):
+        if is_beyond(key, value, values):
             continue
         changes, options_of_runner, environment = [], [], {}
         if key == "threads":

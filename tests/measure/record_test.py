@@ -28,6 +28,8 @@ PLAN = {
         {"name": "over_shapes", "workload": "ata", "stages": "01", "repeat": 1,
          "sweep": {"rows,cols": [[8, 3], [2, 9]]}},
         TINY | {"name": "over_threads", "stages": "01", "sweep": {"threads": [1, 2, 4096]}},
+        {"name": "over_gpus", "workload": "nbody", "stages": "00", "repeat": 1,
+         "sweep": {"gpus,bodies": [[1, 2], [4096, 2]]}},
         TINY | {"name": "with", "gpu": True}, TINY | {"name": "with", "gpu": False, "stages": "00"}],
     "profiles": [{"name": "profile", "program": "ata-01_openmp", "metrics": "few", "count": 1, "skip": 2,
                   "arguments": ["--dataset", "tiny"]}],
@@ -74,12 +76,12 @@ def wrong_recordings():
         for words in ("fails failed: recorded, but", "unknown failed: the runner ended with status 2"):
             if words not in complaints:
                 yield f"'{words}' is not in '{complaints}'"
-        for words in ("--- 3/9 once", "once: recorded, ", "\n00_original ", "Left out, as they take a GPU: with, profile"):
+        for words in ("--- 3/10 once", "once: recorded, ", "\n00_original ", "Left out, as they take a GPU: with, profile"):
             if words not in shown:
                 yield f"'{words}' is not in '{shown}'"
         out = directory / "out" / "here"
         names = sorted(path.name for path in out.iterdir())
-        if names != ["fails.json", "fails.txt", "once.json", "once.txt", "over_shapes.json", "over_size.json", "over_threads.json",
+        if names != ["fails.json", "fails.txt", "once.json", "once.txt", "over_gpus.json", "over_shapes.json", "over_size.json", "over_threads.json",
                      "with.json", "with.txt"]:
             return (yield f"there is {names}")
         yield from wrong_contents(out, shown)
@@ -108,9 +110,12 @@ def wrong_contents(out, shown):
     found = [(run["value"], run["records"][0].get("threads")) for run in threads["runs"]]
     if threads["sweep"] != "threads" or found != [(n, n) for n in (1, 2)[:record.cores()]]:
         yield f"the sweep over {threads['sweep']} holds {found}"
+    found = [run["value"] for run in recordings.read(out / "over_gpus.json")["runs"]]
+    if found != [[1, 2]]:
+        yield f"the sweep over GPUs that are not there holds {found}"
     results = figures.Results(out.parent)
     if len(results.machines["here"]) != 3 or {name for _, name in results.sweeps} != {
-            "over_size", "over_shapes", "over_threads"}:
+            "over_gpus", "over_size", "over_shapes", "over_threads"}:
         yield f"the book finds {len(results.machines['here'])} recordings and the sweeps {list(results.sweeps)}"
 
 

@@ -11,6 +11,9 @@
 #include <cstdint>
 #include <deque>
 #include <future>
+#include <semaphore>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "cuda.hpp"
@@ -80,8 +83,49 @@ void synchronise(const Gpus& gpus) {
   }
 }
 
+// [worker]
+/// A thread of the host that sleeps until it is given work. Who sleeps gets a core at once; who is
+/// started waits behind the threads of OpenMP, which spin for milliseconds after each of their
+/// loops.
+class Worker {
+ public:
+  Worker() : thread_([this] { work(); }) {}
+  ~Worker() {
+    task_ = {};
+    told_.release();
+    thread_.join();
+  }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  /// Begins some work, when all that it was given before is done.
+  template <typename Work>
+  std::future<void> begin(Work work) {
+    task_ = std::packaged_task<void()>(work);
+    std::future<void> done = task_.get_future();
+    told_.release();
+    return done;
+  }
+
+ private:
+  void work() {
+    for (told_.acquire(); task_.valid(); told_.acquire()) std::exchange(task_, {})();
+  }
+  std::packaged_task<void()> task_;
+  std::binary_semaphore told_{0};
+  std::thread thread_;
+};
+
+/// The workers of this program, as many as were ever wanted at once. To be asked by one thread.
+inline std::deque<Worker>& workers(std::size_t wanted) {
+  static std::deque<Worker> all;
+  while (all.size() < wanted) all.emplace_back();
+  return all;
+}
+// [worker]
+
 // [deal]
-/// Deals the numbers from 0 to `count` - 1 out to GPUs, which have a `device` each. A thread for
+/// Deals the numbers from 0 to `count` - 1 out to GPUs, which have a `device` each. A worker for
 /// each GPU begins with a number of its own, takes the next that is left whenever work(gpu, number)
 /// has returned, and waits for its device in the end. If anything throws, no more numbers are
 /// dealt, and it is thrown here when no GPU has anything to do any more.
@@ -99,13 +143,12 @@ void deal(std::size_t count, Gpus& gpus, Work work) {
       throw;
     }
   };
-  std::vector<std::future<void>> threads;
-  for (auto& gpu : gpus)
-    threads.push_back(std::async(std::launch::async, [&gpu, &take_part, number = threads.size()] {
-      take_part(gpu, number);
-    }));
-  for (auto& thread : threads) thread.wait();
-  for (auto& thread : threads) thread.get();
+  std::vector<std::future<void>> done;
+  std::deque<Worker>& threads = workers(gpus.size());
+  for (std::size_t g = 0; g < gpus.size(); ++g)
+    done.push_back(threads[g].begin([&take_part, &gpu = gpus[g], g] { take_part(gpu, g); }));
+  for (auto& one : done) one.wait();
+  for (auto& one : done) one.get();
 }
 // [deal]
 
