@@ -6,6 +6,7 @@ The runner and two stages are the real ones, on tiny problems; a third stage is 
 import contextlib
 import io
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -28,8 +29,6 @@ PLAN = {
         {"name": "over_shapes", "workload": "ata", "stages": "01", "repeat": 1,
          "sweep": {"rows,cols": [[8, 3], [2, 9]]}},
         TINY | {"name": "over_threads", "stages": "01", "sweep": {"threads": [1, 2, 4096]}},
-        {"name": "over_gpus", "workload": "nbody", "stages": "00", "repeat": 1,
-         "sweep": {"gpus,bodies": [[1, 2], [4096, 2]]}},
         TINY | {"name": "with", "gpu": True}, TINY | {"name": "with", "gpu": False, "stages": "00"}],
     "profiles": [{"name": "profile", "program": "ata-01_openmp", "metrics": "few", "count": 1, "skip": 2,
                   "arguments": ["--dataset", "tiny"]}],
@@ -76,12 +75,12 @@ def wrong_recordings():
         for words in ("fails failed: recorded, but", "unknown failed: the runner ended with status 2"):
             if words not in complaints:
                 yield f"'{words}' is not in '{complaints}'"
-        for words in ("--- 3/10 once", "once: recorded, ", "\n00_original ", "Left out, as they take a GPU: with, profile"):
+        for words in ("--- 3/9 once", "once: recorded, ", "\n00_original ", "Left out, as they take a GPU: with, profile"):
             if words not in shown:
                 yield f"'{words}' is not in '{shown}'"
         out = directory / "out" / "here"
         names = sorted(path.name for path in out.iterdir())
-        if names != ["fails.json", "fails.txt", "once.json", "once.txt", "over_gpus.json", "over_shapes.json", "over_size.json", "over_threads.json",
+        if names != ["fails.json", "fails.txt", "once.json", "once.txt", "over_shapes.json", "over_size.json", "over_threads.json",
                      "with.json", "with.txt"]:
             return (yield f"there is {names}")
         yield from wrong_contents(out, shown)
@@ -110,12 +109,9 @@ def wrong_contents(out, shown):
     found = [(run["value"], run["records"][0].get("threads")) for run in threads["runs"]]
     if threads["sweep"] != "threads" or found != [(n, n) for n in (1, 2)[:record.cores()]]:
         yield f"the sweep over {threads['sweep']} holds {found}"
-    found = [run["value"] for run in recordings.read(out / "over_gpus.json")["runs"]]
-    if found != [[1, 2]]:
-        yield f"the sweep over GPUs that are not there holds {found}"
     results = figures.Results(out.parent)
     if len(results.machines["here"]) != 3 or {name for _, name in results.sweeps} != {
-            "over_gpus", "over_size", "over_shapes", "over_threads"}:
+            "over_size", "over_shapes", "over_threads"}:
         yield f"the book finds {len(results.machines['here'])} recordings and the sweeps {list(results.sweeps)}"
 
 
@@ -212,6 +208,21 @@ echo a solution
                 yield f"expected {expected}, recorded {lines}"
 
 
+def wrong_sweeps():
+    """What is wrong with the values of a sweep that a machine with two GPUs tries, or one without any."""
+    with tempfile.TemporaryDirectory() as name:
+        path = os.environ["PATH"]
+        for shown, expected in (("echo GPU 0; echo GPU 1", [1, 2]), ("exit 9", [1])):
+            write_program(pathlib.Path(name, "nvidia-smi"), f"\n{shown}")
+            os.environ["PATH"] = f"{name}:{path}"
+            values = [1, 2, 4]
+            for key, tried in (("gpus", values), ("gpus,rows", [[value, 7] for value in values])):
+                found = [record.each(key, value)[0] for value in tried if not record.is_beyond(key, value, tried)]
+                if found != expected:
+                    yield f"{key}: {found} with {shown}"
+        os.environ["PATH"] = path
+
+
 def accepted_mistakes():
     """Mistakes in a plan or on the command line that are not refused in one sentence."""
     good = TINY | {"name": "a"}
@@ -292,6 +303,7 @@ CHECKS = [
     ("all that is recorded has that form", in_other_forms),
     ("entries are recorded alone", wrong_choice),
     ("profiles are recorded", wrong_profiles),
+    ("a sweep over GPUs ends with those that there are", wrong_sweeps),
     ("mistakes are refused in one sentence", accepted_mistakes),
     ("the plan names what there is", missing_from_plan),
     ("the plan makes every recording that there is", unrecorded_files),
