@@ -384,4 +384,62 @@ TEST(what_one_throws_ends_the_dealing_and_is_thrown) {
   expect_equal(current(), 0);
 }
 
+TEST(each_takes_its_own_numbers_in_their_order) {
+  auto all = gpus();
+  staircase::Shares shares(all.size());
+  for (std::size_t number = 0; number < 100; ++number) shares.give(number % all.size(), number);
+  std::vector<std::atomic<int>> taken(100);
+  // Whoever is done waits, so that nobody takes what is another's.
+  std::atomic<std::size_t> done = 0;
+  staircase::deal(shares, all, [&](Gpu& gpu, std::size_t number) {
+    gpu.numbers.push_back(number);
+    gpu.current = current();
+    ++taken[number];
+    if (number + all.size() < 100) return;
+    ++done;
+    while (done < all.size()) std::this_thread::yield();
+  });
+  for (const std::atomic<int>& times : taken) expect_equal(times.load(), 1);
+  for (const Gpu& gpu : all) {
+    expect_equal(gpu.current, gpu.device);
+    for (std::size_t n = 0; n < gpu.numbers.size(); ++n)
+      expect_equal(gpu.numbers[n], static_cast<std::size_t>(gpu.device) + n * all.size());
+  }
+}
+
+TEST(who_has_none_left_takes_the_last_of_others) {
+  auto all = gpus();
+  if (all.size() < 2) tap::skip("there is one device");
+  staircase::Shares shares(all.size());
+  for (std::size_t number = 0; number < 50; ++number) shares.give(0, number);
+  std::atomic<std::size_t> done = 0;
+  std::atomic<bool> begun = false;
+  staircase::deal(shares, all, [&](Gpu& gpu, std::size_t number) {
+    gpu.numbers.push_back(number);
+    if (gpu.device == 0) begun = true;
+    while (gpu.device == 0 && done < 49) std::this_thread::yield();
+    while (!begun) std::this_thread::yield();
+    if (gpu.device != 0) ++done;
+  });
+  expect_equal(all.front().numbers, std::vector<std::size_t>{0});
+  expect_equal(done.load(), std::size_t{49});
+}
+
+TEST(what_one_throws_leaves_nothing_to_take) {
+  auto all = gpus();
+  staircase::Shares shares(all.size());
+  for (std::size_t number = 0; number < 1000; ++number) shares.give(number % all.size(), number);
+  std::atomic<int> taken = 0;
+  std::string sentence;
+  try {
+    staircase::deal(shares, all, [&](Gpu&, std::size_t) {
+      if (++taken > 3) throw std::runtime_error("a GPU has failed");
+    });
+  } catch (const std::runtime_error& error) {
+    sentence = error.what();
+  }
+  expect_equal(sentence, "a GPU has failed");
+  expect_equal(shares.of_others().has_value(), false);
+}
+
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }

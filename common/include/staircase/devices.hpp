@@ -6,11 +6,14 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <future>
+#include <mutex>
+#include <optional>
 #include <semaphore>
 #include <thread>
 #include <utility>
@@ -125,20 +128,18 @@ inline std::deque<Worker>& workers(std::size_t wanted) {
 // [worker]
 
 // [deal]
-/// Deals the numbers from 0 to `count` - 1 out to GPUs, which have a `device` each. A worker for
-/// each GPU begins with a number of its own, takes the next that is left whenever work(gpu, number)
-/// has returned, and waits for its device in the end. If anything throws, no more numbers are
-/// dealt, and it is thrown here when no GPU has anything to do any more.
-template <typename Gpus, typename Work>
-void deal(std::size_t count, Gpus& gpus, Work work) {
-  std::atomic<std::size_t> next = gpus.size();
-  const auto take_part = [&](auto& gpu, std::size_t number) {
+/// Lets a worker for each GPU, which has a `device`, do its part(gpu, number of the GPU), and wait
+/// for its device in the end. If a part throws, end() is to make the others return, and it is
+/// thrown here when no GPU has anything to do any more.
+template <typename Gpus, typename Part, typename End>
+void on_each(Gpus& gpus, Part part, End end) {
+  const auto take_part = [&](auto& gpu, std::size_t g) {
     try {
       const OnDevice here(gpu.device);
-      for (; number < count; number = next++) work(gpu, number);
+      part(gpu, g);
       check(cudaDeviceSynchronize());
     } catch (...) {
-      next = count;
+      end();
       if (cudaSetDevice(gpu.device) == cudaSuccess) cudaDeviceSynchronize();
       throw;
     }
@@ -150,6 +151,74 @@ void deal(std::size_t count, Gpus& gpus, Work work) {
   for (auto& one : done) one.wait();
   for (auto& one : done) one.get();
 }
+
+/// Deals the numbers from 0 to `count` - 1 out to GPUs. Each begins with a number of its own, and
+/// takes the next that is left whenever work(gpu, number) has returned. If anything throws, no more
+/// numbers are dealt.
+template <typename Gpus, typename Work>
+void deal(std::size_t count, Gpus& gpus, Work work) {
+  std::atomic<std::size_t> next = gpus.size();
+  const auto part = [&](auto& gpu, std::size_t number) {
+    for (; number < count; number = next++) work(gpu, number);
+  };
+  on_each(gpus, part, [&] { next = count; });
+}
 // [deal]
+
+// [shares]
+/// Numbers that are somebody's to take, in the order in which they were given. Any threads may ask.
+class Shares {
+ public:
+  explicit Shares(std::size_t owners) : left_(owners) {}
+
+  /// Gives a number to an owner.
+  void give(std::size_t owner, std::size_t number) { left_[owner].push_back(number); }
+
+  /// The next number of an owner, if it has any left.
+  std::optional<std::size_t> own(std::size_t owner) {
+    const std::lock_guard lock(mutex_);
+    if (left_[owner].empty()) return std::nullopt;
+    const std::size_t number = left_[owner].front();
+    left_[owner].pop_front();
+    return number;
+  }
+
+  /// The last number of the owner that has most, if any is left.
+  std::optional<std::size_t> of_others() {
+    const std::lock_guard lock(mutex_);
+    const auto fewer = [](const auto& one, const auto& other) { return one.size() < other.size(); };
+    std::deque<std::size_t>& most = *std::ranges::max_element(left_, fewer);
+    if (most.empty()) return std::nullopt;
+    const std::size_t number = most.back();
+    most.pop_back();
+    return number;
+  }
+
+  /// Nothing is left to be taken.
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    for (auto& left : left_) left.clear();
+  }
+
+ private:
+  std::vector<std::deque<std::size_t>> left_;
+  std::mutex mutex_;
+};
+
+/// Lets each GPU take its own numbers, and when it has nothing to do any more, one at a time of
+/// those that others have not taken yet. If anything throws, no more are taken.
+template <typename Gpus, typename Work>
+void deal(Shares& shares, Gpus& gpus, Work work) {
+  const auto part = [&](auto& gpu, std::size_t g) {
+    while (const auto number = shares.own(g)) work(gpu, *number);
+    check(cudaDeviceSynchronize());
+    while (const auto number = shares.of_others()) {
+      work(gpu, *number);
+      check(cudaDeviceSynchronize());
+    }
+  };
+  on_each(gpus, part, [&] { shares.clear(); });
+}
+// [shares]
 
 }  // namespace staircase
