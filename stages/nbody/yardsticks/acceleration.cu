@@ -5,6 +5,7 @@
 
 #include "../nbody.hpp"
 
+#include <algorithm>
 #include <staircase/inverse_root.hpp>
 #include <utility>
 
@@ -60,16 +61,18 @@ __device__ Place<T> place_or_none(View<const Body<T>, 1> bodies, unsigned i) {
   return i < bodies.extent(0) ? Place<T>{bodies(i).x, bodies(i).mass} : Place<T>{};
 }
 
-/// The accelerations of all bodies by all bodies.
+/// The accelerations of all bodies by all bodies, in as many pieces as the grid has rows: the
+/// others are shared out to these, so that there are many short blocks and the last ones cost
+/// little.
 template <typename T>
 __global__ void __launch_bounds__(threads)
-    accelerate(View<const Body<T>, 1> bodies, T softening2, View<Vector<T>, 1> accelerations) {
+    accelerate(View<const Body<T>, 1> bodies, T softening2, View<Vector<T>, 2> accelerations) {
   __shared__ Place<T> tile[threads];
   const unsigned i = blockIdx.x * of_block + threadIdx.x, n = bodies.extent(0);
   Vector<T> body[held], sum[held] = {};
 #pragma unroll
   for (unsigned h = 0; h < held; ++h) body[h] = place_or_none(bodies, i + h * threads).x;
-  for (unsigned first = 0; first < n; first += threads) {
+  for (unsigned first = blockIdx.y * threads; first < n; first += gridDim.y * threads) {
     tile[threadIdx.x] = place_or_none(bodies, first + threadIdx.x);
     __syncthreads();
 #pragma unroll 8
@@ -86,7 +89,23 @@ __global__ void __launch_bounds__(threads)
   }
 #pragma unroll
   for (unsigned h = 0; h < held; ++h)
-    if (i + h * threads < n) accelerations(i + h * threads) = sum[h];
+    if (i + h * threads < n) accelerations(blockIdx.y, i + h * threads) = sum[h];
+}
+
+/// Adds up the pieces of each acceleration, into the first one.
+template <typename T>
+__global__ void add_up(View<Vector<T>, 2> accelerations) {
+  const unsigned i = column();
+  if (i < accelerations.extent(1))
+    for (unsigned p = 1; p < accelerations.extent(0); ++p)
+      accelerations(0, i) = accelerations(0, i) + accelerations(p, i);
+}
+
+/// As many pieces as give each multiprocessor 64 blocks, if there are tiles for them.
+dim3 grid_of(std::size_t bodies) {
+  const unsigned blocks = staircase::pieces(bodies, of_block);
+  const unsigned wanted = staircase::pieces(64 * staircase::processors(), blocks);
+  return {blocks, std::min(wanted, staircase::pieces(bodies, threads))};
 }
 // [accelerate]
 
@@ -165,7 +184,8 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   DeviceArray<Body<T>, 1> bodies(problem.bodies), predicted(problem.bodies);
   DeviceArray<Force<T>, 1> at_begin(problem.bodies), at_end(problem.bodies);
-  DeviceArray<Vector<T>, 1> accelerations(problem.bodies);
+  const dim3 grid = grid_of(problem.bodies);
+  DeviceArray<Vector<T>, 2> accelerations(grid.y, problem.bodies);
   timeline.begin("copy in");
   Elements<Body<T>> host = bodies_of<T>(problem);
   bodies.copy_from(host.data());
@@ -175,7 +195,9 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const unsigned blocks_of_pairs = staircase::pieces(problem.bodies, of_block);
   View<Force<T>, 1> forces = at_begin, next = at_end;
   for (std::int64_t evaluation = 0; evaluation <= problem.steps; ++evaluation) {
-    accelerate<T><<<blocks_of_pairs, threads>>>(bodies, softening2, accelerations);
+    accelerate<T><<<grid, threads>>>(bodies, softening2, accelerations);
+    check_launch();
+    add_up<T><<<blocks, threads>>>(accelerations);
     check_launch();
   }
   check(cudaDeviceSynchronize());
