@@ -62,13 +62,13 @@ __device__ void wait_for_stores();
 /// Lets the copy engine see fresh barriers.
 __device__ void fence_barriers();
 
-/// Initialises barriers of places that one thread fills and so many arrivals empty; called by one
-/// thread, before a __syncthreads().
+/// Initialises barriers of places that one thread fills, or several, and so many arrivals empty;
+/// called by one thread, before a __syncthreads().
 template <unsigned count>
 __device__ void init(TransferBarrier (&full)[count], TransferBarrier (&empty)[count],
-                     unsigned arrivals) {
+                     unsigned arrivals, unsigned fillers = 1) {
   for (unsigned b = 0; b < count; ++b) {
-    full[b].init(1);
+    full[b].init(fillers);
     empty[b].init(arrivals);
   }
   fence_barriers();

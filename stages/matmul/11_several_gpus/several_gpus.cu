@@ -1,7 +1,7 @@
 /// \file
 /// From:    09_library_kernel
 /// Changed: slices are dealt out to all GPUs. Each has its own panels, streams and thread of the
-///          host, which takes the next slice when the third before it has been computed.
+///          host, which takes the next slice when the sixth before it has been computed.
 /// Legal:   slices are independent, so that any GPU may compute any of them.
 /// Expect:  as many times the speed as there are GPUs, while the host's memory is fast enough for
 ///          them.
@@ -185,7 +185,7 @@ int main(int argc, char** argv) {
   return matmul::run_stage(argc, argv,
                            {
                                .title = "Several GPUs",
-                               .idea = "Slices are dealt to all GPUs from one queue",
+                               .idea = "GPUs take their slices, then those of others",
                                .solve_f64 = matmul::solve<double>,
                                .solve_f32 = matmul::solve<float>,
                            });

@@ -169,8 +169,7 @@ __device__ void watch(Seen<T>& seen, View<T, 1> x, unsigned number) {
     seen.read[place].wait((step / places + 1) % 2);
     const Pair<T> both = wait_for(x(step * block + lane), x(step * block + 32 + lane));
     for (unsigned h = 0; h < 2; ++h) seen.known[place][16 * h + lane / 2].of[lane % 2] = both.of[h];
-    __syncwarp();
-    if (lane == 0) seen.told[place].arrive();
+    seen.told[place].arrive();
   }
 }
 // [watch]
@@ -187,7 +186,7 @@ __global__ void __launch_bounds__(all_threads)
   __shared__ Pair<T> left[block / 2];
   if (threadIdx.x == 0) {
     drawn = atomicAdd(&started(0), 1);
-    init(seen.told, seen.read, threads / 32);
+    init(seen.told, seen.read, threads / 32, 32);
   }
   __syncthreads();
   const unsigned number = drawn, own = threadIdx.x / lanes, row = number * block + own;
