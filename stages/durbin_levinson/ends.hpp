@@ -97,7 +97,7 @@ struct Blocks {
   unsigned blocks, threads;
 };
 
-/// As few warps a block as keep all multiprocessors at work.
+/// As few warps per block as keep all multiprocessors at work.
 inline Blocks blocks_for(unsigned n) {
   const unsigned warps = (n + kept - 1) / kept, processors = staircase::processors();
   const unsigned of_block = std::min((warps + processors - 1) / processors, most_warps);

@@ -96,7 +96,7 @@ __device__ void write_all(const T (&y)[order], Row<T>* tile, unsigned s0,
 
 // [teams]
 /// Warps of a block, which keep in step; fewer if systems are few. The compiler leaves registers
-/// for two blocks a multiprocessor.
+/// for two blocks per multiprocessor.
 template <typename T>
 constexpr unsigned team = sizeof(T) == 8 ? 4 : 8;
 constexpr unsigned resident = 2;

@@ -220,7 +220,7 @@ __device__ Real sum_of_lanes(Real x) {
   return x;
 }
 
-/// weight(i) = the sum of z(i, j), a warp an i
+/// weight(i) = the sum of z(i, j), a warp for each i
 template <typename Real>
 __global__ void sum_rows(State<Real> s) {
   for (unsigned i = row(); i < s.num_x; i += rows()) {
@@ -231,7 +231,7 @@ __global__ void sum_rows(State<Real> s) {
   }
 }
 
-/// The prices, a warp an option
+/// The prices, a warp for each option
 template <typename Real>
 __global__ void price(State<Real> s) {
   for (unsigned k = row(); k < s.outer; k += rows()) {

@@ -97,7 +97,7 @@ double traffic_on_chip(const Problem& problem) {
   return 3 * static_cast<double>(problem.outer) * points_of(problem);
 }
 
-/// The inverse pivots are written, and three kernels a step read 5 numbers and write 3.
+/// The inverse pivots are written, and three kernels per step read 5 numbers and write 3.
 double traffic_of_kernels_of_adjoint(const Problem& problem) {
   return 9 * points_of(problem) * steps_of(problem) + 2 * static_cast<double>(problem.outer);
 }

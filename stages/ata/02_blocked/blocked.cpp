@@ -6,7 +6,7 @@
 ///          128 rows, which rounding notices, and tiles are independent as rows were.
 /// Expect:  bound by arithmetic instead of memory: a number loaded is used 8 or 24 times.
 /// Run:     ./climb ata --stages 00-02
-/// Next:    03_naive_cuda starts over on the GPU, with a thread an element.
+/// Next:    03_naive_cuda starts over on the GPU, with a thread per element.
 
 #include "../panels.hpp"
 

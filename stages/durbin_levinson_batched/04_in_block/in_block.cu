@@ -26,7 +26,7 @@ constexpr unsigned sums_of_block = 2 * most_threads / warp;
 // [sizes]
 
 // [sum_over_block]
-/// The sum of all threads' parts, the same in each. `sums` is room for one number a warp.
+/// The sum of all threads' parts, the same in each. `sums` is room for one number per warp.
 template <typename T>
 __device__ T sum_over_block(T part, T* sums) {
   for (unsigned distance = warp / 2; distance > 0; distance /= 2)

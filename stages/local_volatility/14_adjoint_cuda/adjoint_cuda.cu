@@ -105,7 +105,7 @@ int main(int argc, char** argv) {
   return local_volatility::run_stage(argc, argv,
                                      {
                                          .title = "Adjoint CUDA",
-                                         .idea = "Sweep by a thread a row, a thread a column",
+                                         .idea = "Sweep by a thread per row, or per column",
                                          .solve_f64 = local_volatility::solve<double>,
                                          .solve_f32 = local_volatility::solve<float>,
                                      });
