@@ -205,12 +205,15 @@ class Shares {
   std::mutex mutex_;
 };
 
-/// Lets each GPU take its own numbers, and when it has nothing to do any more, one at a time of
-/// those that others have not taken yet. If anything throws, no more are taken.
+/// Lets each GPU take its own numbers, of which the first is its own however late its worker comes,
+/// and when it has nothing to do any more, one at a time of those that others have not taken yet. If
+/// anything throws, no more are taken.
 template <typename Gpus, typename Work>
 void deal(Shares& shares, Gpus& gpus, Work work) {
+  std::vector<std::optional<std::size_t>> first;
+  for (std::size_t g = 0; g < gpus.size(); ++g) first.push_back(shares.own(g));
   const auto part = [&](auto& gpu, std::size_t g) {
-    while (const auto number = shares.own(g)) work(gpu, *number);
+    for (auto number = first[g]; number; number = shares.own(g)) work(gpu, *number);
     check(cudaDeviceSynchronize());
     while (const auto number = shares.of_others()) {
       work(gpu, *number);
