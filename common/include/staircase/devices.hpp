@@ -206,8 +206,8 @@ class Shares {
 };
 
 /// Lets each GPU take its own numbers, of which the first is its own however late its worker comes,
-/// and when it has nothing to do any more, one at a time of those that others have not taken yet. If
-/// anything throws, no more are taken.
+/// and when it has nothing to do any more, one at a time of those that others have not taken yet.
+/// If anything throws, no more are taken.
 template <typename Gpus, typename Work>
 void deal(Shares& shares, Gpus& gpus, Work work) {
   std::vector<std::optional<std::size_t>> first;
