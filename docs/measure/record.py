@@ -164,7 +164,7 @@ def gpus():
     if not shutil.which("nvidia-smi"):
         return 0
     shown = subprocess.run(["nvidia-smi", "--list-gpus"], stdout=subprocess.PIPE, text=True, check=False)
-    return len(shown.stdout.splitlines())
+    return len(shown.stdout.splitlines()) if shown.returncode == 0 else 0
 
 
 def is_beyond(key, value, values):

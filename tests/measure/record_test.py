@@ -212,7 +212,7 @@ def wrong_sweeps():
     """What is wrong with the values of a sweep that a machine with two GPUs tries, or one without any."""
     with tempfile.TemporaryDirectory() as name:
         path = os.environ["PATH"]
-        for shown, expected in (("echo GPU 0; echo GPU 1", [1, 2]), ("exit 9", [1])):
+        for shown, expected in (("echo GPU 0; echo GPU 1", [1, 2]), ("echo it has failed; echo since; exit 9", [1])):
             write_program(pathlib.Path(name, "nvidia-smi"), f"\n{shown}")
             os.environ["PATH"] = f"{name}:{path}"
             values = [1, 2, 4]
