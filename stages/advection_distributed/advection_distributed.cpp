@@ -175,11 +175,15 @@ void prepare(Problem& problem, Precision precision) {
   problem.of_cols = cols;
   problem.halo = problem.width != 0 ? problem.width : best_width(problem, grid, precision);
   if (problem.initial.empty()) {
-    problem.initial.resize(staircase::product<2>({rows.end - rows.begin, cols.end - cols.begin}));
-    auto value = problem.initial.begin();
-    for (std::size_t i = rows.begin; i < rows.end; ++i)
-      for (std::size_t j = cols.begin; j < cols.end; ++j)
-        *value++ = advection::value_at_first(problem, i, j);
+    const Share y = rows, x = cols;
+    const std::size_t width = x.end - x.begin;
+    problem.initial.resize(staircase::product<2>({y.end - y.begin, width}));
+    // Ranks have the cores between them already.
+#pragma omp parallel for if (staircase::this_device().ranks == nullptr)
+    for (std::size_t i = y.begin; i < y.end; ++i)
+      for (std::size_t j = x.begin; j < x.end; ++j)
+        problem.initial[(i - y.begin) * width + (j - x.begin)] =
+            advection::value_at_first(problem, i, j);
   }
   problem.largest = advection::largest_of(problem.initial);
   if (const auto* ranks = staircase::this_device().ranks)
