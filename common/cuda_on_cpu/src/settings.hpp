@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-#include "schedule.hpp"
+#include "machine/schedule.hpp"
 
 namespace cuda_on_cpu {
 

@@ -11,14 +11,14 @@
 #include <set>
 #include <sstream>
 
-#include "../builtins.hpp"
-#include "../gang.hpp"
 #include "../immortal.hpp"
-#include "../launch.hpp"
-#include "../memory.hpp"
-#include "../stream.hpp"
-#include "../symbols.hpp"
-#include "../thread_area.hpp"
+#include "../machine/builtins.hpp"
+#include "../machine/gang.hpp"
+#include "../machine/launch.hpp"
+#include "../machine/thread_area.hpp"
+#include "../runtime/memory.hpp"
+#include "../runtime/stream.hpp"
+#include "../runtime/symbols.hpp"
 #include "callbacks.hpp"
 #include "device_names.hpp"
 #include "findings.hpp"

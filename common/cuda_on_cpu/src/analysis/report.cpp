@@ -20,10 +20,10 @@
 #include <tuple>
 
 #include "../immortal.hpp"
-#include "../launch.hpp"
+#include "../machine/launch.hpp"
+#include "../runtime/stream.hpp"
+#include "../runtime/symbols.hpp"
 #include "../settings.hpp"
-#include "../stream.hpp"
-#include "../symbols.hpp"
 #include "findings.hpp"
 #include "targets.hpp"
 #include "told.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "../launch.hpp"
+#include "../machine/launch.hpp"
 #include "findings.hpp"
 #include "targets.hpp"
 

@@ -10,10 +10,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "../gang.hpp"
 #include "../immortal.hpp"
-#include "../launch.hpp"
-#include "../stream.hpp"
+#include "../machine/gang.hpp"
+#include "../machine/launch.hpp"
+#include "../runtime/stream.hpp"
 #include "findings.hpp"
 #include "values.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "../symbols.hpp"
+#include "../runtime/symbols.hpp"
 #include "findings.hpp"
 
 namespace cuda_on_cpu::analysis {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "../immortal.hpp"
-#include "../launch.hpp"
+#include "../machine/launch.hpp"
 #include "findings.hpp"
 
 namespace cuda_on_cpu::analysis {

@@ -5,9 +5,9 @@
 #include <map>
 #include <string>
 
-#include "../block.hpp"
 #include "../immortal.hpp"
-#include "../symbols.hpp"
+#include "../machine/block.hpp"
+#include "../runtime/symbols.hpp"
 #include "callbacks.hpp"
 #include "device_names.hpp"
 #include "findings.hpp"

@@ -5,11 +5,11 @@
 #include <bit>
 #include <cstdlib>
 
-#include "analysis.hpp"
+#include "../analysis/analysis.hpp"
+#include "../trouble.hpp"
 #include "block.hpp"
 #include "cuda_on_cpu/threads.hpp"
 #include "launch.hpp"
-#include "trouble.hpp"
 
 namespace cuda_on_cpu {
 namespace {

@@ -9,9 +9,9 @@
 #include <memory>
 #include <mutex>
 
+#include "../immortal.hpp"
+#include "../machine/launch.hpp"
 #include "cuda_on_cpu/threads.hpp"
-#include "immortal.hpp"
-#include "launch.hpp"
 #include "stream.hpp"
 
 struct cudaArray {

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "analysis.hpp"
+#include "../analysis/analysis.hpp"
+#include "../immortal.hpp"
+#include "../settings.hpp"
 #include "gang.hpp"
-#include "immortal.hpp"
-#include "settings.hpp"
 #include "thread_area.hpp"
 
 namespace cuda_on_cpu {

@@ -10,9 +10,9 @@
 #include <mutex>
 #include <vector>
 
-#include "analysis.hpp"
-#include "immortal.hpp"
-#include "settings.hpp"
+#include "../analysis/analysis.hpp"
+#include "../immortal.hpp"
+#include "../settings.hpp"
 
 namespace cuda_on_cpu {
 namespace {

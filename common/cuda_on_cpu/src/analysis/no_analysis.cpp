@@ -3,9 +3,9 @@
 
 #include <cstdio>
 
+#include "../machine/launch.hpp"
+#include "../trouble.hpp"
 #include "analysis.hpp"
-#include "launch.hpp"
-#include "trouble.hpp"
 
 namespace cuda_on_cpu {
 

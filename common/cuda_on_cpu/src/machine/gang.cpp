@@ -4,7 +4,7 @@
 #include <thread>
 #include <utility>
 
-#include "analysis.hpp"
+#include "../analysis/analysis.hpp"
 
 namespace cuda_on_cpu {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "immortal.hpp"
+#include "../immortal.hpp"
 
 extern "C" const char __executable_start;
 

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <unordered_map>
 
-#include "analysis.hpp"
+#include "../analysis/analysis.hpp"
+#include "../machine/launch.hpp"
+#include "../settings.hpp"
+#include "../trouble.hpp"
 #include "graphs.hpp"
-#include "launch.hpp"
-#include "settings.hpp"
-#include "trouble.hpp"
 
 namespace cuda_on_cpu {
 namespace {

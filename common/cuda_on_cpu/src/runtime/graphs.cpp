@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "analysis.hpp"
+#include "../analysis/analysis.hpp"
 
 namespace cuda_on_cpu {
 namespace {

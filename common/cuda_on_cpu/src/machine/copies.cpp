@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "analysis.hpp"
+#include "../analysis/analysis.hpp"
 #include "block.hpp"
 
 namespace cuda_on_cpu {

@@ -19,10 +19,10 @@
 #include <utility>
 #include <vector>
 
-#include "analysis.hpp"
-#include "immortal.hpp"
+#include "../analysis/analysis.hpp"
+#include "../immortal.hpp"
+#include "../settings.hpp"
 #include "memory.hpp"
-#include "settings.hpp"
 #include "stream.hpp"
 
 namespace cuda_on_cpu {

@@ -8,10 +8,10 @@
 #include <memory>
 #include <string>
 
+#include "../trouble.hpp"
 #include "block.hpp"
 #include "launch.hpp"
 #include "switch.hpp"
-#include "trouble.hpp"
 
 namespace cuda_on_cpu {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "block.hpp"
+#include "../machine/block.hpp"
 
 namespace cuda_on_cpu {
 

@@ -8,11 +8,11 @@
 #include <cstdlib>
 #include <string>
 
-#include "analysis.hpp"
+#include "../analysis/analysis.hpp"
+#include "../trouble.hpp"
 #include "block.hpp"
 #include "cuda_on_cpu/threads.hpp"
 #include "launch.hpp"
-#include "trouble.hpp"
 
 using namespace cuda_on_cpu;
 

@@ -6,15 +6,15 @@
 #include <set>
 #include <string>
 
-#include "analysis.hpp"
+#include "../analysis/analysis.hpp"
+#include "../immortal.hpp"
+#include "../machine/launch.hpp"
+#include "../settings.hpp"
+#include "../trouble.hpp"
 #include "attributes.hpp"
-#include "immortal.hpp"
-#include "launch.hpp"
 #include "memory.hpp"
-#include "settings.hpp"
 #include "stream.hpp"
 #include "symbols.hpp"
-#include "trouble.hpp"
 
 namespace cuda_on_cpu {
 namespace {

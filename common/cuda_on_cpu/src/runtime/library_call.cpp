@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "analysis.hpp"
+#include "../analysis/analysis.hpp"
 #include "stream.hpp"
 
 namespace cuda_on_cpu {

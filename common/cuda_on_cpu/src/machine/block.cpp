@@ -11,14 +11,14 @@
 #include <memory>
 #include <new>
 
-#include "analysis.hpp"
+#include "../analysis/analysis.hpp"
+#include "../settings.hpp"
+#include "../trouble.hpp"
 #include "builtins.hpp"
 #include "gang.hpp"
 #include "illegal_access.hpp"
 #include "launch.hpp"
-#include "settings.hpp"
 #include "switch.hpp"
-#include "trouble.hpp"
 
 // The dynamic shared memory of the block that this thread of the operating system runs.
 extern "C" {
