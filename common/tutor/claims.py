@@ -39,7 +39,7 @@ STEPS = {
         "05_pinned": "uses PinnedArray", "06_four_buffers": "ahead", "07_streams": "spans serialise",
         "08_resident_panels": ("spans copy in", {"Sl": 3, "Sn": 8}), "09_library_kernel": "launches",
         "10_split_tf32": "launches", "11_several_gpus": "spans kernels, GPU 1", "12_transposed": "spans transpose",
-        "13_two_at_a_time": "uses at_a_time"},
+        "13_two_at_a_time": "uses at_a_time", "14_handed_on": "uses cudaMemcpyPeerAsync"},
     "advection": {
         "01_openmp": "regions", "02_inner_regions": "regions", "03_cyclic_rows": "lines", "04_cyclic_columns": "lines",
         "05_one_region": "regions", "06_copy_free": "writes, meetings", "07_separable": "accesses",
@@ -55,7 +55,8 @@ STEPS = {
     "nbody": {
         "01_openmp": "regions", "02_vectorised": "lines", "03_sliced": "writes", "04_naive_cuda": "launches",
         "05_tiled": "global_loads", "06_registers": "shared_loads", "07_mixed": "shared_loads", "08_four_buffers": "kernels",
-        "09_several_gpus": "spans kernels, GPU 1", "10_split_sums": "blocks"},
+        "09_several_gpus": "spans kernels, GPU 1", "10_split_sums": "blocks",
+        "11_full_rounds": ("blocks", {"bodies": 3072, "steps": 0}), "12_replicated": "launches"},
     "triangular_solve": {
         "01_columns": "writes", "02_openmp": "meetings", "03_blocked": "meetings", "04_naive_cuda": "launches",
         "05_blocked_cuda": "launches", "06_inverted_blocks": "shared_loads", "07_one_kernel": "launches",

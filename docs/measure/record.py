@@ -20,9 +20,9 @@ A profile is a run of a stage's program under NVIDIA's `ncu`, where there is a G
 `metrics`.
 
 MACHINE is a directory in the output. It gets NAME.json and NAME.txt, the table, of a recording, NAME.json of a
-sweep, and NAME.csv of a profile, each written when it is whole. What fails is named at the end, and does not keep
-the rest from being recorded; a recording in which one stage failed is kept as the runner wrote it. The exit status
-is 1 if anything failed, and 2 for bad input.
+sweep, and NAME.csv of a profile, each written when it is whole; a sweep after each value, so that one that is cut off
+keeps those before. What fails is named at the end, and does not keep the rest from being recorded; a recording in
+which one stage failed is kept as the runner wrote it. The exit status is 1 if anything failed, and 2 for bad input.
 """
 
 import argparse
@@ -253,7 +253,7 @@ def record_sweep(options, entry, directory):
         as_floats = [float(number) for number in value] if isinstance(value, list) else float(value)
         runs += [recordings.without_many_spans(one | {"value": as_floats}) for one in recording["runs"]]
         statuses.append(status)
-    write_whole(directory / f"{entry['name']}.json", recordings.text_of(recording | {"sweep": key, "runs": runs}))
+        write_whole(directory / f"{entry['name']}.json", recordings.text_of(recording | {"sweep": key, "runs": runs}))
     if any(statuses):
         raise Failed("recorded, but not every stage solved it for every value")
 

@@ -299,6 +299,7 @@ const staircase::Workload<Problem, 2> workload{
                 {"11_several_gpus", traffic},
                 {"12_transposed", traffic},
                 {"13_two_at_a_time", traffic},
+                {"14_handed_on", traffic},
                 {"yardstick_cublas_gemm", traffic},
                 {"yardstick_cublasxt_gemm", traffic}}};
 

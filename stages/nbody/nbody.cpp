@@ -388,7 +388,9 @@ const staircase::Workload<Problem, 2> workload{
                 {"07_mixed", traffic},
                 {"08_four_buffers", traffic},
                 {"09_several_gpus", traffic},
-                {"10_split_sums", traffic}}};
+                {"10_split_sums", traffic},
+                {"11_full_rounds", traffic},
+                {"12_replicated", traffic}}};
 
 // [slices]
 /// Bytes that buffers may take on a device.

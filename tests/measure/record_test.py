@@ -223,6 +223,19 @@ def wrong_sweeps():
         os.environ["PATH"] = path
 
 
+def wrong_cut_off():
+    """What is wrong with a sweep that ends before its last value."""
+    with workplace() as directory:
+        (directory / "plan.json").write_text(json.dumps({"recordings": [
+            TINY | {"name": "cut", "stages": "01", "sweep": {"rows,cols": [8, -1]}}]}))
+        status, _, complaints = recorded(directory, "here")
+        if status != 1 or "cut failed" not in complaints:
+            yield f"the status is {status}: {complaints}"
+        values = [run["value"] for run in recordings.read(directory / "out" / "here" / "cut.json")["runs"]]
+        if values != [8]:
+            yield f"it keeps {values}"
+
+
 def accepted_mistakes():
     """Mistakes in a plan or on the command line that are not refused in one sentence."""
     good = TINY | {"name": "a"}
@@ -304,6 +317,7 @@ CHECKS = [
     ("entries are recorded alone", wrong_choice),
     ("profiles are recorded", wrong_profiles),
     ("a sweep over GPUs ends with those that there are", wrong_sweeps),
+    ("a sweep that is cut off keeps the values before", wrong_cut_off),
     ("mistakes are refused in one sentence", accepted_mistakes),
     ("the plan names what there is", missing_from_plan),
     ("the plan makes every recording that there is", unrecorded_files),

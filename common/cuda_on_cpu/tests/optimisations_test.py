@@ -420,12 +420,13 @@ def matmul(stage):
                 stage(name).sum(kernel, *what) == streamed.sum(kernel, *what)
                 for what in (("launches",), ("blocks",), ("global_loads", "requests")))
     # There are two devices, and each of them takes every other slice at first.
-    several = stage("11_several_gpus")
-    of_gpu = [[len(several.spans(f"{what}, GPU {gpu}")) for what in ("copy in", "kernels", "copy out")]
-              for gpu in (0, 1)]
-    yield "11 deals the slices to both devices, which send at most their panels", all(
-        kernels == fetched > 0 and sent <= 2 + 3 for sent, kernels, fetched in of_gpu) and sum(
-            fetched for _, _, fetched in of_gpu) == slices
+    for name in ("11_several_gpus", "14_handed_on"):
+        several = stage(name)
+        of_gpu = [[len(several.spans(f"{what}, GPU {gpu}")) for what in ("copy in", "kernels", "copy out")]
+                  for gpu in (0, 1)]
+        yield f"{name[:2]} deals the slices to both devices, which send at most their panels", all(
+            kernels == fetched > 0 and sent <= 2 + 3 for sent, kernels, fetched in of_gpu) and sum(
+                fetched for _, _, fetched in of_gpu) == slices
     # Two panels of A, as they were sent, lie beside those that are kept, and a third slice of C in the end.
     for name, of_c in (("12_transposed", 2), ("13_two_at_a_time", 3)):
         fitting = {fit: budget + number * (2 * rows * m + (of_c - 2) * rows * cols) for fit, budget in budgets.items()}
@@ -592,6 +593,14 @@ def nbody(stage):
     for name, counters in (("04", naive), ("05", tiled), ("06", registers), ("10", split)):
         yield (f"{name} launches an evaluation for the start, and three kernels per step",
                counters.launches() == 1 + 3)
+    blocks = -(-4224 // 512)  # for the 16 multiprocessors of the CPU device
+    for name, pieces in (("10_split_sums", -(-8 * 16 // blocks)), ("11_full_rounds", 32)):
+        yield (f"{name[:2]} has {pieces} pieces of sums over 33 tiles",
+               stage(name, bodies=4224, steps=0).sum("evaluate", "blocks") == pieces * blocks)
+    replicated = stage("12_replicated")  # on two devices
+    yield ("12 loads from shared memory what 10 loads, on two devices together",
+           requests(replicated, "shared_loads") == requests(split, "shared_loads"))
+    yield ("12 launches on each device what 10 launches", replicated.launches() == 2 * split.launches())
     if registers.bytes_of_number == 4:
         yield from streams_bodies(stage)
         mixed = stage("07_mixed")

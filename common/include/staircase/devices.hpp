@@ -68,22 +68,26 @@ std::deque<Gpu> each_of(const std::vector<int>& devices, Arguments&... arguments
   return gpus;
 }
 
-/// Hands over the `times` of GPUs, each of which has a `device`.
-template <typename Gpus>
-void hand_over(Gpus& gpus) {
+/// Calls work(gpu) for one GPU after the other, each of which has a `device` that calls are then
+/// meant for.
+template <typename Gpus, typename Work>
+void in_turn(Gpus& gpus, Work work) {
   for (auto& gpu : gpus) {
     const OnDevice here(gpu.device);
-    gpu.times.hand_over();
+    work(gpu);
   }
 }
 
-/// Waits until no GPU, each of which has a `device`, has anything to do.
+/// Hands over the `times` of GPUs.
+template <typename Gpus>
+void hand_over(Gpus& gpus) {
+  in_turn(gpus, [](auto& gpu) { gpu.times.hand_over(); });
+}
+
+/// Waits until no GPU has anything to do.
 template <typename Gpus>
 void synchronise(const Gpus& gpus) {
-  for (const auto& gpu : gpus) {
-    const OnDevice here(gpu.device);
-    check(cudaDeviceSynchronize());
-  }
+  in_turn(gpus, [](auto&) { check(cudaDeviceSynchronize()); });
 }
 
 // [worker]
