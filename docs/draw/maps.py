@@ -8,7 +8,7 @@ import textwrap
 from book import hosted
 from draw import plots
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL, Diagram
-from measure import figures
+from measure import figures, recordings
 
 COLOURS = {"cpu": BLUE, "gpu": ORANGE}  # as in a ladder
 PHASES = {"allocate": (INK, 0.12), "copy in": (BLUE, 0.35), "kernels": (ORANGE, 0.7), "copy out": (GREEN, 0.45)}
@@ -160,7 +160,7 @@ def times_of(record):
     if not any("beside" in repeat for repeat in repeats):
         return Times({phase: statistics.median(repeat["phases"][phase] for repeat in repeats)
                       for phase in repeats[0]["phases"]}, {})
-    repeat = sorted(repeats, key=lambda repeat: repeat["seconds"])[(len(repeats) - 1) // 2]
+    repeat = recordings.drawn(repeats)
     beside = {name: [] for name in PHASES}
     for span in repeat.get("beside", []):
         beside.setdefault(span["name"], []).append((span["begin"], span["end"]))

@@ -76,12 +76,19 @@ def text_of(recording):
     return f'{{\n{head}"runs":[\n{runs}\n]\n}}\n'
 
 
+def drawn(repeats):
+    """The repeat whose spans are drawn: the median one by whole solves."""
+    return sorted(repeats, key=lambda repeat: repeat["seconds"])[(len(repeats) - 1) // 2]
+
+
 def without_many_spans(run):
-    """A run of a sweep without the spans of repeats that have too many of them: what phases take in all remains."""
-    def kept(repeat):
-        return {key: value for key, value in repeat.items() if key != "beside" or len(value) <= MOST_SPANS}
-    return run | {"records": [record | {"repeats": [kept(repeat) for repeat in record["repeats"]]} if "repeats" in record
-                              else record for record in run["records"]]}
+    """A run of a sweep with the spans of the repeat that is drawn, if they are not too many: of the others, what phases
+    take in all remains."""
+    def kept(repeat, repeats):
+        few = repeat is drawn(repeats) and len(repeat.get("beside", [])) <= MOST_SPANS
+        return {key: value for key, value in repeat.items() if key != "beside" or few}
+    return run | {"records": [record | {"repeats": [kept(repeat, record["repeats"]) for repeat in record["repeats"]]}
+                              if "repeats" in record else record for record in run["records"]]}
 
 
 def text_by_entry(document):

@@ -127,12 +127,15 @@ def are_alike(text, other):
 
 
 def many_spans():
-    """What a sweep keeps of spans: those of a repeat, unless they are too many."""
-    def repeat(count):
-        return {"seconds": 1.0, "beside": [{"name": "kernels", "begin": 0.0, "end": 1.0}] * count}
-    run = {"value": 1.0, "records": [{"stage": "00", "repeats": [repeat(2), repeat(recordings.MOST_SPANS + 1)]}, {"stage": "01"}]}
+    """What a sweep keeps of spans: those of the median repeat, unless they are too many."""
+    def repeat(seconds, count):
+        return {"seconds": seconds, "beside": [{"name": "kernels", "begin": 0.0, "end": 1.0}] * count}
+    many = recordings.MOST_SPANS + 1
+    run = {"value": 1.0, "records": [{"stage": "00", "repeats": [repeat(3.0, 2), repeat(1.0, 2), repeat(2.0, 2)]},
+                                     {"stage": "01", "repeats": [repeat(1.0, many), repeat(2.0, 2)]}, {"stage": "02"}]}
     found = recordings.without_many_spans(run)["records"]
-    if found[0]["repeats"] != [repeat(2), {"seconds": 1.0}] or found[1] != {"stage": "01"}:
+    if found != [{"stage": "00", "repeats": [{"seconds": 3.0}, {"seconds": 1.0}, repeat(2.0, 2)]},
+                 {"stage": "01", "repeats": [{"seconds": 1.0}, {"seconds": 2.0}]}, {"stage": "02"}]:
         yield str(found)[:300]
 
 

@@ -4,7 +4,7 @@
 /// Legal:   slices are independent. A panel is overwritten when both streams have used it.
 /// Expect:  multiprocessors that the end of one slice leaves idle to begin with the next one.
 /// Run:     ./climb matmul --stages 12,13
-/// Next:    the last one.
+/// Next:    14_handed_on goes back to the several GPUs of 11.
 
 #include "../transfer.hpp"
 

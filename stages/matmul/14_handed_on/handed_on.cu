@@ -7,6 +7,7 @@
 /// Expect:  a start that is shorter by as much as the host's memory needs for the same panel once
 ///          more for each GPU.
 /// Run:     ./climb matmul --stages 11,14
+/// Next:    the last one.
 
 #include "../order.hpp"
 #include "../transfer.hpp"

@@ -7,6 +7,7 @@
 ///          it has not, faster by as much as it leaves idle.
 /// From:    06_registers
 /// Run:     ./climb nbody --stages 06,10
+/// Next:    11_full_rounds does the same for the last blocks of a large cluster.
 
 #include "../nbody.hpp"
 

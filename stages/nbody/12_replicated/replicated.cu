@@ -6,6 +6,7 @@
 ///          prediction when all have been taken.
 /// Expect:  the time of 11 divided by the number of GPUs, and a few copies for each step.
 /// Run:     ./climb nbody --stages 11,12
+/// Next:    the last one.
 
 #include "../nbody.hpp"
 
