@@ -1,5 +1,5 @@
 /// \file
-/// The runtime's calls about errors, devices and kernels.
+/// The runtime's calls about devices and kernels.
 
 #include <cstring>
 #include <map>
@@ -12,6 +12,7 @@
 #include "../settings.hpp"
 #include "../trouble.hpp"
 #include "attributes.hpp"
+#include "errors.hpp"
 #include "memory.hpp"
 #include "stream.hpp"
 #include "symbols.hpp"
@@ -29,15 +30,6 @@ constexpr std::size_t plain_shared = 48 << 10;  // what a kernel gets without as
 
 /// Clusters of blocks came with compute capability 9.0.
 bool has_clusters() { return settings().capability >= 90; }
-
-thread_local cudaError_t last_error = cudaSuccess;
-
-/// Why the last call of this thread of the host failed, where that was said.
-std::string& last_reason() {
-  thread_local auto& reason = immortal<std::string>();
-  return reason;
-}
-thread_local int device = 0;
 
 /// What is known of a kernel beside its code, by its name.
 struct KernelLimits {
@@ -128,100 +120,7 @@ std::string reason_of(cudaError_t refusal, const std::string& kernel, const Conf
   return "";
 }
 
-struct ErrorText {
-  cudaError_t error;
-  const char* name;
-  const char* text;
-};
-
-constexpr ErrorText error_texts[] = {
-    {cudaSuccess, "cudaSuccess", "no error"},
-    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
-    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
-    {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
-    {cudaErrorCudartUnloading, "cudaErrorCudartUnloading", "driver shutting down"},
-    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration",
-     "invalid configuration argument"},
-    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
-    {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
-    {cudaErrorInvalidDevicePointer, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
-    {cudaErrorInvalidChannelDescriptor, "cudaErrorInvalidChannelDescriptor",
-     "invalid channel descriptor"},
-    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection",
-     "invalid copy direction for memcpy"},
-    {cudaErrorInvalidFilterSetting, "cudaErrorInvalidFilterSetting", "invalid filter setting"},
-    {cudaErrorInvalidNormSetting, "cudaErrorInvalidNormSetting", "invalid norm setting"},
-    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
-    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
-    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
-    {cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice",
-     "no kernel image is available for execution on the device"},
-    {cudaErrorPeerAccessUnsupported, "cudaErrorPeerAccessUnsupported",
-     "peer access is not supported between these two devices"},
-    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
-    {cudaErrorIllegalState, "cudaErrorIllegalState",
-     "the operation cannot be performed in the present state"},
-    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
-    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress",
-     "an illegal memory access was encountered"},
-    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
-     "too many resources requested for launch"},
-    {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
-    {cudaErrorPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled",
-     "peer access is already enabled"},
-    {cudaErrorPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled",
-     "peer access has not been enabled"},
-    {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
-    {cudaErrorHostMemoryAlreadyRegistered, "cudaErrorHostMemoryAlreadyRegistered",
-     "part or all of the requested memory range is already mapped"},
-    {cudaErrorHostMemoryNotRegistered, "cudaErrorHostMemoryNotRegistered",
-     "pointer does not correspond to a registered memory region"},
-    {cudaErrorHardwareStackError, "cudaErrorHardwareStackError", "hardware stack error"},
-    {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
-    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
-    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",
-     "too many blocks in cooperative launch"},
-    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
-    {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
-     "operation not permitted when stream is capturing"},
-    {cudaErrorStreamCaptureInvalidated, "cudaErrorStreamCaptureInvalidated",
-     "operation failed due to a previous error during capture"},
-    {cudaErrorStreamCaptureUnjoined, "cudaErrorStreamCaptureUnjoined",
-     "capturing stream has unjoined work"},
-    {cudaErrorGraphExecUpdateFailure, "cudaErrorGraphExecUpdateFailure",
-     "the graph update was not performed because it included changes which violated constraints "
-     "specific to instantiated graph update"},
-    {cudaErrorInvalidClusterSize, "cudaErrorInvalidClusterSize",
-     "a kernel launch error has occurred due to cluster misconfiguration"},
-    {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
-};
-
-const ErrorText* text_of(cudaError_t error) {
-  for (const ErrorText& text : error_texts)
-    if (text.error == error) return &text;
-  return nullptr;
-}
-
 }  // namespace
-
-cudaError_t fail(cudaError_t error, std::string reason) {
-  if (error != cudaSuccess) last_error = error;
-  last_reason() = std::move(reason);
-  return error;
-}
-
-void drop(cudaError_t error) {
-  // Why a kernel failed is told where it did; and not every answer is a mistake.
-  if (!analysis::enabled || error == lasting_error() || error == cudaErrorNotReady ||
-      error == cudaErrorPeerAccessAlreadyEnabled || error == cudaErrorCudartUnloading)
-    return;
-  const std::string reason = last_error == error ? std::exchange(last_reason(), {}) : "";
-  analysis::error_dropped(__builtin_return_address(0),
-                          std::string(cudaGetErrorName(error)) + ", " + cudaGetErrorString(error) +
-                              (reason.empty() ? "" : ": " + reason) + "; nobody looks at it");
-}
-
-int& current_device() { return device; }
 
 cudaError_t submit(const char* kernel, const Configuration& configuration, Invocation invocation) {
   if (is_on_device())
@@ -310,26 +209,6 @@ bool may_access(int from, int to) { return from == to || peers().contains({from,
 
 using namespace cuda_on_cpu;
 
-const char* cudaGetErrorName(cudaError_t error) {
-  const ErrorText* text = text_of(error);
-  return text == nullptr ? "unrecognized error code" : text->name;
-}
-
-const char* cudaGetErrorString(cudaError_t error) {
-  const ErrorText* text = text_of(error);
-  return text == nullptr ? "unrecognized error code" : text->text;
-}
-
-cudaError_t cudaGetLastError() {
-  if (last_error != cudaSuccess) analysis::errors_looked_at();
-  return std::exchange(last_error, cudaSuccess);
-}
-
-cudaError_t cudaPeekAtLastError() {
-  if (last_error != cudaSuccess) analysis::errors_looked_at();
-  return last_error;
-}
-
 cudaError_t cudaGetDeviceCount(int* count) {
   if (count == nullptr) return fail(cudaErrorInvalidValue);
   *count = settings().devices;
@@ -338,12 +217,12 @@ cudaError_t cudaGetDeviceCount(int* count) {
 
 cudaError_t cudaSetDevice(int d) {
   if (!is_device(d)) return fail(cudaErrorInvalidDevice);
-  device = d;
+  current_device() = d;
   return lasting_error();
 }
 
 cudaError_t cudaGetDevice(int* d) {
-  *d = device;
+  *d = current_device();
   return lasting_error();
 }
 
@@ -402,14 +281,14 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int d) 
 
 cudaError_t cudaDeviceSynchronize() {
   const std::scoped_lock guard(runtime_mutex());
-  synchronise_device(device);
+  synchronise_device(current_device());
   return fail(lasting_error());
 }
 
 cudaError_t cudaDeviceReset() {
   const std::scoped_lock guard(runtime_mutex());
-  synchronise_device(device);
-  last_error = lasting_error() = cudaSuccess;
+  synchronise_device(current_device());
+  forget_errors();
   return cudaSuccess;
 }
 
@@ -427,17 +306,19 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int d, int peer) {
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   const std::scoped_lock guard(runtime_mutex());
-  if (!is_device(peer) || peer == device) return fail(cudaErrorInvalidDevice);
+  if (!is_device(peer) || peer == current_device()) return fail(cudaErrorInvalidDevice);
   if (flags != 0) return fail(cudaErrorInvalidValue);
-  if (!are_linked(device, peer)) return fail(cudaErrorPeerAccessUnsupported);
-  if (!peers().insert({device, peer}).second) return fail(cudaErrorPeerAccessAlreadyEnabled);
+  if (!are_linked(current_device(), peer)) return fail(cudaErrorPeerAccessUnsupported);
+  if (!peers().insert({current_device(), peer}).second)
+    return fail(cudaErrorPeerAccessAlreadyEnabled);
   return lasting_error();
 }
 
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   const std::scoped_lock guard(runtime_mutex());
   if (!is_device(peer)) return fail(cudaErrorInvalidDevice);
-  return peers().erase({device, peer}) == 1 ? lasting_error() : fail(cudaErrorPeerAccessNotEnabled);
+  return peers().erase({current_device(), peer}) == 1 ? lasting_error()
+                                                      : fail(cudaErrorPeerAccessNotEnabled);
 }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <condition_variable>
 #include <filesystem>
-#include <unordered_map>
 
 #include "../analysis/analysis.hpp"
 #include "../machine/launch.hpp"
 #include "../settings.hpp"
 #include "../trouble.hpp"
-#include "graphs.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -50,8 +48,7 @@ struct Streams {
   std::deque<Time> times{Time{0, 0, {0}}};
   std::vector<std::uint32_t> host_clock{0};
   std::uint32_t host_number = 0;
-  bool host_moved = false;  // since host_number was given
-  cudaError_t lasting = cudaSuccess;
+  bool host_moved = false;    // since host_number was given
   std::size_t performed = 0;  // kernels, copies, fills and calls of the host
 };
 
@@ -76,19 +73,6 @@ thread_local std::uint32_t calling_operation = 0;
 void host_moves_on() {
   ++streams().host_clock[0];
   streams().host_moved = true;
-}
-
-/// Gives an operation its place in the order of the program.
-void number(Operation& operation, std::uint32_t chain) {
-  Streams& s = streams();
-  const std::scoped_lock lock(s.order);
-  operation.number = s.operations++;
-  if (!analysis::enabled) return;
-  Time time{chain, operation.number, s.host_clock};
-  if (time.clock.size() <= chain) time.clock.resize(chain + 1);
-  time.clock[chain] = time.sequence;
-  s.times.push_back(std::move(time));
-  host_moves_on();
 }
 
 /// The host knows that an operation is done.
@@ -224,7 +208,7 @@ void start(const OperationPointer& operation) {
     operation->host_call->wait(*operation);
     learn_from_host(*operation);
   }
-  if (!operation->marks && ++s.performed == settings().lost_at) s.lasting = cudaErrorUnknown;
+  if (!operation->marks && ++s.performed == settings().lost_at) lasting_error() = cudaErrorUnknown;
 }
 
 std::unique_ptr<Launch> launch_of(const Operation& operation) {
@@ -322,9 +306,21 @@ void HostCall::wait(const Operation& operation) {
 
 std::recursive_mutex& runtime_mutex() { return streams().mutex; }
 
+void number(Operation& operation, std::uint32_t chain) {
+  Streams& s = streams();
+  const std::scoped_lock lock(s.order);
+  operation.number = s.operations++;
+  if (!analysis::enabled) return;
+  Time time{chain, operation.number, s.host_clock};
+  if (time.clock.size() <= chain) time.clock.resize(chain + 1);
+  time.clock[chain] = time.sequence;
+  s.times.push_back(std::move(time));
+  host_moves_on();
+}
+
 std::uint32_t new_chain() { return streams().chains++; }
 
-cudaError_t& lasting_error() { return streams().lasting; }
+const std::vector<CUstream_st*>& created_streams() { return streams().created; }
 
 CUstream_st* find_stream(cudaStream_t stream) {
   Streams& s = streams();
@@ -678,118 +674,5 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
   const std::chrono::duration<float, std::milli> elapsed =
       end->operation->when - start->operation->when;
   *milliseconds = elapsed.count();
-  return lasting_error();
-}
-
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  const Guard guard(runtime_mutex());
-  CUstream_st* found = find_stream(stream);
-  if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
-  if (found->capture != nullptr || find_stream(nullptr) == found)
-    return fail(cudaErrorStreamCaptureUnsupported);
-  synchronise(*found);  // so that the stream's past is not taken for the graph's
-  found->last = nullptr;
-  found->capture = std::make_shared<Capture>();
-  found->capture->mode = mode;
-  found->began_capture = true;
-  return lasting_error();
-}
-
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  const Guard guard(runtime_mutex());
-  CUstream_st* found = find_stream(stream);
-  if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
-  if (found->capture == nullptr || !found->began_capture) return fail(cudaErrorIllegalState);
-  const std::shared_ptr<Capture> capture = found->capture;
-  bool joined = true;
-  for (CUstream_st* other : streams().created) {
-    if (other->capture != capture) continue;
-    if (other != found && other->last != nullptr) {
-      // What another stream recorded last must be awaited by something.
-      joined = joined && std::any_of(capture->operations.begin(), capture->operations.end(),
-                                     [&](const OperationPointer& operation) {
-                                       const auto& after = operation->after;
-                                       return std::find(after.begin(), after.end(), other->last) !=
-                                              after.end();
-                                     });
-    }
-    other->capture = nullptr;
-    other->last = nullptr;
-    other->began_capture = false;
-  }
-  *graph = nullptr;
-  if (!capture->valid) return fail(cudaErrorStreamCaptureInvalidated);
-  if (!joined) return fail(cudaErrorStreamCaptureUnjoined);
-  *graph = graph_of(*capture).release();  // cudaGraphDestroy takes it back
-  return lasting_error();
-}
-
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  const Guard guard(runtime_mutex());
-  const CUstream_st* found = find_stream(stream);
-  if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
-  *status = found->capture == nullptr ? cudaStreamCaptureStatusNone
-            : found->capture->valid   ? cudaStreamCaptureStatusActive
-                                      : cudaStreamCaptureStatusInvalidated;
-  return lasting_error();
-}
-
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
-                                 unsigned long long) {
-  const Guard guard(runtime_mutex());
-  if (executable == nullptr || graph == nullptr) return fail(cudaErrorInvalidValue);
-  // It allocates memory, and captures forbid that: to their own thread, or to all.
-  for (const CUstream_st* stream : streams().created)
-    if (stream->began_capture && stream->capture->forbids_allocations()) {
-      stream->capture->valid = false;
-      return fail(cudaErrorStreamCaptureUnsupported);
-    }
-  auto made = instance_of(*graph);
-  if (made == nullptr)
-    return fail(cudaErrorInvalidValue, "nodes of the graph wait for each other in a circle");
-  *executable = made.release();  // cudaGraphExecDestroy takes it back
-  return lasting_error();
-}
-
-cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t) {
-  return executable == nullptr ? fail(cudaErrorInvalidValue) : lasting_error();
-}
-
-cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
-  const Guard guard(runtime_mutex());
-  CUstream_st* found = find_stream(stream);
-  if (executable == nullptr || found == nullptr) return fail(cudaErrorInvalidValue);
-  if (executable->last != nullptr) found->awaited.push_back(executable->last);
-  const OperationPointer begin = mark(*found, __builtin_return_address(0));
-  std::unordered_map<const Operation*, OperationPointer> copies;
-  for (const OperationPointer& recorded : executable->operations) {
-    auto copy = std::make_shared<Operation>(*recorded);
-    if (recorded->host_call != nullptr)
-      copy->host_call = std::make_shared<HostCall>(recorded->host_call->function);
-    copy->after = {begin};
-    for (const OperationPointer& before : recorded->after)
-      if (const auto other = copies.find(before.get()); other != copies.end())
-        copy->after.push_back(other->second);
-    number(*copy, recorded->number);
-    // What a meeting was recorded behind is its marker of arrival.
-    if (copy->meeting != nullptr) copy->meeting->join(OperationPointer(copy->after.back()), copy);
-    found->awaited.push_back(copy);
-    copies.emplace(recorded.get(), std::move(copy));
-  }
-  executable->last = mark(*found, __builtin_return_address(0));
-  return lasting_error();
-}
-
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
-  const Guard guard(runtime_mutex());
-  if (executable == nullptr) return fail(cudaErrorInvalidValue);
-  const std::unique_ptr<CUgraphExec_st> taken(executable);
-  return lasting_error();
-}
-
-cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  const Guard guard(runtime_mutex());
-  if (graph == nullptr) return fail(cudaErrorInvalidValue);
-  const std::unique_ptr<CUgraph_st> taken(graph);
   return lasting_error();
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cuda_on_cpu/runtime_api.hpp"
+#include "errors.hpp"
 
 namespace cuda_on_cpu {
 
@@ -127,15 +128,8 @@ std::recursive_mutex& runtime_mutex();
 /// A number for a chain of operations each of which is done after the one before.
 std::uint32_t new_chain();
 
-/// Notes an error, which cudaGetLastError tells; returns it.
-/// \param reason what the report says of it, should nobody look at it
-cudaError_t fail(cudaError_t error, std::string reason = {});
-
-/// The error of a kernel that did not come to its end; every call returns it from then on.
-cudaError_t& lasting_error();
-
-/// The device that this thread of the host has chosen.
-int& current_device();
+/// The streams that the program made and has not destroyed.
+const std::vector<CUstream_st*>& created_streams();
 
 /// The stream that a handle names, null and the special handles included; null if there is none.
 CUstream_st* find_stream(cudaStream_t stream);
@@ -143,6 +137,9 @@ CUstream_st* find_stream(cudaStream_t stream);
 /// Adds an operation behind all that the stream has, and all that it waits for.
 OperationPointer enqueue(CUstream_st& stream, std::function<bool(const Operation&)> work,
                          const void* place, std::shared_ptr<const Kernel> kernel = nullptr);
+
+/// Gives an operation its place in the order of the program, and in a chain.
+void number(Operation& operation, std::uint32_t chain);
 
 /// A marker behind all that a stream has, which an event or another stream can wait for.
 OperationPointer mark(CUstream_st& stream, const void* place);
