@@ -214,6 +214,16 @@ double distance(const Box& a, const Box& b) {
 }
 // [boxes]
 
+/// How far boxes are apart, each from each.
+std::vector<double> distances_of(const std::vector<Box>& boxes) {
+  const std::size_t count = boxes.size();
+  std::vector<double> distances(count * count);
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      distances[i * count + j] = distances[j * count + i] = distance(boxes[i], boxes[j]);
+  return distances;
+}
+
 // [bounds]
 /// Bounds, for all bodies, of sums over all others: s is the square of a distance and of the
 /// softening, w a velocity.
@@ -225,22 +235,25 @@ struct Sums {
 };
 
 /// The sums while bodies move on as they did at first, and are accelerated by so much at most.
-Sums sums_of(const std::vector<Box>& boxes, double eps2, double time, double acceleration) {
+Sums sums_of(const std::vector<Box>& boxes, const std::vector<double>& distances, double eps2,
+             double time, double acceleration) {
+  const std::size_t count = boxes.size();
   Sums most;
-  for (const Box& own : boxes) {
-    Sums sums;
-    for (const Box& other : boxes) {
-      if (&own == &other && own.bodies == 1) continue;
-      const double w = own.speed + other.speed + 2 * acceleration * time;
-      const double d = std::max(0.0, distance(own, other) - w * time);
-      const double s = d * d + eps2, s32 = s * std::sqrt(s);
-      sums.a += other.mass / s;
-      sums.a_by_x += other.mass / s32;
-      sums.j += other.mass * w / s32;
-      sums.j_by_x += other.mass * w / (s * s);
+  for (std::size_t i = 0; i < count; ++i) {
+    double a = 0, a_by_x = 0, j = 0, j_by_x = 0;
+    for (std::size_t k = 0; k < count; ++k) {
+      if (i == k && boxes[i].bodies == 1) continue;
+      const double mass = boxes[k].mass;
+      const double w = boxes[i].speed + boxes[k].speed + 2 * acceleration * time;
+      const double d = std::max(0.0, distances[i * count + k] - w * time);
+      const double root = 1 / std::sqrt(d * d + eps2), inverse = root * root;
+      a += mass * inverse;
+      a_by_x += mass * inverse * root;
+      j += mass * inverse * root * w;
+      j_by_x += mass * inverse * inverse * w;
     }
-    most = {std::max(most.a, sums.a), std::max(most.a_by_x, sums.a_by_x), std::max(most.j, sums.j),
-            std::max(most.j_by_x, sums.j_by_x)};
+    most = {std::max(most.a, a), std::max(most.a_by_x, a_by_x), std::max(most.j, j),
+            std::max(most.j_by_x, j_by_x)};
   }
   return most;
 }
@@ -268,9 +281,10 @@ Bounds bounds_of(const Problem& problem) {
                                             : std::max(closest(problem).distance2, 1e-100);
   const double time = problem.dt * static_cast<double>(problem.steps);
   const auto boxes = boxes_of(problem);
+  const auto distances = distances_of(boxes);
   // With acceleration by all mass from the worst place; then with what is left of it.
   Sums sums{.a = mass / eps2};
-  for (int pass = 0; pass < 4; ++pass) sums = sums_of(boxes, eps2, time, sums.a);
+  for (int pass = 0; pass < 4; ++pass) sums = sums_of(boxes, distances, eps2, time, sums.a);
   const double fastest = v + sums.a * time;
   return {.x = x + fastest * time,
           .v = fastest,
