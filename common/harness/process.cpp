@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -14,6 +16,7 @@
 #include <cstring>
 #include <sstream>
 #include <staircase/error.hpp>
+#include <string_view>
 #include <utility>
 
 namespace staircase {
@@ -61,18 +64,70 @@ bool drain(const Descriptor& from, std::string& to) {
 
 volatile std::sig_atomic_t interrupted = 0;
 
-/// Becomes the program; returns only if that fails. Nothing here may allocate but putenv(), which
-/// glibc allows behind fork().
-void become(char* const* arguments, const ProcessOptions& options, int out, int err) {
-  if (!options.directory.empty() && ::chdir(options.directory.c_str()) != 0) return;
-  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  ::dup2(nothing, STDIN_FILENO);
-  ::dup2(out, STDOUT_FILENO);
-  ::dup2(err, STDERR_FILENO);
-  for (const int stream : options.closed) ::close(stream);
-  for (const auto& variable : options.environment) ::putenv(const_cast<char*>(variable.c_str()));
-  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);
-  ::execvp(arguments[0], arguments);
+/// Texts as C has them: pointers, of which the last one is null. They last as long as the texts.
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const auto& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// This program's environment with some variables added, or in the place of those of their name.
+std::vector<std::string> environment_with(const std::vector<std::string>& added) {
+  std::vector<std::string> environment = added;
+  const auto is_added = [&](std::string_view variable) {
+    const auto name = variable.substr(0, variable.find('=') + 1);
+    return std::ranges::any_of(added, [&](const auto& one) { return one.starts_with(name); });
+  };
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    if (!is_added(*variable)) environment.emplace_back(*variable);
+  return environment;
+}
+
+/// What is done in a new process before it becomes the program.
+struct Preparations {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+
+  Preparations(const ProcessOptions& options, int out, int err) {
+    ::posix_spawn_file_actions_init(&actions);
+    if (!options.directory.empty())
+      ::posix_spawn_file_actions_addchdir_np(&actions, options.directory.c_str());
+    ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
+    for (const int stream : options.closed) ::posix_spawn_file_actions_addclose(&actions, stream);
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    for (const int signal : {SIGPIPE, SIGXFSZ}) ::sigaddset(&signals, signal);
+    ::posix_spawnattr_init(&attributes);
+    ::posix_spawnattr_setsigdefault(&attributes, &signals);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  }
+  ~Preparations() {
+    ::posix_spawn_file_actions_destroy(&actions);
+    ::posix_spawnattr_destroy(&attributes);
+  }
+  Preparations(const Preparations&) = delete;
+  Preparations& operator=(const Preparations&) = delete;
+};
+
+/// Starts a program, whose process has not to be a copy of this one before. Where this program
+/// defers Ctrl-C, that one does not.
+/// \throws BadInput if it cannot be started
+/// \throws Failure if the machine has no room for another process
+pid_t start(const std::vector<std::string>& command, const ProcessOptions& options, int out,
+            int err) {
+  const auto environment = environment_with(options.environment);
+  const Preparations preparations(options, out, err);
+  pid_t child = 0;
+  const int error =
+      ::posix_spawnp(&child, command[0].c_str(), &preparations.actions, &preparations.attributes,
+                     pointers_to(command).data(), pointers_to(environment).data());
+  const auto why = fmt::format("'{}' could not be started: {}", command[0], std::strerror(error));
+  if (error == EAGAIN || error == ENOMEM) throw Failure(Exit::exhausted, why);
+  if (error != 0) throw BadInput(why);
+  return child;
 }
 
 }  // namespace
@@ -83,12 +138,6 @@ InterruptsDeferred::InterruptsDeferred()
 }
 
 InterruptsDeferred::~InterruptsDeferred() { std::signal(SIGINT, before_); }
-
-void InterruptsDeferred::end_in_child() const {
-  if (before_ == SIG_IGN) return;
-  std::signal(SIGINT, SIG_DFL);
-  if (interrupted != 0) std::raise(SIGINT);
-}
 
 void throw_if_interrupted() {
   if (interrupted != 0) throw Failure(Exit::interrupted, "interrupted");
@@ -103,11 +152,7 @@ bool is_on_path(const std::string& name) {
 }
 
 ProcessResult run_process(const std::vector<std::string>& command, const ProcessOptions& options) {
-  std::vector<char*> arguments;
-  for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
-  arguments.push_back(nullptr);
-
-  Pipe out, err, failure;
+  Pipe out, err;
   Descriptor out_file;
   if (!options.out_path.empty())
     out_file = Descriptor(::open(options.out_path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -116,25 +161,11 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
         fmt::format("'{}' cannot be opened: {}", options.out_path, std::strerror(errno)));
   const InterruptsDeferred deferred;
   throw_if_interrupted();
-  const pid_t child = ::fork();
-  if (child < 0)
-    throw Failure(Exit::exhausted,
-                  fmt::format("'{}' could not be started: {}", command[0], std::strerror(errno)));
-  if (child == 0) {
-    deferred.end_in_child();
-    become(arguments.data(), options, out_file.get() >= 0 ? out_file.get() : out.write.get(),
-           err.write.get());
-    const int error = errno;
-    (void)!::write(failure.write.get(), &error, sizeof error);
-    ::_exit(127);
-  }
-  for (Descriptor* end : {&out.write, &err.write, &failure.write}) end->close();
+  const pid_t child = start(
+      command, options, out_file.get() >= 0 ? out_file.get() : out.write.get(), err.write.get());
+  for (Descriptor* end : {&out.write, &err.write}) end->close();
 
-  // The pipe of failures closes by itself when the program starts.
-  int error = 0;
-  const bool failed = ::read(failure.read.get(), &error, sizeof error) == sizeof error;
-
-  const auto start = std::chrono::steady_clock::now();
+  const auto began = std::chrono::steady_clock::now();
   ProcessResult result{};
   std::array<pollfd, 2> streams{pollfd{out.read.get(), POLLIN, 0},
                                 pollfd{err.read.get(), POLLIN, 0}};
@@ -144,13 +175,11 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
     if (streams[0].revents != 0 && !drain(out.read, result.out)) streams[0].fd = -1;
     if (streams[1].revents != 0 && !drain(err.read, result.err)) streams[1].fd = -1;
     if (options.tick)
-      options.tick(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      options.tick(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
   }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (failed)
-    throw BadInput(fmt::format("'{}' could not be started: {}", command[0], std::strerror(error)));
   throw_if_interrupted();
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
     throw Failure(Exit::interrupted, "interrupted");

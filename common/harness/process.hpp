@@ -33,9 +33,6 @@ class InterruptsDeferred {
   InterruptsDeferred(const InterruptsDeferred&) = delete;
   InterruptsDeferred& operator=(const InterruptsDeferred&) = delete;
 
-  /// Behind fork(), in the child: from here on Ctrl-C ends it, one that has come already as well.
-  void end_in_child() const;
-
  private:
   void (*before_)(int);
 };
@@ -47,7 +44,8 @@ void throw_if_interrupted();
 bool is_on_path(const std::string& name);
 
 /// Runs `command` (a path and its arguments; no shell) to its end, with no standard input.
-/// \throws Failure if the program cannot be started, or at Ctrl-C, which ends the program as well.
+/// \throws BadInput if the program cannot be started
+/// \throws Failure at Ctrl-C, which ends the program as well, and where there is no room for it
 ProcessResult run_process(const std::vector<std::string>& command,
                           const ProcessOptions& options = {});
 
