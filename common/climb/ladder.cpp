@@ -22,6 +22,7 @@ RunSettings settings_for_cpu_device(RunSettings settings, const Options& options
   if (options.device != "cpu-device") {
     settings.dataset = reduced_dataset;
     settings.assignments.clear();
+    settings.reference_assignments.clear();
     settings.inputs.clear();
   }
   settings.repeat = 1;
@@ -112,11 +113,14 @@ Json Ladder::json() const {
     }
     records.push_back(record);
   }
-  return {{"workload", all_.front().workload},
-          {"dataset", dataset()},
-          {"precision", settings_.precision},
-          {"reference", measurement_.reference().stage},
-          {"records", records}};
+  Json run = {{"workload", all_.front().workload},
+              {"dataset", dataset()},
+              {"precision", settings_.precision},
+              {"reference", measurement_.reference().stage}};
+  if (!settings_.reference_assignments.empty())
+    run["reference_set"] = settings_.reference_assignments;
+  run["records"] = records;
+  return run;
 }
 
 bool Ladder::all_well() const {
@@ -316,10 +320,13 @@ std::string Ladder::heading() const {
       }))
     often += fmt::format(", {} rank{}", settings_.ranks, settings_.ranks == 1 ? "" : "s");
   const std::string& reference = measurement_.reference().stage;
-  const std::string text = fmt::format(
-      "{}, {} {}, {}, {}{}\n{}", all_.front().workload, dataset(), problem(), settings_.precision,
-      often, reference == all_.front().stage ? "" : ", held to " + reference,
-      to_text(this_machine(), ceilings_));
+  const auto& own = settings_.reference_assignments;
+  std::string held_to;
+  if (reference != all_.front().stage || !own.empty()) held_to = ", held to " + reference;
+  if (!own.empty()) held_to += fmt::format(" with {}", fmt::join(own, ", "));
+  const std::string text =
+      fmt::format("{}, {} {}, {}, {}{}\n{}", all_.front().workload, dataset(), problem(),
+                  settings_.precision, often, held_to, to_text(this_machine(), ceilings_));
   return broken_for_terminal(text, 2) + "\n";
 }
 

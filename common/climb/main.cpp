@@ -60,6 +60,10 @@ std::optional<Options> read_options(int argc, char** argv) {
                  "Stages: numbers, ranges, names, as in 00,02-03,openmp");
   app.add_option("--reference", options.reference,
                  "Hold the stages to this one instead of stage zero: a number or a name");
+  app.add_option("--reference-set", options.reference_assignments,
+                 "Change a parameter of the stage that the others are held to: KEY=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--device", options.device,
                  "Only stages of a device: cpu, gpu or cpu-device (default all)");
   app.add_option("--dataset", options.datasets, "Data sets, separated by commas, or all");
@@ -277,6 +281,7 @@ Exit run(int argc, char** argv) {
   check_stages(*options, workloads);
   RunSettings settings;
   settings.assignments = options->assignments;
+  settings.reference_assignments = options->reference_assignments;
   settings.inputs = options->inputs;
   settings.repeat = static_cast<int>(parse_integer("--repeat", options->repeat, 1, 1e6));
   settings.warmup = static_cast<int>(parse_integer("--warmup", options->warmup, 0, 1e6));

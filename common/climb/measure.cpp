@@ -149,20 +149,25 @@ Outcome Measurement::execute(const Program& program, const RunSettings& settings
 }
 
 /// Runs a stage of which only the solution or a rough time is wanted.
-Outcome Measurement::run_once(const Program& program, const std::string& precision) {
-  RunSettings once = settings_;
+Outcome Measurement::run_once(const Program& program, RunSettings once,
+                              const std::string& precision) {
   once.precision = precision;
   once.repeat = 1;
   once.warmup = 0;
   Outcome outcome = execute(program, once);
-  if (program.path == zero_.path && outcome.solved() && precision == settings_.precision)
+  const bool same_problem =
+      once.assignments == settings_.assignments && precision == settings_.precision;
+  if (program.path == zero_.path && outcome.solved() && same_problem)
     zero_median_ = outcome.median();
   return outcome;
 }
 
 void Measurement::need_reference() {
   if (!expected_.shape.empty()) return;
-  const Outcome outcome = run_once(reference_, "f64");
+  RunSettings settings = settings_;
+  settings.assignments.insert(settings.assignments.end(), settings_.reference_assignments.begin(),
+                              settings_.reference_assignments.end());
+  const Outcome outcome = run_once(reference_, settings, "f64");
   if (!outcome.solved())
     throw Failure(Exit::exhausted, fmt::format("{} did not solve the problem: {}",
                                                outcome.reference, outcome.reason));
@@ -171,7 +176,7 @@ void Measurement::need_reference() {
 
 double Measurement::zero_median() {
   if (zero_median_ == 0 && reference_.path == zero_.path && zero_.offers(settings_.precision))
-    run_once(zero_, settings_.precision);
+    run_once(zero_, settings_, settings_.precision);
   return zero_median_;
 }
 
@@ -187,7 +192,8 @@ Outcome Measurement::run(const Program& program) {
   if (!program.offers(settings_.precision))
     return unsolved(program, Verdict::not_available,
                     fmt::format("it solves in {} only", fmt::join(program.precisions(), " and ")));
-  const bool is_reference = program.path == reference_.path && settings_.precision == "f64";
+  const bool is_reference = program.path == reference_.path && settings_.precision == "f64" &&
+                            settings_.reference_assignments.empty();
   Outcome outcome = execute(program, settings_);
   if (outcome.verdict != Verdict::matches) return outcome;
   NpyArray solution = read_npy(directory_.path() / "solution.npy");

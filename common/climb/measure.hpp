@@ -19,7 +19,9 @@ namespace staircase {
 struct RunSettings {
   std::string dataset;                   ///< empty for the workload's default
   std::vector<std::string> assignments;  ///< key=value
-  std::vector<std::string> inputs;       ///< .npy files, or none
+  /// Others for the stage that the others are held to, such as on how many GPUs it solves.
+  std::vector<std::string> reference_assignments;
+  std::vector<std::string> inputs;  ///< .npy files, or none
   std::string precision = "f64";
   int repeat = 5;
   int warmup = 1;
@@ -93,7 +95,7 @@ class Measurement {
   std::optional<ProcessResult> solve(const Program& program, const RunSettings& settings,
                                      const std::vector<std::string>& command);
   Outcome execute(const Program& program, const RunSettings& settings);
-  Outcome run_once(const Program& program, const std::string& precision);
+  Outcome run_once(const Program& program, RunSettings once, const std::string& precision);
   void compare_with_reference(Outcome& outcome, const NpyArray& solution);
   void need_reference();
 

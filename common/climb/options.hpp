@@ -12,7 +12,7 @@ namespace staircase {
 struct Options {
   std::vector<std::string> workloads;
   std::string stages, reference, device = "all", datasets, precisions = "f64";
-  std::vector<std::string> assignments;
+  std::vector<std::string> assignments, reference_assignments;
   std::vector<std::string> inputs;
   std::string repeat = "5", warmup = "1", ranks, json;
   std::string programs, source;

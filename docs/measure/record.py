@@ -8,6 +8,7 @@ becomes its file's, and a `workload`. All else may be left out:
     precisions           a list (default f64)
     repeat, warmup       numbers (default the runner's)
     set                  parameters to change, as in {"numT": 8}
+    reference_set        likewise, for the reference alone: on how many GPUs it solves, say
     gpu                  true: only where there is a GPU; false: only where there is none
     sweep                a parameter and its values, as in {"n": [1024, 4096]}: a run a value. Two parameters
                          that change together are "rows,cols"; {"Bx,By": [[8, 64], [16, 32]]} gives each its
@@ -41,7 +42,7 @@ from measure import recordings
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENTRIES = {  # of a plan: the keys of an entry and their types, those first that it must have
     "recordings": {"name": str, "workload": str, "stages": str, "reference": str, "datasets": list,
-                   "precisions": list, "repeat": int, "warmup": int, "set": dict, "gpu": bool, "sweep": dict},
+                   "precisions": list, "repeat": int, "warmup": int, "set": dict, "reference_set": dict, "gpu": bool, "sweep": dict},
     "profiles": {"name": str, "program": str, "metrics": str, "arguments": list, "skip": int, "count": int},
 }
 NEEDED = {"recordings": 2, "profiles": 3}
@@ -191,8 +192,9 @@ def arguments_of(entry):
     for key, option in (("datasets", "--dataset"), ("precisions", "--precision")):
         if key in entry:
             arguments += [option, ",".join(entry[key])]
-    for key, value in entry.get("set", {}).items():
-        arguments += ["--set", f"{key}={value}"]
+    for key, option in (("set", "--set"), ("reference_set", "--reference-set")):
+        for name, value in entry.get(key, {}).items():
+            arguments += [option, f"{name}={value}"]
     return arguments
 
 

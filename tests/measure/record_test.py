@@ -24,7 +24,7 @@ PLAN = {
         TINY | {"name": "fails", "stages": "00,02"},
         TINY | {"name": "unknown", "stages": "77"},
         TINY | {"name": "once", "stages": "00,01", "repeat": 2, "warmup": 0},
-        {"name": "over_size", "workload": "ata", "stages": "01", "repeat": 1, "set": {"seed": 5},
+        {"name": "over_size", "workload": "ata", "stages": "01", "repeat": 1, "set": {"seed": 5}, "reference_set": {"seed": 5},
          "sweep": {"rows,cols": [8, 16]}},
         {"name": "over_shapes", "workload": "ata", "stages": "01", "repeat": 1,
          "sweep": {"rows,cols": [[8, 3], [2, 9]]}},
@@ -101,6 +101,8 @@ def wrong_contents(out, shown):
     found = [(run["value"], run["records"][0]["parameters"]) for run in size["runs"]]
     if size["sweep"] != "rows,cols" or found != [(n, {"rows": n, "cols": n, "seed": 5}) for n in (8, 16)]:
         yield f"the sweep over {size['sweep']} holds {found}"
+    if [run.get("reference_set") for run in size["runs"]] != [["seed=5"], ["seed=5"]]:
+        yield "the reference was not given the parameters of its own"
     shapes = recordings.read(out / "over_shapes.json")
     found = [(run["value"], run["records"][0]["parameters"]) for run in shapes["runs"]]
     if found != [([m, n], {"rows": m, "cols": n, "seed": 1}) for m, n in ((8, 3), (2, 9))]:

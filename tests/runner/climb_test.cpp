@@ -771,6 +771,27 @@ TEST_F(Reference, IsRecorded) {
   EXPECT_EQ(reference({}), "00_zero");
 }
 
+TEST_F(Reference, MayHaveParametersOfItsOwn) {
+  const auto held = [&](const std::string& stages, Strings arguments) {
+    toys.add("04_many", {1, 2});
+    toys.add_script("04_many", fmt::format("case $all in *--set?k=4*) ;; *) exit 3;; esac\n"
+                                           "cp '{0}.npy' \"$output\"; cp '{0}.json' \"$json\"",
+                                           (toys.programs() / "04_many-cpu").string()));
+    arguments.insert(arguments.end(), {"--stages", stages, "--reference", "04", "--set", "k=1"});
+    return toys.run(arguments);
+  };
+  const ProcessResult result = held("01", {"--reference-set", "k=4"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(contains(result.out, "k = 1), f64, median of 5, held to 04_many with k=4\n"))
+      << result.out;
+  EXPECT_TRUE(contains(line_of(result.out, "01_good"), "5.0e-07")) << result.out;
+  expect_refusal(held("01", {}), 3, {"04_many did not solve the problem"});
+  EXPECT_TRUE(contains(held("04", {"--reference-set", "k=4"}).out, "04_many failed"))
+      << "where it is one of the stages it has the parameters of the others";
+  const ProcessResult recorded = held("01", {"--reference-set", "k=4", "--json", "-"});
+  EXPECT_EQ(json::parse(recorded.out).at("runs")[0].at("reference_set"), json::array({"k=4"}));
+}
+
 TEST_F(Reference, ThatDoesNotSolveIsAFailure) {
   toys.add_script("yardstick_lib", "echo 'toy: there is no GPU' >&2; exit 77");
   expect_refusal(toys.run({"--stages", "01", "--reference", "yardstick_lib"}), 3,
