@@ -74,10 +74,11 @@ STEPS = {
         "17_copying_warp": "block_barriers", "18_slice_by_slice": "global_stores", "19_root_free": "shared_stores",
         "20_apart": "shared_loads", "21_told_to_all": "launches"},
     "durbin_levinson": {
-        "01_reworked": "lines", "02_openmp": "meetings", "03_vectorised": "meetings, vectors", "04_naive_cuda": "launches",
-        "05_warp_reduction": "block_barriers, global_atomics", "06_halved": "global sectors", "07_graph": "kernels",
-        "08_persistent": "launches", "09_schur": "shared_stores", "10_blocked_schur": "block_barriers",
-        "11_paired_steps": ""},
+        "01_reworked": "lines", "02_openmp": "meetings", "03_paired": "meetings", "04_vectorised": "vectors",
+        "05_exchanged": "meetings", "06_teams": "regions", "07_naive_cuda": "launches",
+        "08_warp_reduction": "block_barriers, global_atomics", "09_halved": "global sectors", "10_graph": "kernels",
+        "11_persistent": "launches", "12_schur": "shared_stores", "13_blocked_schur": "block_barriers",
+        "14_paired_steps": ""},
     "durbin_levinson_batched": {
         "01_openmp": "regions", "02_cuda": "launches", "03_on_chip": "sectors per global request",
         "04_in_block": ("sectors per global request", {"n": 96})}}

@@ -123,7 +123,7 @@ def text_of(results, programs):
     about = json.loads(subprocess.run([programs["01"], "--dataset", "tiny", "--json", "-"], check=True,
                                       capture_output=True, text=True).stdout)
     text = (f"{about['machine']['cpu']}, {about['machine']['cores']} cores, revision {about['revision']}, "
-            f"{datetime.date.today()}; 04 to 11 on the CPU device, which fuses no multiplication with an addition\n")
+            f"{datetime.date.today()}; 07 to 14 on the CPU device, which fuses no multiplication with an addition\n")
     for part, what in enumerate(("largest error of y", "largest error of alpha", "residual")):
         text += "\n" + line(f"{what}, in u", programs)
         for (name, precision), of_programs in results.items():

@@ -213,16 +213,16 @@ const staircase::Workload<Problem, 2> workload{
     .work = work,
     .tolerance = tolerance,
     .check_solution = check_positive_definite,
-    .traffic = {{"04_naive_cuda", traffic_of_steps},
-                {"05_warp_reduction", traffic_of_steps},
-                {"06_halved", traffic_of_steps},
-                {"07_graph", traffic_of_steps},
-                {"08_persistent", traffic_of_cluster},
-                {"09_schur", traffic_of_cluster},
-                {"10_blocked_schur", traffic_of_launches},
-                {"11_paired_steps", traffic_of_launches}},
+    .traffic = {{"07_naive_cuda", traffic_of_steps},
+                {"08_warp_reduction", traffic_of_steps},
+                {"09_halved", traffic_of_steps},
+                {"10_graph", traffic_of_steps},
+                {"11_persistent", traffic_of_cluster},
+                {"12_schur", traffic_of_cluster},
+                {"13_blocked_schur", traffic_of_launches},
+                {"14_paired_steps", traffic_of_launches}},
     // 16 blocks of 256 threads, which hold 32 numbers of a row each.
-    .limits = {{"08_persistent", {{"n", 131072}}}, {"09_schur", {{"n", 131072}}}}};
+    .limits = {{"11_persistent", {{"n", 131072}}}, {"12_schur", {{"n", 131072}}}}};
 
 }  // namespace
 

@@ -276,7 +276,7 @@ def in_bytes(stage):
 
 def durbin_levinson(stage):
     """Yields what the CUDA stages of Durbin-Levinson promise."""
-    names = ("04_naive_cuda", "05_warp_reduction", "06_halved", "07_graph", "08_persistent")
+    names = ("07_naive_cuda", "08_warp_reduction", "09_halved", "10_graph", "11_persistent")
     naive, warp, halved, graph, persistent = map(stage, names)
     n = SETTINGS["durbin_levinson"]["n"]
     blocks = naive.sum("inner_product", "blocks")
@@ -287,48 +287,48 @@ def durbin_levinson(stage):
     def atomics(counters):
         return counters.sum(".*", "global_atomics", "requests")
 
-    yield "04 launches two kernels per step", naive.launches() == 2 * n
-    yield "04 adds up by one atomic per block", atomics(naive) == blocks
-    yield "05 needs no atomics", atomics(warp) == 0
-    yield ("05 waits once per block in each kernel, 04 eight times in one",
+    yield "07 launches two kernels per step", naive.launches() == 2 * n
+    yield "07 adds up by one atomic per block", atomics(naive) == blocks
+    yield "08 needs no atomics", atomics(warp) == 0
+    yield ("08 waits once per block in each kernel, 07 eight times in one",
            (barriers(naive, "inner_product"), barriers(naive, "update")) == (8 * blocks, 0)
            and barriers(warp, "inner_product") == barriers(warp, "update") == blocks)
-    yield "05 launches as many kernels as 04", warp.launches() == naive.launches()
-    yield ("06 reads and writes two numbers where 05 reads two and writes one, so by fewer threads",
+    yield "08 launches as many kernels as 07", warp.launches() == naive.launches()
+    yield ("09 reads and writes two numbers where 08 reads two and writes one, so by fewer threads",
            halved.sum("update", "threads") < 0.7 * warp.sum("update", "threads"))
-    yield "06 moves less than 05", halved.sectors("update") < 0.85 * warp.sectors("update")
-    yield ("06 leaves the inner product as it was",
+    yield "09 moves less than 08", halved.sectors("update") < 0.85 * warp.sectors("update")
+    yield ("09 leaves the inner product as it was",
            halved.sectors("inner_product") == warp.sectors("inner_product"))
-    for name, counters in (("04", naive), ("05", warp), ("06", halved), ("07", graph),
-                           ("08", persistent), ("09", stage("09_schur"))):
+    for name, counters in (("07", naive), ("08", warp), ("09", halved), ("10", graph),
+                           ("11", persistent), ("12", stage("12_schur"))):
         yield f"{name} moves at most 1.2 times the ideal", counters.over_ideal(".*") <= 1.2
     graphs = -(-n // 128)
-    yield ("07 launches graphs of 128 steps and a kernel that counts them",
+    yield ("10 launches graphs of 128 steps and a kernel that counts them",
            graph.launches() == graphs * (2 * 128 + 1))
-    yield "07 writes what 06 writes, and the count", (
+    yield "10 writes what 09 writes, and the count", (
         graph.sum(".*", "global_stores", "sectors") == halved.sum(".*", "global_stores", "sectors") + graphs)
-    for number, name in (("08", "08_persistent"), ("09", "09_schur")):
+    for number, name in (("11", "11_persistent"), ("12", "12_schur")):
         yield from stays_in_registers(stage, number, name, n)
-    yield from meets_rarely(stage, "10_blocked_schur", n)
-    yield from meets_rarely(stage, "11_paired_steps", n)
+    yield from meets_rarely(stage, "13_blocked_schur", n)
+    yield from meets_rarely(stage, "14_paired_steps", n)
 
 
 def stays_in_registers(stage, number, name, n):
-    """Yields what 08 and 09 promise, on one block; common/cuda_on_cpu/tests has the clusters, in persistent.cu and
+    """Yields what 11 and 12 promise, on one block; common/cuda_on_cpu/tests has the clusters, in persistent.cu and
     schur.cu."""
     more_steps = 100
     few, longer = stage(name, n=n), stage(name, n=n + more_steps)
     yield f"{number} has all steps in one launch", few.launches() == longer.launches() == 1
     yield f"{number} waits once per step", (longer.sum(".*", "block_barriers")
                                           - few.sum(".*", "block_barriers") == more_steps)
-    # 09 reads r twice: from r_0 and from r_1 on.
-    moved = 3 if number == "08" else 4
+    # 12 reads r twice: from r_0 and from r_1 on.
+    moved = 3 if number == "11" else 4
     yield f"{number} moves r, y and the reflection coefficients alone", (
         few.sectors() <= 1.1 * moved * n * few.bytes_of_number / 32 + 40)
 
 
 def meets_rarely(stage, name, n):
-    """Yields what 10 and 11 promise: 64 steps per launch, whose warps read 128 pairs to keep 64. Sectors are the
+    """Yields what 13 and 14 promise: 64 steps per launch, whose warps read 128 pairs to keep 64. Sectors are the
     least that hold what is read and written: lanes have four pairs each, and reach for one at a time."""
     number, blocked = name[:2], stage(name)
     launches = -(-n // 64)

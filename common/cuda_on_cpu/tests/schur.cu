@@ -3,7 +3,7 @@
 /// persistent.cu.
 
 #define main main_of_stage
-#include "../../../stages/durbin_levinson/09_schur/schur.cu"
+#include "../../../stages/durbin_levinson/12_schur/schur.cu"
 #undef main
 
 #include "yule_walker.hpp"

@@ -1,4 +1,4 @@
-"""How lanes add up by exchanges, in stage 05 of Durbin-Levinson."""
+"""How lanes add up by exchanges, in stage 08 of Durbin-Levinson."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 

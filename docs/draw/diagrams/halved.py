@@ -1,4 +1,4 @@
-"""Which elements the threads of the update read and write in stages 05 and 06."""
+"""Which elements the threads of the update read and write in stages 08 and 09."""
 
 from draw.canvas import BLUE, ORANGE, SMALL
 
@@ -6,12 +6,12 @@ TITLE = "The update, one element per thread and one pair per thread"
 HEIGHT = {"wide": 204, "narrow": 430}
 LENGTH = 8
 ALTERNATIVE = (
-    "A row of eight elements. Stage 05: eight threads each read two elements that mirror each other and "
-    "write one of another row; thread 1 and thread 6 read the same two. Stage 06: four threads; thread 1 "
+    "A row of eight elements. Stage 08: eight threads each read two elements that mirror each other and "
+    "write one of another row; thread 1 and thread 6 read the same two. Stage 09: four threads; thread 1 "
     "reads elements 1 and 6 and writes both in place.")
 CAPTION = (
-    "An update of eight elements. Orange: threads 1 and 6 of stage 05, which read the same numbers, and "
-    "thread 1 of stage 06.")
+    "An update of eight elements. Orange: threads 1 and 6 of stage 08, which read the same numbers, and "
+    "thread 1 of stage 09.")
 
 
 def row(canvas, y, name, marked):
@@ -27,8 +27,8 @@ def x(i):
 
 
 def draw_whole(canvas):
-    """Stage 05: two rows, one thread per element."""
-    canvas.text(170, 12, "05: one element per thread, two rows", bold=True)
+    """Stage 08: two rows, one thread per element."""
+    canvas.text(170, 12, "08: one element per thread, two rows", bold=True)
     row(canvas, 36, "y", (1, 6))
     row(canvas, 170, "next", (1, 6))
     for i in range(LENGTH):
@@ -42,8 +42,8 @@ def draw_whole(canvas):
 
 
 def draw_halved(canvas):
-    """Stage 06: one row, one thread per pair."""
-    canvas.text(170, 12, "06: one pair per thread, in place", bold=True)
+    """Stage 09: one row, one thread per pair."""
+    canvas.text(170, 12, "09: one pair per thread, in place", bold=True)
     row(canvas, 36, "y", (1, 6))
     row(canvas, 170, "y", (1, 6))
     for i in range(LENGTH // 2):

@@ -1,4 +1,4 @@
-"""What a position of stage 09 holds from step to step."""
+"""What a position of stage 12 holds from step to step."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 

@@ -1,4 +1,4 @@
-"""Rows that stay in registers, and what a step of stage 08 of Durbin-Levinson hands on."""
+"""Rows that stay in registers, and what a step of stage 11 of Durbin-Levinson hands on."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 

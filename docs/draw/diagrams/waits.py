@@ -1,13 +1,13 @@
-"""What a step of Durbin and Levinson waits for in stages 04, 07, 08, 10 and 11."""
+"""What a step of Durbin and Levinson waits for in stages 07, 10, 11, 13 and 14."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
 TITLE = "Launches, nodes and barriers"
 HEIGHT = {"wide": 330, "narrow": 370}
 ALTERNATIVE = (
-    "Four timelines. Stage 04: the host launches two kernels per step, and the GPU idles until the next "
-    "launch. Stage 07: one launch of a graph; its nodes follow each other with short gaps. Stage 08: one "
-    "launch, one kernel; a thin barrier ends each step. Stages 10 and 11: a kernel for 64 steps, so a gap "
+    "Four timelines. Stage 07: the host launches two kernels per step, and the GPU idles until the next "
+    "launch. Stage 10: one launch of a graph; its nodes follow each other with short gaps. Stage 11: one "
+    "launch, one kernel; a thin barrier ends each step. Stages 13 and 14: a kernel for 64 steps, so a gap "
     "only after each 64.")
 CAPTION = "Drawn to no scale: who launches what, and where all have to wait for each other."
 
@@ -25,10 +25,10 @@ def draw(canvas):
     step = ("inner\nproduct", "update") if canvas.is_wide else ("i. p.", "upd.")
     short, long = (62, 180) if canvas.is_wide else (44, 112)
     for n, (name, launches, kernels, width, gap) in enumerate((
-            ("04: two launches per step", "each", step, short, 22),
-            ("07: a graph of 128 steps, two nodes each", "once", step, short, 8),
-            ("08: one kernel, one barrier per step", "once", ("step",), short, 0),
-            ("10 and 11: a kernel for 64 steps", "ahead", ("64 steps",), long, 8))):
+            ("07: two launches per step", "each", step, short, 22),
+            ("10: a graph of 128 steps, two nodes each", "once", step, short, 8),
+            ("11: one kernel, one barrier per step", "once", ("step",), short, 0),
+            ("13 and 14: a kernel for 64 steps", "ahead", ("64 steps",), long, 8))):
         here = rows(canvas, 28 + n * (canvas.height - 20) / 4, name)
         for k in range(int((canvas.width - 72) / (width + 3 + gap))):
             x = 30 + k * (width + 3 + gap)

@@ -5,7 +5,7 @@
 ///          A barrier parts the dot product from the update, another this from the next step.
 /// Expect:  two barriers per step. They cost the same for each k, so that small orders lose.
 /// Run:     ./climb durbin_levinson --stages 00-02
-/// Next:    03_vectorised does with one cheap barrier, and with vectors.
+/// Next:    03_paired does with one barrier, and one pass.
 
 #include "../durbin_levinson.hpp"
 

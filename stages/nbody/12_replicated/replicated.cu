@@ -11,7 +11,6 @@
 #include "../nbody.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <staircase/devices.hpp>
 #include <staircase/inverse_root.hpp>
 #include <staircase/stream.hpp>
@@ -24,7 +23,6 @@ using staircase::check_launch;
 using staircase::column;
 using staircase::DeviceArray;
 using staircase::Elements;
-using staircase::in_turn;
 using staircase::View;
 
 // [sizes]
@@ -70,17 +68,16 @@ __device__ Body<T> body_or_none(View<const Body<T>, 1> bodies, unsigned i) {
 /// The forces on some bodies of all bodies.
 template <typename T>
 __global__ void __launch_bounds__(threads)
-    evaluate(View<const Body<T>, 1> bodies, View<const Body<T>, 1> others, T softening2,
+    evaluate(View<const Body<T>, 1> bodies, View<const Body<T>, 1> all, T softening2,
              View<Force<T>, 2> pieces) {
   __shared__ Body<T> tile[threads];
   const unsigned i = blockIdx.x * of_block + threadIdx.x, n = bodies.extent(0);
-  const unsigned m = others.extent(0);
   Body<T> body[held];
   Force<T> sum[held] = {};
 #pragma unroll
   for (unsigned h = 0; h < held; ++h) body[h] = body_or_none(bodies, i + h * threads);
-  for (unsigned first = blockIdx.y * threads; first < m; first += gridDim.y * threads) {
-    tile[threadIdx.x] = body_or_none(others, first + threadIdx.x);
+  for (unsigned first = blockIdx.y * threads; first < all.extent(0); first += gridDim.y * threads) {
+    tile[threadIdx.x] = body_or_none(all, first + threadIdx.x);
     __syncthreads();
 #pragma unroll 4
     for (unsigned j = 0; j < threads; ++j) {
@@ -155,8 +152,8 @@ struct Gpu {
   Slices slices;
   unsigned pieces;
   Slice own = slices(device);
-  DeviceArray<Body<T>, 1> bodies{own.size}, everybody{slices.bodies};
-  View<Body<T>, 1> predicted = part<Body<T>>(everybody, own);
+  DeviceArray<Body<T>, 1> bodies{own.size}, all{slices.bodies};
+  View<Body<T>, 1> predicted = part<Body<T>>(all, own);
   DeviceArray<Force<T>, 2> at_begin{pieces, own.size}, at_end{pieces, own.size};
   View<Force<T>, 2> forces = at_begin, next = at_end;
   staircase::Stream stream;
@@ -165,20 +162,17 @@ struct Gpu {
 // [GPU]
 
 // [gather]
-/// Lets each GPU take from all others where their bodies will be, and go on when all have done so.
-template <typename T>
-void gather(std::deque<Gpu<T>>& gpus) {
-  in_turn(gpus, [&](Gpu<T>& gpu) {
-    for (const Gpu<T>& other : gpus) {
+/// Lets each GPU take from all others where their bodies will be, when these have moved there.
+void gather(auto& gpus) {
+  staircase::in_turn(gpus, [&](auto& gpu) {
+    for (const auto& other : gpus) {
       if (&other == &gpu) continue;
       gpu.stream.wait(other.moved);
-      check(cudaMemcpyPeerAsync(&gpu.everybody(other.own.first), gpu.device, other.predicted.data(),
-                                other.device, other.own.size * sizeof(Body<T>), gpu.stream));
+      check(cudaMemcpyPeerAsync(&gpu.all(other.own.first), gpu.device, other.predicted.data(),
+                                other.device, other.own.size * sizeof(gpu.all(0)), gpu.stream));
     }
     gpu.taken.record(gpu.stream);
   });
-  for (const Gpu<T>& gpu : gpus)
-    for (const Gpu<T>& other : gpus) gpu.stream.wait(other.taken);
 }
 // [gather]
 
@@ -195,23 +189,23 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   auto gpus = staircase::each_of<Gpu<T>>(devices, slices, grid.y);
   timeline.begin("copy in");
   Elements<Body<T>> host = bodies_of<T>(problem);
-  in_turn(gpus, [&](Gpu<T>& gpu) {
+  staircase::in_turn(gpus, [&](Gpu<T>& gpu) {
     gpu.bodies.copy_from(&host[gpu.own.first]);
-    gpu.everybody.copy_from(host.data());
+    gpu.all.copy_from(host.data());
   });
   timeline.begin("kernels");
   const T dt = problem.dt, softening2 = softening_squared<T>(problem);
   const unsigned blocks = staircase::pieces(slices.size, threads);
   for (std::int64_t step = 0; step <= problem.steps; ++step) {
     if (step > 0) gather(gpus);
-    in_turn(gpus, [&](Gpu<T>& gpu) {
-      evaluate<T>
-          <<<grid, threads, 0, gpu.stream>>>(gpu.predicted, gpu.everybody, softening2, gpu.next);
+    staircase::in_turn(gpus, [&](Gpu<T>& gpu) {
+      evaluate<T><<<grid, threads, 0, gpu.stream>>>(gpu.predicted, gpu.all, softening2, gpu.next);
       check_launch();
       if (step > 0)
         correct<T><<<blocks, threads, 0, gpu.stream>>>(gpu.forces, gpu.next, dt, gpu.bodies);
       check_launch();
       std::swap(gpu.forces, gpu.next);
+      for (const auto& other : gpus) gpu.stream.wait(other.taken);
       if (step < problem.steps)
         predict<T><<<blocks, threads, 0, gpu.stream>>>(gpu.bodies, gpu.forces, dt, gpu.predicted);
       check_launch();
@@ -220,7 +214,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   }
   staircase::synchronise(gpus);
   timeline.begin("copy out");
-  in_turn(gpus, [&](Gpu<T>& gpu) { gpu.bodies.copy_to(&host[gpu.own.first]); });
+  staircase::in_turn(gpus, [&](Gpu<T>& gpu) { gpu.bodies.copy_to(&host[gpu.own.first]); });
   return solution_of<T>(host);
 }
 // [solve]

@@ -1,0 +1,118 @@
+/// \file
+/// Changed: the reflection coefficients of the next 64 steps depend on the next 64 pairs alone. A
+///          warp finds them by itself, without a barrier; then the other pairs go through the 64
+///          steps in registers, each warp by itself, too. A launch does both. Rows are in memory
+///          again; all multiprocessors take part.
+/// Legal:   in a step a pair needs itself and its left neighbour. Who reads 64 more pairs on the
+///          left can do 64 steps without asking; what becomes of those is thrown away.
+/// Expect:  bound by the chain of a step within a warp, an eighth of a step with a barrier.
+/// Run:     ./climb durbin_levinson --stages 12,13
+/// Next:    14_paired_steps takes two coefficients from one division.
+
+#include "../ends.hpp"
+
+#include <cstdint>
+
+namespace durbin_levinson {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::View;
+
+// [lead]
+/// Finds the reflection coefficients of the steps from k on; a warp calls it. The pairs at
+/// positions k, k + 1, ... go through the steps, each until it is the leading one.
+template <typename T>
+__device__ void lead(View<const Pair<T>, 1> row, unsigned k, T* alphas) {
+  const unsigned lane = threadIdx.x % warp_size;
+  T y[led], z[led];
+  load(row, k + lane * led, y, z);
+  T beta = __shfl_sync(all_lanes, z[0], 0), reciprocal = 1 / beta;
+  for (unsigned leader = 0; leader < warp_size; ++leader)
+    for (unsigned m = 0; m < led; ++m) {
+      const T alpha = quotient(__shfl_sync(all_lanes, -y[m], leader), beta, reciprocal);
+      if (lane == 0) alphas[leader * led + m] = alpha;
+      step(alpha, y, z);
+      beta *= 1 - alpha * alpha;
+      reciprocal = 1 / beta;
+    }
+}
+// [lead]
+
+// [advance]
+/// Takes all pairs through the steps from k on, 64 or those that are left. Each warp has 128
+/// neighbours; with each step, one more on the left lacks what it needs. So it keeps the other 64.
+template <typename T>
+__global__ void __launch_bounds__(warp_size* most_warps)
+    advance(unsigned k, View<const Pair<T>, 1> from, View<Pair<T>, 1> to, View<T, 1> reflection) {
+  __shared__ T alphas[steps_of_launch];
+  const std::int64_t n = from.extent(0);
+  const unsigned warp = (blockIdx.x * blockDim.x + threadIdx.x) / warp_size;
+  const unsigned lane = threadIdx.x % warp_size;
+  const std::int64_t first = std::int64_t{warp} * kept - steps_of_launch + lane * held;
+  T y[held], z[held];
+  load(from, first, y, z);
+  if (threadIdx.x < warp_size) lead(from, k, alphas);
+  __syncthreads();
+
+  const unsigned left = n - k, steps = min(steps_of_launch, left);
+  for (unsigned s = 0; s < steps; ++s) {
+    step(alphas[s], y, z);
+    // Schur's sequence ends at position k + s, where y has a new number.
+    const unsigned at = k + s - first;
+    for (unsigned m = 0; m < held; ++m) y[m] = at == m ? alphas[s] : y[m];
+  }
+  for (unsigned m = 0; m < held; ++m)
+    if (lane * held >= steps_of_launch && first + m < n) to(first + m) = {y[m], z[m]};
+  if (blockIdx.x == 0)
+    for (unsigned s = threadIdx.x; s < steps; s += blockDim.x) reflection(k + s) = alphas[s];
+}
+// [advance]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  const unsigned n = problem.n;
+
+  timeline.begin("allocate");
+  DeviceArray<T, 1> device_r(n + 1);
+  DeviceArray<Pair<T>, 2> device_rows(2, n);
+  DeviceArray<T, 2> device_solution(2, n);
+  Solution<T> solution(2, n);
+
+  timeline.begin("copy in");
+  device_r.copy_from(rounded<T>(problem).data());
+
+  timeline.begin("kernels");
+  const View<const T, 1> r = device_r;
+  const View<Pair<T>, 2> rows = device_rows;
+  const View<T, 2> result = device_solution;
+  begin_with(r, rows.row(0));
+  const auto [blocks, threads] = blocks_for(n);
+  unsigned launches = 0;
+  for (unsigned k = 0; k < n; k += steps_of_launch, ++launches) {
+    advance<T><<<blocks, threads>>>(k, rows.row(launches % 2), rows.row((launches + 1) % 2),
+                                    result.row(1));
+    check_launch();
+  }
+  end_with(rows.row(launches % 2), result.row(0));
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  device_solution.copy_to(solution.data());
+  return solution;
+}
+// [solve]
+
+}  // namespace durbin_levinson
+
+int main(int argc, char** argv) {
+  return durbin_levinson::run_stage(argc, argv,
+                                    {
+                                        .title = "Blocked Schur",
+                                        .idea = "64 steps between two barriers",
+                                        .solve_f64 = durbin_levinson::solve<double>,
+                                        .solve_f32 = durbin_levinson::solve<float>,
+                                    });
+}

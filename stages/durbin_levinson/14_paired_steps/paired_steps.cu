@@ -1,0 +1,135 @@
+/// \file
+/// Changed: the warp that leads takes the next two coefficients from the two leading pairs at once,
+///          by one reciprocal, and puts its pairs through both steps without an exchange between.
+/// Legal:   the second coefficient is a quotient of polynomials in the four leading numbers; what a
+///          left neighbour has between the steps follows from what it had before them.
+/// Expect:  a chain of 100 cycles a step instead of 160.
+/// Run:     ./climb durbin_levinson --stages 13,14
+
+#include "../ends.hpp"
+
+#include <cstdint>
+
+namespace durbin_levinson {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::View;
+
+static_assert(led == 2);
+
+// [lead]
+/// The coefficients of the next two steps, which the leading pair and the one behind it determine.
+template <typename T>
+__device__ void two_alphas(const T (&y)[2], const T (&z)[2], T (&alpha)[2]) {
+  const T square = (z[0] - y[0]) * (z[0] + y[0]);  // z[0] times the z that leads the second step
+  const T reciprocal = 1 / (z[0] * square);
+  alpha[0] = quotient(-y[0], z[0], square * reciprocal);
+  alpha[1] = quotient(y[0] * z[1] - y[1] * z[0], square, z[0] * reciprocal);
+}
+
+/// Finds the reflection coefficients of the steps from k on; a warp calls it. The pairs at
+/// positions k, k + 1, ... go through the steps, each until it is the leading one.
+template <typename T>
+__device__ void lead(View<const Pair<T>, 1> row, unsigned k, T* alphas) {
+  const unsigned lane = threadIdx.x % warp_size;
+  T y[led], z[led];
+  load(row, k + lane * led, y, z);
+  for (unsigned leader = 0; leader < warp_size; ++leader) {
+    T lead_y[led], lead_z[led], left_y[led], left_z[led], alpha[led];
+    for (unsigned m = 0; m < led; ++m) {
+      lead_y[m] = __shfl_sync(all_lanes, y[m], leader);
+      lead_z[m] = __shfl_sync(all_lanes, z[m], leader);
+    }
+    for (unsigned m = 0; m < led; ++m) {
+      left_y[m] = __shfl_up_sync(all_lanes, y[m], 1);
+      left_z[m] = __shfl_up_sync(all_lanes, z[m], 1);
+    }
+    two_alphas(lead_y, lead_z, alpha);
+    for (unsigned m = 0; m < led; ++m) {
+      if (lane == 0) alphas[leader * led + m] = alpha[m];
+      step(alpha[m], left_y[1], left_z[1], y, z);
+      left_y[1] += alpha[m] * left_z[1];
+      left_z[1] = left_z[0] + alpha[m] * left_y[0];
+    }
+  }
+}
+// [lead]
+
+// [advance]
+/// Takes all pairs through the steps from k on, 64 or those that are left. Each warp has 128
+/// neighbours; with each step, one more on the left lacks what it needs. So it keeps the other 64.
+template <typename T>
+__global__ void __launch_bounds__(warp_size* most_warps)
+    advance(unsigned k, View<const Pair<T>, 1> from, View<Pair<T>, 1> to, View<T, 1> reflection) {
+  __shared__ T alphas[steps_of_launch];
+  const std::int64_t n = from.extent(0);
+  const unsigned warp = (blockIdx.x * blockDim.x + threadIdx.x) / warp_size;
+  const unsigned lane = threadIdx.x % warp_size;
+  const std::int64_t first = std::int64_t{warp} * kept - steps_of_launch + lane * held;
+  T y[held], z[held];
+  load(from, first, y, z);
+  if (threadIdx.x < warp_size) lead(from, k, alphas);
+  __syncthreads();
+
+  const unsigned left = n - k, steps = min(steps_of_launch, left);
+  for (unsigned s = 0; s < steps; ++s) {
+    step(alphas[s], y, z);
+    // Schur's sequence ends at position k + s, where y has a new number.
+    const unsigned at = k + s - first;
+    for (unsigned m = 0; m < held; ++m) y[m] = at == m ? alphas[s] : y[m];
+  }
+  for (unsigned m = 0; m < held; ++m)
+    if (lane * held >= steps_of_launch && first + m < n) to(first + m) = {y[m], z[m]};
+  if (blockIdx.x == 0)
+    for (unsigned s = threadIdx.x; s < steps; s += blockDim.x) reflection(k + s) = alphas[s];
+}
+// [advance]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  const unsigned n = problem.n;
+
+  timeline.begin("allocate");
+  DeviceArray<T, 1> device_r(n + 1);
+  DeviceArray<Pair<T>, 2> device_rows(2, n);
+  DeviceArray<T, 2> device_solution(2, n);
+  Solution<T> solution(2, n);
+
+  timeline.begin("copy in");
+  device_r.copy_from(rounded<T>(problem).data());
+
+  timeline.begin("kernels");
+  const View<const T, 1> r = device_r;
+  const View<Pair<T>, 2> rows = device_rows;
+  const View<T, 2> result = device_solution;
+  begin_with(r, rows.row(0));
+  const auto [blocks, threads] = blocks_for(n);
+  unsigned launches = 0;
+  for (unsigned k = 0; k < n; k += steps_of_launch, ++launches) {
+    advance<T><<<blocks, threads>>>(k, rows.row(launches % 2), rows.row((launches + 1) % 2),
+                                    result.row(1));
+    check_launch();
+  }
+  end_with(rows.row(launches % 2), result.row(0));
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  device_solution.copy_to(solution.data());
+  return solution;
+}
+// [solve]
+
+}  // namespace durbin_levinson
+
+int main(int argc, char** argv) {
+  return durbin_levinson::run_stage(argc, argv,
+                                    {
+                                        .title = "Paired steps",
+                                        .idea = "Two coefficients for one division",
+                                        .solve_f64 = durbin_levinson::solve<double>,
+                                        .solve_f32 = durbin_levinson::solve<float>,
+                                    });
+}
