@@ -75,7 +75,7 @@ STEPS = {
         "20_apart": "shared_loads", "21_told_to_all": "launches"},
     "durbin_levinson": {
         "01_reworked": "lines", "02_openmp": "meetings", "03_paired": "meetings", "04_vectorised": "vectors",
-        "05_exchanged": "meetings", "06_teams": "regions", "07_naive_cuda": "launches",
+        "05_exchanged": "meetings", "06_teams": "", "07_naive_cuda": "launches",
         "08_warp_reduction": "block_barriers, global_atomics", "09_halved": "global sectors", "10_graph": "kernels",
         "11_persistent": "launches", "12_schur": "shared_stores", "13_blocked_schur": "block_barriers",
         "14_paired_steps": ""},
