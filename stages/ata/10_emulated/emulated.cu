@@ -7,7 +7,7 @@
 ///          of A is rounded, statistics of its columns must show that the error keeps the bound of
 ///          a sum in FP64. Other matrices are refused, and so are more than 131071 rows.
 /// Expect:  slower than stage 09, since nobody multiplies while a step is copied; 15 products at 30
-///          times the rate are the promise, which 12_warpgroups keeps.
+///          times the rate are the promise, which 13_warpgroups keeps.
 /// Run:     ./climb ata --stages 09,10
 /// Next:    11_overlapped goes back to stage 09, and copies while it computes.
 

@@ -1,12 +1,13 @@
 /// \file
 /// From:    12_one_modulus
-/// Changed: products of bytes are those of `wgmma`: two warpgroups multiply 128 × 256 columns of a
-///          residue straight from shared memory, where a thread of a warp of its own has tiles
-///          copied ahead. A block has one modulus; another kernel puts the residues together.
-/// Legal:   sums of whole numbers are exact, in whatever order, and so are their residues.
+/// Changed: products of bytes are those of `wgmma`: two warpgroups multiply columns of a residue
+///          straight from shared memory, where a thread of a warp of its own has tiles copied
+///          ahead. Residues of A lie in the order that `wgmma` wants.
+/// Legal:   sums of whole numbers are exact, in whatever order. A tile is overwritten behind the
+///          barrier at which all warps have arrived that read it.
 /// Expect:  15 products at 30 times the rate: twice the speed of FP64 tensor cores, less the time
 ///          to take A apart and to put C together.
-/// Run:     ./climb ata --stages 09,10,12
+/// Run:     ./climb ata --stages 09,12,13
 
 #include "../plan.hpp"
 #include "../residues.hpp"
