@@ -126,7 +126,7 @@ __global__ void scale_columns(View<const double, 2> a, View<int, 1> exponents,
 }
 // [scale_columns]
 
-// [columns]
+// [operands]
 constexpr unsigned row_bytes = 128;          // of a column of residues: rows of A at a time
 constexpr unsigned padded = row_bytes + 16;  // so that loads of a warp meet all banks
 using Column = std::int8_t[padded];          // in shared memory
@@ -145,7 +145,7 @@ __device__ void copy(View<const std::int8_t, 2> bytes, unsigned first, unsigned 
 __device__ inline std::uint32_t word(const Column& column, unsigned k) {
   return reinterpret_cast<const std::uint32_t&>(column[k]);
 }
-// [columns]
+// [operands]
 
 // [together]
 /// The FP64 number nearest to a whole one.
@@ -174,7 +174,9 @@ struct Whole {
   }
   __device__ double value() const { return rounded(sum - Wide(rint(share)) * whole); }
 };
+// [together]
 
+// [bytes]
 /// The residues of four sums, a byte each.
 __device__ inline unsigned word_of(const std::int32_t* sums, const Modulus& modulus) {
   unsigned word = 0;
@@ -190,7 +192,7 @@ __device__ inline double element_of(const unsigned (&word)[residues], unsigned e
   for (unsigned t = 0; t < residues; ++t) sum.add(word[t] >> 8 * e & 0xFF, table.of[t]);
   return sum.value();
 }
-// [together]
+// [bytes]
 
 // [write]
 constexpr unsigned columns_written = 32;  // of C at a time
