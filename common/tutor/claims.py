@@ -32,8 +32,8 @@ STEPS = {
         "01_openmp": "regions", "02_blocked": "lines, accesses", "03_naive_cuda": "launches", "04_tiled": "global_loads",
         "05_unrolled": "shared_loads", "06_symmetric": "global_loads", "07_register_tiled": "shared_loads",
         "08_double_buffered": ("block_barriers", {"rows": 97}), "09_tensor_core": "shared_loads",
-        "10_emulated": "kernels", "11_overlapped": "launches",
-        "12_warpgroups": "shared_loads"},
+        "10_emulated": "kernels", "11_overlapped": "launches", "12_one_modulus": "launches",
+        "13_warpgroups": "shared_loads"},
     "matmul": {
         "01_sliced": ("lines", {"Sn": 8}), "02_serialized": "lines", "03_openmp": "regions", "04_cuda_slices": "launches",
         "05_pinned": "uses PinnedArray", "06_four_buffers": "ahead", "07_streams": "spans serialise",

@@ -102,11 +102,14 @@ const staircase::Workload<Problem, 2> workload{
                 {"09_tensor_core", traffic},
                 {"10_emulated", traffic},
                 {"11_overlapped", traffic},
-                {"12_warpgroups", traffic},
+                {"12_one_modulus", traffic},
+                {"13_warpgroups", traffic},
                 {"yardstick_cublas_dgemm", traffic},
                 {"yardstick_cublas_dsyrk", traffic}},
     // Sums of more products of residues exceed 32 bits.
-    .limits = {{"10_emulated", {{"rows", 131071}}}, {"12_warpgroups", {{"rows", 131071}}}}};
+    .limits = {{"10_emulated", {{"rows", 131071}}},
+               {"12_one_modulus", {{"rows", 131071}}},
+               {"13_warpgroups", {{"rows", 131071}}}}};
 
 }  // namespace
 

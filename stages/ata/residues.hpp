@@ -1,6 +1,7 @@
 /// \file
 /// Matrices of FP64 as residues of whole numbers: the moduli, the power of two of each column,
-/// residues and what they make together, and which matrices suit.
+/// residues, their columns in shared memory, what they make together, how that is written, and
+/// which matrices suit.
 
 #pragma once
 
@@ -125,6 +126,27 @@ __global__ void scale_columns(View<const double, 2> a, View<int, 1> exponents,
 }
 // [scale_columns]
 
+// [operands]
+constexpr unsigned row_bytes = 128;          // of a column of residues: rows of A at a time
+constexpr unsigned padded = row_bytes + 16;  // so that loads of a warp meet all banks
+using Column = std::int8_t[padded];          // in shared memory
+
+/// Copies 128 rows of so many columns of residues, by the threads of a block.
+template <unsigned threads, unsigned columns>
+__device__ void copy(View<const std::int8_t, 2> bytes, unsigned first, unsigned k,
+                     Column (&to)[columns]) {
+  constexpr unsigned pieces = row_bytes / 16;
+  for (unsigned e = threadIdx.x; e < columns * pieces; e += threads)
+    reinterpret_cast<uint4&>(to[e / pieces][e % pieces * 16]) =
+        reinterpret_cast<const uint4&>(bytes(first + e / pieces, k + e % pieces * 16));
+}
+
+/// Four rows of a column, for a register.
+__device__ inline std::uint32_t word(const Column& column, unsigned k) {
+  return reinterpret_cast<const std::uint32_t&>(column[k]);
+}
+// [operands]
+
 // [together]
 /// The FP64 number nearest to a whole one.
 __device__ inline double rounded(Wide x) {
@@ -152,6 +174,16 @@ struct Whole {
   }
   __device__ double value() const { return rounded(sum - Wide(rint(share)) * whole); }
 };
+// [together]
+
+// [bytes]
+/// The residues of four sums, a byte each.
+__device__ inline unsigned word_of(const std::int32_t* sums, const Modulus& modulus) {
+  unsigned word = 0;
+#pragma unroll
+  for (unsigned e = 0; e < 4; ++e) word |= residue_of(sums[e], modulus) << 8 * e;
+  return word;
+}
 
 /// The number whose residues are byte e of these words.
 __device__ inline double element_of(const unsigned (&word)[residues], unsigned e) {
@@ -160,7 +192,27 @@ __device__ inline double element_of(const unsigned (&word)[residues], unsigned e
   for (unsigned t = 0; t < residues; ++t) sum.add(word[t] >> 8 * e & 0xFF, table.of[t]);
   return sum.value();
 }
-// [together]
+// [bytes]
+
+// [write]
+constexpr unsigned columns_written = 32;  // of C at a time
+
+/// Writes so many columns of some rows of C, and their mirror image: the threads of a block change
+/// places, so that neighbours write neighbours both ways.
+template <unsigned threads, unsigned rows>
+__device__ void write(const double (&shared)[rows][columns_written + 1], unsigned i0, unsigned j0,
+                      View<double, 2> c) {
+  const unsigned cols = c.extent(1);
+  for (unsigned e = threadIdx.x; e < rows * columns_written; e += threads) {
+    const unsigned i = i0 + e / columns_written, j = j0 + e % columns_written;
+    if (i <= j && j < cols) c(i, j) = shared[e / columns_written][e % columns_written];
+  }
+  for (unsigned e = threadIdx.x; e < rows * columns_written; e += threads) {
+    const unsigned i = i0 + e % rows, j = j0 + e / rows;
+    if (i < j && j < cols) c(j, i) = shared[e % rows][e / rows];
+  }
+}
+// [write]
 
 // [suits]
 /// What the columns tell of the error that rounding A causes.

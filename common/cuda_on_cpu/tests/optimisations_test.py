@@ -255,23 +255,35 @@ def ata(stage):
 
 
 def in_bytes(stage):
-    """Yields what 10 and 12 promise of AᵀA. The problem is three tiles of stage 10, and one of stage 12."""
+    """Yields what 10, 12 and 13 promise of AᵀA. The problem is three tiles of stage 10, and one of stages 12 and 13."""
     moduli, side, cols = 15, 64, SETTINGS["ata"]["cols"]
-    tiles = cols // side * (cols // side + 1) // 2
+    tiles, columns, kernel = cols // side * (cols // side + 1) // 2, 128 + 256, "multiply_residues"
     for rows in (128, 256):
-        plain, piped = stage("10_emulated", rows=rows), stage("12_warpgroups", rows=rows)
+        names = ("10_emulated", "12_one_modulus", "13_warpgroups")
+        plain, apart, piped = (stage(name, rows=rows) for name in names)
         yield (f"10 writes a byte of each of {rows} rows for each modulus",
                plain.sum("take_apart", "global_stores", "ideal_sectors") == moduli * rows * cols // 32)
         yield (f"10 waits twice for 128 of {rows} rows, in each tile on the diagonal and above it and for each modulus",
-               plain.sum("multiply_residues", "block_barriers") == 2 * moduli * tiles * rows // 128)
+               plain.sum(kernel, "block_barriers") == 2 * moduli * tiles * rows // 128)
         yield (f"10 loads twelve words a lane for 32 of {rows} rows, without bank conflicts",
-               plain.sum("multiply_residues", "shared_loads", "requests") == moduli * tiles * 8 * 12 * rows // 32
-               and plain.over_ideal("multiply_residues", ("shared_loads",), "wavefronts") == 1)
-        yield (f"12 waits once for the block, whether it has {rows} rows or others",
-               piped.sum("multiply_residues", "block_barriers") == piped.sum("multiply_residues", "blocks") == moduli)
-        yield (f"12 loads less than a fifth as often as 10 from shared memory, for {rows} rows",
-               5 * piped.sum("multiply_residues", "shared_loads", "requests")
-               < plain.sum("multiply_residues", "shared_loads", "requests"))
+               plain.sum(kernel, "shared_loads", "requests") == moduli * tiles * 8 * 12 * rows // 32
+               and plain.over_ideal(kernel, ("shared_loads",), "wavefronts") == 1)
+        yield (f"12 waits twice for 128 of {rows} rows, in a block for each modulus",
+               apart.sum(kernel, "block_barriers") == 2 * moduli * rows // 128
+               and apart.sum(kernel, "blocks") == moduli)
+        yield (f"12 copies {rows} rows of 384 columns into shared memory for each modulus",
+               apart.sum(kernel, "shared_stores", "ideal_wavefronts") == moduli * columns * rows // 128)
+        yield (f"12 loads 68 words a lane for 32 of {rows} rows, without bank conflicts",
+               apart.sum(kernel, "shared_loads", "requests") == moduli * 8 * 68 * rows // 32
+               and apart.over_ideal(kernel, ("shared_loads",), "wavefronts") == 1)
+        yield (f"12 writes a byte of each sum for each modulus, whether of {rows} rows or others",
+               apart.sum(kernel, "global_stores", "sectors") == moduli * 128 * 256 // 32)
+        yield (f"12 writes C and its mirror image in hardly more sectors than they have, of {rows} rows",
+               apart.over_ideal("put_together", ("global_stores",)) <= 1.2)
+        yield (f"13 waits once for the block, whether it has {rows} rows or others",
+               piped.sum(kernel, "block_barriers") == piped.sum(kernel, "blocks") == moduli)
+        yield (f"13 loads less than a tenth as often as 12 from shared memory, for {rows} rows",
+               10 * piped.sum(kernel, "shared_loads", "requests") < apart.sum(kernel, "shared_loads", "requests"))
 
 
 def durbin_levinson(stage):

@@ -7,7 +7,7 @@
 ///          of A is rounded, statistics of its columns must show that the error keeps the bound of
 ///          a sum in FP64. Other matrices are refused, and so are more than 131071 rows.
 /// Expect:  slower than stage 09, since nobody multiplies while a step is copied; 15 products at 30
-///          times the rate are the promise, which 12_warpgroups keeps.
+///          times the rate are the promise, which 13_warpgroups keeps.
 /// Run:     ./climb ata --stages 09,10
 /// Next:    11_overlapped goes back to stage 09, and copies while it computes.
 
@@ -28,8 +28,6 @@ constexpr unsigned threads = 256;  // of a block
 // [sizes]
 
 // [take_apart]
-constexpr unsigned row_bytes = 128;  // of a column of residues: rows of A at a time
-
 /// Rounds 128 columns of 128 rows of A, scaled, to whole numbers and writes their residues:
 /// (residue, column, row), transposed, since products of bytes take four neighbours of a column.
 __global__ void __launch_bounds__(threads)
@@ -68,35 +66,20 @@ __global__ void __launch_bounds__(threads)
 // [take_apart]
 
 // [multiply_residues]
-constexpr unsigned side = 64;                // rows and columns of a tile of C
-constexpr unsigned held = 4;                 // products of 16 × 8 elements of a warp
-constexpr unsigned padded = row_bytes + 16;  // so that loads of a warp meet all banks
-using Columns = std::int8_t[side][padded];   // their rows that are multiplied at a time
-
-/// Copies 128 rows of 64 columns of residues.
-__device__ void copy(View<const std::int8_t, 2> bytes, unsigned first, unsigned k, Columns& to) {
-  constexpr unsigned pieces = row_bytes / 16;
-  for (unsigned e = threadIdx.x; e < side * pieces; e += threads)
-    reinterpret_cast<uint4&>(to[e / pieces][e % pieces * 16]) =
-        reinterpret_cast<const uint4&>(bytes(first + e / pieces, k + e % pieces * 16));
-}
-
-/// Four rows of a column, for a register.
-__device__ std::uint32_t word(const Columns& columns, unsigned column, unsigned k) {
-  return reinterpret_cast<const std::uint32_t&>(columns[column][k]);
-}
+constexpr unsigned side = 64;  // rows and columns of a tile of C
+constexpr unsigned held = 4;   // products of 16 × 8 elements of a warp
 
 /// Adds up the products of 16 × 32 elements, by a warp: of 131071 rows of A, they fit 32 bits.
-__device__ void multiply(const Columns& of_i, const Columns& of_j, std::int32_t (&sum)[held][4]) {
+__device__ void multiply(const Column* of_i, const Column* of_j, std::int32_t (&sum)[held][4]) {
   const unsigned warp = threadIdx.x / 32, row = threadIdx.x % 32 / 4, four = threadIdx.x % 4 * 4;
   const unsigned i = warp / 2 * 16 + row, j = warp % 2 * 8 * held + row;
   for (unsigned k = four; k < row_bytes; k += 32) {
-    const std::uint32_t x[4] = {word(of_i, i, k), word(of_i, i + 8, k), word(of_i, i, k + 16),
-                                word(of_i, i + 8, k + 16)};
+    const std::uint32_t x[4] = {word(of_i[i], k), word(of_i[i + 8], k), word(of_i[i], k + 16),
+                                word(of_i[i + 8], k + 16)};
 #pragma unroll
     for (unsigned n = 0; n < held; ++n)
       staircase::mma_s8_m16n8k32(sum[n], x,
-                                 {word(of_j, j + 8 * n, k), word(of_j, j + 8 * n, k + 16)});
+                                 {word(of_j[j + 8 * n], k), word(of_j[j + 8 * n], k + 16)});
   }
 }
 
@@ -104,15 +87,15 @@ __device__ void multiply(const Columns& of_i, const Columns& of_j, std::int32_t 
 __global__ void __launch_bounds__(threads)
     multiply_residues(View<const std::int8_t, 3> bytes, View<const int, 1> exponents,
                       View<double, 2> c) {
-  __shared__ __align__(16) Columns of_i, of_j;
+  __shared__ __align__(16) Column of_i[side], of_j[side];
   const unsigned cols = c.extent(1), i0 = blockIdx.y * side, j0 = blockIdx.x * side;
   if (i0 > j0) return;
   Whole element[held][4];
   for (unsigned t = 0; t < residues; ++t) {
     std::int32_t sum[held][4] = {};
     for (unsigned k = 0; k < bytes.extent(2); k += row_bytes) {
-      copy(bytes.row(t), i0, k, of_i);
-      copy(bytes.row(t), j0, k, of_j);
+      copy<threads>(bytes.row(t), i0, k, of_i);
+      copy<threads>(bytes.row(t), j0, k, of_j);
       __syncthreads();
       multiply(of_i, of_j, sum);
       __syncthreads();

@@ -1,12 +1,13 @@
 /// \file
-/// From:    10_emulated
-/// Changed: products of bytes are those of `wgmma`: two warpgroups multiply 128 × 256 columns of a
-///          residue straight from shared memory, where a thread of a warp of its own has tiles
-///          copied ahead. A block has one modulus; another kernel puts the residues together.
-/// Legal:   sums of whole numbers are exact, in whatever order, and so are their residues.
+/// From:    12_one_modulus
+/// Changed: products of bytes are those of `wgmma`: two warpgroups multiply columns of a residue
+///          straight from shared memory, where a thread of a warp of its own has tiles copied
+///          ahead. Residues of A lie in the order that `wgmma` wants.
+/// Legal:   sums of whole numbers are exact, in whatever order. A tile is overwritten behind the
+///          barrier at which all warps have arrived that read it.
 /// Expect:  15 products at 30 times the rate: twice the speed of FP64 tensor cores, less the time
 ///          to take A apart and to put C together.
-/// Run:     ./climb ata --stages 09,10,12
+/// Run:     ./climb ata --stages 09,12,13
 
 #include "../plan.hpp"
 #include "../residues.hpp"
@@ -23,12 +24,11 @@ using staircase::check_launch;
 using staircase::DeviceArray;
 
 // [sizes]
-constexpr unsigned tile = 128;     // columns of A of a tile of residues
-constexpr unsigned threads = 256;  // of a block that makes such tiles
+constexpr unsigned tile = 128;     // columns of A that a block takes apart
+constexpr unsigned threads = 256;  // of a block; of products, another warp starts the copies
 // [sizes]
 
 // [take_apart]
-constexpr unsigned row_bytes = 128;                // of a tile of residues: rows of A
 constexpr unsigned tile_bytes = tile * row_bytes;  // of 128 columns of A
 
 /// Rounds 128 columns of 128 rows of A, scaled, to whole numbers and writes their residues as
@@ -69,8 +69,7 @@ __global__ void __launch_bounds__(threads)
 // [take_apart]
 
 // [multiply_residues]
-constexpr unsigned multipliers = 256;  // threads of two warpgroups; another warp starts the copies
-constexpr unsigned words = 32;         // of four numbers each that a thread holds of a tile
+constexpr unsigned held = 32;  // products of 16 × 8 elements of a warp
 constexpr unsigned stages = 4;
 
 struct Operands {
@@ -90,7 +89,7 @@ __device__ void feed(Pipeline& pipeline, View<const std::int8_t, 3> tiles, Produ
 }
 
 /// Adds up the products of 64 rows of a tile: of 131071 rows of A, they fit 32 bits.
-__device__ void drain(Pipeline& pipeline, unsigned steps, std::int32_t (&sum)[4 * words]) {
+__device__ void drain(Pipeline& pipeline, unsigned steps, std::int32_t (&sum)[4 * held]) {
   const unsigned warpgroup = threadIdx.x / 128;
   for (unsigned k = 0; k < steps; ++k) {
     const Operands& from = pipeline.wait(k);
@@ -105,67 +104,50 @@ __device__ void drain(Pipeline& pipeline, unsigned steps, std::int32_t (&sum)[4 
   staircase::wgmma_wait<0>();
 }
 
-/// Each block computes a tile of C modulo one of the moduli: (residue, tile, word, thread).
-__global__ void __launch_bounds__(multipliers + 32, 1)
+/// Each block computes a tile of C modulo one of the moduli: (residue, tile, product, thread).
+__global__ void __launch_bounds__(threads + 32, 1)
     multiply_residues(View<const std::int8_t, 4> tiles, View<const Product256, 1> products,
                       View<unsigned, 4> sums) {
   extern __shared__ __align__(1024) unsigned char of_rows[];
   Pipeline& pipeline = *reinterpret_cast<Pipeline*>(of_rows);
-  if (threadIdx.x == 0) pipeline.start(multipliers / 32);
+  if (threadIdx.x == 0) pipeline.start(threads / 32);
   __syncthreads();
-  if (threadIdx.x >= multipliers) {
-    if (threadIdx.x == multipliers) feed(pipeline, tiles.row(blockIdx.y), products(blockIdx.x));
+  if (threadIdx.x >= threads) {
+    if (threadIdx.x == threads) feed(pipeline, tiles.row(blockIdx.y), products(blockIdx.x));
     return;
   }
-  std::int32_t sum[4 * words] = {};
+  std::int32_t sum[4 * held] = {};
   drain(pipeline, tiles.extent(2), sum);
 #pragma unroll
-  for (unsigned w = 0; w < words; ++w) {
-    unsigned word = 0;
-#pragma unroll
-    for (unsigned e = 0; e < 4; ++e)
-      word |= residue_of(sum[4 * w + e], table.of[blockIdx.y]) << 8 * e;
-    sums(blockIdx.y, blockIdx.x, w, threadIdx.x) = word;
-  }
+  for (unsigned n = 0; n < held; ++n)
+    sums(blockIdx.y, blockIdx.x, n, threadIdx.x) = word_of(sum + 4 * n, table.of[blockIdx.y]);
 }
 // [multiply_residues]
 
 // [put_together]
-constexpr unsigned columns_written = 32;  // of C at a time
-
-/// Puts a tile of C together and writes it and its mirror image; threads meet in shared memory and
-/// change places.
-__global__ void __launch_bounds__(multipliers)
+/// Puts a tile of C together and writes it and its mirror image; threads meet in shared memory.
+__global__ void __launch_bounds__(threads)
     put_together(View<const unsigned, 4> sums, View<const Product256, 1> products,
                  View<const int, 1> exponents, View<double, 2> c) {
   __shared__ double shared[tile][columns_written + 1];
   const unsigned cols = c.extent(1), i0 = products(blockIdx.x).p * tile;
-  for (unsigned w0 = 0; w0 < words; w0 += columns_written / 8) {
-    const unsigned j0 = products(blockIdx.x).q * 256 + 8 * w0;
+  for (unsigned n0 = 0; n0 < held; n0 += columns_written / 8) {
+    const unsigned j0 = products(blockIdx.x).q * 256 + 8 * n0;
     if (j0 >= cols || i0 >= j0 + columns_written) continue;
-    for (unsigned w = w0; w < w0 + columns_written / 8; ++w) {
+    for (unsigned n = n0; n < n0 + columns_written / 8; ++n) {
       unsigned word[residues];
 #pragma unroll
-      for (unsigned t = 0; t < residues; ++t) word[t] = sums(t, blockIdx.x, w, threadIdx.x);
+      for (unsigned t = 0; t < residues; ++t) word[t] = sums(t, blockIdx.x, n, threadIdx.x);
 #pragma unroll
       for (unsigned e = 0; e < 4; ++e) {
-        auto [row, column] = staircase::place_in_warpgroup(threadIdx.x % 128, 4 * w + e);
-        row += threadIdx.x / 128 * 64;
-        column -= 8 * w0;
-        const unsigned i = i0 + row, j = j0 + column;
-        shared[row][column] =
+        const auto [row, column] = staircase::place_in_warpgroup(threadIdx.x % 128, 4 * n + e);
+        const unsigned i = i0 + (row + threadIdx.x / 128 * 64), j = j0 + (column - 8 * n0);
+        shared[i - i0][j - j0] =
             i <= j && j < cols ? ldexp(element_of(word, e), -exponents(i) - exponents(j)) : 0;
       }
     }
     __syncthreads();
-    for (unsigned e = threadIdx.x; e < tile * columns_written; e += multipliers) {
-      const unsigned i = i0 + e / columns_written, j = j0 + e % columns_written;
-      if (i <= j && j < cols) c(i, j) = shared[e / columns_written][e % columns_written];
-    }
-    for (unsigned e = threadIdx.x; e < tile * columns_written; e += multipliers) {
-      const unsigned i = i0 + e % tile, j = j0 + e / tile;
-      if (i < j && j < cols) c(j, i) = shared[e % tile][e / tile];
-    }
+    write<threads>(shared, i0, j0, c);
     __syncthreads();
   }
 }
@@ -174,6 +156,7 @@ __global__ void __launch_bounds__(multipliers)
 // [solve]
 Product solve(const Problem& problem, staircase::Timeline& timeline) {
   const std::size_t rows = problem.rows, cols = problem.cols;
+  const unsigned parts_i = (cols + 255) / 256 * 2, parts_k = (rows + row_bytes - 1) / row_bytes;
   const std::vector<Product256> tiles_of_c = products_of(cols);
   const unsigned count = tiles_of_c.size();
 
@@ -183,10 +166,9 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   DeviceArray<double, 2> a(rows, cols), c(cols, cols);
   DeviceArray<int, 1> exponents(cols);
   DeviceArray<unsigned, 1> large(cols), rounded(1);
-  DeviceArray<std::int8_t, 4> tiles(residues, (cols + 255) / 256 * 2, (rows + 127) / 128,
-                                    tile_bytes);
+  DeviceArray<std::int8_t, 4> tiles(residues, parts_i, parts_k, tile_bytes);
   DeviceArray<Product256, 1> products(count);
-  DeviceArray<unsigned, 4> sums(residues, count, words, multipliers);
+  DeviceArray<unsigned, 4> sums(residues, count, held, threads);
   Product product(cols, cols);
 
   timeline.begin("copy in");
@@ -198,15 +180,15 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   const unsigned groups = (cols + columns_at_once - 1) / columns_at_once;
   scale_columns<<<groups, dim3(columns_at_once, rows_at_once)>>>(a, exponents, large);
   check_launch();
-  take_apart<<<dim3(tiles.extent(2), tiles.extent(1)), threads>>>(
-      a, exponents, large_from(rows), Statistics{large, rounded}, tiles);
+  take_apart<<<dim3(parts_k, parts_i), threads>>>(a, exponents, large_from(rows),
+                                                  Statistics{large, rounded}, tiles);
   check_launch();
   require_bound(large, rounded, rows);
   staircase::allow_shared_memory(multiply_residues, sizeof(Pipeline));
-  multiply_residues<<<dim3(count, residues), multipliers + 32, sizeof(Pipeline)>>>(tiles, products,
-                                                                                   sums);
+  multiply_residues<<<dim3(count, residues), threads + 32, sizeof(Pipeline)>>>(tiles, products,
+                                                                               sums);
   check_launch();
-  put_together<<<count, multipliers>>>(sums, products, exponents, c);
+  put_together<<<count, threads>>>(sums, products, exponents, c);
   check_launch();
   check(cudaDeviceSynchronize());
 
