@@ -81,11 +81,10 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("kernels");
   set_up(s, arrays.market);
   for (unsigned g = 0; g < s.num_t - 1; ++g) {
-    const unsigned step = g % arrays.steps;
-    if (step == 0) factorise_from(s, g);
+    if (g % arrays.steps == 0) factorise_from(s, g);
     solve_y<<<blocks(line, s.num_x), line>>>(s, p);
     check_launch();
-    solve_x<<<blocks(line, s.num_y), line>>>(s, p, g, step);
+    solve_x<<<blocks(line, s.num_y), line>>>(s, p, g, g % arrays.steps);
     check_launch();
     add<<<blocks(tile, s.num_y, s.num_x), tile>>>(s, p, g);
     check_launch();

@@ -27,18 +27,13 @@ __device__ void join(const Strip<Real>& strip, const Shape& shape, const Column<
   const unsigned p = modulo(threadIdx.x, pieces), n = over(threadIdx.x, pieces);
   const bool inside = n < shape.joins && c.first_joined + n < num_y;
   Real* const of_piece = strip.joined + p * (shape.joins + 1) + n;
-  Linear<Real> d{0, 1}, x{0, 1};
-  Real x_of_d = 0;
-  if (inside) {
-    d = {of_piece[0 * array], of_piece[1 * array]};
-    x = {of_piece[2 * array], of_piece[3 * array]};
-    x_of_d = of_piece[4 * array];
-  }
-  scan_pieces<+1>(d, p, pieces);
-  const Real above = before<+1>(d.a, 1), entering = p == 0 ? 0 : above;
-  x.a += x_of_d * entering;
-  scan_pieces<-1>(x, p, pieces);
-  const Real below = before<-1>(x.a, 1);
+  Piece<Real> f{{0, 1}, {0, 1}, 0};
+  if (inside) f = stored(of_piece, array);
+  scan_pieces<+1>(f.d, p, pieces);
+  const Real above = before<+1>(f.d.a, 1), entering = p == 0 ? 0 : above;
+  f.x.a += f.x_of_d * entering;
+  scan_pieces<-1>(f.x, p, pieces);
+  const Real below = before<-1>(f.x.a, 1);
   if (inside) {
     of_piece[0 * array] = entering;
     of_piece[1 * array] = p == pieces - 1 ? 0 : below;
@@ -85,8 +80,7 @@ __device__ void load(const State<Real>& s, const Column<Real>& c, unsigned step,
   for (unsigned m = 0; m < held_x; ++m) inverse[m] = from[min(m, c.last) * s.num_y];
 }
 
-/// p = (1 / dt - Lx' / 2)^-1 q in place of q. `inverse`
-/// becomes that of the step `next`.
+/// p = (1 / dt - Lx' / 2)^-1 q in place of q. `inverse` becomes that of the step `next`.
 template <typename Real>
 __device__ void solve_columns(const State<Real>& s, const Shape& shape, const Strip<Real>& strip,
                               const Column<Real>& c, unsigned next, Real (&inverse)[held_x]) {
