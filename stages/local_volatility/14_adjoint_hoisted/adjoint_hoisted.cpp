@@ -3,7 +3,7 @@
 ///          the variance along x the part that depends on x.
 /// Legal:   neither reads what a step writes; the exp of a sum is the product of exps, and a
 ///          division by a pivot the product with its inverse, up to rounding.
-/// Expect:  no exp per point, and one division per point instead of four.
+/// Expect:  no exp per point, and two divisions instead of four.
 /// Run:     ./climb local_volatility --stages 13,14
 /// Next:    15_adjoint_in_rows solves all systems along x side by side.
 

@@ -1,12 +1,12 @@
 /// \file
-/// Changed: the sweep of stage 13 becomes three kernels for each time step, a thread for a row, for
+/// Changed: the sweep of stage 15 becomes three kernels for each time step, a thread for a row, for
 ///          a column and for a point; all steps are factorised before, side by side; a step
 ///          computes what it adds to z.
 /// Legal:   the systems of a direction are independent, and kernels run one after the other. The
 ///          increment is the same scheme, up to rounding.
 /// Expect:  bound by latency: a row and a column are chains, of which a GPU runs few side by side.
-/// Run:     ./climb local_volatility --stages 12-14
-/// Next:    15_adjoint_on_chip carries z through all steps in one kernel, as stage 12 does with R.
+/// Run:     ./climb local_volatility --stages 12-16
+/// Next:    17_adjoint_on_chip carries z through all steps in one kernel, as stage 12 does with R.
 
 #include "../adjoint.hpp"
 

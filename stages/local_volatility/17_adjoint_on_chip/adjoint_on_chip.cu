@@ -1,13 +1,13 @@
 /// \file
 /// From:    12_on_chip
-/// Changed: a cluster sweeps the one grid of stage 14 in place of rolling back an option's; z stays
+/// Changed: a cluster sweeps the one grid of stage 16 in place of rolling back an option's; z stays
 ///          in the registers of the threads that solve its rows, and only q and p go through shared
 ///          memory.
 /// Legal:   the transposed systems have the same pivots, and are cut into pieces and joined as
 ///          those of stage 12 are.
 /// Expect:  bound by latency: two barriers of a cluster a step, and the chains between them.
-/// Run:     ./climb local_volatility --stages 14,15
-/// Next:    16_one_meeting: pieces tell each other once a step what they need, not twice.
+/// Run:     ./climb local_volatility --stages 16,17
+/// Next:    18_one_meeting: pieces tell each other once a step what they need, not twice.
 
 #include "../strip_of_adjoint.hpp"
 

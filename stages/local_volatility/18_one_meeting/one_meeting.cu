@@ -4,7 +4,7 @@
 /// Legal:   a piece depends linearly on what enters at its two ends, and so do the pieces on each
 ///          other.
 /// Expect:  bound by latency: two barriers of a cluster a step, and the chains between them.
-/// Run:     ./climb local_volatility --stages 12-16
+/// Run:     ./climb local_volatility --stages 12-18
 
 #include "../strip_of_adjoint.hpp"
 
