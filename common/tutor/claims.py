@@ -26,8 +26,8 @@ STEPS = {
         "05_tridag_scan": "threads, global sectors", "06_coalesced": "global excess", "07_interleaved": "launches",
         "08_shared_grids": "global sectors", "09_factored": "shared_loads", "10_increments": "global_stores",
         "11_in_block": ("global sectors, launches", {"numY": 32}), "12_on_chip": ("uses of_block", {"numY": 32}),
-        "13_adjoint": "accesses", "14_adjoint_cuda": "launches", "15_adjoint_on_chip": "launches",
-        "16_one_meeting": "shared_loads"},
+        "13_adjoint": "accesses", "14_adjoint_hoisted": "accesses", "15_adjoint_in_rows": "accesses",
+        "16_adjoint_cuda": "launches", "17_adjoint_on_chip": "launches", "18_one_meeting": "shared_loads"},
     "ata": {
         "01_openmp": "regions", "02_blocked": "lines, accesses", "03_naive_cuda": "launches", "04_tiled": "global_loads",
         "05_unrolled": "shared_loads", "06_symmetric": "global_loads", "07_register_tiled": "shared_loads",

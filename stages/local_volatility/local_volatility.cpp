@@ -177,9 +177,9 @@ const staircase::Workload<Problem, 1> workload{
          {"10_increments", traffic_of_sweeps<4, 3>},
          {"11_in_block", traffic_on_chip},
          {"12_on_chip", traffic_on_chip},
-         {"14_adjoint_cuda", traffic_of_kernels_of_adjoint},
-         {"15_adjoint_on_chip", traffic_of_adjoint},
-         {"16_one_meeting", traffic_of_adjoint},
+         {"16_adjoint_cuda", traffic_of_kernels_of_adjoint},
+         {"17_adjoint_on_chip", traffic_of_adjoint},
+         {"18_one_meeting", traffic_of_adjoint},
          // The explicit half steps read 1 and write 5, the right-hand side along y reads 2
          // and writes
          // 4, and either solve reads 6 and writes 3 (4 and 2 down the systems, 2 and 1 up).
@@ -187,8 +187,8 @@ const staircase::Workload<Problem, 1> workload{
     // What the shared memory of a block holds, or that of 16 blocks.
     .limits = {{"11_in_block", {{"numX", 256}, {"numY", 32}}},
                {"12_on_chip", {{"numX", 512}, {"numY", 256}}},
-               {"15_adjoint_on_chip", {{"numX", 256}, {"numY", 256}}},
-               {"16_one_meeting", {{"numX", 256}, {"numY", 256}}}}};
+               {"17_adjoint_on_chip", {{"numX", 256}, {"numY", 256}}},
+               {"18_one_meeting", {{"numX", 256}, {"numY", 256}}}}};
 
 }  // namespace
 

@@ -105,6 +105,12 @@ __device__ void store(const Piece<Real>& piece, Real* to, unsigned apart) {
   to[4 * apart] = piece.x_of_d;
 }
 
+/// The piece whose numbers are stored so.
+template <typename Real>
+__device__ Piece<Real> stored(const Real* from, unsigned apart) {
+  return {{from[0 * apart], from[1 * apart]}, {from[2 * apart], from[3 * apart]}, from[4 * apart]};
+}
+
 /// Lets f, the function of this lane's piece, the p-th of a column, apply those of all pieces
 /// before it first: from the first one on (+1) or from the last one on (-1).
 template <int direction, typename Real>

@@ -60,7 +60,7 @@ TEST(Exact, IncrementsKeepTheSpotThatStageZeroMisses) {
   };
   EXPECT_GT(error_of(stage_zero), 1e-13);
   const auto directory = std::filesystem::path(stage_zero).parent_path();
-  for (const char* stage : {"10_increments", "11_in_block", "12_on_chip", "15_adjoint_on_chip", "16_one_meeting"})
+  for (const char* stage : {"10_increments", "11_in_block", "12_on_chip", "17_adjoint_on_chip", "18_one_meeting"})
     EXPECT_LT(error_of(directory / fmt::format("local_volatility-{}-cpu", stage)), 2e-14) << stage;
 }
 

@@ -1,4 +1,4 @@
-"""A step of stage 16: what is done between its five barriers, and what crosses them."""
+"""A step of stage 18: what is done between its five barriers, and what crosses them."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
@@ -11,7 +11,7 @@ ALTERNATIVE = (
     "ends sent back; a barrier of the cluster; pieces finished; a barrier of the block, behind which p is "
     "in shared memory; z updated.")
 CAPTION = (
-    "One step of stage 16, to no scale. Orange bars stop all 16 blocks of the cluster, green ones the "
+    "One step of stage 18, to no scale. Orange bars stop all 16 blocks of the cluster, green ones the "
     "threads of a block; below each stands what it makes known.")
 
 

@@ -4,10 +4,9 @@
 ///          step is the transpose of the scheme's, and it carries weights of the payoff.
 /// Legal:   a step is linear in R, so that the product of point, steps and payoff may be grouped
 ///          from the left as well as from the right; equal up to rounding.
-/// Expect:  the time of one option, and less; all of it on one core.
+/// Expect:  the time of one option, whatever their number.
 /// Run:     ./climb local_volatility --stages 00,13
-/// Next:    14_adjoint_cuda: the same on a GPU, which now has one small problem, and
-///          latency to hide.
+/// Next:    14_adjoint_hoisted takes out of the steps what they have in common.
 
 #include "../local_volatility.hpp"
 
@@ -21,8 +20,8 @@ using staircase::Array;
 using staircase::View;
 
 // [State]
-/// The grid, the operators, what a step needs of them, and its vectors z and p(i, j): between
-/// steps, z(i, j) is what a payoff of one on point (i, j) adds to the price.
+/// What the sweep needs: its grid, its operators, its coefficients and its vectors. Between steps,
+/// z(i, j) is what a payoff of one on point (i, j) adds to the price.
 template <typename Real>
 struct State {
   explicit State(const Problem& problem)
@@ -33,11 +32,12 @@ struct State {
 
   Array<double, 1> x{num_x}, y{num_y}, tau{num_t};  // kept in f64, so that differences are exact
   Array<Real, 2> dx{num_x, 3}, dxx{num_x, 3}, dy{num_y, 3}, dyy{num_y, 3};
-  Array<Real, 1> var_of_x{num_x}, var_x{num_y};  // variance along x: var_of_x(i) var_x(j)
-  Array<Real, 1> lower_y{num_y}, centre_y{num_y}, upper_y{num_y}, inverse_y{num_y};
+  Array<Real, 2> mu_x{num_x, num_y}, var_x{num_x, num_y};
+  Array<Real, 2> mu_y{num_x, num_y}, var_y{num_x, num_y};
 
-  Array<Real, 2> z{num_x, num_y}, p{num_x, num_y}, inverse_x{num_x, num_y};
-  Array<Real, 1> q{num_y + 2}, weight{num_x};
+  Array<Real, 2> z{num_x, num_y}, p{num_y, num_x}, q{num_x, num_y};
+  Array<Real, 1> ax{num_x}, bx{num_x}, cx{num_x}, wx{num_x}, weight{num_x};
+  Array<Real, 1> ay{num_y}, by{num_y}, cy{num_y}, wy{num_y};
 };
 // [State]
 
@@ -58,105 +58,100 @@ void init_grid(const Problem& problem, State<Real>& state) {
 }
 // [init_grid]
 
-// [stencil]
-/// A row of an operator: lower R(i - 1) + centre R(i) + upper R(i + 1)
+// [update_params]
 template <typename Real>
-struct Stencil {
-  Real lower, centre, upper;
-};
-
-/// Row i of half an operator, as a function of the variance; the drift is zero.
-template <typename Real>
-auto half_operator(View<Real, 2> d, View<Real, 2> dd, std::size_t i) {
-  const Real half = 0.5, mu = 0;
-  const Stencil<Real> first{d(i, 0), d(i, 1), d(i, 2)}, second{dd(i, 0), dd(i, 1), dd(i, 2)};
-  return [=](Real var) -> Stencil<Real> {
-    return {half * (mu * first.lower + half * var * second.lower),
-            half * (mu * first.centre + half * var * second.centre),
-            half * (mu * first.upper + half * var * second.upper)};
-  };
-}
-// [stencil]
-
-// [factorise_y]
-/// The operator and the factors along y: the same for all i and all times.
-template <typename Real>
-void factorise_y(Real var_y, Real dt_inv, State<Real>& s) {
-  for (std::size_t j = 0; j < s.num_y; ++j) {
-    const auto [lower, centre, upper] = half_operator<Real>(s.dy, s.dyy, j)(var_y);
-    s.lower_y(j) = lower;
-    s.centre_y(j) = centre;
-    s.upper_y(j) = upper;
-    s.inverse_y(j) =
-        1 / (dt_inv - centre - (j > 0 ? lower * s.upper_y(j - 1) * s.inverse_y(j - 1) : 0));
-  }
-}
-// [factorise_y]
-
-// [step]
-/// z = (1 / dt - Ly' / 2)^-1 z, one system per i: with the factors of the matrix, the upper
-/// one first
-template <typename Real>
-void solve_y(State<Real>& s) {
-  for (std::size_t i = 0; i < s.num_x; ++i) {
-    const View<Real, 1> z = s.z.row(i);
-    z(0) *= s.inverse_y(0);
-    for (std::size_t j = 1; j < s.num_y; ++j)
-      z(j) = z(j) * s.inverse_y(j) + s.upper_y(j - 1) * s.inverse_y(j) * z(j - 1);
-    for (std::size_t j = s.num_y - 1; j-- > 0;)
-      z(j) += s.lower_y(j + 1) * s.inverse_y(j) * z(j + 1);
-  }
-}
-
-/// p = (1 / dt - Lx' / 2)^-1 z / dt, one system per j, all of them a row at a time
-template <typename Real>
-void solve_x(Real dt_inv, State<Real>& s) {
-  for (std::size_t i = 0; i < s.num_x; ++i) {
-    const auto here = half_operator<Real>(s.dx, s.dxx, i);
-    const auto above = half_operator<Real>(s.dx, s.dxx, i > 0 ? i - 1 : 0);
-    const Real var = s.var_of_x(i), var_above = i > 0 ? s.var_of_x(i - 1) : 0;
-    const View<Real, 1> z = s.z.row(i), p = s.p.row(i), inverse = s.inverse_x.row(i);
-    const View<Real, 1> p_above = s.p.row(i - (i > 0)),
-                        inverse_above = s.inverse_x.row(i - (i > 0));
-    for (std::size_t j = 0; j < s.num_y; ++j) {
-      const auto [lower, centre, upper] = here(var * s.var_x(j));
-      const Real upper_above = above(var_above * s.var_x(j)).upper;
-      inverse(j) = 1 / (dt_inv - centre - (i > 0 ? lower * upper_above * inverse_above(j) : 0));
-      p(j) = (dt_inv * z(j) + (i > 0 ? upper_above * p_above(j) : 0)) * inverse(j);
+void update_params(const Problem& problem, std::size_t g, State<Real>& state) {
+  const Real beta = problem.beta;
+  const Real nu2 = problem.nu * problem.nu;
+  const Real half = 0.5;
+  for (std::size_t i = 0; i < state.num_x; ++i) {
+    const Real log_x = std::log(state.x(i));
+    for (std::size_t j = 0; j < state.num_y; ++j) {
+      state.mu_x(i, j) = 0;
+      state.var_x(i, j) =
+          std::exp(2 * (beta * log_x + Real(state.y(j)) - half * nu2 * Real(state.tau(g))));
+      state.mu_y(i, j) = 0;
+      state.var_y(i, j) = nu2;
     }
   }
-  for (std::size_t i = s.num_x - 1; i-- > 0;) {
-    const auto below = half_operator<Real>(s.dx, s.dxx, i + 1);
-    const Real var = s.var_of_x(i + 1);
-    const View<Real, 1> p = s.p.row(i), p_below = s.p.row(i + 1), inverse = s.inverse_x.row(i);
-    for (std::size_t j = 0; j < s.num_y; ++j)
-      p(j) += below(var * s.var_x(j)).lower * inverse(j) * p_below(j);
-  }
 }
+// [update_params]
 
-/// z = (1 / dt + Lx' / 2) p + Ly' (p - z / 2)
+// [tridag]
+/// Solves the transpose of a tridiagonal system (diagonals a, b, c of the matrix itself, right-hand
+/// side r) for u by the Thomas algorithm; w takes the pivots. r and u may be the same array.
 template <typename Real>
-void apply_explicit(Real dt_inv, State<Real>& s) {
-  const Real half = 0.5;
-  const std::size_t n = s.num_y;
-  for (std::size_t i = 0; i < s.num_x; ++i) {
-    const bool first = i == 0, last = i == s.num_x - 1;
-    const auto here = half_operator<Real>(s.dx, s.dxx, i);
-    const auto above = half_operator<Real>(s.dx, s.dxx, i - !first);
-    const auto below = half_operator<Real>(s.dx, s.dxx, i + !last);
-    const Real var = s.var_of_x(i), var_above = first ? 0 : s.var_of_x(i - 1),
-               var_below = last ? 0 : s.var_of_x(i + 1);
-    const View<Real, 1> z = s.z.row(i), p = s.p.row(i);
-    const View<Real, 1> p_above = s.p.row(i - !first), p_below = s.p.row(i + !last);
-    for (std::size_t j = 0; j < n; ++j) s.q(j + 1) = p(j) - half * z(j);
-    for (std::size_t j = 0; j < n; ++j)
-      z(j) = dt_inv * p(j) + above(var_above * s.var_x(j)).upper * p_above(j) +
-             here(var * s.var_x(j)).centre * p(j) +
-             below(var_below * s.var_x(j)).lower * p_below(j);
-    for (std::size_t j = 0; j < n; ++j)
-      z(j) += 2 * (s.centre_y(j) * s.q(j + 1) + (j > 0 ? s.upper_y(j - 1) * s.q(j) : 0) +
-                   (j < n - 1 ? s.lower_y(j + 1) * s.q(j + 2) : 0));
+void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r, View<Real, 1> u,
+            View<Real, 1> w) {
+  const std::size_t n = a.extent(0);
+  w(0) = b(0);
+  u(0) = r(0);
+  for (std::size_t i = 1; i < n; ++i) {
+    const Real factor = c(i - 1) / w(i - 1);
+    w(i) = b(i) - factor * a(i);
+    u(i) = r(i) - factor * u(i - 1);
   }
+  u(n - 1) = u(n - 1) / w(n - 1);
+  for (std::size_t i = n - 1; i-- > 0;) u(i) = (u(i) - a(i + 1) * u(i + 1)) / w(i);
+}
+// [tridag]
+
+// [step]
+/// One step of the sweep, from tau(g) to tau(g + 1): the parts of a step of stage 00, each
+/// transposed, the last one first.
+template <typename Real>
+void step(std::size_t g, State<Real>& state) {
+  auto& [num_x, num_y, num_t, ix, iy, x, y, tau, dx, dxx, dy, dyy, mu_x, var_x, mu_y, var_y, z, p,
+         q, ax, bx, cx, wx, weight, ay, by, cy, wy] = state;
+  const Real dt_inv = 1 / (tau(g + 1) - tau(g));
+  const Real half = 0.5;
+
+  // Implicit y: z = (1 / dt - Ly' / 2)^-1 z, one system per i
+  for (std::size_t i = 0; i < num_x; ++i) {
+    for (std::size_t j = 0; j < num_y; ++j) {
+      ay(j) = -half * (mu_y(i, j) * dy(j, 0) + half * var_y(i, j) * dyy(j, 0));
+      by(j) = dt_inv - half * (mu_y(i, j) * dy(j, 1) + half * var_y(i, j) * dyy(j, 1));
+      cy(j) = -half * (mu_y(i, j) * dy(j, 2) + half * var_y(i, j) * dyy(j, 2));
+    }
+    tridag<Real>(ay, by, cy, z.row(i), z.row(i), wy);
+  }
+
+  // Implicit x: p = (1 / dt - Lx' / 2)^-1 z / dt, one system per j
+  for (std::size_t j = 0; j < num_y; ++j) {
+    for (std::size_t i = 0; i < num_x; ++i) {
+      ax(i) = -half * (mu_x(i, j) * dx(i, 0) + half * var_x(i, j) * dxx(i, 0));
+      bx(i) = dt_inv - half * (mu_x(i, j) * dx(i, 1) + half * var_x(i, j) * dxx(i, 1));
+      cx(i) = -half * (mu_x(i, j) * dx(i, 2) + half * var_x(i, j) * dxx(i, 2));
+      p(j, i) = dt_inv * z(i, j);
+    }
+    tridag<Real>(ax, bx, cx, p.row(j), p.row(j), wx);
+  }
+
+  // What the two solves leave to the operators: q = p - z / 2, z = p / dt
+  for (std::size_t i = 0; i < num_x; ++i)
+    for (std::size_t j = 0; j < num_y; ++j) {
+      q(i, j) = p(j, i) - half * z(i, j);
+      z(i, j) = dt_inv * p(j, i);
+    }
+
+  // Explicit y: z = z + Ly' q
+  for (std::size_t i = 0; i < num_x; ++i)
+    for (std::size_t j = 0; j < num_y; ++j) {
+      if (j > 0) z(i, j - 1) += (mu_y(i, j) * dy(j, 0) + half * var_y(i, j) * dyy(j, 0)) * q(i, j);
+      z(i, j) += (mu_y(i, j) * dy(j, 1) + half * var_y(i, j) * dyy(j, 1)) * q(i, j);
+      if (j < num_y - 1)
+        z(i, j + 1) += (mu_y(i, j) * dy(j, 2) + half * var_y(i, j) * dyy(j, 2)) * q(i, j);
+    }
+
+  // Explicit x: z = z + Lx' p / 2
+  for (std::size_t i = 0; i < num_x; ++i)
+    for (std::size_t j = 0; j < num_y; ++j) {
+      if (i > 0)
+        z(i - 1, j) += half * (mu_x(i, j) * dx(i, 0) + half * var_x(i, j) * dxx(i, 0)) * p(j, i);
+      z(i, j) += half * (mu_x(i, j) * dx(i, 1) + half * var_x(i, j) * dxx(i, 1)) * p(j, i);
+      if (i < num_x - 1)
+        z(i + 1, j) += half * (mu_x(i, j) * dx(i, 2) + half * var_x(i, j) * dxx(i, 2)) * p(j, i);
+    }
 }
 // [step]
 
@@ -164,42 +159,33 @@ void apply_explicit(Real dt_inv, State<Real>& s) {
 template <typename Real>
 Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   const staircase::FlushToZero flush_to_zero;  // weights below 1e-38, of which the sum is one
-  const Real beta = problem.beta;
-  const Real nu2 = problem.nu * problem.nu;
   Prices<Real> prices(problem.outer);
 
   timeline.begin("set up");
-  State<Real> s(problem);
-  init_grid(problem, s);
-  init_operator<Real>(s.x, s.dx, s.dxx);
-  init_operator<Real>(s.y, s.dy, s.dyy);
-  const Real dt_inv = (s.num_t - 1) / problem.t;
-  factorise_y(nu2, dt_inv, s);
-  for (std::size_t i = 0; i < s.num_x; ++i)
-    s.var_of_x(i) = std::exp(2 * beta * std::log(Real(s.x(i))));
-  for (std::size_t i = 0; i < s.num_x; ++i)
-    for (std::size_t j = 0; j < s.num_y; ++j) s.z(i, j) = 0;
-  s.z(s.ix, s.iy) = 1;
+  State<Real> state(problem);
+  init_grid(problem, state);
+  init_operator<Real>(state.x, state.dx, state.dxx);
+  init_operator<Real>(state.y, state.dy, state.dyy);
+  for (std::size_t i = 0; i < state.num_x; ++i)
+    for (std::size_t j = 0; j < state.num_y; ++j) state.z(i, j) = 0;
+  state.z(state.ix, state.iy) = 1;
 
   timeline.begin("steps");
-  for (unsigned g = 0; g < s.num_t - 1; ++g) {
-    for (std::size_t j = 0; j < s.num_y; ++j)
-      s.var_x(j) = std::exp(2 * Real(s.y(j)) - nu2 * Real(s.tau(g)));
-    solve_y(s);
-    solve_x(dt_inv, s);
-    apply_explicit(dt_inv, s);
+  for (std::size_t g = 0; g < state.num_t - 1; ++g) {
+    update_params(problem, g, state);
+    step(g, state);
   }
 
   timeline.begin("prices");
-  for (std::size_t i = 0; i < s.num_x; ++i) {
-    s.weight(i) = 0;
-    for (std::size_t j = 0; j < s.num_y; ++j) s.weight(i) += s.z(i, j);
+  for (std::size_t i = 0; i < state.num_x; ++i) {
+    state.weight(i) = 0;
+    for (std::size_t j = 0; j < state.num_y; ++j) state.weight(i) += state.z(i, j);
   }
   for (std::int64_t k = 0; k < problem.outer; ++k) {
     const double strike = problem.strike(k);
     prices(k) = 0;
-    for (std::size_t i = 0; i < s.num_x; ++i)
-      prices(k) += s.weight(i) * std::max<Real>(s.x(i) - strike, 0);
+    for (std::size_t i = 0; i < state.num_x; ++i)
+      prices(k) += state.weight(i) * std::max<Real>(state.x(i) - strike, 0);
   }
   return prices;
 }

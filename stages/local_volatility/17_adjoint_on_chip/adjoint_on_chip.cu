@@ -1,10 +1,13 @@
 /// \file
-/// Changed: the pieces of a column meet once a step instead of twice: each tells what it makes of
-///          whatever enters at both of its ends, and one block joins them.
-/// Legal:   a piece depends linearly on what enters at its two ends, and so do the pieces on each
-///          other.
+/// From:    12_on_chip
+/// Changed: a cluster sweeps the one grid of stage 16 in place of rolling back an option's; z stays
+///          in the registers of the threads that solve its rows, and only q and p go through shared
+///          memory.
+/// Legal:   the transposed systems have the same pivots, and are cut into pieces and joined as
+///          those of stage 12 are.
 /// Expect:  bound by latency: two barriers of a cluster a step, and the chains between them.
-/// Run:     ./climb local_volatility --stages 12-16
+/// Run:     ./climb local_volatility --stages 16,17
+/// Next:    18_one_meeting: pieces tell each other once a step what they need, not twice.
 
 #include "../strip_of_adjoint.hpp"
 
@@ -17,64 +20,56 @@ namespace local_volatility {
 using staircase::check;
 using staircase::Cluster;
 
+// [enter]
+/// What the blocks before this one make of zero, where each has one piece of a column: all of them
+/// are read before the first is needed.
+template <int direction, typename Real>
+__device__ Real enter_block(Linear<Real>* piece) {
+  constexpr unsigned batch = 8;
+  const unsigned last = Cluster::blocks() - 1;
+  const unsigned count = direction > 0 ? Cluster::rank() : last - Cluster::rank();
+  Real value = 0;
+  for (unsigned first = 0; first < count; first += batch) {
+    Linear<Real> f[batch];
+#pragma unroll
+    for (unsigned n = 0; n < batch; ++n) {
+      f[n] = {0, 1};
+      if (first + n < count)
+        f[n] = *Cluster::of_block(piece, direction > 0 ? first + n : last - first - n);
+    }
+#pragma unroll
+    for (unsigned n = 0; n < batch; ++n) value = f[n](value);
+  }
+  return value;
+}
+
+/// What enters this thread's piece of a column: what the pieces before it, in all blocks of the
+/// cluster, make of zero one after the other. This piece does `mine`.
+template <int direction, typename Real>
+__device__ Real enter(Linear<Real>* pieces, Linear<Real> mine, const Shape& shape, unsigned piece,
+                      unsigned j, unsigned width) {
+  if (shape.pieces() == 1) return 0;
+  if (piece < shape.pieces_x) pieces[piece * width + j] = mine;
+  Cluster::sync();
+  if (piece >= shape.pieces_x) return 0;
+  if (shape.pieces_x == 1) return enter_block<direction>(pieces + j);
+
+  const unsigned last = shape.pieces_x - 1;
+  Real value = 0;
+  const auto apply = [&](const Linear<Real>* of_block, unsigned count) {
+    for (unsigned n = 0; n < count; ++n)
+      value = of_block[(direction > 0 ? n : last - n) * width + j](value);
+  };
+  const unsigned last_block = shape.blocks - 1;
+  const unsigned before_this = direction > 0 ? Cluster::rank() : last_block - Cluster::rank();
+  for (unsigned n = 0; n < before_this; ++n)
+    apply(Cluster::of_block(pieces, direction > 0 ? n : last_block - n), shape.pieces_x);
+  apply(pieces, direction > 0 ? piece : last - piece);
+  return value;
+}
+// [enter]
+
 // [columns]
-/// What enters each piece of the columns that this block joins: a lane a piece, in place of what
-/// the pieces do.
-template <typename Real>
-__device__ void join(const Strip<Real>& strip, const Shape& shape, const Column<Real>& c,
-                     unsigned num_y) {
-  const unsigned pieces = shape.pieces(), array = strip.array_of_pieces(shape);
-  const unsigned p = modulo(threadIdx.x, pieces), n = over(threadIdx.x, pieces);
-  const bool inside = n < shape.joins && c.first_joined + n < num_y;
-  Real* const of_piece = strip.joined + p * (shape.joins + 1) + n;
-  Linear<Real> d{0, 1}, x{0, 1};
-  Real x_of_d = 0;
-  if (inside) {
-    d = {of_piece[0 * array], of_piece[1 * array]};
-    x = {of_piece[2 * array], of_piece[3 * array]};
-    x_of_d = of_piece[4 * array];
-  }
-  scan_pieces<+1>(d, p, pieces);
-  const Real above = before<+1>(d.a, 1), entering = p == 0 ? 0 : above;
-  x.a += x_of_d * entering;
-  scan_pieces<-1>(x, p, pieces);
-  const Real below = before<-1>(x.a, 1);
-  if (inside) {
-    of_piece[0 * array] = entering;
-    of_piece[1 * array] = p == pieces - 1 ? 0 : below;
-  }
-}
-
-/// What enters this thread's piece of a column. The pieces of a column meet in one of the blocks,
-/// which sends back what enters them: two barriers of the cluster.
-template <typename Real>
-__device__ Ends<Real> exchange(const Strip<Real>& strip, const Shape& shape, const Column<Real>& c,
-                               const Piece<Real>& mine, unsigned num_y) {
-  if (shape.pieces() == 1) return {0, 0};
-  const unsigned array = strip.array_of_pieces(shape);
-  if (c.active) {
-    const unsigned p = Cluster::rank() * shape.pieces_x + c.piece;
-    Real* const to = Cluster::of_block(strip.joined, over(c.j, shape.joins)) +
-                     p * (shape.joins + 1) + modulo(c.j, shape.joins);
-    store(mine, to, array);
-  }
-  Cluster::sync();
-  join(strip, shape, c, num_y);
-  __syncthreads();
-  const unsigned p = over(threadIdx.x, shape.joins), n = modulo(threadIdx.x, shape.joins);
-  if (p < shape.pieces() && c.first_joined + n < num_y) {
-    const Real* const of_piece = strip.joined + p * (shape.joins + 1) + n;
-    Real* const to = Cluster::of_block(strip.entering, over(p, shape.pieces_x)) +
-                     modulo(p, shape.pieces_x) * num_y + c.first_joined + n;
-    to[0] = of_piece[0];
-    to[threads_of_strip] = of_piece[array];
-  }
-  Cluster::sync();
-  if (!c.active) return {0, 0};
-  const Real* const of_piece = strip.entering + c.piece * num_y + c.j;
-  return {of_piece[0], of_piece[threads_of_strip]};
-}
-
 /// Reads the inverse pivots of a piece in a time step. Rows behind the last one of the grid read
 /// that one's: they multiply zeros by it.
 template <typename Real>
@@ -85,37 +80,42 @@ __device__ void load(const State<Real>& s, const Column<Real>& c, unsigned step,
   for (unsigned m = 0; m < held_x; ++m) inverse[m] = from[min(m, c.last) * s.num_y];
 }
 
-/// p = (1 / dt - Lx' / 2)^-1 q in place of q. `inverse`
-/// becomes that of the step `next`.
+/// p = (1 / dt - Lx' / 2)^-1 q in place of q. `inverse` becomes that of the step `next`.
 template <typename Real>
 __device__ void solve_columns(const State<Real>& s, const Shape& shape, const Strip<Real>& strip,
                               const Column<Real>& c, unsigned next, Real (&inverse)[held_x]) {
   const Real var = c.var * *strip.var_t;
   Real* const w = strip.w + strip.at(c.first, c.active ? c.j : 0);
-  Real f[held_x], of_d[held_x], of_x[held_x];  // p(m) = f(m) + of_d(m) d + of_x(m) x
-  Linear<Real> down{0, 1};
-  Real up = 0, up_of_d = 0, up_of_x = 1;
-  if (c.active) {
-#pragma unroll
-    for (unsigned m = 0; m < held_x; ++m) {
-      const Real factor = strip.from_x[c.first + m] * var * inverse[m];
-      down = compose(Linear<Real>{w[m * strip.step] * inverse[m], factor}, down);
-      f[m] = down.a;
-      of_d[m] = down.b;
-    }
-#pragma unroll
-    for (unsigned m = held_x; m-- > 0;) {
-      const Real factor = strip.to_x[c.first + m] * var * inverse[m];
-      up = f[m] += factor * up;
-      up_of_d = of_d[m] += factor * up_of_d;
-      up_of_x = of_x[m] = factor * up_of_x;
-    }
-  }
-  const auto [d, x] = exchange(strip, shape, c, Piece<Real>{down, {up, up_of_x}, up_of_d}, s.num_y);
+  Real f[held_x], e[held_x];
+
+  Linear<Real> all{0, 1};
   if (c.active)
 #pragma unroll
-    for (unsigned m = 0; m < held_x; ++m) w[m * strip.step] = f[m] + of_d[m] * d + of_x[m] * x;
+    for (unsigned m = 0; m < held_x; ++m) {
+      f[m] = w[m * strip.step] * inverse[m];
+      all = compose(Linear<Real>{f[m], strip.from_x[c.first + m] * var * inverse[m]}, all);
+    }
+  Real x = enter<+1>(reinterpret_cast<Linear<Real>*>(strip.joined), all, shape, c.piece, c.j,
+                     shape.pitch());
+
+  all = {0, 1};
+  if (c.active) {
+#pragma unroll
+    for (unsigned m = 0; m < held_x; ++m)
+      x = f[m] += strip.from_x[c.first + m] * var * inverse[m] * x;
+#pragma unroll
+    for (unsigned m = held_x; m-- > 0;) {
+      e[m] = strip.to_x[c.first + m] * var * inverse[m];
+      all = compose(Linear<Real>{f[m], e[m]}, all);
+    }
+  }
+  x = enter<-1>(reinterpret_cast<Linear<Real>*>(strip.entering), all, shape, c.piece, c.j,
+                shape.pitch());
+
   load(s, c, next, inverse);
+  if (c.active)
+#pragma unroll
+    for (unsigned m = held_x; m-- > 0;) w[m * strip.step] = x = f[m] + e[m] * x;
 }
 // [columns]
 
@@ -211,6 +211,7 @@ __global__ void __launch_bounds__(threads_of_strip)
       const unsigned i = first_row + rows.row[n], j = rows.piece * held_y + m;
       if (rows.active && i < s.num_x && j < s.num_y) s.z(i, j) = z[n][m];
     }
+  Cluster::sync();  // before shared memory is gone that others still read
 }
 // [sweep]
 
@@ -259,8 +260,8 @@ int main(int argc, char** argv) {
   return local_volatility::run_stage(
       argc, argv,
       {
-          .title = "One meeting",
-          .idea = "Let pieces of columns meet once a step",
+          .title = "Adjoint on chip",
+          .idea = "Sweep one grid with one cluster of blocks",
           .needs = "clusters of thread blocks (compute capability 9.0)",
           .solve_f64 = local_volatility::solve<double>,
           .solve_f32 = local_volatility::solve<float>,

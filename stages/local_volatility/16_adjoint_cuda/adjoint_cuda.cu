@@ -1,12 +1,12 @@
 /// \file
-/// Changed: the sweep of stage 13 becomes three kernels for each time step, a thread for a row, for
+/// Changed: the sweep of stage 15 becomes three kernels for each time step, a thread for a row, for
 ///          a column and for a point; all steps are factorised before, side by side; a step
 ///          computes what it adds to z.
 /// Legal:   the systems of a direction are independent, and kernels run one after the other. The
 ///          increment is the same scheme, up to rounding.
 /// Expect:  bound by latency: a row and a column are chains, of which a GPU runs few side by side.
-/// Run:     ./climb local_volatility --stages 12-14
-/// Next:    15_adjoint_on_chip carries z through all steps in one kernel, as stage 12 does with R.
+/// Run:     ./climb local_volatility --stages 12-16
+/// Next:    17_adjoint_on_chip carries z through all steps in one kernel, as stage 12 does with R.
 
 #include "../adjoint.hpp"
 
@@ -81,11 +81,10 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("kernels");
   set_up(s, arrays.market);
   for (unsigned g = 0; g < s.num_t - 1; ++g) {
-    const unsigned step = g % arrays.steps;
-    if (step == 0) factorise_from(s, g);
+    if (g % arrays.steps == 0) factorise_from(s, g);
     solve_y<<<blocks(line, s.num_x), line>>>(s, p);
     check_launch();
-    solve_x<<<blocks(line, s.num_y), line>>>(s, p, g, step);
+    solve_x<<<blocks(line, s.num_y), line>>>(s, p, g, g % arrays.steps);
     check_launch();
     add<<<blocks(tile, s.num_y, s.num_x), tile>>>(s, p, g);
     check_launch();
