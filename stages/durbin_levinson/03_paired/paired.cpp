@@ -14,23 +14,12 @@ namespace durbin_levinson {
 
 using staircase::View;
 
-// [Step]
-/// A step: y of order k becomes that of order k + 1, whose last element is alpha.
-template <typename T>
-struct Step {
-  const T* r;
-  T* y;
-  std::size_t k;
-  T alpha;
-};
-// [Step]
-
 // [update]
-/// The part of a thread of the team in a step; returns what it contributes to the next step's sum.
+/// The part of a thread of the team in a step, in which y of order k becomes that of order k + 1,
+/// whose last element is alpha; returns what it contributes to the next step's sum.
 /// Pairs are shared out; the last thread takes the element in the middle, too.
 template <typename T>
-T update(const Step<T>& step, std::size_t me, std::size_t team) {
-  const auto [r, y, k, alpha] = step;
+T update(const T* r, T* y, std::size_t k, T alpha, std::size_t me, std::size_t team) {
   const std::size_t pairs = (k + 1) / 2;
   T sum = 0;
   for (std::size_t i = pairs * me / team; i < pairs * (me + 1) / team; ++i) {
@@ -66,7 +55,7 @@ void durbin(const std::vector<T>& r, std::vector<T> sums, View<T, 2> solution) {
       beta = (1 - alpha * alpha) * beta;
       alpha = -sums[k + 1] / beta;
       if (me == 0) solution(1, k) = alpha;
-      const T part = update<T>({r.data(), solution.data(), k, alpha}, me, threads);
+      const T part = update(r.data(), solution.data(), k, alpha, me, threads);
 #pragma omp atomic
       sums[k + 2] += part;
 #pragma omp barrier

@@ -133,13 +133,11 @@ void hand_on(std::size_t g, std::deque<Gpu<T>>& gpus, View<const T, 2> b, std::s
 }
 
 /// Lets the kernels of all GPUs, and what comes in the panel's place, wait for all parts.
-template <typename T>
-void meet(std::deque<Gpu<T>>& gpus) {
-  for (Gpu<T>& gpu : gpus) {
-    const OnDevice here(gpu.device);
-    for (const Gpu<T>& other : gpus) gpu.kernels.wait(other.handed_on);
+void meet(auto& gpus) {
+  staircase::in_turn(gpus, [&](auto& gpu) {
+    for (const auto& other : gpus) gpu.kernels.wait(other.handed_on);
     gpu.of_b[0].used.record(gpu.kernels);
-  }
+  });
 }
 // [hand on]
 
