@@ -1,0 +1,40 @@
+"""How two threads of stage 05 of Durbin-Levinson tell each other their parts of a sum."""
+
+from draw.canvas import BLUE, GREEN, ORANGE, SMALL
+
+TITLE = "A sum that is a barrier"
+HEIGHT = {"wide": 236, "narrow": 236}
+ALTERNATIVE = (
+    "Two threads from left to right. Each updates its share of the row, stores its part of the sum in a slot of its own "
+    "and loads that of the other thread. Thread 0 is done first in step k, and waits for the slot of thread 1. In step "
+    "k + 1 thread 1 is first, and the slots are others.")
+CAPTION = (
+    "Two steps of two threads, to no scale. Green arrows store, orange ones load; a thread waits for nothing but the "
+    "other one's slot. Steps take turns with two sets of slots.")
+TOP, BOTTOM = 18, 188  # of the lanes of the threads
+
+
+def step(canvas, begin, ends, name):
+    """A step: the shares of two threads, which end here and there, and the slots of the step between them."""
+    meeting = max(ends)
+    canvas.text(meeting - 2, 116, name, SMALL, ha="right")
+    for thread, (end, lane) in enumerate(zip(ends, (TOP, BOTTOM))):
+        canvas.box(begin, lane, end - begin, 26, "update", BLUE, 0.18, edge=0.5, size=SMALL)
+        canvas.box(meeting + 6, lane, 32, 26, "sum", ORANGE, 0.18, edge=0.5, size=SMALL)
+        if end < meeting:
+            canvas.text((end + meeting + 6) / 2, lane + 13, "waits", SMALL)
+        slot = 76 + 52 * thread
+        canvas.box(meeting - 26, slot, 24, 26, str(thread), GREEN, 0.22, edge=0.5, size=SMALL)
+        lane_side = lane + (0 if thread else 26)
+        canvas.arrow((min(end, meeting - 14), lane_side), (meeting - 14, slot + (26 if thread else 0)), GREEN)
+        other = (BOTTOM, TOP)[thread] + (26 if thread else 0)
+        canvas.arrow((meeting - 2, slot + 13), (meeting + 22, other), ORANGE)
+
+
+def draw(canvas):
+    """Two steps, one after the other; the slower thread changes."""
+    here = canvas.part((canvas.width - 340) / 2, 0)
+    here.text(0, TOP + 13, "thread 0", SMALL, ha="left")
+    here.text(0, BOTTOM + 13, "thread 1", SMALL, ha="left")
+    step(here, 50, (108, 150), "slots of step k")
+    step(here, 192, (292, 246), "of step k + 1")
