@@ -134,6 +134,15 @@ def incomplete_pages():
             yield f"{directory.name}: no source"
 
 
+def unset_words():
+    """Asterisks that were to set words in bold or italics, and stand on the page."""
+    for name, page in PAGES.items():
+        text = re.sub(r"<(pre|code|script|style|svg)\b.*?</\1>", "", page.path.read_text(), flags=re.DOTALL)
+        for words in re.findall(r".{0,30}\*\*.{0,30}", re.sub(r"<[^>]+>", "", text)):
+            if not name.endswith("_source.html"):
+                yield f"{name}: {words}"
+
+
 def unlinked_notes():
     """Notes that do not belong to a stage, or that its page does not lead to."""
     for path in sorted(ROOT.glob("stages/**/notes.md")):
@@ -1051,6 +1060,7 @@ CHECKS = [
     ("every link leads somewhere", broken_links),
     ("nothing is loaded from outside", loaded_from_outside),
     ("every stage's page is complete", incomplete_pages),
+    ("words are set as they were meant", unset_words),
     ("pages lead to their notes", unlinked_notes),
     ("pages of stages show what the slicer says", unproved_pages),
     ("every plot is complete", incomplete_plots),
