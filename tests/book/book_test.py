@@ -137,7 +137,8 @@ def incomplete_pages():
 def unset_words():
     """Asterisks that were to set words in bold or italics, and stand on the page."""
     for name, page in PAGES.items():
-        text = re.sub(r"<(pre|code|script|style|svg)\b.*?</\1>", "", page.path.read_text(), flags=re.DOTALL)
+        text = re.sub(r"<div class=.fragment.*?</div>\s*</div>|<(pre|code|script|style|svg)\b.*?</\1>", "",
+                      page.path.read_text(), flags=re.DOTALL)
         for words in re.findall(r".{0,30}\*\*.{0,30}", re.sub(r"<[^>]+>", "", text)):
             if not name.endswith("_source.html"):
                 yield f"{name}: {words}"
