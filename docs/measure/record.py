@@ -42,7 +42,8 @@ from measure import recordings
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENTRIES = {  # of a plan: the keys of an entry and their types, those first that it must have
     "recordings": {"name": str, "workload": str, "stages": str, "reference": str, "datasets": list,
-                   "precisions": list, "repeat": int, "warmup": int, "set": dict, "reference_set": dict, "gpu": bool, "sweep": dict},
+                   "precisions": list, "repeat": int, "warmup": int, "set": dict, "reference_set": dict,
+                   "gpu": bool, "sweep": dict},
     "profiles": {"name": str, "program": str, "metrics": str, "arguments": list, "skip": int, "count": int},
 }
 NEEDED = {"recordings": 2, "profiles": 3}
