@@ -75,7 +75,8 @@ fs::path analyser_of(const Program& program) { return program.path.string() + "-
 }  // namespace
 
 std::string name_of(Verdict verdict) {
-  constexpr const char* names[] = {"reference", "matches", "differs", "failed", "not available"};
+  constexpr const char* names[] = {"reference", "matches",       "differs",
+                                   "failed",    "not available", "not for this size"};
   return names[static_cast<int>(verdict)];
 }
 

@@ -33,11 +33,12 @@ inline constexpr const char* reduced_dataset = "tiny";
 
 /// How a stage's run ended.
 enum class Verdict {
-  reference,     ///< the reference in f64, which the others are held to
-  matches,       ///< within the tolerance of the reference
-  differs,       ///< solved, but not what the reference computes
-  failed,        ///< did not solve
-  not_available  ///< it lacks hardware or the precision, or does not fit the size
+  reference,         ///< the reference in f64, which the others are held to
+  matches,           ///< within the tolerance of the reference
+  differs,           ///< solved, but not what the reference computes
+  failed,            ///< did not solve
+  not_available,     ///< it lacks hardware or the precision
+  not_for_this_size  ///< the problem is larger than its idea fits
 };
 
 std::string name_of(Verdict verdict);
@@ -56,6 +57,9 @@ struct Outcome {
 
   bool ran() const { return record.is_object(); }
   bool solved() const { return verdict == Verdict::reference || verdict == Verdict::matches; }
+  bool refused() const {
+    return verdict == Verdict::not_available || verdict == Verdict::not_for_this_size;
+  }
   double median() const { return record.at("seconds").at("median").get<double>(); }
   Summary seconds() const;
   /// The median time of whole solves, if the stage is compared by one of their phases.

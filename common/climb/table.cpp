@@ -125,8 +125,8 @@ std::string reason_text(const Outcome& outcome, const std::vector<std::string>& 
     return fmt::format("{} differs from {}: {}\n", names, outcome.reference, outcome.reason);
   if (outcome.verdict == Verdict::failed)
     return fmt::format("{} failed: {}\n", names, outcome.reason);
-  return fmt::format("{} {} not available: {}\n", names, stages.size() == 1 ? "is" : "are",
-                     outcome.reason);
+  return fmt::format("{} {} {}: {}\n", names, stages.size() == 1 ? "is" : "are",
+                     name_of(outcome.verdict), outcome.reason);
 }
 
 /// Why stages did not run or are wrong, each reason once.
@@ -220,9 +220,9 @@ std::string Table::entries(const Row& row) const {
 std::string Table::line(const Row& row) {
   const Outcome& outcome = row.outcome;
   const bool first = outcome.program.is_yardstick() && !std::exchange(under_rule_, true);
-  const auto style = !colour_ || outcome.solved()                ? fmt::text_style()
-                     : outcome.verdict == Verdict::not_available ? fg(fmt::terminal_color::yellow)
-                                                                 : fg(fmt::terminal_color::red);
+  const auto style = !colour_ || outcome.solved() ? fmt::text_style()
+                     : outcome.refused()          ? fg(fmt::terminal_color::yellow)
+                                                  : fg(fmt::terminal_color::red);
   return (first ? rule() : "") + fmt::format(style, "{}", entries(row)) + "\n";
 }
 

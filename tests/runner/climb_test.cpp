@@ -565,7 +565,7 @@ TEST_F(Reused, TimesAreNotOfAStageThatTakesTheProblemNoMore) {
   const std::string text = table();
   EXPECT_TRUE(contains(line_of(text, "01_cuda"), "500.0 ms")) << text;
   EXPECT_FALSE(contains(line_of(text, "02_cuda"), "125.0 ms")) << text;
-  EXPECT_TRUE(contains(text, "02_cuda is not available: refused")) << text;
+  EXPECT_TRUE(contains(text, "02_cuda is not for this size: refused")) << text;
 }
 
 TEST_F(Reused, TimesAreNotRecordedAgain) {
@@ -834,7 +834,7 @@ TEST(Limits, OfAStageAreNotStoodInFor) {
     const ProcessResult result = toys.run(arguments);
     EXPECT_EQ(result.status, 0) << result.err;
     EXPECT_EQ(contains(line_of(result.out, "01_cuda"), "checked"), is_checked) << result.out;
-    EXPECT_EQ(contains(result.out, "01_cuda is not available: refused"), !is_checked);
+    EXPECT_EQ(contains(result.out, "01_cuda is not for this size: refused"), !is_checked);
   }
 }
 
