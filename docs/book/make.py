@@ -131,13 +131,18 @@ def times_of(of_workload, results):
                 yield Times(machine, dataset, {name: found[name] for name in names if name in found})
 
 
+def size_html(added, removed):
+    """The lines of code that a step adds and removes, and a bar for either, of half a pixel per line."""
+    return (f'+{added} −{removed}<svg class="size" width="{max(added, removed) / 2:g}" height="9" aria-hidden="true">'
+            f'<rect width="{added / 2:g}" height="4"/><rect y="5" width="{removed / 2:g}" height="4" class="removed"/></svg>')
+
+
 def stages_html(of_workload, results):
     """The map of a workload's stages: idea, lines changed, and recorded times in f64."""
     columns = list(times_of(of_workload, results))
     rows = ""
     for stage in of_workload:
-        lines = "+{} −{}".format(*stages.lines_changed(stage.before.source, stage.source)) \
-            if stage.before else ""
+        lines = size_html(*stages.lines_changed(stage.before.source, stage.source)) if stage.before else ""
         times = "".join(column.cell(stage.name) for column in columns)
         rows += (f'<tr><td><a href="{stage.page}.html">{stage.heading}</a></td>'
                  f"<td>{html.escape(stage.idea)}</td><td>{lines}</td>{times}</tr>")

@@ -297,7 +297,8 @@ def wrongly_continued():
         if before != [None, "00_a", "00_a", "02_c"]:
             yield f"the stages continue {before}"
         of_workload[0].source.write_text('.title = "T" .idea = "I"\na\nb\nc\n')
-        for words, text in (("<td>+1 −3</td>", make.stages_html(of_workload, results)),
+        for words, text in (('<td>+1 −3<svg class="size" width="1.5" height="9" aria-hidden="true"><rect width="0.5" height="4"/>'
+                             '<rect y="5" width="1.5" height="4" class="removed"/></svg></td>', make.stages_html(of_workload, results)),
                             ('<a href="w_00_a.html">00 T</a>: lines of code +1 −3 (comments aside)',
                              woven.diff_html(woven.Weave(of_workload[2], []))),
                             ('aria-label="Changes from 00 T"', woven.diff_html(woven.Weave(of_workload[2], [])))):
