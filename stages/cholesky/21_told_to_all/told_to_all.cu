@@ -192,7 +192,7 @@ __device__ void factorise_square(Square<T>& square, Square<T>& inverse, Turns<T>
   T own[depth];
 #pragma unroll
   for (unsigned j = 0; j < depth; ++j) own[j] = of_l ? -square(row, j) : T(j == row);
-#pragma unroll 1
+#pragma unroll
   for (unsigned k = 0; k < depth; ++k) {
     *(of_l ? &turns.l[k][(row - k) % depth] : &turns.inverse[k][row]) = own[0];
     __syncwarp();
