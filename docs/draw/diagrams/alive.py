@@ -1,0 +1,73 @@
+"""What stage 00 of Durbin-Levinson keeps and what of it is alive, and the two rows of stage 01."""
+
+from draw.canvas import BLUE, INK, ORANGE, SMALL
+
+TITLE = "What is alive in a step"
+HEIGHT = {"wide": 262, "narrow": 524}
+N, K, TERM = 8, 4, 2
+CELL = 17
+ALTERNATIVE = (
+    "First: the arrays y and sum of stage 00 as triangles, a column for each step. In step 4 column 3 of y is read and column 4 is "
+    "written; columns 0 to 2 are never read again. Of sum one element of column 4 is alive. Second: the two rows of stage 01 in steps "
+    "4, 5 and 6. In each step one row is y, which is read, and the other is next, which is written; from step to step the names "
+    "change places.")
+CAPTION = (
+    "First: all that stage 00 ever keeps, with n = 8; only what is coloured is alive at once, y in the update of step 4, sum two "
+    "terms into its sum. Second: the same two columns as rows; a swap exchanges their names, and no number moves.")
+
+
+def draw_triangle(canvas, name, first, look_of):
+    """An array whose column k belongs to step k, from a first step on."""
+    canvas.text(CELL * N / 2, -24, name, bold=True)
+    for k in range(first, N):
+        canvas.text(CELL * (k + 0.5), -8, f"{k}", SMALL)
+        for i in range(k + 1):
+            colour, fill = look_of(i, k)
+            canvas.box(CELL * k, CELL * i, CELL - 2, CELL - 2, colour=colour, fill=fill, edge=0.4)
+
+
+def of_y(_, k):
+    """How an element of y looks in the update of step K."""
+    return (BLUE, 0.35) if k == K - 1 else (ORANGE, 0.6) if k == K else (INK, 0.22 if k < K else 0)
+
+
+def of_sum(i, k):
+    """How an element of sum looks when some terms have been added."""
+    return (ORANGE, 0.6) if (k, i) == (K, TERM) else (INK, 0.22 if (k, i) < (K, TERM) else 0)
+
+
+def draw_all(canvas):
+    """Both arrays of stage 00."""
+    canvas.text(170, 12, f"00: a column per step, here in step k = {K}", bold=True)
+    draw_triangle(canvas.part(20, 66), "y(i, k)", 0, of_y)
+    draw_triangle(canvas.part(190, 66), "sum(i, k)", 1, of_sum)
+    canvas.key(42, 222, (BLUE, 0.35, "read"), (ORANGE, 0.6, "written, or being added to"))
+    canvas.key(42, 242, (INK, 0.22, "never read again"), (INK, 0, "not there yet"))
+
+
+def draw_rows(canvas):
+    """The two rows of stage 01 in successive steps."""
+    canvas.text(170, 12, "01: two rows that swap, and a number", bold=True)
+    left, pitch = 104, 20
+    canvas.text(left + pitch * N + 34, 36, "in a register", SMALL)
+    for n, k in enumerate((K, K + 1, K + 2)):
+        top = 48 + 72 * n
+        canvas.text(4, top + 22, f"k = {k}", SMALL, ha="left")
+        for row in range(2):
+            is_read = row == (k + 1) % 2  # in step 1 row 0 is y
+            canvas.text(left - 8, top + 24 * row + 10, "y" if is_read else "next", ha="right", bold=True)
+            for i in range(N):
+                used = i < k + (0 if is_read else 1)
+                canvas.box(left + pitch * i, top + 24 * row, pitch - 2, 20, colour=(BLUE if is_read else ORANGE) if used else INK,
+                           fill=(0.35 if is_read else 0.6) if used else 0, edge=0.4)
+        canvas.box(left + pitch * N + 18, top + 11, 32, 22, "sum", ORANGE, 0.6, edge=0.4, size=SMALL)
+        if n < 2:
+            for one, other in ((-34, -14), (-14, -34)):
+                canvas.arrow((left + one, top + 46), (left + other, top + 71))
+            canvas.text(left, top + 58, "swap", SMALL, ha="left")
+
+
+def draw(canvas):
+    """Stage 00 on the left or above, stage 01 beside or below it."""
+    for panel, draw_one in zip(canvas.panels(2), (draw_all, draw_rows)):
+        draw_one(panel)

@@ -1,0 +1,73 @@
+"""What stage 07 of local volatility has for each option, and what of it stage 08 has once."""
+
+from draw.canvas import BLUE, GREEN, ORANGE, SMALL
+
+TITLE = "Arrays of all points that every option has, and what is left of them"
+HEIGHT = {"wide": 286, "narrow": 572}
+OWN = ("R", "U", "V")
+ALIKE = ("σ²x", "µx", "σ²y", "µy")
+CELL, CELLS = 9, 4
+SIDE, PITCH = CELL * CELLS, 44
+ALTERNATIVE = (
+    "Stage 07: three options of many, each with seven arrays of all points. Three are its own: R, U and V. Four hold the same in each "
+    "option: variance and drift along x and along y. Stage 08: each option has R, U, V and w, and beside the options there is, once, a "
+    "column of factors of x and a row of factors of y. Their product at a point, times a factor of time, is the variance there. The "
+    "variance along y and both drifts are numbers.")
+CAPTION = (
+    "Orange is what each option has of its own, blue what is the same in all. In stage 07 the array of µx also takes e of the "
+    "elimination along x, which gets w in stage 08. Grids of 4 × 4 points stand for those of all.")
+
+
+def array(canvas, x, y, colour, fill):
+    """An array of all points."""
+    canvas.box(x, y, SIDE, SIDE, colour=colour, fill=fill)
+    for n in range(1, CELLS):
+        canvas.line((x + CELL * n, y), (x + CELL * n, y + SIDE), width=0.4, opacity=0.5)
+        canvas.line((x, y + CELL * n), (x + SIDE, y + CELL * n), width=0.4, opacity=0.5)
+
+
+def options(canvas, names):
+    """Three options with their arrays; those whose names are in ALIKE hold the same."""
+    for n, name in enumerate(names):
+        canvas.text(PITCH * n + SIDE / 2, -10, name, SMALL)
+        for k in range(3):
+            array(canvas, PITCH * n, 56 * k, *((BLUE, 0.3) if name in ALIKE else (ORANGE, 0.22)))
+
+
+def draw_each(canvas):
+    """Stage 07."""
+    canvas.text(170, 12, "07: each option has all of it", bold=True)
+    here = canvas.part(32, 56)
+    options(here, OWN + ALIKE)
+    for k in range(3):
+        here.text(-14, 56 * k + SIDE / 2, f"k = {k}", SMALL, rotation=90)
+    here.text(3.5 * PITCH, 172, "for each option", SMALL)
+    canvas.key(60, 254, (ORANGE, 0.22, "its own"), (BLUE, 0.3, "the same for each k"), gap=24)
+
+
+def draw_once(canvas):
+    """Stage 08."""
+    canvas.text(170, 12, "08: what is the same, once", bold=True)
+    options(canvas.part(2, 56), (*OWN, "w"))
+    canvas.text(84, 228, "for each option", SMALL)
+    here = canvas.part(240, 84)
+    cell, at = 18, (2, 1)
+    for n in range(CELLS):
+        here.box(-22, cell * n, 14, cell, colour=BLUE, fill=0.6 if n == at[0] else 0.3, edge=0.5)
+        here.box(cell * n, -22, cell, 14, colour=BLUE, fill=0.6 if n == at[1] else 0.3, edge=0.5)
+        for m in range(CELLS):
+            here.box(cell * m, cell * n, cell, cell, edge=0.4, dashed=True)
+    x, y = cell * (at[1] + 0.5), cell * (at[0] + 0.5)
+    here.arrow((-8, y), (x - 5, y), GREEN, 1.3)
+    here.arrow((x, -8), (x, y - 5), GREEN, 1.3)
+    here.dot(x, y, 4, GREEN)
+    here.text(-33, cell * 2, "of x, by i", SMALL, rotation=90)
+    here.text(cell * 2, -34, "of y, by j", SMALL)
+    here.text(38, 88, "σ²x = product,\ntimes a factor of t", SMALL)
+    here.box(-22, 118, 116, 40, "σ²y, µx, µy, Δt:\na number each", BLUE, 0.3, edge=0.5, size=SMALL)
+
+
+def draw(canvas):
+    """Stage 07 on the left or above, stage 08 beside or below it."""
+    for panel, draw_one in zip(canvas.panels(2), (draw_each, draw_once)):
+        draw_one(panel)

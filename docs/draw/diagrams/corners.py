@@ -1,0 +1,57 @@
+"""Whose the parts of the halo are in stage 05 of advection, and where a corner comes from."""
+
+from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
+
+TITLE = "A corner of the halo, by way of another thread and straight from inside"
+HEIGHT = {"wide": 306, "narrow": 612}
+OWNERS = (BLUE, ORANGE, GREEN, PURPLE)  # of a grid of 2 × 2 threads
+SIDE, CELL = 6, 29  # cells along each direction without the halo, and pixels
+ALTERNATIVE = (
+    "Twice a field of six by six cells with a halo around it, cut into the blocks of four threads. Each thread has "
+    "nine cells and the part of the halo that lies beside them, in the same colour. First, in the order of stage "
+    "zero: thread 1 copies the last cell of the last row to the end of the halo's upper row, a barrier follows, and "
+    "thread 0 copies it from there into the upper left corner. Second: thread 0 takes the last cell of the last row "
+    "straight into the corner.")
+CAPTION = (
+    "Pale cells are the halo, in the colour of the thread that refreshes them. The corner gets the same number either "
+    "way, but in stage 05 nobody waits until another thread has written to the halo.")
+
+
+def middle(i, j):
+    """Of a cell, halo included."""
+    return CELL * (j + 0.5), CELL * (i + 0.5)
+
+
+def draw_field(canvas):
+    """The blocks of four threads, each with its part of the halo."""
+    for i in range(SIDE + 2):
+        for j in range(SIDE + 2):
+            is_inside = 0 < i <= SIDE and 0 < j <= SIDE
+            owner = 2 * (i > SIDE / 2) + (j > SIDE / 2)
+            canvas.box(CELL * j + 1, CELL * i + 1, CELL - 2, CELL - 2, colour=OWNERS[owner], fill=0.32 if is_inside else 0.1,
+                       edge=0.3 if is_inside else 0.6, dashed=not is_inside)
+    for owner, (i, j) in enumerate(((2, 2), (2, 5), (5, 2), (5, 5))):
+        canvas.text(*middle(i, j), f"{owner}", size=14, bold=True)
+
+
+def draw_ways(canvas, is_straight):
+    """From the opposite corner of the field to that of the halo."""
+    canvas.text(CELL * (SIDE / 2 + 1), -46, "05: from inside" if is_straight else "as in stage zero: from the halo", bold=True)
+    draw_field(canvas)
+    (x, y), (left, top) = middle(SIDE, SIDE), middle(0, 0)
+    canvas.dot(x, y, 3.5)
+    if is_straight:
+        canvas.arrow((x, y), (left + 4, top + 4), INK, 1.6, bend=-0.28)
+        canvas.text(CELL * (SIDE / 2 + 1), -24, "by thread 0 alone", SMALL)
+    else:
+        canvas.dot(x, top, 3.5)
+        canvas.arrow((x, y), (x, top + 5), INK, 1.6)
+        canvas.arrow((x, top), (left + 3, top - 3), INK, 1.6, bend=0.16)
+        canvas.text(CELL * (SIDE / 2 + 1), -24, "2: by thread 0, behind a barrier", SMALL)
+        canvas.text(CELL * (SIDE + 2) + 10, CELL * (SIDE / 2 + 1), "1: by thread 1", SMALL, rotation=270)
+
+
+def draw(canvas):
+    """Two panels."""
+    for is_straight, panel in enumerate(canvas.panels(2, CELL * (SIDE + 2))):
+        draw_ways(panel.part(0 if canvas.is_wide else (canvas.width - CELL * (SIDE + 2)) / 2, 62), is_straight)

@@ -1,0 +1,54 @@
+"""Who works in the kernels of stage 05 of the triangular solve."""
+
+from draw.canvas import BLUE, GREEN, ORANGE, SMALL
+
+TITLE = "One block of threads solves, then many subtract"
+HEIGHT = {"wide": 256, "narrow": 520}
+BLOCKS, SIDE, TURN = 6, 32, 1
+SOLVE, SUBTRACT = 4, 1  # how long they are drawn: by the page's prediction, 12 to 3
+ALTERNATIVE = (
+    "First: the lower triangle in blocks of 64, in turn 1. The block on the diagonal is work of one block of threads, numbered 0; "
+    "each of the four blocks below it is work of another one, numbered 0 to 3. Second: six multiprocessors over time. In each turn "
+    "one of them works for a long time, alone; then a short kernel occupies five of them in turn 0, four in turn 1, three in turn 2. "
+    "All other places are empty.")
+CAPTION = (
+    "Six blocks of rows and a multiprocessor for each of them, where there are many more. A dashed line is the end of a kernel, at "
+    "which all meet. Lengths are those of the prediction for a turn, four to one. Most of the field is empty.")
+
+
+def draw_turn(canvas):
+    """The triangle, with the numbers of the blocks of threads of two kernels."""
+    canvas.text(BLOCKS * SIDE / 2, -28, f"L in turn {TURN}", bold=True)
+    for i in range(BLOCKS):
+        for j in range(i + 1):
+            is_diagonal, is_below = i == j == TURN, i > j == TURN
+            colour, fill, words = (ORANGE, 0.5, "0") if is_diagonal else (GREEN, 0.5, f"{i - TURN - 1}") if is_below else \
+                (BLUE, 0.04 if j < TURN else 0.16, "")
+            canvas.box(SIDE * j, SIDE * i, SIDE - 2, SIDE - 2, words, colour, fill, edge=0.4)
+    for n, entry in enumerate(((ORANGE, 0.5, "solve_diagonal"), (GREEN, 0.5, "subtract"), (BLUE, 0.16, "later"))):
+        canvas.key(SIDE * 4 - 8, 20 + 20 * n, entry)
+
+
+def draw_time(canvas):
+    """What multiprocessors do, one row for each."""
+    unit, row = 19, 26
+    canvas.text(unit * 7.5, -28, "multiprocessors over time", bold=True)
+    for turn in range(3):
+        begin = unit * (SOLVE + SUBTRACT) * turn
+        canvas.text(begin + unit * 2.5, -12, f"turn {turn}", SMALL)
+        canvas.box(begin, 0, unit * SOLVE - 2, row - 3, "solve", ORANGE, 0.5, edge=0.4, size=SMALL)
+        for block in range(BLOCKS - 1 - turn):
+            canvas.box(begin + unit * SOLVE, row * block, unit * SUBTRACT - 2, row - 3, f"{block}", GREEN, 0.5, edge=0.4, size=SMALL)
+        for end in (SOLVE, SOLVE + SUBTRACT):
+            canvas.line((begin + unit * end - 1, -4), (begin + unit * end - 1, row * BLOCKS + 2), width=0.6, dashed=True)
+    for block in range(BLOCKS + 1):
+        canvas.line((0, row * block - 1.5), (unit * 15, row * block - 1.5), width=0.4, opacity=0.4)
+    canvas.arrow((0, row * BLOCKS + 14), (unit * 15, row * BLOCKS + 14), width=0.8)
+    canvas.text(unit * 7.5, row * BLOCKS + 28, "time", SMALL)
+
+
+def draw(canvas):
+    """Two panels."""
+    left, right = canvas.panels(2)
+    draw_turn(left.part(34, 46))
+    draw_time(right.part(27, 46))

@@ -1,0 +1,60 @@
+"""Two steps of stage 05 of advection, with the copy back, and of stage 06, where two fields change roles."""
+
+from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
+
+TITLE = "The copy back, and two fields that change roles"
+HEIGHT = {"wide": 308, "narrow": 580}
+LEFT, RIGHT, WIDTH = 50, 200, 76  # of the two fields
+LINE = 38  # from one part of a step to the next
+ALTERNATIVE = (
+    "Two steps, from top to bottom, with the fields u and next beside each other. In stage 05 each step refreshes the "
+    "halo of u, updates from u to next and copies next back to u, with a barrier after each: six barriers. In stage "
+    "06 the first step refreshes u and updates from u to next, the second refreshes next and updates from next to u: "
+    "four barriers, and no copy.")
+CAPTION = (
+    "Time runs downwards, and green bars are barriers. In stage 06 the field that was written is the one that is "
+    "refreshed and read in the next step; after an even number of steps the result is in u, as at first.")
+
+
+def bar(canvas, y):
+    """A barrier."""
+    canvas.line((LEFT - 14, y), (RIGHT + WIDTH + 14, y), colour=GREEN, width=3)
+
+
+def refresh(canvas, x, y):
+    """A field with its halo refreshed."""
+    canvas.box(x, y, WIDTH, 22, "refresh halo", ORANGE, 0.32, edge=0.5, size=SMALL)
+    bar(canvas, y + 29)
+
+
+def move(canvas, y, words, colour, is_back):
+    """A whole field, read on one side and written on the other."""
+    ends = (LEFT + WIDTH, RIGHT)[::-1 if is_back else 1]
+    for x, role in ((LEFT, "written" if is_back else "read"), (RIGHT, "read" if is_back else "written")):
+        canvas.box(x, y, WIDTH, 22, role, colour, 0.32 if role == "written" else 0.12, edge=0.5, size=SMALL)
+    canvas.arrow((ends[0], y + 15), (ends[1], y + 15), colour, 1.6)
+    canvas.text((LEFT + WIDTH + RIGHT) / 2, y + 5, words, SMALL)
+    bar(canvas, y + 29)
+
+
+def draw_steps(canvas, name, is_swapped):
+    """Two steps of either stage."""
+    canvas.text((LEFT + RIGHT + WIDTH) / 2, 12, name, bold=True)
+    for x, field in ((LEFT, "u"), (RIGHT, "next")):
+        canvas.text(x + WIDTH / 2, 38, field, bold=True)
+    for step in range(2):
+        parts = 2 if is_swapped else 3
+        y = 58 + (parts * LINE + 12) * step
+        canvas.text(LEFT - 24, y + parts * LINE / 2 - 8, f"step {step}", SMALL, rotation=90)
+        is_back = is_swapped and step == 1
+        refresh(canvas, RIGHT if is_back else LEFT, y)
+        move(canvas, y + LINE, "update", BLUE, is_back)
+        if not is_swapped:
+            move(canvas, y + 2 * LINE, "copy", INK, True)
+
+
+def draw(canvas):
+    """Two panels."""
+    for is_swapped, panel in enumerate(canvas.panels(2, 300)):
+        left, top = (0, 0) if canvas.is_wide else (10, 30 * is_swapped)
+        draw_steps(panel.part(left, top), "06: fields change roles" if is_swapped else "05: with a copy back", is_swapped)

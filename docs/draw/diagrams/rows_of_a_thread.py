@@ -1,0 +1,38 @@
+"""Which numbers of L, and which unknowns, a thread of stages 08 and 11 of the triangular solve reads in a turn."""
+
+from draw.canvas import BLUE, GREEN, ORANGE, SMALL
+
+TITLE = "Sixteen numbers of L, in one row or in four"
+HEIGHT = {"wide": 186, "narrow": 384}
+PAIRS, CELL, ROWS = 32, 9, 4
+THREAD = 1
+ALTERNATIVE = (
+    "Twice the 32 pairs of unknowns of a turn, above four rows of a block of L with 32 pairs each. Stage 08: thread 1 has every "
+    "fourth pair of the first row, eight in all, and reads the eight pairs of unknowns above them. Stage 11: thread 1 has pairs 1 and "
+    "17 of each of the four rows, eight in all, too, and reads only the two pairs of unknowns above them.")
+CAPTION = (
+    "A cell is a pair of numbers. Orange: the pairs of L that thread 1 has, eight in both stages. Green: the pairs of unknowns that "
+    "it reads from shared memory, eight in stage 08 and two in stage 11.")
+
+
+def draw_thread(canvas, name, across, rows, count):
+    """The unknowns, and four rows of L: pairs of a thread where `across` threads share a row, and each has so many rows."""
+    canvas.text(CELL * PAIRS / 2, -24, name, bold=True)
+    canvas.text(-8, 8, "x", SMALL, ha="right")
+    canvas.text(-8, 37 + 11, "L", SMALL, ha="right")
+    for pair in range(PAIRS):
+        is_own = pair % across == THREAD
+        canvas.box(CELL * pair, 0, CELL - 1, 16, colour=GREEN if is_own else BLUE, fill=0.7 if is_own else 0.06, edge=0.4)
+        for row in range(ROWS):
+            has = is_own and row < rows
+            canvas.box(CELL * pair, 40 + 18 * row, CELL - 1, 16, colour=ORANGE if has else BLUE, fill=0.7 if has else 0.06, edge=0.4)
+        if is_own:
+            canvas.arrow((CELL * (pair + 0.5) - 0.5, 17), (CELL * (pair + 0.5) - 0.5, 39 + 18 * (rows - 1)), GREEN)
+    canvas.text(CELL * PAIRS / 2, 128, count, SMALL)
+
+
+def draw(canvas):
+    """Two panels."""
+    one, four = canvas.panels(2)
+    draw_thread(one.part(30, 44), "08: four threads to a row", 4, 1, "8 reads of unknowns for 8 pairs of L")
+    draw_thread(four.part(30, 44), "11: sixteen threads to four rows", 16, ROWS, "2 reads of unknowns for 8 pairs of L")

@@ -1,0 +1,52 @@
+"""Where z, q and p are in a step of stage 17 of local volatility, and the barriers between its parts."""
+
+from draw.canvas import BLUE, GREEN, ORANGE, PURPLE, SMALL
+
+TITLE = "A step of the sweep: z in registers, q and p in shared memory"
+HEIGHT = {"wide": 374, "narrow": 374}
+WORK = (("along y: solve for q", GREEN, "q is in shared memory"), ("along x: down a piece", ORANGE, "functions of pieces, down"),
+        ("apply those above; down, up", ORANGE, "functions of pieces, up"), ("apply those below; up: p", GREEN, "p is in shared memory"),
+        ("z = p/Δt − (q − z) + Bᵀp", None, ""))
+ALTERNATIVE = (
+    "From top to bottom a step, with registers on its left and shared memory on its right. Rows are solved along y: z comes from "
+    "registers, q goes to shared memory, and q minus z takes the place of z. A barrier of the block. Columns are solved along x in "
+    "three parts, with two barriers of the cluster between them: down a piece of 16 rows; down it again, and up; up again. The first "
+    "reads q, the last writes p in its place. A barrier of the block. Then z of the next step is made of p and of q minus z.")
+CAPTION = (
+    "One step of stage 17, to no scale. Orange bars stop all blocks of the cluster, green ones the threads of a block. A thread keeps "
+    "its points of rows in registers all the way; only q and p go where threads of columns find them.")
+TOP, PITCH, HIGH = 44, 66, 26  # of a part of the step
+LEFT, WIDTH = 70, 200
+
+
+def y(part):
+    """The upper edge of a part."""
+    return TOP + PITCH * part
+
+
+def held(canvas, x, first, last, words, colour):
+    """A lane's content, from somewhere to somewhere, in parts of the step."""
+    canvas.box(x, TOP + PITCH * first, 50, PITCH * (last - first), colour=colour, fill=0.2, edge=0.5)
+    canvas.text(x + 25, y(2) + HIGH / 2 if last - first > 1.5 else TOP + PITCH * (first + last) / 2, words)
+
+
+def draw(canvas):
+    """Work in the middle, what is held beside it."""
+    here = canvas.part((canvas.width - 340) / 2, 0)
+    here.text(27, 14, "registers", SMALL)
+    here.text(313, 14, "shared memory" if canvas.is_wide else "shared", SMALL)
+    for first, last, words in ((-0.3, 0.24, "z"), (0.26, 4.16, "q − z"), (4.18, 4.72, "z")):
+        held(here, 2, first, last, words, PURPLE)
+    for first, last, words in ((0.24, 3.22, "q"), (3.24, 4.4, "p")):
+        held(here, 288, first, last, words, BLUE)
+    for part, (words, bar, known) in enumerate(WORK):
+        here.box(LEFT, y(part), WIDTH, HIGH, words, BLUE, 0.14)
+        if bar:
+            here.box(2, y(part) + HIGH + 10, 336, 4, colour=bar, fill=0.85, edge=0)
+            here.text(LEFT + WIDTH / 2, y(part) + HIGH + 25, known, SMALL)
+    for part, is_up in ((0, 0), (0, 1), (4, 0), (4, 1)):
+        ends = (52, y(part) + 8 + 12 * is_up), (LEFT, y(part) + 8 + 12 * is_up)
+        here.arrow(*(ends[::-1] if is_up else ends), PURPLE, 1.3)
+    for part, is_written in ((0, True), (1, False), (3, True), (4, False)):
+        ends = (LEFT + WIDTH, y(part) + HIGH / 2 + 5 * is_written), (288, y(part) + HIGH / 2 + 5 * is_written)
+        here.arrow(*(ends if is_written else ends[::-1]), BLUE, 1.3)
