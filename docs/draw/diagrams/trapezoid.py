@@ -1,4 +1,4 @@
-"""Which pairs of a warp stay right through the steps of a launch of stage 10."""
+"""Which pairs of a warp stay right through the steps of a launch of stage 13."""
 
 from draw.canvas import BLUE, INK, ORANGE, GREEN, SMALL
 

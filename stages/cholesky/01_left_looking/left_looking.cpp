@@ -3,7 +3,8 @@
 ///          off, and is written once.
 /// Legal:   a column is complete before any column to its right gathers from it, and each number
 ///          loses the same products, in the same order.
-/// Expect:  several times faster: rows of L lie along memory, and what is left stays in a register.
+/// Expect:  several times faster where A is larger than the caches: rows of L lie along memory, and
+///          what is left stays in a register.
 /// Run:     ./climb cholesky --stages 00,01
 /// Next:    02_blocked takes 64 columns at a time.
 

@@ -1,7 +1,7 @@
 /// \file
 /// From:    18_slice_by_slice
 /// Changed: squares on the diagonal are eliminated without roots, which are taken at the end, all
-///          at once. Numbers move up by a register in each turn, so that turns are a loop.
+///          at once. Numbers move up by a place in each turn, so that all turns are alike.
 /// Legal:   a column without its root is a multiple of the column with it; pivots are the same.
 /// Expect:  half the time for a square, and less for its end, which was a branch for each number.
 /// Run:     ./climb cholesky --stages 18,19

@@ -3,7 +3,7 @@
 ///          of four, and so on, each by two products.
 /// Legal:   [A 0; C B] has the inverse [A⁻¹ 0; −B⁻¹CA⁻¹ B⁻¹]. Both products of a square need the
 ///          inverses of its halves only.
-/// Expect:  12 meetings of the block of threads in place of 64: what is in front of the chain is
+/// Expect:  13 meetings of the block of threads in place of 67: what is in front of the chain is
 ///          some 5 µs shorter.
 /// Run:     ./climb triangular_solve --stages 12,13
 /// Next:    14_watching_warp has a warp that looks for the unknowns.
@@ -74,7 +74,7 @@ __device__ T sum_of_row(T (&sums)[share]) {
 // [invert]
 /// Makes squares of 2 `half` rows out of the inverted squares of `half` rows that lie on the
 /// diagonal of one: [A 0; C B] has the inverse [A⁻¹ 0; −B⁻¹CA⁻¹ B⁻¹]. A thread has so many numbers
-/// of each of the two products, all in one column.
+/// of each of the two products, in one column of its squares.
 template <unsigned half, typename T>
 __device__ void double_squares(T (&square)[block][block], T (&product)[block * block / 4]) {
   constexpr unsigned elements = block / 2 * half, step = elements < threads ? elements : threads;

@@ -77,7 +77,7 @@ __device__ T sum_of_row(T (&sums)[share]) {
 // [invert]
 /// Makes squares of 2 `half` rows out of the inverted squares of `half` rows that lie on the
 /// diagonal of one: [A 0; C B] has the inverse [A⁻¹ 0; −B⁻¹CA⁻¹ B⁻¹]. A thread has so many numbers
-/// of each of the two products, all in one column.
+/// of each of the two products, in one column of its squares.
 template <unsigned half, typename T>
 __device__ void double_squares(T (&square)[block][block], T (&product)[block * block / 4]) {
   constexpr unsigned elements = block / 2 * half, step = elements < threads ? elements : threads;
