@@ -444,6 +444,22 @@ def rounded(match):
     return f"{value:.{1 if abs(value) >= 10 else 2}f}".rstrip("0").rstrip(".").replace("-0", "0", value > -0.005)
 
 
+def with_shared_styles(drawing):
+    """A drawing in which paths that follow each other and look alike stand in a group, which has their style, as all have the size
+    of most words."""
+    def group(run):
+        style = run[2]
+        return f'<g style="{style}">' + run[0].replace(f' style="{style}"', "") + "</g>"
+    drawing = re.sub(r'(<path d="[^"]*" style="([^"]*)"/>)(?:<path d="[^"]*" style="\2"/>)+', group, drawing)
+    sizes = re.findall(r'<text style="font-size:([\d.]+px)', drawing)
+    if not sizes:
+        return drawing
+    size = max(set(sizes), key=sizes.count)
+    drawing = re.sub(rf'<text style="font-size:{size}(?:;([^"]+))?"',
+                     lambda text: f'<text style="{text[1]}"' if text[1] else "<text", drawing)
+    return re.sub(r"<g ", f'<g style="font-size:{size}" ', drawing, count=1)
+
+
 def compact(drawing):
     """A drawing of matplotlib's without what no reader sees: groups and names that nothing refers to, digits and space."""
     used = set(re.findall(r'href="#([^"]+)"', drawing)) | set(re.findall(r"url\(#([^)]+)\)", drawing))
@@ -456,7 +472,11 @@ def compact(drawing):
         text = re.sub(r"-?(?<![\w#.])\d+\.\d{2,}", rounded, text)
         text = re.sub(r"\s*\n\s*", " ", text)
         text = re.sub(r" ?([MLCQz]) ?(?=[-\d\"MLCQz])", r"\1", text) if " d=" in text else text
+        text = re.sub(r"M(\S+) (\S+)L(\S+) \2L\3 (\S+)L\1 \4z", r"M\1 \2H\3V\4H\1z", text)  # a box
+        text = re.sub(r' transform="rotate\(-?0 [^"]*"', "", text)
+        text = re.sub(r"font: (\d+) ([\d.]+px) [^;\"]*", r"font-weight: \1; font-size: \2", text)
         text = text.replace("; ", ";").replace(": ", ":").replace(' "', '"')
+        text = text.replace(";stroke-linejoin:miter", "").replace(";text-anchor:start", "").replace("xlink:", "")  # as browsers take it
         # What is used has its line by itself, and its colour, as words have, from the page.
         text = re.sub(r' style="fill:currentColor;stroke:currentColor;stroke-width:[\d.]+"', "", text) if "<use" in text else text
         return text.replace("fill:currentColor;font", "font") if "<text" in text else text
@@ -468,7 +488,7 @@ def compact(drawing):
     drawing = drawing.replace("<defs></defs>", "")
     while (less := re.sub(r"<g>((?:(?!<g[ >]|</g>).)*)</g>", r"\1", drawing)) != drawing:
         drawing = less
-    return drawing
+    return with_shared_styles(drawing)
 
 
 def element(figure, name, width, title, alternative, is_small=True):

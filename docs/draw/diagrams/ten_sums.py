@@ -47,7 +47,7 @@ def draw_once(canvas):
     for row in range(1, ROWS + 1):
         draw_one(canvas, 222, row, GREEN, row)
     canvas.line((60, PITCH * 8), (56, PITCH * 8), (56, PITCH * 10 - 5), (60, PITCH * 10 - 5))
-    canvas.text(50, PITCH * 9 - 2, "again\nfor the\nnext\neight", SMALL, ha="right")
+    canvas.text(50, PITCH * 9 - 2, "again for\nthe next\n8 rows", SMALL, ha="right")
 
 
 def draw(canvas):
