@@ -1,0 +1,77 @@
+"""The sum of a block of threads in stage 07 of Durbin-Levinson, and a step as two kernels."""
+
+from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
+
+TITLE = "Threads drop out until one has the sum"
+HEIGHT = {"wide": 262, "narrow": 524}
+THREADS, CELL, DOWN = 8, 36, 52
+BLOCKS, K, SHOWN = 3, 3, 6  # blocks of a grid, the step, and how many elements of arrays are drawn
+ALTERNATIVE = (
+    "First: eight threads with a product each, in four rows with a barrier between them. Threads 0 to 3 add the products of threads "
+    "4 to 7 to their own, then threads 0 and 1 add those of 2 and 3, and at last thread 0 that of thread 1; the others have dropped "
+    "out. Thread 0 adds the sum to the grid's by atomicAdd. Second: three blocks of inner_product add to element k of the array "
+    "sum. Three blocks of update read it, with α and β of step k − 1; each thread computes α and β of step k for itself, and one "
+    "thread writes them.")
+CAPTION = (
+    "First: eight threads in place of 256, so three levels in place of eight; a dashed line is a barrier. Second: step k, where the "
+    "end of a kernel is what the next one waits for. The host reads none of the numbers.")
+
+
+def draw_block(canvas):
+    """The levels of a block's sum."""
+    half = THREADS
+    for level in range(4):
+        y = DOWN * level
+        for thread in range(THREADS):
+            is_in = thread < half
+            canvas.box(CELL * thread, y, CELL - 6, 22, f"{thread}" if is_in else "", (GREEN if level else BLUE) if is_in else INK,
+                       0.3 if is_in else 0, edge=0.5 if is_in else 0.2, size=SMALL)
+        half //= 2
+        if half:
+            canvas.line((-4, y + 29), (CELL * THREADS - 2, y + 29), width=0.7, dashed=True)
+            for thread in range(half):
+                x = CELL * thread + CELL / 2 - 3
+                canvas.arrow((x, y + 23), (x, y + DOWN - 1), GREEN)
+                canvas.arrow((x + CELL * half, y + 23), (x + 7, y + DOWN - 1), GREEN)
+    canvas.arrow((CELL / 2 - 3, DOWN * 3 + 23), (CELL / 2 - 3, DOWN * 3 + 50), ORANGE, 1.4)
+    canvas.text(CELL / 2 + 8, DOWN * 3 + 40, "atomicAdd to sum(k), by thread 0", SMALL, ha="left")
+
+
+def draw_array(canvas, y, name, last, looks):
+    """An array with an element for each step; it is known up to the last one."""
+    canvas.text(88, y + 10, name, SMALL, ha="right")
+    for k in range(SHOWN):
+        words, colour, fill = looks.get(k, ("", INK, 0.12 if k <= last else 0))
+        canvas.box(element(k) - 12, y, 24, 20, words, colour, fill, edge=0.5, size=SMALL)
+
+
+def element(k):
+    """The middle of an element."""
+    return 106 + 26 * k
+
+
+def draw_step(canvas):
+    """Two kernels, and what one leaves for the other."""
+    blocks = [118 + 54 * block for block in range(BLOCKS)]
+    for y, name, colour in ((0, "inner_product", BLUE), (122, "update", GREEN)):
+        canvas.text(88, y + 12, name, SMALL, ha="right")
+        for block, x in enumerate(blocks):
+            canvas.box(x - 24, y, 48, 24, f"block {block}", colour, 0.3, edge=0.6, size=SMALL)
+    draw_array(canvas, 56, "sum", K, {K: ("k", ORANGE, 0.5)})
+    draw_array(canvas, 182, "α, β", K, {K - 1: ("k−1", INK, 0.12), K: ("k", PURPLE, 0.5)})
+    for block, x in enumerate(blocks):
+        canvas.arrow((x, 25), (element(K) - 6 + 6 * block, 55), ORANGE, 1.2)
+        canvas.arrow((element(K) - 6 + 6 * block, 77), (x, 121))
+        canvas.arrow((element(K - 1), 181), (x - 6, 147))
+    canvas.arrow((blocks[-1] + 12, 147), (element(K) + 4, 181), PURPLE, 1.4)
+    for y, words in ((40, "in any order"), (98, "read by each thread"), (166, "written by one")):
+        canvas.text(236, y, words, SMALL, ha="left")
+
+
+def draw(canvas):
+    """A block on the left or above, a step beside or below it."""
+    block, step = canvas.panels(2)
+    block.text(170, 12, "07: the sum of a block", bold=True)
+    draw_block(block.part(36, 34))
+    step.text(170, 12, "a step: two kernels", bold=True)
+    draw_step(step.part(0, 40))

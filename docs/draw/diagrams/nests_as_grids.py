@@ -1,0 +1,64 @@
+"""Which loop of a nest becomes which dimension of a grid in stage 04 of local volatility."""
+
+from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
+
+TITLE = "Loops become dimensions of a grid"
+HEIGHT = {"wide": 300, "narrow": 600}
+ALTERNATIVE = (
+    "First: a grid of blocks of threads in three layers, one for each option k. In the front layer a block of 8 by 32 threads is "
+    "marked; j runs to the right, along x of the grid, i runs downwards, along y, and k runs into the depth, along z. Second: the "
+    "host's loop over g with its seven kernels. In five of them k is z; four have i as y and j as x, and implicit_x has j as y and "
+    "i as x. In solve_x k is y, j is x, and the loop over i stays in a thread. In solve_y k is y, i is x, and the loop over j "
+    "stays.")
+CAPTION = (
+    "First: a block of 32 × 8 threads is marked. Second: which loop is which dimension of each kernel's grid. Grey loops stay "
+    "sequential, that over g on the host, those along a system in a thread.")
+KERNELS = (("update_params", "kij"), ("explicit_x", "kij"), ("explicit_y", "kij"), ("implicit_x", "kji"), ("solve_x", " kji"),
+           ("implicit_y", "kij"), ("solve_y", " kij"))  # loops as z, y and x; a fourth stays in a thread
+AWAY = 20  # from layer to layer
+DIMENSIONS = ((BLUE, 0.3), (GREEN, 0.35), (ORANGE, 0.5), (INK, 0.15))
+
+
+def draw_grid(canvas):
+    """The nest of explicit_x as layers of blocks."""
+    width, height = 54 * 4, 30 * 5
+    for k in (2, 1):
+        x, y = AWAY * k, -AWAY * k
+        canvas.shape(((x, y), (x + width, y), (x + width, y + height), (x + width - AWAY, y + height),
+                      (x + width - AWAY, y + AWAY), (x, y + AWAY)), BLUE, 0.1)
+        canvas.text(x + 8, y + AWAY / 2, f"k = {k}", SMALL, ha="left")
+    for row in range(5):
+        for column in range(4):
+            canvas.box(54 * column, 30 * row, 54, 30, colour=INK, edge=0.5)
+    canvas.text(8, 15, "k = 0", SMALL, ha="left")
+    canvas.box(54 * 2, 30 * 2, 54, 30, "32 × 8", PURPLE, 0.3, edge=1, size=SMALL)
+    canvas.arrow((-12, 0), (-12, height), GREEN, 1.6)
+    canvas.text(-18, height / 2, "i: y", ha="right")
+    canvas.arrow((0, height + 12), (width, height + 12), ORANGE, 1.6)
+    canvas.text(width / 2, height + 26, "j: x")
+    canvas.arrow((width + 8, height + 4), (width + 8 + 2 * AWAY, height + 4 - 2 * AWAY), BLUE, 1.6)
+    canvas.text(width + 40, height, "k: z", ha="left")
+    canvas.text(width / 2, height + 50, "a thread for each point (k, i, j)", SMALL)
+
+
+def draw_host(canvas):
+    """The host's loop, and what becomes of the loops of its nests."""
+    canvas.box(4, 0, 332, 232, fill=0.05)
+    canvas.text(14, 14, "host: for each g", SMALL, ha="left")
+    for n, words in enumerate(("z", "y", "x", "in a thread")):
+        canvas.text(144 + 44 * n + (12 if n == 3 else 0), 14, words, SMALL, bold=True)
+    for line, (name, loops) in enumerate(KERNELS):
+        y = 28 + 28.5 * line
+        canvas.text(14, y + 11, name, SMALL, ha="left")
+        for n, (loop, (colour, fill)) in enumerate(zip(loops, DIMENSIONS)):
+            if loop != " ":
+                canvas.box(126 + 44 * n + (12 if n == 3 else 0), y, 36, 22, loop, colour, fill, edge=0.5)
+
+
+def draw(canvas):
+    """A grid on the left or above, all kernels beside or below it."""
+    grid, host = canvas.panels(2)
+    grid.text(170, 12, "the nest of explicit_x as a grid", bold=True)
+    draw_grid(grid.part(50, 80))
+    host.text(170, 12, "seven kernels", bold=True)
+    draw_host(host.part(0, 34))

@@ -1,0 +1,69 @@
+"""The same memory as the program of stage 09 of the sliced product reads it, and as cuBLAS does."""
+
+from draw.canvas import BLUE, GREEN, ORANGE, SMALL
+
+TITLE = "One memory, read as rows and as columns"
+HEIGHT = {"wide": 330, "narrow": 690}
+ROWS, DEPTH, COLS = 2, 3, 4
+ROW, COLUMN = 1, 2  # of the element that is marked
+CELL, GAP = 24, 22
+ALTERNATIVE = (
+    "First: A of two rows and three columns, B of three rows and four columns, and C of two rows and four columns, with the place "
+    "in memory in each element; places go along rows. Row 1 of A and column 2 of B make the element of C at place 6. Second: the "
+    "same places go down columns. What was B has four rows and three columns and stands on the left; what was A stands above. Row 2 "
+    "of the one and column 1 of the other make the element at place 6. Below both: the memory of B, in three pieces of four "
+    "numbers, called rows first and then columns.")
+CAPTION = (
+    "The number in a box is its place in memory, and no number moves. Read column by column, A, B and C are their transposes; with "
+    "B as the first factor, cuBLAS writes at place 6 what the program wants there.")
+
+
+def matrix(canvas, name, colour, shape, place_of, marked):
+    """A matrix with places in memory; some elements are marked."""
+    rows, cols = shape
+    canvas.text(-10, CELL * rows / 2, name, ha="right", bold=True)
+    for i in range(rows):
+        for j in range(cols):
+            canvas.box(CELL * j, CELL * i, CELL - 2, CELL - 2, f"{place_of(i, j)}", colour, 0.65 if marked(i, j) else 0.15, edge=0.4,
+                       size=SMALL)
+
+
+def draw_memory(canvas, words):
+    """The memory of B below the matrices, in pieces with names."""
+    left, cell = 26, 24
+    for place in range(DEPTH * COLS):
+        canvas.box(left + cell * place, 284, cell - 2, 22, f"{place}", BLUE, 0.65 if place % COLS == COLUMN else 0.15, edge=0.4, size=SMALL)
+    for piece in range(DEPTH + 1):
+        x = left + cell * COLS * piece - 1
+        canvas.line((x, 278), (x, 312), width=1.8)
+        if piece < DEPTH:
+            canvas.text(x + cell * COLS / 2, 320, f"{words} {piece}", SMALL)
+    canvas.text(170, 268, "memory of B", SMALL)
+
+
+def draw_rows(canvas):
+    """The program: A left of C, B above it."""
+    canvas.text(170, 12, "the program, row by row: C = A B", bold=True)
+    left, top = 66 + CELL * DEPTH + 40, 50
+    matrix(canvas.part(left, top), "B", BLUE, (DEPTH, COLS), lambda i, j: COLS * i + j, lambda i, j: j == COLUMN)
+    below = top + CELL * DEPTH + GAP
+    matrix(canvas.part(66, below), "A", GREEN, (ROWS, DEPTH), lambda i, j: DEPTH * i + j, lambda i, j: i == ROW)
+    matrix(canvas.part(left, below), "C", ORANGE, (ROWS, COLS), lambda i, j: COLS * i + j, lambda i, j: (i, j) == (ROW, COLUMN))
+    draw_memory(canvas, "row")
+
+
+def draw_columns(canvas):
+    """cuBLAS: the transpose of B left of that of C, the transpose of A above it."""
+    canvas.text(170, 12, "cuBLAS, column by column: Cᵀ = Bᵀ Aᵀ", bold=True)
+    left, top = 86 + CELL * DEPTH + 40, 50
+    matrix(canvas.part(left, top), "Aᵀ", GREEN, (DEPTH, ROWS), lambda i, j: DEPTH * j + i, lambda i, j: j == ROW)
+    below = top + CELL * DEPTH + GAP
+    matrix(canvas.part(86, below), "Bᵀ", BLUE, (COLS, DEPTH), lambda i, j: COLS * j + i, lambda i, j: i == COLUMN)
+    matrix(canvas.part(left, below), "Cᵀ", ORANGE, (COLS, ROWS), lambda i, j: COLS * j + i, lambda i, j: (j, i) == (ROW, COLUMN))
+    draw_memory(canvas, "column")
+
+
+def draw(canvas):
+    """The program on the left or above, cuBLAS beside or below it."""
+    for panel, draw_one in zip(canvas.panels(2), (draw_rows, draw_columns)):
+        draw_one(panel)

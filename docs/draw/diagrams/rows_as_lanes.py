@@ -1,0 +1,67 @@
+"""The panels of rows of stage 04 of Cholesky, and how two of them make a part of a block."""
+
+from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
+
+TITLE = "Panels of rows, and a part of a block in registers"
+HEIGHT = {"wide": 326, "narrow": 652}
+PANELS, SIDE = 7, 32
+P, Q, FIRST = 5, 3, 1  # panels of a block, and the first column of blocks that is taken off it
+WIDTH, VECTOR, PART = 24, 8, 8  # in f64 with AVX-512
+ALTERNATIVE = (
+    "First: L as seven panels of rows, one below the other, each from the first column to its block on the diagonal. Arrows in the "
+    "top of panel q say that its numbers follow one another column by column. Block (p, q) loses products of panel p and panel q over "
+    "the same columns. Second: one of these columns. Of panel p its 24 numbers are three vectors of eight, below each other; of panel "
+    "q eight numbers, side by side, are broadcast one after the other. They make a part of the block, 24 rows by 8 columns, whose 24 "
+    "vectors of sums stay in registers.")
+CAPTION = (
+    "First: p and q name panels of 24 rows, in f64; a block is 24 × 24. Second: a part of block (p, q), and what column k adds to it "
+    "with AVX-512. Rows of L are lanes of vectors, so nothing is summed up across lanes.")
+
+
+def draw_panels(canvas):
+    """L in panels, and what a block reads."""
+    canvas.text(170, 12, "L in panels of 24 rows", bold=True)
+    here = canvas.part(58, 56)
+    looks = {(P, Q): (ORANGE, 0.65)}
+    looks |= {(P, c): (BLUE, 0.4) for c in range(FIRST, Q)} | {(Q, c): (GREEN, 0.4) for c in range(FIRST, Q)}
+    for row in range(PANELS):
+        for column in range(row + 1):
+            colour, fill = looks.get((row, column), (INK, 0.04))
+            here.box(SIDE * column, SIDE * row, SIDE, SIDE - 5, colour=colour, fill=fill, edge=0.4)
+        here.box(0, SIDE * row, SIDE * (row + 1), SIDE - 5, edge=1)
+    for row, name in ((P, "p"), (Q, "q")):
+        here.text(-14, SIDE * (row + 0.5) - 3, name, bold=True)
+    here.text(SIDE * (Q + 0.5), SIDE * (P + 0.5) - 3, "p, q", SMALL)
+    for n in range(3):
+        here.arrow((6 + 9 * n, SIDE * Q + 3), (6 + 9 * n, SIDE * Q + 25), width=0.9)
+    here.line((SIDE * FIRST, SIDE * PANELS + 2), (SIDE * Q, SIDE * PANELS + 2), width=1.2)
+    here.text(SIDE * (FIRST + Q) / 2, SIDE * PANELS + 14, "columns k", SMALL)
+    here.text(120, 22, "arrows: numbers that\nfollow one another", SMALL, ha="left")
+
+
+def draw_part(canvas):
+    """A part of the block, and the numbers of a column that it needs."""
+    canvas.text(170, 12, "a part of block (p, q), and a column k", bold=True)
+    left, top, cell, down = 112, 74, 9, 9
+    wide, high = cell * PART, down * WIDTH
+    canvas.text(left + wide + 8, 59, "of panel q: 8 to broadcast", SMALL, ha="left")
+    canvas.text(left - 6, 61, "column k", SMALL, ha="right")
+    for n in range(PART):
+        canvas.box(left + cell * n + 1, 52, cell - 1.5, 14, colour=GREEN, fill=0.6 if n == 2 else 0.25, edge=0.4)
+    for v in range(WIDTH // VECTOR):
+        y = top + down * VECTOR * v
+        canvas.box(left - 24, y + 1, 16, down * VECTOR - 3, colour=BLUE, fill=0.45, edge=0.6)
+        canvas.text(left - 32, y + down * VECTOR / 2, f"vector {v}\nof panel p", SMALL, ha="right")
+        for n in range(PART):
+            canvas.box(left + cell * n + 1, y + 1, cell - 1.5, down * VECTOR - 3, colour=ORANGE,
+                       fill=0.6 if n == 2 else 0.22, edge=0.4)
+    for n in range(1, WIDTH // PART):
+        canvas.box(left + wide * n, top, wide, high - 1, "then\nthese" if n == 1 else "and\nthese", INK, 0.04, edge=0.5, size=SMALL)
+    canvas.arrow((left + cell * 2.5, 67), (left + cell * 2.5, top + high - 4), GREEN, 1.2)
+    canvas.text(left + wide * 1.5, top + high + 14, "orange: 8 × 3 vectors of sums, in registers", SMALL)
+
+
+def draw(canvas):
+    """Two panels."""
+    for panel, draw_one in zip(canvas.panels(2), (draw_panels, draw_part)):
+        draw_one(panel)

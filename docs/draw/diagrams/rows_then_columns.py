@@ -1,0 +1,67 @@
+"""The two loops that refresh the halo in stage 00 of advection, and how a corner gets its number."""
+
+from draw.canvas import BLUE, GREEN, INK, ORANGE
+
+TITLE = "Rows around, then columns around with the halo's rows"
+HEIGHT = {"wide": 282, "narrow": 544}
+ROWS, COLS, CELL = 3, 4, 36  # of the field without its halo; pixels
+ALTERNATIVE = (
+    "Twice a field of three rows and four columns, its cells numbered from 1 to 12, with a halo of one cell around it. "
+    "First loop: the last row, 9 to 12, is copied into the halo above the first one, and the first row, 1 to 4, into the "
+    "halo below the last one; the halo's columns are still empty. Second loop: the last column, with the cells of the "
+    "halo above and below it, is copied into the halo on the left, and the first column into the halo on the right. So "
+    "the upper left corner gets 12, by way of the cell of the halo above column 4.")
+CAPTION = (
+    "Numbers name cells of the field; an empty cell of the halo has not been refreshed yet. Strong frames follow cell 12: up "
+    "with its row, then into the corner that lies diagonally opposite.")
+
+
+def number(i, j):
+    """Of the cell whose value belongs at row i and column j, halo included."""
+    return (i - 1) % ROWS * COLS + (j - 1) % COLS + 1
+
+
+def draw_field(canvas, loop):
+    """The field and its halo behind the first or the second loop."""
+    followed = ((ROWS, COLS), (0, COLS)) if loop == 1 else ((0, COLS), (0, 0))
+    for i in range(ROWS + 2):
+        for j in range(COLS + 2):
+            is_row, is_column = i in (0, ROWS + 1), j in (0, COLS + 1)
+            colour, fill = (GREEN, 0.35) if is_column else (ORANGE, 0.35) if is_row else (BLUE, 0.2)
+            is_there = loop == 2 or not is_column
+            is_followed = (i, j) in followed
+            canvas.box(CELL * j + 1, CELL * i + 1, CELL - 2, CELL - 2, f"{number(i, j)}" if is_there else "",
+                       INK if is_followed else colour, edge=2 if is_followed else 0.5, dashed=not is_there, bold=is_followed)
+            if is_there:
+                canvas.box(CELL * j + 1, CELL * i + 1, CELL - 2, CELL - 2, colour=colour, fill=fill, edge=0)
+
+
+def middle(i):
+    """Of a row or a column."""
+    return CELL * (i + 0.5)
+
+
+def draw_rows(canvas):
+    """The first loop, with arrows through the columns that are empty still."""
+    draw_field(canvas, 1)
+    right, left = CELL * (COLS + 1), CELL
+    canvas.arrow((right, middle(ROWS)), (right, middle(0)), ORANGE, 1.6, bend=0.3)
+    canvas.arrow((left, middle(1)), (left, middle(ROWS + 1)), ORANGE, 1.6, bend=0.3)
+
+
+def draw_columns(canvas):
+    """The second loop, with arrows above and below the field."""
+    draw_field(canvas, 2)
+    bottom = CELL * (ROWS + 2)
+    canvas.arrow((middle(COLS), 0), (middle(0), 0), GREEN, 1.6, bend=0.2)
+    canvas.arrow((middle(1), bottom), (middle(COLS + 1), bottom), GREEN, 1.6, bend=0.2)
+
+
+def draw(canvas):
+    """Two panels."""
+    names = "first loop: rows", "second loop: columns"
+    for panel, name, draw_one in zip(canvas.part(0, 0, canvas.width, canvas.height - 24).panels(2), names, (draw_rows, draw_columns)):
+        panel.text(170, 12, name, bold=True)
+        draw_one(panel.part((340 - CELL * (COLS + 2)) / 2, 48))
+    key = canvas.part(250 if canvas.is_wide else 20, canvas.height - 12)
+    key.key(0, 0, (BLUE, 0.2, "field"), (ORANGE, 0.35, "halo, first loop"), (GREEN, 0.35, "halo, second loop"))
