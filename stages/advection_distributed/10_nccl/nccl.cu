@@ -4,7 +4,7 @@
 /// Legal:   a rank receives behind the last reader of its halo, in its own stream, and a receive
 ///          waits for the edge that is sent; two steps leave the arrays in their roles.
 /// Expect:  longer exchanges than by copies, hidden as long as the interior takes longer, and half
-///          a launch per GPU and step in place of nine calls.
+///          a launch per GPU and step in place of eleven calls.
 /// Run:     ./climb advection_distributed --stages 09,10
 /// Next:    11_gpu_initiated has kernels store edges themselves, in one launch for all steps.
 

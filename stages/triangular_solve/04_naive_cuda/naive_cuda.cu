@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
   return triangular_solve::run_stage(argc, argv,
                                      {
                                          .title = "Naive CUDA",
-                                         .idea = "Make each column per kernel",
+                                         .idea = "Make each column a kernel",
                                          .solve_f64 = triangular_solve::solve<double>,
                                          .solve_f32 = triangular_solve::solve<float>,
                                      });
