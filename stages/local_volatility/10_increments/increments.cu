@@ -1,7 +1,7 @@
 /// \file
 /// Changed: a time step computes what it adds to R: the system along x has the whole operator on R
 ///          at its right side, the system along y what that gives, and its solution is added to R.
-/// Legal:   both systems lose the same on both sides: it is the same scheme, up to rounding. The rows
+/// Legal:   both systems lose the same on both sides: it is the same scheme, up to rounding. Rows
 ///          of an operator sum to zero, so that it may be applied to differences.
 /// Expect:  a little faster, with 7 numbers per point and step instead of 8; and f32 keeps more of
 ///          its digits.
