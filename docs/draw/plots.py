@@ -476,7 +476,7 @@ def compact(drawing):
         text = re.sub(r' transform="rotate\(-?0 [^"]*"', "", text)
         text = re.sub(r"font: (\d+) ([\d.]+px) [^;\"]*", r"font-weight: \1; font-size: \2", text)
         text = text.replace("; ", ";").replace(": ", ":").replace(' "', '"')
-        text = text.replace(";stroke-linejoin:miter", "").replace(";text-anchor:start", "").replace("xlink:", "")  # as browsers take it
+        text = re.sub(r";stroke-linejoin:m\w+|;text-anchor:start|xlink:", "", text)  # as browsers take it
         # What is used has its line by itself, and its colour, as words have, from the page.
         text = re.sub(r' style="fill:currentColor;stroke:currentColor;stroke-width:[\d.]+"', "", text) if "<use" in text else text
         return text.replace("fill:currentColor;font", "font") if "<text" in text else text

@@ -39,7 +39,7 @@ def draw_block(canvas):
     here.box(FAR + size * COLUMN + 1, FAR + size * ROW + 1, size - 2, size - 2, colour=ORANGE, fill=0.6, edge=0.4)
     here.arrow((size * 1.5, FAR + size * 1.5), (size * 2.7, FAR + size * 1.5))
     here.arrow((FAR + size * 2.5, size * 1.5), (FAR + size * 2.5, size * 2.7))
-    here.text(SIDE - 4, 62, "tiles of 32 × 32:\none of A and one of B\nin shared memory", SMALL, ha="right")
+    here.text(SIDE - 4, 62, "tiles of 32 × 32:\none of A and one of B\nkept in shared memory", SMALL, ha="right")
 
 
 def draw_thread(canvas):
