@@ -228,17 +228,12 @@ bool Ladder::takes_problem(const Program& program) const {
   return true;
 }
 
-/// Tells a stage that the problem is too large for from one that lacks something.
-Outcome Ladder::judged(Outcome outcome) const {
-  if (outcome.verdict == Verdict::not_available && !takes_problem(outcome.program))
-    outcome.verdict = Verdict::not_for_this_size;
-  return outcome;
-}
-
 Row Ladder::outcome_of(const Program& program) {
   if (program.on_cpu_device()) return check(program);
-  Row row{.outcome = judged(measurement_.run(program)), .recorded = {}, .lines = {}, .sectors = {}};
-  if (row.outcome.verdict != Verdict::not_available || options_.device != "all") return row;
+  Row row{.outcome = measurement_.run(program), .recorded = {}, .lines = {}, .sectors = {}};
+  if (row.outcome.verdict != Verdict::not_available || options_.device != "all" ||
+      !takes_problem(program))
+    return row;
   const Program* stand_in = find(program.stage, "cpu-device");
   return stand_in != nullptr && fs::exists(stand_in->path) ? check(*stand_in) : row;
 }
@@ -246,7 +241,7 @@ Row Ladder::outcome_of(const Program& program) {
 /// Runs a program for the CPU device; where its accesses are analysed, too, an error found there is
 /// a failure.
 Row Ladder::check(const Program& program) {
-  Row row{.outcome = judged(reduced_.run(program)), .recorded = {}, .lines = {}, .sectors = {}};
+  Row row{.outcome = reduced_.run(program), .recorded = {}, .lines = {}, .sectors = {}};
   if (!row.outcome.solved() || !analyses()) return row;
   const auto analysis = reduced_.analyse(program);
   if (!analysis) return row;

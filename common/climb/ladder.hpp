@@ -51,7 +51,6 @@ class Ladder {
   bool analyses() const;
   TableContents contents() const;
   bool takes_problem(const Program& program) const;
-  Outcome judged(Outcome outcome) const;
   Row outcome_of(const Program& program);
   Row check(const Program& program);
   void add_row(const Program& program);

@@ -124,6 +124,13 @@ std::optional<ProcessResult> Measurement::solve(const Program& program, const Ru
   return run_process(has_ranks ? on_ranks(settings.ranks, has_threads, command) : command, options);
 }
 
+/// Tells a stage that the problem is too large for, by the harness's sentence, from one that lacks
+/// something.
+static Verdict verdict_of(const std::string& refusal) {
+  return refusal.starts_with("this stage takes ") ? Verdict::not_for_this_size
+                                                  : Verdict::not_available;
+}
+
 Outcome Measurement::execute(const Program& program, const RunSettings& settings) {
   const fs::path solution = directory_.path() / "solution.npy";
   const fs::path record = directory_.path() / "record.json";
@@ -139,7 +146,7 @@ Outcome Measurement::execute(const Program& program, const RunSettings& settings
   const ProcessResult& result = *ended;
   if (result.status == static_cast<int>(Exit::bad_input)) throw BadInput(first_line(result.err));
   if (result.status == static_cast<int>(Exit::not_available))
-    return unsolved(program, Verdict::not_available, failure_of(result));
+    return unsolved(program, verdict_of(failure_of(result)), failure_of(result));
   if (result.status != 0) return unsolved(program, Verdict::failed, failure_of(result));
   auto json = nlohmann::ordered_json::parse(std::ifstream(record), nullptr, false);
   if (!json.is_object() || !fs::exists(solution))

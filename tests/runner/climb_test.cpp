@@ -561,11 +561,12 @@ TEST_F(Reused, TimesAreOfTheSameProblem) {
 
 TEST_F(Reused, TimesAreNotOfAStageThatTakesTheProblemNoMore) {
   toys.limits = {{"n", 1}};
-  toys.add_script("02_cuda", "echo 'toy: refused' >&2; exit 77", "gpu");
+  toys.add_script("02_cuda", "echo 'toy: this stage takes n up to 1, not 2' >&2; exit 77", "gpu");
   const std::string text = table();
   EXPECT_TRUE(contains(line_of(text, "01_cuda"), "500.0 ms")) << text;
   EXPECT_FALSE(contains(line_of(text, "02_cuda"), "125.0 ms")) << text;
-  EXPECT_TRUE(contains(text, "02_cuda is not for this size: refused")) << text;
+  EXPECT_TRUE(contains(text, "02_cuda is not for this size: this stage takes n up to 1, not 2"))
+      << text;
 }
 
 TEST_F(Reused, TimesAreNotRecordedAgain) {
@@ -824,7 +825,10 @@ TEST(Limits, OfAStageAreNotStoodInFor) {
   Toys toys;
   toys.add("00_zero", {1, 2}, 8);
   toys.limits = {{"n", 5}};
-  toys.add_script("01_cuda", "echo 'toy: refused' >&2; exit 77", "gpu");
+  toys.add_script("01_cuda",
+                  "case $all in *n=[15]*) echo 'toy: there is no GPU';; *) echo 'toy: this stage "
+                  "takes n up to 5';; esac >&2; exit 77",
+                  "gpu");
   toys.add("01_cuda", {1, 2}, 4, "cpu-device");
   for (const auto& [arguments, is_checked] :
        {std::pair{Strings{"--set", "n=5"}, true},
@@ -834,7 +838,8 @@ TEST(Limits, OfAStageAreNotStoodInFor) {
     const ProcessResult result = toys.run(arguments);
     EXPECT_EQ(result.status, 0) << result.err;
     EXPECT_EQ(contains(line_of(result.out, "01_cuda"), "checked"), is_checked) << result.out;
-    EXPECT_EQ(contains(result.out, "01_cuda is not for this size: refused"), !is_checked);
+    EXPECT_EQ(contains(result.out, "01_cuda is not for this size: this stage takes n up to 5"),
+              !is_checked);
   }
 }
 
