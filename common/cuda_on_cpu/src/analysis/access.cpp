@@ -456,25 +456,26 @@ static RequestedMemory requested_memory(Space space, const char* address, std::s
           reinterpret_cast<std::uintptr_t>(allocation->base), allocation->bytes - bytes};
 }
 
-/// Checks what one lane of a request does, whatever that is.
-static void check_lane(const Warp& warp, unsigned lane) {
-  const PendingAccesses& all = *warp.accesses;
+/// Checks what one lane of a request did, whatever that is.
+static void check_lane(const Warp& warp, const Accesses& all, unsigned lane) {
   const AccessForm form = all.form[lane];
+  Thread& thread = warp.threads[lane];
   Space space = Space::global;
   check_fully(reinterpret_cast<const char*>(all.address[lane]), form.bytes(),
-              static_cast<Kind>(form.kind()), place_in(all.order[lane]), warp.threads[lane], space);
+              static_cast<Kind>(form.kind()), place_in(all.order[lane]), thread, space);
+  if (overwritings != 0) settle(thread, (all.changes >> lane & 1) != 0);
 }
 
-static void check_each_lane(const Warp& warp, unsigned lanes) {
+static void check_each_lane(const Warp& warp, const Accesses& all, unsigned lanes) {
   for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
-    check_lane(warp, static_cast<unsigned>(std::countr_zero(rest)));
+    check_lane(warp, all, static_cast<unsigned>(std::countr_zero(rest)));
 }
 
 /// Checks a request of whole cells, row by row.
 template <Kind kind, Region region>
 static void check_cells(const Warp& warp, const Request& request, std::size_t bytes,
                         const RequestedMemory& memory) {
-  const PendingAccesses& all = *warp.accesses;
+  const Accesses& all = request.all;
   const unsigned any = request.rows[0].first;
   PlainAccess<kind, region> access(event_of(kind, place_in(all.order[any]), warp.threads[any]),
                                    *block);
@@ -482,34 +483,34 @@ static void check_cells(const Warp& warp, const Request& request, std::size_t by
     const std::size_t offset = all.address[row.first] - memory.base;
     const std::size_t last = all.address[row.end - 1] - memory.base;
     if (offset > memory.last || last > memory.last || offset % 4 != 0) {
-      check_each_lane(warp, row.lanes());
+      check_each_lane(warp, all, row.lanes());
       continue;
     }
     Cell* cells = memory.shadow->cells(offset, last - offset + bytes);
     if (row.same) {
       if (!access.make(cells, bytes / 4, row.lanes(), row.end - 1))
-        check_each_lane(warp, row.lanes());
+        check_each_lane(warp, all, row.lanes());
     } else {
       for (unsigned lane = row.first; lane < row.end; ++lane, cells += bytes / 4)
-        if (!access.make(cells, bytes / 4, 1u << lane, lane)) check_lane(warp, lane);
+        if (!access.make(cells, bytes / 4, 1u << lane, lane)) check_lane(warp, all, lane);
     }
   }
 }
 
-static unsigned unchecked_lanes(const Warp& warp, unsigned lanes) {
+static unsigned unchecked_lanes(const Accesses& all, unsigned lanes) {
   unsigned unchecked = 0;
   for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
-    unchecked |= warp.accesses->form[std::countr_zero(rest)].checked() ? 0 : rest & -rest;
+    unchecked |= all.form[std::countr_zero(rest)].checked() ? 0 : rest & -rest;
   return unchecked;
 }
 
 void check_request(const Warp& warp, const Request& request) {
   if (request.count == 0) return;
   const DeviceAtWork at_work;
-  const PendingAccesses& all = *warp.accesses;
+  const Accesses& all = request.all;
   const unsigned first = request.rows[0].first;
   const AccessForm form = all.form[first];
-  if (!request.alike) return check_each_lane(warp, unchecked_lanes(warp, request.lanes));
+  if (!request.alike) return check_each_lane(warp, all, unchecked_lanes(all, request.lanes));
   if (form.checked()) return;
   const auto space = static_cast<Space>(form.space());
   const RequestedMemory memory =
@@ -517,7 +518,7 @@ void check_request(const Warp& warp, const Request& request) {
                        place_in(all.order[first]));
   if (form.bytes() % 4 != 0 || threads_learned || block->launch->configuration.cooperative ||
       memory.shadow == nullptr || memory.base % 4 != 0)
-    return check_each_lane(warp, request.lanes);
+    return check_each_lane(warp, all, request.lanes);
   const auto check = space == Space::shared
                          ? (form.kind() == read ? check_cells<read, Region::shared>
                                                 : check_cells<write, Region::shared>)
@@ -550,6 +551,16 @@ void check_access_of_host(const void* where, std::size_t bytes, Kind kind,
   check_host(static_cast<const char*>(where), bytes, kind, place_of(instruction));
 }
 
+void note_next_access(Thread& thread, const void* address, const Target& target, Place place,
+                      const void* frame) {
+  AccessLog& log = *thread.warp->log;
+  const AccessForm form = target.form;  // others may change it while this thread waits
+  log.note_after(thread.lane);
+  if (log.end[thread.lane] == AccessLog::most) wait_for_requests(&thread);
+  note_access(thread, address, form, place, frame);
+  if (form.kind() == write) log.note_before(thread.lane, address, form.bytes());
+}
+
 // What the stacks of all lanes hold while they wait has to fit into the cache: what needs much of
 // it is called and comes back.
 void check_closely(const void* where, std::size_t bytes, Kind kind, const void* instruction,
@@ -567,8 +578,11 @@ void check_closely(const void* where, std::size_t bytes, Kind kind, const void* 
   if (target != nullptr) {
     accesses += target->treatment != Treatment::none;
     if (target->treatment != Treatment::request) return;
-    ask(thread, address, target->form, place, frame);
+    note_next_access(thread, address, *target, place, frame);
   } else {
+    block->narrow = false;  // others may run now
+    catch_up();
+    block->narrow = narrow;
     ++accesses;
     Space space = Space::global;
     if (!check_fully(address, bytes, kind, place, thread, space)) return;
@@ -577,10 +591,12 @@ void check_closely(const void* where, std::size_t bytes, Kind kind, const void* 
                          : kind == volatile_write ? write
                          : kind == atomic_write   ? atomic
                                                   : kind;
-    ask(thread, address, {bytes, counted, static_cast<unsigned>(space), true}, place, frame);
+    note_access(thread, address, {bytes, counted, static_cast<unsigned>(space), true}, place,
+                frame);
+    wait_for_requests(&thread);
+    if (kind == write || kind == volatile_write) note_value_before(address, bytes);
+    if (kind > write) after_request(where, kind, narrow, instruction);
   }
-  if (kind == write || kind == volatile_write) note_value_before(address, bytes);
-  if (kind > write) after_request(where, kind, narrow, instruction);
 }
 
 void access(const void* address, std::size_t bytes, Kind kind, const void* place,
@@ -604,6 +620,7 @@ void misaligned(const void* address, std::size_t multiple, const void* place) {
 
 void index_out_of_bounds(const char* array, std::ptrdiff_t index, const void* place) {
   const std::string sentence = "index " + std::to_string(index) + " of an array " + array;
+  if (is_on_device()) catch_up();
   const Thread* thread = block == nullptr ? nullptr : block->current;
   if (thread == nullptr) {
     add_finding("out of bounds", place_of(place), 0, nullptr, sentence);
@@ -627,6 +644,7 @@ void shifted_too_far(int bits, std::int64_t by, const void* place) {
 
 void copy_starts(const void* to, std::size_t bytes, const void* instruction) {
   if (block->left_out) return;
+  catch_up();
   const auto* address = static_cast<const char*>(to);
   const Thread& thread = *block->current;
   const DeviceAtWork at_work;

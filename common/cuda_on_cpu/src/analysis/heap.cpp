@@ -43,6 +43,7 @@ void* allocate_for_kernel(std::size_t bytes) {
 
 void give_back(void* pointer, const void* place) {
   if (!is_of_device(pointer)) return std::free(pointer);
+  if (is_on_device()) catch_up();
   const Thread* thread = block == nullptr ? nullptr : block->current;
   Thread* const hidden = block == nullptr ? nullptr : std::exchange(block->current, nullptr);
   if (Allocation* allocation = find_allocation(pointer); allocation != nullptr) {

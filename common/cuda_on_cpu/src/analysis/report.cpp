@@ -274,19 +274,27 @@ void launch_begins(Launch& launch) {
 
 void launch_ends(Launch& launch) { record().kernels[launch.record].barriers += launch.barriers; }
 
+static std::span<Warp> warps_of(Block& block) {
+  return std::span(block.warps).first((block.launch->threads + warp_size - 1) / warp_size);
+}
+
 void block_begins(Block& block) {
   block.left_out = is_left_out(*block.launch, block.number);
   if (block.targets == nullptr) block.targets = std::make_unique<Targets>().release();
   block.targets->operation = block.left_out ? Targets::none : block.launch->operation;
   if (block.left_out) ++record().kernels[block.launch->record].left_out;
+  if (block.logs == nullptr)
+    block.logs = std::make_unique_for_overwrite<AccessLog[]>(most_threads / warp_size).release();
+  for (std::size_t i = 0; Warp & warp : warps_of(block)) {
+    warp.log = &block.logs[i++];
+    warp.log->clear();
+  }
   forget_threads();
 }
 
 void block_ends(Block& block) {
   // If it failed, lanes may still wait.
-  for (const Warp& warp :
-       std::span(block.warps).first((block.launch->threads + warp_size - 1) / warp_size))
-    check_request(warp, Request(*warp.accesses, warp.pending, false));
+  for (Warp& warp : warps_of(block)) check_rest(warp);
 }
 
 void error_dropped(const void* place, const std::string& sentence) {

@@ -181,11 +181,10 @@ Site& site_of(Place place, AccessForm form) {
 /// in the deepest frame at the lowest address: so do branches and loops of a warp run in turn and
 /// meet again. While lanes wait in a loop it is the oldest, for it may be the one that they wait
 /// for.
-unsigned first_of(const Warp& warp) {
+unsigned first_of(const Accesses& all, unsigned pending) {
   const bool take_turns = waits_in_loops();
-  const PendingAccesses& all = *warp.accesses;
-  auto first = static_cast<unsigned>(std::countr_zero(warp.pending));
-  for (unsigned rest = warp.pending & (warp.pending - 1); rest != 0; rest &= rest - 1) {
+  auto first = static_cast<unsigned>(std::countr_zero(pending));
+  for (unsigned rest = pending & (pending - 1); rest != 0; rest &= rest - 1) {
     const auto other = static_cast<unsigned>(std::countr_zero(rest));
     if (take_turns ? all.number[other] < all.number[first] : all.order[other] > all.order[first])
       first = other;
@@ -194,7 +193,7 @@ unsigned first_of(const Warp& warp) {
 }
 
 /// Whether all lanes of a warp wait with the same at the same instruction.
-bool are_at_one(const PendingAccesses& all) {
+bool are_at_one(const Accesses& all) {
   std::uint64_t orders = 0;
   std::uint32_t forms = 0;
   for (unsigned lane = 1; lane < warp_size; ++lane) orders |= all.order[lane] ^ all.order[0];
@@ -203,7 +202,7 @@ bool are_at_one(const PendingAccesses& all) {
   return orders == 0 && forms == 0;
 }
 
-bool are_at_one(const PendingAccesses& all, unsigned lanes) {
+bool are_at_one(const Accesses& all, unsigned lanes) {
   if (lanes == all_lanes) return are_at_one(all);
   const int first = std::countr_zero(lanes);
   for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
@@ -214,7 +213,7 @@ bool are_at_one(const PendingAccesses& all, unsigned lanes) {
 }
 
 /// Whether all lanes of a warp form one row.
-bool are_a_row(const PendingAccesses& all) {
+bool are_a_row(const Accesses& all) {
   const std::uintptr_t step = all.address[1] - all.address[0];
   if (step != 0 && step != all.form[0].bytes()) return false;
   std::uintptr_t different = 0;
@@ -224,7 +223,7 @@ bool are_a_row(const PendingAccesses& all) {
 }
 
 /// The row that begins with the first of some lanes.
-Row row_of(unsigned lanes, const PendingAccesses& all) {
+Row row_of(unsigned lanes, const Accesses& all) {
   const auto first = static_cast<unsigned>(std::countr_zero(lanes));
   const unsigned most = first + static_cast<unsigned>(std::countr_one(lanes >> first));
   unsigned end = first + 1;
@@ -236,11 +235,10 @@ Row row_of(unsigned lanes, const PendingAccesses& all) {
 }
 
 /// The lanes of a warp that make a request together.
-unsigned next_request(const Warp& warp) {
-  const PendingAccesses& all = *warp.accesses;
-  const unsigned first = first_of(warp);
+unsigned next_request(const Accesses& all, unsigned pending) {
+  const unsigned first = first_of(all, pending);
   unsigned lanes = 0;
-  for (unsigned rest = warp.pending; rest != 0; rest &= rest - 1) {
+  for (unsigned rest = pending; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     if (all.order[lane] == all.order[first] && all.form[lane].space() == all.form[first].space())
       lanes |= 1u << lane;
@@ -249,7 +247,8 @@ unsigned next_request(const Warp& warp) {
 }
 
 /// Wavefronts or sectors of a request.
-unsigned cost_of(const Site& site, const Request& request, Addresses addresses) {
+unsigned cost_of(const Site& site, const Request& request) {
+  Addresses addresses = request.all.address;
   const bool updates = site.kind == atomic || site.kind == atomic_compare;
   if (site.space == Space::shared)
     return request.alike && !updates && site.bytes == bank_bytes &&
@@ -263,22 +262,82 @@ unsigned cost_of(const Site& site, const Request& request, Addresses addresses) 
 }
 
 /// Counts a request of a warp.
-void count_request(Site& site, const Request& request, Addresses addresses) {
+void count_request(const Request& request) {
+  const Accesses& all = request.all;
+  const unsigned first = request.rows[0].first;
+  Site& site = site_of(place_in(all.order[first]), all.form[first]);
   const auto lanes = static_cast<unsigned>(std::popcount(request.lanes));
-  const unsigned cost = cost_of(site, request, addresses);
+  const unsigned cost = cost_of(site, request);
   const auto least = static_cast<unsigned>((lanes * site.bytes + sector_bytes - 1) / sector_bytes);
   ++site.requests;
   site.lanes += lanes;
   site.cost += cost;
   site.ideal += site.space == Space::shared
-                    ? ideal_wavefronts(request.lanes, addresses, site.bytes, site.kind)
+                    ? ideal_wavefronts(request.lanes, all.address, site.bytes, site.kind)
                     : std::min(cost, least);
+}
+
+/// Whether the oldest accesses of all lanes are in one row.
+bool are_in_one_row(const AccessLog& log) {
+  std::uint8_t different = 0;
+  for (unsigned lane = 1; lane < warp_size; ++lane)
+    different = static_cast<std::uint8_t>(different | (log.begin[lane] ^ log.begin[0]));
+  return different == 0;
+}
+
+bool are_in_one_row(const AccessLog& log, unsigned lanes) {
+  if (lanes == all_lanes) return are_in_one_row(log);
+  const std::uint8_t first = log.begin[std::countr_zero(lanes)];
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
+    if (log.begin[std::countr_zero(rest)] != first) return false;
+  return true;
+}
+
+/// The oldest accesses of some lanes: a row of the log, or a copy of what stands in several.
+const Accesses& oldest(const AccessLog& log, unsigned lanes, Accesses& copy) {
+  if (are_in_one_row(log, lanes)) return log.rows[log.begin[std::countr_zero(lanes)]];
+  copy.changes = 0;
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const Accesses& row = log.rows[log.begin[lane]];
+    copy.address[lane] = row.address[lane];
+    copy.order[lane] = row.order[lane];
+    copy.number[lane] = row.number[lane];
+    copy.form[lane] = row.form[lane];
+    copy.changes |= row.changes & rest & -rest;
+  }
+  return copy;
+}
+
+/// Whether something is left of all lanes when each has one access less.
+bool have_more(AccessLog& log) {
+  bool more = true;
+  for (unsigned lane = 0; lane < warp_size; ++lane) {
+    ++log.begin[lane];
+    more &= log.begin[lane] != log.end[lane];
+  }
+  return more;
+}
+
+/// Forgets the oldest accesses of some lanes.
+/// \returns the lanes that have no others
+unsigned forget_oldest(AccessLog& log, unsigned lanes) {
+  if (lanes == all_lanes && have_more(log)) return 0;
+  unsigned done = 0;
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    if (lanes != all_lanes) ++log.begin[lane];
+    if (log.begin[lane] != log.end[lane]) continue;
+    log.begin[lane] = log.end[lane] = 0;
+    done |= rest & -rest;
+  }
+  return done;
 }
 
 }  // namespace
 
-Request::Request(const PendingAccesses& all, unsigned lanes, bool alike)
-    : lanes(lanes), alike(alike) {
+Request::Request(const Accesses& all, unsigned lanes, bool alike)
+    : all(all), lanes(lanes), alike(alike) {
   if (alike && lanes == all_lanes && are_a_row(all)) {
     rows[count++] = {0, warp_size, all.address[0] == all.address[1]};
     return;
@@ -291,15 +350,27 @@ Request::Request(const PendingAccesses& all, unsigned lanes, bool alike)
 }
 
 void resolve(Warp& warp) {
-  const PendingAccesses& all = *warp.accesses;
-  const bool together = are_at_one(all, warp.pending);
-  const unsigned lanes = together ? warp.pending : next_request(warp);
-  const Request request(all, lanes, together || are_at_one(all, lanes));
-  check_request(warp, request);
-  const unsigned first = request.rows[0].first;
-  count_request(site_of(place_in(all.order[first]), all.form[first]), request, all.address);
-  warp.pending &= ~lanes;
-  wake(warp, lanes);
+  Accesses copy;
+  while (warp.running == 0 && warp.pending != 0) {
+    const Accesses& all = oldest(*warp.log, warp.pending, copy);
+    const bool together = are_at_one(all, warp.pending);
+    const unsigned lanes = together ? warp.pending : next_request(all, warp.pending);
+    const Request request(all, lanes, together || are_at_one(all, lanes));
+    check_request(warp, request);
+    count_request(request);
+    const unsigned done = forget_oldest(*warp.log, lanes);
+    warp.pending &= ~done;
+    if (done != 0) go_on(warp, done);
+  }
+}
+
+void check_rest(Warp& warp) {
+  Accesses copy;
+  while (warp.pending != 0) {
+    const Accesses& all = oldest(*warp.log, warp.pending, copy);
+    check_request(warp, Request(all, warp.pending, false));
+    warp.pending &= ~forget_oldest(*warp.log, warp.pending);
+  }
 }
 
 }  // namespace cuda_on_cpu::analysis

@@ -8,6 +8,7 @@
 
 #include "callbacks.hpp"
 #include "findings.hpp"
+#include "log.hpp"
 #include "values.hpp"
 
 namespace cuda_on_cpu::analysis {
@@ -41,20 +42,25 @@ inline std::uint64_t order_of(Place place, std::uint32_t depth) {
 }
 inline Place place_in(std::uint64_t order) { return ~static_cast<Place>(order); }
 
-/// The current thread waits until its warp has made the request to which this access belongs.
-[[gnu::always_inline]] inline void ask(Thread& thread, const void* address, AccessForm form,
-                                       Place place, const void* frame) {
-  PendingAccesses& pending = *thread.warp->accesses;
+/// Notes an access of the current thread, for which there is room in the log. It becomes part of a
+/// request when the warp has come so far.
+[[gnu::always_inline]] inline void note_access(Thread& thread, const void* address, AccessForm form,
+                                               Place place, const void* frame) {
+  AccessLog& log = *thread.warp->log;
   const unsigned lane = thread.lane;
+  Accesses& row = log.rows[log.end[lane]++];
   const auto depth =
-      pending.stack_top[lane] - static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(frame));
-  pending.address[lane] = reinterpret_cast<std::uintptr_t>(address);
-  pending.order[lane] = order_of(place, depth);
-  pending.number[lane] = accesses;
-  pending.form[lane] = form;
+      thread.stack_top - static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(frame));
+  row.address[lane] = reinterpret_cast<std::uintptr_t>(address);
+  row.order[lane] = order_of(place, depth);
+  row.number[lane] = accesses;
+  row.form[lane] = form;
   thread.warp->pending |= 1u << lane;
-  wait_for_request(&thread);
 }
+
+/// The same where there may be no room, or where the thread wrote just before.
+void note_next_access(Thread& thread, const void* address, const Target& target, Place place,
+                      const void* frame);
 
 /// An access at an instruction; the short way, where that is known.
 [[gnu::always_inline]] inline void check_access(const void* address, std::size_t bytes, Kind kind,
@@ -73,8 +79,11 @@ inline Place place_in(std::uint64_t order) { return ~static_cast<Place>(order); 
   if (target.treatment == Treatment::none) return;
   ++accesses;
   if (target.treatment == Treatment::count) return;
-  ask(*b->current, address, target.form, place, frame);
-  if (kind == write) note_value_before(address, bytes);
+  Thread& thread = *b->current;
+  if (!thread.warp->log->is_open(thread.lane))
+    return note_next_access(thread, address, target, place, frame);
+  note_access(thread, address, target.form, place, frame);
+  if (kind == write) thread.warp->log->note_before(thread.lane, address, bytes);
 }
 
 /// Neighbouring lanes of a request: each goes right behind the one before, or all to the same
@@ -88,8 +97,9 @@ struct Row {
 
 /// The lanes of a request, row by row.
 struct Request {
-  Request(const PendingAccesses& all, unsigned lanes, bool alike);
+  Request(const Accesses& all, unsigned lanes, bool alike);
 
+  const Accesses& all;  ///< those of other lanes among them
   unsigned lanes;
   bool alike;  ///< whether all wait with the same at the same instruction
   unsigned count = 0;
@@ -99,7 +109,10 @@ struct Request {
   const Row* end() const { return rows + count; }
 };
 
-/// Checks the accesses with which lanes of a warp wait, and which it makes together.
+/// Checks accesses of lanes of a warp that it makes together.
 void check_request(const Warp& warp, const Request& request);
+
+/// Checks what the lanes of a warp have accessed and nobody has checked: its block has failed.
+void check_rest(Warp& warp);
 
 }  // namespace cuda_on_cpu::analysis

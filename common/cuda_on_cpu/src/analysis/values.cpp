@@ -6,6 +6,7 @@
 #include "../immortal.hpp"
 #include "../machine/launch.hpp"
 #include "findings.hpp"
+#include "log.hpp"
 
 namespace cuda_on_cpu::analysis {
 
@@ -102,10 +103,17 @@ void note_overwritten(const void* address, std::size_t bytes) {
 
 void compare_overwritten() {
   const Thread& thread = *block->current;
-  auto& mine = open().by_rank[thread.rank];
+  const auto& mine = open().by_rank[thread.rank];
   if (!mine.has_value()) return;
   const DeviceAtWork at_work;
-  if (mine->address == nullptr || std::memcmp(mine->address, mine->before, mine->bytes) != 0)
+  settle(thread,
+         mine->address == nullptr || std::memcmp(mine->address, mine->before, mine->bytes) != 0);
+}
+
+void settle(const Thread& thread, bool changed) {
+  const auto& mine = open().by_rank[thread.rank];
+  if (!mine.has_value()) return;
+  if (changed)
     report(*mine);
   else
     add_note("same value", mine->now.place, mine->then.place, &thread,
@@ -116,6 +124,9 @@ void compare_overwritten() {
   close(thread);
 }
 
-void stops(const Thread&) { compare_values(); }
+void stops(const Thread& thread) {
+  compare_values();
+  thread.warp->log->note_after(thread.lane);
+}
 
 }  // namespace cuda_on_cpu::analysis

@@ -17,6 +17,9 @@ void note_volatile(const void* address, const Event& now, Kind kind, Region regi
 /// How many threads are about to write so, of the block that runs.
 extern __thread unsigned overwritings;
 
+/// A thread has written what it was about to write.
+void settle(const Thread& thread, bool changed);
+
 void note_overwritten(const void* address, std::size_t bytes);
 void compare_overwritten();
 

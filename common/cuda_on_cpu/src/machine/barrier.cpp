@@ -26,6 +26,7 @@ void complete(BarrierState* state) {
 }
 
 void wait_at(BarrierState* state, unsigned phase, const void* place) {
+  catch_up();
   Thread* thread = block->current;
   thread->place = place;
   while (state->phase == phase) {
@@ -40,6 +41,7 @@ void wait_at(BarrierState* state, unsigned phase, const void* place) {
 void init_barrier(BarrierState* state, unsigned expected) { *state = {expected, expected, 0}; }
 
 unsigned arrive(BarrierState* state, unsigned count, bool drop) {
+  catch_up();
   const unsigned phase = state->phase;
   analysis::arrives_at(state);
   if (drop) --state->expected;
@@ -60,6 +62,7 @@ void wait_for_parity(BarrierState* state, bool odd) {
 }
 
 bool has_passed(const BarrierState* state, unsigned phase) {
+  catch_up();
   const bool passed = state->phase != phase;
   note_spin(!passed);
   if (passed) analysis::has_waited_at(state);

@@ -155,19 +155,38 @@ void open_barrier(Thread* last) {
   b.ready.append(b.at_barrier);
 }
 
+/// Counts a thread that has come to a barrier.
+/// \returns whether it is the last one
+bool count_arrival(const Thread& thread) {
+  Block& b = *block;
+  if (!b.at_barrier.empty() && b.at_barrier.head->place != thread.place)
+    analysis::different_barriers(thread, *b.at_barrier.head);
+  return ++b.at_barrier_count == b.living;
+}
+
 void barrier(Scope scope, const void* place) {
   Block& b = *block;
   Thread* thread = b.current;
+  Warp& warp = *thread->warp;
   thread->place = place;
   thread->mask = static_cast<unsigned>(scope);
-  if (!b.at_barrier.empty() && b.at_barrier.head->place != place)
-    analysis::different_barriers(*thread, *b.at_barrier.head);
-  if (++b.at_barrier_count == b.living) {
+  const unsigned me = 1u << thread->lane;
+  if ((warp.pending & me) != 0) {
+    warp.arriving |= me;
+    wait_in(thread, State::at_block_barrier);
+  } else if (count_arrival(*thread)) {
     open_barrier(thread);
   } else {
     b.at_barrier.push(thread);
     wait_in(thread, State::at_block_barrier);
   }
+}
+
+/// A thread that waits for the check of its accesses comes to a barrier.
+void arrive_late(Thread* thread) {
+  const bool is_last = count_arrival(*thread);
+  block->at_barrier.push(thread);
+  if (is_last) open_barrier(nullptr);
 }
 
 /// Counts the predicates of the block's threads behind a barrier.
@@ -183,16 +202,39 @@ void arrive_at_gang() {
   if (b.gang != nullptr) b.gang_phase = b.gang->arrive();
 }
 
-void finish(Thread* thread) {
-  Block& b = *block;
-  if (analysis::enabled) analysis::stops(*thread);
+/// A thread lives no longer.
+void leave_warp(Thread* thread) {
   thread->state = State::finished;
-  --b.living;
+  --block->living;
   thread->warp->finished |= 1u << thread->lane;
   lanes_changed(thread->warp);
-  lane_stopped(thread->warp);
+}
+
+/// Does what the others of the block may have waited for with a thread that lives no longer.
+void release_others() {
+  Block& b = *block;
   if (b.gang_arrivals > 0 && b.gang_arrivals == b.living) arrive_at_gang();
   if (b.at_barrier_count > 0 && b.at_barrier_count == b.living) open_barrier(nullptr);
+}
+
+/// A thread has come to its end. It needs no stack until its accesses are checked.
+void finish(Thread* thread) {
+  Warp& warp = *thread->warp;
+  const unsigned me = 1u << thread->lane;
+  if (analysis::enabled) analysis::stops(*thread);
+  if ((warp.pending & me) != 0) {
+    thread->state = State::at_access;
+    warp.ending |= me;
+    return lane_stopped(&warp);
+  }
+  leave_warp(thread);
+  lane_stopped(&warp);
+  release_others();
+}
+
+void finish_late(Thread* thread) {
+  leave_warp(thread);
+  release_others();
 }
 
 void run_thread() {
@@ -211,7 +253,7 @@ void run_thread() {
   details_of(*thread).batches = 0;
   details_of(*thread).asked_for_active = false;
   details_of(*thread).last_volatile = nullptr;
-  thread->warp->accesses->stack_top[thread->lane] =
+  thread->stack_top =
       static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
   advance(b.next_index, b.launch->configuration.block);
   make_current(thread);
@@ -272,15 +314,9 @@ void prepare(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank) {
   b.barrier_clock = b.clock++;
   for (unsigned first = 0; first < launch.threads; first += warp_size) {
     const unsigned lanes = std::min(warp_size, launch.threads - first);
-    b.warps[first / warp_size] = {&b.threads[first],
-                                  &b.accesses[first / warp_size],
-                                  lanes == 32 ? all_lanes : (1u << lanes) - 1,
-                                  0,
-                                  0,
-                                  0,
-                                  lanes,
-                                  0,
-                                  0};
+    b.warps[first / warp_size] = {.threads = &b.threads[first],
+                                  .lanes = lanes == 32 ? all_lanes : (1u << lanes) - 1,
+                                  .running = lanes};
   }
   const auto builtin = [](dim3 d) { return Builtin{d.x, d.y, d.z}; };
   set_block(builtin(b.index), builtin(launch.configuration.block), builtin(grid));
@@ -344,10 +380,26 @@ void wait_in(Thread* thread, State state) {
   leave(&thread->stack_pointer);
 }
 
-void wait_for_request(Thread* thread) {
+void wait_for_requests(Thread* thread) {
   thread->state = State::at_access;
   lane_stopped(thread->warp);
   leave(&thread->stack_pointer);
+}
+
+void stop_for_requests(Thread* thread) {
+  analysis::stops(*thread);
+  wait_for_requests(thread);
+}
+
+void go_on(Warp& warp, unsigned lanes) {
+  const unsigned arriving = lanes & warp.arriving, ending = lanes & warp.ending;
+  warp.arriving &= ~lanes;
+  warp.ending &= ~lanes;
+  wake(warp, lanes & ~(arriving | ending));
+  for (unsigned rest = arriving; rest != 0; rest &= rest - 1)
+    arrive_late(&warp.threads[std::countr_zero(rest)]);
+  for (unsigned rest = ending; rest != 0; rest &= rest - 1)
+    finish_late(&warp.threads[std::countr_zero(rest)]);
 }
 
 void note_spin(bool idle) {
@@ -362,11 +414,17 @@ void note_spin(bool idle) {
 }
 
 void fail_launch(int error) {
+  catch_up();
+  fail_launch_at_once(error);
+}
+
+void fail_launch_at_once(int error) {
   block->launch->failure = static_cast<cudaError_t>(error);
   give_up();
 }
 
 void yield() {
+  catch_up();
   Block& b = *block;
   Thread* thread = b.current;
   if (b.launch->failed || (b.gang != nullptr && b.gang->failed())) give_up();
@@ -430,6 +488,7 @@ void grid_barrier() {
 }
 
 void cluster_arrive() {
+  catch_up();
   if (++block->gang_arrivals == block->living) arrive_at_gang();
 }
 

@@ -20,8 +20,9 @@ struct Launch;
 struct Warp;
 
 namespace analysis {
+struct AccessLog;
 struct Targets;
-}
+}  // namespace analysis
 
 inline constexpr unsigned warp_size = 32;
 inline constexpr unsigned most_threads = 1024;
@@ -36,39 +37,6 @@ enum class State : std::uint8_t {
   at_barrier_object,
   at_access,
   finished
-};
-
-/// What an access does, in one word: compilers take a structure of four bytes apart.
-class AccessForm {
- public:
-  AccessForm() = default;
-  /// \param checked or to be checked together with those of the other lanes
-  constexpr AccessForm(std::size_t bytes, unsigned kind, unsigned space, bool checked)
-      : word_(static_cast<std::uint32_t>(bytes) | kind << 8 | space << 16 |
-              unsigned{checked} << 24) {}
-
-  unsigned bytes() const { return word_ & 0xFF; }
-  unsigned kind() const { return word_ >> 8 & 0xFF; }
-  unsigned space() const { return word_ >> 16 & 0xFF; }
-  bool checked() const { return word_ >> 24 != 0; }
-  bool has(std::size_t bytes, unsigned kind) const {
-    return static_cast<std::uint16_t>(word_) == (bytes | kind << 8);
-  }
-  std::uint32_t word() const { return word_; }
-  bool operator==(const AccessForm&) const = default;
-
- private:
-  std::uint32_t word_ = 0;
-};
-
-/// The memory accesses with which the lanes of a warp wait for each other, by lane.
-struct PendingAccesses {
-  std::uintptr_t address[warp_size];
-  std::uint64_t order[warp_size];   ///< depth of the stack frame, and how low the instruction is:
-                                    ///< most go first
-  std::uint64_t number[warp_size];  ///< in the order in which accesses were asked for
-  AccessForm form[warp_size];
-  std::uint32_t stack_top[warp_size];  ///< of the threads: the lower half of the address
 };
 
 /// A copy that a thread started and has not waited for.
@@ -95,6 +63,7 @@ struct alignas(64) Thread {
   State state;
   std::uint8_t fenced;  ///< whether it ever ordered its accesses: 1 for its block, 2 for all
   bool orders_memory;
+  std::uint32_t stack_top;  ///< the lower half of the address
 };
 static_assert(sizeof(Thread) == 64);
 
@@ -111,15 +80,17 @@ struct Details {
 };
 
 struct Warp {
-  Thread* threads;
-  PendingAccesses* accesses;  ///< of the same threads
-  unsigned lanes;             ///< that exist, as a mask
-  unsigned finished;          ///< masks of lanes
-  unsigned waiting;
-  unsigned pending;
-  unsigned running;     ///< number of lanes that neither wait nor have finished
-  std::uint32_t epoch;  ///< number of operations that ordered memory within the warp
-  std::uint32_t clock;  ///< of the block, at the last of them
+  Thread* threads = nullptr;
+  unsigned lanes = 0;     ///< that exist, as a mask
+  unsigned finished = 0;  ///< masks of lanes
+  unsigned waiting = 0;
+  unsigned pending = 0;     ///< whose accesses are not all checked
+  unsigned arriving = 0;    ///< of these, who will have come to a barrier of the block then
+  unsigned ending = 0;      ///< and who will have finished
+  unsigned running = 0;     ///< number of lanes that neither wait nor have finished
+  std::uint32_t epoch = 0;  ///< number of operations that ordered memory within the warp
+  std::uint32_t clock = 0;  ///< of the block, at the last of them
+  analysis::AccessLog* log = nullptr;  ///< of accesses that are not checked; null if none is
 };
 
 /// Threads in the order in which they wait.
@@ -183,14 +154,14 @@ struct Block {
   bool failed = false;
   bool left_out = false;                 ///< whether the analysis passes over its accesses
   analysis::Targets* targets = nullptr;  ///< where its accesses went, as the analysis knows
+  analysis::AccessLog* logs = nullptr;   ///< by warp
   bool narrow = false;          ///< whether the access that is made now is atomic in the block only
   std::vector<unsigned> order;  ///< of ranks, in which threads begin; empty: as they are counted
   std::vector<char*> stacks;    ///< free ones
   char* stack_pool = nullptr;
   std::size_t used_stacks = 0;  ///< of the pool, from its beginning, that were ever used
   std::array<Thread, most_threads> threads;
-  std::array<Details, most_threads> details;                       // by rank
-  std::array<PendingAccesses, most_threads / warp_size> accesses;  // by warp
+  std::array<Details, most_threads> details;  // by rank
   std::array<Warp, most_threads / warp_size> warps;
 };
 
@@ -223,11 +194,27 @@ bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank);
 /// Ends the block and its launch, as a GPU does when a kernel fails.
 [[noreturn]] void fail_launch(int error);
 
+/// The same from a handler of signals, on whose stack nobody can wait for other threads.
+[[noreturn]] void fail_launch_at_once(int error);
+
 /// Makes a thread wait in `state` and runs others until it is woken.
 void wait_in(Thread* thread, State state);
 
-/// The same for a thread that waits for the requests of its warp.
-void wait_for_request(Thread* thread);
+/// The same for a thread that waits until the accesses that it has made are checked.
+void wait_for_requests(Thread* thread);
+
+/// The same for one that is not in the midst of an access.
+void stop_for_requests(Thread* thread);
+
+/// The current thread is about to do what others may learn of: it waits until the accesses that it
+/// has made are checked.
+inline void catch_up() {
+  Thread* thread = block->current;
+  if ((thread->warp->pending >> thread->lane & 1) != 0) stop_for_requests(thread);
+}
+
+/// Lanes whose accesses are all checked run on, or do what they have stopped for.
+void go_on(Warp& warp, unsigned lanes);
 
 /// Notes that the current thread may be in a loop that waits for another thread, or that it is not;
 /// lets others run after some rounds.

@@ -30,7 +30,7 @@ struct sigaction before;
     report_trouble(
         {.kind = "stack overflow", .place = place, .thread = thread, .sentence = sentence});
   }
-  fail_launch(cudaErrorHardwareStackError);
+  fail_launch_at_once(cudaErrorHardwareStackError);
 }
 
 /// Lets this thread of the operating system handle a fault on a stack of its own.
@@ -49,7 +49,7 @@ void at_fault(int signal, siginfo_t* info, void* context) {
   if (block != nullptr && block->current != nullptr) {
     std::fprintf(stderr, "kernel %s touched the address %p, where there is no memory\n",
                  block->launch->kernel.c_str(), info->si_addr);
-    fail_launch(cudaErrorIllegalAddress);
+    fail_launch_at_once(cudaErrorIllegalAddress);
   }
   if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction != nullptr)
     return before.sa_sigaction(signal, info, context);

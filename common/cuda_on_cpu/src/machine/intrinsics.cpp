@@ -21,6 +21,7 @@ namespace {
 /// Ends the launch of the thread that runs, and says why.
 [[noreturn]] void fail_at(const void* place, const char* kind, const std::string& sentence,
                           cudaError_t error) {
+  catch_up();
   {
     const Thread* thread = block->current;
     const DeviceAtWork at_work;
@@ -79,6 +80,7 @@ void __trap() {
 /// What assert() calls. In a kernel it ends the launch, in the host's code the program.
 extern "C" void __assert_fail(const char* assertion, const char* file, unsigned line,
                               const char* function) noexcept {
+  if (is_on_device()) catch_up();
   std::fprintf(stderr, "%s:%u: %s: Assertion `%s` failed.\n", file, line, function, assertion);
   if (block == nullptr || block->current == nullptr) std::abort();
   fail_at(__builtin_return_address(0), "failed assertion",

@@ -56,6 +56,7 @@ unsigned complete(Warp& warp, const Thread& thread) {
 }
 
 void meet(unsigned mask, void* record, Combine combine, bool orders_memory, const void* place) {
+  catch_up();
   Thread& thread = *block->current;
   Warp& warp = *thread.warp;
   const unsigned me = 1u << thread.lane;

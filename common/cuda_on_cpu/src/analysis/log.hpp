@@ -1,0 +1,92 @@
+/// \file
+/// What the lanes of a warp access, until all have come so far and it can be checked.
+///
+/// A lane notes an access and runs on. Only where it meets others, at a barrier or an atomic, or
+/// where its log is full, does it wait until the warp has made its requests.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "../machine/block.hpp"
+
+namespace cuda_on_cpu::analysis {
+
+/// What an access does, in one word: compilers take a structure of four bytes apart.
+class AccessForm {
+ public:
+  AccessForm() = default;
+  /// \param checked or to be checked together with those of the other lanes
+  constexpr AccessForm(std::size_t bytes, unsigned kind, unsigned space, bool checked)
+      : word_(static_cast<std::uint32_t>(bytes) | kind << 8 | space << 16 |
+              unsigned{checked} << 24) {}
+
+  unsigned bytes() const { return word_ & 0xFF; }
+  unsigned kind() const { return word_ >> 8 & 0xFF; }
+  unsigned space() const { return word_ >> 16 & 0xFF; }
+  bool checked() const { return word_ >> 24 != 0; }
+  bool has(std::size_t bytes, unsigned kind) const {
+    return static_cast<std::uint16_t>(word_) == (bytes | kind << 8);
+  }
+  std::uint32_t word() const { return word_; }
+  bool operator==(const AccessForm&) const = default;
+
+ private:
+  std::uint32_t word_;
+};
+
+/// An access of each lane of a warp.
+struct Accesses {
+  std::uintptr_t address[warp_size];
+  std::uint64_t order[warp_size];   ///< depth of the stack frame, and how low the instruction is:
+                                    ///< most go first
+  std::uint64_t number[warp_size];  ///< in the order in which accesses were asked for
+  AccessForm form[warp_size];
+  std::uint32_t changes;  ///< lanes that changed what they wrote to, as a mask
+};
+
+/// The accesses of a warp's lanes that are not checked yet, each lane's from its oldest on.
+struct AccessLog {
+  static constexpr unsigned most = 16;
+
+  Accesses rows[most];
+  std::uint8_t begin[warp_size];    ///< the row of a lane's oldest access
+  std::uint8_t end[warp_size];      ///< the row behind that of its newest
+  std::uint8_t writing[warp_size];  ///< the bytes of its newest, if that is about to write them
+  char before[warp_size][16];       ///< what was there
+
+  void clear() {
+    std::memset(begin, 0, sizeof begin);
+    std::memset(end, 0, sizeof end);
+    std::memset(writing, 0, sizeof writing);
+  }
+
+  /// Whether a lane's next access can be noted at once.
+  bool is_open(unsigned lane) const { return end[lane] != most && writing[lane] == 0; }
+
+  /// A lane is about to write where its newest access goes.
+  [[gnu::always_inline]] void note_before(unsigned lane, const void* address, std::size_t bytes) {
+    writing[lane] = static_cast<std::uint8_t>(bytes);
+    std::memcpy(before[lane], address, bytes);
+  }
+
+  /// What a lane was about to write is there.
+  [[gnu::always_inline]] void note_after(unsigned lane) {
+    if (writing[lane] != 0) compare(lane);
+  }
+
+ private:
+  void compare(unsigned lane) {
+    Accesses& row = rows[end[lane] - 1];
+    const auto* after = reinterpret_cast<const char*>(row.address[lane]);
+    const bool same = writing[lane] == 4 ? std::memcmp(before[lane], after, 4) == 0
+                                         : std::memcmp(before[lane], after, writing[lane]) == 0;
+    const std::uint32_t me = 1u << lane;
+    row.changes = same ? row.changes & ~me : row.changes | me;
+    writing[lane] = 0;
+  }
+};
+
+}  // namespace cuda_on_cpu::analysis
