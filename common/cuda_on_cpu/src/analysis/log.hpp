@@ -58,9 +58,14 @@ struct AccessLog {
   char before[warp_size][16];       ///< what was there
 
   void clear() {
+    rewind();
+    std::memset(writing, 0, sizeof writing);
+  }
+
+  /// All accesses are checked.
+  void rewind() {
     std::memset(begin, 0, sizeof begin);
     std::memset(end, 0, sizeof end);
-    std::memset(writing, 0, sizeof writing);
   }
 
   /// Whether a lane's next access can be noted at once.
@@ -78,11 +83,26 @@ struct AccessLog {
   }
 
  private:
+  /// Compares as many bytes as one access can have, without a call.
+  static bool is_same(const char* a, const char* b, unsigned bytes) {
+    switch (bytes) {
+      case 1:
+        return *a == *b;
+      case 2:
+        return std::memcmp(a, b, 2) == 0;
+      case 4:
+        return std::memcmp(a, b, 4) == 0;
+      case 8:
+        return std::memcmp(a, b, 8) == 0;
+      default:
+        return std::memcmp(a, b, 16) == 0;
+    }
+  }
+
   void compare(unsigned lane) {
     Accesses& row = rows[end[lane] - 1];
-    const auto* after = reinterpret_cast<const char*>(row.address[lane]);
-    const bool same = writing[lane] == 4 ? std::memcmp(before[lane], after, 4) == 0
-                                         : std::memcmp(before[lane], after, writing[lane]) == 0;
+    const bool same =
+        is_same(before[lane], reinterpret_cast<const char*>(row.address[lane]), writing[lane]);
     const std::uint32_t me = 1u << lane;
     row.changes = same ? row.changes & ~me : row.changes | me;
     writing[lane] = 0;

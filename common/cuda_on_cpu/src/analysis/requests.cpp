@@ -309,20 +309,28 @@ const Accesses& oldest(const AccessLog& log, unsigned lanes, Accesses& copy) {
   return copy;
 }
 
-/// Whether something is left of all lanes when each has one access less.
-bool have_more(AccessLog& log) {
-  bool more = true;
+/// Goes one access farther in the log of all lanes.
+/// \returns how many lanes have no others
+unsigned count_done(AccessLog& log) {
+  std::uint8_t done = 0;
   for (unsigned lane = 0; lane < warp_size; ++lane) {
     ++log.begin[lane];
-    more &= log.begin[lane] != log.end[lane];
+    done = static_cast<std::uint8_t>(done + (log.begin[lane] == log.end[lane]));
   }
-  return more;
+  return done;
 }
 
 /// Forgets the oldest accesses of some lanes.
 /// \returns the lanes that have no others
 unsigned forget_oldest(AccessLog& log, unsigned lanes) {
-  if (lanes == all_lanes && have_more(log)) return 0;
+  if (lanes == all_lanes) {
+    const unsigned count = count_done(log);
+    if (count == 0) return 0;
+    if (count == warp_size) {
+      log.rewind();
+      return all_lanes;
+    }
+  }
   unsigned done = 0;
   for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
