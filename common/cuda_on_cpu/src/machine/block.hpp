@@ -90,7 +90,7 @@ struct Warp {
   unsigned running = 0;     ///< number of lanes that neither wait nor have finished
   std::uint32_t epoch = 0;  ///< number of operations that ordered memory within the warp
   std::uint32_t clock = 0;  ///< of the block, at the last of them
-  analysis::AccessLog* log = nullptr;  ///< of accesses that are not checked; null if none is
+  analysis::AccessLog* log = nullptr;  ///< in a program that is analysed
 };
 
 /// Threads in the order in which they wait.
