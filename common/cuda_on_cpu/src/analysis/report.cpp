@@ -285,8 +285,9 @@ void block_begins(Block& block) {
   if (block.left_out) ++record().kernels[block.launch->record].left_out;
   if (block.logs == nullptr)
     block.logs = std::make_unique_for_overwrite<AccessLog[]>(most_threads / warp_size).release();
-  for (std::size_t i = 0; Warp& warp : warps_of(block)) {
-    warp.log = &block.logs[i++];
+  AccessLog* next = block.logs;
+  for (Warp& warp : warps_of(block)) {
+    warp.log = next++;
     warp.log->clear();
   }
   forget_threads();
