@@ -313,6 +313,7 @@ std::string Ladder::heading() const {
   std::string often = analyses() ? "once" : fmt::format("median of {}", settings_.repeat);
   if (const auto& phase = chosen_.front().description().at("timed_phase"); phase.is_string())
     often += ", times of the phase " + phase.get<std::string>();
+  if (settings_.awake) often += ", GPU awake";
   if (std::any_of(chosen_.begin(), chosen_.end(), [](const Program& program) {
         return program.description().value("ranks", false);
       }))

@@ -77,6 +77,8 @@ std::optional<Options> read_options(int argc, char** argv) {
   app.add_option("--precision", options.precisions, "f64 (default), f32 or f64,f32");
   app.add_option("--repeat", options.repeat, "Timed solves of a stage (default 5)");
   app.add_option("--warmup", options.warmup, "Solves before the timed ones (default 1)");
+  app.add_flag("--awake", options.awake,
+               "Wake the GPU before the phase that is timed, by an empty kernel");
   app.add_option("--ranks", options.ranks,
                  "Processes of a stage that runs on ranks (default the cores, at most 4)");
   app.add_option("--json", options.json,
@@ -285,6 +287,7 @@ Exit run(int argc, char** argv) {
   settings.inputs = options->inputs;
   settings.repeat = static_cast<int>(parse_integer("--repeat", options->repeat, 1, 1e6));
   settings.warmup = static_cast<int>(parse_integer("--warmup", options->warmup, 0, 1e6));
+  settings.awake = options->awake;
   settings.ranks = options->ranks.empty()
                        ? std::min(this_machine().cores, 4)
                        : static_cast<int>(parse_integer("--ranks", options->ranks, 1, 65536));

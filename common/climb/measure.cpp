@@ -138,7 +138,9 @@ Outcome Measurement::execute(const Program& program, const RunSettings& settings
   fs::remove(solution, ignored);
   fs::remove(record, ignored);
 
-  const auto ended = solve(program, settings, command_of(program.path, settings, solution, record));
+  auto command = command_of(program.path, settings, solution, record);
+  if (settings.awake && program.device != "cpu") command.push_back("--awake");
+  const auto ended = solve(program, settings, command);
   if (!ended)
     return unsolved(program, Verdict::not_available,
                     "this stage runs on ranks, and there is no mpiexec to start them; it is in "

@@ -25,7 +25,8 @@ struct RunSettings {
   std::string precision = "f64";
   int repeat = 5;
   int warmup = 1;
-  int ranks = 1;  ///< of a stage that runs on ranks
+  int ranks = 1;       ///< of a stage that runs on ranks
+  bool awake = false;  ///< whether a GPU is woken before the phase that is timed
 };
 
 /// The data set that every workload has for checks: so small that the CPU device is quick with it.

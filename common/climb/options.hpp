@@ -16,7 +16,7 @@ struct Options {
   std::vector<std::string> inputs;
   std::string repeat = "5", warmup = "1", ranks, json;
   std::string programs, source;
-  bool step = false, list = false, targets = false;
+  bool awake = false, step = false, list = false, targets = false;
 };
 
 }  // namespace staircase

@@ -190,6 +190,8 @@ std::optional<StageOptions> read_options(int argc, char** argv, const StageProgr
   app.add_option("--repeat", options.repeat, "Timed solves (default 1)")->type_name("N");
   app.add_option("--warmup", options.warmup, "Solves before the timed ones (default 0)")
       ->type_name("N");
+  app.add_flag("--awake", options.awake,
+               "Wake the GPU before the phase that is timed, by an empty kernel");
   app.add_option("--json", options.json, "Write a record of the run; - is standard output")
       ->type_name("FILE|-");
   app.add_flag("--analyze", options.analyze,
@@ -204,7 +206,7 @@ std::optional<StageOptions> read_options(int argc, char** argv, const StageProgr
   if (const auto rest = app.remaining(); !rest.empty())
     throw BadInput(fmt::format(
         "unknown argument '{}'; allowed are --dataset, --set, --input, --output, --precision, "
-        "--repeat, --warmup, --json, --analyze, --report, --blocks, --describe and --help",
+        "--repeat, --warmup, --awake, --json, --analyze, --report, --blocks, --describe and --help",
         rest.front()));
   return options;
 }

@@ -19,6 +19,7 @@ struct StageOptions {
   std::string precision, repeat = "1", warmup = "0";
   std::string report, blocks;
   bool analyze = false;
+  bool awake = false;
   bool describe = false;
 };
 

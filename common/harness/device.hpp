@@ -21,6 +21,9 @@ struct Device {
   /// Seconds of a copy that reads and writes so many bytes in all; null where there is no GPU.
   double (*seconds_to_copy)(double bytes) = nullptr;
   const Ranks* ranks = nullptr;  ///< null where a program is always one process
+  /// Waits until the GPU has done all that it was given, and an empty kernel behind it; null where
+  /// there is none.
+  void (*wake)() = nullptr;
 };
 
 /// The device that this program was built for.

@@ -64,6 +64,7 @@ Json record_of(const StageProgram& program, const Run& run) {
       {"memory", {{"array_bytes", run.array_bytes}, {"peak_bytes", peak_memory()}}},
       {"revision", revision()},
       {"date", utc_now()}};
+  if (run.awake) record["awake"] = true;
   if (program.device->ranks != nullptr) record["ranks"] = program.device->ranks->count();
   return record;
 }

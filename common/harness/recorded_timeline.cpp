@@ -38,6 +38,7 @@ double RecordedTimeline::now() const {
 
 void RecordedTimeline::begin(const char* name) {
   end();
+  if (ahead_) ahead_(name);
   push_range(name);
   const double start = now();
   spans_.push_back({name, start, start});

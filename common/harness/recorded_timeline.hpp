@@ -4,8 +4,10 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <staircase/timeline.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace staircase {
@@ -26,6 +28,12 @@ struct PhaseTotal {
 /// Keeps what a stage marks, and when.
 class RecordedTimeline final : public Timeline {
  public:
+  RecordedTimeline() = default;
+
+  /// \param ahead called with the name of each phase before it begins
+  explicit RecordedTimeline(std::function<void(const std::string&)> ahead)
+      : ahead_(std::move(ahead)) {}
+
   void begin(const char* name) override;
   void end() override;
   void add_beside(const char* name, double begin, double end) override;
@@ -46,6 +54,7 @@ class RecordedTimeline final : public Timeline {
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::function<void(const std::string&)> ahead_;
   std::vector<Span> spans_, beside_;
   bool open_ = false;  // whether the last span is still going on
 };

@@ -26,15 +26,23 @@ struct Run {
   std::string dataset;
   std::vector<std::string> inputs;  ///< the names of the user's own files, or none
   Precision precision;
+  bool awake;  ///< whether the GPU was woken before the phase that is timed
   std::vector<Repeat> repeats;
   Summary seconds;     ///< of the times by which stages are compared
   double array_bytes;  ///< the most that arrays held at once: on the device, if there is one
   NpyArray solution;   ///< of the last repeat; what this rank has of it
 };
 
+/// How a problem is solved.
+struct RunOptions {
+  Precision precision;
+  int warmup, repeat;
+  bool awake;  ///< whether the GPU is woken before the phase that is timed
+};
+
 /// Solves a problem that make_problem() has made.
 /// \throws NotEnoughMemory, WrongResult if the solution is not finite, and what the stage throws
-Run run_repeats(const StageProgram& program, Precision precision, int warmup, int repeat);
+Run run_repeats(const StageProgram& program, const RunOptions& options);
 
 /// What `--json` writes.
 nlohmann::ordered_json record_of(const StageProgram& program, const Run& run);

@@ -65,6 +65,8 @@ void run(int argc, char** argv, const StageProgram& program) {
   const Precision precision = precision_of(program, options->precision);
   const auto repeat = static_cast<int>(parse_integer("--repeat", options->repeat, 1, 1e6));
   const auto warmup = static_cast<int>(parse_integer("--warmup", options->warmup, 0, 1e6));
+  if (options->awake && program.device->wake == nullptr)
+    throw BadInput("--awake is for a GPU, and this stage runs on the processor");
   const std::string dataset = make_problem(program, *options, precision);
   const bool talks = program.device->ranks == nullptr || program.device->ranks->number() == 0;
   if (!options->output.empty() && talks) check_writable(options->output);
@@ -74,11 +76,10 @@ void run(int argc, char** argv, const StageProgram& program) {
   check_memory(program, precision);
   if (program.prepare) program.prepare(precision);
 
-  Run solved = run_repeats(program, precision, warmup, repeat);
+  Run solved = run_repeats(program, {precision, warmup, repeat, options->awake});
   solved.dataset = dataset;
   for (const std::string& input : options->inputs)
     solved.inputs.push_back(std::filesystem::path(input).filename());
-  solved.precision = precision;
   if (!options->output.empty()) write_solution(program, options->output, solved.solution);
   if (!talks) return;
   if (options->json.empty()) return write_stdout(summary_of(program, solved));

@@ -47,6 +47,15 @@ Repeat slowest_of(const StageProgram& program, double seconds, const RecordedTim
   return repeat;
 }
 
+/// A timeline that has the GPU awake when the phase first begins by which stages are compared.
+RecordedTimeline waking_timeline(const StageProgram& program) {
+  return RecordedTimeline([&program, woken = false](const std::string& phase) mutable {
+    if (woken || (!program.timed_phase.empty() && phase != program.timed_phase)) return;
+    woken = true;
+    program.device->wake();
+  });
+}
+
 /// How long the GPU takes to read and write once what any stage has to read and write.
 std::optional<double> copy_seconds(const StageProgram& program, Precision precision) {
   if (program.device->seconds_to_copy == nullptr) return {};
@@ -57,14 +66,17 @@ std::optional<double> copy_seconds(const StageProgram& program, Precision precis
 
 }  // namespace
 
-Run run_repeats(const StageProgram& program, Precision precision, int warmup, int repeat) {
+Run run_repeats(const StageProgram& program, const RunOptions& options) {
+  const auto& [precision, warmup, repeat, awake] = options;
   Run run{};
+  run.precision = precision;
+  run.awake = awake;
   const Ranks* const ranks = program.device->ranks;
   const bool on_processor = program.device->free_memory == nullptr;
   for (int r = -warmup; r < repeat; ++r) {
     run.solution = {};                         // two at a time may be too many
     if (ranks != nullptr) ranks->greatest(0);  // all begin together
-    RecordedTimeline timeline;
+    RecordedTimeline timeline = awake ? waking_timeline(program) : RecordedTimeline();
     run.solution = program.solve(precision, timeline);
     timeline.end();
     const double seconds = timeline.now();

@@ -47,6 +47,7 @@ std::string summary_of(const StageProgram& program, const Run& run) {
                                  run.dataset, fmt::join(parameters, ", "), name_of(run.precision));
   text += fmt::format("time      {:10.6f} s", run.seconds.median);
   if (!program.timed_phase.empty()) text += "  of the phase " + program.timed_phase;
+  if (run.awake) text += ", of a GPU that is awake";
   if (run.repeats.size() > 1)
     text += fmt::format("  median of {}, from {:.6f} to {:.6f} s", run.repeats.size(),
                         run.seconds.min, run.seconds.max);

@@ -13,7 +13,8 @@ becomes its file's, and a `workload`. All else may be left out:
     sweep                a parameter and its values, as in {"n": [1024, 4096]}: a run a value. Two parameters
                          that change together are "rows,cols"; {"Bx,By": [[8, 64], [16, 32]]} gives each its
                          own. {"threads": [1, 2, 4]} are threads of OpenMP, as many as the machine has cores at
-                         most, {"ranks": [1, 2, 4]} processes of stages that run on ranks, likewise, and
+                         most, {"awake": [0, 1]} says whether the GPU is woken before what is timed,
+                         {"ranks": [1, 2, 4]} are processes of stages that run on ranks, likewise, and
                          {"gpus": [1, 2, 4]} as many GPUs as it has at most.
 
 A profile is a run of a stage's program under NVIDIA's `ncu`, where there is a GPU and `ncu`. It has a `name`, a
@@ -246,6 +247,8 @@ def record_sweep(options, entry, directory):
         changes, options_of_runner, environment = [], [], {}
         if key == "threads":
             environment = {"OMP_NUM_THREADS": str(value)}
+        elif key == "awake":
+            options_of_runner = ["--awake"] if value else []
         elif key == "ranks":
             options_of_runner = ["--ranks", str(value)]
         else:

@@ -498,6 +498,19 @@ TEST(Timeline, AddsUpThePhasesOfOneName) {
   EXPECT_LE(totals[0].seconds + totals[1].seconds, timeline.now());
 }
 
+TEST(Timeline, CallsWhatIsAheadOfAPhaseOutsideOfAll) {
+  std::vector<std::string> ahead;
+  RecordedTimeline timeline([&](const std::string& name) {
+    ahead.push_back(name);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  });
+  timeline.begin("first");
+  timeline.begin("second");
+  timeline.end();
+  EXPECT_EQ(ahead, (std::vector<std::string>{"first", "second"}));
+  EXPECT_GE(timeline.spans()[1].begin - timeline.spans()[0].end, 0.005);
+}
+
 TEST(Timeline, KeepsWhatIsBesideThePhasesApart) {
   RecordedTimeline timeline;
   timeline.begin("phase");

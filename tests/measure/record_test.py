@@ -29,6 +29,7 @@ PLAN = {
         {"name": "over_shapes", "workload": "ata", "stages": "01", "repeat": 1,
          "sweep": {"rows,cols": [[8, 3], [2, 9]]}},
         TINY | {"name": "over_threads", "stages": "01", "sweep": {"threads": [1, 2, 4096]}},
+        TINY | {"name": "over_awake", "stages": "01", "sweep": {"awake": [0, 1]}},
         TINY | {"name": "with", "gpu": True}, TINY | {"name": "with", "gpu": False, "stages": "00"}],
     "profiles": [{"name": "profile", "program": "ata-01_openmp", "metrics": "few", "count": 1, "skip": 2,
                   "arguments": ["--dataset", "tiny"]}],
@@ -75,12 +76,12 @@ def wrong_recordings():
         for words in ("fails failed: recorded, but", "unknown failed: the runner ended with status 2"):
             if words not in complaints:
                 yield f"'{words}' is not in '{complaints}'"
-        for words in ("--- 3/9 once", "once: recorded, ", "\n00_original ", "Left out, as they take a GPU: with, profile"):
+        for words in ("--- 3/10 once", "once: recorded, ", "\n00_original ", "Left out, as they take a GPU: with, profile"):
             if words not in shown:
                 yield f"'{words}' is not in '{shown}'"
         out = directory / "out" / "here"
         names = sorted(path.name for path in out.iterdir())
-        if names != ["fails.json", "fails.txt", "once.json", "once.txt", "over_shapes.json", "over_size.json", "over_threads.json",
+        if names != ["fails.json", "fails.txt", "once.json", "once.txt", "over_awake.json", "over_shapes.json", "over_size.json", "over_threads.json",
                      "with.json", "with.txt"]:
             return (yield f"there is {names}")
         yield from wrong_contents(out, shown)
@@ -111,9 +112,11 @@ def wrong_contents(out, shown):
     found = [(run["value"], run["records"][0].get("threads")) for run in threads["runs"]]
     if threads["sweep"] != "threads" or found != [(n, n) for n in (1, 2)[:record.cores()]]:
         yield f"the sweep over {threads['sweep']} holds {found}"
+    if shown.count(", GPU awake") != 1 or [run["value"] for run in recordings.read(out / "over_awake.json")["runs"]] != [0, 1]:
+        yield "of two runs, not the second had the GPU awake"
     results = figures.Results(out.parent)
     if len(results.machines["here"]) != 3 or {name for _, name in results.sweeps} != {
-            "over_size", "over_shapes", "over_threads"}:
+            "over_size", "over_shapes", "over_threads", "over_awake"}:
         yield f"the book finds {len(results.machines['here'])} recordings and the sweeps {list(results.sweeps)}"
 
 

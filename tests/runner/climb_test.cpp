@@ -715,6 +715,20 @@ TEST(TimedPhase, IsNamedInTheHeading) {
   EXPECT_TRUE(contains(result.out, "median of 5, times of the phase kernels\n")) << result.out;
 }
 
+TEST(Awake, IsWhatProgramsForAGpuAreAskedFor) {
+  Toys toys;
+  const std::string refuse =
+      "case $all in *--awake*) echo 'x: awake' >&2;; *) echo 'x: asleep' >&2;; esac; exit 3";
+  toys.add("00_zero", {1, 2});
+  toys.add_script("01_cpu", refuse);
+  toys.add_script("02_gpu", refuse, "gpu");
+  const ProcessResult asleep = toys.run({}), awake = toys.run({"--awake"});
+  EXPECT_FALSE(contains(asleep.out, "awake")) << asleep.out;
+  EXPECT_TRUE(contains(awake.out, "median of 5, GPU awake\n")) << awake.out;
+  for (const char* line : {"01_cpu failed: asleep", "02_gpu failed: awake"})
+    EXPECT_TRUE(contains(awake.out + awake.err, line)) << line << awake.out << awake.err;
+}
+
 TEST(TimedPhase, HasWholeSolvesBesideIt) {
   Toys toys;
   toys.add("00_zero", {1, 2}, 4);

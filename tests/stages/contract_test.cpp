@@ -328,10 +328,13 @@ TEST(Describe, NamesTheProgramAndItsIdea) {
 }
 
 TEST(Record, HoldsEveryRepeatAndItsPhases) {
-  const ProcessResult result =
-      run({"--dataset", "tiny", "--repeat", "3", "--warmup", "1", "--json", "-"});
+  Arguments arguments{"--dataset", "tiny", "--repeat", "3", "--warmup", "1", "--json", "-"};
+  const bool wakes = description().at("device") != "cpu";
+  if (wakes) arguments.push_back("--awake");
+  const ProcessResult result = run(arguments);
   ASSERT_EQ(result.status, 0) << result.err;
   const json record = json::parse(result.out);
+  EXPECT_EQ(record.value("awake", false), wakes);
   EXPECT_EQ(record.at("workload"), description().at("workload"));
   EXPECT_EQ(record.at("stage"), description().at("stage"));
   EXPECT_EQ(record.at("dataset"), "tiny");
@@ -398,7 +401,7 @@ TEST(Help, NamesEveryOption) {
   EXPECT_EQ(result.status, 0);
   for (const char* option :
        {"--dataset", "--set", "--input", "--output", "--precision", "--repeat", "--warmup",
-        "--json", "--analyze", "--report", "--blocks", "--describe", "--help"})
+        "--awake", "--json", "--analyze", "--report", "--blocks", "--describe", "--help"})
     EXPECT_NE(result.out.find(option), std::string::npos) << option;
 }
 
@@ -418,6 +421,8 @@ TEST(BadInput, OnTheCommandLineIsRefused) {
   for (const char* value : {"0", "-1", "1.5", "many", "", "99999999999"})
     expect_refusal(run({fmt::format("--repeat={}", value)}), 2, {"--repeat"});
   expect_refusal(run({"--warmup", "-1"}), 2, {"--warmup", "-1"});
+  if (description().at("device") == "cpu")
+    expect_refusal(run({"--awake"}), 2, {"--awake", "runs on the processor"});
   expect_refusal(run({"--report", "report.json"}), 2, {"--report", "--analyze"});
   expect_refusal(run({"--blocks", "4"}), 2, {"--blocks", "--analyze"});
   expect_refusal(run({"--set", "nonsense"}), 2, {"'nonsense'", "KEY=VALUE"});

@@ -716,6 +716,21 @@ def triangular_solve(stage):
            two.sum("substitute_rows", "global_loads", "sectors")
            - halves.sum("substitute_rows", "global_loads", "sectors")
            == sum((block - 1 - i) // of_sector for i in range(block)) * steps)
+    folded, trip = stage("15_folded"), stage("16_one_trip")
+    yield ("15 meets as often as 14 before the chain, and once less behind it",
+           watching.sum("substitute_rows", "block_barriers") - folded.sum("substitute_rows", "block_barriers") == steps)
+    yield ("15 loads each block of L once, as 14",
+           watching.sum("substitute_rows", "global_loads", "sectors")
+           == folded.sum("substitute_rows", "global_loads", "sectors"))
+    yield ("15 stores one block of L more in shared memory, for each block of threads but the first",
+           requests(folded, "substitute_rows", "shared_stores") - requests(watching, "substitute_rows", "shared_stores")
+           == block * block // 32 * (steps - 1))
+    yield ("16 asks for two blocks of L as pairs, where 15 does so by single numbers",
+           requests(folded, "substitute_rows") > requests(trip, "substitute_rows"))
+    yield ("16 loads what 15 loads, and what is above the diagonal",
+           trip.sum("substitute_rows", "global_loads", "sectors")
+           - folded.sum("substitute_rows", "global_loads", "sectors")
+           == sum((block - 1 - i) // of_sector for i in range(block)) * steps)
     for name, counters in (("11", rows), ("12", two)):
         yield f"{name} launches one kernel", counters.launches() == 1
         yield (f"{name} loads as many sectors of L as 08",

@@ -86,6 +86,14 @@ void require_reach(int device, int other, const char* what_it_is) {
                        "; this stage needs GPUs with peer access");
 }
 
+__global__ void do_nothing() {}
+
+void wake() {
+  do_nothing<<<1, 1>>>();
+  check_launch();
+  check(cudaDeviceSynchronize());
+}
+
 /// By the host's clock, with one launch and one wait in it, as a phase of a stage has.
 double seconds_to_copy(double bytes) {
   const auto half = static_cast<std::size_t>(bytes / 2);
@@ -105,7 +113,8 @@ const Device& this_device() {
                              .name = name,
                              .free_memory = free_memory,
                              .seconds_to_copy = on_cpu ? nullptr : seconds_to_copy,
-                             .ranks = ranks_of_program()};
+                             .ranks = ranks_of_program(),
+                             .wake = wake};
   return device;
 }
 

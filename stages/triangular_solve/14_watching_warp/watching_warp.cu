@@ -5,7 +5,7 @@
 ///          unknowns is filled again only when all warps have read it.
 /// Expect:  a look at unknowns no longer stands behind the blocks of L that its warp has asked for.
 /// Run:     ./climb triangular_solve --stages 13,14
-/// Next:    the last one.
+/// Next:    15_folded multiplies by the inverse beforehand.
 
 #include "../pairs.hpp"
 
