@@ -11,7 +11,7 @@ otherwise for each byte of the problem.
 import math
 import re
 
-from draw import plots
+from draw import plots, together
 from measure import figures
 
 REQUEST = re.compile(r"\\htmlinclude (ascent\.(\S+)\.html)")
@@ -116,10 +116,11 @@ def ascent(words, workloads, results):
 
 def write(texts, workloads, results, directory):
     """Draws every ascent that a page asks for; the book is not made if one cannot be drawn."""
+    asked = {}
     for page, text in texts.items():
         for file, words in REQUEST.findall(text):
             try:
-                plot = ascent(words.split("."), workloads, results)
+                asked[file] = ascent(words.split("."), workloads, results), file.removesuffix(".html")
             except figures.UnknownKey as error:
                 raise SystemExit(f"{page}: {file}: {error}")
-            (directory / file).write_text(plots.figure_html(plot, file.removesuffix(".html")))
+    together.write(directory, asked, plots.figure_html)

@@ -28,6 +28,7 @@ import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
+from draw import together
 from measure import figures
 
 REQUEST = re.compile(r"\\htmlinclude ((ladder|scaling|crossover|roofline)\.(\S+)\.html)")
@@ -454,7 +455,7 @@ def with_shared_styles(drawing):
     sizes = re.findall(r'<text style="font-size:([\d.]+px)', drawing)
     if not sizes:
         return drawing
-    size = max(set(sizes), key=sizes.count)
+    size = max(sorted(set(sizes)), key=sizes.count)
     drawing = re.sub(rf'<text style="font-size:{size}(?:;([^"]+))?"',
                      lambda text: f'<text style="{text[1]}"' if text[1] else "<text", drawing)
     return re.sub(r"<g ", f'<g style="font-size:{size}" ', drawing, count=1)
@@ -539,9 +540,10 @@ def requests(texts):
 def write(texts, workloads, results, directory):
     """Draws every plot that a page asks for; the book is not made if one cannot be drawn."""
     kinds = {"ladder": ladder, "scaling": scaling, "crossover": crossover, "roofline": roofline}
+    asked = {}
     for page, file, kind, words in requests(texts):
         try:
-            plot = kinds[kind](words, workloads, results)
+            asked[file] = kinds[kind](words, workloads, results), file.removesuffix(".html")
         except figures.UnknownKey as error:
             raise SystemExit(f"{page}: {file}: {error}")
-        (directory / file).write_text(figure_html(plot, file.removesuffix(".html")))
+    together.write(directory, asked, figure_html)

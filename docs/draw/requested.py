@@ -24,7 +24,7 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from book import hosted
-from draw import heat, maps, plots
+from draw import heat, maps, plots, together
 from draw.canvas import Canvas, Diagram
 from measure import figures
 
@@ -82,9 +82,10 @@ def find(root, kind, name, workloads, results):
 
 def write(root, pages, workloads, results, directory):
     """Draws every diagram that a page asks for; the book is not made if one cannot be drawn."""
+    asked = {}
     for page, file, kind, name in requests(pages):
         try:
-            diagram = find(root, kind, name, workloads, results)
+            asked[file] = find(root, kind, name, workloads, results), file.removesuffix(".html")
         except figures.UnknownKey as error:
             raise SystemExit(f"{page.relative_to(root)}: {file}: {error}")
-        (directory / file).write_text(diagram_html(diagram, file.removesuffix(".html")))
+    together.write(directory, asked, diagram_html)

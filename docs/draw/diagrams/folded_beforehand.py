@@ -4,7 +4,7 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
 TITLE = "What is left behind the last unknowns"
 HEIGHT = {"wide": 236, "narrow": 236}
-BEGIN, UNIT = {"wide": 96, "narrow": 60}, {"wide": 34, "narrow": 17}
+BEGIN, UNIT = {"wide": 96, "narrow": 22}, {"wide": 34, "narrow": 16}
 COMES, PRODUCT, SUM, MEETING = 9, 2, 2, 1  # when the last unknowns come, and lengths, as drawn
 ALTERNATIVE = (
     "Two timelines of a block of threads. In both, products with unknowns that came before are done when the last unknowns come. "
@@ -21,7 +21,7 @@ def draw_stage(canvas, name, unit, before, behind):
     begin = BEGIN["wide" if canvas.is_wide else "narrow"]
     canvas.text(0, 0, name, ha="left", bold=True)
     at = COMES - sum(length for length, _, _ in before)
-    canvas.lane(34, "a block", begin, unit, *place(before, at), *place(behind, COMES))
+    canvas.lane(34, "a block" if canvas.is_wide else "", begin, unit, *place(before, at), *place(behind, COMES))
     told = COMES + sum(length for length, _, _ in behind)
     for when, words, colour in ((COMES, "x comes", PURPLE), (told, "x told", INK)):
         canvas.line((begin + unit * when - 1, 24), (begin + unit * when - 1, 66), colour=colour, width=1.6)
