@@ -16,7 +16,7 @@ Runtime    memory (pinned, managed, pitched, in the order of streams, of pools),
            events, graphs, captured or built node by node, occupancy, several devices and their
            peers; arrays, texture and surface objects with filters and borders.
 Numbers    CUDA's functions and roundings, half and bfloat16 with their pairs; products of a warp by
-           nvcuda::wmma.
+           nvcuda::wmma; shifts by as many bits as a number has, or more, as a GPU does them.
 Libraries  some of cuBLAS with cublasLt, cuFFT and cuSOLVER by the host's OpenBLAS, FFTW and
            LAPACK; some of NCCL; the pseudorandom numbers of cuRAND.
 

@@ -40,11 +40,10 @@ bool is_kernel(const Source& source, const Declaration& d) {
   });
 }
 
-/// Whether it is the device's, which an empty attribute marks in a program that is analysed.
+/// Whether it is the device's, which an empty attribute marks.
 bool is_of_device(const Source& source, const Declaration& d) {
-  return is_kernel(source, d) || has_attribute(source, d, [](std::size_t first, std::size_t last) {
-           return first == last;
-         });
+  return has_attribute(source, d,
+                       [](std::size_t first, std::size_t last) { return first == last; });
 }
 
 /// Whether a word before a function's name has brackets behind it.
@@ -122,7 +121,35 @@ std::size_t reference_in(const Source& source, std::size_t opening) {
   return closing;
 }
 
+/// Adds the bodies behind a mark of the device's, up to the declaration's end: initialisers in
+/// braces may stand before a constructor's.
+/// \returns the last token that was looked at
+std::size_t add_bodies(const Source& source, std::size_t mark, std::vector<Body>& bodies) {
+  std::size_t i = source.close_of(source.next(mark));
+  for (;;) {
+    i = source.next(i);
+    if (source.is_sign(i, ";") || source.closes(i)) return i;
+    if (!source.opens(i)) continue;
+    const std::size_t open = i;
+    i = source.close_of(open);
+    if (!source.is_sign(open, "{")) continue;
+    bodies.push_back({open, i});
+    const std::size_t behind = i + 1 < source.size() ? source.next(i) : i;
+    if (!source.is_sign(behind, ",") && !source.is_sign(behind, "{")) return i;
+  }
+}
+
 }  // namespace
+
+std::vector<Body> find_device_bodies(const Source& source) {
+  std::vector<Body> bodies;
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    if (!source.is(i, "__attribute__")) continue;
+    const Declaration mark{i, i + 1};
+    if (is_of_device(source, mark)) i = add_bodies(source, i, bodies);
+  }
+  return bodies;
+}
 
 void check_kernels(const Source& source) {
   visit_declarations(source, [&](const Declaration& d) {

@@ -7,15 +7,11 @@
 #include <set>
 #include <vector>
 
+#include "rewrite.hpp"
 #include "source.hpp"
 
 namespace cuda_on_cpu::rewriter {
 namespace {
-
-/// The braces of a function.
-struct Body {
-  std::size_t open, close;
-};
 
 bool opens_body(const Source& source, std::size_t i) {
   if (!source.is_sign(i, "{")) return false;

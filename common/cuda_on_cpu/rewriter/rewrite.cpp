@@ -215,6 +215,7 @@ std::string rewrite(std::string text, bool guards) {
   Fallible fallible;
   Names of_device;
   check_kernels(source);
+  const std::vector<Body> bodies = find_device_bodies(source);
   HostFunctions host_functions = guards ? find_host_functions(source) : HostFunctions{};
   // CUDA's header comes behind some headers of the host.
   const std::size_t runtime = declaration_of(source, "enters_host_function");
@@ -226,15 +227,16 @@ std::string rewrite(std::string text, bool guards) {
         rewrite_name(source, i, guards, clusters, bounds);
         if (guards) note_dropped(source, i, fallible);
         if (guards && !has_own_new && i > runtime) take_from_heap(source, i);
-        if (guards && source.is(i, "__attribute__")) read_device_mark(source, i, of_device);
+        if (source.is(i, "__attribute__")) read_device_mark(source, i, of_device);
       } else if (source.is_sign(i, "<<<") && !source.is(source.previous(i), "operator"))
         rewrite_launch(source, i, clusters);
     } catch (const Unsure& unsure) {
       throw Refused(source.place_of(i) + ": error: " + unsure.what());
     }
   }
+  for (const Body& body : bodies) rewrite_shifts(source, body);
   mark_host_functions(source, host_functions);
-  return source.text(0, source.size()) + noted(bounds) + listed(of_device);
+  return source.text(0, source.size()) + noted(bounds) + (guards ? listed(of_device) : "");
 }
 
 }  // namespace cuda_on_cpu::rewriter

@@ -7,6 +7,7 @@
 ///     __cluster_dims__(x, y, z)          moves to the launches of the kernel,
 ///     __launch_bounds__(n)               is told to the runtime,
 ///     __device__, __managed__            go; in a program that is analysed, the names are listed,
+///     a << b in code of the device       shifts as a GPU does,
 ///     (void*)kernel                      keeps its type where the runtime takes a kernel.
 ///
 /// No line is added or dropped: the preprocessor's line markers keep debuggers on the lines of the
@@ -18,6 +19,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "source.hpp"
 
@@ -55,6 +57,18 @@ HostFunctions find_host_functions(const Source& source);
 
 /// Lets their bodies begin with a question who calls them.
 void mark_host_functions(Source& source, const HostFunctions& functions);
+
+/// The tokens that open and close a function's body.
+struct Body {
+  std::size_t open, close;
+};
+
+/// The bodies that __device__ and __global__ mark, lambdas' among them; in their order, none within
+/// another.
+std::vector<Body> find_device_bodies(const Source& source);
+
+/// Lets shifts whose width is not known to be small do as a GPU does.
+void rewrite_shifts(Source& source, const Body& body);
 
 /// Replaces the asm at a token by calls of the functions that do what its instructions do.
 void rewrite_ptx(Source& source, std::size_t i);

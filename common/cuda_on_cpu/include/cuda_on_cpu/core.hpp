@@ -10,7 +10,8 @@
 #include <type_traits>
 #include <utility>
 
-// The rewriter replaces __shared__ and __cluster_dims__; the other qualifiers mean nothing here.
+// The rewriter replaces __shared__, __cluster_dims__ and __device__; the other qualifiers mean
+// nothing here.
 #define __host__
 #define __grid_constant__
 #define __maxnreg__(...)
@@ -25,17 +26,20 @@
 #else
 #define CUDA_ON_CPU_KERNEL noipa  // what a launch passes is not known to the kernel's compiler
 #endif
-#ifdef CUDA_ON_CPU_ANALYSE
-#define __global__ __attribute__((CUDA_ON_CPU_KERNEL, flatten))
-#define __constant__ __attribute__((section("cuda_constant")))
-// The rewriter takes these away and notes the names behind them: all other variables are the
-// host's.
+// The rewriter takes this away. The functions that it marks are the device's, and in a program that
+// is analysed, all variables that it does not mark are the host's.
+#ifdef __CUDACC__
 #define __device__ __attribute__(())
-#define __managed__ __attribute__((, ))
 #else
 #define __device__
+#endif
+#ifdef CUDA_ON_CPU_ANALYSE
+#define __global__ __device__ __attribute__((CUDA_ON_CPU_KERNEL, flatten))
+#define __constant__ __attribute__((section("cuda_constant")))
+#define __managed__ __attribute__((, ))
+#else
 #define __managed__
-#define __global__ __attribute__((CUDA_ON_CPU_KERNEL))
+#define __global__ __device__ __attribute__((CUDA_ON_CPU_KERNEL))
 #define __constant__
 #endif
 #define CUDA_ON_CPU_NOT_ANALYSED __attribute__((no_sanitize("thread")))

@@ -20,6 +20,7 @@
 #include "../runtime/stream.hpp"
 #include "../runtime/symbols.hpp"
 #include "callbacks.hpp"
+#include "cuda_on_cpu/shifts.hpp"
 #include "device_names.hpp"
 #include "findings.hpp"
 #include "plain_access.hpp"
@@ -633,13 +634,14 @@ void index_out_of_bounds(const char* array, std::ptrdiff_t index, const void* pl
   fail_launch(cudaErrorIllegalAddress);
 }
 
-void shifted_too_far(int bits, std::int64_t by, const void* place) {
+void shifted_too_far(int bits, std::int64_t by, bool as_gpu, const void* place) {
   if (block == nullptr || block->current == nullptr) return;
   const Thread& thread = *block->current;
   const DeviceAtWork at_work;
   add_note("wide shift", place_of(place), 0, &thread,
            "a number of " + std::to_string(bits) + " bits is shifted by " + std::to_string(by) +
-               ": a GPU shifts all bits out, C++ promises nothing, and here the result may differ");
+               ": C++ promises nothing, a GPU shifts all bits out, " +
+               (as_gpu ? "and so it is done here" : "and here the result may differ"));
 }
 
 void copy_starts(const void* to, std::size_t bytes, const void* instruction) {
@@ -696,4 +698,9 @@ void different_barriers(const Thread& thread, const Thread& other) {
 }
 
 }  // namespace analysis
+
+void note_wide_shift(int bits, std::int64_t by) {
+  analysis::shifted_too_far(bits, by, true, __builtin_return_address(0));
+}
+
 }  // namespace cuda_on_cpu

@@ -170,7 +170,7 @@ void __ubsan_handle_shift_out_of_bounds(const Shift* shift, std::uintptr_t, std:
   const bool is_int = (shift->width->info & 1) != 0 && bits_of(*shift->width) == 32;
   analysis::shifted_too_far(
       bits_of(*shift->number),
-      is_int ? static_cast<std::int32_t>(width) : static_cast<std::int64_t>(width),
+      is_int ? static_cast<std::int32_t>(width) : static_cast<std::int64_t>(width), false,
       __builtin_return_address(0));
 }
 

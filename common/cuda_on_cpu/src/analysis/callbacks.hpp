@@ -22,7 +22,8 @@ void check_access_of_host(const void* where, std::size_t bytes, Kind kind, const
 void misaligned(const void* address, std::size_t multiple, const void* place);
 
 /// A thread of a kernel shifts a number by as many bits as it has, by more, or by less than none.
-void shifted_too_far(int bits, std::int64_t by, const void* place);
+/// \param as_gpu whether the result is that of a GPU
+void shifted_too_far(int bits, std::int64_t by, bool as_gpu, const void* place);
 
 /// An index is outside of an array of a type, which ends the launch, or the host's program: code
 /// that could go on would load anew what it had before.
