@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <set>
 
 namespace cuda_on_cpu::rewriter {
 namespace {
@@ -66,7 +65,7 @@ void keep_first_type(Source& source, std::size_t i) {
 }
 
 /// The functions that return an error of CUDA, as far as they have been declared.
-using Fallible = std::set<std::string, std::less<>>;
+using Fallible = Names;
 
 /// Whether a call is a statement of its own, so that nobody looks at what it returns.
 bool is_statement(const Source& source, std::size_t i) {
@@ -91,8 +90,6 @@ void note_dropped(Source& source, std::size_t i, Fallible& fallible) {
   else if (fallible.contains(name) && is_statement(source, i))
     source.replace(i, i + 1, "::cuda_on_cpu::Dropped{} = " + name);
 }
-
-using Names = std::set<std::string, std::less<>>;
 
 /// Takes the mark of what belongs to the device away. Notes the names in a declaration of
 /// variables, those that the host may use, too, with a sign before them; those of types and
@@ -216,6 +213,7 @@ std::string rewrite(std::string text, bool guards) {
   Names of_device;
   check_kernels(source);
   const std::vector<Body> bodies = find_device_bodies(source);
+  const Names bit_fields = find_bit_fields(source);
   HostFunctions host_functions = guards ? find_host_functions(source) : HostFunctions{};
   // CUDA's header comes behind some headers of the host.
   const std::size_t runtime = declaration_of(source, "enters_host_function");
@@ -234,7 +232,7 @@ std::string rewrite(std::string text, bool guards) {
       throw Refused(source.place_of(i) + ": error: " + unsure.what());
     }
   }
-  for (const Body& body : bodies) rewrite_shifts(source, body);
+  for (const Body& body : bodies) rewrite_shifts(source, body, bit_fields);
   mark_host_functions(source, host_functions);
   return source.text(0, source.size()) + noted(bounds) + (guards ? listed(of_device) : "");
 }

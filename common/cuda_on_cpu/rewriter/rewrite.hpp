@@ -17,6 +17,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ struct Refused : std::runtime_error {
 
 /// What is promised of kernels, by name: the text in the parentheses.
 using Promises = std::map<std::string, std::string, std::less<>>;
+
+using Names = std::set<std::string, std::less<>>;
 
 /// The plain C++ for a preprocessed source.
 /// \param guards whether the program is analysed: variables in shared memory get guards behind
@@ -67,8 +70,12 @@ struct Body {
 /// another.
 std::vector<Body> find_device_bodies(const Source& source);
 
-/// Lets shifts whose width is not known to be small do as a GPU does.
-void rewrite_shifts(Source& source, const Body& body);
+/// The names of fields of bits, in whatever class.
+Names find_bit_fields(const Source& source);
+
+/// Lets shifts whose width is not known to be small do as a GPU does, but for those of fields of
+/// bits.
+void rewrite_shifts(Source& source, const Body& body, const Names& bit_fields);
 
 /// Replaces the asm at a token by calls of the functions that do what its instructions do.
 void rewrite_ptx(Source& source, std::size_t i);

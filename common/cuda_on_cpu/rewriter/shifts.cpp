@@ -28,7 +28,7 @@ bool is_narrow(const Source& source, std::size_t width) {
 /// Whether a statement talks to a stream, as that of a function for both sides may.
 bool names_stream(const Source& source, std::size_t first, std::size_t i) {
   for (std::size_t j = first; !source.is_sign(j, ";") && (j < i || !source.closes(j)); ++j)
-    for (const auto* name : {"cout", "cerr", "clog", "endl"})
+    for (const auto* name : {"cout", "cerr", "clog", "cin", "endl", "ends", "flush", "ws"})
       if (source.is(j, name)) return true;
   return false;
 }
@@ -40,17 +40,55 @@ struct Level {
   std::size_t statement = 0;
 };
 
+/// Whether a pack is shifted, or what it is folded with.
+bool is_fold(const Source& source, std::size_t i) {
+  return source.is_sign(source.previous(i), ".") || source.is_sign(source.next(i + 1), ".");
+}
+
 /// Whether a shift begins at a token. Two '>' behind two '<' may close templates, and are left
-/// alone.
-bool is_shift(const Source& source, std::size_t i, const Level& level) {
+/// alone; so are fields of bits, which have no address, and are of another type as soon as a
+/// function takes them.
+bool is_shift(const Source& source, std::size_t i, const Level& level, const Names& bit_fields) {
   const bool is_left = is_pair(source, i, "<");
   if (!is_left && (!is_pair(source, i, ">") || level.less >= 2)) return false;
-  return !source.is(source.previous(i), "operator") && !names_stream(source, level.statement, i);
+  const std::size_t before = source.previous(i);
+  if (source.is(before, "operator") || bit_fields.contains(source[before])) return false;
+  return !is_fold(source, i) && !names_stream(source, level.statement, i);
+}
+
+/// Whether a name stands where a class declares a field of bits: behind a type or another field.
+bool is_bit_field(const Source& source, std::size_t i) {
+  if (!source.is_name(i) || !source.is_sign(source.next(i), ":")) return false;
+  const std::size_t before = source.previous(i);
+  for (const auto* word : {"case", "class", "enum", "struct", "union"})
+    if (source.is(before, word)) return false;
+  return source.is_name(before) || source.is_sign(before, ",") || source.is_sign(before, ">");
 }
 
 }  // namespace
 
-void rewrite_shifts(Source& source, const Body& body) {
+Names find_bit_fields(const Source& source) {
+  Names names;
+  std::vector<bool> in_braces{true};
+  bool has_choice = false;  // a colon may be that of `?`
+  std::size_t last = source.size();
+  while (last > 0 && source.is_blank(last - 1)) --last;
+  for (std::size_t i = 0; i + 1 < last; ++i) {
+    if (source.opens(i))
+      in_braces.push_back(source.is_sign(i, "{"));
+    else if (source.closes(i) && in_braces.size() > 1)
+      in_braces.pop_back();
+    else if (in_braces.back() && !has_choice && is_bit_field(source, i))
+      names.emplace(source[i]);
+    if (source.is_sign(i, "?"))
+      has_choice = true;
+    else if (source.is_sign(i, ";") || source.is_sign(i, "{") || source.is_sign(i, "}"))
+      has_choice = false;
+  }
+  return names;
+}
+
+void rewrite_shifts(Source& source, const Body& body, const Names& bit_fields) {
   std::vector<Level> levels{{0, body.open + 1}};
   for (std::size_t i = body.open + 1; i < body.close; ++i) {
     Level& level = levels.back();
@@ -61,12 +99,12 @@ void rewrite_shifts(Source& source, const Body& body) {
       if (source.is_sign(i, "}")) levels.back() = {0, i + 1};
     } else if (source.is_sign(i, ";")) {
       level = {0, i + 1};
-    } else if (is_shift(source, i, level)) {
+    } else if (is_shift(source, i, level, bit_fields)) {
       const bool assigns = source.is_sign(i + 2, "=");
       const std::size_t last = i + 1 + assigns;
       if (!is_narrow(source, source.next(last)))
         source.replace(i, last + 1,
-                       source.text(i, last + 1) + " ::cuda_on_cpu::as_gpu " +
+                       source.text(i, last + 1) + " ::cuda_on_cpu::AsGpu() " +
                            (assigns ? "=" : source.text(i, i + 2)));
       i = last;
     } else if (source.is_sign(i, "<")) {

@@ -342,6 +342,9 @@ def first_error(cwd):
     said = run(COMMAND, "wrong.cu", cwd=cwd, expected=1).stderr
     first = next(line for line in said.splitlines() if "error" in line)
     check(re.match(r"wrong\.cu:2:\d+: error: .undeclared. was not declared", first), said)
+    (cwd / "short.cu").write_text("int main() {}\nint short")
+    said = run(COMMAND, "short.cu", cwd=cwd, expected=1).stderr
+    check("short.cu:2:" in said, said)
     said = run(COMMAND, "ptx.cu", cwd=cwd, expected=1).stderr
     check(said.startswith("ptx.cu:3: error: PTX"), said)
 

@@ -58,19 +58,31 @@ REWRITTEN = {
         "template <typename T> struct S {}; __global__ void r(S<int&> s, int a = 3 & 1, int (*f)(int&) = nullptr) { a = a & 1; }",
         r"void r\("),
     "shifts in a kernel": ("__attribute__(()) void s(int* p, int v) { p[v < 2] = 1 << v; p[1] >>= v; }",
-                           r"1 << ::cuda_on_cpu::as_gpu << v; p\[1\] >>= ::cuda_on_cpu::as_gpu = v;"),
+                           r"1 << ::cuda_on_cpu::AsGpu\(\) << v; p\[1\] >>= ::cuda_on_cpu::AsGpu\(\) = v;"),
     "shifts by few bits": ("__attribute__(()) void s(int* p, int v) { p[0] = v << 31; p[1] <<= 3; p[2] = v >> 8 + v; }",
-                           r"v << 31; p\[1\] <<= 3; p\[2\] = v >> ::cuda_on_cpu::as_gpu >> 8 \+ v;"),
+                           r"v << 31; p\[1\] <<= 3; p\[2\] = v >> ::cuda_on_cpu::AsGpu\(\) >> 8 \+ v;"),
     "shifts of the host": ("int f(int v) { return 1 << v; }", r"return 1 << v;"),
     "shifts in a lambda of the device": (
         "template <typename F> void g(F f); void f() { g([] __attribute__(()) (int v) { return 1 >> v; }); int v = 1 << v; }",
-        r"\[\]\s*\(int v\) \{ return 1 >> ::cuda_on_cpu::as_gpu >> v; \}\); int v = 1 << v;"),
+        r"\[\]\s*\(int v\) \{ return 1 >> ::cuda_on_cpu::AsGpu\(\) >> v; \}\); int v = 1 << v;"),
     "shifts behind initialisers in braces": (
         "struct A { int a, b; __attribute__(())  A(int v) : a{v}, b{v} { a = 1 << v; } int f() { return 1 << a; } };",
-        r"1 << ::cuda_on_cpu::as_gpu << v; \} int f\(\) \{ return 1 << a; \}"),
+        r"1 << ::cuda_on_cpu::AsGpu\(\) << v; \} int f\(\) \{ return 1 << a; \}"),
     "shifts and templates in a kernel": (
         "template <typename A> struct S { int x; }; __attribute__(()) void s(int* p, int v) { S<S<int>> a{v}; p[0] = a.x < 3 >> v; }",
-        r"S<S<int>> a\{v\}; p\[0\] = a\.x < 3 >> ::cuda_on_cpu::as_gpu >> v;"),
+        r"S<S<int>> a\{v\}; p\[0\] = a\.x < 3 >> ::cuda_on_cpu::AsGpu\(\) >> v;"),
+    "fields of bits are left alone": (
+        "struct F { unsigned a : 3, b : 4; int c; }; __attribute__(()) void s(F& f, int v) { f.b <<= v; f.c <<= v; int x = v ? v : f.c << v, y = f.a << v; }",
+        r"f\.b <<= v; f\.c <<= ::cuda_on_cpu::AsGpu\(\) = v; int x = v \? v : f\.c << ::cuda_on_cpu::AsGpu\(\) << v, y = f\.a << v;"),
+    "no fields of bits": (
+        "struct A { int v; A(int n) : v(n) {} }; __attribute__(()) void s(int* p, int v) { for (int q : {1}) switch (v) { case 1: p[0] = q << v; } }",
+        r"p\[0\] = q << ::cuda_on_cpu::AsGpu\(\) << v;"),
+    "folds are left alone": (
+        "template <typename... T> __attribute__(()) int s(T... v) { return (v << ...) + (1 << ... << v); }",
+        r"return \(v << \.\.\.\) \+ \(1 << \.\.\. << v\);"),
+    "what is written to a stream": (
+        "struct S {}; extern S cin; __attribute__(()) void s(int v) { cin >> v; v >>= v; }",
+        r"cin >> v; v >>= ::cuda_on_cpu::AsGpu\(\) = v;"),
     "a string that looks like a launch": ('const char* s = "k<<<1, 2>>>(p, 3)";', r's = "k<<<1, 2>>>\(p, 3\)"'),
     "a raw string": ('const char* s = R"x(k<<<1)x";', r'R"x\(k<<<1\)x"'),
     "digits apart": ("int million = 1'000'000; void f(int* p) { k<<<1, 1>>>(p, 1'0); }", r"k\("),

@@ -2,8 +2,8 @@
 /// Shifts as a GPU does them: by as many bits as a number has, or more, all of them are shifted
 /// out.
 ///
-/// In code of the device, the rewriter makes `a << as_gpu << b` of `a << b`, and `a <<= as_gpu = b`
-/// of `a <<= b`, so that it need not know where `b` ends.
+/// In code of the device, the rewriter makes `a << AsGpu() << b` of `a << b`, and
+/// `a <<= AsGpu() = b` of `a <<= b`, so that it need not know where `b` ends.
 
 #pragma once
 
@@ -25,6 +25,10 @@ namespace shifts {
 template <typename T>
 inline constexpr bool is_number = std::is_integral_v<T> || std::is_enum_v<T>;
 
+/// Whether shifts of the language take it.
+template <typename T>
+inline constexpr bool is_plain = is_number<T>&& std::is_convertible_v<T, int>;
+
 /// Whether the bits are shifted out; a GPU looks at the lower 32 bits of the width only.
 template <typename Number, typename Width>
 CUDA_ON_CPU_SHIFT bool is_wide(Width by) {
@@ -39,22 +43,24 @@ CUDA_ON_CPU_SHIFT bool is_wide(Width by) {
 
 template <typename T, typename Width>
 CUDA_ON_CPU_SHIFT auto left(T number, Width by) {
-  using Number = decltype(number << 0);
-  return is_wide<Number>(by) ? Number{} : number << static_cast<std::uint32_t>(by);
+  using Number = decltype(+number);
+  return is_wide<Number>(by) ? Number{} : static_cast<Number>(number) << static_cast<unsigned>(by);
 }
 
 template <typename T, typename Width>
 CUDA_ON_CPU_SHIFT auto right(T number, Width by) {
-  using Number = decltype(number >> 0);
-  if (is_wide<Number>(by)) return static_cast<Number>(static_cast<Number>(number) < 0 ? -1 : 0);
-  return static_cast<Number>(number >> static_cast<std::uint32_t>(by));
+  using Number = decltype(+number);
+  constexpr unsigned farthest = 8 * sizeof(Number) - 1;
+  const auto value = static_cast<Number>(number);
+  if (!is_wide<Number>(by)) return value >> static_cast<unsigned>(by);
+  // Copies of the sign come in.
+  return std::is_signed_v<Number> ? value >> farthest : Number{};
 }
 
-/// The width of a shift that assigns; also what it was, for types with shifts of their own.
+/// The width of a shift that assigns.
 template <typename Width>
 struct Amount {
   Width width;
-  CUDA_ON_CPU_SHIFT operator Width() const { return width; }
 };
 
 struct AsGpu {
@@ -64,53 +70,64 @@ struct AsGpu {
   }
 };
 
+/// What is shifted: a number, or a reference to what has shifts of its own.
 template <typename T>
-struct Left {
-  T number;
-};
-template <typename T>
-struct Right {
-  T number;
+struct Shifted {
+  T what;
 };
 
-// Numbers are taken by value, for bit-fields and constants of classes have no address; all else
-// has shifts of its own, and gets what it would get.
-#define CUDA_ON_CPU_SHIFTS(sign, Side, side)                                         \
-  template <typename T, std::enable_if_t<is_number<T>, int> = 0>                     \
-  CUDA_ON_CPU_SHIFT Side<T> operator sign(T number, AsGpu) {                         \
-    return {number};                                                                 \
-  }                                                                                  \
-  template <typename T, std::enable_if_t<!is_number<std::decay_t<T>>, int> = 0>      \
-  CUDA_ON_CPU_SHIFT Side<T&&> operator sign(T&& object, AsGpu) {                     \
-    return {static_cast<T&&>(object)};                                               \
-  }                                                                                  \
-  template <typename T, typename Width, std::enable_if_t<is_number<Width>, int> = 0> \
-  CUDA_ON_CPU_SHIFT decltype(auto) operator sign(Side<T> shifted, Width by) {        \
-    if constexpr (is_number<T> && std::is_convertible_v<T, int> &&                   \
-                  std::is_convertible_v<Width, int>)                                 \
-      return side(shifted.number, by);                                               \
-    else                                                                             \
-      return static_cast<T&&>(shifted.number) sign by;                               \
-  }                                                                                  \
-  template <typename T, typename Other,                                              \
-            std::enable_if_t<!is_number<std::decay_t<Other>>, int> = 0>              \
-  CUDA_ON_CPU_SHIFT decltype(auto) operator sign(Side<T> shifted, Other&& other) {   \
-    return static_cast<T&&>(shifted.number) sign static_cast<Other&&>(other);        \
-  }                                                                                  \
-  template <typename T, typename Width, std::enable_if_t<is_number<T>, int> = 0>     \
-  CUDA_ON_CPU_SHIFT T& operator sign##=(T& number, Amount<Width> by) {               \
-    number = static_cast<T>(side(number, by.width));                                 \
-    return number;                                                                   \
+// Numbers are taken by value, for fields of bits and constants of classes have no address; all else
+// has shifts of its own, and gets what it would get. `AsGpu&&` suits better than the `const T&` of
+// shifts that take anything.
+#define CUDA_ON_CPU_SHIFTS(sign, side)                                                   \
+  template <typename T, std::enable_if_t<is_number<T>, int> = 0>                         \
+  CUDA_ON_CPU_SHIFT Shifted<T> operator sign(T number, AsGpu&&) {                        \
+    return {number};                                                                     \
+  }                                                                                      \
+  template <typename T, std::enable_if_t<!is_number<std::decay_t<T>>, int> = 0>          \
+  CUDA_ON_CPU_SHIFT Shifted<T&&> operator sign(T&& object, AsGpu&&) {                    \
+    return {static_cast<T&&>(object)};                                                   \
+  }                                                                                      \
+  template <typename T, typename Width, std::enable_if_t<is_number<Width>, int> = 0>     \
+  CUDA_ON_CPU_SHIFT decltype(auto) operator sign(Shifted<T> shifted, Width by) {         \
+    if constexpr (is_plain<T> && is_plain<Width>) {                                      \
+      using Number = decltype(+shifted.what);                                            \
+      if constexpr (std::is_same_v<decltype(shifted.what sign by), Number>)              \
+        return side(shifted.what, by);                                                   \
+      else                                                                               \
+        return shifted.what sign by;                                                     \
+    } else {                                                                             \
+      return static_cast<T&&>(shifted.what) sign by;                                     \
+    }                                                                                    \
+  }                                                                                      \
+  template <typename T, typename Other,                                                  \
+            std::enable_if_t<!is_number<std::decay_t<Other>>, int> = 0>                  \
+  CUDA_ON_CPU_SHIFT decltype(auto) operator sign(Shifted<T> shifted, Other&& other) {    \
+    return static_cast<T&&>(shifted.what) sign static_cast<Other&&>(other);              \
+  }                                                                                      \
+  template <typename T, typename Width>                                                  \
+  CUDA_ON_CPU_SHIFT decltype(auto) operator sign##=(T&& object, Amount<Width>&& by) {    \
+    using Value = std::remove_cv_t<std::remove_reference_t<T>>;                          \
+    if constexpr (std::is_integral_v<Value> && is_plain<Width>) {                        \
+      const auto value = static_cast<Value>(side(static_cast<Value>(object), by.width)); \
+      object = value;                                                                    \
+      if constexpr (std::is_volatile_v<std::remove_reference_t<T>>)                      \
+        return value;                                                                    \
+      else                                                                               \
+        return static_cast<T&&>(object);                                                 \
+    } else {                                                                             \
+      return static_cast<T&&>(object) sign## = static_cast<Width&&>(by.width);           \
+    }                                                                                    \
   }
 
-CUDA_ON_CPU_SHIFTS(<<, Left, left)
-CUDA_ON_CPU_SHIFTS(>>, Right, right)
+CUDA_ON_CPU_SHIFTS(<<, left)
+CUDA_ON_CPU_SHIFTS(>>, right)
 
 #undef CUDA_ON_CPU_SHIFTS
 #undef CUDA_ON_CPU_SHIFT
 
 }  // namespace shifts
 
-inline constexpr shifts::AsGpu as_gpu;
+using shifts::AsGpu;
 
 }  // namespace cuda_on_cpu
