@@ -213,7 +213,7 @@ std::string rewrite(std::string text, bool guards) {
   Names of_device;
   check_kernels(source);
   const std::vector<Body> bodies = find_device_bodies(source);
-  const Names bit_fields = find_bit_fields(source);
+  const Names bit_fields = find_bit_fields(source), volatiles = find_volatiles(source);
   HostFunctions host_functions = guards ? find_host_functions(source) : HostFunctions{};
   // CUDA's header comes behind some headers of the host.
   const std::size_t runtime = declaration_of(source, "enters_host_function");
@@ -232,7 +232,10 @@ std::string rewrite(std::string text, bool guards) {
       throw Refused(source.place_of(i) + ": error: " + unsure.what());
     }
   }
-  for (const Body& body : bodies) rewrite_shifts(source, body, bit_fields);
+  for (const Body& body : bodies) {
+    rewrite_shifts(source, body, bit_fields);
+    rewrite_waits(source, body, volatiles);
+  }
   mark_host_functions(source, host_functions);
   return source.text(0, source.size()) + noted(bounds) + (guards ? listed(of_device) : "");
 }

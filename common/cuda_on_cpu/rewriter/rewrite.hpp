@@ -8,6 +8,7 @@
 ///     __launch_bounds__(n)               is told to the runtime,
 ///     __device__, __managed__            go; in a program that is analysed, the names are listed,
 ///     a << b in code of the device       shifts as a GPU does,
+///     while (flag == 0) {}               lets others run, where `flag` is volatile,
 ///     (void*)kernel                      keeps its type where the runtime takes a kernel.
 ///
 /// No line is added or dropped: the preprocessor's line markers keep debuggers on the lines of the
@@ -76,6 +77,12 @@ Names find_bit_fields(const Source& source);
 /// Lets shifts whose width is not known to be small do as a GPU does, but for those of fields of
 /// bits.
 void rewrite_shifts(Source& source, const Body& body, const Names& bit_fields);
+
+/// The names of what is declared volatile, wherever.
+Names find_volatiles(const Source& source);
+
+/// Lets loops that only wait for something volatile say so, that others of the block may run.
+void rewrite_waits(Source& source, const Body& body, const Names& volatiles);
 
 /// Replaces the asm at a token by calls of the functions that do what its instructions do.
 void rewrite_ptx(Source& source, std::size_t i);

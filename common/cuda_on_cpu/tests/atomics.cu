@@ -575,6 +575,56 @@ TEST(a_warp_waits_for_a_volatile_flag_of_another) {
   expect_equal(out.to_host(), std::vector<int>(32, 44));
 }
 
+/// Threads that begin before the one that they wait for wait in loops of all kinds.
+__global__ void wait_for_later_threads(volatile int* flags, int* out) {
+  const int t = threadIdx.x;
+  if (t == 0) {
+    while (flags[0] == 0) {
+    }
+  } else if (t == 1) {
+    for (int old = -1; (old = flags[1]) < 2;) continue;
+  } else if (t == 2) {
+    do {
+    } while (*static_cast<volatile int*>(flags + 2) < 3);
+  } else {
+    flags[t - 3] = t - 2;
+  }
+  out[t] = t < 3 ? flags[t] : 0;
+}
+
+TEST(threads_wait_for_volatile_flags_of_later_ones) {
+  Device<int> flags(std::vector<int>(3, 0)), out(6);
+  wait_for_later_threads<<<1, 6>>>(flags.get(), out.get());
+  expect_equal(out.to_host(), {1, 2, 3, 0, 0, 0});
+}
+
+/// A lane's progress waits for that of its neighbour, through a warp and from warp to warp.
+__global__ void pass_through_threads(int rounds, int* out) {
+  __shared__ volatile int progress[96], values[96];
+  const int t = threadIdx.x;
+  progress[t] = 0;
+  __syncthreads();
+  for (int round = 1; round <= rounds; ++round) {
+    if (t > 0)
+      while (progress[t - 1] < round) {
+      }
+    __threadfence_block();
+    values[t] = t > 0 ? values[t - 1] + 1 : round;
+    __threadfence_block();
+    progress[t] = round;
+    if (t < 95)
+      while (round < rounds && progress[t + 1] < round) {
+      }
+  }
+  out[t] = values[t];
+}
+
+TEST(threads_pass_values_on_by_volatile_flags) {
+  Device<int> out(96);
+  pass_through_threads<<<1, 96>>>(3, out.get());
+  expect_equal(out.to_host(), tap::table<int>(96, [](int t) { return t + 3; }));
+}
+
 /// Lanes of one warp wait for each other in turn.
 __global__ void lock_by_lane(int* lock, int* count) {
   const Patience patience;

@@ -150,6 +150,18 @@ int main() {
   cudaDeviceSynchronize();
 }
 """,
+    "spin.cu": """__global__ void spin(volatile int* flag) {
+  while (*flag == 0)
+    ;
+}
+int main() {
+  int* flag;
+  cudaMallocManaged(&flag, sizeof(int));
+  *flag = 0;
+  spin<<<1, 2>>>(flag);
+  return cudaDeviceSynchronize() == cudaSuccess ? 0 : 3;
+}
+""",
     "wrong.cu": "__global__ void k(int* x) {\n  x[0] = undeclared;\n}\nint main() {}\n",
     "ptx.cu": '__global__ void k() {\n\n  asm("bra.uni L1;");\n}\nint main() {}\n',
     "Makefile": """NVCC = nvcc
@@ -356,6 +368,15 @@ def nested(cwd):
     check(status.returncode > 0 and "child is launched by a kernel" in status.stderr, f"{status}")
 
 
+def spins(cwd):
+    """A loop that waits for a volatile variable for ever ends with a sentence, analysed or not"""
+    for words, expected in (([], 3), (["--analyze"], 1)):
+        run(COMMAND, *words, "spin.cu", "-o", "spin", cwd=cwd)
+        environment = {**os.environ, "CUDA_ON_CPU_PATIENCE": "1"}
+        result = subprocess.run(["./spin"], capture_output=True, text=True, cwd=cwd, env=environment, timeout=100)
+        check(result.returncode == expected and "waits in a loop for what no other thread does" in result.stderr, f"{result}")
+
+
 def refusals(cwd):
     """What makes no sense on a CPU is refused in a sentence"""
     for words, said in ((["--ptx", "main.cu"], "--ptx makes code for a GPU"), ([], "no source"), (["-o"], "-o lacks its value"),
@@ -380,7 +401,7 @@ def standards(cwd):
 
 
 CHECKS = (several_files, objects, another_language, dependencies, makefile, cmake, meson, passes, analysis, shifts, report, sample, order, first_error, nested,
-          refusals, questions, standards)
+          spins, refusals, questions, standards)
 
 
 def main():

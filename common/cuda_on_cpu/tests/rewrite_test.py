@@ -83,6 +83,19 @@ REWRITTEN = {
     "what is written to a stream": (
         "struct S {}; extern S cin; __attribute__(()) void s(int v) { cin >> v; v >>= v; }",
         r"cin >> v; v >>= ::cuda_on_cpu::AsGpu\(\) = v;"),
+    "loops that wait for something volatile": (
+        "struct V { volatile int f; }; __attribute__(()) void s(int volatile* p, V& v, int n) {\n"
+        "while ((n = p[0]) == 1) {}\nfor (int i = 0; v.f <= 0 && i < n; ++i) continue;\ndo {} while (*(volatile int*)&n);\nwhile (v.f) { __nanosleep(n); } }",
+        r"while \(BEGIN\(\(n = p\[0\]\) == 1END\) \{\}\nfor \(int i = 0;BEGIN\( v\.f <= 0 && i < nEND; \+\+i\) continue;\n"
+        r"do \{\} while \(BEGIN\(\*\(volatile int\*\)&nEND\);\nwhile \(BEGIN\(v\.fEND\) \{ __nanosleep\(n\); \}"
+        .replace("BEGIN", r"::cuda_on_cpu::wait_begins\(\), ::cuda_on_cpu::wait_ends\(").replace("END", r"\) \? true : false\)")),
+    "loops that do more than to wait": (
+        "int h(volatile int* p) { while (*p) {} } __attribute__(()) void s(volatile int* p, int* q, int n) {\n"
+        "while (p[0]) { ++n; }\nwhile (q[n++]) {}\nfor (int i : {1}) {}\ndo { ++n; } while (p[0]);\ndo ++n; while (p[0]);\nwhile (int v = p[0]) {}\n"
+        "for (volatile int i = 0; i < n; i = i + 1) {}\nwhile (p++[0]) {} }",
+        r"\{ while \(\*p\) \{\} \} .*\nwhile \(p\[0\]\) \{ \+\+n; \}\nwhile \(q\[n\+\+\]\) \{\}\nfor \(int i : \{1\}\) \{\}\n"
+        r"do \{ \+\+n; \} while \(p\[0\]\);\ndo \+\+n; while \(p\[0\]\);\nwhile \(int v = p\[0\]\) \{\}\n"
+        r"for \(volatile int i = 0; i < n; i = i \+ 1\) \{\}\nwhile \(p\+\+\[0\]\) \{\}"),
     "a string that looks like a launch": ('const char* s = "k<<<1, 2>>>(p, 3)";', r's = "k<<<1, 2>>>\(p, 3\)"'),
     "a raw string": ('const char* s = R"x(k<<<1)x";', r'R"x\(k<<<1\)x"'),
     "digits apart": ("int million = 1'000'000; void f(int* p) { k<<<1, 1>>>(p, 1'0); }", r"k\("),

@@ -116,6 +116,11 @@ unsigned ballot(unsigned mask, bool predicate);
 /// The lanes whose bytes are equal to this lane's.
 unsigned match(unsigned mask, std::uint64_t value);
 
+/// The rewriter puts these before and behind the condition of a loop that only waits for a volatile
+/// variable, so that the others of the block come to their turn.
+void wait_begins();
+bool wait_ends(bool goes_on);
+
 /// Adds up, over the block, the predicates of its threads, behind a barrier.
 int block_count(bool predicate);
 

@@ -261,6 +261,10 @@ void run_thread() {
   details_of(*thread).batches = 0;
   details_of(*thread).asked_for_active = false;
   details_of(*thread).last_volatile = nullptr;
+  details_of(*thread).last_volatile_load = 0;
+  details_of(*thread).last_volatile_store = 0;
+  details_of(*thread).waits = false;
+  details_of(*thread).has_waited = false;
   thread->stack_top =
       static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
   advance(b.next_index, b.launch->configuration.block);
@@ -419,6 +423,22 @@ void note_spin(bool idle) {
     thread.spins = 0;
     yield();
   }
+}
+
+void wait_begins() {
+  if (!is_on_device()) return;
+  Thread& thread = *block->current;
+  details_of(thread).waits = true;
+  if (analysis::enabled) return;  // it sees what is read, and has the thread spin then
+  thread.place = __builtin_return_address(0);
+  note_spin(true);
+}
+
+bool wait_ends(bool goes_on) {
+  if (!is_on_device()) return goes_on;
+  details_of(*block->current).waits = false;
+  if (!goes_on) note_spin(false);
+  return goes_on;
 }
 
 void fail_launch(int error) {

@@ -77,6 +77,10 @@ struct Details {
   bool asked_for_active;      ///< whether it ever called __activemask
   const void* last_volatile;  ///< that it read, and how often that was written by then
   std::uint64_t last_volatile_writes;
+  std::uint32_t last_volatile_load;   ///< the place of that read, if it wrote none since
+  std::uint32_t last_volatile_store;  ///< the place of its last write of a volatile variable, or 0
+  bool waits;                         ///< whether it asks if a loop that only waits goes on
+  bool has_waited;                    ///< whether it ever waited so, for a volatile variable
 };
 
 struct Warp {

@@ -1,0 +1,131 @@
+#include <algorithm>
+
+#include "rewrite.hpp"
+
+namespace cuda_on_cpu::rewriter {
+namespace {
+
+/// The first semicolon behind a token, outside of brackets; `end` if there is none before that.
+std::size_t semicolon_behind(const Source& source, std::size_t i, std::size_t end) {
+  do {
+    i = source.next(source.opens(i) ? source.close_of(i) : i);
+  } while (i < end && !source.is_sign(i, ";"));
+  return std::min(i, end);
+}
+
+/// Whether the statement that begins at a token is empty, or does no more than sleep.
+bool does_nothing(const Source& source, std::size_t i) {
+  const bool in_braces = source.is_sign(i, "{");
+  if (in_braces) i = source.next(i);
+  while (!source.closes(i)) {
+    if (source.is(i, "__nanosleep"))
+      i = source.close_of(source.next(i));
+    else if (!source.is_sign(i, ";") && !source.is(i, "continue"))
+      return false;
+    if (source.is_sign(i, ";") && !in_braces) return true;
+    i = source.next(i);
+  }
+  return in_braces;
+}
+
+/// Whether a `while` is the end of a loop that began with `do`, and does something.
+bool ends_busy_loop(const Source& source, std::size_t loop) {
+  std::size_t i = source.previous(loop);
+  if (source.is_sign(i, "}")) {
+    const std::size_t opening = source.open_of(i);
+    return source.is(source.previous(opening), "do") && !does_nothing(source, opening);
+  }
+  if (!source.is_sign(i, ";")) return false;
+  do {
+    i = source.previous(source.closes(i) ? source.open_of(i) : i);
+  } while (!source.is_sign(i, ";") && !source.opens(i) && !source.is_sign(i, "}"));
+  return source.is(source.next(i), "do");
+}
+
+/// The tokens before and behind the condition of a loop that does nothing, brackets or semicolons,
+/// and before and behind all that stands beside it.
+struct Condition {
+  std::size_t before = 0, behind = 0, opening = 0, closing = 0;
+};
+
+/// The condition of a loop that does nothing; if there is none, one without tokens.
+Condition waiting_condition(const Source& source, std::size_t loop) {
+  const std::size_t opening = source.next(loop);
+  if (!source.is_sign(opening, "(")) return {};
+  const std::size_t closing = source.close_of(opening);
+  if (!does_nothing(source, source.next(closing))) return {};
+  if (source.is(loop, "while"))
+    return ends_busy_loop(source, loop) ? Condition{}
+                                        : Condition{opening, closing, opening, closing};
+  const std::size_t first = semicolon_behind(source, opening + 1, closing);
+  return {first, semicolon_behind(source, first, closing), opening, closing};
+}
+
+/// Whether a word of a condition is changed by its loop, so that nobody else need do so.
+bool is_counter(const Source& source, const Condition& condition, std::size_t i) {
+  for (std::size_t j = condition.opening; j < condition.closing; ++j)
+    if ((j < condition.before || j > condition.behind) && source.is(j, source[i])) return true;
+  for (const auto* sign : {"+", "-"}) {
+    const std::size_t before = source.previous(i), behind = source.next(i);
+    if (source.is_sign(before, sign) && source.is_sign(before - 1, sign)) return true;
+    if (source.is_sign(behind, sign) && source.is_sign(behind + 1, sign)) return true;
+  }
+  return false;
+}
+
+/// Whether a condition looks at something volatile that others change, and declares nothing.
+bool asks_volatile(const Source& source, const Condition& condition, const Names& volatiles) {
+  bool asks = false;
+  int depth = 0;
+  for (std::size_t i = condition.before + 1; i < condition.behind; ++i) {
+    depth += source.opens(i) - source.closes(i);
+    asks = asks || source.is(i, "volatile") ||
+           (volatiles.contains(source[i]) && !is_counter(source, condition, i));
+    const bool is_part = source.is_sign(i + 1, "=") || source.is_sign(i - 1, "=") ||
+                         source.is_sign(i - 1, "!") || source.is_sign(i - 1, "<") ||
+                         source.is_sign(i - 1, ">");
+    if (depth == 0 && source.is_sign(i, "=") && !is_part) return false;
+  }
+  return asks;
+}
+
+/// Whether a word is a part of a type.
+bool is_of_type(std::string_view word) {
+  for (const auto* one : {"bool", "char", "const", "double", "float", "int", "long", "short",
+                          "signed", "unsigned", "volatile"})
+    if (word == one) return true;
+  return false;
+}
+
+}  // namespace
+
+Names find_volatiles(const Source& source) {
+  Names names;
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    if (!source.is(i, "volatile")) continue;
+    std::size_t last = i, j = source.next(i);
+    for (; source.is_name(j) || source.is_sign(j, "::") || source.is_sign(j, "*") ||
+           source.is_sign(j, "&");
+         j = source.next(j))
+      last = j;
+    bool ends = false;
+    for (const auto* sign : {";", ",", ")", "=", "[", "{"}) ends = ends || source.is_sign(j, sign);
+    if (ends && source.is_name(last) && !is_of_type(source[last])) names.emplace(source[last]);
+  }
+  return names;
+}
+
+void rewrite_waits(Source& source, const Body& body, const Names& volatiles) {
+  for (std::size_t i = body.open + 1; i < body.close; ++i) {
+    if (!source.is(i, "while") && !source.is(i, "for")) continue;
+    const Condition condition = waiting_condition(source, i);
+    if (!asks_volatile(source, condition, volatiles)) continue;
+    const std::size_t before = condition.before, behind = condition.behind;
+    source.replace(before, before + 1,
+                   source.text(before, before + 1) +
+                       "::cuda_on_cpu::wait_begins(), ::cuda_on_cpu::wait_ends((");
+    source.replace(behind, behind + 1, ") ? true : false)" + source.text(behind, behind + 1));
+  }
+}
+
+}  // namespace cuda_on_cpu::rewriter
