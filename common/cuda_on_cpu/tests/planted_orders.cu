@@ -192,6 +192,127 @@ void run() {
 
 }  // namespace volatile_turns
 
+namespace volatile_sum_in_step {
+
+/// The last warp of a block adds up as if its lanes ran in step.
+template <bool bug>
+__global__ void add_up(const int* in, int* out) {
+  __shared__ volatile int s[threads];
+  const int t = threadIdx.x;
+  s[t] = in[t];
+  __syncthreads();
+  if (t < 32) {
+    s[t] += s[t + 32];
+    for (int distance = 16; distance > 0; distance /= 2) {
+      if (!bug) __syncwarp();
+      const int other = s[t + distance];  // planted: race
+      if (!bug) __syncwarp();
+      s[t] += other;
+    }
+  }
+  if (t == 0) *out = s[0];
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(threads), out(1);
+  add_up<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace volatile_sum_in_step
+
+namespace volatile_sum_unrolled {
+
+/// As samples had it before Volta.
+template <bool bug>
+__global__ void add_up(const int* in, int* out) {
+  __shared__ int shared[threads];
+  const int t = threadIdx.x;
+  shared[t] = in[t];
+  __syncthreads();
+  if (t < 32) {
+    volatile int* s = shared;
+    int sum = in[t];
+    s[t] = sum = sum + s[t + 32];  // planted: race
+    if (!bug) __syncwarp();
+    if (t < 16) s[t] = sum = sum + s[t + 16];  // planted: race
+    if (!bug) __syncwarp();
+    if (t < 8) s[t] = sum = sum + s[t + 8];  // planted: race
+    if (!bug) __syncwarp();
+    if (t < 4) s[t] = sum = sum + s[t + 4];  // planted: race
+  }
+  if (t == 0) *out = shared[0];
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(threads), out(1);
+  add_up<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace volatile_sum_unrolled
+
+namespace volatile_flags_of_lanes {
+
+/// Lanes wait for each other's flags, round for round; the bug looks at them once.
+template <bool bug>
+__global__ void take_part(int* out) {
+  __shared__ volatile int rounds[32];
+  const int t = threadIdx.x, neighbour = (t + 1) % 32;
+  int behind = 0;
+  rounds[t] = 0;
+  __syncwarp();
+  for (int round = 1; round < 4; ++round) {
+    rounds[t] = round;
+    if (bug)
+      behind += rounds[neighbour] < round;  // planted: race
+    else
+      while (rounds[neighbour] < round) {
+      }
+  }
+  out[t] = behind;
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(32);
+  take_part<bug><<<1, 32>>>(out.get());
+  finish();
+}
+
+}  // namespace volatile_flags_of_lanes
+
+namespace volatile_turns_of_lanes {
+
+/// A lock goes from lane to lane, and with it two sums; the bug takes no turns.
+template <bool bug>
+__global__ void in_turn(int count, int* out) {
+  __shared__ volatile int turn, sums[2];
+  const int t = threadIdx.x;
+  if (t == 0) turn = 0;
+  if (t < 2) sums[t] = 0;
+  __syncwarp();
+  for (int round = 0; round < 2; ++round) {
+    if (!bug)
+      for (int mine = turn; mine != 32 * round + t; mine = turn) __nanosleep(20);
+    for (int i = 0; i < count; ++i) sums[i] = sums[i] + t;  // planted: race
+    turn = turn + 1;
+  }
+  __syncwarp();
+  out[t] = sums[0] + sums[1];
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(32);
+  in_turn<bug><<<1, 32>>>(2, out.get());
+  finish();
+}
+
+}  // namespace volatile_turns_of_lanes
+
 namespace flag_set_by_many {
 
 /// That anybody found something may be stored by all; which one found it may not.
@@ -297,11 +418,13 @@ void run() {
   { #name, name::run < true>, name::run < false> }
 
 int main(int argc, char** argv) {
-  return run_cases(argc, argv,
-                   {BOTH(atomic_for_the_block_only), BOTH(narrow_and_wide_atomics),
-                    BOTH(atomic_object_for_the_block_only), BOTH(fence_for_the_block_only),
-                    BOTH(release_for_the_block_only), BOTH(volatile_sum), BOTH(volatile_maximum),
-                    BOTH(volatile_turns), BOTH(flag_set_by_many), BOTH(volatile_flag_set_by_many),
-                    BOTH(shuffle_beyond_the_mask), BOTH(butterfly_beyond_the_mask),
-                    BOTH(broadcast_from_outside)});
+  return run_cases(
+      argc, argv,
+      {BOTH(atomic_for_the_block_only), BOTH(narrow_and_wide_atomics),
+       BOTH(atomic_object_for_the_block_only), BOTH(fence_for_the_block_only),
+       BOTH(release_for_the_block_only), BOTH(volatile_sum), BOTH(volatile_maximum),
+       BOTH(volatile_turns), BOTH(volatile_sum_in_step), BOTH(volatile_sum_unrolled),
+       BOTH(volatile_flags_of_lanes), BOTH(volatile_turns_of_lanes), BOTH(flag_set_by_many),
+       BOTH(volatile_flag_set_by_many), BOTH(shuffle_beyond_the_mask),
+       BOTH(butterfly_beyond_the_mask), BOTH(broadcast_from_outside)});
 }

@@ -51,11 +51,36 @@ void report(const Overwriting& o) {
 struct Writes {
   std::uint64_t count = 0;
   Event last;
+  bool is_store = false;  ///< whether the last one was no atomic
 };
 
 std::unordered_map<const void*, Writes>& writes() {
   static auto& writes = immortal<std::unordered_map<const void*, Writes>>();
   return writes;
+}
+
+/// Whether a thread orders its accesses to volatile variables in some way: it fences them, or waits
+/// in loops for what others write.
+bool takes_care(const Thread& thread) {
+  return thread.fenced != 0 || details_of(thread).has_waited;
+}
+
+/// Whether a thread reads what another lane of its warp stored by the instruction by which it
+/// stored last itself, as if the two ran in step.
+bool relies_on_lockstep(const Writes& known, const Event& now, const Thread& thread) {
+  const Event& then = known.last;
+  return known.is_store && then.place == details_of(thread).last_volatile_store &&
+         then.operation == now.operation && then.block == now.block &&
+         then.thread / warp_size == now.thread / warp_size && !is_ordered(then, now) &&
+         !takes_care(thread) && !takes_care(block->threads[then.thread]);
+}
+
+void report_lockstep(const Event& then, const Event& now, const Thread& thread) {
+  add_finding("race", now.place, then.place, &thread,
+              "shared memory: thread " + std::to_string(now.thread) + " of block " +
+                  std::to_string(now.block) + " reads what thread " + std::to_string(then.thread) +
+                  " of its warp wrote, with no __syncwarp() between them: since Volta, lanes need "
+                  "not run in lockstep, and volatile makes none wait");
 }
 
 void expect(const Overwriting& overwriting) {
@@ -79,7 +104,13 @@ void note_volatile(const void* address, const Event& now, Kind kind, Region regi
   Details& details = details_of(thread);
   Writes& known = writes()[address];
   if (kind == volatile_read) {
+    // Who reads the same once more, and wrote nothing in between, waits for it.
+    const bool again = details.last_volatile == address && details.last_volatile_load == now.place;
+    details.has_waited = details.has_waited || details.waits || again;
+    if (region == Region::shared && relies_on_lockstep(known, now, thread))
+      report_lockstep(known.last, now, thread);
     details.last_volatile = address;
+    details.last_volatile_load = now.place;
     details.last_volatile_writes = known.count;
     return;
   }
@@ -89,8 +120,11 @@ void note_volatile(const void* address, const Event& now, Kind kind, Region regi
       !is_ordered(known.last, now))
     expect(
         {.then = known.last, .now = now, .region = region, .thread = &thread, .is_update = true});
+  details.last_volatile_load = 0;
+  if (kind == volatile_write) details.last_volatile_store = now.place;
   ++known.count;
   known.last = now;
+  known.is_store = kind == volatile_write;
 }
 
 void note_overwritten(const void* address, std::size_t bytes) {
