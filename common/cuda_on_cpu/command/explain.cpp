@@ -14,7 +14,8 @@ Threads    __syncthreads and its siblings, shuffles, votes, matches and reductio
            inline PTX that sources hold most often, without predicates and labels.
 Runtime    memory (pinned, managed, pitched, in the order of streams, of pools), symbols, streams,
            events, graphs, captured or built node by node, occupancy, several devices and their
-           peers; arrays, texture and surface objects with filters and borders.
+           peers; arrays, layered ones and cube maps, too, texture and surface objects with filters
+           and borders.
 Numbers    CUDA's functions and roundings, half and bfloat16 with their pairs; products of a warp by
            nvcuda::wmma; shifts by as many bits as a number has, or more, as a GPU does them.
 Libraries  some of cuBLAS with cublasLt, cuFFT and cuSOLVER by the host's OpenBLAS, FFTW and
@@ -22,9 +23,10 @@ Libraries  some of cuBLAS with cublasLt, cuFFT and cuSOLVER by the host's OpenBL
 
 Not covered, with an error where it is compiled, linked or, kernels in kernels, run
 
-  most of inline PTX, tensor maps; mipmaps, cube maps and texture references; kernels launched by
-  kernels; nodes of graphs that allocate memory or record events; the driver's API (cu...) and
-  NVRTC; quasirandom numbers, cuSPARSE, Thrust and CUB; kernels in shared libraries.
+  most of inline PTX, tensor maps; mipmaps, cube maps without seams and texture references;
+  kernels launched by kernels; nodes of graphs that allocate memory or record events; the driver's
+  API (cu...) and NVRTC; quasirandom numbers, cuSPARSE, Thrust and CUB; kernels in shared
+  libraries.
 
 What differs from a GPU
 

@@ -41,6 +41,47 @@ class Image {
   cudaArray_t array_ = nullptr;
 };
 
+/// An array of several layers.
+template <typename T>
+class Box {
+ public:
+  Box(cudaExtent extent, const std::vector<T>& values, unsigned flags) : size_(values.size()) {
+    const cudaChannelFormatDesc format = cudaCreateChannelDesc<T>();
+    check(cudaMalloc3DArray(&array_, &format, extent, flags));
+    extent.height = std::max<std::size_t>(extent.height, 1);
+    copy_.extent = extent;
+    cudaMemcpy3DParms copy = copy_;
+    copy.srcPtr = memory(const_cast<T*>(values.data()));
+    copy.dstArray = array_;
+    copy.kind = cudaMemcpyHostToDevice;
+    check(cudaMemcpy3D(&copy));
+  }
+  ~Box() { cudaFreeArray(array_); }
+  Box(const Box&) = delete;
+  Box& operator=(const Box&) = delete;
+  cudaArray_t get() const { return array_; }
+
+  std::vector<T> values() const {
+    std::vector<T> all(size_);
+    cudaMemcpy3DParms copy = copy_;
+    copy.srcArray = array_;
+    copy.dstPtr = memory(all.data());
+    copy.kind = cudaMemcpyDeviceToHost;
+    check(cudaMemcpy3D(&copy));
+    return all;
+  }
+
+ private:
+  cudaPitchedPtr memory(T* values) const {
+    const cudaExtent& extent = copy_.extent;
+    return make_cudaPitchedPtr(values, extent.width * sizeof(T), extent.width, extent.height);
+  }
+
+  std::size_t size_;
+  cudaArray_t array_ = nullptr;
+  cudaMemcpy3DParms copy_{};
+};
+
 cudaResourceDesc resource_of(cudaArray_t array) {
   cudaResourceDesc resource{};
   resource.resType = cudaResourceTypeArray;
@@ -240,6 +281,149 @@ TEST(boxes_and_layers_are_copied_in_and_fetched) {
     check(cudaFreeArray(array));
   }
 }
+
+__global__ void fetch_rows(cudaTextureObject_t texture, float* values, int width, int layers) {
+  const int i = threadIdx.x;
+  const int layer = i / width;
+  values[i] = tex1DLayered<float>(texture, float(i % width) + 0.5F, layer);
+  if (layer == 0) tex1DLayered(&values[i], texture, float(i) + 0.5F, -1);
+  if (layer == layers - 1) values[i] = tex1DLayered<float>(texture, float(i % width), layers + 3);
+}
+
+TEST(layers_of_one_dimension_are_fetched_and_the_nearest_beyond_them) {
+  constexpr int width = 9, layers = 5;
+  const std::vector<float> values = random_values(width * layers, -1.F, 1.F);
+  const Box<float> rows(make_cudaExtent(width, 0, layers), values, cudaArrayLayered);
+  const cudaTextureObject_t texture =
+      texture_of(resource_of(rows.get()), manner(cudaAddressModeClamp, cudaFilterModePoint, false));
+  Device<float> fetched(values.size());
+  fetch_rows<<<1, width * layers>>>(texture, fetched.get(), width, layers);
+  expect_equal(fetched.to_host(), values);
+  check(cudaDestroyTextureObject(texture));
+}
+
+// --- Cube maps
+
+struct Direction {
+  float x, y, z;
+};
+
+/// Where a direction meets a cube: the face, and the place from -1 to 1.
+struct OnCube {
+  int layer, face;
+  float s, t;
+};
+
+/// A direction of any length to a place.
+Direction direction_to(const OnCube& place, float length) {
+  const float s = place.s * length, t = place.t * length;
+  const Direction all[] = {{length, -t, -s}, {-length, -t, s}, {s, length, t},
+                           {s, -length, -t}, {s, -t, length},  {-s, -t, -length}};
+  return all[place.face];
+}
+
+__global__ void fetch_directions(cudaTextureObject_t texture, const Direction* to, float* values,
+                                 const OnCube* places, bool layered) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const Direction d = to[i];
+  if (layered)
+    values[i] = texCubemapLayered<float>(texture, d.x, d.y, d.z, places[i].layer);
+  else
+    texCubemap(&values[i], texture, d.x, d.y, d.z);
+}
+
+/// Fetches in random directions, and compares with the numbers around where they meet the cube.
+void expect_fetched_of_cube(int width, int layers, cudaTextureFilterMode filter) {
+  constexpr int n = 512;
+  const int faces = 6 * layers;
+  const std::vector<float> values = random_values(std::size_t(width) * width * faces, -1.F, 1.F);
+  const Box<float> cube(make_cudaExtent(width, width, faces), values,
+                        cudaArrayCubemap | (layers > 1 ? cudaArrayLayered : 0));
+  const cudaTextureObject_t texture =
+      texture_of(resource_of(cube.get()), manner(cudaAddressModeClamp, filter, true));
+  std::vector<OnCube> places(n);
+  for (OnCube& place : places)
+    place = {random_value(0, layers - 1), random_value(0, 5), random_value(-0.999F, 0.999F),
+             random_value(-0.999F, 0.999F)};
+  const auto directions = table<Direction>(
+      n, [&](int i) { return direction_to(places[i], random_value(0.01F, 100.F)); });
+  Device<OnCube> device_places(places);
+  Device<Direction> to(directions);
+  Device<float> fetched(n);
+  fetch_directions<<<4, n / 4>>>(texture, to.get(), fetched.get(), device_places.get(), layers > 1);
+  const std::vector<float> found = fetched.to_host();
+  const bool between = filter == cudaFilterModeLinear;
+  for (int i = 0; i < n; ++i) {
+    const OnCube& at = places[i];
+    const double x = (at.s + 1.) / 2 * width - (between ? 0.5 : 0);
+    const double y = (at.t + 1.) / 2 * width - (between ? 0.5 : 0);
+    // Where rounding may decide for the neighbour, nothing is expected.
+    if (!between && (std::abs(x - std::round(x)) < 1e-4 || std::abs(y - std::round(y)) < 1e-4))
+      continue;
+    const double right = between ? x - std::floor(x) : 0, down = between ? y - std::floor(y) : 0;
+    double sum = 0;
+    for (const int j : {0, 1})
+      for (const int k : {0, 1}) {
+        const int column = taken(int(std::floor(x)) + k, width, cudaAddressModeClamp);
+        const int row = taken(int(std::floor(y)) + j, width, cudaAddressModeClamp);
+        sum += (k == 1 ? right : 1 - right) * (j == 1 ? down : 1 - down) *
+               values[((6 * at.layer + at.face) * width + row) * width + column];
+      }
+    expect_near(double(found[i]), sum, between ? 6. / 512 : 0.);
+  }
+  check(cudaDestroyTextureObject(texture));
+}
+
+TEST(cubes_are_fetched_by_direction) {
+  for (const auto filter : {cudaFilterModePoint, cudaFilterModeLinear}) {
+    expect_fetched_of_cube(1, 1, filter);
+    expect_fetched_of_cube(8, 1, filter);
+    expect_fetched_of_cube(5, 3, filter);
+  }
+}
+
+__global__ void fill_faces(cudaSurfaceObject_t surface, bool layered) {
+  const int x = int(threadIdx.x), y = int(threadIdx.y), face = int(threadIdx.z);
+  const int size = sizeof(int), value = 100 * face + 10 * y + x;
+  if (layered)
+    surfCubemapLayeredwrite(value, surface, x * size, y, face);
+  else
+    surfCubemapwrite(surfCubemapread<int>(surface, x * size, y, face) + value, surface, x * size, y,
+                     face);
+}
+
+TEST(faces_of_cubes_are_read_and_written_as_surfaces) {
+  constexpr int width = 3;
+  for (const int layers : {1, 2}) {
+    const int size = width * width * 6 * layers;
+    const Box<int> cube(
+        make_cudaExtent(width, width, 6 * layers), std::vector<int>(size, 0),
+        cudaArrayCubemap | cudaArraySurfaceLoadStore | (layers > 1 ? cudaArrayLayered : 0));
+    const cudaResourceDesc resource = resource_of(cube.get());
+    cudaSurfaceObject_t surface = 0;
+    check(cudaCreateSurfaceObject(&surface, &resource));
+    fill_faces<<<1, dim3(width, width, 6 * layers)>>>(surface, layers > 1);
+    expect_equal(cube.values(), table<int>(size, [&](int i) {
+                   return 100 * (i / (width * width)) + 10 * (i / width % width) + i % width;
+                 }));
+    check(cudaDestroySurfaceObject(surface));
+  }
+}
+
+TEST(what_is_no_cube_is_refused) {
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  cudaArray_t array = nullptr;
+  const unsigned layers_of_cubes = cudaArrayCubemap | cudaArrayLayered;
+  const auto make = [&](std::size_t width, std::size_t height, std::size_t depth, unsigned flags) {
+    return cudaMalloc3DArray(&array, &format, make_cudaExtent(width, height, depth), flags);
+  };
+  expect_refusal(make(4, 5, 6, cudaArrayCubemap), cudaErrorInvalidValue);
+  expect_refusal(make(4, 4, 12, cudaArrayCubemap), cudaErrorInvalidValue);
+  expect_refusal(make(4, 4, 8, layers_of_cubes), cudaErrorInvalidValue);
+  expect_refusal(make(4, 4, 0, cudaArrayLayered), cudaErrorInvalidValue);
+}
+
+// --- Surfaces
 
 __global__ void turn(cudaSurfaceObject_t from, cudaSurfaceObject_t to, int n) {
   const int x = int(threadIdx.x), y = int(threadIdx.y);

@@ -60,7 +60,7 @@ using cudaArray_t = cudaArray*;
 using cudaArray_const_t = const cudaArray*;
 
 inline constexpr unsigned cudaArrayDefault = 0, cudaArrayLayered = 1, cudaArraySurfaceLoadStore = 2,
-                          cudaArrayTextureGather = 8;
+                          cudaArrayCubemap = 4, cudaArrayTextureGather = 8;
 
 struct cudaExtent {
   std::size_t width, height, depth;
@@ -202,6 +202,7 @@ struct Samples {
 };
 
 Samples samples(cudaTextureObject_t texture, int dimensions, float x, float y, float z, int layer);
+Samples samples_of_cube(cudaTextureObject_t texture, float x, float y, float z, int layer);
 Samples sample_of_linear(cudaTextureObject_t texture, int i);
 char* surface_texel(cudaSurfaceObject_t surface, int dimensions, int x, int y, int z, int layer,
                     std::size_t bytes, cudaSurfaceBoundaryMode mode);
@@ -270,6 +271,15 @@ template <typename T>
 __forceinline__ T tex3D(cudaTextureObject_t texture, float x, float y, float z) {
   return cuda_on_cpu::blended<T>(cuda_on_cpu::samples(texture, 3, x, y, z, 0));
 }
+template <typename T>
+__forceinline__ T texCubemap(cudaTextureObject_t texture, float x, float y, float z) {
+  return cuda_on_cpu::blended<T>(cuda_on_cpu::samples_of_cube(texture, x, y, z, 0));
+}
+template <typename T>
+__forceinline__ T texCubemapLayered(cudaTextureObject_t texture, float x, float y, float z,
+                                    int layer) {
+  return cuda_on_cpu::blended<T>(cuda_on_cpu::samples_of_cube(texture, x, y, z, layer));
+}
 // As the first parameter of CUDA's older form.
 template <typename T>
 __forceinline__ void tex1Dfetch(T* value, cudaTextureObject_t texture, int i) {
@@ -286,6 +296,24 @@ __forceinline__ void tex2D(T* value, cudaTextureObject_t texture, float x, float
 template <typename T>
 __forceinline__ void tex3D(T* value, cudaTextureObject_t texture, float x, float y, float z) {
   *value = tex3D<T>(texture, x, y, z);
+}
+template <typename T>
+__forceinline__ void tex1DLayered(T* value, cudaTextureObject_t texture, float x, int layer) {
+  *value = tex1DLayered<T>(texture, x, layer);
+}
+template <typename T>
+__forceinline__ void tex2DLayered(T* value, cudaTextureObject_t texture, float x, float y,
+                                  int layer) {
+  *value = tex2DLayered<T>(texture, x, y, layer);
+}
+template <typename T>
+__forceinline__ void texCubemap(T* value, cudaTextureObject_t texture, float x, float y, float z) {
+  *value = texCubemap<T>(texture, x, y, z);
+}
+template <typename T>
+__forceinline__ void texCubemapLayered(T* value, cudaTextureObject_t texture, float x, float y,
+                                       float z, int layer) {
+  *value = texCubemapLayered<T>(texture, x, y, z, layer);
 }
 
 #define CUDA_ON_CPU_SURFACE(name, dimensions, parameters, place)                                 \
@@ -314,6 +342,10 @@ CUDA_ON_CPU_SURFACE(surf1DLayered, 1, CUDA_ON_CPU_LIST(int x, int layer),
 CUDA_ON_CPU_SURFACE(surf2D, 2, CUDA_ON_CPU_LIST(int x, int y), CUDA_ON_CPU_LIST(x, y, 0, 0))
 CUDA_ON_CPU_SURFACE(surf2DLayered, 2, CUDA_ON_CPU_LIST(int x, int y, int layer),
                     CUDA_ON_CPU_LIST(x, y, 0, layer))
+CUDA_ON_CPU_SURFACE(surfCubemap, 2, CUDA_ON_CPU_LIST(int x, int y, int face),
+                    CUDA_ON_CPU_LIST(x, y, 0, face))
+CUDA_ON_CPU_SURFACE(surfCubemapLayered, 2, CUDA_ON_CPU_LIST(int x, int y, int face_of_layer),
+                    CUDA_ON_CPU_LIST(x, y, 0, face_of_layer))
 CUDA_ON_CPU_SURFACE(surf3D, 3, CUDA_ON_CPU_LIST(int x, int y, int z), CUDA_ON_CPU_LIST(x, y, z, 0))
 #undef CUDA_ON_CPU_LIST
 #undef CUDA_ON_CPU_SURFACE

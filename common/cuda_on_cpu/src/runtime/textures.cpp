@@ -37,7 +37,7 @@ struct Image {
   char* data;
   std::size_t element, pitch, slice;  // bytes of a number, from row to row, from layer to layer
   int width, height, depth;
-  bool layered, alive;
+  bool layered, cube, alive;  // the faces of a cube are layers
   cudaChannelFormatDesc format;
   cudaTextureDesc how;
 };
@@ -90,7 +90,8 @@ cudaError_t image_of_resource(const cudaResourceDesc& resource, Image& image) {
     image.width = static_cast<int>(array->extent.width);
     image.height = static_cast<int>(array->rows());
     image.depth = static_cast<int>(array->slices());
-    image.layered = (array->flags & cudaArrayLayered) != 0;
+    image.cube = (array->flags & cudaArrayCubemap) != 0;
+    image.layered = image.cube || (array->flags & cudaArrayLayered) != 0;
   } else if (resource.resType == cudaResourceTypeLinear) {
     image.format = resource.res.linear.desc;
     image.data = static_cast<char*>(resource.res.linear.devPtr);
@@ -164,11 +165,21 @@ Neighbours neighbours(float x, int n, cudaTextureAddressMode mode, const cudaTex
           std::round((x - floor) * 256) / 256};
 }
 
-}  // namespace
+/// The face of a cube that a direction from its middle meets, and where, from -1 to 1.
+struct PlaceOnCube {
+  int face;
+  float s, t;
+};
 
-Samples samples(cudaTextureObject_t texture, int dimensions, float x, float y, float z, int layer) {
-  const Image& image = image_of(texture);
-  const cudaTextureDesc& how = image.how;
+PlaceOnCube place_on_cube(float x, float y, float z) {
+  const float far_x = std::abs(x), far_y = std::abs(y), far_z = std::abs(z);
+  if (far_x >= far_y && far_x >= far_z) return {x < 0, (x < 0 ? z : -z) / far_x, -y / far_x};
+  if (far_y >= far_z) return {2 + (y < 0), x / far_y, (y < 0 ? -z : z) / far_y};
+  return {4 + (z < 0), (z < 0 ? -x : x) / far_z, -y / far_z};
+}
+
+Samples samples_of(const Image& image, const cudaTextureDesc& how, int dimensions, float x, float y,
+                   float z, int layer) {
   const Neighbours none{{0, -1}, 0};
   const Neighbours along[3] = {
       neighbours(x, image.width, how.addressMode[0], how),
@@ -196,6 +207,23 @@ Samples samples(cudaTextureObject_t texture, int dimensions, float x, float y, f
             weight(along[0], i) * weight(along[1], j) * weight(along[2], k)};
       }
   return found;
+}
+
+}  // namespace
+
+Samples samples(cudaTextureObject_t texture, int dimensions, float x, float y, float z, int layer) {
+  const Image& image = image_of(texture);
+  return samples_of(image, image.how, dimensions, x, y, z, layer);
+}
+
+Samples samples_of_cube(cudaTextureObject_t texture, float x, float y, float z, int layer) {
+  constexpr int faces = 6;
+  const Image& image = image_of(texture);
+  cudaTextureDesc how = image.how;
+  how.normalizedCoords = 1;
+  const PlaceOnCube at = place_on_cube(x, y, z);
+  layer = std::clamp(layer, 0, std::max(image.depth / faces, 1) - 1);
+  return samples_of(image, how, 2, (at.s + 1) / 2, (at.t + 1) / 2, 0, layer * faces + at.face);
 }
 
 Samples sample_of_linear(cudaTextureObject_t texture, int i) {
@@ -230,9 +258,19 @@ char* surface_texel(cudaSurfaceObject_t surface, int dimensions, int x, int y, i
 
 using namespace cuda_on_cpu;
 
+/// Whether an array can be so large: a cube has six square faces, and layers are counted.
+static bool is_extent(const cudaExtent& extent, unsigned flags) {
+  if (extent.width == 0) return false;
+  const bool layered = (flags & cudaArrayLayered) != 0;
+  if ((flags & cudaArrayCubemap) != 0)
+    return extent.width == extent.height && extent.depth % 6 == 0 &&
+           (layered ? extent.depth > 0 : extent.depth == 6);
+  return !layered || extent.depth > 0;
+}
+
 cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* format,
                               cudaExtent extent, unsigned flags) {
-  if (array == nullptr || format == nullptr || extent.width == 0)
+  if (array == nullptr || format == nullptr || !is_extent(extent, flags))
     return fail(cudaErrorInvalidValue);
   if (!is_format(*format)) return fail(cudaErrorInvalidChannelDescriptor);
   auto made = std::make_unique<cudaArray>(cudaArray{*format, extent, flags, nullptr});
@@ -366,6 +404,9 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaReso
   if (how->readMode == cudaReadModeNormalizedFloat && image.format.x == 32 &&
       image.format.f != cudaChannelFormatKindFloat)
     return fail(cudaErrorInvalidNormSetting);
+  // What lies between the faces of a cube is not interpolated.
+  if (image.cube && how->seamlessCubemap != 0 && how->filterMode == cudaFilterModeLinear)
+    return fail(cudaErrorNotSupported);
   image.how = *how;
   return keep(image, texture);
 }
