@@ -286,11 +286,13 @@ __global__ void fetch_rows(cudaTextureObject_t texture, float* values, int width
   const int i = threadIdx.x;
   const int layer = i / width;
   values[i] = tex1DLayered<float>(texture, float(i % width) + 0.5F, layer);
-  if (layer == 0) tex1DLayered(&values[i], texture, float(i) + 0.5F, -1);
-  if (layer == layers - 1) values[i] = tex1DLayered<float>(texture, float(i % width), layers + 3);
+  if (layer == 0) tex1DLayered(&values[i], texture, float(i) + 0.5F, 0);
+  // A layer's number has no sign: -1 is beyond the last one.
+  if (layer == layers - 1)
+    values[i] = tex1DLayered<float>(texture, float(i % width), i % 2 == 0 ? layers + 3 : -1);
 }
 
-TEST(layers_of_one_dimension_are_fetched_and_the_nearest_beyond_them) {
+TEST(layers_of_one_dimension_are_fetched_and_the_last_beyond_them) {
   constexpr int width = 9, layers = 5;
   const std::vector<float> values = random_values(width * layers, -1.F, 1.F);
   const Box<float> rows(make_cudaExtent(width, 0, layers), values, cudaArrayLayered);

@@ -178,6 +178,12 @@ PlaceOnCube place_on_cube(float x, float y, float z) {
   return {4 + (z < 0), (z < 0 ? -x : x) / far_z, -y / far_z};
 }
 
+/// The layer that is fetched: the last one for numbers beyond it, which have no sign.
+int nearest_layer(int layer, int layers) {
+  return static_cast<int>(
+      std::min(static_cast<unsigned>(layer), static_cast<unsigned>(layers - 1)));
+}
+
 Samples samples_of(const Image& image, const cudaTextureDesc& how, int dimensions, float x, float y,
                    float z, int layer) {
   const Neighbours none{{0, -1}, 0};
@@ -192,7 +198,7 @@ Samples samples_of(const Image& image, const cudaTextureDesc& how, int dimension
   found.format = image.format;
   std::copy_n(how.borderColor, 4, found.border);
   const char* data = image.data;
-  if (image.layered) data += std::clamp(layer, 0, image.depth - 1) * image.slice;
+  if (image.layered) data += nearest_layer(layer, image.depth) * image.slice;
   for (int k = 0; k < (dimensions > 2 ? most : 1); ++k)
     for (int j = 0; j < (dimensions > 1 ? most : 1); ++j)
       for (int i = 0; i < most; ++i) {
@@ -222,7 +228,7 @@ Samples samples_of_cube(cudaTextureObject_t texture, float x, float y, float z, 
   cudaTextureDesc how = image.how;
   how.normalizedCoords = 1;
   const PlaceOnCube at = place_on_cube(x, y, z);
-  layer = std::clamp(layer, 0, std::max(image.depth / faces, 1) - 1);
+  layer = nearest_layer(layer, std::max(image.depth / faces, 1));
   return samples_of(image, how, 2, (at.s + 1) / 2, (at.t + 1) / 2, 0, layer * faces + at.face);
 }
 
