@@ -38,7 +38,10 @@ double RecordedTimeline::now() const {
 
 void RecordedTimeline::begin(const char* name) {
   end();
-  if (ahead_) ahead_(name);
+  if (ahead_ != nullptr && (phase_.empty() || phase_ == name)) {
+    std::exchange(ahead_, nullptr)();
+    was_ahead_ = true;
+  }
   push_range(name);
   const double start = now();
   spans_.push_back({name, start, start});

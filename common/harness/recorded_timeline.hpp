@@ -4,7 +4,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <staircase/timeline.hpp>
 #include <string>
 #include <utility>
@@ -30,9 +29,10 @@ class RecordedTimeline final : public Timeline {
  public:
   RecordedTimeline() = default;
 
-  /// \param ahead called with the name of each phase before it begins
-  explicit RecordedTimeline(std::function<void(const std::string&)> ahead)
-      : ahead_(std::move(ahead)) {}
+  /// \param phase the phase before which something is done when it first begins; if it has no name,
+  ///              the first of all
+  /// \param ahead what is done, outside of all phases
+  RecordedTimeline(std::string phase, void (*ahead)()) : phase_(std::move(phase)), ahead_(ahead) {}
 
   void begin(const char* name) override;
   void end() override;
@@ -42,6 +42,9 @@ class RecordedTimeline final : public Timeline {
   /// As text, from which another process can make one that says the same.
   std::string to_text() const;
   static RecordedTimeline from_text(const std::string& text);
+
+  /// Whether that has been done: a stage need not have the phase.
+  bool was_ahead() const { return was_ahead_; }
 
   const std::vector<Span>& spans() const { return spans_; }
   const std::vector<Span>& beside() const { return beside_; }
@@ -54,7 +57,9 @@ class RecordedTimeline final : public Timeline {
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::function<void(const std::string&)> ahead_;
+  std::string phase_;
+  void (*ahead_)() = nullptr;  // until it has been called
+  bool was_ahead_ = false;
   std::vector<Span> spans_, beside_;
   bool open_ = false;  // whether the last span is still going on
 };

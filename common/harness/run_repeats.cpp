@@ -47,15 +47,6 @@ Repeat slowest_of(const StageProgram& program, double seconds, const RecordedTim
   return repeat;
 }
 
-/// A timeline that has the GPU awake when the phase first begins by which stages are compared.
-RecordedTimeline waking_timeline(const StageProgram& program) {
-  return RecordedTimeline([&program, woken = false](const std::string& phase) mutable {
-    if (woken || (!program.timed_phase.empty() && phase != program.timed_phase)) return;
-    woken = true;
-    program.device->wake();
-  });
-}
-
 /// How long the GPU takes to read and write once what any stage has to read and write.
 std::optional<double> copy_seconds(const StageProgram& program, Precision precision) {
   if (program.device->seconds_to_copy == nullptr) return {};
@@ -70,16 +61,17 @@ Run run_repeats(const StageProgram& program, const RunOptions& options) {
   const auto& [precision, warmup, repeat, awake] = options;
   Run run{};
   run.precision = precision;
-  run.awake = awake;
   const Ranks* const ranks = program.device->ranks;
   const bool on_processor = program.device->free_memory == nullptr;
   for (int r = -warmup; r < repeat; ++r) {
     run.solution = {};                         // two at a time may be too many
     if (ranks != nullptr) ranks->greatest(0);  // all begin together
-    RecordedTimeline timeline = awake ? waking_timeline(program) : RecordedTimeline();
+    RecordedTimeline timeline =
+        awake ? RecordedTimeline(program.timed_phase, program.device->wake) : RecordedTimeline();
     run.solution = program.solve(precision, timeline);
     timeline.end();
     const double seconds = timeline.now();
+    run.awake = timeline.was_ahead();
     if (program.check_solution) program.check_solution(run.solution);
     check_finite(run.solution);
     run.array_bytes = static_cast<double>((on_processor ? host_arrays() : device_arrays()).most());

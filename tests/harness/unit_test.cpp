@@ -498,16 +498,23 @@ TEST(Timeline, AddsUpThePhasesOfOneName) {
   EXPECT_LE(totals[0].seconds + totals[1].seconds, timeline.now());
 }
 
-TEST(Timeline, CallsWhatIsAheadOfAPhaseOutsideOfAll) {
-  std::vector<std::string> ahead;
-  RecordedTimeline timeline([&](const std::string& name) {
-    ahead.push_back(name);
+int calls_ahead;
+
+TEST(Timeline, CallsOnceWhatIsAheadOfAPhaseOutsideOfAll) {
+  const auto ahead = [] {
+    ++calls_ahead;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  });
-  timeline.begin("first");
-  timeline.begin("second");
-  timeline.end();
-  EXPECT_EQ(ahead, (std::vector<std::string>{"first", "second"}));
+  };
+  calls_ahead = 0;
+  RecordedTimeline timeline("second", ahead), of_any("", ahead), of_none("third", ahead);
+  for (RecordedTimeline* each : {&timeline, &of_any, &of_none}) {
+    for (const char* name : {"first", "second", "second"}) each->begin(name);
+    each->end();
+  }
+  EXPECT_EQ(calls_ahead, 2);
+  EXPECT_TRUE(timeline.was_ahead());
+  EXPECT_TRUE(of_any.was_ahead());
+  EXPECT_FALSE(of_none.was_ahead());
   EXPECT_GE(timeline.spans()[1].begin - timeline.spans()[0].end, 0.005);
 }
 

@@ -81,8 +81,8 @@ def wrong_recordings():
                 yield f"'{words}' is not in '{shown}'"
         out = directory / "out" / "here"
         names = sorted(path.name for path in out.iterdir())
-        if names != ["fails.json", "fails.txt", "once.json", "once.txt", "over_awake.json", "over_shapes.json", "over_size.json", "over_threads.json",
-                     "with.json", "with.txt"]:
+        if names != ["fails.json", "fails.txt", "once.json", "once.txt", "over_awake.json", "over_shapes.json", "over_size.json",
+                     "over_threads.json", "with.json", "with.txt"]:
             return (yield f"there is {names}")
         yield from wrong_contents(out, shown)
 
