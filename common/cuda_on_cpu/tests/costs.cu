@@ -28,6 +28,46 @@ __global__ void multiply(const float* a, const float* b, float* c, int n) {
   c[row * n + column] = sum;
 }
 
+__global__ void add_scaled(float a, const float* x, float* y, std::size_t n) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) y[i] += a * x[i];
+}
+
+constexpr int scan_width = 256;
+
+/// Sums up to each element of a block, in as many steps as the width has bits.
+__global__ void scan(const float* in, float* out) {
+  __shared__ float sums[2][scan_width];
+  const unsigned i = threadIdx.x;
+  const std::size_t at = std::size_t{blockIdx.x} * scan_width + i;
+  int from = 0;
+  sums[from][i] = in[at];
+  __syncthreads();
+  for (unsigned step = 1; step < scan_width; step *= 2, from = 1 - from) {
+    sums[1 - from][i] = sums[from][i] + (i >= step ? sums[from][i - step] : 0);
+    __syncthreads();
+  }
+  out[at] = sums[from][i];
+}
+
+constexpr int tile_width = 16;
+
+__global__ void multiply_tiled(const float* a, const float* b, float* c, int n) {
+  __shared__ float tile_a[tile_width][tile_width], tile_b[tile_width][tile_width];
+  const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
+  const int column = static_cast<int>(blockIdx.x) * tile_width + x;
+  const int row = static_cast<int>(blockIdx.y) * tile_width + y;
+  float sum = 0;
+  for (int first = 0; first < n; first += tile_width) {
+    tile_a[y][x] = a[row * n + first + x];
+    tile_b[y][x] = b[(first + y) * n + column];
+    __syncthreads();
+    for (int k = 0; k < tile_width; ++k) sum += tile_a[y][k] * tile_b[k][x];
+    __syncthreads();
+  }
+  c[row * n + column] = sum;
+}
+
 __global__ void wait_often(int times) {
   for (int i = 0; i < times; ++i) __syncthreads();
 }
@@ -129,17 +169,39 @@ void measure_threads() {
   cudaFree(out);
 }
 
+/// The accesses of a block's scan: four of each thread around its steps, up to three in each.
+constexpr int scan_accesses() {
+  int accesses = 4 * scan_width;
+  for (int step = 1; step < scan_width; step *= 2) accesses += 3 * scan_width - step;
+  return accesses;
+}
+
 void measure_analysis() {
   constexpr int n = 96;
-  const std::vector<float> values(n * n, 1);
+  constexpr std::size_t points = std::size_t{1} << 18;
+  const std::vector<float> values(points, 1);
   float* a = device_array(values);
   float* b = device_array(values);
   float* c = device_array(values);
-  const double time = seconds([&] {
-    multiply<<<dim3(n / 32, n / 8), dim3(32, 8)>>>(a, b, c, n);
-    cudaDeviceSynchronize();
+  const auto analyse = [](const char* what, double accesses, double bound, const auto& launch) {
+    const double time = seconds([&] {
+      launch();
+      cudaDeviceSynchronize();
+    });
+    show(what, 1e9 * time / accesses, "ns per access", bound);
+  };
+
+  analyse("full analysis of the matrix product", 2.0 * n * n * n, 30,
+          [&] { multiply<<<dim3(n / 32, n / 8), dim3(32, 8)>>>(a, b, c, n); });
+  analyse("full analysis of the tiled product", 2.0 * n * n * (n + n / tile_width), 45, [&] {
+    multiply_tiled<<<dim3(n / tile_width, n / tile_width), dim3(tile_width, tile_width)>>>(a, b, c,
+                                                                                           n);
   });
-  show("full analysis of the matrix product", 1e9 * time / (2.0 * n * n * n), "ns per access", 30);
+  analyse("full analysis of a scan in shared memory",
+          static_cast<double>(points / scan_width) * scan_accesses(), 60,
+          [&] { scan<<<points / scan_width, scan_width>>>(a, c); });
+  analyse("full analysis of saxpy", 3.0 * points, 75,
+          [&] { add_scaled<<<points / 256, 256>>>(2, a, c, points); });
   for (float* array : {a, b, c}) cudaFree(array);
 }
 

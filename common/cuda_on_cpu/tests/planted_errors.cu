@@ -317,6 +317,53 @@ void run() {
 
 }  // namespace trap_that_is_sprung
 
+namespace race_before_a_trap {
+
+/// A thread ends the kernel while what the others of its warp did waits to be checked.
+template <bool bug>
+__global__ void shift(int* out, int trapped) {
+  __shared__ int row[threads];
+  const int i = threadIdx.x;
+  if (i == trapped) __trap();
+  row[i] = i;
+  if (!bug) __syncthreads();
+  out[i] = row[(i + 1) % threads];  // planted: race
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(threads);
+  shift<bug><<<1, threads>>>(out.get(), bug ? 31 : threads);
+  cudaDeviceSynchronize();
+}
+
+}  // namespace race_before_a_trap
+
+namespace race_in_a_full_log {
+
+/// A thread ends the kernel while the others of its warp have done so much that they wait.
+template <bool bug>
+__global__ void shift_rows(int* out, int trapped) {
+  constexpr int rows = 15;  // and one more access, of sixteen that are noted
+  __shared__ int all[rows][threads];
+  const int i = threadIdx.x;
+  if (i == trapped) __trap();
+  for (int row = 0; row < rows; ++row) all[row][i] = row;
+  if (!bug) __syncthreads();
+  const int next = all[0][(i + 1) % threads];  // planted: race
+  out[i] = next;
+  for (int row = 1; row < rows; ++row) out[i] += all[row][i];
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(threads);
+  shift_rows<bug><<<1, threads>>>(out.get(), bug ? 31 : threads);
+  cudaDeviceSynchronize();
+}
+
+}  // namespace race_in_a_full_log
+
 namespace grid_barrier_in_a_plain_launch {
 
 /// Is launched as if it did not wait for the whole grid.
@@ -412,6 +459,8 @@ int main(int argc, char** argv) {
                     BOTH(no_such_device),
                     BOTH(assertion_that_fails),
                     BOTH(trap_that_is_sprung),
+                    BOTH(race_before_a_trap),
+                    BOTH(race_in_a_full_log),
                     BOTH(grid_barrier_in_a_plain_launch),
                     BOTH(recursion_without_an_end),
                     BOTH(local_array_too_large)});
