@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "analysis.hpp"
+#include "../analysis.hpp"
 
 namespace cuda_on_cpu::analysis {
 

@@ -9,10 +9,10 @@
 #include <new>
 #include <utility>
 
+#include "../analysis.hpp"
 #include "../machine/launch.hpp"
 #include "../runtime/memory.hpp"
 #include "../trouble.hpp"
-#include "analysis.hpp"
 
 namespace cuda_on_cpu {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <cstdio>
 
+#include "../analysis.hpp"
 #include "../machine/launch.hpp"
 #include "../trouble.hpp"
-#include "analysis.hpp"
 
 namespace cuda_on_cpu {
 

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../analysis.hpp"
 #include "../machine/gang.hpp"
 #include "../machine/launch.hpp"
-#include "analysis.hpp"
 
 extern "C" const char __executable_start;
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "../analysis/analysis.hpp"
+#include "../analysis.hpp"
 #include "block.hpp"
 
 namespace cuda_on_cpu {

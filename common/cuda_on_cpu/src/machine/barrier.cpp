@@ -3,7 +3,7 @@
 
 #include "cuda_on_cpu/barrier.hpp"
 
-#include "../analysis/analysis.hpp"
+#include "../analysis.hpp"
 #include "block.hpp"
 
 namespace cuda_on_cpu {

@@ -11,7 +11,7 @@
 #include <memory>
 #include <new>
 
-#include "../analysis/analysis.hpp"
+#include "../analysis.hpp"
 #include "../settings.hpp"
 #include "../trouble.hpp"
 #include "builtins.hpp"

@@ -4,7 +4,7 @@
 #include <thread>
 #include <utility>
 
-#include "../analysis/analysis.hpp"
+#include "../analysis.hpp"
 
 namespace cuda_on_cpu {
 

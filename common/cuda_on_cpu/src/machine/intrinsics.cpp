@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "../analysis/analysis.hpp"
+#include "../analysis.hpp"
 #include "../trouble.hpp"
 #include "block.hpp"
 #include "cuda_on_cpu/threads.hpp"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "../analysis/analysis.hpp"
+#include "../analysis.hpp"
 #include "../immortal.hpp"
 #include "../settings.hpp"
 #include "gang.hpp"

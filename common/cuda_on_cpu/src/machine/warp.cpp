@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstdlib>
 
-#include "../analysis/analysis.hpp"
+#include "../analysis.hpp"
 #include "../trouble.hpp"
 #include "block.hpp"
 #include "cuda_on_cpu/threads.hpp"

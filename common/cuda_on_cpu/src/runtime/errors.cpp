@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "../analysis/analysis.hpp"
+#include "../analysis.hpp"
 #include "../immortal.hpp"
 
 namespace cuda_on_cpu {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "../analysis/analysis.hpp"
+#include "../analysis.hpp"
 
 namespace cuda_on_cpu {
 namespace {

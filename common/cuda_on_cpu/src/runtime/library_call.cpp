@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "../analysis/analysis.hpp"
+#include "../analysis.hpp"
 #include "stream.hpp"
 
 namespace cuda_on_cpu {

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <vector>
 
-#include "../analysis/analysis.hpp"
+#include "../analysis.hpp"
 #include "../immortal.hpp"
 #include "../settings.hpp"
 

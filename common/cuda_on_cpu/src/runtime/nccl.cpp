@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "../analysis/analysis.hpp"
+#include "../analysis.hpp"
 #include "../immortal.hpp"
 #include "../settings.hpp"
 #include "memory.hpp"

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "../analysis/analysis.hpp"
+#include "../analysis.hpp"
 #include "../immortal.hpp"
 #include "../machine/launch.hpp"
 #include "../settings.hpp"

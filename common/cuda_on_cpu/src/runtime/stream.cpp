@@ -4,7 +4,7 @@
 #include <condition_variable>
 #include <filesystem>
 
-#include "../analysis/analysis.hpp"
+#include "../analysis.hpp"
 #include "../machine/launch.hpp"
 #include "../settings.hpp"
 #include "../trouble.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "../analysis/analysis.hpp"
+#include "../analysis.hpp"
 #include "../immortal.hpp"
 #include "../settings.hpp"
 #include "memory.hpp"

@@ -1,5 +1,6 @@
 /// \file
-/// What the scheduler tells the analysis. Programs that are not analysed link no_analysis.cpp.
+/// What the machine and the runtime tell the analysis, and all that they know of it: its own
+/// headers see theirs. Programs that are not analysed link analysis/no_analysis.cpp.
 
 #pragma once
 
@@ -7,12 +8,13 @@
 #include <cstdint>
 #include <string>
 
-#include "../machine/block.hpp"
-
 namespace cuda_on_cpu {
 
+struct Block;
 struct Launch;
 struct Operation;
+struct Thread;
+struct Warp;
 
 namespace analysis {
 
