@@ -88,6 +88,8 @@ class Maker {
   /// What the preprocessor and the compiler are told of a source.
   Words flags_for(Language language) const {
     Words flags{"-I" + places_.headers};
+    if (language != Language::c && !places_.thrust.empty())
+      append(flags, {"-isystem", places_.thrust});
     if (language == Language::cuda)
       append(flags, {"-D__CUDACC__", "-D__NVCC__", "-DSTAIRCASE_CUDA_ON_CPU", "-include",
                      "cuda_runtime.h"});
@@ -147,12 +149,33 @@ class Maker {
     append(preprocess, dependencies);
     append(preprocess, {"-E", "-x", "c++", input.path});
     std::string text;
-    if (const int status = preprocess_twice(preprocess, text); status != 0) return status;
+    if (const int status = preprocess_twice(preprocess, text); status != 0) {
+      name_missing_library(input);
+      return status;
+    }
     text = rewriter::rewrite(std::move(text), options_.analyse);
     append(command, at_bars(CUDA_ARGUMENTS));
     if (options_.analyse) append(command, at_bars(INSTRUMENT_ARGUMENTS));
     append(command, {"-x", "c++-cpp-output", "-c", "-", "-o", object});
     return run(command, &text);
+  }
+
+  /// Says where a header of the toolkit's own would come from, if a source wants one and there is
+  /// no toolkit.
+  void name_missing_library(const Input& input) const {
+    if (!places_.thrust.empty()) return;
+    Words command{compiler()};
+    append(command, flags_for(input.language));
+    append(command, {"-M", "-MG", "-x", "c++", input.path});
+    std::string headers;
+    if (rewriter::run(command, nullptr, &headers) != 0) return;
+    for (const auto* library : {" thrust/", " cub/", " cuda/"})
+      if (const auto begin = headers.find(library); begin != headers.npos)
+        throw std::runtime_error(
+            "cuda-on-cpu: <" +
+            headers.substr(begin + 1, headers.find_first_of(" \n", begin + 1) - begin - 1) +
+            "> comes with CUDA's toolkit, of version 13 or later, which is not in " +
+            places_.toolkit + "; CUDA_HOME says where it is");
   }
 
   /// For the device, and where that makes a difference, for the host.

@@ -19,14 +19,15 @@ Runtime    memory (pinned, managed, pitched, in the order of streams, of pools),
 Numbers    CUDA's functions and roundings, half and bfloat16 with their pairs; products of a warp by
            nvcuda::wmma; shifts by as many bits as a number has, or more, as a GPU does them.
 Libraries  some of cuBLAS with cublasLt, cuFFT and cuSOLVER by the host's OpenBLAS, FFTW and
-           LAPACK; some of NCCL; the pseudorandom numbers of cuRAND.
+           LAPACK; some of NCCL; the pseudorandom numbers of cuRAND. Thrust and libcu++ come from the
+           headers of CUDA's toolkit, of version 13 or later, where it is installed (in
+           /usr/local/cuda, or where CUDA_HOME says); Thrust's algorithms run on the device.
 
 Not covered, with an error where it is compiled, linked or, kernels in kernels, run
 
   most of inline PTX, tensor maps; mipmaps, cube maps without seams and texture references;
   kernels launched by kernels; nodes of graphs that allocate memory or record events; the driver's
-  API (cu...) and NVRTC; quasirandom numbers, cuSPARSE, Thrust and CUB; kernels in shared
-  libraries.
+  API (cu...) and NVRTC; quasirandom numbers, cuSPARSE and CUB; kernels in shared libraries.
 
 What differs from a GPU
 

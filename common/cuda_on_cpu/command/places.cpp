@@ -1,8 +1,27 @@
 #include "places.hpp"
 
+#include <cstdlib>
 #include <filesystem>
 
 namespace cuda_on_cpu::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The headers of a toolkit that lies in a directory, as of CUDA 13; or empty.
+std::string headers_in(const fs::path& directory) {
+  const fs::path headers = directory / "include" / "cccl";
+  return fs::exists(headers / "thrust" / "version.h") ? headers.string() : "";
+}
+
+/// Where people say that the toolkit is, or where it is installed.
+std::string toolkit() {
+  for (const auto* variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char* said = std::getenv(variable); said != nullptr && *said != '\0') return said;
+  return "/usr/local/cuda";
+}
+
+}  // namespace
 
 Places find_places() {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
@@ -12,7 +31,8 @@ Places find_places() {
   const auto place = [&](const char* built, const char* installed) {
     return (here / (is_built ? built : installed)).lexically_normal();
   };
-  return {self, place(BUILT_HEADERS, INSTALLED_HEADERS), place(".", INSTALLED_LIBRARIES)};
+  return {self, place(BUILT_HEADERS, INSTALLED_HEADERS), place(".", INSTALLED_LIBRARIES), toolkit(),
+          headers_in(toolkit())};
 }
 
 }  // namespace cuda_on_cpu::command

@@ -23,6 +23,7 @@
 #include "cuda_on_cpu/shifts.hpp"
 #include "cuda_on_cpu/textures.hpp"
 #include "cuda_on_cpu/threads.hpp"
+#include "cuda_on_cpu/toolkit.hpp"
 #include "cuda_on_cpu/vectors.hpp"
 
 // Helpers of other projects ask by these which of CUDA's headers are there.

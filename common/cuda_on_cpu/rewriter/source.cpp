@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <set>
 
 namespace cuda_on_cpu::rewriter {
 namespace {
@@ -90,6 +91,7 @@ bool read_marker(std::string_view line, LineMarker& marker) {
   if (open == close) return false;
   marker.file = line.substr(open + 1, close - open - 1);
   marker.is_system = line.substr(close).find(" 3") != line.npos;
+  marker.enters = line.substr(close).find(" 1") != line.npos;
   return true;
 }
 
@@ -97,6 +99,8 @@ Source::Source(std::string text) : whole_(std::move(text)) {
   const std::string_view all = whole_;
   std::size_t begin = 0;
   bool system = false;
+  // Within them, what a macro of ours became is marked as if it were none of the system's.
+  std::set<std::string_view> system_files;
   const auto cut = [&](std::size_t end) {
     if (system)
       add(Kind::opaque, all.substr(begin, end - begin));
@@ -106,11 +110,13 @@ Source::Source(std::string text) : whole_(std::move(text)) {
   };
   for (std::size_t line = 0; line < all.size(); line = end_of_line(all, line) + 1) {
     LineMarker marker{};
-    if (all[line] != '#' || !read_marker(all.substr(line, end_of_line(all, line) - line), marker) ||
-        marker.is_system == system)
+    if (all[line] != '#' || !read_marker(all.substr(line, end_of_line(all, line) - line), marker))
       continue;
+    if (marker.enters && marker.is_system) system_files.insert(marker.file);
+    const bool is_system = marker.is_system || system_files.contains(marker.file);
+    if (is_system == system) continue;
     cut(line);
-    system = marker.is_system;
+    system = is_system;
   }
   cut(all.size());
 }

@@ -73,6 +73,7 @@ struct LineMarker {
   int line;
   std::string_view file;
   bool is_system;
+  bool enters;  ///< whether the file begins here
 };
 
 /// Whether a line is such a marker; then, what it says.

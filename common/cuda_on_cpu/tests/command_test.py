@@ -12,6 +12,7 @@ import tempfile
 COMMAND, MESON = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
 HERE = pathlib.Path(__file__).parent
 BUILD_FILES = HERE.parent / "command"
+TOOLKIT = pathlib.Path(os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH") or "/usr/local/cuda") / "include/cccl/thrust"
 FLAGS = ["-arch=sm_90", "-gencode", "arch=compute_80,code=sm_80", "-lineinfo", "--expt-relaxed-constexpr", "-use_fast_math",
          "-Xptxas=-v", "-rdc=true"]
 FILES = {
@@ -141,6 +142,15 @@ int main() {
   draw<<<5, 4>>>(x, x + 1);
   if (cudaDeviceSynchronize() != cudaSuccess) return 1;
   for (int i = 1; i <= 20; ++i) printf("%d ", x[i]);
+}
+""",
+    "sorted.cu": """#include <thrust/device_vector.h>
+#include <thrust/sort.h>
+#include <cstdio>
+int main() {
+  thrust::device_vector<int> v = {3, 1, 2};
+  thrust::sort(v.begin(), v.end() + BEYOND);
+  printf("%d %d %d\\n", int(v[0]), int(v[1]), int(v[2]));
 }
 """,
     "nested.cu": """__global__ void child() {}
@@ -330,6 +340,26 @@ def sample(cwd):
     check("must be an integer" in result(0, 2).stderr, "no block at all")
 
 
+def thrust(cwd):
+    """Thrust sorts on the device, and what it is given too much is told at the line of its call"""
+    run(COMMAND, "-DBEYOND=0", "sorted.cu", "-o", "sorted", cwd=cwd)
+    check(run(cwd / "sorted", cwd=cwd).stdout == "1 2 3\n", "sorted")
+    for beyond, status in ((0, 0), (1, 1)):
+        run(COMMAND, "--analyze", f"-DBEYOND={beyond}", "sorted.cu", "-o", "sorted", cwd=cwd)
+        said = run(cwd / "sorted", cwd=cwd, expected=status).stderr
+        check(("sorted.cu:6: error: out of bounds" in said) == (beyond == 1), said)
+
+
+def no_toolkit(cwd):
+    """Where there is no toolkit, a sentence says whence Thrust comes"""
+    environment = {**os.environ, "CUDA_HOME": "/nowhere"}
+    result = subprocess.run([COMMAND, "-DBEYOND=0", "sorted.cu"], cwd=cwd, env=environment, text=True, capture_output=True, check=False)
+    said = "cuda-on-cpu: <thrust/device_vector.h> comes with CUDA's toolkit, of version 13 or later, which is not in /nowhere; CUDA_HOME says where it is"
+    check(result.returncode == 1 and result.stderr.splitlines()[-1] == said, result.stderr)
+    result = subprocess.run([COMMAND, "wrong.cu"], cwd=cwd, env=environment, text=True, capture_output=True, check=False)
+    check(result.returncode == 1 and "toolkit" not in result.stderr, result.stderr)
+
+
 def order(cwd):
     """The order of blocks and threads is as CUDA_ON_CPU_SCHEDULE says"""
     run(COMMAND, "order.cu", "-o", "order", cwd=cwd)
@@ -400,7 +430,7 @@ def standards(cwd):
         run(COMMAND, f"-std={standard}", "-Xcompiler", "-Wall,-Wextra,-Werror", "-c", "all.cu", "-o", "all.o", cwd=cwd)
 
 
-CHECKS = (several_files, objects, another_language, dependencies, makefile, cmake, meson, passes, analysis, shifts, report, sample, order, first_error, nested,
+CHECKS = (several_files, objects, another_language, dependencies, makefile, cmake, meson, passes, analysis, shifts, report, sample, thrust, no_toolkit, order, first_error, nested,
           spins, refusals, questions, standards)
 
 
@@ -409,6 +439,9 @@ def main():
     for number, what in enumerate(CHECKS, 1):
         if what in (cmake, makefile) and not shutil.which("cmake" if what is cmake else "make"):
             print(f"ok {number} - {what.__doc__} # SKIP it is not installed")
+            continue
+        if what is thrust and not TOOLKIT.exists():
+            print(f"ok {number} - {what.__doc__} # SKIP {TOOLKIT} is not there")
             continue
         with tempfile.TemporaryDirectory() as directory:
             cwd = pathlib.Path(directory)

@@ -1,7 +1,14 @@
 /// \file
-/// libcu++'s scopes: among whom an operation orders memory.
+/// libcu++'s scopes and orders: among whom an operation orders memory, and how. They are the
+/// toolkit's, where it is there, for its other headers have them, too.
 
 #pragma once
+
+#if __has_include(<cuda/std/__atomic/scopes.h>)
+#include <cuda/std/__atomic/order.h>
+#include <cuda/std/__atomic/scopes.h>
+#else
+#include <atomic>
 
 namespace cuda {
 
@@ -12,4 +19,13 @@ enum thread_scope {
   thread_scope_thread
 };
 
+using ::std::memory_order;
+using ::std::memory_order_acq_rel;
+using ::std::memory_order_acquire;
+using ::std::memory_order_consume;
+using ::std::memory_order_relaxed;
+using ::std::memory_order_release;
+using ::std::memory_order_seq_cst;
+
 }  // namespace cuda
+#endif

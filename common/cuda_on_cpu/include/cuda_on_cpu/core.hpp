@@ -9,6 +9,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 // The rewriter replaces __shared__, __cluster_dims__ and __device__; the other qualifiers mean
 // nothing here.
@@ -101,6 +102,7 @@ struct Invocation {
   std::shared_ptr<void> closure;
   std::size_t bytes;
   void (*call)(void* closure);
+  std::vector<const void*> callers = {};  ///< of a library that launches it, innermost first
 };
 
 /// Puts a kernel into its stream; it runs when something depends on it.
@@ -122,6 +124,9 @@ struct Dropped {
 
 /// A function that only the host may call begins; that a kernel does it is a finding.
 void enters_host_function(const char* name);
+
+/// The functions that are being called, by where they go on, innermost first.
+std::vector<const void*> callers();
 
 /// Memory for whoever asks: a kernel gets it on the device, the host where it always does.
 void* heap_malloc(std::size_t bytes);

@@ -55,7 +55,36 @@ enum cudaError : unsigned {
   cudaErrorStreamCaptureUnjoined = 904,
   cudaErrorGraphExecUpdateFailure = 910,
   cudaErrorInvalidClusterSize = 912,
-  cudaErrorUnknown = 999
+  cudaErrorUnknown = 999,
+
+  // Nothing fails with these here; programs and headers name them.
+  cudaErrorProfilerDisabled = 5,
+  cudaErrorInvalidTexture = 18,
+  cudaErrorInvalidTextureBinding = 19,
+  cudaErrorInsufficientDriver = 35,
+  cudaErrorDuplicateVariableName = 43,
+  cudaErrorDuplicateTextureName = 44,
+  cudaErrorDuplicateSurfaceName = 45,
+  cudaErrorDevicesUnavailable = 46,
+  cudaErrorIncompatibleDriverContext = 49,
+  cudaErrorMissingConfiguration = 52,
+  cudaErrorLaunchMaxDepthExceeded = 65,
+  cudaErrorLaunchFileScopedTex = 66,
+  cudaErrorLaunchFileScopedSurf = 67,
+  cudaErrorSyncDepthExceeded = 68,
+  cudaErrorStartupFailure = 127,
+  cudaErrorInvalidKernelImage = 200,
+  cudaErrorMapBufferObjectFailed = 205,
+  cudaErrorUnmapBufferObjectFailed = 206,
+  cudaErrorECCUncorrectable = 214,
+  cudaErrorUnsupportedLimit = 215,
+  cudaErrorDeviceAlreadyInUse = 216,
+  cudaErrorSharedObjectSymbolNotFound = 302,
+  cudaErrorSharedObjectInitFailed = 303,
+  cudaErrorOperatingSystem = 304,
+  cudaErrorSetOnActiveProcess = 708,
+  cudaErrorTooManyPeers = 711,
+  cudaErrorNotPermitted = 800
 };
 using cudaError_t = cudaError;
 
@@ -137,7 +166,7 @@ struct cudaPointerAttributes {
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes);
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
                             std::size_t height);
-cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned flags = 0);
+cudaError_t cudaMallocHost(void** pointer, std::size_t bytes);
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags);
 cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes,
                               unsigned flags = cudaMemAttachGlobal);
@@ -188,7 +217,7 @@ cudaError_t cudaMallocPitch(T** pointer, std::size_t* pitch, std::size_t width,
 }
 template <typename T>
 cudaError_t cudaMallocHost(T** pointer, std::size_t bytes, unsigned flags = 0) {
-  return cudaMallocHost(reinterpret_cast<void**>(pointer), bytes, flags);
+  return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags);
 }
 template <typename T>
 cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned flags) {
@@ -247,7 +276,9 @@ cudaError_t cudaGetSymbolSize(std::size_t* size, const T& symbol) {
 
 using cudaEvent_t = struct CUevent_st*;
 using cudaHostFn_t = void (*)(void* data);
-#define CUDART_CB  // a convention of calls, where there are several
+// Conventions of calls, where there are several.
+#define CUDART_CB
+#define CUDARTAPI
 using cudaStreamCallback_t = void (*)(cudaStream_t stream, cudaError_t status, void* data);
 
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(1))

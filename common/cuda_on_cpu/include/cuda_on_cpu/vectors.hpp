@@ -50,3 +50,23 @@ inline uint3 make_uint3(unsigned x, unsigned y, unsigned z) { return {x, y, z}; 
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 
 #undef CUDA_ON_CPU_VECTORS
+
+// Four numbers of 64 bits whose alignment the name says, as of CUDA 13.
+#define CUDA_ON_CPU_ALIGNED_VECTOR(name, T, bytes) \
+  struct alignas(bytes) name##4_##bytes##a {       \
+    T x, y, z, w;                                  \
+  };                                               \
+  inline name##4_##bytes##a make_##name##4_##bytes##a(T x, T y, T z, T w) { return {x, y, z, w}; }
+
+CUDA_ON_CPU_ALIGNED_VECTOR(long, long, 16)
+CUDA_ON_CPU_ALIGNED_VECTOR(long, long, 32)
+CUDA_ON_CPU_ALIGNED_VECTOR(ulong, unsigned long, 16)
+CUDA_ON_CPU_ALIGNED_VECTOR(ulong, unsigned long, 32)
+CUDA_ON_CPU_ALIGNED_VECTOR(longlong, long long, 16)
+CUDA_ON_CPU_ALIGNED_VECTOR(longlong, long long, 32)
+CUDA_ON_CPU_ALIGNED_VECTOR(ulonglong, unsigned long long, 16)
+CUDA_ON_CPU_ALIGNED_VECTOR(ulonglong, unsigned long long, 32)
+CUDA_ON_CPU_ALIGNED_VECTOR(double, double, 16)
+CUDA_ON_CPU_ALIGNED_VECTOR(double, double, 32)
+
+#undef CUDA_ON_CPU_ALIGNED_VECTOR

@@ -24,6 +24,7 @@ struct Finding {
   std::string sentence;
   std::uint64_t count;
   bool is_note;  ///< and no mistake
+  std::vector<const void*> callers = {};  ///< who asked a library for the kernel, innermost first
 };
 
 /// Adds a finding; those of one kind between the same instructions are counted.

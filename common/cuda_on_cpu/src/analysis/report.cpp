@@ -2,6 +2,7 @@
 /// The report: what was counted and found, by line of the source, as a table and as JSON.
 
 #include <errno.h>
+#include <execinfo.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -28,6 +29,8 @@
 #include "targets.hpp"
 #include "told.hpp"
 
+extern "C" const char _end;
+
 namespace cuda_on_cpu {
 namespace analysis {
 namespace {
@@ -51,6 +54,7 @@ Lines lines_of_record() {
   for (const auto& [key, finding] : record().findings) {
     places.insert(finding.place);
     places.insert(finding.other_place);
+    places.insert(finding.callers.begin(), finding.callers.end());
   }
   places.erase(nullptr);
   return lines_of(places);
@@ -61,12 +65,26 @@ Line line_of(const Lines& lines, const void* place) {
   return found == lines.end() ? Line{} : found->second;
 }
 
-/// The sites of a kernel by line; those of one line and one kind of access are one.
+/// The line of a finding: of what a library does, that of its caller.
+Line line_of(const Lines& lines, const Finding& finding) {
+  const Line line = line_of(lines, finding.place);
+  if (!is_of_toolkit(line)) return line;
+  for (const void* caller : finding.callers) {
+    const Line asks = line_of(lines, caller);
+    if (asks.number != 0 && !is_of_toolkit(asks) && asks.file.find("/c++/") == asks.file.npos)
+      return asks;
+  }
+  return line;
+}
+
+/// The sites of a kernel by line; those of one line and one kind of access are one. How a library
+/// goes about its work is not what it does on a GPU.
 std::vector<std::pair<Line, Site>> sites_of(std::uint32_t kernel, const Lines& lines) {
   std::map<std::tuple<Line, Space, Kind, unsigned>, Site> merged;
   for (const auto& [key, site] : record().sites) {
     if (site.kernel != kernel) continue;
     const Line line = line_of(lines, address_of(site.place));
+    if (is_of_toolkit(line)) continue;
     auto [found, is_new] = merged.try_emplace({line, site.space, site.kind, site.bytes}, site);
     if (is_new) continue;
     found->second.requests += site.requests;
@@ -157,15 +175,16 @@ void print_kernel(const KernelTotals& kernel, const std::vector<std::pair<Line, 
 std::vector<Told> told_by(const Lines& lines) {
   std::vector<Told> told;
   for (const auto& [key, finding] : record().findings) {
-    const Line line = line_of(lines, finding.place);
+    const Line line = line_of(lines, finding);
     const auto is_same = [&](const Told& other) {
       return other.finding.kind == finding.kind && other.finding.kernel == finding.kernel &&
              other.line == line && line.number != 0;
     };
     if (finding.kind == "misaligned access" && std::any_of(told.begin(), told.end(), is_same))
       continue;
+    const Line other = line_of(lines, finding.other_place);
     if (is_trouble(finding, lines))
-      told.push_back({finding, line, line_of(lines, finding.other_place)});
+      told.push_back({finding, line, is_of_toolkit(other) ? Line{} : other});
   }
   return told;
 }
@@ -326,6 +345,7 @@ static void add(const char* kind, Place place, Place other_place, const Thread* 
   finding.kernel = block->launch->kernel;
   finding.block = block->index;
   finding.thread = thread->index;
+  finding.callers = block->launch->invocation.callers;
 }
 
 void add_finding(const char* kind, Place place, Place other_place, const Thread* thread,
@@ -364,6 +384,15 @@ bool write_report() {
 }
 
 }  // namespace analysis
+
+std::vector<const void*> callers() {
+  std::array<void*, 64> all{};
+  const auto count = static_cast<std::size_t>(::backtrace(all.data(), all.size()));
+  std::vector<const void*> within;
+  for (const void* place : std::span(all).first(count).subspan(1))  // the first is this function
+    if (place >= &__executable_start && place < &_end) within.push_back(place);
+  return within;
+}
 
 void report_trouble(const Trouble& trouble) {
   analysis::add_finding(trouble.kind, analysis::place_of(trouble.place),

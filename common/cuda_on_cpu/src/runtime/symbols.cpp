@@ -172,6 +172,12 @@ std::map<const void*, Line> lines_of(const std::set<const void*>& places) {
   return lines;
 }
 
+bool is_of_toolkit(const Line& line) {
+  for (const auto* part : {"/include/cccl/", "/include/thrust/", "/include/cuda_on_cpu/"})
+    if (line.file.find(part) != std::string::npos) return true;
+  return false;
+}
+
 std::string text_of(const Line& line) {
   std::ifstream file(line.file);
   std::string text;

@@ -47,6 +47,9 @@ struct Line {
 /// the line in the .cu file counts, not that of a header.
 std::map<const void*, Line> lines_of(const std::set<const void*>& places);
 
+/// Whether a line is of the headers of CUDA's toolkit, or of those that stand in their place.
+bool is_of_toolkit(const Line& line);
+
 /// The text of a line, without its indentation; empty if the file is not there.
 std::string text_of(const Line& line);
 

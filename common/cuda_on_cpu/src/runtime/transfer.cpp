@@ -268,7 +268,7 @@ cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t widt
   return allocate_for(pointer, *pitch * height, MemorySpace::device);
 }
 
-cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned) {
+cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
   return allocate_for(pointer, bytes, MemorySpace::pinned);
 }
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned) {

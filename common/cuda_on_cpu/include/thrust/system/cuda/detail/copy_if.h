@@ -1,0 +1,23 @@
+/// \file
+/// Found in place of Thrust's header: copy if, in one thread of the device.
+
+#pragma once
+
+#include <thrust/system/cuda/config.h>
+#include <thrust/system/detail/sequential/copy_if.h>
+
+#include "cuda_on_cpu/thrust.hpp"
+
+THRUST_NAMESPACE_BEGIN
+namespace cuda_cub {
+
+template <typename Policy, typename... Arguments>
+auto copy_if(execution_policy<Policy>& policy, Arguments... arguments)
+    -> decltype(system::detail::sequential::copy_if(one_thread(), arguments...)) {
+  return in_one_thread("thrust::copy_if", policy, [=](auto& one) {
+    return system::detail::sequential::copy_if(one, arguments...);
+  });
+}
+
+}  // namespace cuda_cub
+THRUST_NAMESPACE_END

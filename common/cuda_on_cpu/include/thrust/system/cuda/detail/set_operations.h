@@ -1,0 +1,48 @@
+/// \file
+/// Found in place of Thrust's header: set difference, set intersection, set symmetric difference
+/// and set union, in one thread of the device.
+
+#pragma once
+
+#include <thrust/system/cuda/config.h>
+#include <thrust/system/detail/sequential/set_operations.h>
+
+#include "cuda_on_cpu/thrust.hpp"
+
+THRUST_NAMESPACE_BEGIN
+namespace cuda_cub {
+
+template <typename Policy, typename... Arguments>
+auto set_difference(execution_policy<Policy>& policy, Arguments... arguments)
+    -> decltype(system::detail::sequential::set_difference(one_thread(), arguments...)) {
+  return in_one_thread("thrust::set_difference", policy, [=](auto& one) {
+    return system::detail::sequential::set_difference(one, arguments...);
+  });
+}
+
+template <typename Policy, typename... Arguments>
+auto set_intersection(execution_policy<Policy>& policy, Arguments... arguments)
+    -> decltype(system::detail::sequential::set_intersection(one_thread(), arguments...)) {
+  return in_one_thread("thrust::set_intersection", policy, [=](auto& one) {
+    return system::detail::sequential::set_intersection(one, arguments...);
+  });
+}
+
+template <typename Policy, typename... Arguments>
+auto set_symmetric_difference(execution_policy<Policy>& policy, Arguments... arguments)
+    -> decltype(system::detail::sequential::set_symmetric_difference(one_thread(), arguments...)) {
+  return in_one_thread("thrust::set_symmetric_difference", policy, [=](auto& one) {
+    return system::detail::sequential::set_symmetric_difference(one, arguments...);
+  });
+}
+
+template <typename Policy, typename... Arguments>
+auto set_union(execution_policy<Policy>& policy, Arguments... arguments)
+    -> decltype(system::detail::sequential::set_union(one_thread(), arguments...)) {
+  return in_one_thread("thrust::set_union", policy, [=](auto& one) {
+    return system::detail::sequential::set_union(one, arguments...);
+  });
+}
+
+}  // namespace cuda_cub
+THRUST_NAMESPACE_END

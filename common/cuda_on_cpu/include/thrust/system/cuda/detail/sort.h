@@ -1,0 +1,32 @@
+/// \file
+/// Found in place of Thrust's header: stable sort and stable sort by key, in one thread of the
+/// device.
+
+#pragma once
+
+#include <thrust/system/cuda/config.h>
+#include <thrust/system/detail/sequential/sort.h>
+
+#include "cuda_on_cpu/thrust.hpp"
+
+THRUST_NAMESPACE_BEGIN
+namespace cuda_cub {
+
+template <typename Policy, typename... Arguments>
+auto stable_sort(execution_policy<Policy>& policy, Arguments... arguments)
+    -> decltype(system::detail::sequential::stable_sort(one_thread(), arguments...)) {
+  return in_one_thread("thrust::stable_sort", policy, [=](auto& one) {
+    return system::detail::sequential::stable_sort(one, arguments...);
+  });
+}
+
+template <typename Policy, typename... Arguments>
+auto stable_sort_by_key(execution_policy<Policy>& policy, Arguments... arguments)
+    -> decltype(system::detail::sequential::stable_sort_by_key(one_thread(), arguments...)) {
+  return in_one_thread("thrust::stable_sort_by_key", policy, [=](auto& one) {
+    return system::detail::sequential::stable_sort_by_key(one, arguments...);
+  });
+}
+
+}  // namespace cuda_cub
+THRUST_NAMESPACE_END

@@ -1,0 +1,72 @@
+/// \file
+/// Found in place of Thrust's header: streams, copies and errors of its device.
+
+#pragma once
+
+#include <thrust/system/cuda/config.h>
+#include <thrust/system/cuda/detail/execution_policy.h>
+#include <thrust/system/cuda/error.h>
+#include <thrust/system_error.h>
+
+THRUST_NAMESPACE_BEGIN
+namespace cuda_cub {
+
+inline cudaStream_t default_stream() {
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+  return cudaStreamPerThread;
+#else
+  return cudaStreamLegacy;
+#endif
+}
+
+// A policy that has a stream, or need not be waited for, says so by functions of its own.
+template <typename Policy>
+cudaStream_t get_stream(execution_policy<Policy>&) {
+  return default_stream();
+}
+template <typename Policy>
+bool must_perform_optional_stream_synchronization(execution_policy<Policy>&) {
+  return true;
+}
+
+template <typename Policy>
+cudaStream_t stream(execution_policy<Policy>& policy) {
+  return get_stream(derived_cast(policy));
+}
+
+template <typename Policy>
+cudaError_t synchronize(execution_policy<Policy>& policy) {
+  return cudaStreamSynchronize(stream(policy));
+}
+
+template <typename Policy>
+cudaError_t synchronize_optional(execution_policy<Policy>& policy) {
+  return must_perform_optional_stream_synchronization(derived_cast(policy)) ? synchronize(policy)
+                                                                            : cudaSuccess;
+}
+
+/// What a call returned ends up here, so that nobody else need ask for it.
+inline void throw_on_error(cudaError_t status, const char* what = "the device failed") {
+  if (status == cudaSuccess) return;
+  (void)cudaGetLastError();
+  throw system_error(status, cuda_category(), what);
+}
+
+template <typename T>
+cudaError_t trivial_copy(T* to, const T* from, std::size_t count, cudaMemcpyKind kind,
+                         cudaStream_t stream) {
+  if (count == 0) return cudaSuccess;
+  const cudaError_t status = cudaMemcpyAsync(to, from, count * sizeof(T), kind, stream);
+  return status == cudaSuccess ? cudaStreamSynchronize(stream) : status;
+}
+template <typename T>
+cudaError_t trivial_copy_from_device(T* to, const T* from, std::size_t count, cudaStream_t stream) {
+  return trivial_copy(to, from, count, cudaMemcpyDeviceToHost, stream);
+}
+template <typename T>
+cudaError_t trivial_copy_to_device(T* to, const T* from, std::size_t count, cudaStream_t stream) {
+  return trivial_copy(to, from, count, cudaMemcpyHostToDevice, stream);
+}
+
+}  // namespace cuda_cub
+THRUST_NAMESPACE_END
