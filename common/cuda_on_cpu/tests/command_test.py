@@ -348,6 +348,9 @@ def thrust(cwd):
         run(COMMAND, "--analyze", f"-DBEYOND={beyond}", "sorted.cu", "-o", "sorted", cwd=cwd)
         said = run(cwd / "sorted", cwd=cwd, expected=status).stderr
         check(("sorted.cu:6: error: out of bounds" in said) == (beyond == 1), said)
+    (cwd / "cub.cu").write_text("#include <cub/cub.cuh>\nint main() {}\n")
+    said = run(COMMAND, "cub.cu", cwd=cwd, expected=1).stderr
+    check(said.count(": error:") == 1 and "CUB does not run on the CPU device" in said, said)
 
 
 def no_toolkit(cwd):

@@ -173,7 +173,7 @@ std::map<const void*, Line> lines_of(const std::set<const void*>& places) {
 }
 
 bool is_of_toolkit(const Line& line) {
-  for (const auto* part : {"/include/cccl/", "/include/thrust/", "/include/cuda_on_cpu/"})
+  for (const auto* part : {"/include/cccl/", "/include/thrust/", "/include/cuda_on_cpu/thrust"})
     if (line.file.find(part) != std::string::npos) return true;
   return false;
 }
