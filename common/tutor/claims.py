@@ -63,7 +63,8 @@ STEPS = {
         "08_prefetched": "", "09_sliced": ("launches", {"budget": 327680}),
         "10_many_right_hand_sides": "global sectors", "11_several_rows": ("shared_loads", {"n": 640}),
         "12_two_ahead": "", "13_inverted_by_halves": "block_barriers",
-        "14_watching_warp": "block_barriers", "15_folded": "shared_stores", "16_one_trip": "global_loads"},
+        "14_watching_warp": "block_barriers", "15_folded": "shared_stores", "16_one_trip": "global_loads",
+        "17_staged": "shared_stores", "18_clustered": "global_atomics"},
     "cholesky": {
         "01_left_looking": "writes", "02_blocked": "lines", "03_openmp_tasks": "tasks", "04_vectorised": "vectors",
         "05_naive_cuda": "launches", "06_panel_and_update": "launches", "07_tiled_update": "global_loads",

@@ -499,7 +499,9 @@ const staircase::Workload<Problem, 2> workload{
                 {"13_inverted_by_halves", traffic_of_rows},
                 {"14_watching_warp", traffic_of_rows},
                 {"15_folded", traffic_of_rows},
-                {"16_one_trip", traffic_of_rows}},
+                {"16_one_trip", traffic_of_rows},
+                {"17_staged", traffic_of_rows},
+                {"18_clustered", traffic_of_rows}},
     .limits = {{"04_naive_cuda", {{"rhs", 1}}},
                {"05_blocked_cuda", {{"rhs", 1}}},
                {"06_inverted_blocks", {{"rhs", 1}}},
@@ -511,7 +513,9 @@ const staircase::Workload<Problem, 2> workload{
                {"13_inverted_by_halves", {{"rhs", 1}}},
                {"14_watching_warp", {{"rhs", 1}}},
                {"15_folded", {{"rhs", 1}}},
-               {"16_one_trip", {{"rhs", 1}}}},
+               {"16_one_trip", {{"rhs", 1}}},
+               {"17_staged", {{"rhs", 1}}},
+               {"18_clustered", {{"rhs", 1}}}},
     .finish = finish};
 
 }  // namespace

@@ -731,6 +731,16 @@ def triangular_solve(stage):
            trip.sum("substitute_rows", "global_loads", "sectors")
            - folded.sum("substitute_rows", "global_loads", "sectors")
            == sum((block - 1 - i) // of_sector for i in range(block)) * steps)
+    staged, clustered = stage("17_staged"), stage("18_clustered")
+    yield ("17 loads what 16 loads",
+           staged.sum("substitute_rows", "global_loads", "sectors") == trip.sum("substitute_rows", "global_loads", "sectors"))
+    yield ("17 stores each block of L in shared memory, but those on the diagonal and beside it",
+           requests(staged, "substitute_rows", "shared_stores") - requests(trip, "substitute_rows", "shared_stores")
+           == (below - (steps - 1)) * block * block // 2 // 32)
+    of_clusters = sum(number - number // 8 * 8 for number in range(steps))
+    yield ("18 looks for unknowns of other clusters only, and draws a number for a cluster",
+           requests(staged, "substitute_rows", "global_atomics") - requests(clustered, "substitute_rows", "global_atomics")
+           == 2 * of_clusters + steps - -(-steps // 8))
     for name, counters in (("11", rows), ("12", two)):
         yield f"{name} launches one kernel", counters.launches() == 1
         yield (f"{name} loads as many sectors of L as 08",

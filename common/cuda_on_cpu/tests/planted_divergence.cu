@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <cuda/barrier>
+#include <staircase/bulk_copy.hpp>
 
 #include "planted.cuh"
 #include "resources.cuh"
@@ -333,6 +334,38 @@ void run() {
 
 }  // namespace shuffle_from_an_absent_lane
 
+namespace fewer_bytes_than_a_barrier_expects {
+
+/// Half of the threads of one block tell the other block of the cluster what all of them should.
+template <bool bug>
+__global__ void __cluster_dims__(2, 1, 1) tell_the_other(int* out) {
+  __shared__ int told[threads];
+  __shared__ staircase::TransferBarrier all_told;
+  const cg::cluster_group cluster = cg::this_cluster();
+  const unsigned t = threadIdx.x;
+  if (t == 0) {
+    all_told.init(1);
+    staircase::fence_barriers();
+    all_told.arrive_and_expect(sizeof(told));
+  }
+  cluster.sync();
+  if (cluster.block_rank() == 0) {
+    if (!bug || t < threads / 2) staircase::store_in_block<int>(told[t], t, all_told, 1);
+  } else {
+    all_told.wait(0);  // planted: deadlock
+    out[t] = told[t];
+  }
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(threads);
+  tell_the_other<bug><<<2, threads>>>(out.get());
+  finish();
+}
+
+}  // namespace fewer_bytes_than_a_barrier_expects
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -362,5 +395,7 @@ int main(int argc, char** argv) {
         lane_missing_from_its_mask::run<false>},
        {"lanes_of_two_minds", lanes_of_two_minds::run<true>, lanes_of_two_minds::run<false>},
        {"shuffle_from_an_absent_lane", shuffle_from_an_absent_lane::run<true>,
-        shuffle_from_an_absent_lane::run<false>}});
+        shuffle_from_an_absent_lane::run<false>},
+       {"fewer_bytes_than_a_barrier_expects", fewer_bytes_than_a_barrier_expects::run<true>,
+        fewer_bytes_than_a_barrier_expects::run<false>}});
 }

@@ -1,6 +1,7 @@
 /// \file
 /// Bulk copies and the products of warpgroups in staircase/bulk_copy.hpp and staircase/wgmma.hpp.
 
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -282,6 +283,57 @@ __global__ void wait_for_bytes(const unsigned* in, unsigned* out, unsigned* star
     }
     atomicExch(&copying, 1);
     staircase::bulk_copy(buffer, in, sizeof(buffer), full);
+  }
+}
+
+constexpr unsigned numbers_of_block = 96;
+
+template <typename Number>
+__global__ void pass_through_cluster(const Number* in, Number* out) {
+  __shared__ Number numbers[numbers_of_block];
+  __shared__ TransferBarrier told;
+  const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+  const unsigned t = threadIdx.x, rank = cluster.block_rank();
+  if (t == 0) {
+    told.init(1);
+    staircase::fence_barriers();
+    told.arrive_and_expect(sizeof(numbers));
+  }
+  cluster.sync();
+  if (rank > 0) told.wait(0);
+  const Number number = rank > 0 ? numbers[t] + 1 : in[t];
+  if (rank + 1 < cluster.num_blocks())
+    staircase::store_in_block(numbers[t], number, told, rank + 1);
+  out[blockIdx.x * blockDim.x + t] = number;
+}
+
+/// Each block of a cluster waits for what the one before stores in its memory.
+template <typename Number>
+void pass_numbers_on(unsigned blocks) {
+  require_hopper();
+  constexpr unsigned clusters = 3;
+  const std::vector<Number> in(numbers_of_block, Number{7});
+  Device<Number> from(in), to(clusters * blocks * numbers_of_block);
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {blocks, 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = clusters * blocks;
+  config.blockDim = numbers_of_block;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  tap::check(cudaLaunchKernelEx(&config, pass_through_cluster<Number>,
+                                static_cast<const Number*>(from.get()), to.get()));
+  const std::vector<Number> out = to.to_host();
+  for (unsigned i = 0; i < out.size(); ++i)
+    expect_equal(out[i], Number{7} + static_cast<Number>(i / numbers_of_block % blocks));
+}
+
+TEST(what_is_stored_in_a_block_of_the_cluster_is_there_when_its_barrier_says_so) {
+  for (const unsigned blocks : {1, 2, 8}) {
+    pass_numbers_on<double>(blocks);
+    pass_numbers_on<float>(blocks);
+    pass_numbers_on<unsigned>(blocks);
   }
 }
 

@@ -10,6 +10,8 @@
 
 #ifdef STAIRCASE_CUDA_ON_CPU
 #include <cuda/barrier>
+#else
+#include <bit>
 #endif
 
 namespace staircase {
@@ -36,6 +38,9 @@ class TransferBarrier {
  private:
   friend __device__ void bulk_copy(void* shared, const void* global, unsigned bytes,
                                    TransferBarrier& barrier);
+  template <typename T>
+  friend __device__ void store_in_block(T& shared, T value, TransferBarrier& barrier,
+                                        unsigned rank);
 #ifdef STAIRCASE_CUDA_ON_CPU
   cuda_on_cpu::BarrierState state_;  // which takes bytes for arrivals
 #else
@@ -51,6 +56,12 @@ class TransferBarrier {
 /// 16; the current phase of `barrier` does not end before the bytes have come that it expects.
 __device__ void bulk_copy(void* shared, const void* global, unsigned bytes,
                           TransferBarrier& barrier);
+
+/// Starts to store a number of 4 or 8 bytes in the shared memory of another block of the cluster,
+/// where `shared` lies in it; the current phase of that block's `barrier` does not end before the
+/// bytes have come that it expects.
+template <typename T>
+__device__ void store_in_block(T& shared, T value, TransferBarrier& barrier, unsigned rank);
 
 /// Starts to copy bytes from shared into global memory, both aligned to 16 bytes and a multiple of
 /// 16, which are there for this thread after wait_for_stores().
@@ -104,6 +115,11 @@ inline void bulk_copy(void* shared, const void* global, unsigned bytes, Transfer
   cuda_on_cpu::arrive(&barrier.state_, bytes, false);
 }
 
+template <typename T>
+void store_in_block(T& shared, T value, TransferBarrier& barrier, unsigned rank) {
+  cuda_on_cpu::store_in_block(&shared, &value, sizeof(T), &barrier.state_, rank);
+}
+
 inline void bulk_store(void* global, const void* shared, unsigned bytes) {
   const auto* from = static_cast<const uint4*>(shared);
   for (unsigned i = 0; i < bytes / sizeof(uint4); ++i) static_cast<uint4*>(global)[i] = from[i];
@@ -120,6 +136,8 @@ __device__ inline void TransferBarrier::arrive() {}
 __device__ inline void TransferBarrier::arrive_and_expect(unsigned) {}
 __device__ inline void TransferBarrier::wait(unsigned) {}
 __device__ inline void bulk_copy(void*, const void*, unsigned, TransferBarrier&) {}
+template <typename T>
+__device__ void store_in_block(T&, T, TransferBarrier&, unsigned) {}
 __device__ inline void bulk_store(void*, const void*, unsigned) {}
 __device__ inline void wait_for_stores() {}
 __device__ inline void fence_barriers() {}
@@ -167,6 +185,31 @@ __device__ inline void bulk_copy(void* shared, const void* global, unsigned byte
       : "r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))),
         "l"(__cvta_generic_to_global(global)), "r"(bytes), "r"(barrier.address())
       : "memory");
+}
+
+/// The same place in the shared memory of another block of the cluster.
+__device__ inline unsigned address_in_block(unsigned address, unsigned rank) {
+  unsigned there;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+  return there;
+}
+
+template <typename T>
+__device__ void store_in_block(T& shared, T value, TransferBarrier& barrier, unsigned rank) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+  const auto here = static_cast<unsigned>(__cvta_generic_to_shared(&shared));
+  const unsigned to = address_in_block(here, rank);
+  const unsigned there = address_in_block(barrier.address(), rank);
+  if constexpr (sizeof(T) == 8)
+    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];"
+                 :
+                 : "r"(to), "l"(std::bit_cast<std::uint64_t>(value)), "r"(there)
+                 : "memory");
+  else
+    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];"
+                 :
+                 : "r"(to), "r"(std::bit_cast<std::uint32_t>(value)), "r"(there)
+                 : "memory");
 }
 
 __device__ inline void bulk_store(void* global, const void* shared, unsigned bytes) {

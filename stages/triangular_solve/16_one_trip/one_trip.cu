@@ -4,7 +4,7 @@
 /// Legal:   the numbers are written to the same places, before the threads meet.
 /// Expect:  both blocks are there after one trip to memory in place of four.
 /// Run:     ./climb triangular_solve --stages 15,16
-/// Next:    the last one.
+/// Next:    the chain is as short as loads of L let it be, and both lead through one cache.
 
 #include "../pairs.hpp"
 

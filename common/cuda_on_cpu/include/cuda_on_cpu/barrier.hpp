@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <cstddef>
+
 namespace cuda_on_cpu {
 
 /// The state of a barrier, in shared or global memory.
@@ -21,5 +23,10 @@ void wait(BarrierState* state, unsigned phase);
 /// Waits for the end of the phase whose number is even, or odd.
 void wait_for_parity(BarrierState* state, bool odd);
 bool has_passed(const BarrierState* state, unsigned phase);
+
+/// Stores bytes in the shared memory of another block of the cluster, where `shared` lies in it,
+/// and arrives there once for each at the barrier that lies where `state` does.
+void store_in_block(void* shared, const void* value, std::size_t bytes, BarrierState* state,
+                    unsigned rank);
 
 }  // namespace cuda_on_cpu

@@ -658,6 +658,12 @@ void copy_starts(const void* to, std::size_t bytes, const void* instruction) {
                event_of(early_write, place_of(instruction), thread), Region::shared, thread);
 }
 
+void received(const void* where, std::size_t bytes) {
+  const auto* area = static_cast<const char*>(__builtin_thread_pointer());
+  const auto below = static_cast<std::size_t>(area - static_cast<const char*>(where));
+  note_received(shared_shadow(area), thread_area_bytes() - below, bytes);
+}
+
 void copy_access(const void* where, std::size_t bytes, Kind kind, const Operation& operation) {
   const auto* address = static_cast<const char*>(where);
   Allocation* allocation = find_allocation(address);

@@ -447,6 +447,22 @@ void Shadow::note_written(std::size_t byte, std::size_t bytes) {
   }
 }
 
+/// The cell of a byte of the block's shared memory, fresh if it is a block's before this one.
+static Cell& cell_of_block(Shadow& shadow, std::size_t byte, std::uint32_t owner) {
+  Cell& cell = shadow.cell(byte);
+  if (cell.owner == owner) return cell;
+  cell = Cell{};
+  cell.owner = owner;
+  return cell;
+}
+
+void note_received(Shadow& shadow, std::size_t offset, std::size_t bytes) {
+  for (std::size_t done = 0, here = 0; done < bytes; done += here) {
+    here = std::min(bytes - done, 4 - (offset + done) % 4);
+    cell_of_block(shadow, offset + done, current_owner()).written |= mask_of(offset + done, here);
+  }
+}
+
 void check_thread(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,
                   const Event& event, Region region, const Thread& thread) {
   Unwritten unwritten{bytes};

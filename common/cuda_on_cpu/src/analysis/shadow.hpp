@@ -136,6 +136,9 @@ inline std::uint32_t current_owner() {
   return (block->launch->operation * 0x9E37'79B1u ^ who * 0x85EB'CA6Bu) | 1u;
 }
 
+/// Bytes came into the shared memory of the block that runs, of which no more is known.
+void note_received(Shadow& shadow, std::size_t offset, std::size_t bytes);
+
 /// Compares an access of the current thread with what its cells remember, reports races and reads
 /// of what nobody wrote, and makes the cells remember it.
 /// \param offset of the first byte in the shadow

@@ -3,8 +3,13 @@
 
 #include "cuda_on_cpu/barrier.hpp"
 
+#include <cstring>
+#include <utility>
+
 #include "../analysis.hpp"
 #include "block.hpp"
+#include "gang.hpp"
+#include "launch.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -36,6 +41,15 @@ void wait_at(BarrierState* state, unsigned phase, const void* place) {
   analysis::has_waited_at(state);
 }
 
+/// Stores what has come, and counts its bytes as arrivals.
+void receive(const Parcel& parcel) {
+  const DeviceAtWork at_work;
+  std::memcpy(parcel.to, parcel.bytes.data(), parcel.bytes.size());
+  analysis::received(parcel.to, parcel.bytes.size());
+  parcel.barrier->missing -= static_cast<unsigned>(parcel.bytes.size());
+  if (parcel.barrier->missing == 0) complete(parcel.barrier);
+}
+
 }  // namespace
 
 void init_barrier(BarrierState* state, unsigned expected) { *state = {expected, expected, 0}; }
@@ -48,6 +62,23 @@ unsigned arrive(BarrierState* state, unsigned count, bool drop) {
   state->missing -= count;
   if (state->missing == 0) complete(state);
   return phase;
+}
+
+void store_in_block(void* shared, const void* value, std::size_t bytes, BarrierState* state,
+                    unsigned rank) {
+  catch_up();
+  const auto* first = static_cast<const std::byte*>(value);
+  Parcel parcel{.barrier = static_cast<BarrierState*>(in_block_of_cluster(state, rank)),
+                .to = in_block_of_cluster(shared, rank),
+                .bytes = {first, first + bytes}};
+  if (block->gang != nullptr && rank != block->gang_rank)
+    block->gang->send(rank, std::move(parcel));
+  else
+    receive(parcel);
+}
+
+void receive_parcels() {
+  for (const Parcel& parcel : block->gang->parcels_for(block->gang_rank)) receive(parcel);
 }
 
 void expect(BarrierState* state, unsigned count) { state->missing += count; }

@@ -373,6 +373,29 @@ bool waits_in_vain() {
   return b.idle_yields % 1024 == 0 && seconds() - b.idle_since > settings().patience;
 }
 
+/// Whether a thread waits at a barrier on which another block of the gang may arrive.
+bool may_get_parcels() {
+  const Block& b = *block;
+  const auto waits = [](const Thread& t) { return t.state == State::at_barrier_object; };
+  return b.gang != nullptr && b.living > 0 && !b.failed &&
+         std::any_of(b.threads.begin(), b.threads.begin() + b.launch->threads, waits);
+}
+
+/// No thread of the block can go on: waits for what other blocks of its gang may send.
+/// \returns whether a thread can go on then
+bool wait_for_parcels() {
+  Block& b = *block;
+  if (!may_get_parcels()) return false;
+  const double since = seconds();
+  for (;;) {
+    const bool is_last = b.gang->has_one_left();
+    receive_parcels();
+    if (!b.ready.empty()) return true;
+    if (is_last || b.gang->failed() || seconds() - since > settings().patience) return false;
+    b.gang->take_turns(b.gang_rank);
+  }
+}
+
 }  // namespace
 
 bool is_on_device() { return block != nullptr && block->current != nullptr; }
@@ -464,6 +487,7 @@ void yield() {
                     .sentence = "a thread waits in a loop for what no other thread does"});
     give_up();
   }
+  if (b.gang != nullptr) receive_parcels();
   if (b.idle_yields % idle_yields_before_others == 0 && b.launch->call_others) {
     const DeviceAtWork at_work;
     b.launch->call_others();
@@ -526,8 +550,10 @@ bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank) 
   prepare(launch, number, gang, gang_rank);
   Block& b = *block;
   analysis::block_begins(b);
-  leave(&b.host);
-  b.current = nullptr;
+  do {
+    leave(&b.host);
+    b.current = nullptr;
+  } while (wait_for_parcels());
   if (b.living > 0) {
     if (!b.failed) report_deadlock();
     // The stacks of threads that never end are given up with all the others.

@@ -245,6 +245,9 @@ inline void wake(Warp& warp, unsigned lanes) {
   }
 }
 
+/// Takes what other blocks of its gang have stored in the shared memory of the block that runs.
+void receive_parcels();
+
 /// Says that a lane stopped running; its warp's accesses may be complete now.
 void lane_stopped(Warp* warp);
 

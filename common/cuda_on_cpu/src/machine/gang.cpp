@@ -33,6 +33,7 @@ Gang::Gang(unsigned size, bool exit_arrives, std::shared_ptr<Turns> turns, unsig
       first_(first),
       thread_areas_(size),
       inside_(size),
+      parcels_(size),
       exit_arrives_(exit_arrives),
       members_(size) {}
 
@@ -87,6 +88,21 @@ bool Gang::wait(unsigned rank, std::uint32_t phase) {
     turns_->take(lock, first_ + rank);
   }
   return !failed_;
+}
+
+void Gang::send(unsigned rank, Parcel parcel) {
+  const std::scoped_lock lock(turns_->mutex);
+  parcels_[rank].push_back(std::move(parcel));
+}
+
+std::vector<Parcel> Gang::parcels_for(unsigned rank) {
+  const std::scoped_lock lock(turns_->mutex);
+  return std::exchange(parcels_[rank], {});
+}
+
+bool Gang::has_one_left() {
+  const std::scoped_lock lock(turns_->mutex);
+  return members_ == 1;
 }
 
 void Gang::take_turns(unsigned rank) {

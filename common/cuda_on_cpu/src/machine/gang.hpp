@@ -5,12 +5,22 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 namespace cuda_on_cpu {
+
+struct BarrierState;
+
+/// Bytes for the shared memory of a block, for which a barrier there waits.
+struct Parcel {
+  BarrierState* barrier;
+  void* to;
+  std::vector<std::byte> bytes;
+};
 
 /// Blocks of one gang, or of several that run side by side. In a program that is analysed only one
 /// of them runs at a time, in turn.
@@ -52,6 +62,13 @@ class Gang {
   /// \returns false if they never will, because a block failed
   bool wait(unsigned rank, std::uint32_t phase);
 
+  /// Sends a parcel to a block; takes those that have come for one.
+  void send(unsigned rank, Parcel parcel);
+  std::vector<Parcel> parcels_for(unsigned rank);
+
+  /// Whether all blocks but one have left.
+  bool has_one_left();
+
   /// Lets another block run, where only one may.
   void take_turns(unsigned rank);
 
@@ -72,6 +89,7 @@ class Gang {
   const unsigned first_;
   std::vector<const char*> thread_areas_;
   std::vector<bool> inside_;
+  std::vector<std::vector<Parcel>> parcels_;  // by the rank of who gets them
   const bool exit_arrives_;
   unsigned members_;  // that can still come
   unsigned arrived_ = 0;

@@ -1,0 +1,34 @@
+"""The two ways of an unknown to other blocks of threads, in stage 18 of the triangular solve."""
+
+from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
+
+TITLE = "Told in a cluster, and to all others"
+HEIGHT = {"wide": 196, "narrow": 196}
+SIZE, GAP = {"wide": 74, "narrow": 50}, {"wide": 16, "narrow": 8}
+ALTERNATIVE = (
+    "Four blocks of threads of one cluster in a row, and one of the next cluster. The first block stores its unknowns right in the shared "
+    "memory of each of the three behind it. It stores them in the second-level cache as well, and from there a warp of the block in the "
+    "next cluster fetches them.")
+CAPTION = (
+    "Blocks of threads, four of a cluster of eight, and one of the next. Each has a place in its shared memory for the unknowns of each "
+    "block before it in the cluster.")
+
+
+def draw(canvas):
+    """Blocks in a row, arrows between them, and the cache below."""
+    kind = "wide" if canvas.is_wide else "narrow"
+    size, gap = SIZE[kind], GAP[kind]
+    here = canvas.part(12 if canvas.is_wide else 4, 10)
+    places = [n * (size + gap) for n in range(4)] + [4 * (size + gap) + 2 * gap]
+    for n, left in enumerate(places):
+        colour = BLUE if n < 4 else GREEN
+        here.box(left, 70, size, 34, f"block {n}" if n < 4 else "block 8", colour, 0.4, edge=0.4, size=SMALL)
+    for n in range(1, 4):
+        top = 60 - 16 * n
+        start, end = places[0] + size / 2 + 6 * (n - 2), places[n] + size / 2
+        here.line((start, 70), (start, top), colour=ORANGE, width=1.2)
+        here.line((start, top), (end, top), colour=ORANGE, width=1.2)
+        here.arrow((end, top), (end, 69), colour=ORANGE)
+    here.box(0, 136, places[4] + size, 24, "second-level cache", INK, 0.1, edge=0.4, size=SMALL)
+    here.arrow((places[0] + size / 2, 105), (places[0] + size / 2, 135), colour=INK)
+    here.arrow((places[4] + size / 2, 135), (places[4] + size / 2, 105), colour=INK)
