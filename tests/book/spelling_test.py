@@ -28,7 +28,7 @@ RIGHT = ["statics", "nd", "inout", "ois"]
 NAMES = ["sanitize", "sanitizer", "sanitizers", "analyze", "license"]
 # What languages, libraries and stages call things, and CUDA says when it fails.
 CODE = NAMES + ["color", "colors", "center", "centers", "sanitized", "canceled", "unrecognized", "initialization",
-                "initialized", "serialized", "optimize"]
+                "initialized", "serialized", "synchronize", "optimize"]
 # What a page quotes keeps its spelling: code, titles, links, files of snippets, a journal and its volume.
 QUOTED = r"`[^`]*`|\*[^*]*\*|\[[^]]*\]\([^)]*\)|Optimi" r"zation \d+\("
 # Functions of a library are called what they are called.
