@@ -73,6 +73,9 @@ void access(const void* address, std::size_t bytes, Kind kind, const void* place
 /// checked, but the access is made and counted when the thread waits.
 void copy_starts(const void* to, std::size_t bytes, const void* place);
 
+/// The current thread sends bytes to the shared memory of another block: only the place is checked.
+void sends(const void* to, std::size_t bytes, const void* place);
+
 /// Bytes came into the shared memory of the block that runs, from another one.
 void received(const void* address, std::size_t bytes);
 

@@ -1,8 +1,10 @@
 /// \file
 /// Planted bugs: memory that is too small, gone, not yet written, or not the device's.
 
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
+#include <staircase/bulk_copy.hpp>
 #include <utility>
 #include <vector>
 
@@ -454,6 +456,59 @@ void run() {
 
 }  // namespace variables_of_many_forms
 
+/// One block of a cluster tells the other a number as `tell` does.
+template <typename Tell>
+__device__ void in_cluster(const Tell& tell) {
+  __shared__ int number;
+  __shared__ staircase::TransferBarrier told;
+  const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+  told.init(1);
+  staircase::fence_barriers();
+  told.arrive_and_expect(sizeof(number));
+  cluster.sync();
+  if (cluster.block_rank() == 0)
+    tell(number, told);
+  else
+    told.wait(0);
+}
+
+namespace told_beyond_the_cluster {
+
+/// The last block has none behind it.
+template <bool bug>
+__global__ void __cluster_dims__(2, 1, 1) tell() {
+  in_cluster([](int& number, staircase::TransferBarrier& told) {
+    staircase::store_in_block(number, 1, told, bug ? 2 : 1);  // planted: out of bounds
+  });
+}
+
+template <bool bug>
+void run() {
+  tell<bug><<<2, 1>>>();
+  finish();
+}
+
+}  // namespace told_beyond_the_cluster
+
+namespace told_in_global_memory {
+
+/// Only shared memory has a place in every block.
+template <bool bug>
+__global__ void __cluster_dims__(2, 1, 1) tell(int* out) {
+  in_cluster([=](int& number, staircase::TransferBarrier& told) {
+    staircase::store_in_block(bug ? *out : number, 1, told, 1);  // planted: out of bounds
+  });
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(1);
+  tell<bug><<<2, 1>>>(out.get());
+  finish();
+}
+
+}  // namespace told_in_global_memory
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -488,5 +543,9 @@ int main(int argc, char** argv) {
        {"address_of_a_table_of_the_host", address_of_a_table_of_the_host::run<true>,
         address_of_a_table_of_the_host::run<false>},
        {"variables_of_many_forms", variables_of_many_forms::run<true>,
-        variables_of_many_forms::run<false>}});
+        variables_of_many_forms::run<false>},
+       {"told_beyond_the_cluster", told_beyond_the_cluster::run<true>,
+        told_beyond_the_cluster::run<false>},
+       {"told_in_global_memory", told_in_global_memory::run<true>,
+        told_in_global_memory::run<false>}});
 }

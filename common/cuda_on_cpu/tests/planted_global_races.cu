@@ -4,6 +4,8 @@
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
+#include <staircase/bulk_copy.hpp>
+
 #include "planted.cuh"
 #include "resources.cuh"
 
@@ -309,6 +311,66 @@ void run() {
 
 }  // namespace cluster_left_too_early
 
+/// Makes the barrier ready for the numbers that all threads of the other block store.
+__device__ void expect_numbers(staircase::TransferBarrier& told) {
+  if (threadIdx.x != 0) return;
+  told.init(1);
+  staircase::fence_barriers();
+  told.arrive_and_expect(threads * sizeof(int));
+}
+
+namespace told_before_the_cluster_has_met {
+
+/// Stores in the other block, whose barrier may not be ready.
+template <bool bug>
+__global__ void __cluster_dims__(2, 1, 1) tell(int* out) {
+  __shared__ int numbers[threads];
+  __shared__ staircase::TransferBarrier told;
+  const cg::cluster_group cluster = cg::this_cluster();
+  const int t = threadIdx.x;
+  expect_numbers(told);
+  if (!bug) cluster.sync();
+  staircase::store_in_block(numbers[t], t, told, cluster.block_rank() ^ 1);  // planted: race
+  if (bug) cluster.sync();
+  told.wait(0);
+  out[blockIdx.x * threads + t] = numbers[t];
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(count);
+  tell<bug><<<blocks, threads>>>(out.get());
+  finish();
+}
+
+}  // namespace told_before_the_cluster_has_met
+
+namespace told_after_its_end {
+
+/// Stores in the other block, which does not wait for it.
+template <bool bug>
+__global__ void __cluster_dims__(2, 1, 1) tell(int* out) {
+  __shared__ int numbers[threads];
+  __shared__ staircase::TransferBarrier told;
+  const cg::cluster_group cluster = cg::this_cluster();
+  const int t = threadIdx.x;
+  expect_numbers(told);
+  cluster.sync();
+  const unsigned other = cluster.block_rank() ^ 1;
+  staircase::store_in_block(numbers[t], t, told, other);  // planted: use after free
+  if (!bug) told.wait(0);
+  out[blockIdx.x * threads + t] = bug ? t : numbers[t];
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(count);
+  tell<bug><<<blocks, threads>>>(out.get());
+  finish();
+}
+
+}  // namespace told_after_its_end
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -334,5 +396,8 @@ int main(int argc, char** argv) {
        {"cluster_entered_too_early", cluster_entered_too_early::run<true>,
         cluster_entered_too_early::run<false>},
        {"cluster_left_too_early", cluster_left_too_early::run<true>,
-        cluster_left_too_early::run<false>}});
+        cluster_left_too_early::run<false>},
+       {"told_before_the_cluster_has_met", told_before_the_cluster_has_met::run<true>,
+        told_before_the_cluster_has_met::run<false>},
+       {"told_after_its_end", told_after_its_end::run<true>, told_after_its_end::run<false>}});
 }

@@ -243,9 +243,9 @@ bool is_given(std::ptrdiff_t offset, std::size_t bytes) {
   return static_cast<std::size_t>(offset) + bytes <= block->launch->configuration.dynamic_shared;
 }
 
-/// \returns whether the access counts as a request to shared memory
-bool check_shared(const char* address, std::size_t bytes, Kind kind, Place place, Thread& thread,
-                  const SharedPlace& shared) {
+/// Says what is wrong with a place in shared memory, whatever others do there.
+void check_shared_place(const char* address, std::size_t bytes, Kind kind, Place place,
+                        const Thread& thread, const SharedPlace& shared) {
   const auto* area = static_cast<const char*>(__builtin_thread_pointer());
   const auto in_dynamic = (address - shared.thread_area) - (cuda_on_cpu_dynamic_shared - area);
   if (in_dynamic >= 0 && in_dynamic < static_cast<std::ptrdiff_t>(most_dynamic_shared) &&
@@ -262,12 +262,18 @@ bool check_shared(const char* address, std::size_t bytes, Kind kind, Place place
                 accessed(kind, bytes) +
                     "of the shared memory of a block that may not have started: the cluster has "
                     "passed no barrier");
+  if (use_of(offset_of(address, shared)) == Use::guard)
+    add_finding("out of bounds", place, 0, &thread,
+                accessed(kind, bytes) + "past the end of a variable in shared memory");
+}
+
+/// \returns whether the access counts as a request to shared memory
+bool check_shared(const char* address, std::size_t bytes, Kind kind, Place place, Thread& thread,
+                  const SharedPlace& shared) {
+  check_shared_place(address, bytes, kind, place, thread, shared);
   const std::size_t offset = offset_of(address, shared);
   const Use use = use_of(offset);
   if (use == Use::flag || use == Use::builtin) return false;
-  if (use == Use::guard)
-    add_finding("out of bounds", place, 0, &thread,
-                accessed(kind, bytes) + "past the end of a variable in shared memory");
   Shadow& shadow = shared_shadow(shared.thread_area);
   const Event event = event_of(kind, place, thread);
   check_thread(shadow, offset, bytes, kind, event, Region::shared, thread);
@@ -656,6 +662,14 @@ void copy_starts(const void* to, std::size_t bytes, const void* instruction) {
     return;
   check_thread(shared_shadow(shared.thread_area), offset_of(address, shared), bytes, early_write,
                event_of(early_write, place_of(instruction), thread), Region::shared, thread);
+}
+
+void sends(const void* to, std::size_t bytes, const void* instruction) {
+  if (block->left_out) return;
+  const auto* address = static_cast<const char*>(to);
+  const Thread& thread = *block->current;
+  const DeviceAtWork at_work;
+  check_shared_place(address, bytes, write, place_of(instruction), thread, shared_place(address));
 }
 
 void received(const void* where, std::size_t bytes) {

@@ -41,6 +41,7 @@ void phase_ends(const void*) {}
 void has_waited_at(const void*) {}
 void access(const void*, std::size_t, Kind, const void*, const void*) {}
 void copy_starts(const void*, std::size_t, const void*) {}
+void sends(const void*, std::size_t, const void*) {}
 void received(const void*, std::size_t) {}
 void copy_access(const void*, std::size_t, Kind, const Operation&) {}
 void fence(bool) {}

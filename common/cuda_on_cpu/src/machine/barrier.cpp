@@ -4,9 +4,11 @@
 #include "cuda_on_cpu/barrier.hpp"
 
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "../analysis.hpp"
+#include "../trouble.hpp"
 #include "block.hpp"
 #include "gang.hpp"
 #include "launch.hpp"
@@ -50,6 +52,26 @@ void receive(const Parcel& parcel) {
   if (parcel.barrier->missing == 0) complete(parcel.barrier);
 }
 
+/// Fails the launch if the cluster has no such block, or a place is not in shared memory.
+void check_target(const void* shared, const void* state, unsigned rank, const void* place) {
+  const Block& b = *block;
+  const unsigned blocks = b.gang == nullptr ? 1 : b.gang->size();
+  const bool is_shared = is_shared_of(shared, b.gang_rank) && is_shared_of(state, b.gang_rank);
+  if (rank < blocks && is_shared) return;
+  {
+    const Thread* thread = b.current;
+    const DeviceAtWork at_work;
+    report_trouble({.kind = "out of bounds",
+                    .place = place,
+                    .thread = thread,
+                    .sentence = is_shared ? "a thread stores in block " + std::to_string(rank) +
+                                                " of a cluster of " + std::to_string(blocks)
+                                          : "a thread stores in another block what does not lie "
+                                            "in shared memory, or its barrier does not"});
+  }
+  fail_launch(cudaErrorIllegalAddress);
+}
+
 }  // namespace
 
 void init_barrier(BarrierState* state, unsigned expected) { *state = {expected, expected, 0}; }
@@ -67,10 +89,12 @@ unsigned arrive(BarrierState* state, unsigned count, bool drop) {
 void store_in_block(void* shared, const void* value, std::size_t bytes, BarrierState* state,
                     unsigned rank) {
   catch_up();
+  check_target(shared, state, rank, __builtin_return_address(0));
   const auto* first = static_cast<const std::byte*>(value);
   Parcel parcel{.barrier = static_cast<BarrierState*>(in_block_of_cluster(state, rank)),
                 .to = in_block_of_cluster(shared, rank),
                 .bytes = {first, first + bytes}};
+  analysis::sends(parcel.to, bytes, __builtin_return_address(0));
   if (block->gang != nullptr && rank != block->gang_rank)
     block->gang->send(rank, std::move(parcel));
   else
