@@ -21,6 +21,7 @@
 #include "cuda_on_cpu/runtime_api.hpp"
 #include "cuda_on_cpu/runtime_hints.hpp"
 #include "cuda_on_cpu/shifts.hpp"
+#include "cuda_on_cpu/simd.hpp"
 #include "cuda_on_cpu/textures.hpp"
 #include "cuda_on_cpu/threads.hpp"
 #include "cuda_on_cpu/toolkit.hpp"

@@ -48,10 +48,12 @@ std::string text_of_literal(std::string_view literal) {
   return text;
 }
 
-/// What stands between the parentheses of asm: the instructions, and the operands in their order.
+/// What stands between the parentheses of asm: the instructions, the operands in their order, and
+/// the registers that the instructions declare, as variables.
 struct Statement {
   std::string instructions;
   Strings operands;
+  std::map<std::string, std::string> registers;
 };
 
 Statement statement_of(const Source& source, std::size_t opening) {
@@ -95,12 +97,14 @@ std::string special_register(const std::string& name) {
   throw Unsure("PTX's register %" + name + " is not there on the CPU");
 }
 
-std::string operand_of(std::string text, const Strings& operands, bool in_shared) {
+std::string operand_of(std::string text, const Statement& statement, bool in_shared) {
   text = trimmed(text);
+  if (const auto own = statement.registers.find(text); own != statement.registers.end())
+    return own->second;
   if (text.starts_with('[')) {
     const std::string inside = trimmed(text.substr(1, text.size() - 2));
     const auto sign = inside.find_first_of("+-");
-    const std::string base = operand_of(inside.substr(0, sign), operands, false);
+    const std::string base = operand_of(inside.substr(0, sign), statement, false);
     const std::string offset = sign == inside.npos ? "0" : inside.substr(sign);
     return space + std::string(in_shared ? "in_shared(" : "at(") + base + ", " + offset + ')';
   }
@@ -109,8 +113,9 @@ std::string operand_of(std::string text, const Strings& operands, bool in_shared
     if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) == 0)
       return special_register(name);
     const auto number = std::strtoul(name.c_str(), nullptr, 10);
-    if (number >= operands.size()) throw Unsure("an asm statement has no operand " + text);
-    return operands[number];
+    if (number >= statement.operands.size())
+      throw Unsure("an asm statement has no operand " + text);
+    return statement.operands[number];
   }
   if (text.starts_with("0f") || text.starts_with("0F"))
     return space + ("single(0x" + text.substr(2) + "u)");
@@ -119,14 +124,20 @@ std::string operand_of(std::string text, const Strings& operands, bool in_shared
   throw Unsure("PTX's operand '" + text + "' has no meaning on the CPU");
 }
 
-/// The function of ptx.hpp that does what an instruction does, with the type that it is of.
-std::string function_of(const std::string& instruction, bool& in_shared) {
+/// What a type of PTX is in C++; empty if it is none.
+std::string type_of(const std::string& name) {
   static const std::map<std::string, std::string> types = {
       {"u8", "unsigned char"},   {"s8", "signed char"}, {"b8", "unsigned char"},
       {"u16", "unsigned short"}, {"s16", "short"},      {"b16", "unsigned short"},
       {"u32", "unsigned"},       {"s32", "int"},        {"b32", "unsigned"},
       {"u64", "unsigned long"},  {"s64", "long"},       {"b64", "unsigned long"},
-      {"f32", "float"},          {"f64", "double"}};
+      {"f32", "float"},          {"f64", "double"},     {"pred", "bool"}};
+  const auto found = types.find(name);
+  return found == types.end() ? "" : found->second;
+}
+
+/// The function of ptx.hpp that does what an instruction does, with the types that it is of.
+std::string function_of(const std::string& instruction, bool& in_shared) {
   // How a load is cached or ordered, and a rounding to nearest, which is the CPU's, too.
   static const std::set<std::string> without_meaning = {
       "rn",   "approx", "ftz", "full", "volatile", "global", "shared", "const", "local",
@@ -159,6 +170,29 @@ std::string function_of(const std::string& instruction, bool& in_shared) {
                                                   "abs",
                                                   "neg",
                                                   "bfe",
+                                                  "bfind",
+                                                  "bfind_shiftamt",
+                                                  "cvt",
+                                                  "selp",
+                                                  "setp_eq",
+                                                  "setp_ne",
+                                                  "setp_lt",
+                                                  "setp_le",
+                                                  "setp_gt",
+                                                  "setp_ge",
+                                                  "setp_lo",
+                                                  "setp_ls",
+                                                  "setp_hi",
+                                                  "setp_hs",
+                                                  "shfl_sync_up",
+                                                  "shfl_sync_down",
+                                                  "shfl_sync_bfly",
+                                                  "shfl_sync_idx",
+                                                  "vote_sync_all",
+                                                  "vote_sync_any",
+                                                  "vote_sync_ballot",
+                                                  "vote_ballot_sync",
+                                                  "activemask",
                                                   "bfi",
                                                   "prmt",
                                                   "lop3",
@@ -203,9 +237,8 @@ std::string function_of(const std::string& instruction, bool& in_shared) {
   std::string name, type;
   for (const std::string& part : split(instruction, '.')) {
     if (part == "shared") in_shared = true;
-    const auto found = types.find(part);
-    if (found != types.end())
-      type = type.empty() ? found->second : type;
+    if (const std::string named = type_of(part); !named.empty())
+      type += type.empty() ? named : name == "cvt" ? ", " + named : "";
     else if (!without_meaning.contains(part.substr(0, part.find(':'))))
       name += (name.empty() ? "" : "_") + part;
   }
@@ -219,28 +252,70 @@ std::string function_of(const std::string& instruction, bool& in_shared) {
   return name + (type.empty() ? "" : '<' + type + '>');
 }
 
+/// Declares registers, as `.reg .pred p, q` or `.reg .b32 t<4>` does; returns the variables.
+std::string declared(const std::string& text, Statement& statement) {
+  const auto end = text.find_first_of(" \t", text.find('.', 1));
+  const std::string dotted = trimmed(text.substr(0, end));
+  const std::string type = type_of(dotted.substr(dotted.rfind('.') + 1));
+  if (type.empty() || end == text.npos)
+    throw Unsure("PTX's '" + text + "' does not declare what is known on the CPU");
+  std::string variables;
+  const auto add = [&](const std::string& name) {
+    std::string variable = "ptx_" + name;
+    std::replace(variable.begin(), variable.end(), '%', '_');
+    std::replace(variable.begin(), variable.end(), '$', '_');
+    statement.registers[name] = variable;
+    variables += (variables.empty() ? "" : " ") + type + ' ' + variable + "{};";
+  };
+  for (const std::string& piece : split(text.substr(end), ',')) {
+    const std::string name = trimmed(piece);
+    const auto open = name.find('<');
+    if (open == name.npos) add(name);
+    for (unsigned long i = 0, count = open == name.npos ? 0 : std::stoul(name.substr(open + 1));
+         i < count; ++i)
+      add(name.substr(0, open) + std::to_string(i));
+  }
+  return variables;
+}
+
+/// Takes the predicate from the beginning of an instruction; returns the condition in C++.
+std::string take_predicate(std::string& text, const Statement& statement) {
+  if (!text.starts_with('@')) return "";
+  const auto end = text.find_first_of(" \t\n");
+  const bool is_negated = text.starts_with("@!");
+  const std::string name = text.substr(is_negated ? 2 : 1, end - (is_negated ? 2 : 1));
+  text = end == text.npos ? "" : trimmed(text.substr(end));
+  return std::string("if (") + (is_negated ? "!" : "") + operand_of(name, statement, false) + ") ";
+}
+
+/// The parts of what stands between commas: of a vector `{a, b}`, or of a register with a predicate
+/// beside it, `r|p`.
+Strings parts_of(const std::string& piece) {
+  if (piece.starts_with('{')) return split(piece.substr(1, piece.size() - 2), ',');
+  return split(piece, '|');
+}
+
 /// One instruction as a call.
-std::string call_of(const std::string& text, const Strings& operands) {
-  if (text.find_first_of("@:") != text.npos && text.find("::") == text.npos)
+std::string call_of(std::string text, const Statement& statement) {
+  const std::string condition = take_predicate(text, statement);
+  if (text.find(':') != text.npos && text.find("::") == text.npos)
     throw Unsure(
-        "PTX with predicates or labels does not run on the CPU; give the function that "
-        "wraps it a second body for STAIRCASE_CUDA_ON_CPU");
+        "PTX with labels does not run on the CPU; give the function that wraps it a second body "
+        "for STAIRCASE_CUDA_ON_CPU");
   const auto end = text.find_first_of(" \t\n");
   bool in_shared = false;
-  const std::string function = function_of(text.substr(0, end), in_shared);
+  std::string function = function_of(text.substr(0, end), in_shared);
   std::string arguments;
-  if (end != text.npos)
-    for (std::string piece : split(text.substr(end), ',')) {
-      piece = trimmed(piece);
-      // The parts of a vector are operands of their own.
-      const bool is_vector = piece.starts_with('{');
-      const Strings parts =
-          is_vector ? split(piece.substr(1, piece.size() - 2), ',') : Strings{piece};
-      for (const std::string& part : parts)
-        arguments += (arguments.empty() ? "" : ", ") + operand_of(part, operands, in_shared);
-      if (function.starts_with("cp_async")) in_shared = false;  // only its first operand is there
-    }
-  return space + function + '(' + arguments + ");";
+  const Strings pieces = end == text.npos ? Strings{} : split(text.substr(end), ',');
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const std::string piece = trimmed(pieces[i]);
+    if (function.starts_with("mov<") && piece.starts_with('{'))
+      function.insert(3, i == 0 ? "_apart" : "_together");
+    for (const std::string& part : parts_of(piece))
+      arguments += (arguments.empty() ? "" : ", ") + operand_of(part, statement, in_shared);
+    if (function.starts_with("cp_async")) in_shared = false;  // only its first operand is there
+  }
+  return condition + space + function + '(' + arguments + ");";
 }
 
 }  // namespace
@@ -255,9 +330,12 @@ void rewrite_ptx(Source& source, std::size_t i) {
   all = trimmed(all);
   if (all.starts_with('{') && all.ends_with('}')) all = all.substr(1, all.size() - 2);
   std::string calls;
-  for (const std::string& piece : split(statement.instructions, ';'))
-    if (const std::string text = trimmed(piece); !text.empty())
-      calls += (calls.empty() ? "" : " ") + call_of(text, statement.operands);
+  for (const std::string& piece : split(statement.instructions, ';')) {
+    const std::string text = trimmed(piece);
+    if (text.empty()) continue;
+    if (!calls.empty()) calls += ' ';
+    calls += text.starts_with(".reg") ? declared(text, statement) : call_of(text, statement);
+  }
   source.replace(i, source.close_of(opening) + 1, "{ " + calls + " }");
 }
 

@@ -207,7 +207,7 @@ std::string noted(const Promises& bounds) {
 }  // namespace
 
 std::string rewrite(std::string text, bool guards) {
-  Source source(std::move(text));
+  Source source(with_cub(std::move(text)));
   Promises clusters, bounds;
   Fallible fallible;
   Names of_device;

@@ -9,7 +9,8 @@
 ///     __device__, __managed__            go; in a program that is analysed, the names are listed,
 ///     a << b in code of the device       shifts as a GPU does,
 ///     while (flag == 0) {}               lets others run, where `flag` is volatile,
-///     (void*)kernel                      keeps its type where the runtime takes a kernel.
+///     (void*)kernel                      keeps its type where the runtime takes a kernel,
+///     asm("...")                         becomes calls of functions.
 ///
 /// No line is added or dropped: the preprocessor's line markers keep debuggers on the lines of the
 /// .cu file.
@@ -83,6 +84,10 @@ Names find_volatiles(const Source& source);
 
 /// Lets loops that only wait for something volatile say so, that others of the block may run.
 void rewrite_waits(Source& source, const Body& body, const Names& volatiles);
+
+/// What nvcc would make of CUB's headers, those of the toolkit: other headers of the system pass as
+/// they are.
+std::string with_cub(std::string text);
 
 /// Replaces the asm at a token by calls of the functions that do what its instructions do.
 void rewrite_ptx(Source& source, std::size_t i);

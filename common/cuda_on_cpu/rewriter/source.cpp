@@ -95,8 +95,12 @@ bool read_marker(std::string_view line, LineMarker& marker) {
   return true;
 }
 
-Source::Source(std::string text) : whole_(std::move(text)) {
+Source::Source(std::string text, bool reads_systems) : whole_(std::move(text)) {
   const std::string_view all = whole_;
+  if (reads_systems) {
+    read(all);
+    return;
+  }
   std::size_t begin = 0;
   bool system = false;
   // Within them, what a macro of ours became is marked as if it were none of the system's.

@@ -23,8 +23,9 @@ enum class Kind { marker, space, string, character, number, name, sign, opaque }
 
 class Source {
  public:
+  /// \param reads_systems whether headers of the system are read like others
   /// \throws Unsure where a string in the text has no end
-  explicit Source(std::string text);
+  explicit Source(std::string text, bool reads_systems = false);
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
 

@@ -52,6 +52,13 @@ REWRITTEN = {
     "PTX of several instructions": (
         '__device__ void f(float* p, float& x) {\nasm("ld.global.f32 %0, [%1+4];\\n\\t"\n"membar.gl;" : "=f"(x) : "l"(p)); }',
         r"ptx::ld<float>\(\(x\), ::cuda_on_cpu::ptx::at\(::cuda_on_cpu::ptx::wide\(p\), \+4\)\); ::cuda_on_cpu::ptx::membar_gl\(\);"),
+    "PTX with registers and predicates of its own": (
+        '__device__ void f(float& x, unsigned n) { asm("{ .reg .pred p;\\n  .reg .b32 t<2>; setp.ne.u32 p, %1, 0;"'
+        '"  @!p mov.b32 t1, %1; mov.b64 {t0, t1}, %0; cvt.u16.u8 %1, t0; }" : "+f"(x) : "r"(n)); }',
+        r"\{ bool ptx_p\{\}; unsigned ptx_t0\{\}; unsigned ptx_t1\{\}; ::cuda_on_cpu::ptx::setp_ne<unsigned>\(ptx_p, \(n\), 0\); "
+        r"if \(!ptx_p\) ::cuda_on_cpu::ptx::mov<unsigned>\(ptx_t1, \(n\)\); "
+        r"::cuda_on_cpu::ptx::mov_apart<unsigned long>\(ptx_t0, ptx_t1, \(x\)\); "
+        r"::cuda_on_cpu::ptx::cvt<unsigned short, unsigned char>\(\(n\), ptx_t0\); \}"),
     "a kernel of a node": ("struct N { void* func; }; void f(N& n) { n.func = (void*)k; }",
                            r"n\.func = \(::cuda_on_cpu::KernelFunction\)\s*k;"),
     "parameters that are no references": (
@@ -105,7 +112,8 @@ REWRITTEN = {
 REFUSED = {
     "PTX that is not known": ('\n__device__ void f() {\n  asm volatile("setmaxnreg.inc.sync.aligned.u32 40;");\n}', 5,
                               "STAIRCASE_CUDA_ON_CPU"),
-    "PTX with registers of its own": ('__device__ void f() { asm("{ .reg .pred p; }"); }', 3, "STAIRCASE_CUDA_ON_CPU"),
+    "PTX with a label": ('__device__ void f() { asm("again: bra again;"); }', 3, "labels"),
+    "a type of PTX that is not there": ('__device__ void f() { asm("{ .reg .f16x2 p; }"); }', 3, ".f16x2"),
     "a register of PTX that is not there": (
         '__device__ void f(int x) { asm("mov.u32 %0, %%envreg3;" : "=r"(x)); }', 3, "%envreg3"),
     "a launch that does not end": ("\nvoid f(int* p) { k<<<1, 2; }", 4, "'>>>'"),

@@ -137,6 +137,100 @@ __forceinline__ void cvta_to_shared(D& d, const A& a) {
 }
 __forceinline__ void prefetch(const char*) {}
 
+/// A wide register from the registers of its halves or quarters, the lowest first, and apart.
+template <typename T, typename D, typename... Parts>
+__forceinline__ void mov_together(D& d, const Parts&... parts) {
+  constexpr std::size_t bytes = sizeof(T) / sizeof...(Parts);
+  char all[sizeof(T)], *to = all;
+  (..., (std::memcpy(to, &parts, bytes), to += bytes));
+  T whole;
+  std::memcpy(&whole, all, sizeof whole);
+  put<T>(d, whole);
+}
+template <typename T, typename D, typename A>
+__forceinline__ void mov_apart(D& low, D& high, const A& a) {
+  const T whole = as<T>(a);
+  std::memcpy(&low, &whole, sizeof(T) / 2);
+  std::memcpy(&high, reinterpret_cast<const char*>(&whole) + sizeof(T) / 2, sizeof(T) / 2);
+}
+template <typename To, typename From, typename D, typename A>
+__forceinline__ void cvt(D& d, const A& a) {
+  put<To>(d, static_cast<To>(as<From>(a)));
+}
+
+// Predicates.
+#define CUDA_ON_CPU_PTX_COMPARISON(name, sign)                        \
+  template <typename T, typename A, typename B>                       \
+  __forceinline__ void setp_##name(bool& p, const A& a, const B& b) { \
+    p = as<T>(a) sign as<T>(b);                                       \
+  }
+CUDA_ON_CPU_PTX_COMPARISON(eq, ==)
+CUDA_ON_CPU_PTX_COMPARISON(ne, !=)
+CUDA_ON_CPU_PTX_COMPARISON(lt, <)
+CUDA_ON_CPU_PTX_COMPARISON(le, <=)
+CUDA_ON_CPU_PTX_COMPARISON(gt, >)
+CUDA_ON_CPU_PTX_COMPARISON(ge, >=)
+CUDA_ON_CPU_PTX_COMPARISON(lo, <)
+CUDA_ON_CPU_PTX_COMPARISON(ls, <=)
+CUDA_ON_CPU_PTX_COMPARISON(hi, >)
+CUDA_ON_CPU_PTX_COMPARISON(hs, >=)
+#undef CUDA_ON_CPU_PTX_COMPARISON
+template <typename T, typename D, typename A, typename B>
+__forceinline__ void selp(D& d, const A& a, const B& b, bool p) {
+  put<T>(d, p ? as<T>(a) : as<T>(b));
+}
+
+// Operations of a warp.
+/// The lanes that a shuffle stays among, from what its operand `c` says of them.
+struct Segment {
+  int fixed, first, last;  ///< the bits of a lane's number that stay as they are
+
+  explicit Segment(unsigned c) : fixed(static_cast<int>(c >> 8 & 31)) {
+    first = static_cast<int>(lane()) & fixed;
+    last = first | (static_cast<int>(c & 31) & ~fixed);
+  }
+};
+#define CUDA_ON_CPU_PTX_SHUFFLE(name, from, is_there, asks)                                        \
+  template <typename T, typename D, typename A>                                                    \
+  __forceinline__ void shfl_sync_##name(D& d, bool& p, const A& a, unsigned b, unsigned c,         \
+                                        unsigned mask) {                                           \
+    const Segment in(c);                                                                           \
+    const int me = static_cast<int>(lane()), by = static_cast<int>(b & 31), source = from;         \
+    p = is_there;                                                                                  \
+    put<T>(d, shuffle(mask, as<T>(a), static_cast<unsigned>(p ? source : me), asks));              \
+  }                                                                                                \
+  template <typename T, typename D, typename A>                                                    \
+  __forceinline__ void shfl_sync_##name(D& d, const A& a, unsigned b, unsigned c, unsigned mask) { \
+    bool p;                                                                                        \
+    shfl_sync_##name<T>(d, p, a, b, c, mask);                                                      \
+  }
+// Upwards, the last lane is the first one that may ask.
+CUDA_ON_CPU_PTX_SHUFFLE(up, me - by, source >= in.last, Asks::by_shift)
+CUDA_ON_CPU_PTX_SHUFFLE(down, me + by, source <= in.last, Asks::by_shift)
+CUDA_ON_CPU_PTX_SHUFFLE(bfly, me ^ by, source <= in.last, Asks::by_number)
+CUDA_ON_CPU_PTX_SHUFFLE(idx, in.first | (by & ~in.fixed), source <= in.last, Asks::by_number)
+#undef CUDA_ON_CPU_PTX_SHUFFLE
+template <typename T>
+__forceinline__ void vote_sync_all(bool& d, bool p, unsigned mask) {
+  d = __all_sync(mask, p) != 0;
+}
+template <typename T>
+__forceinline__ void vote_sync_any(bool& d, bool p, unsigned mask) {
+  d = __any_sync(mask, p) != 0;
+}
+template <typename T, typename D>
+__forceinline__ void vote_sync_ballot(D& d, bool p, unsigned mask) {
+  put<T>(d, __ballot_sync(mask, p));
+}
+template <typename T, typename D>
+__forceinline__ void vote_ballot_sync(D& d, bool p, unsigned mask) {
+  put<T>(d, __ballot_sync(mask, p));
+}
+template <typename T, typename D>
+__forceinline__ void activemask(D& d) {
+  put<T>(d, __activemask());
+}
+
 // Arithmetic.
 #define CUDA_ON_CPU_PTX_1(name, expression)        \
   template <typename T, typename D, typename A>    \
@@ -175,7 +269,7 @@ __forceinline__ T shifted_right(T a, unsigned by) {
                         (by >= 8 * sizeof(T)));
 }
 
-CUDA_ON_CPU_PTX_1(not_, static_cast<T>(~a))
+CUDA_ON_CPU_PTX_1(not_, static_cast<T>(a ^ static_cast<T>(-1)))  // of a predicate, too
 CUDA_ON_CPU_PTX_1(abs, static_cast<T>(a < 0 ? -a : a))
 CUDA_ON_CPU_PTX_1(neg, static_cast<T>(-a))
 CUDA_ON_CPU_PTX_1(popc,
@@ -228,6 +322,21 @@ __forceinline__ void bfe(D& d, const A& a, unsigned first, unsigned length) {
   if (count == 0) return put(d, T(0));
   const unsigned up = count < bits ? bits - count : 0;
   put(d, static_cast<T>(shifted_left(low, up) >> up));
+}
+/// The place of the highest bit that is set, of a negative number that is not; all ones if there is
+/// none. By how much a shift would bring it to the top, is `shiftamt`.
+template <typename T, typename D, typename A>
+__forceinline__ void bfind(D& d, const A& in_a) {
+  const T a = as<T>(in_a);
+  const auto bits = static_cast<unsigned long long>(
+      static_cast<std::make_unsigned_t<T>>(std::is_signed<T>::value && a < T(0) ? ~a : a));
+  put(d, static_cast<unsigned>(63 - countl_zero(bits)));
+}
+template <typename T, typename D, typename A>
+__forceinline__ void bfind_shiftamt(D& d, const A& a) {
+  unsigned place = 0;
+  bfind<T>(place, a);
+  put(d, place == ~0u ? place : static_cast<unsigned>(8 * sizeof(T) - 1 - place));
 }
 /// `b` with bits of `a` from `first` on.
 template <typename T, typename D, typename A, typename B>

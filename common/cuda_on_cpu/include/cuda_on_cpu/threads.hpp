@@ -196,3 +196,7 @@ namespace cuda_on_cpu {
 long long global_timer();  ///< nanoseconds, by which devices and hosts tell the same time
 }
 [[noreturn]] void __trap();
+namespace cuda_on_cpu {
+/// Ends the program: a header of the toolkit asks for instructions of PTX that are not here.
+[[noreturn]] void no_instructions(const char* text);
+}  // namespace cuda_on_cpu

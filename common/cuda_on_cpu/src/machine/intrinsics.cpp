@@ -77,6 +77,10 @@ void __trap() {
           cudaErrorLaunchFailure);
 }
 
+void cuda_on_cpu::no_instructions(const char* text) {
+  fatal("'" + std::string(text) + "', PTX in a header of the toolkit, does not run on the CPU");
+}
+
 /// What assert() calls. In a kernel it ends the launch, in the host's code the program.
 extern "C" void __assert_fail(const char* assertion, const char* file, unsigned line,
                               const char* function) noexcept {

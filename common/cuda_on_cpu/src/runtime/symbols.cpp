@@ -89,9 +89,10 @@ Line parse_frames(const std::vector<std::string>& frames) {
   for (const std::string& frame : frames) {
     const auto colon = frame.rfind(':');
     if (colon == std::string::npos) continue;
-    const Line line{frame.substr(0, colon), std::atoi(frame.c_str() + colon + 1)};
-    if (line.file.ends_with(".cu")) return line;
+    Line line{frame.substr(0, colon), std::atoi(frame.c_str() + colon + 1)};
     if (innermost.number == 0) innermost = line;
+    line.taken_from = innermost.file;
+    if (line.file.ends_with(".cu")) return line;
   }
   return innermost;
 }
@@ -173,7 +174,8 @@ std::map<const void*, Line> lines_of(const std::set<const void*>& places) {
 }
 
 bool is_of_toolkit(const Line& line) {
-  for (const auto* part : {"/include/cccl/", "/include/thrust/", "/include/cuda_on_cpu/thrust"})
+  for (const auto* part : {"/include/cccl/", "/include/thrust/", "/include/cub/",
+                           "/include/cuda_on_cpu/thrust", "/include/cuda_on_cpu/cub"})
     if (line.file.find(part) != std::string::npos) return true;
   return false;
 }

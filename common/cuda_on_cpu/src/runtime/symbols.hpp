@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace cuda_on_cpu {
@@ -40,7 +41,11 @@ std::vector<Variable> variables_in_namespaces();
 struct Line {
   std::string file;
   int number = 0;
-  friend auto operator<=>(const Line&, const Line&) = default;
+  std::string taken_from = {};  ///< the file of the instruction, where another function took it in
+  friend auto operator<=>(const Line& a, const Line& b) {
+    return std::tie(a.file, a.number) <=> std::tie(b.file, b.number);
+  }
+  friend bool operator==(const Line& a, const Line& b) { return (a <=> b) == 0; }
 };
 
 /// The lines of instructions, given by what stands behind them. Of functions that were taken in,

@@ -1,0 +1,79 @@
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "rewrite.hpp"
+
+namespace cuda_on_cpu::rewriter {
+namespace {
+
+bool is_of_cub(const LineMarker& marker) {
+  return marker.is_system && marker.file.find("/cub/") != marker.file.npos;
+}
+
+/// Names the namespace in `using Name = Name<...>`, of which g++ says that the name changes what it
+/// means within its class.
+void name_namespace(Source& source, std::size_t i) {
+  const std::size_t name = source.next(i), sign = source.next(name);
+  if (!source.is_name(name) || !source.is_sign(sign, "=")) return;
+  const std::size_t same = source.next(sign);
+  if (source.is(same, source[name]) && source.is_sign(source.next(same), "<"))
+    source.replace(same, same + 1, "::cub::" + std::string(source[name]));
+}
+
+/// What the CPU has no functions for ends the program, if it is ever run.
+void rewrite_asm(Source& source, std::size_t i) {
+  try {
+    rewrite_ptx(source, i);
+  } catch (const Unsure&) {
+    const std::size_t opening =
+        source.kind(source.next(i)) == Kind::name ? source.next(source.next(i)) : source.next(i);
+    source.replace(
+        i, source.close_of(opening) + 1,
+        "::cuda_on_cpu::no_instructions(" + std::string(source[source.next(opening)]) + ")");
+  }
+}
+
+/// A stretch of the text that is CUB's.
+std::string rewritten(std::string text) {
+  Source source(std::move(text), true);
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    if (source.is(i, "__shared__"))
+      source.replace(i, i + 1, "static __thread");
+    else if (source.is(i, "asm"))
+      rewrite_asm(source, i);
+    else if (source.is(i, "using"))
+      name_namespace(source, i);
+  }
+  return source.text(0, source.size());
+}
+
+}  // namespace
+
+std::string with_cub(std::string text) {
+  std::string result;
+  std::size_t copied = 0, begin = 0;
+  bool is_cub = false;
+  const auto pass_on = [&](std::size_t end) {
+    if (is_cub) {
+      result += text.substr(copied, begin - copied);
+      result += rewritten(text.substr(begin, end - begin));
+      copied = end;
+    }
+    begin = end;
+  };
+  for (std::size_t line = 0, end = 0; line < text.size(); line = end + 1) {
+    end = std::min(text.find('\n', line), text.size());
+    LineMarker marker{};
+    if (text[line] != '#' ||
+        !read_marker(std::string_view(text).substr(line, end - line), marker) ||
+        is_of_cub(marker) == is_cub)
+      continue;
+    pass_on(line);
+    is_cub = is_of_cub(marker);
+  }
+  pass_on(text.size());
+  return copied == 0 ? text : result + text.substr(copied);
+}
+
+}  // namespace cuda_on_cpu::rewriter
