@@ -13,30 +13,18 @@
 #include <type_traits>
 #include <utility>
 
+#include "closures.hpp"
+
 THRUST_NAMESPACE_BEGIN
 namespace cuda_cub {
 
 /// The policy of Thrust's code for one thread; for questions of types.
 system::detail::sequential::tag& one_thread();
 
-// The closure is what the kernel is given, and no memory that it has to be allowed to use.
-template <typename Closure>
-__global__ void perform(Closure* closure) {
-  (*closure)();
-}
-
 template <typename Closure>
 void submit(const char* name, dim3 grid, dim3 block, cudaStream_t stream,
             std::shared_ptr<Closure> closure) {
-  cuda_on_cpu::Invocation invocation{
-      std::move(closure), sizeof(Closure),
-      [](void* given) CUDA_ON_CPU_NOT_ANALYSED { perform(static_cast<Closure*>(given)); }};
-#ifdef CUDA_ON_CPU_ANALYSE
-  invocation.callers = cuda_on_cpu::callers();
-#endif
-  throw_on_error(cuda_on_cpu::submit(name, cuda_on_cpu::configuration(grid, block, 0, stream),
-                                     std::move(invocation)),
-                 name);
+  throw_on_error(cuda_on_cpu::launch_closure(name, grid, block, stream, std::move(closure)), name);
 }
 
 /// Work of one thread, and what comes of it.

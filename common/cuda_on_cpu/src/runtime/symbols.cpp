@@ -174,8 +174,9 @@ std::map<const void*, Line> lines_of(const std::set<const void*>& places) {
 }
 
 bool is_of_toolkit(const Line& line) {
-  for (const auto* part : {"/include/cccl/", "/include/thrust/", "/include/cub/",
-                           "/include/cuda_on_cpu/thrust", "/include/cuda_on_cpu/cub"})
+  for (const auto* part :
+       {"/include/cccl/", "/include/thrust/", "/include/cub/", "/include/cuda_on_cpu/thrust",
+        "/include/cuda_on_cpu/cub", "/include/cuda_on_cpu/closures"})
     if (line.file.find(part) != std::string::npos) return true;
   return false;
 }

@@ -1,0 +1,29 @@
+/// \file
+/// Found in place of CUB's header: a thread for each element.
+
+#pragma once
+
+#include <thrust/detail/raw_reference_cast.h>
+
+#include "cuda_on_cpu/cub.hpp"
+
+CUB_NAMESPACE_BEGIN
+
+namespace detail::for_each {
+
+/// Whether several elements may be read at once, and handed over as copies: here, none are.
+template <typename, typename>
+using can_regain_copy_freedom = ::cuda::std::false_type;
+
+template <typename Offset, typename Operation, typename...>
+struct dispatch_t {
+  static cudaError_t dispatch(Offset count, Operation operation, cudaStream_t stream) {
+    return cuda_on_cpu::in_threads(
+        "cub::DeviceFor", stream, count > 0 ? static_cast<std::size_t>(count) : 0,
+        [=](std::size_t i) mutable { operation(static_cast<Offset>(i)); });
+  }
+};
+
+}  // namespace detail::for_each
+
+CUB_NAMESPACE_END

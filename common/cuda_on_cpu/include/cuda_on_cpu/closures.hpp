@@ -1,0 +1,33 @@
+/// \file
+/// Kernels that call a closure: algorithms of the toolkit's libraries that come as such.
+
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "core.hpp"
+#include "runtime_api.hpp"
+
+namespace cuda_on_cpu {
+
+// The closure is what the kernel is given, and no memory that it has to be allowed to use.
+template <typename Closure>
+__global__ void perform(Closure* closure) {
+  (*closure)();
+}
+
+/// Launches a kernel, by whatever name, whose threads call the closure.
+template <typename Closure>
+cudaError_t launch_closure(const char* name, dim3 grid, dim3 block, cudaStream_t stream,
+                           std::shared_ptr<Closure> closure) {
+  Invocation invocation{std::move(closure), sizeof(Closure),
+                        [](void* given)
+                            CUDA_ON_CPU_NOT_ANALYSED { perform(static_cast<Closure*>(given)); }};
+#ifdef CUDA_ON_CPU_ANALYSE
+  invocation.callers = callers();
+#endif
+  return submit(name, configuration(grid, block, 0, stream), std::move(invocation));
+}
+
+}  // namespace cuda_on_cpu
