@@ -34,6 +34,14 @@ void rewrite_asm(Source& source, std::size_t i) {
   }
 }
 
+/// Takes `volatile` from what warps of CUB share: it keeps the compiler from remembering, which
+/// __syncwarp() does, too, and the analysis takes what is volatile for a flag that may change.
+void drop_volatile(Source& source, std::size_t i) {
+  const std::size_t sign = source.previous(i);
+  if (source.is_sign(sign, "<") && source[source.previous(sign)].starts_with("Thread"))
+    source.replace(i, i + 1, source.is(i, "LOAD_VOLATILE") ? "LOAD_DEFAULT" : "STORE_DEFAULT");
+}
+
 /// A stretch of the text that is CUB's.
 std::string rewritten(std::string text) {
   Source source(std::move(text), true);
@@ -44,6 +52,8 @@ std::string rewritten(std::string text) {
       rewrite_asm(source, i);
     else if (source.is(i, "using"))
       name_namespace(source, i);
+    else if (source.is(i, "LOAD_VOLATILE") || source.is(i, "STORE_VOLATILE"))
+      drop_volatile(source, i);
   }
   return source.text(0, source.size());
 }

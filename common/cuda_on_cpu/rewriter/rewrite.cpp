@@ -67,10 +67,11 @@ void keep_first_type(Source& source, std::size_t i) {
 /// The functions that return an error of CUDA, as far as they have been declared.
 using Fallible = Names;
 
-/// Whether a call is a statement of its own, so that nobody looks at what it returns.
-bool is_statement(const Source& source, std::size_t i) {
-  const std::size_t before = source.previous(i);
-  if (!source.is_sign(source.next(source.close_of(source.next(i))), ";")) return false;
+/// Whether a call, from its first token on, is a statement of its own, so that nobody looks at what
+/// it returns.
+bool is_statement(const Source& source, std::size_t first, std::size_t opening) {
+  const std::size_t before = source.previous(first);
+  if (!source.is_sign(source.next(source.close_of(opening)), ";")) return false;
   for (const auto* token : {";", "{", "}", "else", "do"})
     if (source.is(before, token)) return true;
   if (!source.is_sign(before, ")")) return false;
@@ -79,15 +80,33 @@ bool is_statement(const Source& source, std::size_t i) {
          source.is(keyword, "constexpr");
 }
 
+/// Marks calls of CUB's algorithms, `cub::DeviceReduce::Sum(...)`, that drop the error that they
+/// return.
+void note_dropped_by_cub(Source& source, std::size_t i) {
+  const std::size_t sign = source.next(i), group = source.next(sign);
+  if (!source.is_sign(sign, "::") || !source[group].starts_with("Device")) return;
+  const std::size_t second = source.next(group), function = source.next(second);
+  if (!source.is_sign(second, "::") || !source.is_name(function)) return;
+  std::size_t opening = source.next(function);
+  if (source.is_sign(opening, "<"))
+    while (!source.is_sign(opening, "(") && !source.is_sign(opening, ";"))
+      opening = source.next(opening);
+  if (!source.is_sign(opening, "(")) return;
+  const std::size_t first = source.is_sign(source.previous(i), "::") ? source.previous(i) : i;
+  if (is_statement(source, first, opening))
+    source.replace(first, i + 1, "::cuda_on_cpu::Dropped{} = ::cub");
+}
+
 /// Learns of functions that return an error, and marks calls of them that drop it.
 void note_dropped(Source& source, std::size_t i, Fallible& fallible) {
   const std::string name(source[i]);
+  if (name == "cub") return note_dropped_by_cub(source, i);
   if (!name.starts_with("cuda") || !source.is_sign(source.next(i), "(")) return;
   // To ask for the last error and drop it is how one takes it back.
   if (name == "cudaGetLastError" || name == "cudaPeekAtLastError") return;
   if (source.is(source.previous(i), "cudaError_t"))
     fallible.insert(name);
-  else if (fallible.contains(name) && is_statement(source, i))
+  else if (fallible.contains(name) && is_statement(source, i, source.next(i)))
     source.replace(i, i + 1, "::cuda_on_cpu::Dropped{} = " + name);
 }
 

@@ -8,6 +8,7 @@
 #include <cub/detail/type_traits.cuh>
 #include <cub/util_type.cuh>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -67,8 +68,14 @@ class TemporaryStorage {
   }
 
   /// Writes into all of it, as CUB would: it must be there, and nobody else may use it.
-  static void use_up(void* begin, std::size_t bytes) {
-    for (std::size_t i = 0; i < bytes; ++i) static_cast<unsigned char*>(begin)[i] = 0xA5;
+  static void use_up(void* begin, std::size_t bytes, unsigned char mark) {
+    for (std::size_t i = 0; i < bytes; ++i) static_cast<unsigned char*>(begin)[i] = mark;
+  }
+
+  /// What a call writes differs from what the calls about it do, or two at once would do no harm.
+  static __host__ __device__ unsigned char mark() {
+    static std::atomic<unsigned char> calls{0};
+    return is_on_device() ? 0xA5 : ++calls;
   }
 
  private:
@@ -100,8 +107,9 @@ __host__ __device__ cudaError_t in_order(const char* name, void* storage, std::s
   const std::size_t needed = storage_of_blocks(count);
   cudaError_t result;
   if (!has_storage(storage, bytes, needed, result)) return result;
+  const unsigned char mark = TemporaryStorage::mark();
   return in_threads(name, stream, 1, [=](std::size_t) mutable {
-    TemporaryStorage::use_up(storage, needed);
+    TemporaryStorage::use_up(storage, needed, mark);
     work();
   });
 }

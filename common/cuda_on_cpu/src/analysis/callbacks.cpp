@@ -4,6 +4,7 @@
 
 #include "callbacks.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -152,8 +153,10 @@ struct TypeMismatch {
   unsigned char log_alignment, use;
 };
 void __ubsan_handle_type_mismatch_v1(const TypeMismatch* mismatch, std::uintptr_t address) {
-  const std::size_t alignment = std::size_t{1} << mismatch->log_alignment;
-  if (alignment > 8)
+  // No access of a GPU is wider than that.
+  const std::size_t alignment =
+      std::min(std::size_t{1} << mismatch->log_alignment, std::size_t{16});
+  if (alignment > 8 && address % alignment != 0)
     analysis::misaligned(reinterpret_cast<const void*>(address), alignment,
                          __builtin_return_address(0));
 }

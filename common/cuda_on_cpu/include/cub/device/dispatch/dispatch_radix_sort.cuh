@@ -117,15 +117,16 @@ struct DispatchRadixSort {
     if (!cuda_on_cpu::has_storage(storage, bytes, Buffers::bytes(items, may_overwrite), result) ||
         items == 0)
       return result;
-    return cuda_on_cpu::in_threads(
-        "cub::DeviceRadixSort", stream, 1,
-        [=, buffers = Buffers(storage, items, may_overwrite, keys, values),
-         sorter = detail::radix::Sorter<order, Key, Value, Decomposer>{
-             begin_bit, end_bit, decomposer}](std::size_t) mutable {
-          if (may_overwrite)
-            cuda_on_cpu::TemporaryStorage::use_up(storage, Buffers::bytes(items, true));
-          buffers.sort(sorter, 0, static_cast<std::int64_t>(items));
-        });
+    return cuda_on_cpu::in_threads("cub::DeviceRadixSort", stream, 1,
+                                   [=, mark = cuda_on_cpu::TemporaryStorage::mark(),
+                                    buffers = Buffers(storage, items, may_overwrite, keys, values),
+                                    sorter = detail::radix::Sorter<order, Key, Value, Decomposer>{
+                                        begin_bit, end_bit, decomposer}](std::size_t) mutable {
+                                     if (may_overwrite)
+                                       cuda_on_cpu::TemporaryStorage::use_up(
+                                           storage, Buffers::bytes(items, true), mark);
+                                     buffers.sort(sorter, 0, static_cast<std::int64_t>(items));
+                                   });
   }
 };
 
