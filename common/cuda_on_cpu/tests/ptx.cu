@@ -199,4 +199,122 @@ TEST(asynchronous_copies) {
   expect_values(out.to_host(), [](int t) { return 127 - t; });
 }
 
+WARP_FUNCTION(SumIfOdd, unsigned, {
+  unsigned x = t;
+  asm("{\n  .reg .pred p;\n  .reg .b32 bit;\n  and.b32 bit, %0, 1;\n  setp.ne.u32 p, bit, 0;\n"
+      "  @p add.u32 %0, %0, 100;\n  @!p mov.u32 %0, 7;\n}"
+      : "+r"(x));
+  return x;
+});
+WARP_FUNCTION(Smaller, int, {
+  int x;
+  asm("{ .reg .pred p, q; setp.lt.s32 p, %1, 20; not.pred q, p; selp.b32 %0, -1, %1, q; }"
+      : "=r"(x)
+      : "r"(static_cast<int>(t)));
+  return x;
+});
+WARP_FUNCTION(Halves, std::uint64_t, {
+  std::uint64_t x;
+  asm("{ .reg .b32 h<2>; mov.b64 {h0, h1}, %1; mov.b64 %0, {h1, h0}; }"
+      : "=l"(x)
+      : "l"(std::uint64_t{t} << 32 | 5));
+  return x;
+});
+WARP_FUNCTION(LowByte, unsigned, {
+  unsigned x;
+  asm("{ .reg .u16 byte; cvt.u16.u8 byte, %1; cvt.u32.u16 %0, byte; }" : "=r"(x) : "r"(t * 300));
+  return x;
+});
+
+TEST(predicates_and_registers_of_their_own) {
+  expect_values(called<unsigned>(SumIfOdd()), [](unsigned t) { return t % 2 ? t + 100 : 7; });
+  expect_values(called<int>(Smaller()), [](int t) { return t < 20 ? t : -1; });
+  expect_values(called<std::uint64_t>(Halves()),
+                [](unsigned t) { return std::uint64_t{5} << 32 | t; });
+  expect_values(called<unsigned>(LowByte()), [](unsigned t) { return t * 300 % 256; });
+}
+
+__global__ void find_highest(const int* in, unsigned* out) {
+  const unsigned t = threadIdx.x;
+  asm("bfind.u32 %0, %1;" : "=r"(out[t]) : "r"(in[t]));
+  asm("bfind.s32 %0, %1;" : "=r"(out[32 + t]) : "r"(in[t]));
+  asm("bfind.shiftamt.u32 %0, %1;" : "=r"(out[64 + t]) : "r"(in[t]));
+  asm("bfind.u64 %0, %1;" : "=r"(out[96 + t]) : "l"(std::uint64_t(unsigned(in[t])) << 20));
+}
+
+TEST(the_highest_bit) {
+  std::vector<int> numbers{0, 1, -1, 2, -2, 3, 255, 256, -256, -257, 1 << 30, -(1 << 30)};
+  while (numbers.size() < 32) numbers.push_back(static_cast<int>(tap::generator()()));
+  const Device<int> in(numbers);
+  const Device<unsigned> out(128);
+  find_highest<<<1, 32>>>(in.get(), out.get());
+  const auto highest = [](std::uint64_t x) {
+    unsigned place = ~0u;
+    for (unsigned bit = 0; bit < 64; ++bit)
+      if ((x >> bit & 1) != 0) place = bit;
+    return place;
+  };
+  std::vector<unsigned> expected(128);
+  for (unsigned t = 0; t < 32; ++t) {
+    const auto x = static_cast<unsigned>(numbers[t]);
+    expected[t] = highest(x);
+    expected[32 + t] = highest(numbers[t] < 0 ? ~x : x);
+    expected[64 + t] = x == 0 ? ~0u : 31 - highest(x);
+    expected[96 + t] = x == 0 ? ~0u : highest(x) + 20;
+  }
+  expect_equal(out.to_host(), expected);
+}
+
+/// What a lane gets, and whether it gets another's.
+#define SHUFFLE(mode)                                                         \
+  __global__ void mode##_by(unsigned* out, unsigned b, unsigned c) {          \
+    unsigned x, found;                                                        \
+    asm volatile("{ .reg .pred p; shfl.sync." #mode                           \
+                 ".b32 %0|p, %2, %3, %4, 0xffffffff; selp.u32 %1, 1, 0, p; }" \
+                 : "=r"(x), "=r"(found)                                       \
+                 : "r"(threadIdx.x + 1000), "r"(b), "r"(c));                  \
+    out[threadIdx.x] = 2 * x + found;                                         \
+  }
+SHUFFLE(up)
+SHUFFLE(down)
+SHUFFLE(bfly)
+SHUFFLE(idx)
+
+template <typename Source>
+void expect_shuffle(void (*kernel)(unsigned*, unsigned, unsigned), unsigned b, unsigned width,
+                    bool is_up, Source source) {
+  const Device<unsigned> out(32);
+  kernel<<<1, 32>>>(out.get(), b, (32 - width) << 8 | (is_up ? 0 : 31));
+  expect_values(out.to_host(), [&](int lane) {
+    const int first = lane / int(width) * int(width), from = source(lane, first);
+    const bool found = from >= first && from < first + int(width);
+    return 2u * unsigned((found ? from : lane) + 1000) + found;
+  });
+}
+
+TEST(shuffles_say_whether_there_is_a_lane) {
+  for (const unsigned width : {32u, 8u})
+    for (const int b : {0, 1, 5}) {
+      const unsigned by = static_cast<unsigned>(b);
+      expect_shuffle(up_by, by, width, true, [&](int lane, int) { return lane - b; });
+      expect_shuffle(down_by, by, width, false, [&](int lane, int) { return lane + b; });
+      expect_shuffle(bfly_by, by, width, false, [&](int lane, int) { return lane ^ b; });
+      expect_shuffle(idx_by, by, width, false, [&](int, int first) { return first + b; });
+    }
+}
+
+WARP_FUNCTION(OddLanes, unsigned, {
+  unsigned lanes;
+  asm volatile(
+      "{ .reg .pred p; .reg .b32 bit; and.b32 bit, %1, 1; setp.eq.u32 p, bit, 1;"
+      " vote.sync.ballot.b32 %0, p, 0xffffffff; }"
+      : "=r"(lanes)
+      : "r"(t));
+  return lanes;
+});
+
+TEST(votes) {
+  expect_values(called<unsigned>(OddLanes()), [](unsigned) { return 0xaaaaaaaau; });
+}
+
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }
