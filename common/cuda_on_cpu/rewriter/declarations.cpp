@@ -134,7 +134,9 @@ std::size_t add_bodies(const Source& source, std::size_t mark, std::vector<Body>
     i = source.close_of(open);
     if (!source.is_sign(open, "{")) continue;
     bodies.push_back({open, i});
-    const std::size_t behind = i + 1 < source.size() ? source.next(i) : i;
+    std::size_t behind = i + 1;
+    while (behind < source.size() && source.is_blank(behind)) ++behind;
+    if (behind == source.size()) return i;
     if (!source.is_sign(behind, ",") && !source.is_sign(behind, "{")) return i;
   }
 }

@@ -153,13 +153,15 @@ def line_numbers(text):
 
 def main():
     rewriter, *compiler = sys.argv[1:]
-    print(f"1..{len(REWRITTEN) + len(REFUSED)}")
+    print(f"1..{len(REWRITTEN) + len(REFUSED) + 1}")
     for name, (source, expected) in REWRITTEN.items():
         status, text, _ = rewrite(rewriter, compiler, KERNEL + source + "\nint last_line;\n")
         last = (KERNEL + source).count("\n") + 2
         kept = line_numbers(text).get(last, "").strip() == "int last_line;"
         well = status == 0 and kept and re.search(expected, text)
         print(f"{'ok' if well else 'not ok'} - {name}")
+    status, text, _ = rewrite(rewriter, compiler, KERNEL + "__attribute__(()) void last() {}\n\n")
+    print(f"{'ok' if status == 0 and 'last' in text else 'not ok'} - a kernel at the end of its file")
     for name, (source, line, word) in REFUSED.items():
         status, text, said = rewrite(rewriter, compiler, KERNEL + source + "\n")
         well = status != 0 and not text and f"source.cu:{line}: error: " in said and word in said
