@@ -67,6 +67,22 @@ Declaration declaration_of(const Source& source, std::size_t first, std::size_t 
   return {joined(parts.begin(), open - 1), open[-1], joined(open + 2, parts.end())};
 }
 
+/// Follows the pointer where a cast makes a reference to something else of the array, up to the end
+/// of its block: `reinterpret_cast<T&>(name)` or `(T&)name`.
+void follow_in_casts(Source& source, std::size_t i, std::string_view name) {
+  for (int depth = 0;; i = source.next(i)) {
+    depth += source.is_sign(i, "{") - source.is_sign(i, "}");
+    if (depth < 0) return;
+    if (!source.is(i, name)) continue;
+    std::size_t before = source.previous(i);
+    const bool is_in_brackets = source.is_sign(before, "(");
+    if (is_in_brackets) before = source.previous(before);
+    if (source.is_sign(before, is_in_brackets ? ">" : ")") &&
+        source.is_sign(source.previous(before), "&"))
+      source.replace(i, i + 1, '*' + std::string(name));
+  }
+}
+
 /// An array without a size is the block's dynamic memory.
 void rewrite_dynamic(Source& source, std::size_t first, std::size_t end) {
   const auto [type, name, extents] = declaration_of(source, first, end);
@@ -76,6 +92,7 @@ void rewrite_dynamic(Source& source, std::size_t first, std::size_t end) {
                        " __asm__(\"cuda_on_cpu_dynamic_shared\")");
     return;
   }
+  follow_in_casts(source, end, name);
   const std::string before = extents.empty() ? type + '*' : type + " (*";
   const std::string behind = extents.empty() ? "" : ')' + extents;
   source.replace(first, end,

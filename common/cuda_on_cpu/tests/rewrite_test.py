@@ -41,6 +41,11 @@ REWRITTEN = {
     "dynamic shared memory of rows": (
         "__global__ void s() { extern __shared__ float d[][8 + 1]; d[0][1] = 1; }",
         r"\{ float \(\* const d\)\[ 8 \+ 1 \] = reinterpret_cast<float \(\*\)\[ 8 \+ 1 \]>\(cuda_on_cpu_dynamic_shared\); d"),
+    "dynamic shared memory as something else": (
+        "struct S { int n; }; __global__ void s() { extern __shared__ char d[]; auto& a = reinterpret_cast<S&>(d); a.n = ((S&)d).n; "
+        "auto* p = reinterpret_cast<S*>(d); f(d & p->n, a && (d)); } void t(char d) { (S&)d; }",
+        r"reinterpret_cast<S&>\(\*d\); a\.n = \(\(S&\)\*d\)\.n; auto\* p = reinterpret_cast<S\*>\(d\); f\(d & p->n, a && \(d\)\); \} "
+        r"void t\(char d\) \{ \(S&\)d; \}"),
     "dynamic shared memory outside of functions": (
         "namespace n { extern __shared__ float d[]; __global__ void s() { d[0] = 1; } }",
         r'extern __thread float d\[\] __asm__\("cuda_on_cpu_dynamic_shared"\);'),
