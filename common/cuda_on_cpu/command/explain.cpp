@@ -11,23 +11,26 @@ Language   kernels and launches, in macros, templates and headers, too; static a
 Threads    __syncthreads and its siblings, shuffles, votes, matches and reductions of a warp,
            atomics, fences, cooperative groups, cuda::barrier, cuda::pipeline, cuda::atomic,
            asynchronous copies, grids that are launched cooperatively, clusters; the instructions of
-           inline PTX that sources hold most often, without predicates and labels.
+           inline PTX that sources hold most often, without labels.
 Runtime    memory (pinned, managed, pitched, in the order of streams, of pools), symbols, streams,
            events, graphs, captured or built node by node, occupancy, several devices and their
            peers; arrays, layered ones and cube maps, too, texture and surface objects with filters
            and borders.
 Numbers    CUDA's functions and roundings, half and bfloat16 with their pairs; products of a warp by
-           nvcuda::wmma; shifts by as many bits as a number has, or more, as a GPU does them.
+           nvcuda::wmma; four bytes or two halves of a word at once; shifts by as many bits as a number
+           has, or more, as a GPU does them.
 Libraries  some of cuBLAS with cublasLt, cuFFT and cuSOLVER by the host's OpenBLAS, FFTW and
-           LAPACK; some of NCCL; the pseudorandom numbers of cuRAND. Thrust and libcu++ come from the
-           headers of CUDA's toolkit, of version 13 or later, where it is installed (in
-           /usr/local/cuda, or where CUDA_HOME says); Thrust's algorithms run on the device.
+           LAPACK; some of NCCL; the pseudorandom numbers of cuRAND. Thrust, CUB and libcu++ come from
+           the headers of CUDA's toolkit, of version 13 or later, where it is installed (in
+           /usr/local/cuda, or where CUDA_HOME says); algorithms of Thrust and CUB run on the
+           device, and CUB's primitives of blocks and warps in the kernels that use them.
 
 Not covered, with an error where it is compiled, linked or, kernels in kernels, run
 
   most of inline PTX, tensor maps; mipmaps, cube maps without seams and texture references;
   kernels launched by kernels; nodes of graphs that allocate memory or record events; the driver's
-  API (cu...) and NVRTC; quasirandom numbers, cuSPARSE and CUB; kernels in shared libraries.
+  API (cu...) and NVRTC; quasirandom numbers, cuSPARSE, and of CUB tile states and agents;
+  kernels in shared libraries.
 
 What differs from a GPU
 

@@ -153,6 +153,32 @@ int main() {
   printf("%d %d %d\\n", int(v[0]), int(v[1]), int(v[2]));
 }
 """,
+    "summed.cu": """#include <cub/block/block_reduce.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cstdio>
+__global__ void sum(const int* in, int* out) {
+  using Reduce = cub::BlockReduce<int, 64>;
+  extern __shared__ char memory[];
+  auto& temp = reinterpret_cast<Reduce::TempStorage&>(memory);
+  const int all = Reduce(temp).Sum(in[threadIdx.x]);
+  BARRIER;
+  const int most = Reduce(temp).Reduce(in[threadIdx.x], cuda::maximum<>{});
+  if (threadIdx.x == 0) *out = all + most;
+}
+int main() {
+  int* x;
+  void* temp = nullptr;
+  size_t bytes = 0;
+  cudaMallocManaged(&x, 65 * sizeof(int));
+  for (int i = 0; i < 64; ++i) x[i] = 1;
+  cub::DeviceScan::InclusiveSum(temp, bytes, x, 64);
+  cudaMalloc(&temp, bytes);
+  cub::DeviceScan::InclusiveSum(temp, bytes, x, 64);
+  sum<<<1, 64, sizeof(cub::BlockReduce<int, 64>::TempStorage)>>>(x, x + 64);
+  cudaDeviceSynchronize();
+  printf("%d\\n", x[64]);
+}
+""",
     "nested.cu": """__global__ void child() {}
 __global__ void parent() { child<<<1, 1>>>(); }
 int main() {
@@ -348,9 +374,16 @@ def thrust(cwd):
         run(COMMAND, "--analyze", f"-DBEYOND={beyond}", "sorted.cu", "-o", "sorted", cwd=cwd)
         said = run(cwd / "sorted", cwd=cwd, expected=status).stderr
         check(("sorted.cu:6: error: out of bounds" in said) == (beyond == 1), said)
-    (cwd / "cub.cu").write_text("#include <cub/cub.cuh>\nint main() {}\n")
-    said = run(COMMAND, "cub.cu", cwd=cwd, expected=1).stderr
-    check(said.count(": error:") == 1 and "CUB does not run on the CPU device" in said, said)
+
+
+def cub(cwd):
+    """CUB's blocks and devices sum up, and a barrier that is missing between two uses of storage is told"""
+    for barrier, status in (("__syncthreads()", 0), ("", 1)):
+        run(COMMAND, "--analyze", f"-DBARRIER={barrier}", "summed.cu", "-o", "summed", cwd=cwd)
+        said = run(cwd / "summed", cwd=cwd, expected=status)
+        check(("summed.cu:10: error: race" in said.stderr) == (status == 1), said.stderr)
+    run(COMMAND, "-DBARRIER=__syncthreads()", "summed.cu", "-o", "summed", cwd=cwd)
+    check(run(cwd / "summed", cwd=cwd).stdout == f"{sum(range(1, 65)) + 64}\n", "summed")
 
 
 def no_toolkit(cwd):
@@ -433,7 +466,7 @@ def standards(cwd):
         run(COMMAND, f"-std={standard}", "-Xcompiler", "-Wall,-Wextra,-Werror", "-c", "all.cu", "-o", "all.o", cwd=cwd)
 
 
-CHECKS = (several_files, objects, another_language, dependencies, makefile, cmake, meson, passes, analysis, shifts, report, sample, thrust, no_toolkit, order, first_error, nested,
+CHECKS = (several_files, objects, another_language, dependencies, makefile, cmake, meson, passes, analysis, shifts, report, sample, thrust, cub, no_toolkit, order, first_error, nested,
           spins, refusals, questions, standards)
 
 
@@ -443,7 +476,7 @@ def main():
         if what in (cmake, makefile) and not shutil.which("cmake" if what is cmake else "make"):
             print(f"ok {number} - {what.__doc__} # SKIP it is not installed")
             continue
-        if what is thrust and not TOOLKIT.exists():
+        if what in (thrust, cub) and not TOOLKIT.exists():
             print(f"ok {number} - {what.__doc__} # SKIP {TOOLKIT} is not there")
             continue
         with tempfile.TemporaryDirectory() as directory:
