@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 
 namespace cuda_on_cpu::rewriter {
 namespace {
@@ -67,11 +68,26 @@ void keep_first_type(Source& source, std::size_t i) {
 /// The functions that return an error of CUDA, as far as they have been declared.
 using Fallible = Names;
 
+/// Whether nothing but blanks and lines of the preprocessor's stands between two tokens: what a
+/// macro of a system's header became is no token, but it is there.
+bool are_neighbours(const Source& source, std::size_t before, std::size_t behind) {
+  for (std::size_t i = before + 1; i < behind; ++i) {
+    if (source.kind(i) != Kind::opaque) continue;
+    std::istringstream lines{std::string(source[i])};
+    for (std::string line; std::getline(lines, line);)
+      if (!line.starts_with('#') && line.find_first_not_of(" \t") != line.npos) return false;
+  }
+  return true;
+}
+
 /// Whether a call, from its first token on, is a statement of its own, so that nobody looks at what
 /// it returns.
 bool is_statement(const Source& source, std::size_t first, std::size_t opening) {
-  const std::size_t before = source.previous(first);
-  if (!source.is_sign(source.next(source.close_of(opening)), ";")) return false;
+  const std::size_t before = source.previous(first), closing = source.close_of(opening);
+  const std::size_t behind = source.next(closing);
+  if (!source.is_sign(behind, ";")) return false;
+  if (!are_neighbours(source, before, first) || !are_neighbours(source, closing, behind))
+    return false;
   for (const auto* token : {";", "{", "}", "else", "do"})
     if (source.is(before, token)) return true;
   if (!source.is_sign(before, ")")) return false;

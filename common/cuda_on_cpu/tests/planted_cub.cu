@@ -204,6 +204,18 @@ void run() {
 
 }  // namespace too_little_storage
 
+namespace an_error_that_cub_looks_at {
+
+/// CUB's macro prints it, and no more than that.
+template <bool bug>
+void run() {
+  Rooms r;
+  if (bug) cudaMemset(r.in, 0, (size + 1) * sizeof(int));  // planted: ignored error
+  if (!bug) CubDebug(cudaMemset(r.in, 0, (size + 1) * sizeof(int)));
+}
+
+}  // namespace an_error_that_cub_looks_at
+
 namespace storage_without_its_size {
 
 /// The buffer is as large as the algorithm says, but for fewer items.
@@ -291,6 +303,8 @@ int main(int argc, char** argv) {
        {"numbers_of_the_host", numbers_of_the_host::run<true>, numbers_of_the_host::run<false>},
        {"storage_of_the_host", storage_of_the_host::run<true>, storage_of_the_host::run<false>},
        {"too_little_storage", too_little_storage::run<true>, too_little_storage::run<false>},
+       {"an_error_that_cub_looks_at", an_error_that_cub_looks_at::run<true>,
+        an_error_that_cub_looks_at::run<false>},
        {"storage_without_its_size", storage_without_its_size::run<true>,
         storage_without_its_size::run<false>},
        {"one_item_too_many", one_item_too_many::run<true>, one_item_too_many::run<false>},
