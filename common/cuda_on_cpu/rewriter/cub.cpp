@@ -42,9 +42,22 @@ void drop_volatile(Source& source, std::size_t i) {
     source.replace(i, i + 1, source.is(i, "LOAD_VOLATILE") ? "LOAD_DEFAULT" : "STORE_DEFAULT");
 }
 
+/// Without the lines that ask for loops to be unrolled in full, which makes nothing faster here,
+/// and compilers take minutes over it.
+std::string without_unrolling(std::string text) {
+  for (std::size_t line = 0, end = 0; line < text.size(); line = end + 1) {
+    end = std::min(text.find('\n', line), text.size());
+    const auto words = std::string_view(text).substr(line, end - line);
+    if (!words.starts_with("#pragma") || words.find(" unroll") == words.npos) continue;
+    text.erase(line, end - line);
+    end = line;
+  }
+  return text;
+}
+
 /// A stretch of the text that is CUB's.
 std::string rewritten(std::string text) {
-  Source source(std::move(text), true);
+  Source source(without_unrolling(std::move(text)), true);
   for (std::size_t i = 0; i < source.size(); ++i) {
     if (source.is(i, "__shared__"))
       source.replace(i, i + 1, "static __thread");
