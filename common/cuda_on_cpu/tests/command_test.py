@@ -179,6 +179,13 @@ int main() {
   printf("%d\\n", x[64]);
 }
 """,
+    "exit.cu": """#include <cub/util_ptx.cuh>
+__global__ void leave() { cub::ThreadExit(); }
+int main() {
+  leave<<<1, 1>>>();
+  cudaDeviceSynchronize();
+}
+""",
     "nested.cu": """__global__ void child() {}
 __global__ void parent() { child<<<1, 1>>>(); }
 int main() {
@@ -383,6 +390,9 @@ def cub(cwd):
         said = run(cwd / "summed", cwd=cwd, expected=status)
         check(("summed.cu:10: error: race" in said.stderr) == (status == 1), said.stderr)
     run(COMMAND, "-DBARRIER=__syncthreads()", "summed.cu", "-o", "summed", cwd=cwd)
+    run(COMMAND, "exit.cu", "-o", "exit", cwd=cwd)
+    status = subprocess.run([cwd / "exit"], text=True, capture_output=True, check=False)
+    check(status.returncode > 0 and "'exit;', PTX in a header of the toolkit, does not run" in status.stderr, f"{status}")
     check(run(cwd / "summed", cwd=cwd).stdout == f"{sum(range(1, 65)) + 64}\n", "summed")
 
 

@@ -113,6 +113,25 @@ REWRITTEN = {
     "digits apart": ("int million = 1'000'000; void f(int* p) { k<<<1, 1>>>(p, 1'0); }", r"k\("),
 }
 
+# What a header of CUB's holds, and what becomes of it.
+CUB = """#pragma GCC system_header
+template <typename T> struct Layout {};
+template <typename T> struct Load {
+  using Layout = Layout<T>;
+  T& storage() { __shared__ T shared; return shared; }
+  void load(T* p) { ThreadStore<STORE_VOLATILE>(p, ThreadLoad<LOAD_VOLATILE>(p)); }
+  void add(unsigned& x) {
+#pragma GCC unroll 65534
+    for (int i = 0; i < 4; ++i) asm volatile("add.u32 %0, %0, 1;" : "+r"(x));
+    asm("exit;");
+  }
+};
+template <int how> struct Modifier<LOAD_VOLATILE> {};
+"""
+OF_CUB = (r"using Layout = ::cub::Layout<T>;", r"static __thread T shared;", r"ThreadStore<STORE_DEFAULT>\(p, ThreadLoad<LOAD_DEFAULT>\(p\)\)",
+          r"for \(int i = 0; i < 4; \+\+i\) \{ ::cuda_on_cpu::ptx::add<unsigned>\(\(x\), \(x\), 1\); \}",
+          r'::cuda_on_cpu::no_instructions\("exit;"\);', r"Modifier<LOAD_VOLATILE>")
+
 # A name, a source behind KERNEL, the line of the error and a word of its sentence.
 REFUSED = {
     "PTX that is not known": ('\n__device__ void f() {\n  asm volatile("setmaxnreg.inc.sync.aligned.u32 40;");\n}', 5,
@@ -132,10 +151,12 @@ REFUSED = {
 }
 
 
-def rewrite(rewriter, compiler, source):
-    """The rewriter's exit status, its output and what it says, for a source."""
+def rewrite(rewriter, compiler, source, header=""):
+    """The rewriter's exit status, its output and what it says, for a source, which may include a header."""
     with tempfile.TemporaryDirectory() as directory:
         path = pathlib.Path(directory)
+        (path / "cub").mkdir()
+        (path / "cub" / "load.cuh").write_text(header)
         (path / "source.cu").write_text(source)
         command = [rewriter, path / "source.cu", path / "out.cpp", path / "out.d", *compiler]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -151,14 +172,15 @@ def line_numbers(text):
         if marker:
             number = int(marker[1])
         else:
-            numbered.setdefault(number, line)
+            if not numbered.get(number):
+                numbered[number] = line
             number += 1
     return numbered
 
 
 def main():
     rewriter, *compiler = sys.argv[1:]
-    print(f"1..{len(REWRITTEN) + len(REFUSED) + 1}")
+    print(f"1..{len(REWRITTEN) + len(REFUSED) + 2}")
     for name, (source, expected) in REWRITTEN.items():
         status, text, _ = rewrite(rewriter, compiler, KERNEL + source + "\nint last_line;\n")
         last = (KERNEL + source).count("\n") + 2
@@ -167,6 +189,10 @@ def main():
         print(f"{'ok' if well else 'not ok'} - {name}")
     status, text, _ = rewrite(rewriter, compiler, KERNEL + "__attribute__(()) void last() {}\n\n")
     print(f"{'ok' if status == 0 and 'last' in text else 'not ok'} - a kernel at the end of its file")
+    status, text, said = rewrite(rewriter, compiler, '#include "cub/load.cuh"' + 98 * "\n" + "int line_99;\n", CUB)
+    missing = [expected for expected in OF_CUB if not re.search(expected, text)]
+    well = status == 0 and not missing and "unroll" not in text and line_numbers(text).get(99, "") == "int line_99;"
+    print(f"{'ok' if well else 'not ok'} - a header of CUB's" + ("" if well else f"  # {missing} {said}"))
     for name, (source, line, word) in REFUSED.items():
         status, text, said = rewrite(rewriter, compiler, KERNEL + source + "\n")
         well = status != 0 and not text and f"source.cu:{line}: error: " in said and word in said
