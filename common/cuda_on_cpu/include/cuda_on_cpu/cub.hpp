@@ -120,7 +120,11 @@ __host__ __device__ cudaError_t in_segments(const char* name, void* storage, std
                                             std::size_t segments, cudaStream_t stream, Work work) {
   cudaError_t result;
   if (!has_storage(storage, bytes, 1, result)) return result;
-  return in_threads(name, stream, segments, std::move(work));
+  const unsigned char mark = TemporaryStorage::mark();
+  return in_threads(name, stream, segments, [=](std::size_t segment) mutable {
+    if (segment == 0) TemporaryStorage::use_up(storage, 1, mark);
+    work(segment);
+  });
 }
 
 template <typename T>
