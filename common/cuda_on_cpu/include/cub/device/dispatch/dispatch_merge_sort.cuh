@@ -30,8 +30,8 @@ struct DispatchMergeSort {
   using Key = detail::it_value_t<Keys>;
   using Value = detail::it_value_t<Values>;
 
-  /// Merges runs of 1, 2, 4, ... items, to and fro between the output and the storage, so that the
-  /// last merge writes the output.
+  /// Merges runs of 1, 2, 4, ... items, back and forth between the output and the storage, so that
+  /// the last merge writes the output.
   static void sort(KeysIn keys_in, ValuesIn values_in, Keys keys, Values values, Key* other_keys,
                    Value* other_values, std::int64_t count, Less& less) {
     bool is_in_output = true;
