@@ -1,7 +1,7 @@
 /// \file
 /// A program of L x = b against the theory of rounding errors: triangular_solve_test PROGRAM
-/// [inverted]. Programs that multiply by inverses of blocks on the diagonal have a bound of their
-/// own.
+/// [inverted | halved]. Programs that multiply by inverses of blocks on the diagonal have a bound
+/// of their own, and those that invert them by halves another one.
 ///
 /// Residuals are computed here, in long double, whose errors are smaller by 2⁻¹¹.
 
@@ -24,7 +24,7 @@ using Numbers = Elements<double>;
 using LongNumbers = std::vector<long double>;
 
 std::string program;
-bool inverted = false;
+bool inverted = false, halved = false;
 
 /// The rows of a block on the diagonal whose inverse is multiplied by.
 constexpr std::size_t block = 64;
@@ -111,6 +111,39 @@ LongNumbers spread(const System& system, std::size_t first, const LongNumbers& c
   return sums;
 }
 
+/// E |c| for a block on the diagonal that is inverted by halves, |L X̂ - I| being within γ E. Of
+/// [A 0; C B], with inverses X of A and Y of B, fl(-Y fl(C X)) leaves (I - B Y) C X and the
+/// roundings of both products: E is E(A) and E(B) on the diagonal, and (E(B) + |B| |Y|) |C| |X|
+/// below.
+LongNumbers left_by_halves(const System& system, std::size_t first, const LongNumbers& c) {
+  const std::size_t size = c.size();
+  const LongNumbers of_block = inverse(system, first, first + size);
+  const auto l = [&](std::size_t i, std::size_t j) {
+    return std::abs(system(first + i, first + j));
+  };
+  LongNumbers left(size * size), sums(size);
+  for (std::size_t i = 0; i < size; ++i) left[i * size + i] = 1;
+  for (std::size_t half = 1; half < size; half *= 2)
+    for (std::size_t middle = half; middle < size; middle += 2 * half) {
+      const std::size_t top = middle - half, end = std::min(middle + half, size);
+      LongNumbers right(half * half);  // |C| |X|
+      for (std::size_t i = middle; i < end; ++i)
+        for (std::size_t j = top; j < middle; ++j)
+          for (std::size_t k = j; k < middle; ++k)
+            right[(i - middle) * half + j - top] += l(i, k) * std::abs(of_block[k * size + j]);
+      for (std::size_t i = middle; i < end; ++i)
+        for (std::size_t m = middle; m <= i; ++m) {
+          long double factor = left[i * size + m];
+          for (std::size_t k = m; k <= i; ++k) factor += l(i, k) * std::abs(of_block[k * size + m]);
+          for (std::size_t j = top; j < middle; ++j)
+            left[i * size + j] += factor * right[(m - middle) * half + j - top];
+        }
+    }
+  for (std::size_t i = 0; i < size; ++i)
+    for (std::size_t j = 0; j <= i; ++j) sums[i] += left[i * size + j] * std::abs(c[j]);
+  return sums;
+}
+
 /// Whether |b - L x| is within γ_n |L| |x| in each row (Higham, "Accuracy and Stability of
 /// Numerical Algorithms", 2nd ed., Theorem 8.5), whatever the order of sums.
 testing::AssertionResult is_within_bound(const System& system, const Numbers& x,
@@ -132,6 +165,7 @@ testing::AssertionResult is_within_bound(const System& system, const Numbers& x,
 /// |X̂| (Du Croz and Higham, "Stability of Methods for Matrix Inversion", IMA Journal of Numerical
 /// Analysis 12, 1992, method 1): γ_n (|c| + |L| |x|) + 2 γ |L| |L⁻¹| |c|, L in the last term being
 /// the block's. X̂ is divided, not multiplied, here; three roundings more allow for that, and for X̂.
+/// If blocks are inverted by halves, one of the two |L| |L⁻¹| is their E.
 testing::AssertionResult is_within_inverted_bound(const System& system, const Numbers& x,
                                                   const std::string& precision) {
   const std::size_t n = system.size();
@@ -142,11 +176,12 @@ testing::AssertionResult is_within_inverted_bound(const System& system, const Nu
     for (std::size_t i = first; i < last; ++i)
       c[i - first] = system.b[i] - product(system, i, 0, first, x).value;
     const LongNumbers sums = spread(system, first, c);
+    const LongNumbers left = halved ? left_by_halves(system, first, c) : sums;
     for (std::size_t i = first; i < last; ++i) {
       const long double bound =
           gamma(n + 2, precision) *
               (std::abs(c[i - first]) + product(system, i, 0, first, x).magnitude) +
-          2 * gamma(block + 3, precision) * sums[i - first];
+          gamma(block + 3, precision) * (sums[i - first] + left[i - first]);
       const long double residual =
           std::abs(c[i - first] - product(system, i, first, i + 1, x).value);
       if (!std::isfinite(x[i]) || !(residual <= bound))
@@ -598,11 +633,14 @@ TEST_F(Residual, ChecksCatchWrongSolutions) {
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   if (argc < 2) {
-    fmt::print(stderr, "usage: triangular_solve_test PROGRAM [inverted] [GTEST OPTIONS]\n");
+    fmt::print(stderr,
+               "usage: triangular_solve_test PROGRAM [inverted | halved] [GTEST OPTIONS]\n");
     return 2;
   }
   staircase::test::program = std::filesystem::absolute(argv[1]);
-  staircase::test::inverted = argc > 2 && argv[2] == std::string("inverted");
+  staircase::test::halved = argc > 2 && argv[2] == std::string("halved");
+  staircase::test::inverted =
+      staircase::test::halved || (argc > 2 && argv[2] == std::string("inverted"));
   staircase::test::try_device(staircase::test::program, {"Residual", "Sides"});
   if (staircase::test::takes_one_side()) staircase::test::leave_out("Sides.*");
   return staircase::test::run_all_tests();
