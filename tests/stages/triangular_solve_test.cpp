@@ -1,7 +1,8 @@
 /// \file
 /// A program of L x = b against the theory of rounding errors: triangular_solve_test PROGRAM
-/// [inverted | halved]. Programs that multiply by inverses of blocks on the diagonal have a bound
-/// of their own, and those that invert them by halves another one.
+/// [inverted | halved | folded]. Programs that multiply by inverses of blocks on the diagonal have
+/// a bound of their own, those that invert them by halves another one, and a third one those that
+/// multiply the block on the left of the diagonal by the inverse, too.
 ///
 /// Residuals are computed here, in long double, whose errors are smaller by 2⁻¹¹.
 
@@ -24,7 +25,7 @@ using Numbers = Elements<double>;
 using LongNumbers = std::vector<long double>;
 
 std::string program;
-bool inverted = false, halved = false;
+bool inverted = false, halved = false, folded = false;
 
 /// The rows of a block on the diagonal whose inverse is multiplied by.
 constexpr std::size_t block = 64;
@@ -165,7 +166,9 @@ testing::AssertionResult is_within_bound(const System& system, const Numbers& x,
 /// |X̂| (Du Croz and Higham, "Stability of Methods for Matrix Inversion", IMA Journal of Numerical
 /// Analysis 12, 1992, method 1): γ_n (|c| + |L| |x|) + 2 γ |L| |L⁻¹| |c|, L in the last term being
 /// the block's. X̂ is divided, not multiplied, here; three roundings more allow for that, and for X̂.
-/// If blocks are inverted by halves, one of the two |L| |L⁻¹| is their E.
+/// If blocks are inverted by halves, one of the two |L| |L⁻¹| is their E. If N on the left of the
+/// diagonal is folded in, unknowns are X̂ c' + fl(-X̂ N) x', and roundings are those of 64 terms and
+/// of 128, of magnitudes |c'| + |N| |x'|, where c may cancel.
 testing::AssertionResult is_within_inverted_bound(const System& system, const Numbers& x,
                                                   const std::string& precision) {
   const std::size_t n = system.size();
@@ -173,15 +176,21 @@ testing::AssertionResult is_within_inverted_bound(const System& system, const Nu
   for (std::size_t first = 0; first < n; first += block) {
     const std::size_t last = std::min(first + block, n);
     LongNumbers c(last - first);
-    for (std::size_t i = first; i < last; ++i)
+    LongNumbers multiplied(last - first);
+    const std::size_t near = folded && first > 0 ? first - block : first;
+    for (std::size_t i = first; i < last; ++i) {
       c[i - first] = system.b[i] - product(system, i, 0, first, x).value;
-    const LongNumbers sums = spread(system, first, c);
+      multiplied[i - first] = std::abs(system.b[i] - product(system, i, 0, near, x).value) +
+                              product(system, i, near, first, x).magnitude;
+    }
+    const LongNumbers sums = spread(system, first, multiplied);
     const LongNumbers left = halved ? left_by_halves(system, first, c) : sums;
     for (std::size_t i = first; i < last; ++i) {
       const long double bound =
           gamma(n + 2, precision) *
               (std::abs(c[i - first]) + product(system, i, 0, first, x).magnitude) +
-          gamma(block + 3, precision) * (sums[i - first] + left[i - first]);
+          gamma((folded ? 3 * block : block) + 3, precision) * sums[i - first] +
+          gamma(block + 3, precision) * left[i - first];
       const long double residual =
           std::abs(c[i - first] - product(system, i, first, i + 1, x).value);
       if (!std::isfinite(x[i]) || !(residual <= bound))
@@ -633,14 +642,16 @@ TEST_F(Residual, ChecksCatchWrongSolutions) {
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   if (argc < 2) {
-    fmt::print(stderr,
-               "usage: triangular_solve_test PROGRAM [inverted | halved] [GTEST OPTIONS]\n");
+    fmt::print(
+        stderr,
+        "usage: triangular_solve_test PROGRAM [inverted | halved | folded] [GTEST OPTIONS]\n");
     return 2;
   }
   staircase::test::program = std::filesystem::absolute(argv[1]);
-  staircase::test::halved = argc > 2 && argv[2] == std::string("halved");
-  staircase::test::inverted =
-      staircase::test::halved || (argc > 2 && argv[2] == std::string("inverted"));
+  const std::string kind = argc > 2 ? argv[2] : "";
+  staircase::test::folded = kind == "folded";
+  staircase::test::halved = kind == "halved" || kind == "folded";
+  staircase::test::inverted = kind == "inverted" || staircase::test::halved;
   staircase::test::try_device(staircase::test::program, {"Residual", "Sides"});
   if (staircase::test::takes_one_side()) staircase::test::leave_out("Sides.*");
   return staircase::test::run_all_tests();
