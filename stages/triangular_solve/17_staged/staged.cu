@@ -233,7 +233,7 @@ __device__ void watch(Seen<T>& seen, View<T, 1> x, unsigned number) {
 // [substitute_rows]
 /// Solves 64 equations: those of the block's number, which it draws when it starts.
 template <typename T>
-__global__ void __launch_bounds__(all_threads)
+__global__ void __launch_bounds__(all_threads, 1)
     substitute_rows(View<const T, 2> l, View<const T, 1> b, View<T, 1> x,
                     View<unsigned, 1> started) {
   extern __shared__ double2 memory[];
