@@ -73,7 +73,8 @@ STEPS = {
         "12_sliced": ("spans copy in", {"budget": 520000}), "13_several_gpus": "spans panels, GPU 1",
         "14_packed": "shared_stores", "15_copy_engine": "sectors per global request", "16_go_ahead": "block_barriers",
         "17_copying_warp": "block_barriers", "18_slice_by_slice": "global_stores", "19_root_free": "shared_stores",
-        "20_apart": "shared_loads", "21_told_to_all": "launches"},
+        "20_apart": "shared_loads", "21_told_to_all": "launches", "22_in_step": "global_atomics",
+        "23_twice_as_deep": ""},
     "durbin_levinson": {
         "01_reworked": "lines", "02_openmp": "meetings", "03_paired": "meetings", "04_vectorised": "vectors",
         "05_exchanged": "meetings", "06_teams": "", "07_naive_cuda": "launches",

@@ -13,7 +13,8 @@ ROOT, BUILD, WORKLOAD = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sy
 
 PLACES = building.Places(ROOT, BUILD)
 # What these change is timed, and not counted.
-UNCOUNTED = {"triangular_solve": ["08_prefetched", "12_two_ahead"], "durbin_levinson": ["06_teams", "14_paired_steps"]}
+UNCOUNTED = {"cholesky": ["23_twice_as_deep"], "triangular_solve": ["08_prefetched", "12_two_ahead"],
+             "durbin_levinson": ["06_teams", "14_paired_steps"]}
 
 
 def problems(stage):

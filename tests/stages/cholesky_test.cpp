@@ -263,6 +263,11 @@ TEST_F(Residual, OfWellConditionedMatricesIsSmall) {
 }
 
 /// Rows and columns shrink, or grow, by no powers of two.
+/// Of stages whose tiles start in units.
+using Units = Residual;
+
+TEST_F(Units, WaitForThoseBefore) { expect_right(well_conditioned(1100)); }
+
 TEST_F(Residual, OfGradedMatricesIsSmallInEachElement) {
   for (const std::size_t n : {1, 2, 33, 65, 129, 200, 257})
     for (const double sign : {-1, 1}) {

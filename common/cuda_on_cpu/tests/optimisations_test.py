@@ -906,6 +906,7 @@ def slice_by_slice(stage):
            count("20", "shared_loads", "requests") > 1.6 * count("19", "shared_loads", "requests")
            and count("20", "shared_loads", "wavefronts") <= count("19", "shared_loads", "wavefronts"))
     yield from told_to_all(stage, counted["20"], below * of_tile)
+    yield from in_step(stage, counted["20"], all_tiles)
 
 
 def told_to_all(stage, one, packed_once):
@@ -921,6 +922,25 @@ def told_to_all(stage, one, packed_once):
     yield "21 loads what 20 loads", count(one, "global_loads") == count(alone, "global_loads") == count(both, "global_loads")
     yield ("21 stores what 20 stores, and what other devices need on each of them",
            count(one, "global_stores") == count(alone, "global_stores") == count(both, "global_stores") - packed_once)
+
+
+def in_step(stage, apart, all_tiles):
+    """Yields what 22 and 23 promise beside 20, with no more tiles than start at once."""
+    together, deep = stage("22_in_step"), stage("23_twice_as_deep")
+
+    def count(counters, group, what="sectors"):
+        return counters.sum("factorise_tile", group, what)
+
+    yield ("22 counts each tile once",
+           count(together, "global_atomics", "requests") == count(apart, "global_atomics", "requests") + all_tiles)
+    for number, counters in (("22", together), ("23", deep)):
+        yield (f"{number} moves what 20 moves, as often", all(
+            count(counters, group, what) == count(apart, group, what)
+            for group in ("global_loads", "global_stores", "shared_stores") for what in ("sectors", "requests")
+            if (group, what) != ("shared_stores", "sectors")))
+        yield f"{number} launches one kernel", counters.launches() == 1
+    yield ("23 loads what 22 loads from shared memory, in as many wavefronts",
+           count(deep, "shared_loads", "wavefronts") == count(together, "shared_loads", "wavefronts"))
 
 
 def main(directory, name):

@@ -50,4 +50,18 @@ __device__ inline void multiply_add(float (&c)[4], const Factor<float> (&a)[4],
 }
 // [factor]
 
+/// C += A·B, of 16 × 16 by 16 × 8 numbers: in f64 by one product, in f32 eight columns after the
+/// other.
+__device__ inline void multiply_add(double (&c)[4], const Factor<double> (&a)[2][4],
+                                    const Factor<double> (&b)[2][2]) {
+  double of_a[8], of_b[4];
+  for (unsigned e = 0; e < 8; ++e) of_a[e] = a[e / 4][e % 4].value;
+  for (unsigned e = 0; e < 4; ++e) of_b[e] = b[e / 2][e % 2].value;
+  mma_f64_m16n8k16(c, of_a, of_b);
+}
+__device__ inline void multiply_add(float (&c)[4], const Factor<float> (&a)[2][4],
+                                    const Factor<float> (&b)[2][2]) {
+  for (unsigned k = 0; k < 2; ++k) multiply_add(c, a[k], b[k]);
+}
+
 }  // namespace staircase
