@@ -543,6 +543,22 @@ TEST(a_grid_synchronises_in_every_step) {
   }
 }
 
+__global__ void find_own_memory(int* out) {
+  __shared__ int mine;
+  const cg::cluster_group cluster = cg::this_cluster();
+  mine = static_cast<int>(blockIdx.x);
+  cg::this_grid().sync();
+  out[blockIdx.x] = *cluster.map_shared_rank(&mine, cluster.block_rank());
+}
+
+TEST(each_block_of_a_grid_is_a_cluster_of_its_own) {
+  const Device<int> out(6);
+  int* pointer = out.get();
+  void* arguments[] = {&pointer};
+  check(cudaLaunchCooperativeKernel((void*)find_own_memory, dim3(6), dim3(1), arguments, 0, nullptr));
+  expect_equal(out.to_host(), table<int>(6, [](int i) { return i; }));
+}
+
 // --- Clusters
 
 cudaLaunchConfig_t with_clusters(dim3 grid, dim3 block, dim3 cluster,

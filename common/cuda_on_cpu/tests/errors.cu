@@ -391,6 +391,16 @@ __global__ void __cluster_dims__(2) pass_on(int* out) {
   cluster.sync();
 }
 
+/// The last block of the cluster takes it that there is another one.
+__global__ void __cluster_dims__(2) read_beyond_the_cluster(int* out) {
+  __shared__ int mine;
+  const auto cluster = cooperative_groups::this_cluster();
+  mine = 1;
+  cluster.sync();
+  out[blockIdx.x] = *cluster.map_shared_rank(&mine, cluster.block_rank() + 1);
+  cluster.sync();
+}
+
 /// Ends the program with a launch that nobody waits for but the destructor of its memory.
 int leave() {
   static const Device<int> out(4);
@@ -403,6 +413,11 @@ int leave() {
 int fail(const std::string& how) {
   if (how == "address") {
     write_to<<<1, 1>>>(nullptr);
+    return fail_for_ever(cudaErrorIllegalAddress);
+  }
+  if (how == "block") {
+    const Device<int> out(2);
+    read_beyond_the_cluster<<<2, 1>>>(out.get());
     return fail_for_ever(cudaErrorIllegalAddress);
   }
   if (how == "assert") {
@@ -441,6 +456,7 @@ TEST(a_passing_assertion_does_nothing) {
 }
 
 TEST(an_illegal_address_is_for_ever) { expect_failing_for_ever("address"); }
+TEST(a_block_that_the_cluster_lacks_is_an_illegal_address) { expect_failing_for_ever("block"); }
 TEST(a_failed_assertion_is_for_ever) { expect_failing_for_ever("assert"); }
 TEST(a_trap_is_for_ever) { expect_failing_for_ever("trap"); }
 TEST(a_trap_stops_the_clusters_behind_it) { expect_failing_for_ever("clusters"); }

@@ -509,6 +509,50 @@ void run() {
 
 }  // namespace told_in_global_memory
 
+namespace read_beyond_the_cluster {
+
+/// The last block has none behind it: it may ask where its memory would be, and not look there.
+template <bool bug>
+__global__ void __cluster_dims__(2, 1, 1) pass_on(int* out) {
+  __shared__ int mine;
+  const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+  mine = static_cast<int>(blockIdx.x);
+  cluster.sync();
+  const unsigned next = cluster.block_rank() + 1;
+  const int* const theirs = cluster.map_shared_rank(&mine, next);
+  if (bug || next < cluster.num_blocks()) out[blockIdx.x] = *theirs;  // planted: out of bounds
+  cluster.sync();
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(2);
+  pass_on<bug><<<2, 1>>>(out.get());
+  finish();
+}
+
+}  // namespace read_beyond_the_cluster
+
+namespace added_to_another_block {
+
+/// Blocks of a launch without clusters are clusters of one.
+template <bool bug>
+__global__ void add() {
+  __shared__ int sum;
+  const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+  sum = 0;
+  cluster.sync();
+  atomicAdd(cluster.map_shared_rank(&sum, bug ? blockIdx.x : 0), 1);  // planted: out of bounds
+}
+
+template <bool bug>
+void run() {
+  add<bug><<<2, 1>>>();
+  finish();
+}
+
+}  // namespace added_to_another_block
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -547,5 +591,9 @@ int main(int argc, char** argv) {
        {"told_beyond_the_cluster", told_beyond_the_cluster::run<true>,
         told_beyond_the_cluster::run<false>},
        {"told_in_global_memory", told_in_global_memory::run<true>,
-        told_in_global_memory::run<false>}});
+        told_in_global_memory::run<false>},
+       {"read_beyond_the_cluster", read_beyond_the_cluster::run<true>,
+        read_beyond_the_cluster::run<false>},
+       {"added_to_another_block", added_to_another_block::run<true>,
+        added_to_another_block::run<false>}});
 }

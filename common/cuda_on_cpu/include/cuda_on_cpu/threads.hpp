@@ -25,7 +25,8 @@ void cluster_wait();
 dim3 cluster_extent();
 dim3 cluster_position();  ///< of this block in its cluster
 unsigned cluster_rank();  ///< of this block in its cluster
-/// The address that a variable in shared memory has in another block of the cluster.
+/// The address that a variable in shared memory has in another block of the cluster. Where there is
+/// no such block, it is one that nobody may use.
 void* in_block_of_cluster(const void* address, unsigned rank);
 /// Whether an address lies in the shared memory of a block of the cluster.
 bool is_shared_of(const void* address, unsigned rank);

@@ -153,6 +153,12 @@ std::string accessed(Kind kind, std::size_t bytes) {
 /// Says what is wrong with an address that no living allocation has.
 void report_stray(const char* address, std::size_t bytes, Kind kind, Place place,
                   const Thread* thread) {
+  if (is_of_no_block(address)) {
+    add_finding("out of bounds", place, 0, thread,
+                accessed(kind, bytes) + "of the shared memory of a block that the cluster, of " +
+                    std::to_string(cluster_size()) + ", does not have");
+    return;
+  }
   const Allocation* nearest = nearest_allocation(address);
   const auto offset = nearest == nullptr ? 0 : address - nearest->base;
   const bool is_near = nearest != nullptr && offset > -near_bytes &&

@@ -54,12 +54,12 @@ void receive(const Parcel& parcel) {
 
 /// Fails the launch if the cluster has no such block, or a place is not in shared memory.
 void check_target(const void* shared, const void* state, unsigned rank, const void* place) {
-  const Block& b = *block;
-  const unsigned blocks = b.gang == nullptr ? 1 : b.gang->size();
-  const bool is_shared = is_shared_of(shared, b.gang_rank) && is_shared_of(state, b.gang_rank);
+  const unsigned blocks = cluster_size();
+  const bool is_shared =
+      is_shared_of(shared, cluster_rank()) && is_shared_of(state, cluster_rank());
   if (rank < blocks && is_shared) return;
   {
-    const Thread* thread = b.current;
+    const Thread* thread = block->current;
     const DeviceAtWork at_work;
     report_trouble({.kind = "out of bounds",
                     .place = place,
@@ -95,7 +95,7 @@ void store_in_block(void* shared, const void* value, std::size_t bytes, BarrierS
                 .to = in_block_of_cluster(shared, rank),
                 .bytes = {first, first + bytes}};
   analysis::sends(parcel.to, bytes, __builtin_return_address(0));
-  if (block->gang != nullptr && rank != block->gang_rank)
+  if (rank != cluster_rank())
     block->gang->send(rank, std::move(parcel));
   else
     receive(parcel);

@@ -1,5 +1,7 @@
 #include "launch.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -7,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -243,6 +246,19 @@ unsigned number_in_cluster(const Configuration& c, unsigned cluster, unsigned ra
   return (z * c.grid.y + y) * c.grid.x + x;
 }
 
+/// The end of what stands for the shared memory of blocks that a cluster lacks: nobody may touch
+/// it.
+const char* end_of_no_block() {
+  static const char* const end = [] {
+    const std::size_t bytes = thread_area_bytes();
+    void* memory =
+        mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    return static_cast<const char*>(memory) + bytes;
+  }();
+  return end;
+}
+
 }  // namespace
 
 bool is_valid(const Configuration& c) {
@@ -293,12 +309,18 @@ dim3 cluster_position() {
   return {rank % extent.x, rank / extent.x % extent.y, rank / (extent.x * extent.y)};
 }
 
+unsigned cluster_size() { return size_of(cluster_extent()); }
+
 void* in_block_of_cluster(const void* address, unsigned rank) {
-  const Block& b = *block;
-  const char* here = static_cast<const char*>(address);
-  if (b.gang == nullptr) return const_cast<char*>(here);
-  const auto offset = here - static_cast<const char*>(__builtin_thread_pointer());
-  return const_cast<char*>(b.gang->thread_area(rank)) + offset;
+  const auto* here = static_cast<const char*>(address);
+  if (rank == cluster_rank()) return const_cast<char*>(here);
+  const char* area = rank < cluster_size() ? block->gang->thread_area(rank) : end_of_no_block();
+  return const_cast<char*>(area) + (here - static_cast<const char*>(__builtin_thread_pointer()));
+}
+
+bool is_of_no_block(const void* address) {
+  const auto* byte = static_cast<const char*>(address);
+  return byte < end_of_no_block() && byte >= end_of_no_block() - thread_area_bytes();
 }
 
 bool is_shared_of(const void* address, unsigned rank) {

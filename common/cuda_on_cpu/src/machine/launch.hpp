@@ -45,6 +45,12 @@ bool run(Launches& launches, const CallOthers& call_others);
 /// How many threads of the operating system there are to run blocks, beside those of the host.
 unsigned helping_threads();
 
+/// How many blocks the cluster of the block that runs has.
+unsigned cluster_size();
+
+/// Whether an address is what a place in shared memory becomes in a block that a cluster lacks.
+bool is_of_no_block(const void* address);
+
 /// Whether grid and block are as CUDA allows them.
 bool is_valid(const Configuration& configuration);
 
