@@ -253,6 +253,9 @@ std::string rewrite(std::string text, bool guards) {
   // CUDA's header comes behind some headers of the host.
   const std::size_t runtime = declaration_of(source, "enters_host_function");
   host_functions.erase(host_functions.begin(), host_functions.lower_bound(runtime));
+  std::vector<std::string> marks(bodies.size());
+  for (std::size_t i = 0; guards && i < bodies.size(); ++i)
+    if (bodies[i].open > runtime) marks[i] = mark_of_unseen(source, bodies[i]);
   const bool has_own_new = guards && defines_new(source);
   for (std::size_t i = 0; i < source.size(); ++i) {
     try {
@@ -267,7 +270,9 @@ std::string rewrite(std::string text, bool guards) {
       throw Refused(source.place_of(i) + ": error: " + unsure.what());
     }
   }
-  for (const Body& body : bodies) {
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    const Body& body = bodies[i];
+    if (!marks[i].empty()) source.replace(body.open, body.open + 1, '{' + marks[i] + ' ');
     rewrite_shifts(source, body, bit_fields);
     rewrite_waits(source, body, volatiles);
   }

@@ -8,6 +8,7 @@
 ///     __launch_bounds__(n)               is told to the runtime,
 ///     __device__, __managed__            go; in a program that is analysed, the names are listed,
 ///     a << b in code of the device       shifts as a GPU does,
+///     memcpy(a, b, n)                    is told by the function that calls it, under analysis,
 ///     while (flag == 0) {}               lets others run, where `flag` is volatile,
 ///     (void*)kernel                      keeps its type where the runtime takes a kernel,
 ///     asm("...")                         becomes calls of functions.
@@ -40,8 +41,10 @@ using Names = std::set<std::string, std::less<>>;
 
 /// The plain C++ for a preprocessed source.
 /// \param guards whether the program is analysed: variables in shared memory get guards behind
-/// them, calls that drop an error are marked, functions of the host ask who calls them, and memory
-/// is asked for where a kernel gets it from the device
+/// them, calls that drop an error are marked, functions of the host ask who calls them, those of
+/// the device say what escapes the analysis, and memory is asked for where a kernel gets it from
+/// the device
+///
 /// \throws Refused
 std::string rewrite(std::string text, bool guards);
 
@@ -88,6 +91,10 @@ void rewrite_waits(Source& source, const Body& body, const Names& volatiles);
 /// What nvcc would make of CUB's headers, those of the toolkit: other headers of the system pass as
 /// they are.
 std::string with_cub(std::string text);
+
+/// What a kernel's body says where it begins, and any body that calls what is not analysed; of a
+/// source in which no call is rewritten yet.
+std::string mark_of_unseen(const Source& source, const Body& body);
 
 /// Replaces the asm at a token by calls of the functions that do what its instructions do.
 void rewrite_ptx(Source& source, std::size_t i);

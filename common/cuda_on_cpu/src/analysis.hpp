@@ -24,6 +24,15 @@ extern const bool enabled;
 void launch_begins(Launch& launch);
 void launch_ends(Launch& launch);
 
+/// Blocks of a launch run side by side, on trial: whether that may be, from which block on, and
+/// whether there is no room for more of them. When all that began have ended, either their order
+/// does not matter, and several threads check what was noted; or what they wrote is taken back.
+bool may_be_tried(const Launch& launch);
+void trial_begins(Launch& launch, unsigned first);
+bool trial_is_full();
+bool trial_ends(Launch& launch);
+void check_trial(Launch& launch, unsigned rank, unsigned size);
+
 /// A block begins and ends on this thread of the operating system.
 void block_begins(Block& block);
 void block_ends(Block& block);

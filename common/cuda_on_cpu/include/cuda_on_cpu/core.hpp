@@ -43,7 +43,7 @@
 #define __global__ __device__ __attribute__((CUDA_ON_CPU_KERNEL))
 #define __constant__
 #endif
-#define CUDA_ON_CPU_NOT_ANALYSED __attribute__((no_sanitize("thread")))
+#define CUDA_ON_CPU_NOT_ANALYSED __attribute__((no_sanitize("thread"), no_instrument_function))
 
 struct uint3 {
   unsigned x, y, z;
@@ -124,6 +124,19 @@ struct Dropped {
 
 /// A function that only the host may call begins; that a kernel does it is a finding.
 void enters_host_function(const char* name);
+
+/// What a thread is about to do can be seen from outside, or escapes the analysis, or may depend on
+/// the order of blocks: if its block runs on trial, beside others, that ends here, and begins anew
+/// when no other one runs.
+void end_trial();
+
+/// A function of the device begins that does such things.
+constexpr void leaves_analysis() {
+  if (!__builtin_is_constant_evaluated()) end_trial();
+}
+
+/// A kernel begins: from now on, its thread calls what was not taken into the kernel.
+void enters_kernel();
 
 /// The functions that are being called, by where they go on, innermost first.
 std::vector<const void*> callers();

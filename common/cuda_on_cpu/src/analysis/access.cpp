@@ -25,6 +25,7 @@
 #include "findings.hpp"
 #include "plain_access.hpp"
 #include "targets.hpp"
+#include "trial.hpp"
 #include "values.hpp"
 
 extern "C" {
@@ -46,7 +47,7 @@ bool may_access(int from, int to);
 namespace analysis {
 
 const bool enabled = true;
-std::uint64_t accesses = 0;
+__thread std::uint64_t accesses = 0;
 
 namespace {
 
@@ -56,14 +57,16 @@ constexpr std::ptrdiff_t near_bytes = 4096;  // of an allocation: probably that 
 Shadow& find_shared_shadow(const char* thread_area) {
   using Shadows = std::unordered_map<const char*, std::unique_ptr<Shadow>>;
   static Shadows& shadows = immortal<Shadows>();
+  static auto& mutex = immortal<std::mutex>();
+  const std::scoped_lock lock(mutex);
   auto& shadow = shadows[thread_area];
   if (shadow == nullptr) shadow = std::make_unique<Shadow>(thread_area_bytes());
   return *shadow;
 }
 
 inline Shadow& shared_shadow(const char* thread_area) {
-  static const char* last_area = nullptr;
-  static Shadow* last = nullptr;
+  thread_local const char* last_area = nullptr;
+  thread_local Shadow* last = nullptr;
   if (thread_area != last_area) {
     last = &find_shared_shadow(thread_area);
     last_area = thread_area;
@@ -72,10 +75,19 @@ inline Shadow& shared_shadow(const char* thread_area) {
 }
 
 Shadow& shadow_of(Allocation& allocation) {
-  // Allocations are kept for the whole run, and so are their shadows.
-  if (allocation.shadow == nullptr)
-    allocation.shadow = std::make_unique<Shadow>(allocation.bytes).release();
-  return *static_cast<Shadow*>(allocation.shadow);
+  // Allocations are kept for the whole run, and so are their shadows. Blocks that run side by side
+  // may ask for one at once.
+  static auto& mutex = immortal<std::mutex>();
+  const std::atomic_ref<void*> shadow(allocation.shadow);
+  if (shadow == nullptr) {
+    const std::scoped_lock lock(mutex);
+    if (shadow == nullptr) shadow = std::make_unique<Shadow>(allocation.bytes).release();
+  }
+  return *static_cast<Shadow*>(shadow.load());
+}
+
+Region region_of(const Allocation& allocation) {
+  return allocation.space == MemorySpace::device ? Region::global : Region::host;
 }
 
 /// The program's own variables, as if they were one allocation.
@@ -84,6 +96,11 @@ Allocation& program_data() {
                          static_cast<std::size_t>(&_end - &__data_start), MemorySpace::managed, 0,
                          0};
   return data;
+}
+
+/// Whether an address lies before the program's variables.
+bool is_constant_of_compiler(const char* address) {
+  return address >= &__executable_start && address < &__data_start;
 }
 
 bool is_constant(const char* address) {
@@ -132,8 +149,7 @@ const Variable* host_variable_at(const char* address) {
 
 /// The allocation of an address, remembered by the instruction that used it last.
 inline Allocation* cached_allocation(const char* address, std::size_t bytes, Place place) {
-  static Allocation* cache[1024];
-  Allocation*& cached = cache[(place ^ place >> 10) & 1023];
+  Allocation*& cached = block->targets->allocations[(place ^ place >> 10) & 1023];
   if (cached != nullptr && cached->living && cached->contains(address, bytes)) return cached;
   Allocation* found = find_allocation(address);
   if (found == nullptr || !found->contains(address, bytes)) return nullptr;
@@ -297,8 +313,8 @@ bool check_global(const char* address, std::size_t bytes, Kind kind, Place place
       if (const Variable* variable = host_variable_at(address); variable != nullptr)
         add_finding("illegal device access", place, 0, &thread,
                     accessed(kind, bytes) + "of '" + variable->name + "', a variable of the host");
-    } else if (address >= &__executable_start && address < &_end) {
-      return false;  // constants of the compiler
+    } else if (is_constant_of_compiler(address)) {
+      return false;
     } else {
       report_stray(address, bytes, kind, place, &thread);
       return true;
@@ -313,7 +329,7 @@ bool check_global(const char* address, std::size_t bytes, Kind kind, Place place
   Shadow& shadow = shadow_of(*allocation);
   const auto offset = static_cast<std::size_t>(address - allocation->base);
   const Event event = event_of(kind, place, thread);
-  const Region region = allocation->space == MemorySpace::device ? Region::global : Region::host;
+  const Region region = region_of(*allocation);
   check_thread(shadow, offset, bytes, kind, event, region, thread);
   if (kind != read && kind != write) note_volatile(address, event, kind, region, thread);
   return true;
@@ -331,6 +347,7 @@ struct Stretch {
   std::size_t bytes = 0;
   Space space = Space::global;
   Treatment treatment = Treatment::request;
+  Claim* claims = nullptr;
 };
 
 /// The stretch of the block's own shared memory, or of its built-in variables.
@@ -348,11 +365,10 @@ Stretch shared_stretch(std::size_t offset) {
 
 /// Whether the device that runs may use an allocation without a further question.
 bool is_at_hand(const Allocation& allocation) {
-  return allocation.shadow != nullptr &&
-         (allocation.space != MemorySpace::device || allocation.device == block->launch->device);
+  return allocation.space != MemorySpace::device || allocation.device == block->launch->device;
 }
 
-Stretch stretch_of(const char* address, std::size_t bytes, Place place) {
+Stretch stretch_of(const char* address, std::size_t bytes, Kind kind, Place place) {
   const Invocation& invocation = block->launch->invocation;
   if (on_a_stack(reinterpret_cast<std::uintptr_t>(address)))
     return {block->stack_pool, all_stacks_bytes, Space::global, Treatment::none};
@@ -362,9 +378,12 @@ Stretch stretch_of(const char* address, std::size_t bytes, Place place) {
   const auto* area = static_cast<const char*>(__builtin_thread_pointer());
   const auto below = static_cast<std::size_t>(area - address);
   if (below - 1 < thread_area_bytes()) return shared_stretch(thread_area_bytes() - below);
-  if (const Allocation* allocation = cached_allocation(address, bytes, place);
-      allocation != nullptr)
-    return is_at_hand(*allocation) ? Stretch{allocation->base, allocation->bytes} : Stretch{};
+  if (Allocation* allocation = cached_allocation(address, bytes, place); allocation != nullptr) {
+    if (!is_at_hand(*allocation)) return {};
+    if (allocation->on_host() && kind == write) shows_to_host();
+    Claim* claims = block->on_trial ? shadow_of(*allocation).claims() : nullptr;
+    return {.begin = allocation->base, .bytes = allocation->bytes, .claims = claims};
+  }
   if (!is_constant(address)) return {};
   return {__start_cuda_constant,
           static_cast<std::size_t>(__stop_cuda_constant - __start_cuda_constant), Space::global,
@@ -375,13 +394,14 @@ Stretch stretch_of(const char* address, std::size_t bytes, Place place) {
 /// \returns the target, or null if there is none for this address
 const Target* note_target(const char* address, std::size_t bytes, Kind kind, Place place) {
   const DeviceAtWork at_work;
-  const Stretch stretch = stretch_of(address, bytes, place);
+  const Stretch stretch = stretch_of(address, bytes, kind, place);
   if (address < stretch.begin || address + bytes > stretch.begin + stretch.bytes) return nullptr;
   Targets& targets = *block->targets;
   Target& target = targets.at(place);
   target = {.key = targets.key_of(place),
             .begin = reinterpret_cast<std::uintptr_t>(stretch.begin),
             .last = stretch.bytes - bytes,
+            .claims = stretch.claims,
             .form = {bytes, kind, static_cast<unsigned>(stretch.space), false},
             .treatment = stretch.treatment};
   return &target;
@@ -449,24 +469,16 @@ static void note_written(const char* address, std::size_t bytes, Place place) {
                                 : check_global(address, bytes, kind, place, thread);
 }
 
-/// Memory to which a warp makes a request, with its shadow.
-struct RequestedMemory {
-  Shadow* shadow = nullptr;  ///< null where lanes may go to different places
-  std::uintptr_t base = 0;
-  std::size_t last = 0;  ///< where the last access may begin
-};
-
-static RequestedMemory requested_memory(Space space, const char* address, std::size_t bytes,
-                                        Place place) {
+RequestedMemory requested_memory(Space space, const char* address, std::size_t bytes, Place place) {
   if (space == Space::shared) {
     const auto* area = static_cast<const char*>(__builtin_thread_pointer());
     return {&shared_shadow(area), reinterpret_cast<std::uintptr_t>(area) - thread_area_bytes(),
-            thread_area_bytes() - bytes};
+            thread_area_bytes() - bytes, Region::shared};
   }
-  const Allocation* allocation = cached_allocation(address, bytes, place);
+  Allocation* allocation = cached_allocation(address, bytes, place);
   if (allocation == nullptr || !is_at_hand(*allocation)) return {};
-  return {static_cast<Shadow*>(allocation->shadow),
-          reinterpret_cast<std::uintptr_t>(allocation->base), allocation->bytes - bytes};
+  return {&shadow_of(*allocation), reinterpret_cast<std::uintptr_t>(allocation->base),
+          allocation->bytes - bytes, region_of(*allocation)};
 }
 
 /// Checks what one lane of a request did, whatever that is.
@@ -491,7 +503,7 @@ static void check_cells(const Warp& warp, const Request& request, std::size_t by
   const Accesses& all = request.all;
   const unsigned any = request.rows[0].first;
   PlainAccess<kind, region> access(event_of(kind, place_in(all.order[any]), warp.threads[any]),
-                                   *block);
+                                   block->barrier_clock);
   for (const Row& row : request) {
     const std::size_t offset = all.address[row.first] - memory.base;
     const std::size_t last = all.address[row.end - 1] - memory.base;
@@ -523,6 +535,8 @@ void check_request(const Warp& warp, const Request& request) {
   const Accesses& all = request.all;
   const unsigned first = request.rows[0].first;
   const AccessForm form = all.form[first];
+  if (block->on_trial && static_cast<Space>(form.space()) == Space::global)
+    return note_request(warp, request);
   if (!request.alike) return check_each_lane(warp, all, unchecked_lanes(all, request.lanes));
   if (form.checked()) return;
   const auto space = static_cast<Space>(form.space());
@@ -585,12 +599,15 @@ void check_closely(const void* where, std::size_t bytes, Kind kind, const void* 
     if (on_a_stack(reinterpret_cast<std::uintptr_t>(address)) || is_argument(address)) return;
     if (block->left_out) return pass_over(address, bytes, kind, instruction);
   }
-  Thread& thread = *block->current;
   const bool narrow = block->narrow;
   const Target* target = kind > write ? nullptr : note_target(address, bytes, kind, place);
+  if (target == nullptr && !is_constant_of_compiler(address)) end_trial();
+  if (target != nullptr && target->treatment == Treatment::request) expect_kernel();
+  Thread& thread = *block->current;
   if (target != nullptr) {
     accesses += target->treatment != Treatment::none;
     if (target->treatment != Treatment::request) return;
+    if (target->claims != nullptr) claim(*target, address, bytes, kind, block->targets->claimant);
     note_next_access(thread, address, *target, place, frame);
   } else {
     block->narrow = false;  // others may run now
@@ -694,7 +711,7 @@ void copy_access(const void* where, std::size_t bytes, Kind kind, const Operatio
           "an operation of a stream " + accessed(kind, bytes) + "of memory that was freed before");
     return;
   }
-  const Region region = allocation->space == MemorySpace::device ? Region::global : Region::host;
+  const Region region = region_of(*allocation);
   check_operation(shadow_of(*allocation), static_cast<std::size_t>(address - allocation->base),
                   bytes, kind, operation.number, place_of(operation.place), region);
 }

@@ -51,33 +51,45 @@ namespace analysis = cuda_on_cpu::analysis;
     CHECK(p, bytes, write);                                                                 \
   }
 
+/// What is about to be done is not analysed.
+static void end_trial_of_kernel() {
+  if (cuda_on_cpu::is_on_device()) cuda_on_cpu::end_trial();
+}
+
 // Atomics of the host's code, and of libraries within it.
-#define ATOMICS(bits, T)                                                                         \
-  T __tsan_atomic##bits##_load(const T* p, int) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); } \
-  void __tsan_atomic##bits##_store(T* p, T v, int) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); } \
-  T __tsan_atomic##bits##_exchange(T* p, T v, int) {                                             \
-    return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                          \
-  }                                                                                              \
-  T __tsan_atomic##bits##_fetch_add(T* p, T v, int) {                                            \
-    return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);                                           \
-  }                                                                                              \
-  T __tsan_atomic##bits##_fetch_sub(T* p, T v, int) {                                            \
-    return __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST);                                           \
-  }                                                                                              \
-  T __tsan_atomic##bits##_fetch_and(T* p, T v, int) {                                            \
-    return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);                                           \
-  }                                                                                              \
-  T __tsan_atomic##bits##_fetch_or(T* p, T v, int) {                                             \
-    return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);                                            \
-  }                                                                                              \
-  T __tsan_atomic##bits##_fetch_xor(T* p, T v, int) {                                            \
-    return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);                                           \
-  }                                                                                              \
-  int __tsan_atomic##bits##_compare_exchange_strong(T* p, T* e, T v, int, int) {                 \
-    return __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
-  }                                                                                              \
-  int __tsan_atomic##bits##_compare_exchange_weak(T* p, T* e, T v, int, int) {                   \
-    return __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
+#define ATOMICS(bits, T)                                                                    \
+  T __tsan_atomic##bits##_load(const T* p, int) {                                           \
+    return end_trial_of_kernel(), __atomic_load_n(p, __ATOMIC_SEQ_CST);                     \
+  }                                                                                         \
+  void __tsan_atomic##bits##_store(T* p, T v, int) {                                        \
+    end_trial_of_kernel();                                                                  \
+    __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                               \
+  }                                                                                         \
+  T __tsan_atomic##bits##_exchange(T* p, T v, int) {                                        \
+    return end_trial_of_kernel(), __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);              \
+  }                                                                                         \
+  T __tsan_atomic##bits##_fetch_add(T* p, T v, int) {                                       \
+    return end_trial_of_kernel(), __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);               \
+  }                                                                                         \
+  T __tsan_atomic##bits##_fetch_sub(T* p, T v, int) {                                       \
+    return end_trial_of_kernel(), __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST);               \
+  }                                                                                         \
+  T __tsan_atomic##bits##_fetch_and(T* p, T v, int) {                                       \
+    return end_trial_of_kernel(), __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);               \
+  }                                                                                         \
+  T __tsan_atomic##bits##_fetch_or(T* p, T v, int) {                                        \
+    return end_trial_of_kernel(), __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);                \
+  }                                                                                         \
+  T __tsan_atomic##bits##_fetch_xor(T* p, T v, int) {                                       \
+    return end_trial_of_kernel(), __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);               \
+  }                                                                                         \
+  int __tsan_atomic##bits##_compare_exchange_strong(T* p, T* e, T v, int, int) {            \
+    return end_trial_of_kernel(),                                                           \
+           __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+  }                                                                                         \
+  int __tsan_atomic##bits##_compare_exchange_weak(T* p, T* e, T v, int, int) {              \
+    return end_trial_of_kernel(),                                                           \
+           __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
   }
 
 extern "C" {
@@ -180,6 +192,6 @@ void __ubsan_handle_shift_out_of_bounds(const Shift* shift, std::uintptr_t, std:
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
-void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_update(void**, void*) { end_trial_of_kernel(); }
 void __tsan_vptr_read(void**) {}
 }

@@ -14,6 +14,19 @@
 
 namespace cuda_on_cpu::analysis {
 
+/// Where a check of what was noted on trial stands. What is told comes in this order.
+struct Moment {
+  std::uint64_t trial = 0;
+  unsigned turn = 0;
+  std::size_t request = 0;
+  unsigned lane = 0;
+
+  auto operator<=>(const Moment&) const = default;
+};
+
+/// Of the check that this thread of the operating system makes; null if there is none.
+extern __thread const Moment* moment;
+
 struct Finding {
   std::string kind;
   std::string kernel;
@@ -23,8 +36,9 @@ struct Finding {
   uint3 thread;
   std::string sentence;
   std::uint64_t count;
-  bool is_note;  ///< and no mistake
+  bool is_note;                           ///< and no mistake
   std::vector<const void*> callers = {};  ///< who asked a library for the kernel, innermost first
+  Moment moment;
 };
 
 /// Adds a finding; those of one kind between the same instructions are counted.
@@ -51,6 +65,17 @@ struct Site {
   std::uint64_t ideal = 0;  ///< what the same bytes would cost at best
 };
 
+/// Sites by what tells them apart, and where those are that were asked for last.
+struct Sites {
+  std::unordered_map<std::uint64_t, Site> all;
+  std::uint64_t last_keys[256] = {};
+  Site* last[256] = {};
+
+  Site& at(const Site& empty);
+  void add(const Sites& others);
+  void clear() { *this = {}; }
+};
+
 /// What a kernel did, over all its launches.
 struct KernelTotals {
   std::string name;
@@ -64,13 +89,17 @@ struct KernelTotals {
 struct Record {
   std::vector<KernelTotals> kernels;
   std::unordered_map<std::uint32_t, std::uint32_t> kernel_of;  ///< by operation
-  std::unordered_map<std::uint64_t, Site> sites;
+  Sites sites;
+  std::uint64_t accesses = 0;  ///< that kernels made
   std::map<std::string, Finding> findings;
 };
 
 Record& record();
 
-extern std::uint64_t accesses;  ///< that kernels made
+/// Whether the user wants some blocks of a launch to be run only, and not analysed.
+bool leaves_out(const Launch& launch);
+
+extern __thread std::uint64_t accesses;  ///< that the block which runs made
 
 /// Writes the report: a table on standard error, JSON into the file that the user named.
 /// \returns whether nothing was wrong

@@ -33,6 +33,7 @@ bool is_of_device(void* pointer) {
 }
 
 void* allocate_for_kernel(std::size_t bytes) {
+  end_trial();
   const int device = block->launch->device;
   const DeviceAtWork at_work;
   const Allocation* allocation = allocate(std::max(bytes, one_byte), MemorySpace::device, device);
@@ -43,7 +44,10 @@ void* allocate_for_kernel(std::size_t bytes) {
 
 void give_back(void* pointer, const void* place) {
   if (!is_of_device(pointer)) return std::free(pointer);
-  if (is_on_device()) catch_up();
+  if (is_on_device()) {
+    end_trial();
+    catch_up();
+  }
   const Thread* thread = block == nullptr ? nullptr : block->current;
   Thread* const hidden = block == nullptr ? nullptr : std::exchange(block->current, nullptr);
   if (Allocation* allocation = find_allocation(pointer); allocation != nullptr) {

@@ -28,6 +28,11 @@ const bool enabled = false;
 
 void launch_begins(Launch&) {}
 void launch_ends(Launch&) {}
+bool may_be_tried(const Launch&) { return false; }
+void trial_begins(Launch&, unsigned) {}
+bool trial_is_full() { return false; }
+bool trial_ends(Launch&) { return false; }
+void check_trial(Launch&, unsigned, unsigned) {}
 void block_begins(Block&) {}
 void block_ends(Block&) {}
 void resolve(Warp&) {}

@@ -14,9 +14,10 @@ class PlainAccess {
   static_assert(kind == read || kind == write);
 
  public:
-  PlainAccess(const Event& event, const Block& b)
+  /// \param barrier_clock of the block, at the barrier that it had passed last
+  PlainAccess(const Event& event, std::uint32_t barrier_clock)
       : now_(event),
-        barrier_clock_(b.barrier_clock),
+        barrier_clock_(barrier_clock),
         ordered_(event.operation),
         warp_(event.thread / warp_size),
         owner_(is_shared ? current_owner() : 0) {}

@@ -28,6 +28,7 @@
 #include "findings.hpp"
 #include "targets.hpp"
 #include "told.hpp"
+#include "trial.hpp"
 
 extern "C" const char _end;
 
@@ -50,7 +51,7 @@ using Lines = std::map<const void*, Line>;
 
 Lines lines_of_record() {
   std::set<const void*> places;
-  for (const auto& [key, site] : record().sites) places.insert(address_of(site.place));
+  for (const auto& [key, site] : record().sites.all) places.insert(address_of(site.place));
   for (const auto& [key, finding] : record().findings) {
     places.insert(finding.place);
     places.insert(finding.other_place);
@@ -81,7 +82,7 @@ Line line_of(const Lines& lines, const Finding& finding) {
 /// goes about its work is not what it does on a GPU.
 std::vector<std::pair<Line, Site>> sites_of(std::uint32_t kernel, const Lines& lines) {
   std::map<std::tuple<Line, Space, Kind, unsigned>, Site> merged;
-  for (const auto& [key, site] : record().sites) {
+  for (const auto& [key, site] : record().sites.all) {
     if (site.kernel != kernel) continue;
     const Line line = line_of(lines, address_of(site.place));
     if (is_of_toolkit(line)) continue;
@@ -235,7 +236,7 @@ void write_file(const std::vector<Told>& told, const std::vector<Counted>& count
     file << sarif_of(told);
   else
     file << Json{{"program", program_invocation_short_name},
-                 {"accesses", accesses},
+                 {"accesses", record().accesses},
                  {"kernels", kernels},
                  {"errors", errors},
                  {"notes", notes},
@@ -281,6 +282,10 @@ Record& record() {
   return record;
 }
 
+bool leaves_out(const Launch& launch) {
+  return (settings().blocks + 1) / 2 < (launch.blocks + 1) / 2;
+}
+
 void launch_begins(Launch& launch) {
   Record& r = record();
   const auto known = std::find_if(r.kernels.begin(), r.kernels.end(),
@@ -305,6 +310,7 @@ void block_begins(Block& block) {
   block.left_out = is_left_out(*block.launch, block.number);
   if (block.targets == nullptr) block.targets = std::make_unique<Targets>().release();
   block.targets->operation = block.left_out ? Targets::none : block.launch->operation;
+  accesses = 0;
   if (block.left_out) ++record().kernels[block.launch->record].left_out;
   if (block.logs == nullptr)
     block.logs = std::make_unique_for_overwrite<AccessLog[]>(most_threads / warp_size).release();
@@ -314,11 +320,14 @@ void block_begins(Block& block) {
     warp.log->clear();
   }
   forget_threads();
+  begin_on_trial(block);
 }
 
 void block_ends(Block& block) {
+  if (block.on_trial) return end_on_trial(block);
   // If it failed, lanes may still wait.
   for (Warp& warp : warps_of(block)) check_rest(warp);
+  record().accesses += accesses;
 }
 
 void error_dropped(const void* place, const std::string& sentence) {
@@ -338,8 +347,12 @@ void freed(const void*, std::size_t, const void*) {}
 
 static void add(const char* kind, Place place, Place other_place, const Thread* thread,
                 const std::string& sentence, bool is_note) {
+  static auto& mutex = immortal<std::mutex>();
+  end_trial();
+  const std::scoped_lock lock(mutex);
   Finding& finding = record().findings[fmt::format("{} {} {}", kind, place, other_place)];
-  if (finding.count++ > 0) return;
+  if (finding.count++ > 0 && (moment == nullptr || *moment >= finding.moment)) return;
+  finding.moment = moment == nullptr ? Moment{} : *moment;
   finding.is_note = is_note;
   finding.kind = kind;
   finding.place = address_of(place);

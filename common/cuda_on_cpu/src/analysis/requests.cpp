@@ -7,6 +7,7 @@
 #include "../machine/launch.hpp"
 #include "findings.hpp"
 #include "targets.hpp"
+#include "trial.hpp"
 
 namespace cuda_on_cpu::analysis {
 namespace {
@@ -158,23 +159,9 @@ unsigned ideal_wavefronts(unsigned mask, Addresses addresses, unsigned bytes, Ki
 }
 
 Site& site_of(Place place, AccessForm form) {
-  const std::uint32_t kernel = block->launch->record;
-  const std::uint64_t key = (static_cast<std::uint64_t>(place) << 24) ^
-                            (static_cast<std::uint64_t>(kernel) << 12) ^
-                            (std::uint64_t{form.bytes()} << 4 | form.kind() << 1 | form.space());
-  static std::uint64_t last_keys[256];
-  static Site* last_sites[256];
-  const std::size_t slot = (place ^ place >> 8) & 255;
-  if (last_sites[slot] != nullptr && last_keys[slot] == key) return *last_sites[slot];
-  Site& site = record()
-                   .sites
-                   .try_emplace(key, Site{kernel, place, static_cast<Kind>(form.kind()),
-                                          static_cast<Space>(form.space()),
-                                          static_cast<std::uint8_t>(form.bytes())})
-                   .first->second;
-  last_keys[slot] = key;
-  last_sites[slot] = &site;
-  return site;
+  Sites& sites = block->on_trial ? notes().sites : record().sites;
+  return sites.at({block->launch->record, place, static_cast<Kind>(form.kind()),
+                   static_cast<Space>(form.space()), static_cast<std::uint8_t>(form.bytes())});
 }
 
 /// The access that goes first of those that the lanes of a warp wait with. As a rule it is the one
@@ -354,6 +341,30 @@ Request::Request(const Accesses& all, unsigned lanes, bool alike)
     const Row row = row_of(rest, all);
     rows[count++] = row;
     rest &= ~row.lanes();
+  }
+}
+
+Site& Sites::at(const Site& empty) {
+  const Place place = empty.place;
+  const std::uint64_t key =
+      (static_cast<std::uint64_t>(place) << 24) ^ (static_cast<std::uint64_t>(empty.kernel) << 12) ^
+      (std::uint64_t{empty.bytes} << 4 | static_cast<unsigned>(empty.kind) << 1 |
+       static_cast<unsigned>(empty.space));
+  const std::size_t slot = (place ^ place >> 8) & 255;
+  if (last[slot] != nullptr && last_keys[slot] == key) return *last[slot];
+  Site& site = all.try_emplace(key, empty).first->second;
+  last_keys[slot] = key;
+  last[slot] = &site;
+  return site;
+}
+
+void Sites::add(const Sites& others) {
+  for (const auto& [key, other] : others.all) {
+    Site& site = at({other.kernel, other.place, other.kind, other.space, other.bytes});
+    site.requests += other.requests;
+    site.lanes += other.lanes;
+    site.cost += other.cost;
+    site.ideal += other.ideal;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <mutex>
 #include <new>
 #include <string>
 #include <unordered_map>
@@ -22,6 +23,13 @@ namespace cuda_on_cpu::analysis {
 __thread bool threads_learned = false;
 
 namespace {
+
+/// What is known beside the cells is looked up by several threads of the operating system where
+/// blocks were tried.
+std::mutex& knowledge_mutex() {
+  static auto& mutex = immortal<std::mutex>();
+  return mutex;
+}
 
 /// What a block published, or what another learned of it: accesses up to a clock are done.
 struct Knowledge {
@@ -124,6 +132,7 @@ void learn_within_block(const KnowledgeOf& publication, const Thread& thread) {
 
 /// Whether the block that runs has learned that an access of another one is done.
 bool is_learned(const Event& then) {
+  const std::scoped_lock lock(knowledge_mutex());
   const auto known = learned().find(key_of(then.operation, then.block));
   if (known == learned().end()) return false;
   if (known->second.all >= then.clock) return true;
@@ -144,6 +153,7 @@ bool is_ordered_beside(const Event& then) {
   const std::vector<std::uint32_t>& beside = block->launch->beside;
   if (std::find(beside.begin(), beside.end(), then.operation) != beside.end())
     return is_learned(then);
+  const std::scoped_lock lock(knowledge_mutex());
   return std::any_of(learned().begin(), learned().end(), [&](const auto& known) {
     return happens_before(then.operation, static_cast<std::uint32_t>(known.first >> 32));
   });
@@ -206,7 +216,10 @@ bool keep_reader(Cell& cell, const Event& now) {
 }
 
 bool other_readers_are_done(const Cell& cell, const Event& now) {
-  const Readers& others = other_readers()[&cell];
+  const Readers others = [&] {
+    const std::scoped_lock lock(knowledge_mutex());
+    return other_readers()[&cell];
+  }();
   return std::all_of(others.begin(), others.end(), [&](const Event& other) {
     return (other.bytes & now.bytes) == 0 || is_ordered(other, now);
   });
@@ -214,6 +227,7 @@ bool other_readers_are_done(const Cell& cell, const Event& now) {
 
 /// A cell has been written, and reads before that count no more.
 void forget_other_readers(Cell& cell) {
+  const std::scoped_lock lock(knowledge_mutex());
   other_readers().erase(&cell);
   cell.others = false;
 }
@@ -422,12 +436,14 @@ Shadow::Shadow(std::size_t bytes)
     : stretches_(bytes / stretch_bytes + 1),
       cells_(reserve<Cell>(stretches_ * stretch_bytes / 4)),
       common_(reserve<Cell>(stretches_)),
-      divided_(reserve<bool>(stretches_)) {}
+      divided_(reserve<bool>(stretches_)),
+      claims_(reserve<Claim>(stretches_ * stretch_bytes / 4)) {}
 
 Shadow::~Shadow() {
   munmap(cells_, stretches_ * stretch_bytes / 4 * sizeof(Cell));
   munmap(common_, stretches_ * sizeof(Cell));
   munmap(divided_, stretches_);
+  munmap(claims_, stretches_ * stretch_bytes / 4 * sizeof(Claim));
 }
 
 void Shadow::divide(std::size_t stretch) {
@@ -540,11 +556,13 @@ void forget_publications_before(Launch& launch) {
 void forget_threads() {
   threads_know().clear();
   threads_learned = false;
+  const std::scoped_lock lock(knowledge_mutex());
   std::erase_if(arrivals(),
                 [](const auto& arrival) { return is_shared_of(arrival.first, block->gang_rank); });
 }
 
 void lanes_ordered(Warp& warp, unsigned lanes) {
+  end_trial();
   const DeviceAtWork at_work;
   Clocks all(most_threads);
   for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
@@ -558,6 +576,7 @@ void lanes_ordered(Warp& warp, unsigned lanes) {
 }
 
 void arrives_at(const void* barrier) {
+  end_trial();
   Block& b = *block;
   const auto rank = static_cast<std::uint16_t>(b.current->rank);
   const Warp& warp = *b.current->warp;
@@ -571,12 +590,14 @@ void arrives_at(const void* barrier) {
 }
 
 void phase_ends(const void* barrier) {
+  end_trial();
   const DeviceAtWork at_work;
   Arrivals& at = arrivals()[barrier];
   learn(at.before, at.now);
 }
 
 void has_waited_at(const void* barrier) {
+  end_trial();
   const auto rank = static_cast<std::uint16_t>(block->current->rank);
   const DeviceAtWork at_work;
   const auto found = arrivals().find(barrier);

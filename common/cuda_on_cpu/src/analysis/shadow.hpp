@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -56,6 +57,10 @@ struct alignas(64) Cell {
 };
 static_assert(sizeof(Cell) == 64, "a cell fills one line of the cache");
 
+/// Which block on trial touches a word of global memory: the number of the trial, that of the block
+/// in it, or 0 for several that read, and whether it wrote.
+using Claim = std::atomic<std::uint64_t>;
+
 /// Cells for a stretch of memory. As long as those of a kilobyte are all alike, as after a copy or
 /// a fill, or if nobody was there, one is kept for all of them, and the others cost nothing.
 class Shadow {
@@ -75,6 +80,9 @@ class Shadow {
   }
   Cell& cell(std::size_t byte) { return *cells(byte, 1); }
 
+  /// The claims of its words, from the first on.
+  Claim* claims() { return claims_; }
+
   /// Somebody wrote these bytes of whom no more is known.
   void note_written(std::size_t byte, std::size_t bytes);
 
@@ -91,6 +99,7 @@ class Shadow {
   Cell* cells_;
   Cell* common_;   ///< of each stretch
   bool* divided_;  ///< whether its cells stand for themselves
+  Claim* claims_;
 };
 
 /// Memory that a kernel writes, or that the host's uninstrumented code may have written.

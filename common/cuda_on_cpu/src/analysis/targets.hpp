@@ -11,7 +11,11 @@
 #include "log.hpp"
 #include "values.hpp"
 
-namespace cuda_on_cpu::analysis {
+namespace cuda_on_cpu {
+
+struct Allocation;
+
+namespace analysis {
 
 /// What becomes of an access: none to a thread's own stack or to arguments; of those to built-in
 /// variables and constants it is known that they happened.
@@ -21,7 +25,8 @@ enum class Treatment : std::uint8_t { none, count, request };
 struct Target {
   std::uint64_t key = 0;  ///< the launch and the instruction
   std::uintptr_t begin = 0;
-  std::size_t last = 0;  ///< where the last access of this form may begin, from there
+  std::size_t last = 0;     ///< where the last access of this form may begin, from there
+  Claim* claims = nullptr;  ///< of its words, if the block has to claim them
   AccessForm form = {};
   Treatment treatment = Treatment::none;
 };
@@ -31,7 +36,13 @@ struct Targets {
   static constexpr std::uint32_t none = ~0u;
 
   std::uint32_t operation = none;  ///< the launch's; none if its accesses are passed over
+  std::uint64_t claimant = 0;      ///< by whom a block on trial claims what it reads, or 0
   Target all[1024];  ///< by address of the instruction: a call has four bytes at least
+  Allocation* allocations[1024] = {};  ///< where instructions went last
+
+  void forget() {
+    for (Target& target : all) target = {};
+  }
 
   Target& at(Place place) { return all[place / 4 % 1024]; }
   std::uint64_t key_of(Place place) const { return std::uint64_t{operation} << 32 | place; }
@@ -41,6 +52,31 @@ inline std::uint64_t order_of(Place place, std::uint32_t depth) {
   return std::uint64_t{depth} << 32 | (~place & ~0u);
 }
 inline Place place_in(std::uint64_t order) { return ~static_cast<Place>(order); }
+
+/// Whether a claim allows a block to read, or to write, without a further claim.
+constexpr std::uint64_t claim_of_writer = 1;
+constexpr unsigned trial_shift = 24;
+inline bool may_read(std::uint64_t claim, std::uint64_t claimant) {
+  return (claim | claim_of_writer) == (claimant | claim_of_writer) ||
+         claim == claimant >> trial_shift << trial_shift;
+}
+inline bool may_write(std::uint64_t claim, std::uint64_t claimant) {
+  return claim == (claimant | claim_of_writer);
+}
+
+/// Claims a word of a target, or ends the trial.
+void claim_word(const Target& target, std::size_t word, Kind kind, std::uint64_t claimant);
+
+/// Claims what an access is about to touch.
+[[gnu::always_inline]] inline void claim(const Target& target, const void* address,
+                                         std::size_t bytes, Kind kind, std::uint64_t claimant) {
+  const std::size_t offset = reinterpret_cast<std::uintptr_t>(address) - target.begin;
+  for (std::size_t word = offset / 4; word <= (offset + bytes - 1) / 4; ++word) {
+    const std::uint64_t known = target.claims[word].load(std::memory_order_relaxed);
+    if (!(kind == read ? may_read(known, claimant) : may_write(known, claimant)))
+      claim_word(target, word, kind, claimant);
+  }
+}
 
 /// Notes an access of the current thread, for which there is room in the log. It becomes part of a
 /// request when the warp has come so far.
@@ -79,6 +115,7 @@ void note_next_access(Thread& thread, const void* address, const Target& target,
   if (target.treatment == Treatment::none) return;
   ++accesses;
   if (target.treatment == Treatment::count) return;
+  if (target.claims != nullptr) claim(target, address, bytes, kind, b->targets->claimant);
   Thread& thread = *b->current;
   if (!thread.warp->log->is_open(thread.lane))
     return note_next_access(thread, address, target, place, frame);
@@ -109,10 +146,21 @@ struct Request {
   const Row* end() const { return rows + count; }
 };
 
+/// Memory to which a warp makes a request, with its shadow.
+struct RequestedMemory {
+  Shadow* shadow = nullptr;  ///< null where lanes may go to different places
+  std::uintptr_t base = 0;
+  std::size_t last = 0;  ///< where the last access may begin
+  Region region = Region::global;
+};
+
+RequestedMemory requested_memory(Space space, const char* address, std::size_t bytes, Place place);
+
 /// Checks accesses of lanes of a warp that it makes together.
 void check_request(const Warp& warp, const Request& request);
 
 /// Checks what the lanes of a warp have accessed and nobody has checked: its block has failed.
 void check_rest(Warp& warp);
 
-}  // namespace cuda_on_cpu::analysis
+}  // namespace analysis
+}  // namespace cuda_on_cpu

@@ -30,6 +30,7 @@ extern __thread uint3 current_thread_index __asm__("threadIdx");
 namespace cuda_on_cpu {
 
 __thread Block* block = nullptr;
+__thread Block* cuda_on_cpu_tried = nullptr;
 
 namespace {
 
@@ -49,6 +50,12 @@ void protect_end(char* stack) {
   mprotect(reinterpret_cast<void*>(first), page, PROT_NONE);
 }
 
+void free_all_stacks(Block& b) {
+  b.stacks.clear();
+  for (std::size_t i = most_threads + 1; i-- > 0;)
+    b.stacks.push_back(b.stack_pool + i * stack_bytes);
+}
+
 char* free_stack() {
   if (block->stack_pool == nullptr) {
     const std::size_t bytes = stack_bytes * (most_threads + 1);
@@ -56,9 +63,8 @@ char* free_stack() {
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pool == MAP_FAILED) throw std::bad_alloc();
     block->stack_pool = static_cast<char*>(pool);
-    for (std::size_t i = most_threads + 1; i-- > 0;)
-      block->stacks.push_back(block->stack_pool + i * stack_bytes);
     block->used_stacks = 0;
+    free_all_stacks(*block);
   }
   char* stack = block->stacks.back();
   block->stacks.pop_back();
@@ -268,6 +274,7 @@ void run_thread() {
   thread->stack_top =
       static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
   advance(b.next_index, b.launch->configuration.block);
+  cuda_on_cpu_tried = nullptr;
   make_current(thread);
   b.launch->invocation.call(b.launch->invocation.closure.get());
   note_spin(false);
@@ -296,21 +303,27 @@ void run_threads() {
   }
 }
 
-void prepare(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank) {
-  // It lives to the end of the program: accesses are checked as long as destructors run.
+/// The block of this thread of the operating system. It lives to the end of the program: accesses
+/// are checked as long as destructors run.
+Block& own_block() {
   if (block == nullptr) {
     block = std::make_unique<Block>().release();
     catch_illegal_accesses();
   }
-  Block& b = *block;
-  const dim3 grid = launch.configuration.grid;
+  return *block;
+}
+
+void prepare(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank, unsigned turn) {
+  Block& b = own_block();
   b.ready.clear();
   b.at_barrier.clear();
   b.launch = &launch;
   b.gang = gang;
   b.gang_rank = gang_rank;
   b.number = number;
-  b.index = {number % grid.x, number / grid.x % grid.y, number / (grid.x * grid.y)};
+  b.index = index_of(number, launch.configuration.grid);
+  b.turn = turn;
+  b.on_trial = launch.on_trial;
   b.next_index = {0, 0, 0};
   b.started = 0;
   b.living = launch.threads;
@@ -331,7 +344,8 @@ void prepare(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank) {
                                   .running = lanes};
   }
   const auto builtin = [](dim3 d) { return Builtin{d.x, d.y, d.z}; };
-  set_block(builtin(b.index), builtin(launch.configuration.block), builtin(grid));
+  set_block(builtin(b.index), builtin(launch.configuration.block),
+            builtin(launch.configuration.grid));
 }
 
 /// Says which threads wait for what, when none can go on.
@@ -469,12 +483,37 @@ void fail_launch(int error) {
   fail_launch_at_once(error);
 }
 
+void end_trial() {
+  if (block == nullptr || !block->on_trial) return;
+  block->launch->trial_is_over = true;
+  give_up();
+}
+
+void stand_in(Launch& launch) {
+  Block& b = own_block();
+  b.launch = &launch;
+  b.gang = nullptr;
+  for (unsigned rank = 0; rank < launch.threads; ++rank) {
+    Thread& thread = b.threads[rank];
+    thread.rank = rank;
+    thread.lane = rank % warp_size;
+    thread.index = index_of(rank, launch.configuration.block);
+  }
+}
+
+void stand_in(unsigned number) {
+  block->number = number;
+  block->index = index_of(number, block->launch->configuration.grid);
+}
+
 void fail_launch_at_once(int error) {
+  end_trial();
   block->launch->failure = static_cast<cudaError_t>(error);
   give_up();
 }
 
 void yield() {
+  end_trial();
   catch_up();
   Block& b = *block;
   Thread* thread = b.current;
@@ -546,8 +585,8 @@ void cluster_arrive() {
 
 void cluster_wait() { barrier(Scope::gang_told, __builtin_return_address(0)); }
 
-bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank) {
-  prepare(launch, number, gang, gang_rank);
+bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank, unsigned turn) {
+  prepare(launch, number, gang, gang_rank, turn);
   Block& b = *block;
   analysis::block_begins(b);
   do {
@@ -555,14 +594,12 @@ bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank) 
     b.current = nullptr;
   } while (wait_for_parcels());
   if (b.living > 0) {
-    if (!b.failed) report_deadlock();
-    // The stacks of threads that never end are given up with all the others.
-    b.stacks.clear();
-    munmap(b.stack_pool, stack_bytes * (most_threads + 1));
-    b.stack_pool = nullptr;
+    if (!b.failed && !b.on_trial) report_deadlock();
+    free_all_stacks(b);  // of threads that never end, too
     if (gang != nullptr) gang->fail();
   }
   analysis::block_ends(b);
+  b.on_trial = false;
   launch.barriers += b.barriers;
   return b.living == 0;
 }

@@ -156,6 +156,8 @@ struct Block {
   double idle_since = 0;          ///< when that began, in seconds
   bool start_next = false;        ///< whether a new thread goes before those that are ready
   bool failed = false;
+  bool on_trial = false;                 ///< whether it runs beside others, under analysis
+  unsigned turn = 0;                     ///< which of the launch's blocks it is to begin
   bool left_out = false;                 ///< whether the analysis passes over its accesses
   analysis::Targets* targets = nullptr;  ///< where its accesses went, as the analysis knows
   analysis::AccessLog* logs = nullptr;   ///< by warp
@@ -171,6 +173,9 @@ struct Block {
 
 /// The block of this thread of the operating system; null outside of kernels' threads.
 extern __thread Block* block;
+
+/// The same while its current thread is in a kernel, on trial; otherwise null.
+extern "C" __thread Block* cuda_on_cpu_tried;
 
 /// While it lives, the device itself works and no thread of a kernel: what it touches is not
 /// checked. Of a template that program and runtime share, the linker may keep the instrumented
@@ -192,8 +197,14 @@ inline Details& details_of(const Thread& thread) { return block->details[thread.
 inline constexpr std::size_t stack_bytes = (128 << 10) + 192;
 
 /// Runs one block of a launch to its end.
-/// \returns whether it came to its end; if not, the failure was reported
-bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank);
+/// \param turn which of the launch's blocks it is to begin
+/// \returns whether it came to its end; if not, the failure was reported, or its trial is over
+bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank, unsigned turn = 0);
+
+/// Makes the block of this thread of the operating system one of a launch again that has run, for
+/// who looks at what its threads did.
+void stand_in(Launch& launch);
+void stand_in(unsigned number);
 
 /// Ends the block and its launch, as a GPU does when a kernel fails.
 [[noreturn]] void fail_launch(int error);

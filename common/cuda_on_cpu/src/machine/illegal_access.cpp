@@ -47,6 +47,7 @@ void at_fault(int signal, siginfo_t* info, void* context) {
       on_a_stack(reinterpret_cast<std::uintptr_t>(info->si_addr)))
     end_of_stack(instruction_at(context));
   if (block != nullptr && block->current != nullptr) {
+    end_trial();
     std::fprintf(stderr, "kernel %s touched the address %p, where there is no memory\n",
                  block->launch->kernel.c_str(), info->si_addr);
     fail_launch_at_once(cudaErrorIllegalAddress);

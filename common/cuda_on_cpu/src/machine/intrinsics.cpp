@@ -84,7 +84,10 @@ void cuda_on_cpu::no_instructions(const char* text) {
 /// What assert() calls. In a kernel it ends the launch, in the host's code the program.
 extern "C" void __assert_fail(const char* assertion, const char* file, unsigned line,
                               const char* function) noexcept {
-  if (is_on_device()) catch_up();
+  if (is_on_device()) {
+    end_trial();
+    catch_up();
+  }
   std::fprintf(stderr, "%s:%u: %s: Assertion `%s` failed.\n", file, line, function, assertion);
   if (block == nullptr || block->current == nullptr) std::abort();
   fail_at(__builtin_return_address(0), "failed assertion",

@@ -112,8 +112,10 @@ class Devices {
   Devices(Launches& launches, const CallOthers& call_others)
       : launches_(launches), call_others_(call_others) {}
 
-  void run() {
+  /// \param done how many blocks of the first launch have run
+  void run(unsigned done) {
     add(*launches_.front());
+    shares_.front().next = done;
     crew().run(static_cast<unsigned>(places_.size()), [this](unsigned rank) { work(rank); });
   }
 
@@ -191,6 +193,33 @@ class Devices {
                                             ? std::make_shared<Turns>(1)
                                             : nullptr;
 };
+
+/// Runs blocks of a launch under analysis, from the first on, side by side: on trial, as long as
+/// their order does not matter.
+/// \returns how many are done; the others have to run one after the other
+unsigned run_on_trial(Launch& launch) {
+  const unsigned workers = std::min(settings().threads, launch.blocks);
+  if (workers < 2 || !analysis::may_be_tried(launch)) return 0;
+  unsigned done = 0;
+  while (done < launch.blocks) {
+    const std::uint64_t barriers = launch.barriers;
+    std::atomic<unsigned> next = done;
+    analysis::trial_begins(launch, done);
+    crew().run(workers, [&](unsigned) {
+      for (unsigned turn;
+           !launch.trial_is_over && !analysis::trial_is_full() && (turn = next++) < launch.blocks;)
+        if (!run_block(launch, settings().schedule.block(turn, launch.blocks), nullptr, 0, turn))
+          launch.trial_is_over = true;
+    });
+    if (!analysis::trial_ends(launch)) {
+      launch.barriers = barriers;
+      return done;
+    }
+    crew().run(workers, [&](unsigned rank) { analysis::check_trial(launch, rank, workers); });
+    done = std::min(next.load(), launch.blocks);
+  }
+  return done;
+}
 
 /// Grids of which all blocks run at the same time.
 void run_grids(const Launches& launches) {
@@ -287,8 +316,8 @@ bool run(Launches& launches, const CallOthers& call_others) {
   else if (has_clusters(c))
     run_clusters(first, size_of(c.cluster),
                  [&](unsigned gang, unsigned rank) { return number_in_cluster(c, gang, rank); });
-  else
-    Devices(launches, call_others).run();
+  else if (const unsigned done = run_on_trial(first); done < first.blocks)
+    Devices(launches, call_others).run(done);
   bool well = true;
   for (const auto& launch : launches) {
     analysis::launch_ends(*launch);
@@ -301,7 +330,10 @@ unsigned helping_threads() { return crew().helpers(); }
 
 unsigned cluster_rank() { return block->launch->configuration.cooperative ? 0 : block->gang_rank; }
 
-dim3 cluster_extent() { return block->launch->configuration.cluster; }
+dim3 cluster_extent() {
+  end_trial();  // a structure may be stored where nobody sees it
+  return block->launch->configuration.cluster;
+}
 
 dim3 cluster_position() {
   const dim3 extent = cluster_extent();

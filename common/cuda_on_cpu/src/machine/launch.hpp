@@ -28,6 +28,8 @@ struct Launch {
   std::uint32_t record = 0;                ///< the kernel's number in the record of the analysis
   std::atomic<std::uint64_t> barriers = 0;
   std::atomic<bool> failed = false;
+  bool on_trial = false;                         ///< whether its blocks run side by side, on trial
+  std::atomic<bool> trial_is_over = false;       ///< and whether their order may matter
   cudaError_t failure = cudaErrorLaunchTimeout;  ///< what the runtime tells of it
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <utility>
 
 #include "../analysis.hpp"
 #include "../trouble.hpp"
@@ -42,7 +43,11 @@ unsigned complete(Warp& warp, const Thread& thread) {
     if (ended.place == thread.place && ended.mask != thread.mask)
       analysis::different_masks(thread, ended);
   }
-  if (details_of(thread).combine != nullptr) details_of(thread).combine(records);
+  if (details_of(thread).combine != nullptr) {
+    Block* const tried = std::exchange(cuda_on_cpu_tried, nullptr);  // no function of the kernel
+    details_of(thread).combine(records);
+    cuda_on_cpu_tried = tried;
+  }
   warp.waiting &= ~lanes;
   if (thread.orders_memory) {
     if (lanes == (warp.lanes & ~warp.finished)) {

@@ -102,12 +102,6 @@ void learn_from_host(const Operation& operation) {
   join(s.times[operation.number].clock, s.host_clock);
 }
 
-/// Whether the process has no thread but this one and those that run blocks.
-bool is_alone() {
-  const std::filesystem::directory_iterator threads("/proc/self/task");
-  return std::distance(begin(threads), end(threads)) == 1 + std::ptrdiff_t{helping_threads()};
-}
-
 /// Whether one of these threads waits for the thread that asks, directly or for one that does.
 bool any_waits_for_me(const std::vector<std::thread::id>& threads) {
   const auto me = std::this_thread::get_id();
@@ -289,6 +283,11 @@ void add_default_order(const CUstream_st& stream, Operation& operation) {
 }
 
 }  // namespace
+
+bool is_alone() {
+  const std::filesystem::directory_iterator threads("/proc/self/task");
+  return std::distance(begin(threads), end(threads)) == 1 + std::ptrdiff_t{helping_threads()};
+}
 
 bool HostCall::is_running(const Operation& operation) {
   if (!thread.joinable() && !done)

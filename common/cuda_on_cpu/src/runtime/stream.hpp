@@ -22,6 +22,9 @@ namespace cuda_on_cpu {
 struct Operation;
 using OperationPointer = std::shared_ptr<Operation>;
 
+/// Whether the process has but one thread, beside those that run blocks.
+bool is_alone();
+
 /// A function of the host that a stream calls, on a thread of its own.
 struct HostCall {
   std::function<void()> function;

@@ -1,0 +1,94 @@
+"""What is reported does not depend on how many threads run blocks: trials_test.py TRIALS-analyze PLANTED-analyze...
+
+TRIALS is trials.cu; of each of the other programs, which hold planted bugs, all cases run but those whose blocks wait for one
+another: how often they ask whether something has come depends on the time it takes. Exit status, output and report are those of
+one thread. Speaks TAP.
+"""
+
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+WAITS = re.compile("cooperative|cluster", re.IGNORECASE)  # in the source of a case
+THREADS = (2, 5)
+SECONDS = 120  # that a run may take
+PRINTED = {f"# block {number} prints": 1 for number in range(8)} | {"# a line of its own": 1}
+
+
+def run(program, arguments, threads):
+    """Exit status, output and report of one run."""
+    with tempfile.TemporaryDirectory() as name:
+        report = pathlib.Path(name, "report.json")
+        environment = os.environ | {"CUDA_ON_CPU_REPORT": str(report), "CUDA_ON_CPU_THREADS": str(threads), "STAIRCASE_TEST_SEED": "1"}
+        result = subprocess.run([program, *arguments], env=environment, timeout=SECONDS, stdout=subprocess.PIPE,
+                                stderr=subprocess.DEVNULL, text=True, errors="replace", check=False)
+        return result.returncode, result.stdout, json.loads(report.read_text()) if report.exists() else None
+
+
+def differences(one, other):
+    """Yields in what two runs differ."""
+    for what, mine, theirs in zip(("exit status", "output"), one, other):
+        if mine != theirs:
+            yield f"the {what} is {theirs!r}, not {mine!r}"
+    if one[2] is None or other[2] is None:
+        yield "there is no report"
+        return
+    for part in one[2].keys() | other[2].keys():
+        if one[2].get(part) != other[2].get(part):
+            yield f"of the report, '{part}' is {str(other[2].get(part))[:500]}, not {str(one[2].get(part))[:500]}"
+
+
+def problems(program, arguments):
+    """Yields what is wrong with the runs of one case."""
+    one = run(program, arguments, 1)
+    for threads in THREADS:
+        for problem in differences(one, run(program, arguments, threads)):
+            yield f"{threads} threads: {problem}"
+    if arguments:
+        return
+    if one[0] != 0:
+        yield f"the exit status is {one[0]}, not 0"
+    lines = collections.Counter(line for line in one[1].splitlines() if line in PRINTED)
+    if lines != PRINTED:
+        yield f"kernels printed {dict(lines)}"
+
+
+def text_of(source, name):
+    """What stands in the namespace of a case."""
+    found = re.search(rf"^namespace {name} {{$.*?^}}  // namespace {name}$", source.read_text(), re.MULTILINE | re.DOTALL)
+    return found[0] if found else sys.exit(f"{source}: there is no namespace {name}")
+
+
+def cases_of(program):
+    """The arguments of the runs of a program with planted bugs."""
+    source = HERE / (re.sub("(-cpu)?-analyze$", "", pathlib.Path(program).name) + ".cu")
+    names = subprocess.run([program, "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    names = [name for name in names if not WAITS.search(text_of(source, name))]
+    return [(program, (name, version)) for name in names for version in ("bug", "twin")]
+
+
+def main(trials, *programs):
+    """Prints one TAP line per case."""
+    cases = [(trials, ())] + [case for program in programs for case in cases_of(program)]
+    print(f"1..{len(cases)}", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = pool.map(lambda case: list(problems(*case)), cases)
+        for number, ((program, arguments), found) in enumerate(zip(cases, results), 1):
+            name = " ".join([pathlib.Path(program).name, *arguments])
+            print(f"{'not ok' if found else 'ok'} {number} - {name} is told alike by one thread and by several", flush=True)
+            for problem in found:
+                print(f"# {problem}")
+    return 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))
