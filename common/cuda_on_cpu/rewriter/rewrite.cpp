@@ -241,7 +241,7 @@ std::string noted(const Promises& bounds) {
 
 }  // namespace
 
-std::string rewrite(std::string text, bool guards) {
+std::string rewrite(std::string text, bool guards, bool is_header) {
   Source source(with_cub(std::move(text)));
   Promises clusters, bounds;
   Fallible fallible;
@@ -277,7 +277,9 @@ std::string rewrite(std::string text, bool guards) {
     rewrite_waits(source, body, volatiles);
   }
   mark_host_functions(source, host_functions);
-  return source.text(0, source.size()) + noted(bounds) + (guards ? listed(of_device) : "");
+  text = source.text(0, source.size());
+  if (!is_header) text += noted(bounds) + (guards ? listed(of_device) : "");
+  return text;
 }
 
 }  // namespace cuda_on_cpu::rewriter

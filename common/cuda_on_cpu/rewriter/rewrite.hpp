@@ -44,9 +44,10 @@ using Names = std::set<std::string, std::less<>>;
 /// them, calls that drop an error are marked, functions of the host ask who calls them, those of
 /// the device say what escapes the analysis, and memory is asked for where a kernel gets it from
 /// the device
-///
+/// \param is_header whether others will include it, who then say what its kernels promise and what
+/// its variables are called
 /// \throws Refused
-std::string rewrite(std::string text, bool guards);
+std::string rewrite(std::string text, bool guards, bool is_header = false);
 
 /// Rewrites the launch whose '<<<' is a token; kernels may have been promised clusters.
 void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters);

@@ -164,6 +164,45 @@ def rewrite(rewriter, compiler, source, header=""):
         return result.returncode, out.read_text() if out.exists() else "", result.stderr
 
 
+def behind_header(rewriter, compiler):
+    """Says what is wrong with sources that are rewritten behind a header, which is rewritten once for all of them."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory)
+        (path / "made").mkdir()
+        (path / "once.hpp").write_text("#pragma once\nextern int only_once;\n")
+        (path / "header.cuh").write_text(KERNEL + '#include "once.hpp"\n'
+                                         "__attribute__(()) int of_header(int v, int n) { return v << n; }\n"
+                                         "inline void launch(int* p) { k<<<1, 2>>>(p, 3); }\n")
+
+        def run(*words):
+            command = [pathlib.Path(rewriter).resolve(), *words[:3], *compiler, "-DCUDA_ON_CPU_ANALYSE", *words[3:]]
+            subprocess.run(command, cwd=path, check=True)
+
+        def source(name, text):
+            (path / name).with_suffix(".cu").write_text(text)
+            run(f"{name}.cu", f"made/{name}.cpp", f"{name}.d", "--behind", "header.cuh", "header.hpp", "-I.")
+            return (path / "made" / name).with_suffix(".cpp").read_text()
+
+        run("header.cuh", "header.hpp", "header.d", "--header")
+        header = (path / "header.hpp").read_text()
+        if "AsGpu" not in header or "launch(\"k\"" not in header or "device_names" in header:
+            yield f"the header is {header}"
+        if "header.hpp:" not in (path / "header.d").read_text() or "header.cuh" not in (path / "header.d").read_text():
+            yield "the header does not say what it was made of"
+        text = source("short", '#include "once.hpp"\n\n__attribute__(()) int of_source = 1;\n')
+        if not text.startswith('#include "../header.hpp"\n') or "of_header" in text.split("device_names")[0]:
+            yield f"the source is not behind the header: {text}"
+        if line_numbers(text).get(3, "").strip() != "int of_source = 1;" or "only_once" in text:
+            yield f"what remains of the source is {text}"
+        if not re.search(r"device_names.*of_header.*of_source", text):
+            yield "the names in the header are lost"
+        if "header.cuh" not in (path / "short.d").read_text():
+            yield "the source does not say that it begins with the header"
+        text = source("whole", "struct F { unsigned v : 3; };\n__attribute__(()) int other(F& f, int n) { return f.v << n; }\n")
+        if "#include" in text or "return v << n" in header or "return v << n" not in text:
+            yield f"a source that changes what becomes of the header is {text}"
+
+
 def line_numbers(text):
     """The lines of a text, by the numbers that its line markers give them."""
     numbered, number = {}, 1
@@ -180,7 +219,7 @@ def line_numbers(text):
 
 def main():
     rewriter, *compiler = sys.argv[1:]
-    print(f"1..{len(REWRITTEN) + len(REFUSED) + 2}")
+    print(f"1..{len(REWRITTEN) + len(REFUSED) + 3}")
     for name, (source, expected) in REWRITTEN.items():
         status, text, _ = rewrite(rewriter, compiler, KERNEL + source + "\nint last_line;\n")
         last = (KERNEL + source).count("\n") + 2
@@ -193,6 +232,8 @@ def main():
     missing = [expected for expected in OF_CUB if not re.search(expected, text)]
     well = status == 0 and not missing and "unroll" not in text and line_numbers(text).get(99, "") == "int line_99;"
     print(f"{'ok' if well else 'not ok'} - a header of CUB's" + ("" if well else f"  # {missing} {said}"))
+    wrong = list(behind_header(rewriter, compiler))
+    print(f"{'not ok' if wrong else 'ok'} - sources behind a header" + (f"  # {wrong}" if wrong else ""))
     for name, (source, line, word) in REFUSED.items():
         status, text, said = rewrite(rewriter, compiler, KERNEL + source + "\n")
         well = status != 0 and not text and f"source.cu:{line}: error: " in said and word in said
