@@ -392,10 +392,11 @@ void run() {
 
 namespace recursion_without_an_end {
 
-/// The bottom of the recursion is never reached, or soon.
+/// The bottom of the recursion is never reached, or soon. Which of two lines needs the stack's last
+/// bytes depends on how much of it is in use where the kernel begins.
 __device__ __attribute__((noinline)) int depth(int n, volatile int* keep) {
   volatile int local[64];
-  local[n & 63] = n;
+  local[n & 63] = n;  // planted: stack overflow
   if (n == 0) return *keep;
   return depth(n - 1, keep) + local[n & 63];  // planted: stack overflow
 }

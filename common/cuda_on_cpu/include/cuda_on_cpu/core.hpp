@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <tuple>
+#include <new>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -168,18 +168,40 @@ auto copied(const T& argument) {
     return static_cast<typename Copied<T>::Type>(argument);
 }
 
+/// An argument of a kernel, by its number.
+template <std::size_t number, typename T>
+struct Copy {
+  T value;
+};
+
+/// A kernel with copies of its arguments. Sources have dozens of launches, and compilers take
+/// longer over a tuple and a shared pointer for each.
+template <typename Numbers, typename Kernel, typename... Arguments>
+struct Closure;
+template <std::size_t... number, typename Kernel, typename... Arguments>
+struct Closure<std::index_sequence<number...>, Kernel, Arguments...> : Copy<number, Arguments>... {
+  Kernel kernel;
+
+  CUDA_ON_CPU_NOT_ANALYSED static void call(void* self) {
+    auto& closure = *static_cast<Closure*>(self);
+    closure.kernel(static_cast<Copy<number, Arguments>&>(closure).value...);
+  }
+  static void destroy(void* self) { static_cast<Closure*>(self)->~Closure(); }
+};
+template <typename Kernel, typename... Arguments>
+using ClosureOf = Closure<std::index_sequence_for<Arguments...>, Kernel, Arguments...>;
+
+/// Memory for a closure; and what owns it with the closure in it, which it destroys.
+void* room_for(std::size_t bytes, std::size_t alignment);
+std::shared_ptr<void> owned(void* closure, void (*destroy)(void*));
+
 /// Copies a kernel's arguments, as a launch does.
 template <typename Kernel, typename... Arguments>
 Invocation invocation(Kernel kernel, const Arguments&... arguments) {
-  struct Closure {
-    Kernel kernel;
-    std::tuple<decltype(copied(arguments))...> copies;
-  };
-  return {std::make_shared<Closure>(Closure{std::move(kernel), {copied(arguments)...}}),
-          sizeof(Closure), [](void* closure) CUDA_ON_CPU_NOT_ANALYSED {
-            auto& self = *static_cast<Closure*>(closure);
-            std::apply(self.kernel, self.copies);
-          }};
+  using Copies = ClosureOf<Kernel, decltype(copied(arguments))...>;
+  void* const closure = new (room_for(sizeof(Copies), alignof(Copies)))
+      Copies{{copied(arguments)}..., std::move(kernel)};
+  return {owned(closure, Copies::destroy), sizeof(Copies), Copies::call};
 }
 
 /// What a kernel is given is looked at: that a pointer is the host's address of a variable of the

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,18 +23,11 @@ struct KernelArguments {
 template <typename... Parameters, std::size_t... index>
 KernelArguments kernel_arguments(void (*kernel)(Parameters...), void** arguments,
                                  std::index_sequence<index...>) {
-  struct Closure {
-    void (*kernel)(Parameters...);
-    std::tuple<plain<Parameters>...> copies;
-  };
-  auto closure = std::make_shared<Closure>(
-      Closure{kernel, {*static_cast<plain<Parameters>*>(arguments[index])...}});
-  std::vector<void*> addresses{&std::get<index>(closure->copies)...};
-  return {{std::move(closure), sizeof(Closure),
-           [](void* self) CUDA_ON_CPU_NOT_ANALYSED {
-             std::apply(static_cast<Closure*>(self)->kernel, static_cast<Closure*>(self)->copies);
-           }},
-          std::move(addresses)};
+  using Copies = ClosureOf<void (*)(Parameters...), plain<Parameters>...>;
+  auto* const closure = new (room_for(sizeof(Copies), alignof(Copies)))
+      Copies{{*static_cast<plain<Parameters>*>(arguments[index])}..., kernel};
+  return {{owned(closure, Copies::destroy), sizeof(Copies), Copies::call},
+          {&static_cast<Copy<index, plain<Parameters>>&>(*closure).value...}};
 }
 
 /// A kernel as a structure of CUDA names it: by an address that a program casts to `void*`. The

@@ -1,8 +1,11 @@
 /// \file
 /// The runtime's calls about devices and kernels.
 
+#include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
+#include <new>
 #include <set>
 #include <string>
 
@@ -121,6 +124,19 @@ std::string reason_of(cudaError_t refusal, const std::string& kernel, const Conf
 }
 
 }  // namespace
+
+void* room_for(std::size_t bytes, std::size_t alignment) {
+  void* const room = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (room == nullptr) throw std::bad_alloc();
+  return room;
+}
+
+std::shared_ptr<void> owned(void* closure, void (*destroy)(void*)) {
+  return {closure, [destroy](void* pointer) {
+            destroy(pointer);
+            std::free(pointer);
+          }};
+}
 
 cudaError_t submit(const char* kernel, const Configuration& configuration, Invocation invocation) {
   if (is_on_device())
