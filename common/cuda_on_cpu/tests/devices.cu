@@ -8,6 +8,7 @@
 #include <mutex>
 #include <staircase/bulk_copy.hpp>
 #include <staircase/cooperative.hpp>
+#include <staircase/deal.hpp>
 #include <staircase/devices.hpp>
 #include <staircase/error.hpp>
 #include <staircase/stream.hpp>

@@ -12,6 +12,7 @@
 #include <staircase/cuda.hpp>
 #include <staircase/devices.hpp>
 #include <staircase/error.hpp>
+#include <staircase/stream.hpp>
 #include <string>
 #include <vector>
 
@@ -140,6 +141,17 @@ void require_capability(int major, int minor, const char* what) {
                        " (compute capability " + std::to_string(major) + "." +
                        std::to_string(minor) + " or later), and this one is of " +
                        compute_capability());
+}
+
+void StreamTimes::hand_over() {
+  const std::string ending(ending_.begin(), ending_.end());
+  for (const auto& [name, begin, end] : of_host_)
+    timeline_.add_beside((name + ending).c_str(), begin, end);
+  for (const auto& [name, begin, end] : spans_) {
+    end.wait();
+    timeline_.add_beside((name + ending).c_str(), zero_ + begin.seconds_since(start_),
+                         zero_ + end.seconds_since(start_));
+  }
 }
 
 void require_clusters() {

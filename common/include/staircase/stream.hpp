@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <deque>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -141,12 +140,15 @@ class StreamTimes {
  public:
   /// The GPU has nothing to do when it is made. Names of spans get an ending that tells of several
   /// GPUs which one it was: ", GPU 1".
-  explicit StreamTimes(Timeline& timeline, std::string ending = "")
-      : timeline_(timeline), ending_(std::move(ending)) {
+  explicit StreamTimes(Timeline& timeline) : timeline_(timeline) {
     Stream stream;
     start_.record(stream);
     start_.wait();
     zero_ = timeline.now();
+  }
+  template <typename String>
+  StreamTimes(Timeline& timeline, const String& ending) : StreamTimes(timeline) {
+    ending_.assign(ending.begin(), ending.end());
   }
 
   /// What comes next in a stream is a span of this name; it must outlive the times.
@@ -175,19 +177,11 @@ class StreamTimes {
   }
 
   /// Hands the spans over to the timeline, when they are over.
-  void hand_over() {
-    for (const auto& [name, begin, end] : of_host_)
-      timeline_.add_beside((name + ending_).c_str(), begin, end);
-    for (const auto& [name, begin, end] : spans_) {
-      end.wait();
-      timeline_.add_beside((name + ending_).c_str(), zero_ + begin.seconds_since(start_),
-                           zero_ + end.seconds_since(start_));
-    }
-  }
+  void hand_over();
 
  private:
   Timeline& timeline_;
-  std::string ending_;
+  std::vector<char> ending_;
   Event start_;
   double zero_ = 0;
   std::deque<detail::TimedSpan> spans_;  // whose events stay where they are

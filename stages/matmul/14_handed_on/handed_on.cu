@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <deque>
 #include <staircase/cublas.hpp>
-#include <staircase/devices.hpp>
+#include <staircase/deal.hpp>
 #include <staircase/stream.hpp>
 #include <string>
 #include <vector>

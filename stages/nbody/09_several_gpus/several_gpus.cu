@@ -10,7 +10,7 @@
 #include "../on_host.hpp"
 
 #include <deque>
-#include <staircase/devices.hpp>
+#include <staircase/deal.hpp>
 #include <staircase/inverse_root.hpp>
 #include <string>
 #include <utility>
