@@ -630,6 +630,6 @@ int main(int argc, char** argv) {
   staircase::test::program = std::filesystem::absolute(argv[1]);
   staircase::test::inverted = argc > 2 && argv[2] == std::string("inverted");
   staircase::test::try_device(staircase::test::program,
-                              {"Residual", "Budget", "Gpus", "CpuDevices", "Peers"});
+                              {"Residual", "Budget", "Gpus", "Units", "CpuDevices", "Peers"});
   return staircase::test::run_all_tests();
 }

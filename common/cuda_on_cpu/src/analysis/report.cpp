@@ -181,7 +181,7 @@ std::vector<Told> told_by(const Lines& lines) {
   std::vector<Told> told;
   for (const auto& [key, finding] : record().findings) {
     const Line line = line_of(lines, finding);
-    const auto is_same = [&](const Told& other) {
+    const auto is_same = [&, &finding = finding](const Told& other) {
       return other.finding.kind == finding.kind && other.finding.kernel == finding.kernel &&
              other.line == line && line.number != 0;
     };

@@ -122,6 +122,8 @@ class Devices {
  private:
   /// A launch, and how many of its blocks have been taken.
   struct Share {
+    explicit Share(Launch& launch) : launch(launch) {}
+
     Launch& launch;
     std::atomic<unsigned> next = 0;
   };
