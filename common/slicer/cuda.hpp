@@ -9,7 +9,9 @@
 #pragma clang force_cuda_host_device begin
 #define _GLIBCXX_INCLUDE_NEXT_C_HEADERS
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #undef _GLIBCXX_INCLUDE_NEXT_C_HEADERS
 #pragma clang force_cuda_host_device end
@@ -29,6 +31,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <fstream>
