@@ -9,6 +9,7 @@
     pictures    makes the README's pictures
     record      records a machine's results                 (./climb --record runs it)
     counters    records what NVIDIA's profiler counts
+    sanitizers  records what NVIDIA's compute-sanitizer says of planted bugs
     rounding    measures what rounding does to the stages of Durbin-Levinson
     energy      measures what precision does to bodies
     communication  measures or simulates what messages between ranks cost
@@ -23,7 +24,7 @@ import sys
 
 COMMANDS = {"book": "book.make", "page": "book.page", "serve": "book.serve", "install": "book.install",
             "figures": "book.quoted", "lines": "book.stages", "pictures": "draw.pictures", "record": "measure.record",
-            "counters": "measure.counters", "rounding": "measure.rounding", "communication": "measure.communication",
+            "counters": "measure.counters", "sanitizers": "measure.sanitizers", "rounding": "measure.rounding", "communication": "measure.communication",
             "energy": "measure.energy", "fits": "coefficients.least_squares"}
 
 

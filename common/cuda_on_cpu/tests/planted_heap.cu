@@ -130,6 +130,8 @@ void run() {
 
 }  // namespace given_back_twice
 
+#ifdef STAIRCASE_CUDA_ON_CPU  // nvcc refuses these bugs
+
 namespace host_function_in_a_kernel {
 
 /// Lacks __device__.
@@ -181,14 +183,19 @@ void run() {
 
 }  // namespace host_template_in_a_kernel
 
+#endif
+
 }  // namespace
 
 #define BOTH(name) \
   { #name, name::run < true>, name::run < false> }
 
 int main(int argc, char** argv) {
-  return run_cases(
-      argc, argv,
-      {BOTH(list_without_an_end), BOTH(scratch_of_a_block), BOTH(one_element_too_few),
-       BOTH(given_back_twice), BOTH(host_function_in_a_kernel), BOTH(host_template_in_a_kernel)});
+  return run_cases(argc, argv,
+                   {
+#ifdef STAIRCASE_CUDA_ON_CPU
+                       BOTH(host_function_in_a_kernel), BOTH(host_template_in_a_kernel),
+#endif
+                       BOTH(list_without_an_end), BOTH(scratch_of_a_block),
+                       BOTH(one_element_too_few), BOTH(given_back_twice)});
 }

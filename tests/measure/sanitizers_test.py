@@ -1,0 +1,59 @@
+"""What docs/measure/sanitizers.py makes of what compute-sanitizer says, and of the recording of it: sanitizers_test.py ROOT.
+Speaks TAP.
+"""
+
+import json
+import pathlib
+import sys
+
+import tap
+from measure import sanitizers
+
+ROOT = pathlib.Path(sys.argv[1])
+TESTS = ROOT / "common/cuda_on_cpu/tests"
+RECORDING = ROOT / "docs/results/h200/sanitizers.json"
+RACE = """========= COMPUTE-SANITIZER
+========= Error: Race reported between Write access at void k<(bool)1>(int *)+0xa0 in planted_x.cu:28
+=========     and Read access at void k<(bool)1>(int *)+0xb0 in planted_x.cu:30 [256 hazards]
+=========
+========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)
+"""
+CLEAN = "========= COMPUTE-SANITIZER\nplanted_x.cu:7 is printed by the program\n========= ERROR SUMMARY: 0 errors\n"
+
+
+def readings():
+    """Problems with what is read of a tool's words."""
+    source = pathlib.Path("planted_x.cu")
+    race = sanitizers.said(RACE, source)
+    if race["errors"] != 1 or race["lines"] != [28, 30] or not race["first"].startswith("Error: Race reported between Write"):
+        yield f"a race is read as {race}"
+    if (clean := sanitizers.said(CLEAN, source)) != {"errors": 0, "first": "ERROR SUMMARY: 0 errors", "lines": []}:
+        yield f"silence is read as {clean}"
+    if sanitizers.said("Killed", source)["errors"] is not None:
+        yield "a run that says nothing counts as clean"
+
+
+def cases():
+    """Problems with what is planted: each case has kinds and lines, and all of the recording are there still."""
+    known = {f"{source.stem}/{case}": entry for source in TESTS.glob("planted_*.cu")
+             for case, entry in sanitizers.planted(source).items()}
+    yield from (f"{name} has no planted line" for name, entry in known.items() if not entry["lines"] or not entry["kinds"])
+    yield from (f"{name} was recorded, and is no more" for name in json.loads(RECORDING.read_text())["cases"] if name not in known)
+
+
+def tables():
+    """Problems with the table: what it counts of three cases, and whether the one that is kept is of the recording."""
+    tool = {"errors": 0, "first": "", "lines": []}
+    race = {"kinds": ["race"], "lines": [28]}
+    of_two = {"twin": {"memcheck": tool | {"errors": 1, "first": "Program hit cudaErrorInvalidDevice"}}}
+    small = {"cases": {"a": race | {"bug": {"racecheck": tool | {"errors": 2, "lines": [28]}}, "twin": {"racecheck": tool}},
+                       "b": race | {"bug": {"racecheck": tool | {"errors": None}}, "twin": {"racecheck": tool | {"errors": 3}}},
+                       "c": {"kinds": ["deadlock"], "lines": [3], "twin": {"racecheck": tool}}, "d": race | of_two}}
+    rows = {line[:22].strip(): line[22:].split() for line in sanitizers.table(small).splitlines()}
+    if rows["race"] != list("22111") or rows["deadlock"] != list("10000") or rows["all"] != list("32111"):
+        yield f"three cases are counted as {rows}"
+    if RECORDING.with_suffix(".txt").read_text() != sanitizers.table(json.loads(RECORDING.read_text())):
+        yield f"{RECORDING.with_suffix('.txt').name} is not the table of {RECORDING.name}"
+
+
+tap.report([("what a tool says", readings()), ("what is planted", cases()), ("the table", tables())])
