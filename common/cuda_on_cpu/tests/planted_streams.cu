@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdio>
+#include <future>
 
 #include "planted.cuh"
 #include "resources.cuh"
@@ -43,6 +44,26 @@ void run() {
 }
 
 }  // namespace read_before_the_copy_is_done
+
+namespace function_of_the_stream_not_awaited {
+
+/// The stream says when the copy is done, by a function of the host.
+template <bool bug>
+void run() {
+  const Stream stream;
+  const Buffer<int> device(count);
+  const Pinned<int> host(count, -1);
+  check(cudaDeviceSynchronize());
+  check(cudaMemcpyAsync(host.get(), device.get(), size, to_host, stream.get()));
+  std::promise<void> copied;
+  const auto tell = [](void* promise) { static_cast<std::promise<void>*>(promise)->set_value(); };
+  check(cudaLaunchHostFunc(stream.get(), tell, &copied));
+  if (!bug) copied.get_future().wait();
+  expect(host[7], 0);  // planted: host race
+  finish();
+}
+
+}  // namespace function_of_the_stream_not_awaited
 
 namespace source_overwritten_too_early {
 
@@ -283,6 +304,8 @@ int main(int argc, char** argv) {
       argc, argv,
       {{"read_before_the_copy_is_done", read_before_the_copy_is_done::run<true>,
         read_before_the_copy_is_done::run<false>},
+       {"function_of_the_stream_not_awaited", function_of_the_stream_not_awaited::run<true>,
+        function_of_the_stream_not_awaited::run<false>},
        {"source_overwritten_too_early", source_overwritten_too_early::run<true>,
         source_overwritten_too_early::run<false>},
        {"wrong_staging_buffer_awaited", wrong_staging_buffer_awaited::run<true>,

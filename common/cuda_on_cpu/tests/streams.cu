@@ -3,8 +3,10 @@
 /// independent.
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -562,6 +564,66 @@ TEST(callbacks_learn_the_status) {
   stream.synchronise();
   expect_error(call.status, cudaSuccess);
   expect(call.stream == stream.get(), "the callback learns its stream");
+}
+
+/// Sets a flag, as the function of a stream.
+void set(void* flag) { static_cast<std::atomic<bool>*>(flag)->store(true); }
+
+/// Work in a stream, behind which it calls a function.
+struct Called {
+  Stream stream;
+  Device<unsigned> device{std::vector<unsigned>(300, 7)};
+  Pinned<unsigned> pinned{std::vector<unsigned>(300, 0)};
+
+  void begin(void (*function)(void*), void* data) {
+    launch_affine(device, 3, 1, stream.get());
+    check(cudaMemcpyAsync(pinned.get(), device.get(), device.bytes(), cudaMemcpyDeviceToHost,
+                          stream.get()));
+    check(cudaLaunchHostFunc(stream.get(), function, data));
+  }
+  void expect_result() const { expect_equal(pinned.values(), std::vector<unsigned>(300, 22)); }
+};
+
+TEST(a_function_is_called_while_the_host_sleeps_until_it_was) {
+  Called work;
+  std::promise<void> promise;
+  work.begin([](void* data) { static_cast<std::promise<void>*>(data)->set_value(); }, &promise);
+  promise.get_future().wait();
+  work.expect_result();
+}
+
+TEST(a_function_is_called_while_the_host_looks_again_and_again_whether_it_was) {
+  Called work;
+  std::atomic<bool> called = false;
+  work.begin(set, &called);
+  while (!called) {
+  }
+  work.expect_result();
+}
+
+TEST(a_function_of_a_graph_is_called_while_the_host_sleeps) {
+  Called work;
+  std::promise<void> promise;
+  check(cudaStreamBeginCapture(work.stream.get(), cudaStreamCaptureModeGlobal));
+  work.begin([](void* data) { static_cast<std::promise<void>*>(data)->set_value(); }, &promise);
+  cudaGraph_t graph;
+  check(cudaStreamEndCapture(work.stream.get(), &graph));
+  cudaGraphExec_t executable;
+  check(cudaGraphInstantiate(&executable, graph, 0));
+  check(cudaGraphLaunch(executable, work.stream.get()));
+  promise.get_future().wait();
+  work.expect_result();
+  check(cudaGraphExecDestroy(executable));
+  check(cudaGraphDestroy(graph));
+}
+
+TEST(no_function_is_called_while_the_host_goes_on) {
+  Called work;
+  std::atomic<bool> called = false;
+  work.begin(set, &called);
+  expect(!called, "nobody has waited");
+  work.stream.synchronise();
+  expect(called, "the stream was waited for");
 }
 
 // --- Graphs

@@ -266,6 +266,7 @@ DroppedErrors& dropped_errors() {
 /// Writes the report when the program ends, and makes it fail if something was wrong.
 struct AtEnd {
   ~AtEnd() {
+    const std::scoped_lock lock(runtime_mutex());
     // What nobody waited for is analysed, too.
     for (int device = 0; device < settings().devices; ++device) synchronise_device(device);
     std::fflush(nullptr);

@@ -8,6 +8,7 @@
 
 #include "graphs.hpp"
 #include "stream.hpp"
+#include "unasked_calls.hpp"
 
 using namespace cuda_on_cpu;
 
@@ -109,6 +110,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
     number(*copy, recorded->number);
     // What a meeting was recorded behind is its marker of arrival.
     if (copy->meeting != nullptr) copy->meeting->join(OperationPointer(copy->after.back()), copy);
+    if (copy->host_call != nullptr) call_unasked(copy);
     found->awaited.push_back(copy);
     copies.emplace(recorded.get(), std::move(copy));
   }

@@ -8,6 +8,7 @@
 #include "../machine/launch.hpp"
 #include "../settings.hpp"
 #include "../trouble.hpp"
+#include "unasked_calls.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -36,6 +37,7 @@ struct Waiting {
 
 struct Streams {
   std::recursive_mutex mutex;
+  std::atomic<std::uint64_t> calls = 0;
   std::condition_variable_any others_moved;
   std::vector<Waiting> waiting;
   std::uint32_t searches = 0;
@@ -286,16 +288,19 @@ void add_default_order(const CUstream_st& stream, Operation& operation) {
 
 bool is_alone() {
   const std::filesystem::directory_iterator threads("/proc/self/task");
-  return std::distance(begin(threads), end(threads)) == 1 + std::ptrdiff_t{helping_threads()};
+  const std::ptrdiff_t own = helping_threads() + threads_for_unasked_calls();
+  return std::distance(begin(threads), end(threads)) == 1 + own;
 }
 
 bool HostCall::is_running(const Operation& operation) {
-  if (!thread.joinable() && !done)
+  if (!thread.joinable() && !done) {
+    host_learns(operation);  // the function may tell the host that all before it is done
     thread = std::thread([this, number = operation.number] {
       calling_operation = number;
       function();
       done = true;
     });
+  }
   return !done;
 }
 
@@ -303,7 +308,12 @@ void HostCall::wait(const Operation& operation) {
   if (is_running(operation)) thread.join();
 }
 
-std::recursive_mutex& runtime_mutex() { return streams().mutex; }
+std::recursive_mutex& runtime_mutex() {
+  ++streams().calls;
+  return streams().mutex;
+}
+
+std::uint64_t calls_of_runtime() { return streams().calls; }
 
 void number(Operation& operation, std::uint32_t chain) {
   Streams& s = streams();
@@ -434,7 +444,7 @@ void synchronise_device(int device) {
   std::erase_if(streams().destroyed, [&](const auto& stream) { return stream->device == device; });
 }
 
-void advance(const OperationPointer& operation) {
+bool advance(const OperationPointer& operation) {
   OperationPointer next = operation;
   const std::uint32_t search = ++streams().searches;
   for (auto before = next->after.begin(); before != next->after.end();) {
@@ -442,15 +452,18 @@ void advance(const OperationPointer& operation) {
     if ((*before)->done) {
       ++before;
     } else if ((*before)->search == search) {
-      return finish(operation);  // which finds that it never ends
+      finish(operation);  // which finds that it never ends
+      return true;
     } else {
       next = *before;
       before = next->after.begin();
     }
   }
-  if (next->awaited != nullptr && !next->awaited->is_there()) return;
+  if (next->awaited != nullptr && !next->awaited->is_there()) return false;
   learn_from_before(*next);
-  if (next->host_call == nullptr || !next->host_call->is_running(*next)) perform(next);
+  if (next->host_call != nullptr && next->host_call->is_running(*next)) return false;
+  perform(next);
+  return true;
 }
 
 std::uint32_t host_operation() {
@@ -503,9 +516,10 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
 
 /// A call of the host, which runs beside the host's own thread.
 void enqueue_call(CUstream_st& stream, std::function<void()> call, const void* place) {
-  enqueue(
-      stream, [](const Operation&) { return true; }, place)
-      ->host_call = std::make_shared<HostCall>(std::move(call));
+  const OperationPointer operation = enqueue(
+      stream, [](const Operation&) { return true; }, place);
+  operation->host_call = std::make_shared<HostCall>(std::move(call));
+  if (stream.capture == nullptr) call_unasked(operation);
 }
 
 }  // namespace

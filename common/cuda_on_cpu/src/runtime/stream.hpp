@@ -128,6 +128,9 @@ namespace cuda_on_cpu {
 /// Held by every call of the runtime.
 std::recursive_mutex& runtime_mutex();
 
+/// How often it was asked for.
+std::uint64_t calls_of_runtime();
+
 /// A number for a chain of operations each of which is done after the one before.
 std::uint32_t new_chain();
 
@@ -167,7 +170,8 @@ void synchronise(CUstream_st& stream);
 void synchronise_device(int device);
 
 /// Does the first operation that another one waits for, for a host that asks again and again.
-void advance(const OperationPointer& operation);
+/// \returns whether it is done; if not, it waits for the host, or for other threads
+bool advance(const OperationPointer& operation);
 
 /// The number of the operation that stands for what the host does from now on, until it starts or
 /// awaits work; in a function that a stream calls, that of the call.
