@@ -4,8 +4,10 @@
 #include "cuda_on_cpu/textures.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
 #include <cmath>
-#include <deque>
 #include <memory>
 #include <mutex>
 
@@ -37,34 +39,62 @@ struct Image {
   char* data;
   std::size_t element, pitch, slice;  // bytes of a number, from row to row, from layer to layer
   int width, height, depth;
-  bool layered, cube, alive;  // the faces of a cube are layers
+  bool layered, cube;  // the faces of a cube are layers
   cudaChannelFormatDesc format;
   cudaTextureDesc how;
 };
 
 /// All that were ever made, so that one which is gone is known; an object is the number of its
-/// image, from 1 on.
-std::deque<Image>& images() {
-  static auto& images = immortal<std::deque<Image>>();
+/// image, from 1 on. Each page has room for twice as many as the one before and stays where it is,
+/// so that kernels find their images without a lock.
+class Images {
+ public:
+  struct Entry {
+    Image image;
+    std::atomic<bool> alive = false;
+  };
+
+  /// The entry of an object that is alive, or null.
+  Entry* find(unsigned long long object) {
+    if (object == 0) return nullptr;
+    const auto page = page_of(object);
+    Entry* const first = pages_[page].load(std::memory_order_acquire);
+    if (first == nullptr) return nullptr;
+    Entry& entry = first[object - (1ULL << page)];
+    return entry.alive.load(std::memory_order_acquire) ? &entry : nullptr;
+  }
+
+  unsigned long long keep(const Image& image) {
+    const std::scoped_lock guard(mutex_);
+    const unsigned long long object = ++count_;
+    const auto page = page_of(object);
+    if (object == 1ULL << page) pages_[page] = std::make_unique<Entry[]>(object).release();
+    Entry& entry = pages_[page][object - (1ULL << page)];
+    entry.image = image;
+    entry.alive.store(true, std::memory_order_release);
+    return object;
+  }
+
+ private:
+  static std::size_t page_of(unsigned long long object) {
+    return static_cast<std::size_t>(std::bit_width(object)) - 1;
+  }
+
+  std::mutex mutex_;
+  unsigned long long count_ = 0;
+  std::array<std::atomic<Entry*>, 64> pages_ = {};
+};
+
+Images& images() {
+  static auto& images = immortal<Images>();
   return images;
-}
-
-std::mutex& images_mutex() {
-  static auto& mutex = immortal<std::mutex>();
-  return mutex;
-}
-
-Image* find(unsigned long long object) {
-  const std::scoped_lock guard(images_mutex());
-  if (object == 0 || object > images().size() || !images()[object - 1].alive) return nullptr;
-  return &images()[object - 1];
 }
 
 /// The image of an object that a kernel uses.
 const Image& image_of(unsigned long long object) {
-  const Image* image = find(object);
-  if (image == nullptr) fail_launch(cudaErrorIllegalAddress);
-  return *image;
+  const Images::Entry* entry = images().find(object);
+  if (entry == nullptr) fail_launch(cudaErrorIllegalAddress);
+  return entry->image;
 }
 
 bool is_format(const cudaChannelFormatDesc& format) {
@@ -79,7 +109,6 @@ bool is_format(const cudaChannelFormatDesc& format) {
 
 cudaError_t image_of_resource(const cudaResourceDesc& resource, Image& image) {
   image = {};
-  image.alive = true;
   if (resource.resType == cudaResourceTypeArray) {
     const cudaArray* array = resource.res.array.array;
     if (array == nullptr) return cudaErrorInvalidResourceHandle;
@@ -116,16 +145,14 @@ cudaError_t image_of_resource(const cudaResourceDesc& resource, Image& image) {
 }
 
 cudaError_t keep(const Image& image, unsigned long long* object) {
-  const std::scoped_lock guard(images_mutex());
-  images().push_back(image);
-  *object = images().size();
+  *object = images().keep(image);
   return lasting_error();
 }
 
 cudaError_t forget(unsigned long long object) {
-  Image* image = find(object);
-  if (image == nullptr) return fail(cudaErrorInvalidResourceHandle);
-  image->alive = false;
+  Images::Entry* entry = images().find(object);
+  if (entry == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  entry->alive = false;
   return lasting_error();
 }
 
@@ -137,6 +164,7 @@ struct Neighbours {
 
 /// Where an index lies in a direction.
 int resolved(long long i, int n, cudaTextureAddressMode mode) {
+  if (i >= 0 && i < n) return static_cast<int>(i);
   const auto modulo = [&](long long period) { return ((i % period) + period) % period; };
   if (mode == cudaAddressModeWrap) return static_cast<int>(modulo(n));
   if (mode == cudaAddressModeMirror) {
@@ -147,22 +175,34 @@ int resolved(long long i, int n, cudaTextureAddressMode mode) {
   return static_cast<int>(std::clamp<long long>(i, 0, n - 1));
 }
 
+/// The whole number below one of moderate size, without a call.
+long long whole_below(float x) {
+  const auto towards_nought = static_cast<long long>(x);
+  return towards_nought - (static_cast<float>(towards_nought) > x ? 1 : 0);
+}
+
 /// Weights have eight bits behind the point, as on a GPU. Without normalised coordinates there is
-/// nothing to wrap or to mirror.
-Neighbours neighbours(float x, int n, cudaTextureAddressMode mode, const cudaTextureDesc& how) {
+/// nothing to wrap or to mirror. (Returned in registers, the result would be stored by halves and
+/// loaded as a whole, for which a processor has to wait.)
+void find_neighbours(float x, int n, cudaTextureAddressMode mode, const cudaTextureDesc& how,
+                     Neighbours& found) {
   constexpr float far = 1e9F;
   if (how.normalizedCoords != 0)
     x *= static_cast<float>(n);
   else if (mode == cudaAddressModeWrap || mode == cudaAddressModeMirror)
     mode = cudaAddressModeClamp;
   x = std::isnan(x) ? 0 : std::clamp(x, -far, far);
-  if (how.filterMode == cudaFilterModePoint)
-    return {{resolved(std::llround(std::floor(x)), n, mode), -1}, 0};
+  if (how.filterMode == cudaFilterModePoint) {
+    found.of[0] = resolved(whole_below(x), n, mode);
+    found.second = 0;
+    return;
+  }
   x -= 0.5F;
-  const float floor = std::floor(x);
-  const long long first = std::llround(floor);
-  return {{resolved(first, n, mode), resolved(first + 1, n, mode)},
-          std::round((x - floor) * 256) / 256};
+  const long long first = whole_below(x);
+  const double behind_point = x - static_cast<float>(first);
+  found.of[0] = resolved(first, n, mode);
+  found.of[1] = resolved(first + 1, n, mode);
+  found.second = static_cast<float>(static_cast<int>(behind_point * 256 + 0.5)) / 256;
 }
 
 /// The face of a cube that a direction from its middle meets, and where, from -1 to 1.
@@ -186,13 +226,16 @@ int nearest_layer(int layer, int layers) {
 
 Samples samples_of(const Image& image, const cudaTextureDesc& how, int dimensions, float x, float y,
                    float z, int layer) {
-  const Neighbours none{{0, -1}, 0};
-  const Neighbours along[3] = {
-      neighbours(x, image.width, how.addressMode[0], how),
-      dimensions > 1 ? neighbours(y, image.height, how.addressMode[1], how) : none,
-      dimensions > 2 ? neighbours(z, image.depth, how.addressMode[2], how) : none};
+  Neighbours along[3] = {};
+  find_neighbours(x, image.width, how.addressMode[0], how, along[0]);
+  if (dimensions > 1) find_neighbours(y, image.height, how.addressMode[1], how, along[1]);
+  if (dimensions > 2) find_neighbours(z, image.depth, how.addressMode[2], how, along[2]);
+  const auto weight = [](const Neighbours& of, int which) {
+    return which == 1 ? of.second : 1 - of.second;
+  };
   const int most = how.filterMode == cudaFilterModeLinear ? 2 : 1;
-  Samples found{};
+  Samples found;
+  found.count = 0;
   found.normalised =
       how.readMode == cudaReadModeNormalizedFloat && image.format.f != cudaChannelFormatKindFloat;
   found.format = image.format;
@@ -200,18 +243,17 @@ Samples samples_of(const Image& image, const cudaTextureDesc& how, int dimension
   const char* data = image.data;
   if (image.layered) data += nearest_layer(layer, image.depth) * image.slice;
   for (int k = 0; k < (dimensions > 2 ? most : 1); ++k)
-    for (int j = 0; j < (dimensions > 1 ? most : 1); ++j)
+    for (int j = 0; j < (dimensions > 1 ? most : 1); ++j) {
+      const int slice = along[2].of[k], row = along[1].of[j];
+      const std::size_t first = slice * image.slice + row * image.pitch;
+      const float weight_of_row = weight(along[2], k) * weight(along[1], j);
       for (int i = 0; i < most; ++i) {
-        const int at[3] = {along[0].of[i], along[1].of[j], along[2].of[k]};
-        const bool beyond = at[0] < 0 || at[1] < 0 || at[2] < 0;
-        const auto weight = [](const Neighbours& of, int which) {
-          return which == 1 ? of.second : 1 - of.second;
-        };
-        found.at[found.count++] = {
-            beyond ? nullptr
-                   : data + at[2] * image.slice + at[1] * image.pitch + at[0] * image.element,
-            weight(along[0], i) * weight(along[1], j) * weight(along[2], k)};
+        const int at = along[0].of[i];
+        const bool beyond = at < 0 || row < 0 || slice < 0;
+        found.at[found.count++] = {beyond ? nullptr : data + first + at * image.element,
+                                   weight(along[0], i) * weight_of_row};
       }
+    }
   return found;
 }
 
