@@ -57,9 +57,9 @@ struct Kept<nvcuda::wmma::precision::tf32> {
   using Type = float;
 };
 
-/// Products of 16 bits or less are added up in a wider type.
+/// Products of 16 bits or less are added up in a wider type, in which sums of sixteen of bytes fit.
 template <typename T>
-using Sum = std::conditional_t<std::is_integral<T>::value, std::int64_t,
+using Sum = std::conditional_t<std::is_integral<T>::value, std::int32_t,
                                std::conditional_t<std::is_same<T, double>::value, double, float>>;
 
 template <typename T>
@@ -127,14 +127,17 @@ struct Product {
   const C* c;
 };
 
-/// A number of a tile: that of the lane which holds it.
-template <typename Fragment, typename Record>
-auto element(void* const* records, Fragment* Record::*matrix, int row, int column) ->
-    typename std::remove_const<Fragment>::type::element_type {
-  const int number = row * Fragment::columns + column;
-  const auto* record = static_cast<const Record*>(records[number % 32]);
-  using Element = typename std::remove_const<Fragment>::type::element_type;
-  return record == nullptr ? Element(0.0f) : (record->*matrix)->x[number / 32];
+/// Puts the fragments of all lanes together: a matrix, row by row. Lanes that take no part have
+/// noughts.
+template <typename Fragment, typename Record, typename Wide>
+CUDA_ON_CPU_NOT_ANALYSED void gather(void* const* records, const Fragment* Record::*matrix,
+                                     Wide* whole) {
+  for (int lane = 0; lane < 32; ++lane) {
+    const auto* record = static_cast<const Record*>(records[lane]);
+    for (int e = 0; e < Fragment::num_elements; ++e)
+      whole[32 * e + lane] =
+          record == nullptr ? Wide(0) : static_cast<Wide>((record->*matrix)->x[e]);
+  }
 }
 
 template <typename To>
@@ -148,25 +151,26 @@ CUDA_ON_CPU_NOT_ANALYSED void multiply(void* const* records) {
   using Record = Product<D, A, B, C>;
   using To = typename D::element_type;
   using Wide = Sum<typename A::element_type>;
-  // The results come after all sums, for they may take the place of what is added.
-  To results[D::rows][D::columns];
-  for (int i = 0; i < D::rows; ++i)
-    for (int j = 0; j < D::columns; ++j) {
-      auto sum = static_cast<Wide>(element(records, &Record::c, i, j));
-      for (int l = 0; l < A::columns; ++l)
-        sum += static_cast<Wide>(element(records, &Record::a, i, l)) *
-               static_cast<Wide>(element(records, &Record::b, l, j));
-      if constexpr (saturates && std::is_integral<To>::value)
-        results[i][j] = saturated<To>(sum);
-      else
-        results[i][j] = static_cast<To>(sum);
-    }
+  using Total = std::conditional_t<std::is_integral<Wide>::value, std::int64_t, Wide>;
+  constexpr int depth = A::columns, columns = D::columns, elements = D::rows * D::columns;
+  Wide a[D::rows * depth], b[depth * columns];
+  Total sums[elements];
+  gather(records, &Record::a, a);
+  gather(records, &Record::b, b);
+  gather(records, &Record::c, sums);
+  for (int i = 0; i < D::rows; ++i) {
+    Wide row[columns] = {};
+    for (int l = 0; l < depth; ++l)
+      for (int j = 0; j < columns; ++j) row[j] += a[i * depth + l] * b[l * columns + j];
+    for (int j = 0; j < columns; ++j) sums[i * columns + j] += row[j];
+  }
   for (int lane = 0; lane < 32; ++lane)
     if (const auto* record = static_cast<const Record*>(records[lane]))
-      for (int e = 0; e < D::num_elements; ++e) {
-        const int number = 32 * e + lane;
-        record->d->x[e] = results[number / D::columns][number % D::columns];
-      }
+      for (int e = 0; e < D::num_elements; ++e)
+        if constexpr (saturates && std::is_integral<To>::value)
+          record->d->x[e] = saturated<To>(sums[32 * e + lane]);
+        else
+          record->d->x[e] = static_cast<To>(sums[32 * e + lane]);
 }
 
 }  // namespace wmma
