@@ -101,7 +101,7 @@ void expect_value(const Event& then, const Event& now, Region region, const Thre
 
 void note_volatile(const void* address, const Event& now, Kind kind, Region region,
                    Thread& thread) {
-  Details& details = details_of(thread);
+  Details& details = changed_details_of(thread);
   Writes& known = writes()[address];
   if (kind == volatile_read) {
     // Who reads the same once more, and wrote nothing in between, waits for it.

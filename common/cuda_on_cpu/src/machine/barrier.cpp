@@ -27,7 +27,7 @@ void complete(BarrierState* state) {
   ++state->phase;
   for (unsigned n = 0; n < b.started; ++n) {
     Thread& thread = b.threads[b.order.empty() ? n : b.order[n]];
-    if (thread.state == State::at_barrier_object && details_of(thread).barrier_object == state)
+    if (thread.state == State::at_barrier_object && wait_of(thread).barrier_object == state)
       wake(&thread);
   }
 }
@@ -37,7 +37,7 @@ void wait_at(BarrierState* state, unsigned phase, const void* place) {
   Thread* thread = block->current;
   thread->place = place;
   while (state->phase == phase) {
-    details_of(*thread).barrier_object = state;
+    wait_of(*thread).barrier_object = state;
     wait_in(thread, State::at_barrier_object);
   }
   analysis::has_waited_at(state);

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <span>
+#include <utility>
 
 #include "../analysis.hpp"
 #include "../settings.hpp"
@@ -221,7 +223,7 @@ void leave_warp(Thread* thread) {
   thread->state = State::finished;
   --block->living;
   thread->warp->finished |= 1u << thread->lane;
-  lanes_changed(thread->warp);
+  if (thread->warp->waiting != 0) lanes_changed(thread->warp);
 }
 
 /// Does what the others of the block may have waited for with a thread that lives no longer.
@@ -263,14 +265,6 @@ void run_thread() {
   thread->warp = &b.warps[rank / warp_size];
   thread->spins = 0;
   thread->fenced = false;
-  details_of(*thread).copies.clear();
-  details_of(*thread).batches = 0;
-  details_of(*thread).asked_for_active = false;
-  details_of(*thread).last_volatile = nullptr;
-  details_of(*thread).last_volatile_load = 0;
-  details_of(*thread).last_volatile_store = 0;
-  details_of(*thread).waits = false;
-  details_of(*thread).has_waited = false;
   thread->stack_top =
       static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
   advance(b.next_index, b.launch->configuration.block);
@@ -346,6 +340,14 @@ void prepare(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank, un
   const auto builtin = [](dim3 d) { return Builtin{d.x, d.y, d.z}; };
   set_block(builtin(b.index), builtin(launch.configuration.block),
             builtin(launch.configuration.grid));
+}
+
+void forget_details(Block& b) {
+  for (Details& details : std::span(b.details).first(b.launch->threads)) {
+    details.copies.clear();  // and keeps its room
+    details = {.copies = std::move(details.copies)};
+  }
+  b.details_changed = false;
 }
 
 /// Says which threads wait for what, when none can go on.
@@ -465,7 +467,7 @@ void note_spin(bool idle) {
 void wait_begins() {
   if (!is_on_device()) return;
   Thread& thread = *block->current;
-  details_of(thread).waits = true;
+  changed_details_of(thread).waits = true;
   if (analysis::enabled) return;  // it sees what is read, and has the thread spin then
   thread.place = __builtin_return_address(0);
   note_spin(true);
@@ -473,7 +475,7 @@ void wait_begins() {
 
 bool wait_ends(bool goes_on) {
   if (!is_on_device()) return goes_on;
-  details_of(*block->current).waits = false;
+  changed_details_of(*block->current).waits = false;
   if (!goes_on) note_spin(false);
   return goes_on;
 }
@@ -599,6 +601,7 @@ bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank, 
     if (gang != nullptr) gang->fail();
   }
   analysis::block_ends(b);
+  if (b.details_changed) forget_details(b);
   b.on_trial = false;
   launch.barriers += b.barriers;
   return b.living == 0;

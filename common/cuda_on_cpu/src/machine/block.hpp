@@ -67,20 +67,24 @@ struct alignas(64) Thread {
 };
 static_assert(sizeof(Thread) == 64);
 
-/// The rest of a thread.
-struct Details {
-  void* record;  ///< of the collective it waits in
+/// What a thread waits in.
+struct Wait {
+  void* record;  ///< of the collective
   Combine combine;
   const void* barrier_object;
-  std::vector<PendingCopy> copies;
-  std::size_t batches;        ///< of copies that it closed
-  bool asked_for_active;      ///< whether it ever called __activemask
-  const void* last_volatile;  ///< that it read, and how often that was written by then
-  std::uint64_t last_volatile_writes;
-  std::uint32_t last_volatile_load;   ///< the place of that read, if it wrote none since
-  std::uint32_t last_volatile_store;  ///< the place of its last write of a volatile variable, or 0
-  bool waits;                         ///< whether it asks if a loop that only waits goes on
-  bool has_waited;                    ///< whether it ever waited so, for a volatile variable
+};
+
+/// What few threads do, and a thread that begins has not done.
+struct Details {
+  std::vector<PendingCopy> copies = {};
+  std::size_t batches = 0;              ///< of copies that it closed
+  bool asked_for_active = false;        ///< whether it ever called __activemask
+  const void* last_volatile = nullptr;  ///< that it read, and how often that was written by then
+  std::uint64_t last_volatile_writes = 0;
+  std::uint32_t last_volatile_load = 0;   ///< the place of that read, if it wrote none since
+  std::uint32_t last_volatile_store = 0;  ///< that of its last write of a volatile variable, or 0
+  bool waits = false;                     ///< whether it asks if a loop that only waits goes on
+  bool has_waited = false;                ///< whether it ever waited so, for a volatile variable
 };
 
 struct Warp {
@@ -165,9 +169,11 @@ struct Block {
   std::vector<unsigned> order;  ///< of ranks, in which threads begin; empty: as they are counted
   std::vector<char*> stacks;    ///< free ones
   char* stack_pool = nullptr;
-  std::size_t used_stacks = 0;  ///< of the pool, from its beginning, that were ever used
+  std::size_t used_stacks = 0;   ///< of the pool, from its beginning, that were ever used
+  bool details_changed = false;  ///< whether those of a thread are not what they are at first
   std::array<Thread, most_threads> threads;
-  std::array<Details, most_threads> details;  // by rank
+  std::array<Wait, most_threads> waits;  // by rank, as what follows
+  std::array<Details, most_threads> details;
   std::array<Warp, most_threads / warp_size> warps;
 };
 
@@ -191,7 +197,15 @@ class DeviceAtWork {
   Thread* thread_;
 };
 
-inline Details& details_of(const Thread& thread) { return block->details[thread.rank]; }
+inline Wait& wait_of(const Thread& thread) { return block->waits[thread.rank]; }
+inline const Details& details_of(const Thread& thread) { return block->details[thread.rank]; }
+
+/// The same to change them: they are forgotten at the end of the block, so that threads begin
+/// without a look at them.
+inline Details& changed_details_of(const Thread& thread) {
+  block->details_changed = true;
+  return block->details[thread.rank];
+}
 
 /// Bytes of a thread's stack. The odd lines keep stacks from sharing sets of the cache.
 inline constexpr std::size_t stack_bytes = (128 << 10) + 192;
@@ -262,7 +276,7 @@ void receive_parcels();
 /// Says that a lane stopped running; its warp's accesses may be complete now.
 void lane_stopped(Warp* warp);
 
-/// Completes a collective of a warp whose lanes have changed, if they are all there now.
+/// Completes collectives of a warp whose lanes have changed, if some are all there now.
 void lanes_changed(Warp* warp);
 
 inline constexpr std::size_t all_stacks_bytes = stack_bytes * (most_threads + 1);

@@ -9,15 +9,15 @@ namespace cuda_on_cpu {
 
 void start_copy(void* to, const void* from, std::size_t bytes, std::size_t zeros) {
   const void* place = __builtin_return_address(0);
-  Details& details = details_of(*block->current);
+  Details& details = changed_details_of(*block->current);
   analysis::copy_starts(to, bytes + zeros, place);
   details.copies.push_back({to, from, bytes, zeros, details.batches + 1, place});
 }
 
-std::size_t commit_copies() { return ++details_of(*block->current).batches; }
+std::size_t commit_copies() { return ++changed_details_of(*block->current).batches; }
 
 void wait_for_batch(std::size_t number) {
-  auto& copies = details_of(*block->current).copies;
+  auto& copies = changed_details_of(*block->current).copies;
   const void* frame = __builtin_frame_address(0);
   std::size_t done = 0;
   for (; done < copies.size() && copies[done].batch <= number; ++done) {

@@ -21,7 +21,7 @@ bool is_complete(const Warp& warp, const Thread& thread) {
   if ((warp.waiting & needed) != needed) return false;
   for (unsigned rest = needed; rest != 0; rest &= rest - 1) {
     const Thread& other = warp.threads[std::countr_zero(rest)];
-    if (other.mask != thread.mask || details_of(other).combine != details_of(thread).combine)
+    if (other.mask != thread.mask || wait_of(other).combine != wait_of(thread).combine)
       return false;
   }
   return true;
@@ -34,8 +34,8 @@ unsigned complete(Warp& warp, const Thread& thread) {
   for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     const Thread& other = warp.threads[lane];
-    records[lane] = details_of(other).record;
-    if (other.place != thread.place && details_of(thread).combine != nullptr)
+    records[lane] = wait_of(other).record;
+    if (other.place != thread.place && wait_of(thread).combine != nullptr)
       analysis::different_operations(thread, other);
   }
   for (unsigned rest = thread.mask & warp.finished; rest != 0; rest &= rest - 1) {
@@ -43,9 +43,9 @@ unsigned complete(Warp& warp, const Thread& thread) {
     if (ended.place == thread.place && ended.mask != thread.mask)
       analysis::different_masks(thread, ended);
   }
-  if (details_of(thread).combine != nullptr) {
+  if (wait_of(thread).combine != nullptr) {
     Block* const tried = std::exchange(cuda_on_cpu_tried, nullptr);  // no function of the kernel
-    details_of(thread).combine(records);
+    wait_of(thread).combine(records);
     cuda_on_cpu_tried = tried;
   }
   warp.waiting &= ~lanes;
@@ -76,8 +76,8 @@ void meet(unsigned mask, void* record, Combine combine, bool orders_memory, cons
     mask |= me;
   }
   thread.mask = mask;
-  details_of(thread).record = record;
-  details_of(thread).combine = combine;
+  wait_of(thread).record = record;
+  wait_of(thread).combine = combine;
   thread.orders_memory = orders_memory;
   warp.waiting |= me;
   if (!is_complete(warp, thread)) return wait_in(&thread, State::in_warp_collective);
@@ -198,7 +198,7 @@ int __all_sync(unsigned mask, int predicate) {
   return ballot_at(mask, predicate == 0, __builtin_return_address(0)) == 0;
 }
 unsigned __activemask() {
-  details_of(*block->current).asked_for_active = true;
+  changed_details_of(*block->current).asked_for_active = true;
   return 1u << lane();
 }
 
