@@ -24,6 +24,11 @@ extern const bool enabled;
 void launch_begins(Launch& launch);
 void launch_ends(Launch& launch);
 
+/// Whether the user wants some blocks of a launch to be run only, and not analysed; and whether one
+/// is such a block.
+bool leaves_out(const Launch& launch);
+bool is_left_out(const Launch& launch, unsigned number);
+
 /// Blocks of a launch run side by side, on trial: whether that may be, from which block on, and
 /// whether there is no room for more of them. When all that began have ended, either their order
 /// does not matter, and several threads check what was noted; or what they wrote is taken back.

@@ -355,22 +355,24 @@ def report(cwd):
 
 def sample(cwd):
     """CUDA_ON_CPU_BLOCKS analyses some blocks of a grid, and says wrong of none what the others order"""
-    def result(number, expected, *words):
-        run(COMMAND, "--analyze", *words, "blocks.cu", "-o", "blocks", cwd=cwd)
-        environment = {**os.environ, "CUDA_ON_CPU_BLOCKS": str(number), "CUDA_ON_CPU_REPORT": "blocks.json"}
+    def result(number, expected, threads=1):
+        environment = {**os.environ, "CUDA_ON_CPU_BLOCKS": str(number), "CUDA_ON_CPU_REPORT": "blocks.json", "CUDA_ON_CPU_THREADS": str(threads)}
         result = subprocess.run(["./blocks"], capture_output=True, text=True, cwd=cwd, env=environment)
         check(result.returncode == expected, f"{number} blocks: {result.returncode}\n{result.stdout}{result.stderr}")
         return result
 
     sentence = "Of 300 blocks, {} were run only, and neither checked nor counted (CUDA_ON_CPU_BLOCKS)."
-    for number, left_out in ((1, 294), (2, 294), (8, 276), (99, 0), (100, 0)):
-        said = result(number, 0)
+    run(COMMAND, "--analyze", "blocks.cu", "-o", "blocks", cwd=cwd)
+    for number, left_out, threads in ((1, 294, 1), (2, 294, 4), (8, 276, 1), (8, 276, 4), (99, 0, 1), (100, 0, 4)):
+        said = result(number, 0, threads)
         check(said.stdout == "100\n", said.stdout)
         check(sentence.format(left_out) in said.stderr if left_out else "CUDA_ON_CPU_BLOCKS" not in said.stderr, said.stderr)
         counted = json.loads((cwd / "blocks.json").read_text())["kernels"][0]["global_stores"]["requests"]
         check(counted == 2 * (300 - left_out) // 3, f"{number} blocks: {counted} requests")
-    check("error: race" in result(2, 1, "-DRACE").stderr, "a race in every block")
     check("must be an integer" in result(0, 2).stderr, "no block at all")
+    run(COMMAND, "--analyze", "-DRACE", "blocks.cu", "-o", "blocks", cwd=cwd)
+    for threads in (1, 4):
+        check("error: race" in result(2, 1, threads).stderr, "a race in every block")
 
 
 def thrust(cwd):

@@ -48,6 +48,7 @@ namespace analysis {
 
 const bool enabled = true;
 __thread std::uint64_t accesses = 0;
+__thread bool passes_over = false;
 
 namespace {
 
@@ -449,7 +450,6 @@ std::size_t piece_of(const void* address, std::size_t bytes) {
 /// Notes what a block that is left out writes: others may read it.
 static void note_written(const char* address, std::size_t bytes, Place place) {
   const DeviceAtWork at_work;
-  if (shared_place(address).thread_area != nullptr) return;  // its own, which ends with it
   Allocation* allocation = cached_allocation(address, bytes, place);
   if (allocation == nullptr && program_data().contains(address, bytes))
     allocation = &program_data();
@@ -564,13 +564,25 @@ void check_request(const Warp& warp, const Request& request) {
   }
 }
 
+void pass_over_write(const void* where, std::size_t bytes, const void* instruction) {
+  static const std::size_t shared_bytes = thread_area_bytes();
+  const auto* address = static_cast<const char*>(where);
+  const auto* area = static_cast<const char*>(__builtin_thread_pointer());
+  // Its stacks and its shared memory end with the block.
+  if (static_cast<std::size_t>(area - address) - 1 < shared_bytes ||
+      on_a_stack(reinterpret_cast<std::uintptr_t>(address)))
+    return;
+  note_written(address, bytes, place_of(instruction));
+}
+
 /// An access of a block that is left out: it still orders what others do.
 [[gnu::noinline]] static void pass_over(const char* address, std::size_t bytes, Kind kind,
                                         const void* instruction) {
   const bool narrow = block->narrow;
   block->narrow = false;
-  if (kind != read && kind != volatile_read) note_written(address, bytes, place_of(instruction));
-  if (kind != read && kind != write) after_request(address, kind, narrow, instruction);
+  if (kind > write) end_trial();  // its order among other blocks matters
+  if (kind != read && kind != volatile_read) pass_over_write(address, bytes, instruction);
+  if (kind > write) after_request(address, kind, narrow, instruction);
 }
 
 void check_access_of_host(const void* where, std::size_t bytes, Kind kind,

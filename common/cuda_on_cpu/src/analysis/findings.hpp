@@ -96,10 +96,11 @@ struct Record {
 
 Record& record();
 
-/// Whether the user wants some blocks of a launch to be run only, and not analysed.
-bool leaves_out(const Launch& launch);
-
 extern __thread std::uint64_t accesses;  ///< that the block which runs made
+extern __thread bool passes_over;        ///< whether the block that runs is left out
+
+/// A write of such a block, of which others may read the result.
+void pass_over_write(const void* address, std::size_t bytes, const void* instruction);
 
 /// Writes the report: a table on standard error, JSON into the file that the user named.
 /// \returns whether nothing was wrong

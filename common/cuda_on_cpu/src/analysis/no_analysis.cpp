@@ -28,6 +28,8 @@ const bool enabled = false;
 
 void launch_begins(Launch&) {}
 void launch_ends(Launch&) {}
+bool leaves_out(const Launch&) { return false; }
+bool is_left_out(const Launch&, unsigned) { return false; }
 bool may_be_tried(const Launch&) { return false; }
 void trial_begins(Launch&, unsigned) {}
 bool trial_is_full() { return false; }

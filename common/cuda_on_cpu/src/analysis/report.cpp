@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -22,6 +23,7 @@
 
 #include "../immortal.hpp"
 #include "../machine/launch.hpp"
+#include "../machine/side_by_side.hpp"
 #include "../runtime/stream.hpp"
 #include "../runtime/symbols.hpp"
 #include "../settings.hpp"
@@ -213,18 +215,6 @@ void print_finding(const Told& told) {
     fmt::print(stderr, "  the other: {}\n  {}\n", place_text(other), text_of(other));
 }
 
-/// Whether a block is none of those that the user wants to have analysed. These are pairs of
-/// neighbours, from the first to the last of a grid. Blocks that wait for each other are analysed
-/// all.
-bool is_left_out(const Launch& launch, unsigned number) {
-  const std::uint64_t wanted = (settings().blocks + 1) / 2, all = (launch.blocks + 1) / 2;
-  if (wanted >= all || launch.configuration.cooperative || has_clusters(launch.configuration))
-    return false;
-  const std::uint64_t pair = number / 2, steps = std::max<std::uint64_t>(wanted - 1, 1);
-  const std::uint64_t nearest = (pair * steps + all - 2) / (all - 1);  // of those wanted, or above
-  return nearest >= wanted || nearest * (all - 1) / steps != pair;
-}
-
 /// Writes the report into the user's file: as SARIF, if its name ends so, or as JSON of our own.
 void write_file(const std::vector<Told>& told, const std::vector<Counted>& counted,
                 const std::string& summary) {
@@ -287,6 +277,17 @@ bool leaves_out(const Launch& launch) {
   return (settings().blocks + 1) / 2 < (launch.blocks + 1) / 2;
 }
 
+// Those that are analysed are pairs of neighbours, from the first to the last of a grid. Blocks
+// that wait for each other are analysed all.
+bool is_left_out(const Launch& launch, unsigned number) {
+  const std::uint64_t wanted = (settings().blocks + 1) / 2, all = (launch.blocks + 1) / 2;
+  if (!leaves_out(launch) || launch.configuration.cooperative || has_clusters(launch.configuration))
+    return false;
+  const std::uint64_t pair = number / 2, steps = std::max<std::uint64_t>(wanted - 1, 1);
+  const std::uint64_t nearest = (pair * steps + all - 2) / (all - 1);  // of those wanted, or above
+  return nearest >= wanted || nearest * (all - 1) / steps != pair;
+}
+
 void launch_begins(Launch& launch) {
   Record& r = record();
   const auto known = std::find_if(r.kernels.begin(), r.kernels.end(),
@@ -308,11 +309,13 @@ static std::span<Warp> warps_of(Block& block) {
 }
 
 void block_begins(Block& block) {
-  block.left_out = is_left_out(*block.launch, block.number);
+  block.left_out = passes_over = is_left_out(*block.launch, block.number);
   if (block.targets == nullptr) block.targets = std::make_unique<Targets>().release();
   block.targets->operation = block.left_out ? Targets::none : block.launch->operation;
   accesses = 0;
-  if (block.left_out) ++record().kernels[block.launch->record].left_out;
+  if (block.left_out) ++std::atomic_ref(record().kernels[block.launch->record].left_out);
+  SideBySide* const others = block.launch->side_by_side;
+  block.beside = others != nullptr && others->is_beside(block.turn) ? others : nullptr;
   if (block.logs == nullptr)
     block.logs = std::make_unique_for_overwrite<AccessLog[]>(most_threads / warp_size).release();
   AccessLog* next = block.logs;
@@ -325,10 +328,11 @@ void block_begins(Block& block) {
 }
 
 void block_ends(Block& block) {
+  passes_over = false;
   if (block.on_trial) return end_on_trial(block);
   // If it failed, lanes may still wait.
   for (Warp& warp : warps_of(block)) check_rest(warp);
-  record().accesses += accesses;
+  if (!block.left_out) record().accesses += accesses;
 }
 
 void error_dropped(const void* place, const std::string& sentence) {

@@ -409,6 +409,7 @@ __attribute__((always_inline)) inline void check_cells(Shadow& shadow, std::size
       cell = Cell{};  // what a block before this one left
       cell.owner = owner;
     }
+    if (reads && (cell.written & now.bytes) != now.bytes) cell.written |= shadow.written_unseen(at);
     unwritten.in_row = reads && (cell.written & now.bytes) == 0 ? unwritten.in_row + here : 0;
     if (unwritten.in_row >= 16 || (unwritten.in_row > 0 && unwritten.in_row == unwritten.all)) {
       report_unwritten(now, kind, region, thread);
@@ -437,13 +438,15 @@ Shadow::Shadow(std::size_t bytes)
       cells_(reserve<Cell>(stretches_ * stretch_bytes / 4)),
       common_(reserve<Cell>(stretches_)),
       divided_(reserve<bool>(stretches_)),
-      claims_(reserve<Claim>(stretches_ * stretch_bytes / 4)) {}
+      claims_(reserve<Claim>(stretches_ * stretch_bytes / 4)),
+      unseen_(reserve<std::uint8_t>(stretches_ * stretch_bytes / 4)) {}
 
 Shadow::~Shadow() {
   munmap(cells_, stretches_ * stretch_bytes / 4 * sizeof(Cell));
   munmap(common_, stretches_ * sizeof(Cell));
   munmap(divided_, stretches_);
   munmap(claims_, stretches_ * stretch_bytes / 4 * sizeof(Claim));
+  munmap(unseen_, stretches_ * stretch_bytes / 4);
 }
 
 void Shadow::divide(std::size_t stretch) {
@@ -454,13 +457,19 @@ void Shadow::divide(std::size_t stretch) {
 }
 
 void Shadow::note_written(std::size_t byte, std::size_t bytes) {
-  const Cell* common = common_cell(byte);
-  if (common != nullptr && common == common_cell(byte + bytes - 1) && common->written == 0xF)
-    return;
   for (std::size_t done = 0, here = 0; done < bytes; done += here) {
     here = std::min(bytes - done, 4 - (byte + done) % 4);
-    cell(byte + done).written |= mask_of(byte + done, here);
+    const std::uint8_t mask = mask_of(byte + done, here);
+    const std::atomic_ref<std::uint8_t> known(unseen_[(byte + done) / 4]);
+    if ((known.load(std::memory_order_relaxed) & mask) != mask)
+      known.fetch_or(mask, std::memory_order_relaxed);
   }
+}
+
+bool Shadow::is_written_unseen(std::size_t stretch) const {
+  constexpr std::size_t words = stretch_bytes / 4;
+  const std::uint8_t* first = unseen_ + stretch * words;
+  return std::all_of(first, first + words, [](std::uint8_t mask) { return mask == 0xF; });
 }
 
 /// The cell of a byte of the block's shared memory, fresh if it is a block's before this one.
@@ -494,6 +503,9 @@ void check_operation(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind
     const std::size_t here =
         std::min(bytes - done, Shadow::stretch_bytes - at % Shadow::stretch_bytes);
     Cell* common = here == Shadow::stretch_bytes ? shadow.common_cell(at) : nullptr;
+    if (common != nullptr && common->written != 0xF &&
+        shadow.is_written_unseen(at / Shadow::stretch_bytes))
+      common->written = 0xF;
     if (common != nullptr && has_no_objection(*common, now, kind, region)) {
       check_cell(*common, now, kind, region, nullptr);
       unwritten.in_row = 0;

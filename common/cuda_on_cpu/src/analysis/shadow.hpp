@@ -83,8 +83,12 @@ class Shadow {
   /// The claims of its words, from the first on.
   Claim* claims() { return claims_; }
 
-  /// Somebody wrote these bytes of whom no more is known.
+  /// A block that is left out wrote these bytes. It may do so beside others.
   void note_written(std::size_t byte, std::size_t bytes);
+
+  /// What such blocks wrote of a byte's word, as a mask; and whether they wrote all of a stretch.
+  std::uint8_t written_unseen(std::size_t byte) const { return unseen_[byte / 4]; }
+  bool is_written_unseen(std::size_t stretch) const;
 
   /// The one cell that stands for those of a stretch, or null if each stands for itself.
   Cell* common_cell(std::size_t byte) {
@@ -100,6 +104,7 @@ class Shadow {
   Cell* common_;   ///< of each stretch
   bool* divided_;  ///< whether its cells stand for themselves
   Claim* claims_;
+  std::uint8_t* unseen_;  ///< of each word, the bytes that blocks which are left out wrote
 };
 
 /// Memory that a kernel writes, or that the host's uninstrumented code may have written.

@@ -20,6 +20,7 @@
 #include "gang.hpp"
 #include "illegal_access.hpp"
 #include "launch.hpp"
+#include "side_by_side.hpp"
 #include "switch.hpp"
 
 // The dynamic shared memory of the block that this thread of the operating system runs.
@@ -486,7 +487,10 @@ void fail_launch(int error) {
 }
 
 void end_trial() {
-  if (block == nullptr || !block->on_trial) return;
+  if (block == nullptr) return;
+  if (SideBySide* others = std::exchange(block->beside, nullptr); others != nullptr)
+    others->go_on_alone(block->turn);
+  if (!block->on_trial) return;
   block->launch->trial_is_over = true;
   give_up();
 }
@@ -603,6 +607,7 @@ bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank, 
   analysis::block_ends(b);
   if (b.details_changed) forget_details(b);
   b.on_trial = false;
+  b.beside = nullptr;
   launch.barriers += b.barriers;
   return b.living == 0;
 }

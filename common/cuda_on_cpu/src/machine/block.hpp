@@ -16,6 +16,7 @@
 namespace cuda_on_cpu {
 
 class Gang;
+class SideBySide;
 struct Launch;
 struct Warp;
 
@@ -162,6 +163,7 @@ struct Block {
   bool failed = false;
   bool on_trial = false;                 ///< whether it runs beside others, under analysis
   unsigned turn = 0;                     ///< which of the launch's blocks it is to begin
+  SideBySide* beside = nullptr;          ///< the others, if it runs beside them and is left out
   bool left_out = false;                 ///< whether the analysis passes over its accesses
   analysis::Targets* targets = nullptr;  ///< where its accesses went, as the analysis knows
   analysis::AccessLog* logs = nullptr;   ///< by warp

@@ -18,6 +18,7 @@
 #include "../immortal.hpp"
 #include "../settings.hpp"
 #include "gang.hpp"
+#include "side_by_side.hpp"
 #include "thread_area.hpp"
 
 namespace cuda_on_cpu {
@@ -126,12 +127,18 @@ class Devices {
 
     Launch& launch;
     std::atomic<unsigned> next = 0;
+    std::mutex order;  // in which blocks begin, where they may run side by side
+    SideBySide side_by_side;
   };
 
   void add(Launch& launch) {
     if (settings().devices > 1) launch.call_others = [this] { call_others(); };
     Share& share = shares_.emplace_back(launch);
-    const unsigned workers = analysis::enabled ? 1 : std::min(settings().threads, launch.blocks);
+    if (turns_ == nullptr && analysis::leaves_out(launch))
+      launch.side_by_side = &share.side_by_side;
+    const unsigned workers = analysis::enabled && launch.side_by_side == nullptr
+                                 ? 1
+                                 : std::min(settings().threads, launch.blocks);
     places_.insert(places_.end(), workers, &share);
     if (turns_ == nullptr) return;
     const std::scoped_lock lock(turns_->mutex);
@@ -141,11 +148,25 @@ class Devices {
   void work(unsigned rank) {
     Share& share = share_of(rank);
     Launch& launch = share.launch;
-    for (unsigned next; !launch.failed && (next = share.next++) < launch.blocks;)
-      if (!run_in_turn(launch, settings().schedule.block(next, launch.blocks), rank)) {
+    for (unsigned next; !launch.failed && (next = take(share)) < launch.blocks;) {
+      if (!run_in_turn(launch, next, rank)) {
         const std::scoped_lock lock(mutex_);
         give_up(launch.failure);
       }
+      if (launch.side_by_side != nullptr) launch.side_by_side->end(next);
+    }
+  }
+
+  /// The turn of the block that is to begin; one behind the last if there is none.
+  static unsigned take(Share& share) {
+    Launch& launch = share.launch;
+    if (launch.side_by_side == nullptr) return share.next++;
+    const std::scoped_lock lock(share.order);
+    const unsigned turn = share.next++;
+    if (turn < launch.blocks)
+      launch.side_by_side->begin(
+          turn, !analysis::is_left_out(launch, settings().schedule.block(turn, launch.blocks)));
+    return turn;
   }
 
   Share& share_of(unsigned rank) {
@@ -154,8 +175,9 @@ class Devices {
   }
 
   /// Runs a block; in a program that is analysed, only while no other device's does.
-  bool run_in_turn(Launch& launch, unsigned number, unsigned rank) {
-    if (turns_ == nullptr) return run_block(launch, number, nullptr, 0);
+  bool run_in_turn(Launch& launch, unsigned turn, unsigned rank) {
+    const unsigned number = settings().schedule.block(turn, launch.blocks);
+    if (turns_ == nullptr) return run_block(launch, number, nullptr, 0, turn);
     Gang alone(1, false, turns_, rank);
     alone.enter(0);
     const bool well = run_block(launch, number, &alone, 0);

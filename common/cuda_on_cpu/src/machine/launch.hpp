@@ -15,6 +15,8 @@
 
 namespace cuda_on_cpu {
 
+class SideBySide;
+
 struct Launch {
   std::string kernel;
   Configuration configuration;
@@ -25,6 +27,7 @@ struct Launch {
   int device = 0;
   std::vector<std::uint32_t> beside = {};  ///< operations of the grids that run at the same time
   std::function<void()> call_others = {};  ///< lets launches of other devices run beside it
+  SideBySide* side_by_side = nullptr;      ///< how its blocks run, if the analysis leaves some out
   std::uint32_t record = 0;                ///< the kernel's number in the record of the analysis
   std::atomic<std::uint64_t> barriers = 0;
   std::atomic<bool> failed = false;
