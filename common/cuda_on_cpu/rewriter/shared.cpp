@@ -27,10 +27,18 @@ bool has_arguments(std::string_view name) {
   return name == "__attribute__" || name == "alignas" || name == "__declspec";
 }
 
+/// Whether a statement ends between two tokens, in what has been rewritten.
+bool ends_between(const Source& source, std::size_t first, std::size_t last) {
+  while (++first < last)
+    if (source.kind(first) == Kind::opaque && source[first].ends_with(';')) return true;
+  return false;
+}
+
 /// The first token of the declaration that holds token i.
 std::size_t declaration_start(const Source& source, std::size_t i) {
   for (std::size_t first = i;;) {
     std::size_t before = source.previous(first);
+    if (ends_between(source, before, first)) return first;
     if (source.is_sign(before, ")")) {
       before = source.previous(source.open_of(before));
       if (!has_arguments(source[before])) return first;

@@ -132,6 +132,11 @@ OF_CUB = (r"using Layout = ::cub::Layout<T>;", r"static __thread T shared;", r"T
           r"for \(int i = 0; i < 4; \+\+i\) \{ ::cuda_on_cpu::ptx::add<unsigned>\(\(x\), \(x\), 1\); \}",
           r'::cuda_on_cpu::no_instructions\("exit;"\);', r"Modifier<LOAD_VOLATILE>")
 
+# The same under analysis, which puts a guard behind a variable.
+BEHIND_GUARD = ("dynamic shared memory in another order, behind another variable",
+                "__global__ void s() { __shared__ bool a; extern float __shared__ d[]; d[0] = a; }",
+                r"static __thread bool a; static __thread char \w+\[256\] __attribute__\(\(used\)\); float\* const d = ")
+
 # A name, a source behind KERNEL, the line of the error and a word of its sentence.
 REFUSED = {
     "PTX that is not known": ('\n__device__ void f() {\n  asm volatile("setmaxnreg.inc.sync.aligned.u32 40;");\n}', 5,
@@ -219,7 +224,7 @@ def line_numbers(text):
 
 def main():
     rewriter, *compiler = sys.argv[1:]
-    print(f"1..{len(REWRITTEN) + len(REFUSED) + 3}")
+    print(f"1..{len(REWRITTEN) + len(REFUSED) + 4}")
     for name, (source, expected) in REWRITTEN.items():
         status, text, _ = rewrite(rewriter, compiler, KERNEL + source + "\nint last_line;\n")
         last = (KERNEL + source).count("\n") + 2
@@ -228,6 +233,9 @@ def main():
         print(f"{'ok' if well else 'not ok'} - {name}")
     status, text, _ = rewrite(rewriter, compiler, KERNEL + "__attribute__(()) void last() {}\n\n")
     print(f"{'ok' if status == 0 and 'last' in text else 'not ok'} - a kernel at the end of its file")
+    name, source, expected = BEHIND_GUARD
+    status, text, said = rewrite(rewriter, [*compiler, "-DCUDA_ON_CPU_ANALYSE"], source)
+    print(f"{'ok' if status == 0 and re.search(expected, text) else 'not ok'} - {name}  # {said}")
     status, text, said = rewrite(rewriter, compiler, '#include "cub/load.cuh"' + 98 * "\n" + "int line_99;\n", CUB)
     missing = [expected for expected in OF_CUB if not re.search(expected, text)]
     well = status == 0 and not missing and "unroll" not in text and line_numbers(text).get(99, "") == "int line_99;"
