@@ -62,16 +62,32 @@ struct Parts {
   std::size_t config_end, opening, closing;
 };
 
-Parts parts_of(const Source& source, std::size_t launch) {
-  std::size_t i = launch + 1;
-  while (i + 2 >= source.size() || !source.is_sign(i, ">") || !source.is_sign(i + 1, ">") ||
-         !source.is_sign(i + 2, ">")) {
-    if (i + 3 >= source.size() || source.is_sign(i, ";")) throw Unsure("'<<<' has no '>>>'");
-    i = (source.opens(i) ? source.close_of(i) : i) + 1;
+/// Whether a token begins '>>>', in which there may be blanks.
+bool is_end(const Source& source, std::size_t i, bool with_blanks) {
+  if (!source.is_sign(i, ">")) return false;
+  const std::size_t second = with_blanks ? source.next(i) : i + 1;
+  if (!source.is_sign(second, ">")) return false;
+  return source.is_sign(with_blanks ? source.next(second) : second + 1, ">");
+}
+
+/// Where the configuration ends: at the first '>>>', and where there is none, at the last '>> >' of
+/// the statement, for what stands before may be of templates.
+std::size_t end_of_configuration(const Source& source, std::size_t launch) {
+  std::size_t spaced = source.size();
+  for (std::size_t i = launch + 1; i + 3 < source.size() && !source.is_sign(i, ";"); ++i) {
+    if (source.opens(i)) i = source.close_of(i);
+    if (is_end(source, i, false)) return i;
+    if (is_end(source, i, true)) spaced = i;
   }
-  const std::size_t opening = source.next(i + 2);
+  if (spaced == source.size()) throw Unsure("'<<<' has no '>>>'");
+  return spaced;
+}
+
+Parts parts_of(const Source& source, std::size_t launch) {
+  const std::size_t end = end_of_configuration(source, launch);
+  const std::size_t opening = source.next(source.next(source.next(end)));
   if (!source.is_sign(opening, "(")) throw Unsure("'>>>' has no argument list behind it");
-  return {i, opening, source.close_of(opening)};
+  return {end, opening, source.close_of(opening)};
 }
 
 std::string trimmed(const std::string& text) {

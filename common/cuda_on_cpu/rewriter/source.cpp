@@ -81,6 +81,13 @@ std::size_t end_of_number(std::string_view text, std::size_t i) {
   return i;
 }
 
+/// The length of a launch's '<<<' that someone's editor wrote as '<< <', or none.
+std::size_t length_of_spaced_launch(std::string_view rest) {
+  if (!rest.starts_with("<<")) return 0;
+  const auto third = rest.find_first_not_of(" \t", 2);
+  return third != rest.npos && rest[third] == '<' ? third + 1 : 0;
+}
+
 }  // namespace
 
 bool read_marker(std::string_view line, LineMarker& marker) {
@@ -125,6 +132,12 @@ Source::Source(std::string text, bool reads_systems) : whole_(std::move(text)) {
   cut(all.size());
 }
 
+bool Source::is_behind_operator() const {
+  std::size_t i = size();
+  while (i > 0 && is_blank(i - 1)) --i;
+  return i > 0 && is(i - 1, "operator");
+}
+
 void Source::read(std::string_view region) {
   bool at_line_start = true;
   for (std::size_t i = 0, end = 0; i < region.size(); i = end) {
@@ -144,6 +157,12 @@ void Source::read(std::string_view region) {
     } else if (is_of_name(region[i])) {
       kind = Kind::name;
       while (end < region.size() && is_of_name(region[end])) ++end;
+    } else if (const auto launch = length_of_spaced_launch(region.substr(i));
+               launch > 0 && !is_behind_operator()) {
+      add(kind, "<<<");
+      end = i + launch;
+      at_line_start = false;
+      continue;
     } else {
       const auto rest = region.substr(i);
       end = i + (rest.starts_with("<<<")                            ? 3

@@ -23,6 +23,12 @@ REWRITTEN = {
     "shifts and templates in the configuration": (
         "template <int n> struct S {}; void f(int* p, int n) { k<<<n >> 1, dim3(n), sizeof(S<2>)>>>(p, 1); }",
         r"configuration\(n >> 1, dim3\(n\), sizeof\(S<2>\)\)"),
+    "a launch whose signs an editor has taken apart": (
+        "void f(int* p, int n) { k << <n >> 1, 2 >> >(p, 3); k << < 1, 2 > >\t>(p, 4); }",
+        r'configuration\(n >> 1, 2 \).*\{ k\(.*, p, 3\);.*configuration\( 1, 2 \).*\{ k\(.*, p, 4\);'),
+    "template arguments behind the sign of an operator": (
+        "struct S {}; template <typename T> S& operator<< (S&, T); void f(S& s) { operator<< <int>(s, 1); }",
+        r"operator<< <int>\(s, 1\)"),
     "a kernel in a table": ("void f(void (**table)(int*, int), int* p) { table[1]<<<1, 1>>>(p, 2); }",
                             r"\{ table\[1\]\("),
     "a launch over several lines": ("void f(int* p) { k<<<1,\n2>>>(p,\n3); }\nint here;", r'launch\("k"'),
