@@ -7,6 +7,8 @@
 
 #include <cblas.h>
 
+#include "cuda_bf16.h"
+#include "cuda_fp16.h"
 #include "cuda_on_cpu/library_call.hpp"
 #include "cuda_on_cpu/matrix_products.hpp"
 #include "cuda_runtime.h"
@@ -59,6 +61,8 @@ enum cublasGemmAlgo_t {
   CUBLAS_GEMM_DFALT_TENSOR_OP = 99,
   CUBLAS_GEMM_DEFAULT_TENSOR_OP = 99
 };
+
+using cublasDataType_t = cudaDataType;
 
 struct cublasContext {
   cudaStream_t stream = nullptr;
@@ -126,6 +130,15 @@ Touched matrix(T* first, int stride, int rows, int columns) {
   return {first, elements * sizeof(T), !std::is_const_v<T>};
 }
 
+/// A matrix to which something is added, after it was multiplied by `beta`: by zero, it is not
+/// read.
+template <typename T>
+Touched sum(T* first, int stride, int rows, int columns, T beta) {
+  Touched touched = matrix(first, stride, rows, columns);
+  touched.read = beta != 0;
+  return touched;
+}
+
 inline cublasStatus_t in_stream(cublasHandle_t handle, std::initializer_list<Touched> touched,
                                 std::function<void()> work) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
@@ -189,7 +202,7 @@ cublasStatus_t geam(cublasHandle_t handle, int m, int n, Term<T> a, Term<T> b, T
       return CUBLAS_STATUS_INVALID_VALUE;                                                          \
     return in_stream(handle,                                                                       \
                      {matrix(a, lda, plain_a ? m : k, plain_a ? k : m),                            \
-                      matrix(b, ldb, plain_b ? k : n, plain_b ? n : k), matrix(c, ldc, m, n)},     \
+                      matrix(b, ldb, plain_b ? k : n, plain_b ? n : k), sum(c, ldc, m, n, *beta)}, \
                      [=, alpha = *alpha, beta = *beta] {                                           \
                        cblas_##letter##gemm(CblasColMajor, cblas_of(op_a), cblas_of(op_b), m, n,   \
                                             k, alpha, a, lda, b, ldb, beta, c, ldc);               \
@@ -220,7 +233,8 @@ cublasStatus_t geam(cublasHandle_t handle, int m, int n, Term<T> a, Term<T> b, T
     using namespace cuda_on_cpu;                                                                   \
     const bool plain = op == CUBLAS_OP_N;                                                          \
     if (n < 0 || k < 0 || lda < (plain ? n : k) || ldc < n) return CUBLAS_STATUS_INVALID_VALUE;    \
-    return in_stream(handle, {matrix(a, lda, plain ? n : k, plain ? k : n), matrix(c, ldc, n, n)}, \
+    return in_stream(handle,                                                                       \
+                     {matrix(a, lda, plain ? n : k, plain ? k : n), sum(c, ldc, n, n, *beta)},     \
                      [=, alpha = *alpha, beta = *beta] {                                           \
                        cblas_##letter##syrk(CblasColMajor, cblas_of(uplo), cblas_of(op), n, k,     \
                                             alpha, a, lda, beta, c, ldc);                          \
@@ -238,6 +252,21 @@ cublasStatus_t geam(cublasHandle_t handle, int m, int n, Term<T> a, Term<T> b, T
           cblas_##letter##trsm(CblasColMajor, cblas_of(side), cblas_of(uplo), cblas_of(op),        \
                                cblas_of(diagonal), m, n, alpha, a, lda, b, ldb);                   \
         });                                                                                        \
+  }                                                                                                \
+  inline cublasStatus_t cublas##Letter##gemv(                                                      \
+      cublasHandle_t handle, cublasOperation_t op, int m, int n, const T* alpha, const T* a,       \
+      int lda, const T* x, int stride_x, const T* beta, T* y, int stride_y) {                      \
+    using namespace cuda_on_cpu;                                                                   \
+    const bool plain = op == CUBLAS_OP_N;                                                          \
+    if (m < 0 || n < 0 || lda < m || stride_x == 0 || stride_y == 0)                               \
+      return CUBLAS_STATUS_INVALID_VALUE;                                                          \
+    return in_stream(handle,                                                                       \
+                     {matrix(a, lda, m, n), matrix(x, std::abs(stride_x), 1, plain ? n : m),       \
+                      sum(y, std::abs(stride_y), 1, plain ? m : n, *beta)},                        \
+                     [=, alpha = *alpha, beta = *beta] {                                           \
+                       cblas_##letter##gemv(CblasColMajor, cblas_of(op), m, n, alpha, a, lda, x,   \
+                                            stride_x, beta, y, stride_y);                          \
+                     });                                                                           \
   }                                                                                                \
   inline cublasStatus_t cublas##Letter##trsv(cublasHandle_t handle, cublasFillMode_t uplo,         \
                                              cublasOperation_t op, cublasDiagType_t diagonal,      \
@@ -363,11 +392,10 @@ inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a
                       type_c, ldc, cuda_on_cpu::compute_type_of(compute), algorithm);
 }
 
-/// The product of matrices of `__half`, which the header of that type need not have declared.
-template <typename Half16, typename = std::enable_if_t<sizeof(Half16) == 2>>
-cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,
-                           int m, int n, int k, const Half16* alpha, const Half16* a, int lda,
-                           const Half16* b, int ldb, const Half16* beta, Half16* c, int ldc) {
+inline cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t op_a,
+                                  cublasOperation_t op_b, int m, int n, int k, const __half* alpha,
+                                  const __half* a, int lda, const __half* b, int ldb,
+                                  const __half* beta, __half* c, int ldc) {
   return cublasGemmEx(handle, op_a, op_b, m, n, k, alpha, a, CUDA_R_16F, lda, b, CUDA_R_16F, ldb,
                       beta, c, CUDA_R_16F, ldc, CUBLAS_COMPUTE_16F, CUBLAS_GEMM_DEFAULT);
 }

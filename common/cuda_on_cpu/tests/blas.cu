@@ -1,8 +1,10 @@
 /// \file
-/// Sums of matrices in place of cuBLAS's, each of them transposed or not; what is refused.
+/// Sums of matrices in place of cuBLAS's, each of them transposed or not, and products with
+/// vectors; what is refused.
 
 #include <cublas_v2.h>
 
+#include <array>
 #include <vector>
 
 #include "device.hpp"
@@ -110,6 +112,85 @@ TEST(what_is_no_sum_is_refused) {
         status(handle.it, transposed, 4, 5, 4, c.get()),
         status(handle.it, plain, 3, 4, 3, c.get())})
     expect(refused == CUBLAS_STATUS_INVALID_VALUE, "no sum");
+}
+
+/// Memory that nobody has written.
+struct Fresh {
+  explicit Fresh(int numbers) { check(cudaMalloc(&it, numbers * sizeof(float))); }
+  ~Fresh() { cudaFree(it); }
+  float* it = nullptr;
+};
+
+/// The values of a product that takes the place of nothing: `make` computes them into fresh memory.
+template <typename Make>
+std::vector<float> into_fresh(int numbers, Make make) {
+  const Fresh memory(numbers);
+  expect(make(memory.it) == CUBLAS_STATUS_SUCCESS, "it runs");
+  std::vector<float> values(numbers);
+  check(cudaMemcpy(values.data(), memory.it, numbers * sizeof(float), cudaMemcpyDeviceToHost));
+  return values;
+}
+
+TEST(a_result_that_is_multiplied_by_zero_is_not_read) {
+  const Handle handle;
+  const std::vector<float> values = random_columns<float>(4, 4);
+  const Device<float> a(values);
+  const float one = 1, zero = 0;
+  const auto product = into_fresh(16, [&](float* c) {
+    return cublasSgemm(handle.it, plain, plain, 4, 4, 4, &one, a.get(), 4, a.get(), 4, &zero, c, 4);
+  });
+  const auto batched = into_fresh(32, [&](float* c) {
+    return cublasSgemmStridedBatched(handle.it, plain, plain, 4, 4, 4, &one, a.get(), 4, 0, a.get(),
+                                     4, 0, &zero, c, 4, 16, 2);
+  });
+  const auto vector = into_fresh(4, [&](float* y) {
+    return cublasSgemv(handle.it, plain, 4, 4, &one, a.get(), 4, a.get(), 1, &zero, y, 1);
+  });
+  for (int i = 0; i < 16; ++i) expect_equal(batched[16 + i], product[i]);
+  for (int i = 0; i < 4; ++i) tap::expect_near(vector[i], product[i], 1e-5F);
+}
+
+template <typename T>
+void expect_product_with_vector(cublasOperation_t operation, T beta, int stride_x, int stride_y) {
+  const Handle handle;
+  constexpr int m = 5, n = 3, lda = 6;
+  const int of_x = operation == plain ? n : m, of_y = operation == plain ? m : n;
+  const T alpha = 2;
+  const auto a = random_columns<T>(n, lda), x = random_columns<T>(of_x, stride_x),
+             before = random_columns<T>(of_y, stride_y);
+  const Device<T> on_a(a), on_x(x), on_y(before);
+  cublasStatus_t status;
+  if constexpr (sizeof(T) == 8)
+    status = cublasDgemv(handle.it, operation, m, n, &alpha, on_a.get(), lda, on_x.get(), stride_x,
+                         &beta, on_y.get(), stride_y);
+  else
+    status = cublasSgemv(handle.it, operation, m, n, &alpha, on_a.get(), lda, on_x.get(), stride_x,
+                         &beta, on_y.get(), stride_y);
+  expect(status == CUBLAS_STATUS_SUCCESS, "it runs");
+  const std::vector<T> y = on_y.to_host();
+  for (int i = 0; i < of_y * stride_y; ++i) {
+    T sum = beta * before[i];
+    for (int l = 0; l < of_x; ++l)
+      sum += alpha * of(a, operation, lda, i / stride_y, l) * x[l * stride_x];
+    tap::expect_near(y[i], i % stride_y == 0 ? sum : before[i], T(1e-5));
+  }
+}
+
+TEST(products_with_vectors_are_as_they_are_by_hand) {
+  for (const cublasOperation_t operation : {plain, transposed}) {
+    expect_product_with_vector<double>(operation, 0, 1, 1);
+    expect_product_with_vector<float>(operation, -0.5F, 2, 3);
+  }
+}
+
+TEST(vectors_whose_elements_lie_nowhere_are_refused) {
+  const Handle handle;
+  const Device<float> a(std::vector<float>(20, 1)), y(5);
+  const float one = 1;
+  for (const auto [lda, stride_x, stride_y] : {std::array{4, 1, 1}, {5, 0, 1}, {5, 1, 0}})
+    expect(cublasSgemv(handle.it, plain, 5, 2, &one, a.get(), lda, a.get(), stride_x, &one, y.get(),
+                       stride_y) == CUBLAS_STATUS_INVALID_VALUE,
+           "no product");
 }
 
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }
