@@ -69,6 +69,8 @@ class Maker {
         return make_library();
       case Product::empty_object:
         return make_empty_object();
+      case Product::translated:
+        return translate_only();
       case Product::preprocessed:
       case Product::dependencies:
         return preprocess_only();
@@ -143,21 +145,28 @@ class Maker {
   }
 
   int compile_cuda(const Input& input, const std::string& object, const Words& dependencies) const {
+    std::string text;
+    if (const int status = translate(input, dependencies, text); status != 0) return status;
     Words command{compiler()};
     append(command, flags_for(Language::cuda));
-    Words preprocess = command;
+    append(command, at_bars(CUDA_ARGUMENTS));
+    if (options_.analyse) append(command, at_bars(INSTRUMENT_ARGUMENTS));
+    append(command, {"-x", "c++-cpp-output", "-c", "-", "-o", object});
+    return run(command, &text);
+  }
+
+  /// What becomes of a source in C++.
+  int translate(const Input& input, const Words& dependencies, std::string& text) const {
+    Words preprocess{compiler()};
+    append(preprocess, flags_for(Language::cuda));
     append(preprocess, dependencies);
     append(preprocess, {"-E", "-x", "c++", input.path});
-    std::string text;
     if (const int status = preprocess_twice(preprocess, text); status != 0) {
       name_missing_library(input);
       return status;
     }
     text = rewriter::rewrite(std::move(text), options_.analyse);
-    append(command, at_bars(CUDA_ARGUMENTS));
-    if (options_.analyse) append(command, at_bars(INSTRUMENT_ARGUMENTS));
-    append(command, {"-x", "c++-cpp-output", "-c", "-", "-o", object});
-    return run(command, &text);
+    return 0;
   }
 
   /// Says where a header of the toolkit's own would come from, if a source wants one and there is
@@ -218,18 +227,22 @@ class Maker {
     return 0;
   }
 
+  static bool is_object(const std::string& word) { return word[0] != '-' && word.ends_with(".o"); }
+
   int make_program() const {
     const TemporaryDirectory directory;
     std::map<std::string, std::string> objects;
     if (const int status = compile_all(objects, directory.path()); status != 0) return status;
     Words command{compiler()};
+    // Objects come first, as nvcc has it, so that libraries may be named before them.
     for (const auto& word : options_.link) {
-      const auto object = objects.find(word);
-      if (object != objects.end())
+      if (const auto object = objects.find(word); object != objects.end())
         command.push_back(object->second);
-      else
-        append(command, library(word));
+      else if (is_object(word))
+        command.push_back(word);
     }
+    for (const auto& word : options_.link)
+      if (!objects.contains(word) && !is_object(word)) append(command, library(word));
     append(command, {"-o", options_.output.empty() ? "a.out" : options_.output});
     append(command, device_libraries());
     return run(command);
@@ -267,6 +280,7 @@ class Maker {
         {"-lnccl", {}},
         {"-lnvToolsExt", {}},
         {"-lculibos", {}},
+        {"-lnvidia-ml", {}},
         {"-lcurand", {}},
         {"-lcurand_static", {}},
         {"-lcublas", {"-lopenblas"}},
@@ -297,6 +311,22 @@ class Maker {
     const std::string object = options_.output.empty() ? "a_dlink.o" : options_.output;
     const std::string nothing;
     return run({compiler(), "-x", "c++", "-c", "-", "-o", object}, &nothing);
+  }
+
+  /// Leaves what the compiler would get, under nvcc's name for it.
+  int translate_only() const {
+    for (const auto& input : options_.inputs) {
+      if (input.language != Language::cuda) continue;
+      std::string text;
+      if (const int status = translate(input, options_.dependencies, text); status != 0)
+        return status;
+      const std::string named =
+          fs::path(options_.directory) / (fs::path(input.path).filename() += ".cpp.ii");
+      const std::string file = options_.output.empty() ? named : options_.output;
+      if (!options_.dry_run && !(std::ofstream(file) << text))
+        throw std::runtime_error("cuda-on-cpu: " + file + " cannot be written");
+    }
+    return 0;
   }
 
   int preprocess_only() const {

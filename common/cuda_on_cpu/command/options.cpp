@@ -45,6 +45,7 @@ void add_products(Table& table) {
   makes("dlink", Product::empty_object);
   makes("lib", Product::library);
   makes("link", Product::program);
+  makes("cuda", Product::translated);
   makes("E", Product::preprocessed);
   makes("M", Product::dependencies);
   makes("MM", Product::dependencies);

@@ -24,7 +24,15 @@ struct Input {
 };
 
 /// The last thing that is made.
-enum class Product { program, objects, library, empty_object, preprocessed, dependencies };
+enum class Product {
+  program,
+  objects,
+  library,
+  empty_object,
+  translated,
+  preprocessed,
+  dependencies
+};
 
 struct Options {
   Product product = Product::program;

@@ -272,6 +272,55 @@ def objects(cwd):
     runs("a.out", cwd)
 
 
+def libraries_first(cwd):
+    """Libraries may be named before what needs them"""
+    run(COMMAND, "--lib", "-DFACTOR=2", "kernels.cu", "-o", "libkernels.a", cwd=cwd)
+    run(COMMAND, "-c", "main.cu", cwd=cwd)
+    run(COMMAND, "-L.", "-lkernels", "main.o", "host.cpp", "-o", "program", cwd=cwd)
+    runs("program", cwd)
+
+
+def plain_c(cwd):
+    """A source in C calls the runtime"""
+    (cwd / "chosen.c").write_text("int cudaSetDevice(int device);\nint chosen(void) { return cudaSetDevice(0); }\n")
+    (cwd / "choose.cu").write_text('extern "C" int chosen();\nint main() { return chosen(); }\n')
+    run(COMMAND, "choose.cu", "chosen.c", "-o", "choose", cwd=cwd)
+    run(cwd / "choose", cwd=cwd)
+
+
+def translated(cwd):
+    """-cuda leaves what becomes of a source, as C++ that g++ compiles"""
+    run(COMMAND, "-cuda", "-DFACTOR=2", "kernels.cu", cwd=cwd)
+    text = (cwd / "kernels.cu.cpp.ii").read_text()
+    check("<<<" not in text and "x[threadIdx.x] *= 2" in text, "no C++")
+    run("g++", "-x", "c++-cpp-output", "-std=gnu++17", "-Wno-deprecated", "-c", "kernels.cu.cpp.ii", "-o", "kernels.o", cwd=cwd)
+    run(COMMAND, "main.cu", "host.cpp", "kernels.o", "-o", "program", cwd=cwd)
+    runs("program", cwd)
+    run(COMMAND, "--cuda", "-DFACTOR=2", "kernels.cu", "-o", "nowhere/kernels.ii", cwd=cwd, expected=1)
+
+
+def profiler(cwd):
+    """Names and ranges for a profiler cost nothing and need no toolkit, nor does a library of management"""
+    (cwd / "ranges.cu").write_text("""#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtCudaRt.h>
+int main() {
+  nvtxNameCudaStreamA(nullptr, "all");
+  const nvtxRangeId_t range = nvtxRangeStart("program");
+  nvtxRangePush("part");
+  nvtxEventAttributes_t attributes = {};
+  attributes.version = NVTX_VERSION;
+  attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  attributes.message.ascii = "mark";
+  nvtxMarkEx(&attributes);
+  nvtxRangePop();
+  nvtxRangeEnd(range);
+}
+""")
+    run(COMMAND, "ranges.cu", "-o", "ranges", "-lnvToolsExt", "-lnvidia-ml", cwd=cwd)
+    run(cwd / "ranges", cwd=cwd)
+
+
 def another_language(cwd):
     """-x cu takes a file of any name for CUDA"""
     shutil.copy(cwd / "main.cu", cwd / "main.cc")
@@ -472,13 +521,14 @@ def questions(cwd):
 
 def standards(cwd):
     """All headers compile as C++17 and C++20, and without a warning"""
-    headers = [path.name for path in (HERE.parent / "include").glob("*.h")]
+    include = HERE.parent / "include"
+    headers = [path.relative_to(include) for path in (*include.glob("*.h"), *include.glob("nvtx3/*.h"))]
     (cwd / "all.cu").write_text("".join(f"#include <{name}>\n" for name in sorted(headers)) + "int main() {}\n")
     for standard in ("c++14", "c++17", "c++20"):
         run(COMMAND, f"-std={standard}", "-Xcompiler", "-Wall,-Wextra,-Werror", "-c", "all.cu", "-o", "all.o", cwd=cwd)
 
 
-CHECKS = (several_files, objects, another_language, dependencies, makefile, cmake, meson, passes, analysis, shifts, report, sample, thrust, cub, no_toolkit, order, first_error, nested,
+CHECKS = (several_files, objects, libraries_first, plain_c, translated, profiler, another_language, dependencies, makefile, cmake, meson, passes, analysis, shifts, report, sample, thrust, cub, no_toolkit, order, first_error, nested,
           spins, refusals, questions, standards)
 
 
