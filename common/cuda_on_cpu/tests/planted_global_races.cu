@@ -57,6 +57,25 @@ void run() {
 
 }  // namespace stencil_in_place
 
+namespace marked_by_several {
+
+/// Marks an element and those behind it, as its neighbours do; by the same mark, nothing is lost,
+/// whoever comes first.
+template <bool bug>
+__global__ void mark(int* marks) {
+  int* const mine = marks + blockIdx.x * 2 * threads + threadIdx.x;
+  for (int i = 0; i < 4; ++i) mine[i] = bug ? static_cast<int>(threadIdx.x) : 1;  // planted: race
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> marks(2 * count);
+  mark<bug><<<blocks, threads>>>(marks.get());
+  finish();
+}
+
+}  // namespace marked_by_several
+
 namespace swapped_twice {
 
 /// A transposition in place is the work of half the threads.
@@ -379,6 +398,7 @@ int main(int argc, char** argv) {
       {{"histogram_without_atomics", histogram_without_atomics::run<true>,
         histogram_without_atomics::run<false>},
        {"stencil_in_place", stencil_in_place::run<true>, stencil_in_place::run<false>},
+       {"marked_by_several", marked_by_several::run<true>, marked_by_several::run<false>},
        {"swapped_twice", swapped_twice::run<true>, swapped_twice::run<false>},
        {"overlapping_blocks", overlapping_blocks::run<true>, overlapping_blocks::run<false>},
        {"plain_read_beside_atomics", plain_read_beside_atomics::run<true>,

@@ -482,18 +482,21 @@ RequestedMemory requested_memory(Space space, const char* address, std::size_t b
 }
 
 /// Checks what one lane of a request did, whatever that is.
-static void check_lane(const Warp& warp, const Accesses& all, unsigned lane) {
+/// \param request its lanes
+static void check_lane(const Warp& warp, const Accesses& all, unsigned lane, unsigned request) {
   const AccessForm form = all.form[lane];
   Thread& thread = warp.threads[lane];
   Space space = Space::global;
   check_fully(reinterpret_cast<const char*>(all.address[lane]), form.bytes(),
               static_cast<Kind>(form.kind()), place_in(all.order[lane]), thread, space);
-  if (overwritings != 0) settle(thread, (all.changes >> lane & 1) != 0);
+  if (overwritings != 0)
+    settle(thread, (all.changes >> lane & 1) != 0 && !warp.log->was_stored_again(lane, request));
 }
 
-static void check_each_lane(const Warp& warp, const Accesses& all, unsigned lanes) {
+static void check_each_lane(const Warp& warp, const Accesses& all, unsigned lanes,
+                            unsigned request) {
   for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
-    check_lane(warp, all, static_cast<unsigned>(std::countr_zero(rest)));
+    check_lane(warp, all, static_cast<unsigned>(std::countr_zero(rest)), request);
 }
 
 /// Checks a request of whole cells, row by row.
@@ -508,16 +511,17 @@ static void check_cells(const Warp& warp, const Request& request, std::size_t by
     const std::size_t offset = all.address[row.first] - memory.base;
     const std::size_t last = all.address[row.end - 1] - memory.base;
     if (offset > memory.last || last > memory.last || offset % 4 != 0) {
-      check_each_lane(warp, all, row.lanes());
+      check_each_lane(warp, all, row.lanes(), request.lanes);
       continue;
     }
     Cell* cells = memory.shadow->cells(offset, last - offset + bytes);
     if (row.same) {
       if (!access.make(cells, bytes / 4, row.lanes(), row.end - 1))
-        check_each_lane(warp, all, row.lanes());
+        check_each_lane(warp, all, row.lanes(), request.lanes);
     } else {
       for (unsigned lane = row.first; lane < row.end; ++lane, cells += bytes / 4)
-        if (!access.make(cells, bytes / 4, 1u << lane, lane)) check_lane(warp, all, lane);
+        if (!access.make(cells, bytes / 4, 1u << lane, lane))
+          check_lane(warp, all, lane, request.lanes);
     }
   }
 }
@@ -537,7 +541,8 @@ void check_request(const Warp& warp, const Request& request) {
   const AccessForm form = all.form[first];
   if (block->on_trial && static_cast<Space>(form.space()) == Space::global)
     return note_request(warp, request);
-  if (!request.alike) return check_each_lane(warp, all, unchecked_lanes(all, request.lanes));
+  if (!request.alike)
+    return check_each_lane(warp, all, unchecked_lanes(all, request.lanes), request.lanes);
   if (form.checked()) return;
   const auto space = static_cast<Space>(form.space());
   const RequestedMemory memory =
@@ -545,7 +550,7 @@ void check_request(const Warp& warp, const Request& request) {
                        place_in(all.order[first]));
   if (form.bytes() % 4 != 0 || threads_learned || block->launch->configuration.cooperative ||
       memory.shadow == nullptr || memory.base % 4 != 0)
-    return check_each_lane(warp, all, request.lanes);
+    return check_each_lane(warp, all, request.lanes, request.lanes);
   const auto check = space == Space::shared
                          ? (form.kind() == read ? check_cells<read, Region::shared>
                                                 : check_cells<write, Region::shared>)

@@ -56,10 +56,14 @@ struct AccessLog {
   std::uint8_t end[warp_size];      ///< the row behind that of its newest
   std::uint8_t writing[warp_size];  ///< the bytes of its newest, if that is about to write them
   char before[warp_size][16];       ///< what was there
+  bool has_kept;                    ///< whether a lane has stored what was there
 
+  /// A block begins.
   void clear() {
     rewind();
     std::memset(writing, 0, sizeof writing);
+    for (Accesses& row : rows) std::memset(row.number, 0, sizeof row.number);
+    has_kept = false;
   }
 
   /// All accesses are checked.
@@ -76,6 +80,12 @@ struct AccessLog {
     writing[lane] = static_cast<std::uint8_t>(bytes);
     std::memcpy(before[lane], address, bytes);
   }
+
+  /// Whether what a lane's oldest access wrote is what another lane wrote that is checked before
+  /// it: lanes run one after the other, and the order of requests may be another one. Then it is
+  /// the other one that stored what was there.
+  /// \param request the lanes that are checked together with this one, the lower ones before it
+  bool was_stored_again(unsigned lane, std::uint32_t request) const;
 
   /// What a lane was about to write is there.
   [[gnu::always_inline]] void note_after(unsigned lane) {
@@ -105,6 +115,7 @@ struct AccessLog {
         is_same(before[lane], reinterpret_cast<const char*>(row.address[lane]), writing[lane]);
     const std::uint32_t me = 1u << lane;
     row.changes = same ? row.changes & ~me : row.changes | me;
+    has_kept = has_kept || same;
     writing[lane] = 0;
   }
 };

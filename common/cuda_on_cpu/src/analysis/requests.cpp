@@ -331,6 +331,25 @@ unsigned forget_oldest(AccessLog& log, unsigned lanes) {
 
 }  // namespace
 
+bool AccessLog::was_stored_again(unsigned lane, std::uint32_t request) const {
+  const Accesses& mine = rows[begin[lane]];
+  std::uint64_t next_change = ~std::uint64_t{0}, again = next_change;
+  for (unsigned other = 0; other < warp_size; ++other)
+    for (unsigned row = 0; row < end[other]; ++row) {
+      const Accesses& all = rows[row];
+      if (all.address[other] != mine.address[lane] || all.number[other] <= mine.number[lane] ||
+          all.form[other].kind() != write)
+        continue;
+      const bool is_checked = row < begin[other] ||
+                              (row == begin[other] && other < lane && (request >> other & 1) != 0);
+      if ((all.changes >> other & 1) != 0)
+        next_change = std::min(next_change, all.number[other]);
+      else if (is_checked && all.form[other].bytes() == mine.form[lane].bytes())
+        again = std::min(again, all.number[other]);
+    }
+  return again < next_change;
+}
+
 Request::Request(const Accesses& all, unsigned lanes, bool alike)
     : all(all), lanes(lanes), alike(alike) {
   if (alike && lanes == all_lanes && are_a_row(all)) {

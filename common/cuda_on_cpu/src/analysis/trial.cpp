@@ -31,7 +31,7 @@ void save(const Target& target, std::size_t word) {
 /// Notes lanes that access memory alike, row by row.
 class LaneNotes {
  public:
-  LaneNotes(const Warp& warp, const Accesses& all, unsigned any, bool alike)
+  LaneNotes(const Warp& warp, const Accesses& all, unsigned any, bool alike, unsigned changes)
       : all_(all),
         form_(all.form[any]),
         empty_{.shadow = nullptr,
@@ -40,7 +40,7 @@ class LaneNotes {
                .barrier_clock = block->barrier_clock,
                .place = place_in(all.order[any]),
                .form = form_,
-               .changes = all.changes,
+               .changes = changes,
                .warp = static_cast<std::uint16_t>(warp.threads[any].rank / warp_size),
                .warp_epoch = static_cast<std::uint16_t>(warp.epoch),
                .region = Region::global,
@@ -189,16 +189,28 @@ void shows_to_host() {
   t.alone = true;
 }
 
+/// The lanes of a request that wrote something new.
+static unsigned changes_of(const Warp& warp, const Request& request) {
+  unsigned changes = request.all.changes & request.lanes;
+  const bool writes = request.all.form[request.rows[0].first].kind() == write;
+  if (!writes || !warp.log->has_kept) return changes;
+  for (unsigned rest = changes; rest != 0; rest &= rest - 1)
+    if (warp.log->was_stored_again(static_cast<unsigned>(std::countr_zero(rest)), request.lanes))
+      changes &= ~(rest & -rest);
+  return changes;
+}
+
 void note_request(const Warp& warp, const Request& request) {
   if (block->launch->trial_is_over || notes().bytes() > most_room) end_trial();
+  const unsigned changes = changes_of(warp, request);
   if (request.alike) {
-    LaneNotes notes(warp, request.all, request.rows[0].first, true);
+    LaneNotes notes(warp, request.all, request.rows[0].first, true, changes);
     for (const Row& row : request) notes.add(row);
     return;
   }
   for (unsigned rest = request.lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    LaneNotes(warp, request.all, lane, false).add({lane, lane + 1, false});
+    LaneNotes(warp, request.all, lane, false, changes).add({lane, lane + 1, false});
   }
 }
 
