@@ -76,8 +76,10 @@ bool is_unseen(const Source& source, std::size_t i) {
 
 /// Whether a function's body stands in some braces, and no initialisers.
 bool is_of_function(const Source& source, const Body& body) {
-  const std::size_t behind = body.close + 1 < source.size() ? source.next(body.close) : body.close;
-  if (source.is_sign(behind, ",") || source.is_sign(behind, "{")) return false;
+  std::size_t behind = body.close + 1;
+  while (behind < source.size() && source.is_blank(behind)) ++behind;
+  if (behind < source.size() && (source.is_sign(behind, ",") || source.is_sign(behind, "{")))
+    return false;
   const auto is_one_of = [&](std::size_t i, std::initializer_list<const char*> words) {
     return std::any_of(words.begin(), words.end(), [&](const char* w) { return source.is(i, w); });
   };

@@ -288,6 +288,13 @@ def plain_c(cwd):
     run(cwd / "choose", cwd=cwd)
 
 
+def last_kernel(cwd):
+    """A source may end with a kernel and a comment, analysed or not"""
+    (cwd / "last.cu").write_text("__global__ void last(int* x) { *x = 1; }\n// the end")
+    for words in ([], ["--analyze"]):
+        run(COMMAND, *words, "-c", "last.cu", cwd=cwd)
+
+
 def translated(cwd):
     """-cuda leaves what becomes of a source, as C++ that g++ compiles"""
     run(COMMAND, "-cuda", "-DFACTOR=2", "kernels.cu", cwd=cwd)
@@ -528,7 +535,7 @@ def standards(cwd):
         run(COMMAND, f"-std={standard}", "-Xcompiler", "-Wall,-Wextra,-Werror", "-c", "all.cu", "-o", "all.o", cwd=cwd)
 
 
-CHECKS = (several_files, objects, libraries_first, plain_c, translated, profiler, another_language, dependencies, makefile, cmake, meson, passes, analysis, shifts, report, sample, thrust, cub, no_toolkit, order, first_error, nested,
+CHECKS = (several_files, objects, libraries_first, plain_c, last_kernel, translated, profiler, another_language, dependencies, makefile, cmake, meson, passes, analysis, shifts, report, sample, thrust, cub, no_toolkit, order, first_error, nested,
           spins, refusals, questions, standards)
 
 
