@@ -375,6 +375,25 @@ void run() {
 
 }  // namespace counter_never_cleared
 
+namespace one_byte_of_a_counter_cleared {
+
+/// Counts where one byte was cleared, as if a fill had a length in elements.
+__global__ void count(int* counter) {
+  atomicAdd(counter, 1);  // planted: uninitialised read
+}
+
+template <bool bug>
+void run() {
+  int* counter = nullptr;
+  check(cudaMalloc(&counter, sizeof(int)));
+  check(cudaMemset(counter, 0, bug ? 1 : sizeof(int)));
+  count<<<2, threads>>>(counter);
+  finish();
+  check(cudaFree(counter));
+}
+
+}  // namespace one_byte_of_a_counter_cleared
+
 namespace shared_histogram_never_cleared {
 
 template <bool bug>
@@ -594,6 +613,7 @@ int main(int argc, char** argv) {
                     BOTH(pairs_that_are_no_vector),
                     BOTH(misaligned_word_of_bytes),
                     BOTH(counter_never_cleared),
+                    BOTH(one_byte_of_a_counter_cleared),
                     BOTH(shared_histogram_never_cleared),
                     BOTH(largest_of_nothing),
                     BOTH(lock_never_opened),

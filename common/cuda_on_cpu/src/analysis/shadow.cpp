@@ -410,7 +410,10 @@ __attribute__((always_inline)) inline void check_cells(Shadow& shadow, std::size
       cell.owner = owner;
     }
     if (reads && (cell.written & now.bytes) != now.bytes) cell.written |= shadow.written_unseen(at);
-    unwritten.in_row = reads && (cell.written & now.bytes) == 0 ? unwritten.in_row + here : 0;
+    // Padding may be read along; what an atomic adds to is a number.
+    const int written = cell.written & now.bytes;
+    const bool lacks = kind == atomic ? written != now.bytes : written == 0;
+    unwritten.in_row = reads && lacks ? unwritten.in_row + here : 0;
     if (unwritten.in_row >= 16 || (unwritten.in_row > 0 && unwritten.in_row == unwritten.all)) {
       report_unwritten(now, kind, region, thread);
       unwritten.in_row = 0;
