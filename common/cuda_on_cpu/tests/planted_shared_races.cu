@@ -8,6 +8,8 @@
 #include <cuda/barrier>
 #include <staircase/bulk_copy.hpp>
 
+#include <vector>
+
 #include "planted.cuh"
 #include "resources.cuh"
 
@@ -139,6 +141,29 @@ void run() {
 }
 
 }  // namespace two_threads_for_one_element
+
+namespace weights_loaded_by_every_row {
+
+/// Every row of threads loads the weights, as one row would; the bug gives each row others.
+template <bool bug>
+__global__ void load(const int4* weights, int4* out) {
+  __shared__ int4 mine[16];
+  mine[threadIdx.x] = weights[threadIdx.x + (bug ? threadIdx.y : 0)];  // planted: race
+  __syncthreads();
+  out[threadIdx.y * 16 + threadIdx.x] = mine[threadIdx.x];
+}
+
+template <bool bug>
+void run() {
+  std::vector<int4> values(32);
+  for (int i = 0; i < 32; ++i) values[i] = {i, -i, 2 * i, 3 * i};
+  const Buffer<int4> weights(32), out(64);
+  check(cudaMemcpy(weights.get(), values.data(), 32 * sizeof(int4), cudaMemcpyHostToDevice));
+  load<bug><<<1, dim3(16, 4)>>>(weights.get(), out.get());
+  finish();
+}
+
+}  // namespace weights_loaded_by_every_row
 
 namespace same_half_of_a_double_buffer {
 
@@ -550,6 +575,8 @@ int main(int argc, char** argv) {
        {"no_barrier_in_a_scan", no_barrier_in_a_scan::run<true>, no_barrier_in_a_scan::run<false>},
        {"two_threads_for_one_element", two_threads_for_one_element::run<true>,
         two_threads_for_one_element::run<false>},
+       {"weights_loaded_by_every_row", weights_loaded_by_every_row::run<true>,
+        weights_loaded_by_every_row::run<false>},
        {"same_half_of_a_double_buffer", same_half_of_a_double_buffer::run<true>,
         same_half_of_a_double_buffer::run<false>},
        {"trust_in_lockstep", trust_in_lockstep::run<true>, trust_in_lockstep::run<false>},

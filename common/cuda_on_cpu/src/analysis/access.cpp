@@ -599,8 +599,12 @@ void note_next_access(Thread& thread, const void* address, const Target& target,
                       const void* frame) {
   AccessLog& log = *thread.warp->log;
   const AccessForm form = target.form;  // others may change it while this thread waits
-  log.note_after(thread.lane);
-  if (log.end[thread.lane] == AccessLog::most) wait_for_requests(&thread);
+  const bool is_full = log.end[thread.lane] == AccessLog::most;
+  if (!log.may_copy(thread.lane, form))
+    log.note_after(thread.lane);
+  else if (is_full)
+    log.note_change(thread.lane);
+  if (is_full) wait_for_requests(&thread);
   note_access(thread, address, form, place, frame);
   if (form.kind() == write) log.note_before(thread.lane, address, form.bytes());
 }

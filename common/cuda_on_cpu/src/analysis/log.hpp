@@ -54,7 +54,8 @@ struct AccessLog {
   Accesses rows[most];
   std::uint8_t begin[warp_size];    ///< the row of a lane's oldest access
   std::uint8_t end[warp_size];      ///< the row behind that of its newest
-  std::uint8_t writing[warp_size];  ///< the bytes of its newest, if that is about to write them
+  std::uint8_t writing[warp_size];  ///< the bytes that a lane is about to write
+  std::uint8_t written[warp_size];  ///< the row of that access
   char before[warp_size][16];       ///< what was there
   bool has_kept;                    ///< whether a lane has stored what was there
 
@@ -78,7 +79,20 @@ struct AccessLog {
   /// A lane is about to write where its newest access goes.
   [[gnu::always_inline]] void note_before(unsigned lane, const void* address, std::size_t bytes) {
     writing[lane] = static_cast<std::uint8_t>(bytes);
+    written[lane] = static_cast<std::uint8_t>(end[lane] - 1);
     std::memcpy(before[lane], address, bytes);
+  }
+
+  /// Whether a lane may be about to copy a structure: that is told as a write, then as a read, and
+  /// is done behind both.
+  bool may_copy(unsigned lane, AccessForm read) const {
+    return writing[lane] >= 8 && read.has(writing[lane], 0) && written[lane] + 1 == end[lane];
+  }
+
+  /// A lane has to wait before what it was about to write is there: it counts as new.
+  void note_change(unsigned lane) {
+    rows[written[lane]].changes |= 1u << lane;
+    writing[lane] = 0;
   }
 
   /// Whether what a lane's oldest access wrote is what another lane wrote that is checked before
@@ -110,7 +124,7 @@ struct AccessLog {
   }
 
   void compare(unsigned lane) {
-    Accesses& row = rows[end[lane] - 1];
+    Accesses& row = rows[written[lane]];
     const bool same =
         is_same(before[lane], reinterpret_cast<const char*>(row.address[lane]), writing[lane]);
     const std::uint32_t me = 1u << lane;
