@@ -335,12 +335,12 @@ bool AccessLog::was_stored_again(unsigned lane, std::uint32_t request) const {
   const Accesses& mine = rows[begin[lane]];
   std::uint64_t next_change = ~std::uint64_t{0}, again = next_change;
   for (unsigned other = 0; other < warp_size; ++other)
-    for (unsigned row = 0; row < end[other]; ++row) {
+    for (unsigned row = 0; row < most; ++row) {  // what a lane has behind it stands there, too
       const Accesses& all = rows[row];
       if (all.address[other] != mine.address[lane] || all.number[other] <= mine.number[lane] ||
           all.form[other].kind() != write)
         continue;
-      const bool is_checked = row < begin[other] ||
+      const bool is_checked = row < begin[other] || row >= end[other] ||
                               (row == begin[other] && other < lane && (request >> other & 1) != 0);
       if ((all.changes >> other & 1) != 0)
         next_change = std::min(next_change, all.number[other]);
