@@ -3,8 +3,9 @@
 ///
 /// A case is a namespace with one mistake. Its templates take `bug`: true plants the mistake, false
 /// is the correct twin. The line where the analysis should find it ends in `// planted: KIND`;
-/// where a mistake can be told in several ways, `// planted: KIND or KIND`, and several lines of a
-/// case may carry it. Such a line outside of all cases counts for every case of its file.
+/// where a mistake can be told in several ways, `// planted: KIND or KIND`; where nothing else may
+/// be told, `// planted alone: KIND`. Several lines of a case may carry it. Such a line outside of
+/// all cases counts for every case of its file.
 
 #pragma once
 

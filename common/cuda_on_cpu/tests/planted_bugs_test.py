@@ -1,7 +1,8 @@
 """Planted bugs are found, their correct twins are silent: planted_bugs_test.py PROGRAM-analyze...
 
 The source of PROGRAM-analyze is PROGRAM.cu beside this file. Its cases are namespaces; where a bug
-should be found, the line ends in `// planted: KIND or KIND`. Speaks TAP.
+should be found, the line ends in `// planted: KIND or KIND`, and in `// planted alone: KIND` if
+nothing else may be told. Speaks TAP.
 """
 
 import concurrent.futures
@@ -14,7 +15,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).parent
-PLANTED = re.compile(r"// planted: (.+)$")
+PLANTED = re.compile(r"// planted( alone)?: (.+)$")
 KINDS = {"race", "out of bounds", "use after free", "divergent barrier", "uninitialised read",
          "deadlock", "invalid mask", "host race", "stream race", "illegal host access",
          "illegal device access", "misaligned access", "ignored error", "failed assertion", "trap",
@@ -23,8 +24,9 @@ SECONDS = 120  # that a case may take
 
 
 def planted_lines(source):
-    """The kinds that may be told at each planted line, by case; those of all cases under None."""
-    lines, case = {}, None
+    """The kinds that may be told at each planted line, by case, those of all cases under None; and the
+    cases in which they are told alone."""
+    lines, alone, case = {}, set(), None
     for number, text in enumerate(source.read_text().splitlines(), 1):
         begin = re.match(r"namespace (\w+) \{$", text)
         if begin:
@@ -33,11 +35,13 @@ def planted_lines(source):
             case = None
         planted = PLANTED.search(text)
         if planted:
-            kinds = set(planted[1].split(" or "))
+            kinds = set(planted[2].split(" or "))
+            if planted[1]:
+                alone.add(case)
             if not kinds <= KINDS:
                 sys.exit(f"{source}:{number}: there is no kind of error {kinds - KINDS}")
             lines.setdefault(case, {})[number] = kinds
-    return lines
+    return lines, alone
 
 
 def run(program, case, version):
@@ -70,7 +74,7 @@ def is_planted(error, source, lines):
                if pathlib.Path(file).name == source.name)
 
 
-def problems(program, source, case, version, lines):
+def problems(program, source, case, version, lines, is_alone):
     """Yields what is wrong with one run."""
     status, errors, trouble = run(program, case, version)
     if trouble:
@@ -83,14 +87,16 @@ def problems(program, source, case, version, lines):
         yield from map(told, errors)
     if version == "twin":
         yield from map(told, errors)
+    if version == "bug" and is_alone:
+        yield from (told(error) for error in errors if not is_planted(error, source, lines))
     if any(not error["sentence"] or error["count"] < 1 for error in errors):
         yield "an error has no sentence or no count"
 
 
 def cases_of(program):
-    """The runs of a program: (program, source, case, version, planted lines)."""
+    """The runs of a program: (program, source, case, version, planted lines, whether they are told alone)."""
     source = HERE / (re.sub("(-cpu)?-analyze$", "", program.name) + ".cu")
-    planted = planted_lines(source)
+    planted, alone = planted_lines(source)
     names = subprocess.run([program, "--list"], stdout=subprocess.PIPE, text=True,
                            check=True).stdout.split()
     unknown = set(planted) - set(names) - {None}
@@ -101,7 +107,7 @@ def cases_of(program):
         if not lines:
             sys.exit(f"{source}: nothing is planted in {case}")
         for version in ("bug", "twin"):
-            yield program, source, case, version, lines
+            yield program, source, case, version, lines, case in alone
 
 
 def main(programs):
@@ -111,7 +117,7 @@ def main(programs):
     print(f"1..{len(cases)}", flush=True)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = pool.map(lambda case: list(problems(*case)), cases)
-        for number, ((_, source, case, version, _), found) in enumerate(zip(cases, results), 1):
+        for number, ((_, source, case, version, *_), found) in enumerate(zip(cases, results), 1):
             verdict = "not ok" if found else "ok"
             what = "is found" if version == "bug" else "has a silent twin"
             print(f"{verdict} {number} - {source.stem} {case} {what}", flush=True)

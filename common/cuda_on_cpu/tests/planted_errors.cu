@@ -317,6 +317,24 @@ void run() {
 
 }  // namespace trap_that_is_sprung
 
+namespace trap_of_a_cluster {
+
+/// The other block waits at the cluster's barrier, for the one that has failed.
+__global__ void __cluster_dims__(2, 1, 1) divide(int* values, int by) {
+  if (blockIdx.x == 0 && by == 0) __trap();  // planted alone: trap
+  cooperative_groups::this_cluster().sync();
+  values[blockIdx.x] /= by;
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> values(threads);
+  divide<<<2, 1>>>(values.get(), bug ? 0 : 3);
+  cudaDeviceSynchronize();
+}
+
+}  // namespace trap_of_a_cluster
+
 namespace race_before_a_trap {
 
 /// A thread ends the kernel while what the others of its warp did waits to be checked.
@@ -460,6 +478,7 @@ int main(int argc, char** argv) {
                     BOTH(no_such_device),
                     BOTH(assertion_that_fails),
                     BOTH(trap_that_is_sprung),
+                    BOTH(trap_of_a_cluster),
                     BOTH(race_before_a_trap),
                     BOTH(race_in_a_full_log),
                     BOTH(grid_barrier_in_a_plain_launch),

@@ -152,10 +152,11 @@ void open_barrier(Thread* last) {
     if (static_cast<Scope>(any.mask) == Scope::gang) b.gang_phase = b.gang->arrive();
     if (!b.gang->wait(b.gang_rank, b.gang_phase)) {
       const DeviceAtWork at_work;
-      report_trouble({.kind = "deadlock",
-                      .place = any.place,
-                      .thread = &any,
-                      .sentence = "a block waits for a block that has ended or failed"});
+      if (!b.gang->is_told())
+        report_trouble({.kind = "deadlock",
+                        .place = any.place,
+                        .thread = &any,
+                        .sentence = "a block waits for a block that has ended"});
       give_up();
     }
   }
@@ -600,7 +601,8 @@ bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank, 
     b.current = nullptr;
   } while (wait_for_parcels());
   if (b.living > 0) {
-    if (!b.failed && !b.on_trial) report_deadlock();
+    const bool is_told = gang != nullptr && gang->is_told();
+    if (!b.failed && !b.on_trial && !is_told) report_deadlock();
     free_all_stacks(b);  // of threads that never end, too
     if (gang != nullptr) gang->fail();
   }

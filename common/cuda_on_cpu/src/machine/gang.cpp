@@ -115,7 +115,7 @@ void Gang::take_turns(unsigned rank) {
 
 void Gang::fail() {
   const std::scoped_lock lock(turns_->mutex);
-  failed_ = true;
+  told_ = failed_ = true;
   turns_->changed.notify_all();
 }
 

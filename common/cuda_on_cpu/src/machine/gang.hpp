@@ -72,9 +72,12 @@ class Gang {
   /// Lets another block run, where only one may.
   void take_turns(unsigned rank);
 
-  /// Gives up: lets everybody who waits go.
+  /// Gives up, and has said why: lets everybody who waits go.
   void fail();
   bool failed() const { return failed_; }
+
+  /// Whether a block failed, which has said why.
+  bool is_told() const { return told_; }
 
   std::uint32_t phase() const { return phase_; }
 
@@ -96,6 +99,7 @@ class Gang {
   unsigned entered_ = 0;
   std::uint32_t phase_ = 0;
   std::atomic<bool> failed_ = false;
+  std::atomic<bool> told_ = false;
 };
 
 }  // namespace cuda_on_cpu
