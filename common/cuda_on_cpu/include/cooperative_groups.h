@@ -9,6 +9,13 @@
 #include "cuda_on_cpu/copies.hpp"
 #include "cuda_runtime.h"
 
+namespace cuda_on_cpu {
+
+/// The lanes of the warp that have come to the same call when none of the warp can run on.
+unsigned gathered_lanes();
+
+}  // namespace cuda_on_cpu
+
 namespace cooperative_groups {
 
 /// The threads of a block.
@@ -152,15 +159,17 @@ class thread_block_tile : public tile_of_warp {
       std::is_void_v<Parent> || std::is_same_v<Parent, thread_block>;
 };
 
-/// Lanes that run together; this lane alone is a legal answer.
+/// Lanes that run together.
 class coalesced_group : public lanes_of_warp {
  public:
-  coalesced_group() : lanes_of_warp(__activemask()) {}
   explicit coalesced_group(unsigned mask) : lanes_of_warp(mask) {}
   unsigned meta_group_rank() const { return 0; }
   unsigned meta_group_size() const { return 1; }
 };
-inline coalesced_group coalesced_threads() { return {}; }
+/// All lanes that come as far before one has to wait, as if the warp ran in lockstep.
+__forceinline__ coalesced_group coalesced_threads() {
+  return coalesced_group(cuda_on_cpu::gathered_lanes());
+}
 
 template <unsigned tile_size, typename Parent>
 thread_block_tile<tile_size, Parent> tiled_partition(const Parent&) {

@@ -474,6 +474,54 @@ TEST(coalesced_threads_act_as_one) {
   expect_equal(actual, expected);
 }
 
+/// Sorts by parity as a warp does that runs in lockstep: all of it, then each branch by itself.
+__global__ void come_together(unsigned* sizes, int n) {
+  const unsigned thread = threadIdx.x;
+  if (thread >= static_cast<unsigned>(n)) return;
+  const cg::coalesced_group all = cg::coalesced_threads();
+  sizes[thread] = all.size() << 16 | (all.ballot(thread % 2 == 0) & 0xFFFF);
+  sizes += blockDim.x;
+  if (thread % 2 == 0) {
+    const cg::coalesced_group even = cg::coalesced_threads();
+    sizes[thread] = even.size() << 16 | even.thread_rank();
+  } else {
+    const cg::coalesced_group odd = cg::coalesced_threads();
+    sizes[thread] = odd.size() << 16 | odd.thread_rank();
+  }
+}
+
+TEST(lanes_that_have_not_parted_come_together) {
+  // Real GPUs and this one do so; it is promised nowhere.
+  Device<unsigned> sizes(2 * 64);
+  come_together<<<1, 64>>>(sizes.get(), 48);
+  const std::vector<unsigned> actual = sizes.to_host();
+  for (unsigned i = 0; i < 48; ++i) {
+    const unsigned lanes = i < 32 ? 32 : 16;
+    expect_equal(actual[i] >> 16, lanes);
+    expect_equal(actual[i] & 0xFFFF, 0x5555u);
+    expect_equal(actual[64 + i], lanes / 2 << 16 | i % 32 / 2);
+  }
+}
+
+/// A lane that waits for what another does behind that call does not keep it from going on.
+__global__ void wait_for_a_lane_behind(unsigned* sizes, volatile int* flag) {
+  if (threadIdx.x == 0) {
+    while (*flag == 0) continue;
+  }
+  const cg::coalesced_group together = cg::coalesced_threads();
+  sizes[threadIdx.x] = together.size();
+  if (threadIdx.x == 1) *flag = 1;
+}
+
+TEST(who_comes_together_does_not_wait_for_lanes_that_wait) {
+  Device<unsigned> sizes(32);
+  Device<int> flag(std::vector<int>{0});
+  wait_for_a_lane_behind<<<1, 32>>>(sizes.get(), flag.get());
+  std::vector<unsigned> expected(32, 31);
+  expected[0] = 1;
+  expect_equal(sizes.to_host(), expected);
+}
+
 // --- The grid
 
 struct GridPlace {
@@ -555,7 +603,8 @@ TEST(each_block_of_a_grid_is_a_cluster_of_its_own) {
   const Device<int> out(6);
   int* pointer = out.get();
   void* arguments[] = {&pointer};
-  check(cudaLaunchCooperativeKernel((void*)find_own_memory, dim3(6), dim3(1), arguments, 0, nullptr));
+  check(
+      cudaLaunchCooperativeKernel((void*)find_own_memory, dim3(6), dim3(1), arguments, 0, nullptr));
   expect_equal(out.to_host(), table<int>(6, [](int i) { return i; }));
 }
 

@@ -421,7 +421,9 @@ unsigned lane() { return block->current->lane; }
 unsigned thread_rank() { return block->current->rank; }
 
 void lane_stopped(Warp* warp) {
-  if (--warp->running == 0 && warp->pending != 0) analysis::resolve(*warp);
+  if (--warp->running > 0) return;
+  if (warp->pending != 0) analysis::resolve(*warp);
+  if (warp->running == 0 && warp->gathering != 0) release_gathered(*warp);
 }
 
 void wait_in(Thread* thread, State state) {

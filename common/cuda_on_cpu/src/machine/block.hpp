@@ -96,6 +96,7 @@ struct Warp {
   unsigned pending = 0;     ///< whose accesses are not all checked
   unsigned arriving = 0;    ///< of these, who will have come to a barrier of the block then
   unsigned ending = 0;      ///< and who will have finished
+  unsigned gathering = 0;   ///< lanes that ask which others have come as far
   unsigned running = 0;     ///< number of lanes that neither wait nor have finished
   std::uint32_t epoch = 0;  ///< number of operations that ordered memory within the warp
   std::uint32_t clock = 0;  ///< of the block, at the last of them
@@ -277,6 +278,9 @@ void receive_parcels();
 
 /// Says that a lane stopped running; its warp's accesses may be complete now.
 void lane_stopped(Warp* warp);
+
+/// No lane of a warp runs: those that ask who has come as far as they go on.
+void release_gathered(Warp& warp);
 
 /// Completes collectives of a warp whose lanes have changed, if some are all there now.
 void lanes_changed(Warp* warp);

@@ -158,6 +158,29 @@ void lanes_changed(Warp* warp) {
   }
 }
 
+unsigned gathered_lanes() {
+  catch_up();
+  Thread& thread = *block->current;
+  thread.place = __builtin_return_address(0);
+  thread.warp->gathering |= 1u << thread.lane;
+  wait_in(&thread, State::in_warp_collective);
+  return thread.mask;
+}
+
+void release_gathered(Warp& warp) {
+  const unsigned lanes = std::exchange(warp.gathering, 0);
+  for (unsigned rest = lanes; rest != 0;) {
+    const void* const place = warp.threads[std::countr_zero(rest)].place;
+    unsigned together = 0;
+    for (unsigned others = rest; others != 0; others &= others - 1)
+      if (warp.threads[std::countr_zero(others)].place == place) together |= others & -others;
+    for (unsigned own = together; own != 0; own &= own - 1)
+      warp.threads[std::countr_zero(own)].mask = together;
+    rest &= ~together;
+  }
+  wake(warp, lanes);
+}
+
 void note_absent_lane(unsigned asking, unsigned absent, Asks asks) {
   const Thread& thread = block->current->warp->threads[asking];
   const bool assumes = details_of(thread).asked_for_active && thread.mask == 1u << thread.lane;
