@@ -14,7 +14,7 @@ Threads    __syncthreads and its siblings, shuffles, votes, matches and reductio
            inline PTX that sources hold most often, without labels.
 Runtime    memory (pinned, managed, pitched, in the order of streams, of pools), symbols, streams,
            events, graphs, captured or built node by node, occupancy, several devices and their
-           peers; arrays, layered ones and cube maps, too, texture and surface objects with filters
+           peers; launches, copies, streams, events and memory in kernels, as of CUDA 12; arrays, layered ones and cube maps, too, texture and surface objects with filters
            and borders.
 Numbers    CUDA's functions and roundings, half and bfloat16 with their pairs; products of a warp by
            nvcuda::wmma; four bytes or two halves of a word at once; shifts by as many bits as a number
@@ -25,12 +25,12 @@ Libraries  some of cuBLAS with cublasLt, cuFFT and cuSOLVER by the host's OpenBL
            /usr/local/cuda, or where CUDA_HOME says); algorithms of Thrust and CUB run on the
            device, and CUB's primitives of blocks and warps in the kernels that use them.
 
-Not covered, with an error where it is compiled, linked or, kernels in kernels, run
+Not covered, with an error where it is compiled or linked
 
   most of inline PTX, tensor maps; mipmaps, cube maps without seams and texture references;
-  kernels launched by kernels; nodes of graphs that allocate memory or record events; the driver's
-  API (cu...) and NVRTC; quasirandom numbers, cuSPARSE, and of CUB tile states and agents;
-  kernels in shared libraries.
+  nodes of graphs that allocate memory or record events, graphs launched by kernels; the driver's
+  API (cu...) and NVRTC; quasirandom numbers, cuSPARSE, and of CUB tile states and agents; kernels
+  in shared libraries.
 
 What differs from a GPU
 

@@ -158,7 +158,7 @@ Arguments arguments_of(const Source& source, const Parts& parts) {
 
 }  // namespace
 
-void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters) {
+void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters, bool of_device) {
   const std::size_t first = kernel_start(source, launch);
   const std::string kernel = trimmed(source.text(first, launch));
   const Parts parts = parts_of(source, launch);
@@ -173,8 +173,9 @@ void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters
   const bool is_given = kernel.ends_with(')');
   const std::string capture = is_given ? "[=, cuda_on_cpu_kernel = " + kernel + "](" : "[=](";
   source.replace(first, parts.closing + 1,
-                 "::cuda_on_cpu::launch(\"" + name + "\", " + config + ", " + capture +
-                     arguments.parameters + ") __attribute__((no_sanitize(\"thread\"))) { " +
+                 std::string("::cuda_on_cpu::") + (of_device ? "launch_child" : "launch") + "(\"" +
+                     name + "\", " + config + ", " + capture + arguments.parameters +
+                     ") __attribute__((no_sanitize(\"thread\"))) { " +
                      (is_given ? "cuda_on_cpu_kernel" : kernel) + '(' + arguments.passed + "); }" +
                      comma + arguments.given + ')');
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <sstream>
 
 namespace cuda_on_cpu::rewriter {
@@ -225,6 +226,14 @@ void rewrite_name(Source& source, std::size_t i, bool guards, Promises& clusters
     rewrite_ptx(source, i);
 }
 
+/// Whether a token is in one of some bodies, which are in their order.
+bool is_in(const std::vector<Body>& bodies, std::size_t i) {
+  const auto behind =
+      std::upper_bound(bodies.begin(), bodies.end(), i,
+                       [](std::size_t at, const Body& body) { return at < body.open; });
+  return behind != bodies.begin() && i < std::prev(behind)->close;
+}
+
 /// Tells the runtime of the bounds that are numbers; those that depend on template arguments are
 /// not known here, and are not enforced.
 std::string noted(const Promises& bounds) {
@@ -265,7 +274,7 @@ std::string rewrite(std::string text, bool guards, bool is_header) {
         if (guards && !has_own_new && i > runtime) take_from_heap(source, i);
         if (source.is(i, "__attribute__")) read_device_mark(source, i, of_device);
       } else if (source.is_sign(i, "<<<") && !source.is(source.previous(i), "operator"))
-        rewrite_launch(source, i, clusters);
+        rewrite_launch(source, i, clusters, is_in(bodies, i));
     } catch (const Unsure& unsure) {
       throw Refused(source.place_of(i) + ": error: " + unsure.what());
     }

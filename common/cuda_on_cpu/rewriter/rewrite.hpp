@@ -1,7 +1,8 @@
 /// \file
 /// Turns preprocessed CUDA C++ into plain C++ for the CPU device.
 ///
-///     kernel<T><<<grid, block>>>(a, b)   becomes a call of cuda_on_cpu::launch,
+///     kernel<T><<<grid, block>>>(a, b)   becomes a call of cuda_on_cpu::launch, or, in code of the
+///                                        device, of launch_child,
 ///     __shared__ T x[n]                  becomes a variable of the OS thread that runs the block,
 ///     extern __shared__ T x[]            becomes the block's dynamic shared memory,
 ///     __cluster_dims__(x, y, z)          moves to the launches of the kernel,
@@ -50,7 +51,8 @@ using Names = std::set<std::string, std::less<>>;
 std::string rewrite(std::string text, bool guards, bool is_header = false);
 
 /// Rewrites the launch whose '<<<' is a token; kernels may have been promised clusters.
-void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters);
+/// \param of_device whether it stands in code of the device
+void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters, bool of_device);
 
 /// Rewrites the declaration that holds the __shared__ at a token.
 void rewrite_shared(Source& source, std::size_t i, bool guards);

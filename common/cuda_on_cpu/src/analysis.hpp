@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace cuda_on_cpu {
@@ -101,9 +102,17 @@ void copy_access(const void* address, std::size_t bytes, Kind kind, const Operat
 void fence(bool in_block);
 
 /// A call, or a launch, failed, and the source does not look at what it returned; and the program
-/// asks for the last error, which counts for all of that thread of the host.
-void error_dropped(const void* place, const std::string& sentence);
+/// asks for the last error, which counts for all of that thread of the host, or of the kernel.
+/// \param thread of a kernel that called; null: the host did
+void error_dropped(const void* place, const Thread* thread, const std::string& sentence);
 void errors_looked_at();
+
+/// What a thread of a kernel has done, and knows to be done, where it asks for an operation that
+/// others do later: what they do comes behind that, while the operation lasts.
+struct Inheritance;
+std::shared_ptr<const Inheritance> inheritance(const Thread& thread);
+void child_begins(std::uint32_t operation, std::shared_ptr<const Inheritance> inheritance);
+void child_ends(std::uint32_t operation);
 
 /// Memory was allocated or given back.
 void allocated(const void* address, std::size_t bytes);

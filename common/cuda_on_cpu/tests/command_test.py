@@ -186,11 +186,16 @@ int main() {
   cudaDeviceSynchronize();
 }
 """,
-    "nested.cu": """__global__ void child() {}
-__global__ void parent() { child<<<1, 1>>>(); }
-int main() {
-  parent<<<1, 1>>>();
-  cudaDeviceSynchronize();
+    "nested.cu": """#include <cstdio>
+__global__ void child(int block) { printf("child %d\\n", block); }
+__global__ void parent(bool waits) {
+  child<<<1, 1>>>(blockIdx.x);
+  printf("parent %d\\n", blockIdx.x);
+  if (waits) cudaDeviceSynchronize();
+}
+int main(int argc, char**) {
+  parent<<<2, 1>>>(argc > 1);
+  return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
 }
 """,
     "spin.cu": """__global__ void spin(volatile int* flag) {
@@ -496,10 +501,17 @@ def first_error(cwd):
 
 
 def nested(cwd):
-    """A kernel that launches a kernel ends the program with a sentence"""
-    run(COMMAND, "nested.cu", "-o", "nested", cwd=cwd)
-    status = subprocess.run([cwd / "nested"], text=True, capture_output=True, check=False)
-    check(status.returncode > 0 and "child is launched by a kernel" in status.stderr, f"{status}")
+    """A kernel launches kernels, in the order of the schedule, and a sentence tells it that it cannot wait for them"""
+    for words in ([], ["--analyze"]):
+        run(COMMAND, *words, "-rdc=true", "nested.cu", "-o", "nested", "-lcudadevrt", cwd=cwd)
+        for schedule, blocks in (("ascending", (0, 1)), ("descending", (1, 0))):
+            environment = {**os.environ, "CUDA_ON_CPU_SCHEDULE": schedule, "CUDA_ON_CPU_THREADS": "1"}
+            result = subprocess.run(["./nested"], text=True, capture_output=True, cwd=cwd, env=environment, check=False)
+            expected = "".join(f"{who} {block}\n" for who in ("parent", "child") for block in blocks)
+            check(result.returncode == 0 and result.stdout == expected, f"{schedule}: {result}")
+            check(not words or "child: 2 launches, 2 blocks, 2 threads" in result.stderr, f"the children are not counted: {result}")
+        result = subprocess.run(["./nested", "waits"], text=True, capture_output=True, cwd=cwd, check=False)
+        check(result.returncode == 3 and "kernel parent calls cudaDeviceSynchronize" in result.stderr, f"{result}")
 
 
 def spins(cwd):

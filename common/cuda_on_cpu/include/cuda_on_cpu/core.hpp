@@ -208,11 +208,11 @@ Invocation invocation(Kernel kernel, const Arguments&... arguments) {
 /// device is a finding.
 void is_given(const volatile void* pointer);
 
-template <typename T>
+template <auto check, typename T>
 __forceinline__ void check_argument(const T& argument) {
   using Plain = std::decay_t<const T>;
   if constexpr (std::is_pointer_v<Plain>)
-    if constexpr (!std::is_function_v<std::remove_pointer_t<Plain>>) is_given(argument);
+    if constexpr (!std::is_function_v<std::remove_pointer_t<Plain>>) check(argument);
 }
 
 /// A launch by <<<...>>>, in line, so that what is found in it has the line of the source.
@@ -220,9 +220,37 @@ template <typename Kernel, typename... Arguments>
 __forceinline__ void launch(const char* name, const Configuration& configuration, Kernel kernel,
                             const Arguments&... arguments) {
 #ifdef CUDA_ON_CPU_ANALYSE
-  (check_argument(arguments), ...);
+  (check_argument<is_given>(arguments), ...);
 #endif
   Dropped{} = submit(name, configuration, invocation(std::move(kernel), arguments...));
+}
+
+/// The thread of a kernel that calls works for the device, and is a thread of the kernel again.
+void* leave_kernel();
+void return_to_kernel(void* thread);
+
+/// The same of what a kernel gives to one that it launches: memory of its own is a finding, too.
+void is_passed_on(const volatile void* pointer);
+
+/// A launch by a thread of a kernel, of which the copies are no accesses.
+template <typename Kernel, typename... Copies>
+__noinline__ CUDA_ON_CPU_NOT_ANALYSED cudaError submit_child(const char* name,
+                                                             const Configuration& configuration,
+                                                             Kernel kernel, Copies... arguments) {
+  void* const thread = leave_kernel();
+  Invocation made = invocation(std::move(kernel), arguments...);
+  return_to_kernel(thread);
+  return submit(name, configuration, std::move(made));
+}
+
+/// A launch by <<<...>>> in code of the device, which the host may call, too.
+template <typename Kernel, typename... Arguments>
+__forceinline__ void launch_child(const char* name, const Configuration& configuration,
+                                  Kernel kernel, const Arguments&... arguments) {
+#ifdef CUDA_ON_CPU_ANALYSE
+  (check_argument<is_passed_on>(arguments), ...);
+#endif
+  Dropped{} = submit_child(name, configuration, std::move(kernel), copied(arguments)...);
 }
 
 }  // namespace cuda_on_cpu

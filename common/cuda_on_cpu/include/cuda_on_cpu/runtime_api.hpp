@@ -29,6 +29,8 @@ enum cudaError : unsigned {
   cudaErrorInvalidMemcpyDirection = 21,
   cudaErrorInvalidFilterSetting = 26,
   cudaErrorInvalidNormSetting = 27,
+  cudaErrorLaunchMaxDepthExceeded = 65,
+  cudaErrorLaunchPendingCountExceeded = 69,
   cudaErrorInvalidDeviceFunction = 98,
   cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,
@@ -68,7 +70,6 @@ enum cudaError : unsigned {
   cudaErrorDevicesUnavailable = 46,
   cudaErrorIncompatibleDriverContext = 49,
   cudaErrorMissingConfiguration = 52,
-  cudaErrorLaunchMaxDepthExceeded = 65,
   cudaErrorLaunchFileScopedTex = 66,
   cudaErrorLaunchFileScopedSurf = 67,
   cudaErrorSyncDepthExceeded = 68,
@@ -130,6 +131,7 @@ enum cudaLimit {
   cudaLimitPersistingL2CacheSize
 };
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value);
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit);
 
 enum cudaFuncCache {
   cudaFuncCachePreferNone,
@@ -290,6 +292,9 @@ using cudaStreamCallback_t = void (*)(cudaStream_t stream, cudaError_t status, v
 
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(1))
 #define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(2))
+// For launches by kernels.
+#define cudaStreamTailLaunch (reinterpret_cast<cudaStream_t>(3))
+#define cudaStreamFireAndForget (reinterpret_cast<cudaStream_t>(4))
 inline constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cudaEventDefault = 0,
                           cudaEventBlockingSync = 1, cudaEventDisableTiming = 2,
                           cudaEventRecordDefault = 0, cudaEventWaitDefault = 0;

@@ -52,8 +52,11 @@ void sends(const void*, std::size_t, const void*) {}
 void received(const void*, std::size_t) {}
 void copy_access(const void*, std::size_t, Kind, const Operation&) {}
 void fence(bool) {}
-void error_dropped(const void*, const std::string&) {}
+void error_dropped(const void*, const Thread*, const std::string&) {}
 void errors_looked_at() {}
+std::shared_ptr<const Inheritance> inheritance(const Thread&) { return nullptr; }
+void child_begins(std::uint32_t, std::shared_ptr<const Inheritance>) {}
+void child_ends(std::uint32_t) {}
 void allocated(const void*, std::size_t) {}
 void freed(const void*, std::size_t, const void*) {}
 

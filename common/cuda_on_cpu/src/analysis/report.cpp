@@ -253,6 +253,18 @@ DroppedErrors& dropped_errors() {
   return dropped;
 }
 
+/// An error of a call by a thread of the block that this thread of the operating system runs.
+struct DroppedInKernel {
+  unsigned rank;
+  Place place;
+  std::string sentence;
+};
+
+std::vector<DroppedInKernel>& dropped_in_block() {
+  thread_local auto& dropped = immortal<std::vector<DroppedInKernel>>();
+  return dropped;
+}
+
 /// Writes the report when the program ends, and makes it fail if something was wrong.
 struct AtEnd {
   ~AtEnd() {
@@ -330,17 +342,28 @@ void block_begins(Block& block) {
 void block_ends(Block& block) {
   passes_over = false;
   if (block.on_trial) return end_on_trial(block);
+  for (const DroppedInKernel& dropped : dropped_in_block())
+    add_finding("ignored error", dropped.place, 0, &block.threads[dropped.rank], dropped.sentence);
+  dropped_in_block().clear();
   // If it failed, lanes may still wait.
   for (Warp& warp : warps_of(block)) check_rest(warp);
   if (!block.left_out) record().accesses += accesses;
 }
 
-void error_dropped(const void* place, const std::string& sentence) {
+void error_dropped(const void* place, const Thread* thread, const std::string& sentence) {
+  if (thread != nullptr)
+    return dropped_in_block().push_back({thread->rank, place_of(place), sentence});
   const std::scoped_lock lock(dropped_errors().mutex);
   dropped_errors().all.push_back({std::this_thread::get_id(), place_of(place), sentence});
 }
 
 void errors_looked_at() {
+  if (is_on_device()) {
+    const unsigned rank = block->current->rank;
+    const DeviceAtWork at_work;
+    std::erase_if(dropped_in_block(), [&](const auto& dropped) { return dropped.rank == rank; });
+    return;
+  }
   const std::scoped_lock lock(dropped_errors().mutex);
   std::erase_if(dropped_errors().all, [](const DroppedError& dropped) {
     return dropped.thread == std::this_thread::get_id();

@@ -14,6 +14,7 @@
 #include "../immortal.hpp"
 #include "../machine/gang.hpp"
 #include "../machine/launch.hpp"
+#include "../runtime/generations.hpp"
 #include "../runtime/stream.hpp"
 #include "findings.hpp"
 #include "values.hpp"
@@ -111,9 +112,8 @@ KnowledgeOf& learned() {
   return learned[key_of(block->launch->operation, block->number)];
 }
 
-/// The gang that a block of the current launch is in.
-std::uint32_t gang_of(std::uint32_t number) {
-  const Configuration& c = block->launch->configuration;
+/// The gang that a block of a launch is in.
+std::uint32_t gang_of(const Configuration& c, std::uint32_t number) {
   if (c.cooperative) return 0;
   const unsigned x = number % c.grid.x / c.cluster.x;
   const unsigned y = number / c.grid.x % c.grid.y / c.cluster.y;
@@ -130,19 +130,32 @@ void learn_within_block(const KnowledgeOf& publication, const Thread& thread) {
   for (const auto& [other, clock] : here->second.own) learn(mine[other], clock);
 }
 
-/// Whether the block that runs has learned that an access of another one is done.
-bool is_learned(const Event& then) {
-  const std::scoped_lock lock(knowledge_mutex());
-  const auto known = learned().find(key_of(then.operation, then.block));
-  if (known == learned().end()) return false;
+bool is_known(const KnowledgeOf& knowledge, const Event& then) {
+  const auto known = knowledge.find(key_of(then.operation, then.block));
+  if (known == knowledge.end()) return false;
   if (known->second.all >= then.clock) return true;
   const auto own = known->second.own.find(then.thread);
   return own != known->second.own.end() && own->second >= then.clock;
 }
 
+/// Whether an operation is done before another one of which something is known.
+bool is_done_before_known(std::uint32_t operation, const KnowledgeOf& knowledge) {
+  return std::any_of(knowledge.begin(), knowledge.end(), [&](const auto& known) {
+    const auto other = static_cast<std::uint32_t>(known.first >> 32);
+    return other != operation && happens_before(operation, other);
+  });
+}
+
+/// Whether the block that runs has learned that an access of another one is done.
+bool is_learned(const Event& then) {
+  const std::scoped_lock lock(knowledge_mutex());
+  return is_known(learned(), then);
+}
+
 /// Whether an access of another block of the same launch is done before one of this block.
 bool is_ordered_across(const Event& then, const Event& now) {
-  if (gang_of(then.block) == gang_of(now.block) && then.phase != now.phase) return true;
+  const Configuration& c = block->launch->configuration;
+  if (gang_of(c, then.block) == gang_of(c, now.block) && then.phase != now.phase) return true;
   return is_learned(then);
 }
 
@@ -154,14 +167,51 @@ bool is_ordered_beside(const Event& then) {
   if (std::find(beside.begin(), beside.end(), then.operation) != beside.end())
     return is_learned(then);
   const std::scoped_lock lock(knowledge_mutex());
-  return std::any_of(learned().begin(), learned().end(), [&](const auto& known) {
-    return happens_before(then.operation, static_cast<std::uint32_t>(known.first >> 32));
-  });
+  return is_known(learned(), then) || is_done_before_known(then.operation, learned());
 }
 
 /// Whether a thread knows that another thread of its block has done an access.
 bool is_known(const Event& then, const Event& now) {
   return knows_of_others(now.thread) && threads_know()[now.thread][then.thread] >= then.clock;
+}
+
+/// A gang of a grid, and how many barriers it had passed.
+struct Progress {
+  std::uint32_t operation;
+  Configuration configuration;
+  std::uint32_t gang;
+  std::uint16_t phase;
+};
+
+}  // namespace
+
+struct Inheritance {
+  KnowledgeOf known = {};
+  std::vector<Progress> gangs = {};
+};
+
+namespace {
+
+/// What the operations that kernels asked for, and that are going on, have behind them.
+std::unordered_map<std::uint32_t, std::shared_ptr<const Inheritance>>& inheritances() {
+  static auto& all =
+      immortal<std::unordered_map<std::uint32_t, std::shared_ptr<const Inheritance>>>();
+  return all;
+}
+
+/// Whether an access is done before all that an operation does because the thread that asked for
+/// it knew so.
+bool is_inherited(const Event& then, std::uint32_t operation) {
+  const std::scoped_lock lock(knowledge_mutex());
+  const auto found = inheritances().find(operation);
+  if (found == inheritances().end()) return false;
+  const auto& [known, gangs] = *found->second;
+  const auto is_behind = [&](const Progress& gang) {
+    return gang.operation == then.operation && then.phase != gang.phase &&
+           gang_of(gang.configuration, then.block) == gang.gang;
+  };
+  return is_known(known, then) || std::any_of(gangs.begin(), gangs.end(), is_behind) ||
+         is_done_before_known(then.operation, known);
 }
 
 }  // namespace
@@ -181,7 +231,7 @@ bool happens_before_operation(std::uint32_t first, std::uint32_t second) {
 bool is_ordered(const Event& then, const Event& now) {
   if (then.operation != now.operation)
     return happens_before_operation(then.operation, now.operation) ||
-           (now.block != no_block && is_ordered_beside(then));
+           is_inherited(then, now.operation) || (now.block != no_block && is_ordered_beside(then));
   if (now.block == no_block) return true;
   if (then.block != now.block) return is_ordered_across(then, now);
   if (then.clock <= block->barrier_clock || then.thread == now.thread) return true;
@@ -519,6 +569,20 @@ void check_operation(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind
   }
 }
 
+/// Adds what a thread of the block that runs has done, and knows to be done by others of the block.
+static void learn_of_block(Knowledge& here, const Thread& thread) {
+  const Block& b = *block;
+  learn(here, {b.barrier_clock, {{static_cast<std::uint16_t>(thread.rank), b.clock}}});
+  if (knows_of_others(thread.rank))
+    for (std::uint16_t other = 0; other < b.launch->threads; ++other)
+      if (const std::uint32_t clock = threads_know()[thread.rank][other]; clock != 0)
+        learn(here.own[other], clock);
+  if (const Warp& warp = *thread.warp; warp.epoch > 0)  // for its warp, up to where the warp met
+    for (std::uint32_t rest = thread.rank / warp_size * warp_size, last = rest + warp_size;
+         rest < std::min(last, b.launch->threads); ++rest)
+      learn(here.own[static_cast<std::uint16_t>(rest)], warp.clock);
+}
+
 void synchronise_at(const void* address, Kind kind, bool in_block) {
   Block& b = *block;
   const Thread& thread = *b.current;
@@ -536,17 +600,34 @@ void synchronise_at(const void* address, Kind kind, bool in_block) {
   const bool for_all = thread.fenced > 1 && !in_block;
   KnowledgeOf& publication = (for_all ? published() : published_in_block())[key];
   if (for_all) learn(publication, learned());
-  Knowledge& here = publication[key_of(b.launch->operation, b.number)];
-  learn(here, {b.barrier_clock, {{static_cast<std::uint16_t>(thread.rank), b.clock}}});
-  if (knows_of_others(thread.rank))
-    for (std::uint16_t other = 0; other < b.launch->threads; ++other)
-      if (const std::uint32_t clock = threads_know()[thread.rank][other]; clock != 0)
-        learn(here.own[other], clock);
-  if (const Warp& warp = *thread.warp; warp.epoch > 0)  // for its warp, up to where the warp met
-    for (std::uint32_t rest = thread.rank / warp_size * warp_size, last = rest + warp_size;
-         rest < std::min(last, b.launch->threads); ++rest)
-      learn(here.own[static_cast<std::uint16_t>(rest)], warp.clock);
+  learn_of_block(publication[key_of(b.launch->operation, b.number)], thread);
   ++b.clock;
+}
+
+std::shared_ptr<const Inheritance> inheritance(const Thread& thread) {
+  Block& b = *block;
+  const std::scoped_lock lock(knowledge_mutex());
+  const auto older = inheritances().find(b.launch->operation);
+  auto made = older == inheritances().end() ? std::make_shared<Inheritance>()
+                                            : std::make_shared<Inheritance>(*older->second);
+  learn(made->known, learned());
+  learn_of_block(made->known[key_of(b.launch->operation, b.number)], thread);
+  if (b.gang != nullptr)
+    made->gangs.push_back({b.launch->operation, b.launch->configuration,
+                           gang_of(b.launch->configuration, b.number),
+                           static_cast<std::uint16_t>(b.gang->phase())});
+  ++b.clock;
+  return made;
+}
+
+void child_begins(std::uint32_t operation, std::shared_ptr<const Inheritance> inheritance) {
+  const std::scoped_lock lock(knowledge_mutex());
+  inheritances()[operation] = std::move(inheritance);
+}
+
+void child_ends(std::uint32_t operation) {
+  const std::scoped_lock lock(knowledge_mutex());
+  inheritances().erase(operation);
 }
 
 void forget_publications_before(Launch& launch) {
@@ -558,14 +639,16 @@ void forget_publications_before(Launch& launch) {
   std::erase_if(
       begun, [&](const Begun& other) { return happens_before(other.operation, launch.operation); });
   const auto is_elsewhere = [&](const Begun& other) { return other.device != launch.device; };
-  if (std::none_of(begun.begin(), begun.end(), is_elsewhere)) {
+  // What its ancestors and their kin published may still be asked for.
+  const bool is_child = has_parent(launch.operation);
+  if (!is_child && std::none_of(begun.begin(), begun.end(), is_elsewhere)) {
     begun.clear();
     published().clear();
     published_in_block().clear();
   }
   for (const Begun& other : begun)
     if (is_elsewhere(other)) launch.beside.push_back(other.operation);
-  begun.push_back({launch.operation, launch.device});
+  if (!is_child) begun.push_back({launch.operation, launch.device});
 }
 
 void forget_threads() {

@@ -7,6 +7,7 @@
 
 #include "../immortal.hpp"
 #include "../machine/block.hpp"
+#include "../machine/thread_area.hpp"
 #include "../runtime/symbols.hpp"
 #include "callbacks.hpp"
 #include "device_names.hpp"
@@ -56,13 +57,30 @@ void enters_host_function(const char* name) {
                   "', a function of the host: it has neither __device__ nor __global__");
 }
 
-void is_given(const volatile void* pointer) {
+/// Tells of the host's address of a variable of the device that a kernel is given.
+static void check_given(const volatile void* pointer, const void* place) {
   const auto* address = static_cast<const char*>(const_cast<const void*>(pointer));
   const Variable* variable = device_variable_at(address);
   if (variable == nullptr || is_known_address(address)) return;
-  add_finding("illegal device access", place_of(__builtin_return_address(0)), 0, nullptr,
+  add_finding("illegal device access", place_of(place), 0, nullptr,
               "a kernel is given the host's address of '" + variable->name +
                   "', a variable of the device: cudaGetSymbolAddress tells that of the device");
+}
+
+void is_given(const volatile void* pointer) { check_given(pointer, __builtin_return_address(0)); }
+
+void is_passed_on(const volatile void* pointer) {
+  if (!is_on_device()) return check_given(pointer, __builtin_return_address(0));
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto area = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+  const bool is_local = on_a_stack(address);
+  if (!is_local && area - address - 1 >= thread_area_bytes()) return;
+  const Thread* thread = block->current;
+  const DeviceAtWork at_work;
+  add_finding("illegal device access", place_of(__builtin_return_address(0)), 0, thread,
+              std::string("a kernel is given ") +
+                  (is_local ? "local memory of the thread" : "shared memory of the block") +
+                  " that launches it, which its own threads cannot reach");
 }
 
 }  // namespace cuda_on_cpu

@@ -529,10 +529,14 @@ void yield() {
   if (b.launch->failed || (b.gang != nullptr && b.gang->failed())) give_up();
   if (waits_in_vain()) {
     const DeviceAtWork at_work;
-    report_trouble({.kind = "deadlock",
-                    .place = thread->place,
-                    .thread = thread,
-                    .sentence = "a thread waits in a loop for what no other thread does"});
+    report_trouble(
+        {.kind = "deadlock",
+         .place = thread->place,
+         .thread = thread,
+         .sentence = std::string("a thread waits in a loop for what no other thread does") +
+                     (b.launch->has_children
+                          ? "; what a kernel launches runs here when its blocks have ended"
+                          : "")});
     give_up();
   }
   if (b.gang != nullptr) receive_parcels();

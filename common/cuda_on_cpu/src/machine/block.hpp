@@ -86,6 +86,7 @@ struct Details {
   std::uint32_t last_volatile_store = 0;  ///< that of its last write of a volatile variable, or 0
   bool waits = false;                     ///< whether it asks if a loop that only waits goes on
   bool has_waited = false;                ///< whether it ever waited so, for a volatile variable
+  cudaError last_error = {};              ///< of its calls of the runtime
 };
 
 struct Warp {

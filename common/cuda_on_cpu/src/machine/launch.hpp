@@ -16,6 +16,7 @@
 namespace cuda_on_cpu {
 
 class SideBySide;
+struct Children;
 
 struct Launch {
   std::string kernel;
@@ -25,10 +26,13 @@ struct Launch {
   unsigned threads;             ///< of a block
   std::uint32_t operation = 0;  ///< the number of the operation in its stream's order
   int device = 0;
-  std::vector<std::uint32_t> beside = {};  ///< operations of the grids that run at the same time
-  std::function<void()> call_others = {};  ///< lets launches of other devices run beside it
-  SideBySide* side_by_side = nullptr;      ///< how its blocks run, if the analysis leaves some out
-  std::uint32_t record = 0;                ///< the kernel's number in the record of the analysis
+  std::vector<std::uint32_t> beside = {};   ///< operations of the grids that run at the same time
+  std::function<void()> call_others = {};   ///< lets launches of other devices run beside it
+  SideBySide* side_by_side = nullptr;       ///< how its blocks run, if the analysis leaves some out
+  std::shared_ptr<Children> children = {};  ///< what its threads asked for; null: nothing
+  std::atomic<bool> has_children = false;
+  unsigned depth = 0;        ///< how many launches by kernels lead here from one by the host
+  std::uint32_t record = 0;  ///< the kernel's number in the record of the analysis
   std::atomic<std::uint64_t> barriers = 0;
   std::atomic<bool> failed = false;
   bool on_trial = false;                         ///< whether its blocks run side by side, on trial

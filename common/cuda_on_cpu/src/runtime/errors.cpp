@@ -4,11 +4,17 @@
 
 #include "../analysis.hpp"
 #include "../immortal.hpp"
+#include "../machine/block.hpp"
 
 namespace cuda_on_cpu {
 namespace {
 
 thread_local cudaError_t last_error = cudaSuccess;
+
+/// That of who calls, a thread of the host or of a kernel.
+cudaError_t& last_error_of_caller() {
+  return is_on_device() ? changed_details_of(*block->current).last_error : last_error;
+}
 
 /// Why the last call of this thread of the host failed, where that was said.
 std::string& last_reason() {
@@ -40,6 +46,10 @@ constexpr ErrorText error_texts[] = {
     {cudaErrorInvalidFilterSetting, "cudaErrorInvalidFilterSetting", "invalid filter setting"},
     {cudaErrorInvalidNormSetting, "cudaErrorInvalidNormSetting", "invalid norm setting"},
     {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+    {cudaErrorLaunchMaxDepthExceeded, "cudaErrorLaunchMaxDepthExceeded",
+     "launch would exceed maximum depth of nested launches"},
+    {cudaErrorLaunchPendingCountExceeded, "cudaErrorLaunchPendingCountExceeded",
+     "launch would exceed maximum number of pending launches"},
     {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
     {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
     {cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice",
@@ -93,8 +103,10 @@ const ErrorText* text_of(cudaError_t error) {
 }  // namespace
 
 cudaError_t fail(cudaError_t error, std::string reason) {
-  if (error != cudaSuccess) last_error = error;
+  if (error != cudaSuccess) last_error_of_caller() = error;
+  void* const thread = leave_kernel();
   last_reason() = std::move(reason);
+  return_to_kernel(thread);
   return error;
 }
 
@@ -103,10 +115,13 @@ void drop(cudaError_t error) {
   if (!analysis::enabled || error == lasting_error() || error == cudaErrorNotReady ||
       error == cudaErrorPeerAccessAlreadyEnabled || error == cudaErrorCudartUnloading)
     return;
-  const std::string reason = last_error == error ? std::exchange(last_reason(), {}) : "";
-  analysis::error_dropped(__builtin_return_address(0),
+  const bool is_last = last_error_of_caller() == error;
+  void* const thread = leave_kernel();
+  const std::string reason = is_last ? std::exchange(last_reason(), {}) : "";
+  analysis::error_dropped(__builtin_return_address(0), static_cast<const Thread*>(thread),
                           std::string(cudaGetErrorName(error)) + ", " + cudaGetErrorString(error) +
                               (reason.empty() ? "" : ": " + reason) + "; nobody looks at it");
+  return_to_kernel(thread);
 }
 
 cudaError_t& lasting_error() {
@@ -136,11 +151,13 @@ const char* cudaGetErrorString(cudaError_t error) {
 }
 
 cudaError_t cudaGetLastError() {
-  if (last_error != cudaSuccess) analysis::errors_looked_at();
-  return std::exchange(last_error, cudaSuccess);
+  cudaError_t& last = last_error_of_caller();
+  if (last != cudaSuccess) analysis::errors_looked_at();
+  return std::exchange(last, cudaSuccess);
 }
 
 cudaError_t cudaPeekAtLastError() {
-  if (last_error != cudaSuccess) analysis::errors_looked_at();
-  return last_error;
+  const cudaError_t last = last_error_of_caller();
+  if (last != cudaSuccess) analysis::errors_looked_at();
+  return last;
 }

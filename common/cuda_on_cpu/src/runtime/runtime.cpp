@@ -1,6 +1,7 @@
 /// \file
 /// The runtime's calls about devices and kernels.
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -15,6 +16,7 @@
 #include "../settings.hpp"
 #include "../trouble.hpp"
 #include "attributes.hpp"
+#include "children.hpp"
 #include "errors.hpp"
 #include "memory.hpp"
 #include "stream.hpp"
@@ -67,6 +69,10 @@ std::set<std::pair<int, int>>& peers() {
 /// Whether devices can reach each other's memory.
 bool are_linked(int one, int other) { return one / settings().peers == other / settings().peers; }
 
+bool is_limit(cudaLimit limit) {
+  return limit >= cudaLimitStackSize && limit <= cudaLimitPersistingL2CacheSize;
+}
+
 bool is_device(int d) { return d >= 0 && d < settings().devices; }
 
 int blocks_of_processor(int block_size, std::size_t shared) {
@@ -77,7 +83,7 @@ int blocks_of_processor(int block_size, std::size_t shared) {
   return std::min(by_threads, by_shared);
 }
 
-cudaError_t refusal_of(const std::string& kernel, const Configuration& c) {
+cudaError_t error_of(const std::string& kernel, const Configuration& c) {
   if (!is_valid(c)) return cudaErrorInvalidConfiguration;
   const KernelLimits limits = limits_of(kernel);
   if (c.dynamic_shared > limits.dynamic_shared) return cudaErrorInvalidValue;
@@ -139,20 +145,24 @@ std::shared_ptr<void> owned(void* closure, void (*destroy)(void*)) {
 }
 
 cudaError_t submit(const char* kernel, const Configuration& configuration, Invocation invocation) {
-  if (is_on_device())
-    fatal(std::string(kernel) + " is launched by a kernel, which the CPU device does not do");
+  if (is_on_device()) return submit_in_kernel(kernel, configuration, std::move(invocation));
   const std::scoped_lock guard(runtime_mutex());
   if (lasting_error() != cudaSuccess) return fail(lasting_error());
   CUstream_st* stream = find_stream(configuration.stream);
-  cudaError_t refusal =
-      stream == nullptr ? cudaErrorInvalidResourceHandle : refusal_of(kernel, configuration);
-  if (refusal == cudaSuccess && stream->device != current_device() &&
+  if (stream == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  Refusal refusal = refusal_of(kernel, configuration);
+  if (refusal.error == cudaSuccess && stream->device != current_device() &&
       configuration.stream != nullptr)
-    refusal = cudaErrorInvalidResourceHandle;
-  if (refusal != cudaSuccess) return fail(refusal, reason_of(refusal, kernel, configuration));
+    refusal.error = cudaErrorInvalidResourceHandle;
+  if (refusal.error != cudaSuccess) return fail(refusal.error, std::move(refusal.reason));
   enqueue(*stream, nullptr, nullptr,
           std::make_shared<Kernel>(Kernel{kernel, configuration, invocation}));
   return cudaSuccess;
+}
+
+Refusal refusal_of(const char* kernel, const Configuration& configuration) {
+  const cudaError_t error = error_of(kernel, configuration);
+  return {error, reason_of(error, kernel, configuration)};
 }
 
 Configuration configuration(const cudaLaunchConfig_t& config) {
@@ -219,6 +229,13 @@ bool note_bounds(const char* kernel, unsigned threads) {
   return true;
 }
 
+std::size_t& limit_of(cudaLimit limit) {
+  // As CUDA has them; but for the launches by kernels that wait, they limit nothing here.
+  static std::array<std::size_t, cudaLimitPersistingL2CacheSize + 1> limits{
+      1 << 10, 1 << 20, 8 << 20, 2, 2048, 64, 0};
+  return limits[limit];
+}
+
 bool may_access(int from, int to) { return from == to || peers().contains({from, to}); }
 
 }  // namespace cuda_on_cpu
@@ -238,7 +255,7 @@ cudaError_t cudaSetDevice(int d) {
 }
 
 cudaError_t cudaGetDevice(int* d) {
-  *d = current_device();
+  *d = is_on_device() ? block->launch->device : current_device();
   return lasting_error();
 }
 
@@ -296,6 +313,9 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int d) 
 }
 
 cudaError_t cudaDeviceSynchronize() {
+  if (is_on_device())
+    fatal("kernel " + block->launch->kernel +
+          " calls cudaDeviceSynchronize: since CUDA 12, a kernel cannot wait for what it launches");
   const std::scoped_lock guard(runtime_mutex());
   synchronise_device(current_device());
   return fail(lasting_error());
@@ -348,5 +368,18 @@ cudaError_t cudaDriverGetVersion(int* version) {
   return lasting_error();
 }
 cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
-cudaError_t cudaDeviceSetLimit(cudaLimit, std::size_t) { return lasting_error(); }
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
+  const std::scoped_lock guard(runtime_mutex());
+  if (!is_limit(limit)) return fail(cudaErrorInvalidValue);
+  limit_of(limit) = value;
+  return lasting_error();
+}
+
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
+  if (value == nullptr || !is_limit(limit)) return fail(cudaErrorInvalidValue);
+  *value = limit_of(limit);
+  return lasting_error();
+}
+
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return lasting_error(); }

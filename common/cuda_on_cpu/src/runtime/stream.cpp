@@ -8,6 +8,8 @@
 #include "../machine/launch.hpp"
 #include "../settings.hpp"
 #include "../trouble.hpp"
+#include "children.hpp"
+#include "generations.hpp"
 #include "unasked_calls.hpp"
 
 namespace cuda_on_cpu {
@@ -207,16 +209,6 @@ void start(const OperationPointer& operation) {
   if (!operation->marks && ++s.performed == settings().lost_at) lasting_error() = cudaErrorUnknown;
 }
 
-std::unique_ptr<Launch> launch_of(const Operation& operation) {
-  auto launch = std::make_unique<Launch>();
-  launch->kernel = operation.kernel->name;
-  launch->configuration = operation.kernel->configuration;
-  launch->invocation = operation.kernel->invocation;
-  launch->operation = operation.number;
-  launch->device = operation.device;
-  return launch;
-}
-
 /// Begins launches of devices that have none among these operations, where blocks of one of them
 /// wait for what only another device can do.
 /// \returns whether the devices have not failed
@@ -238,7 +230,8 @@ bool call_others(std::vector<OperationPointer>& operations, Launches& more) {
 bool run_kernels(std::vector<OperationPointer>& operations) {
   Launches launches;
   for (const OperationPointer& operation : operations) launches.push_back(launch_of(*operation));
-  if (run(launches, [&](Launches& more) { return call_others(operations, more); })) return true;
+  const auto others = [&](Launches& more) { return call_others(operations, more); };
+  if (run(launches, others)) return run_children(launches, others);
   for (const auto& launch : launches)
     if (launch->failed && lasting_error() == cudaSuccess) lasting_error() = launch->failure;
   return false;
@@ -309,6 +302,9 @@ void HostCall::wait(const Operation& operation) {
 }
 
 std::recursive_mutex& runtime_mutex() {
+  if (is_on_device())
+    fatal("kernel " + block->launch->kernel +
+          " calls a function of CUDA's runtime that the CPU device has for the host only");
   ++streams().calls;
   return streams().mutex;
 }
@@ -325,6 +321,14 @@ void number(Operation& operation, std::uint32_t chain) {
   time.clock[chain] = time.sequence;
   s.times.push_back(std::move(time));
   host_moves_on();
+}
+
+void number_of_child(Operation& operation, std::uint32_t parent) {
+  Streams& s = streams();
+  const std::scoped_lock lock(s.order);
+  operation.number = s.operations++;
+  // What is done before it is known of its ancestors.
+  if (analysis::enabled) s.times.push_back({s.times[parent].chain, operation.number});
 }
 
 std::uint32_t new_chain() { return streams().chains++; }
@@ -485,9 +489,11 @@ bool is_host_operation(std::uint32_t number) {
 
 bool happens_before(std::uint32_t first, std::uint32_t second) {
   if (first == second) return true;
+  const std::uint32_t root = root_of(first), other_root = root_of(second);
+  if (root == other_root) return is_done_before_relative(first, second);
   const std::scoped_lock lock(streams().order);
-  const Time& one = streams().times[first];
-  const auto& clock = streams().times[second].clock;
+  const Time& one = streams().times[root];
+  const auto& clock = streams().times[other_root].clock;
   return one.chain < clock.size() && clock[one.chain] >= one.sequence;
 }
 
@@ -526,6 +532,11 @@ void enqueue_call(CUstream_st& stream, std::function<void()> call, const void* p
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) { return create_stream(stream, 0, 0); }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  if (is_on_device()) {
+    analysis::access(stream, sizeof *stream, analysis::write, __builtin_return_address(0),
+                     __builtin_frame_address(0));
+    return create_stream_in_kernel(stream, flags);
+  }
   return create_stream(stream, flags, 0);
 }
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
@@ -549,6 +560,7 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  if (is_on_device()) return destroy_stream_in_kernel(stream);
   const Guard guard(runtime_mutex());
   auto& created = streams().created;
   const auto found = std::find(created.begin(), created.end(), stream);
@@ -587,6 +599,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  if (is_on_device()) return wait_in_kernel(stream, event);
   const Guard guard(runtime_mutex());
   CUstream_st* found = find_stream(stream);
   if (found == nullptr || event == nullptr) return fail(cudaErrorInvalidResourceHandle);
@@ -622,6 +635,11 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  if (is_on_device()) {
+    analysis::access(event, sizeof *event, analysis::write, __builtin_return_address(0),
+                     __builtin_frame_address(0));
+    return create_event_in_kernel(event, flags);
+  }
   if (event == nullptr) return fail(cudaErrorInvalidValue);
   if (flags > (cudaEventBlockingSync | cudaEventDisableTiming)) return fail(cudaErrorInvalidValue);
   auto made = std::make_unique<CUevent_st>();
@@ -636,6 +654,7 @@ cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  if (is_on_device()) return destroy_event_in_kernel(event);
   const Guard guard(runtime_mutex());
   if (event == nullptr) return fail(cudaErrorInvalidResourceHandle);
   const std::unique_ptr<CUevent_st> taken(event);
@@ -643,6 +662,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (is_on_device()) return record_in_kernel(event, stream);
   const Guard guard(runtime_mutex());
   CUstream_st* found = find_stream(stream);
   if (found == nullptr || event == nullptr) return fail(cudaErrorInvalidResourceHandle);

@@ -147,6 +147,9 @@ OperationPointer enqueue(CUstream_st& stream, std::function<bool(const Operation
 /// Gives an operation its place in the order of the program, and in a chain.
 void number(Operation& operation, std::uint32_t chain);
 
+/// The same for what a kernel asked for, in an operation.
+void number_of_child(Operation& operation, std::uint32_t parent);
+
 /// A marker behind all that a stream has, which an event or another stream can wait for.
 OperationPointer mark(CUstream_st& stream, const void* place);
 

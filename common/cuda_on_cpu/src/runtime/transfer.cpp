@@ -8,7 +8,9 @@
 
 #include "../analysis.hpp"
 #include "../immortal.hpp"
+#include "../machine/thread_area.hpp"
 #include "../settings.hpp"
+#include "children.hpp"
 #include "memory.hpp"
 #include "stream.hpp"
 
@@ -204,6 +206,19 @@ cudaError_t allocate_for(void** pointer, std::size_t bytes, MemorySpace space) {
   return cudaSuccess;
 }
 
+/// Memory for a thread of a kernel. It does not wait for the host, which waits for kernels.
+cudaError_t allocate_in_kernel(void** pointer, std::size_t bytes) {
+  end_trial();
+  const Allocation* allocation = nullptr;
+  {
+    const int device = block->launch->device;
+    const DeviceAtWork at_work;
+    if (bytes > 0) allocation = allocate(bytes, MemorySpace::device, device);
+    *pointer = allocation == nullptr ? nullptr : allocation->base;
+  }
+  return bytes > 0 && allocation == nullptr ? fail(cudaErrorMemoryAllocation) : cudaSuccess;
+}
+
 /// The allocation that begins at an address and lives in one of two spaces.
 Allocation* allocation_at(void* pointer, MemorySpace one, MemorySpace other) {
   Allocation* found = find_allocation(pointer);
@@ -221,6 +236,74 @@ cudaError_t free_now(void* pointer, MemorySpace one, MemorySpace other, const vo
   analysis::freed(allocation->base, allocation->bytes, place);
   release(allocation);
   return fail(lasting_error());
+}
+
+cudaError_t free_in_kernel(void* pointer, const void* place) {
+  end_trial();
+  catch_up();
+  std::string reason;
+  {
+    const DeviceAtWork at_work;
+    Allocation* allocation = allocation_at(pointer, MemorySpace::device, MemorySpace::device);
+    if (allocation != nullptr) {
+      analysis::freed(allocation->base, allocation->bytes, place);
+      release(allocation);
+    } else if (pointer != nullptr) {
+      reason = "it frees " + described(pointer);
+    }
+  }
+  return reason.empty() ? cudaSuccess : fail(cudaErrorInvalidValue, std::move(reason));
+}
+
+/// Whether an address lies in the local memory of a thread, or in shared memory, of the block that
+/// runs: operations that come later cannot use it.
+bool is_private(const void* address) {
+  const auto* area = static_cast<const char*>(__builtin_thread_pointer());
+  const auto below = static_cast<std::size_t>(area - static_cast<const char*>(address));
+  return on_a_stack(reinterpret_cast<std::uintptr_t>(address)) || below - 1 < thread_area_bytes();
+}
+
+/// Why a kernel's copy or fill may not touch these bytes; empty if it may. Of variables, no more is
+/// known here.
+std::string objection_in_kernel(const Rows& rows) {
+  const DeviceAtWork at_work;
+  if (rows.first == nullptr) return "its address is null";
+  if (is_private(rows.first)) return "it is given local or shared memory of the kernel that asks";
+  const Allocation* allocation = find_allocation(rows.first);
+  return allocation == nullptr || allocation->contains(rows.first, rows.extent())
+             ? ""
+             : "a copy or a fill of " + std::to_string(rows.extent()) + " bytes of " +
+                   described(rows.first);
+}
+
+/// Copies, and fills, that a thread of a kernel asks for.
+cudaError_t copy_in_kernel(const Rows& to, const Rows& from, cudaMemcpyKind kind,
+                           cudaStream_t stream, const void* place) {
+  if (to.width == 0 || to.height == 0) return cudaSuccess;
+  if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+    return fail(cudaErrorInvalidMemcpyDirection);
+  for (const Rows& rows : {to, from})
+    if (std::string objection = objection_in_kernel(rows); !objection.empty())
+      return fail(cudaErrorInvalidValue, std::move(objection));
+  const auto work = [=](const Operation& operation) {
+    note(from, analysis::read, operation);
+    note(to, analysis::write, operation);
+    move(to, from);
+    return true;
+  };
+  return enqueue_in_kernel(stream, work, Moves::copy, place);
+}
+
+cudaError_t fill_in_kernel(const Rows& to, int value, cudaStream_t stream, const void* place) {
+  if (to.width == 0 || to.height == 0) return cudaSuccess;
+  if (std::string objection = objection_in_kernel(to); !objection.empty())
+    return fail(cudaErrorInvalidValue, std::move(objection));
+  const auto work = [=](const Operation& operation) {
+    note(to, analysis::write, operation);
+    for (std::size_t i = 0; i < to.height; ++i) std::memset(to.row(i), value, to.width);
+    return true;
+  };
+  return enqueue_in_kernel(stream, work, Moves::fill, place);
 }
 
 }  // namespace
@@ -258,6 +341,11 @@ cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size
 using namespace cuda_on_cpu;
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
+  if (is_on_device()) {
+    analysis::access(pointer, sizeof *pointer, analysis::write, __builtin_return_address(0),
+                     __builtin_frame_address(0));
+    return allocate_in_kernel(pointer, bytes);
+  }
   return allocate_for(pointer, bytes, MemorySpace::device);
 }
 
@@ -285,6 +373,7 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stre
 }
 
 cudaError_t cudaFree(void* pointer) {
+  if (is_on_device()) return free_in_kernel(pointer, __builtin_return_address(0));
   return free_now(pointer, MemorySpace::device, MemorySpace::managed, __builtin_return_address(0));
 }
 
@@ -366,6 +455,9 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
+  if (is_on_device())
+    return copy_in_kernel(line(to, bytes), line(from, bytes), kind, stream,
+                          __builtin_return_address(0));
   const Guard guard(runtime_mutex());
   return copy(line(to, bytes), line(from, bytes), kind, find_stream(stream), false,
               __builtin_return_address(0));
@@ -382,6 +474,9 @@ cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                               std::size_t from_pitch, std::size_t width, std::size_t height,
                               cudaMemcpyKind kind, cudaStream_t stream) {
+  if (is_on_device())
+    return copy_in_kernel(rows(to, to_pitch, width, height), rows(from, from_pitch, width, height),
+                          kind, stream, __builtin_return_address(0));
   const Guard guard(runtime_mutex());
   if (width > to_pitch || width > from_pitch) return fail(cudaErrorInvalidPitchValue);
   return copy(rows(to, to_pitch, width, height), rows(from, from_pitch, width, height), kind,
@@ -414,6 +509,8 @@ cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
 }
 
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
+  if (is_on_device())
+    return fill_in_kernel(line(to, bytes), value, stream, __builtin_return_address(0));
   const Guard guard(runtime_mutex());
   return fill(line(to, bytes), value, find_stream(stream), false, __builtin_return_address(0));
 }
@@ -427,6 +524,9 @@ cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t wid
 
 cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
                               std::size_t height, cudaStream_t stream) {
+  if (is_on_device())
+    return fill_in_kernel(rows(to, pitch, width, height), value, stream,
+                          __builtin_return_address(0));
   const Guard guard(runtime_mutex());
   return fill(rows(to, pitch, width, height), value, find_stream(stream), false,
               __builtin_return_address(0));

@@ -1,0 +1,330 @@
+#include "children.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "../analysis.hpp"
+#include "../immortal.hpp"
+#include "../settings.hpp"
+#include "errors.hpp"
+#include "generations.hpp"
+
+namespace cuda_on_cpu {
+
+/// A stream of a block.
+struct StreamOfBlock {
+  std::uint32_t number;
+  std::uint32_t places = 0;  ///< how many operations it has had
+  std::shared_ptr<const StreamClock> awaited = {};
+};
+
+/// An event of a block: what is done when it has happened.
+struct EventOfBlock {
+  StreamClock done = {};
+};
+
+/// An operation that a kernel asked for.
+struct Child {
+  OperationPointer operation;
+  Descent descent;
+  unsigned depth;
+  std::shared_ptr<const analysis::Inheritance> inheritance;
+};
+
+/// What the threads of a block asked for.
+struct ChildrenOfBlock {
+  StreamOfBlock unnamed;
+  std::map<cudaStream_t, std::unique_ptr<StreamOfBlock>> streams = {};
+  std::map<cudaEvent_t, std::unique_ptr<EventOfBlock>> events = {};
+  std::vector<Child> children = {}, tails = {};
+};
+
+/// What a grid asked for, by the number of the block.
+struct Children {
+  std::map<unsigned, ChildrenOfBlock> of_blocks;
+  std::size_t launches = 0;
+};
+
+namespace {
+
+constexpr unsigned most_depth = 24;
+
+/// Held where threads of kernels ask for something: the host holds its own lock while they run.
+std::mutex& children_mutex() {
+  static auto& mutex = immortal<std::mutex>();
+  return mutex;
+}
+
+/// Launches of kernels that have run, which wait for others of theirs.
+std::size_t& waiting_launches() {
+  static std::size_t waiting = 0;
+  return waiting;
+}
+
+StreamOfBlock new_stream() {
+  static std::uint32_t streams = 0;
+  return {.number = ++streams};
+}
+
+/// What the block that runs has asked for.
+ChildrenOfBlock& children_of_block() {
+  auto& children = block->launch->children;
+  if (children == nullptr) children = std::make_shared<Children>();
+  auto& of_blocks = children->of_blocks;
+  const auto found = of_blocks.find(block->number);
+  if (found != of_blocks.end()) return found->second;
+  return of_blocks.emplace(block->number, ChildrenOfBlock{new_stream()}).first->second;
+}
+
+/// Has a thread of a kernel do something with what its block asks for.
+template <typename Work>
+cudaError_t in_kernel(const Work& work) {
+  end_trial();
+  catch_up();
+  const Thread& thread = *block->current;
+  Refusal refusal;
+  {
+    const DeviceAtWork at_work;
+    const std::scoped_lock lock(children_mutex());
+    refusal = work(children_of_block(), thread);
+  }
+  return fail(refusal.error, std::move(refusal.reason));
+}
+
+bool is_special(cudaStream_t stream) {
+  return stream == cudaStreamFireAndForget || stream == cudaStreamTailLaunch;
+}
+
+/// The stream that a handle names for the block, unless it is special; null if there is none.
+StreamOfBlock* find_stream_of(ChildrenOfBlock& all, cudaStream_t stream) {
+  if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
+    return &all.unnamed;
+  const auto found = all.streams.find(stream);
+  return found == all.streams.end() ? nullptr : found->second.get();
+}
+
+Refusal no_such_stream() {
+  return {cudaErrorInvalidResourceHandle,
+          "its stream is none that a thread of the block has made: streams of the host and of "
+          "other blocks are not known in a kernel"};
+}
+
+/// Puts an operation behind what its stream has.
+Refusal add(ChildrenOfBlock& all, const Thread& thread, cudaStream_t stream,
+            OperationPointer operation) {
+  StreamOfBlock* const found = find_stream_of(all, stream);
+  if (found == nullptr && !is_special(stream)) return no_such_stream();
+  Descent descent{.parent = block->launch->operation, .is_tail = stream == cudaStreamTailLaunch};
+  if (found != nullptr) {
+    descent.stream = found->number;
+    descent.place = ++found->places;
+    descent.awaited = found->awaited;
+  }
+  operation->device = block->launch->device;
+  const unsigned depth = block->launch->depth + (descent.is_tail ? 0 : 1);
+  (descent.is_tail ? all.tails : all.children)
+      .push_back({std::move(operation), descent, depth, analysis::inheritance(thread)});
+  block->launch->has_children = true;
+  return {};
+}
+
+/// Why a kernel may not launch one more, whatever that is.
+Refusal refusal_by_number(bool is_tail) {
+  if (!is_tail && block->launch->depth == most_depth)
+    return {cudaErrorLaunchMaxDepthExceeded,
+            "kernels that kernels launch are nested more than 24 times"};
+  const std::size_t most = limit_of(cudaLimitDevRuntimePendingLaunchCount);
+  if (waiting_launches() + block->launch->children->launches >= most)
+    return {cudaErrorLaunchPendingCountExceeded,
+            "more than " + std::to_string(most) +
+                " launches of kernels wait: cudaLimitDevRuntimePendingLaunchCount allows no more"};
+  return {};
+}
+
+/// The operation on top of a stack of those that wait begins: it gets its number, which is also its
+/// place in the order of all.
+Child take(std::vector<Child>& waiting) {
+  Child child = std::move(waiting.back());
+  waiting.pop_back();
+  waiting_launches() = waiting.size();
+  number_of_child(*child.operation, child.descent.parent);
+  if (analysis::enabled) note_descent(child.operation->number, child.descent);
+  return child;
+}
+
+/// What a grid asked for, block by block as the schedule has them; tails come last.
+std::vector<Child> children_in_order(const Launch& launch) {
+  std::vector<Child> in_order, tails;
+  auto& of_blocks = launch.children->of_blocks;
+  for (unsigned turn = 0; turn < launch.blocks; ++turn) {
+    const auto found = of_blocks.find(settings().schedule.block(turn, launch.blocks));
+    if (found == of_blocks.end()) continue;
+    ChildrenOfBlock& of_block = found->second;
+    std::move(of_block.children.begin(), of_block.children.end(), std::back_inserter(in_order));
+    std::move(of_block.tails.begin(), of_block.tails.end(), std::back_inserter(tails));
+  }
+  std::move(tails.begin(), tails.end(), std::back_inserter(in_order));
+  return in_order;
+}
+
+/// Puts what a grid asked for on the stack, so that what comes first is on top.
+void put(std::vector<Child>& waiting, const Launch& launch) {
+  if (launch.children == nullptr) return;
+  std::vector<Child> in_order = children_in_order(launch);
+  std::move(in_order.rbegin(), in_order.rend(), std::back_inserter(waiting));
+  waiting_launches() = waiting.size();
+}
+
+/// Runs a kernel's child; what it asks for itself comes next.
+bool run_child(const Child& child, std::vector<Child>& waiting, const CallOthers& call_others) {
+  if (child.operation->kernel == nullptr) return child.operation->work(*child.operation);
+  Launches launches;
+  launches.push_back(launch_of(*child.operation));
+  launches.front()->depth = child.depth;
+  const bool well = run(launches, call_others);
+  for (const auto& launch : launches) {
+    if (launch->failed && lasting_error() == cudaSuccess) lasting_error() = launch->failure;
+    if (well) put(waiting, *launch);
+  }
+  return well;
+}
+
+}  // namespace
+
+void* leave_kernel() {
+  if (!is_on_device()) return nullptr;
+  end_trial();
+  catch_up();
+  return std::exchange(block->current, nullptr);
+}
+
+void return_to_kernel(void* thread) {
+  if (thread != nullptr) block->current = static_cast<Thread*>(thread);
+}
+
+cudaError_t submit_in_kernel(const char* kernel, const Configuration& configuration,
+                             Invocation invocation) {
+  return in_kernel([&](ChildrenOfBlock& all, const Thread& thread) {
+    Invocation taken = std::move(invocation);  // and given back here, if need be
+    Refusal refusal = refusal_of(kernel, configuration);
+    if (configuration.cooperative) refusal.error = cudaErrorNotSupported;
+    if (refusal.error == cudaSuccess)
+      refusal = refusal_by_number(configuration.stream == cudaStreamTailLaunch);
+    if (refusal.error != cudaSuccess) return refusal;
+    auto operation = std::make_shared<Operation>();
+    operation->kernel = std::make_shared<Kernel>(Kernel{kernel, configuration, std::move(taken)});
+    refusal = add(all, thread, configuration.stream, std::move(operation));
+    block->launch->children->launches += refusal.error == cudaSuccess;
+    return refusal;
+  });
+}
+
+cudaError_t enqueue_in_kernel(cudaStream_t stream, std::function<bool(const Operation&)> work,
+                              Moves moves, const void* place) {
+  return in_kernel([&](ChildrenOfBlock& all, const Thread& thread) {
+    auto operation = std::make_shared<Operation>();
+    operation->work = std::move(work);
+    operation->moves = moves;
+    operation->place = place;
+    return add(all, thread, stream, std::move(operation));
+  });
+}
+
+cudaError_t create_stream_in_kernel(cudaStream_t* stream, unsigned flags) {
+  return in_kernel([&](ChildrenOfBlock& all, const Thread&) -> Refusal {
+    if (stream == nullptr) return {cudaErrorInvalidValue};
+    if (flags != cudaStreamNonBlocking)
+      return {cudaErrorInvalidValue, "streams of a kernel need cudaStreamNonBlocking"};
+    auto made = std::make_unique<StreamOfBlock>(new_stream());
+    *stream = reinterpret_cast<cudaStream_t>(made.get());
+    all.streams[*stream] = std::move(made);
+    return {};
+  });
+}
+
+cudaError_t destroy_stream_in_kernel(cudaStream_t stream) {
+  return in_kernel([&](ChildrenOfBlock& all, const Thread&) -> Refusal {
+    return all.streams.erase(stream) == 1 ? Refusal{} : no_such_stream();
+  });
+}
+
+cudaError_t create_event_in_kernel(cudaEvent_t* event, unsigned flags) {
+  return in_kernel([&](ChildrenOfBlock& all, const Thread&) -> Refusal {
+    if (event == nullptr) return {cudaErrorInvalidValue};
+    if (flags != cudaEventDisableTiming)
+      return {cudaErrorInvalidValue, "events of a kernel need cudaEventDisableTiming"};
+    auto made = std::make_unique<EventOfBlock>();
+    *event = reinterpret_cast<cudaEvent_t>(made.get());
+    all.events[*event] = std::move(made);
+    return {};
+  });
+}
+
+cudaError_t destroy_event_in_kernel(cudaEvent_t event) {
+  return in_kernel([&](ChildrenOfBlock& all, const Thread&) -> Refusal {
+    if (all.events.erase(event) == 0) return {cudaErrorInvalidResourceHandle};
+    return {};
+  });
+}
+
+cudaError_t record_in_kernel(cudaEvent_t event, cudaStream_t stream) {
+  return in_kernel([&](ChildrenOfBlock& all, const Thread&) -> Refusal {
+    const StreamOfBlock* const found = find_stream_of(all, stream);
+    if (found == nullptr) return no_such_stream();
+    const auto recorded = all.events.find(event);
+    if (recorded == all.events.end()) return {cudaErrorInvalidResourceHandle};
+    StreamClock& done = recorded->second->done;
+    done = found->awaited == nullptr ? StreamClock{} : *found->awaited;
+    done[found->number] = found->places;
+    return {};
+  });
+}
+
+cudaError_t wait_in_kernel(cudaStream_t stream, cudaEvent_t event) {
+  return in_kernel([&](ChildrenOfBlock& all, const Thread&) -> Refusal {
+    StreamOfBlock* const found = find_stream_of(all, stream);
+    if (found == nullptr) return no_such_stream();
+    const auto awaited = all.events.find(event);
+    if (awaited == all.events.end()) return {cudaErrorInvalidResourceHandle};
+    auto all_awaited = found->awaited == nullptr ? std::make_shared<StreamClock>()
+                                                 : std::make_shared<StreamClock>(*found->awaited);
+    for (const auto& [number, places] : awaited->second->done) {
+      std::uint32_t& known = (*all_awaited)[number];
+      known = std::max(known, places);
+    }
+    found->awaited = std::move(all_awaited);
+    return {};
+  });
+}
+
+std::unique_ptr<Launch> launch_of(const Operation& operation) {
+  auto launch = std::make_unique<Launch>();
+  launch->kernel = operation.kernel->name;
+  launch->configuration = operation.kernel->configuration;
+  launch->invocation = operation.kernel->invocation;
+  launch->operation = operation.number;
+  launch->device = operation.device;
+  return launch;
+}
+
+bool run_children(const Launches& launches, const CallOthers& call_others) {
+  std::vector<Child> waiting;
+  for (auto launch = launches.rbegin(); launch != launches.rend(); ++launch) put(waiting, **launch);
+  bool well = true;
+  while (well && !waiting.empty()) {
+    const Child child = take(waiting);
+    analysis::child_begins(child.operation->number, child.inheritance);
+    well = run_child(child, waiting, call_others);
+    analysis::child_ends(child.operation->number);
+  }
+  waiting_launches() = 0;
+  return well;
+}
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,88 @@
+#include "generations.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "../immortal.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+/// A grid with its tails and theirs, or a copy or a fill.
+struct Line {
+  std::uint32_t root;  ///< the operation of the host that it descends from
+  unsigned depth = 0;  ///< how many lines are above it
+  Descent descent = {};
+};
+
+struct Generations {
+  std::atomic<bool> any = false;
+  std::mutex mutex;
+  std::vector<Line> lines;
+  std::unordered_map<std::uint32_t, std::size_t> line_of;  ///< by operation
+};
+
+Generations& generations() {
+  static auto& generations = immortal<Generations>();
+  return generations;
+}
+
+/// The line of an operation that is to have descendants.
+std::size_t line_of_parent(std::uint32_t operation) {
+  Generations& g = generations();
+  const auto [found, is_new] = g.line_of.try_emplace(operation, g.lines.size());
+  if (is_new) g.lines.push_back({.root = operation});
+  return found->second;
+}
+
+/// Whether one line is done when another begins that the same grid launched.
+bool comes_before(const Descent& first, const Descent& second) {
+  if (first.stream == 0) return false;
+  if (first.stream == second.stream) return first.place < second.place;
+  if (second.awaited == nullptr) return false;
+  const auto known = second.awaited->find(first.stream);
+  return known != second.awaited->end() && known->second >= first.place;
+}
+
+}  // namespace
+
+void note_descent(std::uint32_t operation, const Descent& descent) {
+  Generations& g = generations();
+  const std::scoped_lock lock(g.mutex);
+  g.any = true;
+  const std::size_t parent = line_of_parent(descent.parent);
+  g.line_of[operation] = descent.is_tail ? parent : g.lines.size();
+  if (!descent.is_tail)
+    g.lines.push_back({g.lines[parent].root, g.lines[parent].depth + 1, descent});
+}
+
+bool has_parent(std::uint32_t operation) { return root_of(operation) != operation; }
+
+std::uint32_t root_of(std::uint32_t operation) {
+  Generations& g = generations();
+  if (!g.any) return operation;
+  const std::scoped_lock lock(g.mutex);
+  const auto found = g.line_of.find(operation);
+  return found == g.line_of.end() ? operation : g.lines[found->second].root;
+}
+
+bool is_done_before_relative(std::uint32_t first, std::uint32_t second) {
+  Generations& g = generations();
+  const std::scoped_lock lock(g.mutex);
+  const Line *above_first = nullptr, *above_second = nullptr;
+  const auto line_of = [&](std::uint32_t operation) { return &g.lines[g.line_of[operation]]; };
+  // Up to the line in which their ancestors are, or they themselves.
+  for (const Line *one = line_of(first), *other = line_of(second); one != other;
+       one = line_of(first), other = line_of(second)) {
+    const bool lifts_first = one->depth >= other->depth, lifts_second = other->depth >= one->depth;
+    if (lifts_first) first = (above_first = one)->descent.parent;
+    if (lifts_second) second = (above_second = other)->descent.parent;
+  }
+  if (first != second) return first < second;
+  return above_first != nullptr && above_second != nullptr &&
+         comes_before(above_first->descent, above_second->descent);
+}
+
+}  // namespace cuda_on_cpu
