@@ -18,6 +18,8 @@ REWRITTEN = {
     "a plain launch": ("void f(int* p) { k<<<1, 2>>>(p, 3); }",
                        r'cuda_on_cpu::launch\("k", ::cuda_on_cpu::configuration\(1, 2\), .*\{ k\('),
     "a launch without arguments": ("__global__ void e(); void f() { e<<<1, 2>>>(); }", r"\{ e\(.*\); \}\)"),
+    "a launch in code of the device": ("__attribute__(()) void d(int* p) { k<<<1, 2>>>(p, 3); } void h(int* p) { k<<<1, 2>>>(p, 3); }",
+                                       r"launch_child\(\"k\", .* void h\(int\* p\) \{ ::cuda_on_cpu::launch\(\"k\""),
     "template arguments with commas and comparisons": (
         "void f(int* p) { t<(3 > 2), int><<<1, 2>>>(p); }", r'launch\("t", .*\{ t<\(3 > 2\), int>\('),
     "shifts and templates in the configuration": (
@@ -230,15 +232,16 @@ def line_numbers(text):
 
 def main():
     rewriter, *compiler = sys.argv[1:]
-    print(f"1..{len(REWRITTEN) + len(REFUSED) + 4}")
+    print(f"1..{len(REWRITTEN) + len(REFUSED) + 5}")
     for name, (source, expected) in REWRITTEN.items():
         status, text, _ = rewrite(rewriter, compiler, KERNEL + source + "\nint last_line;\n")
         last = (KERNEL + source).count("\n") + 2
         kept = line_numbers(text).get(last, "").strip() == "int last_line;"
         well = status == 0 and kept and re.search(expected, text)
         print(f"{'ok' if well else 'not ok'} - {name}")
-    status, text, _ = rewrite(rewriter, compiler, KERNEL + "__attribute__(()) void last() {}\n\n")
-    print(f"{'ok' if status == 0 and 'last' in text else 'not ok'} - a kernel at the end of its file")
+    for words in [], ["-DCUDA_ON_CPU_ANALYSE"]:
+        status, text, _ = rewrite(rewriter, compiler + words, "void enters_host_function();\n" + KERNEL + "__attribute__(()) void last() {}\n\n")
+        print(f"{'ok' if status == 0 and 'last' in text else 'not ok'} - a kernel at the end of its file{', analysed' * bool(words)}")
     name, source, expected = BEHIND_GUARD
     status, text, said = rewrite(rewriter, [*compiler, "-DCUDA_ON_CPU_ANALYSE"], source)
     print(f"{'ok' if status == 0 and re.search(expected, text) else 'not ok'} - {name}  # {said}")
