@@ -3,10 +3,11 @@
 
 #pragma once
 
-#include "cuda_on_cpu/standard.hpp"
 #include <optional>
+#include "cuda_on_cpu/standard.hpp"
 
 #include "cuda_on_cpu/copies.hpp"
+#include "cuda_on_cpu/tiles.hpp"
 #include "cuda_runtime.h"
 
 namespace cuda_on_cpu {
@@ -37,6 +38,16 @@ class thread_block {
 };
 
 inline thread_block this_thread_block() { return {}; }
+
+/// What tiles of more than a warp needed before compute capability 8.0; here it is only named.
+template <unsigned most_threads = 1024>
+struct block_tile_memory {
+  char bytes[most_threads / 32 * 8];
+};
+template <unsigned most_threads>
+thread_block this_thread_block(block_tile_memory<most_threads>&) {
+  return {};
+}
 
 /// Some lanes of one warp, in the order of the lanes.
 class lanes_of_warp {
@@ -114,6 +125,23 @@ class tile_of_warp : public lanes_of_warp {
   unsigned size_;
 };
 
+/// An aligned piece of a block that is larger than a warp, as many threads as a power of two.
+class tile_of_warps {
+ public:
+  explicit tile_of_warps(unsigned size) : size_(size) {}
+  void sync() const { cuda_on_cpu::tile_collective(size_, nullptr, nullptr); }
+  unsigned thread_rank() const { return cuda_on_cpu::thread_rank() % size_; }
+  template <typename T>
+  T shfl(T value, unsigned rank) const {
+    return cuda_on_cpu::shuffle_in_tile(size_, value, rank % size_);
+  }
+  int any(int predicate) const { return cuda_on_cpu::votes_in_tile(size_, predicate != 0) > 0; }
+  int all(int predicate) const { return cuda_on_cpu::votes_in_tile(size_, predicate == 0) == 0; }
+
+ private:
+  unsigned size_;
+};
+
 /// A block, or some lanes of a warp.
 class thread_group {
  public:
@@ -130,12 +158,15 @@ class thread_group {
   std::optional<lanes_of_warp> lanes_;
 };
 
+template <unsigned tile_size>
+using tile_of_size = std::conditional_t<(tile_size > 32), tile_of_warps, tile_of_warp>;
+
 template <unsigned tile_size, typename Parent = void>
-class thread_block_tile : public tile_of_warp {
+class thread_block_tile : public tile_of_size<tile_size> {
  public:
-  static_assert(tile_size <= 32 && cuda_on_cpu::has_single_bit(tile_size),
-                "the CPU device has tiles of 1, 2, 4, 8, 16 or 32 threads");
-  thread_block_tile() : tile_of_warp(tile_size) {}
+  static_assert(tile_size <= 512 && cuda_on_cpu::has_single_bit(tile_size),
+                "the number of threads of a tile is a power of two, 512 at most");
+  thread_block_tile() : tile_of_size<tile_size>(tile_size) {}
   /// Of whatever a tile was made, it may be kept as one that does not say so.
   template <typename Other>
   thread_block_tile(const thread_block_tile<tile_size, Other>&) : thread_block_tile() {}
@@ -143,7 +174,7 @@ class thread_block_tile : public tile_of_warp {
     if constexpr (within_block)
       return cuda_on_cpu::thread_rank() / tile_size;
     else
-      return cuda_on_cpu::lane() % Parent::size() / tile_size;
+      return cuda_on_cpu::thread_rank() % Parent::size() / tile_size;
   }
   static unsigned meta_group_size() {
     if constexpr (within_block)

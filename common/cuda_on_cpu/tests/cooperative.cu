@@ -438,6 +438,112 @@ TEST(structures_are_reduced_and_scanned) {
   }
 }
 
+// --- Tiles of more than a warp
+
+struct LargeTile {
+  unsigned rank, size, tile, tiles, inner_tile, inner_tiles, warp, warps;
+  int shuffled, sum, greatest, before, any, all;
+  friend bool operator==(const LargeTile&, const LargeTile&) = default;
+};
+
+template <int size>
+__global__ void act_in_large_tiles(const int* in, LargeTile* out) {
+  __shared__ cg::block_tile_memory<512> memory;
+  const auto tile = cg::tiled_partition<size>(cg::this_thread_block(memory));
+  static_assert(tile.num_threads() == size);
+  const auto inner = cg::tiled_partition<size / 2>(tile);
+  const auto warp = cg::tiled_partition<32>(tile);
+  const unsigned i = blockIdx.x * 512 + cg::this_thread_block().thread_rank();
+  const int value = in[i];
+  LargeTile& o = out[i];
+  o = {tile.thread_rank(),      tile.size(),
+       tile.meta_group_rank(),  tile.meta_group_size(),
+       inner.meta_group_rank(), inner.meta_group_size(),
+       warp.meta_group_rank(),  warp.meta_group_size()};
+  o.shuffled = tile.shfl(value, (tile.thread_rank() + 33) % size);
+  o.sum = cg::reduce(tile, value, cg::plus<int>());
+  o.greatest = cg::reduce(tile, value, [](int a, int b) { return a < b ? b : a; });
+  o.before = cg::exclusive_scan(tile, value);
+  o.any = tile.any(value > 990);
+  o.all = tile.all(value > -990);
+}
+
+template <int size>
+void expect_large_tiles() {
+  const unsigned block = 512, count = 3 * block;
+  const std::vector<int> v = random_values(count, -1000, 1000);
+  Device<int> in(v);
+  Device<LargeTile> out(count);
+  act_in_large_tiles<size><<<3, dim3(32, 4, 4)>>>(in.get(), out.get());
+  const std::vector<LargeTile> actual = out.to_host();
+  for (unsigned i = 0; i < count; ++i) {
+    const auto begin = v.begin() + i / size * size, end = begin + size;
+    const unsigned rank = i % size;
+    const LargeTile expected = {rank,
+                                size,
+                                i % block / size,
+                                block / size,
+                                rank / (size / 2),
+                                2,
+                                rank / 32,
+                                size / 32,
+                                begin[(rank + 33) % size],
+                                std::accumulate(begin, end, 0),
+                                *std::max_element(begin, end),
+                                std::accumulate(begin, begin + rank, 0),
+                                *std::max_element(begin, end) > 990,
+                                *std::min_element(begin, end) > -990};
+    expect(actual[i] == expected, "thread " + std::to_string(i) + " sees its tile");
+  }
+}
+
+__global__ void act_in_threads(const int* in, int* out) {
+  // The block's threads are counted one way or another; a row of them is no warp here.
+  const auto tile = cg::tiled_partition<64>(cg::this_thread_block());
+  const unsigned rank = cg::this_thread_block().thread_rank();
+  out[rank] = cg::reduce(tile, in[rank], cg::plus<int>());
+}
+
+TEST(large_tiles_hand_over_and_reduce) {
+  expect_large_tiles<64>();
+  expect_large_tiles<128>();
+  expect_large_tiles<256>();
+  expect_large_tiles<512>();
+  const std::vector<int> v = random_values(128, -9, 9);
+  Device<int> in(v), out(128);
+  act_in_threads<<<1, dim3(4, 8, 4)>>>(in.get(), out.get());
+  expect_equal(out.to_host(), table<int>(128, [&](int i) {
+                 return std::accumulate(v.begin() + i / 64 * 64, v.begin() + i / 64 * 64 + 64, 0);
+               }));
+}
+
+/// Each tile turns its part of a row round, as often as it is far from the first.
+__global__ void turn_in_large_tiles(int* values) {
+  __shared__ int row[512];
+  const auto tile = cg::tiled_partition<128>(cg::this_thread_block());
+  int* const own = &row[tile.meta_group_rank() * 128];
+  const unsigned rank = tile.thread_rank();
+  own[rank] = values[threadIdx.x];
+  for (unsigned round = 0; round < tile.meta_group_rank(); ++round) {
+    tile.sync();
+    const int other = own[127 - rank];
+    tile.sync();
+    own[rank] = other + 1;
+  }
+  cg::sync(tile);
+  values[threadIdx.x] = own[rank ^ 1];
+}
+
+TEST(large_tiles_wait_by_themselves) {
+  const std::vector<int> v = random_values(512, -1000, 1000);
+  Device<int> values(v);
+  turn_in_large_tiles<<<1, 512>>>(values.get());
+  expect_equal(values.to_host(), table<int>(512, [&](int i) {
+                 const int tile = i / 128, place = i % 128 ^ 1;
+                 return v[tile * 128 + (tile % 2 == 0 ? place : 127 - place)] + tile;
+               }));
+}
+
 // --- Threads that happen to be together
 
 /// Which threads come together is nowhere promised; that they agree on it is.

@@ -2,6 +2,7 @@
 /// Planted bugs: threads that do not meet where others wait for them.
 
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 #include <cuda_runtime.h>
 
 #include <cuda/barrier>
@@ -366,6 +367,73 @@ void run() {
 
 }  // namespace fewer_bytes_than_a_barrier_expects
 
+namespace barrier_of_a_part_of_a_tile {
+
+/// Threads without an element leave the others of their tile, of two warps, alone.
+template <bool bug>
+__global__ void reverse(const int* in, int* out, int n) {
+  __shared__ int values[2 * threads];
+  const auto tile = cg::tiled_partition<threads>(cg::this_thread_block());
+  const int t = threadIdx.x, rank = tile.thread_rank();
+  int* const own = &values[tile.meta_group_rank() * threads];
+  own[rank] = 0;
+  if (t < n) own[rank] = in[t];
+  if (!bug || t < n) tile.sync();  // planted: deadlock
+  if (t < n) out[t] = own[threads - 1 - rank];
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(100), out(100);
+  reverse<bug><<<1, 2 * threads>>>(in.get(), out.get(), 100);
+  finish();
+}
+
+}  // namespace barrier_of_a_part_of_a_tile
+
+namespace block_of_no_whole_tiles {
+
+/// The last warp of the block is half a tile.
+template <bool bug>
+__global__ void sum(const int* in, int* out) {
+  const auto tile = cg::tiled_partition<threads>(cg::this_thread_block());
+  const int all = cg::reduce(tile, in[threadIdx.x], cg::plus<int>());  // planted: divergent barrier
+  if (tile.thread_rank() == 0) out[tile.meta_group_rank()] = all;
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(2 * threads), out(2);
+  sum<bug><<<1, bug ? 3 * threads / 2 : 2 * threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace block_of_no_whole_tiles
+
+namespace tile_of_two_minds {
+
+/// One warp of the tile sums, the other one asks.
+template <bool bug>
+__global__ void sum(const int* in, int* out) {
+  const auto tile = cg::tiled_partition<threads>(cg::this_thread_block());
+  const int value = in[threadIdx.x];
+  int result = 0;
+  if (!bug || threadIdx.x < 32)
+    result = tile.shfl(value, 5);  // planted: divergent barrier
+  else
+    result = tile.any(value);  // planted: divergent barrier
+  out[threadIdx.x] = result;
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> in(threads), out(threads);
+  sum<bug><<<1, threads>>>(in.get(), out.get());
+  finish();
+}
+
+}  // namespace tile_of_two_minds
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -397,5 +465,10 @@ int main(int argc, char** argv) {
        {"shuffle_from_an_absent_lane", shuffle_from_an_absent_lane::run<true>,
         shuffle_from_an_absent_lane::run<false>},
        {"fewer_bytes_than_a_barrier_expects", fewer_bytes_than_a_barrier_expects::run<true>,
-        fewer_bytes_than_a_barrier_expects::run<false>}});
+        fewer_bytes_than_a_barrier_expects::run<false>},
+       {"barrier_of_a_part_of_a_tile", barrier_of_a_part_of_a_tile::run<true>,
+        barrier_of_a_part_of_a_tile::run<false>},
+       {"block_of_no_whole_tiles", block_of_no_whole_tiles::run<true>,
+        block_of_no_whole_tiles::run<false>},
+       {"tile_of_two_minds", tile_of_two_minds::run<true>, tile_of_two_minds::run<false>}});
 }

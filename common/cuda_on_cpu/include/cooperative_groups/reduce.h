@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUDA's own header: reductions over the lanes of a group.
+/// Found in place of CUDA's own header: reductions over the threads of a group.
 
 #pragma once
 
@@ -34,13 +34,16 @@ struct bit_xor {
   T operator()(T a, T b) const { return a ^ b; }
 };
 
-/// Every lane gets the reduction of all lanes' values.
+/// Every thread gets the reduction of all threads' values.
 template <typename Group, typename T, typename Operation>
 T reduce(const Group& group, T value, Operation&& operation) {
-  // A lane takes in the one `step` ranks above it, as long as there is one; lane 0 has all at last.
+  // A thread takes in the one `step` ranks above it, as long as there is one; the first has all at
+  // last.
+  const unsigned rank = group.thread_rank();
   for (unsigned step = cuda_on_cpu::bit_ceil(group.size()) / 2; step > 0; step /= 2) {
-    const T other = group.shfl_down(value, step);
-    if (group.thread_rank() + step < group.size()) value = operation(value, other);
+    const bool has_other = rank + step < group.size();
+    const T other = group.shfl(value, has_other ? rank + step : rank);
+    if (has_other) value = operation(value, other);
   }
   return group.shfl(value, 0);
 }

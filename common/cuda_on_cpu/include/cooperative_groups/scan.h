@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUDA's own header: scans over the lanes of a group.
+/// Found in place of CUDA's own header: scans over the threads of a group.
 
 #pragma once
 
@@ -7,12 +7,13 @@
 
 namespace cooperative_groups {
 
-/// Lane i gets the reduction of the values of lanes 0 to i.
+/// Thread i gets the reduction of the values of threads 0 to i.
 template <typename Group, typename T, typename Operation>
 T inclusive_scan(const Group& group, T value, Operation&& operation) {
+  const unsigned rank = group.thread_rank();
   for (unsigned step = 1; step < group.size(); step *= 2) {
-    const T other = group.shfl_up(value, step);
-    if (group.thread_rank() >= step) value = operation(other, value);
+    const T other = group.shfl(value, rank >= step ? rank - step : rank);
+    if (rank >= step) value = operation(other, value);
   }
   return value;
 }
@@ -21,11 +22,13 @@ T inclusive_scan(const Group& group, T value) {
   return inclusive_scan(group, value, plus<T>());
 }
 
-/// Lane i gets the reduction of the values of lanes 0 to i - 1; lane 0 gets T().
+/// Thread i gets the reduction of the values of threads 0 to i - 1; thread 0 gets T().
 template <typename Group, typename T, typename Operation>
 T exclusive_scan(const Group& group, T value, Operation&& operation) {
-  const T before = group.shfl_up(inclusive_scan(group, value, operation), 1);
-  return group.thread_rank() == 0 ? T() : before;
+  const unsigned rank = group.thread_rank();
+  const T up_to_here = inclusive_scan(group, value, operation);
+  const T before = group.shfl(up_to_here, rank == 0 ? 0 : rank - 1);
+  return rank == 0 ? T() : before;
 }
 template <typename Group, typename T>
 T exclusive_scan(const Group& group, T value) {

@@ -1,5 +1,6 @@
 /// \file
-/// cuda::barrier: a number of threads of a block that wait for each other in phases.
+/// cuda::barrier: a number of threads of a block that wait for each other in phases; and tiles of
+/// more than a warp, each of which has one.
 
 #include "cuda_on_cpu/barrier.hpp"
 
@@ -10,11 +11,24 @@
 #include "../analysis.hpp"
 #include "../trouble.hpp"
 #include "block.hpp"
+#include "cuda_on_cpu/tiles.hpp"
 #include "gang.hpp"
 #include "launch.hpp"
 
 namespace cuda_on_cpu {
 namespace {
+
+constexpr unsigned most_tiles = most_threads / warp_size;
+
+/// The barrier of a tile, and what its threads do there.
+struct Tile {
+  BarrierState barrier;
+  CombineTile combine;  ///< of the first that came in this phase, and where it did
+  const void* place;
+};
+
+// Of the block that this thread of the operating system runs; two sizes of tiles share none.
+__thread Tile tiles[most_tiles];
 
 /// Begins the next phase and wakes who waited for this one.
 void complete(BarrierState* state) {
@@ -27,18 +41,20 @@ void complete(BarrierState* state) {
   ++state->phase;
   for (unsigned n = 0; n < b.started; ++n) {
     Thread& thread = b.threads[b.order.empty() ? n : b.order[n]];
-    if (thread.state == State::at_barrier_object && wait_of(thread).barrier_object == state)
+    if ((thread.state == State::at_barrier_object || thread.state == State::at_tile) &&
+        wait_of(thread).barrier_object == state)
       wake(&thread);
   }
 }
 
-void wait_at(BarrierState* state, unsigned phase, const void* place) {
+void wait_at(BarrierState* state, unsigned phase, const void* place,
+             State how = State::at_barrier_object) {
   catch_up();
   Thread* thread = block->current;
   thread->place = place;
   while (state->phase == phase) {
     wait_of(*thread).barrier_object = state;
-    wait_in(thread, State::at_barrier_object);
+    wait_in(thread, how);
   }
   analysis::has_waited_at(state);
 }
@@ -70,6 +86,55 @@ void check_target(const void* shared, const void* state, unsigned rank, const vo
                                             "in shared memory, or its barrier does not"});
   }
   fail_launch(cudaErrorIllegalAddress);
+}
+
+/// Ends the launch: the threads of a tile do not do what those of a tile do.
+[[noreturn]] void give_up_tile(const void* place, const void* other_place,
+                               const std::string& sentence) {
+  {
+    const Thread* thread = block->current;
+    const DeviceAtWork at_work;
+    report_trouble({.kind = "divergent barrier",
+                    .place = place,
+                    .other_place = other_place,
+                    .thread = thread,
+                    .sentence = sentence});
+  }
+  fail_launch(cudaErrorLaunchFailure);
+}
+
+/// The tile of so many threads that the current one is in.
+Tile& tile_of(unsigned size, const void* place) {
+  const unsigned number = block->current->rank / size, threads = block->launch->threads;
+  Tile& tile = tiles[most_threads / size + number];
+  if (tile.barrier.expected == 0) {
+    block->uses_tiles = true;
+    init_barrier(&tile.barrier, size);
+  }
+  if ((number + 1) * size > threads)
+    give_up_tile(place, nullptr,
+                 "a block of " + std::to_string(threads) +
+                     " threads does not consist of whole tiles of " + std::to_string(size));
+  return tile;
+}
+
+/// A thread comes to its tile's barrier to do what the others do there.
+unsigned arrive_at(Tile& tile, unsigned size, CombineTile combine, const void* place) {
+  if (tile.barrier.missing == tile.barrier.expected) {
+    tile.combine = combine;
+    tile.place = place;
+  } else if (tile.combine != combine) {
+    give_up_tile(place, tile.place,
+                 "threads of a tile of " + std::to_string(size) + " meet in different operations");
+  }
+  if (tile.barrier.missing == 1 && combine != nullptr) {
+    void* records[most_threads];
+    const unsigned first = block->current->rank / size * size;
+    for (unsigned rank = 0; rank < size; ++rank)
+      records[rank] = block->details[first + rank].record;
+    combine(records, size);
+  }
+  return arrive(&tile.barrier, 1, false);
 }
 
 }  // namespace
@@ -114,6 +179,21 @@ void wait(BarrierState* state, unsigned phase) {
 void wait_for_parity(BarrierState* state, bool odd) {
   const unsigned ended = state->phase - 1;
   wait_at(state, (state->phase & 1) == odd ? state->phase : ended, __builtin_return_address(0));
+}
+
+void forget_tiles() {
+  for (Tile& tile : tiles) tile = {};
+  block->uses_tiles = false;
+}
+
+void tile_collective(unsigned size, void* record, CombineTile combine) {
+  end_trial();
+  catch_up();
+  const void* place = __builtin_return_address(0);
+  Tile& tile = tile_of(size, place);
+  details_of(*block->current).record = record;
+  const unsigned phase = arrive_at(tile, size, combine, place);
+  wait_at(&tile.barrier, phase, place, State::at_tile);
 }
 
 bool has_passed(const BarrierState* state, unsigned phase) {

@@ -329,6 +329,7 @@ void prepare(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank, un
   b.start_next = false;
   b.failed = false;
   b.idle_yields = 0;
+  if (b.uses_tiles) forget_tiles();
   if (settings().schedule.order != Schedule::Order::ascending)
     b.order = settings().schedule.threads(launch.threads, number);
   b.barriers = 0;
@@ -355,13 +356,10 @@ void forget_details(Block& b) {
 /// Says which threads wait for what, when none can go on.
 void report_deadlock() {
   Block& b = *block;
-  constexpr const char* waits[] = {"not started",
-                                   "ready",
-                                   "at a block barrier",
-                                   "in an operation of a warp",
-                                   "at a cuda::barrier",
-                                   "at an access",
-                                   "finished"};
+  constexpr const char* waits[] = {"not started",        "ready",
+                                   "at a block barrier", "in an operation of a warp",
+                                   "at a cuda::barrier", "at a barrier of their tile",
+                                   "at an access",       "finished"};
   unsigned counts[std::size(waits)] = {b.launch->threads - b.started};
   const Thread* first = nullptr;
   for (unsigned n = 0; n < b.started; ++n) {

@@ -36,6 +36,7 @@ enum class State : std::uint8_t {
   at_block_barrier,
   in_warp_collective,
   at_barrier_object,
+  at_tile,
   at_access,
   finished
 };
@@ -169,6 +170,7 @@ struct Block {
   bool left_out = false;                 ///< whether the analysis passes over its accesses
   analysis::Targets* targets = nullptr;  ///< where its accesses went, as the analysis knows
   analysis::AccessLog* logs = nullptr;   ///< by warp
+  bool uses_tiles = false;               ///< of more than a warp
   bool narrow = false;          ///< whether the access that is made now is atomic in the block only
   std::vector<unsigned> order;  ///< of ranks, in which threads begin; empty: as they are counted
   std::vector<char*> stacks;    ///< free ones
@@ -276,6 +278,9 @@ inline void wake(Warp& warp, unsigned lanes) {
 
 /// Takes what other blocks of its gang have stored in the shared memory of the block that runs.
 void receive_parcels();
+
+/// Makes the barriers of its tiles as good as new, for the next block.
+void forget_tiles();
 
 /// Says that a lane stopped running; its warp's accesses may be complete now.
 void lane_stopped(Warp* warp);

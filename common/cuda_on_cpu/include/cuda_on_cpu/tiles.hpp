@@ -1,0 +1,58 @@
+/// \file
+/// Tiles of more than a warp: their barriers, and what their threads hand over to each other.
+
+#pragma once
+
+#include <type_traits>
+
+#include "core.hpp"
+
+namespace cuda_on_cpu {
+
+/// Computes the results of a tile's threads at once, whose records lie in the order of their ranks.
+using CombineTile = void (*)(void* const* records, unsigned count);
+
+/// Waits for all threads of this one's tile of so many, as a barrier does; the last to come calls
+/// `combine`, if there is one, and the results stand in the records when the call returns.
+void tile_collective(unsigned size, void* record, CombineTile combine);
+
+/// A thread's part of a shuffle in a tile.
+template <typename T>
+struct TileShuffle {
+  T value;
+  unsigned source;
+  T result;
+};
+
+template <typename T>
+void combine_tile_shuffle(void* const* records, unsigned count) {
+  for (unsigned rank = 0; rank < count; ++rank) {
+    auto* mine = static_cast<TileShuffle<T>*>(records[rank]);
+    mine->result = static_cast<const TileShuffle<T>*>(records[mine->source])->value;
+  }
+}
+
+/// The value that the thread of a rank in the tile handed over.
+template <typename T>
+__forceinline__ T shuffle_in_tile(unsigned size, T value, unsigned source) {
+  static_assert(std::is_trivially_copyable_v<T>, "tiles shuffle what can be copied byte by byte");
+  TileShuffle<T> record{value, source, value};
+  tile_collective(size, &record, combine_tile_shuffle<T>);
+  return record.result;
+}
+
+inline void combine_tile_votes(void* const* records, unsigned count) {
+  unsigned votes = 0;
+  for (unsigned rank = 0; rank < count; ++rank)
+    votes += *static_cast<const unsigned*>(records[rank]);
+  for (unsigned rank = 0; rank < count; ++rank) *static_cast<unsigned*>(records[rank]) = votes;
+}
+
+/// How many threads of the tile have a predicate that is not zero.
+__forceinline__ unsigned votes_in_tile(unsigned size, bool predicate) {
+  unsigned record = predicate;
+  tile_collective(size, &record, combine_tile_votes);
+  return record;
+}
+
+}  // namespace cuda_on_cpu
