@@ -190,6 +190,12 @@ cublasStatus_t geam(cublasHandle_t handle, int m, int n, Term<T> a, Term<T> b, T
                    [=] { add_up(a, b, m, n, c, ldc); });
 }
 
+/// What zero multiplies is not read, be it NaN; libraries of the host differ in that.
+template <typename T>
+CUDA_ON_CPU_NOT_ANALYSED void fill_with_zeros(T* y, int stride, int count) {
+  for (std::size_t i = 0; i < std::size_t(count); ++i) y[i * stride] = 0;
+}
+
 }  // namespace cuda_on_cpu
 
 #define CUDA_ON_CPU_BLAS(letter, Letter, T)                                                        \
@@ -253,21 +259,6 @@ cublasStatus_t geam(cublasHandle_t handle, int m, int n, Term<T> a, Term<T> b, T
                                cblas_of(diagonal), m, n, alpha, a, lda, b, ldb);                   \
         });                                                                                        \
   }                                                                                                \
-  inline cublasStatus_t cublas##Letter##gemv(                                                      \
-      cublasHandle_t handle, cublasOperation_t op, int m, int n, const T* alpha, const T* a,       \
-      int lda, const T* x, int stride_x, const T* beta, T* y, int stride_y) {                      \
-    using namespace cuda_on_cpu;                                                                   \
-    const bool plain = op == CUBLAS_OP_N;                                                          \
-    if (m < 0 || n < 0 || lda < m || stride_x == 0 || stride_y == 0)                               \
-      return CUBLAS_STATUS_INVALID_VALUE;                                                          \
-    return in_stream(handle,                                                                       \
-                     {matrix(a, lda, m, n), matrix(x, std::abs(stride_x), 1, plain ? n : m),       \
-                      sum(y, std::abs(stride_y), 1, plain ? m : n, *beta)},                        \
-                     [=, alpha = *alpha, beta = *beta] {                                           \
-                       cblas_##letter##gemv(CblasColMajor, cblas_of(op), m, n, alpha, a, lda, x,   \
-                                            stride_x, beta, y, stride_y);                          \
-                     });                                                                           \
-  }                                                                                                \
   inline cublasStatus_t cublas##Letter##trsv(cublasHandle_t handle, cublasFillMode_t uplo,         \
                                              cublasOperation_t op, cublasDiagType_t diagonal,      \
                                              int n, const T* a, int lda, T* x, int stride) {       \
@@ -277,6 +268,26 @@ cublasStatus_t geam(cublasHandle_t handle, int m, int n, Term<T> a, Term<T> b, T
       cblas_##letter##trsv(CblasColMajor, cblas_of(uplo), cblas_of(op), cblas_of(diagonal), n, a,  \
                            lda, x, stride);                                                        \
     });                                                                                            \
+  }                                                                                                \
+  inline cublasStatus_t cublas##Letter##gemv(                                                      \
+      cublasHandle_t handle, cublasOperation_t op, int m, int n, const T* alpha, const T* a,       \
+      int lda, const T* x, int stride_x, const T* beta, T* y, int stride_y) {                      \
+    using namespace cuda_on_cpu;                                                                   \
+    if (m < 0 || n < 0 || lda < std::max(1, m) || stride_x == 0 || stride_y == 0)                  \
+      return CUBLAS_STATUS_INVALID_VALUE;                                                          \
+    if (handle != nullptr && (m == 0 || n == 0)) return CUBLAS_STATUS_SUCCESS;                     \
+    const int rows = op == CUBLAS_OP_N ? m : n, columns = op == CUBLAS_OP_N ? n : m;               \
+    const bool reads = *alpha != 0;                                                                \
+    Touched result = matrix(y, std::abs(stride_y), 1, rows);                                       \
+    result.read = *beta != 0;                                                                      \
+    return in_stream(handle,                                                                       \
+                     {matrix(a, lda, m, reads ? n : 0),                                            \
+                      matrix(x, std::abs(stride_x), 1, reads ? columns : 0), result},              \
+                     [=, alpha = *alpha, beta = *beta] {                                           \
+                       if (beta == 0) fill_with_zeros(y, std::abs(stride_y), rows);                \
+                       cblas_##letter##gemv(CblasColMajor, cblas_of(op), m, n, alpha, a, lda, x,   \
+                                            stride_x, beta, y, stride_y);                          \
+                     });                                                                           \
   }
 CUDA_ON_CPU_BLAS(s, S, float)
 CUDA_ON_CPU_BLAS(d, D, double)

@@ -1,6 +1,6 @@
 /// \file
-/// Sums of matrices in place of cuBLAS's, each of them transposed or not, and products with
-/// vectors; what is refused.
+/// Sums of matrices, and products with a vector, in place of cuBLAS's, each of them transposed or
+/// not; what is refused.
 
 #include <cublas_v2.h>
 
@@ -151,46 +151,76 @@ TEST(a_result_that_is_multiplied_by_zero_is_not_read) {
 }
 
 template <typename T>
-void expect_product_with_vector(cublasOperation_t operation, T beta, int stride_x, int stride_y) {
-  const Handle handle;
-  constexpr int m = 5, n = 3, lda = 6;
-  const int of_x = operation == plain ? n : m, of_y = operation == plain ? m : n;
-  const T alpha = 2;
-  const auto a = random_columns<T>(n, lda), x = random_columns<T>(of_x, stride_x),
-             before = random_columns<T>(of_y, stride_y);
-  const Device<T> on_a(a), on_x(x), on_y(before);
-  cublasStatus_t status;
+cublasStatus_t multiply(cublasHandle_t handle, cublasOperation_t op, int m, int n, T alpha,
+                        const T* a, int lda, const T* x, int stride_x, T beta, T* y, int stride_y) {
   if constexpr (sizeof(T) == 8)
-    status = cublasDgemv(handle.it, operation, m, n, &alpha, on_a.get(), lda, on_x.get(), stride_x,
-                         &beta, on_y.get(), stride_y);
+    return cublasDgemv(handle, op, m, n, &alpha, a, lda, x, stride_x, &beta, y, stride_y);
   else
-    status = cublasSgemv(handle.it, operation, m, n, &alpha, on_a.get(), lda, on_x.get(), stride_x,
-                         &beta, on_y.get(), stride_y);
-  expect(status == CUBLAS_STATUS_SUCCESS, "it runs");
-  const std::vector<T> y = on_y.to_host();
-  for (int i = 0; i < of_y * stride_y; ++i) {
-    T sum = beta * before[i];
-    for (int l = 0; l < of_x; ++l)
-      sum += alpha * of(a, operation, lda, i / stride_y, l) * x[l * stride_x];
-    tap::expect_near(y[i], i % stride_y == 0 ? sum : before[i], T(1e-5));
-  }
+    return cublasSgemv(handle, op, m, n, &alpha, a, lda, x, stride_x, &beta, y, stride_y);
 }
 
-TEST(products_with_vectors_are_as_they_are_by_hand) {
-  for (const cublasOperation_t operation : {plain, transposed}) {
-    expect_product_with_vector<double>(operation, 0, 1, 1);
-    expect_product_with_vector<float>(operation, -0.5F, 2, 3);
-  }
+/// Of small integers, so that products are exact in every order.
+template <typename T>
+std::vector<T> random_integers(int count) {
+  return tap::table<T>(count, [](int) { return random_value(-9, 9); });
 }
 
-TEST(vectors_whose_elements_lie_nowhere_are_refused) {
+template <typename T>
+void expect_product(cublasOperation_t op, int m, int n, T alpha, T beta, int stride_x,
+                    int stride_y) {
   const Handle handle;
-  const Device<float> a(std::vector<float>(20, 1)), y(5);
-  const float one = 1;
-  for (const auto [lda, stride_x, stride_y] : {std::array{4, 1, 1}, {5, 0, 1}, {5, 1, 0}})
-    expect(cublasSgemv(handle.it, plain, 5, 2, &one, a.get(), lda, a.get(), stride_x, &one, y.get(),
-                       stride_y) == CUBLAS_STATUS_INVALID_VALUE,
-           "no product");
+  const int rows = op == plain ? m : n, columns = op == plain ? n : m, lda = m + 2;
+  const auto a = random_integers<T>(n * lda), x = random_integers<T>(columns * stride_x);
+  // What zero multiplies may be anything.
+  const auto before =
+      beta == 0 ? std::vector<T>(rows * stride_y, NAN) : random_integers<T>(rows * stride_y);
+  const Device<T> on_a(a), on_x(x), on_y(before);
+  expect(multiply(handle.it, op, m, n, alpha, on_a.get(), lda, on_x.get(), stride_x, beta,
+                  on_y.get(), stride_y) == CUBLAS_STATUS_SUCCESS,
+         "it runs");
+  const std::vector<T> y = on_y.to_host();
+  for (int i = 0; i < rows; ++i) {
+    T sum = 0;
+    for (int j = 0; j < columns; ++j) sum += of(a, op, lda, i, j) * x[j * stride_x];
+    expect_equal(y[i * stride_y], alpha * sum + (beta == 0 ? 0 : beta * before[i * stride_y]));
+  }
+}
+
+TEST(products_with_a_vector_are_as_they_are_by_hand) {
+  for (const cublasOperation_t op : {plain, transposed}) {
+    expect_product<double>(op, 1, 1, 1, 0, 1, 1);
+    expect_product<double>(op, 37, 21, 1, 0, 1, 1);
+    expect_product<double>(op, 21, 37, -2, 3, 2, 3);
+    expect_product<float>(op, 40, 8, 0.5F, 0, 3, 2);
+    expect_product<float>(op, 8, 40, 0, 2, 1, 2);
+  }
+}
+
+TEST(a_product_that_zero_multiplies_reads_nothing) {
+  const Handle handle;
+  double *a = nullptr, *y = nullptr;  // of which nothing is written
+  check(cudaMalloc(&a, 6 * sizeof(double)));
+  check(cudaMalloc(&y, 2 * sizeof(double)));
+  expect(multiply(handle.it, plain, 2, 3, 0., a, 2, a, 1, 0., y, 1) == 0, "it runs");
+  double out[2] = {1, 1};
+  check(cudaMemcpy(out, y, sizeof out, cudaMemcpyDeviceToHost));
+  expect_equal(out[0] + out[1], 0.);
+  check(cudaFree(a));
+  check(cudaFree(y));
+}
+
+TEST(what_is_no_product_is_refused) {
+  const Handle handle;
+  const Device<double> a(std::vector<double>(20, 1)), y(20);
+  const auto status = [&](cublasHandle_t with, int m, int n, int lda, int stride_x, int stride_y) {
+    return multiply(with, plain, m, n, 1., a.get(), lda, a.get(), stride_x, 0., y.get(), stride_y);
+  };
+  expect(status(nullptr, 4, 5, 4, 1, 1) == CUBLAS_STATUS_NOT_INITIALIZED, "no handle");
+  expect(status(handle.it, 0, 5, 4, 1, 1) == CUBLAS_STATUS_SUCCESS, "nothing to do");
+  for (const auto refused : {status(handle.it, -1, 5, 4, 1, 1), status(handle.it, 4, -5, 4, 1, 1),
+                             status(handle.it, 4, 5, 3, 1, 1), status(handle.it, 4, 5, 4, 0, 1),
+                             status(handle.it, 4, 5, 4, 1, 0)})
+    expect(refused == CUBLAS_STATUS_INVALID_VALUE, "no product");
 }
 
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }

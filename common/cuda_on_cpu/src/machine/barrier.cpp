@@ -191,7 +191,7 @@ void tile_collective(unsigned size, void* record, CombineTile combine) {
   catch_up();
   const void* place = __builtin_return_address(0);
   Tile& tile = tile_of(size, place);
-  details_of(*block->current).record = record;
+  wait_of(*block->current).record = record;
   const unsigned phase = arrive_at(tile, size, combine, place);
   wait_at(&tile.barrier, phase, place, State::at_tile);
 }
