@@ -841,4 +841,22 @@ TEST(cudaLaunchKernelEx_launches_cooperatively) {
   expect_equal(out.to_host(), std::vector<int>(4, 127 * 64));
 }
 
+TEST(cudaLaunchKernelEx_takes_windows_of_the_cache) {
+  const Sum sum;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeAccessPolicyWindow;
+  attribute.val.accessPolicyWindow = {nullptr, 64, 1, cudaAccessPropertyPersisting,
+                                      cudaAccessPropertyNormal};
+  cudaLaunchConfig_t config{};
+  config.gridDim = 2;
+  config.blockDim = 3;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  check(cudaLaunchKernelEx(&config, add, sum.get(), 1));
+  expect_equal(sum.read(), 6);
+  attribute.val.accessPolicyWindow.num_bytes = std::size_t{1} << 40;
+  tap::expect_refusal(cudaLaunchKernelEx(&config, add, sum.get(), 1), cudaErrorInvalidValue);
+  expect_equal(sum.read(), 6);
+}
+
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }

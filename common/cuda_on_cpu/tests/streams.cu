@@ -1030,4 +1030,70 @@ TEST(kernels_reach_the_memory_of_a_peer) {
   expect_refusal(cudaDeviceDisablePeerAccess(1), cudaErrorPeerAccessNotEnabled);
 }
 
+// --- What is said of the L2 cache
+
+TEST(streams_keep_windows_of_the_cache) {
+  cudaDeviceProp device{};
+  check(cudaGetDeviceProperties(&device, 0));
+  int most = 0;
+  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxAccessPolicyWindowSize, 0));
+  expect_equal(most, device.accessPolicyMaxWindowSize);
+  const Device<int> x(100);
+  const Stream one, other;
+  cudaStreamAttrValue said{}, told{};
+  said.accessPolicyWindow = {x.get(), x.bytes(), 0.5F, cudaAccessPropertyPersisting,
+                             cudaAccessPropertyStreaming};
+  constexpr auto window = cudaStreamAttributeAccessPolicyWindow;
+  check(cudaStreamSetAttribute(one.get(), window, &said));
+  check(cudaStreamGetAttribute(other.get(), window, &told));
+  expect_equal(told.accessPolicyWindow.num_bytes, 0u);
+  check(cudaStreamCopyAttributes(other.get(), one.get()));
+  check(cudaStreamGetAttribute(other.get(), window, &told));
+  expect(told.accessPolicyWindow.base_ptr == x.get(), "the window is kept");
+  expect_equal(told.accessPolicyWindow.num_bytes, x.bytes());
+  expect_equal(told.accessPolicyWindow.hitRatio, 0.5F);
+  expect(told.accessPolicyWindow.hitProp == cudaAccessPropertyPersisting, "and so is what it says");
+  check(cudaCtxResetPersistingL2Cache());
+  check(cudaStreamSetAttribute(nullptr, window, &said));
+}
+
+TEST(windows_that_cannot_be_are_refused) {
+  cudaDeviceProp device{};
+  check(cudaGetDeviceProperties(&device, 0));
+  const Stream stream;
+  const auto expect_refused = [&](auto change) {
+    cudaStreamAttrValue value{};
+    value.accessPolicyWindow = {nullptr, 512, 1, cudaAccessPropertyNormal,
+                                cudaAccessPropertyStreaming};
+    change(value.accessPolicyWindow);
+    expect_refusal(
+        cudaStreamSetAttribute(stream.get(), cudaStreamAttributeAccessPolicyWindow, &value),
+        cudaErrorInvalidValue);
+  };
+  expect_refused([&](auto& window) { window.num_bytes = device.accessPolicyMaxWindowSize + 1u; });
+  expect_refused([](auto& window) { window.hitRatio = 1.5F; });
+  expect_refused([](auto& window) { window.missProp = cudaAccessPropertyPersisting; });
+  expect_refusal(
+      cudaStreamSetAttribute(stream.get(), cudaStreamAttributeAccessPolicyWindow, nullptr),
+      cudaErrorInvalidValue);
+}
+
+TEST(limits_are_kept) {
+  cudaDeviceProp device{};
+  check(cudaGetDeviceProperties(&device, 0));
+  expect(device.persistingL2CacheMaxSize > 0, "a part of the cache may be kept");
+  const std::size_t most = device.persistingL2CacheMaxSize;
+  std::size_t told = 1;
+  check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, most));
+  check(cudaDeviceGetLimit(&told, cudaLimitPersistingL2CacheSize));
+  expect_equal(told, most);
+  expect_refusal(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, most + 1),
+                 cudaErrorInvalidValue);
+  check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0));
+  check(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 1 << 20));
+  check(cudaDeviceGetLimit(&told, cudaLimitMallocHeapSize));
+  expect_equal(told, std::size_t{1} << 20);
+  expect_refusal(cudaDeviceGetLimit(&told, static_cast<cudaLimit>(77)), cudaErrorUnsupportedLimit);
+}
+
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }

@@ -84,6 +84,7 @@ struct Configuration {
   cudaStream_t stream = nullptr;
   dim3 cluster = {};  ///< blocks of a cluster
   bool cooperative = false;
+  cudaError refusal = {};  ///< why it cannot be, where its attributes say so
 
   Configuration with_cluster(dim3 extent) const {
     Configuration with = *this;

@@ -48,6 +48,23 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t, T*, std::size_t = 0,
   return cudaPeekAtLastError();
 }
 
+// --- What streams and their launches are told of the L2 cache: it is kept, and does nothing
+
+using cudaStreamAttrID = cudaLaunchAttributeID;
+using cudaStreamAttrValue = cudaLaunchAttributeValue;
+inline constexpr cudaStreamAttrID cudaStreamAttributeAccessPolicyWindow =
+                                      cudaLaunchAttributeAccessPolicyWindow,
+                                  cudaStreamAttributeSynchronizationPolicy =
+                                      cudaLaunchAttributeSynchronizationPolicy,
+                                  cudaStreamAttributePriority = cudaLaunchAttributePriority;
+
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+                                   const cudaStreamAttrValue* value);
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+                                   cudaStreamAttrValue* value);
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from);
+inline cudaError_t cudaCtxResetPersistingL2Cache() { return cudaPeekAtLastError(); }
+
 // --- Caches, banks and profilers
 
 enum cudaSharedMemConfig {

@@ -14,6 +14,7 @@
 #include "../settings.hpp"
 #include "errors.hpp"
 #include "generations.hpp"
+#include "hints.hpp"
 
 namespace cuda_on_cpu {
 
@@ -139,7 +140,7 @@ Refusal refusal_by_number(bool is_tail) {
   if (!is_tail && block->launch->depth == most_depth)
     return {cudaErrorLaunchMaxDepthExceeded,
             "kernels that kernels launch are nested more than 24 times"};
-  const std::size_t most = limit_of(cudaLimitDevRuntimePendingLaunchCount);
+  const std::size_t most = limit_of(block->launch->device, cudaLimitDevRuntimePendingLaunchCount);
   if (waiting_launches() + block->launch->children->launches >= most)
     return {cudaErrorLaunchPendingCountExceeded,
             "more than " + std::to_string(most) +

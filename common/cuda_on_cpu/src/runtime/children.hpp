@@ -27,9 +27,6 @@ cudaError_t destroy_event_in_kernel(cudaEvent_t event);
 cudaError_t record_in_kernel(cudaEvent_t event, cudaStream_t stream);
 cudaError_t wait_in_kernel(cudaStream_t stream, cudaEvent_t event);
 
-/// What cudaDeviceSetLimit sets.
-std::size_t& limit_of(cudaLimit limit);
-
 /// Why a launch is refused, and what is wrong with it.
 struct Refusal {
   cudaError_t error = cudaSuccess;

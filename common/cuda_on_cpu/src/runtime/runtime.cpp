@@ -1,7 +1,6 @@
 /// \file
 /// The runtime's calls about devices and kernels.
 
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -18,6 +17,7 @@
 #include "attributes.hpp"
 #include "children.hpp"
 #include "errors.hpp"
+#include "hints.hpp"
 #include "memory.hpp"
 #include "stream.hpp"
 #include "symbols.hpp"
@@ -69,10 +69,6 @@ std::set<std::pair<int, int>>& peers() {
 /// Whether devices can reach each other's memory.
 bool are_linked(int one, int other) { return one / settings().peers == other / settings().peers; }
 
-bool is_limit(cudaLimit limit) {
-  return limit >= cudaLimitStackSize && limit <= cudaLimitPersistingL2CacheSize;
-}
-
 bool is_device(int d) { return d >= 0 && d < settings().devices; }
 
 int blocks_of_processor(int block_size, std::size_t shared) {
@@ -84,6 +80,7 @@ int blocks_of_processor(int block_size, std::size_t shared) {
 }
 
 cudaError_t error_of(const std::string& kernel, const Configuration& c) {
+  if (c.refusal != cudaSuccess) return c.refusal;
   if (!is_valid(c)) return cudaErrorInvalidConfiguration;
   const KernelLimits limits = limits_of(kernel);
   if (c.dynamic_shared > limits.dynamic_shared) return cudaErrorInvalidValue;
@@ -109,6 +106,7 @@ std::string reason_of(cudaError_t refusal, const std::string& kernel, const Conf
   const std::size_t threads = std::size_t{c.block.x} * c.block.y * c.block.z;
   const KernelLimits limits = limits_of(kernel);
   const std::string block = "a block of " + kernel + " has " + text_of(c.block) + " threads";
+  if (c.refusal != cudaSuccess) return kernel + " is given a window of the L2 cache that it lacks";
   if (refusal == cudaErrorInvalidConfiguration) {
     if (std::size_t{c.grid.x} * c.grid.y * c.grid.z == 0)
       return "the grid of " + kernel + " has " + text_of(c.grid) + " blocks, which is none";
@@ -174,6 +172,9 @@ Configuration configuration(const cudaLaunchConfig_t& config) {
       c.cluster = dim3(extent.x, extent.y, extent.z);
     else if (attribute.id == cudaLaunchAttributeCooperative)
       c.cooperative = attribute.val.cooperative != 0;
+    else if (attribute.id == cudaLaunchAttributeAccessPolicyWindow &&
+             !is_window(attribute.val.accessPolicyWindow))
+      c.refusal = cudaErrorInvalidValue;
   }
   return c;
 }
@@ -227,13 +228,6 @@ cudaError_t active_clusters(int* clusters, AnyKernel, const cudaLaunchConfig_t& 
 bool note_bounds(const char* kernel, unsigned threads) {
   kernel_limits()[kernel].threads = threads;
   return true;
-}
-
-std::size_t& limit_of(cudaLimit limit) {
-  // As CUDA has them; but for the launches by kernels that wait, they limit nothing here.
-  static std::array<std::size_t, cudaLimitPersistingL2CacheSize + 1> limits{
-      1 << 10, 1 << 20, 8 << 20, 2, 2048, 64, 0};
-  return limits[limit];
 }
 
 bool may_access(int from, int to) { return from == to || peers().contains({from, to}); }
@@ -290,7 +284,9 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int d) {
   properties->hostRegisterSupported = properties->canUseHostPointerForRegisteredMem = 1;
   properties->globalL1CacheSupported = properties->localL1CacheSupported = 1;
   properties->memoryBusWidth = 6144;
-  properties->l2CacheSize = 60 << 20;
+  properties->l2CacheSize = l2_bytes;
+  properties->persistingL2CacheMaxSize = most_persisting_l2_bytes;
+  properties->accessPolicyMaxWindowSize = most_window_bytes;
   properties->maxThreadsPerMultiProcessor = most_threads_of_processor;
   properties->sharedMemPerMultiprocessor = shared_of_processor;
   properties->cooperativeLaunch = 1;
@@ -368,18 +364,4 @@ cudaError_t cudaDriverGetVersion(int* version) {
   return lasting_error();
 }
 cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
-
-cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
-  const std::scoped_lock guard(runtime_mutex());
-  if (!is_limit(limit)) return fail(cudaErrorInvalidValue);
-  limit_of(limit) = value;
-  return lasting_error();
-}
-
-cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
-  if (value == nullptr || !is_limit(limit)) return fail(cudaErrorInvalidValue);
-  *value = limit_of(limit);
-  return lasting_error();
-}
-
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return lasting_error(); }

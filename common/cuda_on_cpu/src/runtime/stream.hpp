@@ -114,6 +114,8 @@ struct CUstream_st {
   std::vector<cuda_on_cpu::OperationPointer> awaited;  ///< by the next operation
   std::shared_ptr<cuda_on_cpu::Capture> capture;
   bool began_capture = false;
+  cudaAccessPolicyWindow window = {};
+  cudaSynchronizationPolicy policy = cudaSyncPolicyAuto;
 };
 
 struct CUevent_st {
