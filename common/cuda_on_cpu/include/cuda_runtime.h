@@ -14,6 +14,7 @@
 
 #include "cuda_on_cpu/atomics.hpp"
 #include "cuda_on_cpu/core.hpp"
+#include "cuda_on_cpu/graph_nodes.hpp"
 #include "cuda_on_cpu/graphs.hpp"
 #include "cuda_on_cpu/math.hpp"
 #include "cuda_on_cpu/memory_pools.hpp"

@@ -11,6 +11,7 @@
 
 namespace cuda_on_cpu {
 
+struct Allocation;
 struct Block;
 struct Launch;
 struct Operation;
@@ -117,6 +118,9 @@ void child_ends(std::uint32_t operation);
 /// Memory was allocated or given back.
 void allocated(const void* address, std::size_t bytes);
 void freed(const void* address, std::size_t bytes, const void* place);
+
+/// Memory that a graph had reserved is allocated, once more perhaps, by an operation of a stream.
+void allocated_again(Allocation& allocation, const Operation& operation);
 
 }  // namespace analysis
 }  // namespace cuda_on_cpu

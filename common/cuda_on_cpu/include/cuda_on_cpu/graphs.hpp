@@ -41,7 +41,8 @@ class KernelFunction {
         copy_arguments_([](void* address, void** arguments) {
           return kernel_arguments(reinterpret_cast<void (*)(Parameters...)>(address), arguments,
                                   std::index_sequence_for<Parameters...>());
-        }) {}
+        }),
+        takes_arguments_(sizeof...(Parameters) > 0) {}
   /// What is no kernel keeps its address.
   template <typename T>
   KernelFunction(T* address) : address_((void*)address) {}
@@ -49,11 +50,14 @@ class KernelFunction {
 
   /// Whether its parameters are known.
   bool has_parameters() const { return copy_arguments_ != nullptr; }
+  /// Whether there are any.
+  bool takes_arguments() const { return takes_arguments_; }
   KernelArguments copy(void** arguments) const { return copy_arguments_(address_, arguments); }
 
  private:
   void* address_;
   KernelArguments (*copy_arguments_)(void* address, void** arguments) = nullptr;
+  bool takes_arguments_ = true;
 };
 
 }  // namespace cuda_on_cpu
@@ -64,8 +68,17 @@ enum cudaGraphNodeType {
   cudaGraphNodeTypeMemset = 2,
   cudaGraphNodeTypeHost = 3,
   cudaGraphNodeTypeGraph = 4,
-  cudaGraphNodeTypeEmpty = 5
+  cudaGraphNodeTypeEmpty = 5,
+  cudaGraphNodeTypeWaitEvent = 6,
+  cudaGraphNodeTypeEventRecord = 7,
+  cudaGraphNodeTypeMemAlloc = 10,
+  cudaGraphNodeTypeMemFree = 11,
+  cudaGraphNodeTypeConditional = 13
 };
+inline constexpr unsigned long long cudaGraphInstantiateFlagAutoFreeOnLaunch = 1,
+                                    cudaGraphInstantiateFlagUpload = 2,
+                                    cudaGraphInstantiateFlagDeviceLaunch = 4,
+                                    cudaGraphInstantiateFlagUseNodePriority = 8;
 
 struct cudaKernelNodeParams {
   cuda_on_cpu::KernelFunction func;
@@ -95,7 +108,8 @@ enum cudaGraphExecUpdateResult {
   cudaGraphExecUpdateSuccess = 0,
   cudaGraphExecUpdateError = 1,
   cudaGraphExecUpdateErrorTopologyChanged = 2,
-  cudaGraphExecUpdateErrorNodeTypeChanged = 3
+  cudaGraphExecUpdateErrorNodeTypeChanged = 3,
+  cudaGraphExecUpdateErrorNotSupported = 6
 };
 struct cudaGraphExecUpdateResultInfo {
   cudaGraphExecUpdateResult result;
@@ -136,6 +150,9 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
                                      std::size_t count);
 cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
                                         const cudaGraphNode_t* to, std::size_t count);
+cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                        const cudaGraphNode_t* to, const cudaGraphEdgeData* data,
+                                        std::size_t count);
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node);
 
 // --- What a graph and its nodes are

@@ -186,7 +186,10 @@ void report_stray(const char* address, std::size_t bytes, Kind kind, Place place
                               std::to_string(nearest->number) + ", which has " +
                               std::to_string(nearest->bytes) + " bytes";
     add_finding(dead ? "use after free" : "out of bounds", place, 0, thread,
-                accessed(kind, bytes) + where + (dead ? " and was freed" : ""));
+                accessed(kind, bytes) + where +
+                    (!dead                          ? ""
+                     : nearest->of_graph == nullptr ? " and was freed"
+                                                    : " and that its graph has not allocated"));
     return;
   }
   if (address == nullptr || reinterpret_cast<std::uintptr_t>(address) < 65536) {
@@ -727,14 +730,23 @@ void copy_access(const void* where, std::size_t bytes, Kind kind, const Operatio
   Allocation* allocation = find_allocation(address);
   if (allocation == nullptr) {
     if (was_freed(address))
-      add_finding(
-          "use after free", place_of(operation.place), 0, nullptr,
-          "an operation of a stream " + accessed(kind, bytes) + "of memory that was freed before");
+      add_finding("use after free", place_of(operation.place), 0, nullptr,
+                  "an operation of a stream " + accessed(kind, bytes) +
+                      "of memory that was freed before, or that a graph has not allocated");
     return;
   }
   const Region region = region_of(*allocation);
   check_operation(shadow_of(*allocation), static_cast<std::size_t>(address - allocation->base),
                   bytes, kind, operation.number, place_of(operation.place), region);
+}
+
+void allocated_again(Allocation& allocation, const Operation& operation) {
+  Shadow& shadow = shadow_of(allocation);
+  shadow.forget();
+  // Who uses it must wait for this; but nothing is written yet.
+  check_operation(shadow, 0, allocation.bytes, write, operation.number, place_of(operation.place),
+                  region_of(allocation));
+  shadow.note_written(0);
 }
 
 void fence(bool in_block) {

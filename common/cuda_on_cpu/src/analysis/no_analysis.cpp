@@ -59,6 +59,7 @@ void child_begins(std::uint32_t, std::shared_ptr<const Inheritance>) {}
 void child_ends(std::uint32_t) {}
 void allocated(const void*, std::size_t) {}
 void freed(const void*, std::size_t, const void*) {}
+void allocated_again(Allocation&, const Operation&) {}
 
 }  // namespace analysis
 }  // namespace cuda_on_cpu

@@ -502,10 +502,28 @@ Shadow::~Shadow() {
   munmap(unseen_, stretches_ * stretch_bytes / 4);
 }
 
+void Shadow::forget() {
+  madvise(cells_, stretches_ * stretch_bytes / 4 * sizeof(Cell), MADV_DONTNEED);
+  madvise(common_, stretches_ * sizeof(Cell), MADV_DONTNEED);
+  madvise(divided_, stretches_, MADV_DONTNEED);
+  madvise(claims_, stretches_ * stretch_bytes / 4 * sizeof(Claim), MADV_DONTNEED);
+  madvise(unseen_, stretches_ * stretch_bytes / 4, MADV_DONTNEED);
+}
+
+void Shadow::note_written(std::uint8_t mask) {
+  for (std::size_t stretch = 0; stretch < stretches_; ++stretch) {
+    common_[stretch].written = mask;
+    if (!divided_[stretch]) continue;
+    Cell* const first = &cells_[stretch * stretch_bytes / 4];
+    for (Cell* cell = first; cell != first + stretch_bytes / 4; ++cell) cell->written = mask;
+  }
+}
+
 void Shadow::divide(std::size_t stretch) {
   divided_[stretch] = true;
   const Cell& common = common_[stretch];
-  if (common.write.bytes == 0 && common.read.bytes == 0) return;  // as the others are: untouched
+  if (common.write.bytes == 0 && common.read.bytes == 0 && common.written == 0)
+    return;  // as the others are: untouched
   std::fill_n(&cells_[stretch * stretch_bytes / 4], stretch_bytes / 4, common);
 }
 

@@ -90,6 +90,12 @@ class Shadow {
   std::uint8_t written_unseen(std::size_t byte) const { return unseen_[byte / 4]; }
   bool is_written_unseen(std::size_t stretch) const;
 
+  /// All is as if nobody had been there.
+  void forget();
+
+  /// Of all words, these bytes were written, as a mask, by whom it may be.
+  void note_written(std::uint8_t mask);
+
   /// The one cell that stands for those of a stretch, or null if each stands for itself.
   Cell* common_cell(std::size_t byte) {
     const std::size_t stretch = byte / stretch_bytes;

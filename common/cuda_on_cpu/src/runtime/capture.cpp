@@ -10,17 +10,35 @@
 #include "stream.hpp"
 #include "unasked_calls.hpp"
 
-using namespace cuda_on_cpu;
-
+namespace cuda_on_cpu {
 namespace {
 
 using Guard = std::scoped_lock<std::recursive_mutex>;
 
-}  // namespace
+/// Copies of an instance's operations, behind others, which get a number each.
+template <typename Number>
+Operations copies_of(const CUgraphExec_st& executable, const Operations& begin,
+                     const Number& give_number) {
+  std::unordered_map<const Operation*, OperationPointer> copies;
+  Operations all;
+  for (const OperationPointer& recorded : executable.operations) {
+    auto copy = std::make_shared<Operation>(*recorded);
+    if (recorded->host_call != nullptr)
+      copy->host_call = std::make_shared<HostCall>(recorded->host_call->function);
+    copy->after = begin;
+    for (const OperationPointer& before : recorded->after)
+      if (const auto other = copies.find(before.get()); other != copies.end())
+        copy->after.push_back(other->second);
+    give_number(*copy, recorded->number);
+    // What a meeting was recorded behind is its marker of arrival.
+    if (copy->meeting != nullptr) copy->meeting->join(OperationPointer(copy->after.back()), copy);
+    all.push_back(copy);
+    copies.emplace(recorded.get(), std::move(copy));
+  }
+  return all;
+}
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  const Guard guard(runtime_mutex());
-  CUstream_st* found = find_stream(stream);
+cudaError_t begin_capture(CUstream_st* found, cudaStreamCaptureMode mode) {
   if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
   if (found->capture != nullptr || find_stream(nullptr) == found)
     return fail(cudaErrorStreamCaptureUnsupported);
@@ -30,6 +48,52 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
   found->capture->mode = mode;
   found->began_capture = true;
   return lasting_error();
+}
+
+cudaStreamCaptureStatus status_of(const CUstream_st& stream) {
+  return stream.capture == nullptr ? cudaStreamCaptureStatusNone
+         : stream.capture->valid   ? cudaStreamCaptureStatusActive
+                                   : cudaStreamCaptureStatusInvalidated;
+}
+
+}  // namespace
+
+void run_within(const CUgraphExec_st& body, const Operation& whole) {
+  assign_first_values(body.conditions, whole);
+  const auto give_number = [&](Operation& part, std::uint32_t chain) {
+    number_within(part, chain, whole);
+  };
+  for (const OperationPointer& part : copies_of(body, {}, give_number)) {
+    finish(part);
+    learn_from_part(whole, *part);
+  }
+}
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+CUgraphExec_st::~CUgraphExec_st() {
+  for (const auto& own : memory.allocates) own->instantiated = false;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  const Guard guard(runtime_mutex());
+  return begin_capture(find_stream(stream), mode);
+}
+
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                          const cudaGraphNode_t* after, const cudaGraphEdgeData*,
+                                          std::size_t count, cudaStreamCaptureMode mode) {
+  const Guard guard(runtime_mutex());
+  if (graph == nullptr || (after == nullptr && count > 0) || !are_nodes_of(*graph, after, count))
+    return fail(cudaErrorInvalidValue);
+  CUstream_st* found = find_stream(stream);
+  const cudaError_t error = begin_capture(found, mode);
+  if (error != cudaSuccess) return error;
+  found->capture->graph = graph;
+  found->capture->begins_behind.assign(after, after + count);
+  return cudaSuccess;
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
@@ -54,10 +118,14 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     other->last = nullptr;
     other->began_capture = false;
   }
-  *graph = nullptr;
+  if (graph != nullptr) *graph = nullptr;
   if (!capture->valid) return fail(cudaErrorStreamCaptureInvalidated);
   if (!joined) return fail(cudaErrorStreamCaptureUnjoined);
-  *graph = graph_of(*capture).release();  // cudaGraphDestroy takes it back
+  cudaGraph_t made = &graph_so_far(*capture);
+  if (graph == nullptr) return lasting_error();
+  if (capture->own_graph != nullptr)
+    made = capture->own_graph.release();  // cudaGraphDestroy takes it back
+  *graph = made;
   return lasting_error();
 }
 
@@ -65,14 +133,57 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
   const Guard guard(runtime_mutex());
   const CUstream_st* found = find_stream(stream);
   if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
-  *status = found->capture == nullptr ? cudaStreamCaptureStatusNone
-            : found->capture->valid   ? cudaStreamCaptureStatusActive
-                                      : cudaStreamCaptureStatusInvalidated;
+  *status = status_of(*found);
+  return lasting_error();
+}
+
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id, cudaGraph_t* graph,
+                                     const cudaGraphNode_t** after, const cudaGraphEdgeData** data,
+                                     std::size_t* count) {
+  const Guard guard(runtime_mutex());
+  CUstream_st* found = find_stream(stream);
+  if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (status == nullptr) return fail(cudaErrorInvalidValue);
+  *status = status_of(*found);
+  if (*status != cudaStreamCaptureStatusActive) return lasting_error();
+  Capture& capture = *found->capture;
+  CUgraph_st& so_far = graph_so_far(capture);
+  capture.told = latest_nodes(*found);
+  if (id != nullptr) *id = reinterpret_cast<unsigned long long>(&capture);
+  if (graph != nullptr) *graph = &so_far;
+  if (after != nullptr) *after = capture.told.data();
+  if (data != nullptr) *data = nullptr;
+  if (count != nullptr) *count = capture.told.size();
+  return lasting_error();
+}
+
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* after,
+                                                const cudaGraphEdgeData*, std::size_t count,
+                                                unsigned flags) {
+  const Guard guard(runtime_mutex());
+  CUstream_st* found = find_stream(stream);
+  if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (found->capture == nullptr) return fail(cudaErrorIllegalState);
+  Capture& capture = *found->capture;
+  if (flags > cudaStreamSetCaptureDependencies || (after == nullptr && count > 0) ||
+      !are_nodes_of(graph_so_far(capture), after, count))
+    return fail(cudaErrorInvalidValue);
+  if (flags == cudaStreamSetCaptureDependencies) {
+    found->awaited.clear();
+    found->last = nullptr;
+    found->chain = new_chain();  // what follows need not come behind what was
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    capture.substitutes.push_back(marker());
+    capture.nodes[capture.substitutes.back().get()] = after[i];
+    found->awaited.push_back(capture.substitutes.back());
+  }
   return lasting_error();
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
-                                 unsigned long long) {
+                                 unsigned long long flags) {
   const Guard guard(runtime_mutex());
   if (executable == nullptr || graph == nullptr) return fail(cudaErrorInvalidValue);
   // It allocates memory, and captures forbid that: to their own thread, or to all.
@@ -81,9 +192,20 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
       stream->capture->valid = false;
       return fail(cudaErrorStreamCaptureUnsupported);
     }
+  if (!has_legal_bodies(*graph))
+    return fail(cudaErrorNotSupported,
+                "a graph that a node chooses calls the host, or allocates or frees memory");
   auto made = instance_of(*graph);
   if (made == nullptr)
     return fail(cudaErrorInvalidValue, "nodes of the graph wait for each other in a circle");
+  for (const auto& own : made->memory.allocates)
+    if (own->instantiated) {
+      made->memory.allocates.clear();  // they are another one's
+      return fail(cudaErrorNotSupported,
+                  "a graph that allocates memory has one instance at a time");
+    }
+  for (const auto& own : made->memory.allocates) own->instantiated = true;
+  made->memory.frees_on_launch = (flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
   *executable = made.release();  // cudaGraphExecDestroy takes it back
   return lasting_error();
 }
@@ -97,24 +219,23 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
   CUstream_st* found = find_stream(stream);
   if (executable == nullptr || found == nullptr) return fail(cudaErrorInvalidValue);
   if (executable->last != nullptr) found->awaited.push_back(executable->last);
-  const OperationPointer begin = mark(*found, __builtin_return_address(0));
-  std::unordered_map<const Operation*, OperationPointer> copies;
-  for (const OperationPointer& recorded : executable->operations) {
-    auto copy = std::make_shared<Operation>(*recorded);
-    if (recorded->host_call != nullptr)
-      copy->host_call = std::make_shared<HostCall>(recorded->host_call->function);
-    copy->after = {begin};
-    for (const OperationPointer& before : recorded->after)
-      if (const auto other = copies.find(before.get()); other != copies.end())
-        copy->after.push_back(other->second);
-    number(*copy, recorded->number);
-    // What a meeting was recorded behind is its marker of arrival.
-    if (copy->meeting != nullptr) copy->meeting->join(OperationPointer(copy->after.back()), copy);
+  const void* place = __builtin_return_address(0);
+  const auto& operations = executable->operations;
+  if (const auto error = take_memory_for(executable->memory, operations, *found, place);
+      error != cudaSuccess)
+    return error;
+  const OperationPointer first = mark(*found, place);
+  if (!executable->conditions.empty())
+    first->work = [conditions = executable->conditions](const Operation& self) {
+      assign_first_values(conditions, self);
+      return true;
+    };
+  for (const OperationPointer& copy : copies_of(*executable, {first}, number)) {
     if (copy->host_call != nullptr) call_unasked(copy);
     found->awaited.push_back(copy);
-    copies.emplace(recorded.get(), std::move(copy));
   }
-  executable->last = mark(*found, __builtin_return_address(0));
+  executable->last = mark(*found, place);
+  note_launch_of(executable->memory, operations, *found, executable->last);
   return lasting_error();
 }
 

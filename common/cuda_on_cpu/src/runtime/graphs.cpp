@@ -52,7 +52,7 @@ struct Recorded {
 
 Recorded record(const cudaKernelNodeParams& p, const void* place) {
   if (p.func == nullptr) return {fail(cudaErrorInvalidDeviceFunction)};
-  if (!p.func.has_parameters() || p.kernelParams == nullptr)
+  if (!p.func.has_parameters() || (p.kernelParams == nullptr && p.func.takes_arguments()))
     return {fail(cudaErrorNotSupported,
                  "the node's `func` is an address without a type, or its arguments are not in "
                  "`kernelParams`: the CPU device knows neither how many there are nor how long")};
@@ -107,6 +107,34 @@ Recorded record(const cudaHostNodeParams& p, const void* place) {
   return {error, recorder.operations(place), p};
 }
 
+Recorded record(cudaMemAllocNodeParams& p, const void* place) {
+  const cudaMemPoolProps& pool = p.poolProps;
+  if (pool.allocType != cudaMemAllocationTypePinned ||
+      pool.location.type != cudaMemLocationTypeDevice ||
+      (p.accessDescs == nullptr && p.accessDescCount > 0))
+    return {fail(cudaErrorInvalidValue, "graphs allocate pinned memory of a device")};
+  if (pool.handleTypes != cudaMemHandleTypeNone) return {fail(cudaErrorNotSupported)};
+  Recorded recorded{cudaSuccess};
+  recorded.error = on_device(pool.location.id, [&] {
+    const Recorder recorder;
+    const cudaError_t error = cudaMallocAsync(&p.dptr, p.bytesize, recorder.stream());
+    recorded.operations = recorder.operations(place);
+    return error;
+  });
+  CUmemPoolHandle_st of_device{pool.location.id};
+  if (recorded.error == cudaSuccess)
+    recorded.error = cudaMemPoolSetAccess(&of_device, p.accessDescs, p.accessDescCount);
+  recorded.parameters = p;
+  return recorded;
+}
+
+Recorded record(const cudaMemFreeNodeParams& p, const void* place) {
+  if (p.dptr == nullptr) return {fail(cudaErrorInvalidValue)};
+  const Recorder recorder;
+  const cudaError_t error = cudaFreeAsync(p.dptr, recorder.stream());
+  return {error, recorder.operations(place), p};
+}
+
 cudaMemcpy3DParms line_of_bytes(void* to, const void* from, std::size_t bytes,
                                 cudaMemcpyKind kind) {
   cudaMemcpy3DParms p{};
@@ -117,16 +145,16 @@ cudaMemcpy3DParms line_of_bytes(void* to, const void* from, std::size_t bytes,
   return p;
 }
 
-/// An operation that only stands for those before it.
-OperationPointer marker() {
-  auto made = std::make_shared<Operation>();
-  made->work = [](const Operation&) { return true; };
-  made->marks = true;
-  return made;
-}
-
 bool has(const std::vector<cudaGraphNode_t>& nodes, const CUgraphNode_st* node) {
   return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+}
+
+/// Whether a node of a graph frees memory.
+bool frees(const CUgraph_st& graph, const Allocation* allocation) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const auto& node) {
+    return std::any_of(node->operations.begin(), node->operations.end(),
+                       [&](const auto& operation) { return operation->frees == allocation; });
+  });
 }
 
 bool is_node_of(const CUgraph_st& graph, const CUgraphNode_st* node) {
@@ -143,6 +171,9 @@ cudaError_t add(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*
   for (const CUgraphNode_st* other : before)
     if (!is_node_of(*graph, other))
       return fail(cudaErrorInvalidValue, "it waits for a node of another graph");
+  for (const OperationPointer& operation : recorded.operations)
+    if (operation->frees != nullptr && frees(*graph, operation->frees))
+      return fail(cudaErrorInvalidValue, "another node of the graph frees the same memory");
   auto made = std::make_unique<CUgraphNode_st>(
       CUgraphNode_st{graph, type, std::move(recorded.operations), std::move(before)});
   made->parameters = std::move(recorded.parameters);
@@ -223,6 +254,8 @@ cudaError_t tell(const std::vector<cudaGraphNode_t>& found, cudaGraphNode_t* nod
 }
 
 cudaGraphNodeType type_of(const Operation& operation) {
+  if (operation.allocates != nullptr) return cudaGraphNodeTypeMemAlloc;
+  if (operation.frees != nullptr) return cudaGraphNodeTypeMemFree;
   if (operation.marks) return cudaGraphNodeTypeEmpty;
   if (operation.host_call != nullptr) return cudaGraphNodeTypeHost;
   if (operation.moves == Moves::copy) return cudaGraphNodeTypeMemcpy;
@@ -252,6 +285,7 @@ class Layout {
       after.push_back(ends_[before]);
     }
     if (node.child != nullptr) return add_child(node, std::move(after));
+    if (node.condition != nullptr) return add_choice(node, std::move(after));
     const std::size_t first = instance_.operations.size();
     for (const OperationPointer& operation : node.operations) {
       const OperationPointer own = put(*operation, std::move(after), node.recorded);
@@ -269,6 +303,18 @@ class Layout {
     Operations all{begin};
     for (const auto& inner : node.child->nodes) all.push_back(ends_[inner.get()]);
     ends_[&node] = put(*marker(), std::move(all), false);
+    return true;
+  }
+
+  bool add_choice(const CUgraphNode_st& node, Operations after) {
+    const auto choice = std::make_shared<Choice>(Choice{node.condition, node.choice, {}});
+    for (const auto& body : node.bodies) {
+      choice->bodies.push_back(instance_of(*body));
+      if (choice->bodies.back() == nullptr) return false;
+    }
+    const OperationPointer own = put(*node.operations.front(), std::move(after), false);
+    own->work = [choice](const Operation& self) { return choose(*choice, self); };
+    ends_[&node] = own;
     return true;
   }
 
@@ -332,31 +378,135 @@ cudaGraphExecUpdateResult difference(const CUgraphExec_st& one, const CUgraphExe
 
 }  // namespace
 
-std::unique_ptr<CUgraph_st> graph_of(const Capture& capture) {
-  auto graph = std::make_unique<CUgraph_st>();
-  std::map<const Operation*, cudaGraphNode_t> nodes;
-  for (const OperationPointer& operation : capture.operations) {
+OperationPointer marker() {
+  auto made = std::make_shared<Operation>();
+  made->work = [](const Operation&) { return true; };
+  made->marks = true;
+  return made;
+}
+
+bool are_nodes_of(const CUgraph_st& graph, const cudaGraphNode_t* nodes, std::size_t count) {
+  return std::all_of(nodes, nodes + count,
+                     [&](const CUgraphNode_st* node) { return is_node_of(graph, node); });
+}
+
+CUgraph_st& graph_so_far(Capture& capture) {
+  if (capture.graph == nullptr) {
+    capture.own_graph = std::make_unique<CUgraph_st>();
+    capture.graph = capture.own_graph.get();
+  }
+  for (; capture.built < capture.operations.size(); ++capture.built) {
+    const OperationPointer& operation = capture.operations[capture.built];
     auto node = std::make_unique<CUgraphNode_st>(
-        CUgraphNode_st{graph.get(), type_of(*operation), {operation}});
+        CUgraphNode_st{capture.graph, type_of(*operation), {operation}});
     node->recorded = true;
     node->hidden = operation->marks;
     for (const OperationPointer& before : operation->after)
-      if (const auto known = nodes.find(before.get()); known != nodes.end())
+      if (const auto known = capture.nodes.find(before.get()); known != capture.nodes.end())
         node->after.push_back(known->second);
-    nodes[operation.get()] = node.get();
-    graph->nodes.push_back(std::move(node));
+    if (node->after.empty()) node->after = capture.begins_behind;
+    capture.nodes[operation.get()] = node.get();
+    capture.graph->nodes.push_back(std::move(node));
   }
-  return graph;
+  return *capture.graph;
+}
+
+std::vector<cudaGraphNode_t> latest_nodes(const CUstream_st& stream) {
+  const Capture& capture = *stream.capture;
+  Operations latest = stream.awaited;
+  if (stream.last != nullptr) latest.push_back(stream.last);
+  if (latest.empty()) return capture.begins_behind;
+  CUgraphNode_st next{capture.graph, cudaGraphNodeTypeEmpty, {}};
+  for (const OperationPointer& operation : latest)
+    if (const auto known = capture.nodes.find(operation.get()); known != capture.nodes.end())
+      next.after.push_back(known->second);
+  return seen_before(next);
+}
+
+bool has_single_nodes(const CUgraph_st& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const auto& node) {
+    return node->type == cudaGraphNodeTypeMemAlloc || node->type == cudaGraphNodeTypeMemFree ||
+           node->type == cudaGraphNodeTypeConditional;
+  });
+}
+
+bool has_legal_bodies(const CUgraph_st& graph) {
+  const auto may_be_in_body = [](const auto& node) {
+    return node->type != cudaGraphNodeTypeHost && node->type != cudaGraphNodeTypeMemAlloc &&
+           node->type != cudaGraphNodeTypeMemFree &&
+           (node->child == nullptr || has_legal_bodies(*node->child));
+  };
+  return std::all_of(graph.nodes.begin(), graph.nodes.end(), [&](const auto& node) {
+    return std::all_of(node->bodies.begin(), node->bodies.end(), [&](const auto& body) {
+      return has_legal_bodies(*body) &&
+             std::all_of(body->nodes.begin(), body->nodes.end(), may_be_in_body);
+    });
+  });
 }
 
 std::unique_ptr<CUgraphExec_st> instance_of(const CUgraph_st& graph) {
   auto instance = std::make_unique<CUgraphExec_st>();
-  return Layout(*instance).add(graph, nullptr) ? std::move(instance) : nullptr;
+  if (!Layout(*instance).add(graph, nullptr)) return nullptr;
+  instance->memory = memory_of(instance->operations);
+  instance->conditions = graph.conditions;
+  return instance;
 }
 
 }  // namespace cuda_on_cpu
 
 using namespace cuda_on_cpu;
+
+namespace {
+
+constexpr const char* no_copy =
+    "a graph with nodes that allocate, free or choose is neither copied nor changed in its shape";
+
+/// Whether nodes and edges may be taken away from a graph.
+bool may_shrink(const CUgraph_st& graph) {
+  return std::none_of(graph.nodes.begin(), graph.nodes.end(), [](const auto& node) {
+    return node->type == cudaGraphNodeTypeMemAlloc || node->type == cudaGraphNodeTypeMemFree;
+  });
+}
+
+cudaError_t add_child(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                      std::size_t count, cudaGraph_t child) {
+  if (child == nullptr) return fail(cudaErrorInvalidValue);
+  if (has_single_nodes(*child)) return fail(cudaErrorNotSupported, no_copy);
+  const cudaError_t error =
+      add(node, graph, after, count, cudaGraphNodeTypeGraph, {lasting_error()});
+  if (error == cudaSuccess) (*node)->child = clone_of(*child);
+  return error;
+}
+
+cudaError_t add_choice(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                       std::size_t count, cudaConditionalNodeParams& parameters,
+                       const void* place) {
+  if (graph == nullptr || !is_choice(parameters.type, parameters.size))
+    return fail(cudaErrorInvalidValue);
+  const auto condition =
+      std::find_if(graph->conditions.begin(), graph->conditions.end(),
+                   [&](const auto& own) { return own->handle() == parameters.handle; });
+  if (condition == graph->conditions.end() || (*condition)->is_used)
+    return fail(cudaErrorInvalidValue, "the handle is of another graph, or of another node");
+  OperationPointer chooses = marker();
+  chooses->place = place;
+  chooses->device = current_device();
+  const cudaError_t error = add(node, graph, after, count, cudaGraphNodeTypeConditional,
+                                {lasting_error(), {std::move(chooses)}});
+  if (error != cudaSuccess) return error;
+  (*condition)->is_used = true;
+  CUgraphNode_st& made = **node;
+  made.condition = *condition;
+  made.choice = parameters.type;
+  for (unsigned i = 0; i < parameters.size; ++i) {
+    made.bodies.push_back(std::make_shared<CUgraph_st>());
+    made.told_bodies.push_back(made.bodies.back().get());
+  }
+  parameters.phGraph_out = made.told_bodies.data();
+  return cudaSuccess;
+}
+
+}  // namespace
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
   if (graph == nullptr || flags != 0) return fail(cudaErrorInvalidValue);
@@ -366,6 +516,7 @@ cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
 
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
   if (clone == nullptr || graph == nullptr) return fail(cudaErrorInvalidValue);
+  if (has_single_nodes(*graph)) return fail(cudaErrorNotSupported, no_copy);
   *clone = clone_of(*graph).release();  // cudaGraphDestroy takes it back
   return lasting_error();
 }
@@ -429,17 +580,63 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                        const cudaGraphNode_t* after, std::size_t count,
                                        cudaGraph_t child) {
   const Guard guard(runtime_mutex());
-  if (child == nullptr) return fail(cudaErrorInvalidValue);
-  const cudaError_t error =
-      add(node, graph, after, count, cudaGraphNodeTypeGraph, {lasting_error()});
-  if (error == cudaSuccess) (*node)->child = clone_of(*child);
-  return error;
+  return add_child(node, graph, after, count, child);
+}
+
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                     const cudaGraphNode_t* after, std::size_t count,
+                                     cudaMemAllocNodeParams* parameters) {
+  const Guard guard(runtime_mutex());
+  return parameters == nullptr ? fail(cudaErrorInvalidValue)
+                               : add(node, graph, after, count, cudaGraphNodeTypeMemAlloc,
+                                     record(*parameters, __builtin_return_address(0)));
+}
+
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                    const cudaGraphNode_t* after, std::size_t count,
+                                    void* pointer) {
+  const Guard guard(runtime_mutex());
+  return add(node, graph, after, count, cudaGraphNodeTypeMemFree,
+             record(cudaMemFreeNodeParams{pointer}, __builtin_return_address(0)));
 }
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                   const cudaGraphNode_t* after, std::size_t count) {
   const Guard guard(runtime_mutex());
   return add(node, graph, after, count, cudaGraphNodeTypeEmpty, {lasting_error()});
+}
+
+cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                             const cudaGraphEdgeData*, std::size_t count,
+                             cudaGraphNodeParams* parameters) {
+  const Guard guard(runtime_mutex());
+  const void* place = __builtin_return_address(0);
+  if (parameters == nullptr) return fail(cudaErrorInvalidValue);
+  const auto added = [&](Recorded recorded) {
+    return add(node, graph, after, count, parameters->type, std::move(recorded));
+  };
+  switch (parameters->type) {
+    case cudaGraphNodeTypeKernel:
+      return added(record(parameters->kernel, place));
+    case cudaGraphNodeTypeMemcpy:
+      return added(record(parameters->memcpy.copyParams, place));
+    case cudaGraphNodeTypeMemset:
+      return added(record(parameters->memset, place));
+    case cudaGraphNodeTypeHost:
+      return added(record(parameters->host, place));
+    case cudaGraphNodeTypeGraph:
+      return add_child(node, graph, after, count, parameters->graph.graph);
+    case cudaGraphNodeTypeEmpty:
+      return added({lasting_error()});
+    case cudaGraphNodeTypeMemAlloc:
+      return added(record(parameters->alloc, place));
+    case cudaGraphNodeTypeMemFree:
+      return added(record(parameters->free, place));
+    case cudaGraphNodeTypeConditional:
+      return add_choice(node, graph, after, count, parameters->conditional, place);
+    default:
+      return fail(cudaErrorNotSupported, "the CPU device has no nodes of that type");
+  }
 }
 
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
@@ -463,14 +660,22 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
 cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
                                         const cudaGraphNode_t* to, std::size_t count) {
   if (graph == nullptr) return fail(cudaErrorInvalidValue);
+  if (!may_shrink(*graph)) return fail(cudaErrorNotSupported, no_copy);
   for (std::size_t i = 0; i < count; ++i)
     if (!is_node_of(*graph, to[i]) || std::erase(to[i]->after, from[i]) == 0)
       return fail(cudaErrorInvalidValue);
   return lasting_error();
 }
 
+cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                        const cudaGraphNode_t* to, const cudaGraphEdgeData*,
+                                        std::size_t count) {
+  return cudaGraphRemoveDependencies(graph, from, to, count);
+}
+
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
   if (node == nullptr) return fail(cudaErrorInvalidValue);
+  if (!may_shrink(*node->graph)) return fail(cudaErrorNotSupported, no_copy);
   auto& nodes = node->graph->nodes;
   for (const auto& other : nodes) std::erase(other->after, node);
   std::erase_if(nodes, [&](const auto& own) { return own.get() == node; });
@@ -552,6 +757,18 @@ cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams*
   return parameters_of(node, parameters);
 }
 
+cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
+                                           cudaMemAllocNodeParams* parameters) {
+  return parameters_of(node, parameters);
+}
+cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* pointer) {
+  cudaMemFreeNodeParams said{};
+  if (pointer == nullptr) return fail(cudaErrorInvalidValue);
+  const cudaError_t error = parameters_of(node, &said);
+  if (error == cudaSuccess) *static_cast<void**>(pointer) = said.dptr;
+  return error;
+}
+
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
                                          const cudaKernelNodeParams* parameters) {
   const Guard guard(runtime_mutex());
@@ -614,6 +831,10 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
   const Guard guard(runtime_mutex());
   if (executable == nullptr || graph == nullptr || result == nullptr)
     return fail(cudaErrorInvalidValue);
+  if (has_single_nodes(*graph)) {
+    *result = {cudaGraphExecUpdateErrorNotSupported, nullptr, nullptr};
+    return fail(cudaErrorGraphExecUpdateFailure, no_copy);
+  }
   const auto other = instance_of(*graph);
   *result = {other == nullptr ? cudaGraphExecUpdateError : difference(*executable, *other), nullptr,
              nullptr};

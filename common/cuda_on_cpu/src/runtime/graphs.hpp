@@ -8,7 +8,9 @@
 #include <variant>
 #include <vector>
 
-#include "cuda_on_cpu/graphs.hpp"
+#include "conditions.hpp"
+#include "cuda_on_cpu/graph_nodes.hpp"
+#include "graph_memory.hpp"
 #include "stream.hpp"
 
 namespace cuda_on_cpu {
@@ -18,8 +20,9 @@ struct KernelNode {
   cudaKernelNodeParams parameters;
   std::vector<void*> arguments;  ///< where the copies lie
 };
-using NodeParameters = std::variant<std::monostate, KernelNode, cudaMemcpy3DParms, cudaMemsetParams,
-                                    cudaHostNodeParams>;
+using NodeParameters =
+    std::variant<std::monostate, KernelNode, cudaMemcpy3DParms, cudaMemsetParams,
+                 cudaHostNodeParams, cudaMemAllocNodeParams, cudaMemFreeNodeParams>;
 
 using Operations = std::vector<OperationPointer>;
 
@@ -34,11 +37,16 @@ struct CUgraphNode_st {
   bool hidden = false;    ///< it only stands for what comes before it
   cuda_on_cpu::NodeParameters parameters = {};
   std::shared_ptr<CUgraph_st> child = nullptr;
-  cudaGraphNode_t original = nullptr;  ///< of which it is a clone
+  std::shared_ptr<cuda_on_cpu::Condition> condition = nullptr;  ///< on which it decides
+  cudaGraphConditionalNodeType choice = cudaGraphCondTypeIf;
+  std::vector<std::shared_ptr<CUgraph_st>> bodies = {};  ///< among which it does
+  std::vector<cudaGraph_t> told_bodies = {};             ///< the same for the program
+  cudaGraphNode_t original = nullptr;                    ///< of which it is a clone
 };
 
 struct CUgraph_st {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
+  cuda_on_cpu::Conditions conditions;
 };
 
 struct CUgraphExec_st {
@@ -50,12 +58,31 @@ struct CUgraphExec_st {
   cuda_on_cpu::Operations operations;  ///< each behind those that it waits for
   std::vector<Part> parts;
   cuda_on_cpu::OperationPointer last;  ///< of its latest launch, which the next one waits for
+  cuda_on_cpu::GraphMemory memory;
+  cuda_on_cpu::Conditions conditions;
+
+  ~CUgraphExec_st();
 };
 
 namespace cuda_on_cpu {
 
-/// The graph of what streams recorded.
-std::unique_ptr<CUgraph_st> graph_of(const Capture& capture);
+/// The graph of what streams have recorded so far.
+CUgraph_st& graph_so_far(Capture& capture);
+
+/// The nodes that a stream which records goes on behind, as a program sees them.
+std::vector<cudaGraphNode_t> latest_nodes(const CUstream_st& stream);
+
+/// An operation that only stands for others.
+OperationPointer marker();
+
+/// Whether all nodes are of a graph.
+bool are_nodes_of(const CUgraph_st& graph, const cudaGraphNode_t* nodes, std::size_t count);
+
+/// Whether a graph has nodes of which there can be but one instance, and no copy.
+bool has_single_nodes(const CUgraph_st& graph);
+
+/// Whether all graphs that nodes choose among have only nodes that may be there.
+bool has_legal_bodies(const CUgraph_st& graph);
 
 /// Makes an instance of a graph; null if its nodes wait for each other in a circle.
 std::unique_ptr<CUgraphExec_st> instance_of(const CUgraph_st& graph);

@@ -1,5 +1,7 @@
 #include "memory.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -63,21 +65,75 @@ Allocation* at_or_before(const void* address) {
   return after == by_base.begin() ? nullptr : std::prev(after)->second;
 }
 
+bool take(int device, std::size_t bytes) {
+  std::size_t& taken = taken_of(device);
+  if (bytes > settings().memory || taken + bytes > settings().memory) return false;
+  taken += bytes;
+  return true;
+}
+
+/// Bytes before an allocation and behind it that are not its own.
+std::size_t margin() { return analysis::enabled ? guard : 0; }
+
+/// Pages of their own, which are there when they are touched; null if there are none.
+char* map_pages(std::size_t bytes) {
+  void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return pages == MAP_FAILED ? nullptr : static_cast<char*>(pages);
+}
+
+Allocation* find(const void* address, bool or_of_graph) {
+  const std::scoped_lock lock(heap().mutex);
+  Allocation* found = at_or_before(address);
+  if (found == nullptr) return nullptr;
+  const bool is_there = found->living || (or_of_graph && found->of_graph != nullptr);
+  return is_there && (found->contains(address) || found->base == address) ? found : nullptr;
+}
+
 }  // namespace
 
 Allocation* allocate(std::size_t bytes, MemorySpace space, int device) {
   const std::scoped_lock lock(heap().mutex);
-  if (takes_device_memory(space)) {
-    std::size_t& taken = taken_of(device);
-    if (bytes > settings().memory || taken + bytes > settings().memory) return nullptr;
-    taken += bytes;
-  }
-  const std::size_t margin = analysis::enabled ? guard : 0;
-  const std::size_t whole = (bytes + 2 * margin + alignment - 1) / alignment * alignment;
+  if (takes_device_memory(space) && !take(device, bytes)) return nullptr;
+  const std::size_t whole = (bytes + 2 * margin() + alignment - 1) / alignment * alignment;
   auto* base = static_cast<char*>(std::aligned_alloc(alignment, whole));
   if (base == nullptr) return nullptr;
   std::memset(base, poison, whole);
-  return add(base + margin, bytes, space, device);
+  return add(base + margin(), bytes, space, device);
+}
+
+Allocation* reserve(std::size_t bytes, int device) {
+  const std::scoped_lock lock(heap().mutex);
+  char* base = map_pages(bytes + 2 * margin());
+  if (base == nullptr) return nullptr;
+  Allocation* made = add(base + margin(), bytes, MemorySpace::device, device);
+  made->living = false;
+  return made;
+}
+
+void revive(Allocation* allocation) {
+  const std::scoped_lock lock(heap().mutex);
+  std::memset(allocation->base, poison, allocation->bytes);
+  allocation->living = true;
+}
+
+void withdraw(Allocation* allocation) {
+  const std::scoped_lock lock(heap().mutex);
+  allocation->living = false;
+  allocation->of_graph = nullptr;
+  if (analysis::enabled) return;
+  heap().by_base.erase(number_of(allocation->base));
+  munmap(allocation->base, allocation->bytes);
+}
+
+bool take_memory(int device, std::size_t bytes) {
+  const std::scoped_lock lock(heap().mutex);
+  return take(device, bytes);
+}
+
+void give_memory_back(int device, std::size_t bytes) {
+  const std::scoped_lock lock(heap().mutex);
+  taken_of(device) -= bytes;
 }
 
 Allocation* register_host(void* base, std::size_t bytes, int device) {
@@ -93,19 +149,18 @@ Allocation* register_host(void* base, std::size_t bytes, int device) {
 void release(Allocation* allocation) {
   const std::scoped_lock lock(heap().mutex);
   allocation->living = false;
+  if (allocation->of_graph != nullptr) {  // its pages are not needed until it lives again
+    madvise(allocation->base, allocation->bytes, MADV_DONTNEED);
+    return;
+  }
   if (takes_device_memory(allocation->space)) taken_of(allocation->device) -= allocation->bytes;
   if (analysis::enabled || allocation->space == MemorySpace::registered) return;
   heap().by_base.erase(number_of(allocation->base));
   std::free(allocation->base);
 }
 
-Allocation* find_allocation(const void* address) {
-  const std::scoped_lock lock(heap().mutex);
-  Allocation* found = at_or_before(address);
-  const bool inside =
-      found != nullptr && found->living && (found->contains(address) || found->base == address);
-  return inside ? found : nullptr;
-}
+Allocation* find_allocation(const void* address) { return find(address, false); }
+Allocation* find_allocation_of_call(const void* address) { return find(address, true); }
 
 const Allocation* nearest_allocation(const void* address) {
   const std::scoped_lock lock(heap().mutex);

@@ -10,6 +10,8 @@ namespace cuda_on_cpu {
 
 enum class MemorySpace { device, pinned, registered, managed };
 
+struct GraphAllocation;
+
 struct Allocation {
   char* base;
   std::size_t bytes;
@@ -17,7 +19,8 @@ struct Allocation {
   int device;
   unsigned number;  ///< in the order of allocation, from 1
   bool living = true;
-  void* shadow = nullptr;  ///< of the analysis
+  void* shadow = nullptr;               ///< of the analysis
+  GraphAllocation* of_graph = nullptr;  ///< whose nodes let it live and end
 
   bool contains(const void* address, std::size_t size = 1) const {
     const auto offset = static_cast<const char*>(address) - base;
@@ -33,11 +36,25 @@ Allocation* allocate(std::size_t bytes, MemorySpace space, int device);
 /// Makes the runtime know memory of the host; null if some of it is known already.
 Allocation* register_host(void* base, std::size_t bytes, int device);
 
+/// Addresses for memory of a device that will be allocated by a graph; null if there are none.
+/// What is allocated lives from `revive`, which poisons it, to `release`, any number of times. Who
+/// reserved it takes it of the device.
+Allocation* reserve(std::size_t bytes, int device);
+void revive(Allocation* allocation);
+void withdraw(Allocation* allocation);
+
+/// Takes memory of a device; false if it does not suffice.
+bool take_memory(int device, std::size_t bytes);
+void give_memory_back(int device, std::size_t bytes);
+
 /// Gives an allocation back. Programs that are analysed keep it, to see who still uses it.
 void release(Allocation* allocation);
 
 /// The living allocation that an address lies in, or null.
 Allocation* find_allocation(const void* address);
+
+/// The same for a call whose work may come later: what a graph is to allocate counts as well.
+Allocation* find_allocation_of_call(const void* address);
 
 /// The allocation, living or not, that an address lies in or nearest to; null if there is none.
 const Allocation* nearest_allocation(const void* address);

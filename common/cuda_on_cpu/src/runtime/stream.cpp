@@ -331,6 +331,24 @@ void number_of_child(Operation& operation, std::uint32_t parent) {
   if (analysis::enabled) s.times.push_back({s.times[parent].chain, operation.number});
 }
 
+void number_within(Operation& part, std::uint32_t chain, const Operation& whole) {
+  Streams& s = streams();
+  const std::scoped_lock lock(s.order);
+  part.number = s.operations++;
+  if (!analysis::enabled) return;
+  Time time{chain, part.number, s.times[whole.number].clock};
+  if (time.clock.size() <= chain) time.clock.resize(chain + 1);
+  time.clock[chain] = time.sequence;
+  s.times.push_back(std::move(time));
+}
+
+void learn_from_part(const Operation& whole, const Operation& part) {
+  if (!analysis::enabled) return;
+  Streams& s = streams();
+  const std::scoped_lock lock(s.order);
+  join(s.times[whole.number].clock, s.times[part.number].clock);
+}
+
 std::uint32_t new_chain() { return streams().chains++; }
 
 const std::vector<CUstream_st*>& created_streams() { return streams().created; }

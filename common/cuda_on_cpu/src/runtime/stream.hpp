@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "cuda_on_cpu/runtime_api.hpp"
@@ -19,6 +20,8 @@
 
 namespace cuda_on_cpu {
 
+struct Allocation;
+struct GraphAllocation;
 struct Operation;
 using OperationPointer = std::shared_ptr<Operation>;
 
@@ -79,6 +82,8 @@ struct Operation {
   int device = 0;
   bool marks = false;  ///< whether it does nothing but be waited for
   Moves moves = Moves::nothing;
+  std::shared_ptr<GraphAllocation> allocates = nullptr;  ///< for a graph
+  Allocation* frees = nullptr;
   bool shared = false;  ///< whether it is of several streams, which learn of each other elsewhere
   bool done = false;
   std::chrono::steady_clock::time_point when = {};
@@ -88,9 +93,16 @@ struct Operation {
   std::uint32_t search = 0;  ///< the latest search for what to do that came here
 };
 
-/// The operations that a stream recorded instead of doing them.
+/// The operations that a stream recorded instead of doing them, and the graph that they become.
 struct Capture {
   std::vector<OperationPointer> operations;
+  std::size_t built = 0;  ///< how many of them are nodes
+  std::unordered_map<const Operation*, cudaGraphNode_t> nodes;
+  std::vector<OperationPointer> substitutes;   ///< for nodes that the program added
+  std::unique_ptr<CUgraph_st> own_graph;       ///< null: somebody else's
+  cudaGraph_t graph = nullptr;                 ///< as far as it is built
+  std::vector<cudaGraphNode_t> begins_behind;  ///< nodes of it
+  std::vector<cudaGraphNode_t> told;           ///< to the program, the latest nodes
   bool valid = true;
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   std::thread::id thread = std::this_thread::get_id();
@@ -151,6 +163,11 @@ void number(Operation& operation, std::uint32_t chain);
 
 /// The same for what a kernel asked for, in an operation.
 void number_of_child(Operation& operation, std::uint32_t parent);
+
+/// The same for a part of an operation that is under way; and what the whole learns when the part
+/// is done.
+void number_within(Operation& part, std::uint32_t chain, const Operation& whole);
+void learn_from_part(const Operation& whole, const Operation& part);
 
 /// A marker behind all that a stream has, which an event or another stream can wait for.
 OperationPointer mark(CUstream_st& stream, const void* place);

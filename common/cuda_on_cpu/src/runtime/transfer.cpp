@@ -11,6 +11,7 @@
 #include "../machine/thread_area.hpp"
 #include "../settings.hpp"
 #include "children.hpp"
+#include "graph_memory.hpp"
 #include "memory.hpp"
 #include "stream.hpp"
 
@@ -66,7 +67,7 @@ Symbol& known_symbol(const void* address, std::size_t bytes) {
 }
 
 Side side_of(const void* address) {
-  const Allocation* allocation = find_allocation(address);
+  const Allocation* allocation = find_allocation_of_call(address);
   if (allocation == nullptr) return is_symbol(address) ? Side::device : Side::pageable;
   return allocation->on_host() && allocation->space != MemorySpace::managed ? Side::host
                                                                             : Side::device;
@@ -75,7 +76,7 @@ Side side_of(const void* address) {
 /// What the runtime knows of an address.
 std::string described(const void* address) {
   if (address == nullptr) return "null";
-  const Allocation* allocation = find_allocation(address);
+  const Allocation* allocation = find_allocation_of_call(address);
   if (allocation == nullptr) {
     const Allocation* nearest = nearest_allocation(address);
     if (nearest != nullptr && !nearest->living && nearest->contains(address))
@@ -103,7 +104,7 @@ std::string reason_of(const Rows& to, const Rows& from, cudaMemcpyKind kind) {
 
 /// Whether a copy may touch these bytes, as memory of the device or of the host.
 bool is_legal(const Rows& rows, bool on_device) {
-  const Allocation* allocation = find_allocation(rows.first);
+  const Allocation* allocation = find_allocation_of_call(rows.first);
   if (allocation == nullptr) return !on_device || is_symbol(rows.first);
   return allocation->contains(rows.first, rows.extent()) && (on_device || allocation->on_host());
 }
@@ -221,7 +222,7 @@ cudaError_t allocate_in_kernel(void** pointer, std::size_t bytes) {
 
 /// The allocation that begins at an address and lives in one of two spaces.
 Allocation* allocation_at(void* pointer, MemorySpace one, MemorySpace other) {
-  Allocation* found = find_allocation(pointer);
+  Allocation* found = find_allocation_of_call(pointer);
   const bool right =
       found != nullptr && found->base == pointer && (found->space == one || found->space == other);
   return right ? found : nullptr;
@@ -232,9 +233,12 @@ cudaError_t free_now(void* pointer, MemorySpace one, MemorySpace other, const vo
   if (pointer == nullptr) return lasting_error();
   Allocation* allocation = allocation_at(pointer, one, other);
   if (allocation == nullptr) return fail(cudaErrorInvalidValue, "it frees " + described(pointer));
+  if (!may_be_freed(*allocation))
+    return fail(cudaErrorInvalidValue, "no graph that was launched has left what it frees");
   for (int device = 0; device < settings().devices; ++device) synchronise_device(device);
   analysis::freed(allocation->base, allocation->bytes, place);
   release(allocation);
+  forget_left(*allocation);  // which may have been all that kept it
   return fail(lasting_error());
 }
 
@@ -368,7 +372,11 @@ cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned) {
 }
 
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
-  if (find_stream(stream) == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  const Guard guard(runtime_mutex());
+  CUstream_st* found = find_stream(stream);
+  if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (found->capture != nullptr)
+    return allocate_in_graph(pointer, bytes, *found, __builtin_return_address(0));
   return allocate_for(pointer, bytes, MemorySpace::device);
 }
 
@@ -388,16 +396,9 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   if (pointer == nullptr) return lasting_error();
   Allocation* allocation = allocation_at(pointer, MemorySpace::device, MemorySpace::device);
   if (allocation == nullptr) return fail(cudaErrorInvalidValue, "it frees " + described(pointer));
-  enqueue(
-      *found,
-      [allocation](const Operation& operation) {
-        analysis::copy_access(allocation->base, allocation->bytes, analysis::write, operation);
-        analysis::freed(allocation->base, allocation->bytes, operation.place);
-        release(allocation);
-        return true;
-      },
-      __builtin_return_address(0));
-  return lasting_error();
+  if (found->capture == nullptr && !may_be_freed(*allocation))
+    return fail(cudaErrorInvalidValue, "no graph that was launched has left what it frees");
+  return free_in_stream(*allocation, *found, __builtin_return_address(0));
 }
 
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
@@ -419,7 +420,7 @@ cudaError_t cudaHostUnregister(void* pointer) {
 }
 
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
-  const Allocation* allocation = find_allocation(host);
+  const Allocation* allocation = find_allocation_of_call(host);
   if (device == nullptr || flags != 0 || allocation == nullptr || !allocation->on_host())
     return fail(cudaErrorInvalidValue);
   *device = host;
@@ -428,7 +429,7 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) 
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
   if (attributes == nullptr) return fail(cudaErrorInvalidValue);
-  const Allocation* allocation = find_allocation(pointer);
+  const Allocation* allocation = find_allocation_of_call(pointer);
   auto* address = const_cast<void*>(pointer);
   if (allocation == nullptr) {
     *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, nullptr};

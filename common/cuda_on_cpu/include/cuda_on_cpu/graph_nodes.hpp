@@ -1,0 +1,119 @@
+/// \file
+/// Nodes of graphs that came to CUDA later: those that allocate and free memory, those that choose
+/// or repeat graphs, and nodes of any type; and what a stream that records tells of its graph.
+
+#pragma once
+
+#include <cstddef>
+
+#include "graphs.hpp"
+#include "memory_pools.hpp"
+
+// --- Memory
+
+struct cudaMemAllocNodeParams {
+  cudaMemPoolProps poolProps;
+  const cudaMemAccessDesc* accessDescs;
+  std::size_t accessDescCount;
+  std::size_t bytesize;
+  void* dptr;  ///< where it will be
+};
+struct cudaMemFreeNodeParams {
+  void* dptr;
+};
+enum cudaGraphMemAttributeType {
+  cudaGraphMemAttrUsedMemCurrent = 0,
+  cudaGraphMemAttrUsedMemHigh = 1,
+  cudaGraphMemAttrReservedMemCurrent = 2,
+  cudaGraphMemAttrReservedMemHigh = 3
+};
+
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                     const cudaGraphNode_t* after, std::size_t count,
+                                     cudaMemAllocNodeParams* parameters);
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                    const cudaGraphNode_t* after, std::size_t count, void* pointer);
+cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
+                                           cudaMemAllocNodeParams* parameters);
+cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* pointer);
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute,
+                                           void* value);
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute,
+                                           void* value);
+cudaError_t cudaDeviceGraphMemTrim(int device);
+
+// --- Conditions
+
+using cudaGraphConditionalHandle = unsigned long long;
+inline constexpr unsigned cudaGraphCondAssignDefault = 1;
+enum cudaGraphConditionalNodeType {
+  cudaGraphCondTypeIf = 0,
+  cudaGraphCondTypeWhile = 1,
+  cudaGraphCondTypeSwitch = 2
+};
+struct cudaConditionalNodeParams {
+  cudaGraphConditionalHandle handle;
+  cudaGraphConditionalNodeType type;
+  unsigned size;             ///< how many graphs there are to choose among
+  cudaGraph_t* phGraph_out;  ///< these, which are empty at first
+};
+
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph,
+                                             unsigned first_value = 0, unsigned flags = 0);
+/// Only kernels call it.
+void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value);
+
+// --- Nodes of any type
+
+using cudaKernelNodeParamsV2 = cudaKernelNodeParams;
+using cudaMemsetParamsV2 = cudaMemsetParams;
+using cudaHostNodeParamsV2 = cudaHostNodeParams;
+using cudaMemAllocNodeParamsV2 = cudaMemAllocNodeParams;
+struct cudaMemcpyNodeParams {
+  int flags;
+  cudaMemcpy3DParms copyParams;
+};
+struct cudaChildGraphNodeParams {
+  cudaGraph_t graph;
+};
+/// What its type says is looked at. (CUDA has a union, which a kernel with its types cannot be in.)
+struct cudaGraphNodeParams {
+  cudaGraphNodeType type;
+  cudaKernelNodeParamsV2 kernel;
+  cudaMemcpyNodeParams memcpy;
+  cudaMemsetParamsV2 memset;
+  cudaHostNodeParamsV2 host;
+  cudaChildGraphNodeParams graph;
+  cudaMemAllocNodeParamsV2 alloc;
+  cudaMemFreeNodeParams free;
+  cudaConditionalNodeParams conditional;
+};
+
+cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                             const cudaGraphEdgeData* data, std::size_t count,
+                             cudaGraphNodeParams* parameters);
+/// As toolkits before version 13 had it.
+inline cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                    const cudaGraphNode_t* after, std::size_t count,
+                                    cudaGraphNodeParams* parameters) {
+  return cudaGraphAddNode(node, graph, after, nullptr, count, parameters);
+}
+
+// --- What a stream has recorded, and what it goes on behind
+
+inline constexpr unsigned cudaStreamAddCaptureDependencies = 0,
+                          cudaStreamSetCaptureDependencies = 1;
+
+/// Records into a graph that is there, behind some of its nodes.
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                          const cudaGraphNode_t* after,
+                                          const cudaGraphEdgeData* data, std::size_t count,
+                                          cudaStreamCaptureMode mode);
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id = nullptr, cudaGraph_t* graph = nullptr,
+                                     const cudaGraphNode_t** after = nullptr,
+                                     const cudaGraphEdgeData** data = nullptr,
+                                     std::size_t* count = nullptr);
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* after,
+                                                const cudaGraphEdgeData* data, std::size_t count,
+                                                unsigned flags = cudaStreamAddCaptureDependencies);

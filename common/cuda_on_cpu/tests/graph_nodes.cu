@@ -1,0 +1,600 @@
+/// \file
+/// Nodes of graphs that allocate and free memory, and those that choose graphs or repeat one; what
+/// a stream that records tells of its graph.
+
+#include <cuda_runtime.h>
+
+#include <numeric>
+#include <vector>
+
+#include "device.hpp"
+
+using tap::check;
+using tap::Device;
+using tap::expect;
+using tap::expect_equal;
+using tap::expect_refusal;
+using tap::table;
+
+constexpr int count = 300;
+constexpr std::size_t bytes = count * sizeof(int);
+
+__global__ void number_all(int* x, int first) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) x[i] = first + i;
+}
+__global__ void add_to(const int* x, int* sum) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) sum[i] += x[i];
+}
+
+class Stream {
+ public:
+  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  cudaStream_t get() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+class Graph {
+ public:
+  Graph() { check(cudaGraphCreate(&graph_, 0)); }
+  explicit Graph(cudaGraph_t graph) : graph_(graph) {}
+  ~Graph() { cudaGraphDestroy(graph_); }
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  cudaGraph_t get() const { return graph_; }
+
+ private:
+  cudaGraph_t graph_ = nullptr;
+};
+
+class Instance {
+ public:
+  explicit Instance(const Graph& graph, unsigned long long flags = 0) {
+    check(cudaGraphInstantiate(&instance_, graph.get(), flags));
+  }
+  ~Instance() { cudaGraphExecDestroy(instance_); }
+  Instance(const Instance&) = delete;
+  Instance& operator=(const Instance&) = delete;
+  cudaGraphExec_t get() const { return instance_; }
+  void launch(cudaStream_t stream = nullptr) const {
+    check(cudaGraphLaunch(instance_, stream));
+    check(cudaStreamSynchronize(stream));
+  }
+
+ private:
+  cudaGraphExec_t instance_ = nullptr;
+};
+
+using Nodes = std::vector<cudaGraphNode_t>;
+
+cudaMemAllocNodeParams allocation_of(std::size_t size) {
+  cudaMemAllocNodeParams parameters = {};
+  parameters.poolProps.allocType = cudaMemAllocationTypePinned;
+  parameters.poolProps.location.type = cudaMemLocationTypeDevice;
+  parameters.poolProps.location.id = 0;
+  parameters.bytesize = size;
+  return parameters;
+}
+
+cudaGraphNode_t add_alloc(const Graph& graph, int** pointer, const Nodes& after = {},
+                          std::size_t size = bytes) {
+  cudaMemAllocNodeParams parameters = allocation_of(size);
+  cudaGraphNode_t node = nullptr;
+  check(cudaGraphAddMemAllocNode(&node, graph.get(), after.data(), after.size(), &parameters));
+  *pointer = static_cast<int*>(parameters.dptr);
+  return node;
+}
+cudaGraphNode_t add_free(const Graph& graph, int* pointer, const Nodes& after) {
+  cudaGraphNode_t node = nullptr;
+  check(cudaGraphAddMemFreeNode(&node, graph.get(), after.data(), after.size(), pointer));
+  return node;
+}
+cudaGraphNode_t add_numbers(const Graph& graph, int* x, int first, const Nodes& after) {
+  void* arguments[] = {&x, &first};
+  cudaGraphNodeParams parameters = {cudaGraphNodeTypeKernel};
+  parameters.kernel.func = (void*)number_all;
+  parameters.kernel.gridDim = dim3(3);
+  parameters.kernel.blockDim = dim3(128);
+  parameters.kernel.kernelParams = arguments;
+  cudaGraphNode_t node = nullptr;
+  check(cudaGraphAddNode(&node, graph.get(), after.data(), nullptr, after.size(), &parameters));
+  return node;
+}
+cudaGraphNode_t add_sum(const Graph& graph, const int* x, int* sum, const Nodes& after) {
+  void* arguments[] = {&x, &sum};
+  cudaKernelNodeParams parameters = {(void*)add_to, dim3(3), dim3(128), 0, arguments, nullptr};
+  cudaGraphNode_t node = nullptr;
+  check(cudaGraphAddKernelNode(&node, graph.get(), after.data(), after.size(), &parameters));
+  return node;
+}
+
+std::vector<int> numbers(int first, int factor = 1) {
+  return table<int>(count, [=](int i) { return factor * (first + i); });
+}
+
+std::size_t memory_of_graphs() {
+  std::size_t used = 0;
+  check(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used));
+  return used;
+}
+
+// --- Memory
+
+TEST(a_graph_has_memory_of_its_own) {
+  const Device<int> sum(std::vector<int>(count, 0));
+  const Graph graph;
+  int* x = nullptr;
+  const auto alloc = add_alloc(graph, &x);
+  const auto fill = add_numbers(graph, x, 5, {alloc});
+  const auto add = add_sum(graph, x, sum.get(), {fill});
+  const auto free = add_free(graph, x, {add});
+  cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+  check(cudaGraphNodeGetType(alloc, &type));
+  expect(type == cudaGraphNodeTypeMemAlloc, "the first node allocates");
+  check(cudaGraphNodeGetType(free, &type));
+  expect(type == cudaGraphNodeTypeMemFree, "the last one frees");
+  cudaMemAllocNodeParams said{};
+  check(cudaGraphMemAllocNodeGetParams(alloc, &said));
+  expect(said.dptr == x && said.bytesize == bytes, "the node knows what it allocates");
+  void* freed = nullptr;
+  check(cudaGraphMemFreeNodeGetParams(free, &freed));
+  expect(freed == x, "and the other one what it frees");
+  const Instance instance(graph);
+  for (int launch = 1; launch <= 3; ++launch) {
+    instance.launch();
+    expect_equal(sum.to_host(), numbers(5, launch));
+  }
+}
+
+TEST(memory_that_a_graph_leaves_is_used_and_freed_behind_it) {
+  const Stream stream;
+  const Graph graph;
+  int* x = nullptr;
+  const auto alloc = add_alloc(graph, &x);
+  add_numbers(graph, x, 7, {alloc});
+  const Instance instance(graph);
+  std::vector<int> out(count);
+  const auto read = [&] {
+    check(cudaMemcpyAsync(out.data(), x, bytes, cudaMemcpyDeviceToHost, stream.get()));
+    check(cudaStreamSynchronize(stream.get()));
+    expect_equal(out, numbers(7));
+  };
+  check(cudaGraphLaunch(instance.get(), stream.get()));
+  read();
+  expect_refusal(cudaGraphLaunch(instance.get(), stream.get()), cudaErrorInvalidValue);
+  check(cudaFree(x));
+  expect_refusal(cudaFree(x), cudaErrorInvalidValue);
+  check(cudaGraphLaunch(instance.get(), stream.get()));
+  read();
+  check(cudaFreeAsync(x, stream.get()));
+  expect_refusal(cudaFreeAsync(x, stream.get()), cudaErrorInvalidValue);
+  const Graph other;
+  add_free(other, x, {});
+  const Instance freeing(other);
+  expect_refusal(cudaGraphLaunch(freeing.get(), stream.get()), cudaErrorInvalidValue);
+  check(cudaGraphLaunch(instance.get(), stream.get()));
+  read();
+  freeing.launch(stream.get());
+  check(cudaDeviceGraphMemTrim(0));
+  expect_equal(memory_of_graphs(), 0u);
+}
+
+TEST(what_a_graph_leaves_outlives_it) {
+  int* x = nullptr;
+  std::vector<int> out(count);
+  {
+    const Graph graph;
+    const auto alloc = add_alloc(graph, &x);
+    add_numbers(graph, x, 3, {alloc});
+    Instance(graph).launch();
+  }
+  check(cudaMemcpy(out.data(), x, bytes, cudaMemcpyDeviceToHost));
+  expect_equal(out, numbers(3));
+  check(cudaFree(x));
+}
+
+TEST(instances_may_free_on_launch_what_they_left) {
+  const Graph graph;
+  int* x = nullptr;
+  const auto alloc = add_alloc(graph, &x);
+  add_numbers(graph, x, 4, {alloc});
+  const Instance instance(graph, cudaGraphInstantiateFlagAutoFreeOnLaunch);
+  for (int launch = 0; launch < 3; ++launch) check(cudaGraphLaunch(instance.get(), nullptr));
+  std::vector<int> out(count);
+  check(cudaMemcpy(out.data(), x, bytes, cudaMemcpyDeviceToHost));
+  expect_equal(out, numbers(4));
+  check(cudaFree(x));
+}
+
+TEST(streams_record_allocations) {
+  const Device<int> sum(std::vector<int>(count, 0));
+  const Stream stream;
+  check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal));
+  int* x = nullptr;
+  check(cudaMallocAsync(&x, bytes, stream.get()));
+  number_all<<<3, 128, 0, stream.get()>>>(x, 1);
+  add_to<<<3, 128, 0, stream.get()>>>(x, sum.get());
+  check(cudaFreeAsync(x, stream.get()));
+  cudaGraph_t recorded = nullptr;
+  check(cudaStreamEndCapture(stream.get(), &recorded));
+  const Graph graph(recorded);
+  const Instance instance(graph);
+  std::size_t nodes = 0;
+  check(cudaGraphGetNodes(graph.get(), nullptr, &nodes));
+  expect_equal(nodes, 4u);
+  instance.launch(stream.get());
+  instance.launch(stream.get());
+  check(cudaDeviceSynchronize());
+  expect_equal(sum.to_host(), numbers(1, 2));
+}
+
+TEST(memory_of_graphs_is_counted) {
+  check(cudaDeviceGraphMemTrim(0));
+  const Stream one, other;
+  const Graph graphs[2];
+  int *x = nullptr, *y = nullptr;
+  constexpr std::size_t size = 1 << 20;
+  const auto alloc_x = add_alloc(graphs[0], &x, {}, size);
+  add_free(graphs[0], x, {alloc_x});
+  const auto alloc_y = add_alloc(graphs[1], &y, {}, size);
+  add_free(graphs[1], y, {alloc_y});
+  const Instance a(graphs[0]), b(graphs[1]);
+  expect_equal(memory_of_graphs(), 0u);
+  check(cudaGraphLaunch(a.get(), one.get()));
+  expect_equal(memory_of_graphs(), size);
+  check(cudaGraphLaunch(b.get(), one.get()));  // behind it, in its place
+  expect_equal(memory_of_graphs(), size);
+  check(cudaGraphLaunch(a.get(), other.get()));
+  check(cudaDeviceSynchronize());
+  std::size_t free = 0, total = 0, most = 0;
+  check(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &most));
+  expect(most >= size, "the most is known");
+  most = 0;
+  check(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &most));
+  expect_refusal(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &most),
+                 cudaErrorInvalidValue);
+  check(cudaMemGetInfo(&free, &total));
+  const std::size_t before = free, held = memory_of_graphs();
+  check(cudaDeviceGraphMemTrim(0));
+  expect_equal(memory_of_graphs(), 0u);
+  check(cudaMemGetInfo(&free, &total));
+  expect_equal(free, before + held);
+  expect_refusal(cudaDeviceGraphMemTrim(99), cudaErrorInvalidDevice);
+}
+
+TEST(memory_of_others_makes_no_room_in_a_graph) {
+  check(cudaDeviceGraphMemTrim(0));
+  constexpr std::size_t size = 1 << 20;
+  int *x = nullptr, *y = nullptr, *z = nullptr;
+  check(cudaMallocAsync(&y, size, nullptr));
+  const Graph graph;
+  const auto alloc = add_alloc(graph, &x, {}, size);
+  const auto free = add_free(graph, y, {alloc});
+  add_alloc(graph, &z, {free}, size);
+  const Instance instance(graph);
+  instance.launch();
+  expect_equal(memory_of_graphs(), 2 * size);
+  check(cudaFree(x));
+  expect_refusal(cudaFree(y), cudaErrorInvalidValue);
+  check(cudaFree(z));
+  check(cudaDeviceGraphMemTrim(0));
+}
+
+TEST(graphs_with_memory_are_refused_what_they_cannot_have) {
+  const Graph graph, other;
+  int* x = nullptr;
+  const auto alloc = add_alloc(graph, &x);
+  const auto free = add_free(graph, x, {alloc});
+  cudaGraphNode_t node = nullptr;
+  expect_refusal(cudaGraphAddMemFreeNode(&node, graph.get(), nullptr, 0, x), cudaErrorInvalidValue);
+  int of_host = 0;
+  expect_refusal(cudaGraphAddMemFreeNode(&node, graph.get(), nullptr, 0, &of_host),
+                 cudaErrorInvalidValue);
+  cudaMemAllocNodeParams wrong = allocation_of(0);
+  expect_refusal(cudaGraphAddMemAllocNode(&node, graph.get(), nullptr, 0, &wrong),
+                 cudaErrorInvalidValue);
+  wrong = allocation_of(4);
+  wrong.poolProps.location.id = 99;
+  expect_refusal(cudaGraphAddMemAllocNode(&node, graph.get(), nullptr, 0, &wrong),
+                 cudaErrorInvalidDevice);
+  wrong = allocation_of(4);
+  wrong.poolProps.allocType = cudaMemAllocationTypeInvalid;
+  expect_refusal(cudaGraphAddMemAllocNode(&node, graph.get(), nullptr, 0, &wrong),
+                 cudaErrorInvalidValue);
+  cudaGraph_t clone = nullptr;
+  expect_refusal(cudaGraphClone(&clone, graph.get()), cudaErrorNotSupported);
+  expect_refusal(cudaGraphAddChildGraphNode(&node, other.get(), nullptr, 0, graph.get()),
+                 cudaErrorNotSupported);
+  expect_refusal(cudaGraphDestroyNode(free), cudaErrorNotSupported);
+  expect_refusal(cudaGraphRemoveDependencies(graph.get(), &alloc, &free, nullptr, 1),
+                 cudaErrorNotSupported);
+  const Instance instance(graph);
+  cudaGraphExec_t second = nullptr;
+  expect_refusal(cudaGraphInstantiate(&second, graph.get(), 0), cudaErrorNotSupported);
+  cudaGraphExecUpdateResultInfo result = {};
+  expect_refusal(cudaGraphExecUpdate(instance.get(), graph.get(), &result),
+                 cudaErrorGraphExecUpdateFailure);
+  instance.launch();
+}
+
+TEST(a_graph_that_needs_too_much_is_not_launched) {
+  std::size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total));
+  const Graph graph;
+  int *x = nullptr, *y = nullptr;
+  const auto first = add_alloc(graph, &x, {}, total / 2 + 4096);
+  add_alloc(graph, &y, {first}, total / 2 + 4096);
+  const Instance instance(graph);
+  expect_refusal(cudaGraphLaunch(instance.get(), nullptr), cudaErrorMemoryAllocation);
+}
+
+// --- Conditions
+
+__global__ void ask(const int* value, cudaGraphConditionalHandle handle) {
+  cudaGraphSetConditional(handle, *value);
+}
+__global__ void note(int* log, int what) {
+  const int n = log[0] + 1;
+  log[0] = n;
+  log[n] = what;
+}
+__global__ void count_down(int* value, cudaGraphConditionalHandle handle) {
+  *value -= 1;
+  cudaGraphSetConditional(handle, *value > 0);
+}
+__global__ void do_nothing() {}
+
+cudaGraphNode_t add_note(cudaGraph_t graph, int* log, int what, const Nodes& after = {}) {
+  void* arguments[] = {&log, &what};
+  cudaGraphNodeParams parameters = {cudaGraphNodeTypeKernel};
+  parameters.kernel.func = (void*)note;
+  parameters.kernel.gridDim = parameters.kernel.blockDim = dim3(1);
+  parameters.kernel.kernelParams = arguments;
+  cudaGraphNode_t node = nullptr;
+  check(cudaGraphAddNode(&node, graph, after.data(), nullptr, after.size(), &parameters));
+  return node;
+}
+
+template <typename Kernel>
+cudaGraphNode_t add_asking(cudaGraph_t graph, Kernel kernel, int* value,
+                           cudaGraphConditionalHandle handle, const Nodes& after = {}) {
+  void* arguments[] = {&value, &handle};
+  cudaKernelNodeParams parameters = {};
+  parameters.func = (void*)kernel;
+  parameters.gridDim = parameters.blockDim = dim3(1);
+  parameters.kernelParams = arguments;
+  cudaGraphNode_t node = nullptr;
+  check(cudaGraphAddKernelNode(&node, graph, after.data(), after.size(), &parameters));
+  return node;
+}
+
+struct Choice {
+  cudaGraphNode_t node = nullptr;
+  std::vector<cudaGraph_t> bodies;
+};
+
+Choice add_choice(cudaGraph_t graph, cudaGraphConditionalHandle handle,
+                  cudaGraphConditionalNodeType type, unsigned size, const Nodes& after = {}) {
+  cudaGraphNodeParams parameters = {cudaGraphNodeTypeConditional};
+  parameters.conditional.handle = handle;
+  parameters.conditional.type = type;
+  parameters.conditional.size = size;
+  Choice choice;
+  check(cudaGraphAddNode(&choice.node, graph, after.data(), nullptr, after.size(), &parameters));
+  choice.bodies.assign(parameters.conditional.phGraph_out,
+                       parameters.conditional.phGraph_out + size);
+  return choice;
+}
+
+cudaGraphConditionalHandle handle_of(cudaGraph_t graph, unsigned first = 0, unsigned flags = 0) {
+  cudaGraphConditionalHandle handle = 0;
+  check(cudaGraphConditionalHandleCreate(&handle, graph, first, flags));
+  return handle;
+}
+
+/// What was noted, in its order; it is forgotten then.
+std::vector<int> noted(const Device<int>& log) {
+  const std::vector<int> all = log.to_host();
+  check(cudaMemset(log.get(), 0, log.bytes()));
+  return {all.begin() + 1, all.begin() + 1 + all[0]};
+}
+
+void set(const Device<int>& value, int to) {
+  check(cudaMemcpy(value.get(), &to, sizeof to, cudaMemcpyHostToDevice));
+}
+
+TEST(a_graph_runs_if_a_kernel_says_so) {
+  const Device<int> log(std::vector<int>(50, 0)), value(1);
+  const Graph graph;
+  const auto handle = handle_of(graph.get());
+  const auto asking = add_asking(graph.get(), ask, value.get(), handle);
+  const auto choice = add_choice(graph.get(), handle, cudaGraphCondTypeIf, 1, {asking});
+  const auto first = add_note(choice.bodies[0], log.get(), 1);
+  add_note(choice.bodies[0], log.get(), 2, {first});
+  add_note(graph.get(), log.get(), 3, {choice.node});
+  cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+  check(cudaGraphNodeGetType(choice.node, &type));
+  expect(type == cudaGraphNodeTypeConditional, "the node chooses");
+  const Instance instance(graph);
+  for (const int said : {0, 1, 0, 17}) {
+    set(value, said);
+    instance.launch();
+    expect_equal(noted(log), said != 0 ? std::vector<int>{1, 2, 3} : std::vector<int>{3});
+  }
+}
+
+TEST(graphs_take_the_place_of_each_other) {
+  const Device<int> log(std::vector<int>(50, 0)), value(1);
+  const Graph graph;
+  const auto if_handle = handle_of(graph.get()), switch_handle = handle_of(graph.get());
+  const auto asking = add_asking(graph.get(), ask, value.get(), if_handle);
+  const auto other = add_asking(graph.get(), ask, value.get(), switch_handle);
+  const auto either = add_choice(graph.get(), if_handle, cudaGraphCondTypeIf, 2, {asking});
+  const auto one_of =
+      add_choice(graph.get(), switch_handle, cudaGraphCondTypeSwitch, 3, {other, either.node});
+  for (int i = 0; i < 2; ++i) add_note(either.bodies[i], log.get(), 10 + i);
+  for (int i = 0; i < 3; ++i) add_note(one_of.bodies[i], log.get(), 20 + i);
+  const Instance instance(graph);
+  const std::vector<int> expected[] = {{11, 20}, {10, 21}, {10, 22}, {10}};
+  for (int said = 0; said < 4; ++said) {
+    set(value, said);
+    instance.launch();
+    expect_equal(noted(log), expected[said]);
+  }
+}
+
+TEST(a_graph_is_repeated_while_a_kernel_says_so) {
+  const Device<int> log(std::vector<int>(50, 0)), value(1);
+  const Graph graph;
+  const auto handle = handle_of(graph.get(), 1, cudaGraphCondAssignDefault);
+  const auto loop = add_choice(graph.get(), handle, cudaGraphCondTypeWhile, 1);
+  const Stream stream;
+  check(cudaStreamBeginCaptureToGraph(stream.get(), loop.bodies[0], nullptr, nullptr, 0,
+                                      cudaStreamCaptureModeGlobal));
+  note<<<1, 1, 0, stream.get()>>>(log.get(), 5);
+  count_down<<<1, 1, 0, stream.get()>>>(value.get(), handle);
+  check(cudaStreamEndCapture(stream.get(), nullptr));
+  const Instance instance(graph);
+  for (const int times : {4, 1, 2}) {
+    set(value, times);
+    instance.launch(stream.get());
+    expect_equal(noted(log), std::vector<int>(times, 5));
+    expect_equal(value.to_host(), std::vector<int>{0});
+  }
+}
+
+TEST(loops_have_loops_in_them) {
+  const Device<int> log(std::vector<int>(50, 0)), outer(1), inner(1);
+  const Graph graph;
+  const auto handle = handle_of(graph.get(), 1, cudaGraphCondAssignDefault);
+  const auto loop = add_choice(graph.get(), handle, cudaGraphCondTypeWhile, 1);
+  const cudaGraph_t body = loop.bodies[0];
+  const auto inner_handle = handle_of(body, 1, cudaGraphCondAssignDefault);
+  cudaMemsetParams fill = {inner.get(), 0, 2, 4, 1, 1};
+  cudaGraphNode_t filled = nullptr;
+  check(cudaGraphAddMemsetNode(&filled, body, nullptr, 0, &fill));
+  const auto inside = add_choice(body, inner_handle, cudaGraphCondTypeWhile, 1, {filled});
+  add_asking(inside.bodies[0], count_down, inner.get(), inner_handle,
+             {add_note(inside.bodies[0], log.get(), 1)});
+  add_asking(body, count_down, outer.get(), handle, {add_note(body, log.get(), 2, {inside.node})});
+  const Instance instance(graph);
+  set(outer, 3);
+  instance.launch();
+  expect_equal(noted(log), std::vector<int>{1, 1, 2, 1, 1, 2, 1, 1, 2});
+}
+
+TEST(a_stream_goes_on_behind_a_node_that_was_added) {
+  const Device<int> log(std::vector<int>(50, 0)), value(1);
+  const Stream stream;
+  check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal));
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  cudaGraph_t recorded = nullptr;
+  const cudaGraphNode_t* after = nullptr;
+  std::size_t latest = 7;
+  check(cudaStreamGetCaptureInfo(stream.get(), &status, nullptr, &recorded, &after, nullptr,
+                                 &latest));
+  expect(status == cudaStreamCaptureStatusActive, "the stream records");
+  expect_equal(latest, 0u);
+  const auto handle = handle_of(recorded);
+  ask<<<1, 1, 0, stream.get()>>>(value.get(), handle);
+  check(cudaStreamGetCaptureInfo(stream.get(), &status, nullptr, &recorded, &after, nullptr,
+                                 &latest));
+  expect_equal(latest, 1u);
+  Choice choice = add_choice(recorded, handle, cudaGraphCondTypeIf, 1, {after, after + latest});
+  add_note(choice.bodies[0], log.get(), 1);
+  check(cudaStreamUpdateCaptureDependencies(stream.get(), &choice.node, nullptr, 1,
+                                            cudaStreamSetCaptureDependencies));
+  note<<<1, 1, 0, stream.get()>>>(log.get(), 2);
+  cudaGraph_t ended = nullptr;
+  check(cudaStreamEndCapture(stream.get(), &ended));
+  expect(ended == recorded, "it is the graph that was told");
+  const Graph graph(ended);
+  const Instance instance(graph);
+  set(value, 1);
+  instance.launch(stream.get());
+  expect_equal(noted(log), std::vector<int>{1, 2});
+  set(value, 0);
+  instance.launch(stream.get());
+  expect_equal(noted(log), std::vector<int>{2});
+  check(cudaStreamGetCaptureInfo(stream.get(), &status));
+  expect(status == cudaStreamCaptureStatusNone, "it records no more");
+  expect_refusal(cudaStreamUpdateCaptureDependencies(stream.get(), &choice.node, nullptr, 1),
+                 cudaErrorIllegalState);
+}
+
+TEST(choices_that_cannot_be_are_refused) {
+  const Graph graph, other;
+  const auto handle = handle_of(graph.get()), foreign = handle_of(other.get());
+  const auto refused = [&](cudaGraphConditionalHandle with, cudaGraphConditionalNodeType type,
+                           unsigned size) {
+    cudaGraphNodeParams parameters = {cudaGraphNodeTypeConditional};
+    parameters.conditional.handle = with;
+    parameters.conditional.type = type;
+    parameters.conditional.size = size;
+    cudaGraphNode_t node = nullptr;
+    expect_refusal(cudaGraphAddNode(&node, graph.get(), nullptr, nullptr, 0, &parameters),
+                   cudaErrorInvalidValue);
+  };
+  refused(foreign, cudaGraphCondTypeIf, 1);
+  refused(handle, cudaGraphCondTypeIf, 0);
+  refused(handle, cudaGraphCondTypeIf, 3);
+  refused(handle, cudaGraphCondTypeWhile, 2);
+  refused(handle, cudaGraphCondTypeSwitch, 0);
+  const auto choice = add_choice(graph.get(), handle, cudaGraphCondTypeIf, 1);
+  refused(handle, cudaGraphCondTypeIf, 1);  // it has its node
+  cudaGraph_t clone = nullptr;
+  expect_refusal(cudaGraphClone(&clone, graph.get()), cudaErrorNotSupported);
+  cudaHostNodeParams host = {[](void*) {}, nullptr};
+  cudaGraphNode_t node = nullptr;
+  check(cudaGraphAddHostNode(&node, choice.bodies[0], nullptr, 0, &host));
+  cudaGraphExec_t instance = nullptr;
+  expect_refusal(cudaGraphInstantiate(&instance, graph.get(), 0), cudaErrorNotSupported);
+  cudaGraphConditionalHandle none = 0;
+  expect_refusal(cudaGraphConditionalHandleCreate(&none, nullptr), cudaErrorInvalidValue);
+  cudaGraphNodeParams unknown = {cudaGraphNodeTypeEventRecord};
+  expect_refusal(cudaGraphAddNode(&node, graph.get(), nullptr, nullptr, 0, &unknown),
+                 cudaErrorNotSupported);
+}
+
+TEST(nodes_of_every_type_are_added_alike) {
+  const Device<int> x(numbers(1)), y(count);
+  std::vector<int> out(count);
+  const Graph graph, child;
+  cudaGraphNode_t fill = nullptr, copy = nullptr, empty = nullptr, inner = nullptr, idle = nullptr;
+  cudaGraphNodeParams parameters = {cudaGraphNodeTypeMemset};
+  parameters.memset = {y.get(), 0, 0, 1, y.bytes(), 1};
+  check(cudaGraphAddNode(&fill, graph.get(), nullptr, nullptr, 0, &parameters));
+  parameters = {cudaGraphNodeTypeKernel};
+  parameters.kernel.func = (void*)do_nothing;  // it has no parameters to be given
+  parameters.kernel.gridDim = parameters.kernel.blockDim = dim3(1);
+  check(cudaGraphAddNode(&idle, graph.get(), &fill, nullptr, 1, &parameters));
+  parameters = {cudaGraphNodeTypeEmpty};
+  check(cudaGraphAddNode(&empty, graph.get(), &idle, nullptr, 1, &parameters));
+  add_sum(child, x.get(), y.get(), {});
+  parameters = {cudaGraphNodeTypeGraph};
+  parameters.graph.graph = child.get();
+  check(cudaGraphAddNode(&inner, graph.get(), &empty, nullptr, 1, &parameters));
+  parameters = {cudaGraphNodeTypeMemcpy};
+  parameters.memcpy.copyParams.srcPtr = make_cudaPitchedPtr(y.get(), bytes, bytes, 1);
+  parameters.memcpy.copyParams.dstPtr = make_cudaPitchedPtr(out.data(), bytes, bytes, 1);
+  parameters.memcpy.copyParams.extent = make_cudaExtent(bytes, 1, 1);
+  parameters.memcpy.copyParams.kind = cudaMemcpyDeviceToHost;
+  check(cudaGraphAddNode(&copy, graph.get(), &inner, nullptr, 1, &parameters));
+  parameters = {cudaGraphNodeTypeHost};
+  parameters.host.fn = [](void* data) { static_cast<int*>(data)[0] = -1; };
+  parameters.host.userData = out.data();
+  cudaGraphNode_t host = nullptr;
+  check(cudaGraphAddNode(&host, graph.get(), &copy, nullptr, 1, &parameters));
+  Instance(graph).launch();
+  std::vector<int> expected = numbers(1);
+  expected[0] = -1;
+  expect_equal(out, expected);
+}
+
+int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }
