@@ -122,5 +122,8 @@ void freed(const void* address, std::size_t bytes, const void* place);
 /// Memory that a graph had reserved is allocated, once more perhaps, by an operation of a stream.
 void allocated_again(Allocation& allocation, const Operation& operation);
 
+/// Other processes write to memory, unseen.
+void written_by_others(Allocation& allocation);
+
 }  // namespace analysis
 }  // namespace cuda_on_cpu

@@ -749,6 +749,8 @@ void allocated_again(Allocation& allocation, const Operation& operation) {
   shadow.note_written(0);
 }
 
+void written_by_others(Allocation& allocation) { shadow_of(allocation).note_written(0xF); }
+
 void fence(bool in_block) {
   if (block == nullptr || block->current == nullptr) return;
   std::uint8_t& fenced = block->current->fenced;

@@ -60,6 +60,7 @@ void child_ends(std::uint32_t) {}
 void allocated(const void*, std::size_t) {}
 void freed(const void*, std::size_t, const void*) {}
 void allocated_again(Allocation&, const Operation&) {}
+void written_by_others(Allocation&) {}
 
 }  // namespace analysis
 }  // namespace cuda_on_cpu

@@ -131,6 +131,8 @@ int attribute_of(const cudaDeviceProp& p, cudaDeviceAttr attribute) {
       return p.memoryPoolsSupported;
     case cudaDevAttrClusterLaunch:
       return p.clusterLaunch;
+    case cudaDevAttrIpcEventSupport:
+      return p.ipcEventSupported;
     default:
       return 0;
   }

@@ -15,6 +15,10 @@
 #include "../analysis.hpp"
 #include "../immortal.hpp"
 #include "../settings.hpp"
+#include "shared_events.hpp"
+
+// There in programs that share memory with other processes.
+extern "C" __attribute__((weak)) const char cuda_on_cpu_exports_memory;
 
 namespace cuda_on_cpu {
 namespace {
@@ -96,10 +100,14 @@ Allocation* allocate(std::size_t bytes, MemorySpace space, int device) {
   const std::scoped_lock lock(heap().mutex);
   if (takes_device_memory(space) && !take(device, bytes)) return nullptr;
   const std::size_t whole = (bytes + 2 * margin() + alignment - 1) / alignment * alignment;
-  auto* base = static_cast<char*>(std::aligned_alloc(alignment, whole));
+  const bool is_mapped = space == MemorySpace::device && &cuda_on_cpu_exports_memory != nullptr;
+  auto* base =
+      is_mapped ? map_pages(whole) : static_cast<char*>(std::aligned_alloc(alignment, whole));
   if (base == nullptr) return nullptr;
   std::memset(base, poison, whole);
-  return add(base + margin(), bytes, space, device);
+  Allocation* made = add(base + margin(), bytes, space, device);
+  made->is_mapped = is_mapped;
+  return made;
 }
 
 Allocation* reserve(std::size_t bytes, int device) {
@@ -124,6 +132,13 @@ void withdraw(Allocation* allocation) {
   if (analysis::enabled) return;
   heap().by_base.erase(number_of(allocation->base));
   munmap(allocation->base, allocation->bytes);
+}
+
+Allocation* import_memory(void* base, std::size_t bytes, int device) {
+  const std::scoped_lock lock(heap().mutex);
+  Allocation* made = add(static_cast<char*>(base), bytes, MemorySpace::device, device);
+  made->is_mapped = made->is_borrowed = true;
+  return made;
 }
 
 bool take_memory(int device, std::size_t bytes) {
@@ -153,10 +168,15 @@ void release(Allocation* allocation) {
     madvise(allocation->base, allocation->bytes, MADV_DONTNEED);
     return;
   }
-  if (takes_device_memory(allocation->space)) taken_of(allocation->device) -= allocation->bytes;
+  allocation->file = nullptr;
+  if (takes_device_memory(allocation->space) && !allocation->is_borrowed)
+    taken_of(allocation->device) -= allocation->bytes;
   if (analysis::enabled || allocation->space == MemorySpace::registered) return;
   heap().by_base.erase(number_of(allocation->base));
-  std::free(allocation->base);
+  if (allocation->is_mapped)
+    munmap(allocation->base, allocation->bytes);
+  else
+    std::free(allocation->base);
 }
 
 Allocation* find_allocation(const void* address) { return find(address, false); }

@@ -5,12 +5,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace cuda_on_cpu {
 
 enum class MemorySpace { device, pinned, registered, managed };
 
 struct GraphAllocation;
+class SharedFile;
 
 struct Allocation {
   char* base;
@@ -19,8 +21,11 @@ struct Allocation {
   int device;
   unsigned number;  ///< in the order of allocation, from 1
   bool living = true;
-  void* shadow = nullptr;               ///< of the analysis
-  GraphAllocation* of_graph = nullptr;  ///< whose nodes let it live and end
+  void* shadow = nullptr;                      ///< of the analysis
+  GraphAllocation* of_graph = nullptr;         ///< whose nodes let it live and end
+  bool is_mapped = false;                      ///< so that a file can take its place
+  bool is_borrowed = false;                    ///< of another process
+  std::shared_ptr<SharedFile> file = nullptr;  ///< by which others share it
 
   bool contains(const void* address, std::size_t size = 1) const {
     const auto offset = static_cast<const char*>(address) - base;
@@ -42,6 +47,9 @@ Allocation* register_host(void* base, std::size_t bytes, int device);
 Allocation* reserve(std::size_t bytes, int device);
 void revive(Allocation* allocation);
 void withdraw(Allocation* allocation);
+
+/// Makes the runtime know memory that another process shares and that has been mapped.
+Allocation* import_memory(void* base, std::size_t bytes, int device);
 
 /// Takes memory of a device; false if it does not suffice.
 bool take_memory(int device, std::size_t bytes);

@@ -295,6 +295,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int d) {
   properties->reservedSharedMemPerBlock = reserved_shared;
   properties->maxBlocksPerMultiProcessor = 32;
   properties->streamPrioritiesSupported = properties->memoryPoolsSupported = 1;
+  properties->ipcEventSupported = 1;
   return lasting_error();
 }
 

@@ -9,7 +9,9 @@
 #include "../settings.hpp"
 #include "../trouble.hpp"
 #include "children.hpp"
+#include "cuda_on_cpu/ipc.hpp"
 #include "generations.hpp"
+#include "shared_events.hpp"
 #include "unasked_calls.hpp"
 
 namespace cuda_on_cpu {
@@ -77,6 +79,13 @@ thread_local std::uint32_t calling_operation = 0;
 void host_moves_on() {
   ++streams().host_clock[0];
   streams().host_moved = true;
+}
+
+/// When all operations of streams are done that were asked for before a number.
+std::vector<std::uint32_t> all_before(std::uint32_t number) {
+  std::vector<std::uint32_t> clock(streams().chains, number - 1);
+  clock[0] = 0;
+  return clock;
 }
 
 /// The host knows that an operation is done.
@@ -347,6 +356,22 @@ void learn_from_part(const Operation& whole, const Operation& part) {
   Streams& s = streams();
   const std::scoped_lock lock(s.order);
   join(s.times[whole.number].clock, s.times[part.number].clock);
+}
+
+void learn_from_others(const Operation& operation) {
+  if (!analysis::enabled) return;
+  Streams& s = streams();
+  const std::scoped_lock lock(s.order);
+  auto& clock = s.times[operation.number].clock;
+  join(clock, all_before(operation.number));
+}
+
+void host_learns_from_others() {
+  if (!analysis::enabled) return;
+  Streams& s = streams();
+  const std::scoped_lock lock(s.order);
+  join(s.host_clock, all_before(s.operations));
+  host_moves_on();
 }
 
 std::uint32_t new_chain() { return streams().chains++; }
@@ -621,6 +646,10 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   const Guard guard(runtime_mutex());
   CUstream_st* found = find_stream(stream);
   if (found == nullptr || event == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (event->shared != nullptr && event->shared->is_of_others()) {
+    wait_for_others(*found, event->shared, __builtin_return_address(0));
+    return lasting_error();
+  }
   if (event->operation == nullptr) return lasting_error();  // never recorded: nothing to wait for
   if (event->capture != nullptr && found->capture == nullptr) {
     found->capture = event->capture;
@@ -659,10 +688,19 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
     return create_event_in_kernel(event, flags);
   }
   if (event == nullptr) return fail(cudaErrorInvalidValue);
-  if (flags > (cudaEventBlockingSync | cudaEventDisableTiming)) return fail(cudaErrorInvalidValue);
+  const bool is_shared = (flags & cudaEventInterprocess) != 0;
+  const bool has_timing = (flags & cudaEventDisableTiming) == 0;
+  if (flags > (cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess) ||
+      (is_shared && has_timing))
+    return fail(cudaErrorInvalidValue);
   auto made = std::make_unique<CUevent_st>();
   made->device = current_device();
-  made->timing = (flags & cudaEventDisableTiming) == 0;
+  made->timing = has_timing;
+  if (is_shared) {
+    made->shared =
+        std::make_shared<SharedEvent>(std::make_unique<SharedFile>(sizeof(EventRecords)));
+    if (made->shared->records == nullptr) return fail(cudaErrorMemoryAllocation);
+  }
   *event = made.release();  // cudaEventDestroy takes it back
   return lasting_error();
 }
@@ -685,6 +723,11 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   CUstream_st* found = find_stream(stream);
   if (found == nullptr || event == nullptr) return fail(cudaErrorInvalidResourceHandle);
   if (event->device != found->device) return fail(cudaErrorInvalidResourceHandle);
+  if (event->shared != nullptr) {
+    if (found->capture != nullptr) return fail(cudaErrorStreamCaptureUnsupported);
+    record_for_others(*event, *found, __builtin_return_address(0));
+    return lasting_error();
+  }
   event->operation = mark(*found, __builtin_return_address(0));
   event->capture = found->capture;
   return lasting_error();
@@ -693,6 +736,10 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   const Guard guard(runtime_mutex());
   if (event == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (event->shared != nullptr && event->shared->is_of_others()) {
+    wait_for_others(*event->shared);
+    return lasting_error();
+  }
   if (event->operation == nullptr) return lasting_error();
   if (event->capture != nullptr) {
     event->capture->valid = false;
@@ -706,6 +753,11 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   const Guard guard(runtime_mutex());
   if (event == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (event->shared != nullptr && event->shared->is_of_others()) {
+    if (!is_done(*event->shared)) return cudaErrorNotReady;
+    host_learns_from_others();
+    return lasting_error();
+  }
   if (event->operation == nullptr) return lasting_error();
   if (!event->operation->done) {
     advance(event->operation);

@@ -23,6 +23,7 @@ namespace cuda_on_cpu {
 struct Allocation;
 struct GraphAllocation;
 struct Operation;
+struct SharedEvent;
 using OperationPointer = std::shared_ptr<Operation>;
 
 /// Whether the process has but one thread, beside those that run blocks.
@@ -135,6 +136,7 @@ struct CUevent_st {
   std::shared_ptr<cuda_on_cpu::Capture> capture;
   int device = 0;
   bool timing = true;
+  std::shared_ptr<cuda_on_cpu::SharedEvent> shared;  ///< with other processes
 };
 
 namespace cuda_on_cpu {
@@ -168,6 +170,11 @@ void number_of_child(Operation& operation, std::uint32_t parent);
 /// is done.
 void number_within(Operation& part, std::uint32_t chain, const Operation& whole);
 void learn_from_part(const Operation& whole, const Operation& part);
+
+/// An operation, or the host, has waited for another process, which may have waited for all that
+/// was asked for before.
+void learn_from_others(const Operation& operation);
+void host_learns_from_others();
 
 /// A marker behind all that a stream has, which an event or another stream can wait for.
 OperationPointer mark(CUstream_st& stream, const void* place);

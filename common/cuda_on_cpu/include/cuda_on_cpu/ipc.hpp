@@ -1,0 +1,24 @@
+/// \file
+/// Memory and events that several processes share.
+///
+/// A record of such an event does at once what it stands behind: other processes cannot make this
+/// one go on. So whoever waits for one waits for what is done, or under way.
+
+#pragma once
+
+#include "runtime_api.hpp"
+
+inline constexpr unsigned cudaEventInterprocess = 4, cudaIpcMemLazyEnablePeerAccess = 1;
+inline constexpr std::size_t cuda_ipc_handle_bytes = 64;
+struct cudaIpcMemHandle_t {
+  char reserved[cuda_ipc_handle_bytes];
+};
+struct cudaIpcEventHandle_t {
+  char reserved[cuda_ipc_handle_bytes];
+};
+
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer);
+cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle, unsigned flags);
+cudaError_t cudaIpcCloseMemHandle(void* pointer);
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event);
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t handle);

@@ -1,0 +1,232 @@
+/// \file
+/// Memory and events that processes share: this program starts itself, to be the other one.
+
+#include <cuda_runtime.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "device.hpp"
+
+using tap::check;
+using tap::Device;
+using tap::expect;
+using tap::expect_equal;
+using tap::expect_refusal;
+using tap::table;
+
+constexpr int count = 5000;
+constexpr const char* child_argument = "--child";
+
+__global__ void affine(int* x, int factor, int addend) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) x[i] = factor * x[i] + addend;
+}
+
+/// What the processes tell each other.
+struct Handles {
+  cudaIpcMemHandle_t memory;
+  cudaIpcEventHandle_t event;
+};
+
+class Event {
+ public:
+  Event() {
+    check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming | cudaEventInterprocess));
+  }
+  explicit Event(const cudaIpcEventHandle_t& handle) {
+    check(cudaIpcOpenEventHandle(&event_, handle));
+  }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  cudaEvent_t get() const { return event_; }
+  cudaIpcEventHandle_t handle() const {
+    cudaIpcEventHandle_t handle;
+    check(cudaIpcGetEventHandle(&handle, event_));
+    return handle;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+class Stream {
+ public:
+  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  cudaStream_t get() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+cudaIpcMemHandle_t handle_of(int* pointer) {
+  cudaIpcMemHandle_t handle;
+  check(cudaIpcGetMemHandle(&handle, pointer));
+  return handle;
+}
+
+/// Another process of this program, whose standard input and output are here.
+class Child {
+ public:
+  explicit Child(const char* what) {
+    int to[2], from[2];
+    if (pipe(to) != 0 || pipe(from) != 0) throw tap::Skipped{"there are no pipes"};
+    process_ = fork();
+    if (process_ == 0) {
+      dup2(to[0], STDIN_FILENO);
+      dup2(from[1], STDOUT_FILENO);
+      for (const int file : {to[0], to[1], from[0], from[1]}) close(file);
+      execl("/proc/self/exe", "ipc", child_argument, what, static_cast<char*>(nullptr));
+      _exit(9);
+    }
+    close(to[0]);
+    close(from[1]);
+    to_ = to[1];
+    from_ = from[0];
+  }
+  ~Child() {
+    if (process_ > 0) end();
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  void tell(const Handles& handles) const {
+    expect(write(to_, &handles, sizeof handles) == sizeof handles, "the child is told");
+  }
+  Handles hear() const {
+    Handles handles;
+    expect(read(from_, &handles, sizeof handles) == sizeof handles, "the child tells");
+    return handles;
+  }
+  void end() {
+    int status = -1;
+    waitpid(process_, &status, 0);
+    process_ = 0;
+    close(to_);
+    close(from_);
+    expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ends well");
+  }
+
+ private:
+  pid_t process_;
+  int to_ = -1, from_ = -1;
+};
+
+// --- What children do
+
+/// Waits for the parent's kernel, and works on its memory.
+void go_on_with_memory() {
+  Handles handles;
+  expect(read(STDIN_FILENO, &handles, sizeof handles) == sizeof handles, "the parent tells");
+  const Stream stream;
+  const Event event(handles.event);
+  int *x = nullptr, *again = nullptr;
+  check(cudaIpcOpenMemHandle((void**)&x, handles.memory, cudaIpcMemLazyEnablePeerAccess));
+  check(cudaIpcOpenMemHandle((void**)&again, handles.memory, cudaIpcMemLazyEnablePeerAccess));
+  expect(x == again, "what is opened twice is the same");
+  check(cudaIpcCloseMemHandle(again));
+  check(cudaStreamWaitEvent(stream.get(), event.get(), 0));
+  affine<<<count / 128 + 1, 128, 0, stream.get()>>>(x, 3, 1);
+  check(cudaEventRecord(event.get(), stream.get()));  // and nobody here waits for it
+  std::vector<int> seen(count);
+  check(cudaMemcpyAsync(seen.data(), x, count * sizeof(int), cudaMemcpyDeviceToHost, stream.get()));
+  check(cudaStreamSynchronize(stream.get()));
+  expect_equal(seen, table<int>(count, [](int i) { return 3 * (2 * i + 5) + 1; }));
+  check(cudaIpcCloseMemHandle(x));
+  expect_refusal(cudaIpcCloseMemHandle(x), cudaErrorInvalidValue);
+}
+
+/// Shares memory, and ends.
+void leave_a_handle() {
+  const Device<int> x(count);
+  const Event event;
+  const Handles handles = {handle_of(x.get()), event.handle()};
+  expect(write(STDOUT_FILENO, &handles, sizeof handles) == sizeof handles, "the parent is told");
+}
+
+int be_child(const char* what) {
+  try {
+    (std::strcmp(what, "memory") == 0 ? go_on_with_memory : leave_a_handle)();
+  } catch (const tap::Abandoned&) {
+  }
+  return tap::complaints() == 0 ? 0 : 1;
+}
+
+// --- The parent's side
+
+TEST(processes_work_on_the_same_memory) {
+  const Device<int> x(table<int>(count, [](int i) { return i; }));
+  const Stream stream;
+  const Event event;
+  const Handles handles = {handle_of(x.get()), event.handle()};
+  affine<<<count / 128 + 1, 128, 0, stream.get()>>>(x.get(), 2, 5);
+  check(cudaEventRecord(event.get(), stream.get()));
+  Child child("memory");
+  child.tell(handles);
+  child.end();
+  check(cudaEventQuery(event.get()));
+  check(cudaStreamWaitEvent(stream.get(), event.get(), 0));
+  affine<<<count / 128 + 1, 128, 0, stream.get()>>>(x.get(), 1, -7);
+  check(cudaStreamSynchronize(stream.get()));
+  check(cudaEventSynchronize(event.get()));
+  expect_equal(x.to_host(), table<int>(count, [](int i) { return 3 * (2 * i + 5) + 1 - 7; }));
+}
+
+TEST(memory_stays_as_it_is_when_it_is_shared) {
+  const Device<int> x(table<int>(count, [](int i) { return 9 * i; }));
+  handle_of(x.get());
+  const cudaIpcMemHandle_t one = handle_of(x.get()), other = handle_of(x.get());
+  expect(std::memcmp(&one, &other, sizeof one) == 0, "a handle does not change");
+  affine<<<count / 128 + 1, 128>>>(x.get(), 1, 1);
+  expect_equal(x.to_host(), table<int>(count, [](int i) { return 9 * i + 1; }));
+}
+
+TEST(handles_of_a_process_that_has_ended_are_refused) {
+  Child child("handle");
+  const Handles handles = child.hear();
+  child.end();
+  void* pointer = nullptr;
+  cudaEvent_t event = nullptr;
+  expect_refusal(cudaIpcOpenMemHandle(&pointer, handles.memory, cudaIpcMemLazyEnablePeerAccess),
+                 cudaErrorMapBufferObjectFailed);
+  expect_refusal(cudaIpcOpenEventHandle(&event, handles.event), cudaErrorMapBufferObjectFailed);
+}
+
+TEST(what_cannot_be_shared_is_refused) {
+  const Device<int> x(count);
+  cudaIpcMemHandle_t handle = handle_of(x.get());
+  void* pointer = nullptr;
+  expect_refusal(cudaIpcOpenMemHandle(&pointer, handle, cudaIpcMemLazyEnablePeerAccess),
+                 cudaErrorDeviceUninitialized);
+  expect_refusal(cudaIpcOpenMemHandle(&pointer, handle, 0), cudaErrorInvalidValue);
+  expect_refusal(
+      cudaIpcOpenMemHandle(&pointer, cudaIpcMemHandle_t{}, cudaIpcMemLazyEnablePeerAccess),
+      cudaErrorInvalidValue);
+  expect_refusal(cudaIpcCloseMemHandle(x.get()), cudaErrorInvalidValue);
+  int of_host = 0;
+  expect_refusal(cudaIpcGetMemHandle(&handle, &of_host), cudaErrorInvalidValue);
+  cudaEvent_t plain = nullptr, event = nullptr;
+  check(cudaEventCreateWithFlags(&plain, cudaEventDisableTiming));
+  cudaIpcEventHandle_t of_event{};
+  expect_refusal(cudaIpcGetEventHandle(&of_event, plain), cudaErrorInvalidResourceHandle);
+  check(cudaEventDestroy(plain));
+  expect_refusal(cudaIpcOpenEventHandle(&event, of_event), cudaErrorInvalidValue);
+  expect_refusal(cudaEventCreateWithFlags(&event, cudaEventInterprocess), cudaErrorInvalidValue);
+  const Event shared;
+  expect_refusal(cudaIpcOpenEventHandle(&event, shared.handle()), cudaErrorDeviceUninitialized);
+  check(cudaEventQuery(shared.get()));  // never recorded: nothing to wait for
+  check(cudaEventSynchronize(shared.get()));
+}
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::string(argv[1]) == child_argument) return be_child(argv[2]);
+  return tap::run_on_device(argc, argv);
+}
