@@ -13,9 +13,10 @@ Threads    __syncthreads and its siblings, shuffles, votes, matches and reductio
            asynchronous copies, grids that are launched cooperatively, clusters; the instructions of
            inline PTX that sources hold most often, without labels.
 Runtime    memory (pinned, managed, pitched, in the order of streams, of pools), symbols, streams,
-           events, graphs, captured or built node by node, occupancy, several devices and their
-           peers; launches, copies, streams, events and memory in kernels, as of CUDA 12; arrays, layered ones and cube maps, too, texture and surface objects with filters
-           and borders.
+           events, graphs, captured or built node by node, with memory and conditions of their own,
+           occupancy, several devices and their peers, memory and events that processes share;
+           launches, copies, streams, events and memory in kernels, as of CUDA 12; arrays, layered
+           ones and cube maps, too, texture and surface objects with filters and borders.
 Numbers    CUDA's functions and roundings, half and bfloat16 with their pairs; products of a warp by
            nvcuda::wmma; four bytes or two halves of a word at once; shifts by as many bits as a number
            has, or more, as a GPU does them.
@@ -28,9 +29,9 @@ Libraries  some of cuBLAS with cublasLt, cuFFT and cuSOLVER by the host's OpenBL
 Not covered, with an error where it is compiled or linked
 
   most of inline PTX, tensor maps; mipmaps, cube maps without seams and texture references;
-  nodes of graphs that allocate memory or record events, graphs launched by kernels; the driver's
-  API (cu...) and NVRTC; quasirandom numbers, cuSPARSE, and of CUB tile states and agents; kernels
-  in shared libraries.
+  nodes of graphs that record events, graphs launched by kernels; pools of memory that processes
+  share; the driver's API (cu...) and NVRTC; quasirandom numbers, cuSPARSE, and of CUB tile states
+  and agents; kernels in shared libraries.
 
 What differs from a GPU
 

@@ -726,6 +726,7 @@ void received(const void* where, std::size_t bytes) {
 }
 
 void copy_access(const void* where, std::size_t bytes, Kind kind, const Operation& operation) {
+  if (operation.name != nullptr) note_name(operation.number, operation.name);
   const auto* address = static_cast<const char*>(where);
   Allocation* allocation = find_allocation(address);
   if (allocation == nullptr) {
@@ -742,6 +743,7 @@ void copy_access(const void* where, std::size_t bytes, Kind kind, const Operatio
 
 void allocated_again(Allocation& allocation, const Operation& operation) {
   Shadow& shadow = shadow_of(allocation);
+  if (operation.name != nullptr) note_name(operation.number, operation.name);
   shadow.forget();
   // Who uses it must wait for this; but nothing is written yet.
   check_operation(shadow, 0, allocation.bytes, write, operation.number, place_of(operation.place),

@@ -282,10 +282,19 @@ void forget_other_readers(Cell& cell) {
   cell.others = false;
 }
 
+/// Of operations that are neither kernels nor copies nor fills.
+std::unordered_map<std::uint32_t, const char*>& names() {
+  static auto& names = immortal<std::unordered_map<std::uint32_t, const char*>>();
+  return names;
+}
+
 /// Who made an access; with its kernel, where two may be meant.
 std::string name_of(const Event& event, bool with_kernel) {
-  if (event.block == no_block)
+  if (event.block == no_block) {
+    if (const auto named = names().find(event.operation); named != names().end())
+      return named->second;
     return is_host_operation(event.operation) ? "the host" : "a copy or a fill";
+  }
   const auto kernel = record().kernel_of.find(event.operation);
   const bool is_known = with_kernel && kernel != record().kernel_of.end();
   return "thread " + std::to_string(event.thread) + " of block " + std::to_string(event.block) +
@@ -293,6 +302,8 @@ std::string name_of(const Event& event, bool with_kernel) {
 }
 
 }  // namespace
+
+void note_name(std::uint32_t operation, const char* name) { names()[operation] = name; }
 
 __attribute__((noinline, cold)) void report_race(const Event& then, const Event& now,
                                                  const char* what, Region region,

@@ -159,6 +159,9 @@ inline std::uint32_t current_owner() {
 /// Bytes came into the shared memory of the block that runs, of which no more is known.
 void note_received(Shadow& shadow, std::size_t offset, std::size_t bytes);
 
+/// An operation has a name in messages.
+void note_name(std::uint32_t operation, const char* name);
+
 /// Compares an access of the current thread with what its cells remember, reports races and reads
 /// of what nobody wrote, and makes the cells remember it.
 /// \param offset of the first byte in the shadow

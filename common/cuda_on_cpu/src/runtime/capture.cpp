@@ -225,11 +225,13 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
       error != cudaSuccess)
     return error;
   const OperationPointer first = mark(*found, place);
-  if (!executable->conditions.empty())
+  if (!executable->conditions.empty()) {
+    first->name = "the graph that begins";
     first->work = [conditions = executable->conditions](const Operation& self) {
       assign_first_values(conditions, self);
       return true;
     };
+  }
   for (const OperationPointer& copy : copies_of(*executable, {first}, number)) {
     if (copy->host_call != nullptr) call_unasked(copy);
     found->awaited.push_back(copy);

@@ -136,15 +136,16 @@ cudaError_t allocate_in_graph(void** pointer, std::size_t bytes, CUstream_st& st
   if (pointer == nullptr || bytes == 0) return fail(cudaErrorInvalidValue);
   const auto memory = std::make_shared<GraphAllocation>(bytes, stream.device);
   if (memory->allocation == nullptr) return fail(cudaErrorMemoryAllocation);
-  enqueue(
+  const OperationPointer allocates = enqueue(
       stream,
       [memory](const Operation& operation) {
         revive(memory->allocation);
         analysis::allocated_again(*memory->allocation, operation);
         return true;
       },
-      place)
-      ->allocates = memory;
+      place);
+  allocates->allocates = memory;
+  allocates->name = "the graph that allocates it";
   *pointer = memory->allocation->base;
   return lasting_error();
 }
@@ -162,6 +163,7 @@ cudaError_t free_in_stream(Allocation& allocation, CUstream_st& stream, const vo
       },
       place);
   operation->frees = &allocation;
+  operation->name = "the operation that frees it";
   if (of_graph == nullptr || stream.capture != nullptr) return lasting_error();
   forget_left(allocation);
   account_of(allocation.device).add({stream.chain, operation, allocation.bytes});

@@ -490,6 +490,7 @@ cudaError_t add_choice(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraph
     return fail(cudaErrorInvalidValue, "the handle is of another graph, or of another node");
   OperationPointer chooses = marker();
   chooses->place = place;
+  chooses->name = "a node that chooses";
   chooses->device = current_device();
   const cudaError_t error = add(node, graph, after, count, cudaGraphNodeTypeConditional,
                                 {lasting_error(), {std::move(chooses)}});

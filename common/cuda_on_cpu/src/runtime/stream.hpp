@@ -80,6 +80,7 @@ struct Operation {
   std::shared_ptr<const Awaited> awaited = nullptr;  ///< there before the work
   std::vector<OperationPointer> after;               ///< what must be done before
   const void* place = nullptr;                       ///< where the host asked for it
+  const char* name = nullptr;  ///< in messages, if it is neither a copy nor a fill
   int device = 0;
   bool marks = false;  ///< whether it does nothing but be waited for
   Moves moves = Moves::nothing;
