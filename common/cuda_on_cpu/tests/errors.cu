@@ -104,6 +104,16 @@ TEST(too_much_shared_memory_is_refused) {
   expect_working();
 }
 
+namespace {
+__global__ void __launch_bounds__(32) do_nothing_in_a_namespace_without_a_name() {}
+}  // namespace
+
+TEST(launch_bounds_are_kept_in_namespaces_without_a_name) {
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, do_nothing_in_a_namespace_without_a_name));
+  expect_equal(attributes.maxThreadsPerBlock, 32);
+}
+
 TEST(launch_bounds_are_kept) {
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, do_nothing_in_small_blocks));

@@ -76,9 +76,18 @@ std::string demangled(const std::string& name) {
   return status == 0 ? text.get() : name;
 }
 
+/// A demangled name without the namespaces that have none.
+std::string without_anonymous(std::string name) {
+  constexpr std::string_view anonymous = "(anonymous namespace)::";
+  for (std::size_t at = 0; (at = name.find(anonymous)) != name.npos;)
+    name.erase(at, anonymous.size());
+  return name;
+}
+
 /// The base of a demangled name: "void a::k<2>(int)" is "k".
 std::string base_of(const std::string& name) {
-  std::string base = name.substr(0, name.find_first_of("<("));
+  const std::string known = without_anonymous(name);
+  std::string base = known.substr(0, known.find_first_of("<("));
   const auto begin = base.find_last_of(" :");
   return begin == std::string::npos ? base : base.substr(begin + 1);
 }
@@ -127,14 +136,11 @@ std::vector<ThreadVariable> thread_variables(const std::string& word) {
 }
 
 std::vector<Variable> variables_in_namespaces() {
-  static constexpr std::string_view anonymous = "(anonymous namespace)::";
   std::vector<Variable> variables;
   for (const Symbol& symbol : symbols()) {
     if (symbol.kind != STT_OBJECT || symbol.bytes == 0) continue;
     if (symbol.name.starts_with("_ZZ")) continue;  // of a function
-    std::string name = demangled(symbol.name);
-    for (std::size_t at = 0; (at = name.find(anonymous)) != name.npos;)
-      name.erase(at, anonymous.size());
+    const std::string name = without_anonymous(demangled(symbol.name));
     if (name.find_first_of("<(. @[") != name.npos) continue;
     variables.push_back({&__executable_start + symbol.value, symbol.bytes, name});
   }
