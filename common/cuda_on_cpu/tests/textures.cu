@@ -334,15 +334,62 @@ __global__ void fetch_directions(cudaTextureObject_t texture, const Direction* t
     texCubemap(&values[i], texture, d.x, d.y, d.z);
 }
 
+/// The number of another face that lies nearest to a column and a row just beyond one of a face.
+float nearest_beyond(const std::vector<float>& values, int width, const OnCube& at, int column,
+                     int row) {
+  const auto centre = [&](int face, int i, int j) {
+    return direction_to(
+        {at.layer, face, (2 * i + 1.F) / float(width) - 1, (2 * j + 1.F) / float(width) - 1}, 1);
+  };
+  const Direction to = centre(at.face, column, row);
+  float nearest = -2, found = 0;
+  for (int face = 0; face < 6; ++face)
+    for (int j = 0; j < width; ++j)
+      for (int i = 0; i < width; ++i) {
+        const Direction d = centre(face, i, j);
+        const float cosine =
+            (d.x * to.x + d.y * to.y + d.z * to.z) / std::sqrt(d.x * d.x + d.y * d.y + d.z * d.z);
+        if (face == at.face || cosine <= nearest) continue;
+        nearest = cosine;
+        found = values[((6 * at.layer + face) * width + j) * width + i];
+      }
+  return found;
+}
+
+/// What is fetched between numbers of a cube that has no seams.
+double between_faces(const std::vector<float>& values, int width, const OnCube& at, double x,
+                     double y) {
+  double sum = 0, all = 0, weights = 0;
+  int numbers = 0;
+  for (const int j : {0, 1})
+    for (const int i : {0, 1}) {
+      const int column = int(std::floor(x)) + i, row = int(std::floor(y)) + j;
+      const bool beyond_x = column < 0 || column >= width, beyond_y = row < 0 || row >= width;
+      if (beyond_x && beyond_y) continue;  // a corner, where three faces meet
+      const double value = beyond_x || beyond_y
+                               ? nearest_beyond(values, width, at, column, row)
+                               : values[((6 * at.layer + at.face) * width + row) * width + column];
+      const double right = x - std::floor(x), down = y - std::floor(y);
+      const double weight = (i == 1 ? right : 1 - right) * (j == 1 ? down : 1 - down);
+      sum += weight * value;
+      weights += weight;
+      all += value;
+      ++numbers;
+    }
+  return sum + (1 - weights) * all / numbers;
+}
+
 /// Fetches in random directions, and compares with the numbers around where they meet the cube.
-void expect_fetched_of_cube(int width, int layers, cudaTextureFilterMode filter) {
+void expect_fetched_of_cube(int width, int layers, cudaTextureFilterMode filter,
+                            bool seamless = false) {
   constexpr int n = 512;
   const int faces = 6 * layers;
   const std::vector<float> values = random_values(std::size_t(width) * width * faces, -1.F, 1.F);
   const Box<float> cube(make_cudaExtent(width, width, faces), values,
                         cudaArrayCubemap | (layers > 1 ? cudaArrayLayered : 0));
-  const cudaTextureObject_t texture =
-      texture_of(resource_of(cube.get()), manner(cudaAddressModeClamp, filter, true));
+  cudaTextureDesc how = manner(cudaAddressModeClamp, filter, true);
+  how.seamlessCubemap = seamless;
+  const cudaTextureObject_t texture = texture_of(resource_of(cube.get()), how);
   std::vector<OnCube> places(n);
   for (OnCube& place : places)
     place = {random_value(0, layers - 1), random_value(0, 5), random_value(-0.999F, 0.999F),
@@ -371,6 +418,7 @@ void expect_fetched_of_cube(int width, int layers, cudaTextureFilterMode filter)
         sum += (k == 1 ? right : 1 - right) * (j == 1 ? down : 1 - down) *
                values[((6 * at.layer + at.face) * width + row) * width + column];
       }
+    if (seamless && between) sum = between_faces(values, width, at, x, y);
     expect_near(double(found[i]), sum, between ? 6. / 512 : 0.);
   }
   check(cudaDestroyTextureObject(texture));
@@ -382,6 +430,13 @@ TEST(cubes_are_fetched_by_direction) {
     expect_fetched_of_cube(8, 1, filter);
     expect_fetched_of_cube(5, 3, filter);
   }
+}
+
+TEST(cubes_without_seams_go_on_behind_their_edges) {
+  expect_fetched_of_cube(2, 1, cudaFilterModeLinear, true);
+  expect_fetched_of_cube(5, 3, cudaFilterModeLinear, true);
+  expect_fetched_of_cube(16, 1, cudaFilterModeLinear, true);
+  expect_fetched_of_cube(5, 1, cudaFilterModePoint, true);
 }
 
 __global__ void fill_faces(cudaSurfaceObject_t surface, bool layered) {

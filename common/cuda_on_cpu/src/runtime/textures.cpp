@@ -218,6 +218,24 @@ PlaceOnCube place_on_cube(float x, float y, float z) {
   return {4 + (z < 0), (z < 0 ? -x : x) / far_z, -y / far_z};
 }
 
+/// Where a place beyond an edge of a face lies on the face behind that edge.
+PlaceOnCube beyond_edge(const PlaceOnCube& at) {
+  switch (at.face) {
+    case 0:
+      return place_on_cube(1, -at.t, -at.s);
+    case 1:
+      return place_on_cube(-1, -at.t, at.s);
+    case 2:
+      return place_on_cube(at.s, 1, at.t);
+    case 3:
+      return place_on_cube(at.s, -1, -at.t);
+    case 4:
+      return place_on_cube(at.s, -at.t, 1);
+    default:
+      return place_on_cube(-at.s, -at.t, -1);
+  }
+}
+
 /// The layer that is fetched: the last one for numbers beyond it, which have no sign.
 int nearest_layer(int layer, int layers) {
   return static_cast<int>(
@@ -257,6 +275,54 @@ Samples samples_of(const Image& image, const cudaTextureDesc& how, int dimension
   return found;
 }
 
+/// The number of a cube in a column and a row of a face; just beyond it, that of the next face.
+const char* texel_of_cube(const Image& image, int layer, int face, int column, int row) {
+  constexpr int faces = 6;
+  const int n = image.width;
+  const auto place = [&](int i) {
+    return (2 * static_cast<float>(i) + 1) / static_cast<float>(n) - 1;
+  };
+  const auto index = [&](float at) {
+    return std::clamp(static_cast<int>((at + 1) / 2 * static_cast<float>(n)), 0, n - 1);
+  };
+  if (column < 0 || column >= n || row < 0 || row >= n) {
+    const PlaceOnCube beside = beyond_edge({face, place(column), place(row)});
+    face = beside.face;
+    column = index(beside.s);
+    row = index(beside.t);
+  }
+  return image.data + (layer * faces + face) * image.slice + row * image.pitch +
+         column * image.element;
+}
+
+/// The four numbers around a place on a cube, of two faces at an edge. At a corner there are but
+/// three, which share the weight of the fourth.
+Samples samples_across_edges(const Image& image, const PlaceOnCube& at, int layer) {
+  Samples found = samples_of(image, image.how, 2, 0, 0, 0, 0);  // for what is no place
+  const auto n = static_cast<float>(image.width);
+  const float x = (at.s + 1) / 2 * n - 0.5F, y = (at.t + 1) / 2 * n - 0.5F;
+  const int column = static_cast<int>(std::floor(x)), row = static_cast<int>(std::floor(y));
+  const auto weight = [](float of, int which) {
+    const float second = std::round((of - std::floor(of)) * 256) / 256;
+    return which == 1 ? second : 1 - second;
+  };
+  const auto is_beyond = [&](int i) { return i < 0 || i >= image.width; };
+  float missing = 0;
+  found.count = 0;
+  for (const int j : {0, 1})
+    for (const int i : {0, 1}) {
+      const float share = weight(x, i) * weight(y, j);
+      if (is_beyond(column + i) && is_beyond(row + j))
+        missing += share;
+      else
+        found.at[found.count++] = {texel_of_cube(image, layer, at.face, column + i, row + j),
+                                   share};
+    }
+  for (int i = 0; i < found.count; ++i)
+    found.at[i].weight += missing / static_cast<float>(found.count);
+  return found;
+}
+
 }  // namespace
 
 Samples samples(cudaTextureObject_t texture, int dimensions, float x, float y, float z, int layer) {
@@ -271,6 +337,8 @@ Samples samples_of_cube(cudaTextureObject_t texture, float x, float y, float z, 
   how.normalizedCoords = 1;
   const PlaceOnCube at = place_on_cube(x, y, z);
   layer = nearest_layer(layer, std::max(image.depth / faces, 1));
+  if (how.seamlessCubemap != 0 && how.filterMode == cudaFilterModeLinear)
+    return samples_across_edges(image, at, layer);
   return samples_of(image, how, 2, (at.s + 1) / 2, (at.t + 1) / 2, 0, layer * faces + at.face);
 }
 
@@ -452,9 +520,6 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaReso
   if (how->readMode == cudaReadModeNormalizedFloat && image.format.x == 32 &&
       image.format.f != cudaChannelFormatKindFloat)
     return fail(cudaErrorInvalidNormSetting);
-  // What lies between the faces of a cube is not interpolated.
-  if (image.cube && how->seamlessCubemap != 0 && how->filterMode == cudaFilterModeLinear)
-    return fail(cudaErrorNotSupported);
   image.how = *how;
   return keep(image, texture);
 }
