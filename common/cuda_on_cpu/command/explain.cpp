@@ -29,9 +29,9 @@ Libraries  some of cuBLAS with cublasLt, cuFFT and cuSOLVER by the host's OpenBL
 Not covered, with an error where it is compiled or linked
 
   most of inline PTX, tensor maps; mipmaps and texture references;
-  nodes of graphs that record events, graphs launched by kernels; pools of memory that processes
-  share; the driver's API (cu...) and NVRTC; quasirandom numbers, cuSPARSE, and of CUB tile states
-  and agents; kernels in shared libraries.
+  nodes of graphs that record events, graphs launched by kernels; the driver's API (cu...) and
+  NVRTC; quasirandom numbers, cuSPARSE, and of CUB tile states and agents; kernels in shared
+  libraries.
 
 What differs from a GPU
 

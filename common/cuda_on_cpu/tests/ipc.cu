@@ -21,6 +21,7 @@ using tap::table;
 
 constexpr int count = 5000;
 constexpr const char* child_argument = "--child";
+constexpr int file_of_pool = 100;  // what a child finds open
 
 __global__ void affine(int* x, int factor, int addend) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -98,8 +99,9 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  void tell(const Handles& handles) const {
-    expect(write(to_, &handles, sizeof handles) == sizeof handles, "the child is told");
+  template <typename T>
+  void tell(const T& what) const {
+    expect(write(to_, &what, sizeof what) == sizeof what, "the child is told");
   }
   Handles hear() const {
     Handles handles;
@@ -152,9 +154,32 @@ void leave_a_handle() {
   expect(write(STDOUT_FILENO, &handles, sizeof handles) == sizeof handles, "the parent is told");
 }
 
+/// Works on memory of a pool, which a file stands for that the parent left open.
+void go_on_with_pools() {
+  std::array<cudaMemPoolPtrExportData, 2> data{};
+  expect(read(STDIN_FILENO, &data, sizeof data) == sizeof data, "the parent tells");
+  cudaMemPool_t pool = nullptr, none = nullptr;
+  check(cudaMemPoolImportFromShareableHandle(&pool, (void*)std::intptr_t{file_of_pool},
+                                             cudaMemHandleTypePosixFileDescriptor, 0));
+  expect_refusal(cudaMemPoolImportFromShareableHandle(&none, (void*)std::intptr_t{STDIN_FILENO},
+                                                      cudaMemHandleTypePosixFileDescriptor, 0),
+                 cudaErrorInvalidValue);
+  int *x = nullptr, *other = nullptr;
+  expect_refusal(cudaMemPoolImportPointer((void**)&other, pool, &data[1]), cudaErrorInvalidValue);
+  check(cudaMemPoolImportPointer((void**)&x, pool, &data[0]));
+  expect(cudaMallocFromPoolAsync(&other, 4, pool, nullptr) == cudaErrorInvalidValue,
+         "nothing is taken of another process's pool");
+  affine<<<count / 128 + 1, 128>>>(x, 3, 1);
+  check(cudaFreeAsync(x, nullptr));
+  check(cudaDeviceSynchronize());
+  check(cudaMemPoolDestroy(pool));
+}
+
 int be_child(const char* what) {
   try {
-    (std::strcmp(what, "memory") == 0 ? go_on_with_memory : leave_a_handle)();
+    (std::strcmp(what, "memory") == 0  ? go_on_with_memory
+     : std::strcmp(what, "pools") == 0 ? go_on_with_pools
+                                       : leave_a_handle)();
   } catch (const tap::Abandoned&) {
   }
   return tap::complaints() == 0 ? 0 : 1;
@@ -187,6 +212,61 @@ TEST(memory_stays_as_it_is_when_it_is_shared) {
   expect(std::memcmp(&one, &other, sizeof one) == 0, "a handle does not change");
   affine<<<count / 128 + 1, 128>>>(x.get(), 1, 1);
   expect_equal(x.to_host(), table<int>(count, [](int i) { return 9 * i + 1; }));
+}
+
+TEST(processes_work_on_memory_of_pools) {
+  const int type = cudaMemHandleTypePosixFileDescriptor;
+  int types = 0;
+  check(cudaDeviceGetAttribute(&types, cudaDevAttrMemoryPoolSupportedHandleTypes, 0));
+  expect_equal(types & type, type);
+  cudaMemPoolProps properties = {};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  properties.handleTypes = cudaMemHandleTypePosixFileDescriptor;
+  const Stream stream;
+  cudaMemPool_t pools[2] = {};
+  std::array<int*, 2> x{};
+  std::array<cudaMemPoolPtrExportData, 2> data{};
+  int file = -1;
+  for (const int i : {0, 1}) {
+    check(cudaMemPoolCreate(&pools[i], &properties));
+    check(cudaMallocAsync(&x[i], count * sizeof(int), pools[i], stream.get()));
+    check(cudaMemPoolExportPointer(&data[i], x[i]));
+  }
+  check(cudaMemsetAsync(x[0], 0, count * sizeof(int), stream.get()));
+  affine<<<count / 128 + 1, 128, 0, stream.get()>>>(x[0], 1, 4);
+  check(cudaStreamSynchronize(stream.get()));
+  check(
+      cudaMemPoolExportToShareableHandle(&file, pools[0], cudaMemHandleTypePosixFileDescriptor, 0));
+  dup2(file, file_of_pool);
+  close(file);
+  Child child("pools");
+  child.tell(data);
+  child.end();
+  close(file_of_pool);
+  std::vector<int> seen(count);
+  check(cudaMemcpyAsync(seen.data(), x[0], count * sizeof(int), cudaMemcpyDeviceToHost,
+                        stream.get()));
+  check(cudaStreamSynchronize(stream.get()));
+  expect_equal(seen, std::vector<int>(count, 13));
+  cudaMemAccessFlags may = cudaMemAccessFlagsProtNone;
+  cudaMemLocation here = {cudaMemLocationTypeDevice, 0};
+  check(cudaMemPoolGetAccess(&may, pools[0], &here));
+  expect(may == cudaMemAccessFlagsProtReadWrite, "a device may use its own pools");
+  properties.handleTypes = cudaMemHandleTypeNone;
+  cudaMemPool_t own = nullptr;
+  check(cudaMemPoolCreate(&own, &properties));
+  expect_refusal(
+      cudaMemPoolExportToShareableHandle(&file, own, cudaMemHandleTypePosixFileDescriptor, 0),
+      cudaErrorInvalidValue);
+  const Device<int> plain(4);
+  expect_refusal(cudaMemPoolExportPointer(&data[0], plain.get()), cudaErrorInvalidValue);
+  check(cudaMemPoolDestroy(own));
+  for (const int i : {0, 1}) {
+    check(cudaFreeAsync(x[i], stream.get()));
+    check(cudaStreamSynchronize(stream.get()));
+    check(cudaMemPoolDestroy(pools[i]));
+  }
 }
 
 TEST(handles_of_a_process_that_has_ended_are_refused) {

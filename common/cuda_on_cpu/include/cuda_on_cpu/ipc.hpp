@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "memory_pools.hpp"
 #include "runtime_api.hpp"
 
 inline constexpr unsigned cudaEventInterprocess = 4, cudaIpcMemLazyEnablePeerAccess = 1;
@@ -22,3 +23,16 @@ cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle, unsi
 cudaError_t cudaIpcCloseMemHandle(void* pointer);
 cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event);
 cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t handle);
+
+// --- Pools of memory, by files that processes hand to each other
+
+struct cudaMemPoolPtrExportData {
+  unsigned char reserved[cuda_ipc_handle_bytes];
+};
+cudaError_t cudaMemPoolExportToShareableHandle(void* handle, cudaMemPool_t pool,
+                                               cudaMemAllocationHandleType type, unsigned flags);
+cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t* pool, void* handle,
+                                                 cudaMemAllocationHandleType type, unsigned flags);
+cudaError_t cudaMemPoolExportPointer(cudaMemPoolPtrExportData* data, void* pointer);
+cudaError_t cudaMemPoolImportPointer(void** pointer, cudaMemPool_t pool,
+                                     cudaMemPoolPtrExportData* data);

@@ -17,7 +17,10 @@ enum cudaMemAllocationType {
 };
 enum cudaMemAllocationHandleType {
   cudaMemHandleTypeNone = 0,
-  cudaMemHandleTypePosixFileDescriptor = 1
+  cudaMemHandleTypePosixFileDescriptor = 1,
+  cudaMemHandleTypeWin32 = 2,
+  cudaMemHandleTypeWin32Kmt = 4,
+  cudaMemHandleTypeFabric = 8
 };
 enum cudaMemPoolAttr {
   cudaMemPoolReuseFollowEventDependencies = 1,
@@ -51,10 +54,17 @@ struct CUmemPoolHandle_st {
   int device = 0;
   int reuse[4] = {1, 1, 1, 1};  ///< by attribute; the first is of none
   unsigned long long threshold = 0;
+  bool is_shared = false;      ///< with other processes
+  bool is_imported = false;    ///< from another process
+  unsigned long long of[2]{};  ///< then, the process and its pool
+  bool lets[64]{};             ///< which devices may use its memory, beside its own
 };
 using cudaMemPool_t = CUmemPoolHandle_st*;
 
 namespace cuda_on_cpu {
+
+/// Memory that was allocated is of a pool.
+void note_pool(const void* memory, cudaMemPool_t pool);
 
 /// A call of the runtime on another device than the current one.
 template <typename Call>
@@ -100,11 +110,12 @@ inline cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
 }
 inline cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   if (properties->location.type != cudaMemLocationTypeDevice ||
-      properties->handleTypes != cudaMemHandleTypeNone)
+      properties->handleTypes > cudaMemHandleTypePosixFileDescriptor)
     return cudaErrorNotSupported;
   return cuda_on_cpu::on_device(properties->location.id, [=] {
     *pool = std::make_unique<CUmemPoolHandle_st>().release();
     (*pool)->device = properties->location.id;
+    (*pool)->is_shared = properties->handleTypes != cudaMemHandleTypeNone;
     return cudaSuccess;
   });
 }
@@ -158,14 +169,27 @@ inline cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessD
     else if (error != cudaSuccess)
       return error;
   }
+  for (std::size_t i = 0; i < count; ++i)
+    pool->lets[allowed[i].location.id] = allowed[i].flags != cudaMemAccessFlagsProtNone;
   return cudaSuccess;
+}
+inline cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
+                                        cudaMemLocation* location) {
+  return cuda_on_cpu::on_device(location->id, [=] {
+    const bool may = location->id == pool->device || pool->lets[location->id];
+    *flags = may ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
+    return cudaSuccess;
+  });
 }
 
 inline cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
                                            cudaStream_t stream) {
-  if (pool == nullptr) return cudaErrorInvalidValue;
-  return cuda_on_cpu::on_device(pool->device,
-                                [=] { return cudaMallocAsync(pointer, bytes, stream); });
+  if (pool == nullptr || pool->is_imported) return cudaErrorInvalidValue;
+  return cuda_on_cpu::on_device(pool->device, [=] {
+    const cudaError_t error = cudaMallocAsync(pointer, bytes, stream);
+    if (error == cudaSuccess) cuda_on_cpu::note_pool(*pointer, pool);
+    return error;
+  });
 }
 template <typename T>
 cudaError_t cudaMallocFromPoolAsync(T** pointer, std::size_t bytes, cudaMemPool_t pool,

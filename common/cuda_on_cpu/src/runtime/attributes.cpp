@@ -131,6 +131,8 @@ int attribute_of(const cudaDeviceProp& p, cudaDeviceAttr attribute) {
       return p.memoryPoolsSupported;
     case cudaDevAttrClusterLaunch:
       return p.clusterLaunch;
+    case cudaDevAttrMemoryPoolSupportedHandleTypes:
+      return static_cast<int>(p.memoryPoolSupportedHandleTypes);
     case cudaDevAttrIpcEventSupport:
       return p.ipcEventSupported;
     default:

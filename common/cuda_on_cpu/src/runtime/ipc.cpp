@@ -29,6 +29,7 @@ using Guard = std::scoped_lock<std::recursive_mutex>;
 
 constexpr std::uint64_t mark_of_memory = 0xC0DE'3E30;
 constexpr std::uint64_t mark_of_event = 0xC0DE'E7E7;
+constexpr std::uint64_t mark_of_pool = 0xC0DE'9001;
 
 /// What a handle says.
 struct Handle {
@@ -37,6 +38,7 @@ struct Handle {
   int file;
   std::size_t bytes;
   int device;
+  std::uint64_t pool;
 
   friend auto operator<=>(const Handle&, const Handle&) = default;
 };
@@ -86,6 +88,27 @@ cudaError_t enable_peer(int device) {
   return cudaSuccess;
 }
 
+/// Lets a file stand for the memory of an allocation, and says where others find it.
+cudaError_t share(Allocation& allocation, Handle& handle) {
+  if (allocation.file == nullptr) allocation.file = shared_file_of(allocation);
+  if (allocation.file == nullptr) return fail(cudaErrorMemoryAllocation);
+  analysis::written_by_others(allocation);
+  handle = {mark_of_memory,   getpid(),          allocation.file->file(),
+            allocation.bytes, allocation.device, reinterpret_cast<std::uint64_t>(allocation.pool)};
+  return lasting_error();
+}
+
+/// Memory of another process; null if that has ended.
+Allocation* opened(const Handle& handle) {
+  void* const base = SharedFile(handle.process, handle.file).map(handle.bytes);
+  if (base == nullptr) return nullptr;
+  Allocation* allocation = import_memory(base, handle.bytes, handle.device);
+  analysis::written_by_others(*allocation);
+  return allocation;
+}
+
+constexpr const char* has_ended = "the process that shares the memory has ended";
+
 }  // namespace
 }  // namespace cuda_on_cpu
 
@@ -97,12 +120,10 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer) {
   if (handle == nullptr || allocation == nullptr || allocation->space != MemorySpace::device ||
       !allocation->is_mapped || allocation->is_borrowed)
     return fail(cudaErrorInvalidValue, "only memory of this process by cudaMalloc is shared");
-  if (allocation->file == nullptr) allocation->file = shared_file_of(*allocation);
-  if (allocation->file == nullptr) return fail(cudaErrorMemoryAllocation);
-  analysis::written_by_others(*allocation);
-  *handle = told<cudaIpcMemHandle_t>(
-      {mark_of_memory, getpid(), allocation->file->file(), allocation->bytes, allocation->device});
-  return lasting_error();
+  Handle shared{};
+  const cudaError_t error = share(*allocation, shared);
+  if (error == cudaSuccess) *handle = told<cudaIpcMemHandle_t>(shared);
+  return error;
 }
 
 cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t opaque, unsigned flags) {
@@ -116,13 +137,11 @@ cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t opaque, unsi
   if (const cudaError_t error = enable_peer(handle.device); error != cudaSuccess) return error;
   Imported& imported = all_imported()[handle];
   if (imported.times == 0) {
-    void* const base = SharedFile(handle.process, handle.file).map(handle.bytes);
-    if (base == nullptr) {
+    imported.allocation = opened(handle);
+    if (imported.allocation == nullptr) {
       all_imported().erase(handle);
-      return fail(cudaErrorMapBufferObjectFailed, "the process that shares the memory has ended");
+      return fail(cudaErrorMapBufferObjectFailed, has_ended);
     }
-    imported.allocation = import_memory(base, handle.bytes, handle.device);
-    analysis::written_by_others(*imported.allocation);
   }
   ++imported.times;
   *pointer = imported.allocation->base;
@@ -148,8 +167,8 @@ cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t even
   if (handle == nullptr) return fail(cudaErrorInvalidValue);
   if (event == nullptr || event->shared == nullptr)
     return fail(cudaErrorInvalidResourceHandle, "the event is not made with cudaEventInterprocess");
-  *handle = told<cudaIpcEventHandle_t>(
-      {mark_of_event, getpid(), event->shared->file->file(), sizeof(EventRecords), event->device});
+  *handle = told<cudaIpcEventHandle_t>({mark_of_event, getpid(), event->shared->file->file(),
+                                        sizeof(EventRecords), event->device, 0});
   return lasting_error();
 }
 
@@ -168,5 +187,67 @@ cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t opaq
   made->timing = false;
   made->shared = std::move(shared);
   *event = made.release();  // cudaEventDestroy takes it back
+  return lasting_error();
+}
+
+cudaError_t cudaMemPoolExportToShareableHandle(void* handle, cudaMemPool_t pool,
+                                               cudaMemAllocationHandleType type, unsigned flags) {
+  const Guard guard(runtime_mutex());
+  if (handle == nullptr || pool == nullptr || !pool->is_shared || pool->is_imported ||
+      type != cudaMemHandleTypePosixFileDescriptor || flags != 0)
+    return fail(cudaErrorInvalidValue, "the pool is not made to be shared by files");
+  SharedFile file(sizeof(Handle));
+  void* const there = file.map(sizeof(Handle));
+  if (there == nullptr) return fail(cudaErrorMemoryAllocation);
+  const Handle identity{
+      mark_of_pool, getpid(), 0, 0, pool->device, reinterpret_cast<std::uint64_t>(pool)};
+  std::memcpy(there, &identity, sizeof identity);
+  munmap(there, sizeof(Handle));
+  *static_cast<int*>(handle) = file.give_away();
+  return lasting_error();
+}
+
+cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t* pool, void* handle,
+                                                 cudaMemAllocationHandleType type, unsigned flags) {
+  const Guard guard(runtime_mutex());
+  if (pool == nullptr || type != cudaMemHandleTypePosixFileDescriptor || flags != 0)
+    return fail(cudaErrorInvalidValue);
+  Handle identity{};
+  const int file = static_cast<int>(reinterpret_cast<std::intptr_t>(handle));
+  if (pread(file, &identity, sizeof identity, 0) != sizeof identity ||
+      identity.mark != mark_of_pool)
+    return fail(cudaErrorInvalidValue, "the file is none that a pool is shared by");
+  auto made = std::make_unique<CUmemPoolHandle_st>();
+  made->device = identity.device;
+  made->is_imported = true;
+  made->of[0] = static_cast<std::uint64_t>(identity.process);
+  made->of[1] = identity.pool;
+  *pool = made.release();  // cudaMemPoolDestroy takes it back
+  return lasting_error();
+}
+
+cudaError_t cudaMemPoolExportPointer(cudaMemPoolPtrExportData* data, void* pointer) {
+  const Guard guard(runtime_mutex());
+  Allocation* allocation = find_allocation(pointer);
+  if (data == nullptr || allocation == nullptr || allocation->pool == nullptr ||
+      !static_cast<const CUmemPoolHandle_st*>(allocation->pool)->is_shared)
+    return fail(cudaErrorInvalidValue, "only memory of a pool that is shared is exported");
+  Handle shared{};
+  const cudaError_t error = share(*allocation, shared);
+  if (error == cudaSuccess) *data = told<cudaMemPoolPtrExportData>(shared);
+  return error;
+}
+
+cudaError_t cudaMemPoolImportPointer(void** pointer, cudaMemPool_t pool,
+                                     cudaMemPoolPtrExportData* data) {
+  const Guard guard(runtime_mutex());
+  if (pointer == nullptr || pool == nullptr || data == nullptr) return fail(cudaErrorInvalidValue);
+  const Handle handle = said(*data);
+  if (!pool->is_imported || handle.mark != mark_of_memory || handle.pool != pool->of[1] ||
+      static_cast<std::uint64_t>(handle.process) != pool->of[0])
+    return fail(cudaErrorInvalidValue, "the memory is of another pool");
+  Allocation* allocation = opened(handle);
+  if (allocation == nullptr) return fail(cudaErrorMapBufferObjectFailed, has_ended);
+  *pointer = allocation->base;
   return lasting_error();
 }

@@ -26,6 +26,7 @@ struct Allocation {
   bool is_mapped = false;                      ///< so that a file can take its place
   bool is_borrowed = false;                    ///< of another process
   std::shared_ptr<SharedFile> file = nullptr;  ///< by which others share it
+  const void* pool = nullptr;                  ///< that it was taken of, if one was named
 
   bool contains(const void* address, std::size_t size = 1) const {
     const auto offset = static_cast<const char*>(address) - base;

@@ -16,6 +16,7 @@
 #include "../trouble.hpp"
 #include "attributes.hpp"
 #include "children.hpp"
+#include "cuda_on_cpu/memory_pools.hpp"
 #include "errors.hpp"
 #include "hints.hpp"
 #include "memory.hpp"
@@ -296,6 +297,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int d) {
   properties->maxBlocksPerMultiProcessor = 32;
   properties->streamPrioritiesSupported = properties->memoryPoolsSupported = 1;
   properties->ipcEventSupported = 1;
+  properties->memoryPoolSupportedHandleTypes = cudaMemHandleTypePosixFileDescriptor;
   return lasting_error();
 }
 

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "stream.hpp"
 
@@ -31,6 +32,8 @@ class SharedFile {
   SharedFile& operator=(const SharedFile&) = delete;
 
   int file() const { return file_; }
+  /// The file, which is the caller's to close from now on.
+  int give_away() { return std::exchange(file_, -1); }
   /// Maps so many bytes, at an address that is mapped already if one is given; null if that fails.
   void* map(std::size_t bytes, void* at = nullptr) const;
 

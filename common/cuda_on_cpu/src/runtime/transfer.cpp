@@ -11,6 +11,7 @@
 #include "../machine/thread_area.hpp"
 #include "../settings.hpp"
 #include "children.hpp"
+#include "cuda_on_cpu/memory_pools.hpp"
 #include "graph_memory.hpp"
 #include "memory.hpp"
 #include "stream.hpp"
@@ -316,6 +317,12 @@ cudaError_t register_symbol_use(const void* symbol, std::size_t size) {
   const Guard guard(runtime_mutex());
   known_symbol(symbol, size).has_address = true;
   return lasting_error();
+}
+
+void note_pool(const void* memory, cudaMemPool_t pool) {
+  const Guard guard(runtime_mutex());
+  if (Allocation* allocation = find_allocation_of_call(memory); allocation != nullptr)
+    allocation->pool = pool;
 }
 
 bool is_known_address(const void* address) {
