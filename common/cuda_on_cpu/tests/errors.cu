@@ -411,6 +411,31 @@ __global__ void __cluster_dims__(2) read_beyond_the_cluster(int* out) {
   cluster.sync();
 }
 
+/// A thread of each tile leaves the others alone, or none does.
+__global__ void turn_in_tiles(int* out, unsigned who_leaves) {
+  __shared__ int values[128];
+  const auto tile =
+      cooperative_groups::tiled_partition<64>(cooperative_groups::this_thread_block());
+  if (tile.thread_rank() == who_leaves) return;
+  values[threadIdx.x] = threadIdx.x;
+  tile.sync();
+  out[blockIdx.x * blockDim.x + threadIdx.x] = values[threadIdx.x ^ 63];
+}
+
+/// A device that was reset knows nothing of the tiles that waited in vain.
+int turn_after_a_failure() {
+  int* out = nullptr;
+  check(cudaMalloc(&out, 16 * 128 * sizeof(int)));
+  turn_in_tiles<<<16, 128>>>(out, 5);
+  expect_error(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
+  check(cudaDeviceReset());
+  turn_in_tiles<<<16, 128>>>(out, 64);
+  std::vector<int> values(16 * 128);
+  check(cudaMemcpy(values.data(), out, 16 * 128 * sizeof(int), cudaMemcpyDeviceToHost));
+  expect_equal(values, tap::table<int>(16 * 128, [](int i) { return i % 128 ^ 63; }));
+  return tap::complaints();
+}
+
 /// Ends the program with a launch that nobody waits for but the destructor of its memory.
 int leave() {
   static const Device<int> out(4);
@@ -434,6 +459,7 @@ int fail(const std::string& how) {
     assert_small<<<1, 1>>>(10);
     return fail_for_ever(cudaErrorAssert);
   }
+  if (how == "tiles") return turn_after_a_failure();
   if (how == "clusters")
     trap_in_clusters<<<6, 1>>>();
   else
@@ -470,6 +496,10 @@ TEST(a_block_that_the_cluster_lacks_is_an_illegal_address) { expect_failing_for_
 TEST(a_failed_assertion_is_for_ever) { expect_failing_for_ever("assert"); }
 TEST(a_trap_is_for_ever) { expect_failing_for_ever("trap"); }
 TEST(a_trap_stops_the_clusters_behind_it) { expect_failing_for_ever("clusters"); }
+
+TEST(tiles_begin_anew_when_the_device_was_reset) {
+  expect_success("--fail", "tiles", "tiles wait as if they had never waited in vain");
+}
 
 TEST(a_program_may_end_before_its_kernels) {
   expect_success("--leave", nullptr, "the program ends");

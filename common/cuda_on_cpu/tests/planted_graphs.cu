@@ -16,7 +16,7 @@ __global__ void fill(int* out, int first) {
 }
 
 __global__ void twice(const int* in, int* out) {
-  out[threadIdx.x] = 2 * in[threadIdx.x];  // planted: use after free
+  out[threadIdx.x] = 2 * in[threadIdx.x];  // planted: use after free or uninitialised read
 }
 
 __global__ void ask(const int* value, cudaGraphConditionalHandle handle) {
@@ -99,6 +99,26 @@ void run() {
 }
 
 }  // namespace used_beside_the_node_that_allocates
+
+namespace read_before_it_is_written {
+
+/// Each launch allocates anew, and what the one before wrote is gone.
+template <bool bug>
+void run() {
+  const Buffer<int> out(count);
+  Graph graph;
+  int* x = nullptr;
+  auto last = graph.allocate(&x);
+  if (!bug) last = graph.add(fill, last, x, 1);
+  last = graph.add<const int*, int*>(twice, last, x, out.get());
+  if (bug) last = graph.add(fill, last, x, 1);
+  cudaGraphNode_t freed = nullptr;
+  check(cudaGraphAddMemFreeNode(&freed, graph.get(), &last, 1, x));
+  graph.launch();
+  finish();
+}
+
+}  // namespace read_before_it_is_written
 
 namespace freed_beside_its_reader {
 
@@ -227,6 +247,8 @@ int main(int argc, char** argv) {
         used_behind_the_node_that_frees::run<false>},
        {"used_beside_the_node_that_allocates", used_beside_the_node_that_allocates::run<true>,
         used_beside_the_node_that_allocates::run<false>},
+       {"read_before_it_is_written", read_before_it_is_written::run<true>,
+        read_before_it_is_written::run<false>},
        {"freed_beside_its_reader", freed_beside_its_reader::run<true>,
         freed_beside_its_reader::run<false>},
        {"left_memory_used_when_it_is_freed", left_memory_used_when_it_is_freed::run<true>,
