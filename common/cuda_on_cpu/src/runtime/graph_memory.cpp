@@ -183,6 +183,7 @@ bool may_be_freed(const Allocation& allocation) {
 cudaError_t take_memory_for(const GraphMemory& memory,
                             const std::vector<OperationPointer>& operations, CUstream_st& stream,
                             const void* place) {
+  if (memory.is_empty()) return cudaSuccess;
   for (const auto& own : memory.allocates)
     if (own->is_left() && !memory.frees_on_launch)
       return fail(cudaErrorInvalidValue,
@@ -204,6 +205,7 @@ cudaError_t take_memory_for(const GraphMemory& memory,
 
 void note_launch_of(const GraphMemory& memory, const std::vector<OperationPointer>& operations,
                     const CUstream_st& stream, const OperationPointer& last) {
+  if (memory.is_empty()) return;
   for (const Allocation* freed : memory.frees)
     if (!allocates(memory, freed)) forget_left(*freed);
   for (const auto& own : memory.allocates)

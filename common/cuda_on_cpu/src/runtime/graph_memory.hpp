@@ -32,6 +32,8 @@ struct GraphMemory {
   std::vector<std::shared_ptr<GraphAllocation>> allocates;
   std::vector<Allocation*> frees;
   bool frees_on_launch = false;  ///< what its latest launch has left
+
+  bool is_empty() const { return allocates.empty() && frees.empty(); }
 };
 
 /// Of all operations of a graph; null pointers where they allocate and free nothing.
