@@ -234,6 +234,38 @@ TEST(streams_record_allocations) {
   expect_equal(sum.to_host(), numbers(1, 2));
 }
 
+TEST(streams_may_end_while_they_record) {
+  const Device<int> sum(std::vector<int>(count, 0));
+  const Stream stream;
+  cudaStream_t other = nullptr;
+  cudaEvent_t filled = nullptr, added = nullptr;
+  check(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+  check(cudaEventCreate(&filled));
+  check(cudaEventCreate(&added));
+  check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal));
+  int* x = nullptr;
+  check(cudaMallocAsync(&x, bytes, stream.get()));
+  number_all<<<3, 128, 0, stream.get()>>>(x, 2);
+  check(cudaEventRecord(filled, stream.get()));
+  check(cudaStreamWaitEvent(other, filled, 0));
+  add_to<<<3, 128, 0, other>>>(x, sum.get());
+  check(cudaFreeAsync(x, other));
+  check(cudaEventRecord(added, other));
+  check(cudaStreamWaitEvent(stream.get(), added, 0));
+  check(cudaStreamDestroy(other));
+  check(cudaEventDestroy(filled));
+  check(cudaEventDestroy(added));
+  cudaGraph_t recorded = nullptr;
+  check(cudaStreamEndCapture(stream.get(), &recorded));
+  const Graph graph(recorded);
+  const Instance instance(graph);
+  check(cudaDeviceSynchronize());  // which has nothing to do yet
+  expect_equal(sum.to_host(), std::vector<int>(count, 0));
+  instance.launch(stream.get());
+  check(cudaDeviceSynchronize());
+  expect_equal(sum.to_host(), numbers(2));
+}
+
 TEST(memory_of_graphs_is_counted) {
   check(cudaDeviceGraphMemTrim(0));
   const Stream one, other;

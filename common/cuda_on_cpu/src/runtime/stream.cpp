@@ -612,7 +612,9 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   if ((*found)->last != nullptr && (*found)->capture == nullptr) finish((*found)->last);
   std::unique_ptr<CUstream_st> taken(*found);
   created.erase(found);
-  if (analysis::enabled) streams().destroyed.push_back(std::move(taken));
+  // What it has recorded is the graph's, and not to be done.
+  if (analysis::enabled && taken->capture == nullptr)
+    streams().destroyed.push_back(std::move(taken));
   return lasting_error();
 }
 
