@@ -242,24 +242,12 @@ int nearest_layer(int layer, int layers) {
       std::min(static_cast<unsigned>(layer), static_cast<unsigned>(layers - 1)));
 }
 
-Samples samples_of(const Image& image, const cudaTextureDesc& how, int dimensions, float x, float y,
-                   float z, int layer) {
-  Neighbours along[3] = {};
-  find_neighbours(x, image.width, how.addressMode[0], how, along[0]);
-  if (dimensions > 1) find_neighbours(y, image.height, how.addressMode[1], how, along[1]);
-  if (dimensions > 2) find_neighbours(z, image.depth, how.addressMode[2], how, along[2]);
+/// Takes in what lies about a place: so many neighbours in each dimension.
+template <int dimensions, int most>
+void take_in(const Image& image, const Neighbours (&along)[3], const char* data, Samples& found) {
   const auto weight = [](const Neighbours& of, int which) {
     return which == 1 ? of.second : 1 - of.second;
   };
-  const int most = how.filterMode == cudaFilterModeLinear ? 2 : 1;
-  Samples found;
-  found.count = 0;
-  found.normalised =
-      how.readMode == cudaReadModeNormalizedFloat && image.format.f != cudaChannelFormatKindFloat;
-  found.format = image.format;
-  std::copy_n(how.borderColor, 4, found.border);
-  const char* data = image.data;
-  if (image.layered) data += nearest_layer(layer, image.depth) * image.slice;
   for (int k = 0; k < (dimensions > 2 ? most : 1); ++k)
     for (int j = 0; j < (dimensions > 1 ? most : 1); ++j) {
       const int slice = along[2].of[k], row = along[1].of[j];
@@ -272,6 +260,29 @@ Samples samples_of(const Image& image, const cudaTextureDesc& how, int dimension
                                    weight(along[0], i) * weight_of_row};
       }
     }
+}
+
+Samples samples_of(const Image& image, const cudaTextureDesc& how, int dimensions, float x, float y,
+                   float z, int layer) {
+  Neighbours along[3] = {};
+  find_neighbours(x, image.width, how.addressMode[0], how, along[0]);
+  if (dimensions > 1) find_neighbours(y, image.height, how.addressMode[1], how, along[1]);
+  if (dimensions > 2) find_neighbours(z, image.depth, how.addressMode[2], how, along[2]);
+  Samples found;
+  found.count = 0;
+  found.normalised =
+      how.readMode == cudaReadModeNormalizedFloat && image.format.f != cudaChannelFormatKindFloat;
+  found.format = image.format;
+  std::copy_n(how.borderColor, 4, found.border);
+  const char* data = image.data;
+  if (image.layered) data += nearest_layer(layer, image.depth) * image.slice;
+  const bool is_linear = how.filterMode == cudaFilterModeLinear;
+  if (dimensions == 1)
+    is_linear ? take_in<1, 2>(image, along, data, found) : take_in<1, 1>(image, along, data, found);
+  else if (dimensions == 2)
+    is_linear ? take_in<2, 2>(image, along, data, found) : take_in<2, 1>(image, along, data, found);
+  else
+    is_linear ? take_in<3, 2>(image, along, data, found) : take_in<3, 1>(image, along, data, found);
   return found;
 }
 
