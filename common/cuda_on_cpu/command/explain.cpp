@@ -30,7 +30,7 @@ Not covered, with an error where it is compiled or linked
 
   most of inline PTX, tensor maps; mipmaps and texture references;
   nodes of graphs that record events, graphs launched by kernels; the driver's API (cu...) and
-  NVRTC; quasirandom numbers, cuSPARSE, and of CUB tile states and agents; kernels in shared
+  NVRTC; quasirandom numbers, cuSPARSE, and the agents of CUB; kernels in shared
   libraries.
 
 What differs from a GPU

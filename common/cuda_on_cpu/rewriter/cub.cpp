@@ -55,9 +55,21 @@ std::string without_unrolling(std::string text) {
   return text;
 }
 
+/// With the instructions that a device has since Volta where CUB says of some that they are for
+/// one before: those that threads use at the same time are none but for their order.
+std::string with_ordered_accesses(std::string text) {
+  constexpr std::string_view by_cache = ".cg.", in_order = ".relaxed.gpu.";
+  for (const std::string_view name : {"\"ld", "\"st"}) {
+    const std::string before = std::string(name) + std::string(by_cache);
+    for (std::size_t i = 0; (i = text.find(before, i)) != text.npos;)
+      text.replace(i + name.size(), by_cache.size(), in_order);
+  }
+  return text;
+}
+
 /// A stretch of the text that is CUB's.
 std::string rewritten(std::string text) {
-  Source source(without_unrolling(std::move(text)), true);
+  Source source(with_ordered_accesses(without_unrolling(std::move(text))), true);
   for (std::size_t i = 0; i < source.size(); ++i) {
     if (source.is(i, "__shared__"))
       source.replace(i, i + 1, "static __thread");

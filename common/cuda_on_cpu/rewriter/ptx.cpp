@@ -150,6 +150,18 @@ std::string function_of(const std::string& instruction, bool& in_shared) {
                                                   "st",
                                                   "st_v2",
                                                   "st_v4",
+                                                  "ld_relaxed",
+                                                  "ld_relaxed_v2",
+                                                  "ld_relaxed_v4",
+                                                  "ld_acquire",
+                                                  "ld_acquire_v2",
+                                                  "ld_acquire_v4",
+                                                  "st_relaxed",
+                                                  "st_relaxed_v2",
+                                                  "st_relaxed_v4",
+                                                  "st_release",
+                                                  "st_release_v2",
+                                                  "st_release_v4",
                                                   "add",
                                                   "sub",
                                                   "mul",
@@ -239,6 +251,9 @@ std::string function_of(const std::string& instruction, bool& in_shared) {
     if (part == "shared") in_shared = true;
     if (const std::string named = type_of(part); !named.empty())
       type += type.empty() ? named : name == "cvt" ? ", " + named : "";
+    else if ((name == "ld" || name == "st") &&
+             (part == "relaxed" || part == "acquire" || part == "release"))
+      name += '_' + part;  // threads that need not meet use what it goes to
     else if (!without_meaning.contains(part.substr(0, part.find(':'))))
       name += (name.empty() ? "" : "_") + part;
   }

@@ -380,6 +380,49 @@ TEST(algorithms_are_in_the_order_of_their_stream) {
   check(cudaStreamDestroy(stream));
 }
 
+template <typename T>
+__global__ void begin_tiles(cub::ScanTileState<T> state, int tiles) {
+  state.InitializeStatus(tiles);
+}
+
+template <typename T>
+__global__ void look_back(cub::ScanTileState<T> state, T* sums) {
+  using Sum = ::cuda::std::plus<>;
+  using Prefix = cub::TilePrefixCallbackOp<T, Sum, cub::ScanTileState<T>>;
+  __shared__ typename Prefix::TempStorage storage;
+  Prefix prefix(state, storage, Sum{});
+  const int tile = prefix.GetTileIdx();
+  const T own = static_cast<T>(tile + 1);
+  if (tile == 0) {
+    if (threadIdx.x == 0) state.SetInclusive(0, sums[0] = own);
+  } else if (threadIdx.x < 32) {
+    const T before = prefix(own);
+    if (threadIdx.x == 0) sums[tile] = before + own;
+  }
+}
+
+template <typename T>
+void expect_prefixes(int tiles) {
+  std::size_t bytes = 0;
+  check(cub::ScanTileState<T>::AllocationSize(tiles, bytes));
+  const Device<char> storage(bytes);
+  const Device<T> sums(tiles);
+  cub::ScanTileState<T> state;
+  check(state.Init(tiles, storage.get(), bytes));
+  begin_tiles<<<2, 128>>>(state, tiles);
+  look_back<<<tiles, 64>>>(state, sums.get());
+  check(cudaDeviceSynchronize());
+  std::vector<T> expected;
+  for (int i = 0; i < tiles; ++i) expected.push_back(static_cast<T>((i + 1) * (i + 2) / 2));
+  expect_equal(sums.to_host(), expected);
+}
+
+TEST(tiles_look_back_for_their_prefixes) {
+  expect_prefixes<short>(100);
+  expect_prefixes<int>(100);
+  expect_prefixes<double>(100);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }

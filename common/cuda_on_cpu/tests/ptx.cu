@@ -317,4 +317,43 @@ TEST(votes) {
   expect_values(called<unsigned>(OddLanes()), [](unsigned) { return 0xaaaaaaaau; });
 }
 
+/// One block hands numbers to the next one, by a flag or by what is stored as a whole.
+__global__ void hand_on(int* data, unsigned* flag, uint2* pair, ulonglong2* wide, long* out) {
+  if (blockIdx.x == 0) {
+    data[0] = 7;
+    asm volatile("st.release.gpu.u32 [%0], %1;" ::"l"(flag), "r"(1u) : "memory");
+    asm volatile("st.relaxed.gpu.v2.u32 [%0], {%1, %2};" ::"l"(pair), "r"(1u), "r"(8u) : "memory");
+    asm volatile("st.relaxed.gpu.v2.u64 [%0], {%1, %2};" ::"l"(wide), "l"(1l), "l"(9l) : "memory");
+    return;
+  }
+  unsigned set = 0;
+  while (set == 0) asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(set) : "l"(flag) : "memory");
+  out[0] = data[0];
+  uint2 both = {0, 0};
+  while (both.x == 0)
+    asm volatile("ld.relaxed.gpu.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(both.x), "=r"(both.y)
+                 : "l"(pair)
+                 : "memory");
+  out[1] = both.y;
+  ulonglong2 words = {0, 0};
+  while (words.x == 0)
+    asm volatile("ld.relaxed.gpu.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(words.x), "=l"(words.y)
+                 : "l"(wide)
+                 : "memory");
+  out[2] = static_cast<long>(words.y);
+}
+
+TEST(accesses_in_order) {
+  const Device<int> data(1);
+  const Device<unsigned> flag(std::vector<unsigned>{0});
+  const Device<uint2> pair(std::vector<uint2>{{0, 0}});
+  const Device<ulonglong2> wide(std::vector<ulonglong2>{{0, 0}});
+  const Device<long> out(3);
+  hand_on<<<2, 1>>>(data.get(), flag.get(), pair.get(), wide.get(), out.get());
+  check(cudaDeviceSynchronize());
+  expect_equal(out.to_host(), std::vector<long>{7, 8, 9});
+}
+
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }

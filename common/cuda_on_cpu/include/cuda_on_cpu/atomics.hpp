@@ -45,6 +45,10 @@ T atomic_load(const T* address, Order order, Scope scope = Scope::device);
 template <typename T>
 void atomic_store(T* address, T value, Order order, Scope scope = Scope::device);
 
+/// The same for sixteen bytes, among those that do it so.
+void atomic_load_sixteen(void* value, const void* address, Order order);
+void atomic_store_sixteen(void* address, const void* value, Order order);
+
 }  // namespace cuda_on_cpu
 
 #define CUDA_ON_CPU_ATOMIC(name, operation, T)                                     \

@@ -127,6 +127,75 @@ __forceinline__ void st_v4(char* to, const A& a, const A& b, const A& c, const A
   } all = {as<T>(a), as<T>(b), as<T>(c), as<T>(d)};
   *reinterpret_cast<decltype(all)*>(to) = all;
 }
+
+// Memory that several threads use without a barrier: relaxed, acquired or released. A vector is
+// loaded and stored as a whole.
+template <std::size_t bytes>
+using Word = std::conditional_t<
+    bytes == 8, unsigned long,
+    std::conditional_t<bytes == 4, unsigned,
+                       std::conditional_t<bytes == 2, unsigned short, unsigned char>>>;
+template <typename T, int count>
+struct alignas(count * sizeof(T)) Together {
+  T values[count];
+
+  __forceinline__ void load(const char* from, Order order) {
+    if constexpr (sizeof(Together) == 16) {
+      atomic_load_sixteen(this, from, order);
+    } else {
+      const auto word = atomic_load(reinterpret_cast<const Word<sizeof(Together)>*>(from), order);
+      std::memcpy(this, &word, sizeof word);
+    }
+  }
+  __forceinline__ void store(char* to, Order order) const {
+    if constexpr (sizeof(Together) == 16) {
+      atomic_store_sixteen(to, this, order);
+    } else {
+      Word<sizeof(Together)> word;
+      std::memcpy(&word, this, sizeof word);
+      atomic_store(reinterpret_cast<Word<sizeof(Together)>*>(to), word, order);
+    }
+  }
+};
+#define CUDA_ON_CPU_ORDERED(load_name, load_order, store_name, store_order)                        \
+  template <typename T, typename D>                                                                \
+  __forceinline__ void load_name(D& d, const char* from) {                                         \
+    Together<T, 1> all;                                                                            \
+    all.load(from, load_order);                                                                    \
+    put<T>(d, all.values[0]);                                                                      \
+  }                                                                                                \
+  template <typename T, typename D>                                                                \
+  __forceinline__ void load_name##_v2(D& a, D& b, const char* from) {                              \
+    Together<T, 2> all;                                                                            \
+    all.load(from, load_order);                                                                    \
+    put<T>(a, all.values[0]);                                                                      \
+    put<T>(b, all.values[1]);                                                                      \
+  }                                                                                                \
+  template <typename T, typename D>                                                                \
+  __forceinline__ void load_name##_v4(D& a, D& b, D& c, D& d, const char* from) {                  \
+    Together<T, 4> all;                                                                            \
+    all.load(from, load_order);                                                                    \
+    put<T>(a, all.values[0]);                                                                      \
+    put<T>(b, all.values[1]);                                                                      \
+    put<T>(c, all.values[2]);                                                                      \
+    put<T>(d, all.values[3]);                                                                      \
+  }                                                                                                \
+  template <typename T, typename A>                                                                \
+  __forceinline__ void store_name(char* to, const A& a) {                                          \
+    Together<T, 1>{{as<T>(a)}}.store(to, store_order);                                             \
+  }                                                                                                \
+  template <typename T, typename A>                                                                \
+  __forceinline__ void store_name##_v2(char* to, const A& a, const A& b) {                         \
+    Together<T, 2>{{as<T>(a), as<T>(b)}}.store(to, store_order);                                   \
+  }                                                                                                \
+  template <typename T, typename A>                                                                \
+  __forceinline__ void store_name##_v4(char* to, const A& a, const A& b, const A& c, const A& d) { \
+    Together<T, 4>{{as<T>(a), as<T>(b), as<T>(c), as<T>(d)}}.store(to, store_order);               \
+  }
+CUDA_ON_CPU_ORDERED(ld_relaxed, Order::relaxed, st_relaxed, Order::relaxed)
+CUDA_ON_CPU_ORDERED(ld_acquire, Order::acquire, st_release, Order::release)
+#undef CUDA_ON_CPU_ORDERED
+
 template <typename T, typename D, typename A>
 __forceinline__ void cvta_to(D& d, const A& a) {
   put<T>(d, as<T>(a));

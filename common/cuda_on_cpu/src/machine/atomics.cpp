@@ -1,6 +1,9 @@
 #include "cuda_on_cpu/atomics.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <mutex>
 
 #include "../analysis.hpp"
 #include "block.hpp"
@@ -104,6 +107,32 @@ void atomic_store(T* address, T value, Order order, Scope scope) {
   before(address, sizeof(T), analysis::atomic_write, order, scope, __builtin_return_address(0),
          __builtin_frame_address(0));
   __atomic_store(address, &value, __ATOMIC_SEQ_CST);
+  after_atomic(true);
+}
+
+/// Locks for sixteen bytes at an address.
+static std::mutex& mutex_of(const void* address) {
+  static std::array<std::mutex, 64> mutexes;
+  return mutexes[reinterpret_cast<std::uintptr_t>(address) / 16 % mutexes.size()];
+}
+
+void atomic_load_sixteen(void* value, const void* address, Order order) {
+  before(address, 16, analysis::atomic, order, Scope::device, __builtin_return_address(0),
+         __builtin_frame_address(0));
+  {
+    const std::scoped_lock lock(mutex_of(address));
+    std::memcpy(value, address, 16);
+  }
+  after_atomic(false);
+}
+
+void atomic_store_sixteen(void* address, const void* value, Order order) {
+  before(address, 16, analysis::atomic_write, order, Scope::device, __builtin_return_address(0),
+         __builtin_frame_address(0));
+  {
+    const std::scoped_lock lock(mutex_of(address));
+    std::memcpy(address, value, 16);
+  }
   after_atomic(true);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cuda/std/__functional/invoke.h>
+#include <cub/agent/single_pass_scan_operators.cuh>
 #include <cub/device/dispatch/dispatch_common.cuh>
 #include <cub/thread/thread_operators.cuh>
 
