@@ -270,6 +270,14 @@ class Maker {
     show(linking);
   }
 
+  /// A library's file as the option that names it: CMake names files.
+  static std::string option_of(const std::string& word) {
+    const fs::path file(word);
+    const std::string stem = file.stem();
+    const bool is_library = file.extension() == ".so" || file.extension() == ".a";
+    return is_library && stem.starts_with("lib") ? "-l" + stem.substr(3) : word;
+  }
+
   /// What a library of the toolkit is here: the host's that does the same, or nothing.
   static Words library(const std::string& word) {
     static const std::map<std::string, Words> hosts = {
@@ -291,7 +299,7 @@ class Maker {
         {"-lcufft_static", {"-lfftw3", "-lfftw3f"}},
         {"-lcusolver", {"-llapacke", "-lopenblas"}},
     };
-    const auto found = hosts.find(word);
+    const auto found = hosts.find(option_of(word));
     return found == hosts.end() ? Words{word} : found->second;
   }
 

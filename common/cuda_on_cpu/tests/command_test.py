@@ -278,10 +278,10 @@ def objects(cwd):
 
 
 def libraries_first(cwd):
-    """Libraries may be named before what needs them"""
+    """Libraries may be named before what needs them, and those of the toolkit by their files"""
     run(COMMAND, "--lib", "-DFACTOR=2", "kernels.cu", "-o", "libkernels.a", cwd=cwd)
     run(COMMAND, "-c", "main.cu", cwd=cwd)
-    run(COMMAND, "-L.", "-lkernels", "main.o", "host.cpp", "-o", "program", cwd=cwd)
+    run(COMMAND, "-L.", "-lkernels", "/nowhere/libcudart.so", "main.o", "host.cpp", "-o", "program", cwd=cwd)
     runs("program", cwd)
 
 

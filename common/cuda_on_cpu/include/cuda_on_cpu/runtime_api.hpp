@@ -90,13 +90,10 @@ enum cudaError : unsigned {
 };
 using cudaError_t = cudaError;
 
-// Sources in C call these functions, too.
-extern "C" {
 const char* cudaGetErrorName(cudaError_t error);
 const char* cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError();
 cudaError_t cudaPeekAtLastError();
-}  // extern "C"
 
 // --- Devices
 
@@ -104,7 +101,6 @@ inline constexpr unsigned cudaDeviceScheduleAuto = 0, cudaDeviceScheduleSpin = 1
                           cudaDeviceScheduleYield = 2, cudaDeviceScheduleBlockingSync = 4,
                           cudaDeviceMapHost = 8;
 
-extern "C" {
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int* device);
@@ -120,7 +116,6 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer);
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
-}  // extern "C"
 
 enum cudaLimit {
   cudaLimitStackSize,
@@ -171,7 +166,6 @@ struct cudaPointerAttributes {
   void* hostPointer;
 };
 
-extern "C" {
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes);
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
                             std::size_t height);
@@ -207,7 +201,6 @@ cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t wid
                          std::size_t height);
 cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
                               std::size_t height, cudaStream_t stream = nullptr);
-}  // extern "C"
 
 namespace cuda_on_cpu {
 cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size_t size,
@@ -300,7 +293,6 @@ inline constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cuda
                           cudaEventBlockingSync = 1, cudaEventDisableTiming = 2,
                           cudaEventRecordDefault = 0, cudaEventWaitDefault = 0;
 
-extern "C" {
 cudaError_t cudaStreamCreate(cudaStream_t* stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority);
@@ -315,14 +307,13 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data);
 
 cudaError_t cudaEventCreate(cudaEvent_t* event);
+cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end);
-}  // extern "C"
-cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags);
 
 // --- Graphs
 
