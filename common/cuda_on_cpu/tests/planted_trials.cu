@@ -51,6 +51,28 @@ void run() {
 
 }  // namespace last_block_wins
 
+namespace sum_stored_by_every_lane {
+
+/// All lanes store the sum of their warp, which is one value; the bug stores their own.
+template <bool bug>
+__global__ void add(const int* x, int* total) {
+  __shared__ int sum;
+  const int mine = x[index()];
+  sum = bug ? static_cast<int>(threadIdx.x) : __reduce_add_sync(0xFFFFFFFF, mine);  // planted: race
+  __syncthreads();
+  if (threadIdx.x == 0) atomicAdd(total, sum);  // no trial comes so far
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> x(count, 1), total(1);
+  add<bug><<<blocks, 32>>>(x.get(), total.get());
+  finish();
+  if (!bug) print_sum("total", total.get(), 1);
+}
+
+}  // namespace sum_stored_by_every_lane
+
 namespace neighbour_is_read {
 
 /// Reads what the block before it changes.
@@ -292,9 +314,10 @@ void run() {
   { #name, name::run < true>, name::run < false> }
 
 int main(int argc, char** argv) {
-  return run_cases(argc, argv,
-                   {BOTH(last_block_wins), BOTH(neighbour_is_read), BOTH(bytes_of_others),
-                    BOTH(read_before_it_is_written), BOTH(written_after_it_was_read),
-                    BOTH(variable_of_the_device), BOTH(vectors_too_far), BOTH(what_nobody_wrote),
-                    BOTH(first_of_many), BOTH(streams_apart), BOTH(stops_in_the_midst)});
+  return run_cases(
+      argc, argv,
+      {BOTH(last_block_wins), BOTH(sum_stored_by_every_lane), BOTH(neighbour_is_read),
+       BOTH(bytes_of_others), BOTH(read_before_it_is_written), BOTH(written_after_it_was_read),
+       BOTH(variable_of_the_device), BOTH(vectors_too_far), BOTH(what_nobody_wrote),
+       BOTH(first_of_many), BOTH(streams_apart), BOTH(stops_in_the_midst)});
 }

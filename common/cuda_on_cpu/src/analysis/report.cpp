@@ -31,6 +31,7 @@
 #include "targets.hpp"
 #include "told.hpp"
 #include "trial.hpp"
+#include "values.hpp"
 
 extern "C" const char _end;
 
@@ -336,6 +337,7 @@ void block_begins(Block& block) {
     warp.log->clear();
   }
   forget_threads();
+  forget_overwritings();
   begin_on_trial(block);
 }
 

@@ -130,6 +130,12 @@ void note_volatile(const void* address, const Event& now, Kind kind, Region regi
   known.is_store = kind == volatile_write;
 }
 
+void forget_overwritings() {
+  if (overwritings == 0) return;
+  for (auto& each : open().by_rank) each.reset();
+  overwritings = 0;
+}
+
 void note_overwritten(const void* address, std::size_t bytes) {
   auto& mine = open().by_rank[block->current->rank];
   if (!mine.has_value() || mine->address != nullptr || bytes > sizeof mine->before) return;

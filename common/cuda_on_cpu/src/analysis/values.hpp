@@ -20,6 +20,9 @@ extern __thread unsigned overwritings;
 /// A thread has written what it was about to write.
 void settle(const Thread& thread, bool changed);
 
+/// A block begins; where one was given up in a trial, its threads may have been about to write.
+void forget_overwritings();
+
 void note_overwritten(const void* address, std::size_t bytes);
 void compare_overwritten();
 
