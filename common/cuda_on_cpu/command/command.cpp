@@ -7,11 +7,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <map>
 
 #include "../rewriter/passes.hpp"
 #include "../rewriter/process.hpp"
 #include "../rewriter/rewrite.hpp"
+#include "../src/driver/image_text.hpp"
 #include "places.hpp"
 
 namespace cuda_on_cpu::command {
@@ -74,6 +76,12 @@ class Maker {
       case Product::preprocessed:
       case Product::dependencies:
         return preprocess_only();
+      case Product::ptx:
+        return make_images(".ptx");
+      case Product::cubin:
+        return make_images(".cubin");
+      case Product::fatbin:
+        return make_images(".fatbin");
       case Product::program:
         break;
     }
@@ -96,6 +104,8 @@ class Maker {
       append(flags, {"-D__CUDACC__", "-D__NVCC__", "-DSTAIRCASE_CUDA_ON_CPU", "-include",
                      "cuda_runtime.h"});
     if (language == Language::cuda && options_.analyse) flags.push_back("-DCUDA_ON_CPU_ANALYSE");
+    if (language == Language::cuda && makes_images())
+      append(flags, {"-DCUDA_ON_CPU_IMAGE", "-include", "cuda_on_cpu/image.hpp"});
     if (language != Language::c && !options_.standard.empty())
       flags.push_back("-std=" + options_.standard);
     else if (language == Language::cuda)
@@ -104,6 +114,11 @@ class Maker {
     flags.push_back("-O2");
     append(flags, options_.compile);
     return flags;
+  }
+
+  bool makes_images() const {
+    return options_.product == Product::ptx || options_.product == Product::cubin ||
+           options_.product == Product::fatbin;
   }
 
   /// As nvcc does it, for build systems read it.
@@ -150,6 +165,7 @@ class Maker {
     Words command{compiler()};
     append(command, flags_for(Language::cuda));
     append(command, at_bars(CUDA_ARGUMENTS));
+    if (makes_images()) append(command, at_bars(IMAGE_ARGUMENTS));
     if (options_.analyse) append(command, at_bars(INSTRUMENT_ARGUMENTS));
     append(command, {"-x", "c++-cpp-output", "-c", "-", "-o", object});
     return run(command, &text);
@@ -165,6 +181,7 @@ class Maker {
       name_missing_library(input);
       return status;
     }
+    if (makes_images()) text = rewriter::with_entries(std::move(text));
     text = rewriter::rewrite(std::move(text), options_.analyse);
     return 0;
   }
@@ -229,6 +246,40 @@ class Maker {
 
   static bool is_object(const std::string& word) { return word[0] != '-' && word.ends_with(".o"); }
 
+  /// What a program loads when it runs. Of functions that the program has, too, an image takes its
+  /// own, but for those of the device, which it lacks.
+  int make_images(const std::string& extension) const {
+    if (options_.inputs.size() > 1 && !options_.output.empty())
+      throw BadUsage("-o names one module, but there are " +
+                     std::to_string(options_.inputs.size()) + " sources");
+    const TemporaryDirectory directory;
+    for (const auto& input : options_.inputs) {
+      if (input.language != Language::cuda)
+        throw BadUsage("'" + input.path + "' is no source of a module: -x cu says that it is one");
+      const std::string object = directory.path() / "module.o";
+      const std::string linked = directory.path() / "module.so";
+      if (const int status = compile(input, object); status != 0) return status;
+      if (const int status = run({compiler(), "-shared", "-Wl,-Bsymbolic", object, "-o", linked});
+          status != 0)
+        return status;
+      const fs::path named =
+          fs::path(options_.directory) / fs::path(input.path).stem().concat(extension);
+      if (!options_.dry_run)
+        write_image(linked, options_.output.empty() ? named : fs::path(options_.output));
+    }
+    return 0;
+  }
+
+  /// Programs take PTX for a text that ends where a zero stands.
+  void write_image(const fs::path& linked, const fs::path& output) const {
+    std::ifstream from(linked, std::ios::binary);
+    std::string image(std::istreambuf_iterator<char>(from), {});
+    if (options_.product == Product::ptx) image = text_of_image(image);
+    std::ofstream to(output, std::ios::binary);
+    to << image;
+    if (!to.flush()) throw std::runtime_error("'" + output.string() + "' cannot be written");
+  }
+
   int make_program() const {
     const TemporaryDirectory directory;
     std::map<std::string, std::string> objects;
@@ -243,17 +294,45 @@ class Maker {
     }
     for (const auto& word : options_.link)
       if (!objects.contains(word) && !is_object(word)) append(command, library(word));
+    if (links("-lnvrtc") || links("-lnvrtc_static")) {
+      command.push_back(directory.path() / "command.o");
+      if (const int status = compile_place(command.back()); status != 0) return status;
+    }
     append(command, {"-o", options_.output.empty() ? "a.out" : options_.output});
     append(command, device_libraries());
     return run(command);
   }
 
   Words device_libraries() const {
-    Words words{"-L" + places_.libraries,
-                options_.analyse ? "-lcuda_on_cpu_analysed" : "-lcuda_on_cpu", "-pthread"};
+    Words words{"-L" + places_.libraries};
+    const std::string device = options_.analyse ? "-lcuda_on_cpu_analysed" : "-lcuda_on_cpu";
+    // Modules may want anything of the device.
+    if (loads_modules())
+      append(words, {"-rdynamic", "-Wl,--whole-archive", device, "-Wl,--no-whole-archive"});
+    else
+      words.push_back(device);
+    words.push_back("-pthread");
     append(words, at_bars(LIBRARIES));
     if (options_.analyse) words.push_back("-lfmt");
     return words;
+  }
+
+  /// A program that compiles kernels does it by this command.
+  int compile_place(const std::string& object) const {
+    const std::string text =
+        "extern \"C\" { extern const char cuda_on_cpu_command[]; const char cuda_on_cpu_command[] "
+        "= R\"(" +
+        places_.command + ")\"; }\n";
+    return run({compiler(), "-x", "c++", "-c", "-", "-o", object}, &text);
+  }
+
+  bool links(const std::string& library) const {
+    return std::any_of(options_.link.begin(), options_.link.end(),
+                       [&](const std::string& word) { return option_of(word) == library; });
+  }
+
+  bool loads_modules() const {
+    return links("-lcuda") || links("-lnvrtc") || links("-lnvrtc_static");
   }
 
   /// Tells a build system that it had better link by this command, and where the toolkit would be.
@@ -284,6 +363,10 @@ class Maker {
         {"-lcudart", {}},
         {"-lcudart_static", {}},
         {"-lcuda", {}},
+        {"-lnvrtc", {}},
+        {"-lnvrtc_static", {}},
+        {"-lnvrtc-builtins_static", {}},
+        {"-lnvptxcompiler_static", {}},
         {"-lcudadevrt", {}},
         {"-lnccl", {}},
         {"-lnvToolsExt", {}},

@@ -49,7 +49,10 @@ void add_products(Table& table) {
   makes("E", Product::preprocessed);
   makes("M", Product::dependencies);
   makes("MM", Product::dependencies);
-  for (const std::string name : {"ptx", "cubin", "fatbin", "optix-ir", "ltoir"})
+  makes("ptx", Product::ptx);
+  makes("cubin", Product::cubin);
+  makes("fatbin", Product::fatbin);
+  for (const std::string name : {"optix-ir", "ltoir"})
     table[name] = {false, [=](Options&, const std::string&) {
                      throw BadUsage("--" + name + " makes code for a GPU, and there is none here");
                    }};
@@ -222,7 +225,8 @@ Language language_of(const std::string& path, const std::string& said) {
   if (extension == ".c") return Language::c;
   for (const auto* gpu : {".ptx", ".cubin", ".fatbin"})
     if (extension == gpu)
-      throw BadUsage("'" + path + "' is code for a GPU, and there is none here");
+      throw BadUsage("'" + path +
+                     "' is a module, which programs load when they run; it is not linked");
   return Language::linked;
 }
 

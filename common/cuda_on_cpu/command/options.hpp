@@ -31,7 +31,10 @@ enum class Product {
   empty_object,
   translated,
   preprocessed,
-  dependencies
+  dependencies,
+  ptx,  ///< the image of a module, as a text; the next ones as a file of ELF
+  cubin,
+  fatbin
 };
 
 struct Options {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "rewrite.hpp"
@@ -96,6 +97,37 @@ void visit_declarations(const Source& source, const Visit& visit) {
   }
 }
 
+/// The token that opens the parameters of a function; that of the end if there is none.
+std::size_t parameters_of(const Source& source, const Declaration& d) {
+  for (std::size_t i = d.first; i < d.end; i = source.next(i)) {
+    if (has_brackets(source[i]))
+      i = source.close_of(source.next(i));
+    else if (source.is_sign(i, "("))
+      return i;
+  }
+  return d.end;
+}
+
+/// The name of a kernel that is defined, or of a template's that is asked for: `template __global__
+/// void k<2>(int*);`. Templates themselves, and what is only declared, have none.
+std::string named_kernel(const Source& source, const Declaration& d) {
+  std::size_t first = d.first;
+  while (first < d.end && source.is_blank(first)) ++first;
+  const bool is_body = source.is_sign(d.end, "{");
+  if (!source.is(first, "template")) {
+    const std::size_t name = name_of(source, d);
+    return is_body && name != d.end ? std::string(source[name]) : "";
+  }
+  const std::size_t opening = parameters_of(source, d);
+  if (is_body || opening == d.end || source.is_sign(source.next(first), "<")) return "";
+  std::size_t name = source.previous(opening);
+  for (int depth = 0; name > first; name = source.previous(name)) {
+    depth += source.is_sign(name, ">") - source.is_sign(name, "<");
+    if (depth == 0 && source.is_name(name)) break;
+  }
+  return source.text(name, opening);
+}
+
 /// Whether a token is of the headers that stand in the place of CUDA's.
 bool is_ours(const Source& source, std::size_t i) {
   const std::string place = source.place_of(i);
@@ -142,6 +174,32 @@ std::size_t add_bodies(const Source& source, std::size_t mark, std::vector<Body>
 }
 
 }  // namespace
+
+std::string with_entries(std::string text) {
+  Source source(std::move(text));
+  std::vector<Declaration> kernels;
+  std::map<std::string, int, std::less<>> overloads;
+  visit_declarations(source, [&](const Declaration& d) {
+    if (!is_kernel(source, d) || named_kernel(source, d).empty()) return;
+    kernels.push_back(d);
+    ++overloads[named_kernel(source, d)];
+  });
+  for (const Declaration& d : kernels) {
+    const std::string name = named_kernel(source, d);
+    std::string address = '&' + name;
+    if (overloads[name] > 1) {
+      const std::size_t opening = parameters_of(source, d);
+      address = "static_cast<void (*)" + source.text(opening, source.close_of(opening) + 1) + ">(" +
+                address + ')';
+    }
+    const std::size_t last = source.is_sign(d.end, "{") ? source.close_of(d.end) : d.end;
+    source.replace(last, last + 1,
+                   std::string(source[last]) +
+                       " static ::cuda_on_cpu::AddedEntry cuda_on_cpu_entry_" +
+                       std::to_string(last) + '(' + address + ");");
+  }
+  return source.text(0, source.size());
+}
 
 std::vector<Body> find_device_bodies(const Source& source) {
   std::vector<Body> bodies;

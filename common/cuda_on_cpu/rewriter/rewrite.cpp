@@ -118,7 +118,15 @@ void note_dropped_by_cub(Source& source, std::size_t i) {
 void note_dropped(Source& source, std::size_t i, Fallible& fallible) {
   const std::string name(source[i]);
   if (name == "cub") return note_dropped_by_cub(source, i);
-  if (!name.starts_with("cuda") || !source.is_sign(source.next(i), "(")) return;
+  if (!name.starts_with("cu") || !source.is_sign(source.next(i), "(")) return;
+  if (source.is(source.previous(i), "CUresult")) {
+    fallible.insert(name);
+    return;
+  }
+  const bool is_of_driver = name.size() > 2 && std::isupper(static_cast<unsigned char>(name[2]));
+  if (is_of_driver && fallible.contains(name) && is_statement(source, i, source.next(i)))
+    return source.replace(i, i + 1, "::cuda_on_cpu::DroppedResult{} = " + name);
+  if (!name.starts_with("cuda")) return;
   // To ask for the last error and drop it is how one takes it back.
   if (name == "cudaGetLastError" || name == "cudaPeekAtLastError") return;
   if (source.is(source.previous(i), "cudaError_t"))

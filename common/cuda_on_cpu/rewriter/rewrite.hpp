@@ -12,7 +12,8 @@
 ///     memcpy(a, b, n)                    is told by the function that calls it, under analysis,
 ///     while (flag == 0) {}               lets others run, where `flag` is volatile,
 ///     (void*)kernel                      keeps its type where the runtime takes a kernel,
-///     asm("...")                         becomes calls of functions.
+///     asm("...")                         becomes calls of functions,
+///     __global__ void k() {}             gets an entry behind it, in the image of a module.
 ///
 /// No line is added or dropped: the preprocessor's line markers keep debuggers on the lines of the
 /// .cu file.
@@ -49,6 +50,10 @@ using Names = std::set<std::string, std::less<>>;
 /// its variables are called
 /// \throws Refused
 std::string rewrite(std::string text, bool guards, bool is_header = false);
+
+/// Lets the source of a module's image tell its kernels to who loads it: an entry behind each of
+/// them, for those that `rewrite` will make of it.
+std::string with_entries(std::string text);
 
 /// Rewrites the launch whose '<<<' is a token; kernels may have been promised clusters.
 /// \param of_device whether it stands in code of the device

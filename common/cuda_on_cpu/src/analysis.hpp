@@ -13,6 +13,7 @@ namespace cuda_on_cpu {
 
 struct Allocation;
 struct Block;
+struct LoadedImage;
 struct Launch;
 struct Operation;
 struct Thread;
@@ -21,6 +22,9 @@ struct Warp;
 namespace analysis {
 
 extern const bool enabled;
+
+/// A module was loaded, whose shared memory takes so many bytes in the thread area.
+void image_loaded(const LoadedImage& image, std::size_t shared);
 
 /// A launch begins and ends.
 void launch_begins(Launch& launch);

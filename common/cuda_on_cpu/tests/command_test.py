@@ -211,6 +211,54 @@ int main() {
 }
 """,
     "wrong.cu": "__global__ void k(int* x) {\n  x[0] = undeclared;\n}\nint main() {}\n",
+    "module.cu": """extern "C" __global__ void mirror(int* x) {
+  __shared__ int s[64];
+  s[threadIdx.x] = x[threadIdx.x];
+#ifndef RACE
+  __syncthreads();
+#endif
+  x[threadIdx.x] = s[63 - threadIdx.x];
+}
+""",
+    # Loads the module of its second argument, or compiles what that file holds; then, with a third, drops an error.
+    "load.cu": """#include <cuda.h>
+#include <nvrtc.h>
+#include <fstream>
+#include <iterator>
+#include <string>
+std::string compiled(const char* file, bool races) {
+  std::ifstream from(file);
+  const std::string source((std::istreambuf_iterator<char>(from)), {});
+  nvrtcProgram program;
+  const char* options[] = {races ? "-DRACE" : "-DNO_RACE"};
+  std::size_t bytes = 0;
+  if (nvrtcCreateProgram(&program, source.c_str(), "at_run_time.cu", 0, nullptr, nullptr) != NVRTC_SUCCESS ||
+      nvrtcCompileProgram(program, 1, options) != NVRTC_SUCCESS || nvrtcGetPTXSize(program, &bytes) != NVRTC_SUCCESS)
+    return "";
+  std::string ptx(bytes, ' ');
+  return nvrtcGetPTX(program, ptx.data()) == NVRTC_SUCCESS ? ptx : "";
+}
+int main(int, char** argv) {
+  CUcontext context;
+  CUmodule module;
+  CUfunction mirror;
+  CUdeviceptr x;
+  int values[64];
+  for (int i = 0; i < 64; ++i) values[i] = i;
+  const std::string what = argv[1];
+  if (cuInit(0) != CUDA_SUCCESS || cuCtxCreate(&context, 0, 0) != CUDA_SUCCESS) return 2;
+  if (what == "file" ? cuModuleLoad(&module, argv[2])
+                     : cuModuleLoadData(&module, compiled(argv[2], what == "races").c_str())) return 3;
+  if (argv[3])
+    cuModuleGetFunction(&mirror, module, argv[3]);
+  if (cuModuleGetFunction(&mirror, module, "mirror") != CUDA_SUCCESS) return 4;
+  if (cuMemAlloc(&x, sizeof values) != CUDA_SUCCESS || cuMemcpyHtoD(x, values, sizeof values) != CUDA_SUCCESS) return 5;
+  void* parameters[] = {&x};
+  if (cuLaunchKernel(mirror, 1, 1, 1, 64, 1, 1, 0, nullptr, parameters, nullptr) != CUDA_SUCCESS) return 6;
+  if (cuMemcpyDtoH(values, x, sizeof values) != CUDA_SUCCESS) return 7;
+  printf("%d %d\\n", values[0], values[63]);
+}
+""",
     "ptx.cu": '__global__ void k() {\n\n  asm("bra.uni L1;");\n}\nint main() {}\n',
     "Makefile": """NVCC = nvcc
 NVCCFLAGS = -O3 -arch=sm_80 -Xcompiler -Wall,-Wextra -DFACTOR=2
@@ -523,9 +571,43 @@ def spins(cwd):
         check(result.returncode == expected and "waits in a loop for what no other thread does" in result.stderr, f"{result}")
 
 
+def modules(cwd):
+    """A program loads modules, and refuses what is none for it"""
+    run(COMMAND, "load.cu", "-o", "load", "-lcuda", cwd=cwd)
+    for kind in ("-ptx", "-cubin", "--fatbin"):
+        run(COMMAND, kind, "module.cu", cwd=cwd)
+        said = run("./load", "file", "module" + kind.replace("-", ".", 1).replace(".-", "."), cwd=cwd).stdout
+        check(said == "63 0\n", f"{kind} prints {said}")
+    (cwd / "gpu.ptx").write_text(".version 8.0\n.target sm_90\n")
+    said = run("./load", "file", "gpu.ptx", cwd=cwd, expected=3).stderr
+    check("'gpu.ptx' is no module for the CPU device: make it of its source by cuda-on-cpu" in said, said)
+    run(COMMAND, "--analyze", "-cubin", "module.cu", "-o", "analysed.cubin", cwd=cwd)
+    said = run("./load", "file", "analysed.cubin", cwd=cwd, expected=3).stderr
+    check("'analysed.cubin' is made with --analyze, and the program without it: make both alike" in said, said)
+    run(COMMAND, "load.cu", "-o", "bare", cwd=cwd)
+    said = run("./bare", "file", "module.cubin", cwd=cwd, expected=3).stderr
+    check("link it with -lcuda" in said, said)
+
+
+def analysed_modules(cwd):
+    """What is found in modules is told at its line, and an error that nobody looks at"""
+    run(COMMAND, "--analyze", "load.cu", "-o", "load", "-lcuda", "-lnvrtc", cwd=cwd)
+    run(COMMAND, "--analyze", "-fatbin", "module.cu", "-o", "right.fatbin", cwd=cwd)
+    run(COMMAND, "--analyze", "-fatbin", "-DRACE", "module.cu", "-o", "wrong.fatbin", cwd=cwd)
+    for words in (("file", "right.fatbin"), ("right", "module.cu")):
+        said = run("./load", *words, cwd=cwd).stderr
+        check("No mistake was found" in said, said)
+    for words, place in ((("file", "wrong.fatbin"), "module.cu:"), (("races", "module.cu"), "at_run_time.cu:")):
+        said = run("./load", *words, cwd=cwd, expected=1).stderr
+        check(f"{place}3: error: race" in said or f"{place}7: error: race" in said, said)
+    said = run("./load", "file", "right.fatbin", "nobody", cwd=cwd, expected=1).stderr
+    check("load.cu:30: error: ignored error: CUDA_ERROR_NOT_FOUND, named symbol not found: the module has no kernel 'nobody'; it has mirror"
+          in said, said)
+
+
 def refusals(cwd):
     """What makes no sense on a CPU is refused in a sentence"""
-    for words, said in ((["--ptx", "main.cu"], "--ptx makes code for a GPU"), ([], "no source"), (["-o"], "-o lacks its value"),
+    for words, said in ((["--optix-ir", "main.cu"], "--optix-ir makes code for a GPU"), ([], "no source"), (["-o"], "-o lacks its value"),
                         (["-shared", "main.cu"], "shared libraries"), (["-x", "ada", "a"], "'ada' is not a language"),
                         (["-c", "main.cu", "kernels.cu", "-o", "a.o"], "2 sources"), (["code.ptx"], "'code.ptx'")):
         result = run(COMMAND, *words, cwd=cwd, expected=2)
@@ -548,7 +630,7 @@ def standards(cwd):
 
 
 CHECKS = (several_files, objects, libraries_first, plain_c, last_kernel, translated, profiler, another_language, dependencies, makefile, cmake, meson, passes, analysis, shifts, report, sample, thrust, cub, no_toolkit, order, first_error, nested,
-          spins, refusals, questions, standards)
+          spins, modules, analysed_modules, refusals, questions, standards)
 
 
 def main():

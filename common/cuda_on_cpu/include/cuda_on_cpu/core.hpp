@@ -44,6 +44,12 @@
 #define __constant__
 #endif
 #define CUDA_ON_CPU_NOT_ANALYSED __attribute__((no_sanitize("thread"), no_instrument_function))
+// What is the program's and thread-local, seen from an image of a module.
+#ifdef CUDA_ON_CPU_IMAGE
+#define CUDA_ON_CPU_OF_PROGRAM __attribute__((tls_model("initial-exec")))
+#else
+#define CUDA_ON_CPU_OF_PROGRAM
+#endif
 
 struct uint3 {
   unsigned x, y, z;
@@ -59,14 +65,14 @@ struct dim3 {
 
 // Constant here, for they are constant to a CUDA thread: compilers may keep them in registers over
 // a switch between threads. They change in builtins.cpp, where they are not constant.
-extern __thread const uint3 threadIdx;
-extern __thread const uint3 blockIdx;
-extern __thread const dim3 blockDim;
-extern __thread const dim3 gridDim;
+extern __thread const uint3 threadIdx CUDA_ON_CPU_OF_PROGRAM;
+extern __thread const uint3 blockIdx CUDA_ON_CPU_OF_PROGRAM;
+extern __thread const dim3 blockDim CUDA_ON_CPU_OF_PROGRAM;
+extern __thread const dim3 gridDim CUDA_ON_CPU_OF_PROGRAM;
 inline constexpr int warpSize = 32;
 
 // The dynamic shared memory of the block: arrays that kernels declare `extern __shared__`.
-extern "C" __thread char cuda_on_cpu_dynamic_shared[];
+extern "C" __thread char cuda_on_cpu_dynamic_shared[] CUDA_ON_CPU_OF_PROGRAM;
 
 using cudaStream_t = struct CUstream_st*;
 enum cudaError : unsigned;

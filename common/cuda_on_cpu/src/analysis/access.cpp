@@ -16,6 +16,7 @@
 #include "../machine/gang.hpp"
 #include "../machine/launch.hpp"
 #include "../machine/thread_area.hpp"
+#include "../runtime/images.hpp"
 #include "../runtime/memory.hpp"
 #include "../runtime/stream.hpp"
 #include "../runtime/symbols.hpp"
@@ -29,8 +30,6 @@
 #include "values.hpp"
 
 extern "C" {
-extern const char __data_start, _end;
-
 // The section of __constant__ variables; absent from programs that have none.
 extern const char __start_cuda_constant[] __attribute__((weak));
 extern const char __stop_cuda_constant[] __attribute__((weak));
@@ -91,23 +90,37 @@ Region region_of(const Allocation& allocation) {
   return allocation.space == MemorySpace::device ? Region::global : Region::host;
 }
 
-/// The program's own variables, as if they were one allocation.
-Allocation& program_data() {
-  static Allocation data{const_cast<char*>(&__data_start),
-                         static_cast<std::size_t>(&_end - &__data_start), MemorySpace::managed, 0,
-                         0};
-  return data;
+/// The own variables of the program, or of a module, that hold an address; null if none do.
+Allocation* own_data_at(const char* address, std::size_t bytes) {
+  for (LoadedImage& image : loaded_images())
+    if (image.data.contains(address, bytes)) return &image.data;
+  return nullptr;
 }
 
-/// Whether an address lies before the program's variables.
+/// Whether an address lies before the variables of the program, or of a module.
 bool is_constant_of_compiler(const char* address) {
-  return address >= &__executable_start && address < &__data_start;
+  const LoadedImage* image = image_at(address);
+  return image != nullptr && address < image->data.base;
 }
 
-bool is_constant(const char* address) {
-  return __start_cuda_constant != nullptr && address >= __start_cuda_constant &&
-         address < __stop_cuda_constant;
+/// Variables in __constant__ memory.
+struct Constants {
+  const char *begin, *end;
+
+  bool contains(const char* address) const { return address >= begin && address < end; }
+};
+
+/// Those of the program, or of a module, that hold an address; none if no ones do.
+Constants constants_at(const char* address) {
+  const Constants of_program{__start_cuda_constant, __stop_cuda_constant};
+  if (of_program.contains(address)) return of_program;
+  for (const LoadedImage& image : loaded_images())
+    if (const Constants all{image.constants, image.end_of_constants}; all.contains(address))
+      return all;
+  return {};
 }
+
+bool is_constant(const char* address) { return constants_at(address).begin != nullptr; }
 
 }  // namespace
 
@@ -131,7 +144,7 @@ std::map<const char*, Variable> read_host_variables() {
     const auto scope = name.rfind("::");
     const std::string base = scope == name.npos ? name : name.substr(scope + 2);
     if (base.starts_with('_') || name.starts_with("std::") || name.starts_with("cuda") ||
-        of_device.contains(base) || !program_data().contains(variable.begin, variable.bytes))
+        of_device.contains(base) || !program().data.contains(variable.begin, variable.bytes))
       continue;
     variables.emplace(variable.begin, variable);
   }
@@ -232,35 +245,41 @@ std::size_t offset_of(const char* address, const SharedPlace& shared) {
 /// or a built-in variable.
 enum class Use : std::uint8_t { variable, dynamic, guard, flag, builtin };
 
-std::vector<Use> uses_of_thread_area() {
-  std::vector<Use> all(thread_area_bytes());
+void add_uses(std::vector<Use>& all, const LoadedImage& image) {
   for (const auto& [word, use] : {std::pair{"cuda_on_cpu_guard", Use::guard},
                                   {"_ZGVZ", Use::flag},
                                   {"cuda_on_cpu_dynamic_shared", Use::dynamic}})
-    for (const ThreadVariable& variable : thread_variables(word))
+    for (const ThreadVariable& variable : thread_variables(image, word))
       std::fill_n(&all[variable.offset], variable.bytes, use);
+}
+
+std::vector<Use> uses_of_thread_area() {
+  std::vector<Use> all(thread_area_bytes());
+  add_uses(all, program());
   const char* first = static_cast<const char*>(__builtin_thread_pointer()) - all.size();
   for (std::size_t offset = 0; offset < all.size(); ++offset)
     if (is_builtin(first + offset)) all[offset] = Use::builtin;
   return all;
 }
 
-const std::vector<Use>& uses() {
-  static const auto& uses = immortal<std::vector<Use>>(uses_of_thread_area());
+std::vector<Use>& uses() {
+  static auto& uses = immortal<std::vector<Use>>(uses_of_thread_area());
   return uses;
 }
 
 Use use_of(std::size_t offset) { return uses()[offset]; }
 
 /// Where what a byte of the thread area is for changes, from its beginning to its end.
-const std::vector<std::size_t>& changes_of_use() {
-  static const auto& changes = immortal<std::vector<std::size_t>>([] {
-    std::vector<std::size_t> found{0};
-    for (std::size_t i = 1; i < uses().size(); ++i)
-      if (uses()[i] != uses()[i - 1]) found.push_back(i);
-    found.push_back(uses().size());
-    return found;
-  }());
+std::vector<std::size_t> find_changes_of_use() {
+  std::vector<std::size_t> found{0};
+  for (std::size_t i = 1; i < uses().size(); ++i)
+    if (uses()[i] != uses()[i - 1]) found.push_back(i);
+  found.push_back(uses().size());
+  return found;
+}
+
+std::vector<std::size_t>& changes_of_use() {
+  static auto& changes = immortal<std::vector<std::size_t>>(find_changes_of_use());
   return changes;
 }
 
@@ -312,8 +331,8 @@ bool check_global(const char* address, std::size_t bytes, Kind kind, Place place
   Allocation* allocation = cached_allocation(address, bytes, place);
   if (allocation == nullptr) {
     if (is_constant(address)) return false;
-    if (program_data().contains(address, bytes)) {
-      allocation = &program_data();
+    if (Allocation* own = own_data_at(address, bytes); own != nullptr) {
+      allocation = own;
       if (const Variable* variable = host_variable_at(address); variable != nullptr)
         add_finding("illegal device access", place, 0, &thread,
                     accessed(kind, bytes) + "of '" + variable->name + "', a variable of the host");
@@ -388,10 +407,9 @@ Stretch stretch_of(const char* address, std::size_t bytes, Kind kind, Place plac
     Claim* claims = block->on_trial ? shadow_of(*allocation).claims() : nullptr;
     return {.begin = allocation->base, .bytes = allocation->bytes, .claims = claims};
   }
-  if (!is_constant(address)) return {};
-  return {__start_cuda_constant,
-          static_cast<std::size_t>(__stop_cuda_constant - __start_cuda_constant), Space::global,
-          Treatment::count};
+  const auto [begin, end] = constants_at(address);
+  if (begin == nullptr) return {};
+  return {begin, static_cast<std::size_t>(end - begin), Space::global, Treatment::count};
 }
 
 /// Notes where an instruction goes, so that its next access takes the short way.
@@ -450,12 +468,17 @@ std::size_t piece_of(const void* address, std::size_t bytes) {
 
 }  // namespace
 
+void image_loaded(const LoadedImage& image, std::size_t bytes) {
+  std::fill_n(&uses()[image.room], bytes, Use::variable);
+  add_uses(uses(), image);
+  changes_of_use() = find_changes_of_use();
+}
+
 /// Notes what a block that is left out writes: others may read it.
 static void note_written(const char* address, std::size_t bytes, Place place) {
   const DeviceAtWork at_work;
   Allocation* allocation = cached_allocation(address, bytes, place);
-  if (allocation == nullptr && program_data().contains(address, bytes))
-    allocation = &program_data();
+  if (allocation == nullptr) allocation = own_data_at(address, bytes);
   if (allocation != nullptr)
     shadow_of(*allocation)
         .note_written(static_cast<std::size_t>(address - allocation->base), bytes);

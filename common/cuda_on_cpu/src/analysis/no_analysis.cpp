@@ -26,6 +26,7 @@ namespace analysis {
 
 const bool enabled = false;
 
+void image_loaded(const LoadedImage&, std::size_t) {}
 void launch_begins(Launch&) {}
 void launch_ends(Launch&) {}
 bool leaves_out(const Launch&) { return false; }

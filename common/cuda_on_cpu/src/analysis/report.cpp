@@ -24,6 +24,7 @@
 #include "../immortal.hpp"
 #include "../machine/launch.hpp"
 #include "../machine/side_by_side.hpp"
+#include "../runtime/images.hpp"
 #include "../runtime/stream.hpp"
 #include "../runtime/symbols.hpp"
 #include "../settings.hpp"
@@ -32,8 +33,6 @@
 #include "told.hpp"
 #include "trial.hpp"
 #include "values.hpp"
-
-extern "C" const char _end;
 
 namespace cuda_on_cpu {
 namespace analysis {
@@ -437,7 +436,7 @@ std::vector<const void*> callers() {
   const auto count = static_cast<std::size_t>(::backtrace(all.data(), all.size()));
   std::vector<const void*> within;
   for (const void* place : std::span(all).first(count).subspan(1))  // the first is this function
-    if (place >= &__executable_start && place < &_end) within.push_back(place);
+    if (image_at(place) != nullptr) within.push_back(place);
   return within;
 }
 

@@ -15,6 +15,7 @@
 #include "../machine/gang.hpp"
 #include "../machine/launch.hpp"
 #include "../runtime/generations.hpp"
+#include "../runtime/images.hpp"
 #include "../runtime/stream.hpp"
 #include "findings.hpp"
 #include "values.hpp"
@@ -495,7 +496,14 @@ static T* reserve(std::size_t count) {
   return static_cast<T*>(memory);
 }
 
-const void* address_of(Place place) { return place == 0 ? nullptr : &__executable_start + place; }
+const void* address_of(Place place) {
+  if (place == 0) return nullptr;
+  for (const LoadedImage& image : loaded_images()) {
+    const Place offset = place - place_of(image.begin);
+    if (offset <= image.end - image.begin) return image.begin + offset;
+  }
+  return &__executable_start + place;
+}
 
 Shadow::Shadow(std::size_t bytes)
     : stretches_(bytes / stretch_bytes + 1),

@@ -15,7 +15,8 @@ extern "C" const char __executable_start;
 
 namespace cuda_on_cpu::analysis {
 
-/// An instruction, as the distance of what stands behind it from the start of the program.
+/// An instruction, as the distance of what stands behind it from the start of the program; modules
+/// are loaded where no two instructions have the same.
 using Place = std::uint32_t;
 
 inline Place place_of(const void* address) {

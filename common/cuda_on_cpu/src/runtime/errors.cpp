@@ -134,6 +134,18 @@ cudaError_t& lasting_error() {
   return lasting;
 }
 
+cudaError_t last_error_of_thread() { return last_error; }
+
+std::string exchange_last_error(cudaError_t before) {
+  last_error = before;
+  return std::exchange(last_reason(), {});
+}
+
+bool& runtime_is_used() {
+  static bool used = false;
+  return used;
+}
+
 void forget_errors() { last_error = lasting_error() = cudaSuccess; }
 
 int& current_device() {

@@ -245,6 +245,7 @@ cudaError_t cudaGetDeviceCount(int* count) {
 
 cudaError_t cudaSetDevice(int d) {
   if (!is_device(d)) return fail(cudaErrorInvalidDevice);
+  runtime_is_used() = true;
   current_device() = d;
   return lasting_error();
 }
@@ -316,6 +317,7 @@ cudaError_t cudaDeviceSynchronize() {
     fatal("kernel " + block->launch->kernel +
           " calls cudaDeviceSynchronize: since CUDA 12, a kernel cannot wait for what it launches");
   const std::scoped_lock guard(runtime_mutex());
+  runtime_is_used() = true;
   synchronise_device(current_device());
   return fail(lasting_error());
 }

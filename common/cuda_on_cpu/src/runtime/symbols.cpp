@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -14,15 +15,13 @@
 #include <vector>
 
 #include "../immortal.hpp"
-
-extern "C" const char __executable_start;
+#include "images.hpp"
 
 namespace cuda_on_cpu {
 namespace {
 
-std::uintptr_t offset_in_program(const void* address) {
-  return reinterpret_cast<std::uintptr_t>(address) -
-         reinterpret_cast<std::uintptr_t>(&__executable_start);
+std::uintptr_t offset_in(const LoadedImage& image, const void* address) {
+  return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(image.base);
 }
 
 /// A part of a file, or zeros where it ends before: most of a program is debug information.
@@ -36,7 +35,7 @@ std::vector<T> read_at(std::ifstream& file, std::size_t offset, std::size_t coun
   return values;
 }
 
-/// A symbol of the program: its kind, its value and bytes, its mangled name.
+/// A symbol of an image: its kind, its value and bytes, its mangled name.
 struct Symbol {
   unsigned kind;
   std::uint64_t value;
@@ -44,8 +43,8 @@ struct Symbol {
   std::string name;
 };
 
-std::vector<Symbol> read_symbols() {
-  std::ifstream file("/proc/self/exe", std::ios::binary);
+std::vector<Symbol> read_symbols(const std::string& name) {
+  std::ifstream file(name, std::ios::binary);
   const auto header = read_at<Elf64_Ehdr>(file, 0, 1).front();
   const auto sections = read_at<Elf64_Shdr>(file, header.e_shoff, header.e_shnum);
   std::vector<Symbol> symbols;
@@ -61,11 +60,6 @@ std::vector<Symbol> read_symbols() {
         symbols.push_back({static_cast<unsigned>(ELF64_ST_TYPE(symbol.st_info)), symbol.st_value,
                            symbol.st_size, names.data() + symbol.st_name});
   }
-  return symbols;
-}
-
-const std::vector<Symbol>& symbols() {
-  static const auto& symbols = immortal<std::vector<Symbol>>(read_symbols());
   return symbols;
 }
 
@@ -92,6 +86,38 @@ std::string base_of(const std::string& name) {
   return begin == std::string::npos ? base : base.substr(begin + 1);
 }
 
+/// What was read of an image.
+struct Names {
+  std::vector<Symbol> symbols;
+  std::set<std::string> functions = {};  ///< without scope, if somebody asked
+};
+
+Names& names_of(const LoadedImage& image) {
+  static auto& all = immortal<std::map<std::string, Names>>();
+  const auto [found, is_new] = all.try_emplace(image.file);
+  if (is_new) found->second.symbols = read_symbols(image.file);
+  return found->second;
+}
+
+const std::set<std::string>& functions_of(const LoadedImage& image) {
+  Names& names = names_of(image);
+  if (names.functions.empty())
+    for (const Symbol& symbol : names.symbols)
+      if (symbol.kind == STT_FUNC) names.functions.insert(base_of(demangled(symbol.name)));
+  return names.functions;
+}
+
+const std::vector<Symbol>& symbols() { return names_of(program()).symbols; }
+
+/// The function that begins at an address, or null.
+const Symbol* function_symbol(const void* address) {
+  const LoadedImage* image = image_at(address);
+  if (image == nullptr) return nullptr;
+  for (const Symbol& symbol : names_of(*image).symbols)
+    if (symbol.kind == STT_FUNC && symbol.value == offset_in(*image, address)) return &symbol;
+  return nullptr;
+}
+
 /// The lines that addr2line prints for one address, innermost first: function, file:line.
 Line parse_frames(const std::vector<std::string>& frames) {
   Line innermost;
@@ -106,32 +132,41 @@ Line parse_frames(const std::vector<std::string>& frames) {
   return innermost;
 }
 
-std::set<std::string> read_functions() {
-  std::set<std::string> functions;
-  for (const Symbol& symbol : symbols())
-    if (symbol.kind == STT_FUNC) functions.insert(base_of(demangled(symbol.name)));
-  return functions;
-}
-
 }  // namespace
 
 std::string function_at(const void* address) {
-  for (const Symbol& symbol : symbols())
-    if (symbol.kind == STT_FUNC && symbol.value == offset_in_program(address))
-      return base_of(demangled(symbol.name));
-  return "a kernel";
+  const Symbol* symbol = function_symbol(address);
+  return symbol == nullptr ? "a kernel" : base_of(demangled(symbol->name));
+}
+
+std::string linked_name_at(const void* address) {
+  const LoadedImage* image = image_at(address);
+  if (image == nullptr) return "";
+  for (const Symbol& symbol : names_of(*image).symbols)
+    if ((symbol.kind == STT_FUNC || symbol.kind == STT_OBJECT) &&
+        symbol.value == offset_in(*image, address))
+      return symbol.name;
+  return "";
+}
+
+Variable variable_of(const LoadedImage& image, const std::string& linked_name) {
+  for (const Symbol& symbol : names_of(image).symbols)
+    if (symbol.kind == STT_OBJECT && symbol.name == linked_name)
+      return {image.base + symbol.value, symbol.bytes, linked_name};
+  return {nullptr, 0, linked_name};
 }
 
 bool has_function(const std::string& name) {
-  static const auto& names = immortal<std::set<std::string>>(read_functions());
-  return names.contains(name);
+  const auto& all = loaded_images();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const LoadedImage& image) { return functions_of(image).contains(name); });
 }
 
-std::vector<ThreadVariable> thread_variables(const std::string& word) {
+std::vector<ThreadVariable> thread_variables(const LoadedImage& image, const std::string& word) {
   std::vector<ThreadVariable> variables;
-  for (const Symbol& symbol : symbols())
-    if (symbol.kind == STT_TLS && symbol.name.find(word) != std::string::npos)
-      variables.push_back({symbol.value, symbol.bytes});
+  for (const Symbol& symbol : names_of(image).symbols)
+    if (symbol.kind == STT_TLS && symbol.bytes > 0 && symbol.name.find(word) != std::string::npos)
+      variables.push_back({image.room + symbol.value, symbol.bytes});
   return variables;
 }
 
@@ -142,23 +177,27 @@ std::vector<Variable> variables_in_namespaces() {
     if (symbol.name.starts_with("_ZZ")) continue;  // of a function
     const std::string name = without_anonymous(demangled(symbol.name));
     if (name.find_first_of("<(. @[") != name.npos) continue;
-    variables.push_back({&__executable_start + symbol.value, symbol.bytes, name});
+    variables.push_back({program().base + symbol.value, symbol.bytes, name});
   }
   return variables;
 }
 
-std::map<const void*, Line> lines_of(const std::set<const void*>& places) {
-  std::map<const void*, Line> lines;
-  if (places.empty()) return lines;
-  std::string command = "addr2line -a -i -e /proc/" + std::to_string(getpid()) + "/exe";
+namespace {
+
+/// Adds the lines of instructions that lie in an image.
+void add_lines(std::map<const void*, Line>& lines, const LoadedImage& image,
+               const std::set<const void*>& places) {
+  constexpr std::string_view self = "/proc/self";
+  std::string command = "addr2line -a -i -e /proc/" + std::to_string(getpid()) +
+                        image.file.substr(self.size());  // for addr2line, another one is itself
   char text[32];
   for (const void* place : places) {
     // A place is behind the instruction: one byte before it lies within.
-    std::snprintf(text, sizeof text, " %#zx", offset_in_program(place) - 1);
+    std::snprintf(text, sizeof text, " %#zx", offset_in(image, place) - 1);
     command += text;
   }
   const std::unique_ptr<FILE, decltype(&pclose)> pipe(popen(command.c_str(), "r"), pclose);
-  if (pipe == nullptr) return lines;
+  if (pipe == nullptr) return;
   auto place = places.begin();
   std::vector<std::string> frames;
   const auto take = [&] {
@@ -176,6 +215,18 @@ std::map<const void*, Line> lines_of(const std::set<const void*>& places) {
     }
   }
   take();
+}
+
+}  // namespace
+
+std::map<const void*, Line> lines_of(const std::set<const void*>& places) {
+  std::map<const void*, Line> lines;
+  for (const LoadedImage& image : loaded_images()) {
+    std::set<const void*> within;
+    for (const void* place : places)
+      if (image.contains(place)) within.insert(place);
+    if (!within.empty()) add_lines(lines, image, within);
+  }
   return lines;
 }
 

@@ -1,5 +1,5 @@
 /// \file
-/// Names and lines of the running program.
+/// Names and lines of the running program, and of the images of modules that it loaded.
 
 #pragma once
 
@@ -11,21 +11,28 @@
 
 namespace cuda_on_cpu {
 
+struct LoadedImage;
+
 /// The name of the function that begins at an address, without scope, template arguments and
 /// parameters; "a kernel" if the program has no symbols.
 std::string function_at(const void* address);
 
-/// Whether the program has a function of that name.
+/// The name by which the linker knows the function, or the variable, that begins at an address;
+/// empty if there is none.
+std::string linked_name_at(const void* address);
+
+/// Whether the program, or an image, has a function of that name.
 bool has_function(const std::string& name);
 
-/// A thread-local variable of the program: where it begins in the thread area, and its bytes.
+/// A thread-local variable of the program or of an image: where it begins in the thread area, and
+/// its bytes.
 struct ThreadVariable {
   std::size_t offset;
   std::size_t bytes;
 };
 
-/// The thread-local variables whose names hold a word.
-std::vector<ThreadVariable> thread_variables(const std::string& word);
+/// The thread-local variables of an image whose names hold a word.
+std::vector<ThreadVariable> thread_variables(const LoadedImage& image, const std::string& word);
 
 /// A variable of the program in a namespace: its first byte, its bytes, its name with namespaces.
 struct Variable {
@@ -34,7 +41,11 @@ struct Variable {
   std::string name;
 };
 
-/// Those whose names are no more than that: no templates, and nothing that the compiler added.
+/// The variable of an image that the linker knows by a name; at null if there is none.
+Variable variable_of(const LoadedImage& image, const std::string& linked_name);
+
+/// Those of the program whose names are no more than that: no templates, and nothing that the
+/// compiler added.
 std::vector<Variable> variables_in_namespaces();
 
 /// A line of the source.

@@ -198,6 +198,7 @@ Rows rows(const void* first, std::size_t pitch, std::size_t width, std::size_t h
 
 cudaError_t allocate_for(void** pointer, std::size_t bytes, MemorySpace space) {
   const Guard guard(runtime_mutex());
+  runtime_is_used() = true;
   if (pointer == nullptr) return fail(cudaErrorInvalidValue);
   *pointer = nullptr;
   if (lasting_error() != cudaSuccess) return fail(lasting_error());
@@ -231,6 +232,7 @@ Allocation* allocation_at(void* pointer, MemorySpace one, MemorySpace other) {
 
 cudaError_t free_now(void* pointer, MemorySpace one, MemorySpace other, const void* place) {
   const Guard guard(runtime_mutex());
+  runtime_is_used() = true;
   if (pointer == nullptr) return lasting_error();
   Allocation* allocation = allocation_at(pointer, one, other);
   if (allocation == nullptr) return fail(cudaErrorInvalidValue, "it frees " + described(pointer));

@@ -1,0 +1,261 @@
+/// \file
+/// CUDA's driver API: contexts, modules, launches, and memory under 64-bit addresses. Streams,
+/// events and memory are the runtime's, and either API may use what the other one made.
+///
+/// What the runtime does, too, stands here in line, so that what is found in it has the line of the
+/// source.
+
+#pragma once
+
+#include "driver_types.hpp"
+
+namespace cuda_on_cpu {
+
+/// A call of the driver: it needs a context, and leaves the runtime's last error as it was.
+class DriverCall {
+ public:
+  DriverCall();
+
+  CUresult refusal() const { return refusal_; }  ///< CUDA_SUCCESS where the call may go on
+  CUresult end(cudaError_t error) const;         ///< what the runtime answered, as the driver does
+
+ private:
+  CUresult refusal_;
+  cudaError_t before_;
+  bool runtime_was_used_;
+};
+
+inline void* pointer_of(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
+
+/// Notes an error that the source drops where a call of the driver returned it.
+void drop_result(CUresult error);
+
+/// Takes what a call of the driver returned that stands as a statement of its own.
+struct DroppedResult {
+  __forceinline__ void operator=(CUresult error) {
+    if (error != CUDA_SUCCESS) drop_result(error);
+  }
+};
+
+}  // namespace cuda_on_cpu
+
+CUresult cuInit(unsigned flags);
+CUresult cuDriverGetVersion(int* version);
+CUresult cuGetErrorName(CUresult error, const char** name);
+CUresult cuGetErrorString(CUresult error, const char** string);
+
+// --- Devices
+
+CUresult cuDeviceGetCount(int* count);
+CUresult cuDeviceGet(CUdevice* device, int ordinal);
+CUresult cuDeviceGetName(char* name, int length, CUdevice device);
+CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device);
+CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice device);
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device);
+CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device);
+CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer);
+
+// --- Contexts
+
+CUresult cuCtxCreate(CUcontext* context, unsigned flags, CUdevice device);
+CUresult cuCtxCreate(CUcontext* context, CUctxCreateParams* parameters, unsigned flags,
+                     CUdevice device);
+CUresult cuCtxDestroy(CUcontext context);
+CUresult cuCtxPushCurrent(CUcontext context);
+CUresult cuCtxPopCurrent(CUcontext* context);
+CUresult cuCtxSetCurrent(CUcontext context);
+CUresult cuCtxGetCurrent(CUcontext* context);
+CUresult cuCtxGetDevice(CUdevice* device);
+CUresult cuCtxGetFlags(unsigned* flags);
+CUresult cuCtxGetApiVersion(CUcontext context, unsigned* version);
+CUresult cuCtxSetLimit(CUlimit limit, std::size_t value);
+CUresult cuCtxSetCacheConfig(CUfunc_cache config);
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags);
+CUresult cuCtxDisablePeerAccess(CUcontext peer);
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device);
+CUresult cuDevicePrimaryCtxRelease(CUdevice device);
+CUresult cuDevicePrimaryCtxReset(CUdevice device);
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags);
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active);
+
+// --- Modules
+
+CUresult cuModuleLoad(CUmodule* module, const char* file);
+CUresult cuModuleLoadData(CUmodule* module, const void* image);
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count,
+                            CUjit_option* options, void** values);
+CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image);
+CUresult cuModuleUnload(CUmodule module);
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name);
+CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule module,
+                           const char* name);
+CUresult cuLinkCreate(unsigned count, CUjit_option* options, void** values, CUlinkState* state);
+CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, std::size_t bytes,
+                       const char* name, unsigned count, CUjit_option* options, void** values);
+CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* file, unsigned count,
+                       CUjit_option* options, void** values);
+CUresult cuLinkComplete(CUlinkState state, void** image, std::size_t* bytes);
+CUresult cuLinkDestroy(CUlinkState state);
+
+// --- Kernels
+
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                        CUstream stream, void** parameters, void** extra);
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
+                                   unsigned grid_z, unsigned block_x, unsigned block_y,
+                                   unsigned block_z, unsigned shared, CUstream stream,
+                                   void** parameters);
+CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function);
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value);
+CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config);
+CUresult cuFuncGetName(const char** name, CUfunction function);
+CUresult cuFuncGetModule(CUmodule* module, CUfunction function);
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function,
+                                                     int block_size, std::size_t shared);
+CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction function,
+                                          std::size_t (*shared_of)(int block), std::size_t shared,
+                                          int limit);
+
+// --- Memory
+
+CUresult cuMemGetAddressRange(CUdeviceptr* base, std::size_t* bytes, CUdeviceptr address);
+CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdeviceptr address);
+
+__forceinline__ CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) {
+  const cuda_on_cpu::DriverCall call;
+  return call.refusal() != CUDA_SUCCESS ? call.refusal() : call.end(cudaMemGetInfo(free, total));
+}
+CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes);
+CUresult cuMemAllocPitch(CUdeviceptr* address, std::size_t* pitch, std::size_t width,
+                         std::size_t height, unsigned element);
+CUresult cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned flags);
+CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream);
+CUresult cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned flags);
+CUresult cuMemAllocHost(void** pointer, std::size_t bytes);
+CUresult cuMemHostRegister(void* pointer, std::size_t bytes, unsigned flags);
+CUresult cuMemHostUnregister(void* pointer);
+CUresult cuMemHostGetDevicePointer(CUdeviceptr* address, void* host, unsigned flags);
+__forceinline__ CUresult cuMemFree(CUdeviceptr address) {
+  const cuda_on_cpu::DriverCall call;
+  return call.refusal() != CUDA_SUCCESS ? call.refusal()
+                                        : call.end(cudaFree(cuda_on_cpu::pointer_of(address)));
+}
+__forceinline__ CUresult cuMemFreeHost(void* pointer) {
+  const cuda_on_cpu::DriverCall call;
+  return call.refusal() != CUDA_SUCCESS ? call.refusal() : call.end(cudaFreeHost(pointer));
+}
+__forceinline__ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+  const cuda_on_cpu::DriverCall call;
+  return call.refusal() != CUDA_SUCCESS
+             ? call.refusal()
+             : call.end(cudaFreeAsync(cuda_on_cpu::pointer_of(address), stream));
+}
+
+namespace cuda_on_cpu {
+
+__forceinline__ CUresult copy_now(void* to, const void* from, std::size_t bytes,
+                                  cudaMemcpyKind kind) {
+  const DriverCall call;
+  return call.refusal() != CUDA_SUCCESS ? call.refusal()
+                                        : call.end(cudaMemcpy(to, from, bytes, kind));
+}
+__forceinline__ CUresult copy_in(CUstream stream, void* to, const void* from, std::size_t bytes,
+                                 cudaMemcpyKind kind) {
+  const DriverCall call;
+  return call.refusal() != CUDA_SUCCESS ? call.refusal()
+                                        : call.end(cudaMemcpyAsync(to, from, bytes, kind, stream));
+}
+
+}  // namespace cuda_on_cpu
+
+__forceinline__ CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+  return cuda_on_cpu::copy_now(cuda_on_cpu::pointer_of(to), cuda_on_cpu::pointer_of(from), bytes,
+                               cudaMemcpyDefault);
+}
+__forceinline__ CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
+                                       CUstream stream) {
+  return cuda_on_cpu::copy_in(stream, cuda_on_cpu::pointer_of(to), cuda_on_cpu::pointer_of(from),
+                              bytes, cudaMemcpyDefault);
+}
+__forceinline__ CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
+  return cuda_on_cpu::copy_now(cuda_on_cpu::pointer_of(to), from, bytes, cudaMemcpyHostToDevice);
+}
+__forceinline__ CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes,
+                                           CUstream stream) {
+  return cuda_on_cpu::copy_in(stream, cuda_on_cpu::pointer_of(to), from, bytes,
+                              cudaMemcpyHostToDevice);
+}
+__forceinline__ CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
+  return cuda_on_cpu::copy_now(to, cuda_on_cpu::pointer_of(from), bytes, cudaMemcpyDeviceToHost);
+}
+__forceinline__ CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes,
+                                           CUstream stream) {
+  return cuda_on_cpu::copy_in(stream, to, cuda_on_cpu::pointer_of(from), bytes,
+                              cudaMemcpyDeviceToHost);
+}
+__forceinline__ CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+  return cuda_on_cpu::copy_now(cuda_on_cpu::pointer_of(to), cuda_on_cpu::pointer_of(from), bytes,
+                               cudaMemcpyDeviceToDevice);
+}
+__forceinline__ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
+                                           CUstream stream) {
+  return cuda_on_cpu::copy_in(stream, cuda_on_cpu::pointer_of(to), cuda_on_cpu::pointer_of(from),
+                              bytes, cudaMemcpyDeviceToDevice);
+}
+
+__forceinline__ CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, std::size_t count) {
+  const cuda_on_cpu::DriverCall call;
+  return call.refusal() != CUDA_SUCCESS
+             ? call.refusal()
+             : call.end(cudaMemset(cuda_on_cpu::pointer_of(to), value, count));
+}
+__forceinline__ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t count,
+                                         CUstream stream) {
+  const cuda_on_cpu::DriverCall call;
+  return call.refusal() != CUDA_SUCCESS
+             ? call.refusal()
+             : call.end(cudaMemsetAsync(cuda_on_cpu::pointer_of(to), value, count, stream));
+}
+
+CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, std::size_t count);
+CUresult cuMemsetD32(CUdeviceptr to, unsigned value, std::size_t count);
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t count, CUstream stream);
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream);
+
+// --- Arrays and textures
+
+CUresult cuArrayCreate(CUarray* array, const CUDA_ARRAY_DESCRIPTOR* descriptor);
+CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR* descriptor, CUarray array);
+CUresult cuArrayDestroy(CUarray array);
+CUresult cuMemcpy2D(const CUDA_MEMCPY2D* copy);
+CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* copy, CUstream stream);
+CUresult cuTexObjectCreate(CUtexObject* texture, const CUDA_RESOURCE_DESC* resource,
+                           const CUDA_TEXTURE_DESC* how, const CUDA_RESOURCE_VIEW_DESC* view);
+CUresult cuTexObjectDestroy(CUtexObject texture);
+CUresult cuSurfObjectCreate(CUsurfObject* surface, const CUDA_RESOURCE_DESC* resource);
+CUresult cuSurfObjectDestroy(CUsurfObject surface);
+
+// --- Streams and events
+
+CUresult cuStreamCreate(CUstream* stream, unsigned flags);
+CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int priority);
+CUresult cuStreamDestroy(CUstream stream);
+CUresult cuStreamSynchronize(CUstream stream);
+CUresult cuStreamQuery(CUstream stream);
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags);
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* data,
+                             unsigned flags);
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data);
+CUresult cuCtxSynchronize();
+CUresult cuEventCreate(CUevent* event, unsigned flags);
+CUresult cuEventDestroy(CUevent event);
+CUresult cuEventRecord(CUevent event, CUstream stream);
+CUresult cuEventSynchronize(CUevent event);
+CUresult cuEventQuery(CUevent event);
+CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end);
+
+// --- The profiler, which is not here
+
+inline CUresult cuProfilerStart() { return CUDA_SUCCESS; }
+inline CUresult cuProfilerStop() { return CUDA_SUCCESS; }

@@ -1,0 +1,71 @@
+/// \file
+/// What every image of a module holds; the command includes it in the source of one, and nothing
+/// else does.
+
+#pragma once
+
+#include "image_entries.hpp"
+
+extern "C" {
+
+// The section of __constant__ variables; absent from images that have none.
+extern const char __start_cuda_constant[] __attribute__((weak, visibility("hidden")));
+extern const char __stop_cuda_constant[] __attribute__((weak, visibility("hidden")));
+
+// Where blocks have the shared memory of all images.
+extern __thread char cuda_on_cpu_shared_of_images[] __attribute__((tls_model("initial-exec")));
+
+extern const char cuda_on_cpu_image_mark[];
+#ifdef CUDA_ON_CPU_ANALYSE
+__attribute__((used)) const char cuda_on_cpu_image_mark[] = "cuda-on-cpu image 1 analysed";
+#else
+__attribute__((used)) const char cuda_on_cpu_image_mark[] = "cuda-on-cpu image 1 plain";
+#endif
+
+extern cuda_on_cpu::ImageHead cuda_on_cpu_image;
+cuda_on_cpu::ImageHead cuda_on_cpu_image = {
+    nullptr, __start_cuda_constant, __stop_cuda_constant, 0, 0, nullptr};
+
+/// Thread-local variables of an image are shared memory, which has to lie where the program has its
+/// own: what compilers call to find such a variable finds it there. This hides the host's function
+/// of that name from the image.
+__attribute__((visibility("hidden"))) CUDA_ON_CPU_NOT_ANALYSED void* __tls_get_addr(void* index) {
+  const auto* const parts = static_cast<const unsigned long*>(index);  // a module and an offset
+  if (parts[0] != cuda_on_cpu_image.tls_module) return cuda_on_cpu_image.thread_variable(index);
+  return cuda_on_cpu_shared_of_images + cuda_on_cpu_image.room + parts[1];
+}
+
+}  // extern "C"
+
+namespace cuda_on_cpu {
+
+/// Adds a kernel or a variable to what its image tells.
+struct AddedEntry : ImageEntry {
+  template <typename... Parameters>
+  explicit AddedEntry(void (*kernel)(Parameters...), const char* named = nullptr) {
+    static constexpr auto layout = layout_of<plain<Parameters>...>();
+    address = reinterpret_cast<const void*>(kernel);
+    launch = [](const void* pointer, const Configuration& configuration, void** arguments) {
+      return launch_by_address(
+          reinterpret_cast<void (*)(Parameters...)>(const_cast<void*>(pointer)), configuration,
+          arguments, std::index_sequence_for<Parameters...>());
+    };
+    parameters = layout.data();
+    count = sizeof...(Parameters);
+    add(named);
+  }
+  template <typename T>
+  explicit AddedEntry(T* variable, const char* named) {
+    address = const_cast<const void*>(static_cast<const volatile void*>(variable));
+    add(named);
+  }
+
+ private:
+  void add(const char* named) {
+    expression = named;
+    next = cuda_on_cpu_image.entries;
+    cuda_on_cpu_image.entries = this;
+  }
+};
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,321 @@
+/// \file
+/// Devices and contexts of the driver API.
+
+#include "context.hpp"
+
+#include <cstdio>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include "../immortal.hpp"
+#include "../runtime/errors.hpp"
+#include "../runtime/stream.hpp"
+#include "../settings.hpp"
+#include "cuda_on_cpu/driver_api.hpp"
+#include "errors.hpp"
+
+struct CUctx_st {
+  CUdevice device;
+  unsigned flags = 0;
+  bool is_primary = false;
+  int retained = 0;  ///< how often a primary one was asked for
+  bool lives = true;
+};
+
+namespace cuda_on_cpu {
+namespace {
+
+bool& is_initialised() {
+  static bool initialised = false;
+  return initialised;
+}
+
+/// All that were ever made: a handle of one that is destroyed is known as such.
+std::deque<CUctx_st>& contexts() {
+  static auto& contexts = immortal<std::deque<CUctx_st>>();
+  return contexts;
+}
+
+CUctx_st& primary_context(CUdevice device) {
+  for (CUctx_st& context : contexts())
+    if (context.is_primary && context.device == device) return context;
+  contexts().push_back({.device = device, .is_primary = true});
+  return contexts().back();
+}
+
+/// What a thread of the host has pushed, the current one last.
+std::vector<CUcontext>& stack() {
+  thread_local auto& stack = immortal<std::vector<CUcontext>>();
+  return stack;
+}
+
+bool is_context(CUcontext context) {
+  for (const CUctx_st& known : contexts())
+    if (&known == context) return known.lives;
+  return false;
+}
+
+bool is_device(CUdevice device) { return device >= 0 && device < settings().devices; }
+
+CUresult needs_initialisation() {
+  return is_initialised() || runtime_is_used()
+             ? CUDA_SUCCESS
+             : fail_driver(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
+}
+
+CUresult needs_device(CUdevice device) {
+  if (const CUresult error = needs_initialisation(); error != CUDA_SUCCESS) return error;
+  if (is_device(device)) return CUDA_SUCCESS;
+  return fail_driver(CUDA_ERROR_INVALID_DEVICE, "there is no device " + std::to_string(device));
+}
+
+void choose(CUcontext context) {
+  if (context != nullptr) current_device() = context->device;
+}
+
+}  // namespace
+
+CUcontext current_context() {
+  if (!stack().empty() && stack().back()->device == current_device()) return stack().back();
+  // The runtime is where its last cudaSetDevice has led it.
+  return !stack().empty() || runtime_is_used() ? &primary_context(current_device()) : nullptr;
+}
+
+DriverCall::DriverCall()
+    : refusal_(needs_initialisation()),
+      before_(last_error_of_thread()),
+      runtime_was_used_(runtime_is_used()) {
+  if (refusal_ != CUDA_SUCCESS) return;
+  const CUcontext context = current_context();
+  if (context == nullptr)
+    refusal_ = fail_driver(CUDA_ERROR_INVALID_CONTEXT, "this thread of the host has no context");
+  else if (!context->lives)
+    refusal_ = fail_driver(CUDA_ERROR_CONTEXT_IS_DESTROYED, "its context was destroyed");
+}
+
+CUresult DriverCall::end(cudaError_t error) const {
+  runtime_is_used() = runtime_was_used_;
+  return result_of(error, before_);
+}
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+using Guard = std::scoped_lock<std::recursive_mutex>;
+
+CUresult cuInit(unsigned flags) {
+  if (flags != 0) return fail_driver(CUDA_ERROR_INVALID_VALUE, "cuInit takes no flags but 0");
+  is_initialised() = true;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDriverGetVersion(int* version) {
+  if (version == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  cudaDriverGetVersion(version);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int* count) {
+  if (const CUresult error = needs_initialisation(); error != CUDA_SUCCESS) return error;
+  if (count == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  *count = settings().devices;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGet(CUdevice* device, int ordinal) {
+  if (const CUresult error = needs_device(ordinal); error != CUDA_SUCCESS) return error;
+  *device = ordinal;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
+  if (const CUresult error = needs_device(device); error != CUDA_SUCCESS) return error;
+  if (name == nullptr || length < 1) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  cudaDeviceProp properties;
+  cudaGetDeviceProperties(&properties, device);
+  std::snprintf(name, static_cast<std::size_t>(length), "%s", properties.name);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
+  if (const CUresult error = needs_device(device); error != CUDA_SUCCESS) return error;
+  cudaDeviceProp properties;
+  cudaGetDeviceProperties(&properties, device);
+  *uuid = properties.uuid;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice device) {
+  if (const CUresult error = needs_device(device); error != CUDA_SUCCESS) return error;
+  *bytes = settings().memory;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
+  if (const CUresult error = needs_device(device); error != CUDA_SUCCESS) return error;
+  const cudaError_t before = last_error_of_thread();
+  return result_of(cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device),
+                   before);
+}
+
+CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
+  if (const CUresult error = needs_device(device); error != CUDA_SUCCESS) return error;
+  *major = settings().capability / 10;
+  *minor = settings().capability % 10;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
+  for (const CUdevice each : {device, peer})
+    if (const CUresult error = needs_device(each); error != CUDA_SUCCESS) return error;
+  const cudaError_t before = last_error_of_thread();
+  return result_of(cudaDeviceCanAccessPeer(can, device, peer), before);
+}
+
+CUresult cuCtxCreate(CUcontext* context, unsigned flags, CUdevice device) {
+  const Guard guard(runtime_mutex());
+  if (const CUresult error = needs_device(device); error != CUDA_SUCCESS) return error;
+  if (context == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  contexts().push_back({.device = device, .flags = flags});
+  *context = &contexts().back();
+  stack().push_back(*context);
+  choose(*context);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxCreate(CUcontext* context, CUctxCreateParams*, unsigned flags, CUdevice device) {
+  return cuCtxCreate(context, flags, device);
+}
+
+CUresult cuCtxDestroy(CUcontext context) {
+  const Guard guard(runtime_mutex());
+  if (const CUresult error = needs_initialisation(); error != CUDA_SUCCESS) return error;
+  if (!is_context(context) || context->is_primary) return fail_driver(CUDA_ERROR_INVALID_CONTEXT);
+  synchronise_device(context->device);
+  context->lives = false;
+  if (!stack().empty() && stack().back() == context) {
+    stack().pop_back();
+    choose(stack().empty() ? nullptr : stack().back());
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxPushCurrent(CUcontext context) {
+  const Guard guard(runtime_mutex());
+  if (const CUresult error = needs_initialisation(); error != CUDA_SUCCESS) return error;
+  if (!is_context(context)) return fail_driver(CUDA_ERROR_INVALID_CONTEXT);
+  stack().push_back(context);
+  choose(context);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxPopCurrent(CUcontext* context) {
+  if (const CUresult error = needs_initialisation(); error != CUDA_SUCCESS) return error;
+  if (stack().empty()) return fail_driver(CUDA_ERROR_INVALID_CONTEXT);
+  if (context != nullptr) *context = stack().back();
+  stack().pop_back();
+  choose(stack().empty() ? nullptr : stack().back());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCurrent(CUcontext context) {
+  const Guard guard(runtime_mutex());
+  if (const CUresult error = needs_initialisation(); error != CUDA_SUCCESS) return error;
+  if (context != nullptr && !is_context(context)) return fail_driver(CUDA_ERROR_INVALID_CONTEXT);
+  if (!stack().empty()) stack().pop_back();
+  if (context != nullptr) stack().push_back(context);
+  choose(context);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetCurrent(CUcontext* context) {
+  const Guard guard(runtime_mutex());
+  if (const CUresult error = needs_initialisation(); error != CUDA_SUCCESS) return error;
+  *context = current_context();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetDevice(CUdevice* device) {
+  const DriverCall call;
+  if (call.refusal() == CUDA_SUCCESS) *device = current_device();
+  return call.refusal();
+}
+
+CUresult cuCtxGetFlags(unsigned* flags) {
+  const DriverCall call;
+  if (call.refusal() == CUDA_SUCCESS) *flags = current_context()->flags;
+  return call.refusal();
+}
+
+CUresult cuCtxGetApiVersion(CUcontext context, unsigned* version) {
+  const Guard guard(runtime_mutex());
+  if (context != nullptr && !is_context(context)) return fail_driver(CUDA_ERROR_INVALID_CONTEXT);
+  *version = 3020;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetLimit(CUlimit, std::size_t) { return DriverCall().refusal(); }
+CUresult cuCtxSetCacheConfig(CUfunc_cache) { return DriverCall().refusal(); }
+
+CUresult cuCtxSynchronize() {
+  const DriverCall call;
+  return call.refusal() != CUDA_SUCCESS ? call.refusal() : call.end(cudaDeviceSynchronize());
+}
+
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+  const Guard guard(runtime_mutex());
+  const DriverCall call;
+  if (call.refusal() != CUDA_SUCCESS) return call.refusal();
+  if (!is_context(peer)) return fail_driver(CUDA_ERROR_INVALID_CONTEXT);
+  return call.end(cudaDeviceEnablePeerAccess(peer->device, flags));
+}
+
+CUresult cuCtxDisablePeerAccess(CUcontext peer) {
+  const Guard guard(runtime_mutex());
+  const DriverCall call;
+  if (call.refusal() != CUDA_SUCCESS) return call.refusal();
+  if (!is_context(peer)) return fail_driver(CUDA_ERROR_INVALID_CONTEXT);
+  return call.end(cudaDeviceDisablePeerAccess(peer->device));
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  const Guard guard(runtime_mutex());
+  if (const CUresult error = needs_device(device); error != CUDA_SUCCESS) return error;
+  *context = &primary_context(device);
+  ++(*context)->retained;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
+  const Guard guard(runtime_mutex());
+  if (const CUresult error = needs_device(device); error != CUDA_SUCCESS) return error;
+  CUctx_st& context = primary_context(device);
+  if (context.retained == 0)
+    return fail_driver(CUDA_ERROR_INVALID_CONTEXT, "the primary context was not retained so often");
+  if (--context.retained == 0) synchronise_device(device);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice device) {
+  const Guard guard(runtime_mutex());
+  if (const CUresult error = needs_device(device); error != CUDA_SUCCESS) return error;
+  synchronise_device(device);
+  forget_errors();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
+  const Guard guard(runtime_mutex());
+  if (const CUresult error = needs_device(device); error != CUDA_SUCCESS) return error;
+  primary_context(device).flags = flags;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
+  const Guard guard(runtime_mutex());
+  if (const CUresult error = needs_device(device); error != CUDA_SUCCESS) return error;
+  *flags = primary_context(device).flags;
+  *active = runtime_is_used() || primary_context(device).retained > 0;
+  return CUDA_SUCCESS;
+}

@@ -1,0 +1,166 @@
+/// \file
+/// The driver's calls about kernels.
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "../runtime/stream.hpp"
+#include "cuda_on_cpu/driver_api.hpp"
+#include "errors.hpp"
+#include "module.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+using Guard = std::scoped_lock<std::recursive_mutex>;
+
+/// A buffer that holds all parameters of a launch.
+struct Buffer {
+  char* begin = nullptr;
+  std::size_t bytes = 0;
+};
+
+Buffer buffer_of(void** extra) {
+  Buffer buffer;
+  for (void** each = extra; *each != CU_LAUNCH_PARAM_END; each += 2) {
+    if (*each == CU_LAUNCH_PARAM_BUFFER_POINTER) buffer.begin = static_cast<char*>(each[1]);
+    if (*each == CU_LAUNCH_PARAM_BUFFER_SIZE) buffer.bytes = *static_cast<std::size_t*>(each[1]);
+  }
+  return buffer;
+}
+
+/// Where the arguments of a launch lie; with an error if they are not all there.
+struct Arguments {
+  CUresult error = CUDA_SUCCESS;
+  std::vector<void*> addresses = {};
+};
+
+Arguments arguments_of(const CUfunc_st& function, void** parameters, void** extra) {
+  const ImageEntry& entry = *function.entry;
+  if (parameters != nullptr && extra != nullptr)
+    return {fail_driver(CUDA_ERROR_INVALID_VALUE,
+                        "a launch of " + function.name + " has parameters twice")};
+  if (parameters != nullptr)
+    return {CUDA_SUCCESS, std::vector<void*>(parameters, parameters + entry.count)};
+  const Buffer buffer = extra == nullptr ? Buffer{} : buffer_of(extra);
+  const std::size_t needed = entry.parameters[entry.count].offset;
+  if (entry.count > 0 && (buffer.begin == nullptr || buffer.bytes < needed))
+    return {fail_driver(CUDA_ERROR_INVALID_VALUE,
+                        "the parameters of " + function.name + " have " + std::to_string(needed) +
+                            " bytes, and the launch gives " + std::to_string(buffer.bytes))};
+  Arguments arguments;
+  for (std::size_t i = 0; i < entry.count; ++i)
+    arguments.addresses.push_back(buffer.begin + entry.parameters[i].offset);
+  return arguments;
+}
+
+CUresult launch(CUfunction function, const Configuration& configuration, void** parameters,
+                void** extra) {
+  const Guard guard(runtime_mutex());
+  const DriverCall call;
+  if (call.refusal() != CUDA_SUCCESS) return call.refusal();
+  if (!is_function(function))
+    return fail_driver(CUDA_ERROR_INVALID_HANDLE, "what is launched is no kernel of a module");
+  if (function->module->device != current_device())
+    return fail_driver(CUDA_ERROR_INVALID_HANDLE,
+                       "the module of " + function->name + " was loaded for another device");
+  Arguments arguments = arguments_of(*function, parameters, extra);
+  if (arguments.error != CUDA_SUCCESS) return arguments.error;
+  return call.end(
+      function->entry->launch(function->entry->address, configuration, arguments.addresses.data()));
+}
+
+/// What the runtime asks, of a kernel of a module.
+template <typename Question>
+CUresult asked(CUfunction function, const Question& question) {
+  const Guard guard(runtime_mutex());
+  const DriverCall call;
+  if (call.refusal() != CUDA_SUCCESS) return call.refusal();
+  if (!is_function(function)) return fail_driver(CUDA_ERROR_INVALID_HANDLE);
+  return call.end(question(any_kernel(function->entry->address)));
+}
+
+}  // namespace
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                        CUstream stream, void** parameters, void** extra) {
+  return launch(function,
+                {dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z), shared, stream},
+                parameters, extra);
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
+                                   unsigned grid_z, unsigned block_x, unsigned block_y,
+                                   unsigned block_z, unsigned shared, CUstream stream,
+                                   void** parameters) {
+  Configuration configuration{dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z), shared,
+                              stream};
+  configuration.cooperative = true;
+  return launch(function, configuration, parameters, nullptr);
+}
+
+CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
+  if (value == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  return asked(function, [&](AnyKernel kernel) {
+    cudaFuncAttributes all;
+    const cudaError_t error = get_attributes(&all, kernel);
+    *value = attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? all.maxThreadsPerBlock
+             : attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+                 ? all.maxDynamicSharedSizeBytes
+                 : 0;
+    return error;
+  });
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+  const auto of_runtime = attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+                              ? cudaFuncAttributeNonPortableClusterSizeAllowed
+                              : static_cast<cudaFuncAttribute>(attribute);
+  return asked(function,
+               [&](AnyKernel kernel) { return set_attribute(kernel, of_runtime, value); });
+}
+
+CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache) {
+  return asked(function, [](AnyKernel) { return cudaSuccess; });
+}
+
+CUresult cuFuncGetName(const char** name, CUfunction function) {
+  return asked(function, [&](AnyKernel) {
+    *name = function->name.c_str();
+    return cudaSuccess;
+  });
+}
+
+CUresult cuFuncGetModule(CUmodule* module, CUfunction function) {
+  return asked(function, [&](AnyKernel) {
+    *module = function->module;
+    return cudaSuccess;
+  });
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function,
+                                                     int block_size, std::size_t shared) {
+  return asked(function,
+               [&](AnyKernel kernel) { return active_blocks(blocks, kernel, block_size, shared); });
+}
+
+CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction function,
+                                          std::size_t (*shared_of)(int block), std::size_t shared,
+                                          int limit) {
+  return asked(function, [&](AnyKernel kernel) {
+    cudaFuncAttributes all;
+    if (const cudaError_t error = get_attributes(&all, kernel); error != cudaSuccess) return error;
+    *block = limit > 0 ? std::min(limit, all.maxThreadsPerBlock) : all.maxThreadsPerBlock;
+    int blocks = 0, processors = 0;
+    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, current_device());
+    const cudaError_t error =
+        active_blocks(&blocks, kernel, *block, shared_of != nullptr ? shared_of(*block) : shared);
+    *grid = blocks * processors;
+    return error;
+  });
+}

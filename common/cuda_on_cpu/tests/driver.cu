@@ -1,0 +1,304 @@
+/// \file
+/// The driver API: contexts, modules, launches and memory; and NVRTC, which makes the modules.
+
+#include <cuda.h>
+#include <nvrtc.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "tap.hpp"
+
+namespace {
+
+using tap::expect;
+using tap::expect_equal;
+
+const char* const kernels = R"(
+#include "scale.h"
+__device__ int offset = 7;
+__constant__ int weights[4] = {1, 2, 3, 4};
+extern "C" __global__ void scale(char pad, const double* in, double* out, short by) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = in[i] * by + offset * SCALE;
+}
+__global__ void reverse(int* x) {
+  __shared__ int s[64];
+  extern __shared__ int more[];
+  s[threadIdx.x] = x[threadIdx.x];
+  more[threadIdx.x] = weights[threadIdx.x % 4];
+  __syncthreads();
+  x[threadIdx.x] = s[63 - threadIdx.x] * more[63 - threadIdx.x];
+}
+template <typename T, int n>
+__global__ void fill(T* x) { x[threadIdx.x] = n; }
+namespace inner {
+__global__ void fill(float* x) { x[threadIdx.x] = 1; }
+__global__ void fill(float* x, float by) { x[threadIdx.x] = by; }
+}
+)";
+
+void check(CUresult error, tap::Location place = tap::Location::current()) {
+  const char* name = "";
+  (void)cuGetErrorName(error, &name);
+  if (error == CUDA_SUCCESS) return;
+  tap::complain(name, place);
+  throw tap::Abandoned{};
+}
+
+void check(nvrtcResult error, tap::Location place = tap::Location::current()) {
+  if (error == NVRTC_SUCCESS) return;
+  tap::complain(nvrtcGetErrorString(error), place);
+  throw tap::Abandoned{};
+}
+
+/// What NVRTC makes of a source.
+struct Made {
+  nvrtcResult result;
+  std::string log, ptx, cubin;
+  std::vector<std::string> names;
+};
+
+Made compile(const char* source, const std::vector<const char*>& expressions = {},
+             const std::vector<const char*>& options = {}) {
+  const char* headers[] = {"#define SCALE 2\n"};
+  const char* header_names[] = {"scale.h"};
+  nvrtcProgram program = nullptr;
+  check(nvrtcCreateProgram(&program, source, "kernels.cu", 1, headers, header_names));
+  for (const char* expression : expressions) check(nvrtcAddNameExpression(program, expression));
+  Made made{};
+  made.result = nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data());
+  std::size_t bytes = 0;
+  check(nvrtcGetProgramLogSize(program, &bytes));
+  made.log.resize(bytes);
+  check(nvrtcGetProgramLog(program, made.log.data()));
+  if (made.result != NVRTC_SUCCESS) return made;
+  check(nvrtcGetPTXSize(program, &bytes));
+  made.ptx.resize(bytes);
+  check(nvrtcGetPTX(program, made.ptx.data()));
+  check(nvrtcGetCUBINSize(program, &bytes));
+  made.cubin.resize(bytes);
+  check(nvrtcGetCUBIN(program, made.cubin.data()));
+  for (const char* expression : expressions) {
+    const char* name = nullptr;
+    check(nvrtcGetLoweredName(program, expression, &name));
+    made.names.emplace_back(name);
+  }
+  check(nvrtcDestroyProgram(&program));
+  return made;
+}
+
+const Made& made() {
+  static const Made made = compile(kernels, {"fill<int, 5>", "&offset", "reverse"});
+  return made;
+}
+
+/// A context of device 0 while a test runs, with the kernels in it.
+struct Session {
+  CUcontext context = nullptr;
+  CUmodule module = nullptr;
+
+  Session() {
+    check(cuInit(0));
+    check(cuCtxCreate(&context, 0, 0));
+    check(made().result);
+    check(cuModuleLoadData(&module, made().cubin.data()));
+  }
+  ~Session() { (void)cuCtxDestroy(context); }
+
+  CUfunction function(const char* name) const {
+    CUfunction found = nullptr;
+    check(cuModuleGetFunction(&found, module, name));
+    return found;
+  }
+};
+
+template <typename T>
+CUdeviceptr memory_with(const std::vector<T>& values) {
+  CUdeviceptr address = 0;
+  check(cuMemAlloc(&address, values.size() * sizeof(T)));
+  check(cuMemcpyHtoD(address, values.data(), values.size() * sizeof(T)));
+  return address;
+}
+
+template <typename T>
+std::vector<T> values_at(CUdeviceptr address, std::size_t count) {
+  std::vector<T> values(count);
+  check(cuMemcpyDtoH(values.data(), address, count * sizeof(T)));
+  return values;
+}
+
+TEST(a_kernel_of_a_module_takes_parameters_by_their_addresses) {
+  const Session session;
+  CUdeviceptr in = memory_with<double>({1, 2, 3, 4}), out = memory_with<double>({0, 0, 0, 0});
+  char pad = 0;
+  short by = 10;
+  void* parameters[] = {&pad, &in, &out, &by};
+  check(
+      cuLaunchKernel(session.function("scale"), 2, 1, 1, 2, 1, 1, 0, nullptr, parameters, nullptr));
+  check(cuCtxSynchronize());
+  expect_equal(values_at<double>(out, 4), std::vector<double>{24, 34, 44, 54});
+  check(cuMemFree(in));
+  check(cuMemFree(out));
+}
+
+TEST(a_kernel_of_a_module_takes_parameters_in_a_buffer) {
+  const Session session;
+  struct {
+    char pad = 0;
+    CUdeviceptr in = memory_with<double>({1, 2}), out = memory_with<double>({0, 0});
+    short by = 3;
+  } parameters;
+  std::size_t bytes = sizeof parameters;
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                   CU_LAUNCH_PARAM_END};
+  const CUfunction scale = session.function("scale");
+  check(cuLaunchKernel(scale, 1, 1, 1, 2, 1, 1, 0, nullptr, nullptr, extra));
+  expect_equal(values_at<double>(parameters.out, 2), std::vector<double>{17, 20});
+  bytes = 24;
+  expect_equal(cuLaunchKernel(scale, 1, 1, 1, 2, 1, 1, 0, nullptr, nullptr, extra),
+               CUDA_ERROR_INVALID_VALUE);
+  expect_equal(cuLaunchKernel(scale, 1, 1, 1, 2, 1, 1, 0, nullptr, nullptr, nullptr),
+               CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST(blocks_of_a_module_share_memory) {
+  const Session session;
+  std::vector<int> values(64), expected(64);
+  for (int i = 0; i < 64; ++i) values[i] = i, expected[63 - i] = i * (i % 4 + 1);
+  CUdeviceptr x = memory_with(values);
+  void* parameters[] = {&x};
+  check(cuLaunchKernel(session.function(made().names[2].c_str()), 1, 1, 1, 64, 1, 1, 256, nullptr,
+                       parameters, nullptr));
+  expect_equal(values_at<int>(x, 64), expected);
+}
+
+TEST(variables_of_a_module_have_addresses) {
+  const Session session;
+  CUdeviceptr offset = 0, weights = 0;
+  std::size_t bytes = 0;
+  check(cuModuleGetGlobal(&offset, &bytes, session.module, made().names[1].c_str()));
+  expect_equal(bytes, sizeof(int));
+  expect_equal(values_at<int>(offset, 1)[0], 7);
+  check(cuMemsetD32(offset, 9, 1));
+  expect_equal(values_at<int>(offset, 1)[0], 9);
+  check(cuModuleGetGlobal(&weights, &bytes, session.module, "weights"));
+  expect_equal(bytes, 4 * sizeof(int));
+}
+
+TEST(every_module_has_variables_of_its_own) {
+  const Session one, other;
+  CUdeviceptr first = 0, second = 0;
+  check(cuModuleGetGlobal(&first, nullptr, one.module, "offset"));
+  check(cuModuleGetGlobal(&second, nullptr, other.module, "offset"));
+  expect(first != second, "two modules of one image lie apart");
+}
+
+TEST(an_instance_of_a_template_has_a_name_that_nvrtc_tells) {
+  const Session session;
+  CUdeviceptr x = memory_with<int>({0, 0, 0});
+  void* parameters[] = {&x};
+  check(cuLaunchKernel(session.function(made().names[0].c_str()), 1, 1, 1, 3, 1, 1, 0, nullptr,
+                       parameters, nullptr));
+  expect_equal(values_at<int>(x, 3), std::vector<int>{5, 5, 5});
+}
+
+TEST(ptx_is_a_text_that_can_be_linked_and_loaded) {
+  const Session session;
+  expect_equal(made().ptx.size(), std::strlen(made().ptx.c_str()) + 1);
+  CUlinkState state = nullptr;
+  check(cuLinkCreate(0, nullptr, nullptr, &state));
+  std::string text = made().ptx;
+  check(cuLinkAddData(state, CU_JIT_INPUT_PTX, text.data(), text.size(), "text", 0, nullptr,
+                      nullptr));
+  void* image = nullptr;
+  std::size_t bytes = 0;
+  check(cuLinkComplete(state, &image, &bytes));
+  CUmodule module = nullptr;
+  check(cuModuleLoadDataEx(&module, image, 0, nullptr, nullptr));
+  check(cuLinkDestroy(state));
+  CUfunction scale = nullptr;
+  check(cuModuleGetFunction(&scale, module, "scale"));
+  check(cuModuleUnload(module));
+  expect_equal(cuLaunchKernel(scale, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
+               CUDA_ERROR_INVALID_HANDLE);
+}
+
+TEST(what_is_no_module_is_refused) {
+  const Session session;
+  CUmodule module = nullptr;
+  expect_equal(cuModuleLoadData(&module, ".version 8.0\n.target sm_90\n"),
+               CUDA_ERROR_INVALID_IMAGE);
+  expect_equal(cuModuleLoad(&module, "/nowhere/kernels.cubin"), CUDA_ERROR_FILE_NOT_FOUND);
+  expect_equal(cuModuleLoad(&module, "/bin/sh"), CUDA_ERROR_NO_BINARY_FOR_GPU);
+  CUfunction function = nullptr;
+  expect_equal(cuModuleGetFunction(&function, session.module, "nobody"), CUDA_ERROR_NOT_FOUND);
+  expect_equal(cuModuleGetGlobal(nullptr, nullptr, session.module, "nothing"),
+               CUDA_ERROR_NOT_FOUND);
+  expect_equal(cuModuleUnload(reinterpret_cast<CUmodule>(8)), CUDA_ERROR_INVALID_HANDLE);
+}
+
+TEST(calls_need_a_context) {
+  check(cuInit(0));
+  CUcontext context = nullptr;
+  check(cuCtxGetCurrent(&context));
+  expect(context == nullptr, "nobody has made a context");
+  CUdeviceptr address = 0;
+  expect_equal(cuMemAlloc(&address, 4), CUDA_ERROR_INVALID_CONTEXT);
+  expect_equal(cuCtxCreate(&context, 0, 99), CUDA_ERROR_INVALID_DEVICE);
+  check(cuCtxCreate(&context, nullptr, 0, 1));
+  CUdevice device = -1;
+  check(cuCtxGetDevice(&device));
+  expect_equal(device, 1);
+  check(cuMemAlloc(&address, 4));
+  check(cuMemFree(address));
+  check(cuCtxDestroy(context));
+  expect_equal(cuCtxPushCurrent(context), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+TEST(errors_of_the_driver_are_not_the_runtimes) {
+  const Session session;
+  expect_equal(cuMemFree(12345), CUDA_ERROR_INVALID_VALUE);
+  expect_equal(cudaPeekAtLastError(), cudaSuccess);
+  const char *name = nullptr, *text = nullptr;
+  check(cuGetErrorName(CUDA_ERROR_NOT_FOUND, &name));
+  check(cuGetErrorString(CUDA_ERROR_NOT_FOUND, &text));
+  expect_equal(std::string(name) + ", " + text, "CUDA_ERROR_NOT_FOUND, named symbol not found");
+}
+
+TEST(both_apis_share_streams_and_memory) {
+  const Session session;
+  CUstream stream = nullptr;
+  check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  int* x = nullptr;
+  expect_equal(cudaMalloc(&x, 12), cudaSuccess);
+  CUdeviceptr address = reinterpret_cast<CUdeviceptr>(x);
+  void* parameters[] = {&address};
+  check(cuLaunchKernel(session.function(made().names[0].c_str()), 1, 1, 1, 3, 1, 1, 0, stream,
+                       parameters, nullptr));
+  expect_equal(cudaStreamSynchronize(stream), cudaSuccess);
+  expect_equal(values_at<int>(address, 3), std::vector<int>{5, 5, 5});
+  expect_equal(cudaFree(x), cudaSuccess);
+  check(cuStreamDestroy(stream));
+}
+
+TEST(nvrtc_tells_what_is_wrong_at_its_line) {
+  const Made bad = compile("__global__ void k(int* x) {\n  x[0] = nothing;\n}\n");
+  expect_equal(bad.result, NVRTC_ERROR_COMPILATION);
+  expect(bad.log.find("kernels.cu:2") != bad.log.npos, "the log names the line: " + bad.log);
+}
+
+TEST(nvrtc_takes_macros_and_architectures) {
+  const Made good = compile("__global__ void k(int* x) { x[0] = VALUE; }\n", {},
+                            {"--gpu-architecture=compute_90", "-DVALUE=3", "--std=c++17"});
+  expect_equal(good.result, NVRTC_SUCCESS);
+  const Made bad = compile("__global__ void k(int* x) { x[0] = VALUE; }\n");
+  expect_equal(bad.result, NVRTC_ERROR_COMPILATION);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tap::run(argc, argv, [] {});
+}
