@@ -166,11 +166,13 @@ CUDA_ON_CPU_NOT_ANALYSED void multiply(void* const* records) {
   }
   for (int lane = 0; lane < 32; ++lane)
     if (const auto* record = static_cast<const Record*>(records[lane]))
-      for (int e = 0; e < D::num_elements; ++e)
+      for (int e = 0; e < D::num_elements; ++e) {
+        const Total sum = sums[32 * e + lane];
         if constexpr (saturates && std::is_integral<To>::value)
-          record->d->x[e] = saturated<To>(sums[32 * e + lane]);
+          record->d->x[e] = saturated<To>(sum);
         else
-          record->d->x[e] = static_cast<To>(sums[32 * e + lane]);
+          record->d->x[e] = static_cast<To>(sum);
+      }
 }
 
 }  // namespace wmma

@@ -177,7 +177,7 @@ void drop_result(CUresult error) {
     return;
   const ErrorText* text = text_of(error);
   const std::string name = text == nullptr ? "an error" : text->name;
-  analysis::error_dropped(__builtin_return_address(0),
+  analysis::error_dropped(__builtin_return_address(0), nullptr,
                           name + (text == nullptr ? "" : std::string(", ") + text->text) +
                               (reason().empty() ? "" : ": " + std::exchange(reason(), {})) +
                               "; nobody looks at it");

@@ -119,17 +119,17 @@ void settle(ImageHead& head, const Opened& opened, std::size_t room) {
 const LoadedImage& add_image(const ImageHead& head, const Opened& opened,
                              const Segments& segments) {
   const char* base = base_of(opened);
-  loaded_images().push_back(
-      {.base = base,
-       .begin = base + segments.begin,
-       .end = base + segments.end,
-       .data = {const_cast<char*>(base) + segments.data, segments.end_of_data - segments.data,
-                MemorySpace::managed, 0, 0},
-       .constants = head.constants,
-       .end_of_constants = head.end_of_constants,
-       .room = first_room() + head.room,
-       .file = opened.path});
-  return loaded_images().back();
+  LoadedImage& image = loaded_images().emplace_back();
+  image.base = base;
+  image.begin = base + segments.begin;
+  image.end = base + segments.end;
+  image.data = {const_cast<char*>(base) + segments.data, segments.end_of_data - segments.data,
+                MemorySpace::managed, 0, 0};
+  image.constants = head.constants;
+  image.end_of_constants = head.end_of_constants;
+  image.room = first_room() + head.room;
+  image.file = opened.path;
+  return image;
 }
 
 bool holds(std::string_view bytes, std::string_view mark) { return bytes.find(mark) != bytes.npos; }
