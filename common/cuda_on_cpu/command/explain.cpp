@@ -17,7 +17,7 @@ Runtime    memory (pinned, managed, pitched, in the order of streams, of pools),
            occupancy, several devices and their peers, memory and events that processes share;
            launches, copies, streams, events and memory in kernels, as of CUDA 12; arrays, layered
            ones and cube maps, too, texture and surface objects with filters and borders.
-Driver     contexts, modules, launches, memory, arrays and textures, streams and events. A module is
+Driver     contexts, modules, launches, memory, mapped memory, arrays and textures, streams. A module is
            what -cubin, -fatbin or -ptx makes here (on x86-64), or NVRTC when the program runs;
            link with -lcuda, and with -lnvrtc.
 Numbers    CUDA's functions and roundings, half and bfloat16 with their pairs; products of a warp by
@@ -32,9 +32,9 @@ Libraries  some of cuBLAS with cublasLt, cuFFT and cuSOLVER by the host's OpenBL
 Not covered, with an error where it is compiled or linked
 
   most of inline PTX, tensor maps; mipmaps and texture references;
-  nodes of graphs that record events, graphs launched by kernels; of the driver's API mapped memory
-  and graphs; modules of real PTX; quasirandom numbers, cuSPARSE, and the agents of CUB; kernels in
-  shared libraries.
+  nodes of graphs that record events, graphs launched by kernels; of the driver's API graphs;
+  modules of real PTX; quasirandom numbers, cuSPARSE, and the agents of CUB; kernels in shared
+  libraries.
 
 What differs from a GPU
 

@@ -283,6 +283,47 @@ TEST(both_apis_share_streams_and_memory) {
   check(cuStreamDestroy(stream));
 }
 
+TEST(memory_is_mapped_where_the_program_wants_it) {
+  const Session session;
+  CUmemAllocationProp property{};
+  property.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  property.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  int has_mapped_memory = 0;
+  check(cuDeviceGetAttribute(&has_mapped_memory,
+                             CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 0));
+  expect_equal(has_mapped_memory, 1);
+  std::size_t piece = 0;
+  check(cuMemGetAllocationGranularity(&piece, &property, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+  CUdeviceptr range = 0;
+  check(cuMemAddressReserve(&range, 2 * piece, 0, 0, 0));
+  const int value = 5;
+  expect_equal(cuMemcpyHtoD(range, &value, 4), CUDA_ERROR_INVALID_VALUE);
+  CUmemGenericAllocationHandle handle = 0;
+  expect_equal(cuMemCreate(&handle, piece / 2, &property, 0), CUDA_ERROR_INVALID_VALUE);
+  for (const CUdeviceptr address : {range, range + piece}) {
+    property.location.id = address == range ? 0 : 1;
+    check(cuMemCreate(&handle, piece, &property, 0));
+    check(cuMemMap(address, piece, 0, handle, 0));
+    expect_equal(cuMemMap(address, piece, 0, handle, 0), CUDA_ERROR_ALREADY_MAPPED);
+    check(cuMemRelease(handle));
+  }
+  const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                               CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  check(cuMemSetAccess(range, 2 * piece, &access, 1));
+  const std::vector<int> values = tap::random_values(2 * piece / sizeof(int), 0, 9);
+  check(cuMemcpyHtoD(range, values.data(), 2 * piece));
+  CUdeviceptr between = range + piece - 4;
+  void* parameters[] = {&between};
+  check(cuLaunchKernel(session.function(made().names[0].c_str()), 1, 1, 1, 3, 1, 1, 0, nullptr,
+                       parameters, nullptr));
+  expect_equal(values_at<int>(between, 4),
+               std::vector<int>{5, 5, 5, values[piece / sizeof(int) + 2]});
+  expect_equal(cuMemAddressFree(range, 2 * piece), CUDA_ERROR_INVALID_VALUE);
+  check(cuMemUnmap(range, 2 * piece));
+  expect_equal(cuMemcpyHtoD(range, &value, 4), CUDA_ERROR_INVALID_VALUE);
+  check(cuMemAddressFree(range, 2 * piece));
+}
+
 TEST(nvrtc_tells_what_is_wrong_at_its_line) {
   const Made bad = compile("__global__ void k(int* x) {\n  x[0] = nothing;\n}\n");
   expect_equal(bad.result, NVRTC_ERROR_COMPILATION);

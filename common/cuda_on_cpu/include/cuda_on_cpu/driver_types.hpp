@@ -95,6 +95,7 @@ using CUgraphExec = cudaGraphExec_t;
 using CUgraphNode = cudaGraphNode_t;
 using CUtexObject = unsigned long long;
 using CUsurfObject = unsigned long long;
+using CUmemGenericAllocationHandle = unsigned long long;
 using CUhostFn = cudaHostFn_t;
 using CUstreamCallback = void (*)(CUstream stream, CUresult status, void* data);
 #define CUDA_CB
@@ -366,6 +367,43 @@ struct CUDA_TEXTURE_DESC {
   int reserved[12];
 };
 struct CUDA_RESOURCE_VIEW_DESC;
+
+// --- Memory that is mapped where the program wants it
+
+enum CUmemAllocationType { CU_MEM_ALLOCATION_TYPE_INVALID = 0, CU_MEM_ALLOCATION_TYPE_PINNED = 1 };
+enum CUmemAllocationHandleType {
+  CU_MEM_HANDLE_TYPE_NONE = 0,
+  CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1
+};
+enum CUmemLocationType { CU_MEM_LOCATION_TYPE_INVALID = 0, CU_MEM_LOCATION_TYPE_DEVICE = 1 };
+struct CUmemLocation {
+  CUmemLocationType type;
+  int id;
+};
+struct CUmemAllocationProp {
+  CUmemAllocationType type;
+  CUmemAllocationHandleType requestedHandleTypes;
+  CUmemLocation location;
+  void* win32HandleMetaData;
+  struct {
+    unsigned char compressionType, gpuDirectRDMACapable;
+    unsigned short usage;
+    unsigned char reserved[4];
+  } allocFlags;
+};
+enum CUmemAllocationGranularity_flags {
+  CU_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
+  CU_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1
+};
+enum CUmemAccess_flags {
+  CU_MEM_ACCESS_FLAGS_PROT_NONE = 0,
+  CU_MEM_ACCESS_FLAGS_PROT_READ = 1,
+  CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3
+};
+struct CUmemAccessDesc {
+  CUmemLocation location;
+  CUmemAccess_flags flags;
+};
 
 // --- Streams and events
 

@@ -154,6 +154,10 @@ CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice device) {
 
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
   if (const CUresult error = needs_device(device); error != CUDA_SUCCESS) return error;
+  if (attribute == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) {
+    *value = 1;
+    return CUDA_SUCCESS;
+  }
   const cudaError_t before = last_error_of_thread();
   return result_of(cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device),
                    before);

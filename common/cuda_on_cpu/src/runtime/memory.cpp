@@ -161,6 +161,23 @@ Allocation* register_host(void* base, std::size_t bytes, int device) {
   return add(first, bytes, MemorySpace::registered, device);
 }
 
+Allocation* add_mapped(void* base, std::size_t bytes, int device) {
+  const std::scoped_lock lock(heap().mutex);
+  return add(static_cast<char*>(base), bytes, MemorySpace::mapped, device);
+}
+
+std::size_t bytes_from(const void* address) {
+  const auto* first = static_cast<const char*>(address);
+  const char* end = first;
+  for (const Allocation* at = find_allocation(first); at != nullptr && at->bytes > 0;) {
+    end = at->base + at->bytes;
+    const Allocation* next = at->space == MemorySpace::mapped ? find_allocation(end) : nullptr;
+    at =
+        next != nullptr && next->space == MemorySpace::mapped && next->base == end ? next : nullptr;
+  }
+  return static_cast<std::size_t>(end - first);
+}
+
 void release(Allocation* allocation) {
   const std::scoped_lock lock(heap().mutex);
   allocation->living = false;
@@ -171,7 +188,9 @@ void release(Allocation* allocation) {
   allocation->file = nullptr;
   if (takes_device_memory(allocation->space) && !allocation->is_borrowed)
     taken_of(allocation->device) -= allocation->bytes;
-  if (analysis::enabled || allocation->space == MemorySpace::registered) return;
+  const bool is_of_others =
+      allocation->space == MemorySpace::registered || allocation->space == MemorySpace::mapped;
+  if (analysis::enabled || is_of_others) return;
   heap().by_base.erase(number_of(allocation->base));
   if (allocation->is_mapped)
     munmap(allocation->base, allocation->bytes);

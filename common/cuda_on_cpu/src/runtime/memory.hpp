@@ -9,7 +9,7 @@
 
 namespace cuda_on_cpu {
 
-enum class MemorySpace { device, pinned, registered, managed };
+enum class MemorySpace { device, pinned, registered, managed, mapped };
 
 struct GraphAllocation;
 class SharedFile;
@@ -33,7 +33,7 @@ struct Allocation {
     return offset >= 0 && static_cast<std::size_t>(offset) + size <= bytes;
   }
   /// Whether host code may touch it.
-  bool on_host() const { return space != MemorySpace::device; }
+  bool on_host() const { return space != MemorySpace::device && space != MemorySpace::mapped; }
 };
 
 /// Poisoned memory of a device or of the host; null if the device's memory does not suffice.
@@ -52,9 +52,16 @@ void withdraw(Allocation* allocation);
 /// Makes the runtime know memory that another process shares and that has been mapped.
 Allocation* import_memory(void* base, std::size_t bytes, int device);
 
-/// Takes memory of a device; false if it does not suffice.
+/// Makes the runtime know memory of a device that the program has mapped somewhere.
+Allocation* add_mapped(void* base, std::size_t bytes, int device);
+
+/// Takes memory of a device that will be mapped; false if it does not suffice. And gives it back.
 bool take_memory(int device, std::size_t bytes);
 void give_memory_back(int device, std::size_t bytes);
+
+/// How many bytes from an address on are known: to the end of its allocation, and on through what
+/// is mapped right behind it.
+std::size_t bytes_from(const void* address);
 
 /// Gives an allocation back. Programs that are analysed keep it, to see who still uses it.
 void release(Allocation* allocation);

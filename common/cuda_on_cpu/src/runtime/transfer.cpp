@@ -1,6 +1,7 @@
 /// \file
 /// The runtime's calls about memory: allocation, copies and fills.
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -87,7 +88,7 @@ std::string described(const void* address) {
                                       : "memory that only the host may use";
   }
   constexpr const char* spaces[] = {"on the device", "pinned on the host", "registered on the host",
-                                    "managed"};
+                                    "managed", "mapped on the device"};
   return "byte " + std::to_string(static_cast<const char*>(address) - allocation->base) +
          " of allocation " + std::to_string(allocation->number) + ", which is " +
          spaces[static_cast<int>(allocation->space)] + " and has " +
@@ -107,7 +108,7 @@ std::string reason_of(const Rows& to, const Rows& from, cudaMemcpyKind kind) {
 bool is_legal(const Rows& rows, bool on_device) {
   const Allocation* allocation = find_allocation_of_call(rows.first);
   if (allocation == nullptr) return !on_device || is_symbol(rows.first);
-  return allocation->contains(rows.first, rows.extent()) && (on_device || allocation->on_host());
+  return rows.extent() <= bytes_from(rows.first) && (on_device || allocation->on_host());
 }
 
 cudaError_t refusal_of(const Rows& to, const Rows& from, cudaMemcpyKind kind) {
@@ -128,7 +129,17 @@ cudaError_t refusal_of(const Rows& to, const Rows& from, cudaMemcpyKind kind) {
 void note(const Rows& rows, analysis::Kind kind, const Operation& operation) {
   if (!analysis::enabled) return;
   for (std::size_t i = 0; i < rows.height; ++i)
-    analysis::copy_access(rows.row(i), rows.width, kind, operation);
+    for (std::size_t x = 0; x < rows.width;) {
+      // What is mapped may end where more is mapped.
+      const char* first = rows.row(i) + x;
+      const Allocation* at = find_allocation(first);
+      const bool is_mapped = at != nullptr && at->space == MemorySpace::mapped;
+      const std::size_t rest = rows.width - x;
+      const std::size_t bytes =
+          is_mapped ? std::min(rest, static_cast<std::size_t>(at->base + at->bytes - first)) : rest;
+      analysis::copy_access(first, bytes, kind, operation);
+      x += bytes;
+    }
 }
 
 void move(const Rows& to, const Rows& from) {
@@ -444,7 +455,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, nullptr};
     return lasting_error();
   }
-  const cudaMemoryType type = allocation->space == MemorySpace::device    ? cudaMemoryTypeDevice
+  const cudaMemoryType type = !allocation->on_host()                      ? cudaMemoryTypeDevice
                               : allocation->space == MemorySpace::managed ? cudaMemoryTypeManaged
                                                                           : cudaMemoryTypeHost;
   *attributes = {type, allocation->device, address, allocation->on_host() ? address : nullptr};
