@@ -17,9 +17,9 @@ Runtime    memory (pinned, managed, pitched, in the order of streams, of pools),
            occupancy, several devices and their peers, memory and events that processes share;
            launches, copies, streams, events and memory in kernels, as of CUDA 12; arrays, layered
            ones and cube maps, too, texture and surface objects with filters and borders.
-Driver     contexts, modules, launches, memory, mapped memory, arrays and textures, streams. A module is
-           what -cubin, -fatbin or -ptx makes here (on x86-64), or NVRTC when the program runs;
-           link with -lcuda, and with -lnvrtc.
+Driver     contexts, modules, launches, memory, also mapped, arrays and textures, streams, events.
+           A module is what -cubin, -fatbin or -ptx makes here (on x86-64), or NVRTC when the
+           program runs; link with -lcuda, and with -lnvrtc.
 Numbers    CUDA's functions and roundings, half and bfloat16 with their pairs; products of a warp by
            nvcuda::wmma; four bytes or two halves of a word at once; shifts by as many bits as a number
            has, or more, as a GPU does them.

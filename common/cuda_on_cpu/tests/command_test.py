@@ -211,13 +211,16 @@ int main() {
 }
 """,
     "wrong.cu": "__global__ void k(int* x) {\n  x[0] = undeclared;\n}\nint main() {}\n",
-    "module.cu": """extern "C" __global__ void mirror(int* x) {
+    "module.cu": """#ifndef LAST
+#define LAST 63
+#endif
+extern "C" __global__ void mirror(int* x) {
   __shared__ int s[64];
   s[threadIdx.x] = x[threadIdx.x];
 #ifndef RACE
   __syncthreads();
 #endif
-  x[threadIdx.x] = s[63 - threadIdx.x];
+  x[threadIdx.x] = *(&s[0] + LAST - threadIdx.x);
 }
 """,
     # Loads the module of its second argument, or compiles what that file holds; then, with a third, drops an error.
@@ -599,7 +602,10 @@ def analysed_modules(cwd):
         check("No mistake was found" in said, said)
     for words, place in ((("file", "wrong.fatbin"), "module.cu:"), (("races", "module.cu"), "at_run_time.cu:")):
         said = run("./load", *words, cwd=cwd, expected=1).stderr
-        check(f"{place}3: error: race" in said or f"{place}7: error: race" in said, said)
+        check(f"{place}6: error: race" in said or f"{place}10: error: race" in said, said)
+    run(COMMAND, "--analyze", "-fatbin", "-DLAST=64", "module.cu", "-o", "beyond.fatbin", cwd=cwd)
+    said = run("./load", "file", "beyond.fatbin", cwd=cwd, expected=1).stderr
+    check("module.cu:10: error: out of bounds" in said and "past the end of a variable in shared memory" in said, said)
     said = run("./load", "file", "right.fatbin", "nobody", cwd=cwd, expected=1).stderr
     check("load.cu:30: error: ignored error: CUDA_ERROR_NOT_FOUND, named symbol not found: the module has no kernel 'nobody'; it has mirror"
           in said, said)
