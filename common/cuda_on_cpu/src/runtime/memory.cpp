@@ -169,7 +169,7 @@ Allocation* add_mapped(void* base, std::size_t bytes, int device) {
 std::size_t bytes_from(const void* address) {
   const auto* first = static_cast<const char*>(address);
   const char* end = first;
-  for (const Allocation* at = find_allocation(first); at != nullptr && at->bytes > 0;) {
+  for (const Allocation* at = find_allocation_of_call(first); at != nullptr && at->bytes > 0;) {
     end = at->base + at->bytes;
     const Allocation* next = at->space == MemorySpace::mapped ? find_allocation(end) : nullptr;
     at =
