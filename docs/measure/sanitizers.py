@@ -21,7 +21,7 @@ import sys
 from measure import recordings
 
 SECONDS = 30  # that a run may take
-PLANTED = re.compile(r"// planted: (.+)$")
+PLANTED = re.compile(r"// planted(?: alone)?: (.+)$")
 SUMMARY = re.compile(r"(?:ERROR SUMMARY|RACECHECK SUMMARY): (\d+)")
 
 
