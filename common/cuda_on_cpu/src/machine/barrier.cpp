@@ -130,8 +130,7 @@ unsigned arrive_at(Tile& tile, unsigned size, CombineTile combine, const void* p
   if (tile.barrier.missing == 1 && combine != nullptr) {
     void* records[most_threads];
     const unsigned first = block->current->rank / size * size;
-    for (unsigned rank = 0; rank < size; ++rank)
-      records[rank] = block->waits[first + rank].record;
+    for (unsigned rank = 0; rank < size; ++rank) records[rank] = block->waits[first + rank].record;
     combine(records, size);
   }
   return arrive(&tile.barrier, 1, false);
