@@ -26,6 +26,7 @@
 #include <atomic>
 #include <bit>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cmath>
