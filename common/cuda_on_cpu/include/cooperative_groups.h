@@ -133,7 +133,12 @@ class tile_of_warps {
   unsigned thread_rank() const { return cuda_on_cpu::thread_rank() % size_; }
   template <typename T>
   T shfl(T value, unsigned rank) const {
-    return cuda_on_cpu::shuffle_in_tile(size_, value, rank % size_);
+    return cuda_on_cpu::shuffle_in_tile<true>(size_, value, rank % size_);
+  }
+  /// As `shfl`, and each thread may ask for another rank.
+  template <typename T>
+  T take(T value, unsigned rank) const {
+    return cuda_on_cpu::shuffle_in_tile<false>(size_, value, rank);
   }
   int any(int predicate) const { return cuda_on_cpu::votes_in_tile(size_, predicate != 0) > 0; }
   int all(int predicate) const { return cuda_on_cpu::votes_in_tile(size_, predicate == 0) == 0; }

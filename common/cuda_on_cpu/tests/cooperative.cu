@@ -460,7 +460,7 @@ __global__ void act_in_large_tiles(const int* in, LargeTile* out) {
        tile.meta_group_rank(),  tile.meta_group_size(),
        inner.meta_group_rank(), inner.meta_group_size(),
        warp.meta_group_rank(),  warp.meta_group_size()};
-  o.shuffled = tile.shfl(value, (tile.thread_rank() + 33) % size);
+  o.shuffled = tile.shfl(value, 33);
   o.sum = cg::reduce(tile, value, cg::plus<int>());
   o.greatest = cg::reduce(tile, value, [](int a, int b) { return a < b ? b : a; });
   o.before = cg::exclusive_scan(tile, value);
@@ -487,7 +487,7 @@ void expect_large_tiles() {
                                 2,
                                 rank / 32,
                                 size / 32,
-                                begin[(rank + 33) % size],
+                                begin[33],
                                 std::accumulate(begin, end, 0),
                                 *std::max_element(begin, end),
                                 std::accumulate(begin, begin + rank, 0),

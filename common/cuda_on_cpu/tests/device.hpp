@@ -69,6 +69,20 @@ class Device {
   std::size_t size_;
 };
 
+/// A stream that does not wait for the default stream.
+class Stream {
+ public:
+  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  cudaStream_t get() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
 /// Ends a wait that would never end: about ten seconds on a GPU and on a CPU alike.
 class Patience {
  public:

@@ -8,12 +8,16 @@
 #include <vector>
 
 #include "device.hpp"
+#include "graph.hpp"
 
 using tap::check;
 using tap::Device;
 using tap::expect;
 using tap::expect_equal;
 using tap::expect_refusal;
+using tap::Graph;
+using tap::Instance;
+using tap::Stream;
 using tap::table;
 
 constexpr int count = 300;
@@ -27,49 +31,6 @@ __global__ void add_to(const int* x, int* sum) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < count) sum[i] += x[i];
 }
-
-class Stream {
- public:
-  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
-  ~Stream() { cudaStreamDestroy(stream_); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  cudaStream_t get() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
-
-class Graph {
- public:
-  Graph() { check(cudaGraphCreate(&graph_, 0)); }
-  explicit Graph(cudaGraph_t graph) : graph_(graph) {}
-  ~Graph() { cudaGraphDestroy(graph_); }
-  Graph(const Graph&) = delete;
-  Graph& operator=(const Graph&) = delete;
-  cudaGraph_t get() const { return graph_; }
-
- private:
-  cudaGraph_t graph_ = nullptr;
-};
-
-class Instance {
- public:
-  explicit Instance(const Graph& graph, unsigned long long flags = 0) {
-    check(cudaGraphInstantiate(&instance_, graph.get(), flags));
-  }
-  ~Instance() { cudaGraphExecDestroy(instance_); }
-  Instance(const Instance&) = delete;
-  Instance& operator=(const Instance&) = delete;
-  cudaGraphExec_t get() const { return instance_; }
-  void launch(cudaStream_t stream = nullptr) const {
-    check(cudaGraphLaunch(instance_, stream));
-    check(cudaStreamSynchronize(stream));
-  }
-
- private:
-  cudaGraphExec_t instance_ = nullptr;
-};
 
 using Nodes = std::vector<cudaGraphNode_t>;
 
@@ -279,9 +240,10 @@ TEST(memory_of_graphs_is_counted) {
   const Instance a(graphs[0]), b(graphs[1]);
   expect_equal(memory_of_graphs(), 0u);
   check(cudaGraphLaunch(a.get(), one.get()));
-  expect_equal(memory_of_graphs(), size);
+  const std::size_t of_one = memory_of_graphs();  // in pieces of the device's own size
+  expect(of_one >= size, "it is there");
   check(cudaGraphLaunch(b.get(), one.get()));  // behind it, in its place
-  expect_equal(memory_of_graphs(), size);
+  expect_equal(memory_of_graphs(), of_one);
   check(cudaGraphLaunch(a.get(), other.get()));
   check(cudaDeviceSynchronize());
   std::size_t free = 0, total = 0, most = 0;
@@ -302,20 +264,30 @@ TEST(memory_of_graphs_is_counted) {
 
 TEST(memory_of_others_makes_no_room_in_a_graph) {
   check(cudaDeviceGraphMemTrim(0));
-  constexpr std::size_t size = 1 << 20;
+  constexpr std::size_t size = 64 << 20;  // whole pieces of a GPU
   int *x = nullptr, *y = nullptr, *z = nullptr;
-  check(cudaMallocAsync(&y, size, nullptr));
-  const Graph graph;
+  const Graph before, graph;
+  add_alloc(before, &y, {}, size);
   const auto alloc = add_alloc(graph, &x, {}, size);
   const auto free = add_free(graph, y, {alloc});
   add_alloc(graph, &z, {free}, size);
-  const Instance instance(graph);
+  const Instance first(before), instance(graph);
+  first.launch();
   instance.launch();
-  expect_equal(memory_of_graphs(), 2 * size);
+  expect(memory_of_graphs() >= 2 * size, "two are there");
   check(cudaFree(x));
   expect_refusal(cudaFree(y), cudaErrorInvalidValue);
   check(cudaFree(z));
   check(cudaDeviceGraphMemTrim(0));
+}
+
+TEST(graphs_free_no_memory_of_others) {
+  const Graph graph;
+  int* x = nullptr;
+  cudaGraphNode_t node = nullptr;
+  check(cudaMallocAsync(&x, 4, nullptr));
+  expect_refusal(cudaGraphAddMemFreeNode(&node, graph.get(), nullptr, 0, x), cudaErrorInvalidValue);
+  check(cudaFree(x));
 }
 
 TEST(graphs_with_memory_are_refused_what_they_cannot_have) {
@@ -334,7 +306,7 @@ TEST(graphs_with_memory_are_refused_what_they_cannot_have) {
   wrong = allocation_of(4);
   wrong.poolProps.location.id = 99;
   expect_refusal(cudaGraphAddMemAllocNode(&node, graph.get(), nullptr, 0, &wrong),
-                 cudaErrorInvalidDevice);
+                 cudaErrorInvalidValue);
   wrong = allocation_of(4);
   wrong.poolProps.allocType = cudaMemAllocationTypeInvalid;
   expect_refusal(cudaGraphAddMemAllocNode(&node, graph.get(), nullptr, 0, &wrong),
@@ -349,9 +321,11 @@ TEST(graphs_with_memory_are_refused_what_they_cannot_have) {
   const Instance instance(graph);
   cudaGraphExec_t second = nullptr;
   expect_refusal(cudaGraphInstantiate(&second, graph.get(), 0), cudaErrorNotSupported);
+#ifdef STAIRCASE_CUDA_ON_CPU  // a GPU takes it where nothing has changed
   cudaGraphExecUpdateResultInfo result = {};
   expect_refusal(cudaGraphExecUpdate(instance.get(), graph.get(), &result),
                  cudaErrorGraphExecUpdateFailure);
+#endif
   instance.launch();
 }
 
@@ -491,7 +465,9 @@ TEST(a_graph_is_repeated_while_a_kernel_says_so) {
                                       cudaStreamCaptureModeGlobal));
   note<<<1, 1, 0, stream.get()>>>(log.get(), 5);
   count_down<<<1, 1, 0, stream.get()>>>(value.get(), handle);
-  check(cudaStreamEndCapture(stream.get(), nullptr));
+  cudaGraph_t ended = nullptr;
+  check(cudaStreamEndCapture(stream.get(), &ended));
+  expect(ended == loop.bodies[0], "it is the body that was told");
   const Instance instance(graph);
   for (const int times : {4, 1, 2}) {
     set(value, times);
@@ -501,6 +477,7 @@ TEST(a_graph_is_repeated_while_a_kernel_says_so) {
   }
 }
 
+/// The first value of the inner condition is given once, when the graph is launched.
 TEST(loops_have_loops_in_them) {
   const Device<int> log(std::vector<int>(50, 0)), outer(1), inner(1);
   const Graph graph;
@@ -518,7 +495,7 @@ TEST(loops_have_loops_in_them) {
   const Instance instance(graph);
   set(outer, 3);
   instance.launch();
-  expect_equal(noted(log), std::vector<int>{1, 1, 2, 1, 1, 2, 1, 1, 2});
+  expect_equal(noted(log), std::vector<int>{1, 1, 2, 2, 2});
 }
 
 TEST(a_stream_goes_on_behind_a_node_that_was_added) {
@@ -573,7 +550,9 @@ TEST(choices_that_cannot_be_are_refused) {
     expect_refusal(cudaGraphAddNode(&node, graph.get(), nullptr, nullptr, 0, &parameters),
                    cudaErrorInvalidValue);
   };
+#ifdef STAIRCASE_CUDA_ON_CPU  // a GPU takes it at first
   refused(foreign, cudaGraphCondTypeIf, 1);
+#endif
   refused(handle, cudaGraphCondTypeIf, 0);
   refused(handle, cudaGraphCondTypeIf, 3);
   refused(handle, cudaGraphCondTypeWhile, 2);
@@ -586,12 +565,14 @@ TEST(choices_that_cannot_be_are_refused) {
   cudaGraphNode_t node = nullptr;
   check(cudaGraphAddHostNode(&node, choice.bodies[0], nullptr, 0, &host));
   cudaGraphExec_t instance = nullptr;
-  expect_refusal(cudaGraphInstantiate(&instance, graph.get(), 0), cudaErrorNotSupported);
+  expect_refusal(cudaGraphInstantiate(&instance, graph.get(), 0), cudaErrorInvalidValue);
   cudaGraphConditionalHandle none = 0;
   expect_refusal(cudaGraphConditionalHandleCreate(&none, nullptr), cudaErrorInvalidValue);
+#ifdef STAIRCASE_CUDA_ON_CPU  // which has no such nodes
   cudaGraphNodeParams unknown = {cudaGraphNodeTypeEventRecord};
   expect_refusal(cudaGraphAddNode(&node, graph.get(), nullptr, nullptr, 0, &unknown),
                  cudaErrorNotSupported);
+#endif
 }
 
 TEST(nodes_of_every_type_are_added_alike) {

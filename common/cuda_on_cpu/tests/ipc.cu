@@ -17,6 +17,7 @@ using tap::Device;
 using tap::expect;
 using tap::expect_equal;
 using tap::expect_refusal;
+using tap::Stream;
 using tap::table;
 
 constexpr int count = 5000;
@@ -54,18 +55,6 @@ class Event {
 
  private:
   cudaEvent_t event_ = nullptr;
-};
-
-class Stream {
- public:
-  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
-  ~Stream() { cudaStreamDestroy(stream_); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  cudaStream_t get() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
 };
 
 cudaIpcMemHandle_t handle_of(int* pointer) {

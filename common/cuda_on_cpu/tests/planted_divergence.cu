@@ -434,6 +434,26 @@ void run() {
 
 }  // namespace tile_of_two_minds
 
+namespace each_for_another_one {
+
+/// A shuffle in a tile of more than a warp takes one thread's value; a GPU waits for ever if they
+/// ask for several.
+template <bool bug>
+__global__ void turn(int* values) {
+  const auto tile = cg::tiled_partition<threads>(cg::this_thread_block());
+  const unsigned rank = bug ? (tile.thread_rank() + 1) % threads : 7;
+  values[threadIdx.x] = tile.shfl(values[threadIdx.x], rank);  // planted: divergent barrier
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> values(2 * threads);
+  turn<bug><<<1, 2 * threads>>>(values.get());
+  finish();
+}
+
+}  // namespace each_for_another_one
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -470,5 +490,7 @@ int main(int argc, char** argv) {
         barrier_of_a_part_of_a_tile::run<false>},
        {"block_of_no_whole_tiles", block_of_no_whole_tiles::run<true>,
         block_of_no_whole_tiles::run<false>},
-       {"tile_of_two_minds", tile_of_two_minds::run<true>, tile_of_two_minds::run<false>}});
+       {"tile_of_two_minds", tile_of_two_minds::run<true>, tile_of_two_minds::run<false>},
+       {"each_for_another_one", each_for_another_one::run<true>,
+        each_for_another_one::run<false>}});
 }

@@ -34,6 +34,15 @@ struct bit_xor {
   T operator()(T a, T b) const { return a ^ b; }
 };
 
+/// The value that the thread of a rank hands over.
+template <typename Group, typename T>
+T value_of(const Group& group, T value, unsigned rank) {
+  if constexpr (std::is_base_of<tile_of_warps, Group>::value)
+    return group.take(value, rank);
+  else
+    return group.shfl(value, rank);
+}
+
 /// Every thread gets the reduction of all threads' values.
 template <typename Group, typename T, typename Operation>
 T reduce(const Group& group, T value, Operation&& operation) {
@@ -42,7 +51,7 @@ T reduce(const Group& group, T value, Operation&& operation) {
   const unsigned rank = group.thread_rank();
   for (unsigned step = cuda_on_cpu::bit_ceil(group.size()) / 2; step > 0; step /= 2) {
     const bool has_other = rank + step < group.size();
-    const T other = group.shfl(value, has_other ? rank + step : rank);
+    const T other = value_of(group, value, has_other ? rank + step : rank);
     if (has_other) value = operation(value, other);
   }
   return group.shfl(value, 0);

@@ -12,7 +12,7 @@ template <typename Group, typename T, typename Operation>
 T inclusive_scan(const Group& group, T value, Operation&& operation) {
   const unsigned rank = group.thread_rank();
   for (unsigned step = 1; step < group.size(); step *= 2) {
-    const T other = group.shfl(value, rank >= step ? rank - step : rank);
+    const T other = value_of(group, value, rank >= step ? rank - step : rank);
     if (rank >= step) value = operation(other, value);
   }
   return value;
@@ -27,7 +27,7 @@ template <typename Group, typename T, typename Operation>
 T exclusive_scan(const Group& group, T value, Operation&& operation) {
   const unsigned rank = group.thread_rank();
   const T up_to_here = inclusive_scan(group, value, operation);
-  const T before = group.shfl(up_to_here, rank == 0 ? 0 : rank - 1);
+  const T before = value_of(group, up_to_here, rank == 0 ? 0 : rank - 1);
   return rank == 0 ? T() : before;
 }
 template <typename Group, typename T>

@@ -162,6 +162,19 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
                               std::size_t* count);
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes,
                                          std::size_t* count);
+// As CUDA 13 has them. All edges are plain ones.
+inline cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
+                                     cudaGraphEdgeData* data, std::size_t* count) {
+  const cudaError_t error = cudaGraphGetEdges(graph, from, to, count);
+  for (std::size_t i = 0; error == cudaSuccess && data != nullptr && i < *count; ++i) data[i] = {};
+  return error;
+}
+inline cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                                cudaGraphEdgeData* data, std::size_t* count) {
+  const cudaError_t error = cudaGraphNodeGetDependencies(node, nodes, count);
+  for (std::size_t i = 0; error == cudaSuccess && data != nullptr && i < *count; ++i) data[i] = {};
+  return error;
+}
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type);
 
 // What a node was told; of one that a stream recorded it is not known.

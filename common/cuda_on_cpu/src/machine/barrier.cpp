@@ -138,6 +138,12 @@ unsigned arrive_at(Tile& tile, unsigned size, CombineTile combine, const void* p
 
 }  // namespace
 
+void ranks_in_tile_differ(unsigned size) {
+  give_up_tile(__builtin_return_address(0), nullptr,
+               "threads of a tile of " + std::to_string(size) +
+                   " ask for values of different ranks, for which a GPU waits for ever");
+}
+
 void init_barrier(BarrierState* state, unsigned expected) { *state = {expected, expected, 0}; }
 
 unsigned arrive(BarrierState* state, unsigned count, bool drop) {

@@ -50,7 +50,8 @@ void at_fault(int signal, siginfo_t* info, void* context) {
     end_trial();
     std::fprintf(stderr, "kernel %s touched the address %p, where there is no memory\n",
                  block->launch->kernel.c_str(), info->si_addr);
-    fail_launch_at_once(cudaErrorIllegalAddress);
+    fail_launch_at_once(is_of_no_block(info->si_addr) ? cudaErrorLaunchFailure
+                                                      : cudaErrorIllegalAddress);
   }
   if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction != nullptr)
     return before.sa_sigaction(signal, info, context);

@@ -59,7 +59,6 @@ cudaStreamCaptureStatus status_of(const CUstream_st& stream) {
 }  // namespace
 
 void run_within(const CUgraphExec_st& body, const Operation& whole) {
-  assign_first_values(body.conditions, whole);
   const auto give_number = [&](Operation& part, std::uint32_t chain) {
     number_within(part, chain, whole);
   };
@@ -193,7 +192,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
       return fail(cudaErrorStreamCaptureUnsupported);
     }
   if (!has_legal_bodies(*graph))
-    return fail(cudaErrorNotSupported,
+    return fail(cudaErrorInvalidValue,
                 "a graph that a node chooses calls the host, or allocates or frees memory");
   auto made = instance_of(*graph);
   if (made == nullptr)

@@ -54,8 +54,6 @@ struct Children {
 
 namespace {
 
-constexpr unsigned most_depth = 24;
-
 /// Held where threads of kernels ask for something: the host holds its own lock while they run.
 std::mutex& children_mutex() {
   static auto& mutex = immortal<std::mutex>();
@@ -111,7 +109,7 @@ StreamOfBlock* find_stream_of(ChildrenOfBlock& all, cudaStream_t stream) {
 }
 
 Refusal no_such_stream() {
-  return {cudaErrorInvalidResourceHandle,
+  return {cudaErrorInvalidValue,
           "its stream is none that a thread of the block has made: streams of the host and of "
           "other blocks are not known in a kernel"};
 }
@@ -137,11 +135,13 @@ Refusal add(ChildrenOfBlock& all, const Thread& thread, cudaStream_t stream,
 
 /// Why a kernel may not launch one more, whatever that is.
 Refusal refusal_by_number(bool is_tail) {
-  if (!is_tail && block->launch->depth == most_depth)
-    return {cudaErrorLaunchMaxDepthExceeded,
-            "kernels that kernels launch are nested more than 24 times"};
+  if (block->launch->configuration.cooperative)
+    return {cudaErrorNotPermitted,
+            "a kernel that is launched cooperatively launches none: a GPU refuses such a launch"};
   const std::size_t most = limit_of(block->launch->device, cudaLimitDevRuntimePendingLaunchCount);
-  if (waiting_launches() + block->launch->children->launches >= most)
+  // Launches that led here are not done, either.
+  const unsigned under_way = is_tail ? 0 : block->launch->depth;
+  if (waiting_launches() + block->launch->children->launches + under_way >= most)
     return {cudaErrorLaunchPendingCountExceeded,
             "more than " + std::to_string(most) +
                 " launches of kernels wait: cudaLimitDevRuntimePendingLaunchCount allows no more"};
@@ -240,8 +240,8 @@ cudaError_t enqueue_in_kernel(cudaStream_t stream, std::function<bool(const Oper
 cudaError_t create_stream_in_kernel(cudaStream_t* stream, unsigned flags) {
   return in_kernel([&](ChildrenOfBlock& all, const Thread&) -> Refusal {
     if (stream == nullptr) return {cudaErrorInvalidValue};
-    if (flags != cudaStreamNonBlocking)
-      return {cudaErrorInvalidValue, "streams of a kernel need cudaStreamNonBlocking"};
+    if (flags != cudaStreamNonBlocking && flags != cudaStreamDefault)
+      return {cudaErrorInvalidValue, "streams have no such flag"};
     auto made = std::make_unique<StreamOfBlock>(new_stream());
     *stream = reinterpret_cast<cudaStream_t>(made.get());
     all.streams[*stream] = std::move(made);

@@ -28,7 +28,7 @@ struct Condition {
 
   Allocation* memory;  ///< null if the device has none left
   unsigned first;
-  bool is_assigned;      ///< `first`, whenever its graph begins
+  bool is_assigned;      ///< `first`, whenever the graph is launched that it is in
   bool is_used = false;  ///< by a node
 };
 
@@ -37,7 +37,8 @@ using Conditions = std::vector<std::shared_ptr<Condition>>;
 /// Whether a node may choose among so many graphs.
 bool is_choice(cudaGraphConditionalNodeType type, unsigned size);
 
-/// Gives conditions their first values, where a graph begins.
+/// Gives conditions their first values, when a graph is launched. Those of loops within loops have
+/// them once, too.
 void assign_first_values(const Conditions& conditions, const Operation& by);
 
 /// What a node decides on, and the instances that it chooses among.

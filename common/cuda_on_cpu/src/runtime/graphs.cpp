@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "../analysis.hpp"
+#include "../settings.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -110,8 +111,8 @@ Recorded record(const cudaHostNodeParams& p, const void* place) {
 Recorded record(cudaMemAllocNodeParams& p, const void* place) {
   const cudaMemPoolProps& pool = p.poolProps;
   if (pool.allocType != cudaMemAllocationTypePinned ||
-      pool.location.type != cudaMemLocationTypeDevice ||
-      (p.accessDescs == nullptr && p.accessDescCount > 0))
+      pool.location.type != cudaMemLocationTypeDevice || pool.location.id < 0 ||
+      pool.location.id >= settings().devices || (p.accessDescs == nullptr && p.accessDescCount > 0))
     return {fail(cudaErrorInvalidValue, "graphs allocate pinned memory of a device")};
   if (pool.handleTypes != cudaMemHandleTypeNone) return {fail(cudaErrorNotSupported)};
   Recorded recorded{cudaSuccess};
@@ -444,11 +445,22 @@ bool has_legal_bodies(const CUgraph_st& graph) {
   });
 }
 
+namespace {
+
+/// Those of a graph, and of all graphs that its nodes choose among.
+void add_conditions(const CUgraph_st& graph, Conditions& all) {
+  all.insert(all.end(), graph.conditions.begin(), graph.conditions.end());
+  for (const auto& node : graph.nodes)
+    for (const auto& body : node->bodies) add_conditions(*body, all);
+}
+
+}  // namespace
+
 std::unique_ptr<CUgraphExec_st> instance_of(const CUgraph_st& graph) {
   auto instance = std::make_unique<CUgraphExec_st>();
   if (!Layout(*instance).add(graph, nullptr)) return nullptr;
   instance->memory = memory_of(instance->operations);
-  instance->conditions = graph.conditions;
+  add_conditions(graph, instance->conditions);
   return instance;
 }
 

@@ -46,7 +46,7 @@ using namespace cuda_on_cpu;
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
   const Guard guard(runtime_mutex());
-  if (!is_limit(limit)) return fail(cudaErrorUnsupportedLimit);
+  if (!is_limit(limit)) return fail(cudaErrorInvalidValue);
   if (limit == cudaLimitPersistingL2CacheSize && value > most_persisting_l2_bytes)
     return fail(cudaErrorInvalidValue,
                 std::to_string(value) + " bytes of the L2 cache are to be kept, and " +
@@ -58,7 +58,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
 cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
   const Guard guard(runtime_mutex());
   if (value == nullptr) return fail(cudaErrorInvalidValue);
-  if (!is_limit(limit)) return fail(cudaErrorUnsupportedLimit);
+  if (!is_limit(limit)) return fail(cudaErrorInvalidValue);
   *value = limit_of(current_device(), limit);
   return lasting_error();
 }

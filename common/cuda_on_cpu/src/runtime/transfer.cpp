@@ -416,6 +416,8 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   if (pointer == nullptr) return lasting_error();
   Allocation* allocation = allocation_at(pointer, MemorySpace::device, MemorySpace::device);
   if (allocation == nullptr) return fail(cudaErrorInvalidValue, "it frees " + described(pointer));
+  if (found->capture != nullptr && allocation->of_graph == nullptr)
+    return fail(cudaErrorInvalidValue, "a graph frees what graphs allocate, and nothing else");
   if (found->capture == nullptr && !may_be_freed(*allocation))
     return fail(cudaErrorInvalidValue, "no graph that was launched has left what it frees");
   return free_in_stream(*allocation, *found, __builtin_return_address(0));
