@@ -12,7 +12,7 @@
 #include "standard.hpp"
 #include "threads.hpp"
 
-/// Where a variable lies in shared memory: as far from the thread area's end, in 32 bits.
+/// Where a variable lies in shared memory: as far from the thread pointer, in 32 bits.
 __forceinline__ std::size_t __cvta_generic_to_shared(const void* address) {
   return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address) -
                                reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()));

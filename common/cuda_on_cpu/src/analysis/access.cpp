@@ -226,7 +226,7 @@ SharedPlace shared_place(const char* address) {
   const auto inside = [&](const char* area) {
     return area != nullptr && address < area && address >= area - bytes;
   };
-  const auto* mine = static_cast<const char*>(__builtin_thread_pointer());
+  const char* mine = thread_area_end();
   if (inside(mine)) return {mine};
   if (const Gang* gang = block->gang; gang != nullptr)
     for (unsigned rank = 0; rank < gang->size(); ++rank)
@@ -256,7 +256,7 @@ void add_uses(std::vector<Use>& all, const LoadedImage& image) {
 std::vector<Use> uses_of_thread_area() {
   std::vector<Use> all(thread_area_bytes());
   add_uses(all, program());
-  const char* first = static_cast<const char*>(__builtin_thread_pointer()) - all.size();
+  const char* first = thread_area_end() - all.size();
   for (std::size_t offset = 0; offset < all.size(); ++offset)
     if (is_builtin(first + offset)) all[offset] = Use::builtin;
   return all;
@@ -291,7 +291,7 @@ bool is_given(std::ptrdiff_t offset, std::size_t bytes) {
 /// Says what is wrong with a place in shared memory, whatever others do there.
 void check_shared_place(const char* address, std::size_t bytes, Kind kind, Place place,
                         const Thread& thread, const SharedPlace& shared) {
-  const auto* area = static_cast<const char*>(__builtin_thread_pointer());
+  const char* area = thread_area_end();
   const auto in_dynamic = (address - shared.thread_area) - (cuda_on_cpu_dynamic_shared - area);
   if (in_dynamic >= 0 && in_dynamic < static_cast<std::ptrdiff_t>(most_dynamic_shared) &&
       !is_given(in_dynamic, bytes))
@@ -375,7 +375,7 @@ struct Stretch {
 
 /// The stretch of the block's own shared memory, or of its built-in variables.
 Stretch shared_stretch(std::size_t offset) {
-  const char* begin = static_cast<const char*>(__builtin_thread_pointer()) - thread_area_bytes();
+  const char* begin = thread_area_end() - thread_area_bytes();
   const Use use = use_of(offset);
   if (use == Use::dynamic)
     return {cuda_on_cpu_dynamic_shared, block->launch->configuration.dynamic_shared, Space::shared};
@@ -398,7 +398,7 @@ Stretch stretch_of(const char* address, std::size_t bytes, Kind kind, Place plac
   if (is_argument(address))
     return {static_cast<const char*>(invocation.closure.get()), invocation.bytes, Space::global,
             Treatment::none};
-  const auto* area = static_cast<const char*>(__builtin_thread_pointer());
+  const char* area = thread_area_end();
   const auto below = static_cast<std::size_t>(area - address);
   if (below - 1 < thread_area_bytes()) return shared_stretch(thread_area_bytes() - below);
   if (Allocation* allocation = cached_allocation(address, bytes, place); allocation != nullptr) {
@@ -497,7 +497,7 @@ static void note_written(const char* address, std::size_t bytes, Place place) {
 
 RequestedMemory requested_memory(Space space, const char* address, std::size_t bytes, Place place) {
   if (space == Space::shared) {
-    const auto* area = static_cast<const char*>(__builtin_thread_pointer());
+    const char* area = thread_area_end();
     return {&shared_shadow(area), reinterpret_cast<std::uintptr_t>(area) - thread_area_bytes(),
             thread_area_bytes() - bytes, Region::shared};
   }
@@ -598,7 +598,7 @@ void check_request(const Warp& warp, const Request& request) {
 void pass_over_write(const void* where, std::size_t bytes, const void* instruction) {
   static const std::size_t shared_bytes = thread_area_bytes();
   const auto* address = static_cast<const char*>(where);
-  const auto* area = static_cast<const char*>(__builtin_thread_pointer());
+  const char* area = thread_area_end();
   // Its stacks and its shared memory end with the block.
   if (static_cast<std::size_t>(area - address) - 1 < shared_bytes ||
       on_a_stack(reinterpret_cast<std::uintptr_t>(address)))
@@ -743,7 +743,7 @@ void sends(const void* to, std::size_t bytes, const void* instruction) {
 }
 
 void received(const void* where, std::size_t bytes) {
-  const auto* area = static_cast<const char*>(__builtin_thread_pointer());
+  const char* area = thread_area_end();
   const auto below = static_cast<std::size_t>(area - static_cast<const char*>(where));
   note_received(shared_shadow(area), thread_area_bytes() - below, bytes);
 }

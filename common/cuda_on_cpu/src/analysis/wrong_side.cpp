@@ -72,7 +72,7 @@ void is_given(const volatile void* pointer) { check_given(pointer, __builtin_ret
 void is_passed_on(const volatile void* pointer) {
   if (!is_on_device()) return check_given(pointer, __builtin_return_address(0));
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  const auto area = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+  const auto area = reinterpret_cast<std::uintptr_t>(thread_area_end());
   const bool is_local = on_a_stack(address);
   if (!is_local && area - address - 1 >= thread_area_bytes()) return;
   const Thread* thread = block->current;

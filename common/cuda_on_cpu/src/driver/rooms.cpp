@@ -36,7 +36,7 @@ std::optional<std::size_t> take_room(std::size_t bytes, std::size_t alignment) {
 void leave_room(std::size_t begin) { rooms().erase(begin); }
 
 std::size_t first_room() {
-  const auto* area = static_cast<const char*>(__builtin_thread_pointer()) - thread_area_bytes();
+  const char* area = thread_area_end() - thread_area_bytes();
   return static_cast<std::size_t>(cuda_on_cpu_shared_of_images - area);
 }
 

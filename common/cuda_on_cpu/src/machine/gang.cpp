@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "../analysis.hpp"
+#include "thread_area.hpp"
 
 namespace cuda_on_cpu {
 
@@ -39,7 +40,7 @@ Gang::Gang(unsigned size, bool exit_arrives, std::shared_ptr<Turns> turns, unsig
 
 bool Gang::enter(unsigned rank) {
   std::unique_lock lock(turns_->mutex);
-  thread_areas_[rank] = static_cast<const char*>(__builtin_thread_pointer());
+  thread_areas_[rank] = thread_area_end();
   inside_[rank] = true;
   if (++entered_ == size()) turns_->changed.notify_all();
   turns_->changed.wait(lock, [&] { return entered_ == size() || failed_.load(); });

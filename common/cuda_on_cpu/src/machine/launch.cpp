@@ -371,7 +371,7 @@ void* in_block_of_cluster(const void* address, unsigned rank) {
   const auto* here = static_cast<const char*>(address);
   if (rank == cluster_rank()) return const_cast<char*>(here);
   const char* area = rank < cluster_size() ? block->gang->thread_area(rank) : end_of_no_block();
-  return const_cast<char*>(area) + (here - static_cast<const char*>(__builtin_thread_pointer()));
+  return const_cast<char*>(area) + (here - thread_area_end());
 }
 
 bool is_of_no_block(const void* address) {
@@ -380,8 +380,7 @@ bool is_of_no_block(const void* address) {
 }
 
 bool is_shared_of(const void* address, unsigned rank) {
-  const auto* area =
-      static_cast<const char*>(in_block_of_cluster(__builtin_thread_pointer(), rank));
+  const auto* area = static_cast<const char*>(in_block_of_cluster(thread_area_end(), rank));
   const auto* byte = static_cast<const char*>(address);
   return byte < area && byte >= area - thread_area_bytes();
 }

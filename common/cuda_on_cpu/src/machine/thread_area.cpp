@@ -5,24 +5,46 @@
 #include <algorithm>
 
 namespace cuda_on_cpu {
+namespace {
 
-std::size_t thread_area_bytes() {
-  static const std::size_t bytes = [] {
-    std::size_t found = 0;
+struct Area {
+  std::size_t bytes = 0, end_offset = 0;
+};
+
+std::size_t rounded_up(std::size_t bytes, std::size_t align) {
+  return (bytes + align - 1) / align * align;
+}
+
+Area area_of(const ElfW(Phdr) & header) {
+  const auto align = std::max<std::size_t>(header.p_align, 1);
+#ifdef __aarch64__
+  constexpr std::size_t of_libc = 16;  // what the C library has where the thread pointer points
+  return {header.p_memsz, rounded_up(of_libc, align) + header.p_memsz};
+#else
+  return {rounded_up(header.p_memsz, align), 0};
+#endif
+}
+
+const Area& area() {
+  static const Area area = [] {
+    Area found;
     dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t, void* result) {
-          for (int i = 0; i < info->dlpi_phnum; ++i) {
-            const auto& header = info->dlpi_phdr[i];
-            if (header.p_type != PT_TLS) continue;
-            const auto align = std::max<std::size_t>(header.p_align, 1);
-            *static_cast<std::size_t*>(result) = (header.p_memsz + align - 1) / align * align;
-          }
+          for (int i = 0; i < info->dlpi_phnum; ++i)
+            if (info->dlpi_phdr[i].p_type == PT_TLS)
+              *static_cast<Area*>(result) = area_of(info->dlpi_phdr[i]);
           return 1;  // the program itself comes first, and is all that counts
         },
         &found);
     return found;
   }();
-  return bytes;
+  return area;
 }
+
+}  // namespace
+
+std::size_t thread_area_bytes() { return area().bytes; }
+
+std::size_t thread_area_end_offset() { return area().end_offset; }
 
 }  // namespace cuda_on_cpu

@@ -276,7 +276,7 @@ cudaError_t free_in_kernel(void* pointer, const void* place) {
 /// Whether an address lies in the local memory of a thread, or in shared memory, of the block that
 /// runs: operations that come later cannot use it.
 bool is_private(const void* address) {
-  const auto* area = static_cast<const char*>(__builtin_thread_pointer());
+  const char* area = thread_area_end();
   const auto below = static_cast<std::size_t>(area - static_cast<const char*>(address));
   return on_a_stack(reinterpret_cast<std::uintptr_t>(address)) || below - 1 < thread_area_bytes();
 }

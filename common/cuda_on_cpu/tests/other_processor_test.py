@@ -1,0 +1,55 @@
+"""The CPU device runs on AArch64: other_processor_test.py REWRITER. Speaks TAP.
+
+The device's sources, those of the plain variant, and other_processor.cu beside this file are compiled for AArch64 and run
+under an emulator. The rewriter runs here; only what it has preprocess a source is the other compiler.
+"""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+DEVICE = HERE.parent
+COMPILER, EMULATOR = "aarch64-linux-gnu-g++", "qemu-aarch64"
+NOT_CALLED = {"c_names", "capture", "conditions", "graphs", "ipc", "library_call", "nccl", "textures"}  # by that program
+STANDARD = ["-std=c++20", f"-I{DEVICE / 'include'}"]
+
+
+def device_sources():
+    """Those of a program without modules; of the switches, the one of this processor."""
+    rooms = [*DEVICE.glob("src/*.cpp"), *DEVICE.glob("src/machine/*.cpp"), *DEVICE.glob("src/runtime/*.cpp")]
+    rooms = [source for source in rooms if not source.name.startswith("switch_") and source.stem not in NOT_CALLED]
+    return sorted(rooms) + [DEVICE / "src/machine/switch_aarch64.cpp", DEVICE / "src/analysis/no_analysis.cpp"]
+
+
+def run(*command):
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if result.returncode != 0:
+        print("".join(f"# {line}\n" for line in result.stdout.splitlines()), end="")
+        print("Bail out! The program could not be made for AArch64.")
+        sys.exit(1)
+
+
+def main():
+    missing = [tool for tool in (COMPILER, EMULATOR) if shutil.which(tool) is None]
+    if missing:
+        print(f"1..0 # SKIP The CPU device on AArch64 is tested where {' and '.join(missing)} can be found.")
+        return 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        rewritten, program = folder / "other_processor.cpp", folder / "other_processor"
+        run(sys.argv[1], HERE / "other_processor.cu", rewritten, folder / "depfile", COMPILER, *STANDARD,
+            "-D__CUDACC__", "-DSTAIRCASE_CUDA_ON_CPU")
+        # Registers are used as in a fast program where threads are switched; the rest is compiled soonest.
+        objects = []
+        for source in [*device_sources(), rewritten]:
+            objects.append(folder / f"{source.parent.name}_{source.stem}.o")
+            fast = source == rewritten or source.parent.name == "machine"
+            run(COMPILER, *STANDARD, "-O1" if fast else "-O0", "-ftls-model=local-exec", "-w", f"-I{HERE}", "-c", source, "-o", objects[-1])
+        run(COMPILER, "-static", *objects, "-o", program)
+        return subprocess.run([EMULATOR, program], check=False).returncode
+
+
+sys.exit(main())
