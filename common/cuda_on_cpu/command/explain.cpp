@@ -32,7 +32,7 @@ Libraries  some of cuBLAS with cublasLt, cuFFT and cuSOLVER by the host's OpenBL
 Not covered, with an error where it is compiled or linked
 
   most of inline PTX, tensor maps; mipmaps and texture references;
-  nodes of graphs that record events, graphs launched by kernels; of the driver's API graphs;
+  graphs launched by kernels; of the driver's API graphs;
   modules of real PTX; quasirandom numbers, cuSPARSE, and the agents of CUB; kernels in shared
   libraries.
 

@@ -336,6 +336,11 @@ inline Matrix operand(const void* first, cudaDataType type, cublasOperation_t op
           static_cast<std::size_t>(plain ? columns : rows), static_cast<std::size_t>(stride)};
 }
 
+/// Whether columns begin at words of four bytes, as they have to where elements are bytes.
+inline bool begins_at_words(const void* first, cudaDataType type, int stride) {
+  return type != CUDA_R_8I || (reinterpret_cast<std::uintptr_t>(first) % 4 == 0 && stride % 4 == 0);
+}
+
 }  // namespace cuda_on_cpu
 
 inline cublasStatus_t cublasGemmStridedBatchedEx(
@@ -358,7 +363,9 @@ inline cublasStatus_t cublasGemmStridedBatchedEx(
                         op_b != CUBLAS_OP_N,
                         element<double>(alpha, scale, 0),
                         element<double>(beta, scale, 0)};
-  if (!product.has_known_types()) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (!product.has_known_types() || !begins_at_words(a, type_a, lda) ||
+      !begins_at_words(b, type_b, ldb))
+    return CUBLAS_STATUS_NOT_SUPPORTED;
   if (!product.fits()) return CUBLAS_STATUS_INVALID_VALUE;
   for (int i = 0; i < batches; ++i) {
     Product one = product;

@@ -146,7 +146,7 @@ TEST(a_result_that_is_multiplied_by_zero_is_not_read) {
   const auto vector = into_fresh(4, [&](float* y) {
     return cublasSgemv(handle.it, plain, 4, 4, &one, a.get(), 4, a.get(), 1, &zero, y, 1);
   });
-  for (int i = 0; i < 16; ++i) expect_equal(batched[16 + i], product[i]);
+  for (int i = 0; i < 16; ++i) tap::expect_near(batched[16 + i], product[i], 1e-5F);
   for (int i = 0; i < 4; ++i) tap::expect_near(vector[i], product[i], 1e-5F);
 }
 
@@ -217,10 +217,12 @@ TEST(what_is_no_product_is_refused) {
   };
   expect(status(nullptr, 4, 5, 4, 1, 1) == CUBLAS_STATUS_NOT_INITIALIZED, "no handle");
   expect(status(handle.it, 0, 5, 4, 1, 1) == CUBLAS_STATUS_SUCCESS, "nothing to do");
+  expect(status(handle.it, 4, 5, 3, 1, 1) == CUBLAS_STATUS_INVALID_VALUE, "columns overlap");
+#ifdef STAIRCASE_CUDA_ON_CPU  // cuBLAS 13 says that these went well
   for (const auto refused : {status(handle.it, -1, 5, 4, 1, 1), status(handle.it, 4, -5, 4, 1, 1),
-                             status(handle.it, 4, 5, 3, 1, 1), status(handle.it, 4, 5, 4, 0, 1),
-                             status(handle.it, 4, 5, 4, 1, 0)})
+                             status(handle.it, 4, 5, 4, 0, 1), status(handle.it, 4, 5, 4, 1, 0)})
     expect(refused == CUBLAS_STATUS_INVALID_VALUE, "no product");
+#endif
 }
 
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }

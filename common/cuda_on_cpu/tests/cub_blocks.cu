@@ -22,7 +22,7 @@ using tap::expect_equal;
 
 /// The scan of all items, and behind it the exclusive one that begins with the first item.
 template <typename T, int threads, int items, cub::BlockScanAlgorithm algorithm, typename Operation>
-__global__ void scan(const T* in, T* out, T* sum) {
+__global__ void __launch_bounds__(threads) scan(const T* in, T* out, T* sum) {
   using Scan = cub::BlockScan<T, threads, algorithm>;
   __shared__ typename Scan::TempStorage temp;
   const int t = static_cast<int>(threadIdx.x);

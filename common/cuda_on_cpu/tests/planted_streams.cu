@@ -297,12 +297,51 @@ void run() {
 
 }  // namespace node_without_its_dependency
 
+namespace graph_without_its_event {
+
+/// A graph waits for an event that another stream records; recorded too early, it is of no use.
+template <bool bug>
+void run() {
+  const Buffer<int> in(count), between(count), out(count);
+  const Stream writing, reading;
+  cudaEvent_t written = nullptr;
+  check(cudaEventCreate(&written));
+  check(cudaDeviceSynchronize());
+  const int* from = between.get();
+  int* to = out.get();
+  void* arguments[] = {&from, &to};
+  cudaKernelNodeParams kernel = {};
+  kernel.func = (void*)add_one;
+  kernel.gridDim = dim3(1);
+  kernel.blockDim = dim3(count);
+  kernel.kernelParams = arguments;
+  cudaGraph_t graph = nullptr;
+  cudaGraphNode_t wait = nullptr, node = nullptr;
+  check(cudaGraphCreate(&graph, 0));
+  check(cudaGraphAddEventWaitNode(&wait, graph, nullptr, 0, written));
+  check(cudaGraphAddKernelNode(&node, graph, &wait, 1, &kernel));
+  cudaGraphExec_t instance = nullptr;
+  check(cudaGraphInstantiate(&instance, graph, 0));
+  if (bug) check(cudaEventRecord(written, writing.get()));
+  add_one<<<1, count, 0, writing.get()>>>(in.get(), between.get());
+  if (!bug) check(cudaEventRecord(written, writing.get()));
+  check(cudaGraphLaunch(instance, reading.get()));
+  finish();
+  check(cudaGraphExecDestroy(instance));
+  check(cudaGraphDestroy(graph));
+  check(cudaEventDestroy(written));
+}
+
+}  // namespace graph_without_its_event
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return run_cases(
       argc, argv,
-      {{"read_before_the_copy_is_done", read_before_the_copy_is_done::run<true>,
+      {{"graph_without_its_event", graph_without_its_event::run<true>,
+        graph_without_its_event::run<false>},
+       {"read_before_the_copy_is_done", read_before_the_copy_is_done::run<true>,
         read_before_the_copy_is_done::run<false>},
        {"function_of_the_stream_not_awaited", function_of_the_stream_not_awaited::run<true>,
         function_of_the_stream_not_awaited::run<false>},

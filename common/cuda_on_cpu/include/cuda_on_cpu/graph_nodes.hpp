@@ -1,6 +1,7 @@
 /// \file
-/// Nodes of graphs that came to CUDA later: those that allocate and free memory, those that choose
-/// or repeat graphs, and nodes of any type; and what a stream that records tells of its graph.
+/// Nodes of graphs that came to CUDA later: those for events, those that allocate and free memory,
+/// those that choose or repeat graphs, and nodes of any type; and what a stream that records tells
+/// of its graph.
 
 #pragma once
 
@@ -8,6 +9,23 @@
 
 #include "graphs.hpp"
 #include "memory_pools.hpp"
+
+// --- Events: a launch records them when it comes to the node, or waits for what was recorded last
+
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                        const cudaGraphNode_t* after, std::size_t count,
+                                        cudaEvent_t event);
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                      const cudaGraphNode_t* after, std::size_t count,
+                                      cudaEvent_t event);
+cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event);
+cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event);
+cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event);
+cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event);
+cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                                 cudaEvent_t event);
+cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                               cudaEvent_t event);
 
 // --- Memory
 
@@ -76,6 +94,12 @@ struct cudaMemcpyNodeParams {
 struct cudaChildGraphNodeParams {
   cudaGraph_t graph;
 };
+struct cudaEventRecordNodeParams {
+  cudaEvent_t event;
+};
+struct cudaEventWaitNodeParams {
+  cudaEvent_t event;
+};
 /// What its type says is looked at. (CUDA has a union, which a kernel with its types cannot be in.)
 struct cudaGraphNodeParams {
   cudaGraphNodeType type;
@@ -84,6 +108,8 @@ struct cudaGraphNodeParams {
   cudaMemsetParamsV2 memset;
   cudaHostNodeParamsV2 host;
   cudaChildGraphNodeParams graph;
+  cudaEventWaitNodeParams eventWait;
+  cudaEventRecordNodeParams eventRecord;
   cudaMemAllocNodeParamsV2 alloc;
   cudaMemFreeNodeParams free;
   cudaConditionalNodeParams conditional;

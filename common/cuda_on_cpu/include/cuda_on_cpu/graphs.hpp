@@ -109,6 +109,8 @@ enum cudaGraphExecUpdateResult {
   cudaGraphExecUpdateError = 1,
   cudaGraphExecUpdateErrorTopologyChanged = 2,
   cudaGraphExecUpdateErrorNodeTypeChanged = 3,
+  cudaGraphExecUpdateErrorFunctionChanged = 4,
+  cudaGraphExecUpdateErrorParametersChanged = 5,
   cudaGraphExecUpdateErrorNotSupported = 6
 };
 struct cudaGraphExecUpdateResultInfo {

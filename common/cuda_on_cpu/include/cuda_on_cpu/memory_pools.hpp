@@ -55,6 +55,7 @@ struct CUmemPoolHandle_st {
   int reuse[4] = {1, 1, 1, 1};  ///< by attribute; the first is of none
   unsigned long long threshold = 0;
   bool is_shared = false;      ///< with other processes
+  bool is_exported = false;    ///< by a file
   bool is_imported = false;    ///< from another process
   unsigned long long of[2]{};  ///< then, the process and its pool
   bool lets[64]{};             ///< which devices may use its memory, beside its own

@@ -291,7 +291,8 @@ using cudaStreamCallback_t = void (*)(cudaStream_t stream, cudaError_t status, v
 #define cudaStreamFireAndForget (reinterpret_cast<cudaStream_t>(4))
 inline constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cudaEventDefault = 0,
                           cudaEventBlockingSync = 1, cudaEventDisableTiming = 2,
-                          cudaEventRecordDefault = 0, cudaEventWaitDefault = 0;
+                          cudaEventRecordDefault = 0, cudaEventRecordExternal = 1,
+                          cudaEventWaitDefault = 0, cudaEventWaitExternal = 1;
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
@@ -311,6 +312,8 @@ cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = nullptr,
+                                     unsigned flags = cudaEventRecordDefault);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end);

@@ -233,6 +233,13 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
   }
   for (const OperationPointer& copy : copies_of(*executable, {first}, number)) {
     if (copy->host_call != nullptr) call_unasked(copy);
+    if (copy->awaits != nullptr && copy->awaits->operation != nullptr &&
+        copy->awaits->capture == nullptr)
+      copy->after.push_back(copy->awaits->operation);
+    if (copy->records != nullptr) {
+      copy->records->operation = copy;
+      copy->records->capture = nullptr;
+    }
     found->awaited.push_back(copy);
   }
   executable->last = mark(*found, place);

@@ -136,6 +136,28 @@ Recorded record(const cudaMemFreeNodeParams& p, const void* place) {
   return {error, recorder.operations(place), p};
 }
 
+/// An operation of a graph that deals with an event.
+template <typename Parameters>
+Recorded record(const Parameters& p, cudaEvent_t Operation::*role, const void* place) {
+  if (p.event == nullptr) return {fail(cudaErrorInvalidValue)};
+  if (p.event->shared != nullptr)
+    return {fail(cudaErrorNotSupported, "a graph with an event that processes share")};
+  OperationPointer operation = marker();
+  operation->marks = false;
+  operation->place = place;
+  operation->device = current_device();
+  (*operation).*role = p.event;
+  return {cudaSuccess, {std::move(operation)}, p};
+}
+
+Recorded record(const cudaEventRecordNodeParams& p, const void* place) {
+  return record(p, &Operation::records, place);
+}
+
+Recorded record(const cudaEventWaitNodeParams& p, const void* place) {
+  return record(p, &Operation::awaits, place);
+}
+
 cudaMemcpy3DParms line_of_bytes(void* to, const void* from, std::size_t bytes,
                                 cudaMemcpyKind kind) {
   cudaMemcpy3DParms p{};
@@ -199,6 +221,10 @@ void take_over(Operation& operation, const Operation& other) {
   operation.host_call = other.host_call;
   operation.meeting = other.meeting;
   operation.place = other.place;
+  operation.allocates = other.allocates;
+  operation.frees = other.frees;
+  operation.records = other.records;
+  operation.awaits = other.awaits;
 }
 
 /// Gives what a node became in an instance something else to do.
@@ -257,6 +283,8 @@ cudaError_t tell(const std::vector<cudaGraphNode_t>& found, cudaGraphNode_t* nod
 cudaGraphNodeType type_of(const Operation& operation) {
   if (operation.allocates != nullptr) return cudaGraphNodeTypeMemAlloc;
   if (operation.frees != nullptr) return cudaGraphNodeTypeMemFree;
+  if (operation.records != nullptr) return cudaGraphNodeTypeEventRecord;
+  if (operation.awaits != nullptr) return cudaGraphNodeTypeWaitEvent;
   if (operation.marks) return cudaGraphNodeTypeEmpty;
   if (operation.host_call != nullptr) return cudaGraphNodeTypeHost;
   if (operation.moves == Moves::copy) return cudaGraphNodeTypeMemcpy;
@@ -315,6 +343,7 @@ class Layout {
     }
     const OperationPointer own = put(*node.operations.front(), std::move(after), false);
     own->work = [choice](const Operation& self) { return choose(*choice, self); };
+    instance_.choices.push_back(choice);
     ends_[&node] = own;
     return true;
   }
@@ -360,6 +389,9 @@ std::unique_ptr<CUgraph_st> clone_of(const CUgraph_st& graph) {
   return clone;
 }
 
+using Choices = std::vector<std::shared_ptr<Choice>>;
+cudaGraphExecUpdateResult difference(const Choices& one, const Choices& other);
+
 /// How two instances differ in more than what their nodes do.
 cudaGraphExecUpdateResult difference(const CUgraphExec_st& one, const CUgraphExec_st& other) {
   if (one.operations.size() != other.operations.size())
@@ -374,7 +406,42 @@ cudaGraphExecUpdateResult difference(const CUgraphExec_st& one, const CUgraphExe
         return cudaGraphExecUpdateErrorTopologyChanged;
     partners[&mine] = &its;
   }
+  return difference(one.choices, other.choices);
+}
+
+/// How what nodes choose among differs in more than what its nodes do.
+cudaGraphExecUpdateResult difference(const Choices& one, const Choices& other) {
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    const Choice &mine = *one[i], &its = *other[i];
+    if (mine.type != its.type || mine.bodies.size() != its.bodies.size())
+      return cudaGraphExecUpdateErrorParametersChanged;
+    for (std::size_t body = 0; body < mine.bodies.size(); ++body)
+      if (const auto found = difference(*mine.bodies[body], *its.bodies[body]);
+          found != cudaGraphExecUpdateSuccess)
+        return found;
+  }
   return cudaGraphExecUpdateSuccess;
+}
+
+/// Whether an instance other than one of two has memory of the second.
+bool is_memory_of_others(const CUgraphExec_st& one, const CUgraphExec_st& other) {
+  const auto& mine = one.memory.allocates;
+  return std::any_of(
+      other.memory.allocates.begin(), other.memory.allocates.end(), [&](const auto& own) {
+        return own->instantiated && std::find(mine.begin(), mine.end(), own) == mine.end();
+      });
+}
+
+/// Lets an instance do what another one does, which has as many nodes in the same order.
+void take_over(CUgraphExec_st& executable, CUgraphExec_st& other) {
+  for (std::size_t i = 0; i < other.operations.size(); ++i)
+    take_over(*executable.operations[i], *other.operations[i]);
+  for (const auto& own : executable.memory.allocates) own->instantiated = false;
+  executable.memory.allocates = std::exchange(other.memory.allocates, {});
+  for (const auto& own : executable.memory.allocates) own->instantiated = true;
+  executable.memory.frees = other.memory.frees;
+  executable.conditions = other.conditions;
+  executable.choices = other.choices;
 }
 
 }  // namespace
@@ -434,7 +501,8 @@ bool has_single_nodes(const CUgraph_st& graph) {
 bool has_legal_bodies(const CUgraph_st& graph) {
   const auto may_be_in_body = [](const auto& node) {
     return node->type != cudaGraphNodeTypeHost && node->type != cudaGraphNodeTypeMemAlloc &&
-           node->type != cudaGraphNodeTypeMemFree &&
+           node->type != cudaGraphNodeTypeMemFree && node->type != cudaGraphNodeTypeEventRecord &&
+           node->type != cudaGraphNodeTypeWaitEvent &&
            (node->child == nullptr || has_legal_bodies(*node->child));
   };
   return std::all_of(graph.nodes.begin(), graph.nodes.end(), [&](const auto& node) {
@@ -613,6 +681,22 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
              record(cudaMemFreeNodeParams{pointer}, __builtin_return_address(0)));
 }
 
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                        const cudaGraphNode_t* after, std::size_t count,
+                                        cudaEvent_t event) {
+  const Guard guard(runtime_mutex());
+  return add(node, graph, after, count, cudaGraphNodeTypeEventRecord,
+             record(cudaEventRecordNodeParams{event}, __builtin_return_address(0)));
+}
+
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                      const cudaGraphNode_t* after, std::size_t count,
+                                      cudaEvent_t event) {
+  const Guard guard(runtime_mutex());
+  return add(node, graph, after, count, cudaGraphNodeTypeWaitEvent,
+             record(cudaEventWaitNodeParams{event}, __builtin_return_address(0)));
+}
+
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                   const cudaGraphNode_t* after, std::size_t count) {
   const Guard guard(runtime_mutex());
@@ -641,6 +725,10 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cud
       return add_child(node, graph, after, count, parameters->graph.graph);
     case cudaGraphNodeTypeEmpty:
       return added({lasting_error()});
+    case cudaGraphNodeTypeEventRecord:
+      return added(record(parameters->eventRecord, place));
+    case cudaGraphNodeTypeWaitEvent:
+      return added(record(parameters->eventWait, place));
     case cudaGraphNodeTypeMemAlloc:
       return added(record(parameters->alloc, place));
     case cudaGraphNodeTypeMemFree:
@@ -748,6 +836,16 @@ cudaError_t parameters_of(cudaGraphNode_t node, Parameters* parameters) {
   return lasting_error();
 }
 
+/// The event that a node was told.
+template <typename Parameters>
+cudaError_t event_of(cudaGraphNode_t node, cudaEvent_t* event) {
+  Parameters said{};
+  if (event == nullptr) return fail(cudaErrorInvalidValue);
+  const cudaError_t error = parameters_of(node, &said);
+  if (error == cudaSuccess) *event = said.event;
+  return error;
+}
+
 }  // namespace
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* parameters) {
@@ -768,6 +866,13 @@ cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams*
 }
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* parameters) {
   return parameters_of(node, parameters);
+}
+
+cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
+  return event_of<cudaEventRecordNodeParams>(node, event);
+}
+cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
+  return event_of<cudaEventWaitNodeParams>(node, event);
 }
 
 cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
@@ -807,6 +912,17 @@ cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeP
   return change(node, cudaGraphNodeTypeHost, record(*parameters, __builtin_return_address(0)));
 }
 
+cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
+  const Guard guard(runtime_mutex());
+  return change(node, cudaGraphNodeTypeEventRecord,
+                record(cudaEventRecordNodeParams{event}, __builtin_return_address(0)));
+}
+cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
+  const Guard guard(runtime_mutex());
+  return change(node, cudaGraphNodeTypeWaitEvent,
+                record(cudaEventWaitNodeParams{event}, __builtin_return_address(0)));
+}
+
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
                                              const cudaKernelNodeParams* parameters) {
   const Guard guard(runtime_mutex());
@@ -839,22 +955,35 @@ cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t executable, cudaGraph
                 record(*parameters, __builtin_return_address(0)));
 }
 
+cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                                 cudaEvent_t event) {
+  const Guard guard(runtime_mutex());
+  return change(executable, node, cudaGraphNodeTypeEventRecord,
+                record(cudaEventRecordNodeParams{event}, __builtin_return_address(0)));
+}
+cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                               cudaEvent_t event) {
+  const Guard guard(runtime_mutex());
+  return change(executable, node, cudaGraphNodeTypeWaitEvent,
+                record(cudaEventWaitNodeParams{event}, __builtin_return_address(0)));
+}
+
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* result) {
   const Guard guard(runtime_mutex());
   if (executable == nullptr || graph == nullptr || result == nullptr)
     return fail(cudaErrorInvalidValue);
-  if (has_single_nodes(*graph)) {
-    *result = {cudaGraphExecUpdateErrorNotSupported, nullptr, nullptr};
-    return fail(cudaErrorGraphExecUpdateFailure, no_copy);
-  }
-  const auto other = instance_of(*graph);
+  const auto other = has_legal_bodies(*graph) ? instance_of(*graph) : nullptr;
   *result = {other == nullptr ? cudaGraphExecUpdateError : difference(*executable, *other), nullptr,
              nullptr};
-  if (result->result != cudaGraphExecUpdateSuccess) return fail(cudaErrorGraphExecUpdateFailure);
-  for (std::size_t i = 0; i < other->operations.size(); ++i)
-    take_over(*executable->operations[i], *other->operations[i]);
-  return lasting_error();
+  if (other != nullptr && is_memory_of_others(*executable, *other))
+    result->result = cudaGraphExecUpdateErrorNotSupported;
+  if (result->result == cudaGraphExecUpdateSuccess) {
+    take_over(*executable, *other);
+    return lasting_error();
+  }
+  if (other != nullptr) other->memory.allocates.clear();  // whose instance it does not become
+  return fail(cudaErrorGraphExecUpdateFailure);
 }
 
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,

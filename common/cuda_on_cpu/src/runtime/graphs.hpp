@@ -22,7 +22,8 @@ struct KernelNode {
 };
 using NodeParameters =
     std::variant<std::monostate, KernelNode, cudaMemcpy3DParms, cudaMemsetParams,
-                 cudaHostNodeParams, cudaMemAllocNodeParams, cudaMemFreeNodeParams>;
+                 cudaHostNodeParams, cudaMemAllocNodeParams, cudaMemFreeNodeParams,
+                 cudaEventRecordNodeParams, cudaEventWaitNodeParams>;
 
 using Operations = std::vector<OperationPointer>;
 
@@ -57,6 +58,7 @@ struct CUgraphExec_st {
   };
   cuda_on_cpu::Operations operations;  ///< each behind those that it waits for
   std::vector<Part> parts;
+  std::vector<std::shared_ptr<cuda_on_cpu::Choice>> choices;  ///< of its nodes that choose
   cuda_on_cpu::OperationPointer last;  ///< of its latest launch, which the next one waits for
   cuda_on_cpu::GraphMemory memory;
   cuda_on_cpu::Conditions conditions;

@@ -140,7 +140,7 @@ cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t opaque, unsi
     imported.allocation = opened(handle);
     if (imported.allocation == nullptr) {
       all_imported().erase(handle);
-      return fail(cudaErrorMapBufferObjectFailed, has_ended);
+      return fail(cudaErrorInvalidResourceHandle, has_ended);
     }
   }
   ++imported.times;
@@ -175,7 +175,8 @@ cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t even
 cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t opaque) {
   const Guard guard(runtime_mutex());
   const Handle handle = said(opaque);
-  if (event == nullptr || handle.mark != mark_of_event) return fail(cudaErrorInvalidValue);
+  if (event == nullptr) return fail(cudaErrorInvalidValue);
+  if (handle.mark != mark_of_event) return fail(cudaErrorMapBufferObjectFailed);
   if (handle.process == getpid())
     return fail(cudaErrorDeviceUninitialized, "it is this process that shares the event");
   auto shared =
@@ -204,6 +205,7 @@ cudaError_t cudaMemPoolExportToShareableHandle(void* handle, cudaMemPool_t pool,
   std::memcpy(there, &identity, sizeof identity);
   munmap(there, sizeof(Handle));
   *static_cast<int*>(handle) = file.give_away();
+  pool->is_exported = true;
   return lasting_error();
 }
 
@@ -230,8 +232,8 @@ cudaError_t cudaMemPoolExportPointer(cudaMemPoolPtrExportData* data, void* point
   const Guard guard(runtime_mutex());
   Allocation* allocation = find_allocation(pointer);
   if (data == nullptr || allocation == nullptr || allocation->pool == nullptr ||
-      !static_cast<const CUmemPoolHandle_st*>(allocation->pool)->is_shared)
-    return fail(cudaErrorInvalidValue, "only memory of a pool that is shared is exported");
+      !static_cast<const CUmemPoolHandle_st*>(allocation->pool)->is_exported)
+    return fail(cudaErrorInvalidValue, "only memory of a pool that was exported is");
   Handle shared{};
   const cudaError_t error = share(*allocation, shared);
   if (error == cudaSuccess) *data = told<cudaMemPoolPtrExportData>(shared);

@@ -643,11 +643,28 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return fail(lasting_error());
 }
 
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+namespace {
+
+/// Makes what a graph does with an event a node of the one that a stream records.
+cudaError_t record_for_graph(CUstream_st& stream, CUevent_st& event, cudaEvent_t Operation::*role,
+                             const void* place) {
+  if (event.shared != nullptr) return fail(cudaErrorStreamCaptureUnsupported);
+  const OperationPointer operation = mark(stream, place);
+  operation->marks = false;
+  (*operation).*role = &event;
+  return lasting_error();
+}
+
+}  // namespace
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
   if (is_on_device()) return wait_in_kernel(stream, event);
   const Guard guard(runtime_mutex());
   CUstream_st* found = find_stream(stream);
   if (found == nullptr || event == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (flags > cudaEventWaitExternal) return fail(cudaErrorInvalidValue);
+  if (flags == cudaEventWaitExternal && found->capture != nullptr)
+    return record_for_graph(*found, *event, &Operation::awaits, __builtin_return_address(0));
   if (event->shared != nullptr && event->shared->is_of_others()) {
     wait_for_others(*found, event->shared, __builtin_return_address(0));
     return lasting_error();
@@ -733,6 +750,16 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   event->operation = mark(*found, __builtin_return_address(0));
   event->capture = found->capture;
   return lasting_error();
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
+  if (flags > cudaEventRecordExternal) return fail(cudaErrorInvalidValue);
+  const Guard guard(runtime_mutex());
+  CUstream_st* found = find_stream(stream);
+  if (flags == cudaEventRecordDefault || found == nullptr || found->capture == nullptr)
+    return cudaEventRecord(event, stream);
+  if (event == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  return record_for_graph(*found, *event, &Operation::records, __builtin_return_address(0));
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {

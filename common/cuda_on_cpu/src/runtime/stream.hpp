@@ -86,6 +86,8 @@ struct Operation {
   Moves moves = Moves::nothing;
   std::shared_ptr<GraphAllocation> allocates = nullptr;  ///< for a graph
   Allocation* frees = nullptr;
+  cudaEvent_t records = nullptr;  ///< whenever a graph with it is launched
+  cudaEvent_t awaits = nullptr;   ///< as it was recorded last when the graph is launched
   bool shared = false;  ///< whether it is of several streams, which learn of each other elsewhere
   bool done = false;
   std::chrono::steady_clock::time_point when = {};
