@@ -10,6 +10,7 @@
     record      records a machine's results                 (./climb --record runs it)
     counters    records what NVIDIA's profiler counts
     sanitizers  records what NVIDIA's compute-sanitizer says of planted bugs
+    conformance  records what a GPU says to the tests of the CPU device
     rounding    measures what rounding does to the stages of Durbin-Levinson
     energy      measures what precision does to bodies
     communication  measures or simulates what messages between ranks cost
@@ -24,8 +25,8 @@ import sys
 
 COMMANDS = {"book": "book.make", "page": "book.page", "serve": "book.serve", "install": "book.install",
             "figures": "book.quoted", "lines": "book.stages", "pictures": "draw.pictures", "record": "measure.record",
-            "counters": "measure.counters", "sanitizers": "measure.sanitizers", "rounding": "measure.rounding", "communication": "measure.communication",
-            "energy": "measure.energy", "fits": "coefficients.least_squares"}
+            "counters": "measure.counters", "sanitizers": "measure.sanitizers", "conformance": "measure.conformance",
+            "rounding": "measure.rounding", "communication": "measure.communication", "energy": "measure.energy", "fits": "coefficients.least_squares"}
 
 
 def main(command="", *arguments):

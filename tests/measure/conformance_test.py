@@ -1,0 +1,42 @@
+"""What docs/measure/conformance.py makes of what tests say, and of the recording of them: conformance_test.py ROOT. Speaks TAP."""
+
+import json
+import pathlib
+import re
+import sys
+
+import tap
+from measure import conformance
+
+ROOT = pathlib.Path(sys.argv[1])
+TESTS = ROOT / "common/cuda_on_cpu/tests"
+RECORDING = ROOT / "docs/results/h200/conformance.json"
+SAID = "# STAIRCASE_TEST_SEED=7\nok 1 - threads run\n# x.cu:3: 1 instead of 2\nnot ok 2 - blocks run\nok 3 - two devices # SKIP one is here\n1..3\n"
+
+
+def readings():
+    """Problems with what is read of a program's words."""
+    expected = {"passed": ["threads run"], "failed": ["blocks run"], "skipped": ["two devices"]}
+    if (found := conformance.read(SAID, 1)) != expected:
+        yield f"three tests are read as {found}"
+    well = "ok 1 - threads run\n1..1\n"
+    if (found := conformance.read(well, 0)) != {"passed": ["threads run"], "failed": [], "skipped": []}:
+        yield f"a test that passes is read as {found}"
+    for text, status in ((well, 1), ("ok 1 - threads run\n", -11), ("ok 1 - threads run\n1..2\n", 0), ("", 0), (SAID, 0)):
+        if not any("ends with status" in name for name in conformance.read(text, status)["failed"]):
+            yield f"{text!r} with status {status} counts as whole"
+
+
+def recorded():
+    """Problems with the recording: of programs and tests that are there still, and its table is its own."""
+    recording = json.loads(RECORDING.read_text())
+    for program, tests in recording["programs"].items():
+        source = TESTS / f"{program}.cu"
+        known = {name.replace("_", " ") for name in re.findall(r"^TEST\((\w+)\)", source.read_text(), re.MULTILINE)} if source.exists() else set()
+        for what, names in tests.items():
+            yield from (f"{program}: '{name}' {what}, and is no more" for name in names if name not in known)
+    if RECORDING.with_suffix(".txt").read_text() != conformance.table(recording):
+        yield f"{RECORDING.with_suffix('.txt').name} is not the table of {RECORDING.name}"
+
+
+tap.report([("what tests say", readings()), ("the recording", recorded())])
