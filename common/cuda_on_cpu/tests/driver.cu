@@ -216,7 +216,11 @@ TEST(ptx_is_a_text_that_can_be_linked_and_loaded) {
   std::size_t bytes = 0;
   check(cuLinkComplete(state, &image, &bytes));
   CUmodule module = nullptr;
-  check(cuModuleLoadDataEx(&module, image, 0, nullptr, nullptr));
+  char log[] = "of something else";
+  CUjit_option options[] = {CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER};
+  void* values[] = {(void*)sizeof log, log};
+  check(cuModuleLoadDataEx(&module, image, 2, options, values));
+  expect_equal(std::strlen(log), 0u);
   check(cuLinkDestroy(state));
   CUfunction scale = nullptr;
   check(cuModuleGetFunction(&scale, module, "scale"));

@@ -1,6 +1,7 @@
 /// \file
 /// Memory and events that processes share: this program starts itself, to be the other one.
 
+#include <cuda.h>
 #include <cuda_runtime.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@ using tap::table;
 
 constexpr int count = 5000;
 constexpr const char* child_argument = "--child";
-constexpr int file_of_pool = 100;  // what a child finds open
+constexpr int file_of_pool = 100, file_of_memory = 101;  // what a child finds open
 
 __global__ void affine(int* x, int factor, int addend) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -56,6 +57,43 @@ class Event {
  private:
   cudaEvent_t event_ = nullptr;
 };
+
+void well(CUresult result, tap::Location place = tap::Location::current()) {
+  expect_equal(result, CUDA_SUCCESS, place);
+}
+
+/// Memory of a handle at addresses of this process; the handle is given up.
+class Mapped {
+ public:
+  Mapped(CUmemGenericAllocationHandle handle, std::size_t bytes) : bytes_(bytes) {
+    const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                                 CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    well(cuMemAddressReserve(&address_, bytes, 0, 0, 0));
+    well(cuMemMap(address_, bytes, 0, handle, 0));
+    well(cuMemRelease(handle));
+    well(cuMemSetAccess(address_, bytes, &access, 1));
+  }
+  ~Mapped() {
+    well(cuMemUnmap(address_, bytes_));
+    well(cuMemAddressFree(address_, bytes_));
+  }
+  Mapped(const Mapped&) = delete;
+  Mapped& operator=(const Mapped&) = delete;
+  int* get() const { return reinterpret_cast<int*>(address_); }
+
+ private:
+  CUdeviceptr address_ = 0;
+  std::size_t bytes_;
+};
+
+/// Memory of a device that may be handed over by a file, or not.
+CUmemAllocationProp memory_of_device(CUmemAllocationHandleType type) {
+  CUmemAllocationProp property{};
+  property.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  property.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  property.requestedHandleTypes = type;
+  return property;
+}
 
 cudaIpcMemHandle_t handle_of(int* pointer) {
   cudaIpcMemHandle_t handle;
@@ -164,11 +202,32 @@ void go_on_with_pools() {
   check(cudaMemPoolDestroy(pool));
 }
 
+/// Works on memory that the parent has made, and handed over by a file.
+void go_on_with_mapped_memory() {
+  std::size_t bytes = 0;
+  expect(read(STDIN_FILENO, &bytes, sizeof bytes) == sizeof bytes, "the parent tells");
+  check(cudaFree(nullptr));  // makes a context
+  const auto imported = [](int file, CUmemGenericAllocationHandle* handle) {
+    return cuMemImportFromShareableHandle(handle, (void*)std::intptr_t{file},
+                                          CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+  };
+  CUmemGenericAllocationHandle handle = 0, none = 0;
+  expect(imported(STDIN_FILENO, &none) != CUDA_SUCCESS, "a pipe is no memory");
+  well(imported(file_of_memory, &handle));
+  CUmemAllocationProp property{};
+  well(cuMemGetAllocationPropertiesFromHandle(&property, handle));
+  expect_equal(property.location.id, 0);
+  const Mapped memory(handle, bytes);
+  affine<<<count / 128 + 1, 128>>>(memory.get(), 3, 1);
+  check(cudaDeviceSynchronize());
+}
+
 int be_child(const char* what) {
   try {
-    (std::strcmp(what, "memory") == 0  ? go_on_with_memory
-     : std::strcmp(what, "pools") == 0 ? go_on_with_pools
-                                       : leave_a_handle)();
+    (std::strcmp(what, "memory") == 0   ? go_on_with_memory
+     : std::strcmp(what, "pools") == 0  ? go_on_with_pools
+     : std::strcmp(what, "mapped") == 0 ? go_on_with_mapped_memory
+                                        : leave_a_handle)();
   } catch (const tap::Abandoned&) {
   }
   return tap::complaints() == 0 ? 0 : 1;
@@ -258,6 +317,37 @@ TEST(processes_work_on_memory_of_pools) {
     check(cudaStreamSynchronize(stream.get()));
     check(cudaMemPoolDestroy(pools[i]));
   }
+}
+
+TEST(processes_map_the_same_memory) {
+  check(cudaFree(nullptr));  // makes a context
+  CUmemAllocationProp property = memory_of_device(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+  std::size_t bytes = 0;
+  well(cuMemGetAllocationGranularity(&bytes, &property, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+  CUmemGenericAllocationHandle handle = 0, own = 0;
+  int file = -1;
+  well(cuMemCreate(&handle, bytes, &property, 0));
+  const auto exported = [&](CUmemGenericAllocationHandle of) {
+    return cuMemExportToShareableHandle(&file, of, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+  };
+  property = memory_of_device(CU_MEM_HANDLE_TYPE_NONE);
+  well(cuMemCreate(&own, bytes, &property, 0));
+  expect_equal(exported(own), CUDA_ERROR_INVALID_VALUE);
+  well(cuMemRelease(own));
+  well(exported(handle));
+  dup2(file, file_of_memory);
+  close(file);
+  const Mapped memory(handle, bytes);
+  affine<<<count / 128 + 1, 128>>>(memory.get(), 0, 4);
+  check(cudaDeviceSynchronize());
+  Child child("mapped");
+  child.tell(bytes);
+  child.end();
+  close(file_of_memory);
+  affine<<<count / 128 + 1, 128>>>(memory.get(), 1, 2);
+  std::vector<int> seen(count);
+  check(cudaMemcpy(seen.data(), memory.get(), count * sizeof(int), cudaMemcpyDeviceToHost));
+  expect_equal(seen, std::vector<int>(count, 15));
 }
 
 TEST(handles_of_a_process_that_has_ended_are_refused) {

@@ -2,6 +2,7 @@
 /// Memory of devices that the program maps where it wants it. Each mapping is an allocation that
 /// all devices may use once it is given access to: to which of them is not told apart.
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -26,12 +27,25 @@ using Guard = std::scoped_lock<std::recursive_mutex>;
 
 constexpr std::size_t granularity = std::size_t{2} << 20;
 
+/// What a file of memory is, for other processes that are given it; stands behind the memory.
+struct Label {
+  std::uint64_t mark;
+  std::uint64_t bytes;
+  CUmemAllocationProp property;
+};
+constexpr std::uint64_t mark_of_mapped = 0x6375646f6e637075;
+
 /// Memory that may be mapped, for as long as a handle or a mapping is left.
 struct Physical {
   int file;
   std::size_t bytes;
   CUmemAllocationProp property;
+  bool is_imported = false;  ///< and so none of this process's devices
+  bool is_shared = false;    ///< with other processes, or may be
   bool held = true;
+  unsigned mappings = 0;
+
+  bool is_left() const { return held || mappings > 0; }
 };
 
 struct Mapping {
@@ -75,6 +89,12 @@ bool is_mapped(CUdeviceptr address, std::size_t bytes) {
     address += found->second.bytes;
   }
   return address == end;
+}
+
+/// Gives memory back that nobody has any more.
+void give_back_unless_left(const Physical& physical) {
+  if (!physical.is_left() && !physical.is_imported)
+    give_memory_back(physical.property.location.id, physical.bytes);
 }
 
 CUresult refuse(const char* sentence) { return fail_driver(CUDA_ERROR_INVALID_VALUE, sentence); }
@@ -129,12 +149,16 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
   if (const DriverCall call; call.refusal() == CUDA_ERROR_NOT_INITIALIZED) return call.refusal();
   if (handle == nullptr || flags != 0 || !is_whole(bytes) || !is_property(property))
     return refuse("memory is made of a device's, in multiples of the granularity");
-  if (property->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE)
-    return fail_driver(CUDA_ERROR_NOT_SUPPORTED, "memory is not handed to other processes");
+  if (property->requestedHandleTypes > CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+    return fail_driver(CUDA_ERROR_NOT_SUPPORTED, "memory is handed to other processes by files");
   if (!take_memory(property->location.id, bytes)) return fail_driver(CUDA_ERROR_OUT_OF_MEMORY);
   const int file = memfd_create("mapped", MFD_CLOEXEC);
-  if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0)
+  const Label label{mark_of_mapped, bytes, *property};
+  if (file < 0 || pwrite(file, &label, sizeof label, static_cast<off_t>(bytes)) != sizeof label) {
+    if (file >= 0) close(file);
+    give_memory_back(property->location.id, bytes);
     return fail_driver(CUDA_ERROR_OUT_OF_MEMORY);
+  }
   mapped().physical.push_back({file, bytes, *property});
   *handle = mapped().physical.size();
   return CUDA_SUCCESS;
@@ -146,7 +170,54 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   if (physical == nullptr) return refuse("the handle is of no memory");
   physical->held = false;
   close(physical->file);  // what is mapped stays
-  give_memory_back(physical->property.location.id, physical->bytes);
+  give_back_unless_left(*physical);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* property,
+                                                CUmemGenericAllocationHandle handle) {
+  const Guard guard(runtime_mutex());
+  const Physical* physical = physical_of(handle);
+  if (property == nullptr || physical == nullptr) return refuse("the handle is of no memory");
+  *property = physical->property;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemExportToShareableHandle(void* file, CUmemGenericAllocationHandle handle,
+                                      CUmemAllocationHandleType type, unsigned long long flags) {
+  const Guard guard(runtime_mutex());
+  Physical* physical = physical_of(handle);
+  if (file == nullptr || physical == nullptr || flags != 0 || type == CU_MEM_HANDLE_TYPE_NONE ||
+      type != physical->property.requestedHandleTypes)
+    return refuse("the memory was not made to be handed over so");
+  const int copy = fcntl(physical->file, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) return fail_driver(CUDA_ERROR_OUT_OF_MEMORY);
+  *static_cast<int*>(file) = copy;
+  physical->is_shared = true;
+  for (const auto& [address, mapping] : mapped().mappings)
+    if (mapping.physical == physical && mapping.allocation != nullptr)
+      analysis::written_by_others(*mapping.allocation);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void* file,
+                                        CUmemAllocationHandleType type) {
+  const Guard guard(runtime_mutex());
+  if (const DriverCall call; call.refusal() == CUDA_ERROR_NOT_INITIALIZED) return call.refusal();
+  if (handle == nullptr || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+    return refuse("memory is handed over by a file");
+  const int copy =
+      fcntl(static_cast<int>(reinterpret_cast<std::intptr_t>(file)), F_DUPFD_CLOEXEC, 0);
+  const off_t end = lseek(copy, 0, SEEK_END);
+  Label label{};
+  if (end < static_cast<off_t>(sizeof label) ||
+      pread(copy, &label, sizeof label, end - static_cast<off_t>(sizeof label)) != sizeof label ||
+      label.mark != mark_of_mapped) {
+    if (copy >= 0) close(copy);
+    return refuse("the file is of no memory");
+  }
+  mapped().physical.push_back({copy, label.bytes, label.property, true, true});
+  *handle = mapped().physical.size();
   return CUDA_SUCCESS;
 }
 
@@ -164,6 +235,7 @@ CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
       MAP_FAILED)
     return fail_driver(CUDA_ERROR_MAP_FAILED);
   mapped().mappings[address] = {bytes, physical};
+  ++physical->mappings;
   return CUDA_SUCCESS;
 }
 
@@ -173,11 +245,14 @@ CUresult cuMemUnmap(CUdeviceptr address, std::size_t bytes) {
   for (int device = 0; device < settings().devices; ++device) synchronise_device(device);
   const auto first = mapped().mappings.find(address);
   auto last = first;
-  for (; last != mapped().mappings.end() && last->first < address + bytes; ++last)
+  for (; last != mapped().mappings.end() && last->first < address + bytes; ++last) {
     if (Allocation* allocation = last->second.allocation; allocation != nullptr) {
       analysis::freed(allocation->base, allocation->bytes, __builtin_return_address(0));
       release(allocation);
     }
+    --last->second.physical->mappings;
+    give_back_unless_left(*last->second.physical);
+  }
   mapped().mappings.erase(first, last);
   mmap(pointer_of(address), bytes, PROT_NONE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
@@ -196,8 +271,10 @@ CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAcces
   mprotect(pointer_of(address), bytes, PROT_READ | PROT_WRITE);
   for (auto at = mapped().mappings.find(address);
        at != mapped().mappings.end() && at->first < address + bytes; ++at)
-    if (Mapping& mapping = at->second; mapping.allocation == nullptr)
+    if (Mapping& mapping = at->second; mapping.allocation == nullptr) {
       mapping.allocation =
           add_mapped(pointer_of(at->first), mapping.bytes, mapping.physical->property.location.id);
+      if (mapping.physical->is_shared) analysis::written_by_others(*mapping.allocation);
+    }
   return CUDA_SUCCESS;
 }

@@ -80,6 +80,15 @@ std::string kernels_of(const CUmod_st& module) {
   return names.empty() ? " no kernels" : names;
 }
 
+/// Answers options that ask what a compiler had to say, which was done before.
+void say_nothing(unsigned count, const CUjit_option* options, void** values) {
+  for (unsigned i = 0; i < count; ++i) {
+    if (options[i] == CU_JIT_WALL_TIME) *static_cast<float*>(values[i]) = 0;
+    if (options[i] == CU_JIT_INFO_LOG_BUFFER || options[i] == CU_JIT_ERROR_LOG_BUFFER)
+      *static_cast<char*>(values[i]) = '\0';
+  }
+}
+
 }  // namespace
 
 bool is_function(CUfunction function) {
@@ -109,7 +118,9 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   return load(module, image_at_address(image), "a module in memory");
 }
 
-CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned, CUjit_option*, void**) {
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count,
+                            CUjit_option* options, void** values) {
+  say_nothing(count, options, values);
   return cuModuleLoadData(module, image);
 }
 CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
@@ -160,11 +171,7 @@ CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule mo
 CUresult cuLinkCreate(unsigned count, CUjit_option* options, void** values, CUlinkState* state) {
   const DriverCall call;
   if (call.refusal() != CUDA_SUCCESS) return call.refusal();
-  for (unsigned i = 0; i < count; ++i) {
-    if (options[i] == CU_JIT_WALL_TIME) *static_cast<float*>(values[i]) = 0;
-    if (options[i] == CU_JIT_INFO_LOG_BUFFER || options[i] == CU_JIT_ERROR_LOG_BUFFER)
-      *static_cast<char*>(values[i]) = '\0';
-  }
+  say_nothing(count, options, values);
   *state = std::make_unique<CUlinkState_st>().release();
   return CUDA_SUCCESS;
 }
