@@ -15,6 +15,9 @@ DEVICE = HERE.parent
 COMPILER, EMULATOR = "aarch64-linux-gnu-g++", "qemu-aarch64"
 NOT_CALLED = {"c_names", "capture", "conditions", "graphs", "ipc", "library_call", "nccl", "textures"}  # by that program
 STANDARD = ["-std=c++20", f"-I{DEVICE / 'include'}"]
+PLAIN = ["-ftls-model=local-exec", "-w"]
+COMMON = ["<algorithm>", "<map>", "<mutex>", "<string>", "<vector>", "<cuda_runtime.h>", f'"{DEVICE}/src/analysis.hpp"',
+          f'"{DEVICE}/src/runtime/stream.hpp"']
 
 
 def device_sources():
@@ -42,12 +45,16 @@ def main():
         rewritten, program = folder / "other_processor.cpp", folder / "other_processor"
         run(sys.argv[1], HERE / "other_processor.cu", rewritten, folder / "depfile", COMPILER, *STANDARD,
             "-D__CUDACC__", "-DSTAIRCASE_CUDA_ON_CPU")
-        # Registers are used as in a fast program where threads are switched; the rest is compiled soonest.
+        # Registers are used as in a fast program where threads are switched; the rest is compiled soonest, behind a
+        # header of what nearly all of it includes.
+        header = folder / "common.hpp"
+        header.write_text("".join(f"#include {name}\n" for name in COMMON))
+        run(COMPILER, *STANDARD, *PLAIN, "-O0", "-x", "c++-header", header, "-o", f"{header}.gch")
         objects = []
         for source in [*device_sources(), rewritten]:
             objects.append(folder / f"{source.parent.name}_{source.stem}.o")
             fast = source == rewritten or source.parent.name == "machine"
-            run(COMPILER, *STANDARD, "-O1" if fast else "-O0", "-ftls-model=local-exec", "-w", f"-I{HERE}", "-c", source, "-o", objects[-1])
+            run(COMPILER, *STANDARD, *PLAIN, *(["-O1"] if fast else ["-O0", "-include", header]), f"-I{HERE}", "-c", source, "-o", objects[-1])
         run(COMPILER, "-static", *objects, "-o", program)
         return subprocess.run([EMULATOR, program], check=False).returncode
 
