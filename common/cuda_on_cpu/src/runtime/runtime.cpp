@@ -161,7 +161,7 @@ cudaError_t submit(const char* kernel, const Configuration& configuration, Invoc
 
 Refusal refusal_of(const char* kernel, const Configuration& configuration) {
   const cudaError_t error = error_of(kernel, configuration);
-  return {error, reason_of(error, kernel, configuration)};
+  return {error, error == cudaSuccess ? "" : reason_of(error, kernel, configuration)};
 }
 
 Configuration configuration(const cudaLaunchConfig_t& config) {
