@@ -14,7 +14,8 @@ Threads    __syncthreads and its siblings, shuffles, votes, matches and reductio
            inline PTX that sources hold most often, without labels.
 Runtime    memory (pinned, managed, pitched, in the order of streams, of pools), symbols, streams,
            events, graphs, captured or built node by node, with memory and conditions of their own,
-           occupancy, several devices and their peers, memory and events that processes share;
+           occupancy, hosts and kernels that wait for flags of each other in pinned or managed
+           memory, several devices and their peers, memory and events that processes share;
            launches, copies, streams, events and memory in kernels, as of CUDA 12; arrays, layered
            ones and cube maps, too, texture and surface objects with filters and borders.
 Driver     contexts, modules, launches, memory, also mapped, arrays and textures, streams, events.

@@ -102,9 +102,15 @@ void received(const void* address, std::size_t bytes);
 /// An access of a copy or of a fill, as operation of a stream.
 void copy_access(const void* address, std::size_t bytes, Kind kind, const Operation& operation);
 
-/// A fence of the current thread; an atomic behind it publishes what came before, to its block only
-/// if the fence is so narrow.
-void fence(bool in_block);
+/// For whom a fence orders accesses: those threads that it names, and all before them.
+enum class Among : std::uint8_t { nobody, block, device, system };
+
+/// A fence of the current thread; an atomic behind it publishes what came before, among those for
+/// whom it is.
+void fence(Among among);
+
+/// The host is about to have something done: what it saw in memory before comes before that.
+void host_asks();
 
 /// A call, or a launch, failed, and the source does not look at what it returned; and the program
 /// asks for the last error, which counts for all of that thread of the host, or of the kernel.

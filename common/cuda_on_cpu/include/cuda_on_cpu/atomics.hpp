@@ -28,7 +28,7 @@ enum class Atomic {
 enum class Order { relaxed, acquire, release, both };
 
 /// Among whom it is atomic.
-enum class Scope { block, device };
+enum class Scope { block, device, system };
 
 /// Does an operation on memory of the device, or in shared memory; returns the old value. For
 /// int, unsigned, long long, unsigned long long, float and double.

@@ -128,8 +128,8 @@ __forceinline__ void st_v4(char* to, const A& a, const A& b, const A& c, const A
   *reinterpret_cast<decltype(all)*>(to) = all;
 }
 
-// Memory that several threads use without a barrier: relaxed, acquired or released. A vector is
-// loaded and stored as a whole.
+// Memory that several threads use without a barrier: relaxed, acquired or released, among all. A
+// vector is loaded and stored as a whole.
 template <std::size_t bytes>
 using Word = std::conditional_t<
     bytes == 8, unsigned long,
@@ -143,7 +143,8 @@ struct alignas(count * sizeof(T)) Together {
     if constexpr (sizeof(Together) == 16) {
       atomic_load_sixteen(this, from, order);
     } else {
-      const auto word = atomic_load(reinterpret_cast<const Word<sizeof(Together)>*>(from), order);
+      const auto word =
+          atomic_load(reinterpret_cast<const Word<sizeof(Together)>*>(from), order, Scope::system);
       std::memcpy(this, &word, sizeof word);
     }
   }
@@ -153,7 +154,7 @@ struct alignas(count * sizeof(T)) Together {
     } else {
       Word<sizeof(Together)> word;
       std::memcpy(&word, this, sizeof word);
-      atomic_store(reinterpret_cast<Word<sizeof(Together)>*>(to), word, order);
+      atomic_store(reinterpret_cast<Word<sizeof(Together)>*>(to), word, order, Scope::system);
     }
   }
 };
@@ -462,9 +463,9 @@ __forceinline__ void atom_cas(D& d, char* address, const A& expected, const B& d
 
 // Order.
 __forceinline__ void membar_gl() { __threadfence(); }
-__forceinline__ void membar() { __threadfence(); }
-__forceinline__ void fence_acq_rel() { __threadfence(); }
-__forceinline__ void fence_sc() { __threadfence(); }
+__forceinline__ void membar() { __threadfence_system(); }
+__forceinline__ void fence_acq_rel() { __threadfence_system(); }
+__forceinline__ void fence_sc() { __threadfence_system(); }
 __forceinline__ void bar_sync(unsigned) { __syncthreads(); }
 __forceinline__ void barrier_sync(unsigned) { __syncthreads(); }
 __forceinline__ void bar_warp_sync(unsigned mask) { __syncwarp(mask); }

@@ -122,6 +122,11 @@ unsigned match(unsigned mask, std::uint64_t value);
 void wait_begins();
 bool wait_ends(bool goes_on);
 
+/// A thread of the host looks at something that a kernel may write: reads a volatile variable or an
+/// atomic. If it does so often, and calls nothing of the runtime, it waits for a kernel. The
+/// rewriter puts this before conditions of the host's loops.
+void host_looks();
+
 /// Adds up, over the block, the predicates of its threads, behind a barrier.
 int block_count(bool predicate);
 

@@ -22,8 +22,10 @@
 #include "../runtime/symbols.hpp"
 #include "callbacks.hpp"
 #include "cuda_on_cpu/shifts.hpp"
+#include "cuda_on_cpu/threads.hpp"
 #include "device_names.hpp"
 #include "findings.hpp"
+#include "lessons.hpp"
 #include "plain_access.hpp"
 #include "targets.hpp"
 #include "trial.hpp"
@@ -84,6 +86,20 @@ Shadow& shadow_of(Allocation& allocation) {
     if (shadow == nullptr) shadow = std::make_unique<Shadow>(allocation.bytes).release();
   }
   return *static_cast<Shadow*>(shadow.load());
+}
+
+/// Held where memory is checked that the host uses, too: its threads, functions that streams call,
+/// and kernels beside them run together.
+std::recursive_mutex& memory_of_host() {
+  static auto& mutex = immortal<std::recursive_mutex>();
+  return mutex;
+}
+
+/// The same, where the memory may be the device's, which copies use beside kernels then.
+std::unique_lock<std::recursive_mutex> lock_memory(Region region) {
+  return region == Region::host || (region == Region::global && host_goes_on())
+             ? std::unique_lock(memory_of_host())
+             : std::unique_lock<std::recursive_mutex>();
 }
 
 Region region_of(const Allocation& allocation) {
@@ -353,6 +369,7 @@ bool check_global(const char* address, std::size_t bytes, Kind kind, Place place
   const auto offset = static_cast<std::size_t>(address - allocation->base);
   const Event event = event_of(kind, place, thread);
   const Region region = region_of(*allocation);
+  const auto lock = lock_memory(region);
   check_thread(shadow, offset, bytes, kind, event, region, thread);
   if (kind != read && kind != write) note_volatile(address, event, kind, region, thread);
   return true;
@@ -452,10 +469,14 @@ void check_host(const char* address, std::size_t bytes, Kind kind, Place place) 
                 "the host " + accessed(kind, bytes) + "of memory on the device");
     return;
   }
-  static std::mutex mutex;  // threads of the host, and functions that streams call, run together
-  const std::scoped_lock lock(mutex);
+  const bool looks = kind == volatile_read || kind == atomic || kind == atomic_compare;
+  if (looks) host_looks();
+  const std::scoped_lock lock(memory_of_host());
+  host_catches_up();
   check_operation(shadow_of(*allocation), static_cast<std::size_t>(address - allocation->base),
                   bytes, kind, host_operation(), place, Region::host);
+  if (kind > write && kind != volatile_read) host_tells(address);
+  if (looks) host_sees(address);
 }
 
 /// The widest access that a GPU has for a stretch of memory.
@@ -582,6 +603,7 @@ void check_request(const Warp& warp, const Request& request) {
                                                 : check_cells<write, Region::shared>)
                          : (form.kind() == read ? check_cells<read, Region::global>
                                                 : check_cells<write, Region::global>);
+  const auto lock = lock_memory(memory.region);
   check(warp, request, form.bytes(), memory);
 }
 
@@ -760,6 +782,7 @@ void copy_access(const void* where, std::size_t bytes, Kind kind, const Operatio
     return;
   }
   const Region region = region_of(*allocation);
+  const auto lock = lock_memory(region);
   check_operation(shadow_of(*allocation), static_cast<std::size_t>(address - allocation->base),
                   bytes, kind, operation.number, place_of(operation.place), region);
 }
@@ -776,10 +799,10 @@ void allocated_again(Allocation& allocation, const Operation& operation) {
 
 void written_by_others(Allocation& allocation) { shadow_of(allocation).note_written(0xF); }
 
-void fence(bool in_block) {
+void fence(Among among) {
   if (block == nullptr || block->current == nullptr) return;
-  std::uint8_t& fenced = block->current->fenced;
-  fenced = std::max<std::uint8_t>(fenced, in_block ? 1 : 2);
+  Among& fenced = block->current->fenced;
+  fenced = std::max(fenced, among);
 }
 
 void different_operations(const Thread& thread, const Thread& other) {

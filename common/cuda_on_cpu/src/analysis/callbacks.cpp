@@ -60,44 +60,54 @@ namespace analysis = cuda_on_cpu::analysis;
     CHECK(p, bytes, write);                                                                 \
   }
 
-/// What is about to be done is not analysed.
+/// An atomic is about to be done, by the host; or by a kernel, where it is not analysed.
+static void note_atomic(const void* address, std::size_t bytes, analysis::Kind kind,
+                        const void* instruction) {
+  if (cuda_on_cpu::is_on_device())
+    cuda_on_cpu::end_trial();
+  else
+    analysis::check_access_of_host(address, bytes, kind, instruction);
+}
 static void end_trial_of_kernel() {
   if (cuda_on_cpu::is_on_device()) cuda_on_cpu::end_trial();
 }
 
+#define NOTE_ATOMIC(address, kind) \
+  note_atomic(address, sizeof *(address), analysis::kind, __builtin_return_address(0))
+
 // Atomics of the host's code, and of libraries within it.
 #define ATOMICS(bits, T)                                                                    \
   T __tsan_atomic##bits##_load(const T* p, int) {                                           \
-    return end_trial_of_kernel(), __atomic_load_n(p, __ATOMIC_SEQ_CST);                     \
+    return NOTE_ATOMIC(p, volatile_read), __atomic_load_n(p, __ATOMIC_SEQ_CST);             \
   }                                                                                         \
   void __tsan_atomic##bits##_store(T* p, T v, int) {                                        \
-    end_trial_of_kernel();                                                                  \
+    NOTE_ATOMIC(p, volatile_write);                                                         \
     __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                               \
   }                                                                                         \
   T __tsan_atomic##bits##_exchange(T* p, T v, int) {                                        \
-    return end_trial_of_kernel(), __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);              \
+    return NOTE_ATOMIC(p, atomic), __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);             \
   }                                                                                         \
   T __tsan_atomic##bits##_fetch_add(T* p, T v, int) {                                       \
-    return end_trial_of_kernel(), __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);               \
+    return NOTE_ATOMIC(p, atomic), __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);              \
   }                                                                                         \
   T __tsan_atomic##bits##_fetch_sub(T* p, T v, int) {                                       \
-    return end_trial_of_kernel(), __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST);               \
+    return NOTE_ATOMIC(p, atomic), __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST);              \
   }                                                                                         \
   T __tsan_atomic##bits##_fetch_and(T* p, T v, int) {                                       \
-    return end_trial_of_kernel(), __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);               \
+    return NOTE_ATOMIC(p, atomic), __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);              \
   }                                                                                         \
   T __tsan_atomic##bits##_fetch_or(T* p, T v, int) {                                        \
-    return end_trial_of_kernel(), __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);                \
+    return NOTE_ATOMIC(p, atomic), __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);               \
   }                                                                                         \
   T __tsan_atomic##bits##_fetch_xor(T* p, T v, int) {                                       \
-    return end_trial_of_kernel(), __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);               \
+    return NOTE_ATOMIC(p, atomic), __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);              \
   }                                                                                         \
   int __tsan_atomic##bits##_compare_exchange_strong(T* p, T* e, T v, int, int) {            \
-    return end_trial_of_kernel(),                                                           \
+    return NOTE_ATOMIC(p, atomic),                                                          \
            __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
   }                                                                                         \
   int __tsan_atomic##bits##_compare_exchange_weak(T* p, T* e, T v, int, int) {              \
-    return end_trial_of_kernel(),                                                           \
+    return NOTE_ATOMIC(p, atomic),                                                          \
            __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
   }
 

@@ -52,7 +52,8 @@ void copy_starts(const void*, std::size_t, const void*) {}
 void sends(const void*, std::size_t, const void*) {}
 void received(const void*, std::size_t) {}
 void copy_access(const void*, std::size_t, Kind, const Operation&) {}
-void fence(bool) {}
+void fence(Among) {}
+void host_asks() {}
 void error_dropped(const void*, const Thread*, const std::string&) {}
 void errors_looked_at() {}
 std::shared_ptr<const Inheritance> inheritance(const Thread&) { return nullptr; }

@@ -29,6 +29,7 @@
 #include "../runtime/symbols.hpp"
 #include "../settings.hpp"
 #include "findings.hpp"
+#include "knowledge.hpp"
 #include "targets.hpp"
 #include "told.hpp"
 #include "trial.hpp"
@@ -301,16 +302,19 @@ bool is_left_out(const Launch& launch, unsigned number) {
 }
 
 void launch_begins(Launch& launch) {
-  Record& r = record();
-  const auto known = std::find_if(r.kernels.begin(), r.kernels.end(),
-                                  [&](const auto& k) { return k.name == launch.kernel; });
-  launch.record = static_cast<std::uint32_t>(known - r.kernels.begin());
-  if (known == r.kernels.end()) r.kernels.push_back({launch.kernel});
-  r.kernel_of[launch.operation] = launch.record;
-  KernelTotals& kernel = r.kernels[launch.record];
-  ++kernel.launches;
-  kernel.blocks += launch.blocks;
-  kernel.threads += std::uint64_t{launch.blocks} * launch.threads;
+  {
+    Record& r = record();
+    const std::scoped_lock lock(knowledge_mutex());  // the host may look beside a kernel
+    const auto known = std::find_if(r.kernels.begin(), r.kernels.end(),
+                                    [&](const auto& k) { return k.name == launch.kernel; });
+    launch.record = static_cast<std::uint32_t>(known - r.kernels.begin());
+    if (known == r.kernels.end()) r.kernels.push_back({launch.kernel});
+    r.kernel_of[launch.operation] = launch.record;
+    KernelTotals& kernel = r.kernels[launch.record];
+    ++kernel.launches;
+    kernel.blocks += launch.blocks;
+    kernel.threads += std::uint64_t{launch.blocks} * launch.threads;
+  }
   forget_publications_before(launch);
 }
 

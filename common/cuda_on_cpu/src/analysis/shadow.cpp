@@ -9,6 +9,7 @@
 #include <new>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "../immortal.hpp"
@@ -16,8 +17,11 @@
 #include "../machine/launch.hpp"
 #include "../runtime/generations.hpp"
 #include "../runtime/images.hpp"
+#include "../runtime/memory.hpp"
 #include "../runtime/stream.hpp"
 #include "findings.hpp"
+#include "knowledge.hpp"
+#include "lessons.hpp"
 #include "values.hpp"
 
 namespace cuda_on_cpu::analysis {
@@ -25,35 +29,6 @@ namespace cuda_on_cpu::analysis {
 __thread bool threads_learned = false;
 
 namespace {
-
-/// What is known beside the cells is looked up by several threads of the operating system where
-/// blocks were tried.
-std::mutex& knowledge_mutex() {
-  static auto& mutex = immortal<std::mutex>();
-  return mutex;
-}
-
-/// What a block published, or what another learned of it: accesses up to a clock are done.
-struct Knowledge {
-  std::uint32_t all = 0;                            ///< of all threads of the block
-  std::map<std::uint16_t, std::uint32_t> own = {};  ///< of single threads
-};
-using KnowledgeOf = std::unordered_map<std::uint64_t, Knowledge>;  // by operation and block
-
-std::uint64_t key_of(std::uint32_t operation, std::uint32_t number) {
-  return std::uint64_t{operation} << 32 | number;
-}
-
-void learn(std::uint32_t& mine, std::uint32_t other) { mine = std::max(mine, other); }
-
-void learn(Knowledge& mine, const Knowledge& other) {
-  learn(mine.all, other.all);
-  for (const auto& [thread, clock] : other.own) learn(mine.own[thread], clock);
-}
-
-void learn(KnowledgeOf& mine, const KnowledgeOf& other) {
-  for (const auto& [number, knowledge] : other) learn(mine[number], knowledge);
-}
 
 std::unordered_map<std::uintptr_t, KnowledgeOf>& published() {
   static auto& published = immortal<std::unordered_map<std::uintptr_t, KnowledgeOf>>();
@@ -89,7 +64,7 @@ bool knows_of_others(unsigned thread) {
 }
 
 void learn(Clocks& mine, const Clocks& other) {
-  for (std::size_t i = 0; i < other.size(); ++i) learn(mine[i], other[i]);
+  for (std::size_t i = 0; i < other.size(); ++i) analysis::learn(mine[i], other[i]);
 }
 
 /// What arrived at a cuda::barrier, in this phase and in those that ended.
@@ -102,17 +77,6 @@ std::unordered_map<const void*, Arrivals>& arrivals() {
   return arrivals;
 }
 
-/// What the block that runs has learned of others.
-KnowledgeOf& learned() {
-  static auto& learned = immortal<std::unordered_map<std::uint64_t, KnowledgeOf>>();
-  static std::uint32_t launch = 0;
-  if (launch != block->launch->beside.front()) {
-    learned.clear();
-    launch = block->launch->beside.front();
-  }
-  return learned[key_of(block->launch->operation, block->number)];
-}
-
 /// The gang that a block of a launch is in.
 std::uint32_t gang_of(const Configuration& c, std::uint32_t number) {
   if (c.cooperative) return 0;
@@ -122,29 +86,98 @@ std::uint32_t gang_of(const Configuration& c, std::uint32_t number) {
   return (z * (c.grid.y / c.cluster.y) + y) * (c.grid.x / c.cluster.x) + x;
 }
 
+/// A flag that a thread has looked at, and when.
+struct Look {
+  const void* flag;
+  std::uint16_t phase;  ///< of its gang
+};
+
+/// What a block has learned of others.
+struct Learned {
+  KnowledgeOf all;
+  std::map<std::uint16_t, Look> looks;  ///< the latest of each thread
+};
+
+/// What blocks of a gang have learned of the host, by the phase in which they did; each holds those
+/// before it.
+using LearnedInGang = std::map<std::uint16_t, KnowledgeOf>;
+
+/// What is known in a launch, and in those that run beside it.
+struct LearnedInLaunch {
+  std::unordered_map<std::uint64_t, Learned> of_blocks;
+  std::unordered_map<std::uint64_t, LearnedInGang> of_gangs;
+};
+
+LearnedInLaunch& learned_in_launch() {
+  static auto& learned = immortal<LearnedInLaunch>();
+  static std::uint32_t launch = 0;
+  if (launch != block->launch->beside.front()) {
+    learned = {};
+    launch = block->launch->beside.front();
+  }
+  return learned;
+}
+
+/// What the block that runs knows, and its gang.
+Learned& lessons_of_block() {
+  return learned_in_launch().of_blocks[key_of(block->launch->operation, block->number)];
+}
+LearnedInGang& lessons_of_gang() {
+  const std::uint32_t gang = gang_of(block->launch->configuration, block->number);
+  return learned_in_launch().of_gangs[key_of(block->launch->operation, gang)];
+}
+
+KnowledgeOf& learned() { return lessons_of_block().all; }
+
+bool is_in_gang() { return block->gang != nullptr && block->gang->size() > 1; }
+
+/// The gang of the block that runs learns something behind its barrier at the end of a phase.
+void learn_in_gang(std::uint16_t phase, const KnowledgeOf& knowledge) {
+  LearnedInGang& phases = lessons_of_gang();
+  const auto [here, is_new] = phases.try_emplace(phase);
+  if (is_new && here != phases.begin()) here->second = std::prev(here)->second;
+  for (auto later = here; later != phases.end(); ++later) learn(later->second, knowledge);
+  constexpr std::size_t most = 3;  // no block is farther behind
+  if (phases.size() > most) phases.erase(phases.begin());
+}
+
+/// A block learns what the host has published where its threads have looked, for the host may have
+/// done so just before the look. The mutex is held.
+void learn_from_host(Learned& learned, const Look& look) {
+  const KnowledgeOf* const publication = published_by_host(look.flag);
+  if (publication == nullptr) return;
+  learn(learned.all, *publication);
+  if (is_in_gang()) learn_in_gang(look.phase, *publication);
+}
+void learn_from_host(Learned& learned) {
+  for (const auto& [thread, look] : learned.looks) learn_from_host(learned, look);
+}
+
+bool is_known_by(const KnowledgeOf& knowledge, const Event& then) {
+  return is_known(knowledge, then) || is_done_before_known(then.operation, knowledge);
+}
+
+/// Whether a block of the gang of the one that runs knew of an access, before the last barrier.
+bool is_known_in_gang(const Event& then) {
+  if (!is_in_gang()) return false;
+  const std::uint32_t operation = block->launch->operation;
+  const Configuration& c = block->launch->configuration;
+  for (auto& [key, learned] : learned_in_launch().of_blocks)
+    if (operation_in(key) == operation &&
+        gang_of(c, static_cast<std::uint32_t>(key)) == gang_of(c, block->number))
+      learn_from_host(learned);
+  const LearnedInGang& phases = lessons_of_gang();
+  const auto now = phases.lower_bound(static_cast<std::uint16_t>(block->gang->phase()));
+  return now != phases.begin() && is_known_by(std::prev(now)->second, then);
+}
+
 /// What was published of the block that runs counts for a thread of it, too: a flag between
 /// threads of the block.
 void learn_within_block(const KnowledgeOf& publication, const Thread& thread) {
   const auto here = publication.find(key_of(block->launch->operation, block->number));
   if (here == publication.end()) return;
   Clocks& mine = thread_knows(static_cast<std::uint16_t>(thread.rank));
-  for (const auto& [other, clock] : here->second.own) learn(mine[other], clock);
-}
-
-bool is_known(const KnowledgeOf& knowledge, const Event& then) {
-  const auto known = knowledge.find(key_of(then.operation, then.block));
-  if (known == knowledge.end()) return false;
-  if (known->second.all >= then.clock) return true;
-  const auto own = known->second.own.find(then.thread);
-  return own != known->second.own.end() && own->second >= then.clock;
-}
-
-/// Whether an operation is done before another one of which something is known.
-bool is_done_before_known(std::uint32_t operation, const KnowledgeOf& knowledge) {
-  return std::any_of(knowledge.begin(), knowledge.end(), [&](const auto& known) {
-    const auto other = static_cast<std::uint32_t>(known.first >> 32);
-    return other != operation && happens_before(operation, other);
-  });
+  for (const auto& [other, clock] : here->second.own) analysis::learn(mine[other], clock);
 }
 
 /// Whether the block that runs has learned that an access of another one is done.
@@ -168,7 +201,8 @@ bool is_ordered_beside(const Event& then) {
   if (std::find(beside.begin(), beside.end(), then.operation) != beside.end())
     return is_learned(then);
   const std::scoped_lock lock(knowledge_mutex());
-  return is_known(learned(), then) || is_done_before_known(then.operation, learned());
+  learn_from_host(lessons_of_block());
+  return is_known_by(learned(), then) || is_known_in_gang(then);
 }
 
 /// Whether a thread knows that another thread of its block has done an access.
@@ -232,7 +266,8 @@ bool happens_before_operation(std::uint32_t first, std::uint32_t second) {
 bool is_ordered(const Event& then, const Event& now) {
   if (then.operation != now.operation)
     return happens_before_operation(then.operation, now.operation) ||
-           is_inherited(then, now.operation) || (now.block != no_block && is_ordered_beside(then));
+           is_inherited(then, now.operation) || is_taught(then, now.operation) ||
+           (now.block != no_block && is_ordered_beside(then));
   if (now.block == no_block) return true;
   if (then.block != now.block) return is_ordered_across(then, now);
   if (then.clock <= block->barrier_clock || then.thread == now.thread) return true;
@@ -296,6 +331,7 @@ std::string name_of(const Event& event, bool with_kernel) {
       return named->second;
     return is_host_operation(event.operation) ? "the host" : "a copy or a fill";
   }
+  const std::scoped_lock lock(knowledge_mutex());
   const auto kernel = record().kernel_of.find(event.operation);
   const bool is_known = with_kernel && kernel != record().kernel_of.end();
   return "thread " + std::to_string(event.thread) + " of block " + std::to_string(event.block) +
@@ -586,7 +622,12 @@ void check_thread(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind ki
 
 void check_operation(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,
                      std::uint32_t operation, Place place, Region region) {
-  Event now{.operation = operation, .block = no_block, .place = place, .bytes = 0xF};
+  const bool is_plain = kind == read || kind == write || kind == early_write;
+  Event now{.operation = operation,
+            .block = no_block,
+            .place = place,
+            .bytes = 0xF,
+            .atomic = is_plain ? Reach::none : Reach::all};
   Unwritten unwritten{bytes};
   for (std::size_t done = 0; done < bytes;) {
     const std::size_t at = offset + done;
@@ -620,6 +661,22 @@ static void learn_of_block(Knowledge& here, const Thread& thread) {
       learn(here.own[static_cast<std::uint16_t>(rest)], warp.clock);
 }
 
+/// Adds what the barriers of its gang make known to the block that runs.
+static void note_phase(KnowledgeOf& all) {
+  if (!is_in_gang()) return;
+  const Launch& launch = *block->launch;
+  const std::uint32_t gang = gang_of(launch.configuration, block->number);
+  for (std::uint32_t other = 0; other < launch.blocks; ++other)
+    if (gang_of(launch.configuration, other) == gang)
+      all[key_of(launch.operation, other)].phase = static_cast<std::uint16_t>(block->gang->phase());
+}
+
+/// Whether the host may look at an address.
+static bool is_seen_by_host(const void* address) {
+  const Allocation* allocation = find_allocation(address);
+  return allocation != nullptr && allocation->on_host();
+}
+
 void synchronise_at(const void* address, Kind kind, bool in_block) {
   Block& b = *block;
   const Thread& thread = *b.current;
@@ -632,12 +689,28 @@ void synchronise_at(const void* address, Kind kind, bool in_block) {
       learn_within_block(found->second, thread);
     }
     if (near != published_in_block().end()) learn_within_block(near->second, thread);
+    if (!in_block && host_sees_memory()) {
+      const std::scoped_lock lock(knowledge_mutex());
+      Learned& mine = lessons_of_block();
+      const Look now{address, static_cast<std::uint16_t>(b.gang == nullptr ? 0 : b.gang->phase())};
+      const auto [last, is_first] =
+          mine.looks.try_emplace(static_cast<std::uint16_t>(thread.rank), now);
+      if (!is_first) learn_from_host(mine, std::exchange(last->second, now));
+    }
   }
-  if (kind == volatile_read || thread.fenced == 0) return;
-  const bool for_all = thread.fenced > 1 && !in_block;
-  KnowledgeOf& publication = (for_all ? published() : published_in_block())[key];
-  if (for_all) learn(publication, learned());
-  learn_of_block(publication[key_of(b.launch->operation, b.number)], thread);
+  if (kind == volatile_read || thread.fenced == Among::nobody) return;
+  const bool for_all = thread.fenced > Among::block && !in_block;
+  const auto publish = [&](KnowledgeOf& publication) {
+    if (for_all) learn(publication, learned());
+    learn_of_block(publication[key_of(b.launch->operation, b.number)], thread);
+  };
+  publish((for_all ? published() : published_in_block())[key]);
+  if (for_all && thread.fenced == Among::system && is_seen_by_host(address)) {
+    KnowledgeOf all;
+    publish(all);
+    note_phase(all);
+    publish_to_host(address, all);
+  }
   ++b.clock;
 }
 
@@ -673,6 +746,7 @@ void forget_publications_before(Launch& launch) {
     int device;
   };
   static auto& begun = immortal<std::vector<Begun>>();
+  forget_old_lessons();
   std::erase_if(
       begun, [&](const Begun& other) { return happens_before(other.operation, launch.operation); });
   const auto is_elsewhere = [&](const Begun& other) { return other.device != launch.device; };

@@ -121,7 +121,8 @@ Notes& notes() {
 }
 
 bool may_be_tried(const Launch& launch) {
-  return sees_calls && !leaves_out(launch) && !trial().failed.contains(launch.record);
+  return sees_calls && !runs_beside_host() && !leaves_out(launch) &&
+         !trial().failed.contains(launch.record);
 }
 
 void trial_begins(Launch& launch, unsigned first) {

@@ -62,7 +62,7 @@ std::unordered_map<const void*, Writes>& writes() {
 /// Whether a thread orders its accesses to volatile variables in some way: it fences them, or waits
 /// in loops for what others write.
 bool takes_care(const Thread& thread) {
-  return thread.fenced != 0 || details_of(thread).has_waited;
+  return thread.fenced != Among::nobody || details_of(thread).has_waited;
 }
 
 /// Whether a thread reads what another lane of its warp stored by the instruction by which it

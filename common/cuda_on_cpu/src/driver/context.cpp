@@ -102,7 +102,7 @@ CUresult DriverCall::end(cudaError_t error) const {
 }  // namespace cuda_on_cpu
 
 using namespace cuda_on_cpu;
-using Guard = std::scoped_lock<std::recursive_mutex>;
+using Guard = std::scoped_lock<RuntimeMutex>;
 
 CUresult cuInit(unsigned flags) {
   if (flags != 0) return fail_driver(CUDA_ERROR_INVALID_VALUE, "cuInit takes no flags but 0");

@@ -13,7 +13,7 @@
 namespace cuda_on_cpu {
 namespace {
 
-using Guard = std::scoped_lock<std::recursive_mutex>;
+using Guard = std::scoped_lock<RuntimeMutex>;
 
 /// A buffer that holds all parameters of a launch.
 struct Buffer {

@@ -23,7 +23,7 @@
 namespace cuda_on_cpu {
 namespace {
 
-using Guard = std::scoped_lock<std::recursive_mutex>;
+using Guard = std::scoped_lock<RuntimeMutex>;
 
 constexpr std::size_t granularity = std::size_t{2} << 20;
 

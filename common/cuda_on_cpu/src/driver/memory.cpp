@@ -14,7 +14,7 @@
 namespace cuda_on_cpu {
 namespace {
 
-using Guard = std::scoped_lock<std::recursive_mutex>;
+using Guard = std::scoped_lock<RuntimeMutex>;
 
 /// Allocates by the runtime, which gives a pointer.
 template <typename Allocate>

@@ -21,7 +21,7 @@
 namespace cuda_on_cpu {
 namespace {
 
-using Guard = std::scoped_lock<std::recursive_mutex>;
+using Guard = std::scoped_lock<RuntimeMutex>;
 
 std::deque<CUmod_st>& modules() {
   static auto& modules = immortal<std::deque<CUmod_st>>();

@@ -7,12 +7,18 @@
 
 #include "../analysis.hpp"
 #include "block.hpp"
+#include "cuda_on_cpu/threads.hpp"
 
 namespace cuda_on_cpu {
 namespace {
 
+bool is_on_host() { return block == nullptr || block->current == nullptr; }
+
 void after_atomic(bool changed) {
-  if (block != nullptr && block->current != nullptr) note_spin(!changed);
+  if (!is_on_host())
+    note_spin(!changed);
+  else if (!changed && !analysis::enabled)  // which looks for itself
+    host_looks();
 }
 
 template <Atomic operation, typename T>
@@ -56,9 +62,12 @@ T result(T old, T operand) {
 /// What an order asks for before and after the operation itself.
 void before(const void* address, std::size_t bytes, analysis::Kind kind, Order order, Scope scope,
             const void* place, const void* frame) {
-  const bool on_device = block != nullptr && block->current != nullptr;
+  const bool on_device = !is_on_host();
   if (on_device) block->current->place = place;
-  if (order == Order::release || order == Order::both) analysis::fence(scope == Scope::block);
+  if (order == Order::release || order == Order::both)
+    analysis::fence(scope == Scope::block    ? analysis::Among::block
+                    : scope == Scope::device ? analysis::Among::device
+                                             : analysis::Among::system);
   if (on_device) block->narrow = scope == Scope::block;
   analysis::access(address, bytes, kind, place, frame);
   if (on_device) block->narrow = false;
@@ -94,8 +103,8 @@ T atomic_compare(T* address, T expected, T desired, Order order, Scope scope) {
 
 template <typename T>
 T atomic_load(const T* address, Order order, Scope scope) {
-  before(address, sizeof(T), analysis::atomic, order, scope, __builtin_return_address(0),
-         __builtin_frame_address(0));
+  before(address, sizeof(T), is_on_host() ? analysis::volatile_read : analysis::atomic, order,
+         scope, __builtin_return_address(0), __builtin_frame_address(0));
   T value;
   __atomic_load(const_cast<T*>(address), &value, __ATOMIC_SEQ_CST);
   after_atomic(false);
@@ -117,7 +126,7 @@ static std::mutex& mutex_of(const void* address) {
 }
 
 void atomic_load_sixteen(void* value, const void* address, Order order) {
-  before(address, 16, analysis::atomic, order, Scope::device, __builtin_return_address(0),
+  before(address, 16, analysis::atomic, order, Scope::system, __builtin_return_address(0),
          __builtin_frame_address(0));
   {
     const std::scoped_lock lock(mutex_of(address));
@@ -127,7 +136,7 @@ void atomic_load_sixteen(void* value, const void* address, Order order) {
 }
 
 void atomic_store_sixteen(void* address, const void* value, Order order) {
-  before(address, 16, analysis::atomic_write, order, Scope::device, __builtin_return_address(0),
+  before(address, 16, analysis::atomic_write, order, Scope::system, __builtin_return_address(0),
          __builtin_frame_address(0));
   {
     const std::scoped_lock lock(mutex_of(address));

@@ -11,6 +11,7 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <thread>
 #include <utility>
 
 #include "../analysis.hpp"
@@ -40,6 +41,7 @@ namespace {
 constexpr unsigned spins_before_yield = 32;
 constexpr std::uint64_t most_idle_yields = 1 << 16;
 constexpr std::uint64_t idle_yields_before_others = 1 << 10;
+constexpr std::uint64_t idle_yields_before_host = 1 << 6;
 constexpr std::uint64_t stack_end_mark = 0x5374'6169'7243'6173;
 
 /// The lowest whole page of a stack: who touches it has used the stack up. The number of pages that
@@ -266,7 +268,7 @@ void run_thread() {
   thread->lane = rank % warp_size;
   thread->warp = &b.warps[rank / warp_size];
   thread->spins = 0;
-  thread->fenced = false;
+  thread->fenced = analysis::Among::nobody;
   thread->stack_top =
       static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
   advance(b.next_index, b.launch->configuration.block);
@@ -379,14 +381,32 @@ double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Whether the block's threads have waited in loops for too long. A block that can wait for others
-/// is given time; one that is alone is not.
+/// What threads of the host may still do for the block's.
+HelpOfHost help_of_host() {
+  const Launch& launch = *block->launch;
+  if (launch.help_of_host == nullptr) return HelpOfHost::none;
+  const DeviceAtWork at_work;
+  return launch.help_of_host();
+}
+
+/// After how many idle yields a block is taken to wait for more than its own threads.
+std::uint64_t few_idle_yields() {
+  return block->launch->is_beside_host ? idle_yields_before_host : idle_yields_before_others;
+}
+
+/// Whether the block's threads have waited in loops for too long. A block that can wait for others,
+/// or for the host, is given time; one that is alone is not.
 bool waits_in_vain() {
   Block& b = *block;
-  ++b.idle_yields;
-  if (analysis::enabled && b.gang == nullptr) return b.idle_yields > most_idle_yields;
-  if (b.idle_yields == 1) b.idle_since = seconds();
-  return b.idle_yields % 1024 == 0 && seconds() - b.idle_since > settings().patience;
+  if (++b.idle_yields == 1) b.idle_since = seconds();
+  if (b.idle_yields % few_idle_yields() != 0) return false;
+  const bool is_alone = analysis::enabled && b.gang == nullptr;
+  if (is_alone && b.idle_yields <= most_idle_yields && !b.launch->is_beside_host) return false;
+  const bool asks_host = is_alone || b.launch->is_beside_host;
+  const HelpOfHost help = asks_host ? help_of_host() : HelpOfHost::none;
+  if (help == HelpOfHost::sure) b.idle_since = seconds();
+  if (is_alone && help == HelpOfHost::none) return true;
+  return seconds() - b.idle_since > settings().patience;
 }
 
 /// Whether a thread waits at a barrier on which another block of the gang may arrive.
@@ -467,7 +487,7 @@ void note_spin(bool idle) {
 }
 
 void wait_begins() {
-  if (!is_on_device()) return;
+  if (!is_on_device()) return host_looks();
   Thread& thread = *block->current;
   changed_details_of(thread).waits = true;
   if (analysis::enabled) return;  // it sees what is read, and has the thread spin then
@@ -538,7 +558,7 @@ void yield() {
     give_up();
   }
   if (b.gang != nullptr) receive_parcels();
-  if (b.idle_yields % idle_yields_before_others == 0 && b.launch->call_others) {
+  if (b.idle_yields % few_idle_yields() == 0 && b.launch->call_others) {
     const DeviceAtWork at_work;
     b.launch->call_others();
   }
@@ -565,6 +585,8 @@ void yield() {
     if (leaves_warp) ++thread->warp->running;
     if (b.gang != nullptr)
       b.gang->take_turns(b.gang_rank);
+    else if (b.launch->is_beside_host && b.idle_yields > idle_yields_before_host)
+      std::this_thread::sleep_for(std::chrono::microseconds(50));  // the host needs a core, too
     else
       sched_yield();
   } else {

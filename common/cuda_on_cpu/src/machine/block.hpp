@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "../analysis.hpp"
 #include "cuda_on_cpu/threads.hpp"
 
 namespace cuda_on_cpu {
@@ -63,7 +64,7 @@ struct alignas(64) Thread {
   unsigned spins;  ///< rounds of a loop that waits for another thread
   std::uint8_t lane;
   State state;
-  std::uint8_t fenced;  ///< whether it ever ordered its accesses: 1 for its block, 2 for all
+  analysis::Among fenced;  ///< for whom it ever ordered its accesses
   bool orders_memory;
   std::uint32_t stack_top;  ///< the lower half of the address
 };

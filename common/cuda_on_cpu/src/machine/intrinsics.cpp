@@ -32,15 +32,14 @@ namespace {
 
 }  // namespace
 
-void __threadfence_block() {
-  analysis::fence(true);
+static void fence_for(analysis::Among among) {
+  analysis::fence(among);
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
-void __threadfence() {
-  analysis::fence(false);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-}
-void __threadfence_system() { __threadfence(); }
+
+void __threadfence_block() { fence_for(analysis::Among::block); }
+void __threadfence() { fence_for(analysis::Among::device); }
+void __threadfence_system() { fence_for(analysis::Among::system); }
 
 void __nanosleep(unsigned) {
   block->current->place = __builtin_return_address(0);

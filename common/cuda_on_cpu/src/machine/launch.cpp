@@ -132,17 +132,32 @@ class Devices {
   };
 
   void add(Launch& launch) {
-    if (settings().devices > 1) launch.call_others = [this] { call_others(); };
     Share& share = shares_.emplace_back(launch);
+    if (settings().devices > 1 || launch.is_beside_host)
+      launch.call_others = [this, &share] { call_others(share); };
     if (turns_ == nullptr && analysis::leaves_out(launch))
       launch.side_by_side = &share.side_by_side;
-    const unsigned workers = analysis::enabled && launch.side_by_side == nullptr
-                                 ? 1
-                                 : std::min(settings().threads, launch.blocks);
-    places_.insert(places_.end(), workers, &share);
+    const unsigned workers =
+        analysis::enabled && launch.side_by_side == nullptr ? 1 : settings().threads;
+    add_places(share, std::min(workers, launch.blocks));
+  }
+
+  /// Lets so many more threads run blocks of a launch.
+  void add_places(Share& share, std::size_t count) {
+    places_.insert(places_.end(), count, &share);
     if (turns_ == nullptr) return;
     const std::scoped_lock lock(turns_->mutex);
     turns_->runnable.resize(places_.size());
+  }
+
+  /// Blocks of a launch wait, for the host, or for blocks of which the host may wait for others:
+  /// twice as many run then, if there are so many left.
+  void let_more_begin(Share& share) {
+    const Launch& launch = share.launch;
+    if (!launch.is_beside_host || launch.side_by_side != nullptr) return;
+    const auto running = std::count(places_.begin(), places_.end(), &share);
+    const unsigned begun = std::min(share.next.load(), launch.blocks);
+    add_places(share, std::min<std::size_t>(running, launch.blocks - begun));
   }
 
   void work(unsigned rank) {
@@ -194,11 +209,12 @@ class Devices {
       }
   }
 
-  void call_others() {
+  void call_others(Share& share) {
     const std::scoped_lock lock(mutex_);
-    Launches more;
-    if (!call_others_(more)) give_up(cudaErrorUnknown);
     const std::size_t before = places_.size();
+    let_more_begin(share);
+    Launches more;
+    if (settings().devices > 1 && !call_others_(more)) give_up(cudaErrorUnknown);
     for (std::unique_ptr<Launch>& other : more) {
       for (const auto& launch : launches_) launch->beside.push_back(other->operation);
       launches_.push_back(std::move(other));
@@ -213,9 +229,10 @@ class Devices {
   std::mutex mutex_;
   std::deque<Share> shares_;
   std::vector<Share*> places_;  // by the rank of a thread of the crew
-  const std::shared_ptr<Turns> turns_ = analysis::enabled && settings().devices > 1
-                                            ? std::make_shared<Turns>(1)
-                                            : nullptr;
+  const std::shared_ptr<Turns> turns_ =
+      analysis::enabled && (settings().devices > 1 || launches_.front()->is_beside_host)
+          ? std::make_shared<Turns>(1)
+          : nullptr;
 };
 
 /// Runs blocks of a launch under analysis, from the first on, side by side: on trial, as long as

@@ -18,6 +18,9 @@ namespace cuda_on_cpu {
 class SideBySide;
 struct Children;
 
+/// Whether threads of the host may still write what blocks wait for in loops.
+enum class HelpOfHost { none, perhaps, sure };
+
 struct Launch {
   std::string kernel;
   Configuration configuration;
@@ -28,6 +31,8 @@ struct Launch {
   int device = 0;
   std::vector<std::uint32_t> beside = {};   ///< operations of the grids that run at the same time
   std::function<void()> call_others = {};   ///< lets launches of other devices run beside it
+  bool is_beside_host = false;              ///< whether the host does not wait for it
+  HelpOfHost (*help_of_host)() = nullptr;   ///< null: there is none
   SideBySide* side_by_side = nullptr;       ///< how its blocks run, if the analysis leaves some out
   std::shared_ptr<Children> children = {};  ///< what its threads asked for; null: nothing
   std::atomic<bool> has_children = false;

@@ -13,7 +13,7 @@
 namespace cuda_on_cpu {
 namespace {
 
-using Guard = std::scoped_lock<std::recursive_mutex>;
+using Guard = std::scoped_lock<RuntimeMutex>;
 
 /// Copies of an instance's operations, behind others, which get a number each.
 template <typename Number>

@@ -13,7 +13,7 @@
 namespace cuda_on_cpu {
 namespace {
 
-using Guard = std::scoped_lock<std::recursive_mutex>;
+using Guard = std::scoped_lock<RuntimeMutex>;
 
 /// Memory that what was launched into a stream needs until it is done. What comes behind it in that
 /// stream may take the same.

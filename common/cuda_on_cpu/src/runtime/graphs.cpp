@@ -13,7 +13,7 @@
 namespace cuda_on_cpu {
 namespace {
 
-using Guard = std::scoped_lock<std::recursive_mutex>;
+using Guard = std::scoped_lock<RuntimeMutex>;
 
 /// A stream that records what calls of the runtime would do, for a node of a graph.
 class Recorder {

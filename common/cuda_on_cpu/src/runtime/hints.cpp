@@ -12,7 +12,7 @@
 namespace cuda_on_cpu {
 namespace {
 
-using Guard = std::scoped_lock<std::recursive_mutex>;
+using Guard = std::scoped_lock<RuntimeMutex>;
 
 constexpr int kinds_of_limits = cudaLimitPersistingL2CacheSize + 1;
 using Limits = std::array<std::size_t, kinds_of_limits>;

@@ -25,7 +25,7 @@ extern "C" const char cuda_on_cpu_exports_memory = 1;
 namespace cuda_on_cpu {
 namespace {
 
-using Guard = std::scoped_lock<std::recursive_mutex>;
+using Guard = std::scoped_lock<RuntimeMutex>;
 
 constexpr std::uint64_t mark_of_memory = 0xC0DE'3E30;
 constexpr std::uint64_t mark_of_event = 0xC0DE'E7E7;

@@ -33,6 +33,7 @@ struct Heap {
   std::deque<Allocation> all;
   std::map<std::uintptr_t, Allocation*> by_base;  // the newest of each base
   std::vector<std::size_t> taken;
+  std::atomic<bool> host_sees_memory = false;
   std::atomic<std::uintptr_t> lowest = ~std::uintptr_t{0}, highest = 0;
 };
 
@@ -59,6 +60,7 @@ Allocation* add(char* base, std::size_t bytes, MemorySpace space, int device) {
   h.by_base[number_of(base)] = &h.all.back();
   h.lowest = std::min<std::uintptr_t>(h.lowest, number_of(base));
   h.highest = std::max<std::uintptr_t>(h.highest, number_of(base) + bytes);
+  if (space != MemorySpace::device && space != MemorySpace::mapped) h.host_sees_memory = true;
   analysis::allocated(base, bytes);
   return &h.all.back();
 }
@@ -211,6 +213,8 @@ const Allocation* nearest_allocation(const void* address) {
   const auto gap_after = after->second->base - static_cast<const char*>(address);
   return gap_before <= gap_after ? before : after->second;
 }
+
+bool host_sees_memory() { return heap().host_sees_memory; }
 
 bool may_be_allocated(const void* address) {
   return number_of(address) >= heap().lowest && number_of(address) < heap().highest;

@@ -63,6 +63,9 @@ void give_memory_back(int device, std::size_t bytes);
 /// is mapped right behind it.
 std::size_t bytes_from(const void* address);
 
+/// Whether there ever was memory that kernels and the host's code both use.
+bool host_sees_memory();
+
 /// Gives an allocation back. Programs that are analysed keep it, to see who still uses it.
 void release(Allocation* allocation);
 

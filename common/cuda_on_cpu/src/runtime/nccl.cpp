@@ -28,7 +28,7 @@
 namespace cuda_on_cpu {
 namespace {
 
-using Guard = std::scoped_lock<std::recursive_mutex>;
+using Guard = std::scoped_lock<RuntimeMutex>;
 
 enum class Kind { send, receive, all_reduce, broadcast };
 

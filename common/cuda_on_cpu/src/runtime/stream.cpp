@@ -11,6 +11,8 @@
 #include "children.hpp"
 #include "cuda_on_cpu/ipc.hpp"
 #include "generations.hpp"
+#include "memory.hpp"
+#include "polls.hpp"
 #include "shared_events.hpp"
 #include "unasked_calls.hpp"
 
@@ -40,9 +42,13 @@ struct Waiting {
 };
 
 struct Streams {
-  std::recursive_mutex mutex;
+  RuntimeMutex mutex;
   std::atomic<std::uint64_t> calls = 0;
-  std::condition_variable_any others_moved;
+  std::condition_variable_any others_moved, device_moved;
+  std::atomic<bool> runs_beside_host = false;  // a kernel, and the mutex is free
+  std::atomic<bool> kernel_waits = false;      // that one, for the host, as it seems
+  std::atomic<unsigned> awaiting_device = 0, pending = 0;
+  OperationPointer wanted = nullptr;  // to be run beside the host
   std::vector<Waiting> waiting;
   std::uint32_t searches = 0;
   std::deque<CUstream_st> legacy, per_thread;  // one per device
@@ -75,6 +81,12 @@ Streams& streams() {
 
 /// The operation in which a stream calls this thread of the host, or 0.
 thread_local std::uint32_t calling_operation = 0;
+
+/// Whether this thread runs kernels beside the host, or starts one for such a kernel; and whether
+/// the host waits for it to begin.
+thread_local bool is_beside_host = false, is_wanted = false;
+
+thread_local std::uint64_t own_calls = 0;
 
 void host_moves_on() {
   ++streams().host_clock[0];
@@ -235,18 +247,74 @@ bool call_others(std::vector<OperationPointer>& operations, Launches& more) {
   return lasting_error() == cudaSuccess;
 }
 
+/// What a host can still do for kernels that wait in loops, where it waits for one of them itself.
+HelpOfHost help_of_waiting_host() { return is_alone() ? HelpOfHost::none : HelpOfHost::perhaps; }
+
+/// The same where it runs beside them.
+HelpOfHost help_of_running_host() {
+  Streams& s = streams();
+  if (!s.kernel_waits) {
+    const std::scoped_lock lock(s.mutex);
+    s.kernel_waits = true;
+    s.device_moved.notify_all();
+  }
+  return s.awaiting_device == 0 ? HelpOfHost::sure : help_of_waiting_host();
+}
+
+/// Runs kernels beside the host, which may call the runtime meanwhile.
+[[gnu::noinline]] bool run_beside_host(Launches& launches,
+                                       std::vector<OperationPointer>& operations) {
+  Streams& s = streams();
+  for (const auto& launch : launches) {
+    launch->is_beside_host = true;
+    launch->help_of_host = help_of_running_host;
+  }
+  const auto others = [&](Launches& more) {
+    const std::scoped_lock lock(s.mutex);
+    const bool was_beside_host = std::exchange(is_beside_host, true);
+    const bool well = call_others(operations, more);
+    is_beside_host = was_beside_host;
+    return well;
+  };
+  s.kernel_waits = false;
+  s.runs_beside_host = true;
+  s.mutex.unlock();  // held once: this is the runtime's own thread
+  const bool well = run(launches, others);
+  s.mutex.lock();
+  s.runs_beside_host = false;
+  s.device_moved.notify_all();
+  return well;
+}
+
 /// Runs the kernels of operations at the same time, and adds those that they had to wait for.
 bool run_kernels(std::vector<OperationPointer>& operations) {
   Launches launches;
-  for (const OperationPointer& operation : operations) launches.push_back(launch_of(*operation));
+  for (const OperationPointer& operation : operations) {
+    launches.push_back(launch_of(*operation));
+    launches.back()->help_of_host = help_of_waiting_host;
+  }
   const auto others = [&](Launches& more) { return call_others(operations, more); };
-  if (run(launches, others)) return run_children(launches, others);
+  if (is_beside_host ? run_beside_host(launches, operations) : run(launches, others))
+    return run_children(launches, others);
   for (const auto& launch : launches)
     if (launch->failed && lasting_error() == cudaSuccess) lasting_error() = launch->failure;
   return false;
 }
 
+/// Waits until an operation can be done: kernels do not run beside one that runs beside the host.
+void await_device(const Operation& operation) {
+  Streams& s = streams();
+  const bool is_simple = operation.moves != Moves::nothing || operation.marks;
+  if (is_beside_host || is_simple) return;
+  ++s.awaiting_device;
+  while (s.runs_beside_host) s.mutex.wait(s.device_moved);
+  --s.awaiting_device;
+}
+
 void perform(const OperationPointer& operation) {
+  Streams& s = streams();
+  if (s.runs_beside_host) await_device(*operation);
+  if (operation->done) return;
   std::vector<OperationPointer> together = together_with(operation);
   for (const OperationPointer& own : together) start(own);
   const bool well =
@@ -259,7 +327,9 @@ void perform(const OperationPointer& operation) {
     own->when = std::chrono::steady_clock::now();
     own->done = true;
     own->after.clear();
+    if (own->waits_in_stream && --s.pending == 0) forget_polls();
   }
+  if (!is_beside_host) ++s.calls;  // the one that had it done may have lasted
 }
 
 /// Says that an operation can never be done, and does it without its work.
@@ -290,7 +360,7 @@ void add_default_order(const CUstream_st& stream, Operation& operation) {
 
 bool is_alone() {
   const std::filesystem::directory_iterator threads("/proc/self/task");
-  const std::ptrdiff_t own = helping_threads() + threads_for_unasked_calls();
+  const std::ptrdiff_t own = helping_threads() + threads_for_unasked_calls() + threads_for_polls();
   return std::distance(begin(threads), end(threads)) == 1 + own;
 }
 
@@ -310,17 +380,27 @@ void HostCall::wait(const Operation& operation) {
   if (is_running(operation)) thread.join();
 }
 
-std::recursive_mutex& runtime_mutex() {
+void RuntimeMutex::wait(std::condition_variable_any& change) {
+  const unsigned depth = depth_;
+  for (unsigned i = 1; i < depth; ++i) unlock();
+  change.wait(*this);
+  for (unsigned i = 1; i < depth; ++i) lock();
+}
+
+RuntimeMutex& runtime_mutex() {
   if (is_on_device())
     fatal("kernel " + block->launch->kernel +
           " calls a function of CUDA's runtime that the CPU device has for the host only");
   ++streams().calls;
+  ++own_calls;
   return streams().mutex;
 }
 
 std::uint64_t calls_of_runtime() { return streams().calls; }
+std::uint64_t calls_of_thread() { return own_calls; }
 
 void number(Operation& operation, std::uint32_t chain) {
+  analysis::host_asks();
   Streams& s = streams();
   const std::scoped_lock lock(s.order);
   operation.number = s.operations++;
@@ -409,6 +489,9 @@ OperationPointer enqueue(CUstream_st& stream, std::function<bool(const Operation
   number(*operation, stream.chain);
   forget_done(stream);
   stream.pending.push_back(operation);
+  operation->waits_in_stream = true;
+  ++streams().pending;
+  if (host_sees_memory()) watch_for_polls();
   if (stream.pending.size() > longest_queue) finish(OperationPointer(stream.pending.front()));
   return operation;
 }
@@ -491,7 +574,31 @@ void synchronise_device(int device) {
   std::erase_if(streams().destroyed, [&](const auto& stream) { return stream->device == device; });
 }
 
+/// Has the runtime's own thread run a kernel, for a host that would not wait for it.
+/// \returns whether it is done; if not, it waits for the host and runs on beside it
+static bool perform_beside_host(const OperationPointer& operation) {
+  Streams& s = streams();
+  while (!operation->done && !(s.runs_beside_host && s.kernel_waits)) {
+    if (!s.runs_beside_host && s.wanted == nullptr) {
+      s.wanted = operation;
+      call_for_thread();
+    }
+    s.mutex.wait(s.device_moved);
+  }
+  return operation->done;
+}
+
+void perform_wanted() {
+  is_beside_host = is_wanted = true;
+  if (const OperationPointer wanted = std::exchange(streams().wanted, nullptr); wanted != nullptr) {
+    if (!wanted->done) perform(wanted);
+    streams().device_moved.notify_all();
+  }
+  is_beside_host = is_wanted = false;
+}
+
 bool advance(const OperationPointer& operation) {
+  if (streams().runs_beside_host && !is_beside_host) return false;
   OperationPointer next = operation;
   const std::uint32_t search = ++streams().searches;
   for (auto before = next->after.begin(); before != next->after.end();) {
@@ -509,9 +616,29 @@ bool advance(const OperationPointer& operation) {
   if (next->awaited != nullptr && !next->awaited->is_there()) return false;
   learn_from_before(*next);
   if (next->host_call != nullptr && next->host_call->is_running(*next)) return false;
+  if (next->kernel != nullptr && !is_beside_host && threads_for_polls() > 0)
+    return perform_beside_host(next);
   perform(next);
   return true;
 }
+
+bool any_is_pending() { return streams().pending > 0; }
+
+void advance_streams() {
+  std::vector<OperationPointer> latest;
+  for (int device = 0; device < settings().devices; ++device)
+    for (const CUstream_st* stream : streams_of(device))
+      if (!stream->pending.empty()) latest.push_back(stream->pending.back());
+  is_beside_host = true;
+  for (const OperationPointer& last : latest)
+    while (!last->done && advance(last)) {
+    }
+  is_beside_host = false;
+}
+
+bool runs_beside_host() { return is_beside_host && !is_wanted; }
+
+bool host_goes_on() { return streams().runs_beside_host; }
 
 std::uint32_t host_operation() {
   if (calling_operation != 0) return calling_operation;
@@ -523,6 +650,26 @@ std::uint32_t host_operation() {
     s.host_moved = false;
   }
   return s.host_number;
+}
+
+std::uint32_t host_publishes() {
+  const std::uint32_t number = host_operation();
+  const std::scoped_lock lock(streams().order);
+  host_moves_on();
+  return number;
+}
+
+std::uint32_t host_is_taught() {
+  Streams& s = streams();
+  const std::scoped_lock lock(s.order);
+  host_moves_on();
+  return s.host_clock[0];
+}
+
+std::uint32_t latest_lesson_of(std::uint32_t operation) {
+  const std::uint32_t root = root_of(operation);
+  const std::scoped_lock lock(streams().order);
+  return streams().times[root].clock[0];
 }
 
 bool is_host_operation(std::uint32_t number) {
@@ -548,7 +695,7 @@ using namespace cuda_on_cpu;
 
 namespace {
 
-using Guard = std::scoped_lock<std::recursive_mutex>;
+using Guard = std::scoped_lock<RuntimeMutex>;
 
 cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
   const Guard guard(runtime_mutex());

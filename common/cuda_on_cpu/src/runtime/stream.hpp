@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -89,6 +90,7 @@ struct Operation {
   cudaEvent_t records = nullptr;  ///< whenever a graph with it is launched
   cudaEvent_t awaits = nullptr;   ///< as it was recorded last when the graph is launched
   bool shared = false;  ///< whether it is of several streams, which learn of each other elsewhere
+  bool waits_in_stream = false;  ///< until it is done
   bool done = false;
   std::chrono::steady_clock::time_point when = {};
 
@@ -144,11 +146,31 @@ struct CUevent_st {
 
 namespace cuda_on_cpu {
 
-/// Held by every call of the runtime.
-std::recursive_mutex& runtime_mutex();
+/// A recursive mutex of which a thread can let go altogether.
+class RuntimeMutex {
+ public:
+  void lock() {
+    mutex_.lock();
+    ++depth_;
+  }
+  void unlock() {
+    --depth_;
+    mutex_.unlock();
+  }
+  /// Waits for a change, and lets others in meanwhile, however often this thread has locked.
+  void wait(std::condition_variable_any& change);
 
-/// How often it was asked for.
+ private:
+  std::recursive_mutex mutex_;
+  unsigned depth_ = 0;
+};
+
+/// Held by every call of the runtime.
+RuntimeMutex& runtime_mutex();
+
+/// How often it was asked for, by all threads and by this one.
 std::uint64_t calls_of_runtime();
+std::uint64_t calls_of_thread();
 
 /// A number for a chain of operations each of which is done after the one before.
 std::uint32_t new_chain();
@@ -205,12 +227,35 @@ void synchronise_device(int device);
 /// \returns whether it is done; if not, it waits for the host, or for other threads
 bool advance(const OperationPointer& operation);
 
+/// Whether any stream has something to do. The mutex need not be held.
+bool any_is_pending();
+
+/// Does what streams have to do, as far as it need not wait for others, on a thread of the
+/// runtime's own: kernels run beside the host, which may call the runtime meanwhile.
+void advance_streams();
+
+/// Does what a thread of the host waits to have done so.
+void perform_wanted();
+
+/// Whether this thread is the one that does so, and no thread of the host waits for what it does at
+/// least until that waits itself; and whether any kernel runs beside the host.
+bool runs_beside_host();
+bool host_goes_on();
+
 /// The number of the operation that stands for what the host does from now on, until it starts or
 /// awaits work; in a function that a stream calls, that of the call.
 std::uint32_t host_operation();
 
 /// Whether an operation stands for what the host does.
 bool is_host_operation(std::uint32_t number);
+
+/// The host publishes all that it has done, as an operation of a number.
+std::uint32_t host_publishes();
+
+/// The host learns something that streams do not tell: the number of the lesson, and that of the
+/// latest one of which an operation knows.
+std::uint32_t host_is_taught();
+std::uint32_t latest_lesson_of(std::uint32_t operation);
 
 /// Whether what one operation did is done when the other begins, whatever the order in which they
 /// really ran.

@@ -20,7 +20,7 @@
 namespace cuda_on_cpu {
 namespace {
 
-using Guard = std::scoped_lock<std::recursive_mutex>;
+using Guard = std::scoped_lock<RuntimeMutex>;
 
 /// Rows of bytes, `pitch` apart.
 struct Rows {

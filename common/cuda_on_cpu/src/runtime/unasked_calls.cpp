@@ -12,7 +12,7 @@
 namespace cuda_on_cpu {
 namespace {
 
-using Lock = std::unique_lock<std::recursive_mutex>;
+using Lock = std::unique_lock<RuntimeMutex>;
 
 struct Unasked {
   std::vector<OperationPointer> calls;
