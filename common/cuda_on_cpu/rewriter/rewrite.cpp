@@ -234,14 +234,6 @@ void rewrite_name(Source& source, std::size_t i, bool guards, Promises& clusters
     rewrite_ptx(source, i);
 }
 
-/// Whether a token is in one of some bodies, which are in their order.
-bool is_in(const std::vector<Body>& bodies, std::size_t i) {
-  const auto behind =
-      std::upper_bound(bodies.begin(), bodies.end(), i,
-                       [](std::size_t at, const Body& body) { return at < body.open; });
-  return behind != bodies.begin() && i < std::prev(behind)->close;
-}
-
 /// Tells the runtime of the bounds that are numbers; those that depend on template arguments are
 /// not known here, and are not enforced.
 std::string noted(const Promises& bounds) {
@@ -257,6 +249,13 @@ std::string noted(const Promises& bounds) {
 }
 
 }  // namespace
+
+bool is_in(const std::vector<Body>& bodies, std::size_t i) {
+  const auto behind =
+      std::upper_bound(bodies.begin(), bodies.end(), i,
+                       [](std::size_t at, const Body& body) { return at < body.open; });
+  return behind != bodies.begin() && i < std::prev(behind)->close;
+}
 
 std::string rewrite(std::string text, bool guards, bool is_header) {
   Source source(with_cub(std::move(text)));
@@ -293,6 +292,7 @@ std::string rewrite(std::string text, bool guards, bool is_header) {
     rewrite_shifts(source, body, bit_fields);
     rewrite_waits(source, body, volatiles);
   }
+  rewrite_looks(source, declaration_of(source, "host_looks"), bodies, volatiles);
   mark_host_functions(source, host_functions);
   text = source.text(0, source.size());
   if (!is_header) text += noted(bounds) + (guards ? listed(of_device) : "");

@@ -83,6 +83,9 @@ struct Body {
 /// another.
 std::vector<Body> find_device_bodies(const Source& source);
 
+/// Whether a token is in one of some bodies, which are in their order.
+bool is_in(const std::vector<Body>& bodies, std::size_t i);
+
 /// The names of fields of bits, in whatever class.
 Names find_bit_fields(const Source& source);
 
@@ -95,6 +98,11 @@ Names find_volatiles(const Source& source);
 
 /// Lets loops that only wait for something volatile say so, that others of the block may run.
 void rewrite_waits(Source& source, const Body& body, const Names& volatiles);
+
+/// Lets loops of the host, from a token on and outside of these bodies, say that they look at
+/// something volatile: at what a kernel may write.
+void rewrite_looks(Source& source, std::size_t first, const std::vector<Body>& bodies,
+                   const Names& volatiles);
 
 /// What nvcc would make of CUB's headers, those of the toolkit: other headers of the system pass as
 /// they are.

@@ -48,17 +48,29 @@ struct Condition {
   std::size_t before = 0, behind = 0, opening = 0, closing = 0;
 };
 
-/// The condition of a loop that does nothing; if there is none, one without tokens.
-Condition waiting_condition(const Source& source, std::size_t loop) {
+bool is_loop(const Source& source, std::size_t i) {
+  return source.is(i, "while") || source.is(i, "for");
+}
+
+/// The condition of a loop; if there is none, one without tokens.
+Condition condition_of(const Source& source, std::size_t loop) {
   const std::size_t opening = source.next(loop);
   if (!source.is_sign(opening, "(")) return {};
   const std::size_t closing = source.close_of(opening);
-  if (!does_nothing(source, source.next(closing))) return {};
-  if (source.is(loop, "while"))
-    return ends_busy_loop(source, loop) ? Condition{}
-                                        : Condition{opening, closing, opening, closing};
-  const std::size_t first = semicolon_behind(source, opening + 1, closing);
+  if (source.is(loop, "while")) return {opening, closing, opening, closing};
+  const std::size_t begin = source.next(opening);
+  const std::size_t first =
+      source.is_sign(begin, ";") ? begin : semicolon_behind(source, begin, closing);
   return {first, semicolon_behind(source, first, closing), opening, closing};
+}
+
+/// The same of a loop that does nothing.
+Condition waiting_condition(const Source& source, std::size_t loop) {
+  const Condition condition = condition_of(source, loop);
+  const bool is_busy = condition.closing == 0 ||
+                       !does_nothing(source, source.next(condition.closing)) ||
+                       (source.is(loop, "while") && ends_busy_loop(source, loop));
+  return is_busy ? Condition{} : condition;
 }
 
 /// Whether a word of a condition is changed by its loop, so that nobody else need do so.
@@ -117,7 +129,7 @@ Names find_volatiles(const Source& source) {
 
 void rewrite_waits(Source& source, const Body& body, const Names& volatiles) {
   for (std::size_t i = body.open + 1; i < body.close; ++i) {
-    if (!source.is(i, "while") && !source.is(i, "for")) continue;
+    if (!is_loop(source, i)) continue;
     const Condition condition = waiting_condition(source, i);
     if (!asks_volatile(source, condition, volatiles)) continue;
     const std::size_t before = condition.before, behind = condition.behind;
@@ -125,6 +137,18 @@ void rewrite_waits(Source& source, const Body& body, const Names& volatiles) {
                    source.text(before, before + 1) +
                        "::cuda_on_cpu::wait_begins(), ::cuda_on_cpu::wait_ends((");
     source.replace(behind, behind + 1, ") ? true : false)" + source.text(behind, behind + 1));
+  }
+}
+
+void rewrite_looks(Source& source, std::size_t first, const std::vector<Body>& bodies,
+                   const Names& volatiles) {
+  for (std::size_t i = first; i < source.size(); ++i) {
+    if (!is_loop(source, i) || is_in(bodies, i)) continue;
+    const Condition condition = condition_of(source, i);
+    if (!asks_volatile(source, condition, volatiles)) continue;
+    const std::size_t before = condition.before;
+    source.replace(before, before + 1,
+                   source.text(before, before + 1) + "::cuda_on_cpu::host_looks(), ");
   }
 }
 

@@ -116,6 +116,13 @@ REWRITTEN = {
         r"\{ while \(\*p\) \{\} \} .*\nwhile \(p\[0\]\) \{ \+\+n; \}\nwhile \(q\[n\+\+\]\) \{\}\nfor \(int i : \{1\}\) \{\}\n"
         r"do \{ \+\+n; \} while \(p\[0\]\);\ndo \+\+n; while \(p\[0\]\);\nwhile \(int v = p\[0\]\) \{\}\n"
         r"for \(volatile int i = 0; i < n; i = i \+ 1\) \{\}\nwhile \(p\+\+\[0\]\) \{\}"),
+    "loops of the host that look at something volatile": (
+        "int g(volatile int* p) { while (*p) {} } namespace cuda_on_cpu { void host_looks(); } void h(volatile int* p, int n) {\n"
+        "while (*p) { n += 1; }\ndo { n += 1; } while (p[0] < n);\nfor (; *p; ++n) n += 1;\nwhile (n) {}\nwhile (int v = *p) {}\n"
+        "for (volatile int i = 0; i < n; ++i) {} } __attribute__(()) void s(volatile int* p, int n) { while (*p) n += 1; }",
+        r"g\(volatile int\* p\) \{ while \(\*p\) \{\} \} .*\nwhile \(LOOK\*p\) \{ n \+= 1; \}\ndo \{ n \+= 1; \} while \(LOOKp\[0\] < n\);\n"
+        r"for \(;LOOK \*p; \+\+n\) n \+= 1;\nwhile \(n\) \{\}\nwhile \(int v = \*p\) \{\}\n"
+        r"for \(volatile int i = 0; i < n; \+\+i\) \{\} \} .*\{ while \(\*p\) n \+= 1; \}".replace("LOOK", r"::cuda_on_cpu::host_looks\(\), ")),
     "a string that looks like a launch": ('const char* s = "k<<<1, 2>>>(p, 3)";', r's = "k<<<1, 2>>>\(p, 3\)"'),
     "a raw string": ('const char* s = R"x(k<<<1)x";', r'R"x\(k<<<1\)x"'),
     "digits apart": ("int million = 1'000'000; void f(int* p) { k<<<1, 1>>>(p, 1'0); }", r"k\("),
