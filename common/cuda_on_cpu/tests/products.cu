@@ -150,7 +150,13 @@ TEST(products_that_cannot_be_are_refused) {
   expect(status(CUDA_R_32F, 3) == CUBLAS_STATUS_INVALID_VALUE, "columns overlap");
 }
 
-/// A product as cublasLt describes it: D = relu?(A^T B + bias).
+// --- Products as cublasLt describes them, for which a GPU wants sizes in fours
+
+namespace described {
+
+constexpr int m = 8, n = 12, k = 4;
+
+/// D = relu?(A^T B + bias)
 class Described {
  public:
   Described(cublasLtEpilogue_t epilogue, const float* bias, int order = CUBLASLT_ORDER_COL) {
@@ -201,11 +207,11 @@ class Described {
   cublasLtMatmulPreference_t preference;
 };
 
+// cuBLASLt 13 has no results by rows of operands by columns.
 #ifdef STAIRCASE_CUDA_ON_CPU
 constexpr int orders[] = {CUBLASLT_ORDER_COL, CUBLASLT_ORDER_ROW};
 #else
-constexpr int orders[] = {
-    CUBLASLT_ORDER_COL};  // cuBLASLt 13 has none by rows of operands by columns
+constexpr int orders[] = {CUBLASLT_ORDER_COL};
 #endif
 
 TEST(a_bias_and_an_activation_follow) {
@@ -236,13 +242,17 @@ TEST(gelu_is_the_one_of_a_hyperbolic_tangent) {
   for (int i = 0; i < m * n; ++i)
     expect_near(static_cast<double>(y[i]),
                 x[i] / (1 + std::exp(-2 * 0.7978845608 * (x[i] + 0.044715 * x[i] * x[i] * x[i]))),
-                1e-6);
+                1e-5);
 }
 
+#ifdef STAIRCASE_CUDA_ON_CPU
 TEST(gradients_are_refused) {
   cublasLtMatmulHeuristicResult_t result;
   const Described product(CUBLASLT_EPILOGUE_DGELU, nullptr);
   expect(product.heuristic(result) == CUBLAS_STATUS_NOT_SUPPORTED, "no gradient of an activation");
 }
+#endif
+
+}  // namespace described
 
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }
