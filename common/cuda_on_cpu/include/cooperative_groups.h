@@ -60,34 +60,34 @@ class lanes_of_warp {
     return static_cast<unsigned>(cuda_on_cpu::popcount(mask_ & ((1u << cuda_on_cpu::lane()) - 1)));
   }
   void sync() const { __syncwarp(mask_); }
-  template <typename T>
-  T shfl(T value, unsigned rank) const {
+  template <typename Value>
+  Value shfl(Value value, unsigned rank) const {
     return cuda_on_cpu::shuffle(mask_, value, lane_of(rank % size()));
   }
-  template <typename T>
-  T shfl_up(T value, unsigned delta) const {
+  template <typename Value>
+  Value shfl_up(Value value, unsigned delta) const {
     const unsigned rank = thread_rank();
     return cuda_on_cpu::shuffle(mask_, value, lane_of(rank >= delta ? rank - delta : rank));
   }
-  template <typename T>
-  T shfl_down(T value, unsigned delta) const {
+  template <typename Value>
+  Value shfl_down(Value value, unsigned delta) const {
     const unsigned rank = thread_rank();
     return cuda_on_cpu::shuffle(mask_, value, lane_of(rank + delta < size() ? rank + delta : rank));
   }
-  template <typename T>
-  T shfl_xor(T value, unsigned rank_mask) const {
+  template <typename Value>
+  Value shfl_xor(Value value, unsigned rank_mask) const {
     const unsigned rank = thread_rank(), other = rank ^ rank_mask;
     return cuda_on_cpu::shuffle(mask_, value, lane_of(other < size() ? other : rank));
   }
   unsigned ballot(int predicate) const { return ranks_of(__ballot_sync(mask_, predicate)); }
   int any(int predicate) const { return __any_sync(mask_, predicate); }
   int all(int predicate) const { return __all_sync(mask_, predicate); }
-  template <typename T>
-  unsigned match_any(T value) const {
+  template <typename Value>
+  unsigned match_any(Value value) const {
     return ranks_of(__match_any_sync(mask_, value));
   }
-  template <typename T>
-  unsigned match_all(T value, int& predicate) const {
+  template <typename Value>
+  unsigned match_all(Value value, int& predicate) const {
     return ranks_of(__match_all_sync(mask_, value, &predicate));
   }
 
@@ -131,13 +131,13 @@ class tile_of_warps {
   explicit tile_of_warps(unsigned size) : size_(size) {}
   void sync() const { cuda_on_cpu::tile_collective(size_, nullptr, nullptr); }
   unsigned thread_rank() const { return cuda_on_cpu::thread_rank() % size_; }
-  template <typename T>
-  T shfl(T value, unsigned rank) const {
+  template <typename Value>
+  Value shfl(Value value, unsigned rank) const {
     return cuda_on_cpu::shuffle_in_tile<true>(size_, value, rank % size_);
   }
   /// As `shfl`, and each thread may ask for another rank.
-  template <typename T>
-  T take(T value, unsigned rank) const {
+  template <typename Value>
+  Value take(Value value, unsigned rank) const {
     return cuda_on_cpu::shuffle_in_tile<false>(size_, value, rank);
   }
   int any(int predicate) const { return cuda_on_cpu::votes_in_tile(size_, predicate != 0) > 0; }
@@ -292,10 +292,10 @@ class cluster_group {
     return {position.x * blockDim.x + threadIdx.x, position.y * blockDim.y + threadIdx.y,
             position.z * blockDim.z + threadIdx.z};
   }
-  template <typename T>
-  static T* map_shared_rank(T* address, unsigned rank) {
-    return static_cast<T*>(
-        cuda_on_cpu::in_block_of_cluster(const_cast<const std::remove_const_t<T>*>(address), rank));
+  template <typename Value>
+  static Value* map_shared_rank(Value* address, unsigned rank) {
+    return static_cast<Value*>(cuda_on_cpu::in_block_of_cluster(
+        const_cast<const std::remove_const_t<Value>*>(address), rank));
   }
   static unsigned query_shared_rank(const void* address) {
     for (unsigned rank = 0; rank < num_blocks(); ++rank)

@@ -115,23 +115,23 @@ struct cublasLtMatmulHeuristicResult_t {
 
 namespace cuda_on_cpu {
 
-template <typename T, typename... Arguments>
-cublasStatus_t create_for_lt(T** made, Arguments... arguments) {
+template <typename Value, typename... Arguments>
+cublasStatus_t create_for_lt(Value** made, Arguments... arguments) {
   if (made == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
-  *made = std::make_unique<T>(T{arguments...}).release();  // destroy_of_lt takes it back
+  *made = std::make_unique<Value>(Value{arguments...}).release();  // destroy_of_lt takes it back
   return CUBLAS_STATUS_SUCCESS;
 }
-template <typename T>
-cublasStatus_t destroy_of_lt(T* made) {
-  const std::unique_ptr<T> taken(made);
+template <typename Value>
+cublasStatus_t destroy_of_lt(Value* made) {
+  const std::unique_ptr<Value> taken(made);
   return made == nullptr ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_SUCCESS;
 }
 
 /// Sets a member from the bytes that a program hands over.
-template <typename T>
-cublasStatus_t set_member(T& member, const void* from, std::size_t bytes) {
-  if (from == nullptr || bytes < sizeof(T)) return CUBLAS_STATUS_INVALID_VALUE;
-  std::memcpy(&member, from, sizeof(T));
+template <typename Value>
+cublasStatus_t set_member(Value& member, const void* from, std::size_t bytes) {
+  if (from == nullptr || bytes < sizeof(Value)) return CUBLAS_STATUS_INVALID_VALUE;
+  std::memcpy(&member, from, sizeof(Value));
   return CUBLAS_STATUS_SUCCESS;
 }
 

@@ -35,11 +35,11 @@ inline cublasStatus_t cublasXtSetBlockDim(cublasXtHandle_t handle, int block) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-#define CUDA_ON_CPU_BLAS(letter, Letter, T)                                                       \
+#define CUDA_ON_CPU_BLAS(letter, Letter, Value)                                                   \
   inline cublasStatus_t cublasXt##Letter##gemm(                                                   \
       cublasXtHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, std::size_t m,     \
-      std::size_t n, std::size_t k, const T* alpha, const T* a, std::size_t lda, const T* b,      \
-      std::size_t ldb, const T* beta, T* c, std::size_t ldc) {                                    \
+      std::size_t n, std::size_t k, const Value* alpha, const Value* a, std::size_t lda,          \
+      const Value* b, std::size_t ldb, const Value* beta, Value* c, std::size_t ldc) {            \
     const bool plain_a = op_a == CUBLAS_OP_N, plain_b = op_b == CUBLAS_OP_N;                      \
     if (handle == nullptr || !handle->has_devices) return CUBLAS_STATUS_NOT_INITIALIZED;          \
     if (lda < (plain_a ? m : k) || ldb < (plain_b ? k : n) || ldc < m)                            \

@@ -5,7 +5,11 @@
 
 #pragma once
 
+#include "cuda_on_cpu/hidden_names.hpp"
+
 #include <cblas.h>
+
+#include "cuda_on_cpu/shown_names.hpp"
 
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
@@ -124,16 +128,16 @@ inline CBLAS_SIDE cblas_of(cublasSideMode_t side) {
 }
 
 /// A matrix of so many columns, `stride` elements apart.
-template <typename T>
-Touched matrix(T* first, int stride, int rows, int columns) {
+template <typename Value>
+Touched matrix(Value* first, int stride, int rows, int columns) {
   const std::size_t elements = columns == 0 ? 0 : std::size_t(stride) * (columns - 1) + rows;
-  return {first, elements * sizeof(T), !std::is_const_v<T>};
+  return {first, elements * sizeof(Value), !std::is_const_v<Value>};
 }
 
 /// A matrix to which something is added, after it was multiplied by `beta`: by zero, it is not
 /// read.
-template <typename T>
-Touched sum(T* first, int stride, int rows, int columns, T beta) {
+template <typename Value>
+Touched sum(Value* first, int stride, int rows, int columns, Value beta) {
   Touched touched = matrix(first, stride, rows, columns);
   touched.read = beta != 0;
   return touched;
@@ -149,14 +153,14 @@ inline cublasStatus_t in_stream(cublasHandle_t handle, std::initializer_list<Tou
 
 /// A matrix, its columns `stride` elements apart, as it is or transposed, times a factor. What zero
 /// multiplies is not read.
-template <typename T>
+template <typename Value>
 struct Term {
-  T factor;
-  const T* first;
+  Value factor;
+  const Value* first;
   int stride;
   bool plain;
 
-  bool is_in_place(const T* sum, int stride_of_sum) const {
+  bool is_in_place(const Value* sum, int stride_of_sum) const {
     return first == sum && plain && stride == stride_of_sum;
   }
   Touched touched(int rows, int columns) const {
@@ -166,12 +170,12 @@ struct Term {
 };
 
 /// The sum of two matrices, by a library that nobody watches.
-template <typename T>
-CUDA_ON_CPU_NOT_ANALYSED void add_up(Term<T> a, Term<T> b, int rows, int columns, T* sum,
-                                     int stride) {
+template <typename Value>
+CUDA_ON_CPU_NOT_ANALYSED void add_up(Term<Value> a, Term<Value> b, int rows, int columns,
+                                     Value* sum, int stride) {
   for (std::size_t j = 0; j < std::size_t(columns); ++j)
     for (std::size_t i = 0; i < std::size_t(rows); ++i) {
-      T element = 0;
+      Value element = 0;
       if (a.factor != 0)
         element += a.factor * a.first[a.plain ? i + j * a.stride : j + i * a.stride];
       if (b.factor != 0)
@@ -180,9 +184,10 @@ CUDA_ON_CPU_NOT_ANALYSED void add_up(Term<T> a, Term<T> b, int rows, int columns
     }
 }
 
-template <typename T>
-cublasStatus_t geam(cublasHandle_t handle, int m, int n, Term<T> a, Term<T> b, T* c, int ldc) {
-  for (const Term<T>& term : {a, b})
+template <typename Value>
+cublasStatus_t geam(cublasHandle_t handle, int m, int n, Term<Value> a, Term<Value> b, Value* c,
+                    int ldc) {
+  for (const Term<Value>& term : {a, b})
     if (term.stride < (term.plain ? m : n) || (term.first == c && !term.is_in_place(c, ldc)))
       return CUBLAS_STATUS_INVALID_VALUE;
   if (m < 0 || n < 0 || ldc < m) return CUBLAS_STATUS_INVALID_VALUE;
@@ -191,17 +196,18 @@ cublasStatus_t geam(cublasHandle_t handle, int m, int n, Term<T> a, Term<T> b, T
 }
 
 /// What zero multiplies is not read, be it NaN; libraries of the host differ in that.
-template <typename T>
-CUDA_ON_CPU_NOT_ANALYSED void fill_with_zeros(T* y, int stride, int count) {
+template <typename Value>
+CUDA_ON_CPU_NOT_ANALYSED void fill_with_zeros(Value* y, int stride, int count) {
   for (std::size_t i = 0; i < std::size_t(count); ++i) y[i * stride] = 0;
 }
 
 }  // namespace cuda_on_cpu
 
-#define CUDA_ON_CPU_BLAS(letter, Letter, T)                                                        \
+#define CUDA_ON_CPU_BLAS(letter, Letter, Value)                                                    \
   inline cublasStatus_t cublas##Letter##gemm(                                                      \
       cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,  \
-      const T* alpha, const T* a, int lda, const T* b, int ldb, const T* beta, T* c, int ldc) {    \
+      const Value* alpha, const Value* a, int lda, const Value* b, int ldb, const Value* beta,     \
+      Value* c, int ldc) {                                                                         \
     using namespace cuda_on_cpu;                                                                   \
     const bool plain_a = op_a == CUBLAS_OP_N, plain_b = op_b == CUBLAS_OP_N;                       \
     if (m < 0 || n < 0 || k < 0 || lda < (plain_a ? m : k) || ldb < (plain_b ? k : n) || ldc < m)  \
@@ -216,8 +222,8 @@ CUDA_ON_CPU_NOT_ANALYSED void fill_with_zeros(T* y, int stride, int count) {
   }                                                                                                \
   inline cublasStatus_t cublas##Letter##gemmStridedBatched(                                        \
       cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,  \
-      const T* alpha, const T* a, int lda, long long stride_a, const T* b, int ldb,                \
-      long long stride_b, const T* beta, T* c, int ldc, long long stride_c, int batches) {         \
+      const Value* alpha, const Value* a, int lda, long long stride_a, const Value* b, int ldb,    \
+      long long stride_b, const Value* beta, Value* c, int ldc, long long stride_c, int batches) { \
     for (int i = 0; i < batches; ++i)                                                              \
       if (const auto status =                                                                      \
               cublas##Letter##gemm(handle, op_a, op_b, m, n, k, alpha, a + i * stride_a, lda,      \
@@ -228,14 +234,15 @@ CUDA_ON_CPU_NOT_ANALYSED void fill_with_zeros(T* y, int stride, int count) {
   }                                                                                                \
   inline cublasStatus_t cublas##Letter##geam(                                                      \
       cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n,         \
-      const T* alpha, const T* a, int lda, const T* beta, const T* b, int ldb, T* c, int ldc) {    \
-    const cuda_on_cpu::Term<T> first{*alpha, a, lda, op_a == CUBLAS_OP_N};                         \
-    const cuda_on_cpu::Term<T> second{*beta, b, ldb, op_b == CUBLAS_OP_N};                         \
+      const Value* alpha, const Value* a, int lda, const Value* beta, const Value* b, int ldb,     \
+      Value* c, int ldc) {                                                                         \
+    const cuda_on_cpu::Term<Value> first{*alpha, a, lda, op_a == CUBLAS_OP_N};                     \
+    const cuda_on_cpu::Term<Value> second{*beta, b, ldb, op_b == CUBLAS_OP_N};                     \
     return cuda_on_cpu::geam(handle, m, n, first, second, c, ldc);                                 \
   }                                                                                                \
-  inline cublasStatus_t cublas##Letter##syrk(cublasHandle_t handle, cublasFillMode_t uplo,         \
-                                             cublasOperation_t op, int n, int k, const T* alpha,   \
-                                             const T* a, int lda, const T* beta, T* c, int ldc) {  \
+  inline cublasStatus_t cublas##Letter##syrk(                                                      \
+      cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t op, int n, int k,            \
+      const Value* alpha, const Value* a, int lda, const Value* beta, Value* c, int ldc) {         \
     using namespace cuda_on_cpu;                                                                   \
     const bool plain = op == CUBLAS_OP_N;                                                          \
     if (n < 0 || k < 0 || lda < (plain ? n : k) || ldc < n) return CUBLAS_STATUS_INVALID_VALUE;    \
@@ -246,10 +253,10 @@ CUDA_ON_CPU_NOT_ANALYSED void fill_with_zeros(T* y, int stride, int count) {
                                             alpha, a, lda, beta, c, ldc);                          \
                      });                                                                           \
   }                                                                                                \
-  inline cublasStatus_t cublas##Letter##trsm(cublasHandle_t handle, cublasSideMode_t side,         \
-                                             cublasFillMode_t uplo, cublasOperation_t op,          \
-                                             cublasDiagType_t diagonal, int m, int n,              \
-                                             const T* alpha, const T* a, int lda, T* b, int ldb) { \
+  inline cublasStatus_t cublas##Letter##trsm(                                                      \
+      cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t op,   \
+      cublasDiagType_t diagonal, int m, int n, const Value* alpha, const Value* a, int lda,        \
+      Value* b, int ldb) {                                                                         \
     using namespace cuda_on_cpu;                                                                   \
     const int order = side == CUBLAS_SIDE_LEFT ? m : n;                                            \
     if (m < 0 || n < 0 || lda < order || ldb < m) return CUBLAS_STATUS_INVALID_VALUE;              \
@@ -259,9 +266,9 @@ CUDA_ON_CPU_NOT_ANALYSED void fill_with_zeros(T* y, int stride, int count) {
                                cblas_of(diagonal), m, n, alpha, a, lda, b, ldb);                   \
         });                                                                                        \
   }                                                                                                \
-  inline cublasStatus_t cublas##Letter##trsv(cublasHandle_t handle, cublasFillMode_t uplo,         \
-                                             cublasOperation_t op, cublasDiagType_t diagonal,      \
-                                             int n, const T* a, int lda, T* x, int stride) {       \
+  inline cublasStatus_t cublas##Letter##trsv(                                                      \
+      cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t op,                          \
+      cublasDiagType_t diagonal, int n, const Value* a, int lda, Value* x, int stride) {           \
     using namespace cuda_on_cpu;                                                                   \
     if (n < 0 || lda < n || stride == 0) return CUBLAS_STATUS_INVALID_VALUE;                       \
     return in_stream(handle, {matrix(a, lda, n, n), matrix(x, std::abs(stride), 1, n)}, [=] {      \
@@ -269,11 +276,12 @@ CUDA_ON_CPU_NOT_ANALYSED void fill_with_zeros(T* y, int stride, int count) {
                            lda, x, stride);                                                        \
     });                                                                                            \
   }                                                                                                \
-  inline cublasStatus_t cublas##Letter##gemv(                                                      \
-      cublasHandle_t handle, cublasOperation_t op, int m, int n, const T* alpha, const T* a,       \
-      int lda, const T* x, int stride_x, const T* beta, T* y, int stride_y) {                      \
+  inline cublasStatus_t cublas##Letter##gemv(cublasHandle_t handle, cublasOperation_t op, int m,   \
+                                             int n, const Value* alpha, const Value* a, int lda,   \
+                                             const Value* x, int stride_x, const Value* beta,      \
+                                             Value* y, int stride_y) {                             \
     using namespace cuda_on_cpu;                                                                   \
-    if (m < 0 || n < 0 || lda < std::max(1, m) || stride_x == 0 || stride_y == 0)                  \
+    if (m < 0 || n < 0 || lda < 1 || lda < m || stride_x == 0 || stride_y == 0)                    \
       return CUBLAS_STATUS_INVALID_VALUE;                                                          \
     if (handle != nullptr && (m == 0 || n == 0)) return CUBLAS_STATUS_SUCCESS;                     \
     const int rows = op == CUBLAS_OP_N ? m : n, columns = op == CUBLAS_OP_N ? n : m;               \

@@ -7,7 +7,11 @@
 
 #define _CUFFT_H_  // other projects' headers look for it
 
+#include "cuda_on_cpu/hidden_names.hpp"
+
 #include <fftw3.h>
+
+#include "cuda_on_cpu/shown_names.hpp"
 
 #include <array>
 #include <cstddef>

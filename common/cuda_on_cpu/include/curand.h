@@ -91,11 +91,11 @@ inline curandStatus_t with_state(curandGenerator_t generator,
 }
 
 /// Fills an array by a function of the state.
-template <typename T, typename Make>
-curandStatus_t fill_random(curandGenerator_t generator, T* out, std::size_t n, Make make) {
-  return with_state(generator, {{out, n * sizeof(T), true, false}},
+template <typename Value, typename Make>
+curandStatus_t fill_random(curandGenerator_t generator, Value* out, std::size_t n, Make make) {
+  return with_state(generator, {{out, n * sizeof(Value), true, false}},
                     [=](Philox& state) CUDA_ON_CPU_NOT_ANALYSED {
-                      for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<T>(make(&state));
+                      for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<Value>(make(&state));
                     });
 }
 

@@ -61,10 +61,10 @@ inline double unit_double(std::uint32_t low, std::uint32_t high) {
 }
 
 /// Two normal numbers from two of (0, 1], by the method of Box and Muller.
-template <typename T>
-void to_normal(T& first, T& second) {
-  const T radius = std::sqrt(T(-2) * std::log(first));
-  const T angle = T(6.283185307179586476925) * second;
+template <typename Value>
+void to_normal(Value& first, Value& second) {
+  const Value radius = std::sqrt(Value(-2) * std::log(first));
+  const Value angle = Value(6.283185307179586476925) * second;
   first = radius * std::sin(angle);
   second = radius * std::cos(angle);
 }
@@ -180,7 +180,7 @@ inline double curand_log_normal_double(cuda_on_cpu::Philox* state, double mean, 
 inline unsigned curand_poisson(cuda_on_cpu::Philox* state, double mean) {
   unsigned events = 0;
   for (double rest = mean; rest > 0; rest -= 500) {
-    const double limit = std::exp(-std::min(rest, 500.0));
+    const double limit = std::exp(rest < 500 ? -rest : -500.0);
     for (double product = curand_uniform_double(state); product > limit;
          product *= curand_uniform_double(state))
       ++events;

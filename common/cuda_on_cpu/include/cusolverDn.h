@@ -5,7 +5,11 @@
 
 #pragma once
 
+#include "cuda_on_cpu/hidden_names.hpp"
+
 #include <lapack.h>
+
+#include "cuda_on_cpu/shown_names.hpp"
 
 #include "cublas_v2.h"
 
@@ -58,26 +62,26 @@ constexpr int lapack_room = 1;  // elements of workspace, which LAPACK does not 
 
 }  // namespace cuda_on_cpu
 
-#define CUDA_ON_CPU_LAPACK(letter, Letter, T)                                                    \
-  inline cusolverStatus_t cusolverDn##Letter##potrf_bufferSize(                                  \
-      cusolverDnHandle_t handle, cublasFillMode_t, int n, T* a, int lda, int* elements) {        \
-    *elements = cuda_on_cpu::lapack_room;                                                        \
-    return cuda_on_cpu::refusal(handle, n, a, lda);                                              \
-  }                                                                                              \
-  inline cusolverStatus_t cusolverDn##Letter##potrf(cusolverDnHandle_t handle,                   \
-                                                    cublasFillMode_t uplo, int n, T* a, int lda, \
-                                                    T* room, int elements, int* info) {          \
-    using namespace cuda_on_cpu;                                                                 \
-    if (const auto status = refusal(handle, n, a, lda); status != CUSOLVER_STATUS_SUCCESS)       \
-      return status;                                                                             \
-    if (room == nullptr || elements < lapack_room || info == nullptr)                            \
-      return CUSOLVER_STATUS_INVALID_VALUE;                                                      \
-    const auto error =                                                                           \
-        library_call(handle->stream, {matrix(a, lda, n, n), matrix(info, 1, 1, 1)}, [=] {        \
-          const char part = uplo == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U';                          \
-          LAPACK_##letter##potrf(&part, &n, a, &lda, info);                                      \
-        });                                                                                      \
-    return error == cudaSuccess ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_EXECUTION_FAILED;    \
+#define CUDA_ON_CPU_LAPACK(letter, Letter, Value)                                              \
+  inline cusolverStatus_t cusolverDn##Letter##potrf_bufferSize(                                \
+      cusolverDnHandle_t handle, cublasFillMode_t, int n, Value* a, int lda, int* elements) {  \
+    *elements = cuda_on_cpu::lapack_room;                                                      \
+    return cuda_on_cpu::refusal(handle, n, a, lda);                                            \
+  }                                                                                            \
+  inline cusolverStatus_t cusolverDn##Letter##potrf(                                           \
+      cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, Value* a, int lda, Value* room, \
+      int elements, int* info) {                                                               \
+    using namespace cuda_on_cpu;                                                               \
+    if (const auto status = refusal(handle, n, a, lda); status != CUSOLVER_STATUS_SUCCESS)     \
+      return status;                                                                           \
+    if (room == nullptr || elements < lapack_room || info == nullptr)                          \
+      return CUSOLVER_STATUS_INVALID_VALUE;                                                    \
+    const auto error =                                                                         \
+        library_call(handle->stream, {matrix(a, lda, n, n), matrix(info, 1, 1, 1)}, [=] {      \
+          const char part = uplo == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U';                        \
+          LAPACK_##letter##potrf(&part, &n, a, &lda, info);                                    \
+        });                                                                                    \
+    return error == cudaSuccess ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_EXECUTION_FAILED;  \
   }
 CUDA_ON_CPU_LAPACK(s, S, float)
 CUDA_ON_CPU_LAPACK(d, D, double)

@@ -6,7 +6,6 @@
 
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -48,9 +47,9 @@ struct Extent {
 };
 
 /// What a number of a type is kept as.
-template <typename T>
+template <typename Element>
 struct Kept {
-  using Type = T;
+  using Type = Element;
 };
 template <>
 struct Kept<nvcuda::wmma::precision::tf32> {
@@ -58,14 +57,16 @@ struct Kept<nvcuda::wmma::precision::tf32> {
 };
 
 /// Products of 16 bits or less are added up in a wider type, in which sums of sixteen of bytes fit.
-template <typename T>
-using Sum = std::conditional_t<std::is_integral<T>::value, std::int32_t,
-                               std::conditional_t<std::is_same<T, double>::value, double, float>>;
+template <typename Element>
+using Sum =
+    std::conditional_t<std::is_integral<Element>::value, std::int32_t,
+                       std::conditional_t<std::is_same<Element, double>::value, double, float>>;
 
-template <typename T>
+template <typename Element>
 constexpr bool is_element_of(int m, int n, int k) {
-  if (std::is_same<T, double>::value) return m == 8 && n == 8 && k == 4;
-  if (std::is_same<T, nvcuda::wmma::precision::tf32>::value) return m == 16 && n == 16 && k == 8;
+  if (std::is_same<Element, double>::value) return m == 8 && n == 8 && k == 4;
+  if (std::is_same<Element, nvcuda::wmma::precision::tf32>::value)
+    return m == 16 && n == 16 && k == 8;
   return k == 16 && m * n == 256 && (m == 8 || m == 16 || m == 32);
 }
 
@@ -76,13 +77,13 @@ namespace nvcuda {
 namespace wmma {
 
 /// A lane's elements of a matrix.
-template <typename Use, int m, int n, int k, typename T, typename Layout = void>
+template <typename Use, int m, int n, int k, typename Element, typename Layout = void>
 class fragment {
  public:
   static_assert(std::is_same<Use, accumulator>::value ||
-                    cuda_on_cpu::wmma::is_element_of<T>(m, n, k),
+                    cuda_on_cpu::wmma::is_element_of<Element>(m, n, k),
                 "tensor cores have no product of this shape and type");
-  using element_type = typename cuda_on_cpu::wmma::Kept<T>::Type;
+  using element_type = typename cuda_on_cpu::wmma::Kept<Element>::Type;
   using storage_element_type = element_type;
   static constexpr int rows = cuda_on_cpu::wmma::Extent<Use, m, n, k>::rows;
   static constexpr int columns = cuda_on_cpu::wmma::Extent<Use, m, n, k>::columns;
@@ -92,8 +93,9 @@ class fragment {
   element_type x[num_elements];
 };
 
-template <typename Use, int m, int n, int k, typename T, typename Layout, typename Value>
-__forceinline__ void fill_fragment(fragment<Use, m, n, k, T, Layout>& matrix, const Value& value) {
+template <typename Use, int m, int n, int k, typename Element, typename Layout, typename Value>
+__forceinline__ void fill_fragment(fragment<Use, m, n, k, Element, Layout>& matrix,
+                                   const Value& value) {
   for (auto& element : matrix.x)
     element = static_cast<typename std::decay<decltype(element)>::type>(value);
 }
@@ -119,12 +121,12 @@ __forceinline__ void for_each_element(Fragment& matrix, unsigned pitch, bool by_
 }
 
 /// The fragments of a lane, by address; those of all lanes make up the matrices.
-template <typename D, typename A, typename B, typename C>
+template <typename FragmentD, typename FragmentA, typename FragmentB, typename FragmentC>
 struct Product {
-  D* d;
-  const A* a;
-  const B* b;
-  const C* c;
+  FragmentD* d;
+  const FragmentA* a;
+  const FragmentB* b;
+  const FragmentC* c;
 };
 
 /// Puts the fragments of all lanes together: a matrix, row by row. Lanes that take no part have
@@ -142,23 +144,26 @@ CUDA_ON_CPU_NOT_ANALYSED void gather(void* const* records, const Fragment* Recor
 
 template <typename To>
 To saturated(std::int64_t sum) {
-  return static_cast<To>(std::min<std::int64_t>(
-      std::max<std::int64_t>(sum, std::numeric_limits<To>::min()), std::numeric_limits<To>::max()));
+  constexpr std::int64_t least = (std::numeric_limits<To>::min)(),
+                         most = (std::numeric_limits<To>::max)();
+  return static_cast<To>(sum < least ? least : sum > most ? most : sum);
 }
 
-template <typename D, typename A, typename B, typename C, bool saturates>
+template <typename FragmentD, typename FragmentA, typename FragmentB, typename FragmentC,
+          bool saturates>
 CUDA_ON_CPU_NOT_ANALYSED void multiply(void* const* records) {
-  using Record = Product<D, A, B, C>;
-  using To = typename D::element_type;
-  using Wide = Sum<typename A::element_type>;
+  using Record = Product<FragmentD, FragmentA, FragmentB, FragmentC>;
+  using To = typename FragmentD::element_type;
+  using Wide = Sum<typename FragmentA::element_type>;
   using Total = std::conditional_t<std::is_integral<Wide>::value, std::int64_t, Wide>;
-  constexpr int depth = A::columns, columns = D::columns, elements = D::rows * D::columns;
-  Wide a[D::rows * depth], b[depth * columns];
+  constexpr int depth = FragmentA::columns, columns = FragmentD::columns,
+                elements = FragmentD::rows * FragmentD::columns;
+  Wide a[FragmentD::rows * depth], b[depth * columns];
   Total sums[elements];
   gather(records, &Record::a, a);
   gather(records, &Record::b, b);
   gather(records, &Record::c, sums);
-  for (int i = 0; i < D::rows; ++i) {
+  for (int i = 0; i < FragmentD::rows; ++i) {
     Wide row[columns] = {};
     for (int l = 0; l < depth; ++l)
       for (int j = 0; j < columns; ++j) row[j] += a[i * depth + l] * b[l * columns + j];
@@ -166,7 +171,7 @@ CUDA_ON_CPU_NOT_ANALYSED void multiply(void* const* records) {
   }
   for (int lane = 0; lane < 32; ++lane)
     if (const auto* record = static_cast<const Record*>(records[lane]))
-      for (int e = 0; e < D::num_elements; ++e) {
+      for (int e = 0; e < FragmentD::num_elements; ++e) {
         const Total sum = sums[32 * e + lane];
         if constexpr (saturates && std::is_integral<To>::value)
           record->d->x[e] = saturated<To>(sum);
@@ -181,24 +186,25 @@ CUDA_ON_CPU_NOT_ANALYSED void multiply(void* const* records) {
 namespace nvcuda {
 namespace wmma {
 
-template <typename Use, int m, int n, int k, typename T, typename Layout, typename Memory>
-__forceinline__ void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& matrix, const Memory* from,
-                                      unsigned pitch) {
+template <typename Use, int m, int n, int k, typename Element, typename Layout, typename Memory>
+__forceinline__ void load_matrix_sync(fragment<Use, m, n, k, Element, Layout>& matrix,
+                                      const Memory* from, unsigned pitch) {
   cuda_on_cpu::wmma::meet();
   cuda_on_cpu::wmma::for_each_element(
       matrix, pitch, std::is_same<Layout, row_major>::value,
       [from](auto& element, unsigned place) { element = from[place]; });
 }
-template <int m, int n, int k, typename T, typename Memory>
-__forceinline__ void load_matrix_sync(fragment<accumulator, m, n, k, T>& matrix, const Memory* from,
-                                      unsigned pitch, layout_t layout) {
+template <int m, int n, int k, typename Element, typename Memory>
+__forceinline__ void load_matrix_sync(fragment<accumulator, m, n, k, Element>& matrix,
+                                      const Memory* from, unsigned pitch, layout_t layout) {
   cuda_on_cpu::wmma::meet();
   cuda_on_cpu::wmma::for_each_element(
       matrix, pitch, layout == mem_row_major,
       [from](auto& element, unsigned place) { element = from[place]; });
 }
-template <int m, int n, int k, typename T, typename Memory>
-__forceinline__ void store_matrix_sync(Memory* to, const fragment<accumulator, m, n, k, T>& matrix,
+template <int m, int n, int k, typename Element, typename Memory>
+__forceinline__ void store_matrix_sync(Memory* to,
+                                       const fragment<accumulator, m, n, k, Element>& matrix,
                                        unsigned pitch, layout_t layout) {
   cuda_on_cpu::wmma::meet();
   cuda_on_cpu::wmma::for_each_element(
@@ -207,16 +213,16 @@ __forceinline__ void store_matrix_sync(Memory* to, const fragment<accumulator, m
 }
 
 /// D = A B + C; integers that do not fit are the nearest that do, if it is asked for.
-template <int m, int n, int k, typename D, typename C, typename A, typename B, typename LayoutA,
-          typename LayoutB>
-void mma_sync(fragment<accumulator, m, n, k, D>& d,
-              const fragment<matrix_a, m, n, k, A, LayoutA>& a,
-              const fragment<matrix_b, m, n, k, B, LayoutB>& b,
-              const fragment<accumulator, m, n, k, C>& c, bool saturates = false) {
-  using FragmentD = fragment<accumulator, m, n, k, D>;
-  using FragmentA = fragment<matrix_a, m, n, k, A, LayoutA>;
-  using FragmentB = fragment<matrix_b, m, n, k, B, LayoutB>;
-  using FragmentC = fragment<accumulator, m, n, k, C>;
+template <int m, int n, int k, typename ElementD, typename ElementC, typename ElementA,
+          typename ElementB, typename LayoutA, typename LayoutB>
+void mma_sync(fragment<accumulator, m, n, k, ElementD>& d,
+              const fragment<matrix_a, m, n, k, ElementA, LayoutA>& a,
+              const fragment<matrix_b, m, n, k, ElementB, LayoutB>& b,
+              const fragment<accumulator, m, n, k, ElementC>& c, bool saturates = false) {
+  using FragmentD = fragment<accumulator, m, n, k, ElementD>;
+  using FragmentA = fragment<matrix_a, m, n, k, ElementA, LayoutA>;
+  using FragmentB = fragment<matrix_b, m, n, k, ElementB, LayoutB>;
+  using FragmentC = fragment<accumulator, m, n, k, ElementC>;
   cuda_on_cpu::wmma::Product<FragmentD, FragmentA, FragmentB, FragmentC> record{&d, &a, &b, &c};
   cuda_on_cpu::warp_collective(
       cuda_on_cpu::all_lanes, &record,

@@ -11,21 +11,21 @@
 namespace cooperative_groups {
 
 /// Which alignment a copy may count on: that of its type, or what its size promises.
-template <typename T, typename Size>
+template <typename Value, typename Size>
 struct AlignmentOfCopy {
-  static constexpr std::size_t value = alignof(T);
+  static constexpr std::size_t value = alignof(Value);
 };
-template <typename T, std::size_t alignment>
-struct AlignmentOfCopy<T, cuda::aligned_size_t<alignment>> {
+template <typename Value, std::size_t alignment>
+struct AlignmentOfCopy<Value, cuda::aligned_size_t<alignment>> {
   static constexpr std::size_t value = alignment;
 };
 
 /// Copies bytes; each thread of the group takes a share, in units of the alignment from 4 to 16.
 /// Bytes behind the last whole unit stay where they are, as on a GPU.
-template <typename Group, typename T, typename Size>
-void memcpy_async(const Group& group, T* to, const T* from, const Size& bytes) {
-  constexpr std::size_t alignment = AlignmentOfCopy<T, Size>::value;
-  constexpr std::size_t unit = alignment < 4 ? sizeof(T) : std::min<std::size_t>(alignment, 16);
+template <typename Group, typename Value, typename Size>
+void memcpy_async(const Group& group, Value* to, const Value* from, const Size& bytes) {
+  constexpr std::size_t alignment = AlignmentOfCopy<Value, Size>::value;
+  constexpr std::size_t unit = alignment < 4 ? sizeof(Value) : std::min<std::size_t>(alignment, 16);
   for (std::size_t i = group.thread_rank() * unit; i + unit <= static_cast<std::size_t>(bytes);
        i += group.size() * unit)
     cuda_on_cpu::start_copy(reinterpret_cast<char*>(to) + i,

@@ -32,18 +32,19 @@ enum class Scope { block, device, system };
 
 /// Does an operation on memory of the device, or in shared memory; returns the old value. For
 /// int, unsigned, long long, unsigned long long, float and double.
-template <Atomic operation, typename T>
-T atomic(T* address, T operand, Order order = Order::relaxed, Scope scope = Scope::device);
+template <Atomic operation, typename Value>
+Value atomic(Value* address, Value operand, Order order = Order::relaxed,
+             Scope scope = Scope::device);
 
 /// Replaces `expected` by `desired`; returns the old value.
-template <typename T>
-T atomic_compare(T* address, T expected, T desired, Order order = Order::relaxed,
-                 Scope scope = Scope::device);
+template <typename Value>
+Value atomic_compare(Value* address, Value expected, Value desired, Order order = Order::relaxed,
+                     Scope scope = Scope::device);
 
-template <typename T>
-T atomic_load(const T* address, Order order, Scope scope = Scope::device);
-template <typename T>
-void atomic_store(T* address, T value, Order order, Scope scope = Scope::device);
+template <typename Value>
+Value atomic_load(const Value* address, Order order, Scope scope = Scope::device);
+template <typename Value>
+void atomic_store(Value* address, Value value, Order order, Scope scope = Scope::device);
 
 /// The same for sixteen bytes, among those that do it so.
 void atomic_load_sixteen(void* value, const void* address, Order order);
@@ -51,15 +52,15 @@ void atomic_store_sixteen(void* address, const void* value, Order order);
 
 }  // namespace cuda_on_cpu
 
-#define CUDA_ON_CPU_ATOMIC(name, operation, T)                                     \
-  inline T name(T* address, T operand) {                                           \
+#define CUDA_ON_CPU_ATOMIC(name, operation, Value)                                 \
+  inline Value name(Value* address, Value operand) {                               \
     return cuda_on_cpu::atomic<cuda_on_cpu::Atomic::operation>(address, operand);  \
   }                                                                                \
-  inline T name##_block(T* address, T operand) {                                   \
+  inline Value name##_block(Value* address, Value operand) {                       \
     return cuda_on_cpu::atomic<cuda_on_cpu::Atomic::operation>(                    \
         address, operand, cuda_on_cpu::Order::relaxed, cuda_on_cpu::Scope::block); \
   }                                                                                \
-  inline T name##_system(T* address, T operand) { return name(address, operand); }
+  inline Value name##_system(Value* address, Value operand) { return name(address, operand); }
 
 #define CUDA_ON_CPU_ATOMIC_OF_INTEGERS(name, operation) \
   CUDA_ON_CPU_ATOMIC(name, operation, int)              \
@@ -84,32 +85,35 @@ CUDA_ON_CPU_ATOMIC_OF_INTEGERS(atomicXor, bit_xor)
 #undef CUDA_ON_CPU_ATOMIC_OF_INTEGERS
 #undef CUDA_ON_CPU_ATOMIC
 
-template <typename T>
-T atomicSub(T* address, cuda_on_cpu::given<T> operand) {
-  static_assert(std::is_same_v<T, int> || std::is_same_v<T, unsigned>,
+template <typename Value>
+Value atomicSub(Value* address, cuda_on_cpu::given<Value> operand) {
+  static_assert(std::is_same_v<Value, int> || std::is_same_v<Value, unsigned>,
                 "CUDA subtracts int and unsigned");
-  return atomicAdd(address, static_cast<T>(-static_cast<unsigned>(operand)));
+  return atomicAdd(address, static_cast<Value>(-static_cast<unsigned>(operand)));
 }
-template <typename T>
-T atomicSub_block(T* address, cuda_on_cpu::given<T> operand) {
-  return atomicAdd_block(address, static_cast<T>(-static_cast<unsigned>(operand)));
+template <typename Value>
+Value atomicSub_block(Value* address, cuda_on_cpu::given<Value> operand) {
+  return atomicAdd_block(address, static_cast<Value>(-static_cast<unsigned>(operand)));
 }
-template <typename T>
-T atomicSub_system(T* address, cuda_on_cpu::given<T> operand) {
+template <typename Value>
+Value atomicSub_system(Value* address, cuda_on_cpu::given<Value> operand) {
   return atomicSub(address, operand);
 }
 
 // The address decides the type; guides compare unsigned bits with signed ones.
-template <typename T>
-T atomicCAS(T* address, cuda_on_cpu::given<T> expected, cuda_on_cpu::given<T> desired) {
+template <typename Value>
+Value atomicCAS(Value* address, cuda_on_cpu::given<Value> expected,
+                cuda_on_cpu::given<Value> desired) {
   return cuda_on_cpu::atomic_compare(address, expected, desired);
 }
-template <typename T>
-T atomicCAS_block(T* address, cuda_on_cpu::given<T> expected, cuda_on_cpu::given<T> desired) {
+template <typename Value>
+Value atomicCAS_block(Value* address, cuda_on_cpu::given<Value> expected,
+                      cuda_on_cpu::given<Value> desired) {
   return cuda_on_cpu::atomic_compare(address, expected, desired, cuda_on_cpu::Order::relaxed,
                                      cuda_on_cpu::Scope::block);
 }
-template <typename T>
-T atomicCAS_system(T* address, cuda_on_cpu::given<T> expected, cuda_on_cpu::given<T> desired) {
+template <typename Value>
+Value atomicCAS_system(Value* address, cuda_on_cpu::given<Value> expected,
+                       cuda_on_cpu::given<Value> desired) {
   return cuda_on_cpu::atomic_compare(address, expected, desired);
 }

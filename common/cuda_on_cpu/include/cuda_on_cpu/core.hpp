@@ -59,7 +59,7 @@ struct uint3 {
 struct dim3 {
   unsigned x, y, z;
   constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
-  constexpr dim3(uint3 u) : x(u.x), y(u.y), z(u.z) {}
+  constexpr dim3(uint3 extent) : x(extent.x), y(extent.y), z(extent.z) {}
   constexpr operator uint3() const { return {x, y, z}; }
 };
 
@@ -158,27 +158,27 @@ bool note_bounds(const char* kernel, unsigned threads);
 
 /// What an argument of a launch is copied as: where its type names a `KernelArgument` that it turns
 /// into, as that. (A kernel's parameters, which say so to nvcc, are not known here.)
-template <typename T, typename = void>
+template <typename Value, typename = void>
 struct Copied {
-  using Type = std::decay_t<const T>;
+  using Type = std::decay_t<const Value>;
 };
-template <typename T>
-struct Copied<T, std::void_t<typename T::KernelArgument>> {
-  using Type = typename T::KernelArgument;
+template <typename Value>
+struct Copied<Value, std::void_t<typename Value::KernelArgument>> {
+  using Type = typename Value::KernelArgument;
 };
-template <typename T>
-auto copied(const T& argument) {
+template <typename Value>
+auto copied(const Value& argument) {
   // Of an array, whether it is constant is not known here.
-  if constexpr (std::is_array_v<T>)
-    return const_cast<std::remove_extent_t<T>*>(&argument[0]);
+  if constexpr (std::is_array_v<Value>)
+    return const_cast<std::remove_extent_t<Value>*>(&argument[0]);
   else
-    return static_cast<typename Copied<T>::Type>(argument);
+    return static_cast<typename Copied<Value>::Type>(argument);
 }
 
 /// An argument of a kernel, by its number.
-template <std::size_t number, typename T>
+template <std::size_t number, typename Value>
 struct Copy {
-  T value;
+  Value value;
 };
 
 /// A kernel with copies of its arguments. Sources have dozens of launches, and compilers take
@@ -215,9 +215,9 @@ Invocation invocation(Kernel kernel, const Arguments&... arguments) {
 /// device is a finding.
 void is_given(const volatile void* pointer);
 
-template <auto check, typename T>
-__forceinline__ void check_argument(const T& argument) {
-  using Plain = std::decay_t<const T>;
+template <auto check, typename Value>
+__forceinline__ void check_argument(const Value& argument) {
+  using Plain = std::decay_t<const Value>;
   if constexpr (std::is_pointer_v<Plain>)
     if constexpr (!std::is_function_v<std::remove_pointer_t<Plain>>) check(argument);
 }

@@ -60,10 +60,10 @@ class TemporaryStorage {
   explicit TemporaryStorage(void* begin)
       : next_(rounded(reinterpret_cast<std::uintptr_t>(begin))) {}
 
-  template <typename T>
-  T* take(std::size_t count) {
-    T* const part = reinterpret_cast<T*>(next_);
-    next_ += rounded(count * sizeof(T));
+  template <typename Value>
+  Value* take(std::size_t count) {
+    Value* const part = reinterpret_cast<Value*>(next_);
+    next_ += rounded(count * sizeof(Value));
     return part;
   }
 
@@ -127,7 +127,7 @@ __host__ __device__ cudaError_t in_segments(const char* name, void* storage, std
   });
 }
 
-template <typename T>
-inline constexpr bool is_there = !std::is_same<T, cub::NullType>::value;
+template <typename Value>
+inline constexpr bool is_there = !std::is_same<Value, cub::NullType>::value;
 
 }  // namespace cuda_on_cpu

@@ -44,8 +44,8 @@ class KernelFunction {
         }),
         takes_arguments_(sizeof...(Parameters) > 0) {}
   /// What is no kernel keeps its address.
-  template <typename T>
-  KernelFunction(T* address) : address_((void*)address) {}
+  template <typename Function>
+  KernelFunction(Function* address) : address_((void*)address) {}
   operator void*() const { return address_; }
 
   /// Whether its parameters are known.

@@ -101,14 +101,14 @@ struct alignas(4) Half2 {
 };
 
 /// A float in 16 bits by a directed rounding: the nearest number or its neighbour.
-template <typename H>
-H directed(float number, int mode) {
-  const H nearest = number;
+template <typename Rounded>
+Rounded directed(float number, int mode) {
+  const Rounded nearest = number;
   const float found = nearest;
   if (found == number || std::isnan(number)) return nearest;
   const bool upwards = mode == FE_UPWARD || (mode == FE_TOWARDZERO && number < 0);
   if (upwards ? found > number : found < number) return nearest;
-  H neighbour = nearest;
+  Rounded neighbour = nearest;
   if (found == 0) {
     neighbour.bits = upwards ? 0x0001 : 0x8001;
   } else if (upwards == (found > 0)) {
@@ -119,194 +119,194 @@ H directed(float number, int mode) {
   return neighbour;
 }
 
-template <typename F>
-Half<F> fused(Half<F> a, Half<F> b, Half<F> c) {
+template <typename Format>
+Half<Format> fused(Half<Format> a, Half<Format> b, Half<Format> c) {
   return std::fma(static_cast<double>(float(a)), float(b), float(c));
 }
 
 }  // namespace cuda_on_cpu
 
 // Functions whose names do not tell the format.
-template <typename F>
-cuda_on_cpu::Half<F> __hadd(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+template <typename Format>
+cuda_on_cpu::Half<Format> __hadd(cuda_on_cpu::Half<Format> a, cuda_on_cpu::Half<Format> b) {
   return a + b;
 }
-template <typename F>
-cuda_on_cpu::Half<F> __hsub(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+template <typename Format>
+cuda_on_cpu::Half<Format> __hsub(cuda_on_cpu::Half<Format> a, cuda_on_cpu::Half<Format> b) {
   return a - b;
 }
-template <typename F>
-cuda_on_cpu::Half<F> __hmul(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+template <typename Format>
+cuda_on_cpu::Half<Format> __hmul(cuda_on_cpu::Half<Format> a, cuda_on_cpu::Half<Format> b) {
   return a * b;
 }
-template <typename F>
-cuda_on_cpu::Half<F> __hdiv(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+template <typename Format>
+cuda_on_cpu::Half<Format> __hdiv(cuda_on_cpu::Half<Format> a, cuda_on_cpu::Half<Format> b) {
   return a / b;
 }
-template <typename F>
-cuda_on_cpu::Half<F> __hneg(cuda_on_cpu::Half<F> a) {
+template <typename Format>
+cuda_on_cpu::Half<Format> __hneg(cuda_on_cpu::Half<Format> a) {
   return -a;
 }
-template <typename F>
-cuda_on_cpu::Half<F> __habs(cuda_on_cpu::Half<F> a) {
+template <typename Format>
+cuda_on_cpu::Half<Format> __habs(cuda_on_cpu::Half<Format> a) {
   return std::fabs(float(a));
 }
-template <typename F>
-cuda_on_cpu::Half<F> __hfma(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b,
-                            cuda_on_cpu::Half<F> c) {
+template <typename Format>
+cuda_on_cpu::Half<Format> __hfma(cuda_on_cpu::Half<Format> a, cuda_on_cpu::Half<Format> b,
+                                 cuda_on_cpu::Half<Format> c) {
   return cuda_on_cpu::fused(a, b, c);
 }
-template <typename F>
-cuda_on_cpu::Half<F> __hmax(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+template <typename Format>
+cuda_on_cpu::Half<Format> __hmax(cuda_on_cpu::Half<Format> a, cuda_on_cpu::Half<Format> b) {
   return std::fmax(float(a), float(b));
 }
-template <typename F>
-cuda_on_cpu::Half<F> __hmin(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+template <typename Format>
+cuda_on_cpu::Half<Format> __hmin(cuda_on_cpu::Half<Format> a, cuda_on_cpu::Half<Format> b) {
   return std::fmin(float(a), float(b));
 }
-template <typename F>
-bool __heq(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+template <typename Format>
+bool __heq(cuda_on_cpu::Half<Format> a, cuda_on_cpu::Half<Format> b) {
   return a == b;
 }
-template <typename F>
-bool __hlt(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+template <typename Format>
+bool __hlt(cuda_on_cpu::Half<Format> a, cuda_on_cpu::Half<Format> b) {
   return a < b;
 }
-template <typename F>
-bool __hgt(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+template <typename Format>
+bool __hgt(cuda_on_cpu::Half<Format> a, cuda_on_cpu::Half<Format> b) {
   return a > b;
 }
-template <typename F>
-bool __hne(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+template <typename Format>
+bool __hne(cuda_on_cpu::Half<Format> a, cuda_on_cpu::Half<Format> b) {
   return float(a) != float(b);
 }
-template <typename F>
-bool __hle(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+template <typename Format>
+bool __hle(cuda_on_cpu::Half<Format> a, cuda_on_cpu::Half<Format> b) {
   return float(a) <= float(b);
 }
-template <typename F>
-bool __hge(cuda_on_cpu::Half<F> a, cuda_on_cpu::Half<F> b) {
+template <typename Format>
+bool __hge(cuda_on_cpu::Half<Format> a, cuda_on_cpu::Half<Format> b) {
   return float(a) >= float(b);
 }
-template <typename F>
-bool __hisnan(cuda_on_cpu::Half<F> a) {
+template <typename Format>
+bool __hisnan(cuda_on_cpu::Half<Format> a) {
   return std::isnan(float(a));
 }
-template <typename F>
-cuda_on_cpu::Half2<F> __hadd2(cuda_on_cpu::Half2<F> a, cuda_on_cpu::Half2<F> b) {
+template <typename Format>
+cuda_on_cpu::Half2<Format> __hadd2(cuda_on_cpu::Half2<Format> a, cuda_on_cpu::Half2<Format> b) {
   return a + b;
 }
-template <typename F>
-cuda_on_cpu::Half2<F> __hsub2(cuda_on_cpu::Half2<F> a, cuda_on_cpu::Half2<F> b) {
+template <typename Format>
+cuda_on_cpu::Half2<Format> __hsub2(cuda_on_cpu::Half2<Format> a, cuda_on_cpu::Half2<Format> b) {
   return a - b;
 }
-template <typename F>
-cuda_on_cpu::Half2<F> __hmul2(cuda_on_cpu::Half2<F> a, cuda_on_cpu::Half2<F> b) {
+template <typename Format>
+cuda_on_cpu::Half2<Format> __hmul2(cuda_on_cpu::Half2<Format> a, cuda_on_cpu::Half2<Format> b) {
   return a * b;
 }
-template <typename F>
-cuda_on_cpu::Half2<F> __hfma2(cuda_on_cpu::Half2<F> a, cuda_on_cpu::Half2<F> b,
-                              cuda_on_cpu::Half2<F> c) {
+template <typename Format>
+cuda_on_cpu::Half2<Format> __hfma2(cuda_on_cpu::Half2<Format> a, cuda_on_cpu::Half2<Format> b,
+                                   cuda_on_cpu::Half2<Format> c) {
   return {cuda_on_cpu::fused(a.x, b.x, c.x), cuda_on_cpu::fused(a.y, b.y, c.y)};
 }
-template <typename F>
-cuda_on_cpu::Half<F> hsqrt(cuda_on_cpu::Half<F> a) {
+template <typename Format>
+cuda_on_cpu::Half<Format> hsqrt(cuda_on_cpu::Half<Format> a) {
   return std::sqrt(float(a));
 }
-template <typename F>
-cuda_on_cpu::Half<F> hexp(cuda_on_cpu::Half<F> a) {
+template <typename Format>
+cuda_on_cpu::Half<Format> hexp(cuda_on_cpu::Half<Format> a) {
   return std::exp(float(a));
 }
-template <typename F>
-cuda_on_cpu::Half<F> hlog(cuda_on_cpu::Half<F> a) {
+template <typename Format>
+cuda_on_cpu::Half<Format> hlog(cuda_on_cpu::Half<Format> a) {
   return std::log(float(a));
 }
-template <typename F>
-cuda_on_cpu::Half<F> hrsqrt(cuda_on_cpu::Half<F> a) {
+template <typename Format>
+cuda_on_cpu::Half<Format> hrsqrt(cuda_on_cpu::Half<Format> a) {
   return 1 / std::sqrt(float(a));
 }
-template <typename F>
-cuda_on_cpu::Half<F> hsin(cuda_on_cpu::Half<F> a) {
+template <typename Format>
+cuda_on_cpu::Half<Format> hsin(cuda_on_cpu::Half<Format> a) {
   return std::sin(float(a));
 }
-template <typename F>
-cuda_on_cpu::Half<F> hcos(cuda_on_cpu::Half<F> a) {
+template <typename Format>
+cuda_on_cpu::Half<Format> hcos(cuda_on_cpu::Half<Format> a) {
   return std::cos(float(a));
 }
-template <typename F>
-cuda_on_cpu::Half<F> hrcp(cuda_on_cpu::Half<F> a) {
+template <typename Format>
+cuda_on_cpu::Half<Format> hrcp(cuda_on_cpu::Half<Format> a) {
   return 1 / float(a);
 }
-template <typename F>
-cuda_on_cpu::Half<F> hfloor(cuda_on_cpu::Half<F> a) {
+template <typename Format>
+cuda_on_cpu::Half<Format> hfloor(cuda_on_cpu::Half<Format> a) {
   return std::floor(float(a));
 }
-template <typename F>
-cuda_on_cpu::Half<F> hceil(cuda_on_cpu::Half<F> a) {
+template <typename Format>
+cuda_on_cpu::Half<Format> hceil(cuda_on_cpu::Half<Format> a) {
   return std::ceil(float(a));
 }
-template <typename F>
-cuda_on_cpu::Half<F> htrunc(cuda_on_cpu::Half<F> a) {
+template <typename Format>
+cuda_on_cpu::Half<Format> htrunc(cuda_on_cpu::Half<Format> a) {
   return std::trunc(float(a));
 }
-template <typename F>
-cuda_on_cpu::Half<F> hrint(cuda_on_cpu::Half<F> a) {
+template <typename Format>
+cuda_on_cpu::Half<Format> hrint(cuda_on_cpu::Half<Format> a) {
   return std::nearbyint(float(a));
 }
-template <typename F>
-cuda_on_cpu::Half<F> hexp2(cuda_on_cpu::Half<F> a) {
+template <typename Format>
+cuda_on_cpu::Half<Format> hexp2(cuda_on_cpu::Half<Format> a) {
   return std::exp2(float(a));
 }
-template <typename F>
-cuda_on_cpu::Half<F> hlog2(cuda_on_cpu::Half<F> a) {
+template <typename Format>
+cuda_on_cpu::Half<Format> hlog2(cuda_on_cpu::Half<Format> a) {
   return std::log2(float(a));
 }
-template <typename F>
-cuda_on_cpu::Half2<F> __lowhigh2highlow(cuda_on_cpu::Half2<F> a) {
+template <typename Format>
+cuda_on_cpu::Half2<Format> __lowhigh2highlow(cuda_on_cpu::Half2<Format> a) {
   return {a.y, a.x};
 }
-template <typename F>
-cuda_on_cpu::Half2<F> __hmax2(cuda_on_cpu::Half2<F> a, cuda_on_cpu::Half2<F> b) {
+template <typename Format>
+cuda_on_cpu::Half2<Format> __hmax2(cuda_on_cpu::Half2<Format> a, cuda_on_cpu::Half2<Format> b) {
   return {__hmax(a.x, b.x), __hmax(a.y, b.y)};
 }
-template <typename F>
-cuda_on_cpu::Half2<F> __hmin2(cuda_on_cpu::Half2<F> a, cuda_on_cpu::Half2<F> b) {
+template <typename Format>
+cuda_on_cpu::Half2<Format> __hmin2(cuda_on_cpu::Half2<Format> a, cuda_on_cpu::Half2<Format> b) {
   return {__hmin(a.x, b.x), __hmin(a.y, b.y)};
 }
-template <typename F>
-cuda_on_cpu::Half2<F> __hlt2(cuda_on_cpu::Half2<F> a, cuda_on_cpu::Half2<F> b) {
+template <typename Format>
+cuda_on_cpu::Half2<Format> __hlt2(cuda_on_cpu::Half2<Format> a, cuda_on_cpu::Half2<Format> b) {
   return {a.x < b.x ? 1 : 0, a.y < b.y ? 1 : 0};
 }
-template <typename F>
-cuda_on_cpu::Half2<F> __hgt2(cuda_on_cpu::Half2<F> a, cuda_on_cpu::Half2<F> b) {
+template <typename Format>
+cuda_on_cpu::Half2<Format> __hgt2(cuda_on_cpu::Half2<Format> a, cuda_on_cpu::Half2<Format> b) {
   return {a.x > b.x ? 1 : 0, a.y > b.y ? 1 : 0};
 }
-template <typename F>
-cuda_on_cpu::Half2<F> __heq2(cuda_on_cpu::Half2<F> a, cuda_on_cpu::Half2<F> b) {
+template <typename Format>
+cuda_on_cpu::Half2<Format> __heq2(cuda_on_cpu::Half2<Format> a, cuda_on_cpu::Half2<Format> b) {
   return {a.x == b.x ? 1 : 0, a.y == b.y ? 1 : 0};
 }
-template <typename F>
-bool __hbeq2(cuda_on_cpu::Half2<F> a, cuda_on_cpu::Half2<F> b) {
+template <typename Format>
+bool __hbeq2(cuda_on_cpu::Half2<Format> a, cuda_on_cpu::Half2<Format> b) {
   return a == b;
 }
-template <typename F>
-float __low2float(cuda_on_cpu::Half2<F> a) {
+template <typename Format>
+float __low2float(cuda_on_cpu::Half2<Format> a) {
   return a.x;
 }
-template <typename F>
-float __high2float(cuda_on_cpu::Half2<F> a) {
+template <typename Format>
+float __high2float(cuda_on_cpu::Half2<Format> a) {
   return a.y;
 }
 
 namespace cuda_on_cpu {
 
 /// Adds to a number of 16 bits, or to a pair, by comparing and exchanging its bits.
-template <typename T, typename Bits>
-T add_by_bits(T* address, T operand) {
+template <typename Value, typename Bits>
+Value add_by_bits(Value* address, Value operand) {
   auto* bits = reinterpret_cast<Bits*>(address);
   Bits old = atomic_load(bits, Order::relaxed);
   for (;;) {
-    const T number = bit_cast<T>(old);
+    const Value number = bit_cast<Value>(old);
     const Bits seen = atomic_compare(bits, old, bit_cast<Bits>(number + operand));
     if (seen == old) return number;
     old = seen;
@@ -315,11 +315,13 @@ T add_by_bits(T* address, T operand) {
 
 }  // namespace cuda_on_cpu
 
-template <typename F>
-cuda_on_cpu::Half<F> atomicAdd(cuda_on_cpu::Half<F>* address, cuda_on_cpu::Half<F> operand) {
-  return cuda_on_cpu::add_by_bits<cuda_on_cpu::Half<F>, unsigned short>(address, operand);
+template <typename Format>
+cuda_on_cpu::Half<Format> atomicAdd(cuda_on_cpu::Half<Format>* address,
+                                    cuda_on_cpu::Half<Format> operand) {
+  return cuda_on_cpu::add_by_bits<cuda_on_cpu::Half<Format>, unsigned short>(address, operand);
 }
-template <typename F>
-cuda_on_cpu::Half2<F> atomicAdd(cuda_on_cpu::Half2<F>* address, cuda_on_cpu::Half2<F> operand) {
-  return cuda_on_cpu::add_by_bits<cuda_on_cpu::Half2<F>, unsigned>(address, operand);
+template <typename Format>
+cuda_on_cpu::Half2<Format> atomicAdd(cuda_on_cpu::Half2<Format>* address,
+                                     cuda_on_cpu::Half2<Format> operand) {
+  return cuda_on_cpu::add_by_bits<cuda_on_cpu::Half2<Format>, unsigned>(address, operand);
 }

@@ -54,8 +54,8 @@ struct AddedEntry : ImageEntry {
     count = sizeof...(Parameters);
     add(named);
   }
-  template <typename T>
-  explicit AddedEntry(T* variable, const char* named) {
+  template <typename Value>
+  explicit AddedEntry(Value* variable, const char* named) {
     address = const_cast<const void*>(static_cast<const volatile void*>(variable));
     add(named);
   }

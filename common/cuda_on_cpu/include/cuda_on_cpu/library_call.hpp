@@ -4,8 +4,13 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <initializer_list>
+
+#include "hidden_names.hpp"
+
+#include <functional>
+
+#include "shown_names.hpp"
 
 #include "runtime_api.hpp"
 

@@ -23,17 +23,17 @@
 namespace cuda_on_cpu {
 
 // Of a number and NaN, CUDA takes the number.
-template <typename T>
-constexpr bool is_none(T x) {
-  if constexpr (std::is_floating_point_v<T>) return x != x;
+template <typename Value>
+constexpr bool is_none(Value x) {
+  if constexpr (std::is_floating_point_v<Value>) return x != x;
   return false;
 }
-template <typename T>
-constexpr T lesser(T a, T b) {
+template <typename Value>
+constexpr Value lesser(Value a, Value b) {
   return b < a || is_none(a) ? b : a;
 }
-template <typename T>
-constexpr T greater(T a, T b) {
+template <typename Value>
+constexpr Value greater(Value a, Value b) {
   return a < b || is_none(a) ? b : a;
 }
 
@@ -41,14 +41,18 @@ constexpr T greater(T a, T b) {
 
 // Functions, and not templates: arguments of two types find the one that takes both. CUDA mixes
 // signed and unsigned numbers as C does.
-#define CUDA_ON_CPU_EXTREMES(A, B, T)                                                             \
-  constexpr T min(A a, B b) { return cuda_on_cpu::lesser(static_cast<T>(a), static_cast<T>(b)); } \
-  constexpr T max(A a, B b) { return cuda_on_cpu::greater(static_cast<T>(a), static_cast<T>(b)); }
-#define CUDA_ON_CPU_EXTREMES_OF_INTEGERS(T)                \
-  CUDA_ON_CPU_EXTREMES(T, T, T)                            \
-  CUDA_ON_CPU_EXTREMES(unsigned T, unsigned T, unsigned T) \
-  CUDA_ON_CPU_EXTREMES(T, unsigned T, unsigned T)          \
-  CUDA_ON_CPU_EXTREMES(unsigned T, T, unsigned T)
+#define CUDA_ON_CPU_EXTREMES(First, Second, Value)                             \
+  constexpr Value min(First a, Second b) {                                     \
+    return cuda_on_cpu::lesser(static_cast<Value>(a), static_cast<Value>(b));  \
+  }                                                                            \
+  constexpr Value max(First a, Second b) {                                     \
+    return cuda_on_cpu::greater(static_cast<Value>(a), static_cast<Value>(b)); \
+  }
+#define CUDA_ON_CPU_EXTREMES_OF_INTEGERS(Value)                        \
+  CUDA_ON_CPU_EXTREMES(Value, Value, Value)                            \
+  CUDA_ON_CPU_EXTREMES(unsigned Value, unsigned Value, unsigned Value) \
+  CUDA_ON_CPU_EXTREMES(Value, unsigned Value, unsigned Value)          \
+  CUDA_ON_CPU_EXTREMES(unsigned Value, Value, unsigned Value)
 CUDA_ON_CPU_EXTREMES_OF_INTEGERS(int)
 CUDA_ON_CPU_EXTREMES_OF_INTEGERS(long)
 CUDA_ON_CPU_EXTREMES_OF_INTEGERS(long long)
@@ -198,34 +202,34 @@ class RoundingMode {
 // Volatile operands keep the compiler from calculating at another time, and so in another mode; and
 // since these are not taken into kernels, nothing of a kernel is calculated in theirs.
 
-template <int mode, typename T>
-__attribute__((noinline)) T add(volatile T a, volatile T b) {
+template <int mode, typename Value>
+__attribute__((noinline)) Value add(volatile Value a, volatile Value b) {
   const RoundingMode rounding(mode);
-  const volatile T sum = a + b;
+  const volatile Value sum = a + b;
   return sum;
 }
-template <int mode, typename T>
-__attribute__((noinline)) T multiply(volatile T a, volatile T b) {
+template <int mode, typename Value>
+__attribute__((noinline)) Value multiply(volatile Value a, volatile Value b) {
   const RoundingMode rounding(mode);
-  const volatile T product = a * b;
+  const volatile Value product = a * b;
   return product;
 }
-template <int mode, typename T>
-__attribute__((noinline)) T divide(volatile T a, volatile T b) {
+template <int mode, typename Value>
+__attribute__((noinline)) Value divide(volatile Value a, volatile Value b) {
   const RoundingMode rounding(mode);
-  const volatile T quotient = a / b;
+  const volatile Value quotient = a / b;
   return quotient;
 }
-template <int mode, typename T>
-__attribute__((noinline)) T square_root(volatile T a) {
+template <int mode, typename Value>
+__attribute__((noinline)) Value square_root(volatile Value a) {
   const RoundingMode rounding(mode);
-  const volatile T root = std::sqrt(a);
+  const volatile Value root = std::sqrt(a);
   return root;
 }
-template <int mode, typename T>
-__attribute__((noinline)) T fused(volatile T a, volatile T b, volatile T c) {
+template <int mode, typename Value>
+__attribute__((noinline)) Value fused(volatile Value a, volatile Value b, volatile Value c) {
   const RoundingMode rounding(mode);
-  const volatile T result = std::fma(a, b, c);
+  const volatile Value result = std::fma(a, b, c);
   return result;
 }
 template <int mode, typename To, typename From>
@@ -237,14 +241,28 @@ __attribute__((noinline)) To convert(volatile From number) {
 
 }  // namespace cuda_on_cpu
 
-#define CUDA_ON_CPU_ROUNDED_TYPE(T, letter, fma_name, suffix, mode)                            \
-  inline T __##letter##add_##suffix(T a, T b) { return cuda_on_cpu::add<mode, T>(a, b); }      \
-  inline T __##letter##sub_##suffix(T a, T b) { return cuda_on_cpu::add<mode, T>(a, -b); }     \
-  inline T __##letter##mul_##suffix(T a, T b) { return cuda_on_cpu::multiply<mode, T>(a, b); } \
-  inline T __##letter##div_##suffix(T a, T b) { return cuda_on_cpu::divide<mode, T>(a, b); }   \
-  inline T __##letter##rcp_##suffix(T a) { return cuda_on_cpu::divide<mode, T>(1, a); }        \
-  inline T __##letter##sqrt_##suffix(T a) { return cuda_on_cpu::square_root<mode, T>(a); }     \
-  inline T fma_name##_##suffix(T a, T b, T c) { return cuda_on_cpu::fused<mode, T>(a, b, c); }
+#define CUDA_ON_CPU_ROUNDED_TYPE(Value, letter, fma_name, suffix, mode) \
+  inline Value __##letter##add_##suffix(Value a, Value b) {             \
+    return cuda_on_cpu::add<mode, Value>(a, b);                         \
+  }                                                                     \
+  inline Value __##letter##sub_##suffix(Value a, Value b) {             \
+    return cuda_on_cpu::add<mode, Value>(a, -b);                        \
+  }                                                                     \
+  inline Value __##letter##mul_##suffix(Value a, Value b) {             \
+    return cuda_on_cpu::multiply<mode, Value>(a, b);                    \
+  }                                                                     \
+  inline Value __##letter##div_##suffix(Value a, Value b) {             \
+    return cuda_on_cpu::divide<mode, Value>(a, b);                      \
+  }                                                                     \
+  inline Value __##letter##rcp_##suffix(Value a) {                      \
+    return cuda_on_cpu::divide<mode, Value>(1, a);                      \
+  }                                                                     \
+  inline Value __##letter##sqrt_##suffix(Value a) {                     \
+    return cuda_on_cpu::square_root<mode, Value>(a);                    \
+  }                                                                     \
+  inline Value fma_name##_##suffix(Value a, Value b, Value c) {         \
+    return cuda_on_cpu::fused<mode, Value>(a, b, c);                    \
+  }
 #define CUDA_ON_CPU_ROUNDED(suffix, mode)                                                        \
   CUDA_ON_CPU_ROUNDED_TYPE(float, f, __fmaf, suffix, mode)                                       \
   CUDA_ON_CPU_ROUNDED_TYPE(double, d, __fma, suffix, mode)                                       \
@@ -420,10 +438,10 @@ inline double __ull2double_rn(unsigned long long x) { return static_cast<double>
 
 // --- Loads and stores with a hint for the caches, which mean no more than plain ones here
 
-#define CUDA_ON_CPU_LOAD(name)         \
-  template <typename T>                \
-  __forceinline__ T name(const T* p) { \
-    return *p;                         \
+#define CUDA_ON_CPU_LOAD(name)                 \
+  template <typename Value>                    \
+  __forceinline__ Value name(const Value* p) { \
+    return *p;                                 \
   }
 CUDA_ON_CPU_LOAD(__ldg)
 CUDA_ON_CPU_LOAD(__ldca)
@@ -432,10 +450,10 @@ CUDA_ON_CPU_LOAD(__ldcs)
 CUDA_ON_CPU_LOAD(__ldlu)
 CUDA_ON_CPU_LOAD(__ldcv)
 #undef CUDA_ON_CPU_LOAD
-#define CUDA_ON_CPU_STORE(name)                                  \
-  template <typename T>                                          \
-  __forceinline__ void name(T* p, cuda_on_cpu::given<T> value) { \
-    *p = value;                                                  \
+#define CUDA_ON_CPU_STORE(name)                                          \
+  template <typename Value>                                              \
+  __forceinline__ void name(Value* p, cuda_on_cpu::given<Value> value) { \
+    *p = value;                                                          \
   }
 CUDA_ON_CPU_STORE(__stwb)
 CUDA_ON_CPU_STORE(__stcg)

@@ -38,37 +38,38 @@ inline std::size_t bytes_of(cudaDataType type) {
 }
 
 /// An element of an array on the device, as another type.
-template <typename T>
-CUDA_ON_CPU_NOT_ANALYSED T element(const void* array, cudaDataType type, std::size_t i) {
+template <typename Value>
+CUDA_ON_CPU_NOT_ANALYSED Value element(const void* array, cudaDataType type, std::size_t i) {
   switch (type) {
     case CUDA_R_64F:
-      return static_cast<T>(static_cast<const double*>(array)[i]);
+      return static_cast<Value>(static_cast<const double*>(array)[i]);
     case CUDA_R_32F:
-      return static_cast<T>(static_cast<const float*>(array)[i]);
+      return static_cast<Value>(static_cast<const float*>(array)[i]);
     case CUDA_R_32I:
-      return static_cast<T>(static_cast<const std::int32_t*>(array)[i]);
+      return static_cast<Value>(static_cast<const std::int32_t*>(array)[i]);
     case CUDA_R_16F:
-      return static_cast<T>(Binary16::number(static_cast<const std::uint16_t*>(array)[i]));
+      return static_cast<Value>(Binary16::number(static_cast<const std::uint16_t*>(array)[i]));
     case CUDA_R_16BF:
-      return static_cast<T>(BFloat16::number(static_cast<const std::uint16_t*>(array)[i]));
+      return static_cast<Value>(BFloat16::number(static_cast<const std::uint16_t*>(array)[i]));
     case CUDA_R_8I:
-      return static_cast<T>(static_cast<const std::int8_t*>(array)[i]);
+      return static_cast<Value>(static_cast<const std::int8_t*>(array)[i]);
     default:
-      return static_cast<T>(static_cast<const std::uint8_t*>(array)[i]);
+      return static_cast<Value>(static_cast<const std::uint8_t*>(array)[i]);
   }
 }
 
 /// A number as an integer of few bits: rounded, and the nearest that there is.
-template <typename Integer, typename T>
-Integer saturated(T number) {
+template <typename Integer, typename Value>
+Integer saturated(Value number) {
   const double rounded = std::nearbyint(static_cast<double>(number));
-  const double least = std::numeric_limits<Integer>::min(),
-               most = std::numeric_limits<Integer>::max();
+  const double least = (std::numeric_limits<Integer>::min)(),
+               most = (std::numeric_limits<Integer>::max)();
   return static_cast<Integer>(rounded < least ? least : rounded > most ? most : rounded);
 }
 
-template <typename T>
-CUDA_ON_CPU_NOT_ANALYSED void put_element(void* array, cudaDataType type, std::size_t i, T number) {
+template <typename Value>
+CUDA_ON_CPU_NOT_ANALYSED void put_element(void* array, cudaDataType type, std::size_t i,
+                                          Value number) {
   switch (type) {
     case CUDA_R_64F:
       static_cast<double*>(array)[i] = static_cast<double>(number);
@@ -125,13 +126,13 @@ struct Epilogue {
   Function function = Function::none;
 };
 
-template <typename T>
-T finished(const Epilogue& epilogue, T x, std::size_t row) {
-  if (epilogue.bias != nullptr) x += element<T>(epilogue.bias, epilogue.bias_type, row);
-  if (epilogue.function == Epilogue::Function::relu) return x > 0 ? x : T(0);
+template <typename Value>
+Value finished(const Epilogue& epilogue, Value x, std::size_t row) {
+  if (epilogue.bias != nullptr) x += element<Value>(epilogue.bias, epilogue.bias_type, row);
+  if (epilogue.function == Epilogue::Function::relu) return x > 0 ? x : Value(0);
   if (epilogue.function == Epilogue::Function::none) return x;
   const double y = static_cast<double>(x), root = std::sqrt(2 / pi<double>);
-  return static_cast<T>(0.5 * y * (1 + std::tanh(root * (y + 0.044715 * y * y * y))));
+  return static_cast<Value>(0.5 * y * (1 + std::tanh(root * (y + 0.044715 * y * y * y))));
 }
 
 /// D = alpha op(A) op(B) + beta C, and what comes behind it.
@@ -165,28 +166,28 @@ inline void multiply(int m, int n, int k, double alpha, const double* a, const d
 }
 
 /// A matrix by columns without gaps.
-template <typename T>
-std::vector<T> packed(const Matrix& matrix, bool transposed) {
-  std::vector<T> values(matrix.rows * matrix.columns);
+template <typename Value>
+std::vector<Value> packed(const Matrix& matrix, bool transposed) {
+  std::vector<Value> values(matrix.rows * matrix.columns);
   for (std::size_t j = 0; j < matrix.columns; ++j)
     for (std::size_t i = 0; i < matrix.rows; ++i)
       values[transposed ? i * matrix.columns + j : j * matrix.rows + i] =
-          element<T>(matrix.first, matrix.type, matrix.index(i, j));
+          element<Value>(matrix.first, matrix.type, matrix.index(i, j));
   return values;
 }
 
 /// Computes a product in a type: integers are exact in a double, as long as CUDA's do not overflow.
-template <typename T>
+template <typename Value>
 void compute(const Product& p) {
   const std::size_t m = p.d.rows, n = p.d.columns;
   if (m == 0 || n == 0) return;
-  std::vector<T> sums = p.beta == 0 ? std::vector<T>(m * n) : packed<T>(p.c, false);
+  std::vector<Value> sums = p.beta == 0 ? std::vector<Value>(m * n) : packed<Value>(p.c, false);
   if (p.depth() == 0 || p.alpha == 0)
-    for (T& sum : sums) sum *= static_cast<T>(p.beta);
+    for (Value& sum : sums) sum *= static_cast<Value>(p.beta);
   else
     multiply(static_cast<int>(m), static_cast<int>(n), static_cast<int>(p.depth()),
-             static_cast<T>(p.alpha), packed<T>(p.a, p.transposed_a).data(),
-             packed<T>(p.b, p.transposed_b).data(), static_cast<T>(p.beta), sums.data());
+             static_cast<Value>(p.alpha), packed<Value>(p.a, p.transposed_a).data(),
+             packed<Value>(p.b, p.transposed_b).data(), static_cast<Value>(p.beta), sums.data());
   for (std::size_t j = 0; j < n; ++j)
     for (std::size_t i = 0; i < m; ++i)
       put_element(p.d.first, p.d.type, p.d.index(i, j), finished(p.epilogue, sums[j * m + i], i));

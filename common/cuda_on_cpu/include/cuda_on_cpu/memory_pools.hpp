@@ -192,13 +192,13 @@ inline cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cu
     return error;
   });
 }
-template <typename T>
-cudaError_t cudaMallocFromPoolAsync(T** pointer, std::size_t bytes, cudaMemPool_t pool,
+template <typename Value>
+cudaError_t cudaMallocFromPoolAsync(Value** pointer, std::size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream) {
   return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream);
 }
-template <typename T>
-cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaMemPool_t pool,
+template <typename Value>
+cudaError_t cudaMallocAsync(Value** pointer, std::size_t bytes, cudaMemPool_t pool,
                             cudaStream_t stream) {
   return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream);
 }

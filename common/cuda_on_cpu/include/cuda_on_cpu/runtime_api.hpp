@@ -209,68 +209,68 @@ cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size
 cudaError_t register_symbol_use(const void* symbol, std::size_t size);
 }  // namespace cuda_on_cpu
 
-template <typename T>
-cudaError_t cudaMalloc(T** pointer, std::size_t bytes) {
+template <typename Value>
+cudaError_t cudaMalloc(Value** pointer, std::size_t bytes) {
   return cudaMalloc(reinterpret_cast<void**>(pointer), bytes);
 }
-template <typename T>
-cudaError_t cudaMallocPitch(T** pointer, std::size_t* pitch, std::size_t width,
+template <typename Value>
+cudaError_t cudaMallocPitch(Value** pointer, std::size_t* pitch, std::size_t width,
                             std::size_t height) {
   return cudaMallocPitch(reinterpret_cast<void**>(pointer), pitch, width, height);
 }
-template <typename T>
-cudaError_t cudaMallocHost(T** pointer, std::size_t bytes, unsigned flags = 0) {
+template <typename Value>
+cudaError_t cudaMallocHost(Value** pointer, std::size_t bytes, unsigned flags = 0) {
   return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags);
 }
-template <typename T>
-cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned flags) {
+template <typename Value>
+cudaError_t cudaHostAlloc(Value** pointer, std::size_t bytes, unsigned flags) {
   return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags);
 }
-template <typename T>
-cudaError_t cudaMallocManaged(T** pointer, std::size_t bytes,
+template <typename Value>
+cudaError_t cudaMallocManaged(Value** pointer, std::size_t bytes,
                               unsigned flags = cudaMemAttachGlobal) {
   return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags);
 }
-template <typename T>
-cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t stream) {
+template <typename Value>
+cudaError_t cudaMallocAsync(Value** pointer, std::size_t bytes, cudaStream_t stream) {
   return cudaMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream);
 }
-template <typename T>
-cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned flags) {
+template <typename Value>
+cudaError_t cudaHostGetDevicePointer(Value** device, void* host, unsigned flags) {
   return cudaHostGetDevicePointer(reinterpret_cast<void**>(device), host, flags);
 }
 
-template <typename T>
-cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::size_t bytes,
+template <typename Value>
+cudaError_t cudaMemcpyToSymbol(const Value& symbol, const void* from, std::size_t bytes,
                                std::size_t offset = 0, cudaMemcpyKind = cudaMemcpyHostToDevice) {
-  return cuda_on_cpu::copy_symbol(const_cast<std::remove_const_t<T>*>(&symbol), from, bytes,
+  return cuda_on_cpu::copy_symbol(const_cast<std::remove_const_t<Value>*>(&symbol), from, bytes,
                                   sizeof symbol, offset, true, true, nullptr);
 }
-template <typename T>
-cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, std::size_t bytes,
+template <typename Value>
+cudaError_t cudaMemcpyToSymbolAsync(const Value& symbol, const void* from, std::size_t bytes,
                                     std::size_t offset, cudaMemcpyKind,
                                     cudaStream_t stream = nullptr) {
-  return cuda_on_cpu::copy_symbol(const_cast<std::remove_const_t<T>*>(&symbol), from, bytes,
+  return cuda_on_cpu::copy_symbol(const_cast<std::remove_const_t<Value>*>(&symbol), from, bytes,
                                   sizeof symbol, offset, true, false, stream);
 }
-template <typename T>
-cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes,
+template <typename Value>
+cudaError_t cudaMemcpyFromSymbol(void* to, const Value& symbol, std::size_t bytes,
                                  std::size_t offset = 0, cudaMemcpyKind = cudaMemcpyDeviceToHost) {
   return cuda_on_cpu::copy_symbol(to, &symbol, bytes, sizeof symbol, offset, false, true, nullptr);
 }
-template <typename T>
-cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::size_t bytes,
+template <typename Value>
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const Value& symbol, std::size_t bytes,
                                       std::size_t offset, cudaMemcpyKind,
                                       cudaStream_t stream = nullptr) {
   return cuda_on_cpu::copy_symbol(to, &symbol, bytes, sizeof symbol, offset, false, false, stream);
 }
-template <typename T>
-cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
-  *address = const_cast<std::remove_const_t<T>*>(&symbol);
+template <typename Value>
+cudaError_t cudaGetSymbolAddress(void** address, const Value& symbol) {
+  *address = const_cast<std::remove_const_t<Value>*>(&symbol);
   return cuda_on_cpu::register_symbol_use(&symbol, sizeof symbol);
 }
-template <typename T>
-cudaError_t cudaGetSymbolSize(std::size_t* size, const T& symbol) {
+template <typename Value>
+cudaError_t cudaGetSymbolSize(std::size_t* size, const Value& symbol) {
   *size = sizeof symbol;
   return cudaSuccess;
 }
@@ -449,27 +449,27 @@ cudaError_t launch_by_address(void (*kernel)(Parameters...), const Configuration
 
 }  // namespace cuda_on_cpu
 
-template <typename... P>
-cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void** arguments,
+template <typename... Parameters>
+cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
                              std::size_t shared = 0, cudaStream_t stream = nullptr) {
   return cuda_on_cpu::launch_by_address(kernel,
                                         cuda_on_cpu::configuration(grid, block, shared, stream),
-                                        arguments, std::index_sequence_for<P...>());
+                                        arguments, std::index_sequence_for<Parameters...>());
 }
-template <typename... P>
-cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3 grid, dim3 block,
+template <typename... Parameters>
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
                                         void** arguments, std::size_t shared = 0,
                                         cudaStream_t stream = nullptr) {
   auto configuration = cuda_on_cpu::configuration(grid, block, shared, stream);
   configuration.cooperative = true;
   return cuda_on_cpu::launch_by_address(kernel, configuration, arguments,
-                                        std::index_sequence_for<P...>());
+                                        std::index_sequence_for<Parameters...>());
 }
-template <typename... P, typename... A>
-cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(P...),
-                               A&&... arguments) {
+template <typename... Parameters, typename... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                               Arguments&&... arguments) {
   return cuda_on_cpu::launch_pointer(cuda_on_cpu::configuration(*config), kernel,
-                                     cuda_on_cpu::plain<P>(arguments)...);
+                                     cuda_on_cpu::plain<Parameters>(arguments)...);
 }
 
 // Questions about a kernel, or about one that is known by its address only.

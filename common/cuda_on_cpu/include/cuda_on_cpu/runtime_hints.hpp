@@ -42,8 +42,8 @@ inline cudaError_t cudaMemAdvise(const void*, std::size_t, cudaMemoryAdvise, cud
 inline cudaError_t cudaMemAdvise(const void*, std::size_t, cudaMemoryAdvise, int) {
   return cudaPeekAtLastError();
 }
-template <typename T>
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t, T*, std::size_t = 0,
+template <typename Value>
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t, Value*, std::size_t = 0,
                                      unsigned = cudaMemAttachSingle) {
   return cudaPeekAtLastError();
 }
@@ -83,8 +83,8 @@ inline cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
   *config = cudaFuncCachePreferNone;
   return cudaPeekAtLastError();
 }
-template <typename... P>
-cudaError_t cudaFuncSetSharedMemConfig(void (*)(P...), cudaSharedMemConfig) {
+template <typename... Parameters>
+cudaError_t cudaFuncSetSharedMemConfig(void (*)(Parameters...), cudaSharedMemConfig) {
   return cudaPeekAtLastError();
 }
 inline cudaError_t cudaProfilerStart() { return cudaPeekAtLastError(); }

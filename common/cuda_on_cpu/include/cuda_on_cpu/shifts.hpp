@@ -22,12 +22,12 @@ namespace shifts {
 
 #define CUDA_ON_CPU_SHIFT [[gnu::always_inline, gnu::artificial]] constexpr inline
 
-template <typename T>
-inline constexpr bool is_number = std::is_integral_v<T> || std::is_enum_v<T>;
+template <typename Type>
+inline constexpr bool is_number = std::is_integral_v<Type> || std::is_enum_v<Type>;
 
 /// Whether shifts of the language take it.
-template <typename T>
-inline constexpr bool is_plain = is_number<T>&& std::is_convertible_v<T, int>;
+template <typename Type>
+inline constexpr bool is_plain = is_number<Type>&& std::is_convertible_v<Type, int>;
 
 /// Whether the bits are shifted out; a GPU looks at the lower 32 bits of the width only.
 template <typename Number, typename Width>
@@ -41,14 +41,14 @@ CUDA_ON_CPU_SHIFT bool is_wide(Width by) {
   return wide;
 }
 
-template <typename T, typename Width>
-CUDA_ON_CPU_SHIFT auto left(T number, Width by) {
+template <typename Type, typename Width>
+CUDA_ON_CPU_SHIFT auto left(Type number, Width by) {
   using Number = decltype(+number);
   return is_wide<Number>(by) ? Number{} : static_cast<Number>(number) << static_cast<unsigned>(by);
 }
 
-template <typename T, typename Width>
-CUDA_ON_CPU_SHIFT auto right(T number, Width by) {
+template <typename Type, typename Width>
+CUDA_ON_CPU_SHIFT auto right(Type number, Width by) {
   using Number = decltype(+number);
   constexpr unsigned farthest = 8 * sizeof(Number) - 1;
   const auto value = static_cast<Number>(number);
@@ -71,52 +71,52 @@ struct AsGpu {
 };
 
 /// What is shifted: a number, or a reference to what has shifts of its own.
-template <typename T>
+template <typename Type>
 struct Shifted {
-  T what;
+  Type what;
 };
 
 // Numbers are taken by value, for fields of bits and constants of classes have no address; all else
-// has shifts of its own, and gets what it would get. `AsGpu&&` suits better than the `const T&` of
-// shifts that take anything.
+// has shifts of its own, and gets what it would get. `AsGpu&&` suits better than the `const Type&`
+// of shifts that take anything.
 #define CUDA_ON_CPU_SHIFTS(sign, side)                                                   \
-  template <typename T, std::enable_if_t<is_number<T>, int> = 0>                         \
-  CUDA_ON_CPU_SHIFT Shifted<T> operator sign(T number, AsGpu&&) {                        \
+  template <typename Type, std::enable_if_t<is_number<Type>, int> = 0>                   \
+  CUDA_ON_CPU_SHIFT Shifted<Type> operator sign(Type number, AsGpu&&) {                  \
     return {number};                                                                     \
   }                                                                                      \
-  template <typename T, std::enable_if_t<!is_number<std::decay_t<T>>, int> = 0>          \
-  CUDA_ON_CPU_SHIFT Shifted<T&&> operator sign(T&& object, AsGpu&&) {                    \
-    return {static_cast<T&&>(object)};                                                   \
+  template <typename Type, std::enable_if_t<!is_number<std::decay_t<Type>>, int> = 0>    \
+  CUDA_ON_CPU_SHIFT Shifted<Type&&> operator sign(Type&& object, AsGpu&&) {              \
+    return {static_cast<Type&&>(object)};                                                \
   }                                                                                      \
-  template <typename T, typename Width, std::enable_if_t<is_number<Width>, int> = 0>     \
-  CUDA_ON_CPU_SHIFT decltype(auto) operator sign(Shifted<T> shifted, Width by) {         \
-    if constexpr (is_plain<T> && is_plain<Width>) {                                      \
+  template <typename Type, typename Width, std::enable_if_t<is_number<Width>, int> = 0>  \
+  CUDA_ON_CPU_SHIFT decltype(auto) operator sign(Shifted<Type> shifted, Width by) {      \
+    if constexpr (is_plain<Type> && is_plain<Width>) {                                   \
       using Number = decltype(+shifted.what);                                            \
       if constexpr (std::is_same_v<decltype(shifted.what sign by), Number>)              \
         return side(shifted.what, by);                                                   \
       else                                                                               \
         return shifted.what sign by;                                                     \
     } else {                                                                             \
-      return static_cast<T&&>(shifted.what) sign by;                                     \
+      return static_cast<Type&&>(shifted.what) sign by;                                  \
     }                                                                                    \
   }                                                                                      \
-  template <typename T, typename Other,                                                  \
+  template <typename Type, typename Other,                                               \
             std::enable_if_t<!is_number<std::decay_t<Other>>, int> = 0>                  \
-  CUDA_ON_CPU_SHIFT decltype(auto) operator sign(Shifted<T> shifted, Other&& other) {    \
-    return static_cast<T&&>(shifted.what) sign static_cast<Other&&>(other);              \
+  CUDA_ON_CPU_SHIFT decltype(auto) operator sign(Shifted<Type> shifted, Other&& other) { \
+    return static_cast<Type&&>(shifted.what) sign static_cast<Other&&>(other);           \
   }                                                                                      \
-  template <typename T, typename Width>                                                  \
-  CUDA_ON_CPU_SHIFT decltype(auto) operator sign##=(T&& object, Amount<Width>&& by) {    \
-    using Value = std::remove_cv_t<std::remove_reference_t<T>>;                          \
+  template <typename Type, typename Width>                                               \
+  CUDA_ON_CPU_SHIFT decltype(auto) operator sign##=(Type&& object, Amount<Width>&& by) { \
+    using Value = std::remove_cv_t<std::remove_reference_t<Type>>;                       \
     if constexpr (std::is_integral_v<Value> && is_plain<Width>) {                        \
       const auto value = static_cast<Value>(side(static_cast<Value>(object), by.width)); \
       object = value;                                                                    \
-      if constexpr (std::is_volatile_v<std::remove_reference_t<T>>)                      \
+      if constexpr (std::is_volatile_v<std::remove_reference_t<Type>>)                   \
         return value;                                                                    \
       else                                                                               \
-        return static_cast<T&&>(object);                                                 \
+        return static_cast<Type&&>(object);                                              \
     } else {                                                                             \
-      return static_cast<T&&>(object) sign## = static_cast<Width&&>(by.width);           \
+      return static_cast<Type&&>(object) sign## = static_cast<Width&&>(by.width);        \
     }                                                                                    \
   }
 

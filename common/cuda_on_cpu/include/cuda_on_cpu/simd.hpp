@@ -15,13 +15,13 @@
 namespace cuda_on_cpu {
 namespace simd {
 
-template <typename T>
+template <typename Value>
 __forceinline__ int part(unsigned word, unsigned i) {
-  return static_cast<T>(word >> 8 * sizeof(T) * i);
+  return static_cast<Value>(word >> 8 * sizeof(Value) * i);
 }
-template <typename T>
+template <typename Value>
 __forceinline__ int saturated(int x) {
-  return std::clamp<int>(x, std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
+  return std::clamp<int>(x, std::numeric_limits<Value>::min(), std::numeric_limits<Value>::max());
 }
 constexpr int distance(int a, int b) { return a < b ? b - a : a - b; }
 
@@ -29,10 +29,10 @@ constexpr int distance(int a, int b) { return a < b ? b - a : a - b; }
 }  // namespace cuda_on_cpu
 
 // Each part of the result by an expression of those of the arguments, `a` and `b`.
-#define CUDA_ON_CPU_SIMD(name, T, parameters, b_of, expression)              \
+#define CUDA_ON_CPU_SIMD(name, Value, parameters, b_of, expression)          \
   template <typename = void>                                                 \
   __forceinline__ unsigned name parameters {                                 \
-    using Part = T;                                                          \
+    using Part = Value;                                                      \
     unsigned result = 0;                                                     \
     for (unsigned i = 0; i < 4 / sizeof(Part); ++i) {                        \
       const int a = cuda_on_cpu::simd::part<Part>(in_a, i);                  \
@@ -42,56 +42,56 @@ constexpr int distance(int a, int b) { return a < b ? b - a : a - b; }
     }                                                                        \
     return result;                                                           \
   }
-#define CUDA_ON_CPU_SIMD_1(name, T, expression) \
-  CUDA_ON_CPU_SIMD(name, T, (unsigned in_a), 0, expression)
-#define CUDA_ON_CPU_SIMD_2(name, T, expression)             \
-  CUDA_ON_CPU_SIMD(name, T, (unsigned in_a, unsigned in_b), \
+#define CUDA_ON_CPU_SIMD_1(name, Value, expression) \
+  CUDA_ON_CPU_SIMD(name, Value, (unsigned in_a), 0, expression)
+#define CUDA_ON_CPU_SIMD_2(name, Value, expression)             \
+  CUDA_ON_CPU_SIMD(name, Value, (unsigned in_a, unsigned in_b), \
                    cuda_on_cpu::simd::part<Part>(in_b, i), expression)
-#define CUDA_ON_CPU_SIMD_COMPARISON(name, T, sign)       \
-  CUDA_ON_CPU_SIMD_2(__vcmp##name, T, a sign b ? -1 : 0) \
-  CUDA_ON_CPU_SIMD_2(__vset##name, T, a sign b ? 1 : 0)
-#define CUDA_ON_CPU_SIMD_SUM(name, T)                                             \
+#define CUDA_ON_CPU_SIMD_COMPARISON(name, Value, sign)       \
+  CUDA_ON_CPU_SIMD_2(__vcmp##name, Value, a sign b ? -1 : 0) \
+  CUDA_ON_CPU_SIMD_2(__vset##name, Value, a sign b ? 1 : 0)
+#define CUDA_ON_CPU_SIMD_SUM(name, Value)                                         \
   template <typename = void>                                                      \
   __forceinline__ unsigned name(unsigned in_a, unsigned in_b) {                   \
-    using Part = T;                                                               \
+    using Part = Value;                                                           \
     int sum = 0;                                                                  \
     for (unsigned i = 0; i < 4 / sizeof(Part); ++i)                               \
       sum += cuda_on_cpu::simd::distance(cuda_on_cpu::simd::part<Part>(in_a, i),  \
                                          cuda_on_cpu::simd::part<Part>(in_b, i)); \
     return static_cast<unsigned>(sum);                                            \
   }
-#define CUDA_ON_CPU_SIMD_ALL(n, S, U)                                                 \
-  CUDA_ON_CPU_SIMD_1(__vabs##n, S, a < 0 ? -a : a)                                    \
-  CUDA_ON_CPU_SIMD_1(__vabsss##n, S, cuda_on_cpu::simd::saturated<S>(a < 0 ? -a : a)) \
-  CUDA_ON_CPU_SIMD_1(__vneg##n, S, -a)                                                \
-  CUDA_ON_CPU_SIMD_1(__vnegss##n, S, cuda_on_cpu::simd::saturated<S>(-a))             \
-  CUDA_ON_CPU_SIMD_2(__vadd##n, U, a + b)                                             \
-  CUDA_ON_CPU_SIMD_2(__vaddss##n, S, cuda_on_cpu::simd::saturated<S>(a + b))          \
-  CUDA_ON_CPU_SIMD_2(__vaddus##n, U, cuda_on_cpu::simd::saturated<U>(a + b))          \
-  CUDA_ON_CPU_SIMD_2(__vsub##n, U, a - b)                                             \
-  CUDA_ON_CPU_SIMD_2(__vsubss##n, S, cuda_on_cpu::simd::saturated<S>(a - b))          \
-  CUDA_ON_CPU_SIMD_2(__vsubus##n, U, cuda_on_cpu::simd::saturated<U>(a - b))          \
-  CUDA_ON_CPU_SIMD_2(__vavgs##n, S, (a + b + (a + b >= 0)) >> 1)                      \
-  CUDA_ON_CPU_SIMD_2(__vavgu##n, U, (a + b + 1) >> 1)                                 \
-  CUDA_ON_CPU_SIMD_2(__vhaddu##n, U, (a + b) >> 1)                                    \
-  CUDA_ON_CPU_SIMD_2(__vmaxs##n, S, a < b ? b : a)                                    \
-  CUDA_ON_CPU_SIMD_2(__vmaxu##n, U, a < b ? b : a)                                    \
-  CUDA_ON_CPU_SIMD_2(__vmins##n, S, b < a ? b : a)                                    \
-  CUDA_ON_CPU_SIMD_2(__vminu##n, U, b < a ? b : a)                                    \
-  CUDA_ON_CPU_SIMD_2(__vabsdiffs##n, S, cuda_on_cpu::simd::distance(a, b))            \
-  CUDA_ON_CPU_SIMD_2(__vabsdiffu##n, U, cuda_on_cpu::simd::distance(a, b))            \
-  CUDA_ON_CPU_SIMD_SUM(__vsads##n, S)                                                 \
-  CUDA_ON_CPU_SIMD_SUM(__vsadu##n, U)                                                 \
-  CUDA_ON_CPU_SIMD_COMPARISON(eq##n, U, ==)                                           \
-  CUDA_ON_CPU_SIMD_COMPARISON(ne##n, U, !=)                                           \
-  CUDA_ON_CPU_SIMD_COMPARISON(ges##n, S, >=)                                          \
-  CUDA_ON_CPU_SIMD_COMPARISON(geu##n, U, >=)                                          \
-  CUDA_ON_CPU_SIMD_COMPARISON(gts##n, S, >)                                           \
-  CUDA_ON_CPU_SIMD_COMPARISON(gtu##n, U, >)                                           \
-  CUDA_ON_CPU_SIMD_COMPARISON(les##n, S, <=)                                          \
-  CUDA_ON_CPU_SIMD_COMPARISON(leu##n, U, <=)                                          \
-  CUDA_ON_CPU_SIMD_COMPARISON(lts##n, S, <)                                           \
-  CUDA_ON_CPU_SIMD_COMPARISON(ltu##n, U, <)
+#define CUDA_ON_CPU_SIMD_ALL(n, Signed, Unsigned)                                               \
+  CUDA_ON_CPU_SIMD_1(__vabs##n, Signed, a < 0 ? -a : a)                                         \
+  CUDA_ON_CPU_SIMD_1(__vabsss##n, Signed, cuda_on_cpu::simd::saturated<Signed>(a < 0 ? -a : a)) \
+  CUDA_ON_CPU_SIMD_1(__vneg##n, Signed, -a)                                                     \
+  CUDA_ON_CPU_SIMD_1(__vnegss##n, Signed, cuda_on_cpu::simd::saturated<Signed>(-a))             \
+  CUDA_ON_CPU_SIMD_2(__vadd##n, Unsigned, a + b)                                                \
+  CUDA_ON_CPU_SIMD_2(__vaddss##n, Signed, cuda_on_cpu::simd::saturated<Signed>(a + b))          \
+  CUDA_ON_CPU_SIMD_2(__vaddus##n, Unsigned, cuda_on_cpu::simd::saturated<Unsigned>(a + b))      \
+  CUDA_ON_CPU_SIMD_2(__vsub##n, Unsigned, a - b)                                                \
+  CUDA_ON_CPU_SIMD_2(__vsubss##n, Signed, cuda_on_cpu::simd::saturated<Signed>(a - b))          \
+  CUDA_ON_CPU_SIMD_2(__vsubus##n, Unsigned, cuda_on_cpu::simd::saturated<Unsigned>(a - b))      \
+  CUDA_ON_CPU_SIMD_2(__vavgs##n, Signed, (a + b + (a + b >= 0)) >> 1)                           \
+  CUDA_ON_CPU_SIMD_2(__vavgu##n, Unsigned, (a + b + 1) >> 1)                                    \
+  CUDA_ON_CPU_SIMD_2(__vhaddu##n, Unsigned, (a + b) >> 1)                                       \
+  CUDA_ON_CPU_SIMD_2(__vmaxs##n, Signed, a < b ? b : a)                                         \
+  CUDA_ON_CPU_SIMD_2(__vmaxu##n, Unsigned, a < b ? b : a)                                       \
+  CUDA_ON_CPU_SIMD_2(__vmins##n, Signed, b < a ? b : a)                                         \
+  CUDA_ON_CPU_SIMD_2(__vminu##n, Unsigned, b < a ? b : a)                                       \
+  CUDA_ON_CPU_SIMD_2(__vabsdiffs##n, Signed, cuda_on_cpu::simd::distance(a, b))                 \
+  CUDA_ON_CPU_SIMD_2(__vabsdiffu##n, Unsigned, cuda_on_cpu::simd::distance(a, b))               \
+  CUDA_ON_CPU_SIMD_SUM(__vsads##n, Signed)                                                      \
+  CUDA_ON_CPU_SIMD_SUM(__vsadu##n, Unsigned)                                                    \
+  CUDA_ON_CPU_SIMD_COMPARISON(eq##n, Unsigned, ==)                                              \
+  CUDA_ON_CPU_SIMD_COMPARISON(ne##n, Unsigned, !=)                                              \
+  CUDA_ON_CPU_SIMD_COMPARISON(ges##n, Signed, >=)                                               \
+  CUDA_ON_CPU_SIMD_COMPARISON(geu##n, Unsigned, >=)                                             \
+  CUDA_ON_CPU_SIMD_COMPARISON(gts##n, Signed, >)                                                \
+  CUDA_ON_CPU_SIMD_COMPARISON(gtu##n, Unsigned, >)                                              \
+  CUDA_ON_CPU_SIMD_COMPARISON(les##n, Signed, <=)                                               \
+  CUDA_ON_CPU_SIMD_COMPARISON(leu##n, Unsigned, <=)                                             \
+  CUDA_ON_CPU_SIMD_COMPARISON(lts##n, Signed, <)                                                \
+  CUDA_ON_CPU_SIMD_COMPARISON(ltu##n, Unsigned, <)
 
 CUDA_ON_CPU_SIMD_ALL(2, std::int16_t, std::uint16_t)
 CUDA_ON_CPU_SIMD_ALL(4, std::int8_t, std::uint8_t)

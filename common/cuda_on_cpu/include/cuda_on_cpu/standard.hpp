@@ -20,17 +20,17 @@ constexpr bool has_single_bit(unsigned x) { return x != 0 && (x & (x - 1)) == 0;
 constexpr unsigned bit_ceil(unsigned x) { return x <= 1 ? 1 : 1u << (32 - countl_zero(x - 1)); }
 
 /// A type that an argument does not decide.
-template <typename T>
+template <typename Value>
 struct Given {
-  using Type = T;
+  using Type = Value;
 };
-template <typename T>
-using given = typename Given<T>::Type;
+template <typename Value>
+using given = typename Given<Value>::Type;
 
-template <typename T>
-using plain = std::remove_cv_t<std::remove_reference_t<T>>;
+template <typename Value>
+using plain = std::remove_cv_t<std::remove_reference_t<Value>>;
 
-template <typename T>
-inline constexpr T pi = static_cast<T>(3.14159265358979323846264338327950288L);
+template <typename Value>
+inline constexpr Value pi = static_cast<Value>(3.14159265358979323846264338327950288L);
 
 }  // namespace cuda_on_cpu

@@ -30,23 +30,23 @@ inline cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
 namespace cuda_on_cpu {
 
 /// How many channels a type has, and of which type: one of a number, those of a vector.
-template <typename T, typename = void>
+template <typename Texel, typename = void>
 struct Channels {
-  using Number = T;
+  using Number = Texel;
   static constexpr int count = 1;
 };
-template <typename T>
-struct Channels<T, std::void_t<decltype(T::x)>> {
-  using Number = decltype(T::x);
-  static constexpr int count = sizeof(T) / sizeof(Number);
+template <typename Texel>
+struct Channels<Texel, std::void_t<decltype(Texel::x)>> {
+  using Number = decltype(Texel::x);
+  static constexpr int count = sizeof(Texel) / sizeof(Number);
 };
 
 }  // namespace cuda_on_cpu
 
-template <typename T>
+template <typename Texel>
 cudaChannelFormatDesc cudaCreateChannelDesc() {
-  using Number = typename cuda_on_cpu::Channels<T>::Number;
-  constexpr int bits = 8 * sizeof(Number), count = cuda_on_cpu::Channels<T>::count;
+  using Number = typename cuda_on_cpu::Channels<Texel>::Number;
+  constexpr int bits = 8 * sizeof(Number), count = cuda_on_cpu::Channels<Texel>::count;
   return {bits, count > 1 ? bits : 0, count > 2 ? bits : 0, count > 3 ? bits : 0,
           std::is_floating_point<Number>::value ? cudaChannelFormatKindFloat
           : std::is_signed<Number>::value       ? cudaChannelFormatKindSigned
@@ -230,13 +230,13 @@ __forceinline__ float channel_of(const Samples& from, const Sample& sample, int 
 }
 
 /// The weighted sum of samples, by channels; a single one as it is.
-template <typename T>
-__forceinline__ T blended(const Samples& from) {
-  using Number = typename Channels<T>::Number;
+template <typename Texel>
+__forceinline__ Texel blended(const Samples& from) {
+  using Number = typename Channels<Texel>::Number;
   if (from.count == 1 && !from.normalised && from.at[0].texel != nullptr)
-    return *reinterpret_cast<const T*>(from.at[0].texel);
-  T result;
-  for (int c = 0; c < Channels<T>::count; ++c) {
+    return *reinterpret_cast<const Texel*>(from.at[0].texel);
+  Texel result;
+  for (int c = 0; c < Channels<Texel>::count; ++c) {
     float sum = 0;
     for (int s = 0; s < from.count; ++s)
       sum += from.at[s].weight * channel_of<Number>(from, from.at[s], c);
@@ -247,93 +247,96 @@ __forceinline__ T blended(const Samples& from) {
 
 }  // namespace cuda_on_cpu
 
-template <typename T>
-__forceinline__ T tex1Dfetch(cudaTextureObject_t texture, int i) {
-  return cuda_on_cpu::blended<T>(cuda_on_cpu::sample_of_linear(texture, i));
+template <typename Texel>
+__forceinline__ Texel tex1Dfetch(cudaTextureObject_t texture, int i) {
+  return cuda_on_cpu::blended<Texel>(cuda_on_cpu::sample_of_linear(texture, i));
 }
-template <typename T>
-__forceinline__ T tex1D(cudaTextureObject_t texture, float x) {
-  return cuda_on_cpu::blended<T>(cuda_on_cpu::samples(texture, 1, x, 0, 0, 0));
+template <typename Texel>
+__forceinline__ Texel tex1D(cudaTextureObject_t texture, float x) {
+  return cuda_on_cpu::blended<Texel>(cuda_on_cpu::samples(texture, 1, x, 0, 0, 0));
 }
-template <typename T>
-__forceinline__ T tex1DLayered(cudaTextureObject_t texture, float x, int layer) {
-  return cuda_on_cpu::blended<T>(cuda_on_cpu::samples(texture, 1, x, 0, 0, layer));
+template <typename Texel>
+__forceinline__ Texel tex1DLayered(cudaTextureObject_t texture, float x, int layer) {
+  return cuda_on_cpu::blended<Texel>(cuda_on_cpu::samples(texture, 1, x, 0, 0, layer));
 }
-template <typename T>
-__forceinline__ T tex2D(cudaTextureObject_t texture, float x, float y) {
-  return cuda_on_cpu::blended<T>(cuda_on_cpu::samples(texture, 2, x, y, 0, 0));
+template <typename Texel>
+__forceinline__ Texel tex2D(cudaTextureObject_t texture, float x, float y) {
+  return cuda_on_cpu::blended<Texel>(cuda_on_cpu::samples(texture, 2, x, y, 0, 0));
 }
-template <typename T>
-__forceinline__ T tex2DLayered(cudaTextureObject_t texture, float x, float y, int layer) {
-  return cuda_on_cpu::blended<T>(cuda_on_cpu::samples(texture, 2, x, y, 0, layer));
+template <typename Texel>
+__forceinline__ Texel tex2DLayered(cudaTextureObject_t texture, float x, float y, int layer) {
+  return cuda_on_cpu::blended<Texel>(cuda_on_cpu::samples(texture, 2, x, y, 0, layer));
 }
-template <typename T>
-__forceinline__ T tex3D(cudaTextureObject_t texture, float x, float y, float z) {
-  return cuda_on_cpu::blended<T>(cuda_on_cpu::samples(texture, 3, x, y, z, 0));
+template <typename Texel>
+__forceinline__ Texel tex3D(cudaTextureObject_t texture, float x, float y, float z) {
+  return cuda_on_cpu::blended<Texel>(cuda_on_cpu::samples(texture, 3, x, y, z, 0));
 }
-template <typename T>
-__forceinline__ T texCubemap(cudaTextureObject_t texture, float x, float y, float z) {
-  return cuda_on_cpu::blended<T>(cuda_on_cpu::samples_of_cube(texture, x, y, z, 0));
+template <typename Texel>
+__forceinline__ Texel texCubemap(cudaTextureObject_t texture, float x, float y, float z) {
+  return cuda_on_cpu::blended<Texel>(cuda_on_cpu::samples_of_cube(texture, x, y, z, 0));
 }
-template <typename T>
-__forceinline__ T texCubemapLayered(cudaTextureObject_t texture, float x, float y, float z,
-                                    int layer) {
-  return cuda_on_cpu::blended<T>(cuda_on_cpu::samples_of_cube(texture, x, y, z, layer));
+template <typename Texel>
+__forceinline__ Texel texCubemapLayered(cudaTextureObject_t texture, float x, float y, float z,
+                                        int layer) {
+  return cuda_on_cpu::blended<Texel>(cuda_on_cpu::samples_of_cube(texture, x, y, z, layer));
 }
 // As the first parameter of CUDA's older form.
-template <typename T>
-__forceinline__ void tex1Dfetch(T* value, cudaTextureObject_t texture, int i) {
-  *value = tex1Dfetch<T>(texture, i);
+template <typename Texel>
+__forceinline__ void tex1Dfetch(Texel* value, cudaTextureObject_t texture, int i) {
+  *value = tex1Dfetch<Texel>(texture, i);
 }
-template <typename T>
-__forceinline__ void tex1D(T* value, cudaTextureObject_t texture, float x) {
-  *value = tex1D<T>(texture, x);
+template <typename Texel>
+__forceinline__ void tex1D(Texel* value, cudaTextureObject_t texture, float x) {
+  *value = tex1D<Texel>(texture, x);
 }
-template <typename T>
-__forceinline__ void tex2D(T* value, cudaTextureObject_t texture, float x, float y) {
-  *value = tex2D<T>(texture, x, y);
+template <typename Texel>
+__forceinline__ void tex2D(Texel* value, cudaTextureObject_t texture, float x, float y) {
+  *value = tex2D<Texel>(texture, x, y);
 }
-template <typename T>
-__forceinline__ void tex3D(T* value, cudaTextureObject_t texture, float x, float y, float z) {
-  *value = tex3D<T>(texture, x, y, z);
+template <typename Texel>
+__forceinline__ void tex3D(Texel* value, cudaTextureObject_t texture, float x, float y, float z) {
+  *value = tex3D<Texel>(texture, x, y, z);
 }
-template <typename T>
-__forceinline__ void tex1DLayered(T* value, cudaTextureObject_t texture, float x, int layer) {
-  *value = tex1DLayered<T>(texture, x, layer);
+template <typename Texel>
+__forceinline__ void tex1DLayered(Texel* value, cudaTextureObject_t texture, float x, int layer) {
+  *value = tex1DLayered<Texel>(texture, x, layer);
 }
-template <typename T>
-__forceinline__ void tex2DLayered(T* value, cudaTextureObject_t texture, float x, float y,
+template <typename Texel>
+__forceinline__ void tex2DLayered(Texel* value, cudaTextureObject_t texture, float x, float y,
                                   int layer) {
-  *value = tex2DLayered<T>(texture, x, y, layer);
+  *value = tex2DLayered<Texel>(texture, x, y, layer);
 }
-template <typename T>
-__forceinline__ void texCubemap(T* value, cudaTextureObject_t texture, float x, float y, float z) {
-  *value = texCubemap<T>(texture, x, y, z);
+template <typename Texel>
+__forceinline__ void texCubemap(Texel* value, cudaTextureObject_t texture, float x, float y,
+                                float z) {
+  *value = texCubemap<Texel>(texture, x, y, z);
 }
-template <typename T>
-__forceinline__ void texCubemapLayered(T* value, cudaTextureObject_t texture, float x, float y,
+template <typename Texel>
+__forceinline__ void texCubemapLayered(Texel* value, cudaTextureObject_t texture, float x, float y,
                                        float z, int layer) {
-  *value = texCubemapLayered<T>(texture, x, y, z, layer);
+  *value = texCubemapLayered<Texel>(texture, x, y, z, layer);
 }
 
-#define CUDA_ON_CPU_SURFACE(name, dimensions, parameters, place)                                 \
-  template <typename T>                                                                          \
-  __forceinline__ T name##read(cudaSurfaceObject_t surface, parameters,                          \
-                               cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {            \
-    const char* texel = cuda_on_cpu::surface_texel(surface, dimensions, place, sizeof(T), mode); \
-    return texel != nullptr ? *reinterpret_cast<const T*>(texel) : T{};                          \
-  }                                                                                              \
-  template <typename T>                                                                          \
-  __forceinline__ void name##read(T* value, cudaSurfaceObject_t surface, parameters,             \
-                                  cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {         \
-    const char* texel = cuda_on_cpu::surface_texel(surface, dimensions, place, sizeof(T), mode); \
-    *value = texel != nullptr ? *reinterpret_cast<const T*>(texel) : T{};                        \
-  }                                                                                              \
-  template <typename T>                                                                          \
-  __forceinline__ void name##write(T value, cudaSurfaceObject_t surface, parameters,             \
-                                   cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {        \
-    char* texel = cuda_on_cpu::surface_texel(surface, dimensions, place, sizeof(T), mode);       \
-    if (texel != nullptr) *reinterpret_cast<T*>(texel) = value;                                  \
+#define CUDA_ON_CPU_SURFACE(name, dimensions, parameters, place)                               \
+  template <typename Texel>                                                                    \
+  __forceinline__ Texel name##read(cudaSurfaceObject_t surface, parameters,                    \
+                                   cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {      \
+    const char* texel =                                                                        \
+        cuda_on_cpu::surface_texel(surface, dimensions, place, sizeof(Texel), mode);           \
+    return texel != nullptr ? *reinterpret_cast<const Texel*>(texel) : Texel{};                \
+  }                                                                                            \
+  template <typename Texel>                                                                    \
+  __forceinline__ void name##read(Texel* value, cudaSurfaceObject_t surface, parameters,       \
+                                  cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {       \
+    const char* texel =                                                                        \
+        cuda_on_cpu::surface_texel(surface, dimensions, place, sizeof(Texel), mode);           \
+    *value = texel != nullptr ? *reinterpret_cast<const Texel*>(texel) : Texel{};              \
+  }                                                                                            \
+  template <typename Texel>                                                                    \
+  __forceinline__ void name##write(Texel value, cudaSurfaceObject_t surface, parameters,       \
+                                   cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {      \
+    char* texel = cuda_on_cpu::surface_texel(surface, dimensions, place, sizeof(Texel), mode); \
+    if (texel != nullptr) *reinterpret_cast<Texel*>(texel) = value;                            \
   }
 #define CUDA_ON_CPU_LIST(...) __VA_ARGS__
 CUDA_ON_CPU_SURFACE(surf1D, 1, int x, CUDA_ON_CPU_LIST(x, 0, 0, 0))

@@ -57,20 +57,20 @@ void note_absent_lane(unsigned asking, unsigned absent, Asks asks);
 inline constexpr unsigned all_lanes = ~0u;
 
 /// A lane's part of a shuffle.
-template <typename T>
+template <typename Value>
 struct Shuffle {
-  T value;
+  Value value;
   unsigned source;
   Asks asks;
-  T result;
+  Value result;
 };
 
-template <typename T>
+template <typename Value>
 void combine_shuffle(void* const* records) {
   for (unsigned lane = 0; lane < 32; ++lane) {
-    auto* mine = static_cast<Shuffle<T>*>(records[lane]);
+    auto* mine = static_cast<Shuffle<Value>*>(records[lane]);
     if (mine == nullptr) continue;
-    const auto* theirs = static_cast<const Shuffle<T>*>(records[mine->source]);
+    const auto* theirs = static_cast<const Shuffle<Value>*>(records[mine->source]);
     if (theirs == nullptr) {
       note_absent_lane(lane, mine->source, mine->asks);
       std::memset(&mine->result, 0xFF, sizeof mine->result);
@@ -81,33 +81,34 @@ void combine_shuffle(void* const* records) {
 }
 
 /// The value that another lane handed over.
-template <typename T>
-__forceinline__ T shuffle(unsigned mask, T value, unsigned source, Asks asks = Asks::by_number) {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 32,
+template <typename Value>
+__forceinline__ Value shuffle(unsigned mask, Value value, unsigned source,
+                              Asks asks = Asks::by_number) {
+  static_assert(std::is_trivially_copyable_v<Value> && sizeof(Value) <= 32,
                 "shuffles take values of at most 32 bytes, and tiles no others");
-  Shuffle<T> record{value, source, asks, value};
-  warp_collective(mask, &record, combine_shuffle<T>);
+  Shuffle<Value> record{value, source, asks, value};
+  warp_collective(mask, &record, combine_shuffle<Value>);
   return record.result;
 }
 
 /// A lane's part of a reduction: the value goes in, the result comes out.
-template <typename T, T (*operation)(T, T)>
+template <typename Value, Value (*operation)(Value, Value)>
 void combine_reduction(void* const* records) {
-  T result{};
+  Value result{};
   bool first = true;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (records[lane] == nullptr) continue;
-    const T value = *static_cast<const T*>(records[lane]);
+    const Value value = *static_cast<const Value*>(records[lane]);
     result = first ? value : operation(result, value);
     first = false;
   }
   for (unsigned lane = 0; lane < 32; ++lane)
-    if (records[lane] != nullptr) *static_cast<T*>(records[lane]) = result;
+    if (records[lane] != nullptr) *static_cast<Value*>(records[lane]) = result;
 }
 
-template <typename T, T (*operation)(T, T)>
-__forceinline__ T reduction(unsigned mask, T value) {
-  warp_collective(mask, &value, combine_reduction<T, operation>);
+template <typename Value, Value (*operation)(Value, Value)>
+__forceinline__ Value reduction(unsigned mask, Value value) {
+  warp_collective(mask, &value, combine_reduction<Value, operation>);
   return value;
 }
 
@@ -138,25 +139,25 @@ int __syncthreads_and(int predicate);
 int __syncthreads_or(int predicate);
 void __syncwarp(unsigned mask = ~0u);
 
-template <typename T>
-__forceinline__ T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
+template <typename Value>
+__forceinline__ Value __shfl_sync(unsigned mask, Value value, int source, int width = 32) {
   const unsigned base = cuda_on_cpu::lane() & ~(width - 1u);
   return cuda_on_cpu::shuffle(mask, value, base | (source & (width - 1u)));
 }
-template <typename T>
-__forceinline__ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+template <typename Value>
+__forceinline__ Value __shfl_up_sync(unsigned mask, Value value, unsigned delta, int width = 32) {
   const unsigned lane = cuda_on_cpu::lane(), place = lane & (width - 1u);
   return cuda_on_cpu::shuffle(mask, value, place >= delta ? lane - delta : lane,
                               cuda_on_cpu::Asks::by_shift);
 }
-template <typename T>
-__forceinline__ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+template <typename Value>
+__forceinline__ Value __shfl_down_sync(unsigned mask, Value value, unsigned delta, int width = 32) {
   const unsigned lane = cuda_on_cpu::lane(), place = lane & (width - 1u);
   return cuda_on_cpu::shuffle(mask, value, place + delta < unsigned(width) ? lane + delta : lane,
                               cuda_on_cpu::Asks::by_shift);
 }
-template <typename T>
-__forceinline__ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
+template <typename Value>
+__forceinline__ Value __shfl_xor_sync(unsigned mask, Value value, int lane_mask, int width = 32) {
   const unsigned lane = cuda_on_cpu::lane(), source = lane ^ unsigned(lane_mask);
   return cuda_on_cpu::shuffle(mask, value, source <= (lane | (width - 1u)) ? source : lane);
 }
@@ -167,14 +168,14 @@ int __all_sync(unsigned mask, int predicate);
 /// Lanes are never promised to run together: this lane alone is a legal answer.
 unsigned __activemask();
 
-template <typename T>
-__forceinline__ unsigned __match_any_sync(unsigned mask, T value) {
+template <typename Value>
+__forceinline__ unsigned __match_any_sync(unsigned mask, Value value) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof value);
   return cuda_on_cpu::match(mask, bits);
 }
-template <typename T>
-__forceinline__ unsigned __match_all_sync(unsigned mask, T value, int* predicate) {
+template <typename Value>
+__forceinline__ unsigned __match_all_sync(unsigned mask, Value value, int* predicate) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof value);
   const unsigned same = cuda_on_cpu::match(mask, bits);

@@ -20,30 +20,31 @@ void tile_collective(unsigned size, void* record, CombineTile combine);
 [[noreturn]] void ranks_in_tile_differ(unsigned size);
 
 /// A thread's part of a shuffle in a tile.
-template <typename T>
+template <typename Value>
 struct TileShuffle {
-  T value;
+  Value value;
   unsigned source;
-  T result;
+  Value result;
   bool others_differ;  ///< whether another thread asks for another one
 };
 
-template <typename T>
+template <typename Value>
 void combine_tile_shuffle(void* const* records, unsigned count) {
   for (unsigned rank = 0; rank < count; ++rank) {
-    auto* mine = static_cast<TileShuffle<T>*>(records[rank]);
-    mine->result = static_cast<const TileShuffle<T>*>(records[mine->source])->value;
-    mine->others_differ = mine->source != static_cast<TileShuffle<T>*>(records[0])->source;
+    auto* mine = static_cast<TileShuffle<Value>*>(records[rank]);
+    mine->result = static_cast<const TileShuffle<Value>*>(records[mine->source])->value;
+    mine->others_differ = mine->source != static_cast<TileShuffle<Value>*>(records[0])->source;
   }
 }
 
 /// The value that the thread of a rank in the tile handed over. A GPU wants it to be the same rank
 /// for all of the tile; reductions and scans know of others.
-template <bool same_for_all, typename T>
-__forceinline__ T shuffle_in_tile(unsigned size, T value, unsigned source) {
-  static_assert(std::is_trivially_copyable_v<T>, "tiles shuffle what can be copied byte by byte");
-  TileShuffle<T> record{value, source, value, false};
-  tile_collective(size, &record, combine_tile_shuffle<T>);
+template <bool same_for_all, typename Value>
+__forceinline__ Value shuffle_in_tile(unsigned size, Value value, unsigned source) {
+  static_assert(std::is_trivially_copyable_v<Value>,
+                "tiles shuffle what can be copied byte by byte");
+  TileShuffle<Value> record{value, source, value, false};
+  tile_collective(size, &record, combine_tile_shuffle<Value>);
   if (same_for_all && record.others_differ) ranks_in_tile_differ(size);
   return record.result;
 }

@@ -5,23 +5,23 @@
 
 #include "core.hpp"
 
-#define CUDA_ON_CPU_VECTORS(name, T, align2, align4)                 \
-  struct name##1 {                                                   \
-    T x;                                                             \
-  };                                                                 \
-  struct alignas(align2) name##2 {                                   \
-    T x, y;                                                          \
-  };                                                                 \
-  struct name##3 {                                                   \
-    T x, y, z;                                                       \
-  };                                                                 \
-  struct alignas(align4) name##4 {                                   \
-    T x, y, z, w;                                                    \
-  };                                                                 \
-  inline name##1 make_##name##1(T x) { return {x}; }                 \
-  inline name##2 make_##name##2(T x, T y) { return {x, y}; }         \
-  inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
-  inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
+#define CUDA_ON_CPU_VECTORS(name, Value, align2, align4)                         \
+  struct name##1 {                                                               \
+    Value x;                                                                     \
+  };                                                                             \
+  struct alignas(align2) name##2 {                                               \
+    Value x, y;                                                                  \
+  };                                                                             \
+  struct name##3 {                                                               \
+    Value x, y, z;                                                               \
+  };                                                                             \
+  struct alignas(align4) name##4 {                                               \
+    Value x, y, z, w;                                                            \
+  };                                                                             \
+  inline name##1 make_##name##1(Value x) { return {x}; }                         \
+  inline name##2 make_##name##2(Value x, Value y) { return {x, y}; }             \
+  inline name##3 make_##name##3(Value x, Value y, Value z) { return {x, y, z}; } \
+  inline name##4 make_##name##4(Value x, Value y, Value z, Value w) { return {x, y, z, w}; }
 
 CUDA_ON_CPU_VECTORS(char, signed char, 2, 4)
 CUDA_ON_CPU_VECTORS(uchar, unsigned char, 2, 4)
@@ -52,11 +52,13 @@ inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return
 #undef CUDA_ON_CPU_VECTORS
 
 // Four numbers of 64 bits whose alignment the name says, as of CUDA 13.
-#define CUDA_ON_CPU_ALIGNED_VECTOR(name, T, bytes) \
-  struct alignas(bytes) name##4_##bytes##a {       \
-    T x, y, z, w;                                  \
-  };                                               \
-  inline name##4_##bytes##a make_##name##4_##bytes##a(T x, T y, T z, T w) { return {x, y, z, w}; }
+#define CUDA_ON_CPU_ALIGNED_VECTOR(name, Value, bytes)                                      \
+  struct alignas(bytes) name##4_##bytes##a {                                                \
+    Value x, y, z, w;                                                                       \
+  };                                                                                        \
+  inline name##4_##bytes##a make_##name##4_##bytes##a(Value x, Value y, Value z, Value w) { \
+    return {x, y, z, w};                                                                    \
+  }
 
 CUDA_ON_CPU_ALIGNED_VECTOR(long, long, 16)
 CUDA_ON_CPU_ALIGNED_VECTOR(long, long, 32)

@@ -51,8 +51,8 @@ struct RangeBins {
 template <int channels, int active, typename Samples, typename Counter, typename Level,
           typename Offset, typename...>
 struct DispatchHistogram {
-  template <typename T>
-  using Each = ::cuda::std::array<T, active>;
+  template <typename Value>
+  using Each = ::cuda::std::array<Value, active>;
   using Sample = detail::it_value_t<Samples>;
 
   template <typename IsByte>

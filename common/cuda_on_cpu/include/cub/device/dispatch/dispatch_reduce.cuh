@@ -16,10 +16,10 @@ CUB_NAMESPACE_BEGIN
 namespace detail::reduce {
 
 /// What comes of no items, where an initial value has no part in a sum.
-template <typename T>
+template <typename Value>
 struct empty_problem_init_t {
-  T init;
-  operator T() const { return init; }
+  Value init;
+  operator Value() const { return init; }
 };
 
 /// A sum of items.
@@ -38,20 +38,20 @@ struct Reduction {
   }
 
  private:
-  template <typename Out, typename T>
-  void store(Out out, const T& value) {
+  template <typename Out, typename Value>
+  void store(Out out, const Value& value) {
     *out = value;
   }
-  template <typename Out, typename T>
-  void store(Out out, const empty_problem_init_t<T>& value) {
+  template <typename Out, typename Value>
+  void store(Out out, const empty_problem_init_t<Value>& value) {
     *out = value.init;
   }
-  template <typename Out, typename T>
-  void finish(Out out, const Accum& sum, const T& first) {
+  template <typename Out, typename Value>
+  void finish(Out out, const Accum& sum, const Value& first) {
     *out = operation(first, sum);
   }
-  template <typename Out, typename T>
-  void finish(Out out, const Accum& sum, const empty_problem_init_t<T>&) {
+  template <typename Out, typename Value>
+  void finish(Out out, const Accum& sum, const empty_problem_init_t<Value>&) {
     *out = sum;
   }
 };

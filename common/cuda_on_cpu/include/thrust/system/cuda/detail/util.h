@@ -52,19 +52,21 @@ inline void throw_on_error(cudaError_t status, const char* what = "the device fa
   throw system_error(status, cuda_category(), what);
 }
 
-template <typename T>
-cudaError_t trivial_copy(T* to, const T* from, std::size_t count, cudaMemcpyKind kind,
+template <typename Value>
+cudaError_t trivial_copy(Value* to, const Value* from, std::size_t count, cudaMemcpyKind kind,
                          cudaStream_t stream) {
   if (count == 0) return cudaSuccess;
-  const cudaError_t status = cudaMemcpyAsync(to, from, count * sizeof(T), kind, stream);
+  const cudaError_t status = cudaMemcpyAsync(to, from, count * sizeof(Value), kind, stream);
   return status == cudaSuccess ? cudaStreamSynchronize(stream) : status;
 }
-template <typename T>
-cudaError_t trivial_copy_from_device(T* to, const T* from, std::size_t count, cudaStream_t stream) {
+template <typename Value>
+cudaError_t trivial_copy_from_device(Value* to, const Value* from, std::size_t count,
+                                     cudaStream_t stream) {
   return trivial_copy(to, from, count, cudaMemcpyDeviceToHost, stream);
 }
-template <typename T>
-cudaError_t trivial_copy_to_device(T* to, const T* from, std::size_t count, cudaStream_t stream) {
+template <typename Value>
+cudaError_t trivial_copy_to_device(Value* to, const Value* from, std::size_t count,
+                                   cudaStream_t stream) {
   return trivial_copy(to, from, count, cudaMemcpyHostToDevice, stream);
 }
 

@@ -16,13 +16,13 @@ extern "C" void* __tsan_memmove(void* to, const void* from, std::size_t bytes);
 THRUST_NAMESPACE_BEGIN
 namespace system::detail::sequential {
 
-template <typename T>
-T* trivial_copy_n(const T* first, std::ptrdiff_t count, T* result) {
+template <typename Value>
+Value* trivial_copy_n(const Value* first, std::ptrdiff_t count, Value* result) {
   if (count == 0) return result;
 #ifdef CUDA_ON_CPU_ANALYSE
-  __tsan_memmove(result, first, static_cast<std::size_t>(count) * sizeof(T));
+  __tsan_memmove(result, first, static_cast<std::size_t>(count) * sizeof(Value));
 #else
-  std::memmove(result, first, static_cast<std::size_t>(count) * sizeof(T));
+  std::memmove(result, first, static_cast<std::size_t>(count) * sizeof(Value));
 #endif
   return result + count;
 }
