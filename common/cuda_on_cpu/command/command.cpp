@@ -181,6 +181,7 @@ class Maker {
       name_missing_library(input);
       return status;
     }
+    if (options_.device_is_default) text = rewriter::with_device_marks(std::move(text));
     if (makes_images()) text = rewriter::with_entries(std::move(text));
     text = rewriter::rewrite(std::move(text), options_.analyse);
     return 0;

@@ -49,6 +49,8 @@ struct Options {
   Words ignored;         ///< what has no meaning on a CPU
   std::string standard;  ///< of C++
   bool shared = false;   ///< a library that is loaded; means nothing for -dlink
+  /// Whether what no word says it of is the device's, as NVRTC may be told.
+  bool device_is_default = false;
   bool analyse = false, verbose = false, dry_run = false, quiet = false;
   bool help = false, version = false, explain = false, headers = false;
 };

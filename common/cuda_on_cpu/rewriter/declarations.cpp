@@ -153,6 +153,51 @@ std::size_t reference_in(const Source& source, std::size_t opening) {
   return closing;
 }
 
+/// The first token of a declaration behind what is said of a template; that of the end if there is
+/// none.
+std::size_t first_of(const Source& source, const Declaration& d) {
+  std::size_t first = d.first;
+  while (first < d.end && source.is_blank(first)) ++first;
+  while (first < d.end && source.is(first, "template")) {
+    int depth = 0;
+    do {
+      first = source.next(source.is_sign(first, "(") ? source.close_of(first) : first);
+      depth += source.is_sign(first, "<") - source.is_sign(first, ">");
+    } while (depth > 0 && first < d.end);
+    first = source.next(first);
+  }
+  return first;
+}
+
+bool is_class(const Source& source, std::size_t first) {
+  return source.is(first, "struct") || source.is(first, "class") || source.is(first, "union");
+}
+
+/// Calls `visit` for each function that is defined in a class, and in classes within it.
+template <typename Visit>
+void visit_members(const Source& source, const Body& body, const Visit& visit) {
+  std::size_t first = body.open + 1;
+  for (std::size_t i = first; i < body.close; ++i) {
+    if (source.is_sign(i, "(") || source.is_sign(i, "[")) {
+      i = source.close_of(i);
+    } else if (source.is_sign(i, ";") || source.is_sign(i, ":")) {
+      // A constructor's members follow it; what may be accessed begins anew.
+      if (source.is_sign(i, ";") || source.previous(i) == first_of(source, {first, i}))
+        first = i + 1;
+    } else if (source.is_sign(i, "{")) {
+      const Declaration d{first, i};
+      const std::size_t name = first_of(source, d), close = source.close_of(i);
+      const bool is_function = parameters_of(source, d) != d.end && !source.is(name, "enum");
+      if (is_class(source, name))
+        visit_members(source, {i, close}, visit);
+      else if (is_function)
+        visit(d);
+      i = close;
+      first = i + 1;
+    }
+  }
+}
+
 /// Adds the bodies behind a mark of the device's, up to the declaration's end: initialisers in
 /// braces may stand before a constructor's.
 /// \returns the last token that was looked at
@@ -198,6 +243,35 @@ std::string with_entries(std::string text) {
                        " static ::cuda_on_cpu::AddedEntry cuda_on_cpu_entry_" +
                        std::to_string(last) + '(' + address + ");");
   }
+  return source.text(0, source.size());
+}
+
+std::string with_device_marks(std::string text) {
+  Source source(std::move(text));
+  std::vector<std::size_t> firsts;
+  const auto mark = [&](const Declaration& d) {
+    const std::size_t first = first_of(source, d);
+    // A name begins what is declared, but for destructors and for names of the outermost namespace.
+    const bool begins =
+        source.is_name(first) || source.is_sign(first, "~") || source.is_sign(first, "::");
+    const bool says_whose =
+        is_kernel(source, d) || is_of_device(source, d) || holds(source, d, "__shared__");
+    if (first < d.end && begins && !says_whose && !source.is(first, "enum"))
+      firsts.push_back(first);
+  };
+  visit_declarations(source, [&](const Declaration& d) {
+    const std::size_t first = first_of(source, d);
+    if (first == d.end || is_ours(source, first)) return;
+    if (!is_class(source, first)) return mark(d);
+    std::size_t open = first;
+    while (open < d.end && !source.is_sign(open, "{")) open = source.next(open);
+    if (open < d.end)
+      visit_members(source, {open, source.close_of(open)}, mark);
+    else
+      mark(d);
+  });
+  for (const std::size_t first : firsts)
+    source.replace(first, first + 1, "__attribute__(()) " + std::string(source[first]));
   return source.text(0, source.size());
 }
 

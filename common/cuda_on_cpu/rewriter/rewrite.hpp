@@ -55,6 +55,10 @@ std::string rewrite(std::string text, bool guards, bool is_header = false);
 /// them, for those that `rewrite` will make of it.
 std::string with_entries(std::string text);
 
+/// Marks all that the source itself declares as the device's, but kernels: what stands in
+/// namespaces, and functions of classes.
+std::string with_device_marks(std::string text);
+
 /// Rewrites the launch whose '<<<' is a token; kernels may have been promised clusters.
 /// \param of_device whether it stands in code of the device
 void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters, bool of_device);

@@ -334,6 +334,135 @@ TEST(nvrtc_tells_what_is_wrong_at_its_line) {
   expect(bad.log.find("kernels.cu:2") != bad.log.npos, "the log names the line: " + bad.log);
 }
 
+/// A source in which no word says what is the device's, as NVRTC may be told to take it.
+const char* const unmarked = R"(
+int table[4] = {1, 2, 3, 4};
+static int count = 2;
+enum Kind { none, some = 1 << 2 };
+int shifted(int x, int by) { return x << by; }
+template <typename T, int n = (3 > 2)>
+T scaled(T x) { return x * n; }
+namespace inner {
+int next(int x) { return x + table[1]; }
+}
+struct Pair {
+  int first{1}, second;
+  Pair(int value) : first{value}, second(2) {}
+ public:
+  int left(int by) const { return shifted(first, by) + (second << by); }
+  struct Inner { static int one() { return 1; } };
+};
+int Pair_sum(Pair p) { return p.first + p.second; }
+auto twice = [](int x) { return 2 * x; };
+__device__ int marked(int x) { return x + some; }
+extern "C" __global__ void use(int* x) {
+  Pair pair(3);
+  x[0] = shifted(5, x[0]) + pair.left(x[1]);
+  x[1] = scaled(2) + inner::next(1) + Pair_sum(pair) + Pair::Inner::one() + twice(3) + marked(1) + count++;
+}
+)";
+
+TEST(nvrtc_takes_what_is_unmarked_for_the_devices_where_it_is_told_to) {
+  const Session session;
+  for (const char* option : {"-default-device", "--device-as-default-execution-space"}) {
+    const Made made = compile(unmarked, {"&table"}, {option});
+    expect(made.result == NVRTC_SUCCESS, "it is compiled: " + made.log);
+    CUmodule module = nullptr;
+    CUfunction use = nullptr;
+    CUdeviceptr table = 0;
+    check(cuModuleLoadData(&module, made.cubin.data()));
+    check(cuModuleGetFunction(&use, module, "use"));
+    check(cuModuleGetGlobal(&table, nullptr, module, made.names[0].c_str()));
+    check(cuMemsetD32(table + 4, 9, 1));
+    // A GPU shifts all bits out, here by functions outside of classes and by one in a class.
+    CUdeviceptr x = memory_with<int>({32, 33});
+    void* parameters[] = {&x};
+    check(cuLaunchKernel(use, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr));
+    expect_equal(values_at<int>(x, 2), std::vector<int>{0, 2 + 10 + 5 + 1 + 6 + 5 + 2});
+    check(cuMemFree(x));
+    check(cuModuleUnload(module));
+  }
+}
+
+TEST(nvrtc_knows_its_options) {
+  const char* const source =
+      "#if __CUDA_ARCH__ == 800 && X == 1 && Y == 2 && Z && !defined W\n"
+      "__global__ void k(int* x) { x[0] = 1; }\n#else\n#error options are lost\n#endif\n";
+  const Made good = compile(source, {"k"},
+                            {"--gpu-architecture=sm_90",
+                             "-arch",
+                             "compute_80",
+                             "-DX=1",
+                             "-D",
+                             "Y=2",
+                             "--define-macro=Z",
+                             "-DW",
+                             "-UW",
+                             "-I/nowhere",
+                             "-I",
+                             "/nowhere",
+                             "--include-path=/nowhere",
+                             "--std=c++17",
+                             "--use_fast_math",
+                             "-lineinfo",
+                             "-G",
+                             "--extra-device-vectorization",
+                             "--restrict",
+                             "-dopt=on",
+                             "--fmad=false",
+                             "-ftz=true",
+                             "--prec-div",
+                             "true",
+                             "-rdc=true",
+                             "--maxrregcount=32",
+                             "-Xptxas",
+                             "-v",
+                             "-w",
+                             "--diag-suppress=177",
+                             "--minimal",
+                             "--split-compile=2",
+                             "-time=-",
+                             " -no-cache ",
+                             "-dopt"});
+  expect(good.result == NVRTC_SUCCESS, "it is compiled: " + good.log);
+  for (const std::vector<const char*>& wrong :
+       std::vector<std::vector<const char*>>{{"-O3"},
+                                             {"--foo"},
+                                             {"foo"},
+                                             {"-o", "x"},
+                                             {"-cubin"},
+                                             {"-lm"},
+                                             {"--default-device"},
+                                             {"-default-device=true"},
+                                             {"-arch=sm_10"},
+                                             {"-arch=native"},
+                                             {"--std=gnu++17"},
+                                             {"-std", "c++17"},
+                                             {"--fmad=no"},
+                                             {"-rdc"},
+                                             {"--use_fast_math=true"},
+                                             {"-dopt=off"},
+                                             {"--maxrregcount=x"},
+                                             {"--diag-suppress=0"},
+                                             {"-Werror"},
+                                             {"-dlto"}}) {
+    const Made bad = compile(source, {}, wrong);
+    expect(bad.result == NVRTC_ERROR_INVALID_OPTION && bad.log.starts_with("nvrtc: error: option "),
+           std::string(wrong[0]) + " is refused: " + bad.log);
+  }
+}
+
+TEST(nvrtc_compiles_for_the_least_architecture_where_nothing_is_said) {
+  int count = 0;
+  check(nvrtcGetNumSupportedArchs(&count));
+  std::vector<int> all(count);
+  check(nvrtcGetSupportedArchs(all.data()));
+  expect_equal(all[0], 75);
+  const Made made =
+      compile("__device__ int a = __CUDA_ARCH__;\n#if __CUDA_ARCH__ != 750\n#error\n#endif\n");
+  expect_equal(made.result, NVRTC_SUCCESS);
+}
+
 TEST(nvrtc_takes_macros_and_architectures) {
   const Made good = compile("__global__ void k(int* x) { x[0] = VALUE; }\n", {},
                             {"--gpu-architecture=compute_90", "-DVALUE=3", "--std=c++17"});

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -16,13 +17,13 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "../analysis.hpp"
 #include "../runtime/symbols.hpp"
 #include "image.hpp"
 #include "image_text.hpp"
+#include "nvrtc_options.hpp"
 
 // Which command linked the program, where it says so.
 extern "C" const char cuda_on_cpu_command[] __attribute__((weak));
@@ -119,22 +120,6 @@ std::string source_of(const nvrtcProgram_st& program) {
   return text;
 }
 
-/// The options of NVRTC's that the command lacks go by other names, or mean nothing.
-Words options_of(int count, const char* const* options) {
-  Words words;
-  for (int i = 0; i < count; ++i) {
-    const std::string_view option = options[i];
-    const auto is = [&](std::string_view name) { return option.starts_with(name); };
-    if (is("-default-device") || is("--device-as-default") || is("--gpu-architecture") ||
-        is("-arch") || is("--fmad") || is("--ftz") || is("--prec") || is("--use_fast_math") ||
-        is("-use_fast_math") || is("--device-debug") || is("-G") || is("-lineinfo") ||
-        is("--generate-line-info") || is("--relocatable") || is("-rdc") || is("-dopt"))
-      continue;
-    words.emplace_back(option);
-  }
-  return words;
-}
-
 /// Loads the image, in which a name that was asked for has an address, and so a symbol.
 bool find_lowered_names(nvrtcProgram_st& program) {
   if (program.lowered.empty()) return true;
@@ -213,14 +198,13 @@ nvrtcResult nvrtcVersion(int* major, int* minor) {
 
 nvrtcResult nvrtcGetNumSupportedArchs(int* count) {
   if (count == nullptr) return NVRTC_ERROR_INVALID_INPUT;
-  *count = 2;
+  *count = static_cast<int>(architectures.size());
   return NVRTC_SUCCESS;
 }
 
 nvrtcResult nvrtcGetSupportedArchs(int* all) {
   if (all == nullptr) return NVRTC_ERROR_INVALID_INPUT;
-  all[0] = 80;
-  all[1] = 90;
+  std::copy(architectures.begin(), architectures.end(), all);
   return NVRTC_SUCCESS;
 }
 
@@ -254,8 +238,11 @@ nvrtcResult nvrtcAddNameExpression(nvrtcProgram program, const char* expression)
 nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char* const* options) {
   if (program == nullptr) return NVRTC_ERROR_INVALID_PROGRAM;
   if (count < 0 || (count > 0 && options == nullptr)) return NVRTC_ERROR_INVALID_INPUT;
+  const CommandOptions read = read_nvrtc_options(count, options);
+  program->log = read.complaint;
+  if (!read.complaint.empty()) return NVRTC_ERROR_INVALID_OPTION;
   program->is_compiled = true;
-  return compile(*program, options_of(count, options));
+  return compile(*program, read.words);
 }
 
 nvrtcResult nvrtcGetLoweredName(nvrtcProgram program, const char* expression, const char** name) {
