@@ -261,6 +261,68 @@ TEST(calls_need_a_context) {
   expect_equal(cuCtxPushCurrent(context), CUDA_ERROR_INVALID_CONTEXT);
 }
 
+TEST(what_was_made_in_a_context_ends_with_it) {
+  check(cuInit(0));
+  CUcontext lasting = nullptr, ending = nullptr;
+  CUdeviceptr kept = 0, memory = 0, managed = 0, ordered = 0;
+  std::size_t before = 0, after = 0, total = 0;
+  check(cuCtxCreate(&lasting, 0, 0));
+  check(cuMemAlloc(&kept, 4));
+  check(cuMemGetInfo(&before, &total));
+  check(cuCtxCreate(&ending, 0, 0));
+  void* pinned = nullptr;
+  CUstream stream = nullptr;
+  CUevent event = nullptr;
+  CUmodule module = nullptr;
+  CUfunction scale = nullptr;
+  check(cuMemAlloc(&memory, 4096));
+  check(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
+  check(cuMemAllocHost(&pinned, 4096));
+  check(cuMemAllocAsync(&ordered, 4, nullptr));
+  check(cuStreamCreate(&stream, 0));
+  check(cuEventCreate(&event, 0));
+  check(cuEventRecord(event, stream));
+  check(made().result);
+  check(cuModuleLoadData(&module, made().cubin.data()));
+  check(cuModuleGetFunction(&scale, module, "scale"));
+  check(cuCtxDestroy(ending));
+  check(cuMemGetInfo(&after, &total));
+  expect_equal(before - after, std::size_t{4});
+  expect_equal(cuMemFree(memory), CUDA_ERROR_INVALID_VALUE);
+  expect_equal(cuMemFree(managed), CUDA_ERROR_INVALID_VALUE);
+  expect_equal(cuMemFreeHost(pinned), CUDA_ERROR_INVALID_VALUE);
+  expect_equal(cuStreamSynchronize(stream), CUDA_ERROR_INVALID_HANDLE);
+  expect_equal(cuEventQuery(event), CUDA_ERROR_INVALID_HANDLE);
+  expect_equal(cuModuleGetFunction(&scale, module, "scale"), CUDA_ERROR_INVALID_HANDLE);
+  expect_equal(cuLaunchKernel(scale, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
+               CUDA_ERROR_INVALID_HANDLE);
+  // Memory of a pool is the device's.
+  check(cuMemFreeAsync(ordered, nullptr));
+  check(cuMemsetD32(kept, 5, 1));
+  expect_equal(values_at<int>(kept, 1)[0], 5);
+  check(cuMemFree(kept));
+  check(cuCtxDestroy(lasting));
+}
+
+TEST(a_primary_context_ends_when_it_is_reset) {
+  check(cuInit(0));
+  CUcontext context = nullptr;
+  CUdeviceptr memory = 0;
+  CUmodule module = nullptr;
+  CUfunction scale = nullptr;
+  check(cuDevicePrimaryCtxRetain(&context, 1));
+  check(cuCtxPushCurrent(context));
+  check(cuMemAlloc(&memory, 4));
+  check(made().result);
+  check(cuModuleLoadData(&module, made().cubin.data()));
+  check(cuDevicePrimaryCtxReset(1));
+  expect_equal(cuMemFree(memory), CUDA_ERROR_INVALID_VALUE);
+  expect_equal(cuModuleGetFunction(&scale, module, "scale"), CUDA_ERROR_INVALID_HANDLE);
+  check(cuMemAlloc(&memory, 4));
+  check(cuCtxPopCurrent(&context));
+  check(cuDevicePrimaryCtxRelease(1));
+}
+
 TEST(errors_of_the_driver_are_not_the_runtimes) {
   const Session session;
   expect_equal(cuMemFree(12345), CUDA_ERROR_INVALID_VALUE);

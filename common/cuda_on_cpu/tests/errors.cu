@@ -429,6 +429,7 @@ int turn_after_a_failure() {
   turn_in_tiles<<<16, 128>>>(out, 5);
   expect_error(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
   check(cudaDeviceReset());
+  check(cudaMalloc(&out, 16 * 128 * sizeof(int)));
   turn_in_tiles<<<16, 128>>>(out, 64);
   std::vector<int> values(16 * 128);
   check(cudaMemcpy(values.data(), out, 16 * 128 * sizeof(int), cudaMemcpyDeviceToHost));

@@ -555,6 +555,42 @@ TEST(free_memory_shrinks_by_what_is_allocated) {
 
 // --- Memory of the host
 
+TEST(a_device_that_is_reset_gives_all_of_its_memory_back) {
+  int devices = 0;
+  check(cudaGetDeviceCount(&devices));
+  const int other = devices - 1;
+  int *memory = nullptr, *managed = nullptr, *pinned = nullptr, *ordered = nullptr,
+      *elsewhere = nullptr;
+  check(cudaSetDevice(other));
+  check(cudaMalloc(&elsewhere, sizeof(int)));
+  check(cudaSetDevice(0));
+  std::size_t before = 0, after = 0, total = 0;
+  check(cudaMemGetInfo(&before, &total));
+  check(cudaMalloc(&memory, 4096));
+  check(cudaMallocManaged(&managed, 4096));
+  check(cudaMallocHost(&pinned, 4096));
+  check(cudaMallocAsync(&ordered, 4096, nullptr));
+  check(cudaMemsetAsync(ordered, 0, 4096, nullptr));
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr;
+  check(cudaStreamCreate(&stream));
+  check(cudaEventCreate(&event));
+  check(cudaEventRecord(event, stream));
+  check(cudaDeviceReset());
+  check(cudaMemGetInfo(&after, &total));
+  for (int* gone : {memory, managed, ordered})
+    tap::expect_refusal(cudaFree(gone), cudaErrorInvalidValue);
+  tap::expect_refusal(cudaFreeHost(pinned), cudaErrorInvalidValue);
+#ifdef STAIRCASE_CUDA_ON_CPU  // on a GPU, nobody knows what comes of handles that are gone
+  if (other != 0) expect_equal(after, before);
+  tap::expect_refusal(cudaStreamSynchronize(stream), cudaErrorInvalidResourceHandle);
+  tap::expect_refusal(cudaEventSynchronize(event), cudaErrorInvalidResourceHandle);
+#endif
+  if (other == 0) return;
+  check(cudaMemset(elsewhere, 0, sizeof(int)));
+  check(cudaFree(elsewhere));
+}
+
 TEST(kernels_reach_pinned_memory) {
   for (const unsigned flags : {cudaHostAllocDefault, cudaHostAllocMapped | cudaHostAllocPortable}) {
     int *pinned = nullptr, *device = nullptr;

@@ -545,7 +545,7 @@ TEST(one_thread_that_joins_without_a_group_is_told) {
 }
 
 TEST(different_sizes_are_an_error) {
-  for (const bool in_all : {false, true}) {
+  const auto fail = [](bool in_all) {
     const Communicators communicators(two_devices());
     const auto ranks = ring(communicators, 2);
     expect_success(ncclGroupStart());
@@ -564,6 +564,9 @@ TEST(different_sizes_are_an_error) {
     expect_success(ncclCommGetAsyncError(communicators[0], &error));
     expect_result(error, ncclInvalidUsage);
     tap::expect_error(cudaStreamSynchronize(ranks[0].stream), cudaErrorLaunchFailure);
+  };
+  for (const bool in_all : {false, true}) {
+    fail(in_all);
     reset();
   }
 }

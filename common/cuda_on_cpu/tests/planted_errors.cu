@@ -98,6 +98,27 @@ void run() {
 
 }  // namespace freed_twice
 
+namespace device_reset_between_kernels {
+
+__global__ void increase(int* values) {
+  values[threadIdx.x] += 1;  // planted: use after free
+}
+
+/// Resets the device, which gives all of its memory back.
+template <bool bug>
+void run() {
+  int* values = nullptr;
+  check(cudaMalloc(&values, 4 * threads));
+  fill<<<1, threads>>>(values, threads);
+  finish();
+  if (bug) check(cudaDeviceReset());
+  increase<<<1, threads>>>(values);
+  finish();
+  check(cudaDeviceReset());
+}
+
+}  // namespace device_reset_between_kernels
+
 namespace freed_as_another_kind {
 
 /// Frees pinned memory of the host as if it were the device's.
@@ -464,6 +485,7 @@ int main(int argc, char** argv) {
                     BOTH(too_much_shared_memory),
                     BOTH(more_threads_than_promised),
                     BOTH(freed_twice),
+                    BOTH(device_reset_between_kernels),
                     BOTH(freed_as_another_kind),
                     BOTH(copy_too_long),
                     BOTH(copy_of_the_wrong_kind),

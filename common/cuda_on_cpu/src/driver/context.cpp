@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../immortal.hpp"
+#include "../runtime/contexts.hpp"
 #include "../runtime/errors.hpp"
 #include "../runtime/stream.hpp"
 #include "../settings.hpp"
@@ -17,6 +18,7 @@
 
 struct CUctx_st {
   CUdevice device;
+  std::uint32_t number = 0;  ///< as the runtime knows it
   unsigned flags = 0;
   bool is_primary = false;
   int retained = 0;  ///< how often a primary one was asked for
@@ -72,6 +74,7 @@ CUresult needs_device(CUdevice device) {
 
 void choose(CUcontext context) {
   if (context != nullptr) current_device() = context->device;
+  work_in_context(current_device(), context != nullptr ? context->number : 0);
 }
 
 }  // namespace
@@ -183,7 +186,8 @@ CUresult cuCtxCreate(CUcontext* context, unsigned flags, CUdevice device) {
   const Guard guard(runtime_mutex());
   if (const CUresult error = needs_device(device); error != CUDA_SUCCESS) return error;
   if (context == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
-  contexts().push_back({.device = device, .flags = flags});
+  const auto number = static_cast<std::uint32_t>(contexts().size() + 1);
+  contexts().push_back({.device = device, .number = number, .flags = flags});
   *context = &contexts().back();
   stack().push_back(*context);
   choose(*context);
@@ -198,7 +202,7 @@ CUresult cuCtxDestroy(CUcontext context) {
   const Guard guard(runtime_mutex());
   if (const CUresult error = needs_initialisation(); error != CUDA_SUCCESS) return error;
   if (!is_context(context) || context->is_primary) return fail_driver(CUDA_ERROR_INVALID_CONTEXT);
-  synchronise_device(context->device);
+  end_context(context->device, context->number, __builtin_return_address(0));
   context->lives = false;
   if (!stack().empty() && stack().back() == context) {
     stack().pop_back();
@@ -299,15 +303,15 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
   CUctx_st& context = primary_context(device);
   if (context.retained == 0)
     return fail_driver(CUDA_ERROR_INVALID_CONTEXT, "the primary context was not retained so often");
-  if (--context.retained == 0) synchronise_device(device);
+  if (--context.retained == 0 && !runtime_is_used())
+    reset_device(device, __builtin_return_address(0));
   return CUDA_SUCCESS;
 }
 
 CUresult cuDevicePrimaryCtxReset(CUdevice device) {
   const Guard guard(runtime_mutex());
   if (const CUresult error = needs_device(device); error != CUDA_SUCCESS) return error;
-  synchronise_device(device);
-  forget_errors();
+  reset_device(device, __builtin_return_address(0));
   return CUDA_SUCCESS;
 }
 

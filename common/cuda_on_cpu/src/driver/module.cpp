@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "../immortal.hpp"
+#include "../runtime/contexts.hpp"
 #include "../runtime/stream.hpp"
 #include "../runtime/symbols.hpp"
 #include "cuda_on_cpu/driver_api.hpp"
@@ -33,6 +34,16 @@ bool is_module(CUmodule module) {
                      [&](const CUmod_st& known) { return &known == module && known.lives; });
 }
 
+void unload(CUmod_st& module) {
+  module.lives = false;
+  leave_room(module.loaded.room);
+}
+
+void unload_all(int device, std::uint32_t context) {
+  for (CUmod_st& module : modules())
+    if (module.lives && module.device == device && module.context == context) unload(module);
+}
+
 /// Why a module is refused is said at once: programs tell no more than the error's name.
 CUresult refuse_image(const Loading& loading) {
   std::fprintf(stderr, "cuda-on-cpu: %s\n", loading.sentence.c_str());
@@ -45,7 +56,8 @@ CUresult load(CUmodule* module, std::string_view bytes, const std::string& what)
   if (call.refusal() != CUDA_SUCCESS) return call.refusal();
   Loading loading = load_image(bytes, what);
   if (loading.error != CUDA_SUCCESS) return refuse_image(loading);
-  modules().push_back({current_device(), std::move(loading)});
+  at_end_of_context(unload_all);
+  modules().push_back({current_device(), current_context_number(), std::move(loading)});
   *module = &modules().back();
   return CUDA_SUCCESS;
 }
@@ -133,8 +145,7 @@ CUresult cuModuleUnload(CUmodule module) {
   if (call.refusal() != CUDA_SUCCESS) return call.refusal();
   if (!is_module(module)) return fail_driver(CUDA_ERROR_INVALID_HANDLE);
   synchronise_device(module->device);
-  module->lives = false;
-  leave_room(module->loaded.room);
+  unload(*module);
   return CUDA_SUCCESS;
 }
 

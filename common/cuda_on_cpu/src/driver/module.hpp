@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <string>
 
@@ -19,6 +20,7 @@ struct CUfunc_st {
 
 struct CUmod_st {
   CUdevice device;
+  std::uint32_t context;  ///< with which it ends
   cuda_on_cpu::Loading loaded;
   std::deque<CUfunc_st> functions = {};
   bool lives = true;

@@ -187,7 +187,7 @@ cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t opaq
   made->device = current_device();
   made->timing = false;
   made->shared = std::move(shared);
-  *event = made.release();  // cudaEventDestroy takes it back
+  give_event(event, std::move(made));
   return lasting_error();
 }
 

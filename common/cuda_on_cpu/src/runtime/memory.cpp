@@ -15,6 +15,7 @@
 #include "../analysis.hpp"
 #include "../immortal.hpp"
 #include "../settings.hpp"
+#include "contexts.hpp"
 #include "shared_events.hpp"
 
 // There in programs that share memory with other processes.
@@ -57,6 +58,7 @@ bool takes_device_memory(MemorySpace space) {
 Allocation* add(char* base, std::size_t bytes, MemorySpace space, int device) {
   Heap& h = heap();
   h.all.push_back({base, bytes, space, device, static_cast<unsigned>(h.all.size() + 1)});
+  h.all.back().context = current_context_number();
   h.by_base[number_of(base)] = &h.all.back();
   h.lowest = std::min<std::uintptr_t>(h.lowest, number_of(base));
   h.highest = std::max<std::uintptr_t>(h.highest, number_of(base) + bytes);
@@ -198,6 +200,19 @@ void release(Allocation* allocation) {
     munmap(allocation->base, allocation->bytes);
   else
     std::free(allocation->base);
+}
+
+std::vector<Allocation*> allocations_of(int device, std::uint32_t context) {
+  const std::scoped_lock lock(heap().mutex);
+  std::vector<Allocation*> found;
+  for (const auto& [base, allocation] : heap().by_base) {
+    const bool ends_otherwise = allocation->of_graph != nullptr || allocation->is_borrowed ||
+                                allocation->space == MemorySpace::mapped;
+    if (allocation->living && !ends_otherwise && allocation->device == device &&
+        allocation->context == context)
+      found.push_back(allocation);
+  }
+  return found;
 }
 
 Allocation* find_allocation(const void* address) { return find(address, false); }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace cuda_on_cpu {
 
@@ -27,6 +28,7 @@ struct Allocation {
   bool is_borrowed = false;                    ///< of another process
   std::shared_ptr<SharedFile> file = nullptr;  ///< by which others share it
   const void* pool = nullptr;                  ///< that it was taken of, if one was named
+  std::uint32_t context = 0;                   ///< with which it ends
 
   bool contains(const void* address, std::size_t size = 1) const {
     const auto offset = static_cast<const char*>(address) - base;
@@ -68,6 +70,10 @@ bool host_sees_memory();
 
 /// Gives an allocation back. Programs that are analysed keep it, to see who still uses it.
 void release(Allocation* allocation);
+
+/// The living allocations of a context, but for those that end by other means: what graphs own,
+/// other processes share, or the program has mapped.
+std::vector<Allocation*> allocations_of(int device, std::uint32_t context);
 
 /// The living allocation that an address lies in, or null.
 Allocation* find_allocation(const void* address);

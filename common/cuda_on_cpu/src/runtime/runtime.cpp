@@ -16,6 +16,7 @@
 #include "../trouble.hpp"
 #include "attributes.hpp"
 #include "children.hpp"
+#include "contexts.hpp"
 #include "cuda_on_cpu/memory_pools.hpp"
 #include "errors.hpp"
 #include "hints.hpp"
@@ -231,6 +232,13 @@ bool note_bounds(const char* kernel, unsigned threads) {
   return true;
 }
 
+void reset_device(int device, const void* place) {
+  end_context(device, 0, place);
+  std::erase_if(peers(),
+                [=](const auto& pair) { return pair.first == device || pair.second == device; });
+  forget_errors();
+}
+
 bool may_access(int from, int to) { return from == to || peers().contains({from, to}); }
 
 }  // namespace cuda_on_cpu
@@ -324,8 +332,7 @@ cudaError_t cudaDeviceSynchronize() {
 
 cudaError_t cudaDeviceReset() {
   const std::scoped_lock guard(runtime_mutex());
-  synchronise_device(current_device());
-  forget_errors();
+  reset_device(current_device(), __builtin_return_address(0));
   return cudaSuccess;
 }
 

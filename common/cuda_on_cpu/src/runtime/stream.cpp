@@ -9,6 +9,7 @@
 #include "../settings.hpp"
 #include "../trouble.hpp"
 #include "children.hpp"
+#include "contexts.hpp"
 #include "cuda_on_cpu/ipc.hpp"
 #include "generations.hpp"
 #include "memory.hpp"
@@ -54,6 +55,7 @@ struct Streams {
   std::deque<CUstream_st> legacy, per_thread;  // one per device
   std::vector<CUstream_st*> created;
   std::vector<std::unique_ptr<CUstream_st>> destroyed;  // whose work nobody has awaited yet
+  std::unordered_map<CUevent_st*, std::unique_ptr<CUevent_st>> events;
   std::uint32_t chains = 1;
   std::mutex order;  // held where what follows changes, for calls of the host run beside the host
   std::uint32_t operations = 1;  // operation 0 is the host before it did anything
@@ -458,6 +460,22 @@ std::uint32_t new_chain() { return streams().chains++; }
 
 const std::vector<CUstream_st*>& created_streams() { return streams().created; }
 
+void give_event(cudaEvent_t* event, std::unique_ptr<CUevent_st> made) {
+  made->context = current_context_number();
+  *event = made.get();
+  streams().events[*event] = std::move(made);
+}
+
+void end_streams_and_events(int device, std::uint32_t context) {
+  const auto is_of_context = [=](const auto& one) {
+    return one.device == device && one.context == context;
+  };
+  const std::vector<CUstream_st*> created = streams().created;
+  for (CUstream_st* stream : created)
+    if (is_of_context(*stream)) cudaStreamDestroy(stream);
+  std::erase_if(streams().events, [&](const auto& known) { return is_of_context(*known.second); });
+}
+
 CUstream_st* find_stream(cudaStream_t stream) {
   Streams& s = streams();
   const auto device = static_cast<std::size_t>(current_device());
@@ -702,6 +720,7 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
   if (stream == nullptr || flags > cudaStreamNonBlocking) return fail(cudaErrorInvalidValue);
   auto made = std::make_unique<CUstream_st>();
   made->device = current_device();
+  made->context = current_context_number();
   made->non_blocking = flags == cudaStreamNonBlocking;
   made->priority = std::clamp(priority, -5, 0);
   made->chain = streams().chains++;
@@ -709,6 +728,9 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
   streams().created.push_back(*stream);
   return lasting_error();
 }
+
+/// Whether a handle is of an event that has not been destroyed.
+bool is_event(cudaEvent_t event) { return streams().events.contains(event); }
 
 /// A call of the host, which runs beside the host's own thread.
 void enqueue_call(CUstream_st& stream, std::function<void()> call, const void* place) {
@@ -808,7 +830,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   if (is_on_device()) return wait_in_kernel(stream, event);
   const Guard guard(runtime_mutex());
   CUstream_st* found = find_stream(stream);
-  if (found == nullptr || event == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (found == nullptr || !is_event(event)) return fail(cudaErrorInvalidResourceHandle);
   if (flags > cudaEventWaitExternal) return fail(cudaErrorInvalidValue);
   if (flags == cudaEventWaitExternal && found->capture != nullptr)
     return record_for_graph(*found, *event, &Operation::awaits, __builtin_return_address(0));
@@ -853,6 +875,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
                      __builtin_frame_address(0));
     return create_event_in_kernel(event, flags);
   }
+  const Guard guard(runtime_mutex());
   if (event == nullptr) return fail(cudaErrorInvalidValue);
   const bool is_shared = (flags & cudaEventInterprocess) != 0;
   const bool has_timing = (flags & cudaEventDisableTiming) == 0;
@@ -867,7 +890,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
         std::make_shared<SharedEvent>(std::make_unique<SharedFile>(sizeof(EventRecords)));
     if (made->shared->records == nullptr) return fail(cudaErrorMemoryAllocation);
   }
-  *event = made.release();  // cudaEventDestroy takes it back
+  give_event(event, std::move(made));
   return lasting_error();
 }
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
@@ -878,16 +901,15 @@ cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   if (is_on_device()) return destroy_event_in_kernel(event);
   const Guard guard(runtime_mutex());
-  if (event == nullptr) return fail(cudaErrorInvalidResourceHandle);
-  const std::unique_ptr<CUevent_st> taken(event);
-  return lasting_error();
+  return streams().events.erase(event) == 1 ? lasting_error()
+                                            : fail(cudaErrorInvalidResourceHandle);
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (is_on_device()) return record_in_kernel(event, stream);
   const Guard guard(runtime_mutex());
   CUstream_st* found = find_stream(stream);
-  if (found == nullptr || event == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (found == nullptr || !is_event(event)) return fail(cudaErrorInvalidResourceHandle);
   if (event->device != found->device) return fail(cudaErrorInvalidResourceHandle);
   if (event->shared != nullptr) {
     if (found->capture != nullptr) return fail(cudaErrorStreamCaptureUnsupported);
@@ -905,13 +927,13 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
   CUstream_st* found = find_stream(stream);
   if (flags == cudaEventRecordDefault || found == nullptr || found->capture == nullptr)
     return cudaEventRecord(event, stream);
-  if (event == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (!is_event(event)) return fail(cudaErrorInvalidResourceHandle);
   return record_for_graph(*found, *event, &Operation::records, __builtin_return_address(0));
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   const Guard guard(runtime_mutex());
-  if (event == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (!is_event(event)) return fail(cudaErrorInvalidResourceHandle);
   if (event->shared != nullptr && event->shared->is_of_others()) {
     wait_for_others(*event->shared);
     return lasting_error();
@@ -928,7 +950,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   const Guard guard(runtime_mutex());
-  if (event == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (!is_event(event)) return fail(cudaErrorInvalidResourceHandle);
   if (event->shared != nullptr && event->shared->is_of_others()) {
     if (!is_done(*event->shared)) return cudaErrorNotReady;
     host_learns_from_others();
@@ -947,7 +969,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
   const Guard guard(runtime_mutex());
   if (milliseconds == nullptr) return fail(cudaErrorInvalidValue);
   for (const cudaEvent_t event : {start, end})
-    if (event == nullptr || event->operation == nullptr || !event->timing)
+    if (!is_event(event) || event->operation == nullptr || !event->timing)
       return fail(cudaErrorInvalidResourceHandle);
   if (!start->operation->done || !end->operation->done) return cudaErrorNotReady;
   const std::chrono::duration<float, std::milli> elapsed =

@@ -124,6 +124,7 @@ struct Capture {
 
 struct CUstream_st {
   int device = 0;
+  std::uint32_t context = 0;  ///< with which it ends
   bool non_blocking = false;
   int priority = 0;
   std::uint32_t chain = 0;
@@ -140,6 +141,7 @@ struct CUevent_st {
   cuda_on_cpu::OperationPointer operation;
   std::shared_ptr<cuda_on_cpu::Capture> capture;
   int device = 0;
+  std::uint32_t context = 0;
   bool timing = true;
   std::shared_ptr<cuda_on_cpu::SharedEvent> shared;  ///< with other processes
 };
@@ -177,6 +179,12 @@ std::uint32_t new_chain();
 
 /// The streams that the program made and has not destroyed.
 const std::vector<CUstream_st*>& created_streams();
+
+/// Gives a program an event, which lives until it is destroyed, or its context is.
+void give_event(cudaEvent_t* event, std::unique_ptr<CUevent_st> made);
+
+/// Destroys the streams and the events of a context.
+void end_streams_and_events(int device, std::uint32_t context);
 
 /// The stream that a handle names, null and the special handles included; null if there is none.
 CUstream_st* find_stream(cudaStream_t stream);

@@ -397,7 +397,10 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stre
   if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
   if (found->capture != nullptr)
     return allocate_in_graph(pointer, bytes, *found, __builtin_return_address(0));
-  return allocate_for(pointer, bytes, MemorySpace::device);
+  const cudaError_t error = allocate_for(pointer, bytes, MemorySpace::device);
+  // It is of a pool, which is the device's and outlives other contexts.
+  if (error == cudaSuccess && *pointer != nullptr) find_allocation(*pointer)->context = 0;
+  return error;
 }
 
 cudaError_t cudaFree(void* pointer) {
