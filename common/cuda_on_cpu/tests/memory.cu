@@ -504,6 +504,20 @@ TEST(memory_is_allocated_in_a_stream) {
   check(cudaStreamDestroy(stream));
 }
 
+TEST(what_a_stream_was_told_to_free_is_not_freed_again) {
+  const tap::Stream stream, other;
+  for (const bool is_done : {false, true}) {
+    int* memory = nullptr;
+    check(cudaMallocAsync(&memory, 4096, stream.get()));
+    check(cudaMemsetAsync(memory, 0, 4096, stream.get()));
+    check(cudaFreeAsync(memory, stream.get()));
+    if (is_done) check(cudaStreamSynchronize(stream.get()));
+    for (const cudaStream_t again : {stream.get(), other.get()})
+      tap::expect_refusal(cudaFreeAsync(memory, again), cudaErrorInvalidValue);
+    tap::expect_refusal(cudaFree(memory), cudaErrorInvalidValue);
+  }
+}
+
 TEST(pools_give_memory_in_the_order_of_streams) {
   cudaStream_t stream = nullptr;
   check(cudaStreamCreate(&stream));

@@ -98,6 +98,22 @@ void run() {
 
 }  // namespace freed_twice
 
+namespace freed_twice_in_streams {
+
+/// Frees in the stream of the last user, too.
+template <bool bug>
+void run() {
+  const Stream stream, other;
+  int* memory = nullptr;
+  check(cudaMallocAsync(&memory, 4 * threads, stream.get()));
+  fill<<<1, threads, 0, stream.get()>>>(memory, threads);
+  cudaFreeAsync(memory, stream.get());
+  if (bug) cudaFreeAsync(memory, other.get());  // planted: ignored error
+  check(cudaDeviceSynchronize());
+}
+
+}  // namespace freed_twice_in_streams
+
 namespace device_reset_between_kernels {
 
 __global__ void increase(int* values) {
@@ -485,6 +501,7 @@ int main(int argc, char** argv) {
                     BOTH(too_much_shared_memory),
                     BOTH(more_threads_than_promised),
                     BOTH(freed_twice),
+                    BOTH(freed_twice_in_streams),
                     BOTH(device_reset_between_kernels),
                     BOTH(freed_as_another_kind),
                     BOTH(copy_too_long),

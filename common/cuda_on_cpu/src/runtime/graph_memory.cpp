@@ -164,6 +164,7 @@ cudaError_t free_in_stream(Allocation& allocation, CUstream_st& stream, const vo
       place);
   operation->frees = &allocation;
   operation->name = "the operation that frees it";
+  allocation.is_leaving = of_graph == nullptr;
   if (of_graph == nullptr || stream.capture != nullptr) return lasting_error();
   forget_left(allocation);
   account_of(allocation.device).add({stream.chain, operation, allocation.bytes});
@@ -177,7 +178,8 @@ void forget_left(const Allocation& allocation) {
 }
 
 bool may_be_freed(const Allocation& allocation) {
-  return allocation.of_graph == nullptr ? allocation.living : allocation.of_graph->is_left();
+  return allocation.of_graph == nullptr ? allocation.living && !allocation.is_leaving
+                                        : allocation.of_graph->is_left();
 }
 
 cudaError_t take_memory_for(const GraphMemory& memory,

@@ -29,6 +29,7 @@ struct Allocation {
   std::shared_ptr<SharedFile> file = nullptr;  ///< by which others share it
   const void* pool = nullptr;                  ///< that it was taken of, if one was named
   std::uint32_t context = 0;                   ///< with which it ends
+  bool is_leaving = false;                     ///< a stream was told to free it
 
   bool contains(const void* address, std::size_t size = 1) const {
     const auto offset = static_cast<const char*>(address) - base;

@@ -241,14 +241,21 @@ Allocation* allocation_at(void* pointer, MemorySpace one, MemorySpace other) {
   return right ? found : nullptr;
 }
 
+/// Refuses to free what nobody may free any more, or not yet.
+cudaError_t refuse_to_free(const Allocation& allocation) {
+  return fail(cudaErrorInvalidValue, allocation.is_leaving
+                                         ? "it frees " + described(allocation.base) +
+                                               ", and which a stream was told to free"
+                                         : "no graph that was launched has left what it frees");
+}
+
 cudaError_t free_now(void* pointer, MemorySpace one, MemorySpace other, const void* place) {
   const Guard guard(runtime_mutex());
   runtime_is_used() = true;
   if (pointer == nullptr) return lasting_error();
   Allocation* allocation = allocation_at(pointer, one, other);
   if (allocation == nullptr) return fail(cudaErrorInvalidValue, "it frees " + described(pointer));
-  if (!may_be_freed(*allocation))
-    return fail(cudaErrorInvalidValue, "no graph that was launched has left what it frees");
+  if (!may_be_freed(*allocation)) return refuse_to_free(*allocation);
   for (int device = 0; device < settings().devices; ++device) synchronise_device(device);
   analysis::freed(allocation->base, allocation->bytes, place);
   release(allocation);
@@ -421,8 +428,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   if (allocation == nullptr) return fail(cudaErrorInvalidValue, "it frees " + described(pointer));
   if (found->capture != nullptr && allocation->of_graph == nullptr)
     return fail(cudaErrorInvalidValue, "a graph frees what graphs allocate, and nothing else");
-  if (found->capture == nullptr && !may_be_freed(*allocation))
-    return fail(cudaErrorInvalidValue, "no graph that was launched has left what it frees");
+  if (found->capture == nullptr && !may_be_freed(*allocation)) return refuse_to_free(*allocation);
   return free_in_stream(*allocation, *found, __builtin_return_address(0));
 }
 
