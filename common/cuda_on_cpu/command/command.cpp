@@ -58,9 +58,51 @@ Words at_bars(const std::string& joined) {
   return words;
 }
 
+/// What the toolkit's libraries are here: the host's that do the same, or nothing.
+const std::map<std::string, Words>& host_libraries() {
+  static const std::map<std::string, Words> libraries = {
+      {"-lcudart", {}},
+      {"-lcudart_static", {}},
+      {"-lcuda", {}},
+      {"-lnvrtc", {}},
+      {"-lnvrtc_static", {}},
+      {"-lnvrtc-builtins_static", {}},
+      {"-lnvptxcompiler_static", {}},
+      {"-lcudadevrt", {}},
+      {"-lnccl", {}},
+      {"-lnvToolsExt", {}},
+      {"-lculibos", {}},
+      {"-lnvidia-ml", {}},
+      {"-lcurand", {}},
+      {"-lcurand_static", {}},
+      {"-lcublas", {"-lopenblas"}},
+      {"-lcublas_static", {"-lopenblas"}},
+      {"-lcublasLt", {"-lopenblas"}},
+      {"-lcublasLt_static", {"-lopenblas"}},
+      {"-lcufft", {"-lfftw3", "-lfftw3f"}},
+      {"-lcufft_static", {"-lfftw3", "-lfftw3f"}},
+      {"-lcusolver", {"-llapacke", "-lopenblas"}},
+  };
+  return libraries;
+}
+
 class Maker {
  public:
   explicit Maker(const Options& options) : options_(options), places_(find_places()) {}
+
+  /// A line for each library of the toolkit: its name, and what a linker is told in its place. The
+  /// first is the device's own, which all need.
+  std::string libraries() const {
+    const auto line = [](std::string text, const Words& words) {
+      for (const auto& word : words) text += ' ' + word;
+      return text + '\n';
+    };
+    Words own{fs::path(places_.libraries) / ("lib" + device() + ".a")};
+    append(own, libraries_of_device());
+    std::string text = line("device", own);
+    for (const auto& [option, words] : host_libraries()) text += line(option.substr(2), words);
+    return text;
+  }
 
   int make() {
     show_places();
@@ -304,17 +346,25 @@ class Maker {
     return run(command);
   }
 
-  Words device_libraries() const {
-    Words words{"-L" + places_.libraries};
-    const std::string device = options_.analyse ? "-lcuda_on_cpu_analysed" : "-lcuda_on_cpu";
-    // Modules may want anything of the device.
-    if (loads_modules())
-      append(words, {"-rdynamic", "-Wl,--whole-archive", device, "-Wl,--no-whole-archive"});
-    else
-      words.push_back(device);
-    words.push_back("-pthread");
+  std::string device() const { return options_.analyse ? "cuda_on_cpu_analysed" : "cuda_on_cpu"; }
+
+  /// What the device itself needs.
+  Words libraries_of_device() const {
+    Words words{"-pthread"};
     append(words, at_bars(LIBRARIES));
     if (options_.analyse) words.push_back("-lfmt");
+    return words;
+  }
+
+  Words device_libraries() const {
+    Words words{"-L" + places_.libraries};
+    const std::string option = "-l" + device();
+    // Modules may want anything of the device.
+    if (loads_modules())
+      append(words, {"-rdynamic", "-Wl,--whole-archive", option, "-Wl,--no-whole-archive"});
+    else
+      words.push_back(option);
+    append(words, libraries_of_device());
     return words;
   }
 
@@ -358,33 +408,9 @@ class Maker {
     return is_library && stem.starts_with("lib") ? "-l" + stem.substr(3) : word;
   }
 
-  /// What a library of the toolkit is here: the host's that does the same, or nothing.
   static Words library(const std::string& word) {
-    static const std::map<std::string, Words> hosts = {
-        {"-lcudart", {}},
-        {"-lcudart_static", {}},
-        {"-lcuda", {}},
-        {"-lnvrtc", {}},
-        {"-lnvrtc_static", {}},
-        {"-lnvrtc-builtins_static", {}},
-        {"-lnvptxcompiler_static", {}},
-        {"-lcudadevrt", {}},
-        {"-lnccl", {}},
-        {"-lnvToolsExt", {}},
-        {"-lculibos", {}},
-        {"-lnvidia-ml", {}},
-        {"-lcurand", {}},
-        {"-lcurand_static", {}},
-        {"-lcublas", {"-lopenblas"}},
-        {"-lcublas_static", {"-lopenblas"}},
-        {"-lcublasLt", {"-lopenblas"}},
-        {"-lcublasLt_static", {"-lopenblas"}},
-        {"-lcufft", {"-lfftw3", "-lfftw3f"}},
-        {"-lcufft_static", {"-lfftw3", "-lfftw3f"}},
-        {"-lcusolver", {"-llapacke", "-lopenblas"}},
-    };
-    const auto found = hosts.find(option_of(word));
-    return found == hosts.end() ? Words{word} : found->second;
+    const auto found = host_libraries().find(option_of(word));
+    return found == host_libraries().end() ? Words{word} : found->second;
   }
 
   int make_library() const {
@@ -441,5 +467,7 @@ class Maker {
 }  // namespace
 
 int make(const Options& options) { return Maker(options).make(); }
+
+std::string libraries(const Options& options) { return Maker(options).libraries(); }
 
 }  // namespace cuda_on_cpu::command

@@ -21,6 +21,7 @@ constexpr const char* usage =
     "  -std=...    the standard of C++: c++17 where nothing is said\n"
     "  --explain   says what of CUDA is covered\n"
     "  --headers   says where the headers are that stand in the place of CUDA's\n"
+    "  --libraries says what a linker is told in the place of the toolkit's libraries\n"
     "  --quiet     says nothing of options without a meaning on a CPU\n"
     "  --dryrun    shows the commands, and runs none of them\n"
     "\n"
@@ -47,6 +48,7 @@ int run(const cuda_on_cpu::command::Options& options) {
   if (options.version) return says(version);
   if (options.explain) return says(cuda_on_cpu::command::explanation());
   if (options.headers) return says(cuda_on_cpu::command::find_places().headers + '\n');
+  if (options.libraries) return says(libraries(options));
   if (options.inputs.empty())
     throw cuda_on_cpu::command::BadUsage("no source is named; --help says how");
   name_ignored(options);

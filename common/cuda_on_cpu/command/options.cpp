@@ -66,6 +66,7 @@ void add_switches(Table& table) {
   sets("explain", &Options::explain);
   sets("shared", &Options::shared);
   sets("headers", &Options::headers);
+  sets("libraries", &Options::libraries);
   sets("device-as-default-execution-space", &Options::device_is_default);
   sets("quiet", &Options::quiet);
   sets("v", &Options::verbose);

@@ -52,7 +52,7 @@ struct Options {
   /// Whether what no word says it of is the device's, as NVRTC may be told.
   bool device_is_default = false;
   bool analyse = false, verbose = false, dry_run = false, quiet = false;
-  bool help = false, version = false, explain = false, headers = false;
+  bool help = false, version = false, explain = false, headers = false, libraries = false;
 };
 
 /// Reads the words of a command line.

@@ -281,6 +281,106 @@ add_executable(program main.cu host.cpp)
 target_link_libraries(program PRIVATE kernels)
 target_compile_options(program PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -lineinfo>)
 """,
+    # Without a kernel.
+    "toolkit/libraries.cpp": """#include <cublas_v2.h>
+#include <cufft.h>
+#include <curand.h>
+#include <cusolverDn.h>
+#include <cstdio>
+int main() {
+  float* x;
+  cudaMallocManaged(&x, 12 * sizeof(float));
+  for (int i = 0; i < 8; ++i) x[i] = 1;
+  cublasHandle_t blas;
+  cublasCreate(&blas);
+  const float one = 1, zero = 0;
+  cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 8, &one, x, 1, x, 8, &zero, x + 8, 1);
+  cufftHandle fft;
+  cufftPlan1d(&fft, 4, CUFFT_C2C, 1);
+  cufftExecC2C(fft, reinterpret_cast<cufftComplex*>(x), reinterpret_cast<cufftComplex*>(x), CUFFT_FORWARD);
+  curandGenerator_t random;
+  curandCreateGenerator(&random, CURAND_RNG_PSEUDO_DEFAULT);
+  curandGenerateUniform(random, x + 9, 1);
+  cusolverDnHandle_t solver;
+  int* info;
+  cudaMallocManaged(&info, sizeof(int));
+  x[10] = 16;
+  cusolverDnCreate(&solver);
+  cusolverDnSpotrf(solver, CUBLAS_FILL_MODE_LOWER, 1, x + 10, 1, x + 11, 1, info);
+  cudaDeviceSynchronize();
+  std::printf("%g %g %d %g\\n", x[8], x[0], x[9] > 0 && x[9] <= 1, x[10]);
+}
+""",
+    "toolkit/module.cpp": """#include <cuda.h>
+#include <nvrtc.h>
+#include <cstdio>
+#include <vector>
+int main() {
+  const char* source = "extern \\"C\\" __global__ void answer(int* x) { *x = 42; }";
+  nvrtcProgram program;
+  std::size_t bytes = 0;
+  nvrtcCreateProgram(&program, source, "answer.cu", 0, nullptr, nullptr);
+  if (nvrtcCompileProgram(program, 0, nullptr) != NVRTC_SUCCESS || nvrtcGetCUBINSize(program, &bytes) != NVRTC_SUCCESS) return 1;
+  std::vector<char> image(bytes);
+  nvrtcGetCUBIN(program, image.data());
+  CUcontext context;
+  CUmodule module;
+  CUfunction answer;
+  CUdeviceptr x;
+  int value = 0;
+  cuInit(0);
+  cuCtxCreate(&context, nullptr, 0, 0);
+  if (cuModuleLoadData(&module, image.data()) != CUDA_SUCCESS) return 2;
+  cuModuleGetFunction(&answer, module, "answer");
+  cuMemAlloc(&x, sizeof value);
+  void* arguments[] = {&x};
+  cuLaunchKernel(answer, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr);
+  cuMemcpyDtoH(&value, x, sizeof value);
+  std::printf("%d\\n", value);
+}
+""",
+    # The project has modules of its own. Its programs have sources of C++, of CUDA C++, or of both.
+    "toolkit/CMakeLists.txt": """cmake_minimum_required(VERSION 3.20)
+project(libraries LANGUAGES CXX CUDA)
+set(CMAKE_MODULE_PATH ${CMAKE_SOURCE_DIR}/cmake)
+find_package(CUDAToolkit 12.2 REQUIRED)
+add_executable(libraries libraries.cpp)
+target_link_libraries(libraries PRIVATE CUDA::cudart CUDA::cublas CUDA::cufft CUDA::curand CUDA::cusolver)
+add_executable(module module.cpp)
+target_link_libraries(module PRIVATE CUDA::cudart_static CUDA::cuda_driver CUDA::nvrtc)
+add_executable(mixed mixed.cu other.cpp)
+target_link_libraries(mixed PRIVATE CUDA::cudart CUDA::cublas CUDA::nvtx3)
+add_executable(kernel mixed.cu other.cu)
+target_link_libraries(kernel PRIVATE CUDA::cudart CUDA::cublas CUDA::cuda_driver)
+""",
+    "toolkit/mixed.cu": """float sum(const float* x, int n);
+__global__ void fill(float* x) { x[threadIdx.x] = 2; }
+int main() {
+  float* x;
+  cudaMallocManaged(&x, 8 * sizeof(float));
+  fill<<<1, 8>>>(x);
+  cudaDeviceSynchronize();
+  printf("%g\\n", sum(x, 8));
+  cudaFree(x);
+}
+""",
+    "toolkit/other.cpp": """#include <cublas_v2.h>
+float sum(const float* x, int n) {
+  cublasHandle_t blas;
+  cublasCreate(&blas);
+  float* result;
+  cudaMallocManaged(&result, sizeof(float));
+  const float half = 0.5f, zero = 0;
+  cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, n, &half, x, 1, x, n, &zero, result, 1);
+  cudaDeviceSynchronize();
+  const float value = *result;
+  cudaFree(result);
+  cublasDestroy(blas);
+  return value;
+}
+""",
+    "toolkit/other.cu": """#include "other.cpp"
+""",
     "meson.build": """project('small', 'cpp', 'cuda')
 add_project_arguments('-DFACTOR=2', language: 'cuda')
 kernels = static_library('kernels', 'kernels.cu')
@@ -410,6 +510,19 @@ def cmake(cwd):
     run("cmake", "-B", "build", toolchain, ".", cwd=cwd)
     run("cmake", "--build", "build", cwd=cwd)
     runs("build/program", cwd)
+
+
+def cmake_toolkit(cwd):
+    """find_package(CUDAToolkit) finds the host's libraries, for programs without kernels, too"""
+    expected = {"libraries": "8 4 1 4\n", "module": "42\n", "mixed": "16\n", "kernel": "16\n"}
+    for flags in [], ["-DCMAKE_CUDA_FLAGS=--analyze"]:
+        build = cwd / f"toolkit{len(flags)}"
+        run("cmake", "-S", "toolkit", "-B", build, f"-DCMAKE_TOOLCHAIN_FILE={BUILD_FILES}/cuda-on-cpu.cmake", *flags, cwd=cwd)
+        run("cmake", "--build", build, cwd=cwd)
+        for name, values in expected.items():
+            said = run(build / name, cwd=cwd)
+            check(said.stdout == values, f"{name} prints {said.stdout}{said.stderr}")
+            check(("No mistake was found" in said.stderr) == bool(flags), f"{name} says {said.stderr}")
 
 
 def meson(cwd):
@@ -635,14 +748,14 @@ def standards(cwd):
         run(COMMAND, f"-std={standard}", "-Xcompiler", "-Wall,-Wextra,-Werror", "-c", "all.cu", "-o", "all.o", cwd=cwd)
 
 
-CHECKS = (several_files, objects, libraries_first, plain_c, last_kernel, translated, profiler, another_language, dependencies, makefile, cmake, meson, passes, analysis, shifts, report, sample, thrust, cub, no_toolkit, order, first_error, nested,
+CHECKS = (several_files, objects, libraries_first, plain_c, last_kernel, translated, profiler, another_language, dependencies, makefile, cmake, cmake_toolkit, meson, passes, analysis, shifts, report, sample, thrust, cub, no_toolkit, order, first_error, nested,
           spins, modules, analysed_modules, refusals, questions, standards)
 
 
 def main():
     print(f"1..{len(CHECKS)}")
     for number, what in enumerate(CHECKS, 1):
-        if what in (cmake, makefile) and not shutil.which("cmake" if what is cmake else "make"):
+        if what in (cmake, cmake_toolkit, makefile) and not shutil.which("make" if what is makefile else "cmake"):
             print(f"ok {number} - {what.__doc__} # SKIP it is not installed")
             continue
         if what in (thrust, cub) and not TOOLKIT.exists():
@@ -651,6 +764,7 @@ def main():
         with tempfile.TemporaryDirectory() as directory:
             cwd = pathlib.Path(directory)
             for name, text in FILES.items():
+                (cwd / name).parent.mkdir(exist_ok=True)
                 (cwd / name).write_text(text)
             try:
                 what(cwd)
