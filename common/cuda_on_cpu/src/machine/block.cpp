@@ -120,14 +120,6 @@ void leave(void** stack_pointer) {
   }
 }
 
-void advance(uint3& index, const dim3& extent) {
-  if (++index.x < extent.x) return;
-  index.x = 0;
-  if (++index.y < extent.y) return;
-  index.y = 0;
-  ++index.z;
-}
-
 uint3 index_of(unsigned rank, const dim3& extent) {
   return {rank % extent.x, rank / extent.x % extent.y, rank / (extent.x * extent.y)};
 }
@@ -186,6 +178,7 @@ bool count_arrival(const Thread& thread) {
 
 void barrier(Scope scope, const void* place) {
   Block& b = *block;
+  if (b.counts_late) count_ended();
   Thread* thread = b.current;
   Warp& warp = *thread->warp;
   thread->place = place;
@@ -257,25 +250,45 @@ void finish_late(Thread* thread) {
   release_others();
 }
 
+void begin(Thread* thread) {
+  thread->spins = 0;
+  thread->fenced = analysis::Among::nobody;
+  block->current = thread;
+  current_thread_index = thread->index;
+}
+
+/// Runs threads of a block as long as none waits: nobody asks how many live, and so they need not
+/// be counted one by one.
+void run_threads_that_do_not_wait(Block& b) {
+  const Launch& launch = *b.launch;
+  while (b.started < launch.threads) {
+    Thread* thread = &b.threads[b.started++];
+    begin(thread);
+    launch.invocation.call(launch.invocation.closure.get());
+    if (b.counts_late) continue;
+    b.idle_yields = 0;
+    finish(thread);
+    b.current = nullptr;
+    return;
+  }
+  b.living = 0;
+  b.counts_late = false;
+  b.current = nullptr;
+}
+
 void run_thread() {
   Block& b = *block;
   b.start_next = false;
   const unsigned rank = b.order.empty() ? b.started : b.order[b.started];
   ++b.started;
   Thread* thread = &b.threads[rank];
-  thread->index = b.order.empty() ? b.next_index : index_of(rank, b.launch->configuration.block);
-  thread->rank = rank;
-  thread->lane = rank % warp_size;
-  thread->warp = &b.warps[rank / warp_size];
-  thread->spins = 0;
-  thread->fenced = analysis::Among::nobody;
+  thread->state = State::ready;
   thread->stack_top =
       static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
-  advance(b.next_index, b.launch->configuration.block);
   cuda_on_cpu_tried = nullptr;
-  make_current(thread);
+  begin(thread);
   b.launch->invocation.call(b.launch->invocation.closure.get());
-  note_spin(false);
+  b.idle_yields = 0;
   finish(thread);
   b.current = nullptr;
 }
@@ -283,6 +296,7 @@ void run_thread() {
 /// The body of every stack: runs threads one after the other, until one of them waited and others
 /// are ready to go on.
 void run_threads() {
+  if (block->counts_late) run_threads_that_do_not_wait(*block);
   for (;;) {
     Block& b = *block;
     if ((b.ready.empty() || b.start_next) && b.started < b.launch->threads) {
@@ -306,9 +320,24 @@ void run_threads() {
 Block& own_block() {
   if (block == nullptr) {
     block = std::make_unique<Block>().release();
+    for (unsigned rank = 0; rank < most_threads; ++rank) {
+      Thread& thread = block->threads[rank];
+      thread.rank = rank;
+      thread.lane = rank % warp_size;
+      thread.warp = &block->warps[rank / warp_size];
+    }
     catch_illegal_accesses();
   }
   return *block;
+}
+
+/// Gives threads the indices that they have in blocks of an extent. Blocks of one launch find them
+/// there: to count them as threads begin would take a thread longer than its beginning.
+void lay_out(Block& b, const dim3& extent) {
+  if (b.extent.x == extent.x && b.extent.y == extent.y && b.extent.z == extent.z) return;
+  b.extent = extent;
+  for (unsigned rank = 0; rank < extent.x * extent.y * extent.z; ++rank)
+    b.threads[rank].index = index_of(rank, extent);
 }
 
 void prepare(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank, unsigned turn) {
@@ -322,7 +351,7 @@ void prepare(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank, un
   b.index = index_of(number, launch.configuration.grid);
   b.turn = turn;
   b.on_trial = launch.on_trial;
-  b.next_index = {0, 0, 0};
+  lay_out(b, launch.configuration.block);
   b.started = 0;
   b.living = launch.threads;
   b.at_barrier_count = 0;
@@ -435,6 +464,20 @@ bool wait_for_parcels() {
 }  // namespace
 
 bool is_on_device() { return block != nullptr && block->current != nullptr; }
+void count_ended() {
+  Block& b = *block;
+  b.counts_late = false;
+  b.current->state = State::ready;
+  const unsigned ended = b.started - 1;
+  b.living -= ended;
+  for (unsigned rank = 0; rank < ended; ++rank) {
+    Thread& thread = b.threads[rank];
+    thread.state = State::finished;
+    thread.warp->finished |= 1u << thread.lane;
+    --thread.warp->running;
+  }
+}
+
 unsigned lane() { return block->current->lane; }
 unsigned thread_rank() { return block->current->rank; }
 
@@ -520,12 +563,7 @@ void stand_in(Launch& launch) {
   Block& b = own_block();
   b.launch = &launch;
   b.gang = nullptr;
-  for (unsigned rank = 0; rank < launch.threads; ++rank) {
-    Thread& thread = b.threads[rank];
-    thread.rank = rank;
-    thread.lane = rank % warp_size;
-    thread.index = index_of(rank, launch.configuration.block);
-  }
+  lay_out(b, launch.configuration.block);
 }
 
 void stand_in(unsigned number) {
@@ -622,6 +660,7 @@ bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank, 
   prepare(launch, number, gang, gang_rank, turn);
   Block& b = *block;
   analysis::block_begins(b);
+  b.counts_late = (!analysis::enabled || b.left_out) && gang == nullptr && b.order.empty();
   do {
     leave(&b.host);
     b.current = nullptr;

@@ -150,8 +150,9 @@ struct Block {
   unsigned gang_rank = 0;
   unsigned number = 0;  ///< in the grid, x fastest
   uint3 index = {};
-  uint3 next_index = {};  ///< of the next thread to start
+  dim3 extent = {0, 0, 0};  ///< of the blocks in which its threads have the indices that they have
   unsigned started = 0;
+  bool counts_late = false;  ///< whether none has waited, and those that have ended are not counted
   unsigned living = 0;
   unsigned at_barrier_count = 0;
   unsigned gang_arrivals = 0;       ///< threads that told the gang that they have come
@@ -242,9 +243,14 @@ void wait_for_requests(Thread* thread);
 /// The same for one that is not in the midst of an access.
 void stop_for_requests(Thread* thread);
 
+/// The current thread is the first of its block that may have to wait: counts those that have ended
+/// before it.
+void count_ended();
+
 /// The current thread is about to do what others may learn of: it waits until the accesses that it
 /// has made are checked.
 inline void catch_up() {
+  if (block->counts_late) count_ended();
   Thread* thread = block->current;
   if ((thread->warp->pending >> thread->lane & 1) != 0) stop_for_requests(thread);
 }
