@@ -207,6 +207,60 @@ Samples sample_of_linear(cudaTextureObject_t texture, int i);
 char* surface_texel(cudaSurfaceObject_t surface, int dimensions, int x, int y, int z, int layer,
                     std::size_t bytes, cudaSurfaceBoundaryMode mode);
 
+/// Where a texture has its numbers, for fetches that take them as they are.
+struct PlainImage {
+  static constexpr cudaTextureObject_t none = ~0ULL;
+
+  cudaTextureObject_t by_one = none;  ///< the texture, while it lives, if a fetch takes one of them
+  cudaTextureObject_t between = none;  ///< the same if it takes what lies between them
+  const char* data = nullptr;
+  std::size_t element = 0, pitch = 0, slice = 0;
+  float scale[3] = {}, extent[3] = {};  ///< of coordinates in each direction, and behind the last
+};
+
+/// Those that were fetched from last, by the number of the texture.
+inline constexpr unsigned most_plain_images = 8;
+extern __thread const PlainImage* plain_images[most_plain_images] CUDA_ON_CPU_OF_PROGRAM;
+
+/// The number at a place within an image; null for places outside.
+__forceinline__ const char* texel_within(const PlainImage& image, int dimensions, float x, float y,
+                                         float z) {
+  const char* texel = image.data;
+  const float at[] = {x, y, z};
+  const std::size_t steps[] = {image.element, image.pitch, image.slice};
+  for (int i = 0; i < dimensions; ++i) {
+    const float place = at[i] * image.scale[i];
+    if (!(place >= 0 && place < image.extent[i])) return nullptr;
+    texel += static_cast<unsigned>(static_cast<int>(place)) * steps[i];
+  }
+  return texel;
+}
+
+/// What a place between numbers of 32 bits takes in of them, by channels, well within the image.
+/// \returns whether it is a place of this kind
+template <int dimensions>
+bool blend_within(cudaTextureObject_t texture, float x, float y, float z, float* result,
+                  int channels);
+
+/// The commonest fetches, where there is nothing to be said of their loads.
+/// \returns whether it is one
+template <int dimensions, typename Texel>
+__forceinline__ bool is_plain_fetch(cudaTextureObject_t texture, float x, float y, float z,
+                                    Texel* result) {
+#ifndef CUDA_ON_CPU_ANALYSE
+  const PlainImage& image = *plain_images[texture % most_plain_images];
+  if (__atomic_load_n(&image.by_one, __ATOMIC_RELAXED) == texture) {
+    const char* texel = texel_within(image, dimensions, x, y, z);
+    if (texel != nullptr) *result = *reinterpret_cast<const Texel*>(texel);
+    return texel != nullptr;
+  }
+  if constexpr (std::is_same_v<typename Channels<Texel>::Number, float>)
+    return blend_within<dimensions>(texture, x, y, z, reinterpret_cast<float*>(result),
+                                    Channels<Texel>::count);
+#endif
+  return false;
+}
+
 /// A whole number as a fraction of the largest of its type.
 template <typename Number>
 __forceinline__ float fraction(const char* texel, int channel) {
@@ -253,6 +307,8 @@ __forceinline__ Texel tex1Dfetch(cudaTextureObject_t texture, int i) {
 }
 template <typename Texel>
 __forceinline__ Texel tex1D(cudaTextureObject_t texture, float x) {
+  Texel result;
+  if (cuda_on_cpu::is_plain_fetch<1>(texture, x, 0, 0, &result)) return result;
   return cuda_on_cpu::blended<Texel>(cuda_on_cpu::samples(texture, 1, x, 0, 0, 0));
 }
 template <typename Texel>
@@ -261,6 +317,8 @@ __forceinline__ Texel tex1DLayered(cudaTextureObject_t texture, float x, int lay
 }
 template <typename Texel>
 __forceinline__ Texel tex2D(cudaTextureObject_t texture, float x, float y) {
+  Texel result;
+  if (cuda_on_cpu::is_plain_fetch<2>(texture, x, y, 0, &result)) return result;
   return cuda_on_cpu::blended<Texel>(cuda_on_cpu::samples(texture, 2, x, y, 0, 0));
 }
 template <typename Texel>
@@ -269,6 +327,8 @@ __forceinline__ Texel tex2DLayered(cudaTextureObject_t texture, float x, float y
 }
 template <typename Texel>
 __forceinline__ Texel tex3D(cudaTextureObject_t texture, float x, float y, float z) {
+  Texel result;
+  if (cuda_on_cpu::is_plain_fetch<3>(texture, x, y, z, &result)) return result;
   return cuda_on_cpu::blended<Texel>(cuda_on_cpu::samples(texture, 3, x, y, z, 0));
 }
 template <typename Texel>

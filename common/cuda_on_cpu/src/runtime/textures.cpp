@@ -34,6 +34,16 @@ struct cudaArray {
 namespace cuda_on_cpu {
 namespace {
 
+const PlainImage no_plain_image;
+
+}  // namespace
+
+__thread const PlainImage* plain_images[most_plain_images] = {
+    &no_plain_image, &no_plain_image, &no_plain_image, &no_plain_image,
+    &no_plain_image, &no_plain_image, &no_plain_image, &no_plain_image};
+
+namespace {
+
 /// What a texture or a surface sees.
 struct Image {
   char* data;
@@ -44,6 +54,24 @@ struct Image {
   cudaTextureDesc how;
 };
 
+/// What the commonest fetches want to know of an image.
+PlainImage plain_image_of(const Image& image, cudaTextureObject_t texture) {
+  constexpr int most = 1 << 24;  // that is a whole number in f32
+  const bool is_fraction = image.how.readMode == cudaReadModeNormalizedFloat &&
+                           image.format.f != cudaChannelFormatKindFloat;
+  if (image.layered || is_fraction || std::max({image.width, image.height, image.depth}) > most)
+    return {};
+  PlainImage plain{
+      .data = image.data, .element = image.element, .pitch = image.pitch, .slice = image.slice};
+  (image.how.filterMode == cudaFilterModePoint ? plain.by_one : plain.between) = texture;
+  const int extent[] = {image.width, image.height, image.depth};
+  for (int i = 0; i < 3; ++i) {
+    plain.extent[i] = static_cast<float>(extent[i]);
+    plain.scale[i] = image.how.normalizedCoords != 0 ? plain.extent[i] : 1;
+  }
+  return plain;
+}
+
 /// All that were ever made, so that one which is gone is known; an object is the number of its
 /// image, from 1 on. Each page has room for twice as many as the one before and stays where it is,
 /// so that kernels find their images without a lock.
@@ -51,6 +79,7 @@ class Images {
  public:
   struct Entry {
     Image image;
+    PlainImage plain;  // the same for most fetches
     std::atomic<bool> alive = false;
   };
 
@@ -71,6 +100,7 @@ class Images {
     if (object == 1ULL << page) pages_[page] = std::make_unique<Entry[]>(object).release();
     Entry& entry = pages_[page][object - (1ULL << page)];
     entry.image = image;
+    entry.plain = plain_image_of(image, object);
     entry.alive.store(true, std::memory_order_release);
     return object;
   }
@@ -90,12 +120,14 @@ Images& images() {
   return images;
 }
 
-/// The image of an object that a kernel uses.
-const Image& image_of(unsigned long long object) {
+/// An object that a kernel uses.
+const Images::Entry& entry_of(unsigned long long object) {
   const Images::Entry* entry = images().find(object);
   if (entry == nullptr) fail_launch(cudaErrorIllegalAddress);
-  return entry->image;
+  return *entry;
 }
+
+const Image& image_of(unsigned long long object) { return entry_of(object).image; }
 
 bool is_format(const cudaChannelFormatDesc& format) {
   const int count = format.w != 0 ? 4 : format.z != 0 ? 3 : format.y != 0 ? 2 : 1;
@@ -153,6 +185,8 @@ cudaError_t forget(unsigned long long object) {
   Images::Entry* entry = images().find(object);
   if (entry == nullptr) return fail(cudaErrorInvalidResourceHandle);
   entry->alive = false;
+  std::atomic_ref(entry->plain.by_one) = PlainImage::none;
+  std::atomic_ref(entry->plain.between) = PlainImage::none;
   return lasting_error();
 }
 
@@ -286,6 +320,29 @@ Samples samples_of(const Image& image, const cudaTextureDesc& how, int dimension
   return found;
 }
 
+/// A place whose neighbours all lie within an image: the first of them, and the weight of the
+/// second in each direction.
+template <int dimensions>
+struct Between {
+  const char* first;
+  float second[dimensions];
+
+  /// \returns whether it is such a place
+  bool find(const PlainImage& image, const float (&at)[3]) {
+    const std::size_t steps[] = {image.element, image.pitch, image.slice};
+    first = image.data;
+    for (int i = 0; i < dimensions; ++i) {
+      const float place = at[i] * image.scale[i] - 0.5F;
+      if (!(place >= 0 && place < image.extent[i] - 1)) return false;
+      const auto index = static_cast<int>(place);
+      const double behind_point = place - static_cast<float>(index);
+      second[i] = static_cast<float>(static_cast<int>(behind_point * 256 + 0.5)) / 256;
+      first += static_cast<std::size_t>(index) * steps[i];
+    }
+    return true;
+  }
+};
+
 /// The number of a cube in a column and a row of a face; just beyond it, that of the next face.
 const char* texel_of_cube(const Image& image, int layer, int face, int column, int row) {
   constexpr int faces = 6;
@@ -336,9 +393,42 @@ Samples samples_across_edges(const Image& image, const PlaceOnCube& at, int laye
 
 }  // namespace
 
+// As blended() does it.
+template <int dimensions>
+bool blend_within(cudaTextureObject_t texture, float x, float y, float z, float* result,
+                  int channels) {
+  const PlainImage& image = *plain_images[texture % most_plain_images];
+  if (__atomic_load_n(&image.between, __ATOMIC_RELAXED) != texture) return false;
+  Between<dimensions> between;
+  if (!between.find(image, {x, y, z})) return false;
+  const std::size_t steps[] = {image.element, image.pitch, image.slice};
+  const auto weight = [&](int direction, int which) {
+    return which == 1 ? between.second[direction] : 1 - between.second[direction];
+  };
+  for (int channel = 0; channel < channels; ++channel) {
+    float sum = 0;
+    for (int k = 0; k < (dimensions > 2 ? 2 : 1); ++k)
+      for (int j = 0; j < (dimensions > 1 ? 2 : 1); ++j) {
+        float weight_of_row = 1;
+        if constexpr (dimensions > 2) weight_of_row *= weight(2, k);
+        if constexpr (dimensions > 1) weight_of_row *= weight(1, j);
+        const char* row = between.first + k * steps[2] + j * steps[1];
+        for (int i = 0; i < 2; ++i)
+          sum += weight(0, i) * weight_of_row *
+                 reinterpret_cast<const float*>(row + i * steps[0])[channel];
+      }
+    result[channel] = sum;
+  }
+  return true;
+}
+template bool blend_within<1>(cudaTextureObject_t, float, float, float, float*, int);
+template bool blend_within<2>(cudaTextureObject_t, float, float, float, float*, int);
+template bool blend_within<3>(cudaTextureObject_t, float, float, float, float*, int);
+
 Samples samples(cudaTextureObject_t texture, int dimensions, float x, float y, float z, int layer) {
-  const Image& image = image_of(texture);
-  return samples_of(image, image.how, dimensions, x, y, z, layer);
+  const Images::Entry& entry = entry_of(texture);
+  plain_images[texture % most_plain_images] = &entry.plain;
+  return samples_of(entry.image, entry.image.how, dimensions, x, y, z, layer);
 }
 
 Samples samples_of_cube(cudaTextureObject_t texture, float x, float y, float z, int layer) {
