@@ -49,7 +49,7 @@ namespace analysis {
 
 const bool enabled = true;
 __thread std::uint64_t accesses = 0;
-__thread bool passes_over = false;
+__thread std::size_t passes_over = 0;
 
 namespace {
 
@@ -495,14 +495,17 @@ void image_loaded(const LoadedImage& image, std::size_t bytes) {
   changes_of_use() = find_changes_of_use();
 }
 
-/// Notes what a block that is left out writes: others may read it.
-static void note_written(const char* address, std::size_t bytes, Place place) {
+/// Finds out where an instruction of a block that is left out writes.
+[[gnu::noinline]] static void note_written_to(Written& written, const char* address,
+                                              std::size_t bytes) {
   const DeviceAtWork at_work;
-  Allocation* allocation = cached_allocation(address, bytes, place);
+  Allocation* allocation = find_allocation(address);
+  if (allocation != nullptr && !allocation->contains(address, bytes)) allocation = nullptr;
   if (allocation == nullptr) allocation = own_data_at(address, bytes);
+  written = {};
   if (allocation != nullptr)
-    shadow_of(*allocation)
-        .note_written(static_cast<std::size_t>(address - allocation->base), bytes);
+    written = {reinterpret_cast<std::uintptr_t>(allocation->base), allocation->bytes,
+               &allocation->living, &shadow_of(*allocation)};
 }
 
 /// Checks any access of a kernel.
@@ -617,15 +620,17 @@ void check_request(const Warp& warp, const Request& request) {
   }
 }
 
-void pass_over_write(const void* where, std::size_t bytes, const void* instruction) {
-  static const std::size_t shared_bytes = thread_area_bytes();
-  const auto* address = static_cast<const char*>(where);
-  const char* area = thread_area_end();
-  // Its stacks and its shared memory end with the block.
-  if (static_cast<std::size_t>(area - address) - 1 < shared_bytes ||
-      on_a_stack(reinterpret_cast<std::uintptr_t>(address)))
-    return;
-  note_written(address, bytes, place_of(instruction));
+void pass_over_write(const void* where, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(where);
+  if (on_a_stack(address)) return;  // it ends with the block, too
+  const Place place = place_of(__builtin_return_address(0));
+  Written& written = block->targets->written[place / 4 % 256];
+  if (written.bytes < bytes || address - written.begin > written.bytes - bytes ||
+      !*written.living) {
+    note_written_to(written, static_cast<const char*>(where), bytes);
+    if (written.shadow == nullptr) return;
+  }
+  written.shadow->note_written(address - written.begin, bytes);
 }
 
 /// An access of a block that is left out: it still orders what others do.
@@ -634,7 +639,8 @@ void pass_over_write(const void* where, std::size_t bytes, const void* instructi
   const bool narrow = block->narrow;
   block->narrow = false;
   if (kind > write) end_trial();  // its order among other blocks matters
-  if (kind != read && kind != volatile_read) pass_over_write(address, bytes, instruction);
+  if (kind != read && kind != volatile_read && !is_shared_passed_over(address))
+    pass_over_write(address, bytes);
   if (kind > write) after_request(address, kind, narrow, instruction);
 }
 

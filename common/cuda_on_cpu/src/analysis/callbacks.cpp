@@ -21,12 +21,6 @@ namespace analysis = cuda_on_cpu::analysis;
   analysis::check_access(address, bytes, kind, instruction, frame);
 }
 
-[[gnu::always_inline]] static inline void pass_over_plain(const void* address, std::size_t bytes,
-                                                          analysis::Kind kind,
-                                                          const void* instruction) {
-  if (kind != analysis::read) analysis::pass_over_write(address, bytes, instruction);
-}
-
 #define CHECK(address, bytes, kind)                                                   \
   analysis::check_access(address, bytes, analysis::kind, __builtin_return_address(0), \
                          __builtin_frame_address(0))
@@ -34,12 +28,14 @@ namespace analysis = cuda_on_cpu::analysis;
 // What the compiler takes for aligned has to be, on a GPU. Of sixteen bytes this asks for no more
 // than eight, for they may be a structure that is moved in two halves; the type says more, below.
 // Of blocks that are left out, nothing is asked.
-#define CHECK_ALIGNED(address, bytes, kind)                                              \
-  if (analysis::passes_over)                                                             \
-    return pass_over_plain(address, bytes, analysis::kind, __builtin_return_address(0)); \
-  if (reinterpret_cast<std::uintptr_t>(address) % ((bytes) < 8 ? (bytes) : 8) != 0)      \
-    return check_misaligned(address, bytes, analysis::kind, __builtin_return_address(0), \
-                            __builtin_frame_address(0));                                 \
+#define CHECK_ALIGNED(address, bytes, kind)                                                   \
+  if (analysis::passes_over != 0) {                                                           \
+    if (analysis::kind == analysis::read || analysis::is_shared_passed_over(address)) return; \
+    return analysis::pass_over_write(address, bytes);                                         \
+  }                                                                                           \
+  if (reinterpret_cast<std::uintptr_t>(address) % ((bytes) < 8 ? (bytes) : 8) != 0)           \
+    return check_misaligned(address, bytes, analysis::kind, __builtin_return_address(0),      \
+                            __builtin_frame_address(0));                                      \
   CHECK(address, bytes, kind)
 
 #define CALLBACKS(bytes)                                                                    \

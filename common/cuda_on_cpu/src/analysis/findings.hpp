@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "../machine/thread_area.hpp"
 #include "../trouble.hpp"
 #include "shadow.hpp"
 
@@ -97,10 +98,20 @@ struct Record {
 Record& record();
 
 extern __thread std::uint64_t accesses;  ///< that the block which runs made
-extern __thread bool passes_over;        ///< whether the block that runs is left out
 
-/// A write of such a block, of which others may read the result.
-void pass_over_write(const void* address, std::size_t bytes, const void* instruction);
+/// If the block that runs is left out, the bytes of its shared memory and of what lies beside it;
+/// otherwise 0.
+extern __thread std::size_t passes_over;
+
+/// A write of such a block beside its shared memory, of which others may read the result. Calls
+/// that come from one place, as a rule, write to one allocation.
+void pass_over_write(const void* address, std::size_t bytes);
+
+/// Whether an address lies in the shared memory of such a block, which ends with it.
+[[gnu::always_inline]] inline bool is_shared_passed_over(const void* address) {
+  return static_cast<std::size_t>(thread_area_end() - static_cast<const char*>(address)) - 1 <
+         passes_over;
+}
 
 /// Writes the report: a table on standard error, JSON into the file that the user named.
 /// \returns whether nothing was wrong

@@ -58,6 +58,7 @@ struct AccessLog {
   std::uint8_t written[warp_size];  ///< the row of that access
   char before[warp_size][16];       ///< what was there
   bool has_kept;                    ///< whether a lane has stored what was there
+  bool is_used;                     ///< since it was cleared
 
   /// A block begins.
   void clear() {

@@ -24,6 +24,7 @@
 #include "../immortal.hpp"
 #include "../machine/launch.hpp"
 #include "../machine/side_by_side.hpp"
+#include "../machine/thread_area.hpp"
 #include "../runtime/images.hpp"
 #include "../runtime/stream.hpp"
 #include "../runtime/symbols.hpp"
@@ -324,28 +325,36 @@ static std::span<Warp> warps_of(Block& block) {
   return std::span(block.warps).first((block.launch->threads + warp_size - 1) / warp_size);
 }
 
+/// A block that is left out notes no access: it needs logs that are empty, and clears only what one
+/// before it has left.
+static void prepare_logs(Block& block) {
+  if (block.logs == nullptr)
+    block.logs = std::make_unique<AccessLog[]>(most_threads / warp_size).release();
+  AccessLog* next = block.logs;
+  for (Warp& warp : warps_of(block)) {
+    warp.log = next++;
+    if (!block.left_out || warp.log->is_used) warp.log->clear();
+    warp.log->is_used = !block.left_out;
+  }
+}
+
 void block_begins(Block& block) {
-  block.left_out = passes_over = is_left_out(*block.launch, block.number);
+  block.left_out = is_left_out(*block.launch, block.number);
+  passes_over = block.left_out ? thread_area_bytes() : 0;
   if (block.targets == nullptr) block.targets = std::make_unique<Targets>().release();
   block.targets->operation = block.left_out ? Targets::none : block.launch->operation;
   accesses = 0;
   if (block.left_out) ++std::atomic_ref(record().kernels[block.launch->record].left_out);
   SideBySide* const others = block.launch->side_by_side;
   block.beside = others != nullptr && others->is_beside(block.turn) ? others : nullptr;
-  if (block.logs == nullptr)
-    block.logs = std::make_unique_for_overwrite<AccessLog[]>(most_threads / warp_size).release();
-  AccessLog* next = block.logs;
-  for (Warp& warp : warps_of(block)) {
-    warp.log = next++;
-    warp.log->clear();
-  }
+  prepare_logs(block);
   forget_threads();
   forget_overwritings();
   begin_on_trial(block);
 }
 
 void block_ends(Block& block) {
-  passes_over = false;
+  passes_over = 0;
   if (block.on_trial) return end_on_trial(block);
   for (const DroppedInKernel& dropped : dropped_in_block())
     add_finding("ignored error", dropped.place, 0, &block.threads[dropped.rank], dropped.sentence);

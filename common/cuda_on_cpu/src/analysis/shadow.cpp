@@ -583,6 +583,8 @@ void Shadow::divide(std::size_t stretch) {
 }
 
 void Shadow::note_written(std::size_t byte, std::size_t bytes) {
+  const std::atomic_ref<std::uint8_t> first(unseen_[byte / 4]);
+  if (byte % 4 + bytes <= 4 && first.load(std::memory_order_relaxed) == 0xF) return;
   for (std::size_t done = 0, here = 0; done < bytes; done += here) {
     here = std::min(bytes - done, 4 - (byte + done) % 4);
     const std::uint8_t mask = mask_of(byte + done, here);

@@ -31,6 +31,14 @@ struct Target {
   Treatment treatment = Treatment::none;
 };
 
+/// Memory to which an instruction of a block that is left out writes.
+struct Written {
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;
+  const bool* living = nullptr;  ///< whether the allocation does
+  Shadow* shadow = nullptr;
+};
+
 /// The targets of the launch whose block runs.
 struct Targets {
   static constexpr std::uint32_t none = ~0u;
@@ -39,6 +47,7 @@ struct Targets {
   std::uint64_t claimant = 0;      ///< by whom a block on trial claims what it reads, or 0
   Target all[1024];  ///< by address of the instruction: a call has four bytes at least
   Allocation* allocations[1024] = {};  ///< where instructions went last
+  Written written[256] = {};           ///< the same of blocks that are left out
 
   void forget() {
     for (Target& target : all) target = {};

@@ -234,7 +234,7 @@ void release_others() {
 void finish(Thread* thread) {
   Warp& warp = *thread->warp;
   const unsigned me = 1u << thread->lane;
-  if (analysis::enabled) analysis::stops(*thread);
+  if (analysis::enabled && !block->left_out) analysis::stops(*thread);
   if ((warp.pending & me) != 0) {
     thread->state = State::at_access;
     warp.ending |= me;
@@ -489,7 +489,7 @@ void lane_stopped(Warp* warp) {
 
 void wait_in(Thread* thread, State state) {
   thread->state = state;
-  if (analysis::enabled) analysis::stops(*thread);
+  if (analysis::enabled && !block->left_out) analysis::stops(*thread);
   thread->spins = 0;
   block->idle_yields = 0;
   lane_stopped(thread->warp);
