@@ -620,6 +620,20 @@ void check_request(const Warp& warp, const Request& request) {
   }
 }
 
+/// Makes one of the marks of each word, when there is no room for more.
+[[gnu::noinline]] static void unite(std::vector<Mark>& marks) {
+  std::sort(marks.begin(), marks.end(),
+            [](const Mark& a, const Mark& b) { return a.word < b.word; });
+  std::size_t count = 0;
+  for (const Mark& mark : marks)
+    if (count > 0 && marks[count - 1].word == mark.word)
+      marks[count - 1].bytes |= mark.bytes;
+    else
+      marks[count++] = mark;
+  marks.resize(count);
+  marks.reserve(std::max<std::size_t>(2 * count, 1024));
+}
+
 void pass_over_write(const void* where, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(where);
   if (on_a_stack(address)) return;  // it ends with the block, too
@@ -630,7 +644,9 @@ void pass_over_write(const void* where, std::size_t bytes) {
     note_written_to(written, static_cast<const char*>(where), bytes);
     if (written.shadow == nullptr) return;
   }
-  written.shadow->note_written(address - written.begin, bytes);
+  std::vector<Mark>& marks = block->targets->marks;
+  written.shadow->note_written(address - written.begin, bytes, marks);
+  if (marks.size() == marks.capacity()) unite(marks);
 }
 
 /// An access of a block that is left out: it still orders what others do.

@@ -319,7 +319,42 @@ void launch_begins(Launch& launch) {
   forget_publications_before(launch);
 }
 
-void launch_ends(Launch& launch) { record().kernels[launch.record].barriers += launch.barriers; }
+/// What blocks of a launch that are left out have written, by their turns, as long as a block
+/// before them may run.
+struct LateMarks {
+  std::mutex mutex;
+  std::multimap<unsigned, std::vector<Mark>> by_turn;
+
+  void count_before(unsigned turn) {
+    const std::scoped_lock lock(mutex);
+    const auto end = by_turn.lower_bound(turn);
+    for (auto marks = by_turn.begin(); marks != end; ++marks) count_as_written(marks->second);
+    by_turn.erase(by_turn.begin(), end);
+  }
+};
+
+static LateMarks& late_marks() {
+  static auto& marks = immortal<LateMarks>();
+  return marks;
+}
+
+/// A block that was left out has ended.
+static void keep_marks(Block& block) {
+  std::vector<Mark>& marks = block.targets->marks;
+  if (block.launch->side_by_side == nullptr) {
+    count_as_written(marks);
+  } else if (!marks.empty()) {
+    LateMarks& late = late_marks();
+    const std::scoped_lock lock(late.mutex);
+    late.by_turn.emplace(block.turn, marks);
+  }
+  marks.clear();
+}
+
+void launch_ends(Launch& launch) {
+  record().kernels[launch.record].barriers += launch.barriers;
+  if (launch.side_by_side != nullptr) late_marks().count_before(launch.blocks);
+}
 
 static std::span<Warp> warps_of(Block& block) {
   return std::span(block.warps).first((block.launch->threads + warp_size - 1) / warp_size);
@@ -344,7 +379,10 @@ void block_begins(Block& block) {
   if (block.targets == nullptr) block.targets = std::make_unique<Targets>().release();
   block.targets->operation = block.left_out ? Targets::none : block.launch->operation;
   accesses = 0;
-  if (block.left_out) ++std::atomic_ref(record().kernels[block.launch->record].left_out);
+  if (block.left_out)
+    ++std::atomic_ref(record().kernels[block.launch->record].left_out);
+  else if (block.launch->side_by_side != nullptr)
+    late_marks().count_before(block.turn);
   SideBySide* const others = block.launch->side_by_side;
   block.beside = others != nullptr && others->is_beside(block.turn) ? others : nullptr;
   prepare_logs(block);
@@ -355,6 +393,7 @@ void block_begins(Block& block) {
 
 void block_ends(Block& block) {
   passes_over = 0;
+  if (block.left_out) keep_marks(block);
   if (block.on_trial) return end_on_trial(block);
   for (const DroppedInKernel& dropped : dropped_in_block())
     add_finding("ignored error", dropped.place, 0, &block.threads[dropped.rank], dropped.sentence);

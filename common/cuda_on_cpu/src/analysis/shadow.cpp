@@ -582,16 +582,21 @@ void Shadow::divide(std::size_t stretch) {
   std::fill_n(&cells_[stretch * stretch_bytes / 4], stretch_bytes / 4, common);
 }
 
-void Shadow::note_written(std::size_t byte, std::size_t bytes) {
-  const std::atomic_ref<std::uint8_t> first(unseen_[byte / 4]);
-  if (byte % 4 + bytes <= 4 && first.load(std::memory_order_relaxed) == 0xF) return;
+void Shadow::note_written(std::size_t byte, std::size_t bytes, std::vector<Mark>& marks) const {
+  const auto known = [&](std::size_t at) {
+    return std::atomic_ref(unseen_[at / 4]).load(std::memory_order_relaxed);
+  };
+  if (byte % 4 + bytes <= 4 && known(byte) == 0xF) return;
   for (std::size_t done = 0, here = 0; done < bytes; done += here) {
     here = std::min(bytes - done, 4 - (byte + done) % 4);
     const std::uint8_t mask = mask_of(byte + done, here);
-    const std::atomic_ref<std::uint8_t> known(unseen_[(byte + done) / 4]);
-    if ((known.load(std::memory_order_relaxed) & mask) != mask)
-      known.fetch_or(mask, std::memory_order_relaxed);
+    if ((known(byte + done) & mask) != mask) marks.push_back({&unseen_[(byte + done) / 4], mask});
   }
+}
+
+void count_as_written(std::span<const Mark> marks) {
+  for (const Mark& mark : marks)
+    std::atomic_ref(*mark.word).fetch_or(mark.bytes, std::memory_order_relaxed);
 }
 
 bool Shadow::is_written_unseen(std::size_t stretch) const {
@@ -792,6 +797,7 @@ void arrives_at(const void* barrier) {
   const auto rank = static_cast<std::uint16_t>(b.current->rank);
   const Warp& warp = *b.current->warp;
   const DeviceAtWork at_work;
+  const std::scoped_lock lock(knowledge_mutex());  // blocks that begin forget arrivals
   Clocks& now = arrivals()[barrier].now;
   if (!threads_know().empty()) learn(now, thread_knows(rank));
   if (warp.epoch > 0)  // who arrives does so for its warp, up to where the warp met
@@ -803,6 +809,7 @@ void arrives_at(const void* barrier) {
 void phase_ends(const void* barrier) {
   end_trial();
   const DeviceAtWork at_work;
+  const std::scoped_lock lock(knowledge_mutex());
   Arrivals& at = arrivals()[barrier];
   learn(at.before, at.now);
 }
@@ -811,6 +818,7 @@ void has_waited_at(const void* barrier) {
   end_trial();
   const auto rank = static_cast<std::uint16_t>(block->current->rank);
   const DeviceAtWork at_work;
+  const std::scoped_lock lock(knowledge_mutex());
   const auto found = arrivals().find(barrier);
   if (found != arrivals().end()) learn(thread_knows(rank), found->second.before);
 }

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "../analysis.hpp"
 #include "../machine/gang.hpp"
@@ -62,6 +64,16 @@ static_assert(sizeof(Cell) == 64, "a cell fills one line of the cache");
 /// in it, or 0 for several that read, and whether it wrote.
 using Claim = std::atomic<std::uint64_t>;
 
+/// Bytes of a word that a block which is left out wrote. They count as written for blocks behind it
+/// in turn, and not for one that runs beside it.
+struct Mark {
+  std::uint8_t* word;
+  std::uint8_t bytes;  ///< as a mask
+};
+
+/// Makes them count as written.
+void count_as_written(std::span<const Mark> marks);
+
 /// Cells for a stretch of memory. As long as those of a kilobyte are all alike, as after a copy or
 /// a fill, or if nobody was there, one is kept for all of them, and the others cost nothing.
 class Shadow {
@@ -84,10 +96,11 @@ class Shadow {
   /// The claims of its words, from the first on.
   Claim* claims() { return claims_; }
 
-  /// A block that is left out wrote these bytes. It may do so beside others.
-  void note_written(std::size_t byte, std::size_t bytes);
+  /// A block that is left out writes these bytes: notes those that nobody of its kind has written.
+  void note_written(std::size_t byte, std::size_t bytes, std::vector<Mark>& marks) const;
 
-  /// What such blocks wrote of a byte's word, as a mask; and whether they wrote all of a stretch.
+  /// What counts as written by such blocks of a byte's word, as a mask; and whether they wrote all
+  /// of a stretch.
   std::uint8_t written_unseen(std::size_t byte) const { return unseen_[byte / 4]; }
   bool is_written_unseen(std::size_t stretch) const;
 

@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include <vector>
+
 #include "callbacks.hpp"
 #include "findings.hpp"
 #include "log.hpp"
@@ -48,6 +50,7 @@ struct Targets {
   Target all[1024];  ///< by address of the instruction: a call has four bytes at least
   Allocation* allocations[1024] = {};  ///< where instructions went last
   Written written[256] = {};           ///< the same of blocks that are left out
+  std::vector<Mark> marks = {};        ///< what such a block has been the first to write
 
   void forget() {
     for (Target& target : all) target = {};

@@ -554,7 +554,7 @@ void fail_launch(int error) {
 void end_trial() {
   if (block == nullptr) return;
   if (SideBySide* others = std::exchange(block->beside, nullptr); others != nullptr)
-    others->go_on_alone(block->turn);
+    if (!others->go_on_alone(block->turn)) give_up();
   if (!block->on_trial) return;
   block->launch->trial_is_over = true;
   give_up();

@@ -127,7 +127,6 @@ class Devices {
 
     Launch& launch;
     std::atomic<unsigned> next = 0;
-    std::mutex order;  // in which blocks begin, where they may run side by side
     SideBySide side_by_side;
   };
 
@@ -167,6 +166,7 @@ class Devices {
       if (!run_in_turn(launch, next, rank)) {
         const std::scoped_lock lock(mutex_);
         give_up(launch.failure);
+        if (launch.side_by_side != nullptr) launch.side_by_side->fail();
       }
       if (launch.side_by_side != nullptr) launch.side_by_side->end(next);
     }
@@ -176,12 +176,9 @@ class Devices {
   static unsigned take(Share& share) {
     Launch& launch = share.launch;
     if (launch.side_by_side == nullptr) return share.next++;
-    const std::scoped_lock lock(share.order);
-    const unsigned turn = share.next++;
-    if (turn < launch.blocks)
-      launch.side_by_side->begin(
-          turn, !analysis::is_left_out(launch, settings().schedule.block(turn, launch.blocks)));
-    return turn;
+    return launch.side_by_side->take(launch.blocks, [&](unsigned turn) {
+      return analysis::is_left_out(launch, settings().schedule.block(turn, launch.blocks));
+    });
   }
 
   Share& share_of(unsigned rank) {
