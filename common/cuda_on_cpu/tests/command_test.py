@@ -67,6 +67,19 @@ __global__ void hand_on(volatile int* flags, int* x) {
   __threadfence();
   flags[b] = 1;
 }
+#ifdef AHEAD
+// Each block is done with its own element long before it reads that of one behind it.
+__global__ void look_ahead(int* x, int* y) {
+  __shared__ int s[64];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  x[i] = 1;
+  for (int step = 0; step < 100; ++step) {
+    s[threadIdx.x] = step;
+    __syncthreads();
+  }
+  if (blockIdx.x + 8 < gridDim.x) y[i] = x[i + 8 * blockDim.x];
+}
+#endif
 #ifdef RACE
 __global__ void collide(int* x) {
   __shared__ int s[64];
@@ -85,6 +98,11 @@ int main() {
   hand_on<<<100, 1>>>(flags, x);
 #ifdef RACE
   collide<<<100, 64>>>(y);
+#endif
+#ifdef AHEAD
+  int* fresh;
+  cudaMalloc(&fresh, 6400 * sizeof(int));
+  look_ahead<<<100, 64>>>(fresh, y);
 #endif
   if (cudaMemcpy(&last, x + 99, sizeof(int), cudaMemcpyDeviceToHost) != cudaSuccess) return 2;
   printf("%d\\n", last);
@@ -598,6 +616,12 @@ def sample(cwd):
     run(COMMAND, "--analyze", "-DRACE", "blocks.cu", "-o", "blocks", cwd=cwd)
     for threads in (1, 4):
         check("error: race" in result(2, 1, threads).stderr, "a race in every block")
+    # Blocks that are left out run beside those that are analysed, and count as if they ran behind them.
+    run(COMMAND, "--analyze", "-DAHEAD", "blocks.cu", "-o", "blocks", cwd=cwd)
+    for threads in (1, 4):
+        result(8, 1, threads)
+        errors = json.loads((cwd / "blocks.json").read_text())["errors"]
+        check([(error["kind"], error["count"]) for error in errors] == [("uninitialised read", 384)], f"{threads} threads: {errors}")
 
 
 def thrust(cwd):

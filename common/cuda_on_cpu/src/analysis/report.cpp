@@ -363,8 +363,10 @@ static std::span<Warp> warps_of(Block& block) {
 /// A block that is left out notes no access: it needs logs that are empty, and clears only what one
 /// before it has left.
 static void prepare_logs(Block& block) {
-  if (block.logs == nullptr)
-    block.logs = std::make_unique<AccessLog[]>(most_threads / warp_size).release();
+  if (block.logs == nullptr) {
+    block.logs = std::make_unique_for_overwrite<AccessLog[]>(most_threads / warp_size).release();
+    for (AccessLog& log : std::span(block.logs, most_threads / warp_size)) log.is_used = true;
+  }
   AccessLog* next = block.logs;
   for (Warp& warp : warps_of(block)) {
     warp.log = next++;
