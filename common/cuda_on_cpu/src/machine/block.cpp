@@ -42,6 +42,7 @@ constexpr unsigned spins_before_yield = 32;
 constexpr std::uint64_t most_idle_yields = 1 << 16;
 constexpr std::uint64_t idle_yields_before_others = 1 << 10;
 constexpr std::uint64_t idle_yields_before_host = 1 << 6;
+constexpr std::uint64_t idle_yields_of_system = 1 << 6;
 constexpr std::uint64_t stack_end_mark = 0x5374'6169'7243'6173;
 
 /// The lowest whole page of a stack: who touches it has used the stack up. The number of pages that
@@ -424,13 +425,17 @@ std::uint64_t few_idle_yields() {
   return block->launch->is_beside_host ? idle_yields_before_host : idle_yields_before_others;
 }
 
+/// Whether nothing but the block's own threads, and the host, can end a wait of theirs. Then a busy
+/// system is asked for a turn of others now and then: each may last.
+bool is_analysed_alone() { return analysis::enabled && block->gang == nullptr; }
+
 /// Whether the block's threads have waited in loops for too long. A block that can wait for others,
 /// or for the host, is given time; one that is alone is not.
 bool waits_in_vain() {
   Block& b = *block;
   if (++b.idle_yields == 1) b.idle_since = seconds();
   if (b.idle_yields % few_idle_yields() != 0) return false;
-  const bool is_alone = analysis::enabled && b.gang == nullptr;
+  const bool is_alone = is_analysed_alone();
   if (is_alone && b.idle_yields <= most_idle_yields && !b.launch->is_beside_host) return false;
   const bool asks_host = is_alone || b.launch->is_beside_host;
   const HelpOfHost help = asks_host ? help_of_host() : HelpOfHost::none;
@@ -626,7 +631,7 @@ void yield() {
       b.gang->take_turns(b.gang_rank);
     else if (b.launch->is_beside_host && b.idle_yields > idle_yields_before_host)
       std::this_thread::sleep_for(std::chrono::microseconds(50));  // the host needs a core, too
-    else
+    else if (!is_analysed_alone() || b.idle_yields % idle_yields_of_system == 0)
       sched_yield();
   } else {
     come_back();
