@@ -68,7 +68,11 @@ Made compile(const char* source, const std::vector<const char*>& expressions = {
   check(nvrtcCreateProgram(&program, source, "kernels.cu", 1, headers, header_names));
   for (const char* expression : expressions) check(nvrtcAddNameExpression(program, expression));
   Made made{};
-  made.result = nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data());
+  std::vector<const char*> all = options;
+#ifndef STAIRCASE_CUDA_ON_CPU  // for a GPU, code is of its architecture
+  if (options.empty()) all.push_back("-arch=sm_90");
+#endif
+  made.result = nvrtcCompileProgram(program, static_cast<int>(all.size()), all.data());
   std::size_t bytes = 0;
   check(nvrtcGetProgramLogSize(program, &bytes));
   made.log.resize(bytes);
@@ -89,6 +93,13 @@ Made compile(const char* source, const std::vector<const char*>& expressions = {
   return made;
 }
 
+/// Another device than the first, if there is one.
+CUdevice last_device() {
+  int count = 0;
+  check(cuDeviceGetCount(&count));
+  return count - 1;
+}
+
 const Made& made() {
   static const Made made = compile(kernels, {"fill<int, 5>", "&offset", "reverse"});
   return made;
@@ -101,7 +112,7 @@ struct Session {
 
   Session() {
     check(cuInit(0));
-    check(cuCtxCreate(&context, 0, 0));
+    check(cuCtxCreate(&context, nullptr, 0, 0));
     check(made().result);
     check(cuModuleLoadData(&module, made().cubin.data()));
   }
@@ -246,15 +257,16 @@ TEST(what_is_no_module_is_refused) {
 TEST(calls_need_a_context) {
   check(cuInit(0));
   CUcontext context = nullptr;
+  check(cuCtxSetCurrent(nullptr));
   check(cuCtxGetCurrent(&context));
   expect(context == nullptr, "nobody has made a context");
   CUdeviceptr address = 0;
   expect_equal(cuMemAlloc(&address, 4), CUDA_ERROR_INVALID_CONTEXT);
-  expect_equal(cuCtxCreate(&context, 0, 99), CUDA_ERROR_INVALID_DEVICE);
-  check(cuCtxCreate(&context, nullptr, 0, 1));
+  expect_equal(cuCtxCreate(&context, nullptr, 0, 99), CUDA_ERROR_INVALID_DEVICE);
+  check(cuCtxCreate(&context, nullptr, 0, last_device()));
   CUdevice device = -1;
   check(cuCtxGetDevice(&device));
-  expect_equal(device, 1);
+  expect_equal(device, last_device());
   check(cuMemAlloc(&address, 4));
   check(cuMemFree(address));
   check(cuCtxDestroy(context));
@@ -266,10 +278,10 @@ TEST(what_was_made_in_a_context_ends_with_it) {
   CUcontext lasting = nullptr, ending = nullptr;
   CUdeviceptr kept = 0, memory = 0, managed = 0, ordered = 0;
   std::size_t before = 0, after = 0, total = 0;
-  check(cuCtxCreate(&lasting, 0, 0));
+  check(cuCtxCreate(&lasting, nullptr, 0, 0));
   check(cuMemAlloc(&kept, 4));
   check(cuMemGetInfo(&before, &total));
-  check(cuCtxCreate(&ending, 0, 0));
+  check(cuCtxCreate(&ending, nullptr, 0, 0));
   void* pinned = nullptr;
   CUstream stream = nullptr;
   CUevent event = nullptr;
@@ -310,17 +322,17 @@ TEST(a_primary_context_ends_when_it_is_reset) {
   CUdeviceptr memory = 0;
   CUmodule module = nullptr;
   CUfunction scale = nullptr;
-  check(cuDevicePrimaryCtxRetain(&context, 1));
+  check(cuDevicePrimaryCtxRetain(&context, last_device()));
   check(cuCtxPushCurrent(context));
   check(cuMemAlloc(&memory, 4));
   check(made().result);
   check(cuModuleLoadData(&module, made().cubin.data()));
-  check(cuDevicePrimaryCtxReset(1));
+  check(cuDevicePrimaryCtxReset(last_device()));
   expect_equal(cuMemFree(memory), CUDA_ERROR_INVALID_VALUE);
   expect_equal(cuModuleGetFunction(&scale, module, "scale"), CUDA_ERROR_INVALID_HANDLE);
   check(cuMemAlloc(&memory, 4));
   check(cuCtxPopCurrent(&context));
-  check(cuDevicePrimaryCtxRelease(1));
+  check(cuDevicePrimaryCtxRelease(last_device()));
 }
 
 TEST(errors_of_the_driver_are_not_the_runtimes) {
@@ -367,7 +379,7 @@ TEST(memory_is_mapped_where_the_program_wants_it) {
   CUmemGenericAllocationHandle handle = 0;
   expect_equal(cuMemCreate(&handle, piece / 2, &property, 0), CUDA_ERROR_INVALID_VALUE);
   for (const CUdeviceptr address : {range, range + piece}) {
-    property.location.id = address == range ? 0 : 1;
+    property.location.id = address == range ? 0 : last_device();
     check(cuMemCreate(&handle, piece, &property, 0));
     check(cuMemMap(address, piece, 0, handle, 0));
     expect_equal(cuMemMap(address, piece, 0, handle, 0), CUDA_ERROR_ALREADY_MAPPED);
