@@ -317,7 +317,7 @@ inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc
                         epilogue_of(*description, layout_d->type)};
   if (const auto status = status_of(*description, product); status != CUBLAS_STATUS_SUCCESS)
     return status;
-  if ((description->epilogue & CUBLASLT_EPILOGUE_BIAS) != 0 && description->bias == nullptr)
+  if (((description->epilogue & CUBLASLT_EPILOGUE_BIAS) != 0) != (description->bias != nullptr))
     return CUBLAS_STATUS_INVALID_VALUE;
   for (int i = 0; i < layout_d->batches; ++i) {
     const auto of_batch = [&](const Matrix& matrix, const cublasLtMatrixLayoutOpaque_t& layout) {

@@ -167,8 +167,9 @@ class Described {
                                    sizeof transposed);
     cublasLtMatmulDescSetAttribute(description, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
                                    sizeof epilogue);
-    cublasLtMatmulDescSetAttribute(description, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias,
-                                   sizeof bias);
+    if (bias != nullptr)
+      cublasLtMatmulDescSetAttribute(description, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias,
+                                     sizeof bias);
     cublasLtMatrixLayoutCreate(&a, CUDA_R_32F, k, m, k);
     cublasLtMatrixLayoutCreate(&b, CUDA_R_32F, k, n, k);
     cublasLtMatrixLayoutCreate(&d, CUDA_R_32F, m, n, order == CUBLASLT_ORDER_COL ? m : n);
@@ -191,13 +192,15 @@ class Described {
     expect_equal(found, status == CUBLAS_STATUS_SUCCESS);
     return status;
   }
-  void multiply(const float* on_a, const float* on_b, float* on_d) const {
+  cublasStatus_t status(const float* on_a, const float* on_b, float* on_d) const {
     cublasLtMatmulHeuristicResult_t result;
     expect(heuristic(result) == CUBLAS_STATUS_SUCCESS, "there is an algorithm");
     const float alpha = 1, beta = 0;
-    expect(cublasLtMatmul(handle, description, &alpha, on_a, a, on_b, b, &beta, on_d, d, on_d, d,
-                          &result.algo, nullptr, 0, nullptr) == CUBLAS_STATUS_SUCCESS,
-           "it is accepted");
+    return cublasLtMatmul(handle, description, &alpha, on_a, a, on_b, b, &beta, on_d, d, on_d, d,
+                          &result.algo, nullptr, 0, nullptr);
+  }
+  void multiply(const float* on_a, const float* on_b, float* on_d) const {
+    expect(status(on_a, on_b, on_d) == CUBLAS_STATUS_SUCCESS, "it is accepted");
   }
 
  private:
@@ -221,15 +224,23 @@ TEST(a_bias_and_an_activation_follow) {
                               CUBLASLT_EPILOGUE_BIAS, CUBLASLT_EPILOGUE_RELU_BIAS})
     for (const int order : orders) {
       const Device<float> d(m * n);
-      Described(epilogue, on_bias.get(), order).multiply(on_a.get(), on_b.get(), d.get());
+      const bool has_bias = (epilogue & CUBLASLT_EPILOGUE_BIAS) != 0;
+      Described(epilogue, has_bias ? on_bias.get() : nullptr, order)
+          .multiply(on_a.get(), on_b.get(), d.get());
       expect_equal(d.to_host(), table<float>(m * n, [&](int e) {
                      const int i = order == CUBLASLT_ORDER_COL ? e % m : e / n;
                      const int j = order == CUBLASLT_ORDER_COL ? e / m : e % n;
-                     float sum = (epilogue & CUBLASLT_EPILOGUE_BIAS) != 0 ? bias[i] : 0;
+                     float sum = has_bias ? bias[i] : 0;
                      for (int l = 0; l < k; ++l) sum += a[i * k + l] * b[j * k + l];
                      return (epilogue & CUBLASLT_EPILOGUE_RELU) != 0 && sum < 0 ? 0 : sum;
                    }));
     }
+}
+
+TEST(a_bias_that_is_not_asked_for_is_refused) {
+  const Device<float> x(m * n);
+  const Described product(CUBLASLT_EPILOGUE_RELU, x.get());
+  expect(product.status(x.get(), x.get(), x.get()) == CUBLAS_STATUS_INVALID_VALUE, "no bias");
 }
 
 TEST(gelu_is_the_one_of_a_hyperbolic_tangent) {
