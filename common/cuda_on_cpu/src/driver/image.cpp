@@ -147,8 +147,13 @@ Loading judged(std::string_view bytes, const std::string& what) {
     return {CUDA_ERROR_INVALID_IMAGE, what + " is no module for the CPU device" + how};
   }
   const bool is_plain = holds(bytes, mark_of_image);
-  if (!is_plain && !holds(bytes, mark_of_analysed_image))
-    return {CUDA_ERROR_NO_BINARY_FOR_GPU, what + " is code for a GPU" + how};
+  if (!is_plain && !holds(bytes, mark_of_analysed_image)) {
+    ElfW(Ehdr) header{};
+    std::memcpy(&header, bytes.data(), std::min(bytes.size(), sizeof header));
+    if (header.e_machine == EM_CUDA)
+      return {CUDA_ERROR_NO_BINARY_FOR_GPU, what + " is code for a GPU" + how};
+    return {CUDA_ERROR_INVALID_IMAGE, what + " is no module for the CPU device" + how};
+  }
   if (is_plain == analysis::enabled)
     return {CUDA_ERROR_NO_BINARY_FOR_GPU,
             what + " is made " + (is_plain ? "without" : "with") + " --analyze, and the program " +

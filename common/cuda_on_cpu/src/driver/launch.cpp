@@ -45,8 +45,10 @@ Arguments arguments_of(const CUfunc_st& function, void** parameters, void** extr
     return {CUDA_SUCCESS, std::vector<void*>(parameters, parameters + entry.count)};
   const Buffer buffer = extra == nullptr ? Buffer{} : buffer_of(extra);
   const std::size_t needed = entry.parameters[entry.count].offset;
-  if (entry.count > 0 && (buffer.begin == nullptr || buffer.bytes < needed))
-    return {fail_driver(CUDA_ERROR_INVALID_VALUE,
+  if (entry.count > 0 && (buffer.begin == nullptr || buffer.bytes != needed))
+    return {fail_driver(buffer.begin != nullptr && buffer.bytes > needed
+                            ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
+                            : CUDA_ERROR_INVALID_VALUE,
                         "the parameters of " + function.name + " have " + std::to_string(needed) +
                             " bytes, and the launch gives " + std::to_string(buffer.bytes))};
   Arguments arguments;

@@ -230,7 +230,7 @@ CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
   if (!is_reserved(address, bytes)) return refuse("the addresses are not reserved");
   const auto after = mapped().mappings.lower_bound(address);
   if (after != mapped().mappings.end() && after->first < address + bytes)
-    return fail_driver(CUDA_ERROR_ALREADY_MAPPED);
+    return refuse("memory is mapped there already");
   if (mmap(pointer_of(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, physical->file, 0) ==
       MAP_FAILED)
     return fail_driver(CUDA_ERROR_MAP_FAILED);

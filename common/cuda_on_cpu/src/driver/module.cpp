@@ -170,7 +170,8 @@ CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule mo
   const DriverCall call;
   if (call.refusal() != CUDA_SUCCESS) return call.refusal();
   if (!is_module(module)) return fail_driver(CUDA_ERROR_INVALID_HANDLE);
-  if (name == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  if (name == nullptr || (address == nullptr && bytes == nullptr))
+    return fail_driver(CUDA_ERROR_INVALID_VALUE);
   const Variable variable = variable_of(*module->loaded.image, name);
   if (variable.begin == nullptr)
     return fail_driver(CUDA_ERROR_NOT_FOUND, "the module has no variable " + quoted(name));
