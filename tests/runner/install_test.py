@@ -40,7 +40,7 @@ def misplaced(directory):
               + [PROGRAMS / name for name in [*built, "libstaircase.so", "programs.txt"]] + [DATA / source for source in sources])
     if not is_sanitized():  # there is no CPU device then
         wanted += [BIN / "cuda-on-cpu"] + [LIBRARIES / name for name in ("libcuda_on_cpu.a", "libcuda_on_cpu_analysed.a")]
-        wanted += [LIBRARIES / f"cuda-on-cpu.{kind}" for kind in ("cmake", "ini")]
+        wanted += [LIBRARIES / name for name in ("cuda-on-cpu.cmake", "cuda-on-cpu.ini", "FindCUDAToolkit.cmake")]
         wanted += [HEADERS / path.relative_to(DEVICE / "include") for path in (DEVICE / "include").rglob("*") if path.is_file()]
     wanted = {path.relative_to("/") for path in wanted}
     html = (DOC / "html").relative_to("/")

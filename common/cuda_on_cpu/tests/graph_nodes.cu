@@ -13,6 +13,7 @@
 
 using tap::check;
 using tap::Device;
+using tap::Event;
 using tap::expect;
 using tap::expect_equal;
 using tap::expect_refusal;
@@ -611,19 +612,6 @@ TEST(an_instance_chooses_as_another_graph_does) {
 }
 
 // --- Events
-
-class Event {
- public:
-  Event() { check(cudaEventCreate(&event_)); }
-  ~Event() { cudaEventDestroy(event_); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-
-  cudaEvent_t get() const { return event_; }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
 
 /// Numbers that one stream writes, and another one adds up behind events alone.
 TEST(graphs_record_events_and_wait_for_them) {

@@ -15,6 +15,7 @@
 
 using tap::check;
 using tap::Device;
+using tap::Event;
 using tap::expect;
 using tap::expect_equal;
 using tap::Patience;
@@ -59,19 +60,6 @@ class Shared {
   Kind kind_;
   T* data_ = nullptr;
   std::vector<T> own_;
-};
-
-class Event {
- public:
-  Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
-  ~Event() { cudaEventDestroy(event_); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-
-  cudaEvent_t get() const { return event_; }
-
- private:
-  cudaEvent_t event_ = nullptr;
 };
 
 /// Whether something comes to be so before a host gives up, who does something between its looks.
