@@ -587,7 +587,7 @@ TEST(choices_that_cannot_be_are_refused) {
 
 TEST(an_instance_chooses_as_another_graph_does) {
   const Device<int> log(std::vector<int>(50, 0)), value(std::vector<int>{1});
-  const Graph one, other, longer, repeated;
+  const Graph one, other, longer, repeated, empty;
   const auto choice = [&](const Graph& graph, cudaGraphConditionalNodeType type, int what) {
     const auto handle = handle_of(graph.get());
     const auto asking = add_asking(graph.get(), ask, value.get(), handle);
@@ -599,12 +599,16 @@ TEST(an_instance_chooses_as_another_graph_does) {
   const auto [body, first] = choice(longer, cudaGraphCondTypeIf, 3);
   add_note(body, log.get(), 4, {first});
   choice(repeated, cudaGraphCondTypeWhile, 5);
+  const auto asking =
+      add_asking(empty.get(), ask, value.get(), handle_of(empty.get()));  // nobody decides on it
+  cudaGraphNode_t node = nullptr;
+  check(cudaGraphAddEmptyNode(&node, empty.get(), &asking, 1));
   const Instance instance(one);
   cudaGraphExecUpdateResultInfo result = {};
   check(cudaGraphExecUpdate(instance.get(), other.get(), &result));
   instance.launch();
   expect_equal(noted(log), std::vector<int>{2});
-  for (const Graph* refused : {&longer, &repeated})
+  for (const Graph* refused : {&longer, &repeated, &empty})
     expect_refusal(cudaGraphExecUpdate(instance.get(), refused->get(), &result),
                    cudaErrorGraphExecUpdateFailure);
   instance.launch();

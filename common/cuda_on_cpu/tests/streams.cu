@@ -39,22 +39,13 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-class Event {
+class Event : public tap::Event {
  public:
-  explicit Event(unsigned flags = cudaEventDefault) {
-    check(cudaEventCreateWithFlags(&event_, flags));
-  }
-  ~Event() { cudaEventDestroy(event_); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
+  using tap::Event::Event;
 
-  cudaEvent_t get() const { return event_; }
-  void record(const Stream& stream) const { check(cudaEventRecord(event_, stream.get())); }
+  void record(const Stream& stream) const { check(cudaEventRecord(get(), stream.get())); }
   /// Lets a stream wait for what was recorded last.
-  void hold(const Stream& stream) const { check(cudaStreamWaitEvent(stream.get(), event_, 0)); }
-
- private:
-  cudaEvent_t event_ = nullptr;
+  void hold(const Stream& stream) const { check(cudaStreamWaitEvent(stream.get(), get(), 0)); }
 };
 
 /// Page-locked memory, which copies reach while the host goes on.

@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <string>
 
 #include "../analysis.hpp"
 #include "../immortal.hpp"
@@ -212,9 +213,15 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
   Label label{};
   if (end < static_cast<off_t>(sizeof label) ||
       pread(copy, &label, sizeof label, end - static_cast<off_t>(sizeof label)) != sizeof label ||
-      label.mark != mark_of_mapped) {
+      label.mark != mark_of_mapped || label.bytes + sizeof label != static_cast<std::size_t>(end)) {
     if (copy >= 0) close(copy);
     return refuse("the file is of no memory");
+  }
+  if (!is_property(&label.property)) {
+    close(copy);
+    return fail_driver(CUDA_ERROR_INVALID_DEVICE,
+                       "the memory is of device " + std::to_string(label.property.location.id) +
+                           ", and this process has " + std::to_string(settings().devices));
   }
   mapped().physical.push_back({copy, label.bytes, label.property, true, true});
   *handle = mapped().physical.size();

@@ -411,6 +411,7 @@ cudaGraphExecUpdateResult difference(const CUgraphExec_st& one, const CUgraphExe
 
 /// How what nodes choose among differs in more than what its nodes do.
 cudaGraphExecUpdateResult difference(const Choices& one, const Choices& other) {
+  if (one.size() != other.size()) return cudaGraphExecUpdateErrorNodeTypeChanged;
   for (std::size_t i = 0; i < one.size(); ++i) {
     const Choice &mine = *one[i], &its = *other[i];
     if (mine.type != its.type || mine.bodies.size() != its.bodies.size())
