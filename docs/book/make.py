@@ -13,9 +13,8 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 
-from book import card, floors, headers, hosted, machines, proved, quoted, search, shell, stages, woven
+from book import card, floors, headers, hosted, machines, page, proved, quoted, search, shell, stages, woven
 from draw import ascent, communicating, played, plots, requested, warp
 from measure import cost_model, figures
 
@@ -177,14 +176,16 @@ def generate(root, workloads, results, generated):
 
 def write_doxyfile(root, work, generated, version):
     """Adds to the repository's Doxyfile what is generated and the paths of this build, and leaves out all but the text of pages."""
+    inputs = ("docs/pages", "stages", "common/cuda_on_cpu", generated)
+    read_by_filter = page.write([root / path for path in inputs], work / "texts", whole=True)
     (work / "Doxyfile").write_text(f"""
 @INCLUDE = "{root / 'Doxyfile'}"
 PROJECT_NUMBER = {version}
 OUTPUT_DIRECTORY = "{work}"
-INPUT = docs/pages stages common/cuda_on_cpu "{generated}"
+INPUT = {' '.join(f'"{path}"' for path in inputs)}
 FILE_PATTERNS = *.md
 EXAMPLE_PATH += "{generated}"
-FILTER_PATTERNS = "*.md='{sys.executable}' docs page --whole"
+FILTER_PATTERNS = "*.md={read_by_filter}"
 WARN_AS_ERROR = FAIL_ON_WARNINGS
 GENERATE_TREEVIEW = NO
 DISABLE_INDEX = YES

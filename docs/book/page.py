@@ -11,6 +11,7 @@ the book leads to it.
 
 import pathlib
 import re
+import shlex
 
 from book import hosted, stages, woven
 
@@ -65,12 +66,31 @@ def with_notes(text, path):
     return f"{text}\nWhat was measured and tried besides is on a page that may be skipped: \\subpage {label}.\n"
 
 
+def text_of(path, whole):
+    """A page as Doxygen reads it."""
+    path = pathlib.Path(path).resolve()
+    text = with_notes(hosted.read(path), path)
+    return with_folds(without_marks(woven.with_pieces(text, path) if whole else by_hand(text, path)))
+
+
+def write(inputs, directory, whole):
+    """Writes all pages below some directories as Doxygen reads them; the filter that has Doxygen read what was written.
+
+    To start Python anew for each page takes longer than all else that Doxygen does.
+    """
+    for path in (path.resolve() for of_input in inputs for path in pathlib.Path(of_input).glob("**/*.md")):
+        written = pathlib.Path(directory, path.relative_to("/"))
+        written.parent.mkdir(parents=True, exist_ok=True)
+        written.write_text(text_of(path, whole))
+    script = pathlib.Path(directory, "filter.sh")
+    script.write_text(f'cat {shlex.quote(str(directory))}"$(realpath "$1")"\n')
+    return f"sh '{script}'"
+
+
 def main(*words):
     """Prints the page."""
     *how, file = words or ("",)
     if how not in ([], ["--whole"]) or not file:
         return __doc__
-    path = pathlib.Path(file).resolve()
-    text = with_notes(hosted.read(path), path)
-    print(with_folds(without_marks(woven.with_pieces(text, path) if how else by_hand(text, path))), end="")
+    print(text_of(file, bool(how)), end="")
     return 0

@@ -12,13 +12,29 @@ from book import hosted, page, stages
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 
 
+def setting(name):
+    """What the Doxyfile says, over several lines or in quotation marks."""
+    lines = (ROOT / "Doxyfile").read_text().replace("\\\n", " ")
+    return re.search(rf"^{name} *= *(.*)$", lines, re.MULTILINE)[1].strip('"')
+
+
 def complaints(directory):
-    """What Doxygen says: it should say nothing."""
-    result = subprocess.run(["doxygen", "-"], cwd=ROOT, input=f'@INCLUDE = Doxyfile\nOUTPUT_DIRECTORY = "{directory}"\n',
-                            capture_output=True, text=True)
+    """What Doxygen says: it should say nothing. It reads what its filter makes of the pages, which is made at once."""
+    made = page.write([ROOT / path for path in setting("INPUT").split()], pathlib.Path(directory, "texts"), whole=False)
+    result = subprocess.run(["doxygen", "-"], cwd=ROOT, capture_output=True, text=True, input=(
+        f'@INCLUDE = Doxyfile\nOUTPUT_DIRECTORY = "{directory}"\nFILTER_PATTERNS = "*.md={made}"\n'))
     if result.returncode != 0:
         yield f"the exit status is {result.returncode}"
     yield from (result.stdout + result.stderr).splitlines()
+
+
+def filtered_otherwise():
+    """A page that the Doxyfile's own filter makes otherwise than Doxygen read it."""
+    pattern, _, command = setting("FILTER_PATTERNS").partition("=")
+    path = next(path for path in sorted(ROOT.glob("stages/*/*/README.md")) if path.with_name("notes.md").exists())
+    result = subprocess.run(f'{command} "{path}"', shell=True, cwd=ROOT, capture_output=True, text=True)
+    if pattern != "*.md" or result.returncode != 0 or result.stdout != page.text_of(path, whole=False):
+        yield f"'{command}' for '{pattern}' makes of {path.relative_to(ROOT)}: {result.stderr or result.stdout[:300]}"
 
 
 def incomplete(html):
@@ -60,5 +76,6 @@ def left_over():
 with tempfile.TemporaryDirectory() as name:
     html = pathlib.Path(name, "html")
     tap.report((("Doxygen has nothing to complain of", complaints(name)),
+                ("Doxygen reads pages as its filter makes them", filtered_otherwise()),
                 ("every page is there, with its code", incomplete(html)),
                 ("pages say what is only in the book", left_over())))
