@@ -1,6 +1,7 @@
 """The book as it was built: book_test.py ROOT HTML_DIRECTORY. Speaks TAP."""
 
 import contextlib
+import functools
 import html
 import html.parser
 import json
@@ -173,11 +174,15 @@ def built(source):
     return label, (HTML / f"{'index' if label == 'mainpage' else label}.html").read_text()
 
 
+@functools.cache
+def drawings_on(text):
+    """Width, alternative text and content of each drawing on a page."""
+    return re.findall(r'<svg class="(\w+)"[^>]*role="img" aria-label="([^"]+)">(.*?)</svg>', text, re.DOTALL)
+
+
 def drawings_of(file, text):
-    """Width, alternative text and content of each drawing of a plot or diagram on a page."""
-    name = re.escape(file.removesuffix(".html"))
-    return re.findall(rf'<svg class="(\w+)"[^>]*role="img" aria-label="([^"]+)">'
-                      rf'((?:(?!</svg>).)*id="{name}\.(?:(?!</svg>).)*)</svg>', text, re.DOTALL)
+    """The same of a plot or diagram alone."""
+    return [drawing for drawing in drawings_on(text) if f'id="{file.removesuffix(".html")}.' in drawing[2]]
 
 
 def incomplete_plots():

@@ -484,8 +484,8 @@ class Visit:
         *found, inner, uri = self.browser.evaluate(f"""(async () => [
           {''.join(f'await {checks[check]}, ' for check in asked)} innerWidth, document.documentURI])()""")
         name = uri.rpartition("/")[2].partition("#")[0]
-        if inner > width and WIDE in wanted and not found[asked.index(WIDE)]:
-            found[asked.index(WIDE)] = [f"it is shown in {inner} px"]
+        if inner != width and WIDE in wanted and not found[asked.index(WIDE)]:
+            found[asked.index(WIDE)] = [f"it is shown in a width of {inner} px"]
         for check, problems in [*zip(asked, found), (ERRORS, self.browser.complaints())]:
             self.problems[check] += [f"{name}, {width} px: {problem}" for problem in problems]
         return name
