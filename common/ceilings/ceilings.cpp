@@ -23,7 +23,7 @@ double seconds_of(Run run) {
 }
 
 /// Operations per second of a kernel of multiply-adds on so many threads: the best of nine runs.
-double flop_rate(double (*kernel)(long), int threads) {
+double flop_rate(double (*kernel)(long), int threads, double run_seconds) {
   const auto run = [&](long steps) {
     double flops = 0;
     const double seconds = seconds_of([&] {
@@ -32,21 +32,21 @@ double flop_rate(double (*kernel)(long), int threads) {
     });
     return flops / seconds;
   };
-  // Steps for about 30 ms, from a first guess of the rate; the first run of all starts the threads.
+  // Steps for so long, from a first guess of the rate; the first run of all starts the threads.
   const long probe = 100'000;
   run(probe);
   const double flops_a_step = kernel(1);
   const long steps =
-      std::max(probe, static_cast<long>(0.03 * run(probe) / (threads * flops_a_step)));
+      std::max(probe, static_cast<long>(run_seconds * run(probe) / (threads * flops_a_step)));
   double best = 0;
   for (int r = 0; r < 9; ++r) best = std::max(best, run(steps));
   return best;
 }
 
-/// Bytes per second of copies that are too large for the caches: the best of twenty runs.
-double copy_rate() {
+/// Bytes per second of copies of so many bytes, if there is memory for them: the best of twenty runs.
+double copy_rate(double bytes) {
   const double most = available_memory() / 8;
-  const auto count = static_cast<std::size_t>(std::min(most, 0x1p30) / sizeof(double));
+  const auto count = static_cast<std::size_t>(std::min(most, bytes) / sizeof(double));
   Elements<double> from(count), to(count);
 #pragma omp parallel for num_threads(omp_get_num_procs())
   for (std::size_t i = 0; i < count; ++i)
@@ -101,17 +101,20 @@ std::string rates_text(const Rates& rates) {
 
 }  // namespace
 
-Ceilings measure_ceilings() {
+Ceilings measure_ceilings(const Effort& effort) {
   const int all = omp_get_num_procs();
   const MultiplyAddKernels kernels = multiply_add_kernels();
-  const double flops_f64 = flop_rate(kernels.f64, all);
-  return {{flops_f64, flop_rate(kernels.f32, all), copy_rate(), flops_f64},
-          flop_rate(kernels.f64, 1),
-          flop_rate(kernels.f32, 1),
+  const auto rate = [&](double (*kernel)(long), int threads) {
+    return flop_rate(kernel, threads, effort.seconds);
+  };
+  const double flops_f64 = rate(kernels.f64, all);
+  return {{flops_f64, rate(kernels.f32, all), copy_rate(effort.bytes), flops_f64},
+          rate(kernels.f64, 1),
+          rate(kernels.f32, 1),
           {}};
 }
 
-Ceilings cached_ceilings(bool measure_again) {
+Ceilings cached_ceilings(bool measure_again, const Effort& effort) {
   const std::string device = this_machine().name();
   const Json cached = measure_again ? Json() : read_cache(device);
   Ceilings ceilings{stored_rates(cached),
@@ -120,7 +123,7 @@ Ceilings cached_ceilings(bool measure_again) {
                     {}};
   ceilings.flops_f64_matrix = ceilings.flops_f64;  // a processor has no tensor cores
   if (whole(ceilings) && ceilings.flops_f64_one > 0 && ceilings.flops_f32_one > 0) return ceilings;
-  const Ceilings measured = measure_ceilings();
+  const Ceilings measured = measure_ceilings(effort);
   write_cache(device, to_json(measured));
   return measured;
 }

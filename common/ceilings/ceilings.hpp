@@ -26,11 +26,18 @@ struct Ceilings : Rates {
   std::optional<GpuCeilings> gpu;  ///< nothing if there is none, or if nobody asked for it
 };
 
-/// Measures the processor's ceilings, each as the best of many short runs, in about two seconds.
-Ceilings measure_ceilings();
+/// How much a run does by which the processor is measured. Tests do with less: what they measure
+/// beside others is not what the processor can reach.
+struct Effort {
+  double seconds = 0.03;  ///< of multiply-adds
+  double bytes = 0x1p30;  ///< that are copied, too many for the caches
+};
+
+/// Measures the processor's ceilings, each as the best of many short runs, in a few seconds.
+Ceilings measure_ceilings(const Effort& effort = {});
 
 /// The processor's ceilings from the user's cache; measures and stores them if they are not there.
-Ceilings cached_ceilings(bool measure_again = false);
+Ceilings cached_ceilings(bool measure_again = false, const Effort& effort = {});
 
 /// The same for a GPU with its driver.
 GpuCeilings cached_ceilings(const Gpu& gpu, bool measure_again = false);

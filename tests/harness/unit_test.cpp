@@ -595,17 +595,19 @@ TEST(Machine, KnowsTheTime) {
 TEST(Ceilings, AreMeasuredOnceAndCached) {
   const Directory directory;
   ASSERT_EQ(::setenv("XDG_CACHE_HOME", (directory / "").c_str(), 1), 0);
-  const Ceilings measured = cached_ceilings();
+  const Effort little{.seconds = 1e-3, .bytes = 1e6};
+  const Ceilings measured = cached_ceilings(false, little);
   EXPECT_GT(measured.flops_f64, 1e8);
   EXPECT_GT(measured.flops_f32, 1e8);
   EXPECT_GT(measured.flops_f64_one, 1e8);
   EXPECT_GT(measured.bandwidth, 1e8);
   EXPECT_EQ(directory.files(), std::vector<std::string>{"staircase"});
-  EXPECT_EQ(to_json(cached_ceilings()), to_json(measured));
+  EXPECT_EQ(to_json(cached_ceilings(false, little)), to_json(measured));
+  EXPECT_NE(to_json(cached_ceilings(true, little)), to_json(measured)) << "asked to measure again";
 
   const auto file = directory / ("staircase/ceilings-" + this_machine().name() + ".json");
   write_text(file, "{\"flops_f64\": -1}");
-  EXPECT_GT(cached_ceilings().flops_f64, 1e8) << "a spoilt cache is measured again";
+  EXPECT_GT(cached_ceilings(false, little).flops_f64, 1e8) << "a spoilt cache is measured again";
 }
 
 TEST(Ceilings, OfAGpuAreMeasuredOnceForEachDriver) {
