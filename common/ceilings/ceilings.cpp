@@ -43,7 +43,8 @@ double flop_rate(double (*kernel)(long), int threads, double run_seconds) {
   return best;
 }
 
-/// Bytes per second of copies of so many bytes, if there is memory for them: the best of twenty runs.
+/// Bytes per second of copies of so many bytes, if there is memory for them: the best of twenty
+/// runs.
 double copy_rate(double bytes) {
   const double most = available_memory() / 8;
   const auto count = static_cast<std::size_t>(std::min(most, bytes) / sizeof(double));

@@ -127,6 +127,12 @@ Workloads all_workloads(const Options& options) {
   return workloads;
 }
 
+std::vector<std::string> names_of(const Workloads& workloads) {
+  std::vector<std::string> names;
+  for (const auto& [name, programs] : workloads) names.push_back(name);
+  return names;
+}
+
 std::string list_text(const Workloads& workloads, const fs::path& root) {
   std::string text;
   for (const auto& [name, programs] : workloads) {
@@ -237,8 +243,7 @@ void check_stages(const Options& options, const Workloads& chosen) {
 
 /// Refuses what can be refused before anything runs.
 void check_options(const Options& options, const Workloads& workloads) {
-  std::vector<std::string> names;
-  for (const auto& [name, programs] : workloads) names.push_back(name);
+  std::vector<std::string> names = names_of(workloads);
   names.push_back(all_of_them);
   for (const auto& workload : options.workloads) check_choice("workload", workload, names);
   check_choice("device", options.device, {"all", "cpu", "gpu", "cpu-device"});
@@ -294,7 +299,8 @@ Exit run(int argc, char** argv) {
 
   const Ceilings ceilings = ceilings_for(workloads, *options);
   const bool no_gpu = !ceilings.gpu && options->device == "all";
-  const Recordings recordings = no_gpu ? Recordings(options->source) : Recordings();
+  const Recordings recordings =
+      no_gpu ? Recordings(options->source, names_of(workloads)) : Recordings();
   const Machine machine = this_machine();
   Json runs = Json::array();
   bool all_well = true;

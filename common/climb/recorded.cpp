@@ -11,25 +11,30 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// What an object says and what lies below its key `parts`, each with what the object says of all.
-std::vector<Json> taken_apart(Json whole, const char* parts) {
-  const Json inner = std::move(whole.at(parts));
-  whole.erase(parts);
-  std::vector<Json> merged;
-  for (const Json& part : inner) {
-    merged.push_back(whole);
-    merged.back().update(part);  // what a part says of itself goes first
-  }
-  return merged;
+/// What a run says under a key, or else its recording of all runs.
+const Json& said(const Json& run, const Json& recording, const char* key) {
+  return run.contains(key) ? run.at(key) : recording.at(key);
+}
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace
 
-Recordings::Recordings(const fs::path& root) {
+Recordings::Recordings(const fs::path& root, const std::vector<std::string>& workloads) {
   std::error_code none;
   const fs::path directory = root / "docs" / "results" / reference_machine;
-  for (const auto& entry : fs::directory_iterator(directory, none))
-    if (entry.path().extension() == ".json") read(entry.path());
+  for (const auto& entry : fs::directory_iterator(directory, none)) {
+    if (entry.path().extension() != ".json") continue;
+    const std::string text = text_of(entry.path());
+    // Most recordings are of other workloads, and take their time to be understood.
+    const auto tells_of = [&](const std::string& workload) {
+      return text.find(Json(workload).dump()) != std::string::npos;
+    };
+    if (std::any_of(workloads.begin(), workloads.end(), tells_of)) read(text);
+  }
   for (auto& [problem, runs] : runs_) sort_as_book(runs);
 }
 
@@ -44,19 +49,20 @@ void Recordings::sort_as_book(std::vector<Run>& runs) {
   });
 }
 
-void Recordings::read(const fs::path& path) try {
-  Json recording = Json::parse(std::ifstream(path));
+void Recordings::read(const std::string& text) try {
+  const Json recording = Json::parse(text);
   if (recording.contains("sweep") || !recording.contains("runs")) return;
-  for (const Json& run : taken_apart(std::move(recording), "runs")) {
-    Run found{run.at("ceilings").at("gpu").at("name"), run.at("revision"), run.at("date"), 0, {}};
-    for (const Json& record : taken_apart(run, "records")) {
+  for (const Json& run : recording.at("runs")) {
+    const auto of_run = [&](const char* key) -> const Json& { return said(run, recording, key); };
+    Run found{of_run("ceilings").at("gpu").at("name"), of_run("revision"), of_run("date"), 0, {}};
+    for (const Json& record : run.at("records")) {
       if (!record.contains("seconds")) continue;
       found.repeats = std::max(found.repeats, record.at("repeats").size());
       found.times[record.at("stage")] = {record.at("device") == "gpu",
                                          record.at("seconds").at("median"),
                                          record.value("of_limit", 0.0)};
     }
-    runs_[{run.at("workload"), run.at("dataset"), run.at("precision")}].push_back(found);
+    runs_[{of_run("workload"), of_run("dataset"), of_run("precision")}].push_back(found);
   }
 } catch (const Json::exception&) {
   // The rest of such a file is not shown.

@@ -29,9 +29,9 @@ struct Recorded {
 class Recordings {
  public:
   Recordings() = default;
-  /// Reads the recordings of the reference GPU below a directory that holds docs/results. A file
-  /// that is missing, broken or something else is left out.
-  explicit Recordings(const std::filesystem::path& root);
+  /// Reads the recordings of some workloads on the reference GPU below a directory that holds
+  /// docs/results. A file that is missing, broken or something else is left out.
+  Recordings(const std::filesystem::path& root, const std::vector<std::string>& workloads);
 
   /// A problem by workload, data set and precision.
   using Problem = std::array<std::string, 3>;
@@ -54,7 +54,7 @@ class Recordings {
     std::map<std::string, Time> times;  // by stage
   };
 
-  void read(const std::filesystem::path& path);
+  void read(const std::string& text);
   static void sort_as_book(std::vector<Run>& runs);
 
   std::map<Problem, std::vector<Run>> runs_;

@@ -1124,17 +1124,17 @@ std::string on_terminal(const std::vector<std::string>& command, char key,
   return output;
 }
 
-TEST(Step, WaitsForAKeyOnATerminal) {
-  const std::vector<std::string> command{
-      climb,  "--programs", stages,  "--source",        source, "--step", "--dataset",
-      "tiny", "--stages",   "00-02", "local_volatility"};
+TEST_F(From, IsWalkedByKeysOnATerminal) {
+  const Strings command{climb,           "--programs", toys.programs(), "--source",
+                        toys.programs(), "--step",     "--stages",      "00-02"};
   const std::string all = on_terminal(command, ' ');
-  EXPECT_TRUE(contains(all, "01_openmp"));
-  EXPECT_TRUE(contains(all, "Hoisted") || contains(all, "02_hoisted: ")) << all;
-  EXPECT_TRUE(contains(all, "\x1b[32m+#pragma")) << "additions are green";
-  const std::string stopped = on_terminal(command, 'q');
-  EXPECT_FALSE(contains(stopped, "local_volatility 01_openmp"));
-  EXPECT_FALSE(contains(on_terminal(command, ctrl_c), "local_volatility 01_openmp"));
+  EXPECT_TRUE(contains(all, "toy 01_half") && contains(all, "toy 02_aside")) << all;
+  EXPECT_TRUE(contains(all, "\x1b[32m+01_half")) << "additions are green\n" << all;
+  for (const char key : {'q', ctrl_c}) {
+    const std::string stopped = on_terminal(command, key);
+    EXPECT_TRUE(contains(stopped, "toy 00_zero")) << stopped;
+    EXPECT_FALSE(contains(stopped, "toy 01_half")) << stopped;
+  }
 }
 
 // --- The terminal
@@ -1262,14 +1262,14 @@ TEST(Interrupt, IsHeededBetweenPrograms) {
 }
 
 TEST(Progress, IsShownOnATerminalOnly) {
-  const ProcessResult piped =
-      run_process({climb, "--programs", stages, "local_volatility", "--dataset", "tiny"});
-  EXPECT_FALSE(contains(piped.err, "running"));
-  const std::string terminal =
-      on_terminal({climb, "--programs", stages, "local_volatility", "--dataset", "small",
-                   "--stages", "01", "--repeat", "1"},
-                  'q');
-  EXPECT_TRUE(contains(terminal, "01_openmp: running for")) << terminal;
+  Toys toys;
+  toys.add("00_zero", {1, 2});
+  toys.add("01_half", {1, 2});
+  const ProcessResult piped = toys.run();
+  EXPECT_EQ(piped.status, 0) << piped.err;
+  EXPECT_FALSE(contains(piped.out + piped.err, "running")) << piped.out << piped.err;
+  const std::string terminal = on_terminal({climb, "--programs", toys.programs()}, 'q');
+  EXPECT_TRUE(contains(terminal, "01_half: running for")) << terminal;
 }
 
 }  // namespace
@@ -1285,7 +1285,7 @@ int main(int argc, char** argv) {
   staircase::test::source = std::filesystem::absolute(argv[3]);
   // It is ignored where the tests run in the background of a script.
   std::signal(SIGINT, SIG_DFL);
-  // The runner finds ceilings that were measured in a moment, and takes no seconds over better ones.
+  // The runner finds ceilings that were measured in a moment, and measures none in seconds.
   const staircase::test::Directory cache;
   ::setenv("XDG_CACHE_HOME", (cache / "").c_str(), 1);
   staircase::cached_ceilings(false, {.seconds = 1e-3, .bytes = 1e6});
