@@ -263,27 +263,50 @@ std::string shapes_of(const std::vector<NpyArray>& arrays) {
   return text;
 }
 
-/// Numbers of the problem, a little above the least that are allowed, but for the number of GPUs,
-/// which are there or not, and the width of halos, for which there is room or not. Of those that it
-/// cannot do without, two are larger than a warp at most: four such numbers would make a large
-/// problem.
+/// A number a little above the least that is allowed.
+long random_number(const json& parameter, unsigned range, std::mt19937_64& random) {
+  const long min = parameter.at("min").get<long>(), max = std::lround(most_of(parameter));
+  return std::min(max, min + static_cast<long>(random() % range));
+}
+
+/// Numbers that the problem cannot do without, all of them small: they make its size.
+json small_sizes(std::mt19937_64& random) {
+  json sizes = json::object();
+  for (const auto& parameter : description().at("parameters"))
+    if (parameter.at("type") == "integer" && parameter.at("min") > 0)
+      sizes[parameter.at("name")] = random_number(parameter, 12, random);
+  return sizes;
+}
+
+/// The same, of which two may be larger than a warp, but not if all of them together would make a
+/// large problem.
 json random_sizes(std::mt19937_64& random) {
-  json parameters = json::object();
-  const auto draw = [&](const json& parameter, unsigned range) {
-    const long min = parameter.at("min").get<long>(), max = std::lround(most_of(parameter));
-    parameters[parameter.at("name")] = std::min(max, min + static_cast<long>(random() % range));
-  };
+  constexpr double most = 20'000;
   std::vector<json> needed;
   for (const auto& parameter : description().at("parameters"))
-    if (parameter.at("type") == "integer" && parameter.at("name") != "gpus" &&
-        parameter.at("name") != "width") {
-      draw(parameter, 12);
-      if (parameter.at("min") > 0) needed.push_back(parameter);
-    }
+    if (parameter.at("type") == "integer" && parameter.at("min") > 0) needed.push_back(parameter);
   std::shuffle(needed.begin(), needed.end(), random);
   needed.resize(std::min<std::size_t>(needed.size(), 2));
-  for (const auto& parameter : needed) draw(parameter, 60);
-  return parameters;
+  for (;;) {
+    json sizes = small_sizes(random);
+    for (const auto& parameter : needed)
+      sizes[parameter.at("name")] = random_number(parameter, 60, random);
+    double product = 1;
+    for (const auto& size : sizes) product *= size.get<double>();
+    if (product <= most) return sizes;
+  }
+}
+
+/// Other numbers of the problem, but for the number of GPUs, which are there or not, and the width
+/// of halos, for which there is room or not.
+json random_choices(std::mt19937_64& random) {
+  json choices = json::object();
+  for (const auto& parameter : description().at("parameters"))
+    if (const std::string name = parameter.at("name"); parameter.at("type") == "integer" &&
+                                                       parameter.at("min") <= 0 && name != "gpus" &&
+                                                       name != "width")
+      choices[name] = random_number(parameter, 12, random);
+  return choices;
 }
 
 /// Holds the solution to stage zero's, or the refusal, if stage zero finds that there is none.
@@ -302,9 +325,13 @@ TEST(RandomProblem, MatchesStageZeroOnRandomSizesAndInputs) {
   for (int draw = 0; draw < 4; ++draw) {
     const Directory directory;
     const std::vector<NpyArray> arrays = random_inputs(random, draw);
-    Arguments given = options_for(arrays, directory);
+    json sizes = random_sizes(random);
+    sizes.update(random_choices(random));
+    // What the arrays leave open is small beside them.
+    Arguments given = options_for(arrays, directory), small = settings_of(small_sizes(random));
     given.insert(given.end(), {"--dataset", "tiny"});
-    for (const Arguments& arguments : {settings_of(random_sizes(random)), given}) {
+    given.insert(given.end(), small.begin(), small.end());
+    for (const Arguments& arguments : {settings_of(sizes), given}) {
       SCOPED_TRACE(fmt::format("{}, input{}", fmt::join(arguments, " "), shapes_of(arrays)));
       for (const auto& precision : precisions()) expect_match_or_refusal(arguments, precision);
     }
@@ -641,13 +668,18 @@ TEST(BadInput, OfShapesThatDoNotFitIsRefused) {
 
 // --- Output that cannot be written
 
+/// Arguments for the problem that is solved soonest.
+Arguments smallest_and(const Arguments& more) {
+  Arguments arguments = settings_of(description().at("test_cases").at("smallest"));
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
 TEST(Output, ThatCannotBeWrittenIsRefusedAndLeavesNothing) {
   const Directory directory;
   write_text(directory / "file", "");
   for (const char* option : {"--output", "--json"}) {
-    const auto to = [&](const std::string& path) {
-      return run({"--dataset", "tiny", option, path});
-    };
+    const auto to = [&](const std::string& path) { return run(smallest_and({option, path})); };
     expect_refusal(to(directory / "no/such/out"), 2, {"no/such/out", "no directory"});
     expect_refusal(to(directory / "file/out"), 2, {"file/out", "no directory"});
     expect_refusal(to(directory / ""), 2, {"directory"});
@@ -657,9 +689,8 @@ TEST(Output, ThatCannotBeWrittenIsRefusedAndLeavesNothing) {
 }
 
 TEST(Output, ToAFullOrClosedStandardOutputFails) {
-  for (const Arguments& arguments :
-       {Arguments{"--dataset", "tiny"}, Arguments{"--dataset", "tiny", "--json", "-"},
-        Arguments{"--describe"}, Arguments{"--help"}}) {
+  for (const Arguments& arguments : {smallest_and({}), smallest_and({"--json", "-"}),
+                                     Arguments{"--describe"}, Arguments{"--help"}}) {
     expect_refusal(run(arguments, {.out_path = "/dev/full"}), 2, {"standard output"});
     expect_refusal(run(arguments, {.closed = {1}}), 2, {"standard output"});
   }
@@ -668,7 +699,7 @@ TEST(Output, ToAFullOrClosedStandardOutputFails) {
 TEST(Output, IsNotMixedWithAClosedStandardOutput) {
   const Directory directory;
   const ProcessResult result =
-      run({"--dataset", "tiny", "--output", directory / "solution.npy"}, {.closed = {0, 1}});
+      run(smallest_and({"--output", directory / "solution.npy"}), {.closed = {0, 1}});
   expect_refusal(result, 2, {"standard output"});
   EXPECT_NO_THROW(read_npy(directory / "solution.npy"));
 }
@@ -677,7 +708,7 @@ TEST(Output, ReplacesAFileAndKeepsASymbolicLink) {
   const Directory directory;
   write_text(directory / "old.npy", "old");
   std::filesystem::create_symlink("old.npy", directory / "link.npy");
-  EXPECT_EQ(run({"--dataset", "tiny", "--output", directory / "link.npy"}).status, 0);
+  EXPECT_EQ(run(smallest_and({"--output", directory / "link.npy"})).status, 0);
   EXPECT_TRUE(std::filesystem::is_symlink(directory / "link.npy"));
   EXPECT_NO_THROW(read_npy(directory / "old.npy"));
   EXPECT_EQ(directory.files(), (Arguments{"link.npy", "old.npy"}));
