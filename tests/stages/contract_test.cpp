@@ -721,6 +721,10 @@ void choose_tests() {
   if (SANITIZED || device != "cpu") leave_out("Record.HoldsTheMemoryOfArrays");
   // What refuses bad input is the same code in all programs: for sanitizers one is enough.
   if (SANITIZED && program != stage_zero) leave_out("BadInput.*");
+  // A processor has no shared memory for which a system could be too long; its arrays are large.
+  if (device == "cpu")
+    leave_out(SANITIZED ? "*beyond_shared_memory*"
+                        : "*beyond_shared_memory_f32:*Threads*beyond_shared_memory");
   // Other devices have what they have.
   if (device != "cpu-device") leave_out("Needs.ThatAreNotThereAreNotAvailable");
   const ProcessResult tiny = try_device(
