@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <harness/npy.hpp>
 #include <limits>
+#include <numeric>
 #include <random>
 
 #include "support.hpp"
@@ -69,6 +70,12 @@ Numbers rounded(Numbers numbers, const std::string& precision) {
   return numbers;
 }
 
+/// Numbers that change no size, of which sanitizers watch the first.
+template <typename T>
+std::vector<T> watched(std::initializer_list<T> numbers) {
+  return {numbers.begin(), SANITIZED ? numbers.begin() + 1 : numbers.end()};
+}
+
 // --- What is known
 
 /// The partial autocorrelations of ARFIMA(0, d, 0) with the sign of reflection coefficients.
@@ -85,9 +92,7 @@ Numbers autocorrelations_of(const Numbers& alpha) {
   long double beta = 1;
   for (const long double a : alpha) {
     const std::size_t k = y.size();
-    long double next = -a * beta;
-    for (std::size_t i = 0; i < k; ++i) next -= r[k - i] * y[i];
-    r.push_back(next);
+    r.push_back(-a * beta - std::transform_reduce(y.begin(), y.end(), r.rbegin(), 0.0L));
     LongNumbers longer(k + 1, a);
     for (std::size_t i = 0; i < k; ++i) longer[i] = y[i] + a * y[k - 1 - i];
     y = longer;
@@ -99,11 +104,14 @@ Numbers autocorrelations_of(const Numbers& alpha) {
 /// ‖T y + r‖ / ‖r‖, by a direct product.
 long double residual(const Numbers& r, const Numbers& y) {
   const std::size_t n = y.size();
+  const LongNumbers numbers(y.begin(), y.end());
+  LongNumbers rows(r.rend() - static_cast<std::ptrdiff_t>(n), r.rend());  // the last row of T, and
+  rows.insert(rows.end(), r.begin() + 1, r.begin() + static_cast<std::ptrdiff_t>(n));  // the first
   long double error = 0, norm = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    long double sum = r[i + 1];
-    for (std::size_t j = 0; j < n; ++j)
-      sum += static_cast<long double>(r[i > j ? i - j : j - i]) * y[j];
+    const auto row = rows.end() - static_cast<std::ptrdiff_t>(n + i);
+    const long double sum = std::transform_reduce(numbers.begin(), numbers.end(), row,
+                                                  static_cast<long double>(r[i + 1]));
     error += sum * sum;
     norm += static_cast<long double>(r[i + 1]) * r[i + 1];
   }
@@ -202,7 +210,7 @@ class Solution : public testing::Test {
 };
 
 TEST_F(Solution, OfArfimaHasItsPartialAutocorrelations) {
-  for (const double d : {0.3, -0.4, 0.45, 0.0})
+  for (const double d : watched<double>({0.3, -0.4, 0.45, 0.0}))
     for (const std::size_t n : {1, 2, 3, 31, 32, 33, 64, 100, 257, 509, 1000})
       for (const auto& precision : precisions()) {
         SCOPED_TRACE(fmt::format("n = {}, d = {}, {}", n, d, precision));
@@ -251,8 +259,10 @@ TEST_F(Solution, DoesNotDependOnTheVariance) {
 TEST_F(Solution, SolvesLargeSystemsByAnyNumberOfThreads) {
   const std::size_t n = 10007;
   const Numbers alpha = arfima_coefficients(n, 0.3), r = autocorrelations_of(alpha);
+  // Threads wait for each other at each step: a number of them is tried in one precision, the
+  // largest where a system takes most memory.
   for (const auto& precision : precisions())
-    for (const char* threads : {"1", "2", "3"}) {
+    for (const std::string& threads : precision == "f64" ? Arguments{"1", "3"} : Arguments{"2"}) {
       SCOPED_TRACE(fmt::format("{}, {} threads", precision, threads));
       const Solved solved = solve({"--set", fmt::format("n={}", n)}, precision,
                                   {.environment = {fmt::format("OMP_NUM_THREADS={}", threads)}});
@@ -299,7 +309,7 @@ TEST_F(Solution, IsRefusedWithACoefficientOfOne) {
   refused_with({1, 0.5, -0.5}, 2, 1);
   refused_with({1, -0.5, -0.5, 0.25}, 2, 1);
   refused_with({1, 0.5, 0.25, -0.625, 0.5}, 3, 1);
-  for (const double alpha : {1.0, -1.0})
+  for (const double alpha : watched<double>({1.0, -1.0}))
     for (const std::size_t k : {1, 2, 3, 16, 17, 32, 33, 64, 65}) {
       Numbers r(k + 1, 0.0);
       r[0] = 1;

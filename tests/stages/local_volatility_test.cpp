@@ -60,7 +60,8 @@ TEST(Exact, IncrementsKeepTheSpotThatStageZeroMisses) {
   };
   EXPECT_GT(error_of(stage_zero), 1e-13);
   const auto directory = std::filesystem::path(stage_zero).parent_path();
-  for (const char* stage : {"10_increments", "11_in_block", "12_on_chip", "17_adjoint_on_chip", "18_one_meeting"})
+  for (const char* stage :
+       {"10_increments", "11_in_block", "12_on_chip", "17_adjoint_on_chip", "18_one_meeting"})
     EXPECT_LT(error_of(directory / fmt::format("local_volatility-{}-cpu", stage)), 2e-14) << stage;
 }
 
@@ -242,7 +243,10 @@ int main(int argc, char** argv) {
   }
   staircase::test::stage_zero = std::filesystem::absolute(argv[1]);
   testing::InitGoogleTest(&argc, argv);
-  // In a build with sanitizers, there is no CPU device.
-  if (SANITIZED) staircase::test::leave_out("*.IncrementsKeepTheSpotThatStageZeroMisses");
+  // In a build with sanitizers, there is no CPU device; and they have watched larger grids than
+  // that of the small data set in tests of the contract, but not for as many steps.
+  if (SANITIZED)
+    staircase::test::leave_out(
+        "*.IncrementsKeepTheSpotThatStageZeroMisses:*.PricesOfTheSmallDataSet/*");
   return staircase::test::run_all_tests();
 }
