@@ -693,7 +693,6 @@ class Visit:
             if words not in said["text"] or said["table"]:
                 self.problems[PLAYED].append(f"{name}: {said}")
 
-
     def look(self, pages):
         """Does what readers do."""
         for kind in WIDTHS:

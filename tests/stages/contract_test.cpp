@@ -287,7 +287,7 @@ json random_sizes(std::mt19937_64& random) {
     if (parameter.at("type") == "integer" && parameter.at("min") > 0) needed.push_back(parameter);
   std::shuffle(needed.begin(), needed.end(), random);
   needed.resize(std::min<std::size_t>(needed.size(), 2));
-  for (;;) {
+  for (int tries = 0; tries < 100; ++tries) {
     json sizes = small_sizes(random);
     for (const auto& parameter : needed)
       sizes[parameter.at("name")] = random_number(parameter, 60, random);
@@ -295,6 +295,7 @@ json random_sizes(std::mt19937_64& random) {
     for (const auto& size : sizes) product *= size.get<double>();
     if (product <= most) return sizes;
   }
+  return small_sizes(random);  // the least that are allowed make a large problem already
 }
 
 /// Other numbers of the problem, but for the number of GPUs, which are there or not, and the width
