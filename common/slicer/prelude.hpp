@@ -114,13 +114,13 @@ inline long quotient(long dividend, long divisor) {
 inline constexpr const char* overlap_prelude = R"(
 /// While a slice is computed, one thread serialises the next one, and another one deserialises the
 /// one before. All three meet behind each part; what one of them throws is thrown then.
-template <typename Serialise, typename Kernel, typename Deserialise>
-void overlap(long slices, const Serialise& serialise, const Kernel& kernel,
-             const Deserialise& deserialise) {
+inline void overlap(long slices, const std::function<void(long)>& serialise,
+                    const std::function<void(long)>& kernel,
+                    const std::function<void(long)>& deserialise) {
   for (long part = -1; slices > 0 && part <= slices; ++part) {
     std::future<void> next, before;
-    if (part + 1 < slices) next = std::async(std::launch::async, serialise, part + 1);
-    if (part > 0) before = std::async(std::launch::async, deserialise, part - 1);
+    if (part + 1 < slices) next = std::async(std::launch::async, std::cref(serialise), part + 1);
+    if (part > 0) before = std::async(std::launch::async, std::cref(deserialise), part - 1);
     if (part >= 0 && part < slices) kernel(part);
     if (next.valid()) next.get();
     if (before.valid()) before.get();

@@ -45,7 +45,7 @@ void Transfers::write(bool is_template) {
   if (is_template) rewriting_.include("tuple");
   if (parts.text().find("sliced::Line") != std::string::npos) rewriting_.need(lines_prelude);
   if (marked_.threads < 2) return;
-  rewriting_.include("future");
+  for (const char* header : {"functional", "future"}) rewriting_.include(header);
   rewriting_.need(overlap_prelude);
 }
 

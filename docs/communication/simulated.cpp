@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../../stages/advection_distributed/advection_distributed.hpp"
+#include "simulated.hpp"
 
 namespace staircase {
 
@@ -58,10 +58,6 @@ namespace advection_distributed {
 
 // [update]
 constexpr double operations_per_cell = 20;  // as the workload counts them
-
-template <typename T>
-void update(Weights<T>, Share of_rows, Share of_cols, staircase::View<const T, 2>,
-            staircase::View<T, 2>);
 
 /// Takes the simulated processor as long as these cells would.
 template <>

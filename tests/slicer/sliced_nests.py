@@ -96,6 +96,7 @@ def program(text):
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
+#include <functional>
 #include <future>
 #include <memory>
 #include <span>
