@@ -235,15 +235,20 @@ class Residual : public testing::Test {
   }
 
   /// The pivot that LAPACK names is refused, in one sentence, and nothing is written.
-  void expect_refused(const Matrix& a, std::size_t at) {
+  void expect_refused(const Matrix& a, std::size_t at, const std::string& precision) {
     const Directory directory;
-    for (const std::string precision : {"f64", "f32"}) {
-      ASSERT_EQ(by_lapack(a, precision).second, static_cast<lapack_int>(at + 1)) << precision;
-      expect_refusal(run(a, {"--precision", precision}, directory / "l.npy"), 2,
-                     {"not positive definite", fmt::format("pivot {} is ", at),
-                      fmt::format("the first {} rows", at + 1)});
-    }
+    ASSERT_EQ(by_lapack(a, precision).second, static_cast<lapack_int>(at + 1)) << precision;
+    expect_refusal(run(a, {"--precision", precision}, directory / "l.npy"), 2,
+                   {"not positive definite", fmt::format("pivot {} is ", at),
+                    fmt::format("the first {} rows", at + 1)});
     EXPECT_TRUE(directory.files().empty());
+  }
+  void expect_refused(const Matrix& a, std::size_t at) {
+    for (const char* precision : {"f64", "f32"}) expect_refused(a, at, precision);
+  }
+  /// In one precision, which is another one for other numbers: for places of which there are many.
+  void expect_refused_in_one(const Matrix& a, std::size_t at) {
+    expect_refused(a, at, random()() % 2 == 0 ? "f64" : "f32");
   }
 
  private:
@@ -381,7 +386,7 @@ TEST_F(Residual, IsNotAskedForWhereAPivotIsNegative) {
       Matrix a = well_conditioned(n);
       a(at, at) = -1;
       if (at + 1 < n) a(n - 1, n - 1) = -1;  // the first one is named
-      expect_refused(a, at);
+      expect_refused_in_one(a, at);
     }
 }
 
@@ -402,11 +407,11 @@ TEST_F(Residual, IsNotAskedForWhereAPivotIsZero) {
     Matrix a = matrix_of(n, [&](std::size_t i, std::size_t j) {
       return i == j && i != at ? (i % 2 == 0 ? 4 : 1) : 0;
     });
-    expect_refused(a, at);
+    expect_refused_in_one(a, at);
     if (at == 0) continue;
     a(at, at - 1) = a(at - 1, at - 1);  // twice the same row
     a(at, at) = a(at - 1, at - 1);
-    expect_refused(a, at);
+    expect_refused_in_one(a, at);
   }
 }
 
@@ -525,12 +530,12 @@ Arguments with_gpus(int gpus) { return {"--set", fmt::format("gpus={}", gpus)}; 
 TEST_F(Gpus, InAnyNumberGiveTheSameDigits) {
   const int most = program.ends_with("-cpu") ? 4 : 1;
   const ProcessOptions options{.environment = {fmt::format("CUDA_ON_CPU_DEVICES={}", most)}};
-  for (const std::size_t n : {1, 255, 257, 900})  // up to four panels
+  for (const std::size_t n : {1, 255, 257, 770})  // up to four panels
     for (const std::string precision : {"f64", "f32"}) {
       const Matrix a = well_conditioned(n);
       const Matrix one = factor(a, precision, with_gpus(1), options);
       EXPECT_TRUE(is_right(a, one, precision)) << n;
-      for (int gpus = 0; gpus <= most; ++gpus)
+      for (const int gpus : most > 1 ? std::vector{0, 2, 3} : std::vector{0})  // 0 is all of them
         EXPECT_EQ(factor(a, precision, with_gpus(gpus), options).elements, one.elements)
             << n << " rows in " << precision << ", " << gpus << " GPUs";
     }

@@ -25,6 +25,13 @@ class DriverCall {
   bool runtime_was_used_;
 };
 
+/// Does what the runtime does, if there is a context.
+template <typename Call>
+CUresult by_runtime(const Call& of_runtime) {
+  const DriverCall call;
+  return call.refusal() != CUDA_SUCCESS ? call.refusal() : call.end(of_runtime());
+}
+
 inline void* pointer_of(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
 /// Notes an error that the source drops where a call of the driver returned it.

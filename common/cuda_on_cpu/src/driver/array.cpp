@@ -10,12 +10,6 @@
 namespace cuda_on_cpu {
 namespace {
 
-template <typename Call>
-CUresult by_runtime(const Call& of_runtime) {
-  const DriverCall call;
-  return call.refusal() != CUDA_SUCCESS ? call.refusal() : call.end(of_runtime());
-}
-
 cudaArray_t array_of(CUarray array) { return reinterpret_cast<cudaArray_t>(array); }
 
 cudaChannelFormatDesc format_of(CUarray_format format, unsigned channels) {

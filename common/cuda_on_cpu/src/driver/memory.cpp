@@ -29,12 +29,6 @@ CUresult allocate_by(CUdeviceptr* address, std::size_t bytes, const Allocate& al
   return error;
 }
 
-template <typename Call>
-CUresult by_runtime(const Call& of_runtime) {
-  const DriverCall call;
-  return call.refusal() != CUDA_SUCCESS ? call.refusal() : call.end(of_runtime());
-}
-
 /// Fills with elements of several bytes: as one with bytes, which does more when it comes to it.
 CUresult fill(CUdeviceptr to, unsigned value, std::size_t element, std::size_t count,
               CUstream stream, const void* place) {

@@ -3,18 +3,7 @@
 
 #include "cuda_on_cpu/driver_api.hpp"
 
-using cuda_on_cpu::DriverCall;
-
-namespace {
-
-/// Does what the runtime does, if there is a context.
-template <typename Call>
-CUresult by_runtime(const Call& of_runtime) {
-  const DriverCall call;
-  return call.refusal() != CUDA_SUCCESS ? call.refusal() : call.end(of_runtime());
-}
-
-}  // namespace
+using cuda_on_cpu::by_runtime;
 
 CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
   return by_runtime([&] { return cudaStreamCreateWithFlags(stream, flags); });
