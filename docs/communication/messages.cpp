@@ -38,22 +38,33 @@ void exchange(std::vector<char>& message, std::vector<char>& halo, int rank) {
 }
 // [exchange]
 
-/// Messages that are timed together, and how often: some milliseconds in all.
+/// Messages that are timed together, and how often: some milliseconds in all. On a machine that is
+/// busy a message may wait for its ranks' turns; after so many seconds there is no other round.
 constexpr int together = 20;
-int rounds_of(int bytes) { return bytes <= 8192 ? 101 : 101 * 8192 / bytes + 5; }
+constexpr double patience = 0.25;
+std::size_t rounds_of(std::size_t bytes) { return bytes <= 8192 ? 101 : 101 * 8192 / bytes + 5; }
+
+/// Whether both ranks find that there is time for another round, which they begin together.
+bool go_on(double until) {
+  int is_early = MPI_Wtime() < until;
+  MPI_Allreduce(MPI_IN_PLACE, &is_early, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return is_early != 0;
+}
 
 /// The time of a message, the median over rounds, so that a turn of another program does not count.
 template <typename Message>
-double typical(int rounds, Message message) {
-  std::vector<double> times(rounds);
-  for (double& time : times) {
+double typical(std::size_t rounds, Message message) {
+  const double until = MPI_Wtime() + patience;
+  std::vector<double> times;
+  do {
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();
     for (int i = 0; i < together; ++i) message();
-    time = (MPI_Wtime() - begin) / together;
-  }
-  std::nth_element(times.begin(), times.begin() + rounds / 2, times.end());
-  return times[rounds / 2];
+    times.push_back((MPI_Wtime() - begin) / together);
+  } while (times.size() < rounds && go_on(until));
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
 }
 
 void measure(int repeats, int largest, int rank) {
@@ -62,7 +73,7 @@ void measure(int repeats, int largest, int rank) {
     std::vector<char> message(bytes), halo(bytes);
     std::vector<double> pings, exchanges;
     for (int r = 0; r < repeats; ++r) {
-      const int rounds = rounds_of(bytes);
+      const std::size_t rounds = rounds_of(bytes);
       pings.push_back(typical(rounds, [&] { there_and_back(message, rank); }) / 2);
       exchanges.push_back(typical(rounds, [&] { exchange(message, halo, rank); }));
     }
