@@ -44,7 +44,7 @@ constexpr int together = 20;
 constexpr double patience = 0.25;
 std::size_t rounds_of(std::size_t bytes) { return bytes <= 8192 ? 101 : 101 * 8192 / bytes + 5; }
 
-/// Whether both ranks find that there is time for another round, which they begin together.
+/// Whether both ranks find that there is time for another round.
 bool go_on(double until) {
   int is_early = MPI_Wtime() < until;
   MPI_Allreduce(MPI_IN_PLACE, &is_early, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
