@@ -84,7 +84,7 @@ std::optional<Options> read_options(int argc, char** argv) {
   app.add_option("--json", options.json,
                  "Write the records of all runs: FILE, or - for standard output");
   app.add_flag("--targets", options.targets,
-               "Run nothing; print the programs that would have to be built, one per line");
+               "Run nothing; print what would have to be built, one target per line");
   app.add_option("--programs", options.programs, "Where the stage programs are");
   app.add_option("--source", options.source,
                  "Where the directory stages/ with the sources is, for the diffs")
@@ -197,28 +197,42 @@ std::string others_text(const Workloads& all) {
                      fmt::join(names, ", "), names.front());
 }
 
-/// The programs that a run needs: those of the chosen stages for the chosen device, with what
-/// analyses them on the CPU device, stage zero and the reference. A list needs each stage zero.
-/// Stages that were named have all their programs for the CPU device: their pages start them.
+/// What all programs that analyse accesses share, a target of its own in the build.
+constexpr auto shared_by_analyses = "shared_by_analyses";
+
+/// What has to be built for a table: the programs of the chosen stages for the chosen device, with
+/// what analyses them where the CPU device was asked for, stage zero and the reference. A list
+/// needs each stage zero. Stages that were named have all their programs for the CPU device: their
+/// pages start them. Those that no table needs follow behind an empty line, and can wait until it
+/// is there; for a whole ladder, what they share, so that nobody who names stages waits for it.
 std::string targets_text(const Workloads& workloads, const Options& options) {
-  std::set<std::string> names;
-  const auto add = [&](const Program& program, bool with_analysis) {
-    const std::string name = program.path.filename();
-    names.insert(name);
-    if (program.analysed && with_analysis) names.insert(name + "-analyze");
+  std::set<std::string> needed, later;
+  const auto target = [](const Program& program) {
+    return "stages/" + program.path.filename().string();
   };
+  const auto twin = [&](const Program& program) { return target(program) + "-analyze"; };
   for (const auto& [workload, programs] : workloads) {
-    add(programs.front(), false);
+    needed.insert(target(programs.front()));
     if (options.list) continue;
     for (const Program& program : select_reference(programs, options.reference))
-      if (is_chosen(program, programs, options)) add(program, false);
-    for (const Program& program : chosen_programs(programs, options))
-      add(program, options.device == "cpu-device");
-    if (!options.stages.empty() && options.device == "all")
-      for (const Program& program : select_stages(programs, options.stages))
-        if (program.on_cpu_device()) add(program, true);
+      if (is_chosen(program, programs, options)) needed.insert(target(program));
+    for (const Program& program : chosen_programs(programs, options)) {
+      needed.insert(target(program));
+      if (program.analysed && options.device == "cpu-device") needed.insert(twin(program));
+    }
+    if (options.device != "all") continue;
+    for (const Program& program : select_stages(programs, options.stages)) {
+      if (options.stages.empty()) {
+        if (program.analysed) later.insert(shared_by_analyses);
+      } else if (program.on_cpu_device()) {
+        needed.insert(target(program));
+        if (program.analysed) later.insert(twin(program));
+      }
+    }
   }
-  return fmt::format("{}\n", fmt::join(names, "\n"));
+  std::string text = fmt::format("{}\n", fmt::join(needed, "\n"));
+  if (!later.empty()) text += fmt::format("\n{}\n", fmt::join(later, "\n"));
+  return text;
 }
 
 /// Refuses a stage, a reference or a data set that one of the workloads does not have, and

@@ -300,7 +300,7 @@ def wrong_commands(pages):
 def targets(words):
     """The programs that ./climb builds for such arguments."""
     result = subprocess.run([CLIMB, "--source", ROOT, "--targets", *words], capture_output=True, text=True, cwd=ROOT)
-    return result.stdout.split()
+    return [target.removeprefix("stages/") for target in result.stdout.split()]
 
 
 def unbuilt(lines):

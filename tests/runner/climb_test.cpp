@@ -652,15 +652,21 @@ TEST(Targets, AreKnownBeforeAnythingIsBuilt) {
     EXPECT_EQ(result.status, 0) << result.err;
     return result.out;
   };
-  EXPECT_EQ(targets({}), "hill-00_zero\nhill-01_one\nhill-02_two\n");
+  const std::string zero = "stages/hill-00_zero\n", two = "stages/hill-02_two\n";
+  const std::string on_cpu = "stages/hill-02_two-cpu\n", twin = "stages/hill-02_two-cpu-analyze\n";
+  const std::string one = "stages/hill-01_one\n";
+  EXPECT_EQ(targets({}), zero + one + two + "\nshared_by_analyses\n");
+  EXPECT_EQ(targets({"--device", "cpu"}), zero + one);
+  EXPECT_EQ(targets({"--device", "gpu"}), zero + two);
   // A page shows commands that start such programs below the one that builds its stage.
-  const std::string two = "hill-02_two\nhill-02_two-cpu\nhill-02_two-cpu-analyze\n";
-  EXPECT_EQ(targets({"--stages", "2"}), "hill-00_zero\n" + two);
-  EXPECT_EQ(targets({"--stages", "2", "--reference", "1"}), "hill-00_zero\nhill-01_one\n" + two);
-  EXPECT_EQ(targets({"--device", "cpu-device"}),
-            "hill-00_zero\nhill-02_two-cpu\nhill-02_two-cpu-analyze\n");
-  EXPECT_EQ(targets({"rock"}), "rock-00_zero\nrock-01_cuda-cpu\n");
-  EXPECT_EQ(targets({"--list"}), "hill-00_zero\nrock-00_zero\n");
+  EXPECT_EQ(targets({"--stages", "2"}), zero + two + on_cpu + "\n" + twin);
+  EXPECT_EQ(targets({"--stages", "2", "--reference", "1"}),
+            zero + one + two + on_cpu + "\n" + twin);
+  // A table of the CPU device shows what the analysis found.
+  EXPECT_EQ(targets({"--device", "cpu-device"}), zero + on_cpu + twin);
+  EXPECT_EQ(targets({"rock"}), "stages/rock-00_zero\nstages/rock-01_cuda-cpu\n");
+  EXPECT_EQ(targets({"rock", "--stages", "1"}), targets({"rock"}));
+  EXPECT_EQ(targets({"--list"}), zero + "stages/rock-00_zero\n");
   expect_refusal(run_process({climb, "--programs", empty / ""}), 2, {"'hill-00_zero'", "./climb"});
 }
 
