@@ -44,4 +44,49 @@ climb=$tools/climb
 PATH=$tools check 'without root, the command to ask for is printed' 1 \
   'ask for: apt-get install --yes --no-install-recommends g++ ninja-build' --list
 PATH=$tools check 'tests need more packages than runs' 1 'libgtest-dev' test
+
+# A machine where all is installed, with a build and a runner that say what they are asked for.
+ln -s "$(command -v sed)" "$tools/sed"
+mkdir -p "$tools/.venv/bin" "$tools/build/common/climb"
+printf '  ' >"$tools/build/configured"
+printf '#!/bin/sh\necho install ok installed\n' >"$tools/dpkg-query"
+printf '#!/bin/sh\n' >"$tools/.venv/bin/meson"
+cat >"$tools/ninja" <<'END'
+#!/bin/sh
+case "$*" in
+  *' -n '*) echo 'ninja explain: there is something to do' ;;
+  *common/climb/climb*) ;;
+  *) shift 2; echo "built: $*" ;;
+esac
+END
+cat >"$tools/build/common/climb/climb" <<'END'
+#!/bin/sh
+case "$*" in
+  *--targets*unknown*) exit 2 ;;
+  *--targets*alone*) printf 'one\ntwo\n' ;;
+  *--targets*) printf 'one\ntwo\n\nthree\nfour\n' ;;
+  *) echo table; for status; do :; done; exit "$status" ;;
+esac
+END
+chmod +x "$tools/dpkg-query" "$tools/.venv/bin/meson" "$tools/ninja" "$tools/build/common/climb/climb"
+
+# check_order WHAT STATUS LINES ARGUMENT...: the exit status, and all that is built and shown, in order.
+check_order() {
+  local what=$1 expected=$2 lines=$3 output status verdict=ok
+  shift 3
+  output=$(PATH=$tools "$climb" "$@" 2>&1 </dev/null)
+  status=$?
+  output=$(grep -v '^The table is complete' <<<"$output")
+  [ "$status" = "$expected" ] && [ "${output//$'\n'/; }" = "$lines" ] || verdict='not ok'
+  count=$((count + 1))
+  echo "$verdict $count - $what"
+  [ "$verdict" = ok ] || printf '# status %s: %s\n' "$status" "${output//$'\n'/; }"
+}
+
+check_order 'what no table needs is built behind it' 0 'built: one two; table; built: three four' 0
+check_order 'so it is where a stage differs' 1 'built: one two; table; built: three four' 1
+check_order 'not after what the runner refuses' 2 'built: one two; table' 2
+check_order 'nor after an interruption' 130 'built: one two; table' 130
+check_order 'a table may need all' 0 'built: one two; table' alone 0
+check_order 'nothing is built for bad input' 2 '' unknown 0
 echo "1..$count"
