@@ -1,22 +1,22 @@
-"""What is done with the documentation, by hand or by the build: python3 docs COMMAND ARGUMENT...
+"""The commands of the documentation, for people and for the build: python3 docs COMMAND ARGUMENT...
 
     book        makes the book                              (Meson runs it)
     page        prints a page as Doxygen reads it           (Doxygen runs it)
     serve       serves the book to this machine             (./climb serve runs it)
     install     installs the book                           (Meson runs it)
-    figures     holds the figures on the pages to the recorded runs, or takes them from there
-    lines       counts anew the lines that steps change, in the tables of the pages
+    figures     checks the figures on the pages against the recorded runs, or updates them
+    lines       updates the numbers of changed lines in the tables of the pages
     pictures    makes the README's pictures
     record      records a machine's results                 (./climb --record runs it)
-    counters    records what NVIDIA's profiler counts
-    sanitizers  records what NVIDIA's compute-sanitizer says of planted bugs
-    conformance  records what a GPU says to the tests of the CPU device
-    rounding    measures what rounding does to the stages of Durbin-Levinson
-    energy      measures what precision does to bodies
-    communication  measures or simulates what messages between ranks cost
-    fits        makes what the chapter on least squares shows
+    counters    records the counters of NVIDIA's profiler
+    sanitizers  records what NVIDIA's compute-sanitizer reports about seeded faults
+    conformance  runs the tests of the CPU device on a GPU and records the results
+    rounding    measures the rounding errors of the stages of Durbin-Levinson
+    energy      measures the energy error of n-body by precision
+    communication  measures or simulates the cost of messages between ranks
+    fits        makes the figures of the chapter on least squares
 
-The module of each, in book/, draw/ or measure/, says at its head what it takes.
+The docstring of each module, in book/, draw/ or measure/, describes its arguments.
 """
 
 import importlib

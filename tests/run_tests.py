@@ -1,10 +1,12 @@
 """Runs `meson test`, says once more what failed, and closes with the line «N passed, N failed, N skipped» over all
 test cases.
 
-Usage: run_tests.py MESON BUILD_DIRECTORY [--targets] [WORD ...]
+Usage: run_tests.py MESON BUILD_DIRECTORY [--targets | --announce STEPS] [--quick | WORD ...]
 
-A word is a workload, as ata, for the tests of its programs and of its stage zero, or a suite, as runner or cpu-device. Without
-words, all tests run. With --targets none runs: what has to be built for them is printed, one target per line.
+A word is a workload, such as ata, for the tests of its programs and of its stage zero; a suite, such as runner or cpu-device; or gpu,
+for the tests that start a program for a GPU. Without words, all tests run; with --quick, those that QUICK names. With --targets no
+test runs: the targets that have to be built for the tests are printed, one per line. With --announce no test runs either: a sentence says
+how many build steps (STEPS) and tests there are, and about how long they take.
 """
 
 import collections
@@ -16,8 +18,16 @@ import sys
 import xml.etree.ElementTree
 
 
-# What is shown of a failure.
+# How many lines of a failure are shown.
 LINES = 40
+
+# What --quick runs: every stage on the data set tiny, the unit tests, and tests of each tool that need few programs.
+QUICK = {"quick": None, "unit": None, "runner": ["launcher", "runs of tests"], "CPU device": ["rewriter", "gallery"],
+         "slicer": ["directives", "slice"], "book": ["hosted", "spelling"]}
+
+# Processor time of a build step with an empty compiler cache, and of a test program that has not run in this build directory:
+# means over all of them, measured on 2026-11-29.
+SECONDS_PER_STEP, SECONDS_PER_TEST = 1.6, 2.9
 
 
 class Unknown(Exception):
@@ -67,12 +77,29 @@ def there_is(build):
     return workloads, {suite.lower().replace(" ", "-"): suite for suite, _ in tests}
 
 
+def of_gpu(build):
+    """The tests that start a program for a GPU, as pairs of suite and name."""
+    programs = {name for target in introspection(build, "targets") for name in target["filename"]
+                if target["type"] == "executable"
+                and any(sources.get("language") == "cuda" for sources in target["target_sources"])}
+    return [(suite.partition(":")[2], test["name"]) for test in introspection(build, "tests") for suite in test["suite"]
+            if programs.intersection(str(pathlib.Path(build).resolve() / word) for word in test["cmd"])]
+
+
 def selection(build, words):
     """The suites that words choose, and what they choose beside these, as pairs of suite and name."""
     workloads, suites = there_is(build)
+    if words == ["--quick"]:
+        present = {(suite.partition(":")[2], test["name"]) for test in introspection(build, "tests") for suite in test["suite"]}
+        return ([suite for suite, names in QUICK.items() if names is None and suite in suites.values()],
+                [(suite, name) for suite, names in QUICK.items() for name in names or [] if (suite, name) in present])
+    if "gpu" in words:
+        workloads["gpu"] = of_gpu(build)
+        if not workloads["gpu"]:
+            raise Unknown("there are no tests 'gpu': no program is built for a GPU; ./climb --gpu 90a test gpu builds them")
     for word in words:
         if word not in workloads and word not in suites and word not in suites.values():
-            raise Unknown(f"there are no tests '{word}'; there is {', '.join([*sorted(workloads), *sorted(suites)])}")
+            raise Unknown(f"there are no tests '{word}'; choose from {', '.join(['gpu', *sorted(workloads), *sorted(suites)])}")
     whole = sorted({suites.get(word, word) for word in words if word not in workloads})
     return whole, [test for word in words for test in workloads.get(word, []) if test[0] not in whole]
 
@@ -87,16 +114,64 @@ def chosen(build, words):
     return [runs[0]] * bool(whole) + [runs[1]] * bool(others)
 
 
-def targets(build, words):
-    """What has to be built for the tests that the words choose, as ninja calls it."""
+def chosen_tests(build, words):
+    """The tests that the words choose, as Meson describes them."""
     whole, tests = selection(build, words)
-    needed = set()
     for test in introspection(build, "tests"):
         suites = [suite.partition(":")[2] for suite in test["suite"]]
         if not words or any(suite in whole or (suite, test["name"]) in tests for suite in suites):
-            needed.update(test["depends"])
+            yield test
+
+
+def targets(build, words):
+    """What has to be built for the tests that the words choose, as ninja calls it."""
+    needed = {target for test in chosen_tests(build, words) for target in test["depends"]}
     return sorted(str(pathlib.Path(target["filename"][0]).relative_to(pathlib.Path(build).resolve()))
                   for target in introspection(build, "targets") if target["id"] in needed)
+
+
+def durations_file(build):
+    """Where the duration of each test is kept between runs."""
+    return pathlib.Path(build, "test_durations.json")
+
+
+def durations(build):
+    """The seconds that each test took the last time it ran in this build directory."""
+    try:
+        return json.loads(durations_file(build).read_text())
+    except (FileNotFoundError, ValueError):
+        return {}
+
+
+def name_in_log(test):
+    """The name of a test in Meson's log, which has its suite and the project, since two suites may have a test of one name."""
+    project, _, suite = test["suite"][0].partition(":")
+    return f"{suite} - {project}:{test['name']}"
+
+
+def keep_durations(build, log):
+    """Keeps how long the tests of a run took."""
+    new = {test["name"]: test["duration"] for test in map(json.loads, log.read_text().splitlines() if log.exists() else [])
+           if "duration" in test}
+    durations_file(build).write_text(json.dumps(durations(build) | new))
+
+
+def in_minutes(seconds):
+    """A duration, rounded up to minutes."""
+    minutes = max(1, round(seconds / 60 + 0.4))
+    return f"{minutes} minute{'s' if minutes > 1 else ''}"
+
+
+def announcement(build, steps, words):
+    """What will be built and run, and about how long it takes on this machine."""
+    cores = len(os.sched_getaffinity(0))
+    names = [name_in_log(test) for test in chosen_tests(build, words)]
+    known = durations(build)
+    # The recorded duration of a test is that beside other tests, one more than there are cores.
+    seconds = sum(known[name] * cores / (cores + 1) if name in known else SECONDS_PER_TEST for name in names) / cores
+    build_part = f"{steps} build steps (with an empty compiler cache, about {in_minutes(steps * SECONDS_PER_STEP / cores)}), then "
+    return (f"On {cores} core{'s' if cores > 1 else ''}: {build_part if steps else ''}"
+            f"{len(names)} test programs (about {in_minutes(seconds)}).")
 
 
 def bad_tests(log):
@@ -133,6 +208,7 @@ def run(meson, build, arguments):
         return status, collections.Counter(failed=1), []
     counts, failures = read(report)
     failures = list(explained(failures, list(bad_tests(log))))
+    keep_durations(build, log)
     counts["failed"] = max(len(failures), int(status != 0))
     return status, counts, failures
 
@@ -140,9 +216,15 @@ def run(meson, build, arguments):
 def main(meson, build, *words):
     """The exit status: that of Meson, 1 where no test passed, 2 where a word chooses none."""
     try:
-        if "--targets" in words:
-            print("\n".join(targets(build, [word for word in words if word != "--targets"])))
+        if words[:1] == ("--targets",):
+            print("\n".join(targets(build, list(words[1:]))))
             return 0
+        if words[:1] == ("--announce",):
+            print(announcement(build, int(words[1]), list(words[2:])))
+            return 0
+        if "--quick" in words and len(words) > 1:
+            raise Unknown("--quick selects the tests itself and takes no workload or suite")
+        words = list(words)
         runs = chosen(build, words)
     except Unknown as unknown:
         print(f"run_tests: {unknown}", file=sys.stderr)

@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// Empty if the user has no home.
+/// The file with the ceilings of a device; empty if the user has no home directory.
 fs::path cache_file(const std::string& device) {
   fs::path directory;
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')
@@ -38,7 +38,7 @@ void write_cache(const std::string& device, const Json& ceilings) {
   try {
     write_file(file, {ceilings.dump(2) + "\n"});
   } catch (const Failure&) {
-    // A cache that cannot be written costs a second at the next run, nothing else.
+    // Without a cache, the next run measures again, which takes a few seconds.
   }
 }
 

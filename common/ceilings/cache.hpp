@@ -1,5 +1,5 @@
 /// \file
-/// Where measured ceilings are kept: $XDG_CACHE_HOME/staircase, or ~/.cache/staircase.
+/// The cache of measured ceilings: files in $XDG_CACHE_HOME/staircase or ~/.cache/staircase.
 
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace staircase {
 
-/// The ceilings stored for a device, or null if there are none that can be read.
+/// The stored ceilings of a device; null if there are none or they cannot be read.
 nlohmann::ordered_json read_cache(const std::string& device);
 
-/// Stores the ceilings of a device; does nothing where the cache cannot be written.
+/// Stores the ceilings of a device; does nothing if the cache cannot be written.
 void write_cache(const std::string& device, const nlohmann::ordered_json& ceilings);
 
 }  // namespace staircase

@@ -22,7 +22,8 @@ double seconds_of(Run run) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Operations per second of a kernel of multiply-adds on so many threads: the best of nine runs.
+/// Operations per second of a kernel of multiply-adds on `threads` threads: the best of nine runs
+/// of about `run_seconds` each.
 double flop_rate(double (*kernel)(long), int threads, double run_seconds) {
   const auto run = [&](long steps) {
     double flops = 0;
@@ -32,7 +33,8 @@ double flop_rate(double (*kernel)(long), int threads, double run_seconds) {
     });
     return flops / seconds;
   };
-  // Steps for so long, from a first guess of the rate; the first run of all starts the threads.
+  // The first run starts the threads. The second one measures the rate roughly, for the number of
+  // steps.
   const long probe = 100'000;
   run(probe);
   const double flops_a_step = kernel(1);
@@ -43,15 +45,15 @@ double flop_rate(double (*kernel)(long), int threads, double run_seconds) {
   return best;
 }
 
-/// Bytes per second of copies of so many bytes, if there is memory for them: the best of twenty
-/// runs.
+/// Bytes per second, read plus written, of copies of `bytes` bytes, or of an eighth of the
+/// available memory if this is less: the best of twenty runs.
 double copy_rate(double bytes) {
   const double most = available_memory() / 8;
   const auto count = static_cast<std::size_t>(std::min(most, bytes) / sizeof(double));
   Elements<double> from(count), to(count);
 #pragma omp parallel for num_threads(omp_get_num_procs())
   for (std::size_t i = 0; i < count; ++i)
-    from[i] = to[i] = 1;  // in the memory of the core that copies it
+    from[i] = to[i] = 1;  // first touch: each page is in the memory next to the core that copies it
   double best = 0;
   for (int run = 0; run < 20; ++run) {
     const double seconds = seconds_of([&] { copy_in_parallel(from, to); });
@@ -60,7 +62,7 @@ double copy_rate(double bytes) {
   return best;
 }
 
-/// The rate that is stored under a key, or 0.
+/// The rate stored under a key; 0 if there is none.
 double stored(const Json& cached, const char* key) {
   return cached.is_object() && cached.contains(key) && cached[key].is_number()
              ? cached[key].get<double>()
@@ -72,7 +74,8 @@ Rates stored_rates(const Json& cached) {
           stored(cached, "copy_bytes_per_second"), stored(cached, "flops_f64_matrix")};
 }
 
-bool whole(const Rates& rates) {
+/// Whether all rates are present.
+bool is_complete(const Rates& rates) {
   return rates.flops_f64 > 0 && rates.flops_f32 > 0 && rates.bandwidth > 0 &&
          rates.flops_f64_matrix > 0;
 }
@@ -86,7 +89,7 @@ Json to_json(const GpuCeilings& c) {
           {"copy_bytes_per_second", c.bandwidth}};
 }
 
-/// A rate with three digits: "30.7 TFLOP/s".
+/// A rate with three significant digits: "30.7 TFLOP/s".
 std::string rate_text(double rate, const char* unit) {
   const bool tera = rate >= 0.9995e12;
   return fmt::format("{:.3g} {}{}", rate / (tera ? 1e12 : 1e9), tera ? 'T' : 'G', unit);
@@ -123,7 +126,8 @@ Ceilings cached_ceilings(bool measure_again, const Effort& effort) {
                     stored(cached, "flops_f32_one_core"),
                     {}};
   ceilings.flops_f64_matrix = ceilings.flops_f64;  // a processor has no tensor cores
-  if (whole(ceilings) && ceilings.flops_f64_one > 0 && ceilings.flops_f32_one > 0) return ceilings;
+  if (is_complete(ceilings) && ceilings.flops_f64_one > 0 && ceilings.flops_f32_one > 0)
+    return ceilings;
   const Ceilings measured = measure_ceilings(effort);
   write_cache(device, to_json(measured));
   return measured;
@@ -133,7 +137,7 @@ GpuCeilings cached_ceilings(const Gpu& gpu, bool measure_again) {
   const std::string device = slug(gpu.name + " driver " + gpu.driver);
   const GpuCeilings cached{stored_rates(measure_again ? Json() : read_cache(device)), gpu.name,
                            gpu.driver};
-  if (whole(cached)) return cached;
+  if (is_complete(cached)) return cached;
   const GpuCeilings measured{gpu.measure(), gpu.name, gpu.driver};
   write_cache(device, to_json(measured));
   return measured;

@@ -1,5 +1,5 @@
 /// \file
-/// The limits of this machine, measured: what a stage can at best reach.
+/// Measured ceilings: the peak rates of arithmetic and of copies on this machine.
 
 #pragma once
 
@@ -13,38 +13,39 @@
 
 namespace staircase {
 
-/// The rates of a GPU.
+/// The peak rates of a GPU.
 struct GpuCeilings : Rates {
   std::string name;
   std::string driver;
 };
 
-/// The rates of the processor on all cores, and what else bounds programs on this machine.
+/// The peak rates of the processor on all cores, on one core, and of the GPU.
 struct Ceilings : Rates {
   double flops_f64_one;            ///< f64 operations per second on one core
-  double flops_f32_one;            ///< the same in f32
-  std::optional<GpuCeilings> gpu;  ///< nothing if there is none, or if nobody asked for it
+  double flops_f32_one;            ///< f32 operations per second on one core
+  std::optional<GpuCeilings> gpu;  ///< empty if there is no GPU or if it was not measured
 };
 
-/// How much a run does by which the processor is measured. Tests do with less: what they measure
-/// beside others is not what the processor can reach.
+/// The length of a measurement. Tests use shorter ones, because their rates are wrong anyway when
+/// other tests run at the same time.
 struct Effort {
-  double seconds = 0.03;  ///< of multiply-adds
-  double bytes = 0x1p30;  ///< that are copied, too many for the caches
+  double seconds = 0.03;  ///< duration of a run of multiply-adds
+  double bytes = 0x1p30;  ///< size of a copy; much larger than the caches
 };
 
-/// Measures the processor's ceilings, each as the best of many short runs, in a few seconds.
+/// Measures the ceilings of the processor in a few seconds, each as the best of many short runs.
 Ceilings measure_ceilings(const Effort& effort = {});
 
-/// The processor's ceilings from the user's cache; measures and stores them if they are not there.
+/// The ceilings of the processor from the user's cache; measures and stores them if they are
+/// missing.
 Ceilings cached_ceilings(bool measure_again = false, const Effort& effort = {});
 
-/// The same for a GPU with its driver.
+/// The ceilings of a GPU with its driver, from the cache or measured.
 GpuCeilings cached_ceilings(const Gpu& gpu, bool measure_again = false);
 
 nlohmann::ordered_json to_json(const Ceilings& ceilings);
 
-/// A line for the processor and one for the GPU, if there is one:
+/// One line for the processor, and one for the GPU if there is one:
 /// "AMD EPYC, 2 cores: 246 GFLOP/s in f64, 489 GFLOP/s in f32, copies at 60.1 GB/s".
 std::string to_text(const Machine& machine, const Ceilings& ceilings);
 

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int block = 256;
 
-/// Independent sequences x = x * a + b in a thread, kept in registers. A scheduler has a dozen
-/// warps, so that together with them a few chains hide how long a multiply-add takes.
+/// The number of independent dependency chains x = x * a + b per thread, in registers. Each warp
+/// scheduler has about twelve warps, so a few chains per thread hide the latency of a multiply-add.
 constexpr int chains = 8;
 
 template <typename Real>
@@ -29,11 +29,12 @@ __global__ void multiply_add(Real a, Real b, long steps, Real* sums) {
   sums[blockIdx.x * block + threadIdx.x] = sum;
 }
 
-/// Products of small matrices that a warp adds up side by side, in registers. Few are enough: a
-/// tensor core works on one for a long time.
+/// The number of independent products of small matrices per warp, in registers. A few are enough,
+/// since a tensor core needs many cycles for one product.
 constexpr int tiles = 4;
 
-/// So many steps C = C + A·B of each of a warp's products; `multiply` takes one on tensor cores.
+/// Executes `steps` steps C = C + A·B of each product of a warp; `multiply` executes one step on
+/// tensor cores.
 template <int in_a, int in_b, int in_c, typename Multiply>
 __device__ void multiply_tiles(long steps, double* sums, Multiply multiply) {
   double a[in_a], b[in_b], c[tiles][in_c] = {};
@@ -49,7 +50,7 @@ __device__ void multiply_tiles(long steps, double* sums, Multiply multiply) {
   sums[blockIdx.x * block + threadIdx.x] = sum;
 }
 
-/// Does nothing where the tensor cores that this is compiled for know no f64.
+/// Products in f64 on tensor cores; empty in code for GPUs whose tensor cores have no f64.
 __global__ void __launch_bounds__(block, 2) multiply_matrices(long steps, double* sums) {
 #if __CUDA_ARCH__ >= 900
   multiply_tiles<8, 4, 4>(steps, sums, mma_f64_m16n8k16);
@@ -58,15 +59,15 @@ __global__ void __launch_bounds__(block, 2) multiply_matrices(long steps, double
 #endif
 }
 
-/// The operations of a warp's step of one product in multiply_matrices(), as it was compiled for
-/// this GPU: 0 if it has no f64 tensor cores, or if its code may not use them.
+/// Operations per warp, step and product in multiply_matrices(); 0 if the GPU, or the code compiled
+/// for it, has no f64 tensor cores.
 double flops_of_tile() {
   cudaFuncAttributes code{};
   check(cudaFuncGetAttributes(&code, multiply_matrices));
   return code.ptxVersion >= 90 ? 2.0 * 16 * 8 * 16 : code.ptxVersion >= 80 ? 2.0 * 8 * 8 * 4 : 0;
 }
 
-/// Seconds that the device is busy with what `start_work` starts.
+/// The time in seconds on the device of the work that `start_work` enqueues.
 template <typename StartWork>
 double device_seconds(StartWork start_work) {
   Event start, stop;
@@ -78,7 +79,7 @@ double device_seconds(StartWork start_work) {
   return stop.seconds_since(start);
 }
 
-/// The blocks of a kernel with which all multiprocessors are full.
+/// The number of blocks with which a kernel occupies all SMs completely.
 template <typename Kernel>
 int full_grid(Kernel kernel) {
   cudaDeviceProp device{};
@@ -88,13 +89,13 @@ int full_grid(Kernel kernel) {
   return device.multiProcessorCount * blocks;
 }
 
-/// Operations per second of what `start(steps)` starts: the best of nine runs.
+/// Operations per second of the kernel that `start(steps)` launches: the best of nine runs.
 template <typename Start>
 double best_rate(double flops_a_step, Start start) {
   const auto run = [&](long steps) {
     return flops_a_step * static_cast<double>(steps) / device_seconds([&] { start(steps); });
   };
-  // Steps for about 10 ms, from a first guess of the rate.
+  // The number of steps for about 10 ms, from a rough measurement of the rate.
   const long probe = 1000;
   run(probe);
   const long steps = std::max(probe, static_cast<long>(0.01 * run(probe) / flops_a_step));
@@ -103,7 +104,7 @@ double best_rate(double flops_a_step, Start start) {
   return best;
 }
 
-/// Operations per second of multiply-adds, two each.
+/// Operations per second of multiply-adds, which count as two operations each.
 template <typename Real>
 double flop_rate() {
   const int blocks = full_grid(multiply_add<Real>);
@@ -123,7 +124,7 @@ double matrix_flop_rate() {
                    [&](long steps) { multiply_matrices<<<blocks, block>>>(steps, sums.data()); });
 }
 
-/// Bytes per second of copies that are too large for the cache: the best of nine runs.
+/// Bytes per second, read plus written, of copies much larger than L2: the best of nine runs.
 double copy_rate() {
   const double bytes = std::min(this_device().free_memory() / 4, 0x1p32);
   const auto count = static_cast<std::size_t>(bytes / sizeof(double));
@@ -144,7 +145,8 @@ Rates measure() {
   return {flops_f64, flop_rate<float>(), copy_rate(), std::max(flops_f64, matrix_flop_rate())};
 }
 
-/// The release of the driver's kernel module, or where that is hidden (in WSL) its CUDA version.
+/// The release of the driver's kernel module, or its CUDA version if the release is not visible
+/// (WSL).
 std::string driver_version() {
   std::string release;
   if (std::ifstream("/sys/module/nvidia/version") >> release) return release;

@@ -1,5 +1,5 @@
 /// \file
-/// The GPU whose limits are measured.
+/// The GPU whose peak rates are measured.
 
 #pragma once
 
@@ -10,14 +10,14 @@
 
 namespace staircase {
 
-/// A GPU, and how its rates are measured.
+/// A GPU and the function that measures its peak rates.
 struct Gpu {
   std::string name;    ///< "NVIDIA H200"
   std::string driver;  ///< "580.159.04"
   Rates (*measure)();  ///< takes less than a second
 };
 
-/// The GPU that CUDA programs run on; nothing if there is none, or if this was built without CUDA.
+/// The GPU on which CUDA programs run; empty if there is none, or if this was built without CUDA.
 std::optional<Gpu> this_gpu();
 
 }  // namespace staircase

@@ -7,10 +7,11 @@
 namespace staircase {
 namespace {
 
-/// `chains` independent sequences x = x * a + b on vectors of `bytes`, all kept in registers.
+/// `chains` independent dependency chains x = x * a + b on vectors of `bytes` bytes in registers.
+/// Returns the number of operations.
 ///
-/// A unit that starts a multiply-add every cycle and takes four to finish one is busy with four
-/// chains, two units with eight.
+/// A unit that starts one multiply-add per cycle and has a latency of four cycles needs four chains
+/// to be busy; two such units need eight.
 template <typename Real, int bytes, int chains>
 [[gnu::always_inline]] inline double multiply_add(long steps) {
   using Vector [[gnu::vector_size(bytes)]] = Real;

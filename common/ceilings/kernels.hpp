@@ -1,5 +1,5 @@
 /// \file
-/// The loops that the ceilings are measured with.
+/// The loops that measure the ceilings of the processor.
 
 #pragma once
 
@@ -7,16 +7,16 @@
 
 namespace staircase {
 
-/// Chains of independent multiply-adds; each kernel returns the operations that it did.
+/// Kernels of independent multiply-adds; each returns the number of operations that it executed.
 struct MultiplyAddKernels {
   double (*f64)(long steps);
   double (*f32)(long steps);
 };
 
-/// The kernels for the widest vectors that this processor has.
+/// The kernels for the widest vectors of this processor.
 MultiplyAddKernels multiply_add_kernels();
 
-/// Copies `from` to `to`, of one size, on all threads.
+/// Copies `from` to `to`, which have equal sizes, with all threads.
 void copy_in_parallel(std::span<const double> from, std::span<double> to);
 
 }  // namespace staircase

@@ -1,5 +1,5 @@
 /// \file
-/// Prints the limits of this machine.
+/// Prints the peak rates of this machine.
 
 #include <CLI/CLI.hpp>
 #include <harness/file.hpp>
@@ -11,10 +11,10 @@
 namespace {
 
 staircase::Exit run(int argc, char** argv) {
-  CLI::App app{"Measures what this machine can at best reach", "ceilings"};
+  CLI::App app{"Measures the peak rates of this machine: arithmetic and copies", "ceilings"};
   bool measure = false, json = false;
-  app.add_flag("--measure", measure, "Measure again, even if the ceilings are cached");
-  app.add_flag("--json", json, "Print them as JSON");
+  app.add_flag("--measure", measure, "Measure again, even if the rates are cached");
+  app.add_flag("--json", json, "Print the rates as JSON");
   if (!staircase::parse_command_line(app, argc, argv)) return staircase::Exit::solved;
   auto ceilings = staircase::cached_ceilings(measure);
   if (const auto gpu = staircase::this_gpu())

@@ -1,5 +1,5 @@
 /// \file
-/// The rates that bound a program's time from below.
+/// Peak rates, and the lower bound that they imply for the time of a program.
 
 #pragma once
 
@@ -8,16 +8,16 @@
 
 namespace staircase {
 
-/// What a device reaches on programs that do nothing else.
+/// The peak rates of a device, measured with programs that do nothing else.
 struct Rates {
   double flops_f64;  ///< f64 operations per second, fused multiply-adds counted as two
-  double flops_f32;  ///< the same in f32
+  double flops_f32;  ///< f32 operations per second
   double bandwidth;  ///< bytes per second read plus written by a copy within its memory
-  /// f64 operations per second of products of matrices: on tensor cores where these are faster.
+  /// f64 operations per second in matrix products, on tensor cores if these are faster.
   double flops_f64_matrix;
 
-  /// The least time that any program needs for this work, in seconds.
-  double floor(const Work& work, Precision precision) const {
+  /// A lower bound of the time for this work, in seconds.
+  double lower_bound(const Work& work, Precision precision) const {
     const double flops = precision == Precision::f32 ? flops_f32
                          : work.matrix               ? flops_f64_matrix
                                                      : flops_f64;

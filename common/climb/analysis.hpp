@@ -1,5 +1,5 @@
 /// \file
-/// What the CPU device counts and finds when a stage's accesses are analysed.
+/// The report of the CPU device on the memory accesses of a stage.
 
 #pragma once
 
@@ -9,20 +9,21 @@
 
 namespace staircase {
 
-/// Requests of warps to global memory, and the sectors of 32 bytes that they move.
+/// Requests of warps to global memory, and the sectors (32 bytes each) that they move. The counts
+/// are sums over all kernels of a run.
 struct Sectors {
   double requests = 0;
   double moved = 0;
-  double ideal = 0;  ///< the fewest that hold what the requests ask for
+  double ideal = 0;  ///< the fewest sectors that contain the requested bytes
 };
 
-/// What the report of an analysis says.
+/// The parts of a report that the runner shows.
 struct Analysis {
-  std::optional<Sectors> sectors;  ///< over all kernels; nothing if no access was counted
-  std::string error;               ///< the first error that was found, a sentence; else empty
+  std::optional<Sectors> sectors;  ///< empty if no access was counted
+  std::string error;               ///< the first error as a sentence; empty if there is none
 };
 
-/// Reads the report of an analysis; nothing if there is none.
+/// Reads a report (JSON); empty if the file does not exist or is not a JSON object.
 std::optional<Analysis> read_analysis(const std::filesystem::path& report);
 
 }  // namespace staircase

@@ -17,7 +17,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// What the CPU device runs: the reduced data set, or what it was asked for by name, once.
+/// The settings for the CPU device: one solve of the reduced data set, or of the chosen data set if
+/// the user selected the CPU device by name.
 RunSettings settings_for_cpu_device(RunSettings settings, const Options& options) {
   if (options.device != "cpu-device") {
     settings.dataset = reduced_dataset;
@@ -30,15 +31,15 @@ RunSettings settings_for_cpu_device(RunSettings settings, const Options& options
   return settings;
 }
 
-/// The files of the user's own data: "a.npy and b.npy".
+/// The names of input files without their directories: "a.npy and b.npy".
 std::string file_names(const std::vector<std::string>& paths) {
   std::vector<std::string> names;
   for (const auto& path : paths) names.push_back(fs::path(path).filename());
   return fmt::format("{}", fmt::join(names, " and "));
 }
 
-/// The program of the stage that the others are held to; on the CPU device, the one for that if
-/// there are two.
+/// The program of the reference stage. If that stage has one program for the GPU and one for the
+/// CPU device, `on_cpu_device` selects between them.
 Program reference_program(const std::vector<Program>& all, const Options& options,
                           bool on_cpu_device) {
   const auto programs = select_reference(all, options.reference);
@@ -63,7 +64,7 @@ Ladder::Ladder(const std::vector<Program>& all, const Options& options, RunSetti
                settings_for_cpu_device(settings_, options),
                [this](const auto& text) { progress_.show(text); }) {
   chosen_ = chosen_programs(all, options);
-  // A stage that says wrongly which one it continues is refused before anything runs.
+  // before() throws for a stage with a wrong line "From:", so nothing runs in that case.
   for (const Program& program : chosen_) before(program);
 }
 
@@ -105,7 +106,7 @@ Json Ladder::json() const {
       record["global_accesses"] = {{"requests", row.sectors->requests},
                                    {"sectors", row.sectors->moved},
                                    {"ideal_sectors", row.sectors->ideal}};
-    if (row.of_limit > 0) record["of_limit"] = row.of_limit;
+    if (row.of_peak > 0) record["of_limit"] = row.of_peak;
     if (row.of_copy > 0) record["of_copy"] = row.of_copy;
     if (row.lines) {
       record["lines_added"] = row.lines->added;
@@ -136,7 +137,7 @@ bool Ladder::is_custom() const {
 
 std::string Ladder::dataset() const { return is_custom() ? "custom" : settings_.dataset; }
 
-/// A stage's program for a device, or null.
+/// The program of a stage for a device, or null.
 const Program* Ladder::find(const std::string& stage, const std::string& device) const {
   const auto found = std::find_if(all_.begin(), all_.end(), [&](const Program& p) {
     return p.stage == stage && p.device == device;
@@ -144,10 +145,11 @@ const Program* Ladder::find(const std::string& stage, const std::string& device)
   return found == all_.end() ? nullptr : &*found;
 }
 
-/// A program of the stage that a stage continues, or null: the one before it in reading order,
-/// unless its source is here and names an earlier one.
+/// A program of the stage that this stage continues, or null if there is none. This is the previous
+/// stage in reading order, unless the head comment of the source names an earlier one (*From:*).
+/// \throws BadInput if the comment names a stage that is not an earlier one
 const Program* Ladder::before(const Program& program) const {
-  if (program.is_yardstick()) return nullptr;
+  if (program.is_baseline()) return nullptr;
   const auto of_stage = [&](const std::string& stage) {
     return std::find_if(all_.begin(), all_.end(),
                         [&](const Program& p) { return p.stage == stage; });
@@ -160,7 +162,7 @@ const Program* Ladder::before(const Program& program) const {
   if (found < here) return &*found;
   const auto earlier = stages_of({all_.begin(), here});
   throw BadInput(
-      fmt::format("'{}' says 'From: {}', which must be an earlier stage of {}; there is {}",
+      fmt::format("'{}' has the line 'From: {}', which must name an earlier stage of {}: {}",
                   source.string(), *named, program.workload,
                   earlier.empty() ? "none" : fmt::format("{}", fmt::join(earlier, ", "))));
 }
@@ -169,7 +171,7 @@ fs::path Ladder::source_of(const Program& program) const {
   return fs::path(options_.source) / program.source;
 }
 
-/// What the chosen stages may say.
+/// The columns that the table of the chosen stages needs.
 TableContents Ladder::contents() const {
   const Program& zero = all_.front();
   const auto among_chosen = [&](const std::string& stage) {
@@ -184,17 +186,18 @@ TableContents Ladder::contents() const {
   for (const Program& program : chosen_) {
     const Program* previous = before(program);
     if (!program.on_cpu_device()) {
-      contents.times = contents.of_limit = true;
-      contents.in_all = contents.in_all || program.description().at("timed_phase").is_string();
+      contents.times = contents.of_peak = true;
+      contents.totals = contents.totals || program.description().at("timed_phase").is_string();
       contents.over_zero = contents.over_zero || zero_is_timed;
-      contents.over_step = contents.over_step || (previous && among_chosen(previous->stage));
+      contents.over_previous =
+          contents.over_previous || (previous && among_chosen(previous->stage));
       contents.of_copy = contents.of_copy || (ceilings_.gpu && program.device == "gpu");
     }
     if (const auto time = recorded(program)) {
       contents.recorded = true;
       contents.over_zero = contents.over_zero || time->over_zero > 0;
-      contents.over_step = contents.over_step || time->over_step > 0;
-      contents.of_limit = contents.of_limit || time->of_limit > 0;
+      contents.over_previous = contents.over_previous || time->over_previous > 0;
+      contents.of_peak = contents.of_peak || time->of_peak > 0;
     }
     contents.sectors = contents.sectors || (analyses() && Measurement::can_analyse(program));
     contents.lines = contents.lines || (previous && fs::exists(source_of(program)));
@@ -202,11 +205,12 @@ TableContents Ladder::contents() const {
   return contents;
 }
 
-/// Whether accesses are analysed, which takes longer than all else: where the CPU device was asked
-/// for by name.
+/// Whether the runner analyses memory accesses. The analysis takes longer than all other steps, so
+/// the runner does it only if the user selected the CPU device by name.
 bool Ladder::analyses() const { return options_.device == "cpu-device"; }
 
-/// What was recorded of a stage for a GPU, if the problem is a known one that it takes.
+/// The recorded time of a GPU stage; empty for the user's own problem and for a problem beyond the
+/// stage's limits.
 std::optional<Recorded> Ladder::recorded(const Program& program) const {
   if (is_custom() || program.device == "cpu" || !takes_problem(program)) return {};
   const Program* previous = before(program);
@@ -214,7 +218,7 @@ std::optional<Recorded> Ladder::recorded(const Program& program) const {
                           all_.front().stage, previous == nullptr ? "" : previous->stage);
 }
 
-/// Whether a stage takes the problem, as far as options tell.
+/// Whether the parameters of the problem are within the limits of a stage.
 bool Ladder::takes_problem(const Program& program) const {
   const Json& about = program.description();
   const Json limits = about.value("limits", Json::object());
@@ -238,8 +242,8 @@ Row Ladder::outcome_of(const Program& program) {
   return stand_in != nullptr && fs::exists(stand_in->path) ? check(*stand_in) : row;
 }
 
-/// Runs a program for the CPU device; where its accesses are analysed, too, an error found there is
-/// a failure.
+/// Runs a program for the CPU device and analyses its memory accesses if analyses() is true. An
+/// error that the analysis reports counts as a failure.
 Row Ladder::check(const Program& program) {
   Row row{.outcome = reduced_.run(program), .recorded = {}, .lines = {}, .sectors = {}};
   if (!row.outcome.solved() || !analyses()) return row;
@@ -265,7 +269,7 @@ void Ladder::add_row(const Program& program) {
     compare_with_ceilings(row);
     row.over_zero = measurement_.zero_median() / median;
     if (previous != nullptr && medians_.contains(previous->stage))
-      row.over_step = medians_.at(previous->stage) / median;
+      row.over_previous = medians_.at(previous->stage) / median;
     medians_[program.stage] = median;
   } else {
     row.recorded = recorded(program);
@@ -275,7 +279,7 @@ void Ladder::add_row(const Program& program) {
   rows_.push_back(std::move(row));
 }
 
-/// Sets the time of a row against the limits of the device that it was measured on.
+/// Sets the percentages of a row: of the peak rates and of the copy bandwidth of its device.
 void Ladder::compare_with_ceilings(Row& row) const {
   const bool on_gpu = row.outcome.program.device == "gpu";
   if (on_gpu && !ceilings_.gpu) return;
@@ -285,11 +289,11 @@ void Ladder::compare_with_ceilings(Row& row) const {
   const Work work{modelled.at("flops"), modelled.at("bytes"), modelled.value("matrix", false)};
   const Precision precision = settings_.precision == "f64" ? Precision::f64 : Precision::f32;
   const double median = row.outcome.median();
-  row.of_limit = rates->floor(work, precision) / median;
+  row.of_peak = rates->lower_bound(work, precision) / median;
   if (on_gpu) row.of_copy = modelled.value("traffic_bytes", 0.0) / rates->bandwidth / median;
 }
 
-/// What the data set, or the user's own, sets the parameters to: " (n = 2)".
+/// The parameters of the problem with their values: "(n = 2, seed = 1)".
 std::string Ladder::problem() const {
   Json parameters = Json::object();
   if (settings_.inputs.empty())
@@ -308,7 +312,7 @@ std::string Ladder::problem() const {
   return fmt::format("({})", fmt::join(texts, ", "));
 }
 
-/// The problem and the machine.
+/// The lines above the table: the problem, how it is timed, and the machine.
 std::string Ladder::heading() const {
   std::string often = analyses() ? "once" : fmt::format("median of {}", settings_.repeat);
   if (const auto& phase = chosen_.front().description().at("timed_phase"); phase.is_string())
@@ -320,12 +324,13 @@ std::string Ladder::heading() const {
     often += fmt::format(", {} rank{}", settings_.ranks, settings_.ranks == 1 ? "" : "s");
   const std::string& reference = measurement_.reference().stage;
   const auto& own = settings_.reference_assignments;
-  std::string held_to;
-  if (reference != all_.front().stage || !own.empty()) held_to = ", held to " + reference;
-  if (!own.empty()) held_to += fmt::format(" with {}", fmt::join(own, ", "));
+  std::string checked_against;
+  if (reference != all_.front().stage || !own.empty())
+    checked_against = ", checked against " + reference;
+  if (!own.empty()) checked_against += fmt::format(" with {}", fmt::join(own, ", "));
   const std::string text =
       fmt::format("{}, {} {}, {}, {}{}\n{}", all_.front().workload, dataset(), problem(),
-                  settings_.precision, often, held_to, to_text(this_machine(), ceilings_));
+                  settings_.precision, often, checked_against, to_text(this_machine(), ceilings_));
   return broken_for_terminal(text, 2) + "\n";
 }
 
@@ -335,18 +340,21 @@ std::string Ladder::introduction(const Program& program) const {
       fmt::format("{} {}: {}\n", program.workload, program.stage, program.text("idea"));
   std::string text = fmt::format(bold, "{}", broken_for_terminal(title, 2));
   text += program.source + "\n\n";
-  if (!fs::exists(source_of(program))) return text + "The source is not here; see --source.\n\n";
+  if (!fs::exists(source_of(program)))
+    return text +
+           "The source was not found; --source names the directory that contains stages/.\n\n";
   text += broken_for_terminal(header_comment(source_of(program)), 9) + "\n";
   if (const Program* previous = before(program))
     text += unified_diff(source_of(*previous), source_of(program), has_colour()) + "\n";
   return text;
 }
 
-/// How fast a stage is beside stage zero and the one that it continues, as far as that is known.
-std::string Ladder::compared(const Program& program, double over_zero, double over_step) const {
+/// The speed-ups over stage zero and over the previous stage in words; empty if both are unknown.
+std::string Ladder::compared(const Program& program, double over_zero, double over_previous) const {
   std::string text;
-  if (over_zero > 0) text += fmt::format(", {:.2f} times the speed of stage zero", over_zero);
-  if (over_step > 0) text += fmt::format(", {:.2f} of {}", over_step, before(program)->stage);
+  if (over_zero > 0) text += fmt::format(", {:.2f} times as fast as stage zero", over_zero);
+  if (over_previous > 0)
+    text += fmt::format(", {:.2f} times as fast as {}", over_previous, before(program)->stage);
   return text;
 }
 
@@ -356,18 +364,18 @@ std::string Ladder::verdict_text(const Row& row) const {
   if (const auto& recorded = row.recorded)
     text = fmt::format("Recorded {} on an {}, {}{}\n", time_text(recorded->median), recorded->gpu,
                        recorded->date,
-                       compared(outcome.program, recorded->over_zero, recorded->over_step));
+                       compared(outcome.program, recorded->over_zero, recorded->over_previous));
   if (!outcome.ran())
     return text + fmt::format("Verdict  {}: {}\n\n", name_of(outcome.verdict), outcome.reason);
   if (row.checked()) text += "Checked  on the CPU device, not timed";
   if (row.timed())
     text += fmt::format("Time     {} (spread {:.1f} %)", time_text(outcome.median()),
                         100 * outcome.seconds().spread());
-  if (const auto in_all = row.timed() ? outcome.in_all() : std::nullopt)
-    text += fmt::format(", in all {}", time_text(*in_all));
-  text += compared(outcome.program, row.over_zero, row.over_step);
+  if (const auto total = row.timed() ? outcome.total_seconds() : std::nullopt)
+    text += fmt::format(", total {}", time_text(*total));
+  text += compared(outcome.program, row.over_zero, row.over_previous);
   if (row.sectors)
-    text += fmt::format("\nSectors  {} per request to global memory, moved / the fewest possible",
+    text += fmt::format("\nSectors  {} per request to global memory: moved / the fewest possible",
                         sectors_text(*row.sectors));
   text += fmt::format("\nVerdict  {}", name_of(outcome.verdict));
   if (outcome.verdict == Verdict::matches)

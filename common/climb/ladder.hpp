@@ -1,5 +1,5 @@
 /// \file
-/// The stages of one workload on one problem: run, printed as a table, or walked one by one.
+/// Runs the stages of one workload on one problem and shows them as a table or one at a time.
 
 #pragma once
 
@@ -16,30 +16,31 @@ namespace staircase {
 
 /// Runs the chosen stages of one workload on one data set in one precision.
 ///
-/// A stage for the GPU that finds none is run on the CPU device instead, on the reduced data set.
+/// On a machine without a GPU, stages for the GPU run on the CPU device with the reduced data set.
 class Ladder {
  public:
-  /// Takes a part of what is shown.
+  /// Receives the output piece by piece.
   using Print = std::function<void(const std::string&)>;
 
   /// \param all every program of the workload, stage zero first
-  /// \param recordings what is shown of stages for a GPU where there is none
-  /// \throws BadInput if the options choose no stage, or no reference
+  /// \param recordings times that are shown for GPU stages on a machine without a GPU
+  /// \throws BadInput if the options select no stage or no reference
   Ladder(const std::vector<Program>& all, const Options& options, RunSettings settings,
          const Ceilings& ceilings, const Recordings& recordings);
 
-  /// Runs every chosen stage, with a progress line, and prints the table: each line once its stage
-  /// has run, and nothing before the first has, which may refuse the problem.
+  /// Runs every chosen stage and prints the table line by line; a progress line shows the running
+  /// stage. Nothing is printed before the first stage has run, since that stage may reject the
+  /// problem.
   void run(const Print& print);
 
-  /// Walks: idea, diff, run and verdict of each stage, then waits for a key.
+  /// For each stage: prints its idea and diff, runs it, prints the verdict and waits for a key.
   void walk();
 
-  /// The records of the stages that have run.
+  /// The records of the stages that have run, as `--json` writes them.
   nlohmann::ordered_json json() const;
 
-  /// Whether every stage matches the reference. A stage whose hardware is missing does not count,
-  /// but one at least must have run.
+  /// Whether at least one stage has run and all of them match the reference. Stages that are not
+  /// available on this machine are ignored.
   bool all_well() const;
 
  private:
@@ -59,7 +60,7 @@ class Ladder {
   std::string problem() const;
   std::string heading() const;
   std::string introduction(const Program& program) const;
-  std::string compared(const Program& program, double over_zero, double over_step) const;
+  std::string compared(const Program& program, double over_zero, double over_previous) const;
   std::string verdict_text(const Row& row) const;
 
   std::vector<Program> all_;

@@ -27,16 +27,16 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// Stands for every workload.
-constexpr const char* all_of_them = "all";
+/// The argument that selects every workload.
+constexpr const char* every_workload = "all";
 
-/// Where the stage programs are, and the directory that their sources are named from.
-struct Places {
+/// The directory of the stage programs, and the directory that contains stages/ with the sources.
+struct Directories {
   fs::path programs, source;
 };
 
-/// What an installed runner was installed with; else the programs that were built with it.
-Places default_places() {
+/// The directories of the installation or, if the runner is not installed, of its build.
+Directories default_directories() {
   const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
   const fs::path installed = (here / INSTALLED_PROGRAMS).lexically_normal();
   if (fs::is_directory(installed))
@@ -46,48 +46,49 @@ Places default_places() {
 
 std::optional<Options> read_options(int argc, char** argv) {
   Options options;
-  const Places places = default_places();
-  options.programs = places.programs;
-  options.source = places.source;
+  const Directories directories = default_directories();
+  options.programs = directories.programs;
+  options.source = directories.source;
   CLI::App app{"Runs the stages of a workload in order on the same problem and prints one table",
                "climb"};
   app.add_option("WORKLOAD", options.workloads,
-                 "Workloads to run, or all (default the first that --list shows)");
+                 "Workloads to run, or all (default: the first in --list)");
   app.add_flag("--step", options.step,
-               "Walk: idea, diff, run and verdict of each stage, then a key");
-  app.add_flag("--list", options.list, "List the workloads, their stages and data sets");
+               "Show idea, diff, run and verdict of one stage at a time; a key continues");
+  app.add_flag("--list", options.list, "List the workloads with their stages and data sets");
   app.add_option("--stages", options.stages,
-                 "Stages: numbers, ranges, names, as in 00,02-03,openmp");
+                 "Stages to run: numbers, ranges or names, for example 00,02-03,openmp");
   app.add_option("--reference", options.reference,
-                 "Hold the stages to this one instead of stage zero: a number or a name");
+                 "Check against this stage instead of stage zero: a number or a name");
   app.add_option("--reference-set", options.reference_assignments,
-                 "Change a parameter of the stage that the others are held to: KEY=VALUE")
+                 "Change a parameter for the reference stage only: KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--device", options.device,
-                 "Only stages of a device: cpu, gpu or cpu-device (default all)");
-  app.add_option("--dataset", options.datasets, "Data sets, separated by commas, or all");
+                 "Run only the stages for a device: cpu, gpu or cpu-device (default all)");
+  app.add_option("--dataset", options.datasets, "Data sets to run, separated by commas, or all");
   app.add_option("--set", options.assignments, "Change a parameter of the data set: KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--input", options.inputs,
-                 "Run on your own data: FILE.npy; once for each that the workload takes")
+                 "Read your own data: FILE.npy; one --input for each array of the workload")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--precision", options.precisions, "f64 (default), f32 or f64,f32");
-  app.add_option("--repeat", options.repeat, "Timed solves of a stage (default 5)");
-  app.add_option("--warmup", options.warmup, "Solves before the timed ones (default 1)");
+  app.add_option("--precision", options.precisions,
+                 "Precisions to run: f64 (default), f32 or f64,f32");
+  app.add_option("--repeat", options.repeat, "Timed solves per stage (default 5)");
+  app.add_option("--warmup", options.warmup, "Untimed solves before the timed ones (default 1)");
   app.add_flag("--awake", options.awake,
-               "Wake the GPU before the phase that is timed, by an empty kernel");
+               "Run an empty kernel before the timed phase, so that the GPU is not idle");
   app.add_option("--ranks", options.ranks,
-                 "Processes of a stage that runs on ranks (default the cores, at most 4)");
+                 "MPI ranks of a stage that runs on ranks (default: one per core, at most 4)");
   app.add_option("--json", options.json,
-                 "Write the records of all runs: FILE, or - for standard output");
+                 "Write the records of all runs to FILE; - is standard output");
   app.add_flag("--targets", options.targets,
-               "Run nothing; print what would have to be built, one target per line");
-  app.add_option("--programs", options.programs, "Where the stage programs are");
+               "Print the build targets that this command needs, and run nothing");
+  app.add_option("--programs", options.programs, "Directory that contains the stage programs");
   app.add_option("--source", options.source,
-                 "Where the directory stages/ with the sources is, for the diffs")
+                 "Directory that contains stages/ with the sources, for the diffs")
       ->take_last();
   if (!parse_command_line(app, argc, argv)) return {};
   return options;
@@ -100,12 +101,13 @@ std::vector<std::string> split(const std::string& list) {
   return items;
 }
 
-/// Refuses a value that is not among those allowed.
+/// Checks that a value is one of the allowed values.
+/// \throws BadInput otherwise; `what` names the kind of value in the message
 void check_choice(const std::string& what, const std::string& value,
                   const std::vector<std::string>& allowed) {
   if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
     throw BadInput(
-        fmt::format("there is no {} '{}'; there is {}", what, value, fmt::join(allowed, ", ")));
+        fmt::format("there is no {} '{}'; choose from {}", what, value, fmt::join(allowed, ", ")));
 }
 
 std::vector<std::string> keys_of(const Json& object) {
@@ -138,20 +140,26 @@ std::string list_text(const Workloads& workloads, const fs::path& root) {
   for (const auto& [name, programs] : workloads) {
     text += fmt::format("{} (data sets: {})\n", name,
                         fmt::join(keys_of(programs.front().description().at("datasets")), ", "));
+    std::size_t stages = 0, titles = 0;
+    for (const Program& program : programs) {
+      stages = std::max(stages, program.stage.size());
+      titles = std::max(titles, field_of(root / program.source, "title").size());
+    }
     for (std::size_t p = 0; p < programs.size(); ++p) {
       std::string devices = programs[p].device;
       const Program& program = programs[p];
       while (p + 1 < programs.size() && programs[p + 1].stage == program.stage)
         devices += ", " + programs[++p].device;
-      text += fmt::format("  {:<20} {:<15}  {:<14} {}\n", program.stage, devices,
-                          said_in(root / program.source, "title"),
-                          said_in(root / program.source, "idea"));
+      text += fmt::format("  {:<{}}  {:<15}  {:<{}}  {}\n", program.stage, stages, devices,
+                          field_of(root / program.source, "title"), titles,
+                          field_of(root / program.source, "idea"));
     }
   }
   return text;
 }
 
-/// The data sets to run: those asked for, or the first, or the reduced one on the CPU device.
+/// The data sets that `--dataset` selects. Without the option: the default of the workload, or the
+/// reduced data set for the CPU device.
 std::vector<std::string> datasets_of(const Program& program, const Options& options) {
   const auto names = keys_of(program.description().at("datasets"));
   if (options.datasets == "all") return names;
@@ -162,7 +170,7 @@ std::vector<std::string> datasets_of(const Program& program, const Options& opti
   return chosen;
 }
 
-/// The precisions to run: those asked for in which one of the chosen stages solves.
+/// The requested precisions that at least one chosen stage offers.
 std::vector<std::string> precisions_of(const std::vector<Program>& programs,
                                        const Options& options) {
   std::vector<std::string> precisions = split(options.precisions);
@@ -174,43 +182,48 @@ std::vector<std::string> precisions_of(const std::vector<Program>& programs,
   return precisions;
 }
 
-/// The workloads to run: those asked for, all of them, or the first.
+/// The workloads that the command line names; all for `all`, and the first without a name.
 Workloads chosen_workloads(const Workloads& all, const Options& options) {
   const auto& wanted = options.workloads;
   const auto is_wanted = [&](const std::string& name) {
     return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
   };
-  if (is_wanted(all_of_them) || options.list) return all;
+  if (is_wanted(every_workload) || options.list) return all;
   if (wanted.empty()) return {all.front()};
   Workloads chosen = all;
   std::erase_if(chosen, [&](const auto& workload) { return !is_wanted(workload.first); });
   return chosen;
 }
 
-/// What else there is to run, where nothing was asked for.
+/// A line that lists the other workloads; printed if the command line names no workload.
 std::string others_text(const Workloads& all) {
   std::vector<std::string> names;
   for (const auto& [name, programs] : all) names.push_back(name);
   names.erase(names.begin());
   if (names.empty()) return "";
-  return fmt::format("Other workloads: {}. ./climb {} runs one of them, ./climb all every one.\n",
-                     fmt::join(names, ", "), names.front());
+  return fmt::format(
+      "Other workloads: {}. ./climb {} runs one of them, ./climb all runs all of them.\n",
+      fmt::join(names, ", "), names.front());
 }
 
-/// What all programs that analyse accesses share, a target of its own in the build.
+/// The build target for everything that the programs with access analysis have in common.
 constexpr auto shared_by_analyses = "shared_by_analyses";
 
-/// What has to be built for a table: the programs of the chosen stages for the chosen device, with
-/// what analyses them where the CPU device was asked for, stage zero and the reference. A list
-/// needs each stage zero. Stages that were named have all their programs for the CPU device: their
-/// pages start them. Those that no table needs follow behind an empty line, and can wait until it
-/// is there; for a whole ladder, what they share, so that nobody who names stages waits for it.
+/// The build targets that a command line needs, one per line.
+///
+/// A table needs stage zero, the reference, and the programs of the chosen stages for the chosen
+/// device; `--device cpu-device` also needs the programs that analyse accesses. `--list` needs
+/// stage zero of each workload. For stages that are selected with `--stages`, the list has their
+/// programs for the CPU device too, because the pages of the book start them.
+///
+/// Targets after an empty line are not needed for the table and may be built after it: the analysed
+/// programs of the selected stages, or without `--stages` the target that all of them share.
 std::string targets_text(const Workloads& workloads, const Options& options) {
   std::set<std::string> needed, later;
   const auto target = [](const Program& program) {
     return "stages/" + program.path.filename().string();
   };
-  const auto twin = [&](const Program& program) { return target(program) + "-analyze"; };
+  const auto analysed = [&](const Program& program) { return target(program) + "-analyze"; };
   for (const auto& [workload, programs] : workloads) {
     needed.insert(target(programs.front()));
     if (options.list) continue;
@@ -218,7 +231,7 @@ std::string targets_text(const Workloads& workloads, const Options& options) {
       if (is_chosen(program, programs, options)) needed.insert(target(program));
     for (const Program& program : chosen_programs(programs, options)) {
       needed.insert(target(program));
-      if (program.analysed && options.device == "cpu-device") needed.insert(twin(program));
+      if (program.analysed && options.device == "cpu-device") needed.insert(analysed(program));
     }
     if (options.device != "all") continue;
     for (const Program& program : select_stages(programs, options.stages)) {
@@ -226,7 +239,7 @@ std::string targets_text(const Workloads& workloads, const Options& options) {
         if (program.analysed) later.insert(shared_by_analyses);
       } else if (program.on_cpu_device()) {
         needed.insert(target(program));
-        if (program.analysed) later.insert(twin(program));
+        if (program.analysed) later.insert(analysed(program));
       }
     }
   }
@@ -235,15 +248,16 @@ std::string targets_text(const Workloads& workloads, const Options& options) {
   return text;
 }
 
-/// Refuses a stage, a reference or a data set that one of the workloads does not have, and
-/// precisions in which none of the stages solves.
+/// Checks that each workload has the selected stages, reference and data sets, and that some stage
+/// offers one of the precisions.
+/// \throws BadInput otherwise
 void check_stages(const Options& options, const Workloads& chosen) {
   std::set<std::string> offered;
   bool solves = false;
   for (const auto& [name, programs] : chosen) {
     const Program reference = select_reference(programs, options.reference).front();
     if (!reference.offers("f64"))
-      throw BadInput(fmt::format("--reference takes a stage that solves in f64, and {} does not",
+      throw BadInput(fmt::format("--reference needs a stage that solves in f64, and {} does not",
                                  reference.stage));
     datasets_of(programs.front(), options);
     solves = solves || !precisions_of(programs, options).empty();
@@ -255,21 +269,22 @@ void check_stages(const Options& options, const Workloads& chosen) {
                                fmt::join(offered, " or "), options.precisions));
 }
 
-/// Refuses what can be refused before anything runs.
+/// Checks the options that do not depend on a workload, before anything runs.
+/// \throws BadInput if a value is not allowed
 void check_options(const Options& options, const Workloads& workloads) {
   std::vector<std::string> names = names_of(workloads);
-  names.push_back(all_of_them);
+  names.push_back(every_workload);
   for (const auto& workload : options.workloads) check_choice("workload", workload, names);
   check_choice("device", options.device, {"all", "cpu", "gpu", "cpu-device"});
   if (split(options.precisions).empty()) check_choice("precision", "", {"f64", "f32"});
   for (const auto& precision : split(options.precisions))
     check_choice("precision", precision, {"f64", "f32"});
   if (options.step && !options.json.empty())
-    throw BadInput("--step and --json exclude each other; --json needs a whole run");
+    throw BadInput("--step and --json exclude each other; --json needs a complete run");
   if (!options.json.empty() && options.json != "-") check_writable(options.json);
 }
 
-/// The limits of this machine; the GPU's only if a stage for it may run.
+/// The peak rates of this machine. The GPU is measured only if a GPU stage may run.
 Ceilings ceilings_for(const Workloads& workloads, const Options& options) {
   Ceilings ceilings = cached_ceilings();
   const auto for_gpu = [](const Program& program) { return program.device == "gpu"; };
@@ -280,7 +295,7 @@ Ceilings ceilings_for(const Workloads& workloads, const Options& options) {
   try {
     if (const auto gpu = this_gpu()) ceilings.gpu = cached_ceilings(*gpu);
   } catch (const Failure&) {
-    // The stages for a GPU that cannot be measured say themselves what is wrong; the others run.
+    // The GPU cannot be measured. Its stages report the reason themselves, and the others run.
   }
   return ceilings;
 }

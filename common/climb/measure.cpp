@@ -17,14 +17,14 @@ namespace fs = std::filesystem;
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// What a program says on standard error, without its name in front.
+/// The first line of a program's standard error without the program's name at its beginning.
 std::string sentence_of(const std::string& error) {
   const std::string line = first_line(error);
   const auto colon = line.find(": ");
   return colon == std::string::npos ? line : line.substr(colon + 2);
 }
 
-/// Why a program did not end well.
+/// Why a program failed: its message, or its exit status if it printed none.
 std::string failure_of(const ProcessResult& result) {
   const std::string sentence = sentence_of(result.err);
   return sentence.empty() ? fmt::format("ended with status {}", result.status) : sentence;
@@ -52,24 +52,27 @@ std::vector<std::string> command_of(const fs::path& program, const RunSettings& 
   return command;
 }
 
-/// The command that starts a program on ranks, more than cores if need be, and says nothing itself.
-/// Ranks that have threads are not bound, as a launcher binds two ranks or one to a core each.
+/// The command that starts a program on MPI ranks, if necessary on more ranks than there are cores.
+/// With threads, ranks are not bound to cores: Open MPI binds each of one or two ranks to one core,
+/// and all threads of the rank would then share this core.
 std::vector<std::string> on_ranks(int ranks, bool threads,
                                   const std::vector<std::string>& command) {
-  std::vector<std::string> launch{"mpiexec", "--quiet", "--oversubscribe"};
+  std::vector<std::string> launch{"mpiexec", "--oversubscribe"};
   if (threads) launch.insert(launch.end(), {"--bind-to", "none"});
   launch.insert(launch.end(), {"-n", std::to_string(ranks)});
   launch.insert(launch.end(), command.begin(), command.end());
   return launch;
 }
 
-/// Open MPI lets root start ranks only if told twice. Ranks that wait let others have the core: on
-/// a machine that has other work to do, they would wait for each other's turn.
-const std::vector<std::string> environment_of_ranks{"OMPI_ALLOW_RUN_AS_ROOT=1",
-                                                    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-                                                    "OMPI_MCA_mpi_yield_when_idle=1"};
+/// Open MPI starts ranks for the user root only if the first two variables are set. A waiting rank
+/// yields its core, because spinning ranks would delay each other on a busy machine. The next
+/// variable is `--quiet` of Open MPI 4, which Open MPI 5 refuses as an option. All ranks run on
+/// this machine, so they need no network; Open MPI 5 reports interfaces that it cannot use.
+const std::vector<std::string> environment_of_ranks{
+    "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+    "OMPI_MCA_mpi_yield_when_idle=1", "OMPI_MCA_orte_execute_quiet=1", "OMPI_MCA_btl=^tcp"};
 
-/// The program in which a stage's accesses are analysed.
+/// The program that analyses the memory accesses of a stage.
 fs::path analyser_of(const Program& program) { return program.path.string() + "-analyze"; }
 
 }  // namespace
@@ -85,7 +88,7 @@ Summary Outcome::seconds() const {
   return {seconds.at("min"), seconds.at("median"), seconds.at("max")};
 }
 
-std::optional<double> Outcome::in_all() const {
+std::optional<double> Outcome::total_seconds() const {
   if (!record.at("timed_phase").is_string()) return {};
   std::vector<double> seconds;
   for (const auto& repeat : record.at("repeats")) seconds.push_back(repeat.at("seconds"));
@@ -98,7 +101,7 @@ Measurement::Measurement(Program zero, Program reference, RunSettings settings, 
       settings_(std::move(settings)),
       progress_(std::move(progress)) {}
 
-/// The outcome of a stage that has no solution.
+/// The outcome of a stage that computed no solution.
 Outcome Measurement::unsolved(const Program& program, Verdict verdict,
                               const std::string& reason) const {
   return {program, reference_.stage == zero_.stage ? stage_zero : reference_.stage,
@@ -106,26 +109,28 @@ Outcome Measurement::unsolved(const Program& program, Verdict verdict,
           reason,  nullptr};
 }
 
-/// Runs a program, on ranks if it has them; nothing where they cannot be started.
+/// Runs a program, with mpiexec if it runs on ranks; empty if there is no mpiexec.
 std::optional<ProcessResult> Measurement::solve(const Program& program, const RunSettings& settings,
                                                 const std::vector<std::string>& command) {
   const bool has_ranks = program.description().value("ranks", false);
   if (has_ranks && !is_on_path("mpiexec")) return {};
   ProcessOptions options;
   if (has_ranks) options.environment = environment_of_ranks;
-  // Launchers that start at the same time must not share theirs.
+  // Two launchers that run at the same time must not use the same temporary directory.
   if (has_ranks)
-    options.environment.push_back("OMPI_MCA_orte_tmpdir_base=" + directory_.path().string());
+    for (const char* name : {"OMPI_MCA_orte_tmpdir_base=", "PRTE_MCA_prte_tmpdir_base="})
+      options.environment.push_back(name + directory_.path().string());
   options.tick = [&](double seconds) {
-    progress_(fmt::format("{} {}: running for {:.0f} s ({} + {} solves)", program.workload,
-                          program.stage, seconds, settings.warmup, settings.repeat));
+    progress_(fmt::format("{} {}: running for {:.0f} s ({} untimed + {} timed solves)",
+                          program.workload, program.stage, seconds, settings.warmup,
+                          settings.repeat));
   };
   const bool has_threads = program.description().value("threads", false);
   return run_process(has_ranks ? on_ranks(settings.ranks, has_threads, command) : command, options);
 }
 
-/// Tells a stage that the problem is too large for, by the harness's sentence, from one that lacks
-/// something.
+/// Distinguishes a problem that exceeds the limits of a stage from missing hardware, by the
+/// sentence with which the harness rejects the problem.
 static Verdict verdict_of(const std::string& refusal) {
   return refusal.starts_with("this stage takes ") ? Verdict::not_for_this_size
                                                   : Verdict::not_available;
@@ -143,8 +148,8 @@ Outcome Measurement::execute(const Program& program, const RunSettings& settings
   const auto ended = solve(program, settings, command);
   if (!ended)
     return unsolved(program, Verdict::not_available,
-                    "this stage runs on ranks, and there is no mpiexec to start them; it is in "
-                    "Debian's package openmpi-bin");
+                    "this stage runs on MPI ranks, and mpiexec, which starts them, was not found; "
+                    "install Debian's package openmpi-bin");
   const ProcessResult& result = *ended;
   if (result.status == static_cast<int>(Exit::bad_input)) throw BadInput(first_line(result.err));
   if (result.status == static_cast<int>(Exit::not_available))
@@ -152,13 +157,13 @@ Outcome Measurement::execute(const Program& program, const RunSettings& settings
   if (result.status != 0) return unsolved(program, Verdict::failed, failure_of(result));
   auto json = nlohmann::ordered_json::parse(std::ifstream(record), nullptr, false);
   if (!json.is_object() || !fs::exists(solution))
-    return unsolved(program, Verdict::failed, "wrote no record or no solution");
+    return unsolved(program, Verdict::failed, "the program wrote no record or no solution");
   Outcome outcome = unsolved(program, Verdict::matches, "");
   outcome.record = std::move(json);
   return outcome;
 }
 
-/// Runs a stage of which only the solution or a rough time is wanted.
+/// Runs a stage with one solve, for its solution or an approximate time.
 Outcome Measurement::run_once(const Program& program, RunSettings once,
                               const std::string& precision) {
   once.precision = precision;
@@ -172,7 +177,7 @@ Outcome Measurement::run_once(const Program& program, RunSettings once,
   return outcome;
 }
 
-void Measurement::need_reference() {
+void Measurement::ensure_reference() {
   if (!expected_.shape.empty()) return;
   RunSettings settings = settings_;
   settings.assignments.insert(settings.assignments.end(), settings_.reference_assignments.begin(),
@@ -201,7 +206,7 @@ void Measurement::compare_with_reference(Outcome& outcome, const NpyArray& solut
 Outcome Measurement::run(const Program& program) {
   if (!program.offers(settings_.precision))
     return unsolved(program, Verdict::not_available,
-                    fmt::format("it solves in {} only", fmt::join(program.precisions(), " and ")));
+                    fmt::format("it solves only in {}", fmt::join(program.precisions(), " and ")));
   const bool is_reference = program.path == reference_.path && settings_.precision == "f64" &&
                             settings_.reference_assignments.empty();
   Outcome outcome = execute(program, settings_);
@@ -214,7 +219,7 @@ Outcome Measurement::run(const Program& program) {
     outcome.error = 0;
     return outcome;
   }
-  need_reference();
+  ensure_reference();
   compare_with_reference(outcome, solution);
   return outcome;
 }
@@ -230,7 +235,7 @@ std::optional<Analysis> Measurement::analyse(const Program& program) {
   ProcessOptions options;
   options.environment = {"CUDA_ON_CPU_REPORT=" + report.string()};
   options.tick = [&](double seconds) {
-    progress_(fmt::format("{} {}: analysing its accesses for {:.0f} s", program.workload,
+    progress_(fmt::format("{} {}: analysing memory accesses for {:.0f} s", program.workload,
                           program.stage, seconds));
   };
   const ProcessResult result =

@@ -1,5 +1,6 @@
 /// \file
-/// Runs stage programs on one problem and holds each to stage zero, or to another reference.
+/// Runs stage programs on one problem and checks each result against stage zero or another
+/// reference.
 
 #pragma once
 
@@ -15,46 +16,47 @@
 
 namespace staircase {
 
-/// The problem that all stages are run on, and how often.
+/// The problem that all stages solve, and how often they solve it.
 struct RunSettings {
   std::string dataset;                   ///< empty for the workload's default
   std::vector<std::string> assignments;  ///< key=value
-  /// Others for the stage that the others are held to, such as on how many GPUs it solves.
+  /// Further assignments for the reference stage only, for example the number of its GPUs.
   std::vector<std::string> reference_assignments;
   std::vector<std::string> inputs;  ///< .npy files, or none
   std::string precision = "f64";
   int repeat = 5;
   int warmup = 1;
-  int ranks = 1;       ///< of a stage that runs on ranks
-  bool awake = false;  ///< whether a GPU is woken before the phase that is timed
+  int ranks = 1;       ///< processes of a stage that runs on MPI ranks
+  bool awake = false;  ///< whether an empty kernel runs on the GPU before the timed phase
 };
 
-/// The data set that every workload has for checks: so small that the CPU device is quick with it.
+/// The data set that every workload has for checks. It is small enough for the CPU device.
 inline constexpr const char* reduced_dataset = "tiny";
 
-/// How a stage's run ended.
+/// How the run of a stage ended.
 enum class Verdict {
-  reference,         ///< the reference in f64, which the others are held to
-  matches,           ///< within the tolerance of the reference
-  differs,           ///< solved, but not what the reference computes
-  failed,            ///< did not solve
-  not_available,     ///< it lacks hardware or the precision
-  not_for_this_size  ///< the problem is larger than its idea fits
+  reference,         ///< this is the reference itself, in f64
+  matches,           ///< differs from the reference by at most the tolerance
+  differs,           ///< solved, but differs from the reference by more than the tolerance
+  failed,            ///< ended with an error
+  not_available,     ///< needs other hardware, or does not offer the precision
+  not_for_this_size  ///< the problem exceeds the limits of the stage
 };
 
+/// A verdict in words: "matches", "not available".
 std::string name_of(Verdict verdict);
 
-/// What the reference is called unless another stage was asked for.
+/// How messages name the reference unless the user selected another stage.
 inline constexpr const char* stage_zero = "stage zero";
 
-/// What came out of running one stage.
+/// The result of running one stage.
 struct Outcome {
   Program program;
-  std::string reference;  ///< what it is held to: stage zero, or the name of a stage
+  std::string reference;  ///< what it is checked against: "stage zero" or the name of a stage
   Verdict verdict;
-  double error;                   ///< against the reference; NaN if there is nothing to compare
-  std::string reason;             ///< a sentence, unless the stage matches
-  nlohmann::ordered_json record;  ///< what `--json` wrote, null if it did not solve
+  double error;                   ///< difference from the reference; NaN if nothing was compared
+  std::string reason;             ///< a sentence; empty if the stage matches
+  nlohmann::ordered_json record;  ///< what `--json` wrote; null if it did not solve
 
   bool ran() const { return record.is_object(); }
   bool solved() const { return verdict == Verdict::reference || verdict == Verdict::matches; }
@@ -63,36 +65,37 @@ struct Outcome {
   }
   double median() const { return record.at("seconds").at("median").get<double>(); }
   Summary seconds() const;
-  /// The median time of whole solves, if the stage is compared by one of their phases.
-  std::optional<double> in_all() const;
+  /// The median time of complete solves in seconds, if only one phase of a solve is timed; else
+  /// empty.
+  std::optional<double> total_seconds() const;
 };
 
 /// Runs the stages of one workload on one problem.
 class Measurement {
  public:
-  /// Called with a line that says what is running, again and again.
+  /// Called repeatedly while a program runs, with a line that names it and the seconds so far.
   using Progress = std::function<void(const std::string&)>;
 
   /// \param zero stage zero of the workload
-  /// \param reference what the stages are held to: stage zero, or where that takes too long a stage
-  ///                  that can be trusted
+  /// \param reference the stage that the others are checked against: stage zero, or a stage that is
+  ///                  known to be correct where stage zero would take too long
   Measurement(Program zero, Program reference, RunSettings settings, Progress progress);
 
-  /// The stage that the others are held to.
+  /// The stage that the others are checked against.
   const Program& reference() const { return reference_; }
 
-  /// Runs a stage; runs the reference in f64 first if its solution is not there yet.
+  /// Runs a stage and checks its solution. If the solution of the reference is still missing, the
+  /// reference runs in f64.
   Outcome run(const Program& program);
 
-  /// Whether a program was built that analyses a stage's accesses.
+  /// Whether the program that analyses the memory accesses of a stage has been built.
   static bool can_analyse(const Program& program);
 
-  /// Has the CPU device analyse a stage's accesses; nothing if no program for that was built.
+  /// Analyses the memory accesses of a stage on the CPU device; empty if can_analyse() is false.
   std::optional<Analysis> analyse(const Program& program);
 
-  /// The median time of stage zero in the precision asked for, in seconds; where it was not
-  /// measured, the time of a single run; 0 where it lacks the precision, or was not measured and is
-  /// not the reference.
+  /// The median time of stage zero in seconds in the chosen precision. If stage zero was not timed
+  /// but is the reference, this is the time of one solve. 0 if the time is unknown.
   double zero_median();
 
  private:
@@ -102,14 +105,14 @@ class Measurement {
   Outcome execute(const Program& program, const RunSettings& settings);
   Outcome run_once(const Program& program, RunSettings once, const std::string& precision);
   void compare_with_reference(Outcome& outcome, const NpyArray& solution);
-  void need_reference();
+  void ensure_reference();
 
   Program zero_;
   Program reference_;
   RunSettings settings_;
   Progress progress_;
   TemporaryDirectory directory_;
-  NpyArray expected_;       // the reference's solution in f64, once it is there
+  NpyArray expected_;       // the solution of the reference in f64; empty until it has run
   double zero_median_ = 0;  // 0 until stage zero has run
 };
 

@@ -1,5 +1,5 @@
 /// \file
-/// What the runner's command line says.
+/// The options of the runner.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace staircase {
 
-/// The options as text; numbers and names are checked where they are used.
+/// The options as text. Numbers and names are checked where they are used.
 struct Options {
   std::vector<std::string> workloads;
   std::string stages, reference, device = "all", datasets, precisions = "f64";

@@ -23,24 +23,24 @@ nlohmann::ordered_json description_of(const fs::path& program) {
   const ProcessResult result = run_process({program, "--describe"});
   auto json = nlohmann::ordered_json::parse(result.out, nullptr, false);
   if (result.status != 0 || !json.is_object())
-    throw BadInput(fmt::format("'{}' does not describe itself: {}", program.filename().string(),
-                               result.err.empty() ? "it prints no JSON" : result.err));
+    throw BadInput(fmt::format("'{} --describe' failed: {}", program.filename().string(),
+                               result.err.empty() ? "it printed no JSON" : result.err));
   return json;
 }
 
-/// The number in front of a stage's name, or -1 for a yardstick.
+/// The number at the beginning of the name of a stage, or -1 for a baseline.
 int number_of(const std::string& stage) {
-  return stage.starts_with("yardstick_") ? -1 : std::stoi(stage.substr(0, 2));
+  return stage.starts_with("baseline_") ? -1 : std::stoi(stage.substr(0, 2));
 }
 
-/// Reads the whole of a text as a stage's number, or returns -1.
+/// Reads a text as the number of a stage; -1 if it is anything else.
 int parse_number(std::string_view text) {
   int number = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size() ? number : -1;
 }
 
-/// Whether an item such as 02, 01-03, openmp or yardstick_lapack selects a stage.
+/// Whether an item of `--stages`, such as 02, 01-03, openmp or baseline_lapack, selects a stage.
 bool selected_by(const std::string& item, const std::string& stage) {
   const int number = number_of(stage);
   if (item == stage || (number >= 0 && item == stage.substr(3))) return true;
@@ -50,8 +50,8 @@ bool selected_by(const std::string& item, const std::string& stage) {
   return first >= 0 && number >= first && number <= last;
 }
 
-/// The workload and the stage in a program's name, <workload>-<stage> or <workload>-<stage>-cpu;
-/// empty if it is not the name of a stage program.
+/// The workload and the stage in the name of a program, which is <workload>-<stage> or
+/// <workload>-<stage>-cpu. Both are empty for any other name.
 std::pair<std::string, std::string> parse_name(std::string name) {
   if (name.ends_with("-cpu")) name.resize(name.size() - 4);
   const auto dash = name.find('-');
@@ -59,14 +59,14 @@ std::pair<std::string, std::string> parse_name(std::string name) {
   const std::string stage = name.substr(dash + 1);
   const bool numbered =
       stage.size() > 3 && stage[2] == '_' && parse_number(stage.substr(0, 2)) >= 0;
-  const bool named = numbered || stage.starts_with("yardstick_");
+  const bool named = numbered || stage.starts_with("baseline_");
   return named && stage.find_first_of(".-") == std::string::npos
              ? std::pair(name.substr(0, dash), stage)
              : std::pair<std::string, std::string>();
 }
 
-/// The programs that a list names: a line has a name, a device and a source. A program that only
-/// analyses another has the device "analysis" and comes behind it.
+/// The programs in a list. Each line has the name of a program, its device and its source. A
+/// program with the device "analysis" analyses the accesses of the program in the line above.
 std::vector<Program> listed(const fs::path& list) {
   std::vector<Program> programs;
   std::ifstream lines(list);
@@ -80,7 +80,7 @@ std::vector<Program> listed(const fs::path& list) {
   return programs;
 }
 
-/// The programs that there are in a directory, by name.
+/// The stage programs in a directory, sorted by name.
 std::vector<Program> built(const fs::path& directory) {
   std::error_code error;
   std::vector<Program> programs;
@@ -119,7 +119,7 @@ std::vector<Program> find_programs(const fs::path& directory) {
   std::vector<Program> programs = fs::exists(list) ? listed(list) : built(directory);
   if (programs.empty())
     throw BadInput(
-        fmt::format("there are no stage programs in '{}'; build them with ./climb, or name "
+        fmt::format("there are no stage programs in '{}'; build them with ./climb, or set "
                     "their directory with --programs",
                     directory.string()));
   return programs;
@@ -149,7 +149,7 @@ std::vector<Program> select_stages(const std::vector<Program>& programs, const s
       if (selected_by(item, program.stage)) chosen.insert(&program);
     if (chosen.size() > before) continue;
     throw BadInput(
-        fmt::format("--stages takes numbers, ranges and names, and '{}' selects none; the "
+        fmt::format("--stages takes numbers, ranges and names, and '{}' selects no stage; the "
                     "stages are {}",
                     item, fmt::join(stages_of(programs), ", ")));
   }

@@ -11,8 +11,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// What a run says under a key, or else its recording of all runs.
-const Json& said(const Json& run, const Json& recording, const char* key) {
+/// The value of a key in a run; if the run has no such key, the value in its recording.
+const Json& value_of(const Json& run, const Json& recording, const char* key) {
   return run.contains(key) ? run.at(key) : recording.at(key);
 }
 
@@ -29,17 +29,18 @@ Recordings::Recordings(const fs::path& root, const std::vector<std::string>& wor
   for (const auto& entry : fs::directory_iterator(directory, none)) {
     if (entry.path().extension() != ".json") continue;
     const std::string text = text_of(entry.path());
-    // Most recordings are of other workloads, and take their time to be understood.
-    const auto tells_of = [&](const std::string& workload) {
+    // Parsing takes long and most recordings belong to other workloads, so we search the text
+    // first.
+    const auto mentions = [&](const std::string& workload) {
       return text.find(Json(workload).dump()) != std::string::npos;
     };
-    if (std::any_of(workloads.begin(), workloads.end(), tells_of)) read(text);
+    if (std::any_of(workloads.begin(), workloads.end(), mentions)) read(text);
   }
   for (auto& [problem, runs] : runs_) sort_as_book(runs);
 }
 
-/// The newest revision's first; of those of one revision, which were made in one session, the one
-/// with most repeats.
+/// Sorts runs as the book selects them: the newest revision first; within a revision, whose runs
+/// were made in one session, the run with the most repeats first.
 void Recordings::sort_as_book(std::vector<Run>& runs) {
   std::map<std::string, std::string> newest;  // the last date of each revision
   for (const Run& run : runs) newest[run.revision] = std::max(newest[run.revision], run.date);
@@ -53,7 +54,9 @@ void Recordings::read(const std::string& text) try {
   const Json recording = Json::parse(text);
   if (recording.contains("sweep") || !recording.contains("runs")) return;
   for (const Json& run : recording.at("runs")) {
-    const auto of_run = [&](const char* key) -> const Json& { return said(run, recording, key); };
+    const auto of_run = [&](const char* key) -> const Json& {
+      return value_of(run, recording, key);
+    };
     Run found{of_run("ceilings").at("gpu").at("name"), of_run("revision"), of_run("date"), 0, {}};
     for (const Json& record : run.at("records")) {
       if (!record.contains("seconds")) continue;
@@ -65,7 +68,7 @@ void Recordings::read(const std::string& text) try {
     runs_[{of_run("workload"), of_run("dataset"), of_run("precision")}].push_back(found);
   }
 } catch (const Json::exception&) {
-  // The rest of such a file is not shown.
+  // Runs after a malformed one in the same file are not shown.
 }
 
 std::optional<Recorded> Recordings::find(const Problem& problem, const std::string& stage,
@@ -81,7 +84,7 @@ std::optional<Recorded> Recordings::find(const Problem& problem, const std::stri
       return it == run.times.end() || other == stage ? 0 : it->second.median / time.median;
     };
     return Recorded{run.gpu,    run.date.substr(0, 10), time.median,
-                    over(zero), over(before),           time.of_limit};
+                    over(zero), over(before),           time.of_peak};
   }
   return {};
 }

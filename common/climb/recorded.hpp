@@ -1,5 +1,5 @@
 /// \file
-/// What was recorded on the reference GPU, for where there is none.
+/// Recorded times of the reference GPU, shown on machines without a GPU.
 
 #pragma once
 
@@ -15,30 +15,31 @@ namespace staircase {
 /// The directory of docs/results that holds the recordings of the reference GPU.
 inline constexpr const char* reference_machine = "h200";
 
-/// A stage's recorded time, and how it compares within the same run of the same recording.
+/// The recorded time of a stage, and its ratios to other times of the same run.
 struct Recorded {
-  std::string gpu;       ///< "NVIDIA H200"
-  std::string date;      ///< "2026-11-22"
-  double median = 0;     ///< in seconds
-  double over_zero = 0;  ///< speed-up over stage zero, 0 if unknown
-  double over_step = 0;  ///< speed-up over the stage that it continues, 0 if unknown
-  double of_limit = 0;   ///< share of the GPU's limit, 0 if unknown
+  std::string gpu;           ///< "NVIDIA H200"
+  std::string date;          ///< "2026-11-22"
+  double median = 0;         ///< in seconds
+  double over_zero = 0;      ///< speed-up over stage zero; 0 if unknown
+  double over_previous = 0;  ///< speed-up over the stage that it continues; 0 if unknown
+  double of_peak = 0;        ///< shortest possible time / recorded time; 0 if unknown
 };
 
 /// The recorded times of stages, by problem.
 class Recordings {
  public:
   Recordings() = default;
-  /// Reads the recordings of some workloads on the reference GPU below a directory that holds
-  /// docs/results. A file that is missing, broken or something else is left out.
+  /// Reads the recordings of some workloads on the reference GPU.
+  /// \param root the directory that contains docs/results; files that are missing, malformed or no
+  ///             recordings are ignored
   Recordings(const std::filesystem::path& root, const std::vector<std::string>& workloads);
 
-  /// A problem by workload, data set and precision.
+  /// Workload, data set and precision of a problem.
   using Problem = std::array<std::string, 3>;
 
-  /// The time of a stage that the book shows; nothing if none was recorded on the GPU.
-  /// \param zero   stage zero
-  /// \param before the stage that this one continues, or empty
+  /// The time of a stage that the book shows too; empty if no time was recorded on the GPU.
+  /// \param zero   the name of stage zero
+  /// \param before the name of the stage that this one continues, or empty
   std::optional<Recorded> find(const Problem& problem, const std::string& stage,
                                const std::string& zero, const std::string& before) const;
 
@@ -46,7 +47,7 @@ class Recordings {
   struct Time {
     bool on_gpu = false;
     double median = 0;
-    double of_limit = 0;
+    double of_peak = 0;
   };
   struct Run {
     std::string gpu, revision, date;

@@ -15,7 +15,8 @@ constexpr std::array of_recording{"machine", "revision", "date"};
 constexpr std::array of_problem{"parameters", "input"};
 constexpr std::array of_run{"workload", "dataset", "precision", "parameters", "input"};
 
-/// What opens a run: all but its records, and the problem of those that solved its data set.
+/// The first line of a run: all entries except its records, and the parameters of the records that
+/// solved its data set.
 Json shared_by(const Json& run) {
   Json shared = run;
   shared.erase("records");
@@ -29,21 +30,21 @@ Json shared_by(const Json& run) {
   return shared;
 }
 
-/// Removes from a record those of some keys of which another object says the same.
+/// Removes each of these keys from a record if its value in another object is the same.
 template <class Keys>
-void leave_out(Json& record, const Keys& keys, const Json& said) {
+void remove_equal(Json& record, const Keys& keys, const Json& other) {
   for (const char* key : keys)
-    if (record.contains(key) && said.contains(key) && record.at(key) == said.at(key))
+    if (record.contains(key) && other.contains(key) && record.at(key) == other.at(key))
       record.erase(key);
 }
 
-/// A run: a line that says what its records share, and a line a record.
+/// The text of a run: one line with what its records have in common, and one line per record.
 std::string run_text(const Json& run, const Json& recording) {
   const Json shared = shared_by(run);
   std::vector<std::string> records;
   for (Json record : run.at("records")) {
-    leave_out(record, of_recording, recording);
-    leave_out(record, of_run, shared);
+    remove_equal(record, of_recording, recording);
+    remove_equal(record, of_run, shared);
     records.push_back(record.dump());
   }
   std::string head = shared.dump();

@@ -1,5 +1,5 @@
 /// \file
-/// Recordings as text: what `--json` writes, and the files below docs/results hold.
+/// Recordings as text: what `--json` writes, and what the files below docs/results contain.
 
 #pragma once
 
@@ -8,12 +8,12 @@
 
 namespace staircase {
 
-/// The text of a recording: a line for each entry of it, one for each of its runs, and one for each
-/// record, without what it shares with its run or with the recording.
+/// The text of a recording: one line per entry, per run and per record.
 ///
-/// A reader has a whole record again by taking what it lacks from its run (`workload`, `dataset`,
-/// `precision`, `parameters`, `input`) and from the recording (`machine`, `revision`, `date`).
-/// docs/measure/recordings.py reads and writes the same.
+/// A record omits each key whose value is the same in its run (`workload`, `dataset`, `precision`,
+/// `parameters`, `input`) or of the recording (`machine`, `revision`, `date`). A reader restores
+/// the complete record by copying these keys. docs/measure/recordings.py reads and writes this
+/// format, too.
 std::string recording_text(const nlohmann::ordered_json& recording);
 
 }  // namespace staircase

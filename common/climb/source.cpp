@@ -24,17 +24,22 @@ std::vector<std::string> lines_of(const fs::path& path) {
   return lines;
 }
 
-/// The lines that are neither blank nor comments.
+/// The lines of code: no blank lines, no comments, and neither the title nor the idea of the stage,
+/// which differ in every stage.
 std::vector<std::string> code_of(const fs::path& path) {
   std::vector<std::string> lines = lines_of(path);
   std::erase_if(lines, [](const std::string& line) {
     const auto first = line.find_first_not_of(" \t");
-    return first == std::string::npos || line.compare(first, 2, "//") == 0;
+    const auto begins_with = [&](std::string_view words) {
+      return line.compare(first, words.size(), words) == 0;
+    };
+    return first == std::string::npos || begins_with("//") || begins_with(".title =") ||
+           begins_with(".idea =");
   });
   return lines;
 }
 
-/// Length of the longest common subsequence (the classic dynamic programme, two rows of it).
+/// Length of the longest common subsequence (dynamic programming that keeps two rows of the table).
 std::size_t common_lines(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   std::vector<std::size_t> above(b.size() + 1), row(b.size() + 1);
   for (const auto& line : a) {
@@ -45,17 +50,17 @@ std::size_t common_lines(const std::vector<std::string>& a, const std::vector<st
   return above.back();
 }
 
-/// How many lines at the beginning of a source are its header comment.
+/// The number of lines of the header comment at the beginning of a source.
 std::ptrdiff_t header_length(const std::vector<std::string>& lines) {
   return std::find_if(lines.begin(), lines.end(),
                       [](const std::string& line) { return !line.starts_with("///"); }) -
          lines.begin();
 }
 
-/// A copy of a source without its header comment.
+/// A copy of a source file without its header comment.
 struct Body {
   fs::path path;
-  long header;  ///< lines that are left out
+  long header;  ///< the number of lines that are left out
 
   Body(const fs::path& source, fs::path copy) : path(std::move(copy)) {
     const auto lines = lines_of(source);
@@ -66,8 +71,8 @@ struct Body {
   }
 };
 
-/// A line such as `@@ -1,7 +1,9 @@` with other numbers of lines before.
-std::string moved(const std::string& hunk, long before, long after) {
+/// The line `@@ -1,7 +1,9 @@` of a hunk with `before` and `after` added to its line numbers.
+std::string renumbered(const std::string& hunk, long before, long after) {
   std::istringstream words(hunk);
   std::string mark, from, to;
   words >> mark >> from >> to;
@@ -103,7 +108,7 @@ std::string unified_diff(const fs::path& before, const fs::path& after, bool col
   std::istringstream lines(diff.out);
   std::string text;
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("@@")) line = moved(line, old.header, now.header);
+    if (line.starts_with("@@")) line = renumbered(line, old.header, now.header);
     text += fmt::format(colour ? style_of(line) : fmt::text_style(), "{}", line) + "\n";
   }
   return text;
@@ -118,12 +123,12 @@ std::string header_comment(const fs::path& source) {
   return text;
 }
 
-std::string said_in(const fs::path& source, const std::string& field) {
+std::string field_of(const fs::path& source, const std::string& field) {
   const std::string begin = "." + field + " = \"";
   for (const std::string& line : lines_of(source))
     if (const auto at = line.find(begin); at != std::string::npos)
       return line.substr(at + begin.size(), line.rfind('"') - at - begin.size());
-  throw BadInput(fmt::format("the source '{}' names no {}", source.string(), field));
+  throw BadInput(fmt::format("the source '{}' has no {}", source.string(), field));
 }
 
 std::optional<std::string> continued_stage(const fs::path& source) {

@@ -1,5 +1,5 @@
 /// \file
-/// The sources of the stages, and what changed between two of them.
+/// Reads the sources of stages and compares two of them.
 
 #pragma once
 
@@ -9,7 +9,8 @@
 
 namespace staircase {
 
-/// Lines of code that a step adds and removes; blank lines and comments do not count.
+/// Lines of code that a stage adds and removes compared with the stage that it continues. Blank
+/// lines, comments, titles and ideas do not count.
 struct LinesChanged {
   int added = 0;
   int removed = 0;
@@ -19,22 +20,24 @@ struct LinesChanged {
 /// \throws BadInput if one of them cannot be read.
 LinesChanged lines_changed(const std::filesystem::path& before, const std::filesystem::path& after);
 
-/// The unified diff of two source files behind their header comments, with terminal colours if
-/// wanted. Lines are numbered as in the files.
+/// The unified diff of two source files without their header comments. Line numbers refer to
+/// the files. `colour` adds colours for a terminal.
 /// \throws BadInput if one of them cannot be read.
 std::string unified_diff(const std::filesystem::path& before, const std::filesystem::path& after,
                          bool colour);
 
-/// The header comment of a stage, without its slashes.
+/// The header comment of a stage without the slashes.
 /// \throws BadInput if the file cannot be read.
 std::string header_comment(const std::filesystem::path& source);
 
-/// The stage that a stage continues, if its header comment names one behind `From:`.
+/// The stage that a stage continues according to the line `From:` of its header comment; empty if
+/// there is no such line.
 /// \throws BadInput if the file cannot be read.
 std::optional<std::string> continued_stage(const std::filesystem::path& source);
 
-/// What a stage's `main` says of it: its title, or its idea.
-/// \throws BadInput if the source cannot be read or does not say it
-std::string said_in(const std::filesystem::path& source, const std::string& field);
+/// A string that the `main` of a stage sets: the value of `.title = "…"` or `.idea = "…"`.
+/// \param field "title" or "idea"
+/// \throws BadInput if the source cannot be read or does not set the field
+std::string field_of(const std::filesystem::path& source, const std::string& field);
 
 }  // namespace staircase

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "terminal.hpp"
@@ -26,17 +27,18 @@ std::string lines_text(const std::optional<LinesChanged>& lines) {
   return lines ? fmt::format("+{} -{}", lines->added, lines->removed) : "";
 }
 
-/// Shortens a text to a number of columns.
+/// Shortens a text to a number of columns, between two words unless the first one is too long.
 std::string fit(std::string text, int columns) {
   if (width_of(text) <= columns) return text;
   std::size_t end = text.size();
   for (int width = width_of(text); width > columns - 3; --end)
     if ((text[end - 1] & 0xc0) != 0x80) --width;
+  if (const std::size_t space = text.rfind(' ', end); space != std::string::npos) end = space;
   text.resize(end);
   return text + "...";
 }
 
-/// What the column of times says.
+/// The entry of the column *time*.
 std::string time_entry(const Row& row) {
   if (row.timed()) return time_text(row.outcome.median());
   if (row.checked()) return "checked";
@@ -47,12 +49,12 @@ std::string spread_entry(const Row& row) {
   return row.timed() ? fmt::format("{:.1f} %", 100 * row.outcome.seconds().spread()) : "";
 }
 
-std::string in_all_entry(const Row& row) {
-  const auto in_all = row.timed() ? row.outcome.in_all() : std::nullopt;
-  return in_all ? time_text(*in_all) : "";
+std::string total_entry(const Row& row) {
+  const auto total = row.timed() ? row.outcome.total_seconds() : std::nullopt;
+  return total ? time_text(*total) : "";
 }
 
-/// A figure of this run, or where the stage's time is a recorded one, of the recording.
+/// A ratio of this run; where the row shows a recorded time, the ratio of that recording.
 template <double Row::*here, double Recorded::*recorded>
 double figure(const Row& row) {
   return row.recorded ? *row.recorded.*recorded : row.*here;
@@ -60,37 +62,39 @@ double figure(const Row& row) {
 
 }  // namespace
 
-/// What the table says behind a stage and its idea.
+/// A column to the right of the stage and its idea.
 struct Column {
   const char* title;
   int width;
-  int importance;  ///< those of the least are left out first, indispensable ones never
-  bool TableContents::*shown;
-  std::string (*text)(const Row&);
+  int importance;              ///< in a narrow table the least important columns are dropped first
+  bool TableContents::*shown;  ///< whether any row has an entry; null: always shown
+  std::string (*text)(const Row&);  ///< the entry of a row
+  const char* group = "";  ///< title above the titles of neighbouring columns; they share it
 };
 
 namespace {
 
 constexpr bool TableContents::*always = nullptr;
-constexpr int indispensable = 10;
+constexpr int indispensable = 10;  // the importance of columns that are never dropped
+constexpr const char* speed_up = "speed-up over";
 
 constexpr Column all_columns[] = {
     {"time", 9, indispensable, always, time_entry},
     {"spread", 6, 2, &TableContents::times, spread_entry},
-    {"in all", 9, 3, &TableContents::in_all, in_all_entry},
+    {"total", 9, 3, &TableContents::totals, total_entry},
     {"recorded", 8, 9, &TableContents::recorded,
      [](const Row& row) { return row.recorded ? time_text(row.recorded->median) : ""; }},
-    {"x 00", 6, 8, &TableContents::over_zero,
+    {"00", 6, 8, &TableContents::over_zero,
+     [](const Row& row) { return factor_text(figure<&Row::over_zero, &Recorded::over_zero>(row)); },
+     speed_up},
+    {"previous", 8, 7, &TableContents::over_previous,
      [](const Row& row) {
-       return factor_text(figure<&Row::over_zero, &Recorded::over_zero>(row));
-     }},
-    {"x step", 6, 7, &TableContents::over_step,
-     [](const Row& row) {
-       return factor_text(figure<&Row::over_step, &Recorded::over_step>(row));
-     }},
-    {"of limit", 8, 6, &TableContents::of_limit,
-     [](const Row& row) { return share_text(figure<&Row::of_limit, &Recorded::of_limit>(row)); }},
-    {"of copy", 8, 1, &TableContents::of_copy,
+       return factor_text(figure<&Row::over_previous, &Recorded::over_previous>(row));
+     },
+     speed_up},
+    {"% of peak", 9, 6, &TableContents::of_peak,
+     [](const Row& row) { return share_text(figure<&Row::of_peak, &Recorded::of_peak>(row)); }},
+    {"% of copy", 9, 1, &TableContents::of_copy,
      [](const Row& row) { return share_text(row.of_copy); }},
     {"error", 10, indispensable, always,
      [](const Row& row) { return row.outcome.ran() ? error_text(row.outcome) : ""; }},
@@ -98,7 +102,8 @@ constexpr Column all_columns[] = {
      [](const Row& row) { return row.sectors ? sectors_text(*row.sectors) : ""; }},
     {"lines", 9, 5, &TableContents::lines, [](const Row& row) { return lines_text(row.lines); }}};
 
-/// The columns of a table in order, as far as they find room.
+/// The columns of a table in order; the least important ones are dropped until the rest fits into
+/// `width`.
 std::vector<const Column*> columns_within(const TableContents& contents, int width) {
   std::vector<const Column*> columns;
   for (const Column& column : all_columns)
@@ -118,7 +123,7 @@ std::vector<const Column*> columns_within(const TableContents& contents, int wid
   return columns;
 }
 
-/// A sentence for stages that did not run, or are wrong, for the same reason.
+/// A line about stages that did not run, or whose result is wrong, for the same reason.
 std::string reason_text(const Outcome& outcome, const std::vector<std::string>& stages) {
   const std::string names = fmt::format("{}", fmt::join(stages, ", "));
   if (outcome.verdict == Verdict::differs)
@@ -129,7 +134,7 @@ std::string reason_text(const Outcome& outcome, const std::vector<std::string>& 
                      name_of(outcome.verdict), outcome.reason);
 }
 
-/// Why stages did not run or are wrong, each reason once.
+/// A line for each reason why stages did not run or are wrong; neighbouring stages share a line.
 std::string reasons(const std::vector<Row>& rows) {
   std::string text;
   for (auto row = rows.begin(); row != rows.end();) {
@@ -144,7 +149,7 @@ std::string reasons(const std::vector<Row>& rows) {
   return text;
 }
 
-/// The names of the GPU and the first and last day of what was recorded.
+/// The GPU and the dates of the recorded times: "an NVIDIA H200, 2026-11-21 to 2026-11-22".
 std::string origin(const std::vector<Row>& rows) {
   std::set<std::string> gpus, dates;
   for (const Row& row : rows) {
@@ -199,12 +204,19 @@ std::string Table::rule() const {
 }
 
 std::string Table::head() const {
-  std::string titles = fmt::format("{:<{}}", "stage", stage_width_);
+  const auto style = colour_ ? fmt::emphasis::bold : fmt::text_style();
+  std::string groups, titles = fmt::format("{:<{}}", "stage", stage_width_);
   if (idea_width_ > 0) titles += fmt::format("  {:<{}}", "idea", idea_width_);
-  for (const Column* column : columns_)
-    titles += fmt::format("  {:>{}}", column->title, column->width);
-  return fmt::format(colour_ ? fmt::emphasis::bold : fmt::text_style(), "{}", titles) + "\n" +
-         rule();
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const Column& column = *columns_[c];
+    titles += fmt::format("  {:>{}}", column.title, column.width);
+    const std::string_view group = column.group;
+    const bool ends = c + 1 == columns_.size() || columns_[c + 1]->group != group;
+    if (ends && !group.empty())
+      groups += fmt::format("{:>{}}", group, titles.size() - groups.size());
+  }
+  return (groups.empty() ? "" : fmt::format(style, "{}", groups) + "\n") +
+         fmt::format(style, "{}", titles) + "\n" + rule();
 }
 
 std::string Table::entries(const Row& row) const {
@@ -219,7 +231,7 @@ std::string Table::entries(const Row& row) const {
 
 std::string Table::line(const Row& row) {
   const Outcome& outcome = row.outcome;
-  const bool first = outcome.program.is_yardstick() && !std::exchange(under_rule_, true);
+  const bool first = outcome.program.is_baseline() && !std::exchange(under_rule_, true);
   const auto style = !colour_ || outcome.solved() ? fmt::text_style()
                      : outcome.refused()          ? fg(fmt::terminal_color::yellow)
                                                   : fg(fmt::terminal_color::red);
@@ -232,13 +244,13 @@ std::string Table::notes(const std::vector<Row>& rows) const {
   const auto checked = std::find_if(rows.begin(), rows.end(), std::mem_fn(&Row::checked));
   if (checked != rows.end())
     meanings += fmt::format(
-        "checked: run on the CPU device with the data set {}, held to {}, not timed\n",
+        "checked: run on the CPU device with the data set {}, checked against {}, not timed\n",
         checked->outcome.record.at("dataset").get<std::string>(), checked->outcome.reference);
   if (const std::string from = origin(rows); !from.empty())
-    meanings += fmt::format("recorded on {}; ratios in such a row are of that recording\n", from);
+    meanings += fmt::format(
+        "recorded on {}; speed-ups and percentages in such a row are from that recording\n", from);
   if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.sectors.has_value(); }))
-    meanings +=
-        "sectors: of 32 bytes, moved by a request to global memory / the fewest that would do\n";
+    meanings += "sectors: of 32 bytes, moved per request to global memory / the fewest possible\n";
   return text + (meanings.empty() ? "" : "\n" + meanings);
 }
 

@@ -20,7 +20,7 @@ std::string_view environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Whether a stream is a terminal that understands more than lines of text.
+/// Whether a stream is a terminal that understands escape sequences.
 bool understands_escapes(int stream) {
   return ::isatty(stream) != 0 && environment("TERM") != "dumb";
 }
@@ -31,10 +31,10 @@ int columns_of(int stream) {
   return known ? size.ws_col : 132;
 }
 
-/// A line and the indented ones that continue it.
+/// A line and the indented lines after it, which continue it.
 struct Paragraph {
   std::string text;
-  int width;  ///< of its widest line
+  int width;  ///< of its widest line, in characters
 };
 
 std::vector<Paragraph> paragraphs_of(const std::string& text) {
@@ -48,7 +48,8 @@ std::vector<Paragraph> paragraphs_of(const std::string& text) {
   return paragraphs;
 }
 
-/// The beginning of a text up to a column at which a word begins behind spaces, or nothing.
+/// The beginning of a text up to a column, if a word begins at this column after a space; otherwise
+/// empty. A label such as "Legal:   " stays on the first line of a broken paragraph.
 std::string label_of(const std::string& text, std::size_t column) {
   const bool begins = text.size() > column && text[column - 1] == ' ' && text[column] != ' ';
   return begins ? text.substr(0, column) : "";
@@ -110,7 +111,7 @@ void ProgressLine::clear() {
 bool wait_for_key(const std::string& prompt) {
   termios before{};
   if (::isatty(STDOUT_FILENO) == 0 || ::tcgetattr(STDIN_FILENO, &before) != 0) return true;
-  // The terminal is made ready before it asks, or a quick Ctrl-C would be a signal, not a key.
+  // Raw mode begins before the prompt appears, so a quick Ctrl-C arrives as a key, not as a signal.
   termios raw = before;
   raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG);
   ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);

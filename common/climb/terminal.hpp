@@ -1,5 +1,5 @@
 /// \file
-/// The terminal that the runner talks to.
+/// Output to a terminal: its width, colours, a progress line, and waiting for a key.
 
 #pragma once
 
@@ -11,21 +11,20 @@ namespace staircase {
 /// Whether standard output is a terminal that shows colours.
 bool has_colour();
 
-/// Columns of the terminal, or 132 where there is none.
+/// The width of the terminal in characters; 132 if standard output is no terminal.
 int columns();
 
-/// Columns that a text in UTF-8 takes.
+/// The number of characters of a text in UTF-8.
 int width_of(std::string_view text);
 
-/// Breaks lines that are too long between words, and indents what follows. Indented lines continue
-/// the one before, and are joined with it then.
+/// Breaks lines that are longer than `columns` between words and indents the rest by `indent`.
+/// Indented lines in the input continue the line above and are first joined with it.
 std::string broken(const std::string& text, int columns, int indent);
 
-/// The same where the terminal's columns end. Files and pipes have none; for them, the text stays
-/// as it is.
+/// Breaks the text at the width of the terminal; leaves it unchanged for files and pipes.
 std::string broken_for_terminal(const std::string& text, int indent);
 
-/// A line on standard error that says what is running; shown only on a terminal.
+/// A line on standard error that shows the running program; it appears only on a terminal.
 class ProgressLine {
  public:
   ~ProgressLine() { clear(); }
@@ -36,7 +35,8 @@ class ProgressLine {
   bool shown_ = false;
 };
 
-/// Waits for a key; returns false for q or at the end of input. Does not wait without a terminal.
+/// Waits for a key; returns false for q, Ctrl-C or the end of input. Without a terminal, returns
+/// true at once.
 bool wait_for_key(const std::string& prompt);
 
 }  // namespace staircase

@@ -16,10 +16,10 @@ namespace staircase {
 void run_analysed(char** argv, const StageProgram& program, const StageOptions& options) {
   const std::string name = names_of(program).program;
   if (program.device->kind == "cpu")
-    throw BadInput(fmt::format("--analyze checks kernels, and {} has none", name));
+    throw BadInput(
+        fmt::format("--analyze checks kernels, and {} has none; leave --analyze out", name));
   if (program.device->kind != "cpu-device")
-    throw BadInput(fmt::format(
-        "--analyze is for the CPU device, not for the GPU; run {}-cpu --analyze", name));
+    throw BadInput(fmt::format("--analyze needs the CPU device; run {}-cpu --analyze", name));
   if (!options.report.empty()) {
     check_writable(options.report);
     ::setenv("CUDA_ON_CPU_REPORT", options.report.c_str(), 1);
@@ -32,9 +32,9 @@ void run_analysed(char** argv, const StageProgram& program, const StageOptions& 
   if (self.filename().string().ends_with("-analyze")) return;
   const std::string analysed = self.string() + "-analyze";
   ::execv(analysed.c_str(), argv);
-  throw NotAvailable(
-      fmt::format("the analysed program '{}' is not there; ./climb --device cpu-device builds it",
-                  std::filesystem::path(analysed).filename().string()));
+  throw NotAvailable(fmt::format(
+      "the analysed program '{}' has not been built; ./climb --device cpu-device builds it",
+      std::filesystem::path(analysed).filename().string()));
 }
 
 }  // namespace staircase

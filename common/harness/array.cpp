@@ -6,7 +6,7 @@ namespace {
 
 template <typename T>
 void fill_with_nan(std::span<T> elements) {
-  const std::size_t few = (std::size_t{1} << 20) / sizeof(T);  // not worth waking threads
+  const std::size_t few = (std::size_t{1} << 20) / sizeof(T);  // one thread is fast enough
   const auto count = static_cast<std::ptrdiff_t>(elements.size());
 #pragma omp parallel for if (elements.size() > few)
   for (std::ptrdiff_t i = 0; i < count; ++i)

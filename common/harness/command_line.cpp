@@ -22,7 +22,8 @@ std::string joined(const std::vector<NamedValues>& named) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Applies `key=value` to the parameters' values; returns which parameter it was.
+/// Sets a parameter to a value given as `key=value`; returns the index of the parameter.
+/// \throws BadInput if there is no such parameter or the value is not allowed
 std::size_t assign(const StageProgram& program, std::string_view assignment,
                    std::vector<double>& values) {
   const auto equals = assignment.find('=');
@@ -42,7 +43,8 @@ std::size_t assign(const StageProgram& program, std::string_view assignment,
   return index;
 }
 
-/// Refuses an input array of another rank, type or size.
+/// Checks the rank, element type and size of an input array.
+/// \throws BadInput if one of them is not allowed
 void check_shape(const InputFormat& format, const NpyArray& input, const std::string& path) {
   if (const std::size_t rank = input.shape.size();
       rank < format.rank || rank > format.greatest_rank)
@@ -69,7 +71,9 @@ void check_shape(const InputFormat& format, const NpyArray& input, const std::st
                                format.most_elements));
 }
 
-/// Refuses values out of range. The first of them may be some elements behind the array's first.
+/// Checks that all values of an input array, or of a part of it, are in the allowed range.
+/// \param number_of converts an index in `input` to the index in the complete array, for the
+/// message \throws BadInput if a value is out of range
 void check_values(const InputFormat& format, const NpyArray& input, const std::string& path,
                   const std::function<std::size_t(std::size_t)>& number_of) {
   std::visit(
@@ -85,14 +89,15 @@ void check_values(const InputFormat& format, const NpyArray& input, const std::s
       input.values);
 }
 
-/// What the files hold that --input reads, in their order: "A, then B".
+/// The meanings of the files of --input in their order: "the matrix A, then the matrix B".
 std::string meanings_of(const std::vector<InputFormat>& formats) {
   std::vector<std::string> meanings;
   for (const InputFormat& format : formats) meanings.push_back(format.meaning);
   return fmt::format("{}", fmt::join(meanings, ", then "));
 }
 
-/// Refuses a problem that is larger than the stage's idea fits.
+/// Checks the problem against the limits of the stage.
+/// \throws NotAvailable if a parameter exceeds its limit
 void check_limits(const StageProgram& program) {
   const auto limits = limits_of(program);
   for (std::size_t p = 0; p < program.parameters.size(); ++p)
@@ -104,7 +109,7 @@ void check_limits(const StageProgram& program) {
 
 std::string input_help(const StageProgram& program) {
   const std::string help = "Read " + meanings_of(program.inputs);
-  return program.inputs.size() == 1 ? help : help + ": an --input for each";
+  return program.inputs.size() == 1 ? help : help + "; one --input for each";
 }
 
 void check_number_of_files(const std::vector<InputFormat>& formats,
@@ -114,7 +119,7 @@ void check_number_of_files(const std::vector<InputFormat>& formats,
                                paths.size() == 1 ? "" : "s", formats.size(), meanings_of(formats)));
 }
 
-/// Reads the user's own arrays, one from each file.
+/// Reads and checks the input arrays, one from each file.
 std::vector<NpyArray> read_inputs(const std::vector<InputFormat>& formats,
                                   const std::vector<std::string>& paths) {
   std::vector<NpyArray> inputs;
@@ -126,7 +131,7 @@ std::vector<NpyArray> read_inputs(const std::vector<InputFormat>& formats,
   return inputs;
 }
 
-/// Which element of the whole array an element of a part is.
+/// The index in the complete array of an element of a part; both indices are in row-major order.
 std::size_t number_in_whole(const Part& part, std::size_t element) {
   std::size_t number = 0, stride = 1;
   for (std::size_t d = part.shape.size(); d-- > 0;) {
@@ -137,8 +142,9 @@ std::size_t number_in_whole(const Part& part, std::size_t element) {
   return number;
 }
 
-/// Has each rank read its own part of the user's array. What the part is, the problem knows once it
-/// knows the array's shape and has been checked.
+/// Reads the part of the input array that belongs to this rank. The problem determines the part
+/// from the shape of the array, so set_inputs() is called first without elements and then with the
+/// part.
 void read_part(const StageProgram& program, const std::vector<std::string>& paths,
                Precision precision) {
   const Ranks& ranks = *program.device->ranks;
@@ -155,7 +161,7 @@ void read_part(const StageProgram& program, const std::vector<std::string>& path
   program.set_inputs({std::move(array)});
 }
 
-/// "f64 (default) or f32"
+/// The help text of --precision: "f64 (default) or f32".
 std::string precision_help(const StageProgram& program) {
   std::string help = name_of(program.precisions.front()) + " (default)";
   if (program.precisions.size() > 1) help += " or " + name_of(program.precisions.back());
@@ -185,23 +191,23 @@ std::optional<StageOptions> read_options(int argc, char** argv, const StageProgr
       ->type_name("FILE.npy")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--output", options.output, "Write the solution")->type_name("FILE.npy");
+  app.add_option("--output", options.output, "Write the solution to a file")->type_name("FILE.npy");
   app.add_option("--precision", options.precision, precision_help(program))->type_name("P");
   app.add_option("--repeat", options.repeat, "Timed solves (default 1)")->type_name("N");
-  app.add_option("--warmup", options.warmup, "Solves before the timed ones (default 0)")
+  app.add_option("--warmup", options.warmup, "Untimed solves before the timed ones (default 0)")
       ->type_name("N");
   app.add_flag("--awake", options.awake,
-               "Wake the GPU before the phase that is timed, by an empty kernel");
-  app.add_option("--json", options.json, "Write a record of the run; - is standard output")
+               "Run an empty kernel before the timed phase, so that the GPU is not idle");
+  app.add_option("--json", options.json, "Write a record of the run as JSON; - is standard output")
       ->type_name("FILE|-");
   app.add_flag("--analyze", options.analyze,
-               "Check and count every access of the kernels, on the CPU device");
-  app.add_option("--report", options.report, "Write what --analyze found and counted, as JSON")
+               "Check and count every memory access of the kernels (CPU device only)");
+  app.add_option("--report", options.report, "Write the report of --analyze as JSON")
       ->type_name("FILE");
   app.add_option("--blocks", options.blocks,
-                 "Of each launch, --analyze takes so many blocks, and only runs the others")
+                 "Analyse only N thread blocks of each launch; the others run without analysis")
       ->type_name("N");
-  app.add_flag("--describe", options.describe, "Print what this stage is, as JSON");
+  app.add_flag("--describe", options.describe, "Print a description of this stage as JSON");
   if (!parse_command_line(app, argc, argv)) return {};
   if (const auto rest = app.remaining(); !rest.empty())
     throw BadInput(fmt::format(
@@ -224,7 +230,7 @@ std::string make_problem(const StageProgram& program, const StageOptions& option
   for (const auto& assignment : options.assignments)
     assigned.push_back(assign(program, assignment, values));
   program.set_values(values);
-  // What follows reads files, and may depend on how many ranks there are.
+  // Reading files may depend on the number of ranks, so the ranks start first.
   if (program.device->ranks != nullptr) program.device->ranks->start();
   if (!options.inputs.empty()) {
     check_number_of_files(program.inputs, options.inputs);
@@ -234,7 +240,7 @@ std::string make_problem(const StageProgram& program, const StageOptions& option
       program.set_inputs(read_inputs(program.inputs, options.inputs));
     for (const std::size_t p : assigned)
       if (program.values()[p] != values[p])
-        throw BadInput(fmt::format("{} = {} was set, but the file '{}' says {}",
+        throw BadInput(fmt::format("{} = {} was set, but the file '{}' has {}",
                                    program.parameters[p].name, values[p],
                                    fmt::join(options.inputs, "' or '"), program.values()[p]));
   }

@@ -1,5 +1,5 @@
 /// \file
-/// The command line of a stage program, and the problem that it asks for.
+/// The command line of a stage program, and the problem that it selects.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace staircase {
 
-/// What the command line says, as text.
+/// The options of the command line as text.
 struct StageOptions {
   std::string dataset;
   std::vector<std::string> assignments;
@@ -23,12 +23,14 @@ struct StageOptions {
   bool describe = false;
 };
 
-/// Reads the command line; nothing if only help was asked for.
+/// Reads the command line; empty if it was --help, which is then printed.
 /// \throws BadInput if an argument is unknown or lacks its value
 std::optional<StageOptions> read_options(int argc, char** argv, const StageProgram& program);
 
-/// Sets the program's problem to what the options ask for; returns the name of its data set.
-/// \throws BadInput if a value is not allowed or the input file cannot be used
+/// Sets the problem of the program according to the options: data set, parameters and input files.
+/// \returns the name of the data set, or "custom" if parameters or input files were given
+/// \throws BadInput if a value is not allowed or an input file cannot be used
+/// \throws NotAvailable if the problem exceeds the limits of the stage
 std::string make_problem(const StageProgram& program, const StageOptions& options,
                          Precision precision);
 

@@ -15,14 +15,15 @@ namespace {
 
 constexpr std::array names_of_scales{"element", "diagonal", "given"};
 
-/// Row-major index of element `offset`, as a reader writes it: (2, 0, 7).
+/// The index of the element at position `offset` in row-major order, as text: "(2, 0, 7)".
 std::string index_of(std::size_t offset, const std::vector<std::size_t>& shape) {
   std::vector<std::size_t> index(shape.size());
   for (std::size_t d = shape.size(); d-- > 0; offset /= shape[d]) index[d] = offset % shape[d];
   return fmt::format("({})", fmt::join(index, ", "));
 }
 
-/// The first element that is not finite on either side, or the number of elements.
+/// The position of the first element that is not finite in one of the arrays; the number of
+/// elements if all are finite.
 template <typename A, typename B>
 std::size_t first_not_finite(const Elements<A>& a, const Elements<B>& b) {
   return first_that(a.size(), [&](std::size_t i) {
@@ -30,14 +31,14 @@ std::size_t first_not_finite(const Elements<A>& a, const Elements<B>& b) {
   });
 }
 
-/// An element and its error.
+/// The largest error and the position of its element.
 struct Worst {
   double error = 0;
   std::size_t at = 0;
 };
 
-/// The first element with the largest error; `error_of(i, difference)` is that of an unequal
-/// element.
+/// The first element with the largest error. `error_of(i, difference)` returns the error of element
+/// i from its absolute difference; it is called only for unequal elements.
 template <typename A, typename B, typename ErrorOf>
 Worst worst_of(const Elements<A>& a, const Elements<B>& b, ErrorOf error_of) {
   const auto worsts = by_parts(a.size(), [&](std::size_t begin, std::size_t end) {
@@ -56,7 +57,7 @@ Worst worst_of(const Elements<A>& a, const Elements<B>& b, ErrorOf error_of) {
   return worst;
 }
 
-/// Against the element itself, or a part of the largest.
+/// Errors by Scale::element.
 template <typename A, typename B>
 Worst worst_by_element(const Elements<A>& a, const Elements<B>& b, double floor) {
   const auto largest_by_part = by_parts(b.size(), [&](std::size_t begin, std::size_t end) {
@@ -71,8 +72,8 @@ Worst worst_by_element(const Elements<A>& a, const Elements<B>& b, double floor)
   });
 }
 
-/// Against the diagonal of a matrix of n columns. One root after the other divides the difference,
-/// since the product of two diagonal elements may overflow or vanish.
+/// Errors by Scale::diagonal, for a matrix of n columns. The difference is divided by the two roots
+/// one after the other, because the product of two diagonal elements may overflow or underflow.
 template <typename A, typename B>
 Worst worst_by_diagonal(const Elements<A>& a, const Elements<B>& b, std::size_t n) {
   std::vector<double> roots(n);
@@ -83,7 +84,7 @@ Worst worst_by_diagonal(const Elements<A>& a, const Elements<B>& b, std::size_t 
   });
 }
 
-/// By the scale of a tolerance.
+/// Errors by the scale of a tolerance.
 template <typename A, typename B>
 Worst worst_by(const Tolerance& tolerance, const Elements<A>& a, const Elements<B>& b,
                std::size_t rows) {
@@ -98,7 +99,8 @@ Worst worst_by(const Tolerance& tolerance, const Elements<A>& a, const Elements<
   }
 }
 
-/// Compares the elements of two arrays of one shape as they lie: gigabytes are not copied.
+/// Compares two arrays of equal shape without copying or converting their elements, which may take
+/// gigabytes.
 template <typename A, typename B>
 Comparison compare_elements(const Elements<A>& a, const Elements<B>& b,
                             const std::vector<std::size_t>& shape, const Tolerance& tolerance) {
@@ -139,7 +141,8 @@ Comparison compare(const NpyArray& result, const NpyArray& reference, const Tole
   if (shape != reference.shape)
     return incomparable(fmt::format("({})", fmt::join(reference.shape, ", ")));
   if (tolerance.scale == Scale::diagonal && (shape.size() != 2 || shape[0] != shape[1]))
-    return incomparable("that of a square matrix, whose diagonal errors are measured against");
+    return incomparable(
+        "the shape of a square matrix, because errors are measured relative to its diagonal");
   return std::visit(
       [&](const auto& a, const auto& b) { return compare_elements(a, b, shape, tolerance); },
       result.values, reference.values);

@@ -9,9 +9,9 @@ StageNames names_of(const StageProgram& program) {
       std::filesystem::path(program.source_file).lexically_normal();
   const auto directory = source.parent_path();
   const std::string workload = directory.parent_path().filename();
-  const bool yardstick = directory.filename() == "yardsticks";
+  const bool baseline = directory.filename() == "baselines";
   const std::string stage =
-      yardstick ? "yardstick_" + source.stem().string() : directory.filename().string();
+      baseline ? "baseline_" + source.stem().string() : directory.filename().string();
   return {workload, stage,
           std::filesystem::path("stages") / workload / directory.filename() / source.filename(),
           workload + "-" + stage + (program.device->kind == "cpu-device" ? "-cpu" : "")};

@@ -1,5 +1,5 @@
 /// \file
-/// What a stage program says of itself: `--describe`, the records of `--json`, and its names.
+/// The description of a stage program (`--describe`), and its names.
 
 #pragma once
 
@@ -12,25 +12,29 @@ namespace staircase {
 
 using Json = nlohmann::ordered_json;
 
-/// The names that a stage gets from the place of its source, stages/<workload>/<stage>/<file>.
+/// The names of a stage, which follow from the path of its source,
+/// stages/<workload>/<stage>/<file>.
 struct StageNames {
   std::string workload;
   std::string stage;
   std::string source;   ///< path from the root of the repository
-  std::string program;  ///< <workload>-<stage>, with -cpu behind it on the CPU device
+  std::string program;  ///< <workload>-<stage>, or <workload>-<stage>-cpu on the CPU device
 };
 
+/// The names of a program's stage.
 StageNames names_of(const StageProgram& program);
 
+/// "f64" or "f32".
 std::string name_of(Precision precision);
 
-/// The parameters as a JSON object; whole numbers stay whole.
+/// The parameters as a JSON object; values of integer parameters are JSON integers.
 Json parameters_json(const StageProgram& program, const std::vector<double>& values);
 
-/// The most that a stage takes of a parameter, by name, where others take more.
+/// The largest values of parameters that the stage accepts, by name of the parameter; only
+/// parameters for which the stage has a lower limit than the workload.
 std::map<std::string, double> limits_of(const StageProgram& program);
 
-/// What `--describe` prints; its tolerance is that of the default data set.
+/// The JSON that `--describe` prints. It contains the tolerance for the default data set.
 Json describe(const StageProgram& program);
 
 }  // namespace staircase

@@ -1,6 +1,6 @@
 /// \file
-/// What a program computes on: the processor, a GPU, or the CPU device. Each has a library of its
-/// own that a program links with, so that stages and workloads are compiled alike for all three.
+/// The device of a program: the processor, a GPU, or the CPU device. Each has its own library,
+/// which programs link with. Workloads are compiled once for all three.
 
 #pragma once
 
@@ -10,23 +10,23 @@ namespace staircase {
 
 struct Ranks;
 
-/// A device, as the harness needs it.
+/// The functions of a device that the harness needs.
 struct Device {
   std::string kind;  ///< "cpu", "gpu" or "cpu-device"
-  /// Gets it ready, so that its start is not taken for the stage's time.
-  /// \throws NotAvailable if it is not there
+  /// Initialises the device, so that this time is not part of the stage's time.
+  /// \throws NotAvailable if there is no such device
   void (*prepare)();
-  std::string (*name)();
-  double (*free_memory)() = nullptr;  ///< in bytes; null where the host's memory is all there is
-  /// Seconds of a copy that reads and writes so many bytes in all; null where there is no GPU.
+  std::string (*name)();              ///< such as "NVIDIA H200"
+  double (*free_memory)() = nullptr;  ///< in bytes; null if the device uses host memory
+  /// Seconds of a copy within device memory that reads bytes / 2 and writes bytes / 2; null without
+  /// a GPU.
   double (*seconds_to_copy)(double bytes) = nullptr;
-  const Ranks* ranks = nullptr;  ///< null where a program is always one process
-  /// Waits until the GPU has done all that it was given, and an empty kernel behind it; null where
-  /// there is none.
+  const Ranks* ranks = nullptr;  ///< null if the program is always one process
+  /// Launches an empty kernel and waits until the GPU has finished all work; null without a GPU.
   void (*wake)() = nullptr;
 };
 
-/// The device that this program was built for.
+/// The device for which this program was built.
 const Device& this_device();
 
 }  // namespace staircase

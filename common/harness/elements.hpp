@@ -1,5 +1,5 @@
 /// \file
-/// Arrays that are solved in f64 or in f32, whatever the file held that they were read from.
+/// Input arrays in f64 or f32, and their conversion to the precision of a solve.
 
 #pragma once
 
@@ -14,20 +14,20 @@
 
 namespace staircase {
 
-/// The elements of an array, row by row, in one precision or the other.
+/// The elements of an array in row-major order, in f64 or in f32.
 using EitherElements = std::variant<Elements<double>, Elements<float>>;
 
 inline bool is_empty(const EitherElements& elements) {
   return std::visit([](const auto& values) { return values.empty(); }, elements);
 }
 
-/// The elements of a file, which are f64 or f32.
+/// Moves the elements out of an array read from a file, which must be f64 or f32.
 inline EitherElements elements_of(NpyArray&& input) {
   if (auto* values = std::get_if<Elements<double>>(&input.values)) return std::move(*values);
   return std::get<Elements<float>>(std::move(input.values));
 }
 
-/// Rounds the elements to another precision, if they are not in it yet.
+/// Converts the elements to type T if they have the other type.
 template <typename T>
 void convert(EitherElements& elements) {
   std::visit(

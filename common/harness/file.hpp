@@ -1,5 +1,5 @@
 /// \file
-/// Files that are written whole or not at all.
+/// Output files that are written completely or not at all, and other file operations.
 
 #pragma once
 
@@ -15,16 +15,16 @@ namespace staircase {
 /// \throws BadInput if its directory is missing or may not be written, or if it is a directory.
 void check_writable(const std::filesystem::path& path);
 
-/// Writes `parts`, one after the other, under a temporary name beside `path`, then renames the
-/// file. A path that is a device or a pipe is written directly. \throws BadInput if it cannot be
-/// written; nothing is left behind then, nor where Ctrl-C or another signal ends the program.
+/// Writes `parts`, one after the other, to a temporary file in the directory of `path`, then
+/// renames the file. A device or a pipe is written directly. After an error, Ctrl-C or another
+/// signal, no partial file remains. \throws BadInput if the file cannot be written
 void write_file(const std::filesystem::path& path, std::initializer_list<std::string_view> parts);
 
-/// Where a file is written before it takes its name.
+/// The temporary name of an output file.
 std::filesystem::path temporary_for(const std::filesystem::path& target);
 
-/// Removes a file that is not finished if a signal ends the program meanwhile. Signals that
-/// somebody else handles or ignores stay theirs.
+/// Removes an unfinished file if a signal ends the program during the lifetime of the object.
+/// Signals that are ignored or already have a handler are not changed.
 class RemovedBySignals {
  public:
   explicit RemovedBySignals(std::filesystem::path path);
@@ -34,7 +34,7 @@ class RemovedBySignals {
 
  private:
   static constexpr int signals[] = {SIGHUP, SIGINT, SIGTERM};
-  static inline const char* unfinished_ = nullptr;  // for the handler, which gets no more
+  static inline const char* unfinished_ = nullptr;  // the signal handler cannot receive arguments
   std::filesystem::path path_;
   struct sigaction before_[std::size(signals)] = {};
 };
@@ -43,15 +43,14 @@ class RemovedBySignals {
 /// \throws BadInput if standard output is closed or full.
 void write_stdout(std::string_view text);
 
-/// From here on, what is written to standard output is lost.
+/// Discards everything that is written to standard output from now on.
 void mute_stdout();
 
-/// Makes sure that a closed standard stream fails when it is written, that no file opened later
-/// takes its place, and that a closed pipe or a limit on the size of files is an error and not a
-/// signal.
+/// Prepares the standard streams: writing to a closed stream fails, no file that is opened later
+/// gets its descriptor, and a closed pipe or the file size limit causes an error and not a signal.
 void guard_standard_streams();
 
-/// A directory of this process's own, removed with all that is in it.
+/// A temporary directory of this process; the destructor removes it with its contents.
 class TemporaryDirectory {
  public:
   TemporaryDirectory();

@@ -1,5 +1,5 @@
 /// \file
-/// What machine this is.
+/// The machine on which a program runs.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace staircase {
 
-/// A text as part of a file's name: letters in lower case and digits, with dashes between them.
+/// Converts a text for use in a file name: lower-case letters and digits, with dashes between them.
 std::string slug(std::string_view text);
 
 /// The machine that a program runs on.
@@ -27,29 +27,30 @@ struct Machine {
   std::string name() const;
 };
 
-/// The machine as records name it.
+/// The machine as JSON, as records contain it.
 nlohmann::ordered_json to_json(const Machine& machine);
 
-/// Reads what the operating system tells of this machine.
+/// Reads the properties of this machine from the operating system.
 Machine this_machine();
 
-/// Bytes that can be allocated without swapping, also within the limit of a container, whose
-/// control group (version 2) is a directory of files.
+/// Bytes that can be allocated without swapping, within the memory limit of the container.
+/// \param control_group the directory of the control group (version 2) of the container
 double available_memory(const std::filesystem::path& control_group = "/sys/fs/cgroup");
 
-/// The largest resident set that this process has had so far, in bytes.
+/// The largest resident set size of this process so far, in bytes.
 double peak_memory();
 
-/// The processors that this program may use, also where OpenMP has bound its first thread to one.
+/// The logical processors that this program may use, even if OpenMP has bound the calling thread to
+/// one.
 cpu_set_t usable_cores();
 
-/// The threads that an OpenMP region gets, from OMP_NUM_THREADS or the cores.
+/// The number of threads of an OpenMP region, from OMP_NUM_THREADS or the number of cores.
 int thread_count();
 
 /// The revision of the sources that this program was built from.
 std::string revision();
 
-/// Now, in UTC, as ISO 8601.
+/// The current time in UTC in ISO 8601 format.
 std::string utc_now();
 
 }  // namespace staircase

@@ -11,7 +11,8 @@
 namespace staircase {
 namespace {
 
-/// What the machine had when the first array was made; of that, all arrays have to be made.
+/// The memory that was available when the first array was created; the limit for all arrays
+/// together.
 double memory_at_first() {
   static const double bytes = available_memory();
   return bytes;
@@ -39,13 +40,13 @@ MemoryCount& device_arrays() {
 
 void reserve(std::size_t bytes) {
   const double there = memory_at_first();
-  const bool absurd = static_cast<double>(bytes) > there;  // the sum may overflow
+  const bool absurd = static_cast<double>(bytes) > there;  // their sum could overflow
   const std::size_t needed = absurd ? bytes : host_arrays().add(bytes);
   if (static_cast<double>(needed) <= there) return;
   if (!absurd) host_arrays().subtract(bytes);
   throw NotEnoughMemory(
-      fmt::format("this problem takes {} bytes of the host's memory at least, and {:.0f} bytes are "
-                  "available; choose a smaller one",
+      fmt::format("this problem needs at least {} bytes of host memory, and {:.0f} bytes are "
+                  "available; choose a smaller problem",
                   needed, there));
 }
 

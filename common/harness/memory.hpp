@@ -1,5 +1,5 @@
 /// \file
-/// The memory that arrays take: counted as they are made, refused where there is not enough.
+/// Counts the memory of arrays, and rejects arrays that exceed the available memory.
 
 #pragma once
 
@@ -8,26 +8,26 @@
 
 namespace staircase {
 
-/// Bytes that arrays hold; any thread may count.
+/// A counter of the bytes of existing arrays. All functions may be called by any thread.
 class MemoryCount {
  public:
-  /// Counts so many bytes more; returns how many there are now.
+  /// Adds bytes; returns the new total.
   std::size_t add(std::size_t bytes) noexcept;
   void subtract(std::size_t bytes) noexcept { now_ -= bytes; }
 
-  /// The most bytes that were held at once.
+  /// The largest total so far.
   std::size_t most() const noexcept { return most_; }
 
  private:
   std::atomic<std::size_t> now_ = 0, most_ = 0;
 };
 
-/// What arrays hold of the host's memory, and of the device's.
+/// The counters for arrays in host memory and in device memory.
 MemoryCount& host_arrays();
 MemoryCount& device_arrays();
 
-/// Counts memory of the host that is about to be allocated.
-/// \throws NotEnoughMemory if it is not there
+/// Adds `bytes` to the counter of host memory before they are allocated.
+/// \throws NotEnoughMemory if they are not available
 void reserve(std::size_t bytes);
 
 }  // namespace staircase

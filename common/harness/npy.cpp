@@ -19,26 +19,27 @@
 #include "machine.hpp"
 #include "parts.hpp"
 
-static_assert(std::endian::native == std::endian::little, ".npy files are read as they lie");
+static_assert(std::endian::native == std::endian::little,
+              ".npy files are read without byte swapping");
 
 namespace staircase {
 namespace {
 
 constexpr std::string_view magic("\x93NUMPY", 6);
 
-/// What the header of a `.npy` file says.
+/// The contents of the header of a `.npy` file.
 struct Header {
   std::string descr;
   bool fortran_order = false;
   std::vector<std::size_t> shape;
 };
 
-/// Reads the Python literal that a header is: a dictionary with three known keys.
+/// Parses a header, which is a Python dictionary with three keys.
 class HeaderParser {
  public:
   explicit HeaderParser(std::string_view text) : text_(text) {}
 
-  /// Nothing if the text is not a header.
+  /// Empty if the text is not a header.
   std::optional<Header> parse() {
     Header header;
     bool has_descr = false, has_order = false, has_shape = false;
@@ -115,7 +116,7 @@ class HeaderParser {
   std::string_view text_;
 };
 
-/// Copies a column-major array into row-major order.
+/// Copies the elements of a column-major array of a shape into row-major order.
 template <typename T>
 Elements<T> to_row_major(const Elements<T>& values, const std::vector<std::size_t>& shape) {
   Elements<T> rows(values.size());
@@ -131,7 +132,7 @@ Elements<T> to_row_major(const Elements<T>& values, const std::vector<std::size_
 
 enum class Read { failed, whole };
 
-/// A file to be read, or none.
+/// A file that is open for reading; none if the descriptor is negative.
 struct OpenFile {
   OpenFile() = default;
   OpenFile(const OpenFile&) = delete;
@@ -203,7 +204,7 @@ class Reader {
 
   void read_bytes(char* data, std::uintmax_t count) {
     if (count > left_) refuse(fmt::format("is truncated: {} bytes are missing", count - left_));
-    // With all threads, since the system hands out fresh memory no faster than a core asks for it.
+    // All threads read, because a single core is too slow at touching new pages of memory.
     const auto are_read = by_parts(count, [&](std::size_t begin, std::size_t end) {
       return file_.read(data + begin, end - begin, at_ + begin);
     });
@@ -233,7 +234,7 @@ class Reader {
     return *header;
   }
 
-  /// Refuses a file that has more or less than its shape says.
+  /// Checks that the size of the file matches its shape; `bytes` is the size of an element.
   void check_size(const Header& header, std::uintmax_t bytes) const {
     for (const std::size_t extent : header.shape)
       if (__builtin_mul_overflow(bytes, extent, &bytes)) refuse("has a shape that is too large");

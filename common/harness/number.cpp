@@ -9,7 +9,7 @@
 namespace staircase {
 namespace {
 
-/// True if the whole text is one number of type T.
+/// Parses a text that consists of one number of type T; returns false if it does not.
 template <typename T>
 bool parse_whole(std::string_view text, T& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -1,5 +1,5 @@
 /// \file
-/// Numbers that users write, read strictly.
+/// Strict conversion of numbers on the command line.
 
 #pragma once
 
@@ -8,15 +8,15 @@
 
 namespace staircase {
 
-/// Reads a whole number from `min` to `max`; `name` is what the sentence of a refusal calls it.
-/// \throws BadInput if `text` is anything else.
+/// Converts a text to an integer from `min` to `max`; error messages call it `name`.
+/// \throws BadInput if `text` is anything else
 double parse_integer(std::string_view name, std::string_view text, double min, double max);
 
-/// Reads a finite number from `min` to `max`; `name` is what the sentence of a refusal calls it.
-/// \throws BadInput if `text` is anything else.
+/// Converts a text to a finite number from `min` to `max`; error messages call it `name`.
+/// \throws BadInput if `text` is anything else
 double parse_real(std::string_view name, std::string_view text, double min, double max);
 
-/// A number as people write it, with at most six digits.
+/// A number as text with at most six significant digits.
 std::string to_text(double value);
 
 }  // namespace staircase

@@ -1,5 +1,5 @@
 /// \file
-/// Passes over gigabytes with all threads.
+/// Parallel passes over large arrays.
 
 #pragma once
 
@@ -9,23 +9,23 @@
 
 namespace staircase {
 
-/// Calls `look(begin, end)` for parts of `count` things, with all threads if they are several
-/// parts, and hands back what it returned, in the order of the parts.
-template <typename Look>
-auto by_parts(std::size_t count, Look look) {
+/// Divides the indices 0 to `count` - 1 into ranges of 2^20 and calls `function(begin, end)` for
+/// each, in parallel if there are several. \returns the results in the order of the ranges
+template <typename Function>
+auto by_parts(std::size_t count, Function function) {
   constexpr std::size_t part = std::size_t{1} << 20;
-  std::vector<decltype(look(count, count))> found((count + part - 1) / part);
+  std::vector<decltype(function(count, count))> found((count + part - 1) / part);
 #pragma omp parallel for schedule(dynamic) if (found.size() > 1)
   for (std::size_t p = 0; p < found.size(); ++p)
-    found[p] = look(p * part, std::min((p + 1) * part, count));
+    found[p] = function(p * part, std::min((p + 1) * part, count));
   return found;
 }
 
-/// The first of `count` things for which `is(i)` holds, or their number.
-template <typename Is>
-std::size_t first_that(std::size_t count, Is is) {
+/// The first index below `count` for which predicate(i) is true; `count` if there is none.
+template <typename Predicate>
+std::size_t first_that(std::size_t count, Predicate predicate) {
   const auto firsts = by_parts(count, [&](std::size_t begin, std::size_t end) {
-    while (begin < end && !is(begin)) ++begin;
+    while (begin < end && !predicate(begin)) ++begin;
     return begin < end ? begin : count;
   });
   return firsts.empty() ? count : *std::ranges::min_element(firsts);

@@ -1,5 +1,5 @@
 /// \file
-/// Runs other programs and keeps what they print.
+/// Runs other programs and captures their output.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace staircase {
 
-/// How a program ended and what it printed.
+/// The exit status and the output of a program.
 struct ProcessResult {
   int status;       ///< exit status, or 128 + the signal that ended it
   std::string out;  ///< standard output
@@ -18,14 +18,16 @@ struct ProcessResult {
 
 /// How to run a program.
 struct ProcessOptions {
-  std::string directory = {};                 ///< where it runs; empty for here
+  std::string directory = {};                 ///< its working directory; empty for the current one
   std::vector<std::string> environment = {};  ///< NAME=value, added to this program's own
-  std::vector<int> closed = {};               ///< standard streams that it finds closed
-  std::string out_path = {};                  ///< where its standard output goes instead
-  std::function<void(double)> tick = {};      ///< called now and then with the seconds so far
+  std::vector<int> closed = {};               ///< standard streams that are closed in it
+  std::string out_path = {};  ///< a file for its standard output; empty to capture it
+  std::function<void(double)> tick =
+      {};  ///< called about ten times per second with the seconds so far
 };
 
-/// While one lives, Ctrl-C (SIGINT) does not end this program at once, so that it can end in order.
+/// Defers Ctrl-C (SIGINT) during the lifetime of the object, so that the program can end in an
+/// orderly way; see throw_if_interrupted().
 class InterruptsDeferred {
  public:
   InterruptsDeferred();
@@ -37,15 +39,16 @@ class InterruptsDeferred {
   void (*before_)(int);
 };
 
-/// \throws Failure if Ctrl-C has come while it was deferred.
+/// \throws Failure with Exit::interrupted if Ctrl-C was pressed while it was deferred
 void throw_if_interrupted();
 
-/// Whether a program of this name can be started without its path.
+/// Whether the PATH contains a program of this name.
 bool is_on_path(const std::string& name);
 
-/// Runs `command` (a path and its arguments; no shell) to its end, with no standard input.
-/// \throws BadInput if the program cannot be started
-/// \throws Failure at Ctrl-C, which ends the program as well, and where there is no room for it
+/// Runs `command` (a path and its arguments, without a shell) and waits for its end. Its standard
+/// input is empty. \throws BadInput if the program cannot be started \throws Failure if Ctrl-C was
+/// pressed, which also ends the program, or if the system cannot create
+///         another process
 ProcessResult run_process(const std::vector<std::string>& command,
                           const ProcessOptions& options = {});
 

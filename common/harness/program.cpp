@@ -15,19 +15,20 @@ namespace staircase {
 namespace {
 
 std::string program_name;
-void (*tell_failure)(int status, const std::string& line) = nullptr;
+void (*failure_reporter)(int status, const std::string& line) = nullptr;
 
-/// Tells the failure that is being handled; returns the exit status for it.
+/// Reports the exception that is being handled; returns its exit status.
 int report_failure() {
   const auto report = [](Exit status, std::string_view sentence) {
     const std::string line = fmt::format("{}: {}\n", program_name, sentence);
-    if (tell_failure != nullptr)
-      tell_failure(static_cast<int>(status), line);
+    if (failure_reporter != nullptr)
+      failure_reporter(static_cast<int>(status), line);
     else
       fmt::print(stderr, "{}", line);
     return static_cast<int>(status);
   };
-  constexpr std::string_view no_memory = "the machine has not enough memory for this problem";
+  constexpr std::string_view no_memory =
+      "there is not enough memory for this problem; choose a smaller one";
   try {
     throw;
   } catch (const Failure& failure) {
@@ -41,7 +42,7 @@ int report_failure() {
   }
 }
 
-/// A failure in a parallel region can be caught by nobody outside; it ends the program here.
+/// The terminate handler. An exception cannot leave a parallel region, so the program ends here.
 [[noreturn]] void end_by_failure() {
   if (std::current_exception() == nullptr) std::abort();
   const int status = report_failure();
@@ -63,7 +64,9 @@ bool parse_command_line(CLI::App& app, int argc, char** argv) {
   }
 }
 
-void tell_failures_by(void (*tell)(int status, const std::string& line)) { tell_failure = tell; }
+void set_failure_reporter(void (*reporter)(int status, const std::string& line)) {
+  failure_reporter = reporter;
+}
 
 int run_guarded(std::string_view name, const std::function<Exit()>& body) {
   guard_standard_streams();

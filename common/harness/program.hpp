@@ -1,5 +1,6 @@
 /// \file
-/// The frame of a program's `main`: its command line, and how its failures end it.
+/// The frame of `main`: reads the command line, and converts exceptions to messages and exit
+/// statuses.
 
 #pragma once
 
@@ -15,15 +16,16 @@ class App;
 
 namespace staircase {
 
-/// Reads the command line; returns false if help was asked for, which it prints.
-/// \throws BadInput if the command line cannot be read
+/// Parses the command line; for --help, prints the help text and returns false.
+/// \throws BadInput if the command line is not valid
 bool parse_command_line(CLI::App& app, int argc, char** argv);
 
-/// Has failures told by a function, which gets the exit status and a line; null for standard error.
-void tell_failures_by(void (*tell)(int status, const std::string& line));
+/// Sets the function that reports failures; it receives the exit status and the line to print. Null
+/// selects the default, which prints the line to standard error.
+void set_failure_reporter(void (*reporter)(int status, const std::string& line));
 
-/// Runs the body of a program and returns its exit status. A failure is told in one sentence on
-/// standard error, behind the program's name.
+/// Runs the body of a program and returns the exit status. A failure is reported in one line: the
+/// name of the program and a sentence.
 int run_guarded(std::string_view name, const std::function<Exit()>& body);
 
 }  // namespace staircase

@@ -1,6 +1,6 @@
 /// \file
-/// Processes that solve a problem together, its ranks. What the harness needs of them is here; a
-/// program that runs on ranks links with harness/device/ranks.cpp, which has it from MPI.
+/// Ranks: processes that solve a problem together. This is the interface that the harness needs;
+/// harness/device/ranks.cpp implements it with MPI.
 
 #pragma once
 
@@ -13,43 +13,46 @@
 
 namespace staircase {
 
-/// What a rank has of an array that all ranks have together.
+/// The part of a distributed array that belongs to a rank.
 struct Part {
-  std::vector<std::size_t> shape;    ///< of the whole array
-  std::vector<std::size_t> begin;    ///< where the part begins in each dimension
-  std::vector<std::size_t> extents;  ///< of the part
+  std::vector<std::size_t> shape;    ///< extents of the complete array
+  std::vector<std::size_t> begin;    ///< index of the first element of the part in each dimension
+  std::vector<std::size_t> extents;  ///< extents of the part
 };
 
-/// The ranks of a program, as the harness needs them. Functions beside the first two and the last
-/// want `start` first; all ranks call those of which nothing else is said, in the same order.
+/// Functions for the ranks of a program.
+///
+/// All functions except launched_as(), start() and fail() must be called after start(). Functions
+/// are collective unless stated otherwise: all ranks must call them in the same order.
 struct Ranks {
-  /// This rank's number as its launcher says, before anything was started. Any rank may ask.
+  /// This process's rank according to the environment variables of the launcher. Not collective.
   int (*launched_as)();
-  /// Makes the ranks known to each other; called again, it does nothing.
-  /// \throws NotAvailable if the launcher belongs to another MPI
+  /// Initialises MPI; further calls have no effect.
+  /// \throws NotAvailable if MPI cannot start, or the launcher belongs to another MPI library
   void (*start)();
-  void (*finish)();            ///< before a program's end that is no failure
-  int (*number)();             ///< of this rank, from 0. Any rank may ask.
-  int (*count)();              ///< of ranks. Any rank may ask.
-  int (*number_here)();        ///< of this rank, from 0, among those on its machine
-  int (*machines)();           ///< on how many machines the ranks are
-  int (*cores)();              ///< for this rank, if those of a machine share its cores out
-  double (*greatest)(double);  ///< of the numbers of all ranks
-  /// The texts of all ranks, by rank.
-  std::vector<std::string> (*texts)(const std::string&);
-  /// Reads this rank's part of a `.npy` file, whose shape the part has.
+  void (*finish)();           ///< finalises MPI, before the program ends without a failure
+  int (*number)();            ///< this process's rank, from 0. Not collective.
+  int (*count)();             ///< the number of ranks. Not collective.
+  int (*local_rank)();        ///< this process's rank, from 0, among the ranks on its machine
+  int (*machines)();          ///< the number of machines on which the ranks run
+  int (*cores)();             ///< this rank's share of the cores of its machine
+  double (*maximum)(double);  ///< the largest argument of all ranks
+  /// The texts of all ranks, ordered by rank.
+  std::vector<std::string> (*all_texts)(const std::string&);
+  /// Reads this rank's part of a `.npy` file.
   /// \throws BadInput if the file cannot be read
   NpyArray (*read)(const std::filesystem::path& path, const NpyLayout& layout, const Part& part);
-  /// Writes one `.npy` file of the parts of all ranks, under a temporary name that is then changed.
-  /// \throws BadInput if it cannot be written; nothing is left behind then
+  /// Writes the parts of all ranks to one `.npy` file, under a temporary name that is then changed.
+  /// \throws BadInput if it cannot be written; no partial file remains
   void (*write)(const std::filesystem::path& path, const NpyArray& own, const Part& part);
-  /// Tells a failure on standard error, one of all ranks', and ends all of them. Before `start`,
-  /// when all ranks fail alike, rank 0 tells it, and each ends by itself. Any rank may call it.
+  /// Prints a failure to standard error and ends all ranks; if several ranks fail, only one of them
+  /// prints. Before start(), all ranks fail in the same way. Rank 0 then prints the failure and ends
+  /// itself; the launcher ends the others, or they end themselves after 10 s. Not collective.
   void (*fail)(int status, const std::string& line);
 };
 
-/// The ranks of this program; null where it is always one process. A program links with one of two
-/// definitions: harness/device/ranks.cpp, or no_ranks.cpp beside it.
+/// The ranks of this program; null if it is always one process. A program links with one of two
+/// definitions: harness/device/ranks.cpp or harness/device/no_ranks.cpp.
 const Ranks* ranks_of_program();
 
 }  // namespace staircase

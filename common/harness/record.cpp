@@ -6,7 +6,8 @@
 namespace staircase {
 namespace {
 
-/// The work that any stage has to do, and the traffic of this one's kernels.
+/// The work of the problem, which is the same for all stages, and the memory traffic of this
+/// stage's kernels.
 Json modelled(const StageProgram& program, Precision precision) {
   const Work work = program.work(precision);
   Json json{{"flops", work.flops}, {"bytes", work.bytes}};
@@ -16,17 +17,17 @@ Json modelled(const StageProgram& program, Precision precision) {
   return json;
 }
 
-/// The name of the user's own file, a list of them if there are several, or null.
+/// The name of the input file, a list of names if there are several, or null.
 Json names_of(const std::vector<std::string>& inputs) {
   if (inputs.empty()) return nullptr;
   return inputs.size() == 1 ? Json(inputs.front()) : Json(inputs);
 }
 
-/// A repeat's time, and what it consists of.
+/// The time of a repeat, its phases and its overlapping intervals.
 Json to_json(const Repeat& repeat) {
   Json json{{"seconds", repeat.seconds}, {"phases", Json::object()}};
   for (const auto& [name, seconds] : repeat.timeline.totals()) json["phases"][name] = seconds;
-  for (const auto& [name, begin, end] : repeat.timeline.beside())
+  for (const auto& [name, begin, end] : repeat.timeline.overlapping())
     json["beside"].push_back({{"name", name}, {"begin", begin}, {"end", end}});
   for (const RecordedTimeline& rank : repeat.of_ranks) {
     Json phases = Json::object();

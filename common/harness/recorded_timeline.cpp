@@ -38,9 +38,9 @@ double RecordedTimeline::now() const {
 
 void RecordedTimeline::begin(const char* name) {
   end();
-  if (ahead_ != nullptr && (phase_.empty() || phase_ == name)) {
-    std::exchange(ahead_, nullptr)();
-    was_ahead_ = true;
+  if (hook_ != nullptr && (phase_.empty() || phase_ == name)) {
+    std::exchange(hook_, nullptr)();
+    hook_was_called_ = true;
   }
   push_range(name);
   const double start = now();
@@ -55,13 +55,13 @@ void RecordedTimeline::end() {
   pop_range();
 }
 
-void RecordedTimeline::add_beside(const char* name, double begin, double end) {
-  beside_.push_back({name, begin, end});
+void RecordedTimeline::add_overlapping(const char* name, double begin, double end) {
+  overlapping_.push_back({name, begin, end});
 }
 
 std::string RecordedTimeline::to_text() const {
   nlohmann::json json{{"spans", nlohmann::json::array()}, {"beside", nlohmann::json::array()}};
-  for (const auto& [key, spans] : {std::pair("spans", &spans_), {"beside", &beside_}})
+  for (const auto& [key, spans] : {std::pair("spans", &spans_), {"beside", &overlapping_}})
     for (const auto& [name, begin, end] : *spans) json[key].push_back({name, begin, end});
   return json.dump();
 }
@@ -70,13 +70,15 @@ RecordedTimeline RecordedTimeline::from_text(const std::string& text) {
   const auto json = nlohmann::json::parse(text);
   RecordedTimeline timeline;
   for (const auto& [key, spans] :
-       {std::pair("spans", &timeline.spans_), {"beside", &timeline.beside_}})
+       {std::pair("spans", &timeline.spans_), {"beside", &timeline.overlapping_}})
     for (const auto& span : json.at(key)) spans->push_back({span[0], span[1], span[2]});
   return timeline;
 }
 
 std::vector<PhaseTotal> RecordedTimeline::totals() const { return totals_of(spans_); }
 
-std::vector<PhaseTotal> RecordedTimeline::totals_beside() const { return totals_of(beside_); }
+std::vector<PhaseTotal> RecordedTimeline::overlapping_totals() const {
+  return totals_of(overlapping_);
+}
 
 }  // namespace staircase

@@ -1,5 +1,5 @@
 /// \file
-/// The timeline of one solve, as the harness keeps it.
+/// The harness's implementation of Timeline.
 
 #pragma once
 
@@ -11,57 +11,59 @@
 
 namespace staircase {
 
-/// One stretch of a solve, in seconds since the timeline was made.
+/// A phase or an overlapping interval, in seconds since the creation of the timeline.
 struct Span {
   std::string name;
   double begin;
   double end;
 };
 
-/// The seconds that all spans of one name took together.
+/// The total time of all spans of one name.
 struct PhaseTotal {
   std::string name;
   double seconds;
 };
 
-/// Keeps what a stage marks, and when.
+/// Stores the phases and intervals that a stage marks, with their times.
 class RecordedTimeline final : public Timeline {
  public:
   RecordedTimeline() = default;
 
-  /// \param phase the phase before which something is done when it first begins; if it has no name,
-  ///              the first of all
-  /// \param ahead what is done, outside of all phases
-  RecordedTimeline(std::string phase, void (*ahead)()) : phase_(std::move(phase)), ahead_(ahead) {}
+  /// \param phase a phase; empty for the first phase of the solve
+  /// \param hook a function that is called once, before this phase begins for the first time; its
+  /// time
+  ///              belongs to no phase
+  RecordedTimeline(std::string phase, void (*hook)()) : phase_(std::move(phase)), hook_(hook) {}
 
   void begin(const char* name) override;
   void end() override;
-  void add_beside(const char* name, double begin, double end) override;
+  void add_overlapping(const char* name, double begin, double end) override;
   double now() const override;
 
-  /// As text, from which another process can make one that says the same.
+  /// Converts the timeline to and from text, to send it to another process.
   std::string to_text() const;
   static RecordedTimeline from_text(const std::string& text);
 
-  /// Whether that has been done: a stage need not have the phase.
-  bool was_ahead() const { return was_ahead_; }
+  /// Whether the function was called. It is not called if the stage has no such phase.
+  bool hook_was_called() const { return hook_was_called_; }
 
   const std::vector<Span>& spans() const { return spans_; }
-  const std::vector<Span>& beside() const { return beside_; }
+  const std::vector<Span>& overlapping() const { return overlapping_; }
 
   /// The time of each phase, in the order in which the phases first began.
   std::vector<PhaseTotal> totals() const;
 
-  /// The same for what was beside them; such times may overlap.
-  std::vector<PhaseTotal> totals_beside() const;
+  /// The total time of the overlapping intervals of each name. The intervals may overlap each
+  /// other.
+  std::vector<PhaseTotal> overlapping_totals() const;
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::string phase_;
-  void (*ahead_)() = nullptr;  // until it has been called
-  bool was_ahead_ = false;
-  std::vector<Span> spans_, beside_;
-  bool open_ = false;  // whether the last span is still going on
+  void (*hook_)() = nullptr;  // null after the call
+  bool hook_was_called_ = false;
+  std::vector<Span> spans_, overlapping_;
+  bool open_ = false;  // whether the last phase has not ended yet
 };
 
 }  // namespace staircase

@@ -1,5 +1,5 @@
 /// \file
-/// One run of a stage program: what was solved, and what its repeats took.
+/// One run of a stage program: its problem, its repeated solves, and their times.
 
 #pragma once
 
@@ -13,41 +13,42 @@
 
 namespace staircase {
 
-/// One timed solve, and on a GPU a copy of what the problem has to read and write.
+/// The times of one timed solve in seconds.
 struct Repeat {
-  double seconds;
-  RecordedTimeline timeline;               ///< of the rank that took longest
-  std::vector<RecordedTimeline> of_ranks;  ///< by rank; empty for a program that has no ranks
+  double seconds;                          ///< of the complete solve
+  RecordedTimeline timeline;               ///< of the slowest rank
+  std::vector<RecordedTimeline> of_ranks;  ///< by rank; empty for a program without ranks
+  /// Time of a copy of the bytes that the problem must read and write; empty without a GPU.
   std::optional<double> copy_seconds;
 };
 
-/// A problem, solved a number of times.
+/// A problem that was solved several times.
 struct Run {
   std::string dataset;
-  std::vector<std::string> inputs;  ///< the names of the user's own files, or none
+  std::vector<std::string> inputs;  ///< the names of the input files, or none
   Precision precision;
-  bool awake;  ///< whether the GPU was woken before the phase that is timed
+  bool awake;  ///< whether an empty kernel ran before the timed phase
   std::vector<Repeat> repeats;
-  Summary seconds;     ///< of the times by which stages are compared
-  double array_bytes;  ///< the most that arrays held at once: on the device, if there is one
-  NpyArray solution;   ///< of the last repeat; what this rank has of it
+  Summary seconds;     ///< of the timed phase, or of the complete solve if no phase is timed
+  double array_bytes;  ///< largest total size of arrays, in device memory if there is a device
+  NpyArray solution;   ///< of the last repeat; on ranks, the part of this rank
 };
 
-/// How a problem is solved.
+/// Settings of a run.
 struct RunOptions {
   Precision precision;
   int warmup, repeat;
-  bool awake;  ///< whether the GPU is woken before the phase that is timed
+  bool awake;  ///< whether an empty kernel runs before the timed phase
 };
 
-/// Solves a problem that make_problem() has made.
-/// \throws NotEnoughMemory, WrongResult if the solution is not finite, and what the stage throws
+/// Solves the problem of the program repeatedly.
+/// \throws WrongResult if a solution is not finite, and the exceptions of the stage
 Run run_repeats(const StageProgram& program, const RunOptions& options);
 
-/// What `--json` writes.
+/// The record that `--json` writes.
 nlohmann::ordered_json record_of(const StageProgram& program, const Run& run);
 
-/// What a person reads where no file was asked for.
+/// The summary that is printed without `--json`.
 std::string summary_of(const StageProgram& program, const Run& run);
 
 }  // namespace staircase

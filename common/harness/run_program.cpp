@@ -18,20 +18,21 @@
 namespace staircase {
 namespace {
 
-/// Refuses a problem whose input and solution alone are more than the host has, before its input is
-/// made. What a solve needs beside them is refused when its arrays are made.
+/// Checks, before the input is generated, that input and solution fit into host memory. Arrays of a
+/// solve are checked when they are created. \throws NotEnoughMemory if they do not fit
 void check_memory(const StageProgram& program, Precision precision) {
   const Ranks* const ranks = program.device->ranks;
   const double needed = program.work(precision).bytes;
   const double available = available_memory() * (ranks != nullptr ? ranks->machines() : 1);
   if (needed > available)
     throw NotEnoughMemory(
-        fmt::format("this problem takes {:.0f} bytes of the host's memory for input and solution, "
-                    "and {:.0f} bytes are available; choose a smaller one",
+        fmt::format("this problem needs {:.0f} bytes of host memory for input and solution, and "
+                    "{:.0f} bytes are available; choose a smaller problem",
                     needed, available));
 }
 
-/// The precision asked for, among those that the stage offers.
+/// The precision of a name.
+/// \throws BadInput if the stage does not offer it
 Precision precision_of(const StageProgram& program, const std::string& asked) {
   std::vector<std::string> names;
   for (const Precision precision : program.precisions) {
@@ -41,7 +42,7 @@ Precision precision_of(const StageProgram& program, const std::string& asked) {
   throw BadInput(fmt::format("--precision must be {}, not '{}'", fmt::join(names, " or "), asked));
 }
 
-/// Writes the solution to a file: a rank its part of it.
+/// Writes the solution to a file; on ranks, all ranks write their parts.
 void write_solution(const StageProgram& program, const std::string& path,
                     const NpyArray& solution) {
   if (program.part && program.device->ranks != nullptr)
@@ -57,20 +58,20 @@ void run(int argc, char** argv, const StageProgram& program) {
 
   if (options->analyze) run_analysed(argv, program, *options);
   if (!options->analyze && !options->report.empty())
-    throw BadInput("--report is what --analyze found; add --analyze");
+    throw BadInput("--report writes the report of --analyze; add --analyze");
   if (!options->analyze && !options->blocks.empty())
-    throw BadInput("--blocks are what --analyze takes of a launch; add --analyze");
+    throw BadInput("--blocks limits --analyze; add --analyze");
 
-  // Refuse everything that can be refused before any work is done.
+  // All checks that are possible without work come first.
   const Precision precision = precision_of(program, options->precision);
   const auto repeat = static_cast<int>(parse_integer("--repeat", options->repeat, 1, 1e6));
   const auto warmup = static_cast<int>(parse_integer("--warmup", options->warmup, 0, 1e6));
   if (options->awake && program.device->wake == nullptr)
-    throw BadInput("--awake is for a GPU, and this stage runs on the processor");
+    throw BadInput("--awake needs a GPU, and this stage runs on the processor");
   const std::string dataset = make_problem(program, *options, precision);
-  const bool talks = program.device->ranks == nullptr || program.device->ranks->number() == 0;
-  if (!options->output.empty() && talks) check_writable(options->output);
-  if (!options->json.empty() && options->json != "-" && talks) check_writable(options->json);
+  const bool is_first = program.device->ranks == nullptr || program.device->ranks->number() == 0;
+  if (!options->output.empty() && is_first) check_writable(options->output);
+  if (!options->json.empty() && options->json != "-" && is_first) check_writable(options->json);
 
   program.device->prepare();
   check_memory(program, precision);
@@ -81,7 +82,7 @@ void run(int argc, char** argv, const StageProgram& program) {
   for (const std::string& input : options->inputs)
     solved.inputs.push_back(std::filesystem::path(input).filename());
   if (!options->output.empty()) write_solution(program, options->output, solved.solution);
-  if (!talks) return;
+  if (!is_first) return;
   if (options->json.empty()) return write_stdout(summary_of(program, solved));
   const std::string text = record_of(program, solved).dump(2) + "\n";
   if (options->json == "-") return write_stdout(text);
@@ -92,7 +93,7 @@ void run(int argc, char** argv, const StageProgram& program) {
 
 int run_program(int argc, char** argv, const StageProgram& program) {
   const Ranks* const ranks = program.device->ranks;
-  if (ranks != nullptr) tell_failures_by(ranks->fail);
+  if (ranks != nullptr) set_failure_reporter(ranks->fail);
   return run_guarded(names_of(program).program, [&] {
     if (ranks != nullptr && ranks->launched_as() != 0) mute_stdout();
     run(argc, argv, program);

@@ -13,13 +13,15 @@
 namespace staircase {
 namespace {
 
-/// The time of a solve by which stages are compared.
+/// The time that is compared between stages: the duration of the timed phase, or of the complete
+/// solve if the program has no timed phase.
+/// \throws WrongResult if the stage did not mark the timed phase
 double timed_seconds(const StageProgram& program, double whole, const RecordedTimeline& timeline) {
   if (program.timed_phase.empty()) return whole;
-  for (const auto& totals : {timeline.totals(), timeline.totals_beside()})
+  for (const auto& totals : {timeline.totals(), timeline.overlapping_totals()})
     for (const auto& [name, seconds] : totals)
       if (name == program.timed_phase) return seconds;
-  throw WrongResult(fmt::format("no phase was called {}", program.timed_phase));
+  throw WrongResult(fmt::format("the stage marked no phase named {}", program.timed_phase));
 }
 
 void check_finite(const NpyArray& solution) {
@@ -35,10 +37,10 @@ void check_finite(const NpyArray& solution) {
       solution.values);
 }
 
-/// A solve on ranks: its time is that of the slowest, whose phases are shown.
+/// The repeat of a solve on ranks, with the time and the phases of the slowest rank.
 Repeat slowest_of(const StageProgram& program, double seconds, const RecordedTimeline& own) {
-  Repeat repeat{program.device->ranks->greatest(seconds), {}, {}, {}};
-  for (const std::string& text : program.device->ranks->texts(own.to_text()))
+  Repeat repeat{program.device->ranks->maximum(seconds), {}, {}, {}};
+  for (const std::string& text : program.device->ranks->all_texts(own.to_text()))
     repeat.of_ranks.push_back(RecordedTimeline::from_text(text));
   repeat.timeline = *std::max_element(
       repeat.of_ranks.begin(), repeat.of_ranks.end(), [&](const auto& a, const auto& b) {
@@ -47,7 +49,8 @@ Repeat slowest_of(const StageProgram& program, double seconds, const RecordedTim
   return repeat;
 }
 
-/// How long the GPU takes to read and write once what any stage has to read and write.
+/// The time in which the GPU copies the bytes that any stage must read and write; empty without a
+/// GPU, or if there is too little memory.
 std::optional<double> copy_seconds(const StageProgram& program, Precision precision) {
   if (program.device->seconds_to_copy == nullptr) return {};
   const double bytes = program.work(precision).bytes;
@@ -64,14 +67,14 @@ Run run_repeats(const StageProgram& program, const RunOptions& options) {
   const Ranks* const ranks = program.device->ranks;
   const bool on_processor = program.device->free_memory == nullptr;
   for (int r = -warmup; r < repeat; ++r) {
-    run.solution = {};                         // two at a time may be too many
-    if (ranks != nullptr) ranks->greatest(0);  // all begin together
+    run.solution = {};  // frees the previous solution: two may not fit into memory
+    if (ranks != nullptr) ranks->maximum(0);  // a barrier: all ranks start together
     RecordedTimeline timeline =
         awake ? RecordedTimeline(program.timed_phase, program.device->wake) : RecordedTimeline();
     run.solution = program.solve(precision, timeline);
     timeline.end();
     const double seconds = timeline.now();
-    run.awake = timeline.was_ahead();
+    run.awake = timeline.hook_was_called();
     if (program.check_solution) program.check_solution(run.solution);
     check_finite(run.solution);
     run.array_bytes = static_cast<double>((on_processor ? host_arrays() : device_arrays()).most());

@@ -1,5 +1,5 @@
 /// \file
-/// A stage whose problem's type is erased, so that the harness is compiled once.
+/// A stage with its type of problem erased, so that the harness is compiled only once.
 
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace staircase {
 
-/// A parameter whose problem's type is erased; integers up to 2^53 are exact.
+/// A parameter of a problem. Values are double; integers up to 2^53 are exact.
 struct ParameterInfo {
   std::string name;
   bool integer;
@@ -29,61 +29,62 @@ struct ParameterInfo {
   std::string help;
 };
 
-/// The parameters of a named problem, in the order of the workload's parameters.
+/// The values of the parameters of a named problem, in the order of the workload's parameters.
 struct NamedValues {
   std::string name;
   std::vector<double> values;
 };
 
-/// An array that `--input` reads.
+/// The format of an array that `--input` reads.
 struct InputFormat {
-  std::size_t rank;     ///< number of dimensions, the least if `greatest_rank` is more
-  double min;           ///< the least value allowed
-  double max;           ///< the greatest value allowed
-  double typical;       ///< tests draw values up to this, from its negative or min if greater
-  std::string meaning;  ///< what it holds, for the help text
-  std::size_t least_elements = 1;               ///< the fewest elements of a row allowed
-  std::size_t most_elements = ~std::size_t{0};  ///< the most
-  std::optional<double> first = {};  ///< what tests make the first of a row, if it is special
-  /// Names of its extents, where a problem has several such arrays: tests make those equal that
-  /// have the same name.
+  std::size_t rank;     ///< number of dimensions; the smallest one if `greatest_rank` is larger
+  double min;           ///< smallest allowed value of an element
+  double max;           ///< largest allowed value of an element
+  double typical;       ///< tests use values up to this, from the larger of -typical and min
+  std::string meaning;  ///< description for the help text and messages, such as "the matrix A"
+  std::size_t least_elements = 1;               ///< smallest allowed length of a row
+  std::size_t most_elements = ~std::size_t{0};  ///< largest allowed length
+  std::optional<double> first =
+      {};  ///< value of the first element of each row in tests, if it is special
+  /// Names of the extents, if the problem has several arrays. Tests use equal values for extents of
+  /// equal names.
   std::vector<std::string> extents = {};
-  std::size_t greatest_rank = rank;  ///< the most dimensions allowed
+  std::size_t greatest_rank = rank;  ///< largest allowed number of dimensions
 };
 
-/// A stage on a problem that the command line chooses.
+/// A stage and its current problem, which the command line selects.
 struct StageProgram {
   std::string source_file;
   const Device* device;
   std::string title;
   std::string idea;
-  std::string needs;  ///< the hardware that it needs beside a GPU, or empty
+  std::string needs;  ///< hardware that it needs in addition to a GPU; may be empty
   std::string note;
   std::set<std::string> threaded;     ///< stages whose ranks have several threads each
-  std::vector<Precision> precisions;  ///< that it offers; the first is the default
+  std::vector<Precision> precisions;  ///< the precisions that it offers; the first is the default
   std::vector<ParameterInfo> parameters;
   std::vector<NamedValues> datasets;
   std::vector<NamedValues> test_cases;
-  std::vector<InputFormat> inputs;  ///< one for each `--input`, in their order
+  std::vector<InputFormat> inputs;  ///< one for each `--input`, in this order
   std::function<void(const std::vector<double>&)> set_values;
   std::function<std::vector<double>()> values;
   std::function<void(std::vector<NpyArray>)> set_inputs;
   std::function<void(Precision)> check;
-  std::function<void(Precision)> prepare;  ///< makes the input; empty if there is nothing to make
+  std::function<void(Precision)> prepare;  ///< generates the input; empty if there is none
   std::function<Work(Precision)> work;
   std::function<Tolerance(Precision)> tolerance;
-  std::string timed_phase;  ///< by whose time stages are compared; empty for the whole solve
+  std::string timed_phase;  ///< the phase whose time is compared; empty for the solve
   std::function<void(const NpyArray&)> check_solution;  ///< empty if every input has a solution
-  /// The numbers that the kernels of a stage read and write, each once; nothing if none are known.
+  /// Number of elements that the kernels of a stage read and write; empty if it is unknown.
   std::function<std::optional<double>(const std::string& stage)> traffic;
-  /// By stage, the most that it takes of a parameter, by name, if that is less than `max`.
+  /// By stage: the largest values of parameters that it accepts, by name, if less than `max`.
   std::map<std::string, std::map<std::string, double>> limits;
-  std::function<void(NpyArray&)> finish;  ///< empty if users read a solution as it is
-  std::function<Part()> part;  ///< what a rank has of the problem's array; empty without ranks
+  std::function<void(NpyArray&)> finish;  ///< converts the solution for users; empty if not needed
+  std::function<Part()> part;             ///< the part of this rank; empty without ranks
   std::function<NpyArray(Precision, Timeline&)> solve;
 };
 
-/// Runs a stage whose types are erased; returns the exit status.
+/// Runs the program of a stage; returns the exit status.
 int run_program(int argc, char** argv, const StageProgram& program);
 
 }  // namespace staircase

@@ -13,12 +13,12 @@ struct Summary {
   double median;
   double max;
 
-  /// Half the distance between the extremes, as a share of the median.
+  /// Half the difference between maximum and minimum, divided by the median.
   double spread() const { return 0.5 * (max - min) / median; }
 };
 
 /// Summarises at least one sample.
-/// \throws std::invalid_argument if there is none.
+/// \throws std::invalid_argument if there is none
 Summary summarise(std::vector<double> samples);
 
 }  // namespace staircase

@@ -22,7 +22,7 @@ std::string beginning(const NpyArray& solution) {
       solution.values);
 }
 
-/// A line for each phase with its median.
+/// One line with the median time of each phase; `where` is appended to the names.
 std::string phases_text(const std::vector<Repeat>& repeats,
                         std::vector<PhaseTotal> (RecordedTimeline::*totals)() const,
                         const char* where) {
@@ -46,13 +46,13 @@ std::string summary_of(const StageProgram& program, const Run& run) {
   std::string text = fmt::format("{}: {}\n{} ({}), {}\n", names_of(program).program, program.idea,
                                  run.dataset, fmt::join(parameters, ", "), name_of(run.precision));
   text += fmt::format("time      {:10.6f} s", run.seconds.median);
-  if (!program.timed_phase.empty()) text += "  of the phase " + program.timed_phase;
-  if (run.awake) text += ", of a GPU that is awake";
+  if (!program.timed_phase.empty()) text += "  for the phase " + program.timed_phase;
+  if (run.awake) text += ", GPU awake";
   if (run.repeats.size() > 1)
     text += fmt::format("  median of {}, from {:.6f} to {:.6f} s", run.repeats.size(),
                         run.seconds.min, run.seconds.max);
   text += phases_text(run.repeats, &RecordedTimeline::totals, "");
-  text += phases_text(run.repeats, &RecordedTimeline::totals_beside, ", beside them");
+  text += phases_text(run.repeats, &RecordedTimeline::overlapping_totals, " (overlapping)");
   if (program.device->ranks != nullptr)
     text += fmt::format("\nranks     {}", program.device->ranks->count());
   const auto shape = program.part ? program.part().shape : run.solution.shape;

@@ -1,5 +1,5 @@
 /// \file
-/// The work that a problem needs, and the numbers that it is done in.
+/// The work of a problem, and the floating-point precision.
 
 #pragma once
 
@@ -8,14 +8,14 @@ namespace staircase {
 /// The floating-point type that a solve computes in.
 enum class Precision { f64, f32 };
 
-/// Bytes of one number.
+/// Bytes of one element.
 constexpr double bytes_of(Precision precision) { return precision == Precision::f64 ? 8 : 4; }
 
-/// The work that the problem needs whatever the stage.
+/// The work of a problem, counted in the same way for all stages.
 struct Work {
-  double flops;  ///< additions, multiplications, divisions and elementary functions, one each
-  double bytes;  ///< compulsory traffic: input read once, solution written once
-  bool matrix = false;  ///< a product of matrices, which tensor cores may do
+  double flops;  ///< operations: additions, multiplications, divisions, elementary functions
+  double bytes;  ///< compulsory memory traffic: the input is read once, the solution written once
+  bool matrix = false;  ///< whether it consists of matrix products, so that tensor cores can do it
 };
 
 }  // namespace staircase

@@ -1,6 +1,6 @@
 /// \file
-/// What a workload tells the harness: its parameters, data sets, test cases, work and tolerance;
-/// and how that and a stage become a program.
+/// The interface between a workload and the harness: parameters, data sets, test cases, work and
+/// tolerance. run_stage() combines a workload and a stage into a program.
 
 #pragma once
 
@@ -18,17 +18,17 @@
 
 namespace staircase {
 
-/// A number of the problem that users may set.
+/// A parameter of the problem that users may set.
 template <typename Problem>
 struct Parameter {
   std::string name;
   std::variant<std::int64_t Problem::*, double Problem::*> member;
-  double min;  ///< the least value allowed
-  double max;  ///< the greatest value allowed
+  double min;  ///< smallest allowed value
+  double max;  ///< largest allowed value
   std::string help;
 };
 
-/// A problem with a name.
+/// A named problem: a data set or a test case.
 template <typename Problem>
 struct NamedProblem {
   std::string name;
@@ -40,35 +40,35 @@ template <typename Problem, std::size_t rank>
 struct Workload {
   std::vector<Parameter<Problem>> parameters;
   std::vector<NamedProblem<Problem>> datasets;    ///< the first is the default
-  std::vector<NamedProblem<Problem>> test_cases;  ///< awkward sizes, for the contract suite
-  std::vector<InputFormat> inputs;  ///< what files hold that users give, in this order; all or none
-  void (*set_inputs)(Problem&, std::vector<NpyArray>);  ///< takes over checked input arrays
-  void (*check)(const Problem&, Precision);  ///< throws BadInput on what ranges cannot say
-  /// Makes the input that the parameters stand for, before the time is taken, for solves in one
-  /// precision; null if solve() takes it from the parameters themselves. What set_inputs() took
-  /// over is there already.
+  std::vector<NamedProblem<Problem>> test_cases;  ///< awkward sizes, for tests
+  std::vector<InputFormat> inputs;  ///< formats of the input files, in this order; all or none
+  void (*set_inputs)(Problem&, std::vector<NpyArray>);  ///< receives checked input arrays
+  void (*check)(const Problem&, Precision);  ///< checks conditions beyond ranges; throws BadInput
+  /// Generates the input from the parameters before the timed solves, for one precision. Null if
+  /// solve() uses only the parameters. Arrays from set_inputs() are already present.
   void (*prepare)(Problem&, Precision) = nullptr;
   Work (*work)(const Problem&, Precision);
-  /// How far a stage's solution in a precision may lie from stage zero's in f64.
+  /// The largest allowed error of a solution in a precision, compared with stage zero in f64.
   Tolerance (*tolerance)(const Problem&, Precision);
-  /// The phase by whose time stages are compared; null for the whole solve.
+  /// The phase whose time is compared between stages; null for the complete solve.
   const char* timed_phase = nullptr;
-  /// Throws BadInput if a solution shows that the input has none; null if every input has one. It
-  /// sees the solution before the harness refuses what is not finite.
+  /// Throws BadInput if the solution shows that the problem has none; null if every problem has a
+  /// solution. It is called before the harness checks that all elements are finite.
   void (*check_solution)(const Problem&, const NpyArray&) = nullptr;
-  /// By stage, the numbers that its kernels move between device memory and the chip if each reads
-  /// its input once and writes its output once.
+  /// By stage: the number of elements that its kernels transfer between device memory and the chip,
+  /// if each kernel reads its input once and writes its output once.
   std::map<std::string, double (*)(const Problem&)> traffic = {};
-  /// By stage, the most that its idea fits of a parameter, by name, if that is less than `max`.
+  /// By stage: the largest values of parameters that it accepts, by name, if less than `max`.
   std::map<std::string, std::map<std::string, double>> limits = {};
-  /// Stages whose ranks have several threads each, and so must not be bound to a core.
+  /// Stages whose ranks have several threads each; such ranks must not be bound to one core.
   std::set<std::string> threaded = {};
-  /// Brings a solution, once it has been checked, into the form that users read; null if a stage's
-  /// has it.
+  /// Converts a checked solution to the form that users expect; null if stages already return this
+  /// form.
   void (*finish)(const Problem&, NpyArray&) = nullptr;
-  /// Where stages run on ranks: what this rank has of the input and of the solution, which are
-  /// alike. set_inputs() then takes over the shape of the input first, without elements, later the
-  /// elements of the part; prepare() makes the part, and a stage's solution is the part's.
+  /// For stages on ranks: the part of the input, and of the solution, that belongs to this rank.
+  /// set_inputs() is then called twice: with the shape of the input but without elements, and with
+  /// the elements of the part. prepare() generates the part, and a stage returns the part of the
+  /// solution.
   Part (*part)(const Problem&) = nullptr;
 };
 
@@ -124,9 +124,10 @@ NpyArray to_npy(Array<T, rank> array) {
 
 }  // namespace detail
 
-/// The body of a stage's `main`: reads the command line, solves, checks, times and writes.
+/// The body of a stage's `main`: reads the command line, solves the problem, checks, times and
+/// writes.
 ///
-/// The names of the workload and of the stage are those of the directories that hold `source`.
+/// The workload and the stage have the names of the directories that contain `source`.
 /// \returns the exit status (see Exit).
 template <typename Problem, std::size_t rank>
 int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,

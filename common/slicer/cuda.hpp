@@ -78,7 +78,10 @@
 #define __shared__
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
+// A launch calls the first of these as libclang sees it, and from version 19 on the second.
 extern "C" unsigned __cudaPushCallConfiguration(dim3, dim3, std::size_t = 0, void* = nullptr);
+cudaError_t cudaConfigureCall(dim3 grid, dim3 block, std::size_t shared = 0,
+                              cudaStream_t stream = nullptr);
 // A kernel's address, as it is cast for these.
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                              std::size_t shared = 0, cudaStream_t stream = nullptr);

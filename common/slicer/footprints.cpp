@@ -144,7 +144,7 @@ isl::set Footprints::range_of(const Cut& cut) const {
 void Footprints::find_context() {
   context_ = read("{ : }");
   for (const auto& [name, text] : numbers_) {
-    const auto is_natural = [&](const Variable* size) {
+    const auto is_natural = [&text = text](const Variable* size) {
       return size->is_natural && text_for(*size) == text;
     };
     if (std::any_of(space_.sizes().begin(), space_.sizes().end(), is_natural))

@@ -3,8 +3,11 @@
 /// are marked.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <harness/file.hpp>
@@ -93,10 +96,41 @@ void check_options(const Options& options) {
   writes ? check_output(options) : check_no_output(options);
 }
 
+std::string crash_report;
+
+/// Ends the program with one sentence. A signal allows only these two calls.
+[[noreturn]] void report_crash(int) {
+  [[maybe_unused]] const auto written =
+      write(STDERR_FILENO, crash_report.data(), crash_report.size());
+  _exit(static_cast<int>(Exit::exhausted));
+}
+
+/// Reports crashes from now on. The handler replaces the handler of libclang, which reports only
+/// crashes of the parser and ends the program silently at any other crash. The new handler runs on
+/// an alternate signal stack, because the stack of the program may be full. If a sanitizer has
+/// installed an alternate stack, the handler uses it.
+void report_crashes(const std::string& file) {
+  crash_report = fmt::format(
+      "slice: the program or its {} crashed on the file '{}'; nothing is known of its loops\n",
+      text_of(clang_getClangVersion()), file);
+  stack_t installed{};
+  if (sigaltstack(nullptr, &installed) == 0 && (installed.ss_flags & SS_DISABLE) != 0) {
+    static std::array<char, 1 << 16> signal_stack;
+    const stack_t stack{signal_stack.data(), 0, signal_stack.size()};
+    sigaltstack(&stack, nullptr);
+  }
+  struct sigaction action {};
+  action.sa_handler = report_crash;
+  action.sa_flags = SA_ONSTACK;
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
+    sigaction(signal, &action, nullptr);
+}
+
 /// Writes the file with its marked nests in slices, once the compiler has found it valid.
 Exit write_slices(const Options& options) {
   const bool is_cuda = slicer::is_cuda(options.output) || slicer::is_cuda(options.file);
   const Source source(options.file, compiler_arguments(options));
+  report_crashes(options.file);
   for (const auto& [place, requests] : read_requests(read_directives(source)))
     throw staircase::BadInput("line " + std::to_string(requests.front().line) + ": `" +
                               requests.front().text +
@@ -117,6 +151,7 @@ Exit write_slices(const Options& options) {
 /// Writes what pictures of the file's nests need.
 Exit write_pictures(const Options& options) {
   const Source source(options.file, compiler_arguments(options));
+  report_crashes(options.file);
   const std::string json =
       picture_of(options.file, source, read_functions(source), read_sizes(options.sizes));
   if (options.json.empty() || options.json == "-")
@@ -133,6 +168,7 @@ Exit run(int argc, char** argv) {
   if (!options->output.empty()) return write_slices(*options);
   if (options->report) return write_pictures(*options);
   const Source source(options->file, compiler_arguments(*options));
+  report_crashes(options->file);
   const auto functions = read_functions(source);
   const Requests requests = read_requests(read_directives(source));
   const Checked checked = check(options->file, source, functions, requests);

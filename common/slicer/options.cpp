@@ -65,7 +65,40 @@ std::vector<std::string> meaning_of(const std::string& command, const fs::path& 
   return arguments;
 }
 
-/// What the build says of a file; for one that is not built itself, where all others find headers.
+/// The arguments of the command line. One that switches OpenMP on would hide its loops, so only its
+/// macro remains: the slicer reads the pragmas itself.
+std::vector<std::string> without_openmp(std::vector<std::string> arguments) {
+  for (std::string& argument : arguments)
+    if (argument == "-fopenmp" || argument.starts_with("-fopenmp=") || argument == "-qopenmp")
+      argument = "-D_OPENMP=201511";
+  return arguments;
+}
+
+/// Whether a source of the build consists of others, this one among them: a unity build of Meson
+/// or CMake lists only a file that includes several sources by their whole paths.
+bool contains_source(const fs::path& listed, const fs::path& wanted) {
+  if (listed.filename().string().find("unity") == std::string::npos) return false;
+  std::ifstream lines(listed);
+  for (std::string line; std::getline(lines, line);)
+    for (const char* quotes : {"<>", "\"\""})
+      if (line.starts_with("#include") &&
+          line.find(quotes[0] + wanted.string() + quotes[1]) != std::string::npos)
+        return true;
+  return false;
+}
+
+/// Whether an argument names the CPU device's headers. They stand in for CUDA's own, so only CUDA
+/// sources get them, and sources that the build compiles with them.
+bool is_stand_in(const std::string& argument) {
+  for (const std::string option : {"-I", "-isystem"})
+    if (argument.starts_with(option))
+      return fs::weakly_canonical(argument.substr(option.size())) ==
+             fs::weakly_canonical(CUDA_HEADERS);
+  return false;
+}
+
+/// The arguments that the build compiles a file with. For a file that it does not compile, they are
+/// a guess: all places where others find their headers.
 std::vector<std::string> from_build(const Options& options) {
   const auto commands = find_commands(options);
   if (!commands) return {};
@@ -75,8 +108,8 @@ std::vector<std::string> from_build(const Options& options) {
     for (const auto& entry : nlohmann::json::parse(std::ifstream(*commands))) {
       const fs::path directory = entry.at("directory").get<std::string>();
       const std::vector<std::string> arguments = meaning_of(entry.at("command"), directory);
-      if (fs::weakly_canonical(directory / entry.at("file").get<std::string>()) == wanted)
-        return arguments;
+      const fs::path listed = fs::weakly_canonical(directory / entry.at("file").get<std::string>());
+      if (listed == wanted || contains_source(listed, wanted)) return arguments;
       for (const std::string& argument : arguments)
         if (!argument.starts_with("-D") &&
             std::find(headers.begin(), headers.end(), argument) == headers.end())
@@ -86,16 +119,25 @@ std::vector<std::string> from_build(const Options& options) {
     throw staircase::BadInput(
         fmt::format("the file '{}' is no list of commands", commands->string()));
   }
+  std::erase_if(headers, is_stand_in);
   return headers;
+}
+
+/// A path that begins at the program, as in a package; others stay.
+std::string placed(const std::string& path) {
+  if (!path.starts_with("../")) return path;
+  return (fs::read_symlink("/proc/self/exe").parent_path() / path).lexically_normal();
 }
 
 }  // namespace
 
 std::vector<std::string> language(bool is_cuda) {
-  // Without OpenMP, which would hide its loops; but its header may be named. Formats of {fmt} are
-  // left to the compiler.
+  // Without -fopenmp, which would hide the loops of OpenMP; sources may include <omp.h> all the
+  // same. libclang's own omp.h is found first if it is installed, else the slicer's. GCC's comes
+  // behind them, since libclang refuses its attributes. Formats of {fmt} are checked by the
+  // compiler.
   std::vector<std::string> words{"-std=c++20", "-Wno-everything", "-DFMT_CONSTEVAL=", "-idirafter",
-                                 OMP_HEADERS};
+                                 OMP_HEADERS,  "-idirafter",      COMPILER_HEADERS};
   if (!is_cuda)
     words.push_back("-xc++");
   else
@@ -109,9 +151,11 @@ std::vector<std::string> language(bool is_cuda) {
 Arguments compiler_arguments(const Options& options, bool is_cuda) {
   Arguments arguments{language(is_cuda), is_cuda ? CUDA_HEADER : "",
                       is_cuda ? PRECOMPILED_CUDA : PRECOMPILED_CXX};
+  arguments.header = placed(arguments.header);
+  for (std::string& word : arguments.words) word = placed(word);
   if (!fs::exists(arguments.precompiled)) arguments.precompiled.clear();
   const std::vector<std::string> more =
-      options.arguments.empty() ? from_build(options) : options.arguments;
+      options.arguments.empty() ? from_build(options) : without_openmp(options.arguments);
   arguments.words.insert(arguments.words.end(), more.begin(), more.end());
   return arguments;
 }

@@ -51,25 +51,29 @@ using Words = std::vector<const char*>;
 constexpr unsigned how =
     CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_Incomplete;
 
-/// As an index is made, so that bodies in headers of the system are skipped, half of the time.
-CXTranslationUnit unit_of_file(CXIndex index, const std::string& path, const Words& given) {
+/// Parses as an index is made, which skips the bodies of functions in headers of the system and so
+/// takes half of the time. It is for files without a precompiled header: from libclang 19 on, the
+/// tree of an index cannot be followed into what was precompiled. Returns an error of libclang's.
+int index_file(CXIndex index, const std::string& path, const Words& given,
+               CXTranslationUnit& unit) {
   const CXIndexAction action = clang_IndexAction_create(index);
   IndexerCallbacks nobody{};
-  CXTranslationUnit unit = nullptr;
-  clang_indexSourceFile(action, nullptr, &nobody, sizeof nobody,
-                        CXIndexOpt_SkipParsedBodiesInSession | CXIndexOpt_SuppressRedundantRefs,
-                        path.c_str(), given.data(), static_cast<int>(given.size()), nullptr, 0,
-                        &unit, how);
+  const int error = clang_indexSourceFile(
+      action, nullptr, &nobody, sizeof nobody,
+      CXIndexOpt_SkipParsedBodiesInSession | CXIndexOpt_SuppressRedundantRefs, path.c_str(),
+      given.data(), static_cast<int>(given.size()), nullptr, 0, &unit, how);
   clang_IndexAction_dispose(action);
-  return unit;
+  return error;
 }
 
-/// An index would not keep the text that stands for the file as long as the unit does.
-CXTranslationUnit unit_of_text(CXIndex index, const std::string& path, const Words& given,
-                               const std::string& text) {
+/// Parses a file, or the text that stands for it if that is not empty. An index would not keep that
+/// text as long as the unit does. Returns an error of libclang's.
+int parse_whole(CXIndex index, const std::string& path, const Words& given, const std::string& text,
+                CXTranslationUnit& unit) {
   CXUnsavedFile unsaved{path.c_str(), text.c_str(), text.size()};
-  return clang_parseTranslationUnit(index, path.c_str(), given.data(),
-                                    static_cast<int>(given.size()), &unsaved, 1, how);
+  return clang_parseTranslationUnit2(index, path.c_str(), given.data(),
+                                     static_cast<int>(given.size()), &unsaved, !text.empty(), how,
+                                     &unit);
 }
 
 /// Whether libclang refuses what C++20 and CUDA allow, and reads it all the same. Before version 16
@@ -144,8 +148,11 @@ void Source::parse(const std::string& path, const Arguments& arguments,
   const std::string& first = is_precompiled ? arguments.precompiled : arguments.header;
   if (!first.empty())
     given.insert(given.end(), {is_precompiled ? "-include-pch" : "-include", first.c_str()});
-  unit_.reset(instead.empty() ? unit_of_file(index_.get(), path, given)
-                              : unit_of_text(index_.get(), path, given, instead));
+  CXTranslationUnit unit = nullptr;
+  error_ = is_precompiled || !instead.empty()
+               ? parse_whole(index_.get(), path, given, instead, unit)
+               : index_file(index_.get(), path, given, unit);
+  unit_.reset(unit);
 }
 
 bool Source::name_lists(const std::string& path, std::string& text) {
@@ -167,7 +174,14 @@ bool Source::name_lists(const std::string& path, std::string& text) {
 }
 
 std::string Source::refusal(const std::string& path) const {
-  if (!unit_) return fmt::format("the file '{}' cannot be parsed", path);
+  if (!unit_ && error_ == CXError_Crashed)
+    return fmt::format("libclang crashed as it parsed the file '{}'; another version of it may not",
+                       path);
+  if (!unit_)
+    return fmt::format(
+        "libclang does not accept the compiler's arguments for the file '{}'; they "
+        "are behind -- or in compile_commands.json",
+        path);
   const unsigned count = clang_getNumDiagnostics(unit_.get());
   for (unsigned d = 0; d < count; ++d) {
     CXDiagnostic diagnostic = clang_getDiagnostic(unit_.get(), d);

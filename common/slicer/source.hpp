@@ -125,6 +125,7 @@ class Source {
     std::string text;
   };
   std::vector<Meaning> meanings_;  ///< of macros that may be pragmas, and what they are told
+  int error_ = CXError_Success;    ///< libclang's reason if there is no unit
 };
 
 }  // namespace slicer

@@ -1,19 +1,20 @@
-"""Builds one source in the place of a stage's, by the commands that build the stage: no configuring, seconds in all."""
+"""Builds a working copy with the commands that build its stage. Meson does not run, so this takes only seconds."""
 
 import dataclasses
+import hashlib
 import os
 import pathlib
 import re
 import shlex
 import subprocess
 
-# Accesses are counted in code that is optimised, but not so far that vectors and unrolled loops hide what was written.
+# Accesses are counted in optimised code, but without vectorised and unrolled loops, which would change the counts of the source.
 COUNTED = ["-O1", "-fsanitize=thread", "--param", "tsan-instrument-func-entry-exit=0"]
-COUNTER = "common/tutor/libcounted_accesses.a"  # what takes the sanitizer's place
+COUNTER = "common/tutor/libcounted_accesses.a"  # it defines the callbacks of ThreadSanitizer
 
 
 class NotBuilt(Exception):
-    """What the compiler said against a source."""
+    """A compiler or linker has failed; the text is its output."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,14 +24,23 @@ class Places:
     root: pathlib.Path
     build: pathlib.Path
 
+    @property
+    def outputs(self):
+        """The directory for programs built from working copies: in the build directory, or in the user's cache directory if
+        this user cannot write to the build directory."""
+        if os.access(self.build, os.W_OK):
+            return self.build / "exercises"
+        cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+        return cache / "staircase" / "exercises" / hashlib.sha256(str(self.build).encode()).hexdigest()[:12]
+
     def named(self, path):
-        """A path as people write it: from the root of the repository, if it is in there."""
+        """A path for messages: relative to the root of the repository if it is inside it."""
         path = pathlib.Path(path)
         return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
 
 
 def ninja(places, *arguments):
-    """What ninja prints. NotBuilt where it fails, with the end of that."""
+    """The output of ninja. Raises NotBuilt with the end of the output if ninja fails."""
     ran = subprocess.run(["ninja", "-C", places.build, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                          text=True, errors="replace", check=False)
     if ran.returncode != 0:
@@ -38,28 +48,27 @@ def ninja(places, *arguments):
     return ran.stdout
 
 
-def there_is(places, target):
+def has_target(places, target):
     """Whether the build directory knows how to build a target."""
     return subprocess.run(["ninja", "-C", places.build, "-t", "query", target], stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
 def commands_of(places, target):
-    """The commands that make a program of a stage's source, as lists of words: to rewrite it, if it is rewritten, to
-    compile and to link it."""
+    """The commands that build the program of a stage, as lists of words: rewriting (for the CPU device), compiling, linking."""
     own = re.compile(rf"(?:^|[\s/]){re.escape(target)}(?:\.p/|\.cpp\s|\s)")
     lines = ninja(places, "-t", "commands", target).splitlines()
     return [shlex.split(line) for line in lines if own.search(line + " ") and "symbolextractor" not in line]
 
 
 def instead(words, target, stage, source, out, places):
-    """The words of such a command with another source, and with what it makes in another directory."""
+    """Yields the words of such a command for another source and another output directory."""
     name = pathlib.PurePath(target).name
     true_source = os.path.relpath(stage.source, places.build)
     harness = places.build / "common" / "harness"
     for word in words:
         if word in ("-Werror", "-Xcompiler=-Werror", "-Werror=all-warnings"):
-            continue  # what is half done may have variables that nothing uses yet
+            continue  # unfinished code may have unused variables
         if word == true_source:
             yield os.path.relpath(source, places.build)
         else:
@@ -68,7 +77,8 @@ def instead(words, target, stage, source, out, places):
 
 
 def build(places, target, stage, source, out, counted=False):
-    """The program that a source makes in the place of a stage's, in a directory of its own. NotBuilt where it cannot."""
+    """Builds a program from another source than the stage's into the directory `out`, with access counters if `counted`. Returns its
+    path; raises NotBuilt if a command fails."""
     commands = commands_of(places, target)
     if not commands:
         raise NotBuilt(f"the build directory does not know '{target}'")
@@ -78,7 +88,7 @@ def build(places, target, stage, source, out, counted=False):
         words = list(instead(words, target, stage, source, out, places))
         links = number == len(commands)
         if not links:
-            # What stands beside the stage is not beside the other source.
+            # The source includes files from the directory of the stage.
             words += [f"-I{stage.source.parent}"]
         if counted:
             words += [str(places.build / COUNTER), "-ldl"] if links else COUNTED
@@ -89,10 +99,10 @@ def build(places, target, stage, source, out, counted=False):
     return program
 
 
-def first_error(said, places):
-    """The first error of a compiler or linker, with the line of the source that it names; the end of what was said, where it
-    names none."""
-    plain = re.sub(r"\x1b\[[0-9;]*[mK]", "", said)
+def first_error(output, places):
+    """The first error in the output of a compiler or linker: file, line, message and the text of the line. If no line is named,
+    the message is the end of the output."""
+    plain = re.sub(r"\x1b\[[0-9;]*[mK]", "", output)
     lines = plain.splitlines()
     for number, line in enumerate(lines):
         found = re.match(r"(?P<file>[^\s:(]+)[:(](?P<line>\d+)(?::\d+|\))*: (?:fatal )?error:? *(?P<what>.*)", line)
@@ -107,7 +117,7 @@ def first_error(said, places):
 
 
 def line_of(path, number):
-    """A line of a file, without the space around it."""
+    """A line of a file without surrounding spaces; empty if there is no such line."""
     try:
         return path.read_text(errors="replace").splitlines()[number - 1].strip()
     except (OSError, IndexError):

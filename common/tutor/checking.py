@@ -1,5 +1,5 @@
-"""What the tutor finds: whether a source compiles, agrees with stage zero, is clean under analysis, and does what its step is
-about, in this order."""
+"""The steps of a check, in this order: whether a source compiles, agrees with stage zero, is clean under analysis, and has the
+optimisation of its stage."""
 
 import concurrent.futures
 import dataclasses
@@ -24,15 +24,15 @@ from building import NotBuilt
 from counting import Failed
 from workshop import book
 
-MESSAGES = "tests/ranks/libcounted.so"  # what counts messages between ranks, where tests are built
-ANALYSED_CASES = 6  # of the awkward sizes that are analysed as well
-MUCH = 8  # times as much as in the stage is beside the point
-ENOUGH = 8  # problems that fail; the others are not tried any more
+MESSAGES = "tests/ranks/libcounted.so"  # counts messages between ranks; exists if tests are built
+ANALYSED_CASES = 6  # test cases that are analysed in addition
+MUCH = 8  # a counter that should grow may be at most this many times the counter of the stage
+ENOUGH = 8  # after this many failing test cases, the remaining ones are skipped
 
 
 @dataclasses.dataclass
 class Step:
-    """One answer: whether it is well, or not to be told, and sentences."""
+    """The result of one step: whether it passed (None: not checked), and sentences about it."""
 
     name: str
     passed: bool | None
@@ -40,55 +40,55 @@ class Step:
     details: dict = dataclasses.field(default_factory=dict)
 
     def json(self):
-        """As `check --json` prints it."""
+        """The step as `check --json` prints it."""
         return {"name": self.name, "passed": self.passed, "says": self.says} | self.details
 
 
 @dataclasses.dataclass
 class Job:
-    """A source in the place of a stage's."""
+    """A working copy to be checked against its stage."""
 
     places: building.Places
     stage: book.Stage
     source: pathlib.Path
-    out: pathlib.Path  # what is built goes there
+    out: pathlib.Path  # the output directory
 
     @property
     def is_cuda(self):
-        """Whether it is for a GPU, or its stand-in."""
+        """Whether it is a CUDA source, which runs on a GPU or on the CPU device."""
         return self.stage.source.suffix == ".cu"
 
     @property
     def target(self):
-        """The program that is checked, as ninja calls it."""
+        """The target of the stage's program in the build directory."""
         return target_of(self.stage)
 
     @property
     def work(self):
-        """Where all exercises of the workload have what they share."""
-        return self.places.build / "exercises" / self.stage.workload
+        """The directory that all exercises of the workload share."""
+        return self.places.outputs / self.stage.workload
 
 
 def shared(places, stage):
-    """Where what is built of a stage's own source goes."""
-    return places.build / "exercises" / stage.workload / stage.name / "stage"
+    """The output directory for programs built from the stage's own source."""
+    return places.outputs / stage.workload / stage.name / "stage"
 
 
 def place_for(places, stage, source):
-    """Where what is built of another source goes, so that several may be checked at the same time."""
+    """The output directory for a working copy. Each source has its own, so several can be checked at the same time."""
     return shared(places, stage).with_name(hashlib.sha256(str(source).encode()).hexdigest()[:12])
 
 
 def target_of(stage, suffix=None):
-    """The program of a stage: for the CPU device if it is for a GPU."""
+    """The target of a stage's program; for a CUDA stage, the one for the CPU device."""
     if suffix is None:
         suffix = "-cpu" if stage.source.suffix == ".cu" else ""
     return f"stages/{stage.workload}-{stage.name}{suffix}"
 
 
 def targets(places, stage):
-    """What has to be built before a source can be checked: stage zero, and the stage with the one before, whose counters are
-    beside those of the source."""
+    """The targets that a check needs: stage zero, and the stage and the previous stage, whose counters are compared with those
+    of the working copy."""
     first = stage
     while first.before:
         first = first.before
@@ -99,12 +99,12 @@ def targets(places, stage):
     needed |= {building.COUNTER, MESSAGES} if stage.source.suffix == ".cpp" else set()
     if has_gpu():
         needed.add(target_of(stage, ""))
-    return sorted(target for target in needed if building.there_is(places, target))
+    return sorted(target for target in needed if building.has_target(places, target))
 
 
 @functools.cache
 def has_gpu():
-    """Whether this machine has a GPU that programs can be run on."""
+    """Whether this machine has nvcc and a GPU."""
     return shutil.which("nvcc") is not None and shutil.which("nvidia-smi") is not None and subprocess.run(
         ["nvidia-smi", "-L"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0
 
@@ -112,22 +112,22 @@ def has_gpu():
 # --- Building
 
 class Programs:
-    """The programs of a source by what they are for, built when they are asked for, or all at once before."""
+    """The programs of a source: plain, analysed (CPU device) and counted (processor). Each is built on first use, or earlier by start()."""
 
     def __init__(self, job):
         self.job = job
         self.wanted = {"plain": job.target}
-        if job.is_cuda and building.there_is(job.places, f"{job.target}-analyze"):
+        if job.is_cuda and building.has_target(job.places, f"{job.target}-analyze"):
             self.wanted["analysed"] = f"{job.target}-analyze"
-        if not job.is_cuda and building.there_is(job.places, building.COUNTER):
+        if not job.is_cuda and building.has_target(job.places, building.COUNTER):
             self.wanted["counted"] = job.target
         self.pool = concurrent.futures.ThreadPoolExecutor(2)
         self.started = {}
 
     def start(self, what):
-        """Begins to build one, unless that has begun."""
+        """Starts to build a program in the background, once."""
         if what not in self.started:
-            # The analysed program has to lie beside the plain one, which hands over to it.
+            # The plain program starts the analysed one, which must be in the same directory.
             out = self.job.out / ("counted" if what == "counted" else "plain")
             self.started[what] = self.pool.submit(building.build, self.job.places, self.wanted[what], self.job.stage,
                                                   self.job.source, out, what == "counted")
@@ -141,7 +141,7 @@ class Programs:
 
 
 def compiles(job, programs, eager):
-    """The step."""
+    """The step *compiles*."""
     for what in programs.wanted if eager else ():
         programs.start(what)
     try:
@@ -150,30 +150,30 @@ def compiles(job, programs, eager):
     except NotBuilt as not_built:
         error = building.first_error(str(not_built), job.places)
         place = f"{error['file']}:{error['line']}: " if error["file"] else ""
-        says = [place + error["what"]] + ([f"the line: {error['source']}"] if error["source"] else [])
+        says = [place + error["what"]] + ([f"in the line: {error['source']}"] if error["source"] else [])
         return Step("compiles", False, says, {"error": error})
 
 
 # --- Agreement with stage zero
 
 def stage_zero_of(stage):
-    """The stage that all are held to."""
+    """Stage zero of a workload, which all other stages are checked against."""
     return stage_zero_of(stage.before) if stage.before else stage
 
 
 def described(program):
-    """What a program says of itself."""
+    """The description of a program (--describe)."""
     return json.loads(counting.run([program, "--describe"], {}))
 
 
 def solve(program, problem, precision, ranks, output):
-    """Solves a problem into a file; returns the tolerance."""
-    said = counting.run([program, *counting.asked(problem, precision), "--output", output], counting.DEVICES, ranks)
-    return json.loads(said)["tolerance"]
+    """Solves a problem and writes the solution to a file; returns the tolerance."""
+    record = counting.run([program, *counting.options_for(problem, precision), "--output", output], counting.DEVICES, ranks)
+    return json.loads(record)["tolerance"]
 
 
 def solution_of_zero(job, name, problem):
-    """Stage zero's solution of a test case, which is made once."""
+    """The solution of a test case by stage zero, computed once and then read from a file."""
     zero = job.places.build / target_of(stage_zero_of(job.stage))
     path = job.work / "zero" / f"{name.replace(' ', '_')}.npy"
     if not path.exists() or path.stat().st_mtime < zero.stat().st_mtime:
@@ -183,22 +183,22 @@ def solution_of_zero(job, name, problem):
 
 
 def size_of(problem, cases):
-    """A problem by those of its parameters in which the cases differ."""
+    """The parameters of a problem that differ between the test cases, as text."""
     differing = [key for key in problem if key != "seed" and len({str(case[key]) for case in cases.values()}) > 1]
     return ", ".join(f"{key} = {problem[key]}" for key in differing)
 
 
 def ended(failed):
-    """Why a run failed, in words."""
+    """Why a run failed, as a sentence."""
     if failed.status is not None and failed.status < 0:
         return f"the program was ended by signal {-failed.status}" + (
-            ", as one that writes where it has no memory is" if failed.status == -11 else "")
-    said = re.sub(r"^[\w-]+: ", "", str(failed).splitlines()[0]) if str(failed) else ""
-    return said or f"the program ended with status {failed.status}"
+            " (segmentation fault: an access to memory that the program does not own)" if failed.status == -11 else "")
+    message = re.sub(r"^[\w-]+: ", "", str(failed).splitlines()[0]) if str(failed) else ""
+    return message or f"the program ended with status {failed.status}"
 
 
 def is_refused_by_stage(job, problem, precision, ranks, failed):
-    """Whether the stage refuses the problem, too."""
+    """Whether the stage rejects the problem with the same exit status."""
     if failed.status not in (2, 77):
         return False
     try:
@@ -210,13 +210,13 @@ def is_refused_by_stage(job, problem, precision, ranks, failed):
 
 
 def problems_of_case(job, program, name, problem, precision, ranks):
-    """Sentences on what is wrong with one test case; None where the stage does not take it."""
+    """Sentences about the errors in one test case; None if stage zero or the stage does not solve this case."""
     with tempfile.TemporaryDirectory() as directory:
         output = pathlib.Path(directory, "solution.npy")
         try:
             wanted = solution_of_zero(job, name, problem)
         except Failed:
-            return None  # there is no solution
+            return None  # stage zero has no solution
         try:
             tolerance = solve(program, problem, precision, ranks, output)
         except Failed as failed:
@@ -225,7 +225,7 @@ def problems_of_case(job, program, name, problem, precision, ranks):
 
 
 def agrees(job, program, on="agrees"):
-    """The step, and the parameters of the first test case that failed."""
+    """The step *agrees* (or *GPU*), and the parameters of the first test case that failed."""
     about = described(program)
     ranks = counting.FEW_RANKS if about["ranks"] else 0
     cases = about["test_cases"]
@@ -239,24 +239,24 @@ def agrees(job, program, on="agrees"):
         if len(wrong) == ENOUGH:
             break
     if not wrong:
-        return Step(on, True, [f"{len(right)} problems of awkward sizes"]), None
+        return Step(on, True, [f"{len(right)} test cases with awkward sizes"]), None
     (name, precision), says = next(iter(wrong.items()))
     whole = {case.split("+")[0].split("-")[0] for case, _ in wrong if "+" in case or "-" in case}
     first = f"{name} ({size_of(cases[name], cases)}), {precision}: {says[0]}"
     says = [first, *says[1:]]
     if re.search(r"is -?nan\b", first):
-        says.append("nan is what memory holds that nobody has written: is a result not stored, is something not copied?")
+        says.append("nan is the initial value of every array: is a result not stored, or an input not copied?")
     if whole & set(right):
-        says.append("whole tiles agree, and sizes that leave something over do not: look at the last tile")
-    says.append(f"it fails on {len(wrong)} of {len(right) + len(wrong)} problems that were tried")
+        says.append("whole tiles agree, and sizes with a partial last tile do not: look at the last tile")
+    says.append(f"it fails in {len(wrong)} of {len(right) + len(wrong)} test cases")
     return Step(on, False, says, {"case": name, "problem": cases[name], "precision": precision,
                                   "failing": [case for case, _ in wrong]}), cases[name]
 
 
 # --- Analysis
 
-def told(error, places):
-    """What the analysis of the CPU device says of a mistake, with both lines."""
+def error_sentences(error, places):
+    """An error that the CPU device reports, with the one or two lines of the source."""
     says = [f"{error['kind']}: {error['sentence']}"]
     for key in ("", "other_"):
         if error[f"{key}line"]:
@@ -266,19 +266,21 @@ def told(error, places):
 
 
 def line_at(program, place, name):
-    """The file and the line of a place in a program: of the access before the place where its callback returns, in the source
-    of this name if it is called from there."""
-    said = subprocess.run(["addr2line", "-i", "-e", program, hex(place - 1)], stdout=subprocess.PIPE, text=True,
+    """The file and the line of an access in a program.
+
+    `place` is the return address of the access's callback. If the access was inlined, the result is the line of the call in the source
+    `name`, if there is one."""
+    output = subprocess.run(["addr2line", "-i", "-e", program, hex(place - 1)], stdout=subprocess.PIPE, text=True,
                           check=False).stdout
-    frames = [(pathlib.Path(file), int(line)) for file, line in re.findall(r"^(.+):(\d+)", said, re.MULTILINE)]
+    frames = [(pathlib.Path(file), int(line)) for file, line in re.findall(r"^(.+):(\d+)", output, re.MULTILINE)]
     return next((frame for frame in frames if frame[0].name == name), frames[0] if frames else (pathlib.Path(), 0))
 
 
-def told_of_processor(race, program, job):
-    """What two threads of a team did, with both lines."""
+def race_sentences(race, program, job):
+    """A race between two threads of an OpenMP team, with both lines."""
     (now, before), both_write = race
-    says = ["two threads of a team " + ("write the same number" if both_write else
-            "reach for the same number, and one of them writes it") + ", with no barrier between them"]
+    says = ["two threads of a team " + ("write the same element" if both_write else
+            "access the same element, and one of them writes it") + ", with no barrier between them"]
     for path, line in dict.fromkeys(line_at(program, place, job.source.name) for place in (before, now)):
         path = pathlib.Path(os.path.normpath(job.places.build / path))
         says.append(f"{job.places.named(path)}:{line}: {building.line_of(path, line)}")
@@ -286,32 +288,32 @@ def told_of_processor(race, program, job):
 
 
 def reports(job, programs, cases, precision):
-    """Yields counters, and what was found by analysis in words, for each of some problems."""
+    """Analyses some problems. Yields for each: its counters, its report, and sentences about the first error or None."""
     for problem in cases:
         if "analysed" in programs:
-            programs["analysed"]  # which the plain one hands over to
+            programs["analysed"]  # the plain program starts it
             counters, report = counting.of_device(programs["plain"], problem, precision)
-            yield counters, report, told(report["errors"][0], job.places) if report["errors"] else None
+            yield counters, report, error_sentences(report["errors"][0], job.places) if report["errors"] else None
         else:
             counters, race = counting.of_processor(programs["counted"], problem, precision, messages_for(job, programs))
-            yield counters, {}, told_of_processor(race, programs["counted"], job) if race else None
+            yield counters, {}, race_sentences(race, programs["counted"], job) if race else None
 
 
 def messages_for(job, programs):
-    """What counts messages, for stages on ranks."""
+    """The library that counts messages, for stages on ranks; None otherwise."""
     on_ranks = described(programs["plain"])["ranks"]
     path = job.places.build / MESSAGES
     return path if on_ranks and path.exists() else None
 
 
 def is_watched(job, programs):
-    """Whether accesses of the programs can be analysed at all."""
+    """Whether memory accesses of the programs can be analysed on this machine."""
     return "analysed" in programs or "counted" in programs and not (
         described(programs["plain"])["ranks"] and not (job.places.build / MESSAGES).exists())
 
 
 def few_problems(job, cases):
-    """The problem on which a stage is counted, and some test cases that are no larger."""
+    """The problem of the stage's claim, and some test cases that are no larger."""
     counted = claims.claim_of(job.stage.workload, job.stage.name).problem
 
     def size(problem):
@@ -322,10 +324,10 @@ def few_problems(job, cases):
 
 
 def is_clean(job, programs, failing):
-    """The step: on the problem that fails, or on a few small ones."""
+    """The step *clean*: on the failing test case, or on a few small problems."""
     if not is_watched(job, programs):
-        return Step("clean", None, ["accesses cannot be analysed here: that takes GCC, and for stages on ranks the programs of "
-                                    "the tests"])
+        return Step("clean", None, ["memory accesses cannot be analysed here: this needs GCC, and for stages on ranks also the "
+                                    "programs of the tests"])
     about = described(programs["plain"])
     precision = about["precisions"][0]
     few = [failing] if failing else few_problems(job, about["test_cases"])
@@ -339,19 +341,19 @@ def is_clean(job, programs, failing):
         if failing is None and failed.status not in (2, 77):
             return Step("clean", False, [ended(failed)])
     if job.is_cuda:
-        return Step("clean", True, ["no race, nothing out of bounds, nothing read that nobody wrote"])
+        return Step("clean", True, ["no race, no access out of bounds, no read of uninitialised memory"])
     if has_tasks:
-        return Step("clean", None, ["where there are tasks, accesses of two threads are not held against each other"])
-    return Step("clean", True, ["no two threads at one number"])
+        return Step("clean", None, ["programs with OpenMP tasks are not checked for races"])
+    return Step("clean", True, ["no two threads access the same element without a barrier in between"])
 
 
-# --- What the step is about
+# --- The optimisation of the step
 
-KNOWN = {}  # counters of stages, by stage, precision and problem
+KNOWN = {}  # cached counters of stages, by stage, precision and problem
 
 
 def counters_of_stage(places, stage, problem, precision):
-    """Counters of a stage as it is."""
+    """The counters of a stage's own source."""
     key = (stage.workload, stage.name, precision, *problem.items())
     if key not in KNOWN:
         KNOWN[key] = count_stage(places, stage, problem, precision)
@@ -359,7 +361,7 @@ def counters_of_stage(places, stage, problem, precision):
 
 
 def count_stage(places, stage, problem, precision):
-    """The same, counted; a stage for the processor is built for it, unless it was."""
+    """Runs a stage and counts. For a stage on the processor, the program with counters is built first if it is missing or outdated."""
     program = places.build / target_of(stage)
     if stage.source.suffix == ".cu":
         return counting.of_device(program, problem, precision)[0]
@@ -374,8 +376,8 @@ def count_stage(places, stage, problem, precision):
     return counting.of_processor(counted, problem, precision, messages_for(job, {"plain": program}))[0]
 
 
-def counters_beside(job, claim, precision):
-    """Counters of the stage, and of the one before as far as it runs on the same device."""
+def counters_to_compare(job, claim, precision):
+    """Yields the counters of the stage and of the previous stage; the latter are zero if it runs on another device."""
     for stage in (job.stage, job.stage.before):
         same = stage.source.suffix == job.stage.source.suffix
         counters = counters_of_stage(job.places, stage, claim.problem, precision) if same else {}
@@ -383,37 +385,38 @@ def counters_beside(job, claim, precision):
 
 
 def with_uses(counters, claim, code):
-    """The counters that a claim names, and how often code uses a name."""
+    """The counters of a claim; a counter *uses NAME* is the number of uses of the name in the code."""
     return {name: claims.used(name.removeprefix("uses "), code) if name.startswith("uses ") else counters.get(name, 0)
             for name in claim.counters}
 
 
 def is_reached(yours, stages, before):
-    """Whether a counter is nearer to the stage's than to the one's before, by its ratio, and not far beyond it."""
+    """Whether a counter is closer to the counter of the stage than to the counter of the previous stage, by ratio. A counter that
+    should grow must not be far beyond the counter of the stage, either."""
     middle = (math.log1p(stages) + math.log1p(before)) / 2
     return math.log1p(yours) < middle if stages < before else math.log1p(yours) > middle and not is_far_beyond(yours, stages)
 
 
 def is_far_beyond(yours, stages):
-    """Whether a counter that should grow grew to many times what the stage has."""
+    """Whether a counter that should grow is many times as large as in the stage."""
     return yours > MUCH * stages
 
 
 def number(value):
-    """A counter as people read it."""
+    """A counter as text, with spaces between thousands."""
     return f"{value:,.0f}".replace(",", " ") if value == int(value) else f"{value:.2f}"
 
 
 def verdict(name, yours, stages, before):
-    """Whether a counter is as in the step, and a sentence."""
+    """Whether a counter changed as in the stage, and a sentence."""
     what, too_many, too_few = claims.meaning(name)
     well = is_reached(yours, stages, before)
-    beside = f"{what}: {number(yours)}, the stage has {number(stages)}, and {number(before)} before it"
-    return well, beside if well else f"{beside}: {too_few if stages > before and not is_far_beyond(yours, stages) else too_many}"
+    compared = f"{what}: {number(yours)} (stage: {number(stages)}, previous stage: {number(before)})"
+    return well, compared if well else f"{compared}: {too_few if stages > before and not is_far_beyond(yours, stages) else too_many}"
 
 
 def worst_line(report, counter, places):
-    """The line of a source that costs most of such a counter, in words; nothing where there is none."""
+    """Sentences about the line of a source that contributes most to a counter; empty if there is none."""
     wanted = {"global_loads": "global load", "global_stores": "global store", "shared_loads": "shared load",
               "shared_stores": "shared store"}.get(counter, "global" if "global" in counter else "shared" if
                                                     "shared" in counter else None)
@@ -431,14 +434,14 @@ def worst_line(report, counter, places):
     path = pathlib.Path(os.path.normpath(places.build / worst["file"]))
     unit = "sectors" if "sectors" in worst else "wavefronts"
     of_request, ideal = (value / worst["requests"] for value in (cost(worst), worst["ideal"]))
-    says = [f"most of it: {places.named(path)}:{worst['line']}: {building.line_of(path, worst['line'])}"]
+    says = [f"most of them: {places.named(path)}:{worst['line']}: {building.line_of(path, worst['line'])}"]
     if of_request > 1.1 * ideal:
-        says.append(f"{of_request:.3g} {unit} per request there, where {ideal:.3g} would do")
+        says.append(f"{of_request:.3g} {unit} per request there; {ideal:.3g} would suffice")
     return says
 
 
 def has_changed(job):
-    """Whether the code is another one than that of the stage before."""
+    """Whether the code differs from the previous stage."""
     def code(path):
         return [line for line in book.code_lines(path) if not line.strip().startswith((".title", ".idea"))]
 
@@ -446,7 +449,7 @@ def has_changed(job):
 
 
 def common_precision(job, programs):
-    """A precision that the stage, the one before and the source have."""
+    """A precision that the stage, the previous stage and the working copy have in common."""
     def precisions(program):
         return described(program)["precisions"]
 
@@ -459,19 +462,19 @@ def common_precision(job, programs):
 
 
 def is_optimised(job, programs):
-    """The step: counters beside the stage's own."""
+    """The step *optimised*: compares the counters of a solution with the stage and with the previous stage."""
     claim = claims.claim_of(job.stage.workload, job.stage.name)
     if not has_changed(job):
         unchanged = f"nothing has changed yet: this is still the code of {job.stage.before.name}"
         if not claim.counters:
             return Step("optimised", False, [unchanged])
     elif not claim.counters:
-        return Step("optimised", None, ["what this step changes can be timed on a GPU, and is not counted here; it is not "
-                                        "the code of the stage before any more"])
+        return Step("optimised", None, ["this step changes only the time on a GPU, which is not measured here; the code "
+                                        "differs from the previous stage"])
     if not all(name.startswith("uses ") for name in claim.counters) and not is_watched(job, programs):
-        return Step("optimised", None, ["accesses and messages cannot be counted here"])
+        return Step("optimised", None, ["memory accesses and messages cannot be counted here"])
     precision = common_precision(job, programs)
-    stages, before = counters_beside(job, claim, precision)
+    stages, before = counters_to_compare(job, claim, precision)
     try:
         counters, report, _ = next(reports(job, programs, [claim.problem], precision))
     except Failed as failed:
@@ -488,25 +491,25 @@ def is_optimised(job, programs):
     return Step("optimised", well, says, {"counters": table})
 
 
-# --- All of it
+# --- All steps
 
 def on_gpu(job):
-    """Yields the step on a GPU, where there is one that the build directory builds programs for."""
+    """Yields the step *GPU* if there is a GPU and the build directory builds programs for it."""
     target = target_of(job.stage, "")
-    if not (job.is_cuda and has_gpu() and building.there_is(job.places, target)):
+    if not (job.is_cuda and has_gpu() and building.has_target(job.places, target)):
         return
     try:
         program = building.build(job.places, target, job.stage, job.source, job.out / "gpu")
     except NotBuilt as not_built:
         error = building.first_error(str(not_built), job.places)
-        yield Step("GPU", False, [f"nvcc does not take it: {error['file']}:{error['line']}: {error['what']}"], {"error": error})
+        yield Step("GPU", False, [f"nvcc reports an error: {error['file']}:{error['line']}: {error['what']}"], {"error": error})
         return
     yield agrees(job, program, "GPU")[0]
 
 
 def check(job, eager=True):
-    """Yields the steps, until one that makes the next ones pointless. All programs are built at the same time if eager, else
-    when they are needed."""
+    """Yields the steps; stops after a failed step that makes the following ones pointless. If `eager`, all programs are built at
+    the same time, else each when it is needed."""
     programs = Programs(job)
     step = compiles(job, programs, eager)
     yield step

@@ -1,4 +1,4 @@
-"""Holds a solution to the one of stage zero, element by element, and sees what kind of mistake it may be."""
+"""Compares a solution with stage zero, element by element, and guesses the kind of error."""
 
 import array
 import ast
@@ -9,13 +9,13 @@ import struct
 
 @dataclasses.dataclass
 class Solution:
-    """An array of numbers, row by row."""
+    """An array of floating-point values in row-major order."""
 
     shape: tuple
     values: array.array
 
     def index(self, place):
-        """Where an element stands, as people write it."""
+        """The index of an element as text: "(2, 0)" for its position in row-major order."""
         places = []
         for extent in reversed(self.shape):
             place, rest = divmod(place, extent)
@@ -24,7 +24,7 @@ class Solution:
 
 
 def read_npy(path):
-    """The array of a file as stages write it."""
+    """Reads a .npy file as stages write it: f8 or f4, row-major order."""
     data = path.read_bytes()
     length, = struct.unpack_from("<H", data, 8)
     header = ast.literal_eval(data[10:10 + length].decode())
@@ -34,7 +34,7 @@ def read_npy(path):
 
 
 def scales(reference, tolerance):
-    """What the difference of each element is divided by, as common/harness/compare.hpp has it."""
+    """The scale of each element, by which its difference is divided; see Scale in common/harness/compare.hpp."""
     if tolerance["scale"] == "diagonal":
         n = reference.shape[0]
         roots = [math.sqrt(abs(reference.values[i * n + i])) for i in range(n)]
@@ -46,13 +46,13 @@ def scales(reference, tolerance):
 
 
 def is_wrong(value, wanted, scale, tolerance):
-    """Whether an element is further off than allowed; what is not finite always is."""
+    """Whether the difference of an element exceeds the tolerance; always true for values that are not finite."""
     difference = abs(value - wanted)
     return not (difference == 0 or difference <= tolerance["relative"] * scale)
 
 
 def differences(solution, reference, tolerance):
-    """Sentences on how a solution differs, the first with its first wrong element; none where it does not."""
+    """Sentences about the differences; the first one names the first wrong element. Empty if there is no difference."""
     if solution.shape != reference.shape:
         return [f"the shape is {solution.shape} and must be {reference.shape}"]
     bounds = scales(reference, tolerance)
@@ -68,7 +68,7 @@ def differences(solution, reference, tolerance):
 
 
 def guesses(solution, reference, tolerance, bounds, wrong):
-    """Sentences on what the wrong elements look like."""
+    """Yields at most one sentence about a pattern in the wrong elements."""
     count = len(solution.values)
 
     def fits(place, wanted):
@@ -78,18 +78,18 @@ def guesses(solution, reference, tolerance, bounds, wrong):
         return all(0 <= where(place) < count and fits(place, reference.values[where(place)]) for place in wrong)
 
     if all(solution.values[place] == 0 for place in wrong):
-        yield "each wrong element is zero: is its sum never written, or its part left out?"
+        yield "each wrong element is zero: is its sum never stored, or a part of the work left out?"
         return
     n = solution.shape[-1] if solution.shape else 1
     if len(solution.shape) == 2 and solution.shape[0] == n > 1 and all_fit(lambda place: place % n * n + place // n):
-        yield "each wrong element is what belongs to its mirror image: are row and column exchanged?"
+        yield "each wrong element has the value of the transposed element: are row and column exchanged?"
         return
     ratios = {round(solution.values[place] / reference.values[place], 6) for place in wrong if reference.values[place]}
     if len(ratios) == 1 < len(wrong) and math.isfinite(ratio := next(iter(ratios))):
-        yield f"each wrong element is {ratio:g} times what it must be"
+        yield f"each wrong element is {ratio:g} times the correct value"
         return
-    for shift, name in ((1, "behind it"), (-1, "before it"), (n, "a row below it"), (-n, "a row above it")):
+    for shift, name in ((1, "next element"), (-1, "previous element"), (n, "element one row below"), (-n, "element one row above")):
         inner = [place for place in wrong if 0 <= place + shift < count]
         if len(inner) > 1 and all(fits(place, reference.values[place + shift]) for place in inner):
-            yield f"each wrong element is what belongs to the one {name}: does an index begin one too far?"
+            yield f"each wrong element has the value of the {name}: is an index off by one?"
             return

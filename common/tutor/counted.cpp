@@ -1,12 +1,12 @@
 /// \file
-/// What the loops of a stage for the processor did: accesses, lines of a small cache, teams of
-/// threads; and two threads that met at an element without a barrier between them.
+/// Counts memory accesses, misses of a small cache, OpenMP regions, barriers and tasks of a stage
+/// on the processor, and detects races between two threads of a team.
 ///
-/// Linked with a stage that was compiled with -fsanitize=thread, whose callbacks before each access
-/// are these, and with which the sanitizer's own library is not linked. STAIRCASE_ACCESSES names
-/// the directory in which each process writes its counts to a file. Two accesses race if they lie
-/// between the same two barriers of a region, are of different threads, one of them writes, and
-/// neither is atomic nor in a critical section.
+/// The stage is compiled with -fsanitize=thread, which calls a function before each access, and is
+/// linked with this file instead of the sanitizer's library. Each process writes its counts to a
+/// file in the directory STAIRCASE_ACCESSES. Two accesses to the same four bytes race if they are
+/// between the same two barriers of a region and belong to different threads, if one of them
+/// writes, and if neither is atomic or in a critical section.
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -25,13 +25,13 @@ extern "C" char __executable_start;
 
 namespace {
 
-/// What is rare enough to be counted for all threads at once.
+/// Counters of rare events, shared by all threads.
 struct Totals {
-  std::atomic<long> regions{0}, meetings{0}, tasks{0};
+  std::atomic<long> regions{0}, team_barriers{0}, tasks{0};
 };
 Totals totals;
 
-/// A cache of 32 KiB, eight lines of 64 bytes for each of 64 places, the oldest of which goes.
+/// A cache of 32 KiB with lines of 64 bytes: 64 sets of eight ways, with LRU replacement.
 class Cache {
  public:
   bool misses(std::uintptr_t line) {
@@ -48,18 +48,19 @@ class Cache {
   std::array<std::array<std::uintptr_t, 8>, 64> sets_{};
 };
 
-/// What one thread did.
+/// The counters of one thread.
 struct Counts {
   long reads = 0, writes = 0, vectors = 0, lines = 0;
-  int protected_by = 0;  ///< critical sections that it is in
-  long epoch = 0;        ///< grows with each barrier of its team
-  int number = 0;        ///< in its team
+  int protected_by = 0;  ///< number of critical sections that it is in
+  long epoch = 0;        ///< number of barriers of its team so far in the region
+  int number = 0;        ///< its index in its team
   Cache cache;
-  Counts* before = nullptr;  ///< of the thread that began before
+  Counts* before = nullptr;  ///< counters of the previously created thread
 };
 std::atomic<Counts*> last_counts{nullptr};
 
-/// Those of this thread, which outlive it: the runtime's threads never end.
+/// The counters of the calling thread. They are never freed, because threads of the runtime never
+/// end.
 Counts& my_counts() {
   thread_local Counts* mine = nullptr;
   if (mine == nullptr) {
@@ -76,19 +77,20 @@ Counts& my_counts() {
 std::atomic<bool> in_region{false}, has_tasks{false};
 std::atomic<long> regions_begun{0};
 
-/// An access of a thread, between two barriers of its team.
+/// An access of a thread in an epoch.
 struct Access {
-  int thread;  ///< from 1; 0 is nobody
+  int thread;  ///< index in the team + 1; 0: no access
   long epoch;
-  void* at;
+  void* at;  ///< return address of the callback
 };
 
-/// The last accesses of four bytes; a place is shared by addresses far apart, of which the later
-/// one takes it. There are many, so they begin as memory does, as zeros.
+/// A shadow cell: the last accesses to four bytes. Distant addresses share a cell, and the later
+/// one replaces the earlier one. The cells are zero-initialised, so that untouched ones take no
+/// memory.
 struct Cell {
   std::uintptr_t address;
   long region;
-  Access write, read, read_by_another;  ///< than the thread that read last
+  Access write, read, read_by_another;  ///< the last read by another thread than `read`
 };
 constexpr std::size_t cell_count = std::size_t{1} << 20, lock_count = 256;
 
@@ -98,27 +100,30 @@ std::array<std::mutex, lock_count> locks;
 std::atomic<void*> race_now{nullptr}, race_before{nullptr};
 std::atomic<bool> race_writes{false};
 
-void note_race(void* now, void* before, bool both_write) {
+/// Stores the first race.
+void record_race(void* now, void* before, bool both_write) {
   void* none = nullptr;
   if (!race_now.compare_exchange_strong(none, now)) return;
   race_before = before;
   race_writes = both_write;
 }
 
-void watch(std::uintptr_t address, bool writes, void* at) {
-  const std::size_t place = (address >> 2) % cell_count;
-  const std::scoped_lock lock(locks[place % lock_count]);
-  Cell& cell = cells[place];
+/// Checks an access to four bytes against the earlier accesses in their shadow cell, and stores it
+/// there.
+void check_access(std::uintptr_t address, bool writes, void* at) {
+  const std::size_t index = (address >> 2) % cell_count;
+  const std::scoped_lock lock(locks[index % lock_count]);
+  Cell& cell = cells[index];
   const long region = regions_begun.load(std::memory_order_relaxed);
   const Access now{my_counts().number + 1, my_counts().epoch, at};
   const auto races = [&now](const Access& before) {
     return before.thread != 0 && before.thread != now.thread && before.epoch == now.epoch;
   };
   if (cell.address != address || cell.region != region) cell = {address, region, {}, {}, {}};
-  if (races(cell.write)) note_race(at, cell.write.at, writes);
+  if (races(cell.write)) record_race(at, cell.write.at, writes);
   if (writes) {
     for (const Access& read : {cell.read, cell.read_by_another})
-      if (races(read)) note_race(at, read.at, false);
+      if (races(read)) record_race(at, read.at, false);
     cell.write = now;
   } else {
     if (cell.read.thread != now.thread) cell.read_by_another = cell.read;
@@ -137,7 +142,7 @@ void access(const void* address, std::size_t bytes, bool writes, void* at) {
     counts.lines += counts.cache.misses(line) ? 1 : 0;
   if (!in_region || has_tasks || counts.protected_by > 0) return;
   for (std::uintptr_t part = first & ~std::uintptr_t{3}; part < first + bytes; part += 4)
-    watch(part, writes, at);
+    check_access(part, writes, at);
 }
 
 void write_counts() {
@@ -153,25 +158,27 @@ void write_counts() {
   const std::string path = std::string(directory) + "/" + std::to_string(getpid()) + ".accesses";
   std::FILE* file = std::fopen(path.c_str(), "w");
   if (file == nullptr) return;
-  const auto place = [](void* at) {
+  const auto offset = [](void* at) {
     return at == nullptr ? 0L : static_cast<long>(static_cast<char*>(at) - &__executable_start);
   };
   std::fprintf(
       file,
       "{\"reads\": %ld, \"writes\": %ld, \"vectors\": %ld, \"lines\": %ld, \"regions\": %ld, "
-      "\"meetings\": %ld, \"tasks\": %ld, \"race\": [%ld, %ld], \"both_write\": %s}\n",
-      sum.reads, sum.writes, sum.vectors, sum.lines, totals.regions.load(), totals.meetings.load(),
-      totals.tasks.load(), place(race_now), place(race_before), race_writes ? "true" : "false");
+      "\"team_barriers\": %ld, \"tasks\": %ld, \"race\": [%ld, %ld], \"both_write\": %s}\n",
+      sum.reads, sum.writes, sum.vectors, sum.lines, totals.regions.load(),
+      totals.team_barriers.load(), totals.tasks.load(), offset(race_now), offset(race_before),
+      race_writes ? "true" : "false");
   std::fclose(file);
 }
 
-/// The function of this name that stands behind the one here.
+/// The next function of this name in the order of dynamic linking: the one that a function here
+/// replaces.
 template <typename Function>
 Function* next(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
-/// What a thread of a team does, and the number that it has there.
+/// The body of a parallel region; `numbers` assigns indices to the threads of the team.
 struct Body {
   void (*function)(void*);
   void* data;
@@ -189,7 +196,7 @@ void run_body(void* argument) {
 
 extern "C" {
 
-// --- The OpenMP runtime, called by way of here
+// --- Functions of the OpenMP runtime, which are intercepted
 
 void GOMP_parallel(void (*function)(void*), void* data, unsigned threads, unsigned flags) {
   static auto* const real = next<void(void (*)(void*), void*, unsigned, unsigned)>("GOMP_parallel");
@@ -203,14 +210,14 @@ void GOMP_parallel(void (*function)(void*), void* data, unsigned threads, unsign
 
 void GOMP_barrier() {
   static auto* const real = next<void()>("GOMP_barrier");
-  ++totals.meetings;
+  ++totals.team_barriers;
   real();
   ++my_counts().epoch;
 }
 
 void GOMP_loop_end() {
   static auto* const real = next<void()>("GOMP_loop_end");
-  ++totals.meetings;
+  ++totals.team_barriers;
   real();
   ++my_counts().epoch;
 }
@@ -249,7 +256,7 @@ void GOMP_task(void (*function)(void*), void* data, void (*copy)(void*, void*), 
   real(function, data, copy, size, alignment, condition, flags, depends, priority, detach);
 }
 
-// --- The callbacks
+// --- Callbacks of -fsanitize=thread
 
 #define CALLBACKS(bytes)                                                                     \
   void __tsan_read##bytes(void* p) { access(p, bytes, false, __builtin_return_address(0)); } \

@@ -1,52 +1,58 @@
-"""The working copies of learners: where they are, what is in them, and how far each of them has come."""
+"""The working copies of learners: their files, their initial contents, and the recorded progress."""
 
 import dataclasses
 import difflib
 import datetime
 import json
+import os
 import pathlib
 import re
 import sys
+import tempfile
 
-# The book knows the stages.
+# The generator of the book finds the stages.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "docs"))
 from book import stages as book
 
 
 class Refused(Exception):
-    """A sentence on what was asked for and cannot be done."""
+    """A command that cannot be carried out; the text is a sentence about the reason."""
+
+
+class CannotWrite(Refused):
+    """A sentence on a file that cannot be written: on a full disk, in a read-only directory or in another user's directory."""
 
 
 def find(root, workload, name):
     """A stage by its workload and by its number, its name or both."""
     workloads = book.in_reading_order(root, book.find_stages(root))
     if workload not in workloads:
-        raise Refused(f"there is no workload '{workload}'; there is {', '.join(workloads)}")
+        raise Refused(f"there is no workload '{workload}'; choose from {', '.join(workloads)}")
     fitting = [stage for stage in workloads[workload] if name in (stage.name, stage.number, stage.name[3:])]
     exercises = [stage.name for stage in workloads[workload] if stage.before]
     if not fitting:
-        raise Refused(f"{workload} has no stage '{name}'; there is {', '.join(exercises)}")
+        raise Refused(f"{workload} has no stage '{name}'; choose from {', '.join(exercises)}")
     if not fitting[0].before:
-        raise Refused(f"'{fitting[0].name}' is where {workload} begins, and no exercise; there is {', '.join(exercises)}")
+        raise Refused(f"'{fitting[0].name}' is the first stage of {workload} and therefore no exercise; choose from {', '.join(exercises)}")
     return fitting[0]
 
 
 def header_of(stage):
-    """What the comment at the head of a stage's source says, by its titles: Changed, Legal, Expect."""
-    said, title = {}, None
+    """The paragraphs of the comment at the head of a stage's source by their titles: Changed, Legal, Expect."""
+    paragraphs, title = {}, None
     for line in re.match(r"(?:///.*\n)*", stage.source.read_text())[0].splitlines():
         text = line[3:].strip()
         begin = re.match(r"(\w+): +(.*)", text)
         if begin:
             title = begin[1]
-            said[title] = begin[2]
+            paragraphs[title] = begin[2]
         elif title and text:
-            said[title] += " " + text
-    return said
+            paragraphs[title] += " " + text
+    return paragraphs
 
 
 def idea_of(stage):
-    """The first paragraph of the page's section on the idea, without what only the book understands."""
+    """The first paragraph of the section *The idea* of a stage's page, without links and directives."""
     section = re.search(r"^## The idea[^\n]*\n+(.*?)(?=\n## |\Z)", (stage.source.parent / "README.md").read_text(),
                         re.MULTILINE | re.DOTALL)
     paragraphs = re.split(r"\n\s*\n", section[1]) if section else []
@@ -56,7 +62,7 @@ def idea_of(stage):
 
 
 def hunks(before, after):
-    """Yields the lines of a unified diff of two sources, their header comments aside: kind, line number before, text."""
+    """Yields the lines of a unified diff of two sources without their header comments: kind, old line number, text."""
     (a, first), (b, _) = book.numbered_body(before), book.numbered_body(after)
     for group in difflib.SequenceMatcher(None, a, b, autojunk=False).get_grouped_opcodes(3):
         yield "hunk", None, ""
@@ -69,15 +75,15 @@ def hunks(before, after):
 
 
 def places_of_change(stage):
-    """Where the stage before changes: the first and the last line of each part, how many lines go and come there, and the
-    marked piece or the function that they are in."""
+    """Yields the hunks that turn the previous stage into this one: the first and the last line, the numbers of lines of code that
+    are removed and added, and the marked piece that contains the first line."""
     parts = []
     for kind, old, text in hunks(stage.before.source, stage.source):
         if kind == "hunk":
             parts.append({"lines": [], "removed": 0, "added": 0})
         elif kind == "same":
             parts[-1]["last"] = old
-        elif not text.strip().startswith((".title", ".idea")):  # those are there from the beginning
+        elif text.strip() and not text.strip().startswith(("//", ".title =", ".idea =")):  # as the book counts lines of code
             parts[-1]["lines"].append(old or parts[-1].get("last", 1))
             parts[-1][kind] += 1
     lines = stage.before.source.read_text().splitlines()
@@ -87,7 +93,7 @@ def places_of_change(stage):
 
 
 def piece_around(lines, number):
-    """The marked piece of a source that a line is in, or nothing."""
+    """The innermost marked piece of a source that contains a line, or None."""
     open_pieces = []
     for line in lines[:number]:
         marker = re.fullmatch(r"\s*// \[(.+)\]", line)
@@ -96,6 +102,39 @@ def piece_around(lines, number):
         elif marker:
             open_pieces.append(marker[1])
     return open_pieces[-1] if open_pieces else None
+
+
+def write_whole(path, text):
+    """Replaces the contents of a file by a new text. After a failure the old file is unchanged, and no partial file remains."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with open(descriptor, "w", encoding="utf-8") as file:
+                os.fchmod(file.fileno(), 0o666 & ~current_umask())
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise CannotWrite(f"{shown(path)} cannot be written: {error.strerror}; "
+                          "use --copies DIRECTORY to put working copies into another directory") from error
+
+
+def current_umask():
+    """The permission bits that new files of this process do not get."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def shown(path):
+    """A path as messages show it: relative to the current directory if the path is inside it."""
+    here = pathlib.Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
 
 @dataclasses.dataclass
@@ -107,58 +146,93 @@ class Copy:
 
     @property
     def directory(self):
-        """Where it lies."""
+        """Its directory."""
         return self.copies / self.stage.workload / self.stage.name
 
     @property
     def name(self):
-        """How people call its source: from where they are, if it is in there."""
-        here = pathlib.Path.cwd()
-        return str(self.source.relative_to(here)) if self.source.is_relative_to(here) else str(self.source)
+        """The path of its source as messages show it."""
+        return shown(self.source)
 
     @property
     def source(self):
-        """The one file that learners write."""
+        """The file that the learner edits."""
         return self.directory / self.stage.source.name
 
     @property
     def command(self):
-        """What commands take."""
+        """Its workload and stage, as on the command line."""
         return f"{self.stage.workload} {self.stage.name}"
 
     def make(self, anew):
-        """Writes it, over another one only if that is asked for."""
+        """Creates the copy; replaces an existing copy only if `anew` is set."""
         if self.source.exists() and not anew:
-            raise Refused(f"{self.name} is there already; --force begins anew and throws it away")
-        self.directory.mkdir(parents=True, exist_ok=True)
-        self.source.write_text(starting_text(self))
-        (self.directory / "progress.json").unlink(missing_ok=True)
-        self.note(begun=today())
+            raise Refused(f"{self.name} exists already; --force deletes it and starts again")
+        write_whole(self.source, starting_text(self))
+        self.progress_file.unlink(missing_ok=True)
+        self.record_progress(begun=today())
 
     def needed(self):
-        """The source, if there is one."""
+        """The source; raises Refused if there is none."""
         if not self.source.exists():
-            raise Refused(f"there is no working copy of {self.command} yet; ./climb exercise {self.command} makes one")
+            raise Refused(f"there is no working copy of {self.command} yet; ./climb exercise {self.command} creates one")
         return self.source
 
-    def progress(self):
-        """What was noted: begun, checks, passed, hints, solution."""
-        path = self.directory / "progress.json"
-        return json.loads(path.read_text()) if path.exists() else {}
+    @property
+    def progress_file(self):
+        """Where the progress of this copy is recorded."""
+        return self.directory / "progress.json"
 
-    def note(self, **what):
-        """Notes it."""
-        self.directory.mkdir(parents=True, exist_ok=True)
-        (self.directory / "progress.json").write_text(json.dumps(self.progress() | what, indent=1) + "\n")
+    def progress(self):
+        """The recorded progress, by its keys begun, checks, passed, hints and solution. A file that is no JSON object counts as
+        no progress, with a warning."""
+        try:
+            recorded = json.loads(self.progress_file.read_text(encoding="utf-8"))
+            if not isinstance(recorded, dict):
+                raise ValueError("it is not an object")
+            return recorded
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            warn(f"{shown(self.progress_file)} cannot be read ({reason}), so no progress is known for {self.command}")
+            return {}
+
+    def record_progress(self, **changes):
+        """Adds to the recorded progress. A file that could not be read is kept under the name progress.json.damaged."""
+        recorded = self.progress()
+        if not recorded and self.progress_file.exists() and self.progress_file.stat().st_size > 0:
+            try:
+                os.replace(self.progress_file, self.progress_file.with_suffix(".json.damaged"))
+            except OSError as error:
+                raise CannotWrite(f"{shown(self.progress_file)} cannot be replaced: {error.strerror}") from error
+        write_whole(self.progress_file, json.dumps(recorded | changes, indent=1) + "\n")
+
+    def try_to_record_progress(self, **changes):
+        """Adds to the recorded progress if the file can be written; otherwise warns, since the answer itself is not affected."""
+        try:
+            self.record_progress(**changes)
+        except CannotWrite as failure:
+            warn(f"{failure}; this step is not recorded")
+
+
+def warn(sentence):
+    """Prints a warning once per run of the program."""
+    if sentence not in warn.printed:
+        warn.printed.add(sentence)
+        print(f"climb: {sentence}", file=sys.stderr)
+
+
+warn.printed = set()
 
 
 def today():
-    """The date."""
+    """Today's date as YYYY-MM-DD."""
     return datetime.date.today().isoformat()
 
 
 def commented(title, text):
-    """A paragraph of a comment at the head of a source."""
+    """A paragraph with a title as lines of a comment at the head of a source."""
     lines, line = [], f"/// {title + ':':<8}"
     for word in text.split():
         if len(line) + 1 + len(word) > 100:
@@ -169,11 +243,11 @@ def commented(title, text):
 
 
 def starting_text(copy):
-    """The stage before, under a comment that says what to do, and with the title of the stage."""
-    stage, said = copy.stage, header_of(copy.stage)
-    head = [f"/// \\file\n/// An exercise: {stage.workload} {stage.name}, which begins as {stage.before.name}.\n///",
+    """The code of the previous stage under a comment with the task, and with the title and idea of the stage."""
+    stage, header = copy.stage, header_of(copy.stage)
+    head = [f"/// \\file\n/// An exercise: {stage.workload} {stage.name}.\n/// It starts with the code of {stage.before.name}.\n///",
             commented("Task", stage.idea + ".")]
-    head += [commented("Hint", said["Expect"])] if "Expect" in said else []
+    head += [commented("Hint", header["Expect"])] if "Expect" in header else []
     head += [commented("Check", f"./climb check {copy.command}"), commented("Help", f"./climb hint {copy.command}")]
     lines, _ = book.numbered_body(stage.before.source)
     body = "\n".join(lines) + "\n"

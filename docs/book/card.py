@@ -1,6 +1,6 @@
-"""The card at the head of a stage's page, and the ladders that lead from stage to stage.
+"""The card at the head of a stage's page, and the ladders that link the stages of a workload.
 
-A workload's ladder is of the largest problem that nearly all of its stages are recorded of, or else of the one that most are.
+A ladder shows the largest problem for which nearly all stages are recorded, or else the problem for which most stages are.
 """
 
 import html
@@ -16,7 +16,7 @@ RULE = re.compile(r"^### ([^\n]+) \{#(\w+)\}$", re.MULTILINE)
 
 
 def problem_of(of_workload, results):
-    """Machine, workload, data set and precision of a workload's ladder, if anything is recorded of it."""
+    """Machine, workload, data set and precision of a workload's ladder, or None if nothing is recorded."""
     workload, best = of_workload[0].workload, None
     for machine in machines.machines(results):
         for dataset, precision in results.problems(workload, machine):
@@ -37,10 +37,9 @@ def sources_of(of_workload, results):
 
 
 def source_of(stage, of_workload, results):
-    """The problem, the run and the recording that a stage's time is shown of: of the ladder's problem, or else of another.
+    """The problem, the run and the recording that provide a stage's time on its card: the ladder's problem, or else another one.
 
-    Of others, one on the ladder's machine goes first, then one that the stage before is recorded of as well, then one in f64, then the
-    largest.
+    Among other problems, the order of preference is: on the ladder's machine, with the previous stage recorded, in f64, largest.
     """
     problem, runs, _ = sources_of(of_workload, results)
     if not problem:
@@ -64,7 +63,7 @@ WIDE, HIGH, EDGE, STEP = 36, 92, 14, 0.42  # of a stage, of the drawing, around 
 
 
 def places(of_workload, found):
-    """Where the points lie: x, y and whether a time is recorded; the others lie on the line between their neighbours."""
+    """Yields the points of a ladder: x, y and whether a time is recorded. A point without a time lies on the line between its neighbours."""
     times = [math.log(plots.median(found[stage.name][0])) if stage.name in found else None for stage in of_workload]
     known = [time for time in times if time is not None]
     low, high = min(known), max(known)
@@ -85,7 +84,7 @@ def ladder_html(of_workload, problem, found, here=None):
     known = " ".join(f"{x:.0f},{y:.1f}" for x, y, is_known in points if is_known)
     text = f'<polyline points="{line}" class="guess"/><polyline points="{known}" class="line"/>'
     for stage, (x, y, known) in zip(of_workload, points):
-        time = figures.seconds_text(plots.median(found[stage.name][0])) if known else "not recorded there"
+        time = figures.seconds_text(plots.median(found[stage.name][0])) if known else "not recorded on this machine"
         device = found[stage.name][0]["device"] if known else "none"
         label = html.escape(f"{stage.heading}: {time}", quote=True)
         is_here = stage is here
@@ -101,7 +100,7 @@ def ladder_html(of_workload, problem, found, here=None):
 
 
 def key_html(found, of_workload):
-    """What the colours of a ladder mean."""
+    """The key to the colours of a ladder."""
     devices = {found[stage.name][0]["device"] for stage in of_workload if stage.name in found}
     return " ".join(f'<span class="{device}">{plots.DEVICES[device][0]}</span>' for device in ("cpu", "gpu") if device in devices)
 
@@ -128,7 +127,7 @@ def chapter_html(of_workload, results, caption=True):
 # --- The card
 
 def rules_of(root):
-    """The transformations that a step is about, by the stage's label: title and link."""
+    """Title and link of the transformations of each step, by the label of the stage."""
     page = hosted.read(root / "docs" / "pages" / "transformations.md", root)
     links = {re.sub(r" \(.*\)|,.*", "", title): f"transformations.html#{label}" for title, label in RULE.findall(page)}
     return {stage: [(title, links.get(title, "transformations.html")) for title in titles]
@@ -136,13 +135,14 @@ def rules_of(root):
 
 
 def in_sweeps(stage, results):
-    """Whether a stage was recorded over the values of a parameter."""
+    """Whether a stage was recorded in a sweep over a parameter."""
     return any(run["workload"] == stage.workload and stage.name in figures.by_stage(run)
                for sweep in results.sweeps.values() for run in sweep["runs"])
 
 
 def entries(stage, source, problem, results, rules, changed):
-    """Yields the entries of the card: a word, and what it says as HTML. Of another problem than the ladder's, it says what differs."""
+    """Yields the entries of the card as pairs of a heading and HTML. The headings name the data set, and the precision and the machine if
+    they differ from the ladder's."""
     if source:
         of_problem, run, _ = source
         record = figures.by_stage(run)[stage.name]
@@ -150,11 +150,11 @@ def entries(stage, source, problem, results, rules, changed):
         yield f"Time ({', '.join(differs)})", figures.seconds_text(plots.median(record))
         ratio = maps.ratio_text(results.runs(*of_problem), stage.before.name, stage.name) if stage.before else ""
         if ratio:
-            yield f"Gain over {stage.before.number}", ratio
+            yield f"Gain over {stage.before.number} ({differs[0]})", ratio
         if "of_limit" in record:
-            yield "Share of the limit", f"{100 * record['of_limit']:.3g} %"
+            yield f"% of peak ({differs[0]})", f"{100 * record['of_limit']:.3g} %"
     else:
-        yield "Time", "recorded in sweeps alone" if in_sweeps(stage, results) else "not recorded"
+        yield "Time", "recorded only in sweeps" if in_sweeps(stage, results) else "not recorded"
     if stage.before:
         added, removed = changed
         yield f"Step from {stage.before.number}", f"+{added} −{removed} lines"
@@ -171,9 +171,10 @@ def card_html(stage, of_workload, results, rules, changed, neighbours, minutes):
     items = "".join(f"<div><dt>{word}</dt><dd>{text}</dd></div>" for word, text in cells)
     ladder = ""
     if found:
-        where = f"{problem[2]}, {problem[3]}, {problem[0]}"
+        machine = machines.short_title(results.recordings(problem[0]), problem[0])
+        where = f"{problem[2]}, {problem[3]}, {machine}"
         ladder = (f'<figure>{ladder_html(of_workload, problem, found, stage)}<figcaption class="caption">'
-                  f"{key_html(found, of_workload)} · <i>{html.escape(where)}</i>; where each time is from: "
+                  f"{key_html(found, of_workload)} · <i>{html.escape(where)}</i>; sources of the times: "
                   f'<a href="{stage.workload}.html">the chapter</a></figcaption></figure>')
     before, after = neighbours
     hops = "".join(f'<a {kind} href="{of[0]}.html">{text}</a>' for kind, of, text in (

@@ -1,4 +1,4 @@
-"""C++ and CUDA as HTML in the colours of Doxygen's listings, and what differs between two lines of it."""
+"""C++ and CUDA as HTML in the colours of Doxygen's listings, and the differences between two lines."""
 
 import difflib
 import html
@@ -22,12 +22,12 @@ ALIKE = 0.5  # lines with less in common are no two versions of one
 
 
 def parts(line):
-    """The words and signs of a line, each with the class that it is shown in."""
+    """The words and signs of a line, each with its CSS class."""
     return [(match[0], "" if match.lastgroup in PLAIN else match.lastgroup) for match in PARTS.finditer(line)]
 
 
 def html_of(line, changed=()):
-    """A line as HTML; changed holds the numbers of the parts that stand out."""
+    """A line as HTML; `changed` contains the indices of the highlighted words."""
     text, within = "", False
     for n, (part, kind) in enumerate(parts(line)):
         if within != (n in changed):
@@ -44,7 +44,7 @@ def words(line):
 
 
 def differing(before, after):
-    """The numbers of the parts that a line loses and gains, or nothing where the two have little in common."""
+    """The indices of the words that a line loses and gains, or nothing if the two lines have little in common."""
     a, b = words(before) or [""], words(after) or [""]
     matcher = difflib.SequenceMatcher(None, a, b, autojunk=False)
     if matcher.ratio() < ALIKE:
@@ -59,7 +59,7 @@ def differing(before, after):
 
 
 def paired(before, after):
-    """Which of the lines that a change replaces become which of the new ones, in order, and what differs in each."""
+    """Pairs of replaced and new lines of a change, in order, with the differences of each pair."""
     found, first = [], 0
     bags = [set(words(line.strip())) for line in after]
     for i, line in enumerate(before):

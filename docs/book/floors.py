@@ -1,13 +1,13 @@
-"""Predicted beside measured: what the work of a problem takes at the ceilings of a machine, and what a stage took there.
+"""The figure that compares lower bounds with measured times: each is a mark on a logarithmic scale.
 
-Each is a mark on a scale of times, so that a reader sees which floor a stage is near, and what its step gained. Nothing is measured
-here: operations and bytes are those that the workload and the stage declare, ceilings and times those of one recording.
+A reader sees which lower bound a stage approaches, and how much its step gained. The workload and the stage declare the operations and
+bytes; the ceilings and the times are those of one recording.
 """
 
 import html
 import math
 
-from book import card
+from book import card, machines
 from draw import plots
 from measure import figures
 
@@ -25,7 +25,7 @@ def amount_text(amount, unit):
 
 
 def floors(record, recording, precision):
-    """Yields what a stage would take if a ceiling were all that binds it: words and seconds."""
+    """Yields the lower bounds of a stage, one per ceiling: words and seconds."""
     work = record["modelled"]
     ceilings = recording["ceilings"].get("gpu", {}) if record["device"] == "gpu" else recording["ceilings"]
     plain, matrix, bandwidth = (ceilings.get(key) for key in (
@@ -38,20 +38,20 @@ def floors(record, recording, precision):
         return rate and abs(max(work["flops"] / rate, work["bytes"] / bandwidth) / floor - 1) < SAME
 
     if not is_floor(plain) and not is_floor(matrix):  # of several devices, say, whose ceilings add up
-        yield "the floor of the problem", floor
+        yield "lower bound of the problem", floor
         return
     operations = amount_text(work["flops"], "FLOP")
     yield f"{operations} at {figures.rate_text(plain)}", work["flops"] / plain
     if not is_floor(plain):  # the workload is one for units that multiply matrices
-        yield f"{operations} on tensor cores, {figures.rate_text(matrix)}", work["flops"] / matrix
+        yield f"{operations} on tensor cores at {figures.rate_text(matrix)}", work["flops"] / matrix
     moved = work.get("traffic_bytes")
-    what = "that its kernels move" if moved else "of the problem"
+    what = "moved by its kernels" if moved else "of the problem"
     moved = moved or work["bytes"]
-    yield f"{amount_text(moved, 'B')} {what}, at {figures.bandwidth_text(bandwidth)}", moved / bandwidth
+    yield f"{amount_text(moved, 'B')} {what} at {figures.bandwidth_text(bandwidth)}", moved / bandwidth
 
 
 def rows_of(stage, record, recording, run, precision):
-    """The rows of the figure: words, seconds, and what kind of mark it is."""
+    """The rows of the figure: words, seconds, and the kind of mark."""
     rows = [(words, seconds, "floor") for words, seconds in floors(record, recording, precision)]
     before = figures.by_stage(run).get(stage.before.name, {}) if stage.before else {}
     if "seconds" in before:
@@ -60,7 +60,7 @@ def rows_of(stage, record, recording, run, precision):
 
 
 def floors_html(stage, of_workload, results):
-    """The figure of a stage, if anything is recorded of it that its work can be set beside."""
+    """The figure of a stage, or nothing if no recorded time can be compared with a lower bound."""
     source = card.source_of(stage, of_workload, results)
     if not source:
         return ""
@@ -81,7 +81,8 @@ def floors_html(stage, of_workload, results):
     body = "".join(
         f'<tr><th scope="row">{html.escape(words)}</th><td class="scale" aria-hidden="true">{lines}<i class="{kind}" style="{at(log)}"></i>'
         f'</td><td class="n">{figures.seconds_text(seconds)}</td></tr>' for (words, seconds, kind), log in zip(rows, logs))
+    title = machines.short_title(results.recordings(machine), machine)
     return ('<figure class="floors"><table><thead><tr><td></td>'
             f'<td class="scale" aria-hidden="true">{ticks}</td><td></td></tr></thead><tbody>{body}</tbody></table>'
-            f'<figcaption class="caption">{html.escape(f"{dataset}, {precision}, {machine}")}: what each ceiling alone would allow, '
-            "beside what was measured, on a logarithmic scale. Operations are the workload's.</figcaption></figure>\n")
+            f'<figcaption class="caption">{html.escape(f"{dataset}, {precision}, {title}")}: the time at each ceiling alone, and the '
+            "measured times, on a logarithmic scale. The operations are those of the workload.</figcaption></figure>\n")

@@ -1,4 +1,4 @@
-"""The headers that stages include, a page each: what a header is for, then the whole of it; and links to them from listings."""
+"""The pages of the headers that stages include, with the purpose and the source of each header, and links to these pages from listings."""
 
 import html
 import re
@@ -12,7 +12,7 @@ def headers(root):
 
 
 def purpose(path):
-    r"""What the comment at the head of a header says, behind `\file`."""
+    r"""The purpose of a header: the comment at its head, without `\file`."""
     comment = re.match(r"((?:///.*\n)+)", path.read_text())
     lines = [line.removeprefix("///").strip() for line in comment[1].splitlines()] if comment else []
     if not lines or lines[0] != "\\file":
@@ -34,5 +34,5 @@ def write(root, generated):
 
 
 def with_links(listing):
-    """A listing whose includes lead to the pages of the headers."""
+    """A listing with links from its includes to the pages of the headers."""
     return INCLUDED.sub(r'<a href="header_\1.html">&lt;staircase/\1.hpp&gt;</a>', listing)

@@ -1,22 +1,22 @@
-r"""Pages as a code host shows them, and what Doxygen makes of them.
+r"""The translation of pages from plain Markdown, which a code host shows, to the input of Doxygen.
 
-The sources of the pages are plain Markdown, to be read where people first meet them. What Doxygen needs is made of that here:
+These constructs are translated:
 
-    $a b$, and $`a\,b`$ where Markdown would take some sign for its own    a formula
+    $a b$, and $`a\,b`$ if Markdown would interpret some sign of it        a formula
     ```math                                                                a formula on lines of its own
     [05 Unrolled](../05_unrolled/README.md)                                a link to a page
     [warp](../../docs/pages/glossary.md#term_warp)                         a link to an anchor
-    <a id="term_warp"></a>                                                 an anchor, or on the line above a heading its name
-    [unrolled.cu](unrolled.cu)                                             of a stage's own source: a link to the page that shows it
+    <a id="term_warp"></a>                                                 an anchor, or the anchor of the heading on the next line
+    [unrolled.cu](unrolled.cu)                                             a link to the page of the stage's own source
     From [tiled.cu](../04_tiled/tiled.cu) to [unrolled.cu](unrolled.cu).<!-- diff -->       the diff
-    [load, in unrolled.cu](unrolled.cu)<!-- part -->                       what lies there between comments `// [load]`
-    [ata.txt](../../docs/results/h200/ata.txt)<!-- whole -->               all of a file
-    [the function](unrolled.cu)<!-- from: solve( to: } -->                 lines of a file, from one with these words to one with those
-    <!-- figures -->, <!-- proved -->, <!-- stages -->                     what the book has of this very stage or workload
-    *A plot is here in the book.*<!-- diagram.NAME.html -->                what the book draws or counts, and words that stand for it
+    [load, in unrolled.cu](unrolled.cu)<!-- part -->                       the lines between two comments `// [load]`
+    [ata.txt](../../docs/results/h200/ata.txt)<!-- whole -->               a complete file
+    [the function](unrolled.cu)<!-- from: solve( to: } -->                 lines of a file, from the first that contains `solve(` to `}`
+    <!-- figures -->, <!-- proved -->, <!-- stages -->                     what the book generates for this stage or workload
+    *A plot is here in the book.*<!-- diagram.NAME.html -->                a generated drawing or table, and its substitute on a code host
 
-The names of pages are those of their directories, or of their files in docs/pages. A list on the first page, and one in a workload's
-page, leads to the pages that are below it. Any other file that a link leads to is no part of the book: its words remain.
+A page is named after its directory, or after its file in docs/pages. The links in the lists of the first page, and of a workload's page, define
+the pages below it. A link to any other file, which is no part of the book, is replaced by its words.
 """
 
 import os.path
@@ -42,7 +42,7 @@ LINES = re.compile(r"(from|to): (.+?) (?=from:|to:|-->)")
 
 
 def label_of(path):
-    """The label of the page that a file or a directory, named from the root, is in the book, if it is one."""
+    """The label of the book's page for a file or directory, given relative to the root, or None."""
     match pathlib.PurePosixPath(path).parts:
         case ("stages", workload, "README.md"):
             return workload
@@ -62,18 +62,18 @@ def label_of(path):
 
 
 def from_root(path, target):
-    """The file that a link of a page leads to, named from the root."""
+    """The target of a link, relative to the root."""
     return os.path.normpath(os.path.join(os.path.dirname(path), target))
 
 
 def is_below(path, other):
-    """Whether a list of a page leads to another page that is below it: any of the first page, a workload's own stages."""
+    """Whether a link in a list of a page leads to a page below it: on the first page any, on a workload's page its own stages."""
     return path == "docs/pages/mainpage.md" or (
         path.count("/") == 2 and path.endswith("/README.md") and os.path.dirname(os.path.dirname(other)) == os.path.dirname(path))
 
 
 def shown(path, target, words, mark, indent):
-    """What shows a file or a part of it."""
+    """The command that shows a file or a part of it."""
     file = from_root(path, target)
     if mark == "<!-- part -->":
         return f"\\snippet{{lineno}} {file} {words.rpartition(', in ')[0]}"
@@ -83,7 +83,7 @@ def shown(path, target, words, mark, indent):
 
 
 def link(path, match):
-    """A link as Doxygen takes it."""
+    """A link in Doxygen's syntax."""
     bullet, words, target = match["bullet"] or "", match["words"], match["target"]
     if "://" in target or target.startswith("mailto:"):
         return match[0]
@@ -102,7 +102,7 @@ def link(path, match):
 
 
 def token(path, match):
-    """A piece of a page as Doxygen takes it."""
+    """A matched construct in Doxygen's syntax."""
     if match["display"] is not None:
         return f"{match['indent']}\\f[ {match['display'].strip()} \\f]"
     if formula := match["guarded"] or match["inline"]:
@@ -119,7 +119,7 @@ def token(path, match):
 
 
 def for_doxygen(text, path):
-    """The text of a page, named from the root, as Doxygen takes it."""
+    """The text of a page in Doxygen's syntax; the path is relative to the root."""
     label = label_of(path)
     if label:
         text = re.sub(r"\A(# [^\n{]+)$", rf"\1 {{#{label}}}", text, flags=re.MULTILINE)
@@ -127,7 +127,7 @@ def for_doxygen(text, path):
 
 
 def read(path, root=ROOT):
-    """The text of a page as Doxygen takes it."""
+    """The text of a page in Doxygen's syntax."""
     path = pathlib.Path(path)
     inside = path.resolve().is_relative_to(pathlib.Path(root).resolve())
     return for_doxygen(path.read_text(), path.resolve().relative_to(pathlib.Path(root).resolve()).as_posix() if inside else path.name)

@@ -1,6 +1,6 @@
-"""The chapter *Results*: one page per machine, made of all that is recorded below docs/results.
+"""The chapter *Results*: one page per machine, and one per workload if a machine has many, made of all recordings below docs/results.
 
-Plots are asked for as other pages do it; docs/draw/plots.py draws them.
+The pages request plots like all other pages; docs/draw/plots.py draws them.
 """
 
 import html
@@ -12,6 +12,7 @@ from draw import plots
 from measure import figures
 
 CHAPTER = "results"
+TOGETHER = 3  # workloads that one page of a machine holds at most
 CEILINGS = [  # the key in a recording, what it is, and how its value is written
     ("flops_f64", "f64", figures.rate_text),
     ("flops_f64_matrix", "f64, tensor cores", figures.rate_text),
@@ -21,9 +22,9 @@ CEILINGS = [  # the key in a recording, what it is, and how its value is written
     ("copy_bytes_per_second", "copies", figures.bandwidth_text),
 ]
 
-HOSTS = """What is called one machine here was not the same each time: a GPU stood beside other processors, or their load was
-another. Where the ceilings were measured anew, it is another *host* in tables and captions. Times of the processor on two hosts
-are not comparable, and no ratio in this book is one of two recordings.
+HOSTS = """The recordings of this machine were made on several hosts: the GPU was combined with different processors, or with a different share
+of one. A host is named by the date on which its ceilings were measured. Times of the processor on two hosts are not comparable, and
+every ratio in this book compares times of one recording.
 
 """
 
@@ -34,7 +35,7 @@ def label_of(machine):
 
 
 def machines(results):
-    """The machines that something is recorded on, those with a GPU last."""
+    """The machines with recordings, those with a GPU last."""
     names = {machine for machine, _ in results.sweeps} | results.machines.keys()
     return sorted(names, key=lambda name: (has_gpu(results.recordings(name)), name))
 
@@ -44,17 +45,23 @@ def has_gpu(recordings):
     return any("gpu" in recording["ceilings"] for recording in recordings)
 
 
-def title_of(recordings):
-    """A machine's name for readers: its GPU's, or its processor's with the number of cores."""
+def title_of(recordings, name=""):
+    """A machine's name for readers: its GPUs, or its processor with the number of cores; `name` ends with the number of GPUs if it is not 1."""
+    count = re.search(r"-x(\d+)$", name)
     for recording in recordings:
         if "gpu" in recording["ceilings"]:
-            return recording["ceilings"]["gpu"]["name"]
+            return (f"{count[1]} × " if count else "") + recording["ceilings"]["gpu"].get("name", "GPU")
     machine = recordings[0]["machine"]
     return f"{machine['cpu']}, {machine['cores']} cores"
 
 
+def short_title(recordings, name=""):
+    """A machine's name in a table: without its maker and its memory."""
+    return re.sub(r"NVIDIA |\(R\)| \d+GB.*| Processor", "", title_of(recordings, name))
+
+
 def table(head, rows, kind="figures"):
-    """A table; cells are text, or HTML where they begin with a tag."""
+    """A table; a cell that begins with a tag is HTML, and any other cell is text."""
     def row(cells, tag):
         return "<tr>" + "".join(f"<{tag}>{cell if cell.startswith('<') else html.escape(cell)}</{tag}>"
                                 for cell in cells) + "</tr>"
@@ -74,7 +81,7 @@ def machine_text(recording):
 
 
 def ceilings_rows(ceilings, device):
-    """Yields what was measured of a device: what it is, and the value as text by set of ceilings."""
+    """Yields the ceilings of a device: the device, the quantity, and one value as text for each set of ceilings."""
     for key, what, text_of in CEILINGS:
         values = [one.get(key) for one in ceilings]
         matrix_is_plain = key == "flops_f64_matrix" and all(
@@ -84,27 +91,29 @@ def ceilings_rows(ceilings, device):
 
 
 def minute_text(recording):
-    """When something was recorded, in UTC."""
+    """The time of a recording, in UTC."""
     return recording["date"][:16].replace("T", " ")
 
 
 def ceilings_html(recordings):
-    """The ceilings of a machine, a column each time that they were measured."""
+    """The ceilings of a machine, one row for each time that they were measured."""
     columns = {}  # the recordings by their ceilings
     for recording in sorted(recordings, key=lambda recording: recording["date"]):
         columns.setdefault(json.dumps(recording["ceilings"]), []).append(recording)
     measured = [json.loads(column) for column in columns]
-    rows = list(ceilings_rows(measured, "processor"))
+    by_device = {"processor": list(ceilings_rows(measured, "processor"))}
     if has_gpu(recordings):
-        rows += ceilings_rows([one.get("gpu", {"flops_f64": 0}) for one in measured], "GPU")
-    head = ["", ""] + [f"<small>{of[0]['host']}{'<br>' if of[0]['host'] else ''}{minute_text(of[0])}, "
-                       f"{', '.join(dict.fromkeys(recording['revision'] for recording in of))}</small>"
-                       for of in columns.values()]
-    return table(head, rows)
+        by_device["GPU"] = list(ceilings_rows([one.get("gpu", {"flops_f64": 0}) for one in measured], "GPU"))
+    names = [of[0]["host"] or figures.date_text(of[0]) for of in columns.values()]
+    tables = ""
+    for device, rows in by_device.items():
+        by_date = [[name, *(row[2 + n] for row in rows)] for n, name in enumerate(names) if any(row[2 + n] for row in rows)]
+        tables += table([f"{device}, measured on", *(what for _, what, *_ in rows)], by_date)
+    return tables
 
 
 def recordings_html(recordings):
-    """What is recorded of a machine, when, and at which revision."""
+    """The table of a machine's recordings with their dates and revisions."""
     rows = []
     for recording in recordings:
         runs = recording["runs"]
@@ -117,7 +126,7 @@ def recordings_html(recordings):
         precisions = dict.fromkeys(run["precision"] for run in runs)
         rows.append([f"<code>{recording['name']}</code>", what, ", ".join(precisions), str(len(records)),
                      str(len(records[0]["repeats"])) if records else "",
-                     recording["host"].removeprefix("host "), minute_text(recording), recording["revision"]])
+                     recording["host"].removeprefix("host of "), minute_text(recording), recording["revision"]])
     return table(["recording", "problems", "precision", "programs", "repeats", "host", "date (UTC)", "revision"], rows,
                  "figures map")
 
@@ -135,14 +144,14 @@ def timed_stages(results, machine, workload, dataset, precision):
 
 
 def sweep_includes(machine, name, sweep, precision):
-    """The requests for what shows a sweep: curves, or a map for each stage where two parameters change each by itself."""
+    """The requests for the plots of a sweep: curves, or one map per stage if two parameters vary independently."""
     if not plots.is_map(sweep):
         return [include("scaling", machine, name, precision)]
     return [include("heat", machine, name, precision, record["stage"]) for record in plots.timed(sweep["runs"])]
 
 
 def workload_text(results, machine, workload):
-    """The ladders of a workload, and how its times scale."""
+    """The requests for the ladders of a workload and for the plots of its sweeps."""
     text, alone = "", []
     for dataset, precision in results.problems(workload, machine):
         found = figures.sources(results.runs(machine, workload, dataset, precision))
@@ -150,15 +159,37 @@ def workload_text(results, machine, workload):
             text += include("ladder", machine, workload, dataset, precision) + "\n"
         else:
             (stage, (record, recording)), = found.items()
-            host = f" on {recording['host']}" if recording["host"] else ""
+            host = f" on the {recording['host']}" if recording["host"] else ""
             alone.append(f"{dataset}, {precision}: {stage} {figures.seconds_text(plots.median(record))}{host}")
     if alone:
-        text += f"Recorded alone: {'; '.join(alone)}.\n\n"
+        text += f"These problems have one recorded program each: {'; '.join(alone)}.\n\n"
     for (of, name), sweep in results.sweeps.items():
         if of == machine and sweep["runs"][0]["workload"] == workload:
             for precision in dict.fromkeys(run["precision"] for run in sweep["runs"]):
                 text += "".join(f"{one}\n" for one in sweep_includes(machine, name, sweep, precision))
     return text
+
+
+def workload_label(machine, workload):
+    """The label of the page, or of the section, that has a workload's results on a machine."""
+    return f"{label_of(machine)}_{workload}"
+
+
+def workload_texts(machine, workloads, results):
+    """The text on each workload that is recorded on a machine."""
+    texts = {workload: workload_text(results, machine, workload) for workload in workloads}
+    return {workload: text for workload, text in texts.items() if text}
+
+
+def workload_pages(root, machine, workloads, results):
+    """The pages of a machine's workloads, by label; none if its own page holds them."""
+    texts = workload_texts(machine, workloads, results)
+    if len(texts) <= TOGETHER:
+        return {}
+    title = short_title(results.recordings(machine), machine)
+    return {workload_label(machine, workload): f"# {stages.title_of(root, workload)} on the {title} {{#{workload_label(machine, workload)}}}\n\n"
+            f"This page shows all recordings of one workload on one machine. The stages are explained in \\ref {workload}, and the ceilings are on "
+            f"the page of the machine, \\ref {label_of(machine)}.\n\n{text}" for workload, text in texts.items()}
 
 
 def machine_page(root, machine, workloads, results):
@@ -168,25 +199,28 @@ def machine_page(root, machine, workloads, results):
     label = label_of(machine)
     precisions = [precision for precision in ("f64", "f32") if any(
         of == precision for workload in workloads for _, of in results.problems(workload, machine))]
-    page = (f"# {title_of(recordings)} {{#{label}}}\n\n"
+    page = (f"# {title_of(recordings, machine)} {{#{label}}}\n\n"
             + "".join(f"{text}.\n\n" for text in texts)
-            + f"In keys of figures (\\ref measuring_figures): `{machine}`.\n\n"
+            + f"The keys of figures (\\ref measuring_figures) name this machine `{machine}`.\n\n"
             f"## Ceilings {{#{label}_ceilings}}\n\n{HOSTS if recordings[0]['host'] else ''}"
             f"\\htmlinclude {label}_ceilings.html\n\n"
             + "".join(include("roofline", machine, precision) + "\n" for precision in precisions))
-    for workload in workloads:
-        text = workload_text(results, machine, workload)
-        if text:
-            page += f"## {stages.title_of(root, workload)} {{#{label}_{workload}}}\n\nThe stages: \\ref {workload}.\n\n{text}"
+    below = workload_pages(root, machine, workloads, results)
+    if below:
+        page += (f"## Workloads {{#{label}_workloads}}\n\nEach workload has a page with its ladders, and with its times over size, threads and other "
+                 "parameters:\n\n" + "".join(f"- \\subpage {name}\n" for name in below) + "\n")
+    for workload, text in workload_texts(machine, workloads, results).items() if not below else ():
+        page += (f"## {stages.title_of(root, workload)} {{#{workload_label(machine, workload)}}}\n\n"
+                 f"The stages are explained in \\ref {workload}.\n\n{text}")
     page += f"## Recordings {{#{label}_recordings}}\n\n\\htmlinclude {label}_recordings.html\n\n"
     counters = sorted(path.name for path in (root / "docs" / "results" / machine).glob("*_ncu.csv"))
     if counters:
-        page += "Counters of NVIDIA's profiler: " + ", ".join(f"`{name}`" for name in counters) + ".\n"
+        page += "These files hold counters of NVIDIA's profiler: " + ", ".join(f"`{name}`" for name in counters) + ".\n"
     printed = {recording["name"] for recording in recordings}
     others = sorted(path.name for path in (root / "docs" / "results" / machine).glob("*.txt")
                     if path.stem not in printed)
     if others:
-        page += "\nWhat else pages quote: " + ", ".join(f"`{name}`" for name in others) + ".\n"
+        page += "\nPages quote these further files: " + ", ".join(f"`{name}`" for name in others) + ".\n"
     return page
 
 
@@ -204,8 +238,8 @@ def fastest_html(root, workloads, results):
             rows.append([f'<a href="{workload}.html">{html.escape(stages.title_of(root, workload))}</a>', dataset,
                          precision, *cells])
     head = ["workload", "data set", "precision"] + [
-        f'<a href="{label_of(name)}.html">{html.escape(title_of(results.recordings(name)))}</a>' for name in names]
-    return table(head, rows)
+        f'<a href="{label_of(name)}.html">{html.escape(short_title(results.recordings(name), name))}</a>' for name in names]
+    return table(head, rows, "figures wide")  # one column per machine: it scrolls
 
 
 def work_of(results, machine, workload, dataset, precision):
@@ -219,22 +253,24 @@ def fastest_text(results, machine, workload, dataset, precision):
         return ""
     found = figures.sources(results.runs(machine, workload, dataset, precision))
     fastest, recording = min(found.values(), key=lambda source: plots.median(source[0]))
-    where = ", ".join(filter(None, (fastest["stage"], recording["host"])))
-    return f"<b>{figures.seconds_text(plots.median(fastest))}</b><br><small>{where}</small>"
+    when = f"<br>{figures.date_text(recording)}" if recording["host"] else ""
+    return f"<b>{figures.seconds_text(plots.median(fastest))}</b><br><small>{fastest['stage']}{when}</small>"
 
 
 def pages(root, workloads, results):
     """The texts of the chapter's pages in reading order, by label."""
     names = machines(results)
-    chapter = (f"# Results {{#{CHAPTER}}}\n\n"
-               "All that was recorded, one page per machine: its ceilings, the ladder of each problem, and where sizes or threads\n"
-               "were swept, how times grow and shrink with them. What the times mean: \\ref measuring; how to add a machine:\n"
-               "\\ref measuring_record.\n\n"
-               + "".join(f"- \\subpage {label_of(name)}\n" for name in names)
-               + "\nThe fastest of each problem, stages and yardsticks alike, and the host that it ran on where a machine had\n"
-               "several:\n\n"
-               "\\htmlinclude fastest_recorded.html\n")
-    return {CHAPTER: chapter} | {label_of(name): machine_page(root, name, workloads, results) for name in names}
+    found = {CHAPTER: f"# Results {{#{CHAPTER}}}\n\n"
+             "This chapter shows all recordings, with one page per machine: its ceilings, the ladder of each problem, and the times over sizes and\n"
+             "threads. \\ref measuring defines the times, and \\ref measuring_record explains how to add a machine.\n\n"
+             + "".join(f"- \\subpage {label_of(name)}\n" for name in names)
+             + "\nThe following table shows the fastest program of each problem, stages and baselines alike. If a machine was recorded on several\n"
+             "hosts, the date of the recording is given:\n\n"
+             "\\htmlinclude fastest_recorded.html\n"}
+    for name in names:
+        found[label_of(name)] = machine_page(root, name, workloads, results)
+        found |= workload_pages(root, name, workloads, results)
+    return found
 
 
 def write(root, workloads, results, directory):

@@ -2,8 +2,8 @@
 
 Usage: python3 docs book ROOT OUTPUT STAMP DEPFILE VERSION
 
-ROOT is the repository, OUTPUT the directory that gets html/. The book is written beside the one there
-is and replaces it only when it is whole.
+ROOT is the repository, and OUTPUT the directory in which html/ is created. The book is written to another directory and replaces an
+existing one only when it is complete.
 """
 
 import dataclasses
@@ -14,7 +14,7 @@ import re
 import shutil
 import subprocess
 
-from book import card, floors, headers, hosted, machines, page, proved, quoted, search, shell, stages, woven
+from book import card, floors, glossary, headers, hosted, machines, page, proved, quoted, search, shell, stages, woven
 from draw import ascent, communicating, played, plots, requested, warp
 from measure import cost_model, figures
 
@@ -34,24 +34,24 @@ def spread_text(record):
 
 
 def in_all_text(record):
-    """The time of a whole solve where stages are compared by one of its phases."""
+    """The time of an entire solve, if stages are compared by one of its phases."""
     return figures.seconds_text(figures.figure("in_all", [record])) if record.get("timed_phase") else ""
 
 
 def error_text(record):
-    """What the runner's table says of the error."""
+    """The error as in the runner's table."""
     if record["verdict"] == "reference":
         return "stage zero" if record["stage"].startswith("00_") else "reference"
     return "exact" if record["error"] == 0 else f"{record['error']:.1e}"
 
 
 def share_text(record, name):
-    """A share that the record may hold, as a percentage."""
+    """An optional share of the record, as a percentage."""
     return f"{100 * record[name]:.3g} %" if name in record else ""
 
 
-def figures_row(stage, machine, run, host=""):
-    """The cells of a recorded run of a stage."""
+def figures_row(stage, machine, run, recording):
+    """The cells of a recorded run of a stage, as HTML."""
     records = figures.by_stage(run)
     record = records[stage.name]
     ratio = {}
@@ -59,14 +59,15 @@ def figures_row(stage, machine, run, host=""):
     for name, other in (("zero", zero), ("step", stage.before and stage.before.name)):
         if other != stage.name and "seconds" in records.get(other, {}):
             gain = figures.figure("speedup", [records[other], record])
-            ratio[name] = f"{gain:.2f}" if gain < 10 else f"{gain:.3g}"
-    return (f"{machine} {host}".strip(), run["dataset"], run["precision"], figures.seconds_text(record["seconds"]["median"]),
+            ratio[name] = f"{gain:.2f}" if gain < 10 else f"{float(f'{gain:.3g}'):.0f}" if gain >= 100 else f"{gain:.3g}"
+    return (f"{html.escape(machine)}<br><small>{figures.date_text(recording)}</small>", run["dataset"], run["precision"],
+            figures.seconds_text(record["seconds"]["median"]),
             spread_text(record), in_all_text(record), ratio.get("zero", ""), ratio.get("step", ""),
             share_text(record, "of_limit"), share_text(record, "of_copy"), error_text(record))
 
 
 def recorded_runs(stage, results):
-    """The newest run of each problem that holds times of a stage: (machine, run, recording)."""
+    """Yields (machine, run, recording) for the newest run of each problem that contains times of a stage."""
     for machine in machines.machines(results):
         for problem in results.problems(stage.workload, machine):
             found = results.newest(machine, stage.workload, *problem, stage.name)
@@ -78,14 +79,13 @@ def figures_html(stage, results):
     """The measured figures of a stage as an HTML table."""
     runs = list(recorded_runs(stage, results))
     if not runs and card.in_sweeps(stage, results):
-        return "<p>Recorded over sizes, threads or GPUs alone.</p>\n"
+        return "<p>This stage is recorded only in sweeps over sizes, threads or GPUs.</p>\n"
     if not runs:
-        return "<p>No run recorded yet.</p>\n"
-    titles = ("machine", "data set", "precision", "time", "spread", "in all", "× 00", "× step", "of limit",
-              "of copy", "error")
-    rows = [figures_row(stage, machine, run, recording["host"]) for machine, run, recording in runs]
+        return "<p>No run of this stage is recorded yet.</p>\n"
+    titles = ("machine", "data set", "precision", "time", "spread", "total", "speed-up over 00", "speed-up over previous", "% of peak", "% of copy", "error")
+    rows = [figures_row(stage, machines.short_title(results.recordings(machine), machine), run, recording) for machine, run, recording in runs]
     shown = [n for n in range(len(titles)) if any(row[n] for row in rows)]
-    cells = "".join("<tr>" + "".join(f"<td>{html.escape(row[n])}</td>" for n in shown) + "</tr>" for row in rows)
+    cells = "".join("<tr>" + "".join(f"<td>{row[n]}</td>" for n in shown) + "</tr>" for row in rows)
     caption = figures.hosts_text((f"{run['dataset']} {run['precision']}", recording, len(figures.by_stage(run)[stage.name]["repeats"]))
                                  for _, run, recording in runs)
     return ('<div class="figures"><table class="markdownTable"><tr>'
@@ -98,26 +98,27 @@ class Times:
     """The recorded times of a workload's stages on one problem."""
 
     machine: str
+    title: str  # of the machine
     dataset: str
     found: dict  # by stage, its record and the recording that holds it
 
     @property
-    def hosts(self):
-        """The hosts that they are from."""
-        return {recording["host"] for _, recording in self.found.values()}
+    def dates(self):
+        """The dates of their recordings, in words."""
+        return {figures.date_text(recording) for _, recording in self.found.values()}
 
     def head(self):
-        """Data set and machine, and the host if it is one."""
-        host = f"<br><small>{next(iter(self.hosts))}</small>" if len(self.hosts) == 1 and all(self.hosts) else ""
-        return f"<th>{self.dataset}<br><small>{self.machine}</small>{host}</th>"
+        """Data set and machine, and the date if there is one for all."""
+        date = f"<br><small>{next(iter(self.dates))}</small>" if len(self.dates) == 1 else ""
+        return f"<th>{self.dataset}<br><small>{html.escape(self.title)}</small>{date}</th>"
 
     def cell(self, stage):
-        """The time of a stage, if it is recorded, and the host if there are several."""
+        """The time of a stage, if it is recorded, and the date if the column has several."""
         if stage not in self.found:
             return "<td></td>"
         record, recording = self.found[stage]
-        host = f" <small>{recording['host']}</small>" if len(self.hosts) > 1 else ""
-        return f"<td>{figures.seconds_text(record['seconds']['median'])}{host}</td>"
+        date = f"<br><small>{figures.date_text(recording)}</small>" if len(self.dates) > 1 else ""
+        return f"<td>{figures.seconds_text(record['seconds']['median'])}{date}</td>"
 
 
 def times_of(of_workload, results):
@@ -127,11 +128,12 @@ def times_of(of_workload, results):
         for dataset, precision in results.problems(workload, machine):
             found = figures.sources(results.runs(machine, workload, dataset, precision))
             if precision == "f64":
-                yield Times(machine, dataset, {name: found[name] for name in names if name in found})
+                yield Times(machine, machines.short_title(results.recordings(machine), machine), dataset,
+                            {name: found[name] for name in names if name in found})
 
 
 def size_html(added, removed):
-    """The lines of code that a step adds and removes, and a bar for either, of half a pixel per line."""
+    """The number of lines that a step adds and removes, each with a bar of half a pixel per line."""
     return (f'+{added} −{removed}<svg class="size" width="{max(added, removed) / 2:g}" height="9" aria-hidden="true">'
             f'<rect width="{added / 2:g}" height="4"/><rect y="5" width="{removed / 2:g}" height="4" class="removed"/></svg>')
 
@@ -150,11 +152,12 @@ def stages_html(of_workload, results):
                 for machine in dict.fromkeys(column.machine for column in columns)}
     return ('<div class="figures map"><table class="markdownTable"><tr><th>stage</th><th>idea</th>'
             f"<th>lines</th>{''.join(column.head() for column in columns)}</tr>{rows}</table>"
-            + "".join(f'<p class="caption">{machine}, {html.escape(text)}.</p>' for machine, text in captions.items()) + "</div>\n")
+            + "".join(f'<p class="caption">{html.escape(machines.short_title(results.recordings(machine), machine))}: {html.escape(text)}.</p>'
+                      for machine, text in captions.items()) + "</div>\n")
 
 
 def generate(root, workloads, results, generated):
-    """Writes what the pages include."""
+    """Writes the generated files that pages include."""
     generated.mkdir(parents=True, exist_ok=True)
     (generated / "reading_paths.html").write_text(f"{PATHS}\n")
     (generated / "figure_keys.txt").write_text(quoted.__doc__)
@@ -175,7 +178,7 @@ def generate(root, workloads, results, generated):
 
 
 def write_doxyfile(root, work, generated, version):
-    """Adds to the repository's Doxyfile what is generated and the paths of this build, and leaves out all but the text of pages."""
+    """Writes the Doxyfile of this build: the repository's one with generated files, the paths of the build, and output of texts only."""
     inputs = ("docs/pages", "stages", "common/cuda_on_cpu", generated)
     read_by_filter = page.write([root / path for path in inputs], work / "texts", whole=True)
     (work / "Doxyfile").write_text(f"""
@@ -207,13 +210,13 @@ def copy_mathjax(target):
 
 
 def page_texts(root, workloads, results):
-    """The texts of the pages that may ask for plots, by their names."""
+    """The texts of the pages that may request plots, by name."""
     written = {str(page.relative_to(root)): hosted.read(page, root) for page in quoted.pages(root) if page.exists()}
     return written | machines.pages(root, workloads, results)
 
 
 def reading_order(root, workloads, results):
-    """Label and title of every page, in the order in which the main page leads to them."""
+    """Label and title of every page, in the order of the links on the main page."""
     pages = [page for pattern in ("docs/pages/*.md", "stages/*/README.md", "common/*/README.md")
              for page in root.glob(pattern)]
     results_pages = machines.pages(root, workloads, results)
@@ -227,23 +230,48 @@ def reading_order(root, workloads, results):
     return order
 
 
-def reading_paths_html(root, minutes, titles):
-    """The ways to read the book: for whom each is, its pages and how long they take."""
+def duration_text(minutes):
+    """A number of minutes for readers."""
+    if minutes < 100:
+        return f"{minutes} minutes"
+    if minutes < 600:
+        return f"{minutes // 60} hours and {minutes % 60} minutes"
+    return f"{round(minutes / 60)} hours"
+
+
+def stop_of(entry, pages):
+    """A stop of a reading path: its link, its minutes, and whether it may be skipped. A stop is a page or one section of it."""
+    entry = {"page": entry} if isinstance(entry, str) else entry
+    label, anchor = entry["page"], entry.get("section")
+    page = pages[label]
+    title = html.escape(page.title)
+    if not anchor:
+        return f'<a href="{label}.html">{title}</a>', page.minutes, entry.get("optional", False)
+    section = shell.section_of(page, anchor)
+    if not section:
+        raise SystemExit(f"docs/pages/reading_paths.json: {label} has no section '{anchor}'")
+    return f'<a href="{label}.html#{anchor}">{title}: {section[0]}</a>', shell.minutes_of(section[1]), entry.get("optional", False)
+
+
+def reading_paths_html(root, order, pages):
+    """The reading paths: the intended reader, the pages and the time that they take."""
     paths = json.loads((root / "docs" / "pages" / "reading_paths.json").read_text())
     items = ""
     for title, path in paths.items():
-        labels = path["pages"] or list(minutes)
-        total = sum(minutes[label] for label in labels)
-        time = f"{total} minutes" if total < 200 else f"{round(total / 60)} hours"
-        links = " → ".join(f'<a href="{label}.html">{titles[label]}</a>' for label in path["pages"]) or \
-            f"All {len(labels)} pages in order; «next» leads from each to the one behind it."
+        stops = [stop_of(entry, pages) for entry in path["pages"] or order]
+        skipped = sum(time for _, time, optional in stops if optional)
+        time = duration_text(sum(time for _, time, _ in stops) - skipped)
+        if skipped:
+            time += f", and {duration_text(skipped)} for the optional pages"
+        links = " → ".join(link + (" (optional)" if optional else "") for link, _, optional in stops) if path["pages"] else \
+            f"All {len(stops)} pages in order. The link «Next» at the end of each page leads to the following one."
         items += (f'<div class="way"><h3>{html.escape(title)}</h3><p class="time">{time}</p><p>{html.escape(path["for"])}</p>'
                   f"<p>{links}</p></div>")
     return f'<div class="ways">{items}</div>\n'
 
 
 def kind_of(name, workloads, of_stages):
-    """What kind of page a page is."""
+    """The kind of a page."""
     if name in of_stages:
         return "stage"
     if name in workloads:
@@ -252,7 +280,7 @@ def kind_of(name, workloads, of_stages):
 
 
 def read_pages(root, directory, workloads, of_stages):
-    """Every page that Doxygen made of one that somebody wrote or that was generated, by its name."""
+    """All pages that Doxygen made from written or generated sources, by name."""
     pages = {}
     for path in sorted(directory.glob("*.html")):
         if path.stem not in ("pages", "graph_legend", "files") and not path.stem.startswith("dir_"):
@@ -269,7 +297,7 @@ def read_pages(root, directory, workloads, of_stages):
 
 def groups_of(root, workloads, results, pages):
     """The groups of the sidebar: title and entries, each with name, words and the pages below it."""
-    machine_pages = [label for label in machines.pages(root, workloads, results) if label != machines.CHAPTER]
+    machine_pages = [machines.label_of(name) for name in machines.machines(results)]
     below = {name: [(stage.page, html.escape(stage.heading)) for stage in of] for name, of in workloads.items()}
     below[machines.CHAPTER] = [(label, pages[label].heading) for label in machine_pages]
     groups = [(title, [(label, pages[label].heading, below.get(label, [])) for label in labels])
@@ -279,17 +307,16 @@ def groups_of(root, workloads, results, pages):
 
 
 def write_pages(root, work, target, workloads, results, version):
-    """Sets every page into its frame; the pages, by name."""
+    """Writes every page with its frame, and returns the pages by name."""
     of_stages = {stage.page: stage for of_workload in workloads.values() for stage in of_workload}
     pages = read_pages(root, work, workloads, of_stages)
     order = reading_order(root, workloads, results)
     neighbours = {label: (order[i - 1] if i else None, order[i + 1] if i + 1 < len(order) else None)
                   for i, (label, _) in enumerate(order)}
-    minutes = {label: pages[label].minutes for label, _ in order}
-    pages["index"].text = pages["index"].text.replace(
-        PATHS, reading_paths_html(root, minutes, {name: html.escape(page.title) for name, page in pages.items()}))
+    pages["index"].text = pages["index"].text.replace(PATHS, reading_paths_html(root, [label for label, _ in order], pages))
     # In the cards of the workloads the title stands above the sentence.
     pages["index"].text = re.sub(r'(<li><a href="\w+\.html">[^<]*</a>) — (.*?<figure class="climb">)', r"\1 \2", pages["index"].text)
+    glossary.link(pages, (root / "docs" / "pages" / "glossary.md").read_text())
     rules, groups = card.rules_of(root), groups_of(root, workloads, results, pages)
     template = (root / "docs" / "theme" / "page.html").read_text()
     for name, page in pages.items():
@@ -306,7 +333,7 @@ def write_pages(root, work, target, workloads, results, version):
 
 
 def write_depfile(root, stamp, depfile):
-    """Names every file that the book is made from, and the directories, which tell of new ones."""
+    """Writes the list of files from which the book is made, and of directories, whose times change when files are added."""
     patterns = ("README.md", "Doxyfile", "docs/**/*", "stages", "stages/**/*", "common/include/staircase",
                 "common/include/**/*.hpp", "common/cuda_on_cpu/README.md", "common/cuda_on_cpu/tests/optimisations_test.py")
     inputs = sorted({path for pattern in patterns for path in root.glob(pattern)
@@ -316,7 +343,7 @@ def write_depfile(root, stamp, depfile):
 
 
 def main(root, output, stamp, depfile, version):
-    """The exit status of the first step that fails."""
+    """Makes the book and returns the exit status of the first step that fails."""
     root, output = pathlib.Path(root), pathlib.Path(output).resolve()
     final = output / "html"
     work = output / "work"

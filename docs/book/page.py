@@ -1,12 +1,10 @@
 r"""A page as Doxygen reads it: python3 docs page [--whole] FILE.md
 
-Doxygen drops the space behind a comment, and with it the one between a figure and the next word; and a figure keeps its
-unit on the same line. So comments that say where a figure comes from are taken out here. And what is folded, in `details`
-with a `summary`, ends where its first paragraph ends, unless the two are no part of Markdown.
+Comments with the sources of figures are removed, since Doxygen would drop the space after them, and a figure is kept on one line with its unit.
+The tags of folded text (`details`, `summary`) are marked as HTML, since Doxygen would otherwise end the fold at its first paragraph.
 
-Unless the page is to be whole, what only the build of the book makes is taken out, too, so that Doxygen can be run by hand:
-a sentence stands for each diff, table, plot and diagram, and a stage's source, which has a page in the book, is shown where
-the book leads to it.
+Without --whole, everything that only the build of the book generates is replaced, so that `doxygen` works without the generator. A sentence
+replaces each diff, table, plot and diagram, and the source of a stage is shown instead of the link to its page.
 """
 
 import pathlib
@@ -21,27 +19,27 @@ REQUEST = re.compile(r"(?<!`)\\(?:html|verb)include (?P<file>\w+(?:\.\S+|_(?:dif
                      r"|figure_keys\.txt|(?:climb_\w+|played_\w+|reading_paths|headers|warp)\.html)")
 # By the first word of a file's name, or by its last.
 BUILT = {"diff": "The diff", "figures": "The table of recorded times", "stages": "The table of the stages",
-         "proved": "What the slicer says of the parallel loops",
-         "piece": "A piece of a diff", "climb": "A ladder", "paths": "The table of ways to read", "headers": "The list of headers",
+         "proved": "The slicer's report on the parallel loops",
+         "piece": "A piece of a diff", "climb": "A ladder", "paths": "The table of reading paths", "headers": "The list of headers",
          "warp": "A figure to play with", "played": "A figure to play with",
          "keys": "The list of keys", "diagram": "A diagram", "cost_model": "A table of the cost model",
-         "communication": "A table or a plot of what communication costs"}
+         "communication": "A table or a plot of the cost of communication"}
 
 
 def without_marks(text):
-    """The text without comments that say where a figure comes from."""
+    """The text without the comments that name the sources of figures."""
     text = re.sub(r"(\d) ([^ <\n]*<!-- )", r"\1&nbsp;\2", text)
     return MARK.sub(lambda match: match["code"] or "", text)
 
 
 def with_folds(text):
-    """The text with what is folded as Doxygen leaves it alone."""
+    """The text with the tags of folded text marked as HTML."""
     text = re.sub(r"^(<details>\n<summary>.*</summary>)$", r"\\htmlonly[block]\1\\endhtmlonly", text, flags=re.MULTILINE)
     return re.sub(r"^(</details>)$", r"\\htmlonly[block]\1\\endhtmlonly", text, flags=re.MULTILINE)
 
 
 def stand_in(match):
-    """A sentence for what only the build of the book makes."""
+    """The sentence that replaces a generated file."""
     if "_piece_" in match["file"]:
         return f"<em>{BUILT['piece']} is here in the book that `./climb book` makes.</em>"
     words = re.split(r"[_.]", match["file"])
@@ -50,7 +48,7 @@ def stand_in(match):
 
 
 def by_hand(text, path):
-    """The text without what only the build of the book makes."""
+    """The text in which sentences replace all generated files."""
     text = REQUEST.sub(stand_in, text)
     text = re.sub(r'(?<!`)\\subpage \w+_source "[^"]*"\.?',
                   lambda _: f"\n\n\\include{{lineno}} {stages.find_source(path.parent).relative_to(ROOT)}\n", text)
@@ -58,12 +56,12 @@ def by_hand(text, path):
 
 
 def with_notes(text, path):
-    """A stage's page with a link to its notes, the page beside it that a reader may skip."""
+    """A stage's page with a link to its notes, which a reader can skip."""
     notes = path.with_name("notes.md")
     if path.name != "README.md" or not notes.exists():
         return text
     label = hosted.label_of(notes.relative_to(ROOT).as_posix())
-    return f"{text}\nWhat was measured and tried besides is on a page that may be skipped: \\subpage {label}.\n"
+    return f"{text}\nFurther measurements and experiments are on a page that you can skip: \\subpage {label}.\n"
 
 
 def text_of(path, whole):
@@ -74,9 +72,9 @@ def text_of(path, whole):
 
 
 def write(inputs, directory, whole):
-    """Writes all pages below some directories as Doxygen reads them; the filter that has Doxygen read what was written.
+    """Writes all pages below some directories as Doxygen reads them, and returns the filter that makes Doxygen read these files.
 
-    To start Python anew for each page takes longer than all else that Doxygen does.
+    Starting Python for each page would take longer than the rest of Doxygen's work.
     """
     for path in (path.resolve() for of_input in inputs for path in pathlib.Path(of_input).glob("**/*.md")):
         written = pathlib.Path(directory, path.relative_to("/"))

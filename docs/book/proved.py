@@ -1,6 +1,6 @@
-"""What the slicer says of the parallel loops of each stage for the processor, for the stage's page.
+"""The slicer's reports on the parallel loops of each stage for the processor, for the page of the stage.
 
-docs/proving/stages.txt holds it, and the slicer's tests hold that to what the program prints.
+The reports are stored in docs/proving/stages.txt, and the slicer's tests compare this file with the output of the program.
 """
 
 import html
@@ -11,7 +11,7 @@ CHAPTER = '<a href="proving_a_loop_parallel.html"><code>slice --check</code></a>
 
 
 def read(text):
-    """The claims of each stage, as pairs of workload and name with a list of matches of SAID."""
+    """The reports by stage, a pair of workload and name; each stage has a list of matches of SAID."""
     found = {}
     for line in text.splitlines():
         if line.startswith("  "):
@@ -23,14 +23,14 @@ def read(text):
 
 
 def line_of(source, text, start=0):
-    """The line, counted from 1, in which a text begins that may go over several; 0 if there is none."""
+    """The line, counted from 1, in which a text begins, which may span several lines; 0 if the text is not found."""
     words = r"\s+".join(map(re.escape, text.removesuffix("...").split()))
     match = re.compile(words).search(source, start)
     return source.count("\n", 0, match.start()) + 1 if match else 0
 
 
 def pragma_lines(source, claims):
-    """The line of each claim's pragma; those that read alike follow each other as in the source."""
+    """Yields the line of each report's pragma; identical pragmas are matched in their order in the source."""
     seen = {}
     for claim in claims:
         lines = [number for number, line in enumerate(source.splitlines(), 1)
@@ -40,21 +40,21 @@ def pragma_lines(source, claims):
 
 
 def named_line(why, source, pragma):
-    """The line of the expression that a reason names, behind the pragma or in a function above it; 0 if it names none."""
+    """The line of the expression that a reason names, after the pragma or in a function above it; 0 if it names none."""
     named = re.search(r"(?:nothing is known of the \w+|the end) `(.*?)`", why)
     behind = sum(map(len, source.splitlines(keepends=True)[:pragma]))
     return line_of(source, named[1], behind) or line_of(source, named[1]) if named else 0
 
 
 def why_html(why, source, pragma):
-    """A reason with its code as such, and the line of the expression that it names."""
+    """A reason as HTML, with the line of the expression that it names."""
     text = re.sub(r"`(.*?)`", r"<code>\1</code>", html.escape(why, quote=False))
     line = named_line(why, source, pragma)
     return f"{text} (line {line})" if line else text
 
 
 def verdicts(source, claims):
-    """Pairs of what is said, as HTML, and the lines of the pragmas of which it is said."""
+    """Pairs of a report, as HTML, and the lines of the pragmas to which it applies."""
     together = {}
     for claim, line in zip(claims, pragma_lines(source, claims)):
         why = ": " + why_html(claim["why"], source, line) if claim["why"] else ""
@@ -64,16 +64,16 @@ def verdicts(source, claims):
 
 
 def proved_html(source, claims):
-    """A list of what is said of the pragmas of a source, those of which the same is said together."""
+    """A list of the reports on the pragmas of a source; identical reports are combined."""
     items = ""
     for said, lines in verdicts(source, claims):
         where = f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}"
         items += f"<li>{where}: {said}</li>"
-    return f'<div class="proved"><p>Of the parallel loops {CHAPTER} says:</p><ul>{items}</ul></div>\n'
+    return f'<div class="proved"><p>For the parallel loops, {CHAPTER} reports:</p><ul>{items}</ul></div>\n'
 
 
 def write(root, workloads, directory):
-    """Writes what the pages of stages with parallel loops for the processor include."""
+    """Writes the lists that the pages of stages with parallel loops include."""
     said = read((root / "docs" / "proving" / "stages.txt").read_text())
     for of_workload in workloads.values():
         for stage in of_workload:

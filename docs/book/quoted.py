@@ -1,26 +1,37 @@
-"""Holds every figure in the prose to the recorded runs.
+"""Checks every figure in the text against the recorded runs.
 
-A number in a page is followed by an HTML comment that says where it comes from:
+A number on a page is followed by an HTML comment that names its source:
 
     1.16 s<!-- MACHINE WORKLOAD DATASET PRECISION STAGE seconds -->
     2.02 ×<!-- MACHINE WORKLOAD DATASET PRECISION STAGE/STAGE speedup -->
 
-The last word is one of seconds, in_all, memory, error, of_limit, of_copy, phase:NAME, copy_seconds and times_copy
-(of one stage; `seconds` are those of the phase that a workload is timed by, `in_all` those of whole solves; a copy of
-what the problem has to read and write, by the same clock, and the stage's time over that), speedup, speedup_in_all
-and efficiency (of two: the first one's time over the second one's). What ran beside the phases and is none of them,
-such as copies while kernels run, is a phase:NAME, too, of the sum of its spans. For a run of a sweep, WORKLOAD is
-the recording's name and DATASET the value of the parameter, as in
-`MACHINE local_volatility_over_outer 64 f64 07_interleaved seconds`. `MACHINE ceilings NAME` is a ceiling
-of the processor, `MACHINE ceilings gpu NAME` one of the GPU; with `MACHINE WORKLOAD ceilings` it is the
-one that was measured when that workload was recorded. `MACHINE RECORDING figures NAME` is a figure that a recording of another
-kind gives, such as communication. `<!-- model -->` marks a number that is derived on
-the page, `<!-- published: SOURCE -->` one from the literature. In a section *The cost*, and on a page of notes, every time,
-every rate and every ratio needs such a comment.
+The last word names the quantity. These quantities belong to one stage:
+
+    seconds        the time of the phase by which the workload is timed
+    in_all         the time of entire solves
+    memory         the bytes of its arrays
+    error          the difference from the reference
+    of_limit       the lower bound over the time
+    of_copy        the time of a copy of the bytes that the kernels move, over the time
+    phase:NAME     the time of a phase, or the sum of the intervals of that name that overlap the phases
+    copy_seconds   the time of a copy of the bytes that the problem has to read and write, by the same clock
+    times_copy     the time over copy_seconds
+
+These belong to two stages, the time of the first one over the time of the second one: speedup, speedup_in_all and efficiency.
+
+For a run of a sweep, WORKLOAD is the name of the recording and DATASET the value of the parameter, as in
+`MACHINE local_volatility_over_outer 64 f64 07_interleaved seconds`. `MACHINE ceilings NAME` is a ceiling of the processor, and
+`MACHINE ceilings gpu NAME` one of the GPU; `MACHINE WORKLOAD ceilings` selects the ceiling that was measured with the recording of that
+workload. `MACHINE RECORDING figures NAME` is a figure of another kind of recording, such as communication. `<!-- model -->` marks a
+number that is derived on the page. `<!-- published: SOURCE -->` marks one from the literature, or from a record without keys if SOURCE
+names a file in docs/results. That file must contain the number, rounded as on the page and in any unit, unless SOURCE begins with
+"spans in": such a number is computed from the begin and end of recorded intervals. In a section *The cost*, and on a page of notes,
+every time, every rate and every ratio needs such a comment.
 
 Usage: python3 docs figures --check|--update ROOT
 """
 
+import functools
 import pathlib
 import re
 import sys
@@ -30,11 +41,14 @@ from measure import figures
 NUMBER = r"(?P<number>\d+(?:\.\d+)?(?:e-?\d+)?)"
 UNIT = r"(?:[ \n](?P<unit>ms|µs|ns|s|MB|GB/s|GB|TB/s|GFLOP/s|TFLOP/s|×|%))?"
 MARKED = re.compile(NUMBER + UNIT + r"<!-- (?P<key>[^>]*?) -->")
+GROUPED = r"(?P<number>(?!0\d)(?:\d{1,3}(?: \d{3})+|\d+)(?:\.\d+)?(?:e-?\d+)?)"  # 65 536, and not 06
+PUBLISHED = re.compile(GROUPED + UNIT + r"<!-- published: (?P<source>[^>]*?) -->")
+RECORD = re.compile(r"\bdocs/results/(\S*[^\s,])")
 UNMARKED = re.compile(r"(?<![\w.])\d+(?:\.\d+)? (?:ms|µs|ns|s|×|[GT]B/s|[GT]FLOP/s)(?!<!--|[\w*]| \d)")
 
 
 def written_like(text, value):
-    """A value with as many digits as a text that stands for one has."""
+    """A value with as many digits as the written text has."""
     mantissa, _, exponent = text.partition("e")
     digits = len(mantissa.partition(".")[2])
     if not exponent:
@@ -44,23 +58,51 @@ def written_like(text, value):
 
 
 def corrected(match, results):
-    """The marked number as it should be written."""
+    """The correct text of a number with a source."""
     scale = figures.SCALE.get(match["unit"], 1)
     return written_like(match["number"], results.value(match["key"]) * scale)
 
 
 def is_recorded(match):
-    """Whether a marked number has to be found among the recorded runs."""
+    """Whether the source of a number is a recorded run."""
     return match["key"] != "model" and not match["key"].startswith("published: ")
 
 
+@functools.cache
+def numbers_in(path):
+    """The numbers in a file, in ascending order."""
+    found = re.findall(r"(?<![\w.])(?:\d{1,3}(?:,\d{3})+(?![\d])|\d+)(?:\.\d+)?(?:e[-+]?\d+)?", path.read_text())
+    return sorted({float(number.replace(",", "")) for number in found})
+
+
+def is_in(match, path):
+    """Whether a file contains a quoted number, rounded as on the page, in any unit of its kind."""
+    written = match["number"].replace(" ", "")
+    scales = {"×": (1,), "%": (1, 100)}.get(match["unit"], [1000.0 ** power for power in range(-4, 5)])
+    return any(written_like(written, value * scale) == written for scale in scales for value in numbers_in(path))
+
+
+def unpublished(page, text, results):
+    """Yields a sentence for each number that the record named as its source does not contain."""
+    for match in PUBLISHED.finditer(text):
+        named = RECORD.search(match["source"])
+        if not named:
+            continue
+        path = results.directory / named[1]
+        place = f"{page}:{line_of(text, match.start())}"
+        if not path.is_file():
+            yield f"{place}: docs/results/{named[1]} is not a file"
+        elif not match["source"].startswith("spans in ") and not is_in(match, path):
+            yield f"{place}: docs/results/{named[1]} does not contain {match['number']}"
+
+
 def line_of(text, offset):
-    """The number of the line that an offset lies in."""
+    """The index of the line that contains an offset, counted from 1."""
     return text.count("\n", 0, offset) + 1
 
 
 def problems(page, text, results):
-    """Yields a sentence for each figure of a page that does not hold."""
+    """Yields a sentence for each wrong figure of a page."""
     for match in filter(is_recorded, MARKED.finditer(text)):
         place = f"{page}:{line_of(text, match.start())}: {match['key']}"
         try:
@@ -70,14 +112,15 @@ def problems(page, text, results):
             continue
         if expected != match["number"]:
             yield f"{place}: written {match['number']}, recorded {expected}"
+    yield from unpublished(page, text, results)
     held = r"\A.*" if pathlib.Path(page).name == "notes.md" else r"^## The cost$.*?(?=^## |\Z)"
     section = re.search(held, text, re.MULTILINE | re.DOTALL)
     for match in UNMARKED.finditer(text, *section.span()) if section else ():
-        yield f"{page}:{line_of(text, match.start())}: '{match[0]}' says not where it comes from"
+        yield f"{page}:{line_of(text, match.start())}: '{match[0]}' needs a comment that names its source"
 
 
 def update(text, results):
-    """A page's text with its marked numbers taken from the recorded runs."""
+    """A page's text with its numbers replaced by the recorded values."""
     def replace(match):
         try:
             number = corrected(match, results) if is_recorded(match) else match["number"]
@@ -95,7 +138,7 @@ def pages(root):
 
 
 def main(mode, root):
-    """The exit status, 1 if a figure does not hold, or how it is called."""
+    """Checks or updates all pages and returns the exit status, 1 if a figure is wrong; returns the usage for any other mode."""
     if mode not in ("--check", "--update"):
         return __doc__
     root = pathlib.Path(root)

@@ -1,8 +1,8 @@
 """The index of the book's search: every section of every page, terms of the glossary by themselves, and code.
 
-Python's lunr makes the index, and lunr.js looks in it. Both are Debian's, of one version of the format. Unlike Doxygen's own search,
-which knows the names of pages and sections alone, it has all words; and unlike others, it needs no server: the index is a script, since
-a page that was opened as a file may load no other kind of data.
+Python's lunr makes the index, and lunr.js searches it; Debian provides both, with the same version of the format. Doxygen's own search finds
+only names of pages and sections, whereas this index contains all words. It needs no server: the index is a script, since a page that was
+opened as a file may load no other kind of data.
 """
 
 import html
@@ -17,6 +17,7 @@ LUNR = pathlib.Path("/usr/share/javascript/lunr/lunr.min.js")
 SECTION = re.compile(r'<h[23] id="([^"]+)"[^>]*>(.*?)</h[23]>|<li><a class="anchor" id="(term_\w+)"></a>\s*<b>(.*?)</b>', re.DOTALL)
 UNSEEN = re.compile(r"<svg.*?</svg>|<script.*?</script>|<fieldset.*?</fieldset>|<del[ >].*?</del>"
                     r'|<nav.*?</nav>|<a class="self".*?</a>', re.DOTALL)
+CAPTION = re.compile(r"<figcaption.*?</figcaption>", re.DOTALL)
 FORMULA = re.compile(r"\\\(.*?\\\)|\\\[.*?\\\]", re.DOTALL)
 FIELDS = [{"field_name": "title", "boost": 6}, {"field_name": "section", "boost": 8}, {"field_name": "text"}]
 # A page of a program is found by its names, after the pages that tell of it.
@@ -25,20 +26,20 @@ SHOWN = {"source": 200, "page": 1500}  # letters of a section that are kept for 
 
 
 def plain(text):
-    """What a reader sees of some HTML, in one line."""
+    """The visible text of some HTML, in one line."""
     text = FORMULA.sub(" ", UNSEEN.sub(" ", text))
     text = re.sub(r"</?(?:b|code|span|em|strong|a|i|sub|sup|small|ins)\b[^>]*>", "", text)
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", text))).strip()
 
 
 def indexed(text, least=1, numbers=False):
-    """A text as the index takes it: its words and the parts of names in code, apart from signs, and from numbers unless wanted."""
+    """The words of a text for the index, including the parts of identifiers, without signs, and without digits unless requested."""
     return " ".join(word for word in re.findall(r"[^\W_]+", text)
                     if len(word) >= least and (numbers or not word[0].isdigit()))
 
 
 def sections_of(article):
-    """Yields anchor, heading and HTML of each section of a page; the first has neither anchor nor heading."""
+    """Yields anchor, heading and HTML of each section of a page; the first section has neither anchor nor heading."""
     anchor, heading, begin = "", "", 0
     for match in SECTION.finditer(article):
         yield anchor, heading, article[begin:match.start()]
@@ -47,16 +48,17 @@ def sections_of(article):
 
 
 def sections(pages):
-    """Link, title of the page, heading and text of every section that says anything."""
+    """Yields link, title of the page, heading and text of every section that is not empty."""
     for page in pages:
         for anchor, heading, text in sections_of(page.text):
-            text = plain(text)
+            # Captions of results name machines, hosts and dates, for which nobody searches.
+            text = plain(CAPTION.sub(" ", text) if page.name.startswith("results_") else text)
             if text or heading:
                 yield page, f"{page.name}.html" + (f"#{anchor}" if anchor else ""), heading, text
 
 
 def write(pages, directory):
-    """Writes the index, and lunr beside it."""
+    """Writes the index and a copy of lunr."""
     found = list(sections(pages))
     documents = []
     for n, (page, _, heading, text) in enumerate(found):

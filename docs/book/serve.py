@@ -1,6 +1,6 @@
-"""Serves the book to browsers on this machine, and to nobody else: python3 docs serve HTML [PORT]
+"""Serves the book to browsers on this machine only: python3 docs serve HTML [PORT]
 
-Without a port it is 8000, or a free one where that is taken. ./climb serve runs it.
+The default port is 8000, or any free port if 8000 is in use. ./climb serve runs this program.
 """
 
 import functools
@@ -12,10 +12,10 @@ USUAL = 8000
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
-    """Answers with the book's files, silently, and says that they may change."""
+    """Serves the book's files without a log, and forbids browsers to cache them."""
 
     def end_headers(self):
-        """Lets no browser keep a page of a book that is built anew."""
+        """Forbids caching, since the book may be built again."""
         self.send_header("Cache-Control", "no-cache")
         super().end_headers()
 
@@ -24,7 +24,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 
 def server(directory, port):
-    """A server on the loopback address; without a port on the usual one, or on any that is free."""
+    """A server on the loopback address, at the given port, the default port, or any free one."""
     handler = functools.partial(Handler, directory=directory)
     for number in [int(port)] if port else [USUAL, 0]:
         try:

@@ -1,8 +1,7 @@
-"""The frame of a page: what stands around the contents that Doxygen made of it.
+"""The frame of a page: everything around the contents that Doxygen made.
 
-Of Doxygen's pages the book takes title, contents and path, and sets them into docs/theme/page.html: one heading of the first
-level, named anchors, tables whose numbers stand below each other, the sidebar, the contents of the page, and the links to the pages
-before and after it.
+The book takes title, contents and path from Doxygen's page and inserts them into docs/theme/page.html. It provides one heading of the first
+level, readable anchors, aligned columns of numbers, the sidebar, the list of sections, and the links to the previous and the next page.
 """
 
 import dataclasses
@@ -44,7 +43,7 @@ def slug(text):
 
 
 def with_anchors(text):
-    """The contents with headings one level down and anchors that tell what they lead to, and the list of them."""
+    """The contents with headings one level lower and readable anchors, and the list of these headings."""
     headings, taken = [], set()
 
     def replace(match):
@@ -61,13 +60,13 @@ def with_anchors(text):
 
 
 def is_number(cell):
-    """Whether a cell holds a number, whatever is marked in it."""
+    """Whether a cell contains only a number, regardless of markup."""
     text = html.unescape(re.sub(r"<[^>]+>", "", cell)).strip()
     return bool(NUMBER.fullmatch(text))
 
 
 def with_numbers(table):
-    """A table whose columns of numbers are set flush right, without the classes that Doxygen gives to cells."""
+    """A table with columns of numbers aligned right, without Doxygen's classes."""
     head, body = [], []
     rows = re.findall(r"<tr[^>]*>(.*?)</tr>", table, re.DOTALL)
     for row in rows:
@@ -95,7 +94,7 @@ def with_numbers(table):
 
 
 def listing(match):
-    """A listing whose lines are numbered by the style, from the first number on."""
+    """A listing whose line numbers are set by CSS, beginning with the first number."""
     text = match[0].removesuffix("<!-- fragment -->")
     text = re.sub(r'<span class="\w+"></span>', "", text)
     first = re.search(r'<a id="l(\d+)"', text)
@@ -107,7 +106,7 @@ def listing(match):
 
 
 def cleaned(text, kind):
-    """Doxygen's contents without what nobody needs."""
+    """Doxygen's contents without superfluous markup."""
     text = re.sub(r'<a class="anchor" id="md_\w+"></a>\s*', "", text)
     text = re.sub(r"<p >", "<p>", text)
     text = re.sub(r"<p>\s*</p>", "", text)
@@ -116,17 +115,29 @@ def cleaned(text, kind):
     text = re.sub(r"<table class=\"markdownTable\">.*?</table>", lambda match: with_numbers(match[0]), text, flags=re.DOTALL)
     if kind != "source":
         text = re.sub(r'<div id="l\d+">', "<div>", text)  # lines are referred to where the whole source is
-    alone = r'(?<!<div class="figures">)(?<!<div class="figures map">)(<table>.*?</table>)'
+    alone = r'(?<!<div class="figures">)(?<!<div class="figures map">)(?<!<div class="figures wide">)(<table>.*?</table>)'
     return re.sub(alone, r'<div class="table">\1</div>', text, flags=re.DOTALL)
 
 
+WORDS, LINES, FIGURES = 130, 15, 2  # that are read in a minute; a learner who was timed on 15 pages needed 227 minutes, this gives 229
+
+
 def minutes_of(text):
-    """How long some HTML takes to read: 200 words a minute, and a second for two lines of code."""
+    """How many minutes some HTML takes to read and understand: its words, its lines of code and its figures."""
     text = re.sub(r"<svg.*?</svg>|<script.*?</script>", " ", text, flags=re.DOTALL)
     code = re.findall(r'<div class="fragment.*?\n</div>|<pre.*?</pre>', text, re.DOTALL)
     lines = sum(part.count("\n") for part in code)
     words = re.sub(r'<div class="fragment.*?\n</div>|<pre.*?</pre>|<[^>]+>', " ", text, flags=re.DOTALL)
-    return max(1, round(len(words.split()) / 200 + lines / 30))
+    return max(1, round(len(words.split()) / WORDS + lines / LINES + text.count("<figure") / FIGURES))
+
+
+def section_of(page, anchor):
+    """The heading and the contents of a section of a page, as HTML, or nothing if the page has no such section."""
+    heading = re.search(rf'<h(\d) id="{re.escape(anchor)}">(.*?)<a class="self".*?</h\1>', page.text, re.DOTALL)
+    if not heading:
+        return None
+    after = re.search(rf"<h[1-{heading[1]}] ", page.text[heading.end():])
+    return heading[2], page.text[heading.end():][:after.start() if after else None]
 
 
 def read(path, kind):
@@ -145,18 +156,19 @@ def read(path, kind):
 # --- What stands around the text
 
 def sidebar_html(groups, workloads, current):
-    """The sidebar: groups of pages, and below a workload its stages, folded but for the page that is open."""
+    """The sidebar: groups of pages, and the stages of each workload, folded except around the current page."""
     def link(name, words):
         here = ' aria-current="page"' if name == current.name else ""
         return f'<a href="{name}.html"{here}>{words}</a>'
 
     text = ""
+    is_brief = current.kind == "source" or current.name.startswith("results_") or current.name.endswith("_notes")
     open_ones = {current.name, current.name.removesuffix("_source")} | {name for name, _ in current.path}
     for title, entries in groups:
         text += f"<h2>{html.escape(title)}</h2><ul>"
         for name, words, below in entries:
-            # The page of a program leads to its own workload's stages; 150 more links would be longer than most programs.
-            if not below or current.kind == "source" and not open_ones & {name, *(label for label, _ in below)}:
+            # Pages of programs, notes and results lead only to the stages of their own workload; 150 more links would be longer than most programs.
+            if not below or is_brief and not open_ones & {name, *(label for label, _ in below)}:
                 text += f"<li>{link(name, words)}</li>"
                 continue
             inside = name in open_ones or any(label in open_ones for label, _ in below)
@@ -181,7 +193,7 @@ def contents_html(page):
 
 
 def reading_html(before, after):
-    """The links to the page before and the page after."""
+    """The links to the previous and the next page."""
     links = ""
     if before:
         links += f'<a rel="prev" href="{before[0]}.html"><small>Previous</small>{before[1]}</a>'
@@ -207,7 +219,7 @@ window.MathJax = {extensions: ["tex2jax.js", "TeX/AMSmath.js", "TeX/AMSsymbols.j
 
 
 def page_html(template, page, groups, workloads, neighbours, version):
-    """A whole page."""
+    """A complete page."""
     before, after = neighbours
     links = "".join(f'<link rel="{kind}" href="{of[0]}.html">\n' for kind, of in (("prev", before), ("next", after)) if of)
     first = re.search(r"<p>(.*?)</p>", re.sub(r"<(figure|nav|div|details).*?</\1>", "", page.text, flags=re.DOTALL), re.DOTALL)

@@ -1,4 +1,4 @@
-"""The stages as the book sees them: their order, what they say of themselves, their diffs.
+"""The stages for the book: their order, their titles and ideas, and their diffs.
 
 Usage: python3 docs lines ROOT
 
@@ -106,9 +106,9 @@ def in_reading_order(root, workloads):
 
 
 def code_lines(path):
-    """The lines of a source that are neither blank nor comments."""
+    """The lines of code of a source: neither blank lines and comments nor the stage's title and idea, which differ in every stage."""
     lines = path.read_text().splitlines()
-    return [line for line in lines if line.strip() and not line.lstrip().startswith("//")]
+    return [line for line in lines if line.strip() and not line.lstrip().startswith(("//", ".title =", ".idea ="))]
 
 
 def lines_changed(before, after):

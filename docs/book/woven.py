@@ -1,12 +1,11 @@
-r"""The diff of a stage, woven into its page: each piece stands where the page shows that part of the source.
+r"""The diff of a stage, divided into pieces that appear on its page next to their explanation.
 
-A part of a source lies between two comments with its name, `// [load]`. Where the page of a stage shows one of its own,
+A part of a source lies between two comments with its name, `// [load]`. If the page of a stage requests a part of its own source,
 
     [load, in unrolled.cu](unrolled.cu)<!-- part -->
 
-the book shows the piece of the diff that lies between these comments, and the reader switches between it, the code before and
-the code after. Neither the comments at the head of a source, which tell of the whole step, nor the marks, nor `main` is shown. What
-changes outside the pieces of the page is folded below its first words of the diff.
+the book shows the diff between these comments, with a switch to the code before and to the code after. The comment at the head of a
+source, the marks and `main` are not shown. Changes outside the requested parts are folded in *The transformation*.
 """
 
 import dataclasses
@@ -25,7 +24,7 @@ CONTEXT = 2  # lines that stay, shown around changes outside the pieces
 
 @dataclasses.dataclass
 class Body:
-    """What is compared of a source: its lines with their numbers, and where its parts begin and end among them."""
+    """The compared lines of a source with their numbers, and the range of each part among them."""
 
     lines: list
     numbers: list
@@ -74,7 +73,7 @@ class Row:
 
 
 def rows_between(before, after, of_old, of_new):
-    """The lines of the diff of two ranges of lines; those of neither are at the place behind them."""
+    """The rows of the diff of two ranges of lines."""
     rows, (first_old, end_old), (first_new, end_new) = [], of_old, of_new
     a, b = before.lines[first_old:end_old], after.lines[first_new:end_new]
     for operation, i1, i2, j1, j2 in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
@@ -91,14 +90,14 @@ def rows_between(before, after, of_old, of_new):
 
 
 def outermost(spans):
-    """The parts that lie in no other, by their begin."""
+    """The parts that lie in no other part, ordered by their first line."""
     return sorted(((begin, end, name) for name, (begin, end) in spans.items()
                    if not any(other != name and b <= begin and end <= e and (b, e) != (begin, end)
                               for other, (b, e) in spans.items())))
 
 
 def skeleton(body, names):
-    """The lines outside of some parts, as pairs of text and range; a part is one line there, which only its own name equals."""
+    """The lines outside some parts, as triples of text, range and part. A part is represented by one line, which equals only itself."""
     at, items = 0, []
     for begin, end, name in [*outermost({name: body.spans[name] for name in names}), (len(body.lines), len(body.lines), "")]:
         if begin < at:
@@ -111,7 +110,7 @@ def skeleton(body, names):
 
 
 def rows_of(before, after):
-    """The lines of the whole diff of two bodies; a part that both have is compared with itself, wherever it stands."""
+    """The rows of the complete diff of two bodies. A part that both have is compared with itself, even if it has moved."""
     both = [name for name in after.spans if name in before.spans]
     both = [name for name in both if all(any(name == item[2] for item in skeleton(body, both)) for body in (before, after))]
     old, new = skeleton(before, both), skeleton(after, both)
@@ -119,7 +118,7 @@ def rows_of(before, after):
     rows = []
 
     def flush(lines_old, lines_new, place):
-        """Compares lines outside of parts that the other side has not alike."""
+        """Compares lines outside the common parts."""
         of_old = (lines_old[0][1][0], lines_old[-1][1][1]) if lines_old else (0, 0)
         of_new = (lines_new[0][1][0], lines_new[-1][1][1]) if lines_new else (place, place)
         rows.extend(rows_between(before, after, of_old, of_new))
@@ -151,7 +150,7 @@ def rows_of(before, after):
 
 
 class Weave:
-    """The diff of a stage, cut into the pieces that its page shows and the rest."""
+    """The diff of a stage, divided into the pieces that its page shows and the rest."""
 
     def __init__(self, stage, names):
         self.stage = stage
@@ -163,7 +162,7 @@ class Weave:
         self.pieces = {name: [row for row in self.rows if self.belongs(row, name)] for name in names}
 
     def belongs(self, row, name):
-        """Whether a line is part of a piece."""
+        """Whether a row belongs to a piece."""
         begin, end = self.after.spans[name]
         if row.kind != "del":
             return begin <= row.place < end
@@ -180,7 +179,7 @@ class Weave:
         return begin <= row.place <= end and (old[0] <= row.index < old[1] if old else row.place == begin < end)
 
     def rest(self):
-        """The changes outside the pieces, in groups, with a few lines around them."""
+        """The changes outside the pieces, in groups, with some context."""
         shown = {id(row) for rows in self.pieces.values() for row in rows}
         wanted = {near for n, row in enumerate(self.rows) if row.kind != "same" and row.text.strip() and id(row) not in shown
                   for near in range(n - CONTEXT, n + CONTEXT + 1)}
@@ -191,24 +190,24 @@ class Weave:
 
 
 def shown_parts(page_text, stage):
-    """The parts of its own source that a stage's page shows."""
+    """The parts of its own source that a stage's page requests."""
     return list(dict.fromkeys(match["name"] for match in SNIPPET.finditer(page_text)
                               if (match["workload"], match["stage"]) == (stage.workload, stage.name)))
 
 
 def slug(name):
-    """A part's name as a part of names of files and anchors."""
+    """A part's name for use in file names and anchors."""
     return re.sub(r"\W+", "_", name.strip())
 
 
 def counts(rows):
-    """How many lines of code some rows add and remove."""
+    """The number of lines of code that some rows add and remove."""
     code_rows = [row for row in rows if row.text.strip() and not row.text.lstrip().startswith("//")]
     return sum(row.kind == "ins" for row in code_rows), sum(row.kind == "del" for row in code_rows)
 
 
 def listing(rows, label):
-    """Lines as a listing that can be scrolled by keys."""
+    """Rows as a listing that can be scrolled with the keyboard."""
     return (f'<pre class="diff" role="group" tabindex="0" aria-label="{html.escape(label)}">'
             f'{"".join(row.html() for row in rows)}</pre>')
 
@@ -219,12 +218,12 @@ def lines_text(numbers):
 
 
 def line_of(rows, body):
-    """The number of the first line of some rows, or, where all were taken out, of the line that stands in their place."""
+    """The first line number of some rows, or of the line that follows them if all of them are removed lines."""
     return next((row.new for row in rows if row.new), body.numbers[min(rows[0].place, len(body.numbers) - 1)])
 
 
 def piece_html(weave, name):
-    """A piece with its switch, or the code alone where nothing changed."""
+    """A piece with its switch, or only the code if nothing changed."""
     stage, rows = weave.stage, weave.pieces[name]
     added, removed = counts(rows)
     numbers = [row.new for row in rows if row.new]
@@ -233,14 +232,14 @@ def piece_html(weave, name):
     kinds = {row.kind for row in rows}
     group = f"show_{slug(name)}"
     if kinds == {"ins"} or kinds <= {"same"}:
-        what = "all of it new" if "ins" in kinds else "as before"
+        what = "all new" if "ins" in kinds else "unchanged"
         switch = f'<span class="still">{what}</span>'
     else:
         views = (("diff", "diff"), ("old", f"before ({stage.before.number})"), ("new", f"after ({stage.number})"))
         switch = "".join(
             f'<label><input type="radio" name="{group}" value="{value}"{" checked" if value == "diff" else ""}>{text}</label>'
             for value, text in views)
-        switch = f'<fieldset class="switch"><legend>Show of {html.escape(name)}</legend>{switch}</fieldset>'
+        switch = f'<fieldset class="switch"><legend>View of {html.escape(name)}</legend>{switch}</fieldset>'
         switch += f'<span class="size">+{added} −{removed}</span>'
     whole_new = " new" if kinds == {"ins"} else ""
     return (f'<figure class="piece{whole_new}" id="piece_{slug(name)}">'
@@ -249,14 +248,14 @@ def piece_html(weave, name):
 
 
 def diff_html(weave):
-    """What the page says of the whole diff: how long it is, where its pieces are, and the rest, folded."""
+    """The summary of the diff: its length, links to its pieces, and the folded rest."""
     stage = weave.stage
     added, removed = stages.lines_changed(stage.before.source, stage.source)
     changed = [name for name, rows in weave.pieces.items() if any(row.kind != "same" for row in rows)]
     links = ", ".join(f'<a href="#piece_{slug(name)}">{html.escape(name)}</a>' for name in changed)
     text = (f'<p class="step">From <a href="{stage.before.page}.html">{html.escape(stage.before.heading)}</a>: '
-            f"lines of code +{added} −{removed} (comments aside)"
-            + (f"; they stand below with the words on them: {links}" if links else "") + ".</p>")
+            f"+{added} −{removed} lines of code, without comments"
+            + (f". The changes are shown below, next to their explanation: {links}" if links else "") + ".</p>")
     rest = weave.rest()
     if not rest:
         return text + "\n"
@@ -269,7 +268,7 @@ def diff_html(weave):
 
 
 def write(root, workloads, generated):
-    """Writes the pieces of every stage and what its page says of the whole."""
+    """Writes the pieces and the summary of the diff of every stage."""
     for stage in (stage for of_workload in workloads.values() for stage in of_workload if stage.before):
         page = root / "stages" / stage.workload / stage.name / "README.md"
         weave = Weave(stage, shown_parts(hosted.read(page, root), stage))
@@ -279,7 +278,7 @@ def write(root, workloads, generated):
 
 
 def with_pieces(text, path):
-    """The text of a stage's page that asks for pieces of its diff where it shows parts of its source."""
+    """The text of a stage's page with requests for pieces of the diff instead of parts of the source."""
     directory = path.parent
     if path.name != "README.md" or not re.match(r"\d\d_", directory.name) or directory.name.startswith("00_"):
         return text

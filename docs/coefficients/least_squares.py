@@ -1,8 +1,8 @@
-"""What the chapter on least squares shows: python3 docs fits PROGRAMS [TABLES]
+"""The listings of the chapter on least squares: python3 docs fits PROGRAMS [TABLES]
 
-PROGRAMS is the directory of the stage programs. They work in a directory of their own, one on the files of the other, and
-what a terminal shows of it is printed, but for times; or it is written to commands.txt and bordered.txt in TABLES, and
-tables of errors to degrees.txt and bases.txt. Needs NumPy.
+PROGRAMS is the directory of the stage programs. They run in a temporary directory, and each reads the files that another has written.
+The commands and their output without times are printed. With TABLES, they are written to commands.txt and bordered.txt in this
+directory, and the tables of errors to degrees.txt and bases.txt. Needs NumPy.
 """
 
 import pathlib
@@ -16,24 +16,24 @@ POINTS, DEGREES = 100, range(1, 14)
 
 
 class Refused(Exception):
-    """What a program says of an input that it refuses."""
+    """The message of a program that rejects its input."""
 
 
 class Terminal:
-    """Runs stage programs in a directory, and keeps what a terminal shows of it."""
+    """Runs stage programs in a directory, and records their commands and output."""
 
     def __init__(self, programs, directory):
         self.programs, self.directory, self.shown = pathlib.Path(programs).resolve(), pathlib.Path(directory), ""
 
     def save(self, **arrays):
-        """Writes arrays as files, each under its name."""
+        """Writes each array to a file with its name."""
         for name, array in arrays.items():
             numpy.save(self.directory / f"{name}.npy", array)
 
     def run(self, program, *inputs, output, options=()):
-        """Runs a program on files; returns what it writes to its output.
+        """Runs a program on files; returns the array that it writes.
 
-        :raises Refused: if it refuses them
+        :raises Refused: if the program rejects its input
         """
         words = [f"{program}-00_original", *(f"--input {name}.npy" for name in inputs), *options, f"--output {output}.npy"]
         self.shown += f"$ {' '.join(words)}\n"
@@ -46,7 +46,7 @@ class Terminal:
 
 
 def solve(terminal, a, b):
-    """The x with the least |A x - b|, by two triangular solves."""
+    """The x with the least |A x - b|, computed by two triangular solves."""
     terminal.save(Ab=numpy.column_stack((a, b)))
     products = terminal.run("ata", "Ab", output="C")
     # [normal equations]
@@ -59,7 +59,7 @@ def solve(terminal, a, b):
 
 
 def solve_bordered(terminal, a, b):
-    """The same by one triangular solve; and |A x - b|, which is the last pivot."""
+    """The same x, computed by one triangular solve, and |A x - b|, which is the last pivot."""
     terminal.save(Ab=numpy.column_stack((a, b)))
     terminal.run("ata", "Ab", output="C")
     factor = terminal.run("cholesky", "C", output="F")
@@ -72,7 +72,7 @@ def solve_bordered(terminal, a, b):
 
 # [measurements]
 def measurements():
-    """A and b of a ball whose height was measured every 20 ms, to 5 cm or so."""
+    """A and b for a ball whose height is measured every 20 ms, with an error of about 5 cm."""
     time = numpy.linspace(0, 4, 201)
     noise = 0.05 * numpy.random.default_rng(1).standard_normal(len(time))
     a = numpy.vander(time, 3, increasing=True)  # 1, t, t²
@@ -82,7 +82,7 @@ def measurements():
 
 # [polynomial]
 def polynomial(degree):
-    """A and b of a polynomial whose coefficients are all one, at points from 0 to 1."""
+    """A and b for a polynomial whose coefficients are all one, at points from 0 to 1."""
     a = numpy.vander(numpy.linspace(0, 1, POINTS), degree + 1, increasing=True)
     return a, a.sum(axis=1)
 # [polynomial]
@@ -95,7 +95,7 @@ def by_qr(a, b):
 
 
 def error_of(programs, a, b):
-    """The largest error of a coefficient by the normal equations, or why there is none."""
+    """The largest error of a coefficient from the normal equations, or why there is no result."""
     with tempfile.TemporaryDirectory() as directory:
         try:
             return f"{abs(solve(Terminal(programs, directory), a, b) - 1).max():.0e}"
@@ -104,7 +104,7 @@ def error_of(programs, a, b):
 
 
 def line_of_degrees(programs, degree):
-    """Condition, its square times the unit roundoff, errors."""
+    """The condition, its square times the unit roundoff, and the errors of both methods."""
     a, b = polynomial(degree)
     condition = numpy.linalg.cond(a)
     return (f"{degree:6}   {condition:7.0e}   {condition ** 2 * 2.0 ** -53:8.0e}   {abs(by_qr(a, b) - 1).max():7.0e}   "
@@ -112,7 +112,7 @@ def line_of_degrees(programs, degree):
 
 
 def line_of_bases(programs, degree):
-    """Conditions and errors with other columns for polynomials of one degree."""
+    """Conditions and errors for polynomials of one degree in three bases."""
     line, points = f"{degree:6}", numpy.linspace(-1, 1, POINTS)
     for a in (polynomial(degree)[0], numpy.vander(points, degree + 1, increasing=True),
               numpy.polynomial.chebyshev.chebvander(points, degree)):
@@ -121,7 +121,7 @@ def line_of_bases(programs, degree):
 
 
 def tables(programs):
-    """What the chapter shows, by the names of its files."""
+    """The contents of the files that the chapter shows, by their names."""
     texts = {}
     for name, way in (("commands", solve), ("bordered", solve_bordered)):
         with tempfile.TemporaryDirectory() as directory:

@@ -1,7 +1,7 @@
 /// \file
-/// Measures what messages between ranks cost, for the chapter on communication. Two ranks are
-/// started by `mpiexec -n 2`; prints JSON: for each size of a message in bytes the seconds of one
-/// message there, half of there and back, and of one exchange, once per repeat.
+/// Measures the cost of messages between ranks, for the chapter on communication. Start two ranks
+/// with `mpiexec -n 2`. The program prints JSON. For each size of a message in bytes and for each
+/// repeat, it contains the seconds of half a ping-pong and of one exchange.
 ///
 /// Usage: messages [REPEATS [LARGEST]]
 
@@ -20,7 +20,7 @@ namespace {
 constexpr int most_repeats = 1000, most_bytes = 1 << 26;
 
 // [ping pong]
-/// A message goes from rank 0 to rank 1, and one comes back.
+/// Sends a message from rank 0 to rank 1, and another one back.
 void there_and_back(std::vector<char>& message, int rank) {
   const int size = static_cast<int>(message.size()), other = 1 - rank;
   if (rank == 0) MPI_Send(message.data(), size, MPI_CHAR, other, 0, MPI_COMM_WORLD);
@@ -30,7 +30,7 @@ void there_and_back(std::vector<char>& message, int rank) {
 // [ping pong]
 
 // [exchange]
-/// Both ranks send and receive at once, as stage 01 does with a row.
+/// Both ranks send and receive at the same time, as stage 01 does with a row.
 void exchange(std::vector<char>& message, std::vector<char>& halo, int rank) {
   const int size = static_cast<int>(message.size()), other = 1 - rank;
   MPI_Sendrecv(message.data(), size, MPI_CHAR, other, 0, halo.data(), size, MPI_CHAR, other, 0,
@@ -38,20 +38,22 @@ void exchange(std::vector<char>& message, std::vector<char>& halo, int rank) {
 }
 // [exchange]
 
-/// Messages that are timed together, and how often: some milliseconds in all. On a machine that is
-/// busy a message may wait for its ranks' turns; after so many seconds there is no other round.
+/// The number of messages that are timed together, and the number of repetitions. Both together
+/// take a few milliseconds. On a busy machine, a message may wait until its ranks are scheduled.
+/// No repetition begins after `patience` seconds.
 constexpr int together = 20;
 constexpr double patience = 0.25;
 std::size_t rounds_of(std::size_t bytes) { return bytes <= 8192 ? 101 : 101 * 8192 / bytes + 5; }
 
-/// Whether both ranks find that there is time for another round.
+/// Whether both ranks have time for another repetition.
 bool go_on(double until) {
   int is_early = MPI_Wtime() < until;
   MPI_Allreduce(MPI_IN_PLACE, &is_early, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   return is_early != 0;
 }
 
-/// The time of a message, the median over rounds, so that a turn of another program does not count.
+/// The time of a message: the median over repetitions, so that interruptions by other programs do
+/// not count.
 template <typename Message>
 double typical(std::size_t rounds, Message message) {
   const double until = MPI_Wtime() + patience;
@@ -84,7 +86,7 @@ void measure(int repeats, int largest, int rank) {
   if (rank == 0) fmt::print("\n]\n");
 }
 
-/// A whole number of the command line, or 0 if it is none from 1 to `most`.
+/// An integer of the command line, or 0 if the text is not an integer from 1 to `most`.
 int number(const char* text, int most) {
   int value = 0;
   const char* const end = text + std::strlen(text);

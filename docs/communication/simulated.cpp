@@ -1,14 +1,13 @@
 /// \file
-/// What a stage of *advection on ranks* is linked with to run on a simulated cluster, by SimGrid's
-/// SMPI: the stage's source is compiled as it is, and this file stands for the harness.
+/// Replaces the harness for stages of distributed advection, so that they run on a cluster that is
+/// simulated by SimGrid's SMPI. The source of the stage is compiled without changes.
 ///
-/// A rank of SMPI is a thread of control in one process, so thousands of them share one processor.
-/// Messages go through the simulated network. Cells are not computed: `update` is replaced by one
-/// that lets the simulated processor work as long as the cells would take it. Since nobody looks at
-/// the field, all arrays of all ranks lie in the same memory.
+/// A rank of SMPI is a thread of control in one process, so thousands of ranks share one processor.
+/// Messages pass through the simulated network. Cells are not computed: another `update` keeps the
+/// simulated processor busy for the time that the cells would take. No code reads the field, so the
+/// arrays of all ranks share the same memory.
 ///
-/// Prints the simulated time of all steps and of what is made for them, of the slowest rank, in
-/// seconds.
+/// Prints the simulated time of the slowest rank in seconds, for all steps and their preparation.
 
 #include <smpi/smpi.h>
 
@@ -34,7 +33,7 @@ void mpi::fail(int error) {
 }
 
 // [memory]
-/// Every array lies in the same memory, which is as large as the largest one.
+/// Returns the same memory for every array. It is as large as the largest array.
 void* allocate(std::size_t bytes, std::size_t) {
   static std::vector<char> memory;
   if (memory.empty()) memory.resize(bytes);
@@ -57,11 +56,11 @@ Courant courant(const Problem&) { return {0.25, 0.25}; }
 namespace advection_distributed {
 
 // [update]
-constexpr double operations_per_cell = 20;  // as the workload counts them
+constexpr double operations_per_cell = 20;  // as the workload counts operations
 
-/// Takes the simulated processor as long as these cells would.
+/// Keeps the simulated processor busy for the time that these cells would take.
 template <>
-void update<double>(Weights<double>, Share of_rows, Share of_cols, staircase::View<const double, 2>,
+void update<double>(Weights<double>, Range of_rows, Range of_cols, staircase::View<const double, 2>,
                     staircase::View<double, 2>) {
   if (of_rows.begin >= of_rows.end || of_cols.begin >= of_cols.end) return;
   const double cells = static_cast<double>(of_rows.end - of_rows.begin) *
@@ -72,14 +71,14 @@ void update<double>(Weights<double>, Share of_rows, Share of_cols, staircase::Vi
 
 namespace {
 
-/// When the phase that is timed began and ended, by the simulated clock.
+/// The simulated times at which the timed phase began and ended.
 struct Clock : staircase::Timeline {
   double began = 0, ended = 0;
   void begin(const char* name) override {
     (std::string_view(name) == "kernels" ? began : ended) = MPI_Wtime();
   }
   void end() override {}
-  void add_beside(const char*, double, double) override {}
+  void add_overlapping(const char*, double, double) override {}
   double now() const override { return MPI_Wtime(); }
 };
 
@@ -115,7 +114,7 @@ int run_stage(int argc, char** argv, Division division, const Stage& stage, cons
   problem.halo = number(argv[4]);
   problem.grid = grid_of(division, problem.rows, problem.cols, ranks);
   const auto share = [](std::size_t count, std::size_t shares, std::size_t index) {
-    return Share{count * index / shares, count * (index + 1) / shares};
+    return Range{count * index / shares, count * (index + 1) / shares};
   };
   const auto own = static_cast<std::size_t>(rank);
   problem.of_rows = share(problem.rows, problem.grid.p, own / problem.grid.q);

@@ -1,6 +1,6 @@
 /// \file
-/// What is included ahead of a stage's source that is to be simulated, so that the stage calls what
-/// stands for its update.
+/// Included before the source of a simulated stage, so that the stage calls the replacement of its
+/// update.
 
 #pragma once
 
@@ -9,10 +9,10 @@
 namespace advection_distributed {
 
 template <typename T>
-void update(Weights<T>, Share of_rows, Share of_cols, staircase::View<const T, 2>,
+void update(Weights<T>, Range of_rows, Range of_cols, staircase::View<const T, 2>,
             staircase::View<T, 2>);
 template <>
-void update<double>(Weights<double>, Share of_rows, Share of_cols, staircase::View<const double, 2>,
+void update<double>(Weights<double>, Range of_rows, Range of_cols, staircase::View<const double, 2>,
                     staircase::View<double, 2>);
 
 }  // namespace advection_distributed

@@ -45,7 +45,7 @@ def prices_html(results):
                      spread_text(exchanges), time_text(said), error_text(said, exchanges["median"])))
     return table(("bytes", "ping-pong", "spread", "exchange", "spread", "α + β · bytes", "error"), rows, [
         caption(found, "Two ranks"),
-        "Two lines, fitted to exchanges of {} to {} bytes and of {} to {}".format(
+        "Two lines, fitted to exchanges of {} to {} bytes and of {} to {} bytes".format(
             *(end for kind in communication.KINDS.values() for end in kind))])
 
 
@@ -71,8 +71,8 @@ def widths_html(results):
         run = found["stages"].get(f"{communication.WIDE} {n} {n} 2")
         rows.append((f"{n} × {n}", width, f"{100 * more:.1f} %", time_text(one), time_text(said), f"{one / said:.2f} ×",
                      time_text(run["seconds"]["median"]) if run else "–"))
-    return table(("cells", "best width", "more cells", "halos of one", "the best ones", "gain", "measured"), rows,
-                 [caption(found, "Predicted steps of blocks on two ranks")])
+    return table(("cells", "best width", "redundant cells", "predicted, 1", "predicted, best", "gain", "measured"), rows,
+                 [caption(found, "Times of a step of blocks on two ranks: predicted for width 1 and for the best width, measured for the best width")])
 
 
 # --- Plots
@@ -105,8 +105,8 @@ def scaling_plot(recording, what):
                      f"{figures.seconds_text(curve[-1][1])} at {curve[-1][0]} ranks" for stage, curve in curves.items())
     worst = max(abs(said / seconds - 1) for curve in curves.values() for _, seconds, said in curve)
     title = f"The time of a step over ranks, {size}"
-    return plots.Plot(title, f"{title}, simulated and by the model: {ends}.",
-                      f"{title}. Lines: the model; it is off by {100 * worst:.1f} % at most. "
+    return plots.Plot(title, f"{title}, simulated and according to the model: {ends}.",
+                      f"{title}. Lines: the model, with an error of at most {100 * worst:.1f} %. "
                       f"{caption(recording, 'Simulated')}.", draw)
 
 

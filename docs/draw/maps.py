@@ -55,7 +55,7 @@ def draw_box(canvas, stage, record, width, height):
 
 def draw_wide(canvas, of_workload, records, steps):
     """Three stages a row, from left to right."""
-    left, width, height, gap, down = 2, 166, 50, 149, 104  # left: half of an edge lies outside its box
+    left, width, height, gap, down = 2, 178, 50, 131, 104  # left: half of an edge lies outside its box
     for n, stage in enumerate(of_workload):
         x, y = left + (width + gap) * (n % 3), 4 + down * (n // 3)
         draw_box(canvas.part(x, y), stage, records.get(stage.name), width, height)
@@ -213,14 +213,14 @@ def spans_text(name, spans):
     """What ran beside the phases in words."""
     begin, end, in_all = (figures.seconds_text(seconds) for seconds in (
         spans[0][0], max(end for _, end in spans), sum(end - begin for begin, end in spans)))
-    return f"{name} from {begin} to {end}, {in_all} in {len(spans)} span{'s' * (len(spans) > 1)}"
+    return f"{name} from {begin} to {end}, {in_all} in {len(spans)} interval{'s' * (len(spans) > 1)}"
 
 
 def times_text(times):
     """A stage's times in words."""
     text = ", ".join(f"{phase} {figures.seconds_text(seconds)}" for phase, seconds in times.phases.items())
     beside = ", ".join(spans_text(*item) for item in times.beside.items())
-    return f"{text}, and beside these {beside}" if beside else text
+    return f"{text}; intervals that overlap the phases: {beside}" if beside else text
 
 
 def timeline(words, workloads, results):
@@ -238,11 +238,11 @@ def timeline(words, workloads, results):
     problem = f"{words[1]}, {words[2]}, {words[3]}"
     with_lanes = " and ".join(name for name, times in rows.items() if times.beside)
     told = "; ".join(f"{name}: {times_text(times)}" for name, times in rows.items())
-    lanes = (f"Of {with_lanes} one repeat, the median one by whole solves; lanes below its phases: what ran beside "
+    lanes = (f"For {with_lanes}, the repeat with the median total is shown; the lanes below its phases are intervals that overlap "
              "them, on the GPU by its own clock. " if with_lanes else "")
     return Diagram(f"The phases of {problem}",
                    f"The phases of {problem}, one after the other. {told}.",
-                   f"{problem}, whole solves to scale, phase by phase. {lanes}{figures.sources_text(runs)}.",
+                   f"{problem}: entire solves to scale, phase by phase. {lanes}{figures.sources_text(runs)}.",
                    {width: 40 + extra + sum(height_of(times, width == "wide") for times in rows.values())
                     for width, extra in (("wide", 0), ("narrow", 8))},
                    lambda canvas: draw_timeline(canvas, rows))

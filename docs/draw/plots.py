@@ -64,9 +64,9 @@ def median(record):
     return record["seconds"]["median"]
 
 
-def is_yardstick(record):
+def is_baseline(record):
     """Whether a record is not of a stage but of a library."""
-    return record["stage"].startswith("yardstick_")
+    return record["stage"].startswith("baseline_")
 
 
 def timed(runs):
@@ -75,7 +75,7 @@ def timed(runs):
     for run in runs:
         for record in figures.timed(run):
             records.setdefault(record["stage"], record)
-    return sorted(records.values(), key=lambda record: (is_yardstick(record), record["stage"]))
+    return sorted(records.values(), key=lambda record: (is_baseline(record), record["stage"]))
 
 
 def recordings_text(runs):
@@ -104,15 +104,15 @@ DEVICES = {"cpu": ("CPU", COLOURS[0], "o"), "gpu": ("GPU", COLOURS[1], "s")}
 def draw_ladder(axes, width, records, published, hosts):
     """Points in reading order, their values beside them, and lines for published times."""
     times = [median(record) for record in records]
-    steps = [record for record in records if not is_yardstick(record)]
+    steps = [record for record in records if not is_baseline(record)]
     for x, (record, after) in enumerate(zip(steps, steps[1:])):
         axes.plot([x, x + 1], [median(record), median(after)], color=INK, alpha=0.4, linewidth=1,
                   linestyle="-" if hosts[record["stage"]] == hosts[after["stage"]] else ":")
     labels = set()
     for x, (record, time) in enumerate(zip(records, times)):
         device, colour, marker = DEVICES[record["device"]]
-        hollow = is_yardstick(record)
-        label = f"{device}, yardstick" if hollow else device
+        hollow = is_baseline(record)
+        label = f"{device}, baseline" if hollow else device
         axes.plot(x, time, marker, color=colour, markerfacecolor="none" if hollow else colour,
                   label=None if label in labels else label)
         labels.add(label)
@@ -135,7 +135,7 @@ def check_stages(records, of_workload):
     """Refuses the records of stages that there are no more."""
     directory = of_workload[0].source.parent.parent
     known = {stage.name for stage in of_workload} | {
-        f"yardstick_{path.stem}" for path in directory.glob("yardsticks/*")}
+        f"baseline_{path.stem}" for path in directory.glob("baselines/*")}
     for record in records:
         if record["stage"] not in known:
             raise figures.UnknownKey(f"{record['stage']} is recorded, which is no stage")
@@ -169,8 +169,8 @@ def ladder(words, workloads, results):
     if lines:
         alternative += f" Lines for scale: {'; '.join(lines)}."
         caption += f" Dashed: {published['source']}."
-    if len({host for stage, host in hosts.items() if not stage.startswith("yardstick_")}) > 1:
-        caption += " Dotted: from one host to another."
+    if len({host for stage, host in hosts.items() if not stage.startswith("baseline_")}) > 1:
+        caption += " Dotted lines connect times of different hosts."
     if missing:
         caption += f" Not recorded on {machine}: {', '.join(missing)}."
     return Plot(f"The ladder of {problem}", alternative, caption,
@@ -350,7 +350,7 @@ def fastest_stages(runs, device):
     for run in runs:
         for record in timed([run]):
             key = run["workload"], run["dataset"]
-            if record["device"] == device and not is_yardstick(record):
+            if record["device"] == device and not is_baseline(record):
                 fastest[key] = min(record, fastest.get(key, record), key=median)
     return dict(sorted(fastest.items()))
 
@@ -412,7 +412,8 @@ def roofline(words, _, results):
         intensity, speed = point_of(record)
         points.append(f"{workload} {dataset} with {record['stage']} at {intensity:.3g} operations per byte "
                       f"and {figures.rate_text(speed)}")
-    revisions, hosts = (", ".join(sorted({recording[key] for _, recording in runs})) for key in ("revision", "host"))
+    dates = [figures.date_text(recording) for _, recording in sorted(runs, key=lambda of: of[1].get("date", ""))]
+    when = f"on {dates[0]}" if dates[0] == dates[-1] else f"from {dates[0]} to {dates[-1]}"
     measured = next(recording for recording in recordings
                     if f"flops_{precision}" in (recording["ceilings"].get("gpu", {}) if device == "gpu"
                                                 else recording["ceilings"]))
@@ -420,8 +421,7 @@ def roofline(words, _, results):
                 f"{title}, both axes logarithmic. Roofs: copies {figures.bandwidth_text(bandwidth)}, {ceilings}. "
                 f"Points: {'; '.join(points)}.",
                 f"{machine}, {precision}: the fastest recorded stage of each data set, in operations of the "
-                f"workload. Roofs: {figures.recording_text(measured)}. Points: revisions {revisions}"
-                f"{f' on {hosts}' if hosts else ''}.",
+                f"workload. Roofs: {figures.recording_text(measured)}. Points: recorded {when}.",
                 lambda axes, _: draw_roofline(axes, bandwidth, rates, fastest, workloads), figures.rate_text)
 
 
@@ -480,7 +480,7 @@ def compact(drawing):
         text = re.sub(r";stroke-linejoin:m\w+|;text-anchor:start|xlink:", "", text)  # as browsers take it
         # What is used has its line by itself, and its colour, as words have, from the page.
         text = re.sub(r' style="fill:currentColor;stroke:currentColor;stroke-width:[\d.]+"', "", text) if "<use" in text else text
-        return text.replace("fill:currentColor;font", "font") if "<text" in text else text
+        return re.sub(r'fill:currentColor;|;?fill:currentColor(?=")', "", text).replace(' style=""', "") if "<text" in text else text
     drawing = re.sub(r"<[^>]+>", tag, drawing)
     drawing = re.sub(r">\s+<", "><", drawing)
     for mark in set(re.findall(r'<path id="of-[^>]+/>', drawing)):  # a mark may be defined again, alike
@@ -500,7 +500,9 @@ def element(figure, name, width, title, alternative, is_small=True):
     _, _, drawing = text.getvalue().partition("<svg")
     drawing = re.sub(r"^[^>]*>|<style.*?</style>", "", drawing, flags=re.DOTALL)
     drawing = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}.{width}.", drawing)
+    # Matplotlib before 3.8 writes the shorthand "font", later versions write single properties.
     drawing = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font-size: \1", drawing)
+    drawing = re.sub(r"font-family: [^;\"]*;? ?", "", drawing)
     for colour, of_page in OF_PAGE.items():
         drawing = drawing.replace(colour, of_page)
     return (f'<svg class="{width}" viewBox="0 0 {72 * figure.get_figwidth():.0f} '

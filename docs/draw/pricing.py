@@ -1,6 +1,6 @@
 """The scheme of local volatility in plain Python, for the diagrams of what its grids hold.
 
-It follows stages/local_volatility/00_original and 13_adjoint on a small grid; tests/book/book_test.py holds it to
+It follows stages/local_volatility/00_original and 13_adjoint_sweep on a small grid; tests/book/book_test.py holds it to
 a price that stage zero has computed, to an exact one, and both ways of computing to each other.
 """
 

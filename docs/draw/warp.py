@@ -1,7 +1,7 @@
-r"""A figure to play with: what a warp's request costs by its stride. A page asks for it by `<!-- warp.html -->`.
+r"""An interactive figure: the cost of a warp's request for each stride. A page includes it by `<!-- warp.html -->`.
 
-docs/theme/warp.js draws lanes, sectors and banks for what the reader chooses. Where scripts are off, and on paper, the table that is
-computed here stands for it, by the same rules, which the test of the browser holds to each other.
+docs/theme/warp.js draws lanes, sectors and banks for the reader's choice. Without scripts, and on paper, the table computed here replaces it.
+Both follow the same rules; the test of the browser compares them.
 """
 
 LANES, SECTOR, BANKS, BANK = 32, 32, 32, 4  # lanes of a warp; bytes of a sector; banks, and bytes of a word of one
@@ -9,12 +9,12 @@ STRIDES = (1, 2, 4, 8, 16, 32, 33)
 
 
 def sectors(stride, size, first=0):
-    """How many sectors a request moves: each aligned 32 bytes that a lane touches, once."""
+    """The number of sectors that a request transfers: every aligned 32 bytes that a lane touches, once."""
     return len({(first + lane * stride) * size // SECTOR for lane in range(LANES)})
 
 
-def rounds(stride, size, first=0):
-    """How many rounds shared memory takes: in one no bank gives two words, and numbers of 8 bytes are served half a warp at a time."""
+def wavefronts(stride, size, first=0):
+    """The number of wavefronts of a request: in each, a bank delivers one word at most, and elements of 8 bytes are served by half warps."""
     total, lanes = 0, LANES * BANK // size
     for begin in range(0, LANES, lanes):
         words = {(first + lane * stride) * size // BANK + word for lane in range(begin, begin + lanes) for word in range(size // BANK)}
@@ -26,12 +26,12 @@ def rounds(stride, size, first=0):
 def warp_html():
     """The figure with its table."""
     rows = "".join(f"<tr><td>{stride}</td>" + "".join(
-        f"<td>{count(stride, size)}</td>" for size in (4, 8) for count in (sectors, rounds)) + "</tr>" for stride in STRIDES)
+        f"<td>{count(stride, size)}</td>" for size in (4, 8) for count in (sectors, wavefronts)) + "</tr>" for stride in STRIDES)
     return ('<figure class="warp" id="warp"><div class="table"><table class="markdownTable">'
-            "<tr><th>stride</th><th>4 bytes: sectors</th><th>rounds</th><th>8 bytes: sectors</th><th>rounds</th></tr>"
-            f'{rows}</table></div><figcaption class="caption">A request of 32 lanes, of which lane l wants the number l · stride. Sectors: what '
-            "global memory moves, each of 32 bytes; 4 are the least for numbers of 4 bytes, 8 for those of 8. Rounds: how often shared "
-            "memory has to be asked; 1 and 2 are the least.</figcaption></figure>\n"
+            "<tr><th>stride</th><th>4 bytes: sectors</th><th>wavefronts</th><th>8 bytes: sectors</th><th>wavefronts</th></tr>"
+            f'{rows}</table></div><figcaption class="caption">A request of 32 lanes; lane l accesses element l · stride. Sectors: the units of 32 bytes that '
+            "global memory transfers; the minimum is 4 for elements of 4 bytes and 8 for elements of 8 bytes. Wavefronts: the cycles in which "
+            "shared memory serves the request; the minimum is 1 and 2.</figcaption></figure>\n"
             '<script src="warp.js" defer></script>\n')
 
 

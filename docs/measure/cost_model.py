@@ -1,15 +1,14 @@
 r"""Derives the cost model of a course from recorded times of advection, and predicts other sizes with it.
 
-Each of stages 02 to 04 is stage 01 with one thing made dear: regions entered and left (02), words read that
-another thread wrote (03), words written where another thread writes (04). What a stage takes longer than stage 01,
-over how often it does that, is the price of one. A page asks for the tables by the names of the files that it
-includes:
+Each of stages 02 to 04 does the same as stage 01 and one expensive thing in addition. Stage 02 enters and leaves regions, stage 03 reads
+words that another thread has written, and stage 04 writes words where another thread writes. The price is the additional time of the
+stage, divided by how often it does this. A page requests the tables by the names of the files that it includes:
 
     <!-- cost_model.derived.html -->
     <!-- cost_model.predicted.html -->
 
-The first has the prices from one sweep over threads, and those of the course; the second predicts the runs of a
-sweep over sizes from these prices, and sets the recorded times beside.
+The first table contains the prices from one sweep over threads, and the course's prices. The second predicts the runs of a sweep over sizes
+from these prices, and compares them with the recorded times.
 """
 
 import dataclasses
@@ -21,7 +20,7 @@ from measure import figures
 
 REQUEST = re.compile(r"^\\htmlinclude (cost_model\.(\w+)\.html)", re.MULTILINE)
 MACHINE, OVER_THREADS, OVER_SIZE = "h200", "advection_policies", "advection_policies_over_size"
-STAGES = ("01_openmp", "02_inner_regions", "03_cyclic_rows", "04_cyclic_columns")
+STAGES = ("01_openmp", "02_inner_loop_regions", "03_cyclic_rows", "04_cyclic_columns")
 
 
 @dataclasses.dataclass
@@ -131,12 +130,12 @@ def nano(seconds):
 
 
 def error_text(time, recorded):
-    """By which share a predicted time is too long."""
+    """The relative error of a predicted time; positive if it is too long."""
     return f"{100 * (time / recorded - 1):+.1f} %".replace("-", "−")
 
 
 def caption(sweep, what):
-    """What a sweep gave, and where it was recorded."""
+    """What a sweep varies, and where it was recorded."""
     return f"{what}: {figures.recording_text(sweep)}"
 
 
@@ -149,14 +148,14 @@ def derived_html(results):
     rows = [
         ("t<sub>s</sub>, a region entered or left", "½ (b − a) / ((2 M − 2) r)",
          *(micro(prices(case).region) for case in cases), ""),
-        ("t<sub>s</sub> by the course's count", "½ (b − a) / (M r)",
+        ("t<sub>s</sub>, the course's count", "½ (b − a) / (M r)",
          *(micro(prices(case, regions_of_course).region) for case in cases), micro(PRINTED.region)),
         ("t<sub>w,R</sub>, a word read", "(c − a) / (2 M N r)", *(nano(prices(case).read) for case in cases),
          nano(PRINTED.read)),
         ("t<sub>w,W</sub>, a word written", "(d − a) / (2 M N r)", *(nano(prices(case).write) for case in cases),
          nano(PRINTED.write)),
-        ("of it for strides", f"that of one thread / {full.threads}", nano(strides), "", "", ""),
-        ("of it for sharing", "the rest", nano(sharing), "", "", "")]
+        ("due to strides", f"one thread / {full.threads}", nano(strides), "", "", ""),
+        ("due to sharing", "difference", nano(sharing), "", "", "")]
     titles = ("price", "formula", f"{full.threads} threads", f"{one.threads} thread",
               f"course, {COURSE.threads} threads", "course, as printed")
     return table(titles, rows, [
@@ -165,7 +164,7 @@ def derived_html(results):
 
 
 def predicted_html(results):
-    """The times of stages 02 to 04 on other sizes, predicted from the prices on one, beside the recorded ones."""
+    """The times of stages 02 to 04 on other sizes, predicted from the prices on one size, with the recorded times."""
     fitted, sweep = results.sweep(MACHINE, OVER_THREADS), results.sweep(MACHINE, OVER_SIZE)
     fit = cases_of(fitted)[-1]
     model, rows = prices(fit), []
@@ -173,10 +172,10 @@ def predicted_html(results):
         for stage, cost, time, recorded in zip(STAGES[1:], costs(model, case), predicted(model, case), case.times[1:]):
             times = map(figures.seconds_text, (case.times[0], cost, time, recorded))
             rows.append((f"{case.rows} × {case.cols}", stage, *times, error_text(time, recorded)))
-    titles = ("cells", "stage", "01, recorded", "its cost, modelled", "predicted", "recorded", "error")
+    titles = ("cells", "stage", "01, recorded", "added, modelled", "predicted", "recorded", "error")
     return table(titles, rows, [
-        f"Prices of the recording over threads, {fit.rows} × {fit.cols} cells, {fit.threads} threads; all else of the "
-        "recording over sizes, which has that size once more", caption(sweep, "Sizes")])
+        f"Prices: from the recording over threads, {fit.rows} × {fit.cols} cells, {fit.threads} threads. All other values: from the "
+        "recording over sizes, which contains this size again", caption(sweep, "Sizes")])
 
 
 TABLES = {"derived": derived_html, "predicted": predicted_html}

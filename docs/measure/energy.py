@@ -16,7 +16,7 @@ import numpy
 
 SOFTENING, STEP = 1 / 32, 1 / 512  # as the workload's data sets have them
 LONG_STEP = 1 / 4  # changes velocities by so much that rounding them for the output is little beside it
-SOLVERS = (("06_registers", "f64"), ("04_naive_cuda", "f32"), ("06_registers", "f32"), ("07_mixed", "f32"))
+SOLVERS = (("06_register_tiled", "f64"), ("04_naive_cuda", "f32"), ("06_register_tiled", "f32"), ("07_mixed_precision", "f32"))
 
 
 class Programs:
@@ -26,7 +26,7 @@ class Programs:
         self.directory = pathlib.Path(directory)
         self.suffix = ""
         try:
-            self.has_gpu = self.run("06_registers", "--dataset", "tiny").returncode == 0
+            self.has_gpu = self.run("06_register_tiled", "--dataset", "tiny").returncode == 0
         except FileNotFoundError:
             self.has_gpu = False
         self.suffix = "" if self.has_gpu else "-cpu"
@@ -67,16 +67,16 @@ def line(what, cells):
 def text_of(programs):
     """Both tables, and where they come from."""
     n, lengths, many = (2048, (1, 10, 100, 1000), 65536) if programs.has_gpu else (256, (1, 4, 16), 1024)
-    about = json.loads(programs.run("06_registers", "--dataset", "tiny", "--json", "-").stdout)
+    about = json.loads(programs.run("06_register_tiled", "--dataset", "tiny", "--json", "-").stdout)
     text = (f"{about['device_name']}, revision {about['revision']}, {datetime.date.today()}; "
             f"dt = 1/512 and, for velocities, 1/4; softening = 1/32\n\n")
     text += line(f"energy, {n} bodies", [f"{steps} steps" for steps in lengths])
-    at_first = energy(programs.moved("06_registers", "f64", n, 0))
+    at_first = energy(programs.moved("06_register_tiled", "f64", n, 0))
     for stage, precision in SOLVERS:
         changes = [energy(programs.moved(stage, precision, n, steps)) / at_first - 1 for steps in lengths]
         text += line(f"{stage[:2]} {precision}", [f"{change:.1e}" for change in changes])
     # A step changes a velocity by dt times the accelerations at its ends, and by those of jerks.
-    before, exact = (programs.moved("06_registers", "f64", many, steps, LONG_STEP)[:, 3:] for steps in (0, 1))
+    before, exact = (programs.moved("06_register_tiled", "f64", many, steps, LONG_STEP)[:, 3:] for steps in (0, 1))
     size = numpy.sqrt(((exact - before)**2).sum(axis=1).mean())
     text += "\n" + line(f"change of v, {many}", ["rms error", "largest"])
     for stage, precision in SOLVERS[1:]:

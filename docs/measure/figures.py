@@ -22,10 +22,11 @@ class Results:
     """The recorded runs below docs/results."""
 
     def __init__(self, directory):
+        self.directory = pathlib.Path(directory)
         self.machines = {}
         self.sweeps = {}  # by machine and name
         self.others = {}  # likewise: recordings of another kind, which hold what figures they give
-        for path in sorted(pathlib.Path(directory).glob("*/*.json")):
+        for path in sorted(self.directory.glob("*/*.json")):
             recording = recordings.read(path) | {"name": path.stem}
             if "sweep" in recording:
                 self.sweeps[path.parent.name, path.stem] = recording
@@ -140,16 +141,30 @@ class Results:
                          f"no recorded run holds both {' and '.join(stages)}")
 
 
-def name_hosts(recordings):
-    """Says in the recordings of a machine which host each is from, if there are several: those of one have equal ceilings.
+MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
+ORDINALS = ("", *(f"{word} " for word in ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+                                          "twelfth")))
 
-    A GPU may be found beside another processor each time, or with another share of it; where it is, ceilings are measured once.
+
+def name_hosts(recordings):
+    """Names the host of each recording of a machine, if there are several hosts: recordings of one host have equal ceilings.
+
+    A GPU may be combined with another processor each time, or with another share of it. Ceilings are measured once per host, so a host is
+    named by the date of its first recording: "host of 24 November 2026", "second host of 24 November 2026".
     """
     by_date = sorted(recordings, key=lambda recording: recording.get("date", ""))
     known = [ceilings for n, ceilings in enumerate(each["ceilings"] for each in by_date)
              if all(ceilings != before["ceilings"] for before in by_date[:n])]
+    first = [date_text(next(each for each in by_date if each["ceilings"] == ceilings)) for ceilings in known]
+    names = [f"{ORDINALS[first[:n].count(date)]}host of {date}" for n, date in enumerate(first)]
     for recording in recordings:
-        recording["host"] = f"host {known.index(recording['ceilings']) + 1}" if len(known) > 1 else ""
+        recording["host"] = names[known.index(recording["ceilings"])] if len(known) > 1 else ""
+
+
+def date_text(recording):
+    """The date of a recording in words."""
+    year, month, day = map(int, recording.get("date", "2000-01-01")[:10].split("-"))
+    return f"{day} {MONTHS[month - 1]} {year}"
 
 
 def repeats(run):
@@ -205,9 +220,9 @@ def devices_text(recording):
 
 
 def when_text(recording, repeats=None):
-    """Date and revision of a recording, and of how many repeats its medians are."""
+    """Date and revision of a recording, and the number of repeats of its medians."""
     medians = f"medians of {repeats}; " if repeats else ""
-    return f"{medians}{recording['date'][:10]}, revision {recording['revision']}"
+    return f"{medians}{date_text(recording)}, revision {recording['revision']}"
 
 
 def recording_text(recording, repeats=None):
@@ -226,7 +241,7 @@ def sources(runs):
 
 def sources_text(runs):
     """The recordings that the times of some runs are from, with the stages of each if there are several."""
-    return hosts_text((stage.removeprefix("yardstick_") if stage.startswith("yardstick_") else stage[:2], recording,
+    return hosts_text((stage.removeprefix("baseline_") if stage.startswith("baseline_") else stage[:2], recording,
                        len(record["repeats"])) for stage, (record, recording) in sources(runs).items())
 
 

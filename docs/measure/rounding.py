@@ -89,14 +89,14 @@ def errors(program, settings, precision, r, exact):
 
 
 def programs_in(directory):
-    """The stage programs by number, and the yardstick."""
+    """The stage programs by number, and the baseline."""
     found = {}
     for path in sorted(directory.glob("durbin_levinson-*")):
         name = path.name.removeprefix("durbin_levinson-")
         if path.is_file() and not path.suffix and not name.endswith("analyze"):
             host = not (directory / f"{path.name.removesuffix('-cpu')}-cpu").exists()
             if host or name.endswith("-cpu"):
-                found["dposv" if name.startswith("yardstick") else name[:2]] = path.resolve()
+                found["dposv" if name.startswith("baseline") else name[:2]] = path.resolve()
     return found
 
 

@@ -1,6 +1,6 @@
 /// \file
-/// The nests that \ref slicing_a_loop works by hand, on whole numbers, so that results are equal or
-/// not.
+/// The example nests of \ref slicing_a_loop. They compute with integers, so results can be compared
+/// exactly.
 
 #pragma once
 
@@ -15,22 +15,22 @@ namespace slicing {
 /// The values of the loops' variables.
 using Iteration = std::vector<Index>;
 
-/// A loop, or a nest of loops, with what it finds in memory and what is wanted of it.
+/// A loop, or a nest of loops, with its input and the array that is its result.
 struct Nest {
   std::string name;
-  Numbers numbers;                    ///< before the loop
-  std::string wanted;                 ///< the array that is read behind the loop
-  std::vector<Iteration> iterations;  ///< in their order
+  Numbers numbers;                    ///< the contents of memory before the loop
+  std::string wanted;                 ///< the array that is read after the loop
+  std::vector<Iteration> iterations;  ///< in sequential order
   std::function<void(Memory&, const Iteration&)> body;
 };
 
-/// Adds an array of small numbers, all of them different from zero.
+/// Adds an array of small nonzero integers.
 inline void fill(Numbers& numbers, const std::string& array, Index rows, Index cols = 1) {
   for (Index i = 0; i < rows; ++i)
     for (Index j = 0; j < cols; ++j) numbers[{array, i, j}] = 1 + (7 * i + 3 * j + array[0]) % 11;
 }
 
-/// All vectors from zero up to some extents, the last loop running fastest, as they are written.
+/// All iteration vectors within some ranges, in sequential order: the last loop runs fastest.
 inline std::vector<Iteration> box(const std::vector<Range>& ranges) {
   std::vector<Iteration> found{{}};
   for (const Range& range : ranges) {
@@ -78,7 +78,7 @@ inline Nest product_of_terms(Index rows, Index cols, Index terms) {
   return nest;
 }
 
-/// Forces on bodies, as of springs: an iteration is a body and all others.
+/// Forces on bodies that are connected by springs. An iteration computes the force on one body.
 inline Nest bodies(Index count) {
   Nest nest{"bodies, over i", {}, "f", box({{0, count}}), {}};
   fill(nest.numbers, "m", count);
@@ -96,7 +96,7 @@ inline Nest bodies(Index count) {
   return nest;
 }
 
-/// The same: an iteration is a body and another one.
+/// The same forces. An iteration computes the force of one body on another.
 inline Nest pairs_of_bodies(Index count) {
   Nest nest = bodies(count);
   nest.name = "bodies, over i and j";
@@ -113,7 +113,7 @@ inline Nest pairs_of_bodies(Index count) {
   return nest;
 }
 
-/// The same: an iteration is a pair, which is a force on either.
+/// The same forces. An iteration computes the force of a pair on both of its bodies.
 inline Nest pairs_once(Index count) {
   Nest nest = pairs_of_bodies(count);
   nest.name = "bodies, each pair once";
@@ -130,7 +130,8 @@ inline Nest pairs_once(Index count) {
   return nest;
 }
 
-/// What both forms of a triangular solve begin with; ones on the diagonal keep numbers whole.
+/// The input of both forms of a triangular solve. The diagonal is 1 or -1, so quotients are
+/// integers.
 inline Nest triangle(Index size) {
   Nest nest{"", {}, "x", box({{0, size}}), {}};
   fill(nest.numbers, "a", size, size);
@@ -139,7 +140,7 @@ inline Nest triangle(Index size) {
   return nest;
 }
 
-/// A X = B, first form: an iteration is an unknown.
+/// A X = B, first form: an iteration computes an unknown.
 inline Nest solve_rows(Index size) {
   Nest nest = triangle(size);
   nest.name = "solve, first form, over i";
@@ -171,7 +172,7 @@ inline Nest solve_rows_inner(Index size) {
   return nest;
 }
 
-/// A X = B, second form: an iteration is an unknown, which is taken out of all equations below.
+/// A X = B, second form: an iteration computes an unknown and updates all equations below it.
 inline Nest solve_columns(Index size) {
   Nest nest = triangle(size);
   nest.name = "solve, second form, over i";
@@ -201,7 +202,7 @@ inline Nest solve_columns_inner(Index size) {
   return nest;
 }
 
-/// A loop that leaves a note nobody reads.
+/// A loop that logs its progress in a cell that is never read.
 inline Nest noted(Index count) {
   Nest nest{"squares, and a note", {}, "c", box({{0, count}}), {}};
   fill(nest.numbers, "a", count);
@@ -216,7 +217,7 @@ inline Nest noted(Index count) {
   return nest;
 }
 
-/// A loop whose iterations share a place for what they are about.
+/// A loop whose iterations share a temporary variable.
 inline Nest shared_place(Index count) {
   Nest nest = noted(count);
   nest.name = "squares, by way of t";
@@ -231,7 +232,7 @@ inline Nest shared_place(Index count) {
   return nest;
 }
 
-/// What each iteration does with each cell, one after the other.
+/// The kinds of the cells of each iteration, if the iterations run in order.
 inline std::vector<Kinds> traced(const Nest& nest) {
   Memory memory(nest.numbers);
   std::vector<Kinds> kinds;
@@ -242,7 +243,7 @@ inline std::vector<Kinds> traced(const Nest& nest) {
   return kinds;
 }
 
-/// The numbers that are wanted, after iterations in some order.
+/// The result after the iterations have run in some order.
 inline Numbers result(const Nest& nest, const std::vector<Iteration>& order) {
   Memory memory(nest.numbers);
   for (const Iteration& at : order) nest.body(memory, at);
@@ -251,7 +252,7 @@ inline Numbers result(const Nest& nest, const std::vector<Iteration>& order) {
   return numbers;
 }
 
-/// Whether each order of the iterations, one after the other, gives the same.
+/// Whether all orders of the iterations, executed one at a time, give the same result.
 inline bool same_in_any_order(const Nest& nest) {
   const Numbers expected = result(nest, nest.iterations);
   std::vector<Iteration> order = nest.iterations;
@@ -267,12 +268,12 @@ inline bool same_in_any_order(const Nest& nest) {
 }
 
 // [footprint]
-/// What a slice wants to have sent, and what it sends back.
+/// The cells that are sent to the device for a slice, and those that are fetched.
 struct Footprint {
   Cells in, out;
 };
 
-/// The footprint of iterations that run on what `host` holds.
+/// The footprint of iterations that start from the contents of `host`.
 inline Footprint footprint(const Nest& nest, const std::vector<Iteration>& of_slice,
                            const Memory& host) {
   Memory trial(host.numbers());
@@ -286,7 +287,7 @@ inline Footprint footprint(const Nest& nest, const std::vector<Iteration>& of_sl
 /// Loop (4) for a slice: serialise, send, compute, fetch, deserialise.
 inline void run_slice(const Nest& nest, const std::vector<Iteration>& of_slice, Memory& host) {
   const Footprint cells = footprint(nest, of_slice, host);
-  std::vector<Index> sent, fetched;  // buffers, without a gap
+  std::vector<Index> sent, fetched;  // buffers without gaps
 
   for (const Cell& cell : cells.in) sent.push_back(host.read(cell));
 

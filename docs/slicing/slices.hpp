@@ -1,5 +1,5 @@
 /// \file
-/// How loops are cut into slices, and how the slices of a nest are numbered: \ref slicing_a_loop.
+/// Cuts loops into slices, and assigns an index to each slice of a nest: \ref slicing_a_loop.
 
 #pragma once
 
@@ -12,17 +12,17 @@ namespace slicing {
 
 using Index = std::int64_t;
 
-/// Iterations of a loop: the first one, and the one behind the last.
+/// Iterations of a loop: the first one, and the one after the last.
 struct Range {
   Index first, last;
   bool operator==(const Range&) const = default;
 };
 
-/// The least whole number that is no less than a quotient.
+/// A quotient, rounded up.
 inline Index divide_up(Index n, Index by) { return (n + by - 1) / by; }
 
 // [slice]
-/// Slice s of a loop 0 <= i < n that is cut into so many slices.
+/// Slice s of a loop 0 <= i < n that is cut into `slices` slices of equal length.
 inline Range slice(Index n, Index slices, Index s) {
   const Index length = divide_up(n, slices);
   return {s * length, std::min((s + 1) * length, n)};
@@ -36,7 +36,7 @@ inline Range slice_as_printed(Index n, Index slices, Index s) {
 }
 
 // [needed]
-/// How many slices it takes to hold all iterations; those behind them are empty.
+/// The number of slices that contain all iterations. All further slices are empty.
 inline Index slices_needed(Index n, Index slices) {
   const Index length = divide_up(n, slices);
   return divide_up(n, length);
@@ -44,14 +44,14 @@ inline Index slices_needed(Index n, Index slices) {
 // [needed]
 
 // [even]
-/// Slice s of slices of which none has two iterations more than another.
+/// Slice s, if the lengths of slices differ by at most one iteration.
 inline Range even_slice(Index n, Index slices, Index s) {
   return {s * n / slices, (s + 1) * n / slices};
 }
 // [even]
 
 // [number]
-/// g(e): the slice with the number e. Digit n says which slice of loop n; digit 0 runs fastest.
+/// g(e): the digits of e in mixed radix. Digit n selects a slice of loop n; digit 0 runs fastest.
 inline std::vector<Index> g(Index e, const std::vector<Index>& slices) {
   std::vector<Index> digits;
   for (const Index radix : slices) {
@@ -61,7 +61,7 @@ inline std::vector<Index> g(Index e, const std::vector<Index>& slices) {
   return digits;
 }
 
-/// The number of a slice, the other way round.
+/// The inverse: the index e of the slice with these digits.
 inline Index number_of(const std::vector<Index>& digits, const std::vector<Index>& slices) {
   Index e = 0;
   for (std::size_t n = slices.size(); n-- > 0;) e = e * slices[n] + digits[n];
@@ -70,7 +70,8 @@ inline Index number_of(const std::vector<Index>& digits, const std::vector<Index
 // [number]
 
 // [loop 3]
-/// Loop (3): all slices of a nest, one after the other. `work` gets the number and the ranges.
+/// Loop (3): all slices of a nest, one after the other. `work` receives e and the ranges of the
+/// slice.
 template <class Work>
 void for_each_slice(const std::vector<Index>& extents, const std::vector<Index>& slices,
                     const Work& work) {

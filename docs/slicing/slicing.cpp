@@ -1,10 +1,10 @@
 /// \file
-/// Prints the tables of the chapter \ref slicing_a_loop, which are kept beside this file as
+/// Prints the tables of the chapter \ref slicing_a_loop, which are stored next to this file as
 /// NAME.txt.
 ///
 /// Usage: slicing [NAME]
 ///
-/// Without a name all of them are printed. A test holds the kept ones to what is printed here.
+/// Without a name, the program prints all tables. A test compares its output with the stored ones.
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -17,12 +17,12 @@
 
 namespace slicing {
 
-/// A range as a reader counts: the first and the last iteration.
+/// A range as text: its first and its last iteration.
 std::string text(const Range& range) {
   return range.first < range.last ? fmt::format("{} to {}", range.first, range.last - 1) : "none";
 }
 
-/// The slices of ten iterations by either bound.
+/// The slices of ten iterations with the correct and with the printed bound.
 void print_bounds() {
   const Index n = 10, slices = 3;
   Index right = 0, printed = 0;
@@ -37,7 +37,7 @@ void print_bounds() {
   fmt::print("{:<12}{:<12}{}\n", "iterations", right, printed);
 }
 
-/// Slices of ten iterations that have none.
+/// The number of empty slices of ten iterations.
 void print_empty() {
   const Index n = 10;
   fmt::print("N = {}\n\n S   L   needed   empty   bounds of the last\n", n);
@@ -49,7 +49,7 @@ void print_empty() {
   }
 }
 
-/// Six slices of ten iterations, of the same length and evenly.
+/// Six slices of ten iterations, with equal lengths and with even lengths.
 void print_even() {
   const Index n = 10, slices = 6;
   fmt::print("N = {}, S = {}\n\nslice   length {}   evenly\n", n, slices, divide_up(n, slices));
@@ -57,7 +57,7 @@ void print_even() {
     fmt::print("{:<8}{:<11}{}\n", s, text(slice(n, slices, s)), text(even_slice(n, slices, s)));
 }
 
-/// The slices of a nest in the order of their numbers.
+/// The slices of a nest in the order of loop (3).
 void print_numbers() {
   const std::vector<Index> extents{10, 7}, slices{3, 2};
   fmt::print("N = ({}), S = ({})\n\n e   s0  s1   i        j\n", fmt::join(extents, ", "),
@@ -79,7 +79,7 @@ std::string kinds_text(const std::vector<Kinds>& iterations) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-/// The arrays that forbid something, if any do.
+/// The arrays that violate a condition, or `holds`.
 std::string verdict(const Cells& against) {
   if (against.empty()) return "holds";
   std::set<std::string> arrays;
@@ -87,7 +87,7 @@ std::string verdict(const Cells& against) {
   return fmt::format("not: {}", fmt::join(arrays, ", "));
 }
 
-/// What the conditions say of a nest, and what all orders give.
+/// The verdicts of both conditions on a nest, and whether all orders give the same result.
 void print_verdict(const Nest& nest) {
   const std::vector<Kinds> kinds = traced(nest);
   Cells later;
@@ -102,7 +102,7 @@ void print_verdict(const Nest& nest) {
              verdict(against_bernsteins), same_in_any_order(nest) ? "the same" : "differs");
 }
 
-/// What is said of each nest, over all pairs of its iterations, and over all orders.
+/// The verdicts on each nest, over all pairs of its iterations, and over all orders.
 void print_verdicts() {
   fmt::print("{:<28}{:<18}{:<12}{:<12}{}\n", "loop", "kinds of cells", "(2)", "Bernstein",
              "any order");
@@ -112,7 +112,7 @@ void print_verdicts() {
     print_verdict(nest);
 }
 
-/// What the slices of a nest move in all, when each is sent and fetched by itself.
+/// The elements that all slices of a nest transfer in total, if each is sent and fetched alone.
 void print_traffic(const Nest& nest, const std::vector<Index>& extents,
                    const std::vector<Index>& slices) {
   Memory host(nest.numbers);
@@ -128,7 +128,7 @@ void print_traffic(const Nest& nest, const std::vector<Index>& extents,
              fmt::format("{}", fmt::join(slices, " x ")), in, out, most);
 }
 
-/// The numbers that slices of a product and of a sum over bodies move.
+/// The number of elements that slices of a product and of a sum over bodies transfer.
 void print_footprints() {
   fmt::print("A: 12 x 10, B: 10 x 8; 12 bodies\n\n{:<28}{:<14}{:>6}{:>6}{:>18}\n", "loop", "slices",
              "in", "out", "most in a slice");

@@ -1,5 +1,5 @@
 /// \file
-/// Memory that sees what a piece of program does with each cell, and what follows from it:
+/// A memory that logs what a piece of program does with each cell. From the log it derives
 /// Bernstein's four kinds of cells, his conditions, and condition (2) of \ref slicing_a_loop.
 
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace slicing {
 
-/// A number in memory: the name of its array, and where it lies there.
+/// An element in memory: the name of its array, and its position in the array.
 struct Cell {
   std::string array;
   Index row = 0, col = 0;
@@ -28,8 +28,8 @@ using Cells = std::set<Cell>;
 using Numbers = std::map<Cell, Index>;
 
 // [kinds]
-/// What a piece of program does with the cells that it touches: W only reads, X only writes, Y
-/// reads and then writes, Z writes and then reads.
+/// What a piece of program does with each cell that it accesses: W is only read, X is only
+/// written, Y is read and then written, Z is written and then read.
 using Kinds = std::map<Cell, char>;
 
 /// The kind of a cell after it is read.
@@ -39,7 +39,7 @@ inline char once_read(char kind) { return kind == ' ' ? 'W' : kind == 'X' ? 'Z' 
 inline char once_written(char kind) { return kind == ' ' ? 'X' : kind == 'W' ? 'Y' : kind; }
 // [kinds]
 
-/// Numbers, and what was done with each since somebody looked.
+/// The values of all cells, and the kinds of the cells accessed since the last call of `look`.
 class Memory {
  public:
   explicit Memory(Numbers numbers) : numbers_(std::move(numbers)) {}
@@ -58,7 +58,7 @@ class Memory {
     kind = once_written(kind);
   }
 
-  /// What was done since the last call.
+  /// Returns the kinds of the cells accessed since the last call.
   Kinds look() { return std::exchange(kinds_, {}); }
 
   const Numbers& numbers() const { return numbers_; }
@@ -68,7 +68,7 @@ class Memory {
   Kinds kinds_;
 };
 
-/// A cell as a variable.
+/// A cell that is used like a variable.
 class Variable {
  public:
   Variable(Memory& memory, Cell cell) : memory_(memory), cell_(std::move(cell)) {}
@@ -94,7 +94,7 @@ class Array {
   std::string name_;
 };
 
-/// The cells of some kinds.
+/// The cells whose kind is one of `wanted`.
 inline Cells of(const Kinds& kinds, std::string_view wanted) {
   Cells cells;
   for (const auto& [cell, kind] : kinds)
@@ -110,7 +110,8 @@ inline Cells both(const Cells& one, const Cells& two) {
 }
 
 // [condition 2]
-/// The cells that forbid two iterations to change places or to run at once, by condition (2).
+/// The cells because of which condition (2) forbids exchanging two iterations, or running them
+/// concurrently.
 inline Cells against_2(const Kinds& one, const Kinds& two) {
   Cells found = both(of(one, "WYZ"), of(two, "XYZ"));  // p(one), q(two)
   found.merge(both(of(one, "XYZ"), of(two, "WYZ")));   // q(one), p(two)
@@ -120,7 +121,7 @@ inline Cells against_2(const Kinds& one, const Kinds& two) {
 // [condition 2]
 
 // [bernstein]
-/// The same by Bernstein's conditions, where `later` is what is read behind both.
+/// The same for Bernstein's conditions. Piece 3 reads the cells `later` before writing them.
 inline Cells against_bernstein(const Kinds& one, const Kinds& two, const Cells& later) {
   Cells found = both(of(one, "WYZ"), of(two, "XYZ"));
   found.merge(both(of(one, "XYZ"), of(two, "WYZ")));

@@ -1,5 +1,5 @@
 "use strict";
-// Figures to play with: the tile of a thread, a ring of buffers, a scan. docs/draw/played.py has the same rules, and the tables for readers
+// Interactive figures: the tile of a thread, a ring of buffers, a scan. docs/draw/played.py has the same rules and the tables for readers
 // without scripts.
 
 (() => {
@@ -54,14 +54,14 @@
   const cells = (...names) => make("div", { class: ["cells", ...names].join(" "), role: "img" });
 
   const warps = cells("sixteen");
-  play("tile", "The tile of a thread", [["sums of a thread, a side", 2, 10, 8, 2]],
-    [make("p", { class: "what" }, "A cell for each warp that a multiprocessor may hold"), warps], side => {
+  play("tile", "The tile of a thread", [["sums per thread and side", 2, 10, 8, 2]],
+    [make("p", { class: "what" }, "One cell for each warp that an SM can hold"), warps], side => {
       const [registers, held, intensity] = rules.tile(side);
       warps.replaceChildren(...Array.from({ length: 64 }, (_, n) => make("span", { class: n < held ? "moved" : "" })));
       warps.setAttribute("aria-label", `${held} of 64 warps`);
-      return `${side} × ${side} sums: ${registers} registers a thread${side === 10 ? ", nearly all that it may have, and numbers spill" : ""}. ` +
-        `A multiprocessor holds ${held} of 64 warps. A multiply-add takes ${Number((2 / side).toPrecision(2))} loads from shared memory, ` +
-        `and ${intensity} operations are done for each byte from global memory.`;
+      return `${side} × ${side} sums: ${registers} registers per thread${side === 10 ? ", nearly the maximum, and values spill" : ""}. ` +
+        `An SM holds ${held} of 64 warps. A multiply-add needs ${Number((2 / side).toPrecision(2))} loads from shared memory, ` +
+        `and the arithmetic intensity is ${intensity} operations per byte from global memory.`;
     });
 
   const lanes = make("div", { class: "lanes", role: "img" });
@@ -72,18 +72,18 @@
       lanes.replaceChildren(...spans.map((lane, i) => make("div", {}, make("b", {}, ["in", "work", "out"][i]), make("div", {},
         ...lane.map(([from, to], n) => make("span", {
           class: `buffer${n % buffers}`, style: `left:${100 * from / end}%;width:${100 * (to - from) / end}%` }, String(n)))))));
-      lanes.setAttribute("aria-label", `When eight slices are copied in, worked on and copied out; the last is out at ${end}`);
-      return `Eight slices take ${end}: one after the other they would take ${sum}, and what takes longest is busy for ${busy}.`;
+      lanes.setAttribute("aria-label", `The times at which eight slices are copied in, processed and copied out; the last one ends at ${end}`);
+      return `Eight slices take ${end}. One after the other they would take ${sum}, and the slowest of the three units is busy for ${busy}.`;
     });
 
   const row = cells("half");
-  play("scan", "The scan", [["step", 0, 4, 1]], [make("p", { class: "what" }, "A cell for a lane, with the lanes whose numbers its sum has"), row],
+  play("scan", "The scan", [["step", 0, 4, 1]], [make("p", { class: "what" }, "One cell for each lane, with the lanes whose values its sum includes"), row],
     step => {
       const now = rules.scan(step), distance = 2 ** (step - 1);
       row.replaceChildren(...now.map(([first, last]) => make("span", { class: first === 0 ? "moved" : "" }, first === last ? `${last}` : `${first}–${last}`)));
       row.setAttribute("aria-label", `Lanes 0 to ${Math.min(16, 2 ** step) - 1} are done`);
-      return step === 0 ? "Before the first step each lane has its own number." :
-        `Step ${step}: each lane from ${distance} on adds what the lane ${distance} to its left had; ${16 - distance} additions, ${Math.min(16, 2 ** step)} lanes are done.`;
+      return step === 0 ? "Before the first step each lane has its own value." :
+        `Step ${step}: each lane from ${distance} on adds the value of the lane ${distance} to its left; ${16 - distance} additions, ${Math.min(16, 2 ** step)} lanes are done.`;
     });
 
   window.staircasePlayed = rules;

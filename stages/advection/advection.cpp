@@ -1,5 +1,5 @@
 /// \file
-/// Advection: its fields, data sets and test cases, its work and tolerance.
+/// Advection: initial fields, data sets, test cases, work and tolerance.
 
 #include "advection.hpp"
 
@@ -44,7 +44,7 @@ double value_at_first(const Problem& problem, std::size_t i, std::size_t j) {
 
 namespace {
 
-/// Fills the field at first, unless the user gave one.
+/// Computes the initial field, unless the user has supplied one.
 void prepare(Problem& problem, staircase::Precision) {
   if (!problem.initial.empty()) return;
   const auto rows = static_cast<std::size_t>(problem.rows);
@@ -78,8 +78,8 @@ void check(const Problem& problem, staircase::Precision) {
                                 staircase::to_text(c) +
                                 " cells per step; the scheme is stable up to 1 and down to -1");
   if (problem.bx * problem.by > 1024)
-    throw staircase::BadInput("Bx × By are " + std::to_string(problem.bx * problem.by) +
-                              " threads of a block; a GPU allows 1024");
+    throw staircase::BadInput("Bx × By is " + std::to_string(problem.bx * problem.by) +
+                              " threads per block; a GPU allows at most 1024");
 }
 
 staircase::Work work(const Problem& problem, staircase::Precision precision) {
@@ -88,11 +88,11 @@ staircase::Work work(const Problem& problem, staircase::Precision precision) {
 }
 
 // [tolerance]
-/// A step in floating-point numbers leaves in each cell at most 12 rounding errors of products and
-/// sums, and 6 of weights, each u times the sum of magnitudes of the nine terms; that is at most
-/// (5/4)² of the largest number of the field, since 1 + |c| - c² is at most 5/4. The m steps that
-/// follow carry the errors on and enlarge them at most by (1 + m^(1/4))²: README.md shows why. A
-/// transform rounds at each of its levels. Both sides of a comparison may be so far off.
+/// In one step, a cell gets at most 12 rounding errors of products and sums and 6 of weights. Each
+/// is at most u times the sum of the magnitudes of the nine terms, and this sum is at most (5/4)²
+/// times the largest value of the field, because 1 + |c| - c² is at most 5/4. The m steps that
+/// follow amplify the errors at most by (1 + m^(1/4))², as README.md explains. A transform rounds
+/// at each of its levels. Both sides of a comparison may have this error.
 staircase::Tolerance tolerance(const Problem& problem, double largest,
                                staircase::Precision precision) {
   const double u = precision == staircase::Precision::f64 ? 0x1p-53 : 0x1p-24;
@@ -115,35 +115,37 @@ double largest_of(const staircase::Elements<double>& field) {
 namespace {
 
 // [traffic]
-/// So many steps read the field once and write it once.
+/// One sweep reads the field once and writes it once, for `steps` steps.
 template <int steps>
 double a_sweep(const Problem& problem) {
   return 2 * cells(problem) * std::ceil(static_cast<double>(problem.steps) / steps);
 }
 
-/// The transforms go over the field once for each direction, there and back; the product once.
+/// Both transforms pass over the field once per direction, and the product passes over it once.
 double transforms(const Problem& problem) { return 5 * 2 * cells(problem); }
 
-/// The copy back reads and writes it once more.
+/// The copy back reads and writes the field once more.
 double two_sweeps_a_step(const Problem& problem) { return 2 * a_sweep<1>(problem); }
 // [traffic]
 
 const staircase::Workload<Problem, 2> workload{
     .parameters = {{"rows", &Problem::rows, 1, most_cells, "cells along y"},
                    {"cols", &Problem::cols, 1, most_cells, "cells along x"},
-                   {"steps", &Problem::steps, 0, 1e9, "steps in time"},
-                   {"cfl", &Problem::cfl, 0, 1, "a step takes cfl min(1 / rows, 1 / cols)"},
+                   {"steps", &Problem::steps, 0, 1e9, "number of time steps"},
+                   {"cfl", &Problem::cfl, 0, 1, "the time step is cfl min(1 / rows, 1 / cols)"},
                    {"vx", &Problem::vx, -1e3, 1e3, "velocity along x"},
                    {"vy", &Problem::vy, -1e3, 1e3, "velocity along y"},
                    {"field", &Problem::field, 0, 2,
-                    "at first: 0 sin 4πx cos 2πy, 1 a square pulse, 2 random numbers"},
-                   {"seed", &Problem::seed, 0, 16777215, "seed of the random numbers"},
-                   {"P", &Problem::p, 0, 256, "threads along y; 0: the stage's choice"},
-                   {"Q", &Problem::q, 0, 256, "threads along x; 0: the stage's choice"},
-                   {"Gx", &Problem::gx, 0, 65535, "blocks along x; 0: the stage's choice"},
-                   {"Gy", &Problem::gy, 0, 65535, "blocks along y; 0: the stage's choice"},
-                   {"Bx", &Problem::bx, 0, 1024, "threads of a block along x; 0: its choice"},
-                   {"By", &Problem::by, 0, 1024, "threads of a block along y; 0: its choice"}},
+                    "initial field: 0 sin 4πx cos 2πy, 1 a square pulse, 2 random values"},
+                   {"seed", &Problem::seed, 0, 16777215, "seed of the random values"},
+                   {"P", &Problem::p, 0, 256, "threads along y; 0: chosen by the stage"},
+                   {"Q", &Problem::q, 0, 256, "threads along x; 0: chosen by the stage"},
+                   {"Gx", &Problem::gx, 0, 65535, "thread blocks along x; 0: chosen by the stage"},
+                   {"Gy", &Problem::gy, 0, 65535, "thread blocks along y; 0: chosen by the stage"},
+                   {"Bx", &Problem::bx, 0, 1024,
+                    "threads of a block along x; 0: chosen by the stage"},
+                   {"By", &Problem::by, 0, 1024,
+                    "threads of a block along y; 0: chosen by the stage"}},
     .datasets = {{"small", {.rows = 512, .cols = 512}},
                  {"course", {.rows = 2160, .cols = 2160}},
                  {"medium", {.rows = 4096, .cols = 4096}},
@@ -179,7 +181,7 @@ const staircase::Workload<Problem, 2> workload{
                      .bx = 5,
                      .by = 3}}},
     .inputs =
-        {{.rank = 2, .min = -1e140, .max = 1e140, .typical = 1, .meaning = "the field at first"}},
+        {{.rank = 2, .min = -1e140, .max = 1e140, .typical = 1, .meaning = "the initial field"}},
     .set_inputs = set_field,
     .check = check,
     .prepare = prepare,
@@ -193,16 +195,16 @@ const staircase::Workload<Problem, 2> workload{
     .traffic = {{"10_naive_cuda", two_sweeps_a_step},
                 {"11_coalesced", a_sweep<1>},
                 {"12_tiled", a_sweep<1>},
-                {"13_rolling", a_sweep<1>},
-                {"14_time_tiled_cuda", a_sweep<6>},
+                {"13_register_rolling", a_sweep<1>},
+                {"14_skewed_time_tiling", a_sweep<6>},
                 {"15_convolved", a_sweep<12>},
-                {"16_ahead", a_sweep<12>},
-                {"17_banded", a_sweep<20>},
+                {"16_asynchronous_copies", a_sweep<12>},
+                {"17_tensor_core_filter", a_sweep<20>},
                 {"18_spectral", transforms},
-                {"19_pairs", a_sweep<1>},
-                {"20_streamed", a_sweep<1>},
-                {"yardstick_copy", a_sweep<1>},
-                {"yardstick_graph", two_sweeps_a_step}}};
+                {"19_vectorised_accesses", a_sweep<1>},
+                {"20_software_pipelined", a_sweep<1>},
+                {"baseline_copy", a_sweep<1>},
+                {"baseline_graph", two_sweeps_a_step}}};
 
 }  // namespace
 
@@ -223,8 +225,8 @@ Team team_of(const Problem& problem) {
 #pragma omp single
   threads = omp_get_num_threads();
   if (static_cast<std::size_t>(threads) < team.p * team.q)
-    throw staircase::BadInput("P × Q are " + std::to_string(team.p * team.q) +
-                              " threads; OpenMP allows " + std::to_string(threads));
+    throw staircase::BadInput("P × Q is " + std::to_string(team.p * team.q) +
+                              " threads; OpenMP allows at most " + std::to_string(threads));
   return team;
 }
 

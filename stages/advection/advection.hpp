@@ -1,9 +1,9 @@
 /// \file
-/// A field that is carried over a periodic plane: the problem that every stage solves.
+/// The problem that every stage solves: a field is carried over a periodic plane.
 ///
-/// The advection equation by the scheme of Lax and Wendroff in each direction (Lax and Wendroff,
-/// "Systems of Conservation Laws", Comm. Pure Appl. Math. 13, 1960). README.md beside this file has
-/// the mathematics.
+/// The advection equation is discretised by the scheme of Lax and Wendroff in each direction (Lax
+/// and Wendroff, "Systems of Conservation Laws", Comm. Pure Appl. Math. 13, 1960). README.md in
+/// this directory explains the mathematics.
 
 #pragma once
 
@@ -15,20 +15,20 @@
 namespace advection {
 
 // [Problem]
-/// A field of rows × cols cells on the unit square, x along a row and y along a column, is carried
-/// with a velocity (vx, vy) for a number of steps; wanted is the field after the last.
+/// A field of rows × cols cells on the unit square, with x along a row and y along a column, moves
+/// with velocity (vx, vy) for `steps` time steps. The result is the field after the last step.
 struct Problem {
   std::int64_t rows = 512;
   std::int64_t cols = 512;
   std::int64_t steps = 100;
-  double cfl = 0.25;            ///< a step takes cfl min(1 / rows, 1 / cols)
-  double vx = 1, vy = 1;        ///< sides of the square in a unit of time
-  std::int64_t field = 0;       ///< at first: 0 waves, 1 a square pulse, 2 random numbers
-  std::int64_t seed = 1;        ///< of the random numbers
-  std::int64_t p = 0, q = 0;    ///< threads of a processor along y and x; 0: the stage's choice
-  std::int64_t gx = 0, gy = 0;  ///< blocks of a GPU's grid along x and y; 0: the stage's choice
-  std::int64_t bx = 0, by = 0;  ///< threads of a block along x and y; 0: the stage's choice
-  staircase::Elements<double> initial = {};  ///< the field at first, row by row
+  double cfl = 0.25;            ///< length of a step: cfl min(1 / rows, 1 / cols)
+  double vx = 1, vy = 1;        ///< in sides of the square per unit of time
+  std::int64_t field = 0;       ///< initial field: 0 waves, 1 a square pulse, 2 random values
+  std::int64_t seed = 1;        ///< seed of the random values
+  std::int64_t p = 0, q = 0;    ///< CPU threads along y and x; 0: the stage chooses
+  std::int64_t gx = 0, gy = 0;  ///< blocks of a GPU's grid along x and y; 0: the stage chooses
+  std::int64_t bx = 0, by = 0;  ///< threads of a block along x and y; 0: the stage chooses
+  staircase::Elements<double> initial = {};  ///< the initial field, row by row
 
   staircase::View<const double, 2> field_at_first() const {
     return {initial.data(), {static_cast<std::size_t>(rows), static_cast<std::size_t>(cols)}};
@@ -40,15 +40,15 @@ using Field = staircase::Array<T, 2>;
 // [Problem]
 
 // [weights]
-/// The weights of the neighbours at -1, 0 and +1 in each direction; those of the nine cells of the
-/// stencil are their products.
+/// The weights of the neighbours at -1, 0 and +1 in each direction. The weights of the nine cells
+/// of the stencil are their products.
 template <typename T>
 struct Weights {
   T x[3], y[3];
 };
 
-/// By the Courant number c, the cells that the field moves on by in a step: c (c + 1) / 2, 1 - c²
-/// and c (c - 1) / 2.
+/// Sets the weights for a Courant number c (the number of cells that the field moves by in a step):
+/// c (c + 1) / 2, 1 - c² and c (c - 1) / 2.
 template <typename T>
 constexpr void set_weights(double c, T* w) {
   w[0] = T(c * (c + 1) / 2);
@@ -56,7 +56,7 @@ constexpr void set_weights(double c, T* w) {
   w[2] = T(c * (c - 1) / 2);
 }
 
-/// The cells that the field moves on by in a step, along x and along y.
+/// The number of cells that the field moves by in a step, along x and along y.
 struct Courant {
   double x, y;
 };
@@ -72,15 +72,15 @@ Weights<T> weights_of(const Problem& problem) {
 // [weights]
 
 // [filter]
-/// The weights of several steps in one along x and along y, from the neighbour `steps` before a
-/// cell on to the one behind it.
+/// The weights of several steps combined, along x and along y: from the neighbour `steps` cells
+/// before a cell to the neighbour `steps` cells after it.
 template <typename T, unsigned steps>
 struct Filter {
   static constexpr unsigned taps = 2 * steps + 1;
   T x[taps], y[taps];
 };
 
-/// The weights of a step, convolved with themselves so many times; zeros fill a shorter filter up.
+/// Convolves a single tap of 1 with the weights of a step, `steps` times; pads with zeros.
 template <typename T, std::size_t taps>
 void set_filter(const double (&w)[3], std::int64_t steps, T (&filter)[taps]) {
   double sums[taps] = {};
@@ -96,7 +96,7 @@ void set_filter(const double (&w)[3], std::int64_t steps, T (&filter)[taps]) {
   std::copy_n(sums, taps, filter);
 }
 
-/// As many steps as are left, but not more than a filter has room for.
+/// The filter for the remaining steps, at most `most` of them.
 template <typename T, unsigned most>
 Filter<T, most> filter_of(const Weights<double>& w, std::int64_t left) {
   Filter<T, most> filter;
@@ -107,70 +107,70 @@ Filter<T, most> filter_of(const Weights<double>& w, std::int64_t left) {
 // [filter]
 
 // [team]
-/// The threads of a processor as a grid, p along y and q along x.
+/// The CPU threads as a grid: p threads along y and q along x.
 struct Team {
   std::size_t p, q;
 };
 
-/// As the problem asks for; where it leaves the choice, all threads, along y.
-/// \throws BadInput if OpenMP has not so many threads
+/// The grid that the problem sets. By default, all threads, along y.
+/// \throws BadInput if OpenMP has fewer threads
 Team team_of(const Problem& problem);
 // [team]
 
-// [share]
-/// The rows or the columns of a thread, from begin to end, and whether it has the first, the last.
-struct Share {
+// [range]
+/// A range of rows or columns of a thread; `first` and `last`: whether it touches an edge.
+struct Range {
   std::size_t begin, end;
   bool first = false, last = false;
 };
 
-/// Share `index` of so many; the halo comes before row and column 1.
-inline Share share(std::size_t count, std::size_t shares, std::size_t index) {
-  return {1 + count * index / shares, 1 + count * (index + 1) / shares, index == 0,
-          index + 1 == shares};
+/// Range `index` of `ranges` ranges of nearly equal length. Row or column 0 belongs to the halo.
+inline Range range_of(std::size_t count, std::size_t ranges, std::size_t index) {
+  return {1 + count * index / ranges, 1 + count * (index + 1) / ranges, index == 0,
+          index + 1 == ranges};
 }
-// [share]
+// [range]
 
 #ifdef __CUDACC__
 // [shape]
-/// A grid of blocks of threads.
+/// The extents of a grid and of its thread blocks.
 struct Shape {
   dim3 grid, block;
 };
 
-/// As the problem asks for; where it leaves the choice, blocks as given, and as many as there are
-/// cells for, if each thread has so many along x.
+/// The shape that the problem sets. By default, blocks as given, and enough of them for all cells
+/// if each thread computes `cells` cells along x.
 inline Shape shape_of(const Problem& problem, dim3 block, unsigned cells = 1) {
   if (problem.bx != 0 || problem.by != 0) {
     block.x = problem.bx != 0 ? problem.bx : 256 / problem.by + 1;
     block.y = problem.by != 0 ? problem.by : 256 / problem.bx + 1;
   }
-  const dim3 all = staircase::blocks(block, staircase::pieces(problem.cols, cells), problem.rows);
+  const dim3 all = staircase::blocks(block, staircase::ceil_div(problem.cols, cells), problem.rows);
   return {dim3(problem.gx != 0 ? problem.gx : all.x, problem.gy != 0 ? problem.gy : all.y), block};
 }
 // [shape]
 
 // [pair]
-/// Two neighbouring cells.
+/// Two neighbouring cells, aligned for one access.
 template <typename T>
 struct alignas(2 * sizeof(T)) Pair {
   T a, b;
 };
 
-/// Whether a cell and its neighbour can be had by one access.
+/// Whether a cell and the cell after it can be accessed together.
 template <typename T>
 __device__ bool together(const T* cell) {
   return reinterpret_cast<std::uintptr_t>(cell) % sizeof(Pair<T>) == 0;
 }
 
-/// A cell and its neighbour, which lies so far from it.
+/// Loads a cell and its neighbour, which lies at an offset of `neighbour` cells.
 template <typename T>
 __device__ Pair<T> load(const T* cell, int neighbour) {
   if (neighbour == 1 && together(cell)) return *reinterpret_cast<const Pair<T>*>(cell);
   return {cell[0], cell[neighbour]};
 }
 
-/// Puts two neighbours into a row, or one at its end.
+/// Stores two neighbouring cells, or only the first one at the end of a row.
 template <typename T>
 __device__ void store(T* cell, int neighbour, Pair<T> pair) {
   if (neighbour == 1 && together(cell)) {
@@ -182,7 +182,7 @@ __device__ void store(T* cell, int neighbour, Pair<T> pair) {
 }
 // [pair]
 
-/// Where an index lies that may be before the first or behind the last.
+/// Maps an index before the first or after the last element into the periodic range.
 __device__ inline unsigned wrapped_around(int index, int count) {
   while (index < 0) index += count;
   while (index >= count) index -= count;
@@ -190,7 +190,7 @@ __device__ inline unsigned wrapped_around(int index, int count) {
 }
 
 // [along_row]
-/// The sums along x for two neighbouring cells, from the first of the cells that they come from on.
+/// The sums along x for two neighbouring cells. `cells` points to the first cell that they need.
 template <typename T, unsigned steps>
 __device__ Pair<T> along_row(const Filter<T, steps>& filter, const T* cells) {
   constexpr unsigned taps = 2 * steps + 1;
@@ -207,7 +207,7 @@ __device__ Pair<T> along_row(const Filter<T, steps>& filter, const T* cells) {
 #endif
 
 // [halo]
-/// Puts the field at first inside an array with a halo of so many cells on each side.
+/// Copies the initial field into an array with a halo of `halo` cells on each side.
 template <typename T>
 void put_inside(staircase::View<const double, 2> field, staircase::View<T, 2> u,
                 std::size_t halo = 1) {
@@ -216,7 +216,7 @@ void put_inside(staircase::View<const double, 2> field, staircase::View<T, 2> u,
       u(i + halo, j + halo) = static_cast<T>(field(i, j));
 }
 
-/// The field inside an array with a halo of so many cells on each side.
+/// Returns the field without the halo of `halo` cells on each side.
 template <typename T>
 Field<T> inside(staircase::View<T, 2> u, std::size_t halo = 1) {
   Field<T> field(u.extent(0) - 2 * halo, u.extent(1) - 2 * halo);
@@ -226,17 +226,17 @@ Field<T> inside(staircase::View<T, 2> u, std::size_t halo = 1) {
 }
 // [halo]
 
-/// The field at first in the precision of a solve.
+/// The initial field in the precision of a solve.
 template <typename T>
 staircase::Elements<T> rounded(const Problem& problem) {
   return {problem.initial.begin(), problem.initial.end()};
 }
 
-/// What a stage tells the harness of itself.
+/// The description of a stage for the harness.
 using Stage = staircase::Stage<Problem, 2>;
 
-/// Runs a stage as a program, on the problem that the command line asks for; returns the exit
-/// status. The workload and the stage are named after the directories that hold the stage's source.
+/// Runs a stage as a program on the problem that the command line describes; returns the exit
+/// status. The directories of the stage's source give the names of the workload and of the stage.
 int run_stage(int argc, char** argv, const Stage& stage, const char* source = __builtin_FILE());
 
 }  // namespace advection

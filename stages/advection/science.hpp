@@ -1,6 +1,6 @@
 /// \file
-/// What the workloads of advection tell the harness alike: fields at first, what is refused, the
-/// work and the tolerance.
+/// The part that both workloads of advection have in common: initial fields, the check of
+/// parameters, the work and the tolerance.
 
 #pragma once
 
@@ -13,20 +13,20 @@
 
 namespace advection {
 
-/// Rows or columns at most: a grid of blocks of 8 reaches so far.
+/// The largest number of rows or columns: a grid of blocks with 8 rows can cover as many.
 inline constexpr std::int64_t most_cells = 500'000;
 
-/// The value of the field at first in the cell of row i and column j.
+/// The initial value of the cell in row i and column j.
 double value_at_first(const Problem& problem, std::size_t i, std::size_t j);
 
-/// Refuses what is too long for a grid, what grows without bound, and blocks that no GPU has.
+/// Refuses fields too long for a grid, unstable schemes, and blocks too large for a GPU.
 /// \throws BadInput
 void check(const Problem& problem, staircase::Precision precision);
 
-/// Nine products and their sum, in the order of the stencil: 12 multiplications and 8 additions.
+/// The nine-point stencil summed by rows: 12 multiplications and 8 additions per cell and step.
 staircase::Work work(const Problem& problem, staircase::Precision precision);
 
-/// How far a solution may lie from stage zero's, for a field with a largest magnitude at first.
+/// The allowed difference from stage zero, for an initial field with the given largest magnitude.
 staircase::Tolerance tolerance(const Problem& problem, double largest,
                                staircase::Precision precision);
 

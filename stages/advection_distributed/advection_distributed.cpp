@@ -1,5 +1,5 @@
 /// \file
-/// Advection on ranks: who has which part of the field, data sets and test cases.
+/// Advection on ranks: the distribution of the field, data sets and test cases.
 
 #include "advection_distributed.hpp"
 
@@ -39,16 +39,16 @@ bool has_blocks(const Problem& problem) {
 }
 
 // [grid]
-/// So many ranks along y and along x.
+/// Numbers of ranks along y and along x.
 struct Grid {
   std::int64_t p, q;
 };
 
-/// The grid of all ranks whose parts have the shortest edges, of those that the problem leaves; of
-/// two alike the one with longer rows, which lie together in memory.
+/// Returns the grid with the shortest edges among the grids that the problem permits. Of two equal
+/// ones, it prefers longer rows, whose elements are contiguous in memory.
 std::optional<Grid> best_grid(const Problem& problem) {
   std::optional<Grid> best;
-  const auto edge = [&](const Grid& grid) {  // of a part, in cells, times the number of ranks
+  const auto edge = [&](const Grid& grid) {  // edge of a part in cells, times the number of ranks
     return problem.rows * grid.q + problem.cols * grid.p;
   };
   const std::int64_t ranks = rank_count();
@@ -67,7 +67,7 @@ std::string plural(std::int64_t count, const char* what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-/// Refuses a grid that has not as many ranks as there are.
+/// Rejects a grid that does not fit the number of ranks.
 void check_asked(const Problem& problem) {
   const std::int64_t ranks = rank_count(), p = problem.p, q = problem.q;
   if (!has_blocks(problem) && q > 1)
@@ -79,14 +79,15 @@ void check_asked(const Problem& problem) {
                    (ranks == 1 ? "is " : "are ") + plural(ranks, "rank"));
 }
 
-/// What this rank has of the field, and the grid in which it is.
-struct Own {
+/// The part of the field that this rank owns, and the grid of all ranks.
+struct OwnRows {
   Grid grid;
-  Share rows, cols;
+  Range rows, cols;
 };
 
+/// Returns the part of this rank.
 /// \throws NotAvailable if there is no part for each rank
-Own own_of(const Problem& problem) {
+OwnRows own_of(const Problem& problem) {
   check_asked(problem);
   const auto grid = best_grid(problem);
   if (!grid)
@@ -94,22 +95,22 @@ Own own_of(const Problem& problem) {
                        std::to_string(problem.cols) + " cells has no " +
                        (has_blocks(problem) ? "block" : "row") + " for each of " +
                        plural(rank_count(), "rank"));
-  const auto share = [](std::int64_t count, std::int64_t shares, std::int64_t index) {
-    return Share{static_cast<std::size_t>(count * index / shares),
-                 static_cast<std::size_t>(count * (index + 1) / shares)};
+  const auto range_of = [](std::int64_t count, std::int64_t ranges, std::int64_t index) {
+    return Range{static_cast<std::size_t>(count * index / ranges),
+                 static_cast<std::size_t>(count * (index + 1) / ranges)};
   };
-  return {*grid, share(problem.rows, grid->p, rank() / grid->q),
-          share(problem.cols, grid->q, rank() % grid->q)};
+  return {*grid, range_of(problem.rows, grid->p, rank() / grid->q),
+          range_of(problem.cols, grid->q, rank() % grid->q)};
 }
 
 // [width]
-/// What a message costs in seconds, and each of its bytes.
+/// The latency of a message and the time per byte, in seconds.
 struct Price {
   double alpha, beta;
 };
 
-// As measured between two ranks, in the chapter on communication: of messages that Open MPI sends
-// at once, and of longer ones, which it arranges first; and what a cell costs in a step.
+// Prices measured between two ranks, as in the chapter on communication: of messages that Open MPI
+// sends at once, of longer ones, for which it first waits for the receiver, and of a cell per step.
 constexpr Price at_once{0.32e-6, 0.251e-9}, arranged{3.06e-6, 0.086e-9};
 constexpr double first_arranged = 4096, gamma_of_cell = 0.77e-9;
 constexpr std::int64_t most_width = 64;
@@ -120,7 +121,7 @@ double time_of_message(double numbers, Precision precision) {
   return price.alpha + bytes * price.beta;
 }
 
-/// The time of a step of a block that has its halo refreshed every so many steps.
+/// Returns the time of a step of a block whose halo is refreshed every `width` steps.
 double time_of_step(double rows, double cols, std::int64_t width, Precision precision) {
   double cells = 0;
   for (std::int64_t ring = 0; ring < width; ++ring)
@@ -130,11 +131,11 @@ double time_of_step(double rows, double cols, std::int64_t width, Precision prec
   return (gamma_of_cell * cells + 2 * of_rows + 2 * of_cols) / width;
 }
 
-/// The width of a halo with which a step of the largest block is shortest. A halo is filled by
-/// neighbours alone, so that it is not wider than the smallest block.
+/// Returns the width of the halo that minimises the time of a step of the largest block. Only the
+/// direct neighbours fill a halo, so it is at most as wide as the smallest block.
 std::int64_t best_width(const Problem& problem, const Grid& grid, Precision precision) {
-  const auto largest = [](std::int64_t count, std::int64_t shares) {
-    return static_cast<double>((count + shares - 1) / shares);
+  const auto largest = [](std::int64_t count, std::int64_t ranges) {
+    return static_cast<double>((count + ranges - 1) / ranges);
   };
   const double rows = largest(problem.rows, grid.p), cols = largest(problem.cols, grid.q);
   const std::int64_t most = std::min({most_width, problem.rows / grid.p, problem.cols / grid.q});
@@ -146,13 +147,14 @@ std::int64_t best_width(const Problem& problem, const Grid& grid, Precision prec
 }
 // [width]
 
-/// Refuses a halo that would need the cells of a neighbour's neighbour.
+/// Rejects a halo that would need cells of the neighbour of a neighbour.
 void check_width(const Problem& problem, const Grid& grid) {
   const std::int64_t rows = problem.rows / grid.p, cols = problem.cols / grid.q;
   if (problem.division == Division::wide_blocks && problem.width > std::min(rows, cols))
-    throw NotAvailable("a halo of " + std::to_string(problem.width) +
-                       " cells needs blocks of as many along y and x; the smallest one has " +
-                       std::to_string(rows) + " × " + std::to_string(cols));
+    throw NotAvailable(
+        "a halo of " + std::to_string(problem.width) +
+        " cells needs blocks of at least as many cells along y and x; the smallest has " +
+        std::to_string(rows) + " × " + std::to_string(cols));
 }
 
 void check(const Problem& problem, Precision precision) {
@@ -160,14 +162,14 @@ void check(const Problem& problem, Precision precision) {
   check_width(problem, own_of(problem).grid);
 }
 
-/// The shape comes first, then this rank's part of the field.
+/// Takes the shape of the field and this rank's part of it from the input.
 void set_field(Problem& problem, std::vector<staircase::NpyArray> inputs) {
   problem.rows = static_cast<std::int64_t>(inputs[0].shape[0]);
   problem.cols = static_cast<std::int64_t>(inputs[0].shape[1]);
   problem.initial = std::move(inputs[0]).as_double();
 }
 
-/// Fills this rank's part of the field at first, unless the user gave one.
+/// Computes this rank's part of the initial field, unless the user provided one.
 void prepare(Problem& problem, Precision precision) {
   const auto [grid, rows, cols] = own_of(problem);
   problem.grid = {static_cast<std::size_t>(grid.p), static_cast<std::size_t>(grid.q)};
@@ -175,10 +177,10 @@ void prepare(Problem& problem, Precision precision) {
   problem.of_cols = cols;
   problem.halo = problem.width != 0 ? problem.width : best_width(problem, grid, precision);
   if (problem.initial.empty()) {
-    const Share y = rows, x = cols;
+    const Range y = rows, x = cols;
     const std::size_t width = x.end - x.begin;
     problem.initial.resize(staircase::product<2>({y.end - y.begin, width}));
-    // Ranks have the cores between them already.
+    // The ranks already occupy all cores.
 #pragma omp parallel for if (staircase::this_device().ranks == nullptr)
     for (std::size_t i = y.begin; i < y.end; ++i)
       for (std::size_t j = x.begin; j < x.end; ++j)
@@ -187,7 +189,7 @@ void prepare(Problem& problem, Precision precision) {
   }
   problem.largest = advection::largest_of(problem.initial);
   if (const auto* ranks = staircase::this_device().ranks)
-    problem.largest = ranks->greatest(problem.largest);
+    problem.largest = ranks->maximum(problem.largest);
 }
 
 staircase::Part part(const Problem& problem) {
@@ -200,22 +202,22 @@ staircase::Part part(const Problem& problem) {
 const staircase::Workload<Problem, 2> workload{
     .parameters = {{"rows", &Problem::rows, 1, advection::most_cells, "cells along y"},
                    {"cols", &Problem::cols, 1, advection::most_cells, "cells along x"},
-                   {"steps", &Problem::steps, 0, 1e9, "steps in time"},
-                   {"cfl", &Problem::cfl, 0, 1, "a step takes cfl min(1 / rows, 1 / cols)"},
+                   {"steps", &Problem::steps, 0, 1e9, "number of time steps"},
+                   {"cfl", &Problem::cfl, 0, 1, "the time step is cfl min(1 / rows, 1 / cols)"},
                    {"vx", &Problem::vx, -1e3, 1e3, "velocity along x"},
                    {"vy", &Problem::vy, -1e3, 1e3, "velocity along y"},
                    {"field", &Problem::field, 0, 2,
-                    "at first: 0 sin 4πx cos 2πy, 1 a square pulse, 2 random numbers"},
-                   {"seed", &Problem::seed, 0, 16777215, "seed of the random numbers"},
-                   {"P", &Problem::p, 0, 65536, "ranks along y; 0: the stage's choice"},
-                   {"Q", &Problem::q, 0, 65536, "ranks along x; 0: the stage's choice"},
+                    "initial field: 0 sin 4πx cos 2πy, 1 a square pulse, 2 random values"},
+                   {"seed", &Problem::seed, 0, 16777215, "seed of the random values"},
+                   {"P", &Problem::p, 0, 65536, "ranks along y; 0: chosen by the stage"},
+                   {"Q", &Problem::q, 0, 65536, "ranks along x; 0: chosen by the stage"},
                    {"width", &Problem::width, 0, 65536,
                     "cells of a wide halo, and steps between messages; 0: the model's choice"},
-                   {"gpus", &Problem::gpus, 0, 16, "GPUs that one process deals rows to; 0: all"},
+                   {"gpus", &Problem::gpus, 0, 16, "GPUs that one process uses; 0: all"},
                    {"threads", &Problem::threads, 0, 4096,
-                    "threads of a rank, where it has several; 0: its share of the cores"},
+                    "threads of a rank with several; 0: the rank's share of the cores"},
                    {"node", &Problem::node, 0, 65536,
-                    "ranks of a machine that share memory, where they do; 0: all"}},
+                    "number of ranks of a machine that share memory; 0: all"}},
     .datasets = {{"small", {{.rows = 1024, .cols = 1024}}},
                  {"medium", {{.rows = 4096, .cols = 4096}}},
                  {"large", {{.rows = 16384, .cols = 16384}}},
@@ -231,7 +233,7 @@ const staircase::Workload<Problem, 2> workload{
                    {"wide", {{.rows = 3, .cols = 601, .steps = 11, .vx = -0.5, .field = 2}}},
                    {"a pulse", {{.rows = 40, .cols = 33, .steps = 45, .cfl = 1, .field = 1}}}},
     .inputs =
-        {{.rank = 2, .min = -1e140, .max = 1e140, .typical = 1, .meaning = "the field at first"}},
+        {{.rank = 2, .min = -1e140, .max = 1e140, .typical = 1, .meaning = "the initial field"}},
     .set_inputs = set_field,
     .check = check,
     .prepare = prepare,
@@ -242,7 +244,7 @@ const staircase::Workload<Problem, 2> workload{
           return advection::tolerance(problem, problem.largest, precision);
         },
     .timed_phase = "kernels",
-    .threaded = {"06_hybrid"},
+    .threaded = {"06_mpi_and_openmp"},
     .part = part};
 
 }  // namespace
@@ -260,7 +262,7 @@ void set_threads(const Problem& problem) {
 #pragma omp single
   started = omp_get_num_threads();
   if (started < threads)
-    throw BadInput("threads is " + std::to_string(threads) + "; OpenMP allows " +
+    throw BadInput("threads is " + std::to_string(threads) + "; OpenMP allows at most " +
                    std::to_string(started));
 }
 // [threads]

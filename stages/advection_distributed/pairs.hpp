@@ -1,5 +1,5 @@
 /// \file
-/// A step of two columns by a thread that goes down some rows, as in advection 13.
+/// The update of two columns by a thread that goes down some rows, as in advection 13.
 
 #pragma once
 
@@ -8,9 +8,10 @@
 namespace advection_distributed {
 
 // [update]
-constexpr unsigned ahead = 2;  // rows that are loaded before any of them is used
+constexpr unsigned ahead = 2;  // rows loaded before the first of them is used
 
-/// The weighted sums of two cells and their neighbours in a row, which lie so far from the first.
+/// Returns the weighted sums of two cells and their neighbours in a row. `left`, `second` and
+/// `right` are offsets from the first cell.
 template <typename T>
 __device__ advection::Pair<T> row_sums(const Weights<T>& w, const T* cell, int left, int second,
                                        int right) {
@@ -19,8 +20,8 @@ __device__ advection::Pair<T> row_sums(const Weights<T>& w, const T* cell, int l
           w.x[0] * a + w.x[1] * b + w.x[2] * cell[right]};
 }
 
-/// A step of some rows of two columns: each cell becomes the weighted sum of its nine neighbours,
-/// in another array. A thread goes down with the sums of three rows.
+/// Updates some rows of two columns: writes the weighted sum of each cell and its eight neighbours
+/// into the other array. A thread goes down its columns and keeps the sums of three rows.
 template <typename T>
 __device__ void update(const Weights<T>& w, unsigned top, unsigned bottom, int j,
                        staircase::View<const T, 2> u, staircase::View<T, 2> next) {
@@ -54,7 +55,7 @@ __device__ void update(const Weights<T>& w, unsigned top, unsigned bottom, int j
 // [update]
 
 // [send]
-/// Stores two cells of an edge, which this thread has updated, into a neighbour's halo.
+/// Stores two cells of an edge, which this thread has updated, in the halo of a neighbour.
 template <typename T>
 __device__ void send(staircase::View<const T, 1> edge, staircase::View<T, 1> halo, int j) {
   const int second = j + 1 < int(edge.extent(0)) ? 1 : 0;

@@ -1,5 +1,5 @@
 /// \file
-/// The tiles of all steps in the order in which blocks draw them, and the flags that tell of them.
+/// The queue of the tiles of all steps, and the counters that publish finished tiles.
 
 #pragma once
 
@@ -12,72 +12,78 @@
 namespace advection_distributed {
 
 // [queue]
-constexpr unsigned block_size = 256;  // threads of a block, two columns for each
-constexpr unsigned most_rows = 8;     // of a tile
+constexpr unsigned block_size = 256;  // threads of a block, two columns per thread
+constexpr unsigned most_rows = 8;     // rows of a tile
 
-/// For whose threads a processor shall have registers.
+/// Number of thread blocks for which the registers of an SM must suffice.
 template <typename T>
-constexpr unsigned blocks_of_processor = sizeof(T) == sizeof(double) ? 5 : 6;
+constexpr unsigned blocks_per_sm = std::min(sizeof(T) == sizeof(double) ? 5u : 6u,
+                                            staircase::resident_threads / block_size);
 
 using Count = unsigned long long;
 
-/// Some rows of as many columns as a block has threads for, in a step.
+/// Rows of one band and columns of one strip, in one step. A strip has two columns per thread.
 struct Tile {
   unsigned step, band, strip;
 };
 
-/// How a GPU's rows are cut: height of bands, their number, that of their tiles, and of blocks.
+/// The tiling of the rows of a GPU: height of a band, number of bands, tiles per band, and number
+/// of thread blocks.
 struct Cut {
   unsigned height, bands, strips, blocks;
 
   __device__ Tile tile(Count number) const {
-    const unsigned step = number / (bands * strips), in_step = number % (bands * strips);
-    return {step, in_step / strips, in_step % strips};
+    const unsigned step = number / (bands * strips), within_step = number % (bands * strips);
+    return {step, within_step / strips, within_step % strips};
   }
 };
 
-/// Cuts rows into bands, so low that there is a tile for each of so many blocks.
+/// Divides rows into bands, low enough for each of `blocks` thread blocks to get a tile.
 inline Cut cut_of(unsigned rows, std::size_t cols, unsigned blocks) {
-  const unsigned strips = staircase::pieces(cols, 2 * block_size);
+  const unsigned strips = staircase::ceil_div(cols, 2 * block_size);
   const unsigned height = std::clamp(rows * strips / blocks, 1U, most_rows);
-  const unsigned bands = staircase::pieces(rows, height);
+  const unsigned bands = staircase::ceil_div(rows, height);
   return {height, bands, strips, std::min(bands * strips, blocks)};
 }
 // [queue]
 
 // [flags]
-/// What kernels see of a GPU: its rows between two rows of halo, in two arrays that change roles;
-/// how many tiles of each band of rows are done, between those of the neighbours' bands; and how
-/// many were drawn.
+/// The data of a GPU that kernels access: its rows between two halo rows, in two arrays (`u`), and
+/// the number of claimed tiles (`claimed`). `done` contains the number of finished tiles of each
+/// band, between the counters of the neighbours' bands. The tiles of the first and of the last band
+/// are counted in `at_edges`; `done` receives these counts when a step of the band is finished.
 template <typename T>
 struct Part {
   staircase::View<T, 3> u;
-  staircase::View<Count, 1> done, drawn;
+  staircase::View<Count, 1> done, at_edges, claimed;
 };
 
 using OfGpu = cuda::atomic_ref<Count, cuda::thread_scope_device>;
 using OfAll = cuda::atomic_ref<Count, cuda::thread_scope_system>;
 
-/// Waits until so many tiles are done of a band, of the one above and of the one below.
+/// Waits until at least `tiles` tiles of a band, of the band above and of the band below are
+/// finished.
 __device__ inline void wait_for_three(staircase::View<Count, 1> done, unsigned band, Count tiles) {
-  const unsigned side = threadIdx.x - 32;  // in another warp than the thread that tells
+  const unsigned side = threadIdx.x - 32;  // not in the warp of the thread that counts
   if (side < 3)
     while (OfAll(done(band + side)).load(cuda::memory_order_acquire) < tiles) continue;
   __syncthreads();
 }
 
-/// Counts a tile of a band, which all threads have done. The last one of a band at an edge, which
-/// makes so many of them, tells the neighbour, too.
+/// Publishes a tile of a band, which all threads have finished. If the band is at an edge and now
+/// has `tiles` finished tiles, first stores this number in the neighbour's memory. The next step of
+/// the band begins after this store, so a later number never comes before an earlier one.
 template <typename T>
-__device__ void tell(const Part<T>& own, const Part<T>& above, const Part<T>& below, unsigned band,
-                     Count tiles) {
+__device__ void publish(const Part<T>& own, const Part<T>& above, const Part<T>& below,
+                        unsigned band, Count tiles) {
   const unsigned last = own.done.extent(0) - 3;
   if (band > 0 && band < last) {
     OfGpu(own.done(band + 1)).fetch_add(1, cuda::memory_order_release);
-  } else if (OfAll(own.done(band + 1)).fetch_add(1, cuda::memory_order_acq_rel) + 1 == tiles) {
+  } else if (OfAll(own.at_edges(band > 0)).fetch_add(1, cuda::memory_order_acq_rel) + 1 == tiles) {
     const auto store = [&](Count& done) { OfAll(done).store(tiles, cuda::memory_order_release); };
     if (band == 0) store(above.done(above.done.extent(0) - 1));
     if (band == last) store(below.done(0));
+    store(own.done(band + 1));
   }
 }
 // [flags]

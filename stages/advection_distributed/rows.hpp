@@ -1,6 +1,6 @@
 /// \file
-/// A step of a GPU's rows: the kernel of advection 11, for stages that differ in what lies between
-/// GPUs.
+/// The update of the rows of a GPU: the kernel of advection 11, for stages that differ in the
+/// communication between GPUs.
 
 #pragma once
 
@@ -12,19 +12,19 @@
 namespace advection_distributed {
 
 // [update]
-/// Some rows of an array, so many apart.
+/// Rows `begin`, `begin + stride`, ... before `end` of an array.
 struct Rows {
   unsigned begin, end, stride;
 };
 
-/// The weighted sum of three neighbours in a row.
+/// Returns the weighted sum of three neighbouring cells of a row.
 template <typename T>
 __device__ T row_sum(const Weights<T>& w, staircase::View<const T, 1> u, unsigned left, unsigned j,
                      unsigned right) {
   return w.x[0] * u(left) + w.x[1] * u(j) + w.x[2] * u(right);
 }
 
-/// A step of some rows: each cell becomes the weighted sum of its nine neighbours, in another
+/// Updates some rows: writes the weighted sum of each cell and its eight neighbours into the other
 /// array.
 template <typename T>
 __global__ void update(Weights<T> w, Rows of_rows, staircase::View<const T, 2> u,
@@ -38,14 +38,14 @@ __global__ void update(Weights<T> w, Rows of_rows, staircase::View<const T, 2> u
                  w.y[2] * row_sum(w, u.row(i + 1), left, j, right);
 }
 
-/// Has a stream make a step of some rows.
+/// Enqueues the update of some rows in a stream.
 template <typename T>
 void update(const Weights<T>& w, Rows of_rows, staircase::View<const T, 2> from,
             staircase::View<T, 2> to, const staircase::Stream& stream) {
   if (of_rows.begin >= of_rows.end) return;
   constexpr unsigned threads = 128, most_rows = 65535;
-  const unsigned count = staircase::pieces(of_rows.end - of_rows.begin, of_rows.stride);
-  const dim3 grid(staircase::pieces(from.extent(1), threads), std::min(count, most_rows));
+  const unsigned count = staircase::ceil_div(of_rows.end - of_rows.begin, of_rows.stride);
+  const dim3 grid(staircase::ceil_div(from.extent(1), threads), std::min(count, most_rows));
   update<T><<<grid, threads, 0, stream>>>(w, of_rows, from, to);
   staircase::check_launch();
 }

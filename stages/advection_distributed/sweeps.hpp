@@ -1,5 +1,6 @@
 /// \file
-/// Up to six steps of a GPU's rows at once: the kernel of advection 14, for rows between halos.
+/// Up to six steps of the rows of a GPU in one sweep: the kernel of advection 14, for rows between
+/// halos.
 
 #pragma once
 
@@ -10,31 +11,32 @@
 
 namespace advection_distributed {
 
-/// Where an index lies that may be before the first or behind the last.
+/// Wraps an index that may be before the first or after the last one.
 __device__ inline unsigned wrapped(int index, int count) {
   while (index < 0) index += count;
   while (index >= count) index -= count;
   return index;
 }
 
-constexpr unsigned warps = 4;       // of a block
-constexpr unsigned resident = 20;   // warps of a processor, if there are rows enough
-constexpr unsigned least = 8;       // rows of a warp
-constexpr unsigned ahead = 4;       // rows that are loaded before any of them is used
-constexpr unsigned most_steps = 6;  // of a sweep, and rows of a halo
-constexpr unsigned width = 2 * 32;  // columns that a warp loads, two of each lane
+constexpr unsigned warps = 4;       // warps of a block
+constexpr unsigned resident = 20;   // warps of an SM, if there are enough rows
+constexpr unsigned least = 8;       // minimum number of rows of a warp
+constexpr unsigned ahead = 4;       // rows loaded before the first of them is used
+constexpr unsigned most_steps = 6;  // steps of a sweep, and rows of a halo
+constexpr unsigned width = 2 * 32;  // columns that a warp loads, two per lane
 constexpr unsigned everyone = ~0u;
 
-/// Columns at each edge of a warp that are right no more after some steps, in pairs.
+/// Number of columns at each edge of a warp that are incorrect after `steps` steps, in pairs.
 constexpr int margin_of(unsigned steps) { return (steps + 1) / 2 * 2; }
 
-/// The sums that wait for the next row of a level: of a row and the one above it, and of the row.
+/// The partial sums of a step that need the next row: `two` of a row and the row above it, `one` of
+/// the row itself.
 template <typename T>
 struct Waiting {
   T two = 0, one = 0;
 };
 
-/// The cell above, now that the sum of the row is there that it waited for.
+/// Returns the cell in the row above, which is complete with the sum of this row.
 template <typename T>
 __device__ T next_cell(const Weights<T>& w, Waiting<T>& waiting, T left, T here, T right) {
   const T sum = w.x[0] * left + w.x[1] * here + w.x[2] * right;
@@ -44,14 +46,15 @@ __device__ T next_cell(const Weights<T>& w, Waiting<T>& waiting, T left, T here,
 }
 
 // [carry]
-/// Pieces of so many rows, of which each begins so far behind the one before.
+/// Segments of `height` rows between `begin` and `end`; each begins `stride` rows after the previous
+/// segment.
 struct Rows {
   unsigned begin, end, height, stride;
 };
 
-/// Several steps in one sweep: a warp goes down its columns, and what comes out of a step is at
-/// once what goes into the next, a row above. With each step one column at each edge and one row at
-/// each end stops being right; they belong to others.
+/// Does several steps in one sweep. A warp goes down its columns, and the result of a step is at
+/// once the input of the next step, one row above. After each step, one more column at both edges
+/// and one more row at both ends are incorrect; other warps compute them.
 template <unsigned steps, typename T>
 __global__ void carry(Weights<T> w, Rows of_rows, staircase::View<const T, 2> u,
                       staircase::View<T, 2> next) {
@@ -85,27 +88,27 @@ __global__ void carry(Weights<T> w, Rows of_rows, staircase::View<const T, 2> u,
   }
 }
 
-/// A sweep of so many steps over some rows, in a stream.
+/// Enqueues a sweep of `steps` steps over some rows in a stream.
 template <unsigned most, typename T>
 void carry(unsigned steps, const Weights<T>& w, Rows of_rows, staircase::View<const T, 2> from,
            staircase::View<T, 2> to, unsigned halo, const staircase::Stream& stream) {
   if constexpr (most > 1)
     if (steps < most) return carry<most - 1, T>(steps, w, of_rows, from, to, halo, stream);
   if (of_rows.begin >= of_rows.end) return;
-  const unsigned strips = staircase::pieces(from.extent(1), width - 2 * margin_of(most));
-  const dim3 grid(staircase::pieces(strips, warps),
-                  staircase::pieces(of_rows.end - of_rows.begin, of_rows.stride));
+  const unsigned strips = staircase::ceil_div(from.extent(1), width - 2 * margin_of(most));
+  const dim3 grid(staircase::ceil_div(strips, warps),
+                  staircase::ceil_div(of_rows.end - of_rows.begin, of_rows.stride));
   const staircase::View<const T, 2> read(from.data(), {of_rows.end + halo, from.extent(1)});
   carry<most, T><<<grid, dim3(32, warps), 0, stream>>>(w, of_rows, read, to);
   staircase::check_launch();
 }
 // [carry]
 
-/// As many rows to a warp as give the GPU's processors enough of them.
+/// Number of rows per warp that gives every SM of the GPU enough warps.
 inline unsigned height_of(unsigned rows, std::size_t cols) {
-  const unsigned strips = staircase::pieces(cols, width - 2 * margin_of(most_steps));
+  const unsigned strips = staircase::ceil_div(cols, width - 2 * margin_of(most_steps));
   const unsigned of_strip = std::max(resident * staircase::processors() / strips, 1u);
-  return std::max(staircase::pieces(rows, of_strip), least);
+  return std::max(staircase::ceil_div(rows, of_strip), least);
 }
 
 }  // namespace advection_distributed

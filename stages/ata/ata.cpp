@@ -11,7 +11,7 @@
 namespace ata {
 namespace {
 
-/// Fills A with random numbers, unless the user gave one.
+/// Fills A with random values, unless the user has provided a matrix.
 void prepare(Problem& problem, staircase::Precision) {
   if (!problem.a.empty()) return;
   problem.a.resize(static_cast<std::size_t>(problem.rows) * static_cast<std::size_t>(problem.cols));
@@ -27,7 +27,7 @@ void set_matrix(Problem& problem, std::vector<staircase::NpyArray> inputs) {
   problem.a = values != nullptr ? std::move(*values) : inputs[0].as_double();
 }
 
-/// The numbers of A and of C.
+/// Numbers of elements of A and of C.
 double size_of_a(const Problem& problem) {
   return static_cast<double>(problem.rows) * static_cast<double>(problem.cols);
 }
@@ -35,29 +35,29 @@ double size_of_c(const Problem& problem) {
   return static_cast<double>(problem.cols) * static_cast<double>(problem.cols);
 }
 
-/// A multiplication and an addition per row, for each element on the diagonal or above.
+/// One multiplication and one addition per row, for each element on or above the diagonal.
 staircase::Work work(const Problem& problem, staircase::Precision) {
   return {.flops = size_of_a(problem) * static_cast<double>(problem.cols + 1),
           .bytes = 8 * (size_of_a(problem) + size_of_c(problem)),
           .matrix = true};
 }
 
-/// Whatever the order of its sum, an element is at most gamma(rows) (|A|ᵀ|A|) off, where gamma(n) =
-/// n u / (1 - n u) and u = 2⁻⁵³ (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.,
-/// section 3.1). Both sides of the comparison may be. By Cauchy and Schwarz, element (i, j) of
-/// |A|ᵀ|A| is at most √(c_ii c_jj), which the comparison knows.
+/// For every order of the sum, the error of an element is at most gamma(rows) (|A|ᵀ|A|), where
+/// gamma(n) = n u / (1 - n u) and u = 2⁻⁵³ (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., section 3.1). Both sides of the comparison may have this error. By the
+/// Cauchy-Schwarz inequality, element (i, j) of |A|ᵀ|A| is at most √(c_ii c_jj).
 staircase::Tolerance tolerance(const Problem& problem, staircase::Precision) {
   const double nu = static_cast<double>(problem.rows) * 0x1p-53;
   return {.relative = 2 * nu / (1 - nu), .scale = staircase::Scale::diagonal};
 }
 
-/// The numbers that the kernels of any stage read and write, each once.
+/// Elements that the kernels of every stage read or write at least once.
 double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
 
 const staircase::Workload<Problem, 2> workload{
     .parameters = {{"rows", &Problem::rows, 1, 2147483647, "rows of A"},
                    {"cols", &Problem::cols, 1, 2147483647, "columns of A, rows and columns of C"},
-                   {"seed", &Problem::seed, 0, 16777215, "seed of the random numbers"}},
+                   {"seed", &Problem::seed, 0, 16777215, "seed of the random values"}},
     .datasets = {{"small", {.rows = 512, .cols = 512}},
                  {"medium", {.rows = 2000, .cols = 2000}},
                  {"large", {.rows = 8000, .cols = 8000}},
@@ -102,13 +102,13 @@ const staircase::Workload<Problem, 2> workload{
                 {"09_tensor_core", traffic},
                 {"10_emulated", traffic},
                 {"11_overlapped", traffic},
-                {"12_one_modulus", traffic},
+                {"12_modulus_per_block", traffic},
                 {"13_warpgroups", traffic},
-                {"yardstick_cublas_dgemm", traffic},
-                {"yardstick_cublas_dsyrk", traffic}},
-    // Sums of more products of residues exceed 32 bits.
+                {"baseline_cublas_dgemm", traffic},
+                {"baseline_cublas_dsyrk", traffic}},
+    // With more rows, sums of products of residues exceed 32 bits.
     .limits = {{"10_emulated", {{"rows", 131071}}},
-               {"12_one_modulus", {{"rows", 131071}}},
+               {"12_modulus_per_block", {{"rows", 131071}}},
                {"13_warpgroups", {{"rows", 131071}}}}};
 
 }  // namespace

@@ -1,5 +1,5 @@
 /// \file
-/// Panels of columns of A, whose rows follow one another in memory, and where tiles of C belong.
+/// Panels, which are copies of columns of A with contiguous rows, and the addition of tiles to C.
 
 #pragma once
 
@@ -17,7 +17,7 @@ constexpr std::size_t width = 24;  // columns of a panel, and rows and columns o
 
 inline std::size_t panels_of(std::size_t cols) { return (cols + width - 1) / width; }
 
-/// Copies panel p of A, so that its rows follow one another in memory; zeros fill the last one up.
+/// Copies the columns of panel p of A, so that their rows are contiguous; pads with zeros.
 inline void pack(View<const double, 2> a, std::size_t p, View<double, 2> panel) {
   const std::size_t rows = a.extent(0), cols = a.extent(1);
   for (std::size_t k = 0; k < rows; ++k)
@@ -27,7 +27,7 @@ inline void pack(View<const double, 2> a, std::size_t p, View<double, 2> panel) 
 // [pack]
 
 // [add]
-/// Adds a tile to C; what lies beyond the last row and column comes from zeros and is left out.
+/// Adds a tile to C, except for elements beyond the last row or column, which are padding.
 inline void add(const double (*tile)[width], std::size_t p, std::size_t q, View<double, 2> c) {
   const std::size_t rows = std::min(width, c.extent(0) - p * width);
   const std::size_t cols = std::min(width, c.extent(1) - q * width);

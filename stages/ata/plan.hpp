@@ -1,5 +1,5 @@
 /// \file
-/// Which tiles of C the blocks of tensor cores compute, in which order, and which are cut.
+/// The tiles of C that blocks compute on tensor cores: their order, and which of them are split.
 
 #pragma once
 
@@ -12,27 +12,27 @@
 namespace ata {
 
 // [tasks]
-/// What a block does: a tile of C in row p and column q of tiles, summed over some steps of A.
+/// The task of a block: the tile in row p and column q of tiles, summed over some steps of A.
 struct Task {
   unsigned p, q, first, last;
 };
 // [tasks]
 
 // [plan]
-/// Columns of tiles, the last one excluded.
+/// A range of columns of tiles, `last` excluded.
 struct Strip {
   unsigned first, last;
 };
 
-/// Strips of so many columns of tiles: blocks that run at the same time then share the columns of A
-/// that they read.
+/// Splits the columns of tiles into strips of at most `width`. Blocks that run at the same time
+/// then share columns of A.
 inline std::vector<Strip> strips_of(unsigned tiles, unsigned width) {
   std::vector<Strip> strips;
   for (unsigned q = 0; q < tiles; q += width) strips.push_back({q, std::min(q + width, tiles)});
   return strips;
 }
 
-/// The tiles of strips on and above the diagonal, row by row.
+/// The tiles on and above the diagonal, strip by strip and row by row.
 inline std::vector<Task> tiles_of(const std::vector<Strip>& strips, unsigned steps) {
   std::vector<Task> tasks;
   for (const Strip& strip : strips)
@@ -42,44 +42,44 @@ inline std::vector<Task> tiles_of(const std::vector<Strip>& strips, unsigned ste
   return tasks;
 }
 
-/// Into how many slices to cut the tiles that are left when the others have filled `processors` as
-/// often as they can: as many as make the time least, if a slice costs as much as 8 more steps.
-inline unsigned slices_of(unsigned left, unsigned steps, unsigned processors) {
-  const auto time = [&](unsigned slices) {
-    const unsigned rounds = (left * slices + processors - 1) / processors;
-    return rounds * ((steps + slices - 1) / slices + 8);
+/// The number of partial sums into which the tiles of the last, incomplete wave are split
+/// (split-K). It minimises the time, if each partial sum costs as much as 8 more steps.
+inline unsigned splits_of(unsigned remaining, unsigned steps, unsigned processors) {
+  const auto time = [&](unsigned splits) {
+    const unsigned waves = (remaining * splits + processors - 1) / processors;
+    return waves * ((steps + splits - 1) / splits + 8);
   };
   unsigned best = 1;
-  for (unsigned slices = 2; slices <= steps && left * slices <= 3 * processors; ++slices)
-    if (time(slices) < time(best)) best = slices;
+  for (unsigned splits = 2; splits <= steps && remaining * splits <= 3 * processors; ++splits)
+    if (time(splits) < time(best)) best = splits;
   return best;
 }
 
-/// The tiles that are computed wholly, then the slices of the others.
+/// The tiles that are computed completely, then the partial sums of the others.
 struct Plan {
   std::vector<Task> tasks;
-  unsigned whole, left, slices;
+  unsigned complete, remaining, splits;
 
-  /// Room for so many sums of slices, for one at least.
-  unsigned parts() const { return std::max(1u, left * slices); }
+  /// The number of partial sums to allocate, at least one.
+  unsigned parts() const { return std::max(1u, remaining * splits); }
 };
 
-/// Where slice s begins.
-inline unsigned share(unsigned s, unsigned steps, unsigned slices) {
-  return std::size_t{s} * steps / slices;
+/// The first step of partial sum s.
+inline unsigned first_step(unsigned s, unsigned steps, unsigned splits) {
+  return std::size_t{s} * steps / splits;
 }
 
 inline Plan make_plan(const std::vector<Strip>& strips, unsigned steps, unsigned processors) {
   std::vector<Task> tasks = tiles_of(strips, steps);
-  const unsigned count = tasks.size(), left = count % processors;
-  const unsigned slices = slices_of(left, steps, processors);
-  if (left == 0 || slices == 1) return {tasks, count, 0, 1};
-  const std::vector<Task> cut(tasks.end() - left, tasks.end());
-  tasks.resize(count - left);
-  for (unsigned s = 0; s < slices; ++s)
+  const unsigned count = tasks.size(), remaining = count % processors;
+  const unsigned splits = splits_of(remaining, steps, processors);
+  if (remaining == 0 || splits == 1) return {tasks, count, 0, 1};
+  const std::vector<Task> cut(tasks.end() - remaining, tasks.end());
+  tasks.resize(count - remaining);
+  for (unsigned s = 0; s < splits; ++s)
     for (const auto& [p, q, first, last] : cut)
-      tasks.push_back({p, q, share(s, steps, slices), share(s + 1, steps, slices)});
-  return {tasks, count - left, left, slices};
+      tasks.push_back({p, q, first_step(s, steps, splits), first_step(s + 1, steps, splits)});
+  return {tasks, count - remaining, remaining, splits};
 }
 // [plan]
 
@@ -89,8 +89,8 @@ struct Product256 {
   unsigned p, q;
 };
 
-/// The tiles of 128 × 256 that are not wholly below the diagonal, in strips of 6 columns, row by
-/// row.
+/// The tiles of 128 × 256 that are not completely below the diagonal, in strips of 6 columns, row
+/// by row.
 inline std::vector<Product256> products_of(unsigned cols) {
   const unsigned p_tiles = (cols + 127) / 128, q_tiles = (cols + 255) / 256, width = 6;
   std::vector<Product256> products;

@@ -1,7 +1,7 @@
 /// \file
-/// Matrices of FP64 as residues of whole numbers: the moduli, the power of two of each column,
-/// residues, their columns in shared memory, what they make together, how that is written, and
-/// which matrices suit.
+/// FP64 matrices as residues of integers: the moduli, the scaling of columns, the computation of
+/// residues, their columns in shared memory, the reconstruction and storing of elements, and the
+/// condition on matrices.
 
 #pragma once
 
@@ -21,7 +21,7 @@ using staircase::View;
 // [moduli]
 using Wide = unsigned __int128;
 
-/// The largest 15 numbers up to 256 of which no two have a common factor.
+/// The largest 15 integers up to 256 of which no two have a common factor.
 constexpr unsigned moduli[] = {256, 255, 253, 251, 247, 241, 239, 233,
                                229, 227, 223, 217, 211, 199, 197};
 constexpr unsigned residues = std::size(moduli);
@@ -33,7 +33,7 @@ constexpr Wide product_of_moduli() {
 }
 constexpr Wide whole = product_of_moduli();  // nearly 2¹¹⁸
 
-/// What the kernels need to know of a modulus p.
+/// The constants of a modulus p that the kernels need.
 struct Modulus {
   std::int32_t p;
   unsigned quotient;  // ⌊2³² / p⌋
@@ -63,7 +63,7 @@ __constant__ constexpr Moduli table = make_moduli();
 // [moduli]
 
 // [residue_of]
-constexpr unsigned at_once = 32;  // rows of A that a thread takes apart
+constexpr unsigned at_once = 32;  // rows of A that a thread converts at a time
 
 /// x modulo p, from -128 to 127.
 __device__ inline int residue_of(double x, const Modulus& modulus) {
@@ -83,7 +83,7 @@ __device__ inline unsigned residue_of(std::int32_t x, const Modulus& modulus) {
 // [scale_columns]
 constexpr unsigned columns_at_once = 32, rows_at_once = 16;
 
-/// Combines what the threads of a column have found, always in the same order.
+/// Combines the values of the threads of a column in a fixed order.
 template <typename Combine>
 __device__ double combine(double mine, double (&shared)[rows_at_once][columns_at_once],
                           Combine combination) {
@@ -95,12 +95,12 @@ __device__ double combine(double mine, double (&shared)[rows_at_once][columns_at
   return all;
 }
 
-/// The largest square of a column's norm for which every element of C is less than whole / 2, with
-/// room for rounding.
+/// The largest square of the norm of a column for which every element of C is less than whole / 2,
+/// with a margin for rounding errors.
 constexpr double largest_square = double(whole) / 2 * (1 - 0x1p-19);
 
-/// Finds for each column the power of two that its numbers are multiplied by, the largest that its
-/// norm allows; 0 for a column of zeros.
+/// Computes for each column the exponent of the power of two that scales its elements: the largest
+/// that the norm permits, or 0 for a column of zeros.
 __global__ void scale_columns(View<const double, 2> a, View<int, 1> exponents,
                               View<unsigned, 1> large) {
   __shared__ double shared[rows_at_once][columns_at_once];
@@ -111,7 +111,7 @@ __global__ void scale_columns(View<const double, 2> a, View<int, 1> exponents,
     largest = fmax(largest, fabs(a(k, i)));
   largest = combine(largest, shared, [](double x, double y) { return fmax(x, y); });
 
-  // Squares of numbers below 2 neither overflow nor vanish if they matter.
+  // Squares of values below 2 do not overflow, and no relevant square underflows.
   const int exponent = largest > 0 ? ilogb(largest) : 0;
   double square = 0;
   for (unsigned k = threadIdx.y; k < rows && i < cols; k += rows_at_once) {
@@ -120,18 +120,18 @@ __global__ void scale_columns(View<const double, 2> a, View<int, 1> exponents,
   }
   square = combine(square, shared, [](double x, double y) { return x + y; });
   if (threadIdx.y > 0 || i >= cols) return;
-  large(i) = largest > 0 ? 0 : rows;  // nothing is lost by rounding zeros
-  const int room = largest > 0 ? ilogb(largest_square / square) : 0;  // in powers of 2, of squares
+  large(i) = largest > 0 ? 0 : rows;  // zeros have no rounding error
+  const int room = largest > 0 ? ilogb(largest_square / square) : 0;  // exponent for the square
   exponents(i) = (room >= 0 ? room : room - 1) / 2 - exponent;
 }
 // [scale_columns]
 
 // [operands]
-constexpr unsigned row_bytes = 128;          // of a column of residues: rows of A at a time
-constexpr unsigned padded = row_bytes + 16;  // so that loads of a warp meet all banks
-using Column = std::int8_t[padded];          // in shared memory
+constexpr unsigned row_bytes = 128;          // rows of A at a time, a byte each
+constexpr unsigned padded = row_bytes + 16;  // so that loads of a warp use all banks
+using Column = std::int8_t[padded];          // a column of residues in shared memory
 
-/// Copies 128 rows of so many columns of residues, by the threads of a block.
+/// Copies 128 rows of some columns of residues to shared memory, with all threads of a block.
 template <unsigned threads, unsigned columns>
 __device__ void copy(View<const std::int8_t, 2> bytes, unsigned first, unsigned k,
                      Column (&to)[columns]) {
@@ -141,14 +141,14 @@ __device__ void copy(View<const std::int8_t, 2> bytes, unsigned first, unsigned 
         reinterpret_cast<const uint4&>(bytes(first + e / pieces, k + e % pieces * 16));
 }
 
-/// Four rows of a column, for a register.
+/// Four rows of a column, in one register.
 __device__ inline std::uint32_t word(const Column& column, unsigned k) {
   return reinterpret_cast<const std::uint32_t&>(column[k]);
 }
 // [operands]
 
 // [together]
-/// The FP64 number nearest to a whole one.
+/// The FP64 value nearest to an integer.
 __device__ inline double rounded(Wide x) {
   const bool negative = x >> 127 != 0;
   if (negative) x = -x;
@@ -156,14 +156,14 @@ __device__ inline double rounded(Wide x) {
   const std::int64_t high = x >> 64, low = x;
   const int zeros = high != 0 ? __clzll(high) : 64 + __clzll(low);
   x <<= zeros;
-  // The first 64 digits, the last of them set if any behind it is: enough to round once.
+  // The first 64 bits. The last of them is set if any later bit is, so rounding is correct.
   const std::uint64_t front = x >> 64, behind = x;
   const double first = front | (behind != 0);
   const double magnitude = ldexp(first, 64 - zeros);
   return negative ? -magnitude : magnitude;
 }
 
-/// A whole number of which residues are told one by one, from 0 to p - 1.
+/// An integer that is reconstructed from residues from 0 to p - 1, added one by one.
 struct Whole {
   Wide sum = 0;      // modulo 2¹²⁸
   double share = 0;  // sum / whole
@@ -177,7 +177,7 @@ struct Whole {
 // [together]
 
 // [bytes]
-/// The residues of four sums, a byte each.
+/// The residues of four sums, one byte each.
 __device__ inline unsigned word_of(const std::int32_t* sums, const Modulus& modulus) {
   unsigned word = 0;
 #pragma unroll
@@ -185,7 +185,7 @@ __device__ inline unsigned word_of(const std::int32_t* sums, const Modulus& modu
   return word;
 }
 
-/// The number whose residues are byte e of these words.
+/// The element whose residues are byte e of these words.
 __device__ inline double element_of(const unsigned (&word)[residues], unsigned e) {
   Whole sum;
 #pragma unroll
@@ -195,10 +195,10 @@ __device__ inline double element_of(const unsigned (&word)[residues], unsigned e
 // [bytes]
 
 // [write]
-constexpr unsigned columns_written = 32;  // of C at a time
+constexpr unsigned columns_written = 32;  // columns of C at a time
 
-/// Writes so many columns of some rows of C, and their mirror image: the threads of a block change
-/// places, so that neighbours write neighbours both ways.
+/// Stores `columns_written` columns of some rows of C, and their transpose. Each loop assigns
+/// elements to threads so that its stores are coalesced.
 template <unsigned threads, unsigned rows>
 __device__ void write(const double (&shared)[rows][columns_written + 1], unsigned i0, unsigned j0,
                       View<double, 2> c) {
@@ -215,23 +215,23 @@ __device__ void write(const double (&shared)[rows][columns_written + 1], unsigne
 // [write]
 
 // [suits]
-/// What the columns tell of the error that rounding A causes.
+/// Statistics of the columns that bound the error from rounding A.
 struct Statistics {
-  View<unsigned, 1> large;  // of each column, how many numbers are large; all of a column of zeros
-  View<unsigned, 1> rounded;  // whether any number of A was rounded
+  View<unsigned, 1> large;    // large elements per column; for a column of zeros, all
+  View<unsigned, 1> rounded;  // whether any element of A was rounded
 };
 
-/// From which magnitude on a scaled number counts as large. If three quarters of the numbers of
-/// each of two columns do, then at least half of the rows have two large ones, and (|A|ᵀ|A|)(i, j)
-/// >= rows / 2 large². The norms of columns, of r √rows at most, bound what rounding adds up to by
-/// rows (r + 1/4). With this threshold, that is no more than (rows - 1) 2⁻⁵³ (|A|ᵀ|A|)(i, j);
-/// rounding C adds one 2⁻⁵³ more.
+/// The threshold for large elements: an element is large if its scaled magnitude is at least this
+/// value. If three quarters of the elements of two columns are large, at least half of the rows
+/// have two large elements, and (|A|ᵀ|A|)(i, j) >= rows / 2 large². The norms of columns are at
+/// most r √rows, so rounding A adds errors of at most rows (r + 1/4). With this threshold, these
+/// errors are at most (rows - 1) 2⁻⁵³ (|A|ᵀ|A|)(i, j). Rounding C adds one more 2⁻⁵³.
 inline double large_from(std::int64_t rows) {
   const double r = std::sqrt(largest_square / rows);
   return std::sqrt(0x1p54 * (r + 0.25) / (rows - 1)) + 1;
 }
 
-/// Throws unless the error of rounding A keeps the bound.
+/// Throws an exception unless the error from rounding A keeps the bound.
 /// \throws NotAvailable
 inline void require_bound(const staircase::DeviceArray<unsigned, 1>& large,
                           const staircase::DeviceArray<unsigned, 1>& rounded, std::int64_t rows) {

@@ -1,6 +1,6 @@
 /// \file
-/// A tile of C whose elements lie in registers, 8 × 8 of a thread: which they are, and how they are
-/// written.
+/// A tile of C in registers, 8 × 8 elements per thread: the positions of these elements, and the
+/// function that stores the tile.
 
 #pragma once
 
@@ -9,30 +9,30 @@
 namespace ata {
 
 // [sizes]
-constexpr unsigned tile = 128;          // rows and columns of C of a block
-constexpr unsigned held = 8;            // rows and columns of C of a thread
+constexpr unsigned tile = 128;          // rows and columns of C per block
+constexpr unsigned held = 8;            // rows and columns of C per thread
 constexpr unsigned side = tile / held;  // threads of a block along a side of the tile
 constexpr unsigned threads = side * side;
-constexpr unsigned strip = 2 * side;  // rows of C that are written at a time
+constexpr unsigned strip = 2 * side;  // rows of C that are stored at a time
 
-using Sums = double[held][held];  // what a thread holds of C
+using Sums = double[held][held];  // the elements of C of a thread
 // [sizes]
 
-// [place]
-/// Which row (or column) of the tile is the m-th that a thread holds. They come in pairs, which a
-/// thread loads at once; the pairs of neighbouring threads are neighbours and meet all banks.
-__device__ unsigned place(unsigned thread, unsigned m) {
+// [position]
+/// The row (or column) within the tile of the m-th row (or column) of a thread. Rows form pairs,
+/// which are loaded at once. Pairs of neighbouring threads are neighbours, so loads use all banks.
+__device__ unsigned position(unsigned thread, unsigned m) {
   return m / 2 * strip + 2 * thread + m % 2;
 }
-// [place]
+// [position]
 
 // [write]
-/// Rows of C on their way; a row is longer by one place, so that columns meet all banks.
-using Leaving = double[strip][tile + 1];
+/// Rows of C before they are stored; one element of padding spreads a column over all banks.
+using Staged = double[strip][tile + 1];
 
-/// Writes a tile of C and its mirror image: threads meet in shared memory and change places, so
-/// that neighbours write neighbours both ways.
-__device__ void write(const Sums& sum, unsigned p, unsigned q, Leaving& shared,
+/// Stores a tile of C and its transpose. Threads first exchange elements through shared memory, so
+/// that both stores are coalesced.
+__device__ void write(const Sums& sum, unsigned p, unsigned q, Staged& shared,
                       staircase::View<double, 2> c) {
   const unsigned cols = c.extent(1), i0 = p * tile, j0 = q * tile;
   const unsigned thread = threadIdx.y * side + threadIdx.x;
@@ -42,7 +42,7 @@ __device__ void write(const Sums& sum, unsigned p, unsigned q, Leaving& shared,
     for (unsigned m = 0; m < 2; ++m)
 #pragma unroll
       for (unsigned n = 0; n < held; ++n)
-        shared[place(threadIdx.y, m)][place(threadIdx.x, n)] = sum[2 * s + m][n];
+        shared[position(threadIdx.y, m)][position(threadIdx.x, n)] = sum[2 * s + m][n];
     __syncthreads();
     for (unsigned e = thread; e < strip * tile; e += threads) {
       const unsigned i = i0 + s * strip + e / tile, j = j0 + e % tile;

@@ -1,6 +1,6 @@
 /// \file
-/// A tile of C whose elements lie in registers, products of tensor cores of a warp: which they are,
-/// and how they are written, or left as sums of a slice and added up.
+/// A tile of C in registers, in the layout of tensor-core products: the positions of its elements,
+/// and the functions that store the tile, write its partial sums, and add partial sums.
 
 #pragma once
 
@@ -9,38 +9,38 @@
 namespace ata {
 
 // [sizes]
-constexpr unsigned tile = 128;                // rows and columns of C of a block
+constexpr unsigned tile = 128;                // rows and columns of C per block
 constexpr unsigned warps_i = 2, warps_j = 4;  // warps of a block along the rows and columns of C
 constexpr unsigned warps = warps_i * warps_j, threads = 32 * warps;
-constexpr unsigned held_i = tile / warps_i / 16;  // products of 16 × 8 elements that a warp holds,
+constexpr unsigned held_i = tile / warps_i / 16;  // products of 16 × 8 elements per warp,
 constexpr unsigned held_j = tile / warps_j / 8;   // along the rows and the columns of C
-constexpr unsigned strip = 16 * warps_i;          // rows of C that are written at a time
+constexpr unsigned strip = 16 * warps_i;          // rows of C that are stored at a time
 
-using Sums = double[held_i][held_j][4];  // what a lane holds of its warp's part of C
+using Sums = double[held_i][held_j][4];  // the elements of C of a lane
 constexpr unsigned held = held_i * held_j * 4;
 // [sizes]
 
 // [lane]
-/// Where the calling thread's numbers lie in the products of its warp; see mma.hpp.
+/// The position of the calling thread in its block and in the products of its warp; see mma.hpp.
 struct Lane {
-  unsigned i = threadIdx.x / 32 / warps_j;  // the warp's place among the warps of the block
+  unsigned i = threadIdx.x / 32 / warps_j;  // row and column of the warp in the block
   unsigned j = threadIdx.x / 32 % warps_j;
   unsigned group = threadIdx.x % 32 / 4;
   unsigned member = threadIdx.x % 4;
 
-  /// The first row (column) of product m (n) in the tile.
+  /// The first row (or column) in the tile of product m (or n).
   __device__ unsigned row(unsigned m) const { return m * strip + i * 16; }
   __device__ unsigned column(unsigned n) const { return (j * held_j + n) * 8; }
 };
 // [lane]
 
 // [write]
-/// Rows of C on their way; a row is longer by one place, so that columns meet all banks.
-using Leaving = double[strip][tile + 1];
+/// Rows of C before they are stored; one element of padding spreads a column over all banks.
+using Staged = double[strip][tile + 1];
 
-/// Writes a tile of C and its mirror image: threads meet in shared memory and change places, so
-/// that neighbours write neighbours both ways.
-__device__ void write(const Sums& sum, Task at, Lane lane, Leaving& shared,
+/// Stores a tile of C and its transpose. Threads first exchange elements through shared memory, so
+/// that both stores are coalesced.
+__device__ void write(const Sums& sum, Task at, Lane lane, Staged& shared,
                       staircase::View<double, 2> c) {
   const unsigned cols = c.extent(1), i0 = at.p * tile, j0 = at.q * tile;
 #pragma unroll
@@ -66,33 +66,34 @@ __device__ void write(const Sums& sum, Task at, Lane lane, Leaving& shared,
 // [write]
 
 // [parts]
-/// Leaves a block's sums in `parts`: (part, number that a thread holds, thread).
-__device__ void leave(const Sums& sum, staircase::View<double, 3> parts, unsigned part) {
+/// Writes the partial sums of a block to `parts`: (part, index within the thread, thread).
+__device__ void write_partial(const Sums& sum, staircase::View<double, 3> parts, unsigned part) {
 #pragma unroll
   for (unsigned h = 0; h < held; ++h)
     parts(part, h, threadIdx.x) = sum[h / (held_j * 4)][h / 4 % held_j][h % 4];
 }
 
-/// Adds up the sums of the tiles that are cut into `slices`, one after the other.
+/// Adds the partial sums of each tile that is split into `splits`, in a fixed order.
 __global__ void __launch_bounds__(threads)
-    add_up(staircase::View<const Task, 1> tasks, unsigned whole, unsigned slices,
+    add_up(staircase::View<const Task, 1> tasks, unsigned complete, unsigned splits,
            staircase::View<const double, 3> parts, staircase::View<double, 2> c) {
   extern __shared__ __align__(16) unsigned char bytes[];
   Sums sum = {};
-  for (unsigned s = 0; s < slices; ++s)
+  for (unsigned s = 0; s < splits; ++s)
 #pragma unroll
     for (unsigned h = 0; h < held; ++h)
       sum[h / (held_j * 4)][h / 4 % held_j][h % 4] +=
           parts(s * gridDim.x + blockIdx.x, h, threadIdx.x);
-  write(sum, tasks(whole + blockIdx.x), Lane(), *reinterpret_cast<Leaving*>(bytes), c);
+  write(sum, tasks(complete + blockIdx.x), Lane(), *reinterpret_cast<Staged*>(bytes), c);
 }
 
-/// Adds up the tiles of a plan that are cut, if any are.
+/// Launches the addition of partial sums, if the plan has split tiles.
 inline void add_up(const Plan& plan, staircase::View<const Task, 1> tasks,
                    staircase::View<const double, 3> parts, staircase::View<double, 2> c,
                    cudaStream_t stream = nullptr) {
-  if (plan.left == 0) return;
-  add_up<<<plan.left, threads, sizeof(Leaving), stream>>>(tasks, plan.whole, plan.slices, parts, c);
+  if (plan.remaining == 0) return;
+  add_up<<<plan.remaining, threads, sizeof(Staged), stream>>>(tasks, plan.complete, plan.splits,
+                                                              parts, c);
   staircase::check_launch();
 }
 // [parts]

@@ -1,5 +1,5 @@
 /// \file
-/// The factorisation of Cholesky: its input, data sets and test cases, its work and tolerance.
+/// The workload Cholesky: its input, data sets and test cases, its work and tolerance.
 
 #include "cholesky.hpp"
 
@@ -27,16 +27,16 @@ std::size_t count(std::int64_t number) { return static_cast<std::size_t>(number)
 // [input]
 constexpr std::size_t half_band = 16;  // diagonals of a banded matrix below the main one
 
-/// How large numbers beside the diagonal may be: a power of two, so small that eigenvalues stay
-/// away from zero. Those of a random symmetric matrix with elements from -1 to 1 are up to 2 √(n/3)
-/// in magnitude (Wigner 1955), and never more than n.
+/// The maximum magnitude of elements outside the diagonal: a power of two, so small that no
+/// eigenvalue is close to zero. The eigenvalues of a random symmetric matrix with elements from -1
+/// to 1 have magnitudes up to 2 √(n/3) (Wigner 1955), and never more than n.
 double size_beside_diagonal(const Problem& problem) {
   auto n = static_cast<double>(problem.n);
   if (problem.matrix == banded) n = std::min(n, 2. * half_band + 1);
   return std::exp2(std::floor(std::log2(n <= 16 ? 1 / n : 0.6 / std::sqrt(n))));
 }
 
-/// What row and column i are multiplied by: powers of two, which round nothing.
+/// The factor of row and column i: a power of two, so that no product is rounded.
 double scale_of(const Problem& problem, std::size_t i) {
   if (problem.matrix != graded) return 1;
   return std::exp2(-std::floor(20.0 * static_cast<double>(i) / static_cast<double>(problem.n)));
@@ -52,7 +52,8 @@ double element(const Problem& problem, std::size_t i, std::size_t j) {
   return i == j ? 1 + std::abs(random) : random;
 }
 
-/// A of numbers that either precision holds, but for the diagonal of the third kind.
+/// Generates A. The elements are exact in both precisions, except for the diagonal of the third
+/// kind.
 template <typename T>
 void make_random(Problem& problem) {
   const std::size_t n = count(problem.n);
@@ -69,8 +70,8 @@ void make_random(Problem& problem) {
   problem.elements_of_a = std::move(a);
 }
 
-/// Makes A, unless the user gave it, in the precision that is solved. What is above the diagonal
-/// becomes zero, as it is in L, so that a stage may overwrite A.
+/// Generates A in the precision of the computation, or converts the matrix of the user. Elements
+/// above the diagonal become zero, as in L, because a stage may overwrite A with L.
 template <typename T>
 void make(Problem& problem) {
   if (is_empty(problem.elements_of_a)) return make_random<T>(problem);
@@ -90,7 +91,7 @@ void set_matrix(Problem& problem, std::vector<staircase::NpyArray> inputs) {
   const auto& a = inputs[0].shape;
   if (a[0] != a[1])
     throw staircase::BadInput("A has " + std::to_string(a[0]) + " rows and " +
-                              std::to_string(a[1]) + " columns; it must have as many of both");
+                              std::to_string(a[1]) + " columns; both numbers must be equal");
   problem.n = static_cast<std::int64_t>(a[0]);
   problem.elements_of_a = elements_of(std::move(inputs[0]));
   problem.is_given = true;
@@ -106,7 +107,8 @@ void check(const Problem& problem, Precision) {
                               std::to_string(most));
 }
 
-/// What is left of element (i, i) of A once the columns before it are done, which have a factor.
+/// Pivot i, in long double: element (i, i) of A minus the products of columns 0 to i - 1, which
+/// have a factor.
 template <typename T>
 long double pivot(staircase::View<const T, 2> a, staircase::View<const T, 2> l, std::size_t i) {
   std::vector<long double> row(a.row(i).data(), a.row(i).data() + i);
@@ -119,10 +121,10 @@ long double pivot(staircase::View<const T, 2> a, staircase::View<const T, 2> l, 
   return rest;
 }
 
-/// Refuses an A that is not positive definite, by its first pivot that is not positive. A stage
-/// takes roots of what it finds: the first one that is no number, or zero, tells where. If so much
-/// is left there that no rounding makes it zero, it is the stage's own doing, of which the harness
-/// speaks.
+/// Rejects an A that is not positive definite, and reports the first pivot that is not positive. A
+/// stage computes the root of each pivot, so this pivot is at the first element of the diagonal
+/// that is NaN or zero. If the pivot there is too large to become zero by rounding, the stage has a
+/// fault, and the harness reports this fault elsewhere.
 template <typename T>
 void check_pivots(staircase::View<const T, 2> a, staircase::View<const T, 2> l) {
   std::size_t i = 0;
@@ -150,7 +152,7 @@ void check_definite(const Problem& problem, const staircase::NpyArray& solution)
 }
 // [refused]
 
-/// A third of n³ multiplications and additions, half of a square of numbers in and out.
+/// The work of a factorisation: n³/3 operations. It reads n²/2 elements and writes as many.
 staircase::Work work(const Problem& problem, Precision precision) {
   const auto n = static_cast<double>(problem.n);
   return {.flops = n * (n + 1) * (2 * n + 1) / 6,
@@ -159,8 +161,8 @@ staircase::Work work(const Problem& problem, Precision precision) {
 }
 
 // [tolerance]
-/// The largest error of L that errors of A of γ |L| |Lᵀ| make, but for γ: an element of |L| times
-/// the lower triangle of M Mᵀ, with M = |L⁻¹| |L|.
+/// The largest error of L, divided by γ, that errors γ |L| |Lᵀ| of A cause: the largest element of
+/// |L| times the lower triangle of M Mᵀ, with M = |L⁻¹| |L|.
 template <typename T>
 double exact_error(staircase::View<const T, 2> a) {
   const std::size_t n = a.extent(0);
@@ -189,9 +191,10 @@ double exact_error(staircase::View<const T, 2> a) {
   return largest;
 }
 
-/// The least eigenvalue at least of a given matrix, once factors of rows and columns make its
-/// diagonal one: what the rows have left of it when the numbers beside it are taken off (Gershgorin
-/// 1931). One pass over the triangle, which says nothing of most matrices that do not dominate.
+/// A lower bound on the smallest eigenvalue of a matrix whose rows and columns are scaled to a
+/// diagonal of ones: one minus the magnitudes of the other elements of a row (Gershgorin 1931). The
+/// computation takes one pass over the triangle. For most matrices that are not diagonally
+/// dominant, the bound is zero.
 template <typename T>
 double least_eigenvalue(staircase::View<const T, 2> a) {
   const std::size_t n = a.extent(0);
@@ -207,14 +210,15 @@ double least_eigenvalue(staircase::View<const T, 2> a) {
   return std::max(0.0, *std::ranges::min_element(left));
 }
 
-/// The same of a matrix made here. Those of the numbers beside the diagonal alone are 0.7 in
-/// magnitude at most (size_beside_diagonal), the diagonal is at least one, and at most two, which
-/// the factors take away; Hilbert's matrix is positive definite without what is added to it.
+/// The same bound for a generated matrix. The eigenvalues of the part outside the diagonal are at
+/// most 0.7 in magnitude (size_beside_diagonal). The elements of the diagonal lie between one and
+/// two, and the scaling divides by them. Hilbert's matrix is positive definite even without the
+/// value that is added to the diagonal.
 double least_eigenvalue(const Problem& problem) {
   return problem.matrix == hilbert ? 0x1p-11 : 0.15;
 }
 
-/// The largest magnitude of an element of L at most: a row of L has the length √a_ii.
+/// An upper bound on the magnitudes of the elements of L: row i of L has the length √a_ii.
 template <typename T>
 double largest_root(staircase::View<const T, 2> a) {
   double largest = 0;
@@ -222,24 +226,25 @@ double largest_root(staircase::View<const T, 2> a) {
   return std::sqrt(largest);
 }
 
-/// The same where an inverse takes too long. A row of L has the length √a_ii; with ones on the
-/// diagonal of A, L⁻¹ stretches no vector by more than the root of 1 / λ, for the least eigenvalue
-/// λ, and errors of up to γ that know nothing of each other add up to √2 γ / λ, eight times as much
-/// for a probability that is none (Hoeffding 1963).
+/// The largest error of L divided by γ. It is exact for few rows. For more rows, an inverse takes
+/// too long, and the function returns a bound. Row i of L has the length √a_ii. With ones on the
+/// diagonal of A and the smallest eigenvalue λ, L⁻¹ stretches no vector by more than √(1 / λ).
+/// Independent errors of up to γ add up to √2 γ / λ. Errors of eight times this sum have a
+/// negligible probability (Hoeffding 1963).
 template <typename T>
 double error_of(const Problem& problem) {
-  constexpr std::int64_t few = 512;  // so few that the inverse takes no time
+  constexpr std::int64_t few = 512;  // rows for which the inverse takes little time
   if (problem.n <= few) return exact_error(problem.a<T>());
   return largest_root(problem.a<T>()) * 8 * std::sqrt(2) /
          (problem.is_given ? least_eigenvalue(problem.a<T>()) : least_eigenvalue(problem));
 }
 
-/// Whatever the order of sums, L̂ is the factor of A + ΔA with |ΔA| ≤ γ |L| |Lᵀ| (Higham, "Accuracy
-/// and Stability of Numerical Algorithms", 2nd ed., Theorem 10.3). To first order that moves L by L
-/// times the lower triangle of L⁻¹ ΔA L⁻ᵀ. Errors of roundings grow as the root of their number,
-/// but for a probability that is none with λ = 8 (Higham and Mary, "A New Approach to Probabilistic
-/// Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019). Both sides of a comparison may be so
-/// far off.
+/// The tolerance of a comparison of two factors. For any order of the sums, L̂ is the factor of A +
+/// ΔA with |ΔA| ≤ γ |L| |Lᵀ| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.,
+/// Theorem 10.3). To first order, ΔA changes L by L times the lower triangle of L⁻¹ ΔA L⁻ᵀ.
+/// Rounding errors grow with the square root of their count, except with a probability that is
+/// negligible for λ = 8 (Higham and Mary, "A New Approach to Probabilistic Rounding Error
+/// Analysis", SIAM J. Sci. Comput. 41, 2019). Both sides of a comparison may have such an error.
 staircase::Tolerance tolerance(const Problem& problem, Precision precision) {
   if (is_empty(problem.elements_of_a)) {
     Problem prepared = problem;
@@ -263,20 +268,22 @@ staircase::Tolerance tolerance(const Problem& problem, Precision precision) {
 // [tolerance]
 
 // [traffic]
-/// Columns: each is read, divided and written, read again, and read and written all to its right.
+/// Column by column: a column is read, divided and written, and read again as a factor. All
+/// elements to its right are read and written.
 double traffic_of_columns(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return (n * n * n - n) / 3 + 3 * n * (n + 1) / 2;
 }
 
-/// Numbers from the diagonal down in so many columns of a matrix with more rows.
+/// Number of elements on and below the diagonal, in the first columns of a matrix with more rows.
 double below(std::int64_t rows, std::int64_t columns) {
   return static_cast<double>(columns * rows - columns * (columns - 1) / 2);
 }
 
-/// Panels: a block of columns is read and written, the block on the diagonal twice read; what it
-/// takes its products off, the rest of the panel or after the last block all to its right, is read
-/// and written, and the factors are read.
+/// Panels: each group of columns is read and written, and its block of L on the diagonal is read
+/// twice. The columns that the group updates are read and written, and its factors are read. The
+/// updated columns are the rest of the panel. After the last group of a panel, they are all columns
+/// to the right.
 double traffic_of_panels(std::int64_t rows, std::int64_t columns) {
   constexpr std::int64_t panel = 256, block = 64;
   double numbers = 0;
@@ -296,8 +303,9 @@ double traffic_of_panels(std::int64_t rows, std::int64_t columns) {
 
 double traffic_of_panels(const Problem& problem) { return traffic_of_panels(problem.n, problem.n); }
 
-/// Slices of 8192 columns: each is read and written once for the slice before, once for each piece
-/// of 1024 columns before that, whose numbers are read, and then as panels are.
+/// Slabs of 8192 columns: each is read and written once for the slab before it, and once for each
+/// segment of 1024 columns further to the left. The elements of the segments are read. Then the
+/// slab is processed in panels.
 double traffic_of_slices(const Problem& problem) {
   constexpr std::int64_t slice = 8192, piece = 1024;
   double numbers = 0;
@@ -310,7 +318,7 @@ double traffic_of_slices(const Problem& problem) {
   return numbers;
 }
 
-/// A is read and L is written; what products read stays in the second-level cache, or may.
+/// A is read and L is written. The factors of products may stay in L2.
 double traffic_of_tiles(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return n * (n + 1);
@@ -319,12 +327,12 @@ double traffic_of_tiles(const Problem& problem) {
 
 const staircase::Workload<Problem, 2> workload{
     .parameters = {{"n", &Problem::n, 1, most, "rows and columns of A"},
-                   {"seed", &Problem::seed, 0, 16777215, "seed of the random numbers"},
+                   {"seed", &Problem::seed, 0, 16777215, "seed of the random values"},
                    {"matrix", &Problem::matrix, well_conditioned, banded,
-                    "0 well-conditioned, 1 graded, 2 like Hilbert's, 3 banded"},
+                    "0 well-conditioned, 1 graded, 2 like a Hilbert matrix, 3 banded"},
                    {"budget", &Problem::budget, 0, 1e15,
-                    "bytes of a device that parts of A may take; 0: all"},
-                   {"gpus", &Problem::gpus, 0, 64, "so many GPUs take part; 0: all"}},
+                    "bytes of device memory for parts of A; 0: all free memory"},
+                   {"gpus", &Problem::gpus, 0, 64, "number of GPUs to use; 0: all"}},
     .datasets = {{"small", {.n = 1000}},
                  {"medium", {.n = 4096}},
                  {"server", {.n = 8192}},
@@ -372,10 +380,10 @@ const staircase::Workload<Problem, 2> workload{
                 {"07_tiled_update", traffic_of_panels},
                 {"08_tensor_cores", traffic_of_panels},
                 {"09_look_ahead", traffic_of_panels},
-                {"10_gathered", traffic_of_tiles},
+                {"10_left_looking_tiles", traffic_of_tiles},
                 {"11_one_launch", traffic_of_tiles},
-                {"12_sliced", traffic_of_slices},
-                {"13_several_gpus", traffic_of_panels}}};
+                {"12_out_of_core", traffic_of_slices},
+                {"13_multi_gpu", traffic_of_panels}}};
 
 }  // namespace
 

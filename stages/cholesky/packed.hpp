@@ -1,6 +1,6 @@
 /// \file
-/// Rows of L in panels, in which they follow one another column by column; and how a block of a
-/// panel is solved in vectors.
+/// L in panels: groups of rows that are stored column by column. A block of a panel is solved with
+/// vector instructions.
 
 #pragma once
 
@@ -17,17 +17,17 @@ using staircase::View;
 
 // [pack]
 template <typename T>
-constexpr std::size_t width = 192 / sizeof(T);  // rows of a panel, and rows and columns of a block
+constexpr std::size_t width = 192 / sizeof(T);  // rows of a panel; rows and columns of a block
 
-/// Panels for so many rows, each with as many columns: (panel, column, row of the panel).
+/// Allocates panels for n rows, with as many columns. Indices: (panel, column, row of the panel).
 template <typename T>
 staircase::Array<T, 3> panels_for(std::size_t n) {
   const std::size_t panels = (n + width<T> - 1) / width<T>;
   return staircase::Array<T, 3>(panels, panels * width<T>, width<T>);
 }
 
-/// Copies rows into panels, so that the rows in a column follow one another. Ones on the diagonal
-/// fill the last panel up.
+/// Copies rows into panels, in which the elements of a column are contiguous. The last panel is
+/// padded with ones on the diagonal and zeros elsewhere.
 template <typename T>
 void pack(View<const T, 2> l, View<T, 3> panels) {
   const std::size_t n = l.extent(0);
@@ -40,7 +40,7 @@ void pack(View<const T, 2> l, View<T, 3> panels) {
                                                           : 0;
 }
 
-/// And back.
+/// Copies the panels back to a matrix in row-major order.
 template <typename T>
 void unpack(View<const T, 3> panels, View<T, 2> l) {
 #pragma omp parallel for schedule(dynamic)
@@ -53,15 +53,16 @@ void unpack(View<const T, 3> panels, View<T, 2> l) {
 // [pack]
 
 // [solve_block]
-/// Solves a block with that on the diagonal, or factorises that one: column by column, each gathers
-/// what those before it take off, all rows at a time. What is above the diagonal means nothing.
+/// Solves a block with the block on the diagonal, or factorises the block on the diagonal. The
+/// order is left-looking: each column is updated with the columns to its left, for all rows at
+/// once. The elements above the diagonal have no meaning.
 template <typename T>
 struct SolveBlock {
   template <int bytes>
   [[gnu::always_inline]] static void run(const T* diagonal, T* block) {
     using Vector [[gnu::vector_size(bytes), gnu::aligned(alignof(T))]] = T;
     constexpr std::size_t lanes = bytes / sizeof(T);
-    constexpr std::size_t vectors = bytes == 16 ? 4 : 3;  // with sums of their own
+    constexpr std::size_t vectors = bytes == 16 ? 4 : 3;  // that are updated concurrently
     for (std::size_t j = 0; j < width<T>; ++j) {
       T* const column = &block[j * width<T>];
       for (std::size_t i0 = 0; i0 < width<T>; i0 += vectors * lanes) {
@@ -82,7 +83,7 @@ struct SolveBlock {
   }
 };
 
-/// A block, with that on the diagonal.
+/// Solves a block with the block on the diagonal, with the widest vectors of this processor.
 template <typename T>
 void solve_block(const T* diagonal, T* block) {
   static const auto run = staircase::ForWidestVectors<SolveBlock<T>, const T*, T*>::function();

@@ -1,6 +1,5 @@
-/// \file
-/// What happens within a panel of columns: blocks on the diagonal are factorised, and what is below
-/// them is solved.
+/// \file The factorisation of a panel of columns: kernels that factorise the blocks of L on the
+/// diagonal and solve the rows below them.
 
 #pragma once
 
@@ -10,7 +9,7 @@ namespace cholesky {
 
 using staircase::View;
 
-constexpr unsigned panel = 256;  // columns whose products are taken off at once
+constexpr unsigned panel = 256;  // columns whose products are subtracted at once
 constexpr unsigned block = 64;   // columns that are factorised at once
 constexpr unsigned all_lanes = 0xFFFFFFFF;
 
@@ -18,8 +17,9 @@ constexpr unsigned all_lanes = 0xFFFFFFFF;
 constexpr unsigned side = 16;            // threads along a side of a block
 constexpr unsigned held = block / side;  // rows and columns of a thread: every sixteenth
 
-/// Factorises the block on the diagonal from `first` on, in the registers of one block of threads:
-/// a column, once its turn comes, is handed to all, who take the root of its pivot themselves.
+/// Factorises the block of L on the diagonal that begins with column `first`, in the registers of
+/// one thread block. In step k, the owners of column k copy this column to shared memory. Every
+/// thread computes the root of the pivot itself.
 template <typename T>
 __global__ void __launch_bounds__(side* side) factorise_block(View<T, 2> l, unsigned first) {
   __shared__ T columns[2][block];
@@ -56,12 +56,12 @@ __global__ void __launch_bounds__(side* side) factorise_block(View<T, 2> l, unsi
 // [factorise_block]
 
 // [solve_below]
-constexpr unsigned rows_at_once = 32;     // of a block of threads
+constexpr unsigned rows_at_once = 32;     // of a thread block
 constexpr unsigned lanes = 8;             // threads of a row
-constexpr unsigned part = block / lanes;  // numbers of a row that a thread has: every eighth
+constexpr unsigned part = block / lanes;  // elements of a row that a thread has: every eighth
 
-/// Solves X L₁₁ᵀ = A₂₁ below the block on the diagonal from `first` on: row by row, by
-/// substitution.
+/// Solves X L₁₁ᵀ = A₂₁ below the block of L on the diagonal that begins with column `first`, row by
+/// row, by substitution.
 template <typename T>
 __global__ void __launch_bounds__(rows_at_once* lanes) solve_below(View<T, 2> l, unsigned first) {
   __shared__ T above[block][block + 1], reciprocals[block];
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(rows_at_once* lanes) solve_below(View<T, 2> l,
 }
 // [solve_below]
 
-/// Columns from the first on, before the end.
+/// Columns from `first` to before `end`.
 struct Range {
   unsigned first, end;
 };

@@ -1,5 +1,5 @@
 /// \file
-/// Where the products of warps lie in a tile of L, and how a tile is loaded and stored by them.
+/// The positions of the products of warps in a tile of L, and how warps load and store a tile.
 
 #pragma once
 
@@ -12,17 +12,16 @@ namespace cholesky {
 using staircase::View;
 
 // [products]
-constexpr unsigned tile = 128;                // rows and columns of a block of threads
-constexpr unsigned warps_i = 2, warps_j = 4;  // warps along them
+constexpr unsigned tile = 128;                // rows and columns of a thread block
+constexpr unsigned warps_i = 2, warps_j = 4;  // warps along rows and columns
 constexpr unsigned kept_i = tile / warps_i / 16, kept_j = tile / warps_j / 8;  // products of a warp
 constexpr unsigned threads = 32 * warps_i * warps_j;
 
-/// What a lane has of a tile: what is left of the elements of its warp's products, but for the
-/// sign.
+/// The partially updated elements of a lane in the products of its warp, with the opposite sign.
 template <typename T>
 using Rest = T[kept_i][kept_j][4];
 
-/// Where the products of a warp are in a tile.
+/// The first row and the first column of product (m, n) of a warp in a tile.
 __device__ inline unsigned row_of(unsigned m) {
   return (threadIdx.x / 32 / warps_j * kept_i + m) * 16;
 }
@@ -33,14 +32,14 @@ __device__ inline unsigned column_of(unsigned n) {
 // [products]
 
 // [load]
-/// Two neighbours of a row, of which a lane has two in each product.
+/// Two neighbours in a row. A lane has two such pairs in each product.
 template <typename T>
 struct alignas(2 * sizeof(T)) Pair {
   T of[2];
 };
 
-/// Loads the elements of a tile, in place of those behind the last row or from column `end` on some
-/// other.
+/// Loads the elements of a tile. Elements beyond the last row or from column `end` on are replaced
+/// by elements of the matrix.
 template <typename T>
 __device__ void load(View<const T, 2> l, unsigned i0, unsigned j0, unsigned end, Rest<T>& rest) {
   const unsigned last = l.extent(0) - 1;
@@ -50,7 +49,7 @@ __device__ void load(View<const T, 2> l, unsigned i0, unsigned j0, unsigned end,
     for (unsigned n = 0; n < kept_j; ++n)
 #pragma unroll
       for (unsigned r = 0; r < 4; r += 2) {
-        const auto [row, column] = staircase::place_in_c(threadIdx.x % 32, r);
+        const auto [row, column] = staircase::position_in_c(threadIdx.x % 32, r);
         const unsigned i = min(i0 + row_of(m) + row, last);
         const unsigned j = min(j0 + column_of(n) + column, end - 2);
         const auto pair = reinterpret_cast<const Pair<T>&>(l(i, j));
@@ -59,8 +58,8 @@ __device__ void load(View<const T, 2> l, unsigned i0, unsigned j0, unsigned end,
       }
 }
 
-/// Stores those that are below the diagonal or on it, before column `end`. So many columns
-/// before them have `others`.
+/// Stores the elements on or below the diagonal, before column `end`. Column j of `l` is column
+/// `others` + j of the whole matrix.
 template <typename T>
 __device__ void store(const Rest<T>& rest, unsigned i0, unsigned j0, unsigned others, unsigned end,
                       View<T, 2> l) {
@@ -70,7 +69,7 @@ __device__ void store(const Rest<T>& rest, unsigned i0, unsigned j0, unsigned ot
     for (unsigned n = 0; n < kept_j; ++n)
 #pragma unroll
       for (unsigned r = 0; r < 4; r += 2) {
-        const auto [row, column] = staircase::place_in_c(threadIdx.x % 32, r);
+        const auto [row, column] = staircase::position_in_c(threadIdx.x % 32, r);
         const unsigned i = i0 + row_of(m) + row, j = j0 + column_of(n) + column;
         const Pair<T> pair = {-rest[m][n][r], others + j < i ? -rest[m][n][r + 1] : 0};
         if (i < l.extent(0) && j < end && others + j <= i)

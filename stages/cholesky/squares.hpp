@@ -1,9 +1,10 @@
 /// \file
-/// What warps do with tiles of 128 × 128 elements: each keeps 16 rows in registers, and takes
-/// factors from squares of 16 × 16 numbers in shared memory.
+/// The operations of warps on tiles of 128 × 128 elements. A warp keeps 16 rows of a tile in
+/// registers, and reads factors from squares of 16 × 16 elements in shared memory.
 ///
-/// How numbers lie in a square is for stages to say. Theirs has two functions `own`, which read and
-/// write the two neighbours of a row that are a lane's in eight rows and eight columns.
+/// A tile is divided into sub-tiles of 16 columns (`subtiles`). Each stage defines the layout of a
+/// square as a type with two functions `own`. These functions read and write the two neighbours in
+/// a row that belong to the calling lane, in a part of eight rows and eight columns.
 
 #pragma once
 
@@ -19,22 +20,22 @@ using staircase::factor;
 using staircase::multiply_add;
 
 // [sizes]
-constexpr unsigned tile = 128;             // rows and columns of a block of threads
-constexpr unsigned depth = 16;             // columns of a slice of a tile, and rows of a warp
-constexpr unsigned slices = tile / depth;  // of a tile
-constexpr unsigned warps = slices;         // that multiply
+constexpr unsigned tile = 128;               // rows and columns of a thread block
+constexpr unsigned depth = 16;               // columns of a sub-tile, and rows of a warp
+constexpr unsigned subtiles = tile / depth;  // sub-tiles of a tile
+constexpr unsigned warps = subtiles;         // that multiply
 constexpr unsigned all_lanes = 0xFFFFFFFF;
 
-/// What a lane has of its warp's 16 rows: what is left of their elements, but for the sign.
+/// The partially updated elements of a lane in the 16 rows of its warp, with the opposite sign.
 template <typename T>
 using Rest = T[tile / 8][4];
 
-/// Where a tile lies, in tiles.
+/// The position of a tile, counted in tiles.
 struct Tile {
   unsigned i, j;
 };
 
-/// Column by column of tiles, from the diagonal down.
+/// The tile with an index. Tiles are counted column by column, from the diagonal down.
 __device__ inline Tile tile_of(unsigned number, unsigned tiles) {
   unsigned j = 0;
   for (; number >= tiles - j; ++j) number -= tiles - j;
@@ -43,8 +44,8 @@ __device__ inline Tile tile_of(unsigned number, unsigned tiles) {
 // [sizes]
 
 // [pairs]
-/// Two neighbours of a row. A lane takes columns 2m and 2m + 1 of eight for what mma.hpp calls m
-/// and m + 4: so pairs of an element's rest can be factors where they are.
+/// Two neighbours in a row. A lane uses columns 2m and 2m + 1 of eight as the columns that mma.hpp
+/// calls m and m + 4. Pairs of updated elements can therefore be used as factors without a move.
 template <typename T>
 struct alignas(2 * sizeof(T)) Pair {
   T of[2];
@@ -62,7 +63,7 @@ __device__ Pair<T> pair(const T& first) {
 __device__ inline unsigned own_row() { return threadIdx.x % 32 / 4; }
 __device__ inline unsigned own_pair() { return threadIdx.x % 4; }
 
-/// 16 × 8 numbers as a factor on the left: of a lane's rest, or of a square.
+/// Loads 16 × 8 elements as a factor on the left, from the elements of a lane or from a square.
 template <typename T>
 __device__ void load_left(const T (&rest)[4], Factor<T> (&x)[4]) {
   for (unsigned r = 0; r < 4; ++r) x[r] = factor(rest[r % 2 * 2 + r / 2]);
@@ -73,7 +74,7 @@ __device__ void load_left(const Square& square, unsigned k, Factor<T> (&x)[4]) {
   load_left({upper.of[0], upper.of[1], lower.of[0], lower.of[1]}, x);
 }
 
-/// 8 × 8 numbers, transposed, as a factor on the right.
+/// Loads 8 × 8 elements, transposed, as a factor on the right.
 template <typename T, typename Square>
 __device__ void load_right(const Square& square, unsigned n, unsigned k, Factor<T> (&y)[2]) {
   const Pair<T> numbers = square.own(n, k);
@@ -95,7 +96,7 @@ __device__ void load(const T* first, std::size_t stride, Rest<T>& rest) {
     }
 }
 
-/// Stores 16 rows of a slice: the first columns of what a lane has.
+/// Stores 16 rows of a sub-tile: the first 16 columns of the elements of a lane.
 template <typename T>
 __device__ void store(const Rest<T>& rest, T* first, std::size_t stride) {
 #pragma unroll
@@ -117,7 +118,7 @@ __device__ void store(const Rest<T>& rest, Square& square) {
     }
 }
 
-/// Loads them.
+/// Loads 16 rows of a sub-tile from a square.
 template <typename T, typename Square>
 __device__ void load(const Square& square, Rest<T>& rest) {
 #pragma unroll
@@ -130,7 +131,7 @@ __device__ void load(const Square& square, Rest<T>& rest) {
     }
 }
 
-/// Copies a square, by a warp.
+/// Copies a square. Called by all lanes of a warp.
 template <typename T, typename Square>
 __device__ void copy_square(Square& square, T* first, std::size_t stride) {
   for (unsigned e = threadIdx.x % 32 * 2; e < depth * depth; e += 64)
@@ -139,9 +140,9 @@ __device__ void copy_square(Square& square, T* first, std::size_t stride) {
 // [load]
 
 // [multiply]
-/// rest += i jᵀ, for 16 rows i.
-template <typename T, typename Square, typename Slice>
-__device__ void multiply(const Square& i, const Slice& j, Rest<T>& rest) {
+/// Computes rest += i jᵀ, for 16 rows i.
+template <typename T, typename Square, typename Subtile>
+__device__ void multiply(const Square& i, const Subtile& j, Rest<T>& rest) {
 #pragma unroll
   for (unsigned k = 0; k < 2; ++k) {
     Factor<T> x[4], y[2];
@@ -156,7 +157,7 @@ __device__ void multiply(const Square& i, const Slice& j, Rest<T>& rest) {
 // [multiply]
 
 // [divide]
-/// Multiplies the first slice, of which nothing is to be taken off any more, by minus an inverse.
+/// Multiplies the first sub-tile, which has been fully updated, by minus an inverse.
 template <typename T, typename Square>
 __device__ void divide(const Square& inverse, Rest<T>& rest) {
   T quotient[2][4] = {};
@@ -174,10 +175,10 @@ __device__ void divide(const Square& inverse, Rest<T>& rest) {
   for (unsigned e = 0; e < 8; ++e) rest[e / 4][e % 4] = quotient[e / 4][e % 4];
 }
 
-/// Takes its products with the squares before `end` off those behind it, which move up to its
-/// place: p more have been before.
-template <typename T, typename Slice>
-__device__ void take_off(const Slice& j, unsigned p, unsigned end, Rest<T>& rest) {
+/// Subtracts the products of the first sub-tile, sub-tile p, and the squares before `end` from the
+/// following sub-tiles. Moves the elements of each following sub-tile forward by one sub-tile.
+template <typename T, typename Subtile>
+__device__ void subtract_products(const Subtile& j, unsigned p, unsigned end, Rest<T>& rest) {
   Factor<T> x[2][4], y[2];
   load_left(rest[0], x[0]);
   load_left(rest[1], x[1]);
@@ -196,11 +197,12 @@ __device__ void take_off(const Slice& j, unsigned p, unsigned end, Rest<T>& rest
 // [divide]
 
 // [factorise_square]
-/// Factorises minus a square, and inverts minus its factor, by a warp. Half of the lanes have a row
-/// each of what becomes L, half of them a row of what becomes L⁻¹: both take off multiples of what
-/// row k has for those behind it, which all find in shared memory.
+/// Factorises minus a square and computes minus the inverse of its factor. Called by one warp. Each
+/// of 16 lanes has a row of the future L, and each of the other 16 lanes a row of the future L⁻¹.
+/// In step k, both halves subtract multiples of values that lane k of each half has stored in
+/// shared memory.
 template <typename T, typename Square>
-__device__ void factorise_square(Square& square, Square& inverse, T (&turns)[2][depth]) {
+__device__ void factorise_square(Square& square, Square& inverse, T (&exchange)[2][depth]) {
   const unsigned row = threadIdx.x % depth;
   const bool of_l = threadIdx.x % 32 < depth;
   T own[depth];
@@ -208,20 +210,20 @@ __device__ void factorise_square(Square& square, Square& inverse, T (&turns)[2][
   for (unsigned j = 0; j < depth; ++j) own[j] = of_l ? -square(row, j) : T(j == row);
 #pragma unroll
   for (unsigned k = 0; k < depth; ++k) {
-    T* const turn = turns[k % 2];
+    T* const values = exchange[k % 2];
     const T reciprocal = rsqrt(__shfl_sync(all_lanes, own[k], k));
     const T x = __shfl_sync(all_lanes, own[k], row) * reciprocal;
-    if (of_l && row > k) own[k] = turn[row] = x;
+    if (of_l && row > k) own[k] = values[row] = x;
     if (!of_l && row == k)
 #pragma unroll
-      for (unsigned j = 0; j <= k; ++j) own[j] = turn[j] = own[j] * reciprocal;
+      for (unsigned j = 0; j <= k; ++j) own[j] = values[j] = own[j] * reciprocal;
     __syncwarp();
     if (of_l)
 #pragma unroll
-      for (unsigned j = k + 1; j < depth; ++j) own[j] -= x * turn[j];
+      for (unsigned j = k + 1; j < depth; ++j) own[j] -= x * values[j];
     else if (row > k)
 #pragma unroll
-      for (unsigned j = 0; j <= k; ++j) own[j] -= x * turn[j];
+      for (unsigned j = 0; j <= k; ++j) own[j] -= x * values[j];
   }
   Square& to = of_l ? square : inverse;
 #pragma unroll

@@ -19,7 +19,7 @@ namespace {
 
 // [models]
 /// r_k = r_(k-1) (k - 1 + d) / (k - d) (Hosking, "Fractional differencing", Biometrika 68, 1981).
-/// In long double the n roundings stay below the one to double.
+/// In long double, the n rounding errors stay below the one of the conversion to double.
 void arfima_autocorrelations(double d, staircase::Elements<double>& r) {
   long double value = 1;
   for (std::size_t k = 1; k < r.size(); ++k) {
@@ -29,7 +29,7 @@ void arfima_autocorrelations(double d, staircase::Elements<double>& r) {
 }
 
 /// Half the second difference of |k|^2H, H = d + 1/2 (Mandelbrot and van Ness, "Fractional Brownian
-/// motions", SIAM Review 10, 1968), written so that little cancels.
+/// motions", SIAM Review 10, 1968), written so that little cancellation occurs.
 void gaussian_noise_autocorrelations(double d, staircase::Elements<double>& r) {
   const double power = 2 * d + 1;
   for (std::size_t k = 1; k < r.size(); ++k) {
@@ -39,7 +39,7 @@ void gaussian_noise_autocorrelations(double d, staircase::Elements<double>& r) {
   }
 }
 
-/// Three resonances, as a voice has them, above white noise.
+/// Three resonances, like those of a voice, plus white noise.
 constexpr double cosine_floor = 0.05;
 void cosine_autocorrelations(staircase::Elements<double>& r) {
   for (std::size_t k = 1; k < r.size(); ++k) {
@@ -50,7 +50,7 @@ void cosine_autocorrelations(staircase::Elements<double>& r) {
   }
 }
 
-/// Fills r with the model's autocorrelations, unless the user gave some.
+/// Fills r with the autocorrelations of the model, unless the user has supplied some.
 void prepare(Problem& problem, staircase::Precision) {
   if (!problem.r.empty()) return;
   problem.r.assign(static_cast<std::size_t>(problem.n) + 1, 1.0);
@@ -60,7 +60,7 @@ void prepare(Problem& problem, staircase::Precision) {
 }
 // [models]
 
-/// Takes over autocovariances r_0 ... r_n and divides them by r_0.
+/// Stores autocovariances r_0 ... r_n, divided by r_0.
 void set_autocovariances(Problem& problem, std::vector<staircase::NpyArray> inputs) {
   problem.r = std::move(inputs[0]).as_double();
   problem.n = static_cast<std::int64_t>(problem.r.size()) - 1;
@@ -73,8 +73,8 @@ void set_autocovariances(Problem& problem, std::vector<staircase::NpyArray> inpu
 }
 
 // [positive definite]
-/// The reflection coefficient behind so many others, found once more: for a stage that has divided
-/// by zero or by what is not finite on its way to it. Rounding must not leave it below 1.
+/// Recomputes the reflection coefficient that follows `before` others, for a stage that has divided
+/// by zero or by a value that is not finite. Rounding must not leave its magnitude below 1.
 template <typename T>
 double next_alpha(const Problem& problem, const T* alpha, std::size_t before) {
   std::vector<double> y, longer;
@@ -89,9 +89,10 @@ double next_alpha(const Problem& problem, const T* alpha, std::size_t before) {
   return std::copysign(std::max(std::abs(sum / beta), 1.0), -sum);
 }
 
-/// Refuses a matrix that is not positive definite. Its leading parts of orders 1 ... k are, but not
-/// that of order k + 1, if alpha_k is the first reflection coefficient not less than 1 in
-/// magnitude. What a stage computes from then on means nothing.
+/// Rejects a matrix that is not positive definite. Let alpha_k be the first reflection coefficient
+/// that is not less than 1 in magnitude. Then the leading submatrices of orders 1 ... k are
+/// positive definite, and the one of order k + 1 is not. All later results of a stage are
+/// meaningless.
 void check_positive_definite(const Problem& problem, const staircase::NpyArray& solution) {
   const auto n = static_cast<std::size_t>(problem.n);
   std::visit(
@@ -111,16 +112,16 @@ void check_positive_definite(const Problem& problem, const staircase::NpyArray& 
 }
 // [positive definite]
 
-/// For k = 1 ... n-1 the dot product and the update take 2 k operations each, alpha and beta 4.
+/// For k = 1 ... n-1, inner product and update take 2 k operations each, alpha and beta take 4.
 staircase::Work work(const Problem& problem, staircase::Precision precision) {
   const auto n = static_cast<double>(problem.n);
   return {.flops = 2 * (n - 1) * (n + 2), .bytes = staircase::bytes_of(precision) * (3 * n + 1)};
 }
 
 // [tolerance]
-/// What the least eigenvalue of T comes down to, for large n: the least value of the spectral
-/// density at frequencies that n numbers can tell from 0. Of given numbers it is not known; the
-/// inverse of the largest eigenvalue is as good as any guess.
+/// The limit of the least eigenvalue of T for large n: the minimum of the spectral density over the
+/// frequencies that n values can distinguish from 0. For given values it is not known; the inverse
+/// of the largest eigenvalue is a guess.
 double least_eigenvalue(const Problem& problem, double largest) {
   if (problem.model == given) return 1 / largest;
   if (problem.model == cosines) return cosine_floor;
@@ -128,14 +129,14 @@ double least_eigenvalue(const Problem& problem, double largest) {
   const double frequency = d < 0 ? pi / static_cast<double>(problem.n) : pi;
   if (problem.model == gaussian_noise && d < 0)
     return std::sin(pi * (d + 0.5)) * std::tgamma(2 * d + 2) * std::pow(frequency, -2 * d);
-  // With d > 0, that of fractional Gaussian noise is much the same as that of ARFIMA(0, d, 0).
+  // With d > 0, fractional Gaussian noise has nearly the same minimum as ARFIMA(0, d, 0).
   const double gamma = std::tgamma(1 - d);
   return gamma * gamma / std::tgamma(1 - 2 * d) * std::pow(2 * std::sin(frequency / 2), -2 * d);
 }
 
-/// Errors of y and alpha are those of the steps, times the condition of T. Numbers that decay keep
-/// their digits; where y swings through zero, an element may vanish, but not its error. README.md
-/// beside this file has errors of all stages.
+/// Errors of y and alpha are the errors of the steps, times the condition of T. Values that decay
+/// keep their digits. Where y oscillates around zero, an element may vanish, but its error does
+/// not. README.md in this directory lists the errors of all stages.
 staircase::Tolerance tolerance(const Problem& problem, staircase::Precision precision) {
   Problem prepared = problem;
   prepare(prepared, precision);
@@ -149,17 +150,17 @@ staircase::Tolerance tolerance(const Problem& problem, staircase::Precision prec
 // [tolerance]
 
 // [traffic]
-/// Step by step: step k reads the row twice and r once, writes the row, and 9 numbers more: a sum,
-/// alpha, beta and the end of the row.
+/// For two kernels per step. Step k reads the row twice and r once and writes the row. It also
+/// moves 9 more values: a sum, alpha, beta and the end of the row.
 double traffic_of_steps(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return 2 * n * (n - 1) + 9 * n;
 }
 
-/// On the chip, r is read and y and alpha are written, each once.
+/// For rows on the chip: r is read and y and alpha are written, each once.
 double traffic_of_cluster(const Problem& problem) { return 3 * static_cast<double>(problem.n) + 1; }
 
-/// 64 steps for each launch, which reads all pairs twice and writes them once.
+/// For 64 steps per launch, which reads all pairs twice and writes them once.
 double traffic_of_launches(const Problem& problem) {
   constexpr double steps = 64, read = 2.0 * 128 / 64, written = 2;
   const auto n = static_cast<double>(problem.n);
@@ -168,8 +169,8 @@ double traffic_of_launches(const Problem& problem) {
 // [traffic]
 
 const staircase::Workload<Problem, 2> workload{
-    .parameters = {{"n", &Problem::n, 1, 2147483647, "the order"},
-                   {"d", &Problem::d, -0.4999, 0.4999, "memory of models 0 and 1"},
+    .parameters = {{"n", &Problem::n, 1, 2147483647, "order of the system: number of unknowns"},
+                   {"d", &Problem::d, -0.4999, 0.4999, "memory parameter of models 0 and 1"},
                    {"model", &Problem::model, arfima, cosines,
                     "0 ARFIMA(0, d, 0), 1 fractional Gaussian noise, 2 damped cosines"}},
     .datasets = {{"small", {.n = 1000}},
@@ -215,14 +216,14 @@ const staircase::Workload<Problem, 2> workload{
     .check_solution = check_positive_definite,
     .traffic = {{"07_naive_cuda", traffic_of_steps},
                 {"08_warp_reduction", traffic_of_steps},
-                {"09_halved", traffic_of_steps},
+                {"09_in_place_pairs", traffic_of_steps},
                 {"10_graph", traffic_of_steps},
-                {"11_persistent", traffic_of_cluster},
+                {"11_persistent_kernel", traffic_of_cluster},
                 {"12_schur", traffic_of_cluster},
                 {"13_blocked_schur", traffic_of_launches},
                 {"14_paired_steps", traffic_of_launches}},
-    // 16 blocks of 256 threads, which hold 32 numbers of a row each.
-    .limits = {{"11_persistent", {{"n", 131072}}}, {"12_schur", {{"n", 131072}}}}};
+    // 16 blocks of 256 threads, each of which stores 32 elements of a row.
+    .limits = {{"11_persistent_kernel", {{"n", 131072}}}, {"12_schur", {{"n", 131072}}}}};
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 /// \file
-/// Rows of pairs in memory: how they begin and end, and how warps share out their steps.
+/// Rows of pairs in memory: their initial and final states, and their distribution over warps.
 
 #pragma once
 
@@ -14,7 +14,8 @@ namespace durbin_levinson {
 using staircase::View;
 
 // [ends]
-/// The pair at a position: left of all lies the 1 in front of y, beyond the end there is nothing.
+/// The pair at a position. To the left of all pairs is the 1 that precedes y; beyond the end, pairs
+/// are zero.
 template <typename T>
 __device__ Pair<T> pair_at(View<const Pair<T>, 1> row, std::int64_t i) {
   const std::int64_t n = row.extent(0);
@@ -22,21 +23,21 @@ __device__ Pair<T> pair_at(View<const Pair<T>, 1> row, std::int64_t i) {
   return i < n ? row(i) : Pair<T>{0, 0};
 }
 
-/// What the steps begin with: the autocorrelations, from the second and from the first on.
+/// Sets the initial pairs: the autocorrelations from r_1 on and from r_0 on.
 template <typename T>
 __global__ void begin(View<const T, 1> r, View<Pair<T>, 1> row) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < row.extent(0)) row(i) = {r(i + 1), r(i)};
 }
 
-/// What they end with.
+/// Copies the solution out of the final pairs.
 template <typename T>
 __global__ void end(View<const Pair<T>, 1> row, View<T, 1> y) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < row.extent(0)) y(i) = row(i).y;
 }
 
-/// The launches of both.
+/// Launch the two kernels.
 template <typename T>
 void begin_with(View<const T, 1> r, View<Pair<T>, 1> row) {
   constexpr unsigned threads = 256;
@@ -54,16 +55,16 @@ void end_with(View<Pair<T>, 1> row, View<T, 1> y) {
 
 // [sizes]
 constexpr unsigned steps_of_launch = 64;
-constexpr unsigned held = 4;                 // pairs of a thread in registers
-constexpr unsigned span = warp_size * held;  // pairs of a warp, of which it throws away the first
+constexpr unsigned held = 4;                 // pairs per thread in registers
+constexpr unsigned span = warp_size * held;  // pairs of a warp, including its ghost zone
 constexpr unsigned kept = span - steps_of_launch;
-constexpr unsigned led = steps_of_launch / warp_size;  // leading pairs of a thread
+constexpr unsigned led = steps_of_launch / warp_size;  // leading pairs per thread
 constexpr unsigned most_warps = 16;                    // of a block
 static_assert(steps_of_launch % held == 0);
 // [sizes]
 
 // [pairs]
-/// The pairs of a thread, from a position on.
+/// Loads the pairs of a thread, from a position on.
 template <typename T, typename Position, unsigned count>
 __device__ void load(View<const Pair<T>, 1> row, Position first, T (&y)[count], T (&z)[count]) {
   for (unsigned m = 0; m < count; ++m) {
@@ -73,7 +74,7 @@ __device__ void load(View<const Pair<T>, 1> row, Position first, T (&y)[count], 
   }
 }
 
-/// A step for the pairs of a thread, of which the left neighbour is given.
+/// Executes a step for the pairs of a thread, given the left neighbour of its first pair.
 template <typename T, unsigned count>
 __device__ void step(T alpha, T left_y, T left_z, T (&y)[count], T (&z)[count]) {
   for (unsigned m = count; m-- > 0;) {
@@ -82,7 +83,7 @@ __device__ void step(T alpha, T left_y, T left_z, T (&y)[count], T (&z)[count]) 
   }
 }
 
-/// A step for the pairs of a thread, which asks the thread on its left.
+/// Executes a step for the pairs of a thread; a shuffle fetches its left neighbour.
 template <typename T, unsigned count>
 __device__ void step(T alpha, T (&y)[count], T (&z)[count]) {
   const T left_y = __shfl_up_sync(all_lanes, y[count - 1], 1);
@@ -92,12 +93,12 @@ __device__ void step(T alpha, T (&y)[count], T (&z)[count]) {
 // [pairs]
 
 // [blocks]
-/// A grid of blocks, and the threads of each.
+/// The number of blocks of a grid and of threads per block.
 struct Blocks {
   unsigned blocks, threads;
 };
 
-/// As few warps per block as keep all multiprocessors at work.
+/// The fewest warps per block, up to most_warps, with which the grid has at most one block per SM.
 inline Blocks blocks_for(unsigned n) {
   const unsigned warps = (n + kept - 1) / kept, processors = staircase::processors();
   const unsigned of_block = std::min((warps + processors - 1) / processors, most_warps);

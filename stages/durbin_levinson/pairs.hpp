@@ -1,5 +1,5 @@
 /// \file
-/// What the stages share that keep two rows of numbers, y and z, in registers.
+/// Shared code of the stages that keep two rows, y and z, in registers.
 
 #pragma once
 
@@ -9,14 +9,14 @@ namespace durbin_levinson {
 
 constexpr unsigned warp_size = 32, all_lanes = 0xFFFFFFFF;
 
-/// t / q, given 1 / q up to rounding.
+/// Returns t / q, given 1 / q up to rounding.
 template <typename T>
 __device__ T quotient(T t, T q, T reciprocal) {
   const T x = t * reciprocal;
   return fma(fma(-x, q, t), reciprocal, x);
 }
 
-/// A number of each row.
+/// One element of each row.
 template <typename T>
 struct alignas(2 * sizeof(T)) Pair {
   T y, z;

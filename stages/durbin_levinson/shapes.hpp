@@ -1,5 +1,5 @@
 /// \file
-/// How a cluster of blocks holds rows in registers, and what its warps tell each other.
+/// The distribution of rows over the registers of a cluster, and the exchanges between its warps.
 
 #pragma once
 
@@ -14,18 +14,18 @@
 namespace durbin_levinson {
 
 // [shapes]
-/// How a cluster holds the rows: its blocks, the threads of a block, and the numbers of each row
-/// that a thread holds.
+/// A distribution of rows over a cluster: the number of blocks, the threads of a block, and the
+/// elements of each row that a thread stores.
 template <unsigned blocks_of_cluster, unsigned threads_of_block, unsigned held_by_thread>
 struct Shape {
   static constexpr unsigned blocks = blocks_of_cluster;
   static constexpr unsigned threads = threads_of_block;
   static constexpr unsigned held = held_by_thread;
   static constexpr unsigned warps = threads / warp_size;  // of a block
-  static constexpr unsigned numbers = threads * held;     // of a row, in a block
+  static constexpr unsigned numbers = threads * held;     // elements of a row per block
 };
 
-/// From the shortest step to the longest, by the count on the page; the last holds most.
+/// Ordered by the time of a step as counted in the notes on stage 11; the last stores the most.
 using Shapes =
     std::tuple<Shape<1, 128, 8>, Shape<1, 128, 16>, Shape<1, 128, 32>, Shape<1, 256, 32>,
                Shape<8, 128, 16>, Shape<8, 128, 32>, Shape<8, 256, 32>, Shape<16, 256, 32>>;
@@ -34,8 +34,8 @@ using ShapeAt = std::tuple_element_t<index, Shapes>;
 constexpr std::size_t shapes = std::tuple_size_v<Shapes>;
 // [shapes]
 
-/// Calls solve(shape) with the first shape from `index` on that holds rows of n numbers, or the
-/// last.
+/// Calls solve(shape) with the first shape from `index` on that can store rows of n elements, or
+/// with the last one.
 template <std::size_t index = 0, typename Solve>
 void with_shape(std::size_t n, Solve solve) {
   using Shape = ShapeAt<index>;
@@ -45,7 +45,7 @@ void with_shape(std::size_t n, Solve solve) {
 }
 
 // [sums]
-/// The sum of a number of each of so many neighbouring lanes, a power of two, for all of them.
+/// Sum over groups of `lanes` neighbouring lanes, a power of two; every lane receives the result.
 template <unsigned lanes = warp_size, typename T>
 __device__ T sum_of_lanes(T value) {
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
@@ -53,7 +53,8 @@ __device__ T sum_of_lanes(T value) {
   return value;
 }
 
-/// The sum of numbers in shared memory, for all threads: each warp adds all of them up.
+/// Sum of an array in shared memory. Each warp adds all elements, so every thread receives the
+/// result.
 template <typename T, unsigned parts>
 __device__ T sum_of(const T (&part)[parts]) {
   constexpr unsigned lanes = std::min(parts, warp_size);
@@ -65,7 +66,7 @@ __device__ T sum_of(const T (&part)[parts]) {
 // [sums]
 
 // [left]
-/// Waits until all warps of the cluster have sent.
+/// Barrier of the cluster; afterwards all sent data are visible.
 template <typename Shape>
 __device__ void wait_for_all() {
   if constexpr (Shape::blocks > 1)
@@ -74,24 +75,24 @@ __device__ void wait_for_all() {
     __syncthreads();
 }
 
-/// The number in the cluster of the calling thread's warp.
+/// The index of the calling thread's warp within the cluster.
 template <typename Shape>
 __device__ unsigned own_warp() {
   return staircase::Cluster::rank() * Shape::warps + threadIdx.x / warp_size;
 }
 
-/// What the warp on the left of each warp of the block has sent: its last numbers. There is a
-/// buffer for even steps and one for odd ones: one is written while the other may still be read.
+/// The last pair of the left neighbour of each warp of the block. There is one buffer for even
+/// steps and one for odd ones: one is written while the other may still be read.
 template <typename T, typename Shape>
 struct Left {
   Pair<T> of_warp[2][Shape::warps];
 
-  /// Left of all numbers lies the 1 in front of y.
+  /// Stores the pair to the left of all elements: the 1 that precedes y.
   __device__ void prepare() {
     if (staircase::Cluster::rank() == 0 && threadIdx.x < 2) of_warp[threadIdx.x][0] = {1, 0};
   }
 
-  /// Sends the last numbers of this warp, whose number is `own`, to the warp on its right.
+  /// Sends the last pair of this warp, whose index is `own`, to the warp on its right.
   __device__ void send(unsigned step, unsigned own, Pair<T> last) {
     const unsigned right = own + 1;
     if (threadIdx.x % warp_size == warp_size - 1 && right < Shape::blocks * Shape::warps)
@@ -101,30 +102,31 @@ struct Left {
 };
 // [left]
 
-/// A block's shared memory: what warps exchange, and the block's numbers of a row.
+/// The shared memory of a block: the exchange between warps, and the block's elements of a row.
 template <typename Exchange, typename T, typename Shape>
 struct Shared {
   Exchange exchange;
   T numbers[Shape::numbers];
 };
 
-/// How a kernel is launched on one cluster of a shape.
+/// Describes the launch of a kernel on one cluster of a shape.
 template <typename Shared, typename Shape, typename... Parameter>
 staircase::ClusterLaunch<Parameter...> launch_of(void (*kernel)(Parameter...)) {
   return {kernel, Shape::blocks, Shape::threads, sizeof(Shared)};
 }
 
-/// A number that is computed here and not later: the compiler moves no shuffle behind a barrier.
+/// Forces the computation of a value at this point: the compiler moves no shuffle across a barrier.
 template <typename T>
 __device__ T here(T value) {
   return __shfl_sync(all_lanes, value, threadIdx.x % warp_size);
 }
 
-/// Sets `numbers` to this thread's share of a row from `first` on, and to 0 beyond its end;
-/// neighbouring threads read neighbouring numbers, and get successive ones.
+/// Loads this thread's elements of a row into `numbers`. The block's elements start at `first`;
+/// elements beyond the end of the row are 0. Neighbouring threads read neighbouring elements from
+/// memory, and each thread gets consecutive elements.
 template <typename T, unsigned held>
-__device__ void deal_out(staircase::View<const T, 1> row, unsigned first, T* shared,
-                         T (&numbers)[held]) {
+__device__ void distribute(staircase::View<const T, 1> row, unsigned first, T* shared,
+                           T (&numbers)[held]) {
   for (unsigned i = threadIdx.x; i < held * blockDim.x; i += blockDim.x)
     shared[i] = first + i < row.extent(0) ? row(first + i) : 0;
   __syncthreads();
@@ -132,15 +134,15 @@ __device__ void deal_out(staircase::View<const T, 1> row, unsigned first, T* sha
   __syncthreads();
 }
 
-/// Puts the greatest number in place of an infinite one, which must fail in its own step: zeros
-/// before that would make NaN of it.
+/// Replaces infinite values by the largest finite one. They must cause a failure in their own step,
+/// but in earlier steps they would be multiplied by zeros, which gives NaN.
 template <typename T, unsigned held>
 __device__ void make_finite(T (&numbers)[held]) {
   constexpr T most = std::numeric_limits<T>::max();
   for (T& number : numbers) number = max(-most, min(number, most));
 }
 
-/// Writes the block's numbers to a row from `first` on.
+/// Writes the elements of the block to a row from `first` on.
 template <typename T>
 __device__ void collect(const T* shared, unsigned count, unsigned first,
                         staircase::View<T, 1> row) {
@@ -148,8 +150,8 @@ __device__ void collect(const T* shared, unsigned count, unsigned first,
     row(first + i) = shared[i];
 }
 
-/// Writes the block's reflection coefficients, which are in shared memory, and the threads' shares
-/// of y.
+/// Writes the reflection coefficients of the block, which are in shared memory, and the elements of
+/// y of all threads.
 template <typename T, unsigned held>
 __device__ void collect_all(T* shared, unsigned count, unsigned first, const T (&y)[held],
                             staircase::View<T, 2> solution) {

@@ -1,5 +1,5 @@
 /// \file
-/// A division for numbers of a certain size.
+/// A fast division for a limited range of divisors.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 namespace durbin_levinson_batched {
 
 // [divide]
-/// a / b for b from 2⁻¹²⁶ to 1, in fewer instructions than a division that takes all numbers: two
-/// steps of Newton's method from a reciprocal of 22 bits, and one for the quotient.
+/// a / b for b from 2⁻¹²⁶ to 1, with fewer instructions than a division for all values. Two Newton
+/// steps refine a reciprocal of 22 bits, and a third step corrects the quotient.
 __device__ inline double divide(double a, double b) {
   double inverse = __fdividef(1, float(b));
   inverse = fma(inverse, fma(-b, inverse, 1.0), inverse);

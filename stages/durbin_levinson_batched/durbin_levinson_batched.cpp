@@ -1,5 +1,5 @@
 /// \file
-/// Many Yule-Walker systems: their input, data sets and test cases, their work and tolerance.
+/// The workload: input, data sets, test cases, operation counts and tolerance.
 
 #include "durbin_levinson_batched.hpp"
 
@@ -17,7 +17,7 @@
 namespace durbin_levinson_batched {
 
 // [random]
-/// alpha_k of a system: any number from -1 / (k + 1) to 1 / (k + 1).
+/// alpha_k of a system: a random value between -1 / (k + 1) and 1 / (k + 1).
 double reflection_coefficient(const Problem& problem, std::size_t system, std::size_t k) {
   const std::size_t index = system * static_cast<std::size_t>(problem.n) + k - 1;
   return staircase::random_number(static_cast<std::uint64_t>(problem.seed), index) /
@@ -28,8 +28,9 @@ double reflection_coefficient(const Problem& problem, std::size_t system, std::s
 namespace {
 
 // [step up]
-/// The autocorrelations r_0 ... r_n that have the reflection coefficients alpha_1 ... alpha_n:
-/// Durbin's recursion, solved for r_(k+1) instead of alpha_(k+1). y is room for n numbers.
+/// Computes the autocorrelations r_0 ... r_n of given reflection coefficients alpha_1 ... alpha_n,
+/// by Durbin's recursion, solved for r_(k+1) instead of alpha_(k+1). y is scratch space of n
+/// elements.
 void step_up(std::span<const double> alpha, std::span<double> r, std::span<double> y) {
   r[0] = 1;
   double beta = 1;
@@ -47,7 +48,7 @@ void step_up(std::span<const double> alpha, std::span<double> r, std::span<doubl
   }
 }
 
-/// Makes autocorrelations from random reflection coefficients, unless the user gave some.
+/// Generates autocorrelations from random reflection coefficients, unless the user supplied some.
 void prepare(Problem& problem, staircase::Precision) {
   if (!problem.r.empty()) return;
   const auto systems = static_cast<std::size_t>(problem.systems);
@@ -61,7 +62,8 @@ void prepare(Problem& problem, staircase::Precision) {
 }
 // [step up]
 
-/// Takes over autocovariances, one system per row, and divides each row by its first number.
+/// Copies the user's autocovariances, one system per row, and divides each row by its first
+/// element.
 void set_autocovariances(Problem& problem, std::vector<staircase::NpyArray> inputs) {
   problem.systems = static_cast<std::int64_t>(inputs[0].shape[0]);
   problem.n = static_cast<std::int64_t>(inputs[0].shape[1]) - 1;
@@ -78,8 +80,9 @@ void set_autocovariances(Problem& problem, std::vector<staircase::NpyArray> inpu
 }
 
 // [positive definite]
-/// Refuses a system that is not positive definite: one of its reflection coefficients is not less
-/// than 1 in magnitude. What a stage computes of it from then on means nothing.
+/// Rejects a system that is not positive definite, so that one of its reflection coefficients is
+/// not less than 1 in magnitude. Everything that a stage computes after this coefficient is
+/// meaningless.
 void check_positive_definite(const Problem& problem, const staircase::NpyArray& solution) {
   const auto systems = static_cast<std::size_t>(problem.systems);
   const auto n = static_cast<std::size_t>(problem.n);
@@ -100,7 +103,7 @@ void check_positive_definite(const Problem& problem, const staircase::NpyArray& 
 }
 // [positive definite]
 
-/// The numbers of r and of the solution.
+/// The number of elements of r and of the solution.
 double size_of_r(const Problem& problem) {
   return static_cast<double>(problem.systems) * (static_cast<double>(problem.n) + 1);
 }
@@ -108,7 +111,7 @@ double size_of_solution(const Problem& problem) {
   return static_cast<double>(problem.systems) * 2 * static_cast<double>(problem.n);
 }
 
-/// For k = 1 ... n-1 the dot product and the update take 2 k operations each, alpha and beta 4.
+/// For each k = 1 ... n-1, dot product and update take 2 k operations each, alpha and beta 4.
 staircase::Work work(const Problem& problem, staircase::Precision precision) {
   const auto n = static_cast<double>(problem.n);
   return {
@@ -116,19 +119,20 @@ staircase::Work work(const Problem& problem, staircase::Precision precision) {
       .bytes = staircase::bytes_of(precision) * (size_of_r(problem) + size_of_solution(problem))};
 }
 
-/// Errors of y and alpha are those of the steps, times the condition of T. Reflection coefficients
-/// that decay as 1 / k keep it small: the errors seen are a quarter of this at most.
+/// The errors of y and alpha are the rounding errors of the steps times the condition of T, which
+/// is small because the reflection coefficients decay as 1 / k. Observed errors are at most a
+/// quarter of this tolerance.
 staircase::Tolerance tolerance(const Problem&, staircase::Precision precision) {
   const double eps = precision == staircase::Precision::f64 ? 0x1p-53 : 0x1p-24;
   return {.relative = 500 * eps, .floor = 0.1};
 }
 
-/// The numbers that the kernels of any stage read and write, each once.
+/// The number of elements that the kernels of every stage read or write at least once.
 double traffic(const Problem& problem) { return size_of_r(problem) + size_of_solution(problem); }
 
 const staircase::Workload<Problem, 3> workload{
     .parameters = {{"systems", &Problem::systems, 1, 2147483647, "number of systems"},
-                   {"n", &Problem::n, 1, 2147483647, "the order: unknowns of a system"},
+                   {"n", &Problem::n, 1, 2147483647, "order of each system: number of unknowns"},
                    {"seed", &Problem::seed, 0, 16777215, "seed of the reflection coefficients"}},
     .datasets = {{"small", {.systems = 4096, .n = 16}},
                  {"medium", {.systems = 65536, .n = 64}},
@@ -172,8 +176,10 @@ const staircase::Workload<Problem, 3> workload{
     .tolerance = tolerance,
     .timed_phase = "kernels",
     .check_solution = check_positive_definite,
-    .traffic = {{"02_cuda", traffic}, {"03_on_chip", traffic}, {"04_in_block", traffic}},
-    .limits = {{"03_on_chip", {{"n", 64}}}}};
+    .traffic = {{"02_naive_cuda", traffic},
+                {"03_register_resident", traffic},
+                {"04_system_per_block", traffic}},
+    .limits = {{"03_register_resident", {{"n", 64}}}}};
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 /// \file
-/// Groups of systems, whose numbers lie side by side, and their ways there and back.
+/// Groups of systems with interleaved elements, and the transpositions to and from this layout.
 
 #pragma once
 
@@ -14,9 +14,9 @@ namespace durbin_levinson_batched {
 using staircase::View;
 
 // [groups]
-constexpr std::size_t group = 64;  // systems that a thread solves at a time
+constexpr std::size_t group = 64;  // systems that a thread solves together
 
-/// A number of each system of a group, side by side.
+/// Elements of equal index of all systems of a group.
 template <typename T>
 struct alignas(64) Row {
   T of_system[group];
@@ -24,7 +24,7 @@ struct alignas(64) Row {
 // [groups]
 
 // [transpose]
-/// Numbers r_1 ... r_n of the systems from s0 on; zeros fill the last group up.
+/// Copies r_1 ... r_n of the systems from s0 on into rows; zeros pad the last group.
 template <typename T>
 void gather(View<const T, 2> r, std::size_t s0, std::span<Row<T>> rows) {
   for (std::size_t s = 0; s < group; ++s)
@@ -32,7 +32,7 @@ void gather(View<const T, 2> r, std::size_t s0, std::span<Row<T>> rows) {
       rows[k].of_system[s] = s0 + s < r.extent(0) ? r(s0 + s, k + 1) : 0;
 }
 
-/// Hands y (row 0) or the reflection coefficients (row 1) back to the systems from s0 on.
+/// Copies rows to y (row 0) or the reflection coefficients (row 1) of the systems from s0 on.
 template <typename T>
 void scatter(std::span<const Row<T>> rows, std::size_t s0, std::size_t row, View<T, 3> solution) {
   const std::size_t systems = std::min(group, solution.extent(0) - s0);

@@ -1,6 +1,6 @@
 /// \file
-/// The ways of a warp's systems to shared memory and back, transposed, and how many warps make a
-/// block.
+/// Transposed copies of the systems of a warp to shared memory and back, and the number of warps
+/// per block.
 
 #pragma once
 
@@ -14,17 +14,18 @@ namespace durbin_levinson_batched {
 
 // [move]
 constexpr unsigned warp = 32;
-constexpr unsigned pitch = warp + 1;  // of a tile: columns and diagonals meet all banks
-constexpr unsigned kept = 16;         // reflection coefficients that wait to be written together
+constexpr unsigned pitch = warp + 1;  // of a tile: columns and diagonals use all banks
+constexpr unsigned kept = 16;         // reflection coefficients that are written together
 
-/// A number of each system of a warp.
+/// Elements of equal index of all systems of a warp.
 template <typename T>
 using Row = T[pitch];
 
-/// A system is filled up with zeros to an order that is a multiple of `kept`.
+/// The order n rounded up to a multiple of `kept`; zeros pad the systems to this order.
 __host__ __device__ constexpr unsigned filled(unsigned n) { return (n + kept - 1) / kept * kept; }
 
-/// Where a warp is in `width` columns of consecutive rows, which it goes through number by number.
+/// The position of a lane while its warp visits all elements of consecutive rows of `width`
+/// columns.
 struct Walk {
   __device__ explicit Walk(unsigned columns)
       : width(columns), row(threadIdx.x / columns), column(threadIdx.x % columns) {}
@@ -40,13 +41,13 @@ struct Walk {
   unsigned width, row, column;
 };
 
-/// The systems from s0 on that a warp has to solve; none if s0 is beyond the last one.
+/// The number of systems that the warp with first system s0 solves; 0 if s0 is beyond the last one.
 __device__ unsigned systems_from(unsigned s0, std::size_t systems) {
   return s0 < systems ? min(std::size_t{warp}, systems - s0) : 0;
 }
 
-/// Fetches r_1 ... r_n of the systems from s0 on: r_(m+1) of system s0 + s becomes tile[m][s].
-/// Where there is no such system, and in rows behind n, it is 0.
+/// Copies r_1 ... r_n of the systems from s0 on: r_(m+1) of system s0 + s becomes tile[m][s].
+/// Elements of missing systems, and of rows beyond n, are set to 0.
 template <typename T>
 __device__ void fetch(staircase::View<const T, 2> r, unsigned s0, Row<T>* tile) {
   const unsigned n = r.extent(1) - 1;
@@ -61,7 +62,7 @@ __device__ void fetch(staircase::View<const T, 2> r, unsigned s0, Row<T>* tile) 
   __syncwarp();
 }
 
-/// Writes rows of a tile into a row of the solution, from place i0 on.
+/// Writes rows of a tile to a row of the solution, from index i0 on.
 template <typename T>
 __device__ void write(const Row<T>* tile, unsigned rows, unsigned s0, unsigned row, unsigned i0,
                       staircase::View<T, 3> solution) {
@@ -74,7 +75,7 @@ __device__ void write(const Row<T>* tile, unsigned rows, unsigned s0, unsigned r
   __syncwarp();
 }
 
-/// Writes the reflection coefficients that wait into row 1 of the solution, from place `done` on.
+/// Writes the buffered reflection coefficients to row 1 of the solution, from index `done` on.
 template <typename T>
 __device__ void write_kept(const Row<T>* alphas, unsigned done, unsigned s0,
                            staircase::View<T, 3> solution) {
@@ -82,7 +83,7 @@ __device__ void write_kept(const Row<T>* alphas, unsigned done, unsigned s0,
   write<T>(alphas, min(kept, n - done), s0, 1, done, solution);
 }
 
-/// Writes y, which lanes have in registers, into row 0 of the solution, by way of a tile.
+/// Writes y from the registers of the lanes to row 0 of the solution, transposed through a tile.
 template <typename T, unsigned order>
 __device__ void write_all(const T (&y)[order], Row<T>* tile, unsigned s0,
                           staircase::View<T, 3> solution) {
@@ -95,32 +96,33 @@ __device__ void write_all(const T (&y)[order], Row<T>* tile, unsigned s0,
 // [move]
 
 // [teams]
-/// Warps of a block, which keep in step; fewer if systems are few. The compiler leaves registers
-/// for two blocks per multiprocessor.
+/// `team`: warps per block, which stay synchronised; blocks have fewer warps if there are few
+/// systems. `resident`: blocks per SM for which the compiler limits the registers.
 template <typename T>
 constexpr unsigned team = sizeof(T) == 8 ? 4 : 8;
 constexpr unsigned resident = 2;
 
-/// The rows that a warp has in shared memory: r, and the reflection coefficients that wait.
+/// The number of rows of a warp in shared memory: for r, and for buffered reflection coefficients.
 __host__ __device__ constexpr unsigned rows_for(unsigned n) { return filled(n) + kept; }
 
-/// Blocks of a grid, warps of each, and its shared memory.
+/// The number of blocks, the warps of each block, and its shared memory in bytes.
 struct Teams {
   unsigned blocks, warps;
   std::size_t bytes;
 };
 
-/// Those for so many systems of an order, a thread each; the kernel is allowed their memory.
+/// The launch configuration for `systems` systems of order n, with one thread per system. Permits
+/// the kernel to use that much shared memory.
 template <typename T, typename Kernel>
 Teams teams_for(Kernel kernel, unsigned systems, unsigned n) {
   const unsigned warps = (systems - 1) / warp + 1;
   const std::size_t bytes_of_warp = rows_for(n) * sizeof(Row<T>);
   const unsigned that_fit = shared_memory() / bytes_of_warp;
-  const unsigned in_step =
+  const unsigned concurrent =
       std::clamp(std::min(warps / staircase::processors(), that_fit), 1u, team<T>);
-  const std::size_t bytes = in_step * bytes_of_warp;
+  const std::size_t bytes = concurrent * bytes_of_warp;
   staircase::allow_shared_memory(kernel, bytes);
-  return {(warps - 1) / in_step + 1, in_step, bytes};
+  return {(warps - 1) / concurrent + 1, concurrent, bytes};
 }
 // [teams]
 

@@ -1,6 +1,6 @@
 /// \file
-/// What surrounds an adjoint sweep on a GPU: its grid and operators, the factors of all time steps,
-/// and the prices that its weights give; and how all that is launched.
+/// The code before and after an adjoint sweep on a GPU: grid and operators, the factors of all time
+/// steps, the prices from the final weights, and the launches of all these kernels.
 
 #pragma once
 
@@ -25,7 +25,7 @@ constexpr int warp_size = 32;
 const dim3 line(64), tile(32, 8);  // threads of a block
 
 // [state]
-/// The grid, the halves of its operators, their factors, and z, as kernels take them. A row of an
+/// The grid, half of its operators, their factors, and z, as arguments of kernels. A row of an
 /// operator sums to zero: its centre is minus the sum of lower and upper.
 template <typename Real>
 struct State {
@@ -33,7 +33,7 @@ struct State {
   std::size_t ix, iy;
   Real dt_inv;
   View<double, 1> strikes, x;
-  // Of Lx / 2, where the variance's factors of y and t are 1, and of Ly / 2
+  // Coefficients of Lx / 2 without the variance's factors of y and t, and of Ly / 2
   View<Real, 1> lower_x, upper_x, lower_y, upper_y;
   View<Real, 1> var_of_y, var_of_t;  // the factors of the variance along x
   View<Real, 1> inverse_y;           // of the pivots along y
@@ -59,7 +59,7 @@ inline Market market_of(const Problem& problem) {
           problem.nu * problem.nu};
 }
 
-/// The arrays on the device.
+/// The arrays in device memory.
 template <typename Real>
 class Arrays {
  public:
@@ -71,7 +71,7 @@ class Arrays {
         num_t(problem.num_t),
         steps(steps_at_once(num_x, num_y, num_t)) {}
 
-  /// As kernels take them.
+  /// The arrays as arguments of kernels.
   State<Real> state() const {
     return {.outer = outer,
             .num_x = num_x,
@@ -97,7 +97,7 @@ class Arrays {
 
   const Market market;
   const unsigned outer, num_x, num_y, num_t;
-  const unsigned steps;  // whose factors are kept at once
+  const unsigned steps;  // time steps whose factors are stored at the same time
 
   DeviceArray<double, 1> strikes{outer};
   DeviceArray<Real, 1> prices{outer};
@@ -112,7 +112,7 @@ class Arrays {
 // [arrays]
 
 // [setup]
-/// Coefficients of the half of an operator: minus their sum is the point's own.
+/// Coefficients of half of an operator; the coefficient of the point itself is minus their sum.
 struct Neighbours {
   double lower, upper;
 };
@@ -121,7 +121,7 @@ __device__ Neighbours half_operator(double z_below, double z, double z_above, do
   return {0.5 * var / l / (l + u), 0.5 * var / u / (l + u)};
 }
 
-/// The grid and its operators, by one row of threads
+/// Initialises the grid and its operators, by one row of threads.
 template <typename Real>
 __device__ void init_operators(const State<Real>& s, const Market& m) {
   const auto x_of = [&](unsigned i) { return max(i * m.step_x - s.ix * m.step_x + m.s0, 1e-30); };
@@ -155,8 +155,7 @@ __global__ void init(State<Real> s, Market market) {
 // [setup]
 
 // [stencil]
-/// What point i of a grid takes from i - 1, from itself and from i + 1 in half of a transposed
-/// operator
+/// The coefficients of points i - 1, i and i + 1 in row i of half of a transposed operator.
 template <typename Real>
 struct Stencil {
   Real from, own, to;
@@ -170,11 +169,11 @@ __device__ Stencil<Real> transposed(View<Real, 1> lower, View<Real, 1> upper, un
 // [stencil]
 
 // [factorise]
-/// The inverse pivots of 1 / dt - L, where L is an operator times `var`
+/// Computes the inverse pivots of 1 / dt - L. L is an operator times `var`.
 template <typename Real>
 __device__ void factorise(View<Real, 1> lower, View<Real, 1> upper, Real var, Real dt_inv,
                           Real* inverse, std::size_t stride) {
-  constexpr unsigned batch = 16;  // rows read at once
+  constexpr unsigned batch = 16;  // rows loaded together
   const unsigned n = lower.extent(0);
   Real above = 0, reciprocal = 0;  // upper and inverse of the row above
   for (unsigned first = 0; first < n; first += batch) {
@@ -195,8 +194,8 @@ __device__ void factorise(View<Real, 1> lower, View<Real, 1> upper, Real var, Re
   }
 }
 
-/// The inverse pivots along x of the time steps g, g + 1, ..., one (step, j) a thread, and those
-/// along y by one thread more
+/// Computes the inverse pivots along x of the time steps g, g + 1, ...; each thread has one pair
+/// (step, j). One more thread computes the inverse pivots along y.
 template <typename Real>
 __global__ void factorise_all(State<Real> s, unsigned g) {
   const unsigned room = s.inverse_x.extent(0), steps = min(room, s.num_t - 1 - g);
@@ -212,7 +211,7 @@ __global__ void factorise_all(State<Real> s, unsigned g) {
 // [factorise]
 
 // [price]
-/// The sum of a number of each lane of a warp, in all of them
+/// The sum of x over all lanes of a warp, returned to each lane.
 template <typename Real>
 __device__ Real sum_of_lanes(Real x) {
   for (int distance = warp_size / 2; distance > 0; distance /= 2)
@@ -220,7 +219,7 @@ __device__ Real sum_of_lanes(Real x) {
   return x;
 }
 
-/// weight(i) = the sum of z(i, j), a warp for each i
+/// Sets weight(i) to the sum of z(i, j) over j, with a warp for each i.
 template <typename Real>
 __global__ void sum_rows(State<Real> s) {
   for (unsigned i = row(); i < s.num_x; i += rows()) {
@@ -231,7 +230,7 @@ __global__ void sum_rows(State<Real> s) {
   }
 }
 
-/// The prices, a warp for each option
+/// Computes the prices, with a warp for each option.
 template <typename Real>
 __global__ void price(State<Real> s) {
   for (unsigned k = row(); k < s.outer; k += rows()) {

@@ -1,6 +1,5 @@
 /// \file
-/// The arrays of all options on a GPU, as stage 02 has expanded them, and the rows of the operators
-/// that they hold.
+/// The arrays of all options on a GPU, as expanded by stage 02, and the rows of the operators.
 
 #pragma once
 
@@ -9,7 +8,7 @@
 namespace local_volatility {
 
 // [state]
-/// The arrays of all options, as kernels take them.
+/// The arrays of all options, as arguments of kernels.
 template <typename Real>
 struct State {
   unsigned outer, num_x, num_y, num_t;
@@ -24,7 +23,7 @@ struct State {
   staircase::View<Real, 1> prices;
 };
 
-/// And the pivots of all systems, for the Thomas algorithm.
+/// The same with the pivots of all systems, for the Thomas algorithm.
 template <typename Real>
 struct Systems : State<Real> {
   staircase::View<Real, 3> wx, wy;
@@ -32,8 +31,8 @@ struct Systems : State<Real> {
 // [state]
 
 // [operators]
-/// The coefficient of a point's neighbour before it (0), of itself (1) and behind it (2) in Lx, and
-/// in Ly.
+/// The coefficient in Lx or Ly of the neighbour before a point (0), of the point itself (1) or of
+/// the neighbour after it (2).
 template <typename Real>
 __device__ Real lx(const State<Real>& s, unsigned k, unsigned i, unsigned j, unsigned c) {
   const Real half = 0.5;
@@ -47,14 +46,14 @@ __device__ Real ly(const State<Real>& s, unsigned k, unsigned i, unsigned j, uns
 // [operators]
 
 // [arrays]
-/// The arrays on the device.
+/// The arrays in device memory.
 template <typename Real>
 class Arrays {
  public:
   explicit Arrays(const Problem& problem)
       : outer(problem.outer), num_x(problem.num_x), num_y(problem.num_y), num_t(problem.num_t) {}
 
-  /// As kernels take them.
+  /// The arrays as arguments of kernels.
   State<Real> state() const {
     return {.outer = outer,
             .num_x = num_x,

@@ -1,6 +1,6 @@
 /// \file
-/// The arrays of all options, laid out as threads use them: points along x or along y, derivatives
-/// diagonal by diagonal; and what sets them up.
+/// The arrays of all options in the order in which threads access them (points along x or along y,
+/// derivatives diagonal by diagonal), and their set-up.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 namespace local_volatility {
 
 // [state]
-/// The arrays of all options, as kernels take them. A grid has fewer than 2^31 points per side;
-/// only the places in arrays of points need 64 bits.
+/// The arrays of all options, as arguments of kernels. A grid has fewer than 2^31 points per side;
+/// only positions in arrays of points need 64 bits.
 template <typename Real>
 struct State {
   unsigned outer, num_x, num_y, num_t;
@@ -23,7 +23,8 @@ struct State {
   staircase::View<Real, 1> mu_y, var_y, v, result;  // at(k, i, j)
   staircase::View<Real, 1> prices;
 
-  /// Where a point lies in the arrays in which neighbours in x are neighbours, and in the others.
+  /// The position of a point in the arrays in which neighbours in x are neighbours in memory, and
+  /// in the other arrays.
   __device__ std::size_t along_x(unsigned k, unsigned j, unsigned i) const {
     return (std::size_t{k} * num_y + j) * num_x + i;
   }
@@ -34,7 +35,7 @@ struct State {
 // [state]
 
 // [arrays]
-/// The arrays on the device.
+/// The arrays in device memory.
 template <typename Real>
 class Arrays {
  public:
@@ -45,7 +46,7 @@ class Arrays {
         num_t(problem.num_t),
         points(std::size_t{outer} * num_x * num_y) {}
 
-  /// As kernels take them.
+  /// The arrays as arguments of kernels.
   State<Real> state() const {
     return {.outer = outer,
             .num_x = num_x,

@@ -23,7 +23,7 @@ namespace {
 /// The width of the grid in x, in multiples of the spot price.
 double relative_width(const Problem& problem) { return 20 * problem.alpha * std::sqrt(problem.t); }
 
-/// Refuses problems whose grid does not hold the spot or whose variance overflows.
+/// Rejects problems whose grid does not contain the spot or whose variance overflows.
 void check(const Problem& problem, staircase::Precision precision) {
   using staircase::to_text;
   const auto num_x = static_cast<double>(problem.num_x);
@@ -56,10 +56,10 @@ staircase::Work work(const Problem& problem, staircase::Precision precision) {
 }
 
 /// Rounding makes the rows of (1 / dt - L / 2) miss their sum by about eps lambda / dt, where
-/// lambda = variance dt / step^2 compares diffusion with the time step; over the time steps such
-/// errors add up like a random walk. It matters on fine grids in f32: the errors seen are a quarter
-/// to a half of this. In f64 both sides of the comparison have such errors, and a GPU fuses
-/// multiplications with additions where stage zero does not.
+/// lambda = variance dt / step^2 compares diffusion with the time step. Over the time steps, such
+/// errors add up like a random walk. They matter on fine grids in f32: the observed errors are a
+/// quarter to a half of this bound. In f64, both sides of the comparison have such errors, and a
+/// GPU fuses multiplications with additions, whereas stage zero does not.
 staircase::Tolerance tolerance(const Problem& problem, staircase::Precision precision) {
   const bool f64 = precision == staircase::Precision::f64;
   const auto steps = static_cast<double>(problem.num_t - 1);
@@ -85,24 +85,25 @@ double points_of(const Problem& problem) {
 
 double steps_of(const Problem& problem) { return static_cast<double>(problem.num_t - 1); }
 
-/// Kernels that read and write so many numbers per point and time step; the payoff is one more.
+/// Kernels that read and write the given numbers of values per point and time step; the payoff adds
+/// one value per point.
 template <int reads, int writes>
 double traffic_of_sweeps(const Problem& problem) {
   return static_cast<double>(problem.outer) * points_of(problem) *
          ((reads + writes) * steps_of(problem) + 1);
 }
 
-/// On the chip, the payoff is written, R is read and written.
+/// Stages on the chip: the payoff is written, and R is read and written once.
 double traffic_on_chip(const Problem& problem) {
   return 3 * static_cast<double>(problem.outer) * points_of(problem);
 }
 
-/// The inverse pivots are written, and three kernels per step read 5 numbers and write 3.
+/// The inverse pivots are written, and three kernels per step read 5 values and write 3.
 double traffic_of_kernels_of_adjoint(const Problem& problem) {
   return 9 * points_of(problem) * steps_of(problem) + 2 * static_cast<double>(problem.outer);
 }
 
-/// The inverse pivots are written and read, a strike is read and a price written for each option.
+/// The inverse pivots are written and read; a strike is read and a price written for each option.
 double traffic_of_adjoint(const Problem& problem) {
   return 2 * (points_of(problem) * steps_of(problem) + static_cast<double>(problem.outer));
 }
@@ -112,7 +113,7 @@ const staircase::Workload<Problem, 1> workload{
     .parameters = {{"outer", &Problem::outer, 1, 2147483647, "number of options"},
                    {"numX", &Problem::num_x, 3, 2147483647, "grid points of the spot price"},
                    {"numY", &Problem::num_y, 3, 2147483647, "grid points of the log-volatility"},
-                   {"numT", &Problem::num_t, 2, 2147483647, "points in time"},
+                   {"numT", &Problem::num_t, 2, 2147483647, "points of the time grid"},
                    {"s0", &Problem::s0, 1e-6, 1e6, "spot price today"},
                    {"t", &Problem::t, 1e-3, 100, "maturity in years"},
                    {"alpha", &Problem::alpha, 1e-3, 10, "volatility today"},
@@ -159,13 +160,13 @@ const staircase::Workload<Problem, 1> workload{
     .check = check,
     .work = work,
     .tolerance = tolerance,
-    // Numbers per point and time step, from the first kernel to the last; what all options share is
-    // left out.
+    // Values per point and time step, from the first kernel to the last, without the data that all
+    // options share.
     .traffic =
         {// reads 0, 3, 4, 2, 4, 4, 4 and writes 4, 1, 2, 3, 2, 4, 2
          {"04_naive_cuda", traffic_of_sweeps<21, 18>},
          // reads 0, 3, 4, 2, 4, 4, 4 and writes 4, 1, 2, 3, 1, 4, 1
-         {"05_tridag_scan", traffic_of_sweeps<21, 16>},
+         {"05_parallel_scan", traffic_of_sweeps<21, 16>},
          // reads 0, 5, 3, 2, 3 and writes 4, 2, 1, 1, 1
          {"06_coalesced", traffic_of_sweeps<13, 9>},
          // reads 0, 7, 4 and writes 4, 4, 1
@@ -176,20 +177,19 @@ const staircase::Workload<Problem, 1> workload{
          {"09_factored", traffic_of_sweeps<4, 4>},
          // reads 2, 2 and writes 2, 1
          {"10_increments", traffic_of_sweeps<4, 3>},
-         {"11_in_block", traffic_on_chip},
-         {"12_on_chip", traffic_on_chip},
+         {"11_grid_per_block", traffic_on_chip},
+         {"12_grid_per_cluster", traffic_on_chip},
          {"16_adjoint_cuda", traffic_of_kernels_of_adjoint},
-         {"17_adjoint_on_chip", traffic_of_adjoint},
-         {"18_one_meeting", traffic_of_adjoint},
-         // The explicit half steps read 1 and write 5, the right-hand side along y reads 2
-         // and writes
-         // 4, and either solve reads 6 and writes 3 (4 and 2 down the systems, 2 and 1 up).
-         {"yardstick_cusparse", traffic_of_sweeps<15, 15>}},
-    // What the shared memory of a block holds, or that of 16 blocks.
-    .limits = {{"11_in_block", {{"numX", 256}, {"numY", 32}}},
-               {"12_on_chip", {{"numX", 512}, {"numY", 256}}},
-               {"17_adjoint_on_chip", {{"numX", 256}, {"numY", 256}}},
-               {"18_one_meeting", {{"numX", 256}, {"numY", 256}}}}};
+         {"17_single_cluster_adjoint", traffic_of_adjoint},
+         {"18_reduced_system", traffic_of_adjoint},
+         // The explicit half steps read 1 and write 5, the right-hand side along y reads 2 and
+         // writes 4, and each solve reads 6 and writes 3 (4 and 2 down the systems, 2 and 1 up).
+         {"baseline_cusparse", traffic_of_sweeps<15, 15>}},
+    // The largest grids that fit into the shared memory of one block or of 16 blocks.
+    .limits = {{"11_grid_per_block", {{"numX", 256}, {"numY", 32}}},
+               {"12_grid_per_cluster", {{"numX", 512}, {"numY", 256}}},
+               {"17_single_cluster_adjoint", {{"numX", 256}, {"numY", 256}}},
+               {"18_reduced_system", {{"numX", 256}, {"numY", 256}}}}};
 
 }  // namespace
 

@@ -1,9 +1,10 @@
 /// \file
 /// Local volatility calibration: the problem that every stage solves.
 ///
-/// One call option per strike is priced by solving a two-factor partial differential equation
-/// backwards in time. The benchmark is LocVolCalib of FinPar (Andreetta et al., "FinPar: A Parallel
-/// Financial Benchmark", ACM TACO 13(2), 2016); README.md beside this file has the mathematics.
+/// For each strike, a stage prices a call option by solving a two-factor partial differential
+/// equation backwards in time. The benchmark is LocVolCalib of FinPar (Andreetta et al., "FinPar: A
+/// Parallel Financial Benchmark", ACM TACO 13(2), 2016); README.md next to this file has the
+/// mathematics.
 
 #pragma once
 
@@ -25,7 +26,7 @@ struct Problem {
   double alpha = 0.2;        ///< volatility today
   double nu = 0.6;           ///< volatility of the volatility
   double beta = 0.5;         ///< elasticity: the spot's variance grows as x^(2 beta)
-  staircase::Elements<double> strikes = {};  ///< the user's own, or empty for 0.001 k
+  staircase::Elements<double> strikes = {};  ///< strikes of the user; if empty, 0.001 k
 
   /// The strike of option k in 0..outer-1.
   double strike(std::size_t k) const {
@@ -41,15 +42,15 @@ using Prices = staircase::Array<Real, 1>;
 // [Problem]
 
 // [derivatives]
-/// The coefficients of the first and the second derivative at one point of a grid, for the points
-/// before, at and behind it.
+/// The coefficients of the first and the second derivative at one point of a grid, for the point
+/// before it, the point itself and the point after it.
 template <typename Real>
 struct Derivatives {
   Real d[3], dd[3];
 };
 
-/// By finite differences at point i of a grid z of any spacing. At the ends of the grid the first
-/// derivative is one-sided and the second is taken for 0.
+/// Finite differences at point i of a grid z with any spacing. At the ends of the grid, the first
+/// derivative is one-sided and the second one is set to 0.
 template <typename Real>
 constexpr Derivatives<Real> derivatives(staircase::View<double, 1> z, std::size_t i) {
   const std::size_t last = z.extent(0) - 1;
@@ -67,7 +68,7 @@ constexpr Derivatives<Real> derivatives(staircase::View<double, 1> z, std::size_
           {Real(2 / l / (l + u)), Real(-2 * (1 / l + 1 / u) / (l + u)), Real(2 / u / (l + u))}};
 }
 
-/// The same at all points of a grid, a row for each of them.
+/// The derivatives at all points of a grid, one row for each point.
 template <typename Real>
 constexpr void init_operator(staircase::View<double, 1> z, staircase::View<Real, 2> d,
                              staircase::View<Real, 2> dd) {
@@ -81,8 +82,8 @@ constexpr void init_operator(staircase::View<double, 1> z, staircase::View<Real,
 }
 
 #ifdef __CUDACC__
-/// The same by a row of threads of a kernel, a column for each point instead of a row: z has n
-/// points, d and dd are 3 × n.
+/// The derivatives by a row of threads of a kernel, one column for each point: z has n points, d
+/// and dd are 3 × n.
 template <typename Real>
 __device__ void init_operator_in_columns(staircase::View<double, 1> z, staircase::View<Real, 2> d,
                                          staircase::View<Real, 2> dd) {
@@ -97,10 +98,10 @@ __device__ void init_operator_in_columns(staircase::View<double, 1> z, staircase
 #endif
 // [derivatives]
 
-/// What a stage tells the harness of itself.
+/// The description of a stage for the harness.
 using Stage = staircase::Stage<Problem, 1>;
 
-/// Runs a stage as a program, on the problem that the command line asks for; returns the exit
+/// Runs a stage as a program, on the problem that the command line defines; returns the exit
 /// status. The workload and the stage are named after the directories that hold the stage's source.
 int run_stage(int argc, char** argv, const Stage& stage, const char* source = __builtin_FILE());
 

@@ -1,6 +1,6 @@
 /// \file
-/// The grid that all options share, and the operators on it; what sets them and the payoffs up; and
-/// the prices, in the end.
+/// The grid that all options share and its operators, the set-up of both and of the payoffs, and
+/// the final prices.
 
 #pragma once
 
@@ -13,8 +13,8 @@
 namespace local_volatility {
 
 // [state]
-/// What all options share, and what each has, as kernels take them. A grid has fewer than 2^31
-/// points per side; only the places in arrays of points need 64 bits.
+/// The data that all options share and the arrays of all options, as arguments of kernels. A grid
+/// has fewer than 2^31 points per side; only positions in arrays of points need 64 bits.
 template <typename Real>
 struct OneGrid {
   unsigned outer, num_x, num_y, num_t;
@@ -26,7 +26,7 @@ struct OneGrid {
   staircase::View<Real, 1> result;                        // at(k, i, j)
   staircase::View<Real, 1> prices;
 
-  /// Where a point lies in the arrays of points.
+  /// The position of a point in the arrays of points.
   __device__ std::size_t at(unsigned k, unsigned i, unsigned j) const {
     return (std::size_t{k} * num_x + i) * num_y + j;
   }
@@ -34,7 +34,7 @@ struct OneGrid {
 // [state]
 
 // [arrays]
-/// The arrays on the device.
+/// The arrays in device memory.
 template <typename Real>
 class Arrays {
  public:
@@ -45,7 +45,7 @@ class Arrays {
         num_y(problem.num_y),
         num_t(problem.num_t) {}
 
-  /// As kernels take them.
+  /// The arrays as arguments of kernels.
   OneGrid<Real> grid() const {
     return {.outer = outer,
             .num_x = num_x,
@@ -121,7 +121,7 @@ __global__ void set_payoff(State s) {
         s.result(s.at(k, i, j)) = max(Real(s.x(i) - s.strikes(k)), Real(0));
 }
 
-/// Launches all three.
+/// Launches the three kernels.
 template <typename State, typename Real>
 void set_up(const State& s, const Problem& problem, const Arrays<Real>& arrays) {
   const dim3 line(128), tile(32, 8);
@@ -158,7 +158,7 @@ __device__ Stencil<Real> stencil(staircase::View<Real, 2> d, staircase::View<Rea
           mu * d(2, i) + half * var * dd(2, i)};
 }
 
-/// Row i of Lx / 2, where the variance is `var` times its factor of x
+/// Row i of Lx / 2 if the variance is `var` times its factor of x
 template <typename State, typename Real>
 __device__ Stencil<Real> half_stencil_x(const State& s, unsigned i, Real var) {
   const Real half = 0.5;

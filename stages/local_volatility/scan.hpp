@@ -1,6 +1,5 @@
 /// \file
-/// The functions that the rows of a tridiagonal system apply, and how a team of threads applies
-/// them one after the other.
+/// The functions of the rows of a tridiagonal system, and their parallel scan by a team of threads.
 
 #pragma once
 
@@ -12,7 +11,7 @@
 namespace local_volatility {
 
 // [functions]
-/// g → (gq + gg g) / (qq + qg g): the matrix ((qq, qg), (gq, gg)) takes (q, G), where g = G / q, to
+/// g → (gq + gg g) / (qq + qg g): the matrix ((qq, qg), (gq, gg)) maps (q, G), where g = G / q, to
 /// the next (q, G).
 template <typename Real>
 struct Fractional {
@@ -27,7 +26,7 @@ struct Linear {
   __device__ Real operator()(Real x) const { return a + b * x; }
 };
 
-/// The power of two that brings the magnitude of x to 1 or more and below 2.
+/// The power of two that scales the magnitude of x to at least 1 and less than 2.
 __device__ double scale_of(double x) {
   const auto exponent = std::bit_cast<std::uint64_t>(x) & 0x7FF0'0000'0000'0000;
   return std::bit_cast<double>(0x7FE0'0000'0000'0000 - exponent);
@@ -37,14 +36,15 @@ __device__ float scale_of(float x) {
   return std::bit_cast<float>(0x7F00'0000 - exponent);
 }
 
-/// The same function: only the ratio of q and G counts, and powers of two round nothing.
+/// The same function, scaled: only the ratio of q and G matters, and a power of two causes no
+/// rounding.
 template <typename Real>
 __device__ Fractional<Real> scaled(Fractional<Real> f) {
   const Real scale = scale_of(f.qq + f.qg);
   return {scale * f.qq, scale * f.qg, scale * f.gq, scale * f.gg};
 }
 
-/// The function that applies `first`, then `second`.
+/// The function that applies `first` and then `second`.
 template <typename Real>
 __device__ Fractional<Real> compose(Fractional<Real> second, Fractional<Real> first) {
   const auto [qq, qg, gq, gg] = first;
@@ -58,8 +58,8 @@ __device__ Linear<Real> compose(Linear<Real> second, Linear<Real> first) {
 // [functions]
 
 // [scan]
-/// What the lane holds that comes `distance` lanes before this one, forwards (+1) or backwards
-/// (-1).
+/// The value of the lane that is `distance` lanes before this one in a forward (+1) or backward
+/// (-1) scan.
 template <int direction, typename Real>
 __device__ Real before(Real x, int distance) {
   return direction > 0 ? __shfl_up_sync(0xFFFFFFFF, x, distance)
@@ -75,20 +75,20 @@ __device__ Linear<Real> before(Linear<Real> f, int distance) {
   return {before<direction>(f.a, distance), before<direction>(f.b, distance)};
 }
 
-/// Shared memory for a function a warp, the same for all scans.
+/// Shared memory for one function per warp, the same for all scans.
 template <typename Real>
 __device__ Real* of_warps() {
   __shared__ Real memory[block_size / warp_size * sizeof(Fractional<Real>) / sizeof(Real)];
   return memory;
 }
 
-/// Applies the functions of a team's threads one after the other, forwards (+1) or backwards (-1):
-/// returns the value that meets this thread's function, and sets `value` from what enters the first
-/// to what leaves the last. A team is a warp or a block; of a warp, nobody needs what leaves.
+/// Applies the functions of a team's threads one after the other, forwards (+1) or backwards (-1).
+/// Returns the value that enters this thread's function. `value` is the value that enters the first
+/// function; for a team larger than a warp, it becomes the value that leaves the last.
 template <int team, int direction, typename Function, typename Real>
 __device__ Real scan(Function f, Real& value) {
   const int lane = threadIdx.x % warp_size;
-  const int rank = direction > 0 ? lane : warp_size - 1 - lane;  // in the order of the scan
+  const int rank = direction > 0 ? lane : warp_size - 1 - lane;  // position in the scan
   for (int distance = 1; distance < warp_size; distance *= 2) {
     const Function earlier = before<direction>(f, distance);
     if (rank >= distance) f = compose(f, earlier);
@@ -106,11 +106,11 @@ __device__ Real scan(Function f, Real& value) {
       if (next == warp) entering = value;
       value = of_warp[next](value);
     }
-    __syncthreads();  // before the next scan writes
+    __syncthreads();  // before the next scan overwrites of_warp
   }
 
-  const Real met = before<direction>(f(entering), 1);
-  return rank == 0 ? entering : met;
+  const Real previous = before<direction>(f(entering), 1);
+  return rank == 0 ? entering : previous;
 }
 // [scan]
 

@@ -1,6 +1,6 @@
 /// \file
-/// The grids of all options, the operators on them, by a thread for each option, and the payoffs;
-/// and the prices, in the end.
+/// The grids and operators of all options, with one thread per option, the payoffs, and the final
+/// prices.
 
 #pragma once
 
@@ -44,7 +44,7 @@ __global__ void set_payoff(State s) {
         s.result(k, i, j) = max(Real(s.x(k, i) - s.strikes(k)), Real(0));
 }
 
-/// Launches all three.
+/// Launches the three kernels.
 template <typename State>
 void set_up(const State& s, const Problem& problem) {
   const dim3 line(128), tile(32, 8);

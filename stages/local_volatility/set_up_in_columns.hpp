@@ -1,6 +1,6 @@
 /// \file
-/// The grids of all options and the operators on them, by a row of threads for each option, which
-/// lie in columns, and the payoffs; and the prices, in the end.
+/// The grids and operators of all options, with one row of threads per option and operators stored
+/// in columns, the payoffs, and the final prices.
 
 #pragma once
 
@@ -49,7 +49,7 @@ __global__ void set_payoff(State s) {
         s.result(s.at(k, i, j)) = max(Real(s.x(k, i) - s.strikes(k)), Real(0));
 }
 
-/// Launches all three.
+/// Launches the three kernels.
 template <typename State>
 void set_up(const State& s, const Problem& problem) {
   const dim3 line(128), tile(32, 8);

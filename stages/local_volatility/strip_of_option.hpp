@@ -1,6 +1,6 @@
 /// \file
-/// How blocks hold the grid of an option on the chip: its shape, what a block keeps of it in shared
-/// memory, and how it solves rows.
+/// The grid of an option on the chip: its distribution over blocks, the shared memory of a block,
+/// and the solves along rows.
 
 #pragma once
 
@@ -13,39 +13,39 @@ namespace local_volatility {
 // [shape]
 constexpr int warp_size = 32;
 
-/// A thread holds so many points of a column while it solves along x, and of each of its rows while
-/// it solves along y.
+/// The points of a thread in a column while it solves along x, and in each of its rows while it
+/// solves along y.
 constexpr unsigned held_x = 32, held_y = 8;
 constexpr unsigned rows_of_thread = held_x / held_y;
 constexpr unsigned threads_of_strip = 256;
 constexpr unsigned points_of_strip = threads_of_strip * held_x;
 
-/// How a cluster holds a grid: each block a strip of rows, cut into pieces along x and along y, a
-/// power of two of them.
+/// The distribution of a grid over a cluster. Each block has a strip of rows, which is cut into
+/// segments along x and along y. Each count is a power of two.
 struct Shape {
-  unsigned blocks;    // of a cluster
-  unsigned pieces_x;  // of a column of a strip: a thread each
-  unsigned pieces_y;  // of a row: a lane each
+  unsigned blocks;      // of a cluster
+  unsigned segments_x;  // segments of a column of a strip, one per thread
+  unsigned segments_y;  // segments of a row, one per lane
 
-  __host__ __device__ unsigned rows() const { return pieces_x * held_x; }  // of a strip
-  __host__ __device__ unsigned pitch() const { return pieces_y * held_y; }
-  __host__ __device__ unsigned pieces() const { return blocks * pieces_x; }  // of a column
+  __host__ __device__ unsigned rows() const { return segments_x * held_x; }  // of a strip
+  __host__ __device__ unsigned pitch() const { return segments_y * held_y; }
+  __host__ __device__ unsigned segments() const { return blocks * segments_x; }  // of a column
 };
 
-/// The shape with the fewest blocks; the largest grid, 512 rows of 256 points, has 16.
+/// The shape with the fewest blocks; the largest grid, 512 rows of 256 points, needs 16.
 inline Shape shape_of(std::size_t num_x, std::size_t num_y) {
   for (unsigned blocks = 1;; blocks *= 2) {
     const std::size_t rows = std::size_t{blocks} * held_x;
-    const unsigned pieces_x = std::bit_ceil((num_x + rows - 1) / rows);
-    const unsigned pieces_y = std::bit_ceil((num_y + held_y - 1) / held_y);
-    if (pieces_y <= warp_size && pieces_x <= threads_of_strip / held_y / pieces_y)
-      return {blocks, pieces_x, pieces_y};
+    const unsigned segments_x = std::bit_ceil((num_x + rows - 1) / rows);
+    const unsigned segments_y = std::bit_ceil((num_y + held_y - 1) / held_y);
+    if (segments_y <= warp_size && segments_x <= threads_of_strip / held_y / segments_y)
+      return {blocks, segments_x, segments_y};
   }
 }
 // [shape]
 
 // [state]
-/// What all options share and each has, and the factors along x.
+/// The data that all options share, the arrays of all options, and the factors along x.
 template <typename Real>
 struct State : OneGrid<Real> {
   staircase::View<Real, 3> inverse_x;  // (step, i, j): of the pivots along x
@@ -60,14 +60,14 @@ struct alignas(2 * sizeof(Real)) Linear {
   __device__ Real operator()(Real x) const { return a + b * x; }
 };
 
-/// The function that applies `first`, then `second`.
+/// The function that applies `first` and then `second`.
 template <typename Real>
 __device__ Linear<Real> compose(Linear<Real> second, Linear<Real> first) {
   return {second.a + second.b * first.a, second.b * first.b};
 }
 
-/// What the lane holds that comes `distance` lanes before this one, forwards (+1) or backwards
-/// (-1).
+/// The value of the lane that is `distance` lanes before this one in a forward (+1) or backward
+/// (-1) scan.
 template <int direction, typename Real>
 __device__ Real before(Real x, int distance) {
   return direction > 0 ? __shfl_up_sync(0xFFFFFFFF, x, distance)
@@ -76,17 +76,18 @@ __device__ Real before(Real x, int distance) {
 // [functions]
 
 // [strip]
-/// The numbers of a row's two neighbours in an operator; its own is minus their sum.
+/// The coefficients of a row's two neighbours in an operator; the coefficient of the centre is
+/// minus their sum.
 template <typename Real>
 struct Neighbours {
   Real lower, upper;
 };
 
-/// What a block keeps in shared memory: R and W, and what its threads need to solve.
+/// The shared memory of a block: R and W, and the data that its threads need to solve.
 template <typename Real>
 struct Strip {
-  static constexpr unsigned line = 128 / sizeof(Real);  // numbers that the 32 banks hold
-  static constexpr unsigned w = points_of_strip + points_of_strip / line;  // of W behind R
+  static constexpr unsigned line = 128 / sizeof(Real);  // values in one row of the 32 banks
+  static constexpr unsigned w = points_of_strip + points_of_strip / line;  // from R to W
   static constexpr unsigned levels = 5;                                    // of a scan in a warp
 
   __device__ Strip(Real* memory, const Shape& shape)
@@ -110,28 +111,29 @@ struct Strip {
                            7 * shape.pitch() + 2 * levels * warp_size);
   }
 
-  /// Where point (i, j) lies in R. Of every line, room for one number more is left out: then the
-  /// threads of a warp meet all banks, whether their points are 1 or `held_y` apart.
+  /// The position of point (i, j) in R. After every line there is a gap of one value. The threads
+  /// of a warp then use all banks, whether their points are 1 or `held_y` apart.
   __device__ unsigned at(unsigned i, unsigned j) const { return i * row() + j + j / line; }
   __device__ unsigned row() const { return pitch + pitch / line; }
 
-  /// Where what belongs to column j lies in the arrays of a row: point m of all pieces, then m + 1.
+  /// The position of column j in arrays with one value per column: point m of all segments, then
+  /// m + 1.
   __device__ unsigned of_column(unsigned j) const {
     return j % held_y * (pitch / held_y) + j / held_y;
   }
 
   unsigned pitch;
-  Real *r, *inverse;                    // at(i, j), W behind R; (m, thread)
-  Linear<Real>*forwards, *backwards;    // (piece, j): what each piece of a column does
-  Neighbours<Real>*along_x, *along_y;   // Lx / 2 where the variance is 1, by i; Ly / 2
+  Real *r, *inverse;                    // at(i, j), W after R; (m, thread)
+  Linear<Real>*forwards, *backwards;    // (piece, j): functions of the segments of columns
+  Neighbours<Real>*along_x, *along_y;   // (i): Lx / 2 for a variance of 1; (j): Ly / 2
   Real *pivot_y, *below_y, *above_y;    // factors along y: 2 / dt over the pivot, and both e
-  Real *from_below, *from_above;        // their products from the ends of the piece
-  Real *through_below, *through_above;  // (level, lane): through 1, 2, 4, ... pieces
+  Real *from_below, *from_above;        // products of factors from the ends of a segment
+  Real *through_below, *through_above;  // (level, lane): products over 1, 2, 4, ... segments
 };
 // [strip]
 
 // [prepare]
-/// The factors along y, by one thread, from the diagonal in pivot_y
+/// Computes the factors along y, by one thread, from the diagonal in pivot_y
 template <typename Real>
 __device__ void factorise_rows(const State<Real>& s, const Strip<Real>& strip) {
   Real e = 0;
@@ -145,16 +147,16 @@ __device__ void factorise_rows(const State<Real>& s, const Strip<Real>& strip) {
   }
 }
 
-/// The products of factors that a scan along y needs, by one warp
+/// Computes the products of factors that a scan along y needs, by one warp
 template <int direction, typename Real>
-__device__ void multiply(const Real* factors, Real* from, Real* through, unsigned pieces) {
-  const unsigned piece = threadIdx.x % pieces;
-  const unsigned rank = direction > 0 ? piece : pieces - 1 - piece;
+__device__ void multiply(const Real* factors, Real* from, Real* through, unsigned segments) {
+  const unsigned segment = threadIdx.x % segments;
+  const unsigned rank = direction > 0 ? segment : segments - 1 - segment;
   Real product = 1;
   for (unsigned n = 0; n < held_y; ++n) {
-    const unsigned at = (direction > 0 ? n : held_y - 1 - n) * pieces + piece;
+    const unsigned at = (direction > 0 ? n : held_y - 1 - n) * segments + segment;
     product *= factors[at];
-    if (threadIdx.x < pieces) from[at] = product;
+    if (threadIdx.x < segments) from[at] = product;
   }
   for (unsigned level = 0; level < Strip<Real>::levels; ++level) {
     const unsigned distance = 1 << level;
@@ -164,8 +166,8 @@ __device__ void multiply(const Real* factors, Real* from, Real* through, unsigne
   }
 }
 
-/// Fills what depends on no time step, for a strip from this row of the grid on; beyond the grid,
-/// all is zero.
+/// Computes all data that do not depend on the time step, for a strip from row `first_row` of the
+/// grid on. Beyond the grid, everything is zero.
 template <typename Real>
 __device__ void prepare(const State<Real>& s, const Shape& shape, const Strip<Real>& strip,
                         unsigned first_row) {
@@ -192,73 +194,75 @@ __device__ void prepare(const State<Real>& s, const Shape& shape, const Strip<Re
   if (threadIdx.x == 0) factorise_rows(s, strip);
   __syncthreads();
   if (threadIdx.x < warp_size) {
-    multiply<+1>(strip.below_y, strip.from_below, strip.through_below, shape.pieces_y);
-    multiply<-1>(strip.above_y, strip.from_above, strip.through_above, shape.pieces_y);
+    multiply<+1>(strip.below_y, strip.from_below, strip.through_below, shape.segments_y);
+    multiply<-1>(strip.above_y, strip.from_above, strip.through_above, shape.segments_y);
   }
 }
 // [prepare]
 
-// [pieces of columns]
-/// The piece of a column that a thread solves along x, in a strip from this row of the grid on.
+// [segments of columns]
+/// The segment of a column that a thread solves along x, in a strip from row `first_row` of the
+/// grid on.
 template <typename Real>
 struct Column {
   __device__ Column(const State<Real>& s, const Shape& shape, unsigned first_row)
-      : piece(threadIdx.x / s.num_y),
+      : segment(threadIdx.x / s.num_y),
         j(threadIdx.x % s.num_y),
-        active(piece < shape.pieces_x),
-        first(piece * held_x),
+        active(segment < shape.segments_x),
+        first(segment * held_x),
         first_of_grid(first_row + first),
         var(active ? s.var_of_y(j) : 0) {}
 
-  unsigned piece, j;
+  unsigned segment, j;
   bool active;
   unsigned first, first_of_grid;  // row, in the strip and in the grid
   Real var;                       // the variance's factor of y
 };
-// [pieces of columns]
+// [segments of columns]
 
 // [rows]
-/// What enters this lane's pieces of rows, which make `f` of zero.
+/// Replaces f, the results of this lane's segments of rows for zero input, by the values that enter
+/// these segments.
 template <int direction, typename Real>
-__device__ void enter(Real (&f)[rows_of_thread], const Real* through, unsigned pieces) {
+__device__ void enter(Real (&f)[rows_of_thread], const Real* through, unsigned segments) {
   unsigned level = 0;
-  for (unsigned distance = 1; distance < pieces; distance *= 2, ++level) {
+  for (unsigned distance = 1; distance < segments; distance *= 2, ++level) {
     const Real factor = through[level * warp_size + threadIdx.x % warp_size];
 #pragma unroll
     for (Real& of_row : f) of_row += factor * before<direction>(of_row, distance);
   }
-  const bool first = threadIdx.x % pieces == (direction > 0 ? 0 : pieces - 1);
+  const bool first = threadIdx.x % segments == (direction > 0 ? 0 : segments - 1);
 #pragma unroll
   for (Real& of_row : f) {
-    const Real met = before<direction>(of_row, 1);
-    of_row = first ? 0 : met;
+    const Real previous = before<direction>(of_row, 1);
+    of_row = first ? 0 : previous;
   }
 }
 
-/// The pieces of rows that a thread solves along y. Where a strip has fewer rows than its threads
-/// could hold, a thread holds its first row more than once.
+/// The segments of rows that a thread solves along y. If a strip has fewer rows than its threads
+/// can solve, a thread processes its first row repeatedly.
 template <typename Real>
 struct Rows {
   __device__ Rows(const Shape& shape, const Strip<Real>& strip)
-      : memory(strip.r), piece(threadIdx.x % shape.pieces_y), pieces(shape.pieces_y) {
-    const unsigned row = threadIdx.x / pieces, stride = threads_of_strip / pieces;
+      : memory(strip.r), segment(threadIdx.x % shape.segments_y), segments(shape.segments_y) {
+    const unsigned row = threadIdx.x / segments, stride = threads_of_strip / segments;
     active = row < shape.rows();
     for (unsigned n = 0; n < rows_of_thread; ++n) {
       const unsigned i = row + n * stride;
-      first[n] = strip.at(i < shape.rows() ? i : row, piece * held_y);
+      first[n] = strip.at(i < shape.rows() ? i : row, segment * held_y);
     }
   }
   __device__ Real& r(unsigned n, unsigned m) const { return memory[first[n] + m]; }
   __device__ Real& w(unsigned n, unsigned m) const { return memory[first[n] + m + Strip<Real>::w]; }
-  __device__ unsigned column(unsigned m) const { return m * pieces + piece; }
+  __device__ unsigned column(unsigned m) const { return m * segments + segment; }
 
   bool active;
   Real* memory;
-  unsigned piece, pieces;
+  unsigned segment, segments;
   unsigned first[rows_of_thread];
 };
 
-/// Puts R, and Ly R / 2 where W was.
+/// Stores R, and Ly R / 2 in the place of W.
 template <typename Real>
 __device__ void put(const Strip<Real>& strip, const Rows<Real>& rows,
                     const Real (&x)[rows_of_thread][held_y]) {
@@ -293,7 +297,7 @@ __device__ void solve_rows(const Shape& shape, const Strip<Real>& strip, const R
     for (unsigned n = 0; n < rows_of_thread; ++n)
       d[n] = f[n][m] = rows.w(n, m) * pivot + below * d[n];
   }
-  enter<+1>(d, strip.through_below, shape.pieces_y);
+  enter<+1>(d, strip.through_below, shape.segments_y);
 #pragma unroll
   for (unsigned m = held_y; m-- > 0;) {
     const Real from = strip.from_below[rows.column(m)], above = strip.above_y[rows.column(m)];
@@ -303,7 +307,7 @@ __device__ void solve_rows(const Shape& shape, const Strip<Real>& strip, const R
       x[n] = f[n][m] += above * x[n];
     }
   }
-  enter<-1>(x, strip.through_above, shape.pieces_y);
+  enter<-1>(x, strip.through_above, shape.segments_y);
 #pragma unroll
   for (unsigned m = 0; m < held_y; ++m) {
     const Real from = strip.from_above[rows.column(m)];
@@ -313,7 +317,8 @@ __device__ void solve_rows(const Shape& shape, const Strip<Real>& strip, const R
   put(strip, rows, f);
 }
 
-/// Brings the rows of a grid that a strip has, `points` in all, into the strip, and back.
+/// Copies the rows of a strip, `points` points in total, from the grid into shared memory, and
+/// back.
 template <typename Real>
 __device__ void bring_in(const Strip<Real>& strip, const Rows<Real>& rows, const Real* result,
                          unsigned points, unsigned num_y) {

@@ -1,5 +1,5 @@
 /// \file
-/// How many threads solve a tridiagonal system together, and how many rows each of them holds.
+/// The number of threads that solve a tridiagonal system together, and of rows per thread.
 
 #pragma once
 
@@ -11,11 +11,11 @@
 namespace local_volatility {
 
 constexpr int warp_size = 32;
-constexpr int block_size = 128;  // threads of the teams that share a block
+constexpr int block_size = 128;  // threads of all teams of a block
 
 // [launch]
-/// Calls `launch` with the size of a team for systems of n rows, with the rows that a thread should
-/// hold, and with a block of such teams: a warp solves what it can hold, a block what is longer.
+/// Calls `launch` with the size of a team for systems of n rows, the number of rows per thread, and
+/// the thread block of such teams. A team is a warp if the rows fit, and a thread block otherwise.
 template <typename Launch>
 void with_team(std::size_t n, Launch launch) {
   const auto call = [&](auto team, auto held) {

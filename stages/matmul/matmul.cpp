@@ -1,5 +1,5 @@
 /// \file
-/// The product C = A B: its input, data sets and test cases, its slices, its work and tolerance.
+/// The product C = A B: input, data sets and test cases, slices, work and tolerance.
 
 #include "matmul.hpp"
 
@@ -27,7 +27,7 @@ using staircase::Precision;
 
 std::size_t count(std::int64_t number) { return static_cast<std::size_t>(number); }
 
-/// The numbers of A, of B and of C.
+/// The numbers of elements of A, of B and of C.
 double size_of_a(const Problem& problem) {
   return static_cast<double>(problem.l) * static_cast<double>(problem.m);
 }
@@ -39,7 +39,7 @@ double size_of_c(const Problem& problem) {
 }
 
 // [input]
-/// Random numbers from -1 to 1 that either precision holds: multiples of 2⁻²³.
+/// Random elements from -1 to 1 that both precisions represent: multiples of 2⁻²³.
 template <typename T>
 staircase::Elements<T> random_elements(std::uint64_t seed, std::size_t first, std::size_t size) {
   staircase::Elements<T> elements(size);
@@ -49,7 +49,7 @@ staircase::Elements<T> random_elements(std::uint64_t seed, std::size_t first, st
   return elements;
 }
 
-/// Makes A and B, unless the user gave them, in the precision that is solved.
+/// Generates A and B, unless the user supplies them, in the precision of the solve.
 template <typename T>
 void make(Problem& problem) {
   const auto seed = static_cast<std::uint64_t>(problem.seed);
@@ -71,7 +71,7 @@ void set_matrices(Problem& problem, std::vector<staircase::NpyArray> inputs) {
   const auto &a = inputs[0].shape, &b = inputs[1].shape;
   if (a[1] != b[0])
     throw staircase::BadInput("A has " + std::to_string(a[1]) + " columns and B has " +
-                              std::to_string(b[0]) + " rows; A B takes as many of both");
+                              std::to_string(b[0]) + " rows; both numbers must be equal");
   problem.l = static_cast<std::int64_t>(a[0]);
   problem.m = static_cast<std::int64_t>(a[1]);
   problem.n = static_cast<std::int64_t>(b[1]);
@@ -82,7 +82,7 @@ void set_matrices(Problem& problem, std::vector<staircase::NpyArray> inputs) {
 
 constexpr std::int64_t most = 1 << 20;  // rows or columns of a matrix
 
-/// Refuses files whose matrices are too long.
+/// Rejects files whose matrices have too many rows or columns.
 void check(const Problem& problem, Precision) {
   for (const auto& [name, size] : {std::pair("l", problem.l), {"m", problem.m}, {"n", problem.n}})
     if (size > most)
@@ -91,28 +91,27 @@ void check(const Problem& problem, Precision) {
 }
 
 // [slices]
-/// Bytes of a thread's slice on a processor, where nobody says how many: its part of a third-level
-/// cache.
+/// Default for the bytes of a thread's slice on a processor: its share of an L3 cache.
 constexpr double cache = 1 << 22;
 
-/// The size of `asked` slices of a whole; where none are asked for, one element.
-std::size_t size_of(std::size_t whole, std::size_t asked) {
-  return asked == 0 ? 1 : (whole + asked - 1) / asked;
+/// The size of each of `requested` slices of a whole; one element if none are requested.
+std::size_t size_of(std::size_t whole, std::size_t requested) {
+  return requested == 0 ? 1 : (whole + requested - 1) / requested;
 }
 
-/// C in slices of a size; there are none behind its last row and column.
+/// C in slices of a given size; there are none beyond its last row and column.
 Slices in_slices(const Problem& problem, std::size_t rows, std::size_t cols) {
   const std::size_t l = count(problem.l), n = count(problem.n);
   return {l, n, rows, cols, (l + rows - 1) / rows, (n + cols - 1) / cols};
 }
 
-/// Elements that a slice takes: its rows of A, its columns of B, and itself.
+/// Elements that a slice needs: its rows of A, its columns of B, and its own.
 double elements_of_slice(const Problem& problem, std::size_t rows, std::size_t cols) {
   const auto r = static_cast<double>(rows), c = static_cast<double>(cols);
   return (r + c) * static_cast<double>(problem.m) + r * c;
 }
 
-/// The columns of the largest slice of so many rows that takes so many elements at most, or 0.
+/// The columns of the largest slice of `rows` rows that needs at most `elements` elements, or 0.
 std::size_t columns_for(const Problem& problem, std::size_t rows, double elements) {
   const auto r = static_cast<double>(rows), m = static_cast<double>(problem.m);
   const double cols = std::floor((elements - r * m) / (m + r));
@@ -120,15 +119,15 @@ std::size_t columns_for(const Problem& problem, std::size_t rows, double element
   return cols < static_cast<double>(problem.n) ? static_cast<std::size_t>(cols) : count(problem.n);
 }
 
-/// Bytes that panels of A and B, the longest on its way, and slices of C take.
+/// Bytes of the panels of A and B, of the buffer for the longest in transit, and of slices of C.
 double bytes_of_panels(const Panels& panels, std::size_t bytes_of_element, const Line& line) {
   const auto& [slices, kept, coming] = panels;
   return static_cast<double>(line.bytes * (slices.rows * kept + slices.cols * coming)) +
-         static_cast<double>(line.bytes_on_the_way * std::max(slices.rows, slices.cols)) +
+         static_cast<double>(line.bytes_in_transit * std::max(slices.rows, slices.cols)) +
          static_cast<double>(bytes_of_element * line.slices * slices.rows * slices.cols);
 }
 
-/// Lets as many panels stay as a budget holds, beside the ones that have to.
+/// Adds as many panels to the necessary ones as the budget holds.
 void fill(Panels& panels, double budget, std::size_t bytes_of_element, const Line& line) {
   const Slices& slices = panels.slices;
   const auto fitting = [&](std::size_t lines, std::size_t most_of_them) {
@@ -145,16 +144,16 @@ void fill(Panels& panels, double budget, std::size_t bytes_of_element, const Lin
       fitting(slices.cols, slices.sn - std::min<std::size_t>(slices.sn, panels.coming));
 }
 
-/// Bytes that slices may take, if the smallest one takes so many.
+/// Bytes that slices may use, at least `smallest` on a processor without a given budget.
 double budget_of(const Problem& problem, double smallest) {
   if (problem.budget != 0) return problem.budget;
   const staircase::Device& device = staircase::this_device();
   if (device.free_memory == nullptr) return std::max(cache, smallest);
-  return 7. / 8 * device.free_memory();  // which comes in pages
+  return 7. / 8 * device.free_memory();  // memory is allocated in pages
 }
 // [slices]
 
-/// A product and an addition for each element of C and each k.
+/// A multiplication and an addition for each element of C and each k.
 staircase::Work work(const Problem& problem, Precision precision) {
   const double bytes = staircase::bytes_of(precision);
   return {.flops = 2 * size_of_c(problem) * static_cast<double>(problem.m),
@@ -193,9 +192,9 @@ double largest_column(staircase::View<const T, 2> b) {
   return largest;
 }
 
-/// The largest that (|A| |B|)_ij may be, by Cauchy and Schwarz.
+/// An upper bound of (|A| |B|)_ij according to Cauchy and Schwarz.
 double largest_sum(const Problem& problem) {
-  if (is_empty(problem.elements_of_a)) return static_cast<double>(problem.m);  // of random numbers
+  if (is_empty(problem.elements_of_a)) return static_cast<double>(problem.m);  // random elements
   return std::visit(
       [&](const auto& values) {
         using T = typename std::decay_t<decltype(values)>::value_type;
@@ -204,16 +203,16 @@ double largest_sum(const Problem& problem) {
       problem.elements_of_a);
 }
 
-/// How far apart two sums of m products may be, whatever their order, as a part of the largest
-/// (|A| |B|)_ij.
+/// The largest permitted difference between two sums of m products in any order, relative to the
+/// largest (|A| |B|)_ij.
 ///
-/// A product of f32 numbers goes through at most m roundings, and two more if its factors were
-/// rounded from f64. In the model of Higham and Mary ("A New Approach to Probabilistic Rounding
-/// Error Analysis", SIAM J. Sci. Comput. 41, 2019) the errors are independent and have mean zero;
-/// then n of them come to exp(λ √n u + n u² / (1 - u)) - 1 at most, but for a probability of
-/// 2 exp(-λ² (1 - u)² / 2). Here λ is such that in all l m n products together that happens once in
-/// 10¹⁵ problems. Both sides may be so far off. Numbers too small to be normal lose up to half of
-/// the least one each; the floor is so large that the bound allows for that, too.
+/// A product in f32 undergoes at most m roundings, and two more if its factors were rounded from
+/// f64. In the model of Higham and Mary ("A New Approach to Probabilistic Rounding Error Analysis",
+/// SIAM J. Sci. Comput. 41, 2019), the errors are independent and have mean zero. Then n of them
+/// add up to at most exp(λ √n u + n u² / (1 - u)) - 1, with an exception of probability 2 exp(-λ²
+/// (1 - u)² / 2). We choose λ such that an exception among all l m n products happens once in 10¹⁵
+/// problems. Both sides of the comparison may have such an error. Each subnormal result loses up to
+/// half of the smallest subnormal; `floor` is large enough to include these losses.
 staircase::Tolerance tolerance(const Problem& problem, Precision precision) {
   const bool is_double = precision == Precision::f64;
   const double u = is_double ? 0x1p-53 : 0x1p-24;
@@ -228,7 +227,7 @@ staircase::Tolerance tolerance(const Problem& problem, Precision precision) {
 }
 // [tolerance]
 
-/// The numbers that the kernels of any stage read and write, each once.
+/// The elements that the kernels of any stage read and write, each once.
 double traffic(const Problem& problem) {
   return size_of_a(problem) + size_of_b(problem) + size_of_c(problem);
 }
@@ -246,12 +245,12 @@ const staircase::Workload<Problem, 2> workload{
     .parameters = {{"l", &Problem::l, 1, most, "rows of A and of C"},
                    {"m", &Problem::m, 1, most, "columns of A, rows of B"},
                    {"n", &Problem::n, 1, most, "columns of B and of C"},
-                   {"seed", &Problem::seed, 0, 16777215, "seed of the random numbers"},
+                   {"seed", &Problem::seed, 0, 16777215, "seed of the random values"},
                    {"budget", &Problem::budget, 0, 1e15,
-                    "bytes of the device that slices may take; 0: what it has"},
-                   {"Sl", &Problem::sl, 0, most, "slices along rows of C; 0: as few as fit"},
-                   {"Sn", &Problem::sn, 0, most, "slices along columns of C; 0: as few as fit"},
-                   {"gpus", &Problem::gpus, 0, 16, "GPUs that slices are dealt to; 0: all"}},
+                    "bytes of device memory for slices; 0: all free memory"},
+                   {"Sl", &Problem::sl, 0, most, "slices along the rows of C; 0: as few as fit"},
+                   {"Sn", &Problem::sn, 0, most, "slices along the columns of C; 0: as few as fit"},
+                   {"gpus", &Problem::gpus, 0, 16, "number of GPUs to use; 0: all"}},
     .datasets = {{"example", {.l = 1024, .m = 2000, .n = 777}},
                  {"published", {.l = 5000, .m = 5000, .n = 5000}},
                  {"medium", {.l = 8192, .m = 8192, .n = 8192}},
@@ -291,40 +290,42 @@ const staircase::Workload<Problem, 2> workload{
     .timed_phase = "multiply",
     .traffic = {{"04_cuda_slices", traffic},
                 {"05_pinned", traffic},
-                {"06_four_buffers", traffic},
+                {"06_double_buffered", traffic},
                 {"07_streams", traffic},
                 {"08_resident_panels", traffic},
                 {"09_library_kernel", traffic},
                 {"10_split_tf32", traffic},
-                {"11_several_gpus", traffic},
+                {"11_multi_gpu", traffic},
                 {"12_transposed", traffic},
-                {"13_two_at_a_time", traffic},
-                {"14_handed_on", traffic},
-                {"yardstick_cublas_gemm", traffic},
-                {"yardstick_cublasxt_gemm", traffic}}};
+                {"13_overlapped_kernels", traffic},
+                {"14_all_gather", traffic},
+                {"baseline_cublas_gemm", traffic},
+                {"baseline_cublasxt_gemm", traffic}}};
 
 }  // namespace
 
 Slices slices_of(const Problem& problem, std::size_t buffers, std::size_t bytes_of_element,
                  std::size_t least) {
   const std::size_t l = count(problem.l), n = count(problem.n);
-  const std::size_t asked_l = count(problem.sl), asked_n = count(problem.sn);
+  const std::size_t requested_l = count(problem.sl), requested_n = count(problem.sn);
   const auto bytes = static_cast<double>(buffers * bytes_of_element);  // of an element in all sets
-  const std::size_t fewest_rows = size_of(l, asked_l), fewest_cols = size_of(n, asked_n);
+  const std::size_t fewest_rows = size_of(l, requested_l), fewest_cols = size_of(n, requested_n);
   const double smallest = bytes * elements_of_slice(problem, fewest_rows, fewest_cols);
   const double budget = budget_of(problem, smallest);
 
-  const std::size_t most_slices = (asked_l == 0 ? l : asked_l) * (asked_n == 0 ? n : asked_n);
+  const std::size_t most_slices =
+      (requested_l == 0 ? l : requested_l) * (requested_n == 0 ? n : requested_n);
   const std::size_t wanted = std::min(least, most_slices);
 
   std::optional<Slices> best;
   double moved_by_best = 0;
-  for (std::size_t sl = asked_l == 0 ? 1 : asked_l; sl <= (asked_l == 0 ? l : asked_l); ++sl) {
+  for (std::size_t sl = requested_l == 0 ? 1 : requested_l;
+       sl <= (requested_l == 0 ? l : requested_l); ++sl) {
     const std::size_t rows = size_of(l, sl);
     const std::size_t fitting = columns_for(problem, rows, budget / bytes);
     if (fitting < fewest_cols) continue;
     const std::size_t fewest = std::max(size_of(n, fitting), std::min(n, size_of(wanted, sl)));
-    const std::size_t sn = asked_n == 0 ? fewest : asked_n;
+    const std::size_t sn = requested_n == 0 ? fewest : requested_n;
     if (sl * sn < wanted) continue;
     const double moved =
         static_cast<double>(sn) * size_of_a(problem) + static_cast<double>(sl) * size_of_b(problem);
@@ -335,14 +336,14 @@ Slices slices_of(const Problem& problem, std::size_t buffers, std::size_t bytes_
   if (best) return *best;
   throw NotEnoughMemory(fmt::format(
       "{} {:.0f} bytes; a slice of {} × {} takes {:.0f} bytes{}",
-      problem.budget != 0 ? "the budget is" : "the device has room for", budget, fewest_rows,
+      problem.budget != 0 ? "the budget is" : "the free device memory is", budget, fewest_rows,
       fewest_cols, smallest, buffers == 1 ? "" : fmt::format(" in {} sets of buffers", buffers)));
 }
 
 Panels panels_of(const Problem& problem, std::size_t bytes_of_element, const Line& line) {
   constexpr std::size_t side = 2048;
-  const auto parts = [](std::int64_t whole, std::int64_t asked, std::size_t size) {
-    return asked != 0 ? count(asked) : (count(whole) + size - 1) / size;
+  const auto parts = [](std::int64_t whole, std::int64_t requested, std::size_t size) {
+    return requested != 0 ? count(requested) : (count(whole) + size - 1) / size;
   };
   std::size_t rows = side, cols = line.most_columns;
   while (true) {
@@ -364,7 +365,7 @@ Panels panels_of(const Problem& problem, std::size_t bytes_of_element, const Lin
       throw NotEnoughMemory(
           fmt::format("{} {:.0f} bytes; a slice of {} × {} takes {:.0f} bytes with a panel of A "
                       "and {} of B",
-                      problem.budget != 0 ? "the budget is" : "the device has room for", budget,
+                      problem.budget != 0 ? "the budget is" : "the free device memory is", budget,
                       slices.rows, slices.cols, smallest, slices.sn == 1 ? "one" : "two"));
     if (rows_remain && (slices.rows >= slices.cols || !cols_remain))
       rows = (slices.rows + 1) / 2;

@@ -1,5 +1,5 @@
 /// \file
-/// The order of slices for several GPUs, whose buses are late at the beginning.
+/// The order of slices for several GPUs, which wait for PCIe at the beginning.
 
 #pragma once
 
@@ -12,23 +12,24 @@
 namespace matmul {
 
 // [order]
-/// The slices in an order in which each takes what the ones before it had: to the right along as
-/// many rows as panels of A are kept, and back to the left along the next ones. The first two
-/// columns go side by side, so `few` rows at a time: then each panel of A that comes is used twice.
+/// The slices in an order in which each uses panels of earlier ones. The order goes from left to
+/// right along as many rows as panels of A stay on the device, then from right to left along the
+/// next rows. The first two columns are visited together, `few` rows at a time, so that each panel
+/// of A that arrives is used for two slices.
 inline std::vector<std::size_t> order_of(const Panels& panels, std::size_t few) {
   const Slices& slices = panels.slices;
   std::vector<std::size_t> order;
   const std::size_t two = std::min<std::size_t>(2, slices.sn);
   for (std::size_t i0 = 0; i0 < slices.sl; i0 += panels.kept) {
     const std::size_t end = std::min(i0 + panels.kept, slices.sl);
-    const auto go_down = [&](std::size_t begin, std::size_t rows, std::size_t r) {
+    const auto visit_rows = [&](std::size_t begin, std::size_t rows, std::size_t r) {
       const std::size_t j = i0 / panels.kept % 2 == 0 ? r : slices.sn - 1 - r;
       for (std::size_t i = begin; i < std::min(begin + rows, end); ++i)
         order.push_back(i + slices.sl * j);
     };
     for (std::size_t i = i0; i < end; i += few)
-      for (std::size_t r = 0; r < two; ++r) go_down(i, few, r);
-    for (std::size_t r = two; r < slices.sn; ++r) go_down(i0, panels.kept, r);
+      for (std::size_t r = 0; r < two; ++r) visit_rows(i, few, r);
+    for (std::size_t r = two; r < slices.sn; ++r) visit_rows(i0, panels.kept, r);
   }
   return order;
 }

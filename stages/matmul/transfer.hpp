@@ -1,5 +1,5 @@
 /// \file
-/// Copies of matrices between the memories of host and device, in a stream.
+/// Copies of matrices between the host's memory and the device's, in a stream.
 
 #pragma once
 
@@ -15,14 +15,14 @@ using staircase::View;
 // [copy]
 /// Copies a matrix between the host's memory and the device's, in a stream.
 template <typename T>
-void copy(View<T, 2> from, View<T, 2> to, cudaMemcpyKind way, const staircase::Stream& stream) {
+void copy(View<T, 2> from, View<T, 2> to, cudaMemcpyKind kind, const staircase::Stream& stream) {
   const std::size_t bytes = from.extent(0) * from.extent(1) * sizeof(T);
-  staircase::check(cudaMemcpyAsync(to.data(), from.data(), bytes, way, stream));
+  staircase::check(cudaMemcpyAsync(to.data(), from.data(), bytes, kind, stream));
 }
 // [copy]
 
 // [transfer]
-/// Copies a matrix of the device from or to one of the host whose rows lie further apart.
+/// Copies a contiguous matrix of the device from or to a part of a wider matrix of the host.
 template <typename T>
 void send(const T* host, std::size_t host_cols, View<T, 2> device,
           const staircase::Stream& stream) {

@@ -1,5 +1,5 @@
 /// \file
-/// Bodies: a Plummer sphere, data sets and test cases, the work and the tolerance.
+/// The workload nbody: Plummer sphere, data sets, test cases, operation counts and tolerance.
 
 #include "nbody.hpp"
 
@@ -26,7 +26,7 @@ namespace {
 double count(const Problem& problem) { return static_cast<double>(problem.bodies); }
 
 // [plummer]
-/// Random numbers of one body, from 0 to 1, one after the other.
+/// A sequence of random numbers between 0 and 1 for one body.
 class Draws {
  public:
   Draws(const Problem& problem, std::size_t body)
@@ -37,22 +37,23 @@ class Draws {
   std::uint64_t seed_, next_;
 };
 
-/// A vector of a length, in any direction.
+/// A vector of given length and random direction.
 Vector<double> any_direction(double length, Draws& draw) {
   const double z = length * (2 * draw() - 1), angle = 2 * std::numbers::pi * draw();
   const double around = std::sqrt(length * length - z * z);
   return {around * std::cos(angle), around * std::sin(angle), z};
 }
 
-/// A body of a Plummer sphere (Aarseth, Hénon and Wielen, "A Comparison of Numerical Methods for
-/// the Study of Star Cluster Dynamics", Astron. Astrophys. 37, 1974), in units in which mass and
-/// constant of gravitation are 1 and the energy is -1/4. The outermost thousandth is left out.
+/// A random body of a Plummer sphere (Aarseth, Hénon and Wielen, "A Comparison of Numerical Methods
+/// for the Study of Star Cluster Dynamics", Astron. Astrophys. 37, 1974). In its units, the total
+/// mass and the gravitational constant are 1 and the energy is -1/4. The outermost thousandth of
+/// the mass is left out.
 Body<double> body_of_sphere(const Problem& problem, std::size_t body) {
-  constexpr double scale = 3 * std::numbers::pi / 16;  // of lengths
+  constexpr double scale = 3 * std::numbers::pi / 16;  // unit of length
   Draws draw(problem, body);
-  const double within = 0.999 * std::max(draw(), 1e-10);  // the part of the mass that lies inside
+  const double within = 0.999 * std::max(draw(), 1e-10);  // fraction of the mass inside r
   const double r = 1 / std::sqrt(std::pow(within, -2.0 / 3) - 1);
-  double q = 0, height = 0;  // q: of the velocity of escape, by its density q² (1 - q²)^(7/2)
+  double q = 0, height = 0;  // q: velocity / escape velocity, of density q² (1 - q²)^(7/2)
   do {
     q = draw();
     height = 0.1 * draw();
@@ -65,8 +66,8 @@ Body<double> body_of_sphere(const Problem& problem, std::size_t body) {
           .unused = 0};
 }
 
-/// Fills the sphere, and puts its centre of mass at the origin and to rest; unless the user gave
-/// bodies.
+/// Fills the sphere and shifts it so that its centre of mass rests at the origin. Does nothing if
+/// the user supplied bodies.
 void prepare(Problem& problem, staircase::Precision) {
   if (!problem.initial.empty()) return;
   const auto n = static_cast<std::size_t>(problem.bodies);
@@ -95,14 +96,14 @@ void set_bodies(Problem& problem, std::vector<staircase::NpyArray> inputs) {
 }
 
 // [closest]
-/// Two bodies and the square of their distance.
+/// A pair of bodies and the square of their distance.
 struct Pair {
   std::size_t a = 0, b = 0;
   double distance2 = INFINITY;
 };
 
-/// The closest two bodies at first: of those sorted along x, only neighbours that are closer along
-/// x than the closest two so far can be.
+/// The closest pair of initial bodies. Bodies are sorted along x, and only pairs whose distance
+/// along x is below the smallest distance found so far are examined.
 Pair closest(const Problem& problem) {
   const auto given = problem.bodies_at_first();
   std::vector<std::size_t> order(given.extent(0));
@@ -122,16 +123,16 @@ Pair closest(const Problem& problem) {
 }
 // [closest]
 
-/// Refuses bodies whose attraction is without bound.
+/// Rejects bodies at the same position without softening, whose attraction is infinite.
 void check(const Problem& problem, staircase::Precision) {
   if (problem.softening > 0 || problem.initial.empty()) return;
   if (const auto [a, b, distance2] = closest(problem); distance2 == 0)
     throw staircase::BadInput("bodies " + std::to_string(a) + " and " + std::to_string(b) +
-                              " of the input are at the same place; with softening=0 bodies must "
-                              "be at different places");
+                              " of the input have the same position; with softening=0 all "
+                              "positions must differ");
 }
 
-/// Refuses bodies that came so close that their attraction, or the way it took them, has no number.
+/// Rejects solutions that contain NaN or infinity, because bodies came too close to each other.
 void check_finite(const Problem& problem, const staircase::NpyArray& solution) {
   std::visit(
       [&](const auto& values) {
@@ -140,15 +141,16 @@ void check_finite(const Problem& problem, const staircase::NpyArray& solution) {
         if (bad != values.end())
           throw staircase::BadInput(
               "body " + std::to_string((bad - values.begin()) / 6) +
-              " is nowhere after the last step, since numbers overflowed; with softening=" +
+              " has no finite position or velocity after the last step, because values "
+              "overflowed; with softening=" +
               staircase::to_text(problem.softening) + " and dt=" + staircase::to_text(problem.dt) +
-              " bodies came too close, masses must be smaller or softening greater");
+              " bodies came too close; reduce the masses or increase the softening");
       },
       solution.values);
 }
 
-/// Additions, multiplications, a root and a division of a pair: 20 for the acceleration and 22 for
-/// the jerk. One evaluation is for the start and one for each step.
+/// Counts the operations of a pair, each root and division as one: 20 for the acceleration and 22
+/// for the jerk. There is one evaluation at the start and one in each step.
 staircase::Work work(const Problem& problem, staircase::Precision precision) {
   const double evaluations = static_cast<double>(problem.steps) + 1;
   return {.flops = 42 * count(problem) * count(problem) * evaluations,
@@ -156,8 +158,8 @@ staircase::Work work(const Problem& problem, staircase::Precision precision) {
 }
 
 // [boxes]
-/// Bodies that are near each other: how many, their mass, their greatest speed, and a box that
-/// holds them.
+/// A group of bodies near each other: their number, total mass and greatest speed, and their
+/// bounding box.
 struct Box {
   std::size_t bodies;
   double mass, speed;
@@ -179,7 +181,8 @@ Box box_of(const Problem& problem, std::span<const std::size_t> bodies) {
   return box;
 }
 
-/// Adds the boxes of bodies, halved along the longest side until few are left in each.
+/// Splits bodies in half along the longest side of their box, recursively until a box has at most a
+/// 1024th of all bodies, and appends the boxes.
 void add_boxes(const Problem& problem, std::span<std::size_t> bodies, std::vector<Box>& boxes) {
   constexpr std::size_t most = 1024;
   const Box box = box_of(problem, bodies);
@@ -214,7 +217,7 @@ double distance(const Box& a, const Box& b) {
 }
 // [boxes]
 
-/// How far boxes are apart, each from each.
+/// The distances between all pairs of boxes.
 std::vector<double> distances_of(const std::vector<Box>& boxes) {
   const std::size_t count = boxes.size();
   std::vector<double> distances(count * count);
@@ -225,8 +228,8 @@ std::vector<double> distances_of(const std::vector<Box>& boxes) {
 }
 
 // [bounds]
-/// Bounds, for all bodies, of sums over all others: s is the square of a distance and of the
-/// softening, w a velocity.
+/// Upper bounds, valid for every body, of sums over its source bodies. Here s is the squared
+/// distance plus the squared softening, and w is a relative velocity.
 struct Sums {
   double a = 0;       ///< Σ m / s
   double a_by_x = 0;  ///< Σ m / s^(3/2)
@@ -234,7 +237,7 @@ struct Sums {
   double j_by_x = 0;  ///< Σ m w / s²
 };
 
-/// The sums while bodies move on as they did at first, and are accelerated by so much at most.
+/// Bounds of the sums while bodies move for a time, with an acceleration of at most `acceleration`.
 Sums sums_of(const std::vector<Box>& boxes, const std::vector<double>& distances, double eps2,
              double time, double acceleration) {
   const std::size_t count = boxes.size();
@@ -258,9 +261,10 @@ Sums sums_of(const std::vector<Box>& boxes, const std::vector<double>& distances
   return most;
 }
 
-/// Bounds of what bodies do to one, and of how that depends on where they are. With K(x) = x
+/// Bounds of the force on a body, and of its change if bodies are displaced. With K(x) = x
 /// s^(-3/2), |K| is at most 1 / s, its derivative at most 2 / s^(3/2) and its second derivative at
-/// most 6 / s². A displacement of all bodies by d changes a difference of two by at most 2 d.
+/// most 6 / s². A displacement of all bodies by at most d changes a difference of two by at most 2
+/// d.
 struct Bounds {
   double x, v;    ///< coordinates and velocities
   double a, j;    ///< sums of magnitudes of all terms
@@ -282,7 +286,7 @@ Bounds bounds_of(const Problem& problem) {
   const double time = problem.dt * static_cast<double>(problem.steps);
   const auto boxes = boxes_of(problem);
   const auto distances = distances_of(boxes);
-  // With acceleration by all mass from the worst place; then with what is left of it.
+  // The first bound assumes the whole mass at the worst position; each pass then tightens it.
   Sums sums{.a = mass / eps2};
   for (int pass = 0; pass < 4; ++pass) sums = sums_of(boxes, distances, eps2, time, sums.a);
   const double fastest = v + sums.a * time;
@@ -296,11 +300,12 @@ Bounds bounds_of(const Problem& problem) {
 // [bounds]
 
 // [tolerance]
-/// The step itself, with errors in place of numbers and signs that only add. At first there are
-/// those of rounding. A sum of n terms rounds n times, and n errors of either sign add up to more
-/// than 8 √n of them in one of 10^13 sums (Higham and Mary, "A New Approach to Probabilistic
-/// Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019, with λ = 8); a term itself is off by at
-/// most 64 roundings. README.md has the derivation. Both sides of a comparison may be so far off.
+/// The recursion of a step, with error bounds in place of values and all signs positive. The first
+/// errors are those of rounding. A sum of n terms has n roundings. Rounding errors of random sign
+/// add up to more than 8 √n roundings in one of 10^13 sums (Higham and Mary, "A New Approach to
+/// Probabilistic Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019, with λ = 8). A term has
+/// an error of at most 64 roundings. README.md has the derivation. The factor 2 is there because
+/// both solutions that are compared may have this error.
 staircase::Tolerance tolerance(const Problem& problem, staircase::Precision precision) {
   if (problem.initial.empty()) {
     Problem prepared = problem;
@@ -331,9 +336,9 @@ staircase::Tolerance tolerance(const Problem& problem, staircase::Precision prec
 // [tolerance]
 
 // [traffic]
-/// An evaluation reads masses, positions and velocities and writes accelerations and jerks; a
-/// prediction reads bodies and forces and writes bodies; a correction reads bodies and the forces
-/// of both ends, and writes bodies.
+/// The least number of values that must move between memory and chip. An evaluation reads bodies
+/// and writes forces. A prediction reads bodies and forces and writes bodies. A correction reads
+/// bodies and the forces at both ends of the step, and writes bodies.
 double traffic(const Problem& problem) {
   const double evaluation = 8 + 6, prediction = 8 + 6 + 8, correction = 8 + 6 + 6 + 8;
   const auto steps = static_cast<double>(problem.steps);
@@ -341,18 +346,18 @@ double traffic(const Problem& problem) {
 }
 // [traffic]
 
-constexpr double close = 1.0 / 64, soft = 1.0 / 8;  // steps and softening of small problems
+constexpr double close = 1.0 / 64, soft = 1.0 / 8;  // dt and softening of small problems
 
 const staircase::Workload<Problem, 2> workload{
-    .parameters = {{"bodies", &Problem::bodies, 1, 2147483647, "bodies that attract each other"},
-                   {"steps", &Problem::steps, 0, 1e9, "steps in time"},
-                   {"dt", &Problem::dt, 0, 1e3, "the time of a step"},
+    .parameters = {{"bodies", &Problem::bodies, 1, 2147483647, "number of bodies"},
+                   {"steps", &Problem::steps, 0, 1e9, "number of time steps"},
+                   {"dt", &Problem::dt, 0, 1e3, "length of a time step"},
                    {"softening", &Problem::softening, 0, 1e3,
-                    "the distance below which attraction ceases to grow"},
-                   {"seed", &Problem::seed, 0, 16777215, "seed of the random numbers"},
+                    "distance below which the attraction no longer grows"},
+                   {"seed", &Problem::seed, 0, 16777215, "seed of the random values"},
                    {"budget", &Problem::budget, 0, 1e15,
-                    "bytes of the device that slices may take; 0: what it has"},
-                   {"gpus", &Problem::gpus, 0, 16, "GPUs that slices are dealt to; 0: all"}},
+                    "bytes of device memory for slices; 0: all free memory"},
+                   {"gpus", &Problem::gpus, 0, 16, "number of GPUs to use; 0: all"}},
     .datasets = {{"small", {.bodies = 2048, .steps = 8}},
                  {"medium", {.bodies = 65536, .steps = 1}},
                  {"large", {.bodies = 1 << 20, .steps = 1}},
@@ -398,19 +403,19 @@ const staircase::Workload<Problem, 2> workload{
     .check_solution = check_finite,
     .traffic = {{"04_naive_cuda", traffic},
                 {"05_tiled", traffic},
-                {"06_registers", traffic},
-                {"07_mixed", traffic},
-                {"08_four_buffers", traffic},
-                {"09_several_gpus", traffic},
-                {"10_split_sums", traffic},
-                {"11_full_rounds", traffic},
+                {"06_register_tiled", traffic},
+                {"07_mixed_precision", traffic},
+                {"08_out_of_core", traffic},
+                {"09_multi_gpu", traffic},
+                {"10_split_reductions", traffic},
+                {"11_short_last_wave", traffic},
                 {"12_replicated", traffic}}};
 
 // [slices]
-/// Bytes that buffers may take on a device.
+/// The number of bytes of device memory that buffers may occupy.
 double budget_of(const Problem& problem) {
   if (problem.budget != 0) return problem.budget;
-  return 7. / 8 * staircase::this_device().free_memory();  // which comes in pages
+  return 7. / 8 * staircase::this_device().free_memory();  // memory is allocated in pages
 }
 // [slices]
 
@@ -421,9 +426,10 @@ Slices slices_of(const Problem& problem, std::size_t bytes_of_body, std::size_t 
   const double budget = budget_of(problem);
   const double fitting = std::floor(budget / static_cast<double>(bytes_of_body));
   if (fitting < 1)
-    throw staircase::NotEnoughMemory(fmt::format(
-        "{} {:.0f} bytes; a slice of one body takes {} bytes of buffers",
-        problem.budget != 0 ? "the budget is" : "the device has room for", budget, bytes_of_body));
+    throw staircase::NotEnoughMemory(
+        fmt::format("{} {:.0f} bytes; a slice of one body takes {} bytes of buffers",
+                    problem.budget != 0 ? "the budget is" : "the free device memory is", budget,
+                    bytes_of_body));
   const auto needed = static_cast<std::size_t>(std::ceil(count(problem) / fitting));
   const std::size_t slices = (needed + parts - 1) / parts * parts;
   return {bodies, (bodies + slices - 1) / slices};

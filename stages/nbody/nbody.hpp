@@ -1,9 +1,9 @@
 /// \file
-/// Bodies that attract each other: the problem that every stage solves.
+/// The all-pairs N-body problem that every stage solves.
 ///
-/// Steps of the Hermite scheme of fourth order over all pairs (Makino and Aarseth, "On a Hermite
-/// Integrator with Ahmad-Cohen Scheme for Gravitational Many-Body Problems", Publ. Astron. Soc.
-/// Japan 44, 1992). README.md beside this file has the mathematics.
+/// Bodies attract each other, and the fourth-order Hermite scheme advances them (Makino and
+/// Aarseth, "On a Hermite Integrator with Ahmad-Cohen Scheme for Gravitational Many-Body Problems",
+/// Publ. Astron. Soc. Japan 44, 1992). README.md in this directory explains the equations.
 
 #pragma once
 
@@ -16,24 +16,24 @@
 namespace nbody {
 
 // [Problem]
-/// Bodies at time 0; wanted are their positions and velocities after a number of steps. Units are
-/// those in which the constant of gravitation is 1.
+/// Bodies at time 0, to be advanced by a number of steps, in units in which the gravitational
+/// constant is 1.
 struct Problem {
   std::int64_t bodies = 2048;
   std::int64_t steps = 8;
-  double dt = 1.0 / 512;                     ///< the time of a step
-  double softening = 1.0 / 32;               ///< a distance below which attraction ceases to grow
-  std::int64_t seed = 1;                     ///< of the random numbers
-  double budget = 0;                         ///< bytes of a device for slices; 0: what it has
-  std::int64_t gpus = 0;                     ///< that slices are dealt to; 0: all that are there
-  staircase::Elements<double> initial = {};  ///< mass, position and velocity, body by body
+  double dt = 1.0 / 512;                     ///< length of a step in time
+  double softening = 1.0 / 32;               ///< distance below which attraction ceases to grow
+  std::int64_t seed = 1;                     ///< seed of the random numbers
+  double budget = 0;                         ///< bytes of device memory for slices; 0: all
+  std::int64_t gpus = 0;                     ///< number of GPUs to use; 0: all
+  staircase::Elements<double> initial = {};  ///< mass, position and velocity of each body
 
   staircase::View<const double, 2> bodies_at_first() const {
     return {initial.data(), {static_cast<std::size_t>(bodies), 7}};
   }
 };
 
-/// Position and velocity, body by body.
+/// A row of position and velocity for each body.
 template <typename T>
 using Solution = staircase::Array<T, 2>;
 // [Problem]
@@ -61,7 +61,7 @@ template <typename T>
 constexpr T dot(Vector<T> a, Vector<T> b) {
   return a.x * b.x + a.y * b.y + a.z * b.z;
 }
-/// A number plus a · b.
+/// number + a · b, in a form that compiles to multiply-adds.
 template <typename T>
 constexpr T dot(Vector<T> a, Vector<T> b, T number) {
   return number + a.x * b.x + a.y * b.y + a.z * b.z;
@@ -75,8 +75,8 @@ constexpr Vector<T> rounded(Vector<U> a) {
 // [Vector]
 
 // [Body]
-/// What others feel of a body. The eighth number is none; with it, two loads of 16 bytes take a
-/// body in f32.
+/// The seven values of a body that its pull on other bodies depends on, and one value of padding.
+/// With the padding, two loads of 16 bytes read a body in f32.
 template <typename T>
 struct alignas(4 * sizeof(T)) Body {
   Vector<T> x;
@@ -85,7 +85,7 @@ struct alignas(4 * sizeof(T)) Body {
   T unused;
 };
 
-/// What a body feels of others: acceleration, and jerk, its derivative with respect to time.
+/// The effect of other bodies on a body: acceleration a, and jerk j, its time derivative.
 template <typename T>
 struct Force {
   Vector<T> a, j;
@@ -93,8 +93,8 @@ struct Force {
 // [Body]
 
 // [softening]
-/// The square of the softening, or a number that is no more than zero beside the squares of
-/// distances: with it, the term of a body with itself is zero times a finite number.
+/// The square of the softening, or a positive value that is negligible compared with any squared
+/// distance. The value is not zero, so the term of a body with itself is zero times a finite value.
 template <typename T>
 T softening_squared(const Problem& problem) {
   constexpr double least = sizeof(T) == sizeof(double) ? 1e-180 : 1e-20;
@@ -103,24 +103,24 @@ T softening_squared(const Problem& problem) {
 // [softening]
 
 // [Slices]
-/// So many bodies from one on.
+/// `size` consecutive bodies, beginning with index `first`.
 struct Slice {
   std::size_t first, size;
 };
 
-/// The part of an array that is a slice of it.
+/// A view of the elements of an array that belong to a slice.
 template <typename T>
 staircase::View<T, 1> part(staircase::View<T, 1> array, Slice slice) {
   return {array.data() + slice.first, {slice.size}};
 }
 
-/// All of an array.
+/// A view of a whole array.
 template <typename T>
 staircase::View<T, 1> all(staircase::Elements<T>& array) {
   return {array.data(), {array.size()}};
 }
 
-/// All bodies in slices of a size; the last one may be smaller.
+/// A partition of all bodies into slices of equal size; the last slice may be smaller.
 struct Slices {
   std::size_t bodies, size;
 
@@ -128,13 +128,14 @@ struct Slices {
   Slice operator()(std::size_t s) const { return {s * size, std::min(size, bodies - s * size)}; }
 };
 
-/// The fewest slices whose buffers fit into the budget, if a body of each takes so many bytes of
-/// them; in a multiple of `parts`, if there are bodies enough.
+/// The smallest number of slices whose buffers fit into the budget, if the buffers take
+/// `bytes_of_body` for each body of a slice. The number is a multiple of `parts`, if there are
+/// enough bodies.
 /// \throws NotEnoughMemory if the budget does not hold a slice of one body
 Slices slices_of(const Problem& problem, std::size_t bytes_of_body, std::size_t parts = 1);
 // [Slices]
 
-/// The bodies at first, one after the other, in the precision of a solve.
+/// The initial bodies as an array of structures, in the precision of the solve.
 template <typename T>
 staircase::Elements<Body<T>> bodies_of(const Problem& problem) {
   const auto given = problem.bodies_at_first();
@@ -148,7 +149,7 @@ staircase::Elements<Body<T>> bodies_of(const Problem& problem) {
   return bodies;
 }
 
-/// Position and velocity of bodies, as a solution has them.
+/// Copies positions and velocities of bodies into a solution.
 template <typename T, typename U>
 Solution<T> solution_of(const staircase::Elements<Body<U>>& bodies) {
   Solution<T> solution(bodies.size(), 6);
@@ -161,11 +162,11 @@ Solution<T> solution_of(const staircase::Elements<Body<U>>& bodies) {
   return solution;
 }
 
-/// What a stage tells the harness of itself.
+/// The description of a stage for the harness.
 using Stage = staircase::Stage<Problem, 2>;
 
-/// Runs a stage as a program, on the problem that the command line asks for; returns the exit
-/// status. The workload and the stage are named after the directories that hold the stage's source.
+/// Runs a stage as a program, on the problem that the command line specifies; returns the exit
+/// status. The directories of the stage's source give the names of the workload and the stage.
 int run_stage(int argc, char** argv, const Stage& stage, const char* source = __builtin_FILE());
 
 }  // namespace nbody

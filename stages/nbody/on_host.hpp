@@ -1,6 +1,6 @@
 /// \file
-/// Bodies that lie in the memory of the host, which predicts and corrects them, and room for slices
-/// of them on a GPU.
+/// Predictor and corrector on the host, and the buffers, streams and events that a GPU needs for
+/// slices of bodies that stay in host memory.
 
 #pragma once
 
@@ -14,7 +14,7 @@ namespace nbody {
 using staircase::View;
 
 // [predict]
-/// Where bodies will be, and how fast, if the jerk stays.
+/// Predicts positions and velocities at the end of a step, as if the jerk were constant.
 template <typename T>
 void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> forces, T dt,
              View<Body<T>, 1> predicted) {
@@ -28,7 +28,7 @@ void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> forces, T dt
 // [predict]
 
 // [correct]
-/// Moves bodies on, by the forces at the beginning and those at the predicted end of the step.
+/// Corrects positions and velocities, from the forces at both ends of the step.
 template <typename T>
 void correct(View<const Force<T>, 1> forces, View<const Force<T>, 1> next, T dt,
              View<Body<T>, 1> bodies) {
@@ -44,20 +44,20 @@ void correct(View<const Force<T>, 1> forces, View<const Force<T>, 1> next, T dt,
 // [correct]
 
 // [buffers]
-/// Room for a slice of bodies, for the forces on them, and for a slice of others.
+/// Device memory for a slice of bodies, the forces on them, and a slice of source bodies.
 template <typename T>
 struct Buffers {
-  explicit Buffers(std::size_t size) : bodies(size), others(size), forces(size) {}
-  staircase::DeviceArray<Body<T>, 1> bodies, others;
+  explicit Buffers(std::size_t size) : bodies(size), sources(size), forces(size) {}
+  staircase::DeviceArray<Body<T>, 1> bodies, sources;
   staircase::DeviceArray<Force<T>, 1> forces;
 };
 
-/// What a GPU needs to let slices come and go while it computes: buffers that take turns, streams,
-/// and events that let no buffer be written before it was read.
+/// Resources of a GPU to transfer slices while it computes: two sets of buffers used alternately,
+/// three streams, and events that prevent a buffer from being overwritten before it has been read.
 template <typename T>
 struct Room {
-  Room(std::size_t size, staircase::Timeline& timeline, const std::string& of_whom = "")
-      : buffers{Buffers<T>(size), Buffers<T>(size)}, times(timeline, of_whom) {}
+  Room(std::size_t size, staircase::Timeline& timeline, const std::string& name_suffix = "")
+      : buffers{Buffers<T>(size), Buffers<T>(size)}, times(timeline, name_suffix) {}
   static constexpr std::size_t bytes_of_body = 2 * (2 * sizeof(Body<T>) + sizeof(Force<T>));
   Buffers<T> buffers[2];
   staircase::Stream in, kernels, out;

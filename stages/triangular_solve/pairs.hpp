@@ -1,5 +1,6 @@
 /// \file
-/// Blocks of 64 rows and columns, by four threads for a row, which read two neighbours at once.
+/// Blocks of L with 64 rows and columns, and pairs of elements that one instruction reads. Four
+/// threads share a row.
 
 #pragma once
 
@@ -11,17 +12,17 @@ using staircase::View;
 
 // [pairs]
 constexpr unsigned block = 64;  // rows and columns
-constexpr unsigned lanes = 4;   // threads of a row
+constexpr unsigned lanes = 4;   // threads per row
 constexpr unsigned threads = block * lanes;
 constexpr unsigned all_lanes = 0xFFFFFFFF;
 
-/// Two neighbours, which are read at once.
+/// Two neighbouring elements, which one instruction reads.
 template <typename T>
 struct alignas(2 * sizeof(T)) Pair {
   T of[2];
 };
 
-/// The rows of a matrix, as pairs.
+/// The rows of a matrix as rows of pairs.
 template <typename T>
 __device__ View<const Pair<T>, 2> pairs_of(View<const T, 2> matrix) {
   return {reinterpret_cast<const Pair<T>*>(matrix.data()),

@@ -1,5 +1,5 @@
 /// \file
-/// Panels of whole rows of L, which the host sends to a GPU that has no room for all of it.
+/// Panels of complete rows of L, which the host copies to a GPU whose memory is too small for L.
 
 #pragma once
 
@@ -14,12 +14,12 @@
 namespace triangular_solve {
 
 // [panels]
-/// Rows of a panel, if two of them are to fit into the budget: as many blocks of 64 as do, but no
-/// more than 1024 rows, so that the first copy and the last kernels are short.
+/// Number of rows of a panel, such that two panels fit into the budget. It is a multiple of 64, and
+/// at most 1024, so that the first copy and the last kernels are short.
 template <typename T>
 std::size_t rows_of_panel(const Problem& problem) {
   constexpr std::size_t most = 1024;
-  const std::size_t columns = staircase::pieces(problem.n, block) * std::size_t{block};
+  const std::size_t columns = staircase::ceil_div(problem.n, block) * std::size_t{block};
   if (problem.budget == 0) return std::min(most, columns);
   const double of_block = 2. * block * columns * sizeof(T);
   if (problem.budget < of_block)
@@ -30,7 +30,8 @@ std::size_t rows_of_panel(const Problem& problem) {
   return std::min(static_cast<std::size_t>(blocks) * block, columns);
 }
 
-/// Copies the rows of a panel from row `top` of L on, up to the diagonal.
+/// Starts to copy the rows of a panel, from row `top` of L on and up to the diagonal of its last
+/// row.
 template <typename T>
 void send(View<const T, 2> l, std::size_t top, View<T, 2> panel, const staircase::Stream& stream) {
   const std::size_t n = l.extent(0), pitch = panel.extent(1);

@@ -29,8 +29,8 @@ std::size_t count(std::int64_t number) { return static_cast<std::size_t>(number)
 /// The largest power of two that is not larger than x.
 double power_of_two_below(double x) { return std::exp2(std::floor(std::log2(x))); }
 
-/// How large numbers below the diagonal may be: so that their sum over a row stays below the
-/// diagonal, or so that unknowns grow over all rows, if these are not few, by a factor that is
+/// The largest magnitude below the diagonal. Either the sum of a row stays below the diagonal
+/// element, or unknowns grow over all rows. Unless there are few rows, they grow by a factor
 /// between ten and a thousand for most seeds.
 double size_below_diagonal(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
@@ -38,14 +38,14 @@ double size_below_diagonal(const Problem& problem) {
                                                               : 1 / n);
 }
 
-/// What equation i is multiplied by: powers of two, which round nothing and leave the solution.
+/// The factor of equation i: a power of two, which causes no rounding and keeps the solution.
 double scale_of_row(const Problem& problem, std::size_t i) {
   if (problem.matrix != graded) return 1;
   return std::exp2(-std::floor(40.0 * static_cast<double>(i) / static_cast<double>(problem.n)));
 }
 
-/// L and right-hand sides of numbers that either precision holds. What is above the diagonal is
-/// zero.
+/// Generates L and right-hand sides whose elements both precisions represent exactly. The elements
+/// above the diagonal are zero.
 template <typename T>
 void make_random(Problem& problem) {
   const auto seed = static_cast<std::uint64_t>(problem.seed);
@@ -63,7 +63,7 @@ void make_random(Problem& problem) {
     l[i * n + i] = static_cast<T>(scale * (pivot + std::copysign(1, pivot)));
     for (std::size_t j = i + 1; j < n; ++j) l[i * n + j] = 0;
     for (std::size_t side = 0; side < sides; ++side) {
-      const std::size_t index = side == 0 ? i : (n + side) * n + i;  // behind those of L
+      const std::size_t index = side == 0 ? i : (n + side) * n + i;  // after those of L
       b[side * n + i] = static_cast<T>(scale * staircase::random_multiple(seed, index));
     }
   }
@@ -71,8 +71,8 @@ void make_random(Problem& problem) {
   problem.elements_of_b = std::move(b);
 }
 
-/// Lᵀ x = b with its equations and its unknowns in reverse order is lower triangular again: element
-/// (i, j) of that matrix is element (n - 1 - j, n - 1 - i) of L.
+/// Reverses the order of the equations and of the unknowns of Lᵀ x = b, which makes the system
+/// lower triangular again. Element (i, j) of its matrix is element (n - 1 - j, n - 1 - i) of L.
 template <typename T>
 void reverse(Problem& problem) {
   const std::size_t n = count(problem.n);
@@ -85,9 +85,9 @@ void reverse(Problem& problem) {
   for (auto row = b.begin(); row != b.end(); row += problem.n) std::reverse(row, row + problem.n);
 }
 
-/// Makes L and right-hand sides, unless the user gave them, in the precision that is solved. A
-/// diagonal that is not to be read becomes one, and Lᵀ a lower triangle, so that no stage has to
-/// ask.
+/// Generates L and right-hand sides, unless the user gave them, in the precision of the solve. A
+/// unit diagonal is stored as ones, and Lᵀ as a lower triangle, so no stage has to test for these
+/// cases.
 template <typename T>
 void make(Problem& problem) {
   if (is_empty(problem.elements_of_l)) make_random<T>(problem);
@@ -103,7 +103,7 @@ void prepare(Problem& problem, Precision precision) {
   precision == Precision::f64 ? make<double>(problem) : make<float>(problem);
 }
 
-/// The columns of a matrix, each in one piece.
+/// The columns of a matrix, each contiguous in memory.
 template <typename Values>
 Values columns_of(const Values& matrix, std::size_t columns) {
   Values pieces(matrix.size());
@@ -118,11 +118,11 @@ void set_system(Problem& problem, std::vector<staircase::NpyArray> inputs) {
   const auto &l = inputs[0].shape, &b = inputs[1].shape;
   if (l[0] != l[1])
     throw staircase::BadInput("L has " + std::to_string(l[0]) + " rows and " +
-                              std::to_string(l[1]) + " columns; it must have as many of both");
+                              std::to_string(l[1]) + " columns; both numbers must be equal");
   if (b[0] != l[0])
     throw staircase::BadInput("b has " + std::to_string(b[0]) +
                               (b.size() > 1 ? " rows" : " elements") + " and L has " +
-                              std::to_string(l[0]) + " rows; there must be as many of both");
+                              std::to_string(l[0]) + " rows; both numbers must be equal");
   problem.n = static_cast<std::int64_t>(l[0]);
   problem.of_matrix = b.size() > 1;
   problem.rhs = problem.of_matrix ? static_cast<std::int64_t>(b[1]) : 1;
@@ -132,16 +132,16 @@ void set_system(Problem& problem, std::vector<staircase::NpyArray> inputs) {
   if (problem.rhs > 1) std::visit(in_pieces, problem.elements_of_b);
 }
 
-/// Turns what a stage finds into what users expect: (n) for a vector b, (n, rhs) for a matrix, in
-/// the order of their unknowns.
+/// Converts the solution of a stage to the form that users expect: shape (n) for a vector b and
+/// (n, rhs) for a matrix, in the user's order of unknowns.
 void finish(const Problem& problem, staircase::NpyArray& solution) {
-  const auto turn = [&](auto& values) {
+  const auto reverse = [&](auto& values) {
     if (problem.transposed != 0)
       for (auto row = values.begin(); row != values.end(); row += problem.n)
         std::reverse(row, row + problem.n);
     if (problem.rhs > 1) values = columns_of(values, count(problem.n));
   };
-  std::visit(turn, solution.values);
+  std::visit(reverse, solution.values);
   solution.shape = {count(problem.n)};
   if (problem.rhs > 1 || problem.of_matrix) solution.shape.push_back(count(problem.rhs));
 }
@@ -150,7 +150,7 @@ void finish(const Problem& problem, staircase::NpyArray& solution) {
 // [refused]
 constexpr std::int64_t most = 1 << 20;  // unknowns, and right-hand sides
 
-/// Refuses what is too large, and a diagonal that cannot be divided by.
+/// Rejects problems that are too large, and zeros on the diagonal.
 void check(const Problem& problem, Precision precision) {
   if (problem.rhs > most)
     throw staircase::BadInput("b has " + std::to_string(problem.rhs) +
@@ -168,18 +168,20 @@ void check(const Problem& problem, Precision precision) {
             throw staircase::BadInput("pivot " + std::to_string(i) + " on the diagonal of L is " +
                                       staircase::to_text(given) +
                                       (given == 0 ? "" : ", which is 0 in f32") +
-                                      "; no pivot may be 0 unless unit=1 takes all of them for 1");
+                                      "; no pivot may be 0; with unit=1 all pivots count as 1");
         }
       },
       problem.elements_of_l);
 }
 
-/// Solves the equations from row `first` on for as many unknowns as x has, which holds the
-/// right-hand side before. Returns the first row where a part of the sum may be too large for T.
+/// Solves the equations from row `first` on for as many unknowns as x has elements. Before the
+/// call, x contains the right-hand side. Returns the first row in which a partial sum may overflow
+/// T.
 template <typename T>
 std::size_t substitute(staircase::View<const T, 2> l, std::size_t first,
                        std::vector<long double>& x) {
-  constexpr long double largest = std::numeric_limits<T>::max() / T{2};  // others round up
+  constexpr long double largest =
+      std::numeric_limits<T>::max() / T{2};  // larger values may round up
   for (std::size_t i = 0; i < x.size(); ++i) {
     long double size = std::abs(x[i]);
     for (std::size_t j = 0; j < i; ++j) {
@@ -194,37 +196,38 @@ std::size_t substitute(staircase::View<const T, 2> l, std::size_t first,
   return first + x.size();
 }
 
-constexpr std::size_t rows_of_block = 64;  // whose inverse stages 06 on multiply by
+constexpr std::size_t rows_of_block = 64;  // of the inverses in stages from 06 on
 
-/// Refuses a system if substitution overflows here as well, or the inverse of a block does.
+/// Rejects a system if substitution overflows here as well, or if the inverse of a block does.
 template <typename T>
 void refuse_overflow(const Problem& problem) {
   const auto l = problem.l<T>(), b = problem.b<T>();
   const std::size_t n = b.extent(1);
-  const auto given = [&](std::size_t i) {  // which unknown it is of those given
+  const auto given = [&](std::size_t i) {  // index of an unknown in the user's order
     return std::to_string(problem.transposed != 0 ? n - 1 - i : i);
   };
   for (std::size_t side = 0; side < b.extent(0); ++side) {
     std::vector<long double> x(b.row(side).data(), b.row(side).data() + n);
     if (const std::size_t row = substitute(l, 0, x); row < n)
-      throw staircase::BadInput("unknown " + given(row) +
-                                " of the solution is too large for a number; the matrix must be "
-                                "better conditioned, or the right-hand side smaller");
+      throw staircase::BadInput(
+          "unknown " + given(row) +
+          " of the solution overflows; the matrix must be better conditioned, or "
+          "the right-hand side smaller");
   }
   for (std::size_t column = 0; column < n; ++column) {
     const std::size_t last = std::min(n, column - column % rows_of_block + rows_of_block);
     std::vector<long double> inverse(last - column);
     inverse[0] = 1;
     if (substitute(l, column, inverse) < last)
-      throw staircase::BadInput(
-          "column " + given(column) +
-          " of the inverses of blocks of 64 rows is too large for a number; stages 06 on multiply "
-          "by these, stages up to 05 may solve the system");
+      throw staircase::BadInput("column " + given(column) +
+                                " of the inverses of the blocks of 64 rows overflows; stages from "
+                                "06 on multiply by these "
+                                "inverses, and stages up to 05 may solve the system");
   }
 }
 
-/// Refuses a system if something on the way to its solution is too large. If nothing is, a solution
-/// that is not finite is the stage's own doing, of which the harness speaks.
+/// Rejects a system whose solution is not finite because an intermediate value overflows. If none
+/// does, the stage is wrong, and the harness reports it.
 void check_finite(const Problem& problem, const staircase::NpyArray& solution) {
   const auto is_finite = [](const auto& x) {
     return std::ranges::all_of(
@@ -249,7 +252,8 @@ double size_of_sides(const Problem& problem) {
   return static_cast<double>(problem.rhs) * static_cast<double>(problem.n);
 }
 
-/// A product and a subtraction for each element below the diagonal, a division for each on it.
+/// A multiplication and a subtraction for each element below the diagonal, and a division for each
+/// element on it.
 staircase::Work work(const Problem& problem, Precision precision) {
   return {.flops = static_cast<double>(problem.n) * size_of_sides(problem),
           .bytes = staircase::bytes_of(precision) *
@@ -258,13 +262,13 @@ staircase::Work work(const Problem& problem, Precision precision) {
 }
 
 // [tolerance]
-/// How large unknowns are, and how far off rounding may leave them.
+/// The magnitude of unknowns, and the error that rounding may cause in them.
 struct Bound {
   double largest = 0;  ///< |x_i|
-  double off = 0;      ///< |L⁻¹| times what inverted blocks leave, but for γ
+  double off = 0;      ///< |L⁻¹| times the residual of inverted blocks, without γ
 };
 
-/// L⁻¹, which takes n³ / 6 products. Its blocks on the diagonal are the inverses of those of L.
+/// Computes L⁻¹ with n³ / 6 products. Its diagonal blocks are the inverses of those of L.
 template <typename T>
 std::vector<double> inverse_of(staircase::View<const T, 2> l) {
   const std::size_t n = l.extent(0);
@@ -280,7 +284,7 @@ std::vector<double> inverse_of(staircase::View<const T, 2> l) {
   return inverse;
 }
 
-/// With |L⁻¹| itself, for one right-hand side.
+/// The bound with |L⁻¹| itself, for one right-hand side.
 template <typename T>
 Bound exact_bound(staircase::View<const T, 2> l, const std::vector<double>& inverse,
                   staircase::View<const T, 1> b) {
@@ -303,10 +307,10 @@ Bound exact_bound(staircase::View<const T, 2> l, const std::vector<double>& inve
   return bound;
 }
 
-/// With the inverse of the comparison matrix in its place, which has |l_ii| on the diagonal and
-/// -|l_ij| below it; no element of |L⁻¹| or of a block's inverse is larger. That takes one pass
-/// over the triangle, for b, of which x comes, and for the largest magnitudes that any right-hand
-/// side has in each equation.
+/// The bound with the inverse of the comparison matrix, which has |l_ii| on the diagonal and
+/// -|l_ij| below it. No element of |L⁻¹| or of a block's inverse is larger than that of this
+/// inverse. The bound takes one pass over the triangle, for the right-hand side b and for the
+/// largest magnitude of all right-hand sides in each equation.
 template <typename T>
 Bound quick_bound(staircase::View<const T, 2> l, staircase::View<const T, 1> b,
                   const std::vector<double>& largest) {
@@ -334,7 +338,7 @@ Bound quick_bound(staircase::View<const T, 2> l, staircase::View<const T, 1> b,
 
 template <typename T>
 Bound bound_of(const Problem& problem) {
-  constexpr std::int64_t few = 512;  // so few that the inverse takes no time
+  constexpr std::int64_t few = 512;  // so few that computing the inverse is fast
   const auto l = problem.l<T>(), b = problem.b<T>();
   const std::size_t n = b.extent(1);
   Bound bound;
@@ -359,14 +363,14 @@ Bound bound_of(const Problem& problem) {
   return quick_bound(l, b.row(side_of_largest), largest);
 }
 
-/// A residual of γ |L| |x| is what substitution leaves, in any order of its sums (Higham, "Accuracy
-/// and Stability of Numerical Algorithms", 2nd ed., Theorem 8.5); inverted blocks leave more, with
-/// |L₁₁⁻¹| |c| in the place of |x| for a block on the diagonal and what is left of b for it. With
-/// the comparison matrix that is |b| times its inverse at most, whatever the blocks. L⁻¹ carries it
-/// over into the solution. Errors of
-/// roundings grow as the root of their number, but for a probability that is none with λ = 8
-/// (Higham and Mary, "A New Approach to Probabilistic Rounding Error Analysis", SIAM J. Sci.
-/// Comput. 41, 2019). Both sides of a comparison may be so far off.
+/// Substitution has a residual of at most γ |L| |x|, for any order of its sums (Higham, "Accuracy
+/// and Stability of Numerical Algorithms", 2nd ed., Theorem 8.5). Inverted blocks have a larger
+/// bound, in which |L₁₁⁻¹| |c| replaces |x| for a diagonal block and its updated right-hand side c.
+/// The inverse of the comparison matrix times |b| is an upper limit for both, for blocks of any
+/// size. A residual r changes the solution by L⁻¹ r. Accumulated rounding errors stay below 8 times
+/// the root of their number, except with a negligible probability (Higham and Mary, "A New Approach
+/// to Probabilistic Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019). The factor 2 allows
+/// for errors on both sides of a comparison.
 staircase::Tolerance tolerance(const Problem& problem, Precision precision) {
   if (is_empty(problem.elements_of_l)) {
     Problem prepared = problem;
@@ -388,7 +392,7 @@ staircase::Tolerance tolerance(const Problem& problem, Precision precision) {
 // [tolerance]
 
 // [traffic]
-/// Columns: each reads itself and what is left of the right-hand side, and writes that.
+/// Columns: each step reads a column and the updated right-hand side, and writes the latter.
 double traffic_of_columns(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return size_of_triangle(problem) + n * n + n;
@@ -396,41 +400,40 @@ double traffic_of_columns(const Problem& problem) {
 
 constexpr double block = rows_of_block;
 
-/// Blocks: each reads its columns of the triangle, and reads and writes what is left below them.
+/// Blocks: each step reads its columns of the triangle, and reads and writes the right-hand side
+/// below.
 double traffic_of_blocks(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return size_of_triangle(problem) + n * n / block + 4 * n;
 }
 
-/// Inverses are written once and read once.
+/// Blocks with inverses, which are written once and read once.
 double traffic_of_inverses(const Problem& problem) {
   return traffic_of_blocks(problem) + 2 * block * static_cast<double>(problem.n);
 }
 
-/// The same, and for each block all that is left of right-hand sides from its rows on.
+/// Blocks with inverses, and in each step all updated right-hand sides from its rows on.
 double traffic_of_sides(const Problem& problem) {
   return size_of_triangle(problem) + 2 * block * static_cast<double>(problem.n) +
          size_of_sides(problem) * (static_cast<double>(problem.n) / block + 4);
 }
 
-/// The triangle and both sides: all else stays on the chip.
+/// One kernel: the triangle, the right-hand side and the solution. All other data stay on the chip.
 double traffic_of_rows(const Problem& problem) {
   return size_of_triangle(problem) + 2 * static_cast<double>(problem.n);
 }
 // [traffic]
 
 const staircase::Workload<Problem, 2> workload{
-    .parameters = {{"n", &Problem::n, 1, most, "unknowns"},
-                   {"seed", &Problem::seed, 0, 16777215, "seed of the random numbers"},
+    .parameters = {{"n", &Problem::n, 1, most, "number of unknowns"},
+                   {"seed", &Problem::seed, 0, 16777215, "seed of the random values"},
                    {"matrix", &Problem::matrix, well_conditioned, ill_conditioned,
                     "0 well-conditioned, 1 graded, 2 ill-conditioned"},
-                   {"unit", &Problem::unit, 0, 1,
-                    "1: the diagonal of L is one, whatever is given there"},
-                   {"rhs", &Problem::rhs, 1, most, "right-hand sides"},
-                   {"transposed", &Problem::transposed, 0, 1,
-                    "1: with the transpose of L in its place"},
+                   {"unit", &Problem::unit, 0, 1, "1: all diagonal elements of L count as 1"},
+                   {"rhs", &Problem::rhs, 1, most, "number of right-hand sides"},
+                   {"transposed", &Problem::transposed, 0, 1, "1: solve with the transpose of L"},
                    {"budget", &Problem::budget, 0, 1e15,
-                    "bytes of the device that panels of L may take; 0: as they should be"}},
+                    "bytes of device memory for panels of L; 0: chosen by the stage"}},
     .datasets = {{"small", {.n = 1000}},
                  {"medium", {.n = 4096}},
                  {"large", {.n = 16384}},
@@ -490,32 +493,32 @@ const staircase::Workload<Problem, 2> workload{
     .traffic = {{"04_naive_cuda", traffic_of_columns},
                 {"05_blocked_cuda", traffic_of_blocks},
                 {"06_inverted_blocks", traffic_of_inverses},
-                {"07_one_kernel", traffic_of_rows},
+                {"07_flags_in_data", traffic_of_rows},
                 {"08_prefetched", traffic_of_rows},
-                {"09_sliced", traffic_of_rows},
-                {"10_many_right_hand_sides", traffic_of_sides},
-                {"11_several_rows", traffic_of_rows},
-                {"12_two_ahead", traffic_of_rows},
-                {"13_inverted_by_halves", traffic_of_rows},
-                {"14_watching_warp", traffic_of_rows},
-                {"15_folded", traffic_of_rows},
-                {"16_one_trip", traffic_of_rows},
-                {"17_staged", traffic_of_rows},
-                {"18_clustered", traffic_of_rows}},
+                {"09_out_of_core", traffic_of_rows},
+                {"10_multiple_right_hand_sides", traffic_of_sides},
+                {"11_register_tiled", traffic_of_rows},
+                {"12_two_step_prefetch", traffic_of_rows},
+                {"13_recursive_inversion", traffic_of_rows},
+                {"14_polling_warp", traffic_of_rows},
+                {"15_precomputed_product", traffic_of_rows},
+                {"16_batched_loads", traffic_of_rows},
+                {"17_asynchronous_copies", traffic_of_rows},
+                {"18_distributed_shared_memory", traffic_of_rows}},
     .limits = {{"04_naive_cuda", {{"rhs", 1}}},
                {"05_blocked_cuda", {{"rhs", 1}}},
                {"06_inverted_blocks", {{"rhs", 1}}},
-               {"07_one_kernel", {{"rhs", 1}}},
+               {"07_flags_in_data", {{"rhs", 1}}},
                {"08_prefetched", {{"rhs", 1}}},
-               {"09_sliced", {{"rhs", 1}}},
-               {"11_several_rows", {{"rhs", 1}}},
-               {"12_two_ahead", {{"rhs", 1}}},
-               {"13_inverted_by_halves", {{"rhs", 1}}},
-               {"14_watching_warp", {{"rhs", 1}}},
-               {"15_folded", {{"rhs", 1}}},
-               {"16_one_trip", {{"rhs", 1}}},
-               {"17_staged", {{"rhs", 1}}},
-               {"18_clustered", {{"rhs", 1}}}},
+               {"09_out_of_core", {{"rhs", 1}}},
+               {"11_register_tiled", {{"rhs", 1}}},
+               {"12_two_step_prefetch", {{"rhs", 1}}},
+               {"13_recursive_inversion", {{"rhs", 1}}},
+               {"14_polling_warp", {{"rhs", 1}}},
+               {"15_precomputed_product", {{"rhs", 1}}},
+               {"16_batched_loads", {{"rhs", 1}}},
+               {"17_asynchronous_copies", {{"rhs", 1}}},
+               {"18_distributed_shared_memory", {{"rhs", 1}}}},
     .finish = finish};
 
 }  // namespace

@@ -1,8 +1,7 @@
 /// \file
-/// The solution of L x = b with a dense lower triangular matrix: the problem that every stage
-/// solves.
+/// The problem that every stage solves: L x = b with a dense lower triangular matrix L.
 ///
-/// Matrices lie row by row. README.md beside this file has the mathematics.
+/// Matrices are stored in row-major order. README.md in this directory has the mathematics.
 
 #pragma once
 
@@ -13,28 +12,28 @@
 
 namespace triangular_solve {
 
-/// Where the matrix comes from.
+/// The kinds of generated matrices.
 enum Matrix : std::int64_t {
-  well_conditioned,  ///< a diagonal from 1 to 2 in magnitude, and small numbers below it
+  well_conditioned,  ///< a diagonal from 1 to 2 in magnitude, and small elements below it
   graded,            ///< the same, with rows that shrink down to 2⁻⁴⁰ of their size
-  ill_conditioned    ///< numbers below the diagonal so large that unknowns grow
+  ill_conditioned    ///< elements below the diagonal so large that unknowns grow
 };
 
 // [Problem]
-/// The elements of a matrix or of vectors, row by row, in the precision that is solved.
+/// The elements of a matrix or of vectors, row by row, in the precision of the solve.
 using Elements = std::variant<staircase::Elements<double>, staircase::Elements<float>>;
 
-/// L of n × n numbers, of which those above the diagonal are never used, and right-hand sides b of
-/// n numbers, each in one piece; wanted is the solution x of L x = b for each.
+/// L with n × n elements, of which those above the diagonal are never used, and right-hand sides b
+/// with n elements, each contiguous in memory. A stage computes the solution x of L x = b for each.
 struct Problem {
   std::int64_t n = 1000;
   std::int64_t seed = 1;  ///< of the random numbers
   std::int64_t matrix = well_conditioned;
-  std::int64_t unit = 0;        ///< 1: the diagonal is one, whatever is given there
+  std::int64_t unit = 0;        ///< 1: all elements on the diagonal count as one
   std::int64_t rhs = 1;         ///< right-hand sides
-  std::int64_t transposed = 0;  ///< 1: Lᵀ x = b is to be solved
-  double budget = 0;       ///< bytes of a device that panels of L may take; 0: as they should be
-  bool of_matrix = false;  ///< whether right-hand sides were the columns of a matrix, even of one
+  std::int64_t transposed = 0;  ///< 1: solve Lᵀ x = b
+  double budget = 0;       ///< device memory for panels of L, in bytes; 0: the stage chooses
+  bool of_matrix = false;  ///< whether b was given as a matrix, even with one column
   Elements elements_of_l = {}, elements_of_b = {};
 
   template <typename T>
@@ -49,16 +48,16 @@ struct Problem {
   }
 };
 
-/// rhs × n numbers, an x in each row.
+/// rhs × n elements: each row is the solution x for one right-hand side.
 template <typename T>
 using Solution = staircase::Array<T, 2>;
 // [Problem]
 
-/// What a stage tells the harness of itself.
+/// The description of a stage for the harness.
 using Stage = staircase::Stage<Problem, 2>;
 
-/// Runs a stage as a program, on the problem that the command line asks for; returns the exit
-/// status. The workload and the stage are named after the directories that hold the stage's source.
+/// Runs a stage as a program, on the problem that the command line selects; returns the exit
+/// status. The workload and the stage are named after the directories of the stage's source.
 int run_stage(int argc, char** argv, const Stage& stage, const char* source = __builtin_FILE());
 
 }  // namespace triangular_solve

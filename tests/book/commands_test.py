@@ -75,12 +75,12 @@ def described(workload):
 def stand_ins(workload="*"):
     """A directory with scripts that say what the programs of a workload say of themselves, since the runner asks all.
 
-    What is not built here, as a yardstick whose library is missing, is taken to offer what stage zero does.
+    What is not built here, as a baseline whose library is missing, is taken to offer what stage zero does.
     """
     directory = tempfile.TemporaryDirectory()
     for source in ROOT.glob(f"stages/{workload}/*/*.c*"):
         workload, stage = source.relative_to(ROOT / "stages").parts[:2]
-        name = f"{workload}-{stage}" if stage != "yardsticks" else f"{workload}-yardstick_{source.stem}"
+        name = f"{workload}-{stage}" if stage != "baselines" else f"{workload}-baseline_{source.stem}"
         program = built(name, f"{name}-cpu")
         says = described(workload) if not program else json.loads(
             subprocess.run([program, "--describe"], capture_output=True, text=True, check=True).stdout)
@@ -93,9 +93,9 @@ def stand_ins(workload="*"):
 def check_stage(path, *words):
     """A program of build/stages; one that is not built here is stood for by its twin, or by stage zero."""
     name = path.name
-    stage = re.fullmatch(r"(\w+)-((?:\d\d|yardstick)_\w+?)(-cpu)?(-analyze)?", name)
+    stage = re.fullmatch(r"(\w+)-((?:\d\d|baseline)_\w+?)(-cpu)?(-analyze)?", name)
     if not stage or not any(ROOT.glob(f"stages/{stage[1]}/{stage[2]}/*.c*") if stage[2][0].isdigit() else
-                            ROOT.glob(f"stages/{stage[1]}/yardsticks/{stage[2].removeprefix('yardstick_')}.c*")):
+                            ROOT.glob(f"stages/{stage[1]}/baselines/{stage[2].removeprefix('baseline_')}.c*")):
         raise Wrong(f"there is no stage {name}")
     program = built(name, f"{stage[1]}-{stage[2]}", f"{stage[1]}-{stage[2]}-cpu", f"{stage[1]}-00_*")
     if not program:
@@ -165,13 +165,13 @@ def check_launcher(*words):
             raise Wrong(says)
     elif words[:1] and words[0] in ("exercise", "check", "hint", "solution"):
         check_tutor(*words)
-    elif words[:1] not in (["test"], ["book"], ["serve"]):
+    elif words[:1] not in (["test"], ["book"], ["serve"], ["setup"]):
         check_runner(*words)
     elif words[:1] == ["test"] and words[1:2] != ["--sanitize"]:
         status, says = run(sys.executable, ROOT / "tests" / "run_tests.py", "meson", BUILD, "--targets", *words[1:])
         if status != 0:
             raise Wrong(says)
-    elif words not in (["book"], ["book", "--open"], ["serve"], *(["test", "--sanitize", sanitizer] for sanitizer in sanitizers)):
+    elif words not in (["book"], ["book", "--open"], ["serve"], ["setup"], *(["test", "--sanitize", sanitizer] for sanitizer in sanitizers)):
         raise Wrong("see ./climb --help")
 
 
@@ -348,7 +348,7 @@ def main():
     count, of_pages = wrong_commands(PAGES)
     count_of_sources, of_sources = wrong_commands(SOURCES)
     checks = (("there are commands", [] if count > 100 and count_of_sources >= len(SOURCES) - len(
-                  list(ROOT.glob("stages/*/yardsticks/*"))) else [f"{count} and {count_of_sources}"]),
+                  list(ROOT.glob("stages/*/baselines/*"))) else [f"{count} and {count_of_sources}"]),
               ("commands on pages are accepted", of_pages), ("commands in sources are accepted", of_sources),
               ("what a page starts is built by a ./climb on it", unbuilt_on_pages()), ("wrong commands are noticed", unnoticed()))
     tap.report(checks, most=30)

@@ -20,13 +20,15 @@ except ImportError:
 ROOT = pathlib.Path(sys.argv[1])
 TEXTS = {"", ".cpp", ".cu", ".cuh", ".css", ".cff", ".hpp", ".h", ".in", ".json", ".md", ".options", ".build", ".py", ".sh",
          ".html", ".yml"}
-PLACES = ("*", ".ci/*", "common/**/*", "docs/*", "docs/[!r]*/**/*", "stages/**/*", "tests/**/*")
+PLACES = ("*", ".ci/*", "common/**/*", "docs/*", "docs/[!r]*/**/*", "packaging/**/*", "stages/**/*", "tests/**/*")
 
-# What is right here: the static memory of a CUDA program, a made-up key and its twin in a test, a dependence of a task, and
-# a comparison of signed numbers in a word (__vcmpges2).
-RIGHT = ["statics", "nd", "inout", "ois", "ges"]
+# What is right here: the static memory of a CUDA program, a made-up key and its twin in a test, a dependence of a task, a
+# comparison of signed numbers in a word (__vcmpges2), and a part of a tile.
+RIGHT = ["statics", "nd", "inout", "ois", "ges", "subtile", "subtiles"]
 # What tools and titles call themselves.
 NAMES = ["sanitize", "sanitizer", "sanitizers", "analyze", "license"]
+# Newer versions of Codespell take these for American. A computer's program is British, and `math` is a block of Markdown.
+NAMES += ["program", "programs", "math"]
 # What languages, libraries and stages call things, and CUDA says when it fails.
 CODE = NAMES + ["color", "colors", "center", "centers", "sanitized", "canceled", "unrecognized", "initialization",
                 "initialized", "serialized", "synchronize", "optimize"]

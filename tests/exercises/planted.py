@@ -1,7 +1,7 @@
-"""Wrong solutions of known kinds: what is changed in a stage's own source, and what the tutor has to say of it.
+"""Seeded faults of known kinds: changes to a stage's own source, and the answer that the tutor must give.
 
-Each has the stage, what kind of mistake it is, pieces of the source with what stands there instead, the step that it fails, and
-words that the answer has to hold.
+Each has the stage, the kind of fault, pairs of original and changed text, the step that fails, and words that the answer must
+contain.
 """
 
 import dataclasses
@@ -9,21 +9,21 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class Planted:
-    """One wrong solution."""
+    """One seeded fault."""
 
     stage: str
     kind: str
-    changes: tuple  # of pairs
+    changes: tuple  # pairs of original and changed text
     step: str
     words: tuple
 
 
 def planted(stage, kind, step, words, *changes):
-    """One of them."""
+    """Makes one seeded fault."""
     return Planted(stage, kind, changes, step, words if isinstance(words, tuple) else (words,))
 
 
-# What lies behind an array may be any memory, of the host as well.
+# The memory after an array may be any memory, including memory of the host.
 OUTSIDE = "out of bounds|illegal device access"
 BARRIER = "    __syncthreads();\n"
 LOAD_I = "if (k < rows && i0 + threadIdx.x < cols) a_i[threadIdx.y][threadIdx.x] = a(k, i0 + threadIdx.x);"
@@ -43,23 +43,23 @@ ALL = [
     # --- Barriers
     planted("ata 04", "no barrier before the loop", "clean", ("writes what is read", "tiled.cu:34"),
             (LOAD_J + "\n" + BARRIER, LOAD_J + "\n")),
-    planted("ata 04", "no barrier behind the loop", "clean", ("no barrier between", "tiled.cu:35"),
+    planted("ata 04", "no barrier after the loop", "clean", ("no barrier between", "tiled.cu:35"),
             (BARRIER + "  }\n", "  }\n")),
     planted("ata 04", "no barrier at all", "clean", "no barrier between", (BARRIER, "")),
-    planted("ata 04", "a barrier that some threads do not come to", "clean", "has not written",
+    planted("ata 04", "a barrier that some threads do not reach", "clean", "has not written",
             ("  double sum = 0;\n", "  double sum = 0;\n  if (i >= cols || j >= cols) return;\n")),
     planted("ata 05", "no barrier before the loop", "clean", "no barrier between",
             ("load(a, k, j0 + threadIdx.x);\n" + BARRIER, "load(a, k, j0 + threadIdx.x);\n")),
-    planted("ata 06", "no barrier before a tile is turned", "clean", "no barrier between",
+    planted("ata 06", "no barrier before a tile is transposed", "clean", "no barrier between",
             ("= sum;\n  __syncthreads();\n", "= sum;\n")),
-    planted("ata 04", "a meeting of a warp in place of the block's", "clean", "no barrier between",
+    planted("ata 04", "a warp barrier instead of the thread block's", "clean", "no barrier between",
             ("__syncthreads();", "__syncwarp();")),
     # --- Sizes
-    planted("ata 04", "whole tiles only, in the grid", "agrees", ("nan", "whole tiles agree"),
+    planted("ata 04", "only full tiles in the grid", "agrees", ("nan", "whole tiles agree"),
             (DIVIDED, "cols / tile + (cols < tile)")),
-    planted("ata 04", "whole tiles only, along the rows of A", "agrees", "whole tiles agree",
+    planted("ata 04", "only full tiles along the rows of A", "agrees", "whole tiles agree",
             ("k0 < rows; k0 += tile", "k0 + tile <= rows; k0 += tile")),
-    planted("ata 04", "sums that go on behind the last row", "agrees", "must be", ("min(tile, rows - k0)", "tile")),
+    planted("ata 04", "sums that continue after the last row", "agrees", "must be", ("min(tile, rows - k0)", "tile")),
     planted("ata 04", "no test of the columns when a tile is loaded", "clean", OUTSIDE,
             (LOAD_J, LOAD_J.replace(" && j0 + threadIdx.x < cols", ""))),
     planted("ata 04", "no test of the rows when a tile is loaded", "clean", OUTSIDE,
@@ -81,31 +81,31 @@ ALL = [
     planted("ata 04", "a stride of one tile too many", "agrees", "must be", ("k0 += tile", "k0 += 2 * tile")),
     planted("ata 04", "an index that begins at one", "clean", "has not written",
             ("const unsigned k = k0 + threadIdx.y;", "const unsigned k = k0 + threadIdx.y + 1;")),
-    planted("ata 05", "what is beyond A is not zero", "agrees", "must be",
+    planted("ata 05", "elements outside A are not zero", "agrees", "must be",
             ("return inside ? value : 0;", "return value;")),
-    planted("ata 06", "the mirror image at a wrong place", "agrees", "must be",
-            ("= turned[threadIdx.y][threadIdx.x];", "= turned[threadIdx.x][threadIdx.y];")),
-    planted("ata 03", "a place that all rows share", "clean", "race|writes what", ("c(i, j) = sum", "c(0, j) = sum")),
+    planted("ata 06", "the transposed element at a wrong position", "agrees", "must be",
+            ("= transposed[threadIdx.y][threadIdx.x];", "= transposed[threadIdx.x][threadIdx.y];")),
+    planted("ata 03", "one row of the result for all rows", "clean", "race|writes what", ("c(i, j) = sum", "c(0, j) = sum")),
     planted("triangular_solve 04", "the diagonal of the row above", "agrees", "must be|finite",
             ("rest(i) / l(i, i)", "rest(i) / l(i, 0)")),
     # --- Memory
-    planted("ata 04", "a sum that begins with nothing", "agrees", "must be", ("double sum = 0;", "double sum = 1;")),
+    planted("ata 04", "a sum that starts at one", "agrees", "must be", ("double sum = 0;", "double sum = 1;")),
     planted("ata 04", "a tile that is not filled", "clean", "nobody wrote|never|read", ("    " + LOAD_J + "\n", "")),
     planted("ata 04", "results that are never written", "agrees", "finite|nan", (STORE, "}")),
     planted("ata 04", "results that are not copied", "agrees", "finite|nan", ("  c.copy_to(product.data());\n", "")),
-    planted("ata 04", "an input that is not copied", "agrees", "nobody has written",
+    planted("ata 04", "an input that is not copied", "agrees", "initial value",
             ("  a.copy_from(problem.a.data());\n", "")),
     planted("ata 04", "too many threads for a block", "agrees", "", ("dim3(tile, tile)>>>", "dim3(tile, 8 * tile)>>>")),
     # --- Threads of a team
-    planted("ata 01", "a number that all threads share", "clean", ("two threads of a team", "openmp.cpp"),
+    planted("ata 01", "a variable that all threads share", "clean", ("two threads of a team", "openmp.cpp"),
             ("  const std::size_t rows", "  double factor = 0;\n  const std::size_t rows"), ("const double factor =", "factor =")),
     planted("ata 01", "the wrong loop is shared out", "clean", "two threads of a team",
             ("#pragma omp parallel for\n", ""), ("    for (std::size_t k = 0;", "#pragma omp parallel for\n    for (std::size_t k = 0;")),
     planted("triangular_solve 02", "threads do not wait for a column", "clean", "two threads of a team",
             ("#pragma omp for\n", "#pragma omp for nowait\n")),
-    planted("advection 05", "no barrier behind the halo", "clean", "two threads of a team",
+    planted("advection 05", "no barrier after the halo", "clean", "two threads of a team",
             ("of_cols, u);\n#pragma omp barrier\n", "of_cols, u);\n")),
-    # --- Right, and not what the step is about
+    # --- Correct results without the optimisation
     planted("ata 04", "tiles of one", "optimised", "could share", ("tile = 16", "tile = 2")),
     planted("ata 01", "no directive", "optimised", "nothing has changed", ("#pragma omp parallel for\n", "")),
     planted("ata 01", "the innermost loop is shared out", "optimised", "too small a part",

@@ -1,4 +1,4 @@
-"""What the tutor says of right solutions, and of wrong ones of known kinds: planted_test.py ROOT BUILD [KIND]. Speaks TAP."""
+"""The tutor's verdicts on correct solutions and on seeded faults of known kinds: planted_test.py ROOT BUILD [KIND]. Speaks TAP."""
 
 import concurrent.futures
 import os
@@ -41,7 +41,7 @@ def own_source(stage):
 
 
 def with_changes(planted):
-    """The source of a stage with what is planted in it; a change that changes nothing is an error of the table."""
+    """The source of a stage with a seeded fault; a change without effect is an error of the table."""
     text = own_source(planted.stage)
     for before, after in planted.changes:
         if before not in text:
@@ -56,7 +56,7 @@ def right(number, stage):
 
 
 def found(number, planted):
-    """What is wrong with the answers to something planted."""
+    """Errors in the verdict on a seeded fault."""
     try:
         steps = checked(number, planted.stage, with_changes(planted), planted.step)
     except ValueError as error:
@@ -67,12 +67,12 @@ def found(number, planted):
         return [f"'{planted.step}' did not fail", *said]
     if planted.step == "optimised" and any(step.passed is False for step in steps[:-1]):
         return ["another step failed, too", *said]
-    return [f"'{word}' is not said: {failed.says}" for word in planted.words if not re.search(word, " ".join(failed.says))]
+    return [f"'{word}' is not in the answer: {failed.says}" for word in planted.words if not re.search(word, " ".join(failed.says))]
 
 
 wanted = [each for each in ALL if len(sys.argv) < 4 or sys.argv[3] in f"{each.stage} {each.kind}"]
 cases = [] if len(sys.argv) > 3 else [(f"{stage} itself passes", right, stage) for stage in RIGHT
-                                      if building.there_is(PLACES, checking.target_of(workshop.find(ROOT, *stage.split())))]
+                                      if building.has_target(PLACES, checking.target_of(workshop.find(ROOT, *stage.split())))]
 cases += [(f"{each.stage}, {each.kind}: fails where it is '{each.step}'", found, each) for each in wanted]
 with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
     answers = [pool.submit(function, number, argument) for number, (_, function, argument) in enumerate(cases)]

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -37,13 +38,13 @@ def expects(copies, words, status, *fragments):
 
 
 def bad_input(copies):
-    """What cannot be done is said in a sentence."""
-    yield from refuses(copies, ["exercise", "atta", "04"], "no workload 'atta'; there is ata, local_volatility")
-    yield from refuses(copies, ["exercise", "ata", "44"], "no stage '44'; there is 01_openmp")
-    yield from refuses(copies, ["exercise", "ata", "00"], "where ata begins")
+    """A command that cannot be carried out reports the reason in one sentence."""
+    yield from refuses(copies, ["exercise", "atta", "04"], "no workload 'atta'; choose from ata, local_volatility")
+    yield from refuses(copies, ["exercise", "ata", "44"], "no stage '44'; choose from 01_openmp")
+    yield from refuses(copies, ["exercise", "ata", "00"], "first stage of ata")
     yield from refuses(copies, ["exercise", "ata"], "exercise takes a workload and a stage")
     yield from refuses(copies, ["check", "ata"], "STAGE")
-    yield from refuses(copies, ["check", "ata", "05"], "./climb exercise ata 05_unrolled makes one")
+    yield from refuses(copies, ["check", "ata", "05"], "./climb exercise ata 05_unrolled creates one")
     yield from refuses(copies, ["hint", "ata", "05"], "no working copy")
     yield from refuses(copies, ["solution", "ata", "05"], "no working copy")
     yield from refuses(copies, ["check", "ata", "05", "--fast"], "--fast")
@@ -51,22 +52,22 @@ def bad_input(copies):
 
 def copy_is_made(copies):
     """A working copy is the stage before, under a comment of its own, and is not overwritten."""
-    yield from expects(copies, ["exercise", "ata", "tiled"], 0, "begins as 03_naive_cuda", "./climb check ata 04_tiled")
+    yield from expects(copies, ["exercise", "ata", "tiled"], 0, "starts with the code of 03_naive_cuda", "./climb check ata 04_tiled")
     source = copies / "ata" / "04_tiled" / "tiled.cu"
     text = source.read_text()
-    for fragment in ("/// Task:    Share tiles of A within a block.", "/// Hint:", '.title = "Tiled"'):
+    for fragment in ("/// Task:    Share tiles of A through shared memory.", "/// Hint:", '.title = "Tiled"'):
         if fragment not in text:
             yield f"'{fragment}' is not in the working copy"
     source.write_text("mine")
-    yield from refuses(copies, ["exercise", "ata", "04"], "is there already; --force")
+    yield from refuses(copies, ["exercise", "ata", "04"], "exists already; --force")
     if source.read_text() != "mine":
         yield "the working copy was overwritten"
-    yield from expects(copies, ["exercise", "ata", "04", "--force"], 0, "begins as")
+    yield from expects(copies, ["exercise", "ata", "04", "--force"], 0, "starts with the code of")
     if source.read_text() != text:
-        yield "--force did not begin anew"
+        yield "--force did not start again"
     yield from refuses(copies, ["check", "ata", "04", "--json", "--watch"], "exclude each other")
     yield from refuses(copies, ["hint", "ata", "04", "--level", "9"], "--level takes 1 to 4, not 9")
-    yield from refuses(copies, ["check", "ata", "04"], "'ninja' is not there", env={"PATH": "/nowhere"})
+    yield from refuses(copies, ["check", "ata", "04"], "'ninja' was not found", env={"PATH": "/nowhere"})
 
 
 def checks(copies):
@@ -80,20 +81,60 @@ def checks(copies):
     if answer["steps"][3]["counters"]["global_loads"]["yours"] != 38610 or answer["progress"]["checks"] != 2:
         yield f"counters or progress are wrong: {said}"
     (copies / "ata" / "04_tiled" / "tiled.cu").write_text((STAGES / "04_tiled" / "tiled.cu").read_text())
-    yield from expects(copies, ["check", "ata", "04"], 0, "Done.", "2 754, the stage has 2 754, and 38 610 before it")
+    yield from expects(copies, ["check", "ata", "04"], 0, "Done.", "2 754 (stage: 2 754, previous stage: 38 610)")
 
 
 def helps(copies):
     """Hints come one by one, and the solution is a diff; progress is kept and shown."""
-    for number, fragment in ((1, "should lead to"), (2, "The idea"), (3, "What changes"), (4, "in [multiply]"), (4, "in [multiply]")):
+    for number, fragment in ((1, "Expected effect"), (2, "The idea"), (3, "What changes"), (4, "in [multiply]"), (4, "in [multiply]")):
         yield from expects(copies, ["hint", "ata", "04"], 0, fragment, f"Hint {number} of 4.")
-    yield from expects(copies, ["hint", "ata", "04", "--level", "1"], 0, "should lead to")
+    yield from expects(copies, ["hint", "ata", "04", "--level", "1"], 0, "Expected effect")
     if tutor("solution", "ata", "04", copies=copies)[1]:
         yield "the stage's own source differs from the solution"
     source = copies / "ata" / "04_tiled" / "tiled.cu"
     source.write_text(source.read_text().replace("__syncthreads();", ""))
     yield from expects(copies, ["solution", "ata", "04"], 0, "+    __syncthreads();")
     yield from expects(copies, ["exercise", "--list"], 0, "04_tiled", "(3 checks, 4 hints, solution seen)", "1 of ", " done\n")
+
+
+def no_room():
+    """Limits the size of files that a process writes, as a full disk does."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8, 8))
+
+
+def disk_is_full(copies):
+    """A full disk costs no file: what cannot be written is named, and what was there stays as it was."""
+    source = copies / "ata" / "05_unrolled" / "unrolled.cu"
+    yield from refuses(copies, ["exercise", "ata", "05"], "unrolled.cu cannot be written: File too large", preexec_fn=no_room)
+    if list(source.parent.iterdir()):
+        yield f"files remain: {list(source.parent.iterdir())}"
+    yield from expects(copies, ["exercise", "ata", "05"], 0, "starts with the code of 04_tiled")
+    progress = source.with_name("progress.json")
+    before = source.read_text(), progress.read_text()
+    yield from refuses(copies, ["exercise", "ata", "05", "--force"], "cannot be written", preexec_fn=no_room)
+    status, said, error = tutor("hint", "ata", "05", copies=copies, preexec_fn=no_room)
+    if status != 0 or "Hint 1 of 4." not in said or "this step is not recorded" not in error or error.count("\n") != 1:
+        yield f"a hint that cannot be recorded: status {status}: {said}{error}"
+    if before != (source.read_text(), progress.read_text()) or len(list(source.parent.iterdir())) != 2:
+        yield "a file was changed or added"
+
+
+def progress_is_damaged(copies):
+    """A progress file that cannot be read is named once, is kept if it has any text, and stops no command."""
+    progress = copies / "ata" / "05_unrolled" / "progress.json"
+    for text in ("", '{"begun": "2026', "[1, 2]", "\xff"):
+        progress.write_bytes(text.encode("latin-1"))
+        for words in (["exercise", "--list"], ["hint", "ata", "05"]):
+            status, _, error = tutor(*words, copies=copies)
+            if status != 0 or error.count("\n") != 1 or "progress.json cannot be read" not in error:
+                yield f"{' '.join(words)} with '{text}': status {status}: {error}"
+        kept = progress.with_name("progress.json.damaged")
+        if kept.exists() != bool(text) or (text and kept.read_bytes() != text.encode("latin-1")):
+            yield f"the damaged file '{text}' was not kept"
+        if json.loads(progress.read_text()) != {"hints": 1}:
+            yield f"progress is {progress.read_text()}"
+    yield from expects(copies, ["exercise", "--list"], 0, "(1 hint)")
+    yield from refuses(pathlib.Path(__file__), ["exercise", "ata", "05"], "cannot be written: Not a directory")
 
 
 def watches(copies):
@@ -118,4 +159,4 @@ def watches(copies):
 
 with tempfile.TemporaryDirectory() as directory:
     tap.report([(check.__doc__, check(pathlib.Path(directory))) for check in
-                (bad_input, copy_is_made, checks, helps, watches)])
+                (bad_input, copy_is_made, checks, helps, watches, disk_is_full, progress_is_damaged)])

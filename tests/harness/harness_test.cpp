@@ -210,9 +210,9 @@ TEST(Input, MayComeFromSeveralFiles) {
   expect_refusal(run_two({"--input", terms, "--input", terms}), 2,
                  {"terms.npy", "1 dimensions; weights must have 2"});
   expect_refusal(run_two({"--input", terms, "--input", weights, "--set", "n=4"}), 2,
-                 {"n = 4 was set", "terms.npy' or '", "weights.npy' says 3"});
+                 {"n = 4 was set", "terms.npy' or '", "weights.npy' has 3"});
   const std::string help = run_two({"--help"}).out;
-  EXPECT_NE(help.find("an --input for each"), std::string::npos) << help;
+  EXPECT_NE(help.find("one --input for each"), std::string::npos) << help;
   EXPECT_EQ(json::parse(run_two({"--describe"}).out).at("inputs").size(), 2u);
 }
 
@@ -225,7 +225,7 @@ TEST(Prepare, IsNotCalledForWhatIsRefused) {
   }
 }
 
-TEST(Record, SaysWhetherTheWorkIsAProductOfMatrices) {
+TEST(Record, ContainsWhetherTheWorkIsAMatrixProduct) {
   const auto modelled = [](bool matrix) {
     auto other = workload;
     if (matrix) other.work = [](const Sum&, Precision) -> Work { return {1, 1, true}; };
@@ -259,19 +259,19 @@ TEST(Record, TakesTheTimeOfThePhaseThatIsTimed) {
   EXPECT_EQ(quick.at("timed_phase"), "quick");
   EXPECT_EQ(quick.at("seconds").at("median"), quick.at("repeats")[0].at("phases").at("quick"));
   EXPECT_LT(quick.at("seconds").at("median"), quick.at("repeats")[0].at("seconds"));
-  expect_refusal(record("none"), 1, {"no phase was called none"});
+  expect_refusal(record("none"), 1, {"no phase named none"});
 }
 
-TEST(Record, HoldsWhatWasBesideThePhases) {
+TEST(Record, ContainsOverlappingIntervals) {
   const auto out_of = [](std::vector<std::string> arguments) {
     auto timed = workload;
     timed.timed_phase = "kernels";
     auto overlapped = stage();
     overlapped.solve_f64 = [](const Sum& sum, Timeline& timeline) {
       timeline.begin("pipeline");
-      timeline.add_beside("copy in", 0, 0.5);
-      timeline.add_beside("kernels", 0.25, 0.75);
-      timeline.add_beside("kernels", 1, 1.5);
+      timeline.add_overlapping("copy in", 0, 0.5);
+      timeline.add_overlapping("kernels", 0.25, 0.75);
+      timeline.add_overlapping("kernels", 1, 1.5);
       return solve<double>(sum, timeline);
     };
     return captured(std::move(arguments),
@@ -286,7 +286,7 @@ TEST(Record, HoldsWhatWasBesideThePhases) {
   ASSERT_EQ(repeat.at("beside").size(), 3u);
   EXPECT_EQ(repeat.at("beside")[1], json({{"name", "kernels"}, {"begin", 0.25}, {"end", 0.75}}));
   EXPECT_EQ(record.at("seconds").at("median"), 1) << "the timed phase is beside the others";
-  EXPECT_NE(out_of({}).find("kernels, beside them     1.000000 s"), std::string::npos);
+  EXPECT_NE(out_of({}).find("kernels (overlapping)    1.000000 s"), std::string::npos);
   EXPECT_FALSE(json::parse(captured({"--json", "-"},
                                     [&](int argc, char** argv) {
                                       return run_stage(argc, argv, workload, stage(),
@@ -313,7 +313,7 @@ TEST(Memory, ThatTheMachineLacksIsRefusedWhenAnArrayIsMade) {
   auto greedy = stage();
   greedy.solve_f64 = [](const Sum&, Timeline&) { return Array<double, 1>(std::size_t{1} << 57); };
   expect_refusal(run(greedy, {}), 3,
-                 {"takes 1152921504606846976 bytes of the host's memory", "are available"});
+                 {"at least 1152921504606846976 bytes of host memory", "are available"});
   greedy.solve_f64 = [](const Sum&, Timeline&) {
     const Array<double, 2> more_than_can_be_counted(std::size_t{1} << 62, 8);
     return Array<double, 1>(1);
@@ -331,10 +331,10 @@ TEST(MemoryDeathTest, ThatTheMachineLacksIsRefusedInAParallelRegion) {
   };
   char name[] = "toy", *argv[] = {name, nullptr};
   EXPECT_EXIT(run_stage(1, argv, workload, greedy, "stages/toy/00_toy/toy.cpp"),
-              testing::ExitedWithCode(3), "toy: this problem takes .* bytes of the host's memory");
+              testing::ExitedWithCode(3), "toy: this problem needs .* bytes of host memory");
 }
 
-TEST(Record, HoldsTheTimeOfACopyWhereThereIsAGpuWithRoomForIt) {
+TEST(Record, ContainsTheTimeOfACopyOnAGpuWithEnoughMemory) {
   const Device gpu{.kind = "gpu",
                    .prepare = [] {},
                    .name = [] { return std::string("toy"); },

@@ -314,7 +314,7 @@ TEST(Npy, ReadsWhatItWrites) {
   }
 }
 
-TEST(Npy, HandsOverWhatItHolds) {
+TEST(Npy, MovesItsElements) {
   NpyArray f64{{7}, counted<double>(7)};
   const double* data = std::get<Elements<double>>(f64.values).data();
   EXPECT_EQ(std::move(f64).as_double().data(), data);
@@ -342,7 +342,7 @@ TEST(Npy, ReadsOtherLegalHeaders) {
     }
 }
 
-TEST(Npy, TurnsFortranOrderIntoRows) {
+TEST(Npy, ConvertsFortranOrder) {
   const Directory directory;
   const Elements<std::int32_t> columns{0, 10, 1, 11, 2, 12};
   write_text(directory / "a.npy",
@@ -410,7 +410,7 @@ TEST(Npy, SurvivesEveryTruncationAndEveryChangedByteOfTheHeader) {
 
 // --- Files
 
-TEST(File, IsWrittenWholeOrNotAtAll) {
+TEST(File, IsWrittenCompletelyOrNotAtAll) {
   const Directory directory;
   write_file(directory / "a", {"one ", "two"});
   std::string text;
@@ -500,7 +500,7 @@ TEST(Timeline, AddsUpThePhasesOfOneName) {
 
 int calls_ahead;
 
-TEST(Timeline, CallsOnceWhatIsAheadOfAPhaseOutsideOfAll) {
+TEST(Timeline, CallsTheHookOnceOutsideOfAllPhases) {
   const auto ahead = [] {
     ++calls_ahead;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -512,22 +512,22 @@ TEST(Timeline, CallsOnceWhatIsAheadOfAPhaseOutsideOfAll) {
     each->end();
   }
   EXPECT_EQ(calls_ahead, 2);
-  EXPECT_TRUE(timeline.was_ahead());
-  EXPECT_TRUE(of_any.was_ahead());
-  EXPECT_FALSE(of_none.was_ahead());
+  EXPECT_TRUE(timeline.hook_was_called());
+  EXPECT_TRUE(of_any.hook_was_called());
+  EXPECT_FALSE(of_none.hook_was_called());
   EXPECT_GE(timeline.spans()[1].begin - timeline.spans()[0].end, 0.005);
 }
 
-TEST(Timeline, KeepsWhatIsBesideThePhasesApart) {
+TEST(Timeline, SeparatesOverlappingIntervalsFromPhases) {
   RecordedTimeline timeline;
   timeline.begin("phase");
-  timeline.add_beside("copy in", 0, 2);
-  timeline.add_beside("kernels", 1, 4);
-  timeline.add_beside("copy in", 2, 3);
+  timeline.add_overlapping("copy in", 0, 2);
+  timeline.add_overlapping("kernels", 1, 4);
+  timeline.add_overlapping("copy in", 2, 3);
   timeline.end();
   EXPECT_EQ(timeline.totals().size(), 1u);
-  EXPECT_EQ(timeline.beside().size(), 3u);
-  const auto beside = timeline.totals_beside();
+  EXPECT_EQ(timeline.overlapping().size(), 3u);
+  const auto beside = timeline.overlapping_totals();
   ASSERT_EQ(beside.size(), 2u);
   EXPECT_EQ(beside[0].name, "copy in");
   EXPECT_EQ(beside[0].seconds, 3);
@@ -642,12 +642,12 @@ TEST(Ceilings, OfThisMachinesGpuArePlausible) {
 
 TEST(Ceilings, BoundTheTimeByFlopsOrBytes) {
   const Rates rates{.flops_f64 = 100, .flops_f32 = 200, .bandwidth = 10, .flops_f64_matrix = 400};
-  EXPECT_EQ(rates.floor({.flops = 1000, .bytes = 20}, Precision::f64), 10);
-  EXPECT_EQ(rates.floor({.flops = 1000, .bytes = 20}, Precision::f32), 5);
-  EXPECT_EQ(rates.floor({.flops = 1000, .bytes = 200}, Precision::f64), 20);
+  EXPECT_EQ(rates.lower_bound({.flops = 1000, .bytes = 20}, Precision::f64), 10);
+  EXPECT_EQ(rates.lower_bound({.flops = 1000, .bytes = 20}, Precision::f32), 5);
+  EXPECT_EQ(rates.lower_bound({.flops = 1000, .bytes = 200}, Precision::f64), 20);
   const Work product{.flops = 1000, .bytes = 20, .matrix = true};
-  EXPECT_EQ(rates.floor(product, Precision::f64), 2.5);
-  EXPECT_EQ(rates.floor(product, Precision::f32), 5);
+  EXPECT_EQ(rates.lower_bound(product, Precision::f64), 2.5);
+  EXPECT_EQ(rates.lower_bound(product, Precision::f32), 5);
 }
 
 }  // namespace

@@ -290,7 +290,7 @@ def missing_from_plan():
             continue
         directory = ROOT / "stages" / entry["workload"]
         known = {path.name for path in directory.glob("[0-9][0-9]_*")} | {
-            f"yardstick_{path.stem}" for path in directory.glob("yardsticks/*")}
+            f"baseline_{path.stem}" for path in directory.glob("baselines/*")}
         items = re.findall(r"[^,-]+", ",".join((entry.get("stages", "00"), entry.get("reference", "00"))))
         for item in items:
             if not any(name == item or name.startswith(f"{item}_") for name in known):
@@ -306,7 +306,7 @@ def unrecorded_files():
     """Recordings of the project that its plan does not make."""
     names = {entry["name"] for entry in record.read_plan(ROOT / "docs" / "results" / "plan.json")}
     for path in sorted(ROOT.glob("docs/results/*/*.json")) + sorted(ROOT.glob("docs/results/*/*_ncu.csv")):
-        if path.stem not in names | {"counters", "communication", "conformance", "sanitizers"}:
+        if path.stem not in names | {"counters", "communication", "conformance", "sanitizers", "cuda"}:
             yield str(path.relative_to(ROOT))
 
 
@@ -326,7 +326,7 @@ CHECKS = [
     ("profiles are recorded", wrong_profiles),
     ("a sweep over GPUs ends with those that there are", wrong_sweeps),
     ("a sweep that is cut off keeps the values before", wrong_cut_off),
-    ("mistakes are refused in one sentence", accepted_mistakes),
+    ("wrong input is refused in one sentence", accepted_mistakes),
     ("the plan names what there is", missing_from_plan),
     ("the plan makes every recording that there is", unrecorded_files),
 ]

@@ -11,22 +11,30 @@ import tempfile
 
 import tap
 
-TESTS = [("contract", "ata-00_original"), ("contract", "ata-01_openmp"), ("contract", "some_work-00_original"),
+TESTS = [("quick", "tiny ata"), ("unit", "common"), ("runner", "launcher"), ("CPU device", "gallery"), ("unit", "harness"),
+         ("contract", "ata-00_original"), ("contract", "ata-01_openmp"), ("contract", "some_work-00_original"),
          ("rounding", "ata-00_original"), ("stage zero", "some work"), ("runner", "climb"), ("CPU device", "CUDA warps")]
 REPORT = """<testsuites><testsuite name="s"><testcase name="good"/><testcase name="none"><skipped/></testcase>%s</testsuite>
 </testsuites>"""
 BAD = '<testcase name="bad"><failure message="why"/></testcase>'
+PROGRAMS = {"ata-01_openmp": "cuda", "some_work-00_original": "cpp"}
 ATA, ALL_OF_SOME = ["ata-00_original", "ata-01_openmp"], ["some_work-00_original", "some work"]
 
 
-def run(words, report=REPORT % "", status=0, log=()):
+def run(words, report=REPORT % "", status=0, log=(), durations=None):
     """How run_tests.py ends, what it prints, and how it called Meson."""
     with tempfile.TemporaryDirectory() as name:
         build = pathlib.Path(name)
         (build / "meson-info").mkdir()
         (build / "meson-logs").mkdir()
         (build / "meson-info" / "intro-tests.json").write_text(
-            json.dumps([{"name": name, "suite": [f"project:{suite}"]} for suite, name in TESTS]))
+            json.dumps([{"name": name, "suite": [f"project:{suite}"], "cmd": ["/test", f"stages/{name}"], "depends": [name]}
+                        for suite, name in TESTS]))
+        (build / "meson-info" / "intro-targets.json").write_text(json.dumps(
+            [{"id": name, "type": "executable", "filename": [str(build.resolve() / "stages" / name)], "target_sources": [{"language": language}]}
+             for name, language in PROGRAMS.items()]))
+        if durations:
+            (build / "test_durations.json").write_text(json.dumps(durations))
         (build / "report").write_text(report)
         (build / "log").write_text("".join(json.dumps(test) + "\n" for test in log))
         meson = build / "meson"
@@ -53,7 +61,10 @@ def wrong_choices():
             (["some_work", "ata", "ata"], [ALL_OF_SOME + ATA]),
             (["ata", "runner"], [["--suite=runner"], ["--no-suite=runner", *ATA]]),
             (["ata", "contract"], [["--suite=contract"], ["--no-suite=contract", "ata-00_original"]]),
-            (["ata", "contract", "rounding"], [["--suite=contract", "--suite=rounding"]])):
+            (["ata", "contract", "rounding"], [["--suite=contract", "--suite=rounding"]]),
+            (["gpu"], [["ata-01_openmp"]]),
+            (["--quick"], [["--suite=quick", "--suite=unit"],
+                           ["--no-suite=quick", "--no-suite=unit", "launcher", "gallery"]])):
         result, calls = run(words)
         if calls != expected or result.returncode != 0:
             yield f"{words} calls Meson with {calls}: {result.stderr}"
@@ -64,9 +75,26 @@ def taken_words():
     for word in ("atta", "", "00_original", "Runner"):
         result, calls = run(["ata", word])
         if result.returncode != 2 or calls or result.stdout or result.stderr != (
-                f"run_tests: there are no tests '{word}'; there is ata, some_work, contract, cpu-device, rounding, runner, "
-                "stage-zero\n"):
+                f"run_tests: there are no tests '{word}'; choose from gpu, ata, some_work, contract, cpu-device, quick, "
+                "rounding, runner, stage-zero, unit\n"):
             yield f"{word!r}: status {result.returncode}, {result.stderr}"
+    result, calls = run(["--quick", "ata"])
+    if result.returncode != 2 or calls or "takes no workload" not in result.stderr:
+        yield f"--quick with a workload: status {result.returncode}, {result.stderr}"
+
+
+def wrong_announcements():
+    """Announcements that do not say how much there is to do."""
+    for words, durations, fragments in (
+            (["--announce", "600"], None, ("600 build steps", f"{len(TESTS)} test programs (about 1 minute)")),
+            (["--announce", "0", "ata"], None, (": 3 test programs", "about 1 minute")),
+            (["--announce", "0", "--quick"], {"quick - project:tiny ata": 36000.0}, (": 5 test programs", " minutes)"))):
+        result, calls = run(words, durations=durations)
+        if result.returncode != 0 or calls or result.stdout.count("\n") != 1 or any(
+                fragment not in result.stdout for fragment in fragments) or (words[1] == "0") == ("build" in result.stdout):
+            yield f"{words}: status {result.returncode}: {result.stdout}{result.stderr}"
+    if "about 1 minute" in run(["--announce", "0", "--quick"], durations={"quick - project:tiny ata": 36000.0})[0].stdout:
+        yield "the duration of an earlier run is not used"
 
 
 def wrong_sums():
@@ -104,7 +132,7 @@ def unnamed_failures():
             yield f"{expected} expected, but status {result.returncode}: {result.stdout}{result.stderr}"
 
 
-CHECKS = (("words choose workloads and suites", wrong_choices), ("other words are refused", taken_words),
+CHECKS = (("what there is to do is announced", wrong_announcements), ("words choose workloads and suites", wrong_choices), ("other words are refused", taken_words),
           ("the last line sums up", wrong_sums), ("what failed is named", unnamed_failures))
 
 tap.report((what, check()) for what, check in CHECKS)

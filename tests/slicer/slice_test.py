@@ -7,6 +7,7 @@ Usage: slice_test.py [ROOT SLICE]; without the program all is skipped. Speaks TA
 import json
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -396,17 +397,49 @@ def bad_input():
                                     (["--check", wrong, *HEADERS], "line 1"), (["--check", lacking, *HEADERS], "nowhere.hpp"),
                                     (["--check", good, "-p", "nowhere"], "nowhere"), (["--check", lacking], "no list"),
                                     (["--check", good, "--json", "/nowhere/at/all"], "/nowhere/at/all"),
-                                    (["--check", good, "--fast"], "--fast")):
+                                    (["--check", good, "--fast"], "--fast"),
+                                    (["--check", good, "--", "-std=c++99"], "arguments"),
+                                    (["--check", good, "--", "--target=nonsense"], "arguments"),
+                                    (["--check", good, "--", "-include", "nowhere.h"], "nowhere.h")):
             yield from refused(arguments, [fragment])
+
+
+def openmp():
+    """A source that includes omp.h is read with OpenMP switched on or not, and with the slicer's omp.h."""
+    with tempfile.TemporaryDirectory() as directory:
+        source = pathlib.Path(directory, "openmp.cpp")
+        source.write_text("#include <omp.h>\n#include <vector>\n#ifdef OWN\n"
+                          "std::vector<double, omp::allocator::default_mem<double>> kept;\n#endif\n"
+                          "void f(double* x, omp_lock_t& lock) {\n  omp_set_lock(&lock);\n#pragma omp parallel for\n"
+                          "  for (int i = 0; i < omp_get_max_threads(); ++i) x[i] = omp_get_wtime();\n"
+                          "  omp_unset_lock(&lock);\n}\n"
+                          "#ifdef _OPENMP\nvoid g(double* x) {\n  for (int i = 0; i < 4; ++i) x[i] = 0;\n}\n#endif\n")
+        own = ["-DOWN", "-isystem", ROOT / "common/slicer/openmp"]
+        for arguments, loops in (([], 1), (["-fopenmp"], 2), (own, 1), ([*own, "-fopenmp"], 2)):
+            result = run("--check", source, "--", *arguments)
+            if result.returncode != 0 or "line 8    #pragma omp" not in result.stdout or result.stdout.count("  for i ") != loops:
+                yield f"{arguments}: {result.returncode}, {result.stdout}{result.stderr}"
+
+
+def crashes():
+    """A crash, here of a stack that is too small, is one sentence and a status of its own."""
+    with tempfile.TemporaryDirectory() as directory:
+        source = pathlib.Path(directory, "deep.cpp")
+        source.write_text("void f(double* x) {\n  for (int i = 0; i < 4; ++i) x[i] = 1" + " + 1" * 20000 + ";\n}\n")
+        small = 1 << 19, resource.getrlimit(resource.RLIMIT_STACK)[1]
+        result = subprocess.run([SLICE, "--check", source], capture_output=True, text=True,
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, small))
+        if result.returncode != 3 or result.stdout or "crashed" not in result.stderr or str(source) not in result.stderr:
+            yield f"{result.returncode}, {result.stdout[:200]}, {result.stderr[:400]}"
 
 
 tap.report((what, check()) for what, check in (
     ("loops that are hard to see through have their verdicts", hard_loops),
-    ("pragmas of OpenMP have what is said of them", claims),
-    ("transformations that are asked for have theirs", asked_transformations),
+    ("pragmas of OpenMP have the stated properties", claims),
+    ("requested transformations have theirs", asked_transformations),
     ("reductions are reordered if one says so", allowed_reductions), ("what cannot be judged is refused", bad_requests),
     ("loops around launches are unknown", launches), ("the chapter shows what is printed", examples),
     ("the chapter shows what is made of a nest", program),
     ("pictures show what happens", pictures), ("what cannot be drawn is refused", bad_pictures),
-    ("parallel loops of stages are proved, or it is said why not", stages), ("JSON is all there is", json_is_all),
-    ("bad input is refused", bad_input)))
+    ("parallel loops of stages are proved, or the reason why not is reported", stages), ("JSON is all there is", json_is_all),
+    ("bad input is refused", bad_input), ("OpenMP's header is read", openmp), ("crashes are reported", crashes)))

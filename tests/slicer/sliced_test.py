@@ -274,7 +274,7 @@ def stages():
              "nbody": ["--set", "bodies=197", "--set", "steps=4"]}
     for (stage, loop), pragma, options, by_hand in (
             (product, "slice(i: 3, j: 5)", ["--form", "3"], "matmul-01_sliced"),
-            (product, "slice(i: 3, j: 50) buffers(2) threads(2)", [], "matmul-02_serialized"),
+            (product, "slice(i: 3, j: 50) buffers(2) threads(2)", [], "matmul-02_serialised"),
             (solve, "slice(j: 4)", ["--form", "3"], "triangular_solve-01_columns"),
             (solve, "slice(j: 4)", [], "triangular_solve-01_columns"),
             (bodies, of_64, ["--form", "3"], "nbody-03_sliced"), (bodies, of_64, [], "nbody-03_sliced")):

@@ -19,6 +19,8 @@ if len(sys.argv) < 4:
     sys.exit()
 ROOT, SLICE, BUILD = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
 PLACES = ("common", "docs", "stages", "tests")
+# The CPU device's headers.
+STAND_IN = ROOT / "common/cuda_on_cpu/include"
 # What is asked of libclang beyond what the build says.
 MORE = {"docs/communication/simulated.cpp": ["--", "-I/usr/include/smpi", "-Icommon/include", "-Icommon"],
         "common/cuda_on_cpu/src/machine/switch_aarch64.cpp": ["--", "--target=aarch64-linux-gnu"]}
@@ -33,37 +35,76 @@ def check(source, *arguments):
     return subprocess.run([SLICE, "--check", source, *arguments], capture_output=True, text=True, cwd=ROOT)
 
 
-def places_of_headers():
-    """Where the build finds headers, besides the system's own place."""
-    commands = json.loads((BUILD / "compile_commands.json").read_text())
-    said = {pathlib.Path(each["directory"], place) for each in commands
-            for place in re.findall(r"(?:-I|-isystem) *(\S+)", each["command"])}
-    return {pathlib.Path("/usr/include"), *said}
+class Build:
+    """What the build compiles, and where it finds headers."""
 
+    def __init__(self):
+        commands = json.loads((BUILD / "compile_commands.json").read_text())
+        listed = {pathlib.Path(each["directory"], each["file"]).resolve() for each in commands}
+        # Of sources that are compiled together, only a file that includes them is listed.
+        together = {pathlib.Path(name) for path in listed if "unity" in path.name and path.exists()
+                    for name in re.findall(r'^#include *[<"](.+)[>"]$', path.read_text(), re.MULTILINE)}
+        self.sources = listed | together
+        self.headers = {pathlib.Path(each["directory"], place).resolve() for each in commands
+                        for place in re.findall(r"(?:-I|-isystem) *(\S+)", each["command"])}
 
-def is_missing(said, places):
-    """Whether a header is not installed here; one of the repository, or one that the build finds, is no excuse."""
-    missing = re.search(r"'([\w/.+-]+)' file not found", said)
-    return missing and not any((place / missing[1]).exists() for place in places) and not any(
-        path.match(missing[1]) for path in found(pathlib.Path(missing[1]).suffix))
+    def lacks(self, source, said):
+        """Whether a source that is not compiled here includes a header that is not here either. The CPU device's headers
+        stand in for CUDA's in CUDA sources only; to another source, such a header is missing without the toolkit."""
+        missing = re.search(r"'([\w/.+-]+)' file not found", said)
+        is_cuda = source.suffix == ".cu"  # nvcc finds the toolkit's headers by itself
+        if not missing or (source in self.sources and not is_cuda):
+            return False
+        more = MORE.get(str(source.relative_to(ROOT)))
+        offered = self.headers if more is None else {ROOT / word[2:] for word in more if word.startswith("-I")}
+        places = {pathlib.Path("/usr/include")} | offered
+        if not is_cuda:
+            places.discard(STAND_IN)
+        of_repository = (path for path in found(pathlib.Path(missing[1]).suffix)
+                         if is_cuda or not path.is_relative_to(STAND_IN))
+        return not any((place / missing[1]).exists() for place in places) and not any(
+            path.match(missing[1]) for path in of_repository)
 
 
 def read():
-    """No source is refused; one whose libraries are not here cannot be tried."""
+    """No source is refused, except one that this configuration does not compile, for lack of a library's headers."""
     sources = found(".cpp", ".cu")
     if len(sources) < 250:
         yield f"only {len(sources)} sources"
     names = [str(source.relative_to(ROOT)) for source in sources]
     with concurrent.futures.ThreadPoolExecutor() as together:
         results = list(together.map(lambda name: check(name, *MORE.get(name, ["-p", BUILD])), names))
-    places = places_of_headers()
-    for name, result in zip(names, results):
+    build = Build()
+    for source, name, result in zip(sources, names, results):
         if result.returncode in (0, 1):
             continue
-        if is_missing(result.stderr, places):
+        if build.lacks(source, result.stderr):
             print(f"# not tried: {name}: {result.stderr.splitlines()[0]}")
         else:
             yield result.stderr
+
+
+def guessed():
+    """A source that is compiled as part of another has its arguments; one that is not compiled gets all places but that
+    of the headers that stand in for CUDA's."""
+    stand_in = "#include <cuda_on_cpu/%s>\n" % next((STAND_IN / "cuda_on_cpu").glob("*.hpp")).name
+    with tempfile.TemporaryDirectory() as directory:
+        place = pathlib.Path(directory).resolve()
+        (place / "own").mkdir()
+        (place / "own/own.hpp").write_text("#pragma once\n")
+        (place / "together-unity0.cpp").write_text(f"#include<{place}/together.cpp>\n")
+        (place / "compile_commands.json").write_text(json.dumps([
+            {"directory": directory, "file": name, "command": f"c++ -I{STAND_IN} -Iown -D{macro} -c {name}"}
+            for name, macro in (("listed.cpp", "LISTED"), ("together-unity0.cpp", "TOGETHER"))]))
+        for name, text, status in (("listed", stand_in + "#ifndef LISTED\n#error\n#endif\n", 0),
+                                   ("together", stand_in + "#ifndef TOGETHER\n#error\n#endif\n", 0),
+                                   ("other", '#include "own.hpp"\n#ifdef LISTED\n#error\n#endif\n', 0),
+                                   ("lacking", stand_in, 2)):
+            source = place / f"{name}.cpp"
+            source.write_text(text)
+            result = check(source)
+            if result.returncode != status:
+                yield f"{name}: {result.returncode}, {result.stderr}"
 
 
 def precompiled():
@@ -100,5 +141,6 @@ def used():
 
 
 tap.report((what, check_of()) for what, check_of in (
-    ("every source can be read", read), ("what many include is precompiled", precompiled),
+    ("every source can be read", read),
+    ("arguments are the build's, or a guess", guessed), ("what many include is precompiled", precompiled),
     ("what is precompiled is used where it fits", used)))

@@ -59,7 +59,7 @@ bool is_whole(Cut cut, Index n, Index slices) {
   return std::ranges::count(seen, 1) == n;
 }
 
-TEST(Slices, HoldEachIterationOnce) {
+TEST(Slices, ContainEachIterationOnce) {
   for (Index n = 0; n <= 70; ++n)
     for (Index slices = 1; slices <= 75; ++slices) {
       EXPECT_TRUE(is_whole(slice, n, slices)) << n << " / " << slices;
@@ -69,7 +69,7 @@ TEST(Slices, HoldEachIterationOnce) {
     }
 }
 
-TEST(Slices, ThatAreNeededAreThoseThatHoldSomething) {
+TEST(Slices, AreNeededIfTheyContainSomething) {
   for (Index n = 1; n <= 70; ++n)
     for (Index slices = 1; slices <= 75; ++slices)
       for (Index s = 0; s < slices; ++s) {
@@ -181,7 +181,7 @@ TEST_F(Pieces, HaveCellsOfFourKinds) {
   }
 }
 
-TEST_F(Pieces, GiveTheSameInAnyOrderAndAtOnceWhereTheConditionsHold) {
+TEST_F(Pieces, GiveTheSameInAnyOrderAndConcurrentlyIfTheConditionsHold) {
   int good = 0, good_but_for_2 = 0, bad = 0;
   for (int trial = 0; trial < 3000; ++trial) {
     const std::vector<Piece> pieces{piece(), piece(), piece()};
@@ -273,7 +273,7 @@ TEST_F(Nests, TouchTheCellsThatTheChapterDerives) {
   }
 }
 
-TEST_F(Nests, AreParallelOrNotAsTheChapterSays) {
+TEST_F(Nests, AreParallelOrNotAsInTheChapter) {
   EXPECT_EQ(against(product(l_, n_, m_)), Arrays());
   EXPECT_EQ(against(product_of_terms(l_, n_, m_)), Arrays{"c"});
   EXPECT_EQ(against(bodies(n_)), Arrays());
@@ -296,7 +296,7 @@ TEST_F(Nests, ThatAreParallelOrSumsGiveTheSameInAnyOrder) {
     EXPECT_FALSE(same_in_any_order(nest)) << nest.name;
 }
 
-TEST_F(Nests, ComputeWhatTheySay) {
+TEST_F(Nests, ComputeTheDocumentedResult) {
   const Nest columns = solve_columns(n_);
   const Numbers x = result(columns, columns.iterations);
   EXPECT_EQ(x, result(solve_rows(n_), columns.iterations));
@@ -339,7 +339,7 @@ TEST_F(Nests, AreTheSameSliceBySlice) {
   }
 }
 
-TEST_F(Nests, LackCellsWhoseOldNumbersAreNotSent) {
+TEST_F(Nests, LackCellsWhoseOldValuesAreNotSent) {
   const Nest nest = product_of_terms(l_, n_, m_);
   Memory host(nest.numbers);
   Numbers sent;

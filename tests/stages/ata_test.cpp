@@ -158,12 +158,12 @@ TEST_F(Bound, HoldsForAColumnOfAllSizes) {
   expect_refusal_or_bound(matrix_of(400, 70, element), {"takes columns", "of column 37", "in 400"});
 }
 
-TEST_F(Bound, HoldsForSomeSmallNumbers) {
+TEST_F(Bound, HoldsForSomeSmallValues) {
   expect_within_bound(
       matrix_of(400, 70, [&](auto k, auto) { return (k % 10 == 0 ? 1e-10 : 1) * normal(); }));
 }
 
-TEST_F(Bound, HoldsForNumbersOfAllSizes) {
+TEST_F(Bound, HoldsForValuesOfAllMagnitudes) {
   expect_refusal_or_bound(
       matrix_of(60, 50, [&](auto, auto) { return normal() * std::pow(10, uniform(-20, 20)); }),
       {"takes columns", "of column 0", "in 60"});
@@ -181,7 +181,7 @@ TEST_F(Bound, HoldsForZeros) {
   expect_within_bound(matrix_of(90, 35, [&](auto, auto i) { return i % 3 == 0 ? 0.0 : normal(); }));
 }
 
-TEST_F(Bound, LetsWholeNumbersBeExact) {
+TEST_F(Bound, IsExactForIntegers) {
   const Matrix a = matrix_of(300, 40, [&](auto, auto) { return std::round(uniform(-1000, 1000)); });
   const Matrix c = product_of(a);
   ASSERT_EQ(c.values.size(), 1600u);
@@ -191,7 +191,7 @@ TEST_F(Bound, LetsWholeNumbersBeExact) {
       ASSERT_EQ(c(i, j), static_cast<double>(sums[i * a.cols + j].value)) << i << ", " << j;
 }
 
-TEST_F(Bound, HoldsTwiceAgainstOpenBlas) {
+TEST_F(Bound, HoldsForOpenBlasToo) {
   const Matrix a = matrix_of(217, 83, [&](auto, auto) { return normal(); });
   const Matrix c = product_of(a);
   ASSERT_EQ(c.values.size(), 83u * 83u);

@@ -323,7 +323,7 @@ TEST_F(Residual, IsSmallWithAnyNumberOfThreads) {
 }
 
 /// Whole numbers, ones on the diagonal of L: no operation rounds.
-TEST_F(Residual, OfWholeNumbersIsZero) {
+TEST_F(Residual, OfIntegersIsZero) {
   for (const std::size_t n : {1, 2, 33, 130, 300}) {
     Matrix l{n, Numbers(n * n, 0)};
     for (std::size_t i = 0; i < n; ++i) {
@@ -377,7 +377,7 @@ TEST_F(Residual, LeavesTheFactorOfLapack) {
 // --- What is refused
 
 /// Beside each edge of warps, blocks, tiles and panels, with and without more of them behind it.
-TEST_F(Residual, IsNotAskedForWhereAPivotIsNegative) {
+TEST_F(Residual, IsNotComputedWhereAPivotIsNegative) {
   const std::map<std::size_t, std::vector<std::size_t>> of_size{
       {130, {1, 31, 32, 33, 63, 64, 65, 129}},
       {260, {0, 100, 127, 128, 129, 191, 192, 193, 255, 256, 257, 259}}};
@@ -391,7 +391,7 @@ TEST_F(Residual, IsNotAskedForWhereAPivotIsNegative) {
 }
 
 /// A number beside the diagonal makes a pivot negative, on a diagonal that is positive.
-TEST_F(Residual, IsNotAskedForWhereANumberBesideTheDiagonalIsTooLarge) {
+TEST_F(Residual, IsNotComputedWhereAnOffDiagonalElementIsTooLarge) {
   constexpr std::size_t n = 200;
   for (const std::size_t at : {1, 32, 64, 100, 128, 150, 199}) {
     Matrix a = well_conditioned(n);
@@ -401,7 +401,7 @@ TEST_F(Residual, IsNotAskedForWhereANumberBesideTheDiagonalIsTooLarge) {
 }
 
 /// Whole numbers: what is left is zero, and no rounding hides it.
-TEST_F(Residual, IsNotAskedForWhereAPivotIsZero) {
+TEST_F(Residual, IsNotComputedWhereAPivotIsZero) {
   constexpr std::size_t n = 140;
   for (const std::size_t at : {0, 1, 31, 32, 63, 64, 65, 127, 128, 139}) {
     Matrix a = matrix_of(n, [&](std::size_t i, std::size_t j) {
@@ -416,7 +416,7 @@ TEST_F(Residual, IsNotAskedForWhereAPivotIsZero) {
 }
 
 /// G Gᵀ of whole numbers with fewer columns than rows: pivots of sums that do not round.
-TEST_F(Residual, IsNotAskedForOfASemidefiniteMatrix) {
+TEST_F(Residual, IsNotComputedOfASemidefiniteMatrix) {
   for (const std::size_t n : {2, 40, 100, 150}) {
     const std::size_t rank = n / 2;
     const Matrix a =
@@ -426,18 +426,18 @@ TEST_F(Residual, IsNotAskedForOfASemidefiniteMatrix) {
 }
 
 /// A stage that has no root goes on with what is no number, and must come to an end.
-TEST_F(Residual, IsNotAskedForOfAMatrixOfZeros) {
+TEST_F(Residual, IsNotComputedOfAMatrixOfZeros) {
   expect_refused(matrix_of(150, [](std::size_t, std::size_t) { return 0; }), 0);
 }
 
-TEST_F(Residual, IsNotAskedForWithAPivotThatIsZeroInF32) {
+TEST_F(Residual, IsNotComputedWithAPivotThatIsZeroInF32) {
   Matrix a = well_conditioned(70);
   for (std::size_t k = 0; k < 70; ++k) (k < 66 ? a(66, k) : a(k, 66)) = k == 66 ? 1e-60 : 0;
   expect_refusal(run(a, {"--precision", "f32"}, ""), 2, {"pivot 66 is 0"});
   EXPECT_TRUE(is_right(a, factor(a, "f64"), "f64"));
 }
 
-TEST_F(Residual, IsNotAskedForWithNumbersThatAreNone) {
+TEST_F(Residual, IsNotComputedWithNaNs) {
   for (const double value : {std::nan(""), double{INFINITY}, -double{INFINITY}}) {
     Matrix a = well_conditioned(33);
     a(20, 20) = value;
@@ -445,7 +445,7 @@ TEST_F(Residual, IsNotAskedForWithNumbersThatAreNone) {
   }
 }
 
-TEST_F(Residual, IsNotAskedForOfARectangle) {
+TEST_F(Residual, IsNotComputedOfARectangle) {
   const Directory directory;
   write_npy(directory / "a.npy", {{3, 4}, Numbers(12, 1)});
   expect_refusal(run_process({program, "--input", directory / "a.npy"}), 2,
@@ -513,7 +513,7 @@ TEST_F(Budget, IsAllThatADeviceMustHave) {
 }
 
 /// A pivot that is not positive in the last slice, and in the first.
-TEST_F(Budget, KeepsNobodyWaitingForAPivotThatIsNegative) {
+TEST_F(Budget, LeavesNoBlockWaitingAtANegativePivot) {
   for (const std::size_t at : {3, 250}) {
     Matrix a = well_conditioned(300);
     a(at, at) = -1;
@@ -557,7 +557,7 @@ TEST_F(CpuDevices, ThatAreNotThereAreNotAvailable) {
 }
 
 /// The CPU device can take itself away at any kernel or copy.
-TEST_F(CpuDevices, ThatAreLostHalfWayAreToldInASentence) {
+TEST_F(CpuDevices, ThatFailDuringASolveAreReportedInASentence) {
   const Matrix a = well_conditioned(600);
   for (const int at : {1, 3, 9, 20, 31, 35}) {
     const Directory directory;
@@ -569,7 +569,7 @@ TEST_F(CpuDevices, ThatAreLostHalfWayAreToldInASentence) {
   }
 }
 
-TEST_F(CpuDevices, KeepNobodyWaitingForAPivotThatIsNegative) {
+TEST_F(CpuDevices, LeaveNoBlockWaitingAtANegativePivot) {
   for (const std::size_t at : {3, 700}) {
     Matrix a = well_conditioned(800);
     a(at, at) = -1;

@@ -220,7 +220,7 @@ TEST(Variance, ThatIsNotPositiveIsRefused) {
   EXPECT_TRUE(directory.files().empty());
 }
 
-TEST(Shape, ThatHoldsNoSystemIsRefused) {
+TEST(Shape, WithoutASystemIsRefused) {
   const Directory directory;
   const auto expect_refused = [&](const NpyArray& input,
                                   const std::vector<std::string>& fragments) {

@@ -277,7 +277,7 @@ TEST_F(Solution, IsRefusedWithoutAPositiveVariance) {
     expect_refusal(run_for({variance, 0.5, 0.2}, "f64"), 2, {"r_0", "greater than 0"});
 }
 
-TEST_F(Solution, IsRefusedWithoutNumbersToSolveFor) {
+TEST_F(Solution, IsRefusedWithoutUnknowns) {
   expect_refusal(run_for({1}, "f64"), 2, {"r.npy", "1 element;", "at least 2"});
 }
 

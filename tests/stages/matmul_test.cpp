@@ -167,7 +167,7 @@ TEST(Product, OfManyPositiveNumbersIsSuchASumInF32) {
 }
 
 /// Whole numbers have exact products and sums.
-TEST(Product, OfWholeNumbersIsExact) {
+TEST(Product, OfIntegersIsExact) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
   std::mt19937_64 random(seed);
@@ -375,7 +375,7 @@ TEST(Slices, FitIntoTheBudgetAndMoveTheLeast) {
   }
 }
 
-TEST(Slices, ThatTheBudgetDoesNotHoldAreRefused) {
+TEST(Slices, ThatExceedTheBudgetAreRefused) {
   matmul::Problem problem{.l = 6, .m = 10, .n = 8, .budget = 8 * 2 * (10 + 10 + 1)};
   EXPECT_EQ(matmul::slices_of(problem, 2, 8).count(), 48u);
   EXPECT_THROW(matmul::slices_of(problem, 3, 8), NotEnoughMemory);
@@ -435,23 +435,23 @@ TEST(Panels, HaveSidesOfAtMost2048) {
 }
 
 /// Lines that take some room in a panel, and some more while the longest one is on its way.
-TEST(Panels, CountWhatTheirLinesTake) {
+TEST(Panels, CountTheBytesOfTheirLines) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
   std::mt19937_64 random(seed);
   for (int draw = 0; draw < 300; ++draw) {
     matmul::Problem problem = problem_of(random);
     const matmul::Line line{.bytes = 1 + random() % 1000,
-                            .bytes_on_the_way = random() % 1000,
+                            .bytes_in_transit = random() % 1000,
                             .slices = 2 + random() % 2};
     const auto bytes = [&](std::size_t rows, std::size_t cols, std::size_t of_a, std::size_t of_b) {
       return static_cast<double>(line.bytes * (of_a * rows + of_b * cols) +
-                                 line.bytes_on_the_way * std::max(rows, cols) +
+                                 line.bytes_in_transit * std::max(rows, cols) +
                                  4 * line.slices * rows * cols);
     };
     problem.budget = bytes(1, 1, 1, 2) + static_cast<double>(random() % 60000);
     SCOPED_TRACE(fmt::format("l {} n {} budget {} bytes {} and {}", problem.l, problem.n,
-                             problem.budget, line.bytes, line.bytes_on_the_way));
+                             problem.budget, line.bytes, line.bytes_in_transit));
     const auto [slices, kept, coming] = matmul::panels_of(problem, 4, line);
     expect_each_cell_once(problem, slices);
     EXPECT_LE(bytes(slices.rows, slices.cols, kept, coming), problem.budget);
@@ -475,7 +475,7 @@ TEST(Panels, OfManyColumnsAreForOneGroup) {
   EXPECT_EQ(coming, 2u);
 }
 
-TEST(Panels, ThatTheBudgetDoesNotHoldAreRefused) {
+TEST(Panels, ThatExceedTheBudgetAreRefused) {
   matmul::Problem problem{.l = 6, .m = 10, .n = 8, .budget = 8 * (3 * 10 + 2)};
   EXPECT_EQ(matmul::panels_of(problem, 8).slices.count(), 48u);
   problem.budget -= 1;
@@ -503,13 +503,13 @@ TEST(Budget, OfTheSmallestSliceIsEnoughAndLessIsRefused) {
   const Arguments sizes{"--set", "l=7", "--set", "m=11", "--set", "n=5"};
   const double bytes = smallest_slice(sizes);
   const bool has_slices =
-      program.find("00_") == std::string::npos && program.find("yardstick") == std::string::npos;
+      program.find("00_") == std::string::npos && program.find("baseline") == std::string::npos;
   ASSERT_EQ(bytes > 0, has_slices);
   if (!has_slices) return;
   const bool in_sets = std::fmod(bytes, 8 * (11 + 11 + 1)) == 0;
   const bool in_panels = bytes == 8 * (3 * 11 + 2);
   const bool taken_apart = bytes == 3 * 16 * 8 + 4 * (11 + 2);  // 16 numbers of a line in 8 bytes
-  const bool transposed = bytes == 8 * (3 * 11 + 2 * 11 + 2);  // two of A as they were sent
+  const bool transposed = bytes == 8 * (3 * 11 + 2 * 11 + 2);   // two of A as they were sent
   const bool two_at_a_time = bytes == 8 * (3 * 11 + 2 * 11 + 3);
   EXPECT_TRUE(in_sets || in_panels || taken_apart || transposed || two_at_a_time) << bytes;
   const Directory directory;
@@ -525,7 +525,7 @@ TEST(Budget, OfTheSmallestSliceIsEnoughAndLessIsRefused) {
   EXPECT_EQ(result.status, 0) << result.err;
 }
 
-TEST(Budget, ThatDoesNotHoldTheSlicesAskedForIsRefused) {
+TEST(Budget, ThatIsTooSmallForTheRequestedSlicesIsRefused) {
   if (smallest_slice({"--dataset", "tiny"}) == 0) return;
   expect_refusal(run({"--set", "l=60", "--set", "m=10", "--set", "n=80", "--set", "Sl=2", "--set",
                       "Sn=4", "--set", "budget=4000"}),
@@ -542,13 +542,13 @@ TEST(Budget, IsTheMemoryOfTheDeviceWhereNoneIsGiven) {
       product(a, b, {}, {.environment = {"CUDA_ON_CPU_MEMORY=40000"}});  // of 251200 in all
   EXPECT_EQ(in_slices.as_double(), product(a, b).as_double());
   expect_refusal(run({"--set", "m=3000"}, {.environment = {"CUDA_ON_CPU_MEMORY=40000"}}), 3,
-                 {"the device has room for 35000 bytes", "a slice of 1 × 1 takes"});
+                 {"the free device memory is 35000 bytes", "a slice of 1 × 1 takes"});
 }
 
 // --- A device that is taken away
 
 /// The CPU device can take itself away at any kernel or copy. Libraries may have it do few of them.
-TEST(CpuDevice, ThatIsLostHalfWayIsToldInASentence) {
+TEST(CpuDevice, ThatFailsDuringASolveIsReportedInASentence) {
   for (const int at : {1, 2, 4, 7, 20}) {
     const Directory directory;
     expect_refusal(

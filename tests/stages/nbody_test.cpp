@@ -278,7 +278,7 @@ TEST(Symmetry, AMirrorImageStaysOneBitByBit) {
   }
 }
 
-TEST(Masses, OfZeroPullNobody) {
+TEST(Masses, OfZeroCauseNoForce) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
   std::mt19937_64 random(seed);
@@ -445,7 +445,7 @@ TEST(Slices, OfAMillionBodiesAreEqual) {
   EXPECT_EQ(nbody::slices_of(problem, 176, 4).size, std::size_t{1 << 17});
 }
 
-TEST(Slices, ThatTheBudgetDoesNotHoldAreRefused) {
+TEST(Slices, ThatExceedTheBudgetAreRefused) {
   nbody::Problem problem{.bodies = 5, .budget = 176};
   EXPECT_EQ(nbody::slices_of(problem, 176, 4).count(), 5u);
   problem.budget -= 1;
@@ -506,7 +506,7 @@ TEST(Budget, IsTheMemoryOfTheDeviceWhereNoneIsGiven) {
   EXPECT_EQ(computed(bodies, "f64", {}, small).values, computed(bodies, "f64", {}).values);
   const Directory directory;
   expect_refusal(run_on(bodies, {}, directory, {.environment = {"CUDA_ON_CPU_MEMORY=400"}}), 3,
-                 {"the device has room for 350 bytes", "a slice of one body takes 352 bytes"});
+                 {"the free device memory is 350 bytes", "a slice of one body takes 352 bytes"});
   EXPECT_EQ(directory.files(), Arguments{"bodies.npy"});
 }
 
@@ -543,7 +543,7 @@ TEST(CpuDevices, ThatAreNotThereAreNotAvailable) {
 }
 
 /// The CPU device can take itself away at any kernel or copy.
-TEST(CpuDevices, ThatAreLostHalfWayAreToldInASentence) {
+TEST(CpuDevices, ThatFailDuringASolveAreReportedInASentence) {
   for (const int at : {1, 3, 9, 20, 40}) {
     const Directory directory;
     expect_refusal(run_process({program, "--dataset", "tiny", "--set", "budget=20000", "--output",
@@ -566,7 +566,7 @@ TEST(BadInput, IsRefused) {
   const Body one{1, {0, 0, 0}, {0, 0, 0}}, two{1, {1, 0, 0}, {0, 0, 0}};
   refused({one, two, {-0.5L, {0, 1, 0}, {0, 0, 0}}}, 0.1,
           {"the mass of body 2", "-0.5", "at least 0"});
-  refused({two, one, {1, {0, 1, 0}, {0, 0, 0}}, one}, 0, {"bodies 1 and 3", "same place"});
+  refused({two, one, {1, {0, 1, 0}, {0, 0, 0}}, one}, 0, {"bodies 1 and 3", "same position"});
   // So close that they are thrown out of all numbers.
   refused({{1e8L, {0, 0, 0}, {0, 0, 0}}, {1e8L, {1e-80L, 0, 0}, {0, 0, 0}}}, 0,
           {"body 0", "overflowed", "softening"});

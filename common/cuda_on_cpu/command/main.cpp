@@ -18,6 +18,7 @@ constexpr const char* usage =
     "              a report when it ends; compile and link with it\n"
     "  -c          makes objects; -dc, -dlink, -lib, -E, -M and -MD do as nvcc's do\n"
     "  -cubin      makes a module, which a program loads when it runs; so do -fatbin and -ptx\n"
+    "  -ccbin ...  the compiler of the host, g++ or clang++\n"
     "  -std=...    the standard of C++: c++17 where nothing is said\n"
     "  --explain   says what of CUDA is covered\n"
     "  --headers   says where the headers are that stand in the place of CUDA's\n"

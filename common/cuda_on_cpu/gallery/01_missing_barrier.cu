@@ -1,4 +1,4 @@
-// Each thread reads what its neighbour has put into shared memory, and does not wait for it.
+// Each thread reads its neighbour's element from shared memory without waiting for the store.
 __global__ void differences(const float* in, float* out) {
   __shared__ float tile[128];
   const int t = threadIdx.x;

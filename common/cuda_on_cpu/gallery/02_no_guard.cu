@@ -1,4 +1,4 @@
-// The grid has more threads than there are elements.
+// The grid has more threads than the array has elements.
 __global__ void scale(float* x, float by, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   x[i] *= by;

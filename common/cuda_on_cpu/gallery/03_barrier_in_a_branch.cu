@@ -1,4 +1,4 @@
-// Half of the threads wait at one barrier, and half of them at another.
+// Half of the threads wait at one barrier, and the other half wait at another one.
 __global__ void reverse(float* x) {
   __shared__ float tile[64];
   const int t = threadIdx.x;

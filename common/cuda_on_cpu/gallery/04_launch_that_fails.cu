@@ -1,4 +1,4 @@
-// No block has 2048 threads: the kernel never runs, and the program says that all is well.
+// A block may have at most 1024 threads. The kernel never runs, and the program prints "done".
 __global__ void fill(int* x) { x[threadIdx.x] = 1; }
 
 int main() {

@@ -1,4 +1,4 @@
-// Fresh memory of the device is not zero.
+// The sum starts from uninitialised memory.
 __global__ void sum(const float* x, float* total) { atomicAdd(total, x[threadIdx.x]); }
 
 int main() {

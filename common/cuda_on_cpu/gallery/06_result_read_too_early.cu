@@ -1,4 +1,4 @@
-// A launch returns at once: the host prints before the kernel has written.
+// The launch returns at once, so the host prints before the kernel has stored its result.
 __global__ void answer(int* x) { *x = 42; }
 
 int main() {

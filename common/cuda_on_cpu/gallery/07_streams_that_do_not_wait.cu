@@ -1,4 +1,4 @@
-// Two streams, and no event between them.
+// Two streams access the same array, and no event orders them.
 __global__ void produce(float* x) { x[threadIdx.x] = threadIdx.x; }
 __global__ void consume(const float* x, float* y) { y[threadIdx.x] = 2 * x[threadIdx.x]; }
 

@@ -1,4 +1,4 @@
-// The mask says that all lanes take part, but those beyond n have left.
+// The mask names all 32 lanes, but the lanes from n on have already returned.
 __global__ void sum(const int* x, int n, int* total) {
   const int t = threadIdx.x;
   if (t >= n) return;

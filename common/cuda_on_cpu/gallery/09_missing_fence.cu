@@ -1,4 +1,4 @@
-// The last block adds up what the others have stored; that it may be seen, nobody has said.
+// The last block adds up all partial sums, but no fence makes them visible before the count.
 __global__ void sum(const float* x, float* parts, unsigned* done, float* total) {
   if (threadIdx.x != 0) return;
   parts[blockIdx.x] = x[blockIdx.x];

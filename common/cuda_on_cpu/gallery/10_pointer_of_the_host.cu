@@ -1,4 +1,4 @@
-// The kernel is given the host's array instead of the copy on the device.
+// The kernel receives the array of the host instead of the copy on the device.
 __global__ void square(const float* in, float* out) {
   out[threadIdx.x] = in[threadIdx.x] * in[threadIdx.x];
 }

@@ -214,11 +214,21 @@ std::string listed(const Names& names) {
          list + "\";\n";
 }
 
+/// Makes an attribute of CUDA's word for one. Within `__attribute__((...))` it is the compiler's
+/// own, as in headers of GCC.
+void rewrite_noinline(Source& source, std::size_t i) {
+  const std::size_t before = source.previous(i);
+  if (!source.is_sign(before, "(") && !source.is_sign(before, ","))
+    source.replace(i, i + 1, "__attribute__((noinline))");
+}
+
 void rewrite_name(Source& source, std::size_t i, bool guards, Promises& clusters,
                   Promises& bounds) {
   const std::string_view name = source[i];
   if (name == "__shared__")
     rewrite_shared(source, i, guards);
+  else if (name == "__noinline__")
+    rewrite_noinline(source, i);
   else if (name == "__cluster_dims__")
     read_promise(source, i, clusters);
   else if (name == "__launch_bounds__")

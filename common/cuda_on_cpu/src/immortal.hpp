@@ -15,4 +15,10 @@ T& immortal(Arguments&&... arguments) {
   return *std::make_unique<T>(std::forward<Arguments>(arguments)...).release();
 }
 
+/// Keeps the object that a function returns in the same way.
+template <typename T>
+T& immortal_from(T (*make)()) {
+  return *std::make_unique<T>(make()).release();
+}
+
 }  // namespace cuda_on_cpu

@@ -50,6 +50,7 @@ Settings read_settings() {
           static_cast<int>(number("CUDA_ON_CPU_CAPABILITY", 90, 90)),
           static_cast<unsigned>(number("CUDA_ON_CPU_PATIENCE", 10, 86400)),
           report == nullptr ? "" : report,
+          std::getenv("CUDA_ON_CPU_QUIET") != nullptr,
           number("CUDA_ON_CPU_BLOCKS", most, most),
           read_schedule()};
 }
@@ -57,7 +58,7 @@ Settings read_settings() {
 }  // namespace
 
 const Settings& settings() {
-  static const auto& settings = immortal<Settings>(read_settings());
+  static const auto& settings = immortal_from(read_settings);
   return settings;
 }
 

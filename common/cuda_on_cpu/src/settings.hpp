@@ -19,6 +19,7 @@ struct Settings {
   int capability;       ///< CUDA_ON_CPU_CAPABILITY: ten times the compute capability; 90
   unsigned patience;    ///< CUDA_ON_CPU_PATIENCE: seconds after which waiting in loops is in vain
   std::string report;   ///< CUDA_ON_CPU_REPORT: where an analysed program writes its report
+  bool quiet;           ///< CUDA_ON_CPU_QUIET: the report goes into that file only
   std::size_t blocks;   ///< CUDA_ON_CPU_BLOCKS: of each launch, are analysed
   Schedule schedule;    ///< CUDA_ON_CPU_SCHEDULE: the order in which blocks and threads begin
 };

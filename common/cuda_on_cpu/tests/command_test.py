@@ -568,6 +568,20 @@ def analysis(cwd):
     check("race.cu:3: error: race" in said, said)
 
 
+def other_compiler(cwd):
+    """Another compiler links with the same libraries, and one that is none is refused in a sentence"""
+    for compiler in filter(shutil.which, ("g++", "clang++")):
+        said = run(COMMAND, "-ccbin", compiler, "--analyze", "race.cu", "-o", "race", cwd=cwd).stderr
+        check(said == "", said)
+        said = run(cwd / "race", cwd=cwd, expected=1).stderr
+        check("race.cu:3: error: race" in said, f"{compiler}: {said}")
+        said = run(COMMAND, "-ccbin", compiler, "kernels.cu", "host.cpp", "main.cu", "-DFACTOR=2", "-o", "main", cwd=cwd).stderr
+        check(said == "" and run(cwd / "main", cwd=cwd).stdout == "14 3\n", said)
+    for compiler, why in (("no-compiler", "is not found"), ("true", "is no C++ compiler")):
+        said = run(COMMAND, "-ccbin", compiler, "main.cu", cwd=cwd, expected=1).stderr
+        check(f"'{compiler}' {why}" in said and said.count("\n") == 1, said)
+
+
 def shifts(cwd):
     """Shifts by more bits than there are, or fewer than none, do as on a GPU, and are notes at their lines"""
     for every, values, expected in ((0, "4294967295 0 0\n", {}), (1, "4294967295 4294967295 -1\n", {4: "64 bits is shifted by -1", 5: "32 bits is shifted by 32"})):
@@ -772,7 +786,7 @@ def standards(cwd):
         run(COMMAND, f"-std={standard}", "-Xcompiler", "-Wall,-Wextra,-Werror", "-c", "all.cu", "-o", "all.o", cwd=cwd)
 
 
-CHECKS = (several_files, objects, libraries_first, plain_c, last_kernel, translated, profiler, another_language, dependencies, makefile, cmake, cmake_toolkit, meson, passes, analysis, shifts, report, sample, thrust, cub, no_toolkit, order, first_error, nested,
+CHECKS = (several_files, objects, libraries_first, plain_c, last_kernel, translated, profiler, another_language, dependencies, makefile, cmake, cmake_toolkit, meson, passes, analysis, other_compiler, shifts, report, sample, thrust, cub, no_toolkit, order, first_error, nested,
           spins, modules, analysed_modules, refusals, questions, standards)
 
 

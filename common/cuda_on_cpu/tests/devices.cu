@@ -8,8 +8,8 @@
 #include <mutex>
 #include <staircase/bulk_copy.hpp>
 #include <staircase/cooperative.hpp>
-#include <staircase/deal.hpp>
 #include <staircase/devices.hpp>
+#include <staircase/distribute.hpp>
 #include <staircase/error.hpp>
 #include <staircase/stream.hpp>
 #include <stdexcept>
@@ -327,7 +327,7 @@ TEST(a_device_that_is_not_there_leaves_the_one_before) {
 TEST(each_number_is_dealt_once_and_each_gpu_begins_with_its_own) {
   for (const std::size_t count : {0, 1, 2, 7, 300}) {
     auto all = gpus();
-    staircase::deal(count, all, [](Gpu& gpu, std::size_t number) {
+    staircase::distribute(count, all, [](Gpu& gpu, std::size_t number) {
       gpu.numbers.push_back(number);
       gpu.current = current();
     });
@@ -348,18 +348,18 @@ TEST(a_gpu_that_is_busy_leaves_the_numbers_to_others) {
   auto all = gpus();
   if (all.size() < 2) tap::skip("there is one device");
   std::atomic<std::size_t> done = 0;
-  const std::size_t count = 50, of_others = count - 1;
-  staircase::deal(count, all, [&](Gpu& gpu, std::size_t) {
-    while (gpu.device == 0 && done < of_others) std::this_thread::yield();
+  const std::size_t count = 50, steal = count - 1;
+  staircase::distribute(count, all, [&](Gpu& gpu, std::size_t) {
+    while (gpu.device == 0 && done < steal) std::this_thread::yield();
     if (gpu.device != 0) ++done;
   });
-  expect_equal(done.load(), of_others);
+  expect_equal(done.load(), steal);
 }
 
 TEST(what_was_launched_is_done) {
   auto all = gpus();
   tap::Device<int> places(8);
-  staircase::deal(1, all, [&](Gpu&, std::size_t) { write<<<1, 1>>>(places.get()); });
+  staircase::distribute(1, all, [&](Gpu&, std::size_t) { write<<<1, 1>>>(places.get()); });
   cudaStream_t other = nullptr;
   tap::check(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
   int value = 0;
@@ -374,7 +374,7 @@ TEST(what_one_throws_ends_the_dealing_and_is_thrown) {
   const std::size_t endless = ~std::size_t{0} / 2;
   std::string sentence;
   try {
-    staircase::deal(endless, all, [&](Gpu& gpu, std::size_t number) {
+    staircase::distribute(endless, all, [&](Gpu& gpu, std::size_t number) {
       gpu.numbers.assign(1, number);
       if (gpu.device + 1 == available()) throw std::runtime_error("a GPU has failed");
     });
@@ -387,12 +387,12 @@ TEST(what_one_throws_ends_the_dealing_and_is_thrown) {
 
 TEST(each_takes_its_own_numbers_in_their_order) {
   auto all = gpus();
-  staircase::Shares shares(all.size());
-  for (std::size_t number = 0; number < 100; ++number) shares.give(number % all.size(), number);
+  staircase::WorkQueues queues(all.size());
+  for (std::size_t number = 0; number < 100; ++number) queues.push(number % all.size(), number);
   std::vector<std::atomic<int>> taken(100);
   // Whoever is done waits, so that nobody takes what is another's.
   std::atomic<std::size_t> done = 0;
-  staircase::deal(shares, all, [&](Gpu& gpu, std::size_t number) {
+  staircase::distribute(queues, all, [&](Gpu& gpu, std::size_t number) {
     gpu.numbers.push_back(number);
     gpu.current = current();
     ++taken[number];
@@ -411,11 +411,11 @@ TEST(each_takes_its_own_numbers_in_their_order) {
 TEST(who_has_none_left_takes_the_last_of_others) {
   auto all = gpus();
   if (all.size() < 2) tap::skip("there is one device");
-  staircase::Shares shares(all.size());
-  for (std::size_t number = 0; number < 50; ++number) shares.give(0, number);
+  staircase::WorkQueues queues(all.size());
+  for (std::size_t number = 0; number < 50; ++number) queues.push(0, number);
   std::atomic<std::size_t> done = 0;
   std::atomic<bool> begun = false;
-  staircase::deal(shares, all, [&](Gpu& gpu, std::size_t number) {
+  staircase::distribute(queues, all, [&](Gpu& gpu, std::size_t number) {
     gpu.numbers.push_back(number);
     if (gpu.device == 0) begun = true;
     while (gpu.device == 0 && done < 49) std::this_thread::yield();
@@ -428,19 +428,19 @@ TEST(who_has_none_left_takes_the_last_of_others) {
 
 TEST(what_one_throws_leaves_nothing_to_take) {
   auto all = gpus();
-  staircase::Shares shares(all.size());
-  for (std::size_t number = 0; number < 1000; ++number) shares.give(number % all.size(), number);
+  staircase::WorkQueues queues(all.size());
+  for (std::size_t number = 0; number < 1000; ++number) queues.push(number % all.size(), number);
   std::atomic<int> taken = 0;
   std::string sentence;
   try {
-    staircase::deal(shares, all, [&](Gpu&, std::size_t) {
+    staircase::distribute(queues, all, [&](Gpu&, std::size_t) {
       if (++taken > 3) throw std::runtime_error("a GPU has failed");
     });
   } catch (const std::runtime_error& error) {
     sentence = error.what();
   }
   expect_equal(sentence, "a GPU has failed");
-  expect_equal(shares.of_others().has_value(), false);
+  expect_equal(queues.steal().has_value(), false);
 }
 
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }

@@ -14,7 +14,7 @@
 
 #include "device.hpp"
 
-using staircase::MatrixPlace;
+using staircase::MatrixPosition;
 using tap::Device;
 using tap::expect;
 using tap::expect_equal;
@@ -79,23 +79,23 @@ struct F16M16N8K16 : Shape<__half, std::uint32_t, float, 16, 16> {
 // --- Places, against the formulas that the PTX ISA gives for each shape: element i of a fragment
 
 template <typename S>
-void expect_places(MatrixPlace (*in_a)(int group, int member, int i),
-                   MatrixPlace (*in_b)(int group, int member, int i),
+void expect_places(MatrixPosition (*in_a)(int group, int member, int i),
+                   MatrixPosition (*in_b)(int group, int member, int i),
                    tap::Location place = tap::Location::current()) {
-  const auto expect_place = [&](MatrixPlace actual, MatrixPlace expected) {
+  const auto expect_place = [&](MatrixPosition actual, MatrixPosition expected) {
     expect_equal(actual.row, expected.row, place);
     expect_equal(actual.column, expected.column, place);
   };
   for (int lane = 0; lane < 32; ++lane) {
     const int group = lane >> 2, member = lane % 4;
     for (int i = 0; i < S::in_a * S::packed; ++i)
-      expect_place(staircase::place_in_a(lane, i / S::packed, i % S::packed, S::packed),
+      expect_place(staircase::position_in_a(lane, i / S::packed, i % S::packed, S::packed),
                    in_a(group, member, i));
     for (int i = 0; i < S::in_b * S::packed; ++i)
-      expect_place(staircase::place_in_b(lane, i / S::packed, i % S::packed, S::packed),
+      expect_place(staircase::position_in_b(lane, i / S::packed, i % S::packed, S::packed),
                    in_b(group, member, i));
     for (int i = 0; i < S::in_c; ++i)
-      expect_place(staircase::place_in_c(lane, i),
+      expect_place(staircase::position_in_c(lane, i),
                    {i < 2 ? group : group + 8, member * 2 + (i & 1)});
   }
 }
@@ -103,53 +103,54 @@ void expect_places(MatrixPlace (*in_a)(int group, int member, int i),
 TEST(places_of_f64_and_tf32) {
   expect_places<F64M8N8K4>(
       [](int group, int member, int) {
-        return MatrixPlace{group, member};
+        return MatrixPosition{group, member};
       },
       [](int group, int member, int) {
-        return MatrixPlace{member, group};
+        return MatrixPosition{member, group};
       });
   expect_places<F64M16N8K4>(
       [](int group, int member, int i) {
-        return MatrixPlace{i == 0 ? group : group + 8, member};
+        return MatrixPosition{i == 0 ? group : group + 8, member};
       },
       [](int group, int member, int) {
-        return MatrixPlace{member, group};
+        return MatrixPosition{member, group};
       });
   const auto a_of_k8 = [](int group, int member, int i) {
-    return MatrixPlace{i == 0 || i == 2 ? group : group + 8, i < 2 ? member : member + 4};
+    return MatrixPosition{i == 0 || i == 2 ? group : group + 8, i < 2 ? member : member + 4};
   };
   const auto b_of_k8 = [](int group, int member, int i) {
-    return MatrixPlace{i == 0 ? member : member + 4, group};
+    return MatrixPosition{i == 0 ? member : member + 4, group};
   };
   expect_places<F64M16N8K8>(a_of_k8, b_of_k8);
   expect_places<Tf32M16N8K8>(a_of_k8, b_of_k8);
   expect_places<F64M16N8K16>(
       [](int group, int member, int i) {
-        return i % 2 == 0 ? MatrixPlace{group, i * 2 + member}
-                          : MatrixPlace{group + 8, i * 2 - 2 + member};
+        return i % 2 == 0 ? MatrixPosition{group, i * 2 + member}
+                          : MatrixPosition{group + 8, i * 2 - 2 + member};
       },
       [](int group, int member, int i) {
-        return MatrixPlace{member + i * 4, group};
+        return MatrixPosition{member + i * 4, group};
       });
 }
 
 TEST(places_of_16_bits_and_8) {
   const auto a_of_16_bits = [](int group, int member, int i) {
     const bool is_upper = (i >= 0 && i < 2) || (i >= 4 && i < 6);
-    return MatrixPlace{is_upper ? group : group + 8, member * 2 + (i & 1) + (i >= 4 ? 8 : 0)};
+    return MatrixPosition{is_upper ? group : group + 8, member * 2 + (i & 1) + (i >= 4 ? 8 : 0)};
   };
   const auto b_of_16_bits = [](int group, int member, int i) {
-    return MatrixPlace{member * 2 + (i & 1) + (i >= 2 ? 8 : 0), group};
+    return MatrixPosition{member * 2 + (i & 1) + (i >= 2 ? 8 : 0), group};
   };
   expect_places<F16M16N8K16>(a_of_16_bits, b_of_16_bits);
   expect_places<Bf16M16N8K16>(a_of_16_bits, b_of_16_bits);
   expect_places<S8M16N8K32>(
       [](int group, int member, int i) {
         const bool is_upper = (i >= 0 && i < 4) || (i >= 8 && i < 12);
-        return MatrixPlace{is_upper ? group : group + 8, member * 4 + (i & 3) + (i >= 8 ? 16 : 0)};
+        return MatrixPosition{is_upper ? group : group + 8,
+                              member * 4 + (i & 3) + (i >= 8 ? 16 : 0)};
       },
       [](int group, int member, int i) {
-        return MatrixPlace{member * 4 + (i & 3) + (i >= 4 ? 16 : 0), group};
+        return MatrixPosition{member * 4 + (i & 3) + (i >= 4 ? 16 : 0), group};
       });
 }
 
@@ -177,25 +178,25 @@ __global__ void multiply(const typename S::Element* a, const typename S::Element
   c += warp * S::rows * 8;
   typename S::Sum sums[S::in_c];
   for (int r = 0; r < S::in_c; ++r) {
-    const MatrixPlace place = staircase::place_in_c(lane, r);
+    const MatrixPosition place = staircase::position_in_c(lane, r);
     sums[r] = c[place.row * 8 + place.column];
   }
   for (int step = 0; step < steps; ++step) {
     typename S::Register a_bits[S::in_a] = {}, b_bits[S::in_b] = {};
     for (int e = 0; e < S::packed; ++e) {
       for (int r = 0; r < S::in_a; ++r) {
-        const MatrixPlace place = staircase::place_in_a(lane, r, e, S::packed);
+        const MatrixPosition place = staircase::position_in_a(lane, r, e, S::packed);
         put(a_bits[r], a[place.row * n + step * S::depth + place.column], e);
       }
       for (int r = 0; r < S::in_b; ++r) {
-        const MatrixPlace place = staircase::place_in_b(lane, r, e, S::packed);
+        const MatrixPosition place = staircase::position_in_b(lane, r, e, S::packed);
         put(b_bits[r], b[(step * S::depth + place.row) * 8 + place.column], e);
       }
     }
     S::multiply(sums, a_bits, b_bits);
   }
   for (int r = 0; r < S::in_c; ++r) {
-    const MatrixPlace place = staircase::place_in_c(lane, r);
+    const MatrixPosition place = staircase::position_in_c(lane, r);
     c[place.row * 8 + place.column] = sums[r];
   }
 }

@@ -72,7 +72,7 @@ class Counters:
 def local_volatility(stage):
     """Yields what the CUDA stages promise, and whether it holds."""
     naive, scan, coalesced, interleaved, shared, factored = (
-        stage(name) for name in ("04_naive_cuda", "05_tridag_scan", "06_coalesced",
+        stage(name) for name in ("04_naive_cuda", "05_parallel_scan", "06_coalesced",
                                  "07_interleaved", "08_shared_grids", "09_factored"))
     yield ("04 solves a system a thread, each lane in a line of its own",
            naive.over_ideal("solve_[xy]") >= 2)
@@ -124,22 +124,22 @@ def local_volatility(stage):
 def stays_on_chip(stage, factored):
     """Yields what 11 and 12 promise: 12 on the common problem; and on one whose grids need clusters of 4 blocks, where
     2 options have a cluster each."""
-    in_block, medium = (stage(name, numX=256, numY=32) for name in ("11_in_block", "12_on_chip"))
+    in_thread_block, medium = (stage(name, numX=256, numY=32) for name in ("11_grid_per_block", "12_grid_per_cluster"))
     yield "11 has a block per option, and all time steps in one launch", (
-        in_block.sum("roll_back", "blocks"), in_block.sum("roll_back", "launches")) == (3, 1)
+        in_thread_block.sum("roll_back", "blocks"), in_thread_block.sum("roll_back", "launches")) == (3, 1)
     yield ("11 moves in roll_back what 12 moves, and waits as often",
-           in_block.sectors("roll_back") == medium.sectors("roll_back")
-           and in_block.sum("roll_back", "block_barriers") == medium.sum("roll_back", "block_barriers") - 3)
-    yield "11 has no bank conflicts", in_block.shared_over_ideal("roll_back") <= 1.05
+           in_thread_block.sectors("roll_back") == medium.sectors("roll_back")
+           and in_thread_block.sum("roll_back", "block_barriers") == medium.sum("roll_back", "block_barriers") - 3)
+    yield "11 has no bank conflicts", in_thread_block.shared_over_ideal("roll_back") <= 1.05
     yield ("11 moves less than 0.3 of what 09 moves",
-           in_block.sectors() < 0.3 * stage("09_factored", numX=256, numY=32).sectors())
+           in_thread_block.sectors() < 0.3 * stage("09_factored", numX=256, numY=32).sectors())
 
-    on_chip = stage("12_on_chip")
+    on_chip = stage("12_grid_per_cluster")
     yield "12 moves less than 0.2 of what 09 moves", on_chip.sectors() < 0.2 * factored.sectors()
     yield "12 moves at most 1.1 times the ideal", on_chip.over_ideal(".*") <= 1.1
 
     options, num_x, num_y, more_steps = 2, 128, 256, 5
-    few, many = (stage("12_on_chip", outer=options, numX=num_x, numY=num_y, numT=num_t)
+    few, many = (stage("12_grid_per_cluster", outer=options, numX=num_x, numY=num_y, numT=num_t)
                  for num_t in (4, 4 + more_steps))
 
     def of_step(*path):
@@ -177,7 +177,7 @@ def sweeps_once(stage):
            all(few.sum(kernel, "threads") == (few_steps - 1) * 256 for kernel in ("solve_x", "solve_y")))
 
     loads = {}
-    for number, name, meetings in (("17", "17_adjoint_on_chip", 2), ("18", "18_one_meeting", 3)):
+    for number, name, meetings in (("17", "17_single_cluster_adjoint", 2), ("18", "18_reduced_system", 3)):
         few, longer, more_options = stages(name)
 
         def of_step(*path, few=few, longer=longer):
@@ -259,7 +259,7 @@ def in_bytes(stage):
     moduli, side, cols = 15, 64, SETTINGS["ata"]["cols"]
     tiles, columns, kernel = cols // side * (cols // side + 1) // 2, 128 + 256, "multiply_residues"
     for rows in (128, 256):
-        names = ("10_emulated", "12_one_modulus", "13_warpgroups")
+        names = ("10_emulated", "12_modulus_per_block", "13_warpgroups")
         plain, apart, piped = (stage(name, rows=rows) for name in names)
         yield (f"10 writes a byte of each of {rows} rows for each modulus",
                plain.sum("take_apart", "global_stores", "ideal_sectors") == moduli * rows * cols // 32)
@@ -288,7 +288,7 @@ def in_bytes(stage):
 
 def durbin_levinson(stage):
     """Yields what the CUDA stages of Durbin-Levinson promise."""
-    names = ("07_naive_cuda", "08_warp_reduction", "09_halved", "10_graph", "11_persistent")
+    names = ("07_naive_cuda", "08_warp_reduction", "09_in_place_pairs", "10_graph", "11_persistent_kernel")
     naive, warp, halved, graph, persistent = map(stage, names)
     n = SETTINGS["durbin_levinson"]["n"]
     blocks = naive.sum("inner_product", "blocks")
@@ -319,7 +319,7 @@ def durbin_levinson(stage):
            graph.launches() == graphs * (2 * 128 + 1))
     yield "10 writes what 09 writes, and the count", (
         graph.sum(".*", "global_stores", "sectors") == halved.sum(".*", "global_stores", "sectors") + graphs)
-    for number, name in (("11", "11_persistent"), ("12", "12_schur")):
+    for number, name in (("11", "11_persistent_kernel"), ("12", "12_schur")):
         yield from stays_in_registers(stage, number, name, n)
     yield from meets_rarely(stage, "13_blocked_schur", n)
     yield from meets_rarely(stage, "14_paired_steps", n)
@@ -362,7 +362,7 @@ def meets_rarely(stage, name, n):
 
 def durbin_levinson_batched(stage):
     """Yields what the CUDA stages of batches of systems promise, on four warps of systems."""
-    naive, on_chip = stage("02_cuda"), stage("03_on_chip")
+    naive, on_chip = stage("02_naive_cuda"), stage("03_register_resident")
     n, warps = 64, 4
     yield "02 strides: each lane in a line of its own", naive.over_ideal("solve_systems") >= 4
     yield "03 moves at most 1.1 times the ideal", on_chip.over_ideal(".*") <= 1.1
@@ -373,18 +373,18 @@ def durbin_levinson_batched(stage):
     loads = warps * sum(k + 4 for k in range(0, n, 2)) + warps * 2 * n
     yield ("03 loads a number of r once for each two orders",
            on_chip.sum("solve_in_registers", "shared_loads", "requests") == loads)
-    long = stage("04_in_block", systems=3, n=600)
+    long = stage("04_system_per_block", systems=3, n=600)
     yield "04 gives a system a block", long.sum("solve_in_block", "blocks") == 3
-    waits = (stage("04_in_block", systems=3, n=601).sum("solve_in_block", "block_barriers")
+    waits = (stage("04_system_per_block", systems=3, n=601).sum("solve_in_block", "block_barriers")
              - long.sum("solve_in_block", "block_barriers"))
     yield "04 waits once per order and block", waits == 3
     yield ("04 stays on the chip: it moves each number once, where 02 goes through y for each order",
-           long.over_ideal(".*") <= 1.2 and long.sectors() < stage("02_cuda", systems=3, n=600).sectors() / 100)
+           long.over_ideal(".*") <= 1.2 and long.sectors() < stage("02_naive_cuda", systems=3, n=600).sectors() / 100)
 
 
 def matmul(stage):
     """Yields what the CUDA stages of products of matrices promise, on six slices, two of them narrower."""
-    names = ("04_cuda_slices", "05_pinned", "06_four_buffers", "07_streams")
+    names = ("04_cuda_slices", "05_pinned", "06_double_buffered", "07_streams")
     sliced, pinned, buffered, streamed = stages = list(map(stage, names))
     l, m, slices = SETTINGS["matmul"]["l"], SETTINGS["matmul"]["m"], 6
 
@@ -432,7 +432,7 @@ def matmul(stage):
                 stage(name).sum(kernel, *what) == streamed.sum(kernel, *what)
                 for what in (("launches",), ("blocks",), ("global_loads", "requests")))
     # There are two devices, and each of them takes every other slice at first.
-    for name in ("11_several_gpus", "14_handed_on"):
+    for name in ("11_multi_gpu", "14_all_gather"):
         several = stage(name)
         of_gpu = [[len(several.spans(f"{what}, GPU {gpu}")) for what in ("copy in", "kernels", "copy out")]
                   for gpu in (0, 1)]
@@ -440,7 +440,7 @@ def matmul(stage):
             kernels == fetched > 0 and sent <= 2 + 3 for sent, kernels, fetched in of_gpu) and sum(
                 fetched for _, _, fetched in of_gpu) == slices
     # Two panels of A, as they were sent, lie beside those that are kept, and a third slice of C in the end.
-    for name, of_c in (("12_transposed", 2), ("13_two_at_a_time", 3)):
+    for name, of_c in (("12_transposed", 2), ("13_overlapped_kernels", 3)):
         fitting = {fit: budget + number * (2 * rows * m + (of_c - 2) * rows * cols) for fit, budget in budgets.items()}
         yield f"{name[:2]} sends the panels that 09 sends", {
             fit: sent(name, budget) for fit, budget in fitting.items()} == panels
@@ -472,8 +472,8 @@ def matmul(stage):
 
 def advection(stage):
     """Yields what the CUDA stages of advection promise, over 20 steps of a field whose rows are whole lines."""
-    names = ("10_naive_cuda", "11_coalesced", "12_tiled", "13_rolling", "14_time_tiled_cuda", "15_convolved",
-             "16_ahead", "17_banded", "18_spectral")
+    names = ("10_naive_cuda", "11_coalesced", "12_tiled", "13_register_rolling", "14_skewed_time_tiling", "15_convolved",
+             "16_asynchronous_copies", "17_tensor_core_filter", "18_spectral")
     naive, coalesced, tiled, rolling, time_tiled, convolved, ahead, banded, spectral = map(stage, names)
 
     def sectors_of_request(counters, kernel, group):
@@ -498,7 +498,7 @@ def advection(stage):
            rolling.sum("update", "global_stores", "requests")
            == coalesced.sum("update", "global_stores", "requests") / 2
            and rolling.over_ideal("update", ("global_stores",)) == 1)
-    pairs, streamed = stage("19_pairs"), stage("20_streamed")
+    pairs, streamed = stage("19_vectorised_accesses"), stage("20_software_pipelined")
     yield ("19 loads and stores half as often as 11, and no sector twice that it stores",
            [2 * pairs.sum("update", group, "requests") for group in ("global_loads", "global_stores")]
            == [coalesced.sum("update", group, "requests") for group in ("global_loads", "global_stores")]
@@ -538,14 +538,14 @@ def takes_the_tallest(stage, coalesced):
     tallest = next(int(each["max"]) for each in described["parameters"] if each["name"] == "rows")
     yield "11 to 13, 19 and 20 have a block for each row of the tallest field that is allowed", all(
         stage(name, rows=tallest, cols=1, steps=1).launches() == 1
-        for name in ("11_coalesced", "12_tiled", "13_rolling", "19_pairs", "20_streamed"))
+        for name in ("11_coalesced", "12_tiled", "13_register_rolling", "19_vectorised_accesses", "20_software_pipelined"))
 
 
 def advection_distributed(stage):
     """Yields what the stages on several GPUs promise; there are two of them."""
     settings, gpus, edges = SETTINGS["advection_distributed"], 2, 2
     rows, cols, steps = settings["rows"], settings["cols"], settings["steps"]
-    alone, copied, graphs, persistent = map(stage, ("08_gpus_through_hosts", "09_peer_copies", "10_nccl",
+    alone, copied, graphs, persistent = map(stage, ("08_host_staged_messages", "09_peer_copies", "10_nccl",
                                                     "11_gpu_initiated"))
     yield ("08 has the kernels of 09, on a rank's one GPU",
            alone.launches() == 2 * steps and all(
@@ -576,7 +576,7 @@ def advection_distributed(stage):
 
 def nbody(stage):
     """Yields what the CUDA stages of bodies promise, over two evaluations of all pairs of 1024 bodies."""
-    names = ("04_naive_cuda", "05_tiled", "06_registers", "10_split_sums")
+    names = ("04_naive_cuda", "05_tiled", "06_register_tiled", "10_split_reductions")
     naive, tiled, registers, split = map(stage, names)
     pairs = 2 * 1024 * 1024 // 32  # of warps
 
@@ -606,7 +606,7 @@ def nbody(stage):
         yield (f"{name} launches an evaluation for the start, and three kernels per step",
                counters.launches() == 1 + 3)
     blocks = -(-4224 // 512)  # for the 16 multiprocessors of the CPU device
-    for name, pieces in (("10_split_sums", -(-8 * 16 // blocks)), ("11_full_rounds", 32)):
+    for name, pieces in (("10_split_reductions", -(-8 * 16 // blocks)), ("11_short_last_wave", 32)):
         yield (f"{name[:2]} has {pieces} pieces of sums over 33 tiles",
                stage(name, bodies=4224, steps=0).sum("evaluate", "blocks") == pieces * blocks)
     replicated = stage("12_replicated")  # on two devices
@@ -615,17 +615,17 @@ def nbody(stage):
     yield ("12 launches on each device what 10 launches", replicated.launches() == 2 * split.launches())
     if registers.bytes_of_number == 4:
         yield from streams_bodies(stage)
-        mixed = stage("07_mixed")
+        mixed = stage("07_mixed_precision")
         yield ("07 loads half as much again as 06, by 16 bytes for four pairs",
                2 * requests(mixed, "shared_loads") == 3 * requests(registers, "shared_loads"))
 
 
 def streams_bodies(stage):
     """Yields what 08 and 09 promise of one evaluation of 2048 bodies, in slices of 512 and of 256, on two devices."""
-    whole = stage("06_registers", bodies=2048, steps=0)
+    whole = stage("06_register_tiled", bodies=2048, steps=0)
     for slices in (4, 8):
         one, several = (stage(name, bodies=2048, steps=0, budget=44 * 4 * 2048 // slices)
-                        for name in ("08_four_buffers", "09_several_gpus"))
+                        for name in ("08_out_of_core", "09_multi_gpu"))
         for name, counters in (("08", one), ("09", several)):
             yield (f"{name} writes each sum once for each of {slices} slices of others, and goes on with it",
                    counters.sum("evaluate", "global_stores", "requests")
@@ -647,7 +647,7 @@ def streams_bodies(stage):
 
 def triangular_solve(stage):
     """Yields what the CUDA stages of the triangular solve promise, on 5 blocks of 64 unknowns."""
-    names = ("04_naive_cuda", "05_blocked_cuda", "06_inverted_blocks", "07_one_kernel", "08_prefetched")
+    names = ("04_naive_cuda", "05_blocked_cuda", "06_inverted_blocks", "07_flags_in_data", "08_prefetched")
     naive, blocked, inverted, one, prefetched = map(stage, names)
     n, steps, block = SETTINGS["triangular_solve"]["n"], 5, 64
     below = steps * (steps - 1) // 2  # blocks of L below those on the diagonal
@@ -689,13 +689,13 @@ def triangular_solve(stage):
            loads * (below + 2 * steps) <= requests(prefetched, "substitute_rows")
            == requests(one, "substitute_rows"))
     for blocks in (1, 2):
-        sliced = stage("09_sliced", budget=2 * blocks * block * n * naive.bytes_of_number)
+        sliced = stage("09_out_of_core", budget=2 * blocks * block * n * naive.bytes_of_number)
         panels = -(-steps // blocks)
         yield (f"09 launches a kernel for a panel of {blocks * block} rows", sliced.launches() == panels)
         yield ("09 reads from the GPU's memory what 08 reads, in whatever panels",
                requests(sliced, "substitute_rows") == requests(prefetched, "substitute_rows"))
         yield ("09 copies each panel in a span of its own", len(sliced.spans("panels")) == panels)
-    alone, many, more = (stage("10_many_right_hand_sides", rhs=sides) for sides in (1, block, block + 1))
+    alone, many, more = (stage("10_multiple_right_hand_sides", rhs=sides) for sides in (1, block, block + 1))
     yield "10 launches as many kernels as 06, for many right-hand sides, too", (
         inverted.launches() == alone.launches() == more.launches() == 2 * steps)
     yield "10 moves as much for 64 right-hand sides as for one", many.sectors() == alone.sectors()
@@ -703,8 +703,8 @@ def triangular_solve(stage):
            many.sum("subtract", "global_loads", "sectors") == 3 * below * sectors)
     yield "10 moves twice as much for one more", more.sectors("subtract") == 2 * many.sectors("subtract")
     yield "10 moves at most 1.1 times the ideal", more.over_ideal(".*") <= 1.1
-    rows, two = stage("11_several_rows"), stage("12_two_ahead")
-    halves, watching = stage("13_inverted_by_halves"), stage("14_watching_warp")
+    rows, two = stage("11_register_tiled"), stage("12_two_step_prefetch")
+    halves, watching = stage("13_recursive_inversion"), stage("14_polling_warp")
     yield ("14 meets once less for each block of L below the diagonal",
            halves.sum("substitute_rows", "block_barriers") - watching.sum("substitute_rows", "block_barriers")
            == below)
@@ -716,7 +716,7 @@ def triangular_solve(stage):
            two.sum("substitute_rows", "global_loads", "sectors")
            - halves.sum("substitute_rows", "global_loads", "sectors")
            == sum((block - 1 - i) // of_sector for i in range(block)) * steps)
-    folded, trip = stage("15_folded"), stage("16_one_trip")
+    folded, trip = stage("15_precomputed_product"), stage("16_batched_loads")
     yield ("15 meets as often as 14 before the chain, and once less behind it",
            watching.sum("substitute_rows", "block_barriers") - folded.sum("substitute_rows", "block_barriers") == steps)
     yield ("15 loads each block of L once, as 14",
@@ -731,7 +731,7 @@ def triangular_solve(stage):
            trip.sum("substitute_rows", "global_loads", "sectors")
            - folded.sum("substitute_rows", "global_loads", "sectors")
            == sum((block - 1 - i) // of_sector for i in range(block)) * steps)
-    staged, clustered = stage("17_staged"), stage("18_clustered")
+    staged, clustered = stage("17_asynchronous_copies"), stage("18_distributed_shared_memory")
     yield ("17 loads what 16 loads",
            staged.sum("substitute_rows", "global_loads", "sectors") == trip.sum("substitute_rows", "global_loads", "sectors"))
     yield ("17 stores each block of L in shared memory, but those on the diagonal and beside it",
@@ -814,14 +814,14 @@ def keeps_busy(stage, tensor):
     for blocks in (1, 2, 4):
         width, slices = blocks * block, -(-n // (blocks * block))
         budget = number * width * (n + n - width + 2 * (n - 2 * width))
-        sliced = stage("12_sliced", budget=budget)
+        sliced = stage("12_out_of_core", budget=budget)
         again = sum(e - 1 for e in range(1, slices))
         yield (f"12 sends each of {slices} slices of {width} columns once, and again for each behind the next one",
                len(sliced.spans("copy in")) == slices + again and len(sliced.spans("copy out")) == slices)
         yield (f"12 has the kernels of 08 on the diagonal and below it, in slices of {width} columns",
                sliced.sectors(chain) == tensor.sectors(chain))
     # There are two devices, and each has every other panel.
-    several = stage("13_several_gpus")
+    several = stage("13_multi_gpu")
     of_gpu = [[len(several.spans(f"{what}, GPU {gpu}")) for what in ("panels", "fetch", "updates")] for gpu in (0, 1)]
     yield ("13 makes each panel on one of two devices, and fetches it to the other",
            of_gpu == [[panels - panels // 2, panels // 2, panels - 1], [panels // 2, panels - panels // 2, panels - 1]])
@@ -832,7 +832,7 @@ def keeps_busy(stage, tensor):
 
 def in_one_launch(stage, tensor):
     """Yields what 10 and 11 promise, beside 08."""
-    gathered, one = stage("10_gathered"), stage("11_one_launch")
+    gathered, one = stage("10_left_looking_tiles"), stage("11_one_launch")
     tile, tiles, square, squares = 128, SETTINGS["cholesky"]["n"] // 128, 16, 128 // 16
     below, all_tiles = tiles * (tiles - 1) // 2, tiles * (tiles + 1) // 2
     products = sum(j * (tiles - j) for j in range(tiles))  # of tiles
@@ -861,13 +861,13 @@ def in_one_launch(stage, tensor):
            2 * sectors("global_stores") < tensor.sum(".*", "global_stores", "sectors"))
     yield "11 moves no more than the ideal", one.over_ideal("factorise_tile") == 1
     yield "11 has bank conflicts in squares on the diagonal alone", one.shared_over_ideal("factorise_tile") <= 1.25
-    yield from slice_by_slice(stage)
+    yield from flags_per_sub_tile(stage)
 
 
-def slice_by_slice(stage):
+def flags_per_sub_tile(stage):
     """Yields what 14 to 20 promise. The copy engine moves 16 bytes at a time, half a sector."""
-    names = ("14_packed", "15_copy_engine", "16_go_ahead", "17_copying_warp", "18_slice_by_slice", "19_root_free",
-             "20_apart")
+    names = ("14_packed_tiles", "15_tma_bulk_copies", "16_split_barriers", "17_warp_specialisation", "18_flags_per_sub_tile",
+             "19_root_free", "20_fragment_order")
     counted = {name[:2]: stage(name) for name in names}
     tile, tiles, square, squares = 128, SETTINGS["cholesky"]["n"] // 128, 16, 128 // 16
     below, all_tiles = tiles * (tiles - 1) // 2, tiles * (tiles + 1) // 2
@@ -905,13 +905,13 @@ def slice_by_slice(stage):
     yield ("20 loads a number where 19 loads two, in no more wavefronts",
            count("20", "shared_loads", "requests") > 1.6 * count("19", "shared_loads", "requests")
            and count("20", "shared_loads", "wavefronts") <= count("19", "shared_loads", "wavefronts"))
-    yield from told_to_all(stage, counted["20"], below * of_tile)
-    yield from in_step(stage, counted["20"], all_tiles)
+    yield from multi_gpu_dataflow(stage, counted["20"], below * of_tile)
+    yield from swizzled_tile_order(stage, counted["20"], all_tiles)
 
 
-def told_to_all(stage, one, packed_once):
+def multi_gpu_dataflow(stage, one, packed_once):
     """Yields what 21 promises beside 20, on one device and on two."""
-    alone, both = stage("21_told_to_all", gpus=1), stage("21_told_to_all")
+    alone, both = stage("21_multi_gpu_dataflow", gpus=1), stage("21_multi_gpu_dataflow")
 
     def count(counters, group):
         return counters.sum("factorise_tile", group, "sectors")
@@ -924,9 +924,9 @@ def told_to_all(stage, one, packed_once):
            count(one, "global_stores") == count(alone, "global_stores") == count(both, "global_stores") - packed_once)
 
 
-def in_step(stage, apart, all_tiles):
+def swizzled_tile_order(stage, apart, all_tiles):
     """Yields what 22 and 23 promise beside 20, with no more tiles than start at once."""
-    together, deep = stage("22_in_step"), stage("23_twice_as_deep")
+    together, deep = stage("22_swizzled_tile_order"), stage("23_deeper_mma")
 
     def count(counters, group, what="sectors"):
         return counters.sum("factorise_tile", group, what)

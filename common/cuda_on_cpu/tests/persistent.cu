@@ -3,7 +3,7 @@
 /// stage itself takes a cluster of several blocks only for orders that take the CPU device long.
 
 #define main main_of_stage
-#include "../../../stages/durbin_levinson/11_persistent/persistent.cu"
+#include "../../../stages/durbin_levinson/11_persistent_kernel/persistent_kernel.cu"
 #undef main
 
 #include "yule_walker.hpp"

@@ -36,6 +36,9 @@ REWRITTEN = {
     "a launch over several lines": ("void f(int* p) { k<<<1,\n2>>>(p,\n3); }\nint here;", r'launch\("k"'),
     "arguments without a type": ("struct P { int a, b; }; __global__ void s(P p, int* q);"
                                  " void f() { s<<<1, 1>>>({1, 2}, 0); }", r"\{ s\(\{1, 2\},\s*0\); \}"),
+    "a word that is an attribute of the compiler, too": (
+        "__noinline__ void f(); __attribute__((cold, __noinline__)) void g();",
+        r"__attribute__\(\(noinline\)\) void f\(\); __attribute__\(\(cold, __noinline__\)\) void g\(\);"),
     "the dimensions of a cluster": (
         "__global__ void __cluster_dims__(2, 1, 1) c(int* p); void f(int* p) { c<<<4, 32>>>(p); }",
         r"with_cluster\(dim3\(2, 1, 1\)\)"),

@@ -14,8 +14,8 @@
 
 #include "device.hpp"
 
-using staircase::place_in_rows;
-using staircase::place_in_warpgroup;
+using staircase::position_in_warpgroup;
+using staircase::swizzled_offset;
 using staircase::TransferBarrier;
 using tap::Device;
 using tap::expect_equal;
@@ -39,7 +39,8 @@ TEST(eight_rows_fill_1024_bytes) {
   for (unsigned i0 = 0; i0 < rows_of_b; i0 += 8) {
     std::vector<int> bytes_at(1024);
     for (unsigned i = i0; i < i0 + 8; ++i)
-      for (unsigned k = 0; k < row_bytes; ++k) ++bytes_at.at(place_in_rows(i, k) - i0 * row_bytes);
+      for (unsigned k = 0; k < row_bytes; ++k)
+        ++bytes_at.at(swizzled_offset(i, k) - i0 * row_bytes);
     expect_equal(bytes_at, std::vector<int>(1024, 1));
   }
 }
@@ -49,8 +50,8 @@ TEST(chunks_of_16_bytes_stay_whole_and_eight_of_a_column_meet_all_banks) {
     std::vector<int> chunks_at(8);
     for (unsigned i = 0; i < 8; ++i) {
       for (unsigned byte = 0; byte < 16; ++byte)
-        expect_equal(place_in_rows(i, k + byte), place_in_rows(i, k) + byte);
-      ++chunks_at[place_in_rows(i, k) % 128 / 16];
+        expect_equal(swizzled_offset(i, k + byte), swizzled_offset(i, k) + byte);
+      ++chunks_at[swizzled_offset(i, k) % 128 / 16];
     }
     expect_equal(chunks_at, std::vector<int>(8, 1));
   }
@@ -60,7 +61,7 @@ TEST(a_warpgroup_holds_each_number_once) {
   std::vector<int> holders(rows_of_a * rows_of_b);
   for (unsigned thread = 0; thread < 128; ++thread)
     for (unsigned index = 0; index < 128; ++index) {
-      const auto [row, column] = place_in_warpgroup(thread, index);
+      const auto [row, column] = position_in_warpgroup(thread, index);
       ++holders.at(row * rows_of_b + column);
     }
   expect_equal(holders, std::vector<int>(rows_of_a * rows_of_b, 1));
@@ -110,7 +111,7 @@ __global__ void __launch_bounds__(256) multiply(const Number* a, const Number* b
   Sum<Number> sum[128];
 #pragma unroll
   for (unsigned index = 0; index < 128; ++index) {
-    const auto [row, column] = place_in_warpgroup(threadIdx.x % 128, index);
+    const auto [row, column] = position_in_warpgroup(threadIdx.x % 128, index);
     sum[index] = c[row * rows_of_b + column];
   }
   operands.full.wait(0);
@@ -122,7 +123,7 @@ __global__ void __launch_bounds__(256) multiply(const Number* a, const Number* b
   staircase::wgmma_wait<0>();
 #pragma unroll
   for (unsigned index = 0; index < 128; ++index) {
-    const auto [row, column] = place_in_warpgroup(threadIdx.x % 128, index);
+    const auto [row, column] = position_in_warpgroup(threadIdx.x % 128, index);
     c[row * rows_of_b + column] = sum[index];
   }
 }
@@ -146,7 +147,7 @@ std::vector<Number> placed(const std::vector<Number>& numbers) {
   std::vector<Number> result(numbers.size());
   for (unsigned e = 0; e < numbers.size(); ++e) {
     const unsigned row = e / row_size<Number>, k = e % row_size<Number>;
-    result[place_in_rows(row, sizeof(Number) * k) / sizeof(Number)] = numbers[e];
+    result[swizzled_offset(row, sizeof(Number) * k) / sizeof(Number)] = numbers[e];
   }
   return result;
 }

@@ -1,5 +1,6 @@
 /// \file
-/// The device of programs with kernels: a GPU, or the CPU device, as this file is compiled.
+/// The device of programs with kernels: a GPU or the CPU device, depending on how this file is
+/// compiled.
 
 #include <algorithm>
 #include <chrono>
@@ -20,7 +21,7 @@ namespace staircase {
 namespace {
 
 #ifdef STAIRCASE_CUDA_ON_CPU
-constexpr bool on_cpu = true;  // whose memory is the host's
+constexpr bool on_cpu = true;  // device memory is host memory
 #else
 constexpr bool on_cpu = false;
 #endif
@@ -43,7 +44,35 @@ int attribute(cudaDeviceAttr which) {
   return value;
 }
 
-/// Creates the CUDA context; of several ranks on a machine, each takes a device in turn.
+/// The advice in messages: "build it with -Dgpu_arch=90a (./climb --gpu 90a)".
+std::string how_to_build() {
+  const cudaDeviceProp gpu = properties();
+  const std::string arch = std::to_string(10 * gpu.major + gpu.minor) + (gpu.major < 9 ? "" : "a");
+  return "build it with -Dgpu_arch=" + arch + " (./climb --gpu " + arch + ")";
+}
+
+/// Throws an error that the program has no code for this GPU.
+[[noreturn]] void refuse_gpu(cudaError_t error) {
+  throw NotAvailable("this program has no code for this GPU, which has compute capability " +
+                     compute_capability() + " (" + cudaGetErrorString(error) + "); " +
+                     how_to_build());
+}
+
+__global__ void do_nothing() {}
+
+/// Ten times the compute capability for which the code that runs on this GPU was compiled. It may
+/// be lower than the capability of the GPU: the driver translates PTX of older capabilities. All
+/// kernels of a program are compiled for the same capabilities, so an empty one represents them
+/// all.
+int capability_of_code() {
+  cudaFuncAttributes code{};
+  if (const cudaError_t error = cudaFuncGetAttributes(&code, do_nothing); error != cudaSuccess)
+    refuse_gpu(error);
+  return code.ptxVersion;
+}
+
+/// Starts the ranks, if there are any, and creates the CUDA context. The ranks of a machine select
+/// its devices cyclically.
 void prepare() {
   const Ranks* const ranks = ranks_of_program();
   if (ranks != nullptr) ranks->start();
@@ -51,8 +80,9 @@ void prepare() {
   if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess || count == 0)
     throw NotAvailable(std::string("this stage needs a CUDA GPU, and there is none (") +
                        cudaGetErrorString(error == cudaSuccess ? cudaErrorNoDevice : error) + ")");
-  if (ranks != nullptr) check(cudaSetDevice(ranks->number_here() % count));
+  if (ranks != nullptr) check(cudaSetDevice(ranks->local_rank() % count));
   check(cudaFree(nullptr));
+  capability_of_code();
 }
 
 std::string name() { return properties().name; }
@@ -63,8 +93,8 @@ double free_memory() {
   return static_cast<double>(free);
 }
 
-/// Lets a device use the memory of another one, where it can.
-/// \returns whether it can
+/// Enables access of a device to the memory of another one if the hardware supports it.
+/// \returns whether it does
 bool reaches(int device, int other) {
   if (device == other) return true;
   int can = 0;
@@ -73,21 +103,20 @@ bool reaches(int device, int other) {
   const OnDevice here(device);
   const cudaError_t error = cudaDeviceEnablePeerAccess(other, 0);
   if (error == cudaErrorPeerAccessAlreadyEnabled)
-    cudaGetLastError();  // it was connected before
+    cudaGetLastError();  // access was already enabled: clears the error
   else
     check(error);
   return true;
 }
 
-/// Lets it use that memory, or refuses a machine where it cannot.
-void require_reach(int device, int other, const char* what_it_is) {
+/// Enables access of a device to the memory of another one.
+/// \throws NotAvailable if the hardware does not support it
+void require_reach(int device, int other, const char* description) {
   if (!reaches(device, other))
-    throw NotAvailable("GPU " + std::to_string(device) + " cannot use the memory of GPU " +
-                       std::to_string(other) + what_it_is +
+    throw NotAvailable("GPU " + std::to_string(device) + " cannot access the memory of GPU " +
+                       std::to_string(other) + description +
                        "; this stage needs GPUs with peer access");
 }
-
-__global__ void do_nothing() {}
 
 void wake() {
   do_nothing<<<1, 1>>>();
@@ -95,7 +124,7 @@ void wake() {
   check(cudaDeviceSynchronize());
 }
 
-/// By the host's clock, with one launch and one wait in it, as a phase of a stage has.
+/// Measured by the host's clock, including one launch and one wait, like a phase of a stage.
 double seconds_to_copy(double bytes) {
   const auto half = static_cast<std::size_t>(bytes / 2);
   DeviceArray<unsigned char, 1> from(half), to(half);
@@ -120,9 +149,7 @@ const Device& this_device() {
 }
 
 void fail(cudaError_t error) {
-  if (error == cudaErrorNoKernelImageForDevice)
-    throw NotAvailable(
-        "this program was not built for this GPU; see gpu_arch and gpu_portable in meson.options");
+  if (error == cudaErrorNoKernelImageForDevice) refuse_gpu(error);
   throw Failure(Exit::exhausted, std::string("the device failed: ") + cudaGetErrorString(error));
 }
 
@@ -130,7 +157,7 @@ void require_shared_memory(std::size_t bytes) {
   const int most = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
   if (bytes > static_cast<std::size_t>(most))
     throw NotAvailable("this stage needs a GPU with " + std::to_string(bytes) +
-                       " bytes of shared memory for a block, and this one has " +
+                       " bytes of shared memory per thread block, and this one has " +
                        std::to_string(most));
 }
 
@@ -139,18 +166,24 @@ void require_capability(int major, int minor, const char* what) {
   if (gpu.major * 100 + gpu.minor < major * 100 + minor)
     throw NotAvailable(std::string("this stage needs a GPU with ") + what +
                        " (compute capability " + std::to_string(major) + "." +
-                       std::to_string(minor) + " or later), and this one is of " +
+                       std::to_string(minor) + " or later), and this one has " +
                        compute_capability());
+  const int code = on_cpu ? 10 * gpu.major + gpu.minor : capability_of_code();
+  if (code < 10 * major + minor)
+    throw NotAvailable(std::string("this stage needs code for ") + what + " (compute capability " +
+                       std::to_string(major) + "." + std::to_string(minor) +
+                       " or later), and this program has code for " + std::to_string(code / 10) +
+                       "." + std::to_string(code % 10) + "; " + how_to_build());
 }
 
-void StreamTimes::hand_over() {
+void StreamTimes::add_to_timeline() {
   const std::string ending(ending_.begin(), ending_.end());
   for (const auto& [name, begin, end] : of_host_)
-    timeline_.add_beside((name + ending).c_str(), begin, end);
+    timeline_.add_overlapping((name + ending).c_str(), begin, end);
   for (const auto& [name, begin, end] : spans_) {
     end.wait();
-    timeline_.add_beside((name + ending).c_str(), zero_ + begin.seconds_since(start_),
-                         zero_ + end.seconds_since(start_));
+    timeline_.add_overlapping((name + ending).c_str(), zero_ + begin.seconds_since(start_),
+                              zero_ + end.seconds_since(start_));
   }
 }
 
@@ -160,9 +193,10 @@ void require_clusters() {
 }
 
 void refuse_clusters(unsigned blocks, std::size_t shared_bytes) {
-  throw NotAvailable("this stage needs clusters of " + std::to_string(blocks) + " blocks with " +
-                     std::to_string(shared_bytes) +
-                     " bytes of shared memory each, and this GPU runs none");
+  require_shared_memory(shared_bytes);
+  throw NotAvailable("this stage needs clusters of " + std::to_string(blocks) +
+                     " thread blocks with " + std::to_string(shared_bytes) +
+                     " bytes of shared memory each, and this GPU cannot run one");
 }
 
 unsigned processors() { return static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount)); }
@@ -171,9 +205,9 @@ std::vector<int> devices(std::int64_t wanted) {
   int available = 0;
   check(cudaGetDeviceCount(&available));
   if (wanted > available)
-    throw NotAvailable("this run asks for " + std::to_string(wanted) + " GPUs, and " +
+    throw NotAvailable("this run needs " + std::to_string(wanted) + " GPUs, and " +
                        std::to_string(available) + (available == 1 ? " is" : " are") +
-                       " available; 0 takes all");
+                       " available; gpus=0 uses all of them");
   std::vector<int> numbers(static_cast<std::size_t>(wanted == 0 ? available : wanted));
   std::iota(numbers.begin(), numbers.end(), 0);
   return numbers;
@@ -210,10 +244,10 @@ void* allocate_on_device(std::size_t bytes) {
   void* memory = nullptr;
   if (const cudaError_t error = cudaMalloc(&memory, bytes); error == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    throw NotEnoughMemory("this problem takes " + std::to_string(bytes) +
-                          " bytes more of the device's memory, and " +
+    throw NotEnoughMemory("this problem needs " + std::to_string(bytes) +
+                          " more bytes of device memory, and " +
                           std::to_string(static_cast<std::size_t>(free_memory())) +
-                          " bytes are available; choose a smaller one");
+                          " bytes are available; choose a smaller problem");
   } else {
     check(error);
   }

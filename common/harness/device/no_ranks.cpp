@@ -1,5 +1,5 @@
 /// \file
-/// Linked by programs that are always one process.
+/// For programs that are always one process.
 
 #include <harness/ranks.hpp>
 

@@ -1,5 +1,5 @@
 /// \file
-/// The device of programs that compute on the processor, a rank on its own.
+/// The device of programs that compute on the processor.
 
 #include <harness/device.hpp>
 #include <harness/machine.hpp>

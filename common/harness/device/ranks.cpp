@@ -1,5 +1,5 @@
 /// \file
-/// The ranks of programs that have them: MPI, as the harness needs it.
+/// Implements the interface of ranks.hpp with MPI.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -19,8 +19,7 @@
 #include <utility>
 
 #ifdef __SANITIZE_ADDRESS__
-// Open MPI keeps memory until a process ends, and loses some of it. Leaks of programs that do not
-// start it are found.
+// Open MPI leaks memory, so leaks are not reported in programs with ranks.
 extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
 #endif
 
@@ -36,8 +35,8 @@ void fail(int error) {
 
 void fail_to_share(std::size_t bytes) {
   throw NotEnoughMemory(
-      fmt::format("a rank cannot have {} bytes of memory that those of its machine share; it comes "
-                  "from /dev/shm",
+      fmt::format("a rank cannot allocate {} bytes of memory shared with the other ranks of its "
+                  "machine; such memory is part of /dev/shm",
                   bytes));
 }
 
@@ -52,7 +51,7 @@ bool started = false;
 
 // --- Failures
 
-/// A number that the ranks of a machine share, so that one of them alone tells a failure.
+/// A counter shared by the ranks of a machine, so that only the first failing rank reports.
 struct Claims {
   MPI_Win window = MPI_WIN_NULL;
   int* taken = nullptr;
@@ -77,7 +76,8 @@ bool is_first_to_fail() {
 
 // --- Start and end
 
-/// A number that a launcher leaves in the environment, or nothing.
+/// The value of the first of some environment variables that is set, as an integer; empty if none
+/// is.
 std::optional<int> left_by_launcher(std::initializer_list<const char*> names) {
   for (const char* name : names)
     if (const char* value = std::getenv(name)) return std::atoi(value);
@@ -100,7 +100,8 @@ int count() {
   return count;
 }
 
-/// The library must be of the version that the program was compiled for.
+/// Checks that the MPI library has the version for which the program was compiled.
+/// \throws NotAvailable if it has not
 void check_version() {
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
@@ -116,8 +117,8 @@ void start() {
   if (started) return;
   check_version();
   const int launched = left_by_launcher({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}).value_or(1);
-  // Alone, a rank needs no daemon beside it, no directory, which would be that of others, too, and
-  // no library of a network, one of which sleeps for a fifth of a second when it is loaded.
+  // A single rank needs no daemon, no session directory, which would be shared with other programs,
+  // and no network library; one of these sleeps for 0.2 s when it is loaded.
   for (const auto& [name, value] : {std::pair("OMPI_MCA_ess_singleton_isolated", "1"),
                                     {"OMPI_MCA_orte_create_session_dirs", "0"},
                                     {"OMPI_MCA_pml", "ob1"}})
@@ -129,12 +130,12 @@ void start() {
   check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
   if (launched > 1 && count() == 1)
     throw NotAvailable(
-        fmt::format("the launcher started {} processes, which do not find each other; it must be "
-                    "the mpiexec of Open MPI {}.{}",
+        fmt::format("the launcher started {} processes that cannot connect to each other; use the "
+                    "mpiexec of Open MPI {}.{}",
                     launched, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION));
   if (count() > 1) prepare_claims();
   if (provided < MPI_THREAD_FUNNELED)
-    throw NotAvailable("this MPI allows no threads beside the one that calls it");
+    throw NotAvailable("this MPI library does not support processes with several threads");
 }
 
 void finish() {
@@ -146,22 +147,27 @@ void finish() {
 }
 
 void fail(int status, const std::string& line) {
-  const auto tell = [&] { std::fputs(line.c_str(), stderr); };
+  const auto print = [&] { std::fputs(line.c_str(), stderr); };
   if (!started || count() == 1) {
-    if (launched_as() == 0) tell();
+    // A launcher ends all ranks as soon as one of them fails. Rank 0 must have printed by then.
+    if (launched_as() == 0)
+      print();
+    else
+      std::this_thread::sleep_for(std::chrono::seconds(10));
     return finish();
   }
   if (is_first_to_fail()) {
-    tell();
+    print();
     std::fflush(nullptr);
     MPI_Abort(MPI_COMM_WORLD, status);
   }
-  std::this_thread::sleep_for(std::chrono::minutes(1));  // the first one ends this rank meanwhile
+  std::this_thread::sleep_for(
+      std::chrono::minutes(1));  // MPI_Abort() of the first failing rank ends this one
 }
 
-// --- What ranks tell each other
+// --- Communication between ranks
 
-int number_here() {
+int local_rank() {
   const mpi::Communicator here = mpi::machine();
   int number = 0;
   check(MPI_Comm_rank(here, &number));
@@ -169,7 +175,7 @@ int number_here() {
 }
 
 int machines() {
-  int first = number_here() == 0 ? 1 : 0, all = 0;
+  int first = local_rank() == 0 ? 1 : 0, all = 0;
   check(MPI_Allreduce(&first, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
   return all;
 }
@@ -184,13 +190,13 @@ int cores() {
   return std::clamp(CPU_COUNT(&all) / ranks, 1, std::max(CPU_COUNT(&own), 1));
 }
 
-double greatest(double own) {
+double maximum(double own) {
   double most = 0;
   check(MPI_Allreduce(&own, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD));
   return most;
 }
 
-std::vector<std::string> texts(const std::string& own) {
+std::vector<std::string> all_texts(const std::string& own) {
   const int length = static_cast<int>(own.size());
   std::vector<int> lengths(static_cast<std::size_t>(count())), begins;
   check(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD));
@@ -208,12 +214,13 @@ std::vector<std::string> texts(const std::string& own) {
 
 // --- Files
 
-/// Why a file could not be read or written, on whichever rank; nothing if it could.
+/// The message of the first rank with an error in reading or writing a file; empty if there was
+/// none.
 std::string why_not(int error) {
   char text[MPI_MAX_ERROR_STRING] = {};
   int length = 0;
   if (error != MPI_SUCCESS) MPI_Error_string(error, text, &length);
-  for (const std::string& why : texts(text))
+  for (const std::string& why : all_texts(text))
     if (!why.empty()) return why;
   return {};
 }
@@ -223,7 +230,7 @@ MPI_Datatype element_of(const NpyArray& array) {
   return types[array.values.index()];
 }
 
-/// A part as a file holds it, whose first dimension runs slowest, or in Fortran's order fastest.
+/// The MPI datatype of a part within a file in row-major or column-major order.
 mpi::Datatype region(const Part& part, bool column_major, MPI_Datatype element) {
   const auto whole = [](const std::vector<std::size_t>& numbers) {
     return std::vector<int>(numbers.begin(), numbers.end());
@@ -236,7 +243,8 @@ mpi::Datatype region(const Part& part, bool column_major, MPI_Datatype element) 
   return mpi::Datatype(made);
 }
 
-/// A part in memory goes by rows, as a number of elements may be more than MPI counts to.
+/// The MPI datatype of a row of a part. A part is transferred by rows, because MPI counts elements
+/// in an int, which may be too small for all elements.
 mpi::Datatype row_of(const Part& part, MPI_Datatype element) {
   MPI_Datatype made = MPI_DATATYPE_NULL;
   check(MPI_Type_contiguous(static_cast<int>(part.extents.back()), element, &made));
@@ -279,7 +287,7 @@ NpyArray read(const fs::path& path, const NpyLayout& layout, const Part& part) {
   return own;
 }
 
-/// Removes a file that did not take its name.
+/// Removes the temporary file unless it was renamed.
 struct Unfinished {
   fs::path path;
   bool finished = false;
@@ -288,7 +296,7 @@ struct Unfinished {
   }
 };
 
-/// Each rank's part goes to its place behind the header, which rank 0 writes.
+/// Writes the part of this rank to its position in the file; rank 0 also writes the header.
 int write_parts(const fs::path& path, const NpyArray& own, const Part& part) {
   const void* const data =
       std::visit([](const auto& values) -> const void* { return values.data(); }, own.values);
@@ -312,15 +320,16 @@ int write_parts(const fs::path& path, const NpyArray& own, const Part& part) {
 
 void write(const fs::path& path, const NpyArray& own, const Part& part) {
   if (count() == 1) return write_npy(path, own);
-  // Rank 0 says what the file is called meanwhile; nothing if it is none that ranks can share.
+  // Rank 0 chooses the temporary name; it is empty if the target is not a regular file.
   std::error_code ignored;
   const fs::path target = fs::weakly_canonical(path);
   const bool shared = !fs::exists(target, ignored) || fs::is_regular_file(target, ignored);
   const fs::path temporary =
-      texts(number() == 0 && shared ? temporary_for(target).string() : "").front();
+      all_texts(number() == 0 && shared ? temporary_for(target).string() : "").front();
   if (temporary.empty())
-    throw BadInput(fmt::format("the file '{}' cannot be written by {} ranks: it is no regular file",
-                               path.string(), count()));
+    throw BadInput(
+        fmt::format("the file '{}' cannot be written by {} ranks: it is not a regular file",
+                    path.string(), count()));
   const RemovedBySignals removed(temporary);
   Unfinished file{temporary};
   int error = write_parts(temporary, own, part);
@@ -328,7 +337,7 @@ void write(const fs::path& path, const NpyArray& own, const Part& part) {
   if (why.empty()) {
     std::error_code failure;
     if (number() == 0) fs::rename(temporary, target, failure);
-    why = texts(failure ? failure.message() : "").front();
+    why = all_texts(failure ? failure.message() : "").front();
   }
   if (!why.empty())
     throw BadInput(fmt::format("the file '{}' cannot be written: {}", path.string(), why));
@@ -340,11 +349,11 @@ constexpr Ranks ranks{.launched_as = launched_as,
                       .finish = finish,
                       .number = number,
                       .count = count,
-                      .number_here = number_here,
+                      .local_rank = local_rank,
                       .machines = machines,
                       .cores = cores,
-                      .greatest = greatest,
-                      .texts = texts,
+                      .maximum = maximum,
+                      .all_texts = all_texts,
                       .read = read,
                       .write = write,
                       .fail = fail};

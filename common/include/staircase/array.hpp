@@ -1,5 +1,5 @@
 /// \file
-/// Dense arrays in the host's memory, in row-major order.
+/// Dense arrays in host memory, in row-major order.
 
 #pragma once
 
@@ -15,19 +15,21 @@
 
 namespace staircase {
 
-/// Allocates memory of the host, which is counted (harness/memory.hpp), and gives it back.
-/// \throws NotEnoughMemory if the machine has not so much of it
+/// Allocates `bytes` bytes of host memory with an alignment in bytes. The harness counts the
+/// allocated bytes (harness/memory.hpp).
+/// \throws NotEnoughMemory if the machine has less memory available
 void* allocate(std::size_t bytes, std::size_t alignment);
+/// Frees memory that allocate() returned.
 void deallocate(void* memory, std::size_t bytes, std::size_t alignment) noexcept;
 
-/// Allocates elements that hold nothing until they are written.
+/// An allocator for std::vector that leaves new elements uninitialised.
 template <typename T>
-struct Unset {
+struct UninitialisedAllocator {
   using value_type = T;
 
-  Unset() = default;
+  UninitialisedAllocator() = default;
   template <typename U>
-  constexpr Unset(const Unset<U>&) {}
+  constexpr UninitialisedAllocator(const UninitialisedAllocator<U>&) {}
 
   T* allocate(std::size_t count) {
     return static_cast<T*>(staircase::allocate(count * sizeof(T), alignof(T)));
@@ -45,21 +47,24 @@ struct Unset {
     ::new (static_cast<void*>(element)) U(std::forward<Arguments>(arguments)...);
   }
 
-  bool operator==(const Unset&) const = default;
+  bool operator==(const UninitialisedAllocator&) const = default;
 };
 
-/// A vector that takes no time to set elements that are to be written anyway.
+/// A vector that does not initialise its elements, which saves time if the program overwrites all
+/// of them.
 template <typename T>
-using Elements = std::vector<T, Unset<T>>;
+using Elements = std::vector<T, UninitialisedAllocator<T>>;
 
-/// Sets all elements to NaN: with all threads if they are many, so that the pages of fresh memory
-/// come to be at the speed of the memory and not of one core.
+/// Sets all elements to NaN, with all threads if the elements take more than 1 MiB. The operating
+/// system provides each page at the first write to it. This work would keep a single thread below
+/// the bandwidth of memory.
 void poison(std::span<double> elements);
 void poison(std::span<float> elements);
 
 /// A dense row-major array that owns its elements.
 ///
-/// It is born poisoned (NaN), so that an element that was never written is seen in the result.
+/// All elements are NaN at first, so that an element that is never written is visible in the
+/// result.
 template <std::floating_point T, std::size_t rank>
 class Array : public View<T, rank> {
  public:
@@ -74,9 +79,10 @@ class Array : public View<T, rank> {
   Array(Array&&) noexcept = default;
   Array& operator=(Array&&) noexcept = default;
 
+  /// All elements in row-major order.
   std::span<const T> values() const { return values_; }
 
-  /// Hands the elements over; the array must not be used afterwards.
+  /// Moves the elements out of the array, which must not be used afterwards.
   Elements<T> release() && { return std::move(values_); }
 
  private:

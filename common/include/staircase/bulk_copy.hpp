@@ -1,6 +1,7 @@
 /// \file
-/// Copies of contiguous bytes into shared memory and out of it by the copy engine of the GPU, and
-/// barriers that wait for them. They need compute capability 9.0 or later.
+/// Asynchronous bulk copies of contiguous bytes between global and shared memory by the Tensor
+/// Memory Accelerator (TMA), and barriers that wait for them. They need compute capability 9.0 or
+/// later. Source: PTX ISA, "cp.async.bulk", "st.async" and "mbarrier".
 
 #pragma once
 
@@ -16,23 +17,26 @@
 
 namespace staircase {
 
-/// A barrier in shared memory on which threads arrive and bytes are waited for (PTX: mbarrier).
+/// A barrier in shared memory that waits for arrivals of threads and for copied bytes (PTX:
+/// mbarrier).
 ///
-/// Its phases are numbered from 0. A phase ends when as many threads have arrived as init() said
-/// and all bytes that they expect have come; the next one begins with that.
+/// Its phases are numbered from 0. A phase ends when the number of arrivals given to init() is
+/// reached and all expected bytes have been copied. The next phase then begins.
 class TransferBarrier {
  public:
-  /// Called by one thread, before a fence_barriers() and a __syncthreads().
+  /// Initialises the barrier for `arrivals` arrivals per phase. Called by one thread, which must
+  /// then call fence_barriers(), followed by __syncthreads() in all threads.
   __device__ void init(unsigned arrivals);
 
-  /// Arrives, behind all that this thread has read and written.
+  /// Arrives. All earlier reads and writes of this thread are ordered before the arrival.
   __device__ void arrive();
 
-  /// Arrives, and lets the phase end only after so many bytes have come by bulk_copy().
+  /// Arrives, and adds `bytes` to the bytes that bulk copies must transfer before the phase can
+  /// end.
   __device__ void arrive_and_expect(unsigned bytes);
 
-  /// Waits until a phase of this parity (0 or 1) has ended that is no older than the one before
-  /// the current: wait(1) on a fresh barrier returns at once.
+  /// Waits for the end of the phase with this parity (0 or 1): the current phase, or the previous
+  /// one, which has already ended. wait(1) on a new barrier returns at once.
   __device__ void wait(unsigned parity);
 
  private:
@@ -42,7 +46,7 @@ class TransferBarrier {
   friend __device__ void store_in_block(T& shared, T value, TransferBarrier& barrier,
                                         unsigned rank);
 #ifdef STAIRCASE_CUDA_ON_CPU
-  cuda_on_cpu::BarrierState state_;  // which takes bytes for arrivals
+  cuda_on_cpu::BarrierState state_;  // counts each byte as an arrival
 #else
   __device__ unsigned address() const {
     return static_cast<unsigned>(__cvta_generic_to_shared(&state_));
@@ -52,29 +56,31 @@ class TransferBarrier {
 #endif
 };
 
-/// Starts to copy bytes from global into shared memory, both aligned to 16 bytes and a multiple of
-/// 16; the current phase of `barrier` does not end before the bytes have come that it expects.
+/// Starts a copy of `bytes` bytes from global to shared memory. Both addresses and the size must be
+/// multiples of 16. The bytes count towards the current phase of `barrier`, which must expect them.
 __device__ void bulk_copy(void* shared, const void* global, unsigned bytes,
                           TransferBarrier& barrier);
 
-/// Starts to store a number of 4 or 8 bytes in the shared memory of another block of the cluster,
-/// where `shared` lies in it; the current phase of that block's `barrier` does not end before the
-/// bytes have come that it expects.
+/// Starts to store a value of 4 or 8 bytes in the shared memory of another block of the cluster.
+///
+/// `shared` and `barrier` are variables in the shared memory of the calling block; the store uses
+/// the same variables of block `rank`. The bytes count towards the current phase of that barrier,
+/// which must expect them.
 template <typename T>
 __device__ void store_in_block(T& shared, T value, TransferBarrier& barrier, unsigned rank);
 
-/// Starts to copy bytes from shared into global memory, both aligned to 16 bytes and a multiple of
-/// 16, which are there for this thread after wait_for_stores().
+/// Starts a copy of `bytes` bytes from shared to global memory. Both addresses and the size must be
+/// multiples of 16. The copy is complete, and visible to this thread, after wait_for_stores().
 __device__ void bulk_store(void* global, const void* shared, unsigned bytes);
 
-/// Waits for all that this thread has stored by bulk_store().
+/// Waits until all copies of this thread by bulk_store() are complete.
 __device__ void wait_for_stores();
 
-/// Lets the copy engine see fresh barriers.
+/// Makes newly initialised barriers visible to the TMA and to the other blocks of the cluster.
 __device__ void fence_barriers();
 
-/// Initialises barriers of places that one thread fills, or several, and so many arrivals empty;
-/// called by one thread, before a __syncthreads().
+/// Initialises the barriers of `count` slots of a pipeline: `fillers` arrivals make a slot full,
+/// and `arrivals` make it empty. Called by one thread, before a __syncthreads().
 template <unsigned count>
 __device__ void init(TransferBarrier (&full)[count], TransferBarrier (&empty)[count],
                      unsigned arrivals, unsigned fillers = 1) {
@@ -85,14 +91,15 @@ __device__ void init(TransferBarrier (&full)[count], TransferBarrier (&empty)[co
   fence_barriers();
 }
 
-/// Lets tensor cores and the copy engine see what this thread has written to shared memory.
+/// Makes earlier writes of this thread to shared memory visible to tensor cores (wgmma) and the
+/// TMA.
 __device__ void fence_shared_memory();
 
-/// Lets the copy engine see what this thread has written to the memory of the device.
+/// Makes earlier writes of this thread to global memory visible to the TMA.
 __device__ void fence_device_memory();
 
 #ifdef STAIRCASE_CUDA_ON_CPU
-// The bytes are there before the call returns.
+// On the CPU device, a copy is complete before the call returns.
 
 inline void TransferBarrier::init(unsigned arrivals) {
   cuda_on_cpu::init_barrier(&state_, arrivals);
@@ -130,7 +137,7 @@ inline void fence_barriers() {}
 inline void fence_shared_memory() {}
 inline void fence_device_memory() {}
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-// Code for other GPUs is compiled, too, but never launched.
+// For older GPUs this code is only compiled; it is never launched.
 __device__ inline void TransferBarrier::init(unsigned) { __trap(); }
 __device__ inline void TransferBarrier::arrive() {}
 __device__ inline void TransferBarrier::arrive_and_expect(unsigned) {}
@@ -187,7 +194,7 @@ __device__ inline void bulk_copy(void* shared, const void* global, unsigned byte
       : "memory");
 }
 
-/// The same place in the shared memory of another block of the cluster.
+/// The address of the same variable in the shared memory of another block of the cluster.
 __device__ inline unsigned address_in_block(unsigned address, unsigned rank) {
   unsigned there;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));

@@ -1,6 +1,7 @@
 /// \file
-/// Clusters of thread blocks: blocks that run at the same time and reach each other's shared
-/// memory.
+/// Clusters of thread blocks. The blocks of a cluster run at the same time and can access each
+/// other's shared memory (distributed shared memory). Source: CUDA C++ Programming Guide, "Thread
+/// Block Clusters".
 
 #pragma once
 
@@ -12,28 +13,28 @@
 
 namespace staircase {
 
-/// What a stage with clusters says that it needs.
+/// The value of Stage::needs for stages that use clusters.
 constexpr const char* needs_clusters = "clusters of thread blocks (compute capability 9.0)";
 
-/// Throws if the GPU has no clusters; they came with compute capability 9.0.
+/// Throws if the GPU has no clusters, which need compute capability 9.0 or later.
 /// \throws NotAvailable
 void require_clusters();
 
-/// Says that the GPU has no room for clusters of so many blocks with so much shared memory each.
+/// Reports that the GPU cannot run a cluster of `blocks` blocks with `shared_bytes` bytes of shared
+/// memory each.
 /// \throws NotAvailable
 [[noreturn]] void refuse_clusters(unsigned blocks, std::size_t shared_bytes);
 
 /// The cluster that the calling thread is in.
 ///
-/// Code for GPUs without clusters is compiled, too, but never launched: there the cluster is the
-/// block.
+/// In code for GPUs without clusters, which is compiled but never launched, a cluster is one block.
 struct Cluster {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-  /// The number of blocks, and which of them this one is.
+  /// The number of blocks of the cluster, and the rank of the calling thread's block, from 0.
   __device__ static unsigned blocks() { return cooperative_groups::this_cluster().num_blocks(); }
   __device__ static unsigned rank() { return cooperative_groups::this_cluster().block_rank(); }
 
-  /// Waits for all threads of the cluster.
+  /// Barrier for all threads of the cluster.
   __device__ static void sync() {
     if (blocks() > 1)
       cooperative_groups::this_cluster().sync();
@@ -41,7 +42,8 @@ struct Cluster {
       __syncthreads();
   }
 
-  /// Where a variable in this block's shared memory lies in another block's.
+  /// The address of a variable in the shared memory of block `rank`, from its address in the shared
+  /// memory of the calling block.
   template <typename T>
   __device__ static T* of_block(T* variable, unsigned rank) {
     return cooperative_groups::this_cluster().map_shared_rank(variable, rank);
@@ -57,16 +59,19 @@ struct Cluster {
 #endif
 };
 
-/// The launch of a kernel in clusters.
+/// Launches a kernel in clusters.
 template <typename... Parameter>
 class ClusterLaunch {
  public:
-  /// Clusters of so many blocks (16 at most), with so much dynamic shared memory per block.
+  /// \param kernel the kernel to launch
+  /// \param blocks the number of blocks of a cluster, at most 16
+  /// \param threads the number of threads of a block
+  /// \param shared_bytes the bytes of dynamic shared memory per block
   ClusterLaunch(void (*kernel)(Parameter...), unsigned blocks, unsigned threads,
                 std::size_t shared_bytes)
       : kernel_(kernel),
         blocks_(blocks),
-        fits_(shared_bytes <= most_shared_bytes() && knows_clusters(kernel)) {
+        fits_(shared_bytes <= most_shared_bytes() && is_for_clusters(kernel)) {
     cluster_.id = cudaLaunchAttributeClusterDimension;
     cluster_.val.clusterDim = {blocks, 1, 1};
     config_.gridDim = blocks;
@@ -81,28 +86,29 @@ class ClusterLaunch {
   ClusterLaunch(const ClusterLaunch&) = delete;
   ClusterLaunch& operator=(const ClusterLaunch&) = delete;
 
-  /// How many of the clusters the GPU runs at once; none if a cluster is too large for it, or the
-  /// program was built for GPUs without clusters.
+  /// The number of clusters that the GPU can run at the same time; 0 if a cluster is too large, or
+  /// if the program was built for GPUs without clusters.
   unsigned at_once() const {
     if (!fits_) return 0;
     int clusters = 0;
     const cudaError_t error = cudaOccupancyMaxActiveClusters(&clusters, kernel_, &config_);
     if (error == cudaErrorInvalidClusterSize) {
-      cudaGetLastError();  // an answer, not a failure
+      cudaGetLastError();  // the cluster is too large: clears the error
       return 0;
     }
     check(error);
     return static_cast<unsigned>(clusters);
   }
 
-  /// The same, but one at least.
-  /// \throws NotAvailable if it is none
+  /// The number of clusters that the GPU can run at the same time, at least 1.
+  /// \throws NotAvailable if the GPU can run none
   unsigned require_at_once() const {
     const unsigned clusters = at_once();
     if (clusters == 0) refuse_clusters(blocks_, config_.dynamicSmemBytes);
     return clusters;
   }
 
+  /// Launches `clusters` clusters in the default stream.
   void operator()(unsigned clusters, Parameter... arguments) {
     config_.gridDim = blocks_ * clusters;
     check(cudaLaunchKernelEx(&config_, kernel_, arguments...));
@@ -110,15 +116,15 @@ class ClusterLaunch {
   }
 
   /// Launches one cluster.
-  /// \throws NotAvailable if the GPU has no room for it
+  /// \throws NotAvailable if the GPU cannot run it
   void once(Parameter... arguments) {
     require_at_once();
     (*this)(1, arguments...);
   }
 
  private:
-  /// Whether the code that this GPU runs was compiled for clusters.
-  static bool knows_clusters([[maybe_unused]] void (*kernel)(Parameter...)) {
+  /// Whether the code of the kernel was compiled for GPUs with clusters.
+  static bool is_for_clusters([[maybe_unused]] void (*kernel)(Parameter...)) {
 #ifdef STAIRCASE_CUDA_ON_CPU
     return true;
 #else
@@ -136,7 +142,7 @@ class ClusterLaunch {
 
   void (*kernel_)(Parameter...);
   unsigned blocks_;
-  bool fits_;  // whether a block may have so much shared memory, and the code is for clusters
+  bool fits_;  // whether a block may have the shared memory, and the code is for clusters
   cudaLaunchAttribute cluster_{};
   cudaLaunchConfig_t config_{};
 };

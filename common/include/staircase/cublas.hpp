@@ -1,5 +1,5 @@
 /// \file
-/// What yardsticks need to call cuBLAS.
+/// Calls of cuBLAS in baselines: checked status, and a handle.
 
 #pragma once
 
@@ -19,7 +19,7 @@ inline void check(cublasStatus_t status) {
                   std::string("the device failed: ") + cublasGetStatusString(status) + " (cuBLAS)");
 }
 
-/// What cuBLAS keeps from call to call.
+/// Owns a handle of cuBLAS, the state that its calls share.
 class CublasHandle {
  public:
   CublasHandle() { check(cublasCreate(&handle_)); }

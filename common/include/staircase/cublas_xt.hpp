@@ -1,5 +1,5 @@
 /// \file
-/// What yardsticks need to call cuBLAS on matrices in the host's memory.
+/// Calls of cublasXt, which multiplies matrices in host memory on several GPUs, in baselines.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace staircase {
 
-/// What cublasXt keeps from call to call, for all GPUs that there are.
+/// Owns a handle of cublasXt for all GPUs of the machine.
 class CublasXtHandle {
  public:
   CublasXtHandle() {

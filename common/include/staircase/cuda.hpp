@@ -1,5 +1,5 @@
 /// \file
-/// What CUDA stages share: checked calls, arrays on the device, and what the device must have.
+/// Basics of CUDA stages: checked calls, arrays in device memory, and requirements on the GPU.
 
 #pragma once
 
@@ -13,47 +13,74 @@
 
 namespace staircase {
 
-/// Says why a call of the CUDA runtime failed.
-/// \throws NotAvailable if the program was not built for this GPU
-/// \throws Failure with the exit status "the device failed" for all else
+/// Throws the error of a failed call of the CUDA runtime.
+/// \throws NotAvailable if the program has no code for this GPU
+/// \throws Failure with Exit::exhausted for every other error
 [[noreturn]] void fail(cudaError_t error);
 
-/// Throws if a call of the CUDA runtime failed.
+/// Throws if a call of the CUDA runtime failed; see fail().
 inline void check(cudaError_t error) {
   if (error != cudaSuccess) fail(error);
 }
 
-/// Throws if the launch before it failed; call it behind every launch.
+/// Throws if the preceding launch failed. Call it after every launch.
 inline void check_launch() { check(cudaGetLastError()); }
 
-/// Throws if a block may not have so many bytes of the GPU's shared memory.
+/// The largest total size in bytes of the `__shared__` variables of a kernel: 48 KiB, or all shared
+/// memory of a block (227 KiB) in code for one specific architecture such as sm_90a.
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+inline constexpr std::size_t most_static_shared = 48 * 1024;
+#else
+inline constexpr std::size_t most_static_shared = 227 * 1024;
+#endif
+
+/// The number of threads that can be resident on an SM of the architecture for which the code is
+/// compiled. Launch bounds must not exceed it.
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ == 1070)
+inline constexpr unsigned resident_threads = 1024;
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ / 100 != 9 && __CUDA_ARCH__ / 100 != 10 && \
+    __CUDA_ARCH__ != 800
+inline constexpr unsigned resident_threads = 1536;
+#else
+inline constexpr unsigned resident_threads = 2048;
+#endif
+
+/// Throws if the GPU allows less than `bytes` bytes of shared memory per block.
 /// \throws NotAvailable
 void require_shared_memory(std::size_t bytes);
 
-/// Lets the blocks of a kernel have so many bytes of dynamic shared memory.
+/// Allows the blocks of a kernel `bytes` bytes of dynamic shared memory.
+/// \throws NotAvailable if this and the kernel's `__shared__` variables exceed the limit of a block
 template <typename... Parameter>
 void allow_shared_memory(void (*kernel)(Parameter...), std::size_t bytes) {
+  cudaFuncAttributes code{};
+  check(cudaFuncGetAttributes(&code, kernel));
+  require_shared_memory(code.sharedSizeBytes + bytes);
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
 }
 
-/// Throws if the GPU is of a lower compute capability than `major`.`minor`, and so has no `what`.
-/// \throws NotAvailable
+/// Checks the compute capability of the GPU and of the code that it runs.
+/// \param major the major number of the capability that a stage needs
+/// \param minor the minor number of this capability
+/// \param what the feature that needs this capability, for the error message
+/// \throws NotAvailable if the GPU, or the code that it runs, has a lower capability
 void require_capability(int major, int minor, const char* what);
 
-/// The number of multiprocessors of the GPU.
+/// The number of streaming multiprocessors (SMs) of the GPU.
 unsigned processors();
 
-/// Allocates memory of the device, poisoned with bytes 0xFF, which are NaN; and gives it back.
-/// \throws NotEnoughMemory if the device has not so much of it
+/// Allocates device memory and sets its bytes to 0xFF, so that all floating-point elements are NaN.
+/// \throws NotEnoughMemory if the device has less memory available
 void* allocate_on_device(std::size_t bytes);
+/// Frees memory that allocate_on_device() returned.
 void free_on_device(void* memory, std::size_t bytes) noexcept;
 
-/// A dense row-major array in device memory. It is born poisoned (NaN), so that an element that was
-/// never written is seen in the result.
+/// A dense row-major array in device memory. All elements are NaN at first, so that an element that
+/// is never written is visible in the result.
 template <typename T, std::size_t rank>
 class DeviceArray : public View<T, rank> {
  public:
-  using KernelArgument = View<T, rank>;  ///< what a launch passes on
+  using KernelArgument = View<T, rank>;  ///< the type that a kernel receives
 
   template <std::integral... Extent>
   requires(sizeof...(Extent) == rank) explicit DeviceArray(Extent... extent)
@@ -62,12 +89,13 @@ class DeviceArray : public View<T, rank> {
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;
 
-  /// Copies as many elements as the array has; returns when they are there.
+  /// Copies all elements of the array from host memory; returns when the copy is complete.
   void copy_from(const T* host) {
     check(cudaMemcpy(this->data(), host, bytes_, cudaMemcpyHostToDevice));
   }
 
-  /// Copies a matrix that is no larger into the first rows and columns; all others become zero.
+  /// Copies a matrix of at most the same size from host memory into the first rows and columns. All
+  /// other elements become zero.
   void copy_padded(View<const T, 2> host) requires(rank == 2) {
     check(cudaMemset(this->data(), 0, bytes_));
     check(cudaMemcpy2D(this->data(), this->extent(1) * sizeof(T), host.data(),
@@ -75,14 +103,15 @@ class DeviceArray : public View<T, rank> {
                        cudaMemcpyHostToDevice));
   }
 
-  /// Makes all elements zero, in a stream.
+  /// Sets all elements to zero, in a stream.
   void clear(cudaStream_t stream) { check(cudaMemsetAsync(this->data(), 0, bytes_, stream)); }
 
+  /// Copies all elements to host memory; returns when the copy is complete.
   void copy_to(T* host) const {
     check(cudaMemcpy(host, this->data(), bytes_, cudaMemcpyDeviceToHost));
   }
 
-  /// Copies the first rows and columns to a matrix that is no larger.
+  /// Copies the first rows and columns to a matrix of at most the same size in host memory.
   void copy_corner_to(View<T, 2> host) const requires(rank == 2) {
     check(cudaMemcpy2D(host.data(), host.extent(1) * sizeof(T), this->data(),
                        this->extent(1) * sizeof(T), host.extent(1) * sizeof(T), host.extent(0),

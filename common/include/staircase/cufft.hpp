@@ -1,5 +1,5 @@
 /// \file
-/// Transforms of real matrices by cuFFT, and the complex numbers that come of them.
+/// Fourier transforms of real matrices by cuFFT, and complex numbers.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace staircase {
 
-/// A complex number that lies in memory as cuFFT has it.
+/// A complex number with the memory layout of cuFFT.
 template <typename T>
 struct alignas(2 * sizeof(T)) Complex {
   T real, imaginary;
@@ -24,7 +24,7 @@ struct alignas(2 * sizeof(T)) Complex {
   friend __host__ __device__ Complex operator*(Complex a, T b) {
     return {a.real * b, a.imaginary * b};
   }
-  /// The same number in another precision.
+  /// The number in another precision.
   template <typename U>
   __host__ __device__ Complex<U> as() const {
     return {static_cast<U>(real), static_cast<U>(imaginary)};
@@ -39,8 +39,8 @@ inline void check(cufftResult result) {
                                        (result == CUFFT_ALLOC_FAILED ? ", not enough memory" : ""));
 }
 
-/// The transform of a real matrix, rows × cols, and back. Neither divides by the number of
-/// elements.
+/// The Fourier transform of a real matrix, rows × cols, and its inverse. The inverse is unscaled:
+/// both transforms together multiply the matrix by rows · cols.
 template <typename T>
 class RealTransform {
   static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>);
@@ -58,20 +58,21 @@ class RealTransform {
   RealTransform(const RealTransform&) = delete;
   RealTransform& operator=(const RealTransform&) = delete;
 
-  /// From rows × cols numbers to rows × (cols / 2 + 1) waves; those left out are conjugates.
-  void forward(T* matrix, Complex<T>* waves) const {
+  /// Transforms rows × cols real values into rows × (cols / 2 + 1) coefficients. The remaining ones
+  /// are complex conjugates of these.
+  void forward(T* matrix, Complex<T>* coefficients) const {
     if constexpr (is_double)
-      check(cufftExecD2Z(forward_, matrix, reinterpret_cast<cufftDoubleComplex*>(waves)));
+      check(cufftExecD2Z(forward_, matrix, reinterpret_cast<cufftDoubleComplex*>(coefficients)));
     else
-      check(cufftExecR2C(forward_, matrix, reinterpret_cast<cufftComplex*>(waves)));
+      check(cufftExecR2C(forward_, matrix, reinterpret_cast<cufftComplex*>(coefficients)));
   }
 
-  /// Back; the waves are overwritten.
-  void backward(Complex<T>* waves, T* matrix) const {
+  /// The inverse transform; it overwrites the coefficients.
+  void backward(Complex<T>* coefficients, T* matrix) const {
     if constexpr (is_double)
-      check(cufftExecZ2D(backward_, reinterpret_cast<cufftDoubleComplex*>(waves), matrix));
+      check(cufftExecZ2D(backward_, reinterpret_cast<cufftDoubleComplex*>(coefficients), matrix));
     else
-      check(cufftExecC2R(backward_, reinterpret_cast<cufftComplex*>(waves), matrix));
+      check(cufftExecC2R(backward_, reinterpret_cast<cufftComplex*>(coefficients), matrix));
   }
 
  private:

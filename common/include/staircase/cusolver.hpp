@@ -1,5 +1,5 @@
 /// \file
-/// What yardsticks need to call cuSOLVER.
+/// Calls of cuSOLVER in baselines: checked status, and a handle.
 
 #pragma once
 
@@ -20,7 +20,7 @@ inline void check(cusolverStatus_t status) {
                       (status == CUSOLVER_STATUS_ALLOC_FAILED ? ", not enough memory" : ""));
 }
 
-/// What cuSOLVER keeps from call to call.
+/// Owns a handle of cuSOLVER, the state that its calls share.
 class CusolverHandle {
  public:
   CusolverHandle() { check(cusolverDnCreate(&handle_)); }

@@ -1,5 +1,5 @@
 /// \file
-/// What yardsticks need to call cuSOLVER on a matrix that several GPUs hold.
+/// Calls of cusolverMg, which solves systems with a matrix on several GPUs, in baselines.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace staircase {
 
-/// What cusolverMg keeps from call to call, for some GPUs.
+/// Owns a handle of cusolverMg for some GPUs.
 class CusolverMgHandle {
  public:
   explicit CusolverMgHandle(std::vector<int> devices) {
@@ -31,7 +31,8 @@ class CusolverMgHandle {
   cusolverMgHandle_t handle_{};
 };
 
-/// How an n × n matrix, stored by columns, is dealt out to GPUs: blocks of columns in turn.
+/// Describes an n × n matrix in column-major order that is distributed over GPUs: blocks of `block`
+/// columns are assigned to them cyclically.
 class CusolverMgMatrix {
  public:
   CusolverMgMatrix(std::int64_t n, std::int64_t block, cudaDataType type,

@@ -1,5 +1,5 @@
 /// \file
-/// Several GPUs in one program: which of them, and which one calls are meant for.
+/// Several GPUs in one program: the selection of devices, and the current device of a thread.
 
 #pragma once
 
@@ -13,26 +13,27 @@
 
 namespace staircase {
 
-/// The numbers of the first so many GPUs, or with 0 of all that are there.
+/// The device numbers of the first `wanted` GPUs, or of all GPUs if `wanted` is 0.
 /// \throws NotAvailable if there are fewer
 std::vector<int> devices(std::int64_t wanted);
 
-/// The one of them that has the least free memory.
+/// The device with the least free memory.
 int fullest(const std::vector<int>& devices);
 
-/// Lets them copy from each other without a detour through the host's memory, where they can.
+/// Enables direct copies between devices (peer access) where the hardware supports them; other
+/// copies pass through host memory.
 void connect(const std::vector<int>& devices);
 
-/// Lets the kernels of each use the memory of its neighbours, where the first follows the last.
-/// \throws NotAvailable if one cannot
+/// Lets the kernels of each device access the memory of both neighbours in a ring.
+/// \throws NotAvailable if two neighbours have no peer access
 void connect_ring(const std::vector<int>& devices);
 
-/// Lets the kernels of each use the memory of all others.
-/// \throws NotAvailable if one cannot
+/// Lets the kernels of each device access the memory of all other devices.
+/// \throws NotAvailable if two devices have no peer access
 void connect_all(const std::vector<int>& devices);
 
-/// While it lives, what this thread asks of CUDA is meant for a device: memory, streams, events and
-/// launches. A thread begins with device 0.
+/// Makes a device the current device of this thread during the lifetime of the object. Allocations,
+/// new streams and events, and launches use the current device, which is 0 in a new thread.
 class OnDevice {
  public:
   explicit OnDevice(int device) {
@@ -47,9 +48,10 @@ class OnDevice {
   int before_ = 0;
 };
 
-/// What each of these devices has, which is told its number and whatever else.
+/// Constructs one `Gpu` per device, from the device number and further arguments, while this device
+/// is current.
 template <typename Gpu, typename... Arguments>
-std::deque<Gpu> each_of(const std::vector<int>& devices, Arguments&... arguments) {
+std::deque<Gpu> make_gpus(const std::vector<int>& devices, Arguments&... arguments) {
   std::deque<Gpu> gpus;
   for (const int device : devices) {
     const OnDevice here(device);
@@ -58,26 +60,25 @@ std::deque<Gpu> each_of(const std::vector<int>& devices, Arguments&... arguments
   return gpus;
 }
 
-/// Calls work(gpu) for one GPU after the other, each of which has a `device` that calls are then
-/// meant for.
+/// Calls work(gpu) for one GPU after the other, with its `device` as the current device.
 template <typename Gpus, typename Work>
-void in_turn(Gpus& gpus, Work work) {
+void for_each_gpu(Gpus& gpus, Work work) {
   for (auto& gpu : gpus) {
     const OnDevice here(gpu.device);
     work(gpu);
   }
 }
 
-/// Hands over the `times` of GPUs.
+/// Adds the `times` of all GPUs to their timeline.
 template <typename Gpus>
-void hand_over(Gpus& gpus) {
-  in_turn(gpus, [](auto& gpu) { gpu.times.hand_over(); });
+void add_to_timeline(Gpus& gpus) {
+  for_each_gpu(gpus, [](auto& gpu) { gpu.times.add_to_timeline(); });
 }
 
-/// Waits until no GPU has anything to do.
+/// Waits until all GPUs have finished their work.
 template <typename Gpus>
 void synchronise(const Gpus& gpus) {
-  in_turn(gpus, [](auto&) { check(cudaDeviceSynchronize()); });
+  for_each_gpu(gpus, [](auto&) { check(cudaDeviceSynchronize()); });
 }
 
 }  // namespace staircase

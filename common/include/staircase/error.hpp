@@ -1,5 +1,5 @@
 /// \file
-/// The failures that a program of this repository reports, each with its exit status.
+/// The exit statuses of the programs of this repository, and the exceptions that lead to them.
 
 #pragma once
 
@@ -10,14 +10,15 @@ namespace staircase {
 /// Exit statuses of every program.
 enum class Exit : int {
   solved = 0,
-  wrong = 1,           ///< a result is wrong: not finite, or not what stage zero computes
+  wrong = 1,           ///< a result is not finite, or differs from stage zero
   bad_input = 2,       ///< bad usage, bad input, or a file that cannot be read or written
   exhausted = 3,       ///< not enough memory, or the device failed
-  not_available = 77,  ///< the stage lacks hardware, or takes no problem of this size
-  interrupted = 130    ///< by Ctrl-C while the runner ran a stage
+  not_available = 77,  ///< the hardware is missing, or the problem exceeds the limits of the stage
+  interrupted = 130    ///< Ctrl-C while the runner ran a stage
 };
 
-/// A failure that is told in one sentence, which names the offending value and what is allowed.
+/// A failure that the program reports in one sentence. The sentence names the wrong value and the
+/// allowed range.
 class Failure : public std::runtime_error {
  public:
   Failure(Exit status, const std::string& sentence)
@@ -28,7 +29,7 @@ class Failure : public std::runtime_error {
   Exit status_;
 };
 
-/// What the user gave cannot be used.
+/// An argument or an input file cannot be used.
 struct BadInput : Failure {
   explicit BadInput(const std::string& sentence) : Failure(Exit::bad_input, sentence) {}
 };
@@ -38,12 +39,12 @@ struct NotEnoughMemory : Failure {
   explicit NotEnoughMemory(const std::string& sentence) : Failure(Exit::exhausted, sentence) {}
 };
 
-/// The hardware that the stage is written for is not there, or its idea does not fit the problem.
+/// The stage needs other hardware, or the problem exceeds its limits.
 struct NotAvailable : Failure {
   explicit NotAvailable(const std::string& sentence) : Failure(Exit::not_available, sentence) {}
 };
 
-/// The solution is wrong.
+/// The solution is wrong, for example not finite.
 struct WrongResult : Failure {
   explicit WrongResult(const std::string& sentence) : Failure(Exit::wrong, sentence) {}
 };

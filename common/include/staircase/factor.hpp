@@ -1,5 +1,5 @@
 /// \file
-/// Products of small matrices by a warp in f64 and in f32, on tensor cores that know f64 and tf32.
+/// Products of small matrices by a warp in f64 and in f32, on tensor cores for f64 and tf32.
 
 #pragma once
 
@@ -10,8 +10,9 @@
 namespace staircase {
 
 // [factor]
-/// A number as a factor on the tensor cores, which know f64, but of f32 the first 11 bits alone:
-/// the rest makes a second factor.
+/// An element as an operand of tensor cores. An f64 element is one operand. A tf32 operand has only
+/// the first 11 bits of the significand of f32, so an f32 element is split into a high and a low
+/// part.
 template <typename T>
 struct Factor;
 template <>
@@ -29,8 +30,8 @@ __device__ inline Factor<float> factor(float value) {
   return {high, to_tf32(value - __uint_as_float(high))};
 }
 
-/// C += A·B, of 16 × 8 by 8 × 8 numbers, a fragment of each to a lane; mma.hpp tells where they
-/// are.
+/// C += A·B for A of 16 × 8 and B of 8 × 8 elements. Each lane passes its fragments; mma.hpp
+/// describes their layout.
 __device__ inline void multiply_add(double (&c)[4], const Factor<double> (&a)[4],
                                     const Factor<double> (&b)[2]) {
   const double of_a[4] = {a[0].value, a[1].value, a[2].value, a[3].value};
@@ -38,7 +39,8 @@ __device__ inline void multiply_add(double (&c)[4], const Factor<double> (&a)[4]
   mma_f64_m16n8k8(c, of_a, of_b);
 }
 
-/// The product of the two low parts is left out: it is 2⁻²² of the whole.
+/// The same in f32, with three products of tf32. The product of the two low parts is omitted: its
+/// relative size is 2⁻²².
 __device__ inline void multiply_add(float (&c)[4], const Factor<float> (&a)[4],
                                     const Factor<float> (&b)[2]) {
   const std::uint32_t high_a[4] = {a[0].high, a[1].high, a[2].high, a[3].high};
@@ -50,8 +52,8 @@ __device__ inline void multiply_add(float (&c)[4], const Factor<float> (&a)[4],
 }
 // [factor]
 
-/// C += A·B, of 16 × 16 by 16 × 8 numbers: in f64 by one product, in f32 eight columns after the
-/// other.
+/// C += A·B for A of 16 × 16 and B of 16 × 8 elements: in f64 with one instruction, in f32 in two
+/// halves along k.
 __device__ inline void multiply_add(double (&c)[4], const Factor<double> (&a)[2][4],
                                     const Factor<double> (&b)[2][2]) {
   double of_a[8], of_b[4];

@@ -1,5 +1,5 @@
 /// \file
-/// Numbers too small to be normal, taken for zero.
+/// Treats subnormal floating-point values as zero.
 
 #pragma once
 
@@ -9,9 +9,10 @@
 
 namespace staircase {
 
-/// While it lives, this thread's arithmetic takes subnormal numbers for zero, as operands and as
-/// results: those below 1.2e-38 in f32 and 2.2e-308 in f64. An operation on one may cost more than
-/// a hundred cycles. Other processors than x86-64 go on as before.
+/// During the lifetime of the object, the arithmetic of this thread treats subnormal operands and
+/// results as zero: magnitudes below 1.2e-38 in f32 and 2.2e-308 in f64. An operation with a
+/// subnormal value can cost more than 100 cycles. The object has no effect on processors other than
+/// x86-64.
 class FlushToZero {
  public:
   FlushToZero() { set_control(before_ | results | operands); }
@@ -20,7 +21,7 @@ class FlushToZero {
   FlushToZero& operator=(const FlushToZero&) = delete;
 
  private:
-  static constexpr unsigned results = 0x8000, operands = 0x0040;  // bits of the control register
+  static constexpr unsigned results = 0x8000, operands = 0x0040;  // bits FTZ and DAZ of MXCSR
 
 #ifdef __x86_64__
   static unsigned control() { return _mm_getcsr(); }

@@ -1,5 +1,5 @@
 /// \file
-/// Graphs: launches that are recorded once and done again and again.
+/// CUDA graphs: launches that are captured once and then executed many times.
 
 #pragma once
 
@@ -10,15 +10,16 @@
 namespace staircase {
 
 // [graph]
-/// A stream that records what is launched in it, and does it again and again.
+/// Captures the work that a stream receives, and launches it repeatedly.
 class Graph {
  public:
+  /// Captures a new stream of its own; see stream().
   Graph() {
     check(cudaStreamCreate(&own_));
-    record(own_);
+    capture(own_);
   }
-  /// Records what a stream is given until the recording ends, and those that wait for it.
-  explicit Graph(cudaStream_t stream) { record(stream); }
+  /// Captures an existing stream, and the streams that wait for its events, until end().
+  explicit Graph(cudaStream_t stream) { capture(stream); }
   ~Graph() {
     if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
     if (graph_ != nullptr) cudaGraphDestroy(graph_);
@@ -29,20 +30,22 @@ class Graph {
 
   cudaStream_t stream() const { return stream_; }
 
-  /// Ends the recording. Where a thread records several graphs, each ends before one is instantiated.
+  /// Ends the capture. If a thread captures several graphs, it must end all captures before it
+  /// instantiates one of the graphs.
   void end() { check(cudaStreamEndCapture(stream_, &graph_)); }
 
-  /// Makes ready for launches what was recorded; ends the recording, if nobody has.
+  /// Prepares the captured work for launches, and ends the capture if end() was not called.
   void instantiate() {
     if (graph_ == nullptr) end();
     check(cudaGraphInstantiate(&executable_, graph_, 0));
     check(cudaGraphUpload(executable_, stream_));
   }
 
+  /// Executes the captured work in the captured stream.
   void launch() const { check(cudaGraphLaunch(executable_, stream_)); }
 
  private:
-  void record(cudaStream_t stream) {
+  void capture(cudaStream_t stream) {
     stream_ = stream;
     check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
   }

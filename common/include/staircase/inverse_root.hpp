@@ -1,5 +1,6 @@
 /// \file
-/// The reciprocal of a square root as the GPU's special function unit gives it.
+/// The approximate reciprocal square root of the GPU's special function unit (PTX:
+/// rsqrt.approx.ftz).
 
 #pragma once
 
@@ -24,14 +25,15 @@ __device__ inline double rough_inverse_root(double x) {
 
 #else
 
-/// 1 / √x of a normal number, but for an error of 2^-22.9 of it at most.
+/// 1 / √x for a normal x, with a relative error of at most 2^-22.9.
 __device__ inline float rough_inverse_root(float x) {
   float y;
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 
-/// 1 / √x of a normal number, of whose 64 bits only the upper 32 are used, and set.
+/// 1 / √x for a normal x. The instruction reads only the upper 32 bits of x and sets only the upper
+/// 32 bits of the result; the lower 32 bits are zero.
 __device__ inline double rough_inverse_root(double x) {
   double y;
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));

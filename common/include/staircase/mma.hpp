@@ -2,12 +2,13 @@
 /// Products of small matrices by a whole warp: C += A·B, on the tensor cores of a GPU.
 ///
 /// Each function is one PTX instruction `mma.sync.aligned.mMnNkK.row.col`; A is M×K, B is K×N, C is
-/// M×N. All 32 lanes call it together. The elements of a matrix are spread over the lanes, a
-/// *fragment* to each; a 32-bit or 64-bit register of a fragment holds `packed` elements (1 of f64
-/// and tf32, 2 of f16 and bf16, 4 of s8), the first in its lowest bits. Where they lie is told by
-/// the PTX ISA, "Matrix multiply-accumulate operation using mma instruction", shape by shape; for
-/// the shapes here it comes to one rule, that of place_in_a(), place_in_b() and place_in_c(). With
-/// `group = lane / 4` and `member = lane % 4`:
+/// M×N. All 32 lanes call it together. The elements of a matrix are distributed over the lanes; the
+/// elements of one lane are its *fragment*. A 32-bit or 64-bit register of a fragment contains
+/// `packed` elements (1 of f64 and tf32, 2 of f16 and bf16, 4 of s8), the first one in its lowest
+/// bits. The PTX ISA, "Matrix multiply-accumulate operation using mma instruction", defines their
+/// positions for each shape. For the shapes here, all definitions follow one rule, which
+/// position_in_a(), position_in_b() and position_in_c() implement. With `group = lane / 4` and
+/// `member = lane % 4`:
 ///
 /// | element e of register r | row | column |
 /// |---|---|---|
@@ -15,7 +16,7 @@
 /// | of B | packed·member + e + 4·packed·r | group |
 /// | of C | group + 8 ⌊r / 2⌋ | 2 member + r mod 2 |
 ///
-/// A of 8 rows has register 0 alone, C of 8 rows registers 0 and 1.
+/// A of 8 rows has only register 0, and C of 8 rows has registers 0 and 1.
 ///
 /// | function | A, B | C | registers of A, B, C | needs |
 /// |---|---|---|---|---|
@@ -28,8 +29,8 @@
 /// | mma_bf16_m16n8k16 | bf16 | f32 | 4, 2, 4 | sm_80 |
 /// | mma_f16_m16n8k16 | f16 | f32 | 4, 2, 4 | sm_80 |
 ///
-/// Sums of f64 are as accurate as chains of fma; those of f32 less so than in IEEE arithmetic, and
-/// their order is not told.
+/// Sums in f64 are as accurate as a sequence of fused multiply-adds. Sums in f32 are less accurate
+/// than in IEEE arithmetic, and their order is not specified.
 
 #pragma once
 
@@ -49,28 +50,28 @@
 
 namespace staircase {
 
-/// Where an element lies in its matrix.
-struct MatrixPlace {
+/// The row and column of an element in its matrix.
+struct MatrixPosition {
   int row, column;
 };
 
-/// The place of element `element` of register `index`, in the fragment of a lane.
-constexpr __host__ __device__ MatrixPlace place_in_a(int lane, int index, int element = 0,
-                                                     int packed = 1) {
+/// The position in A, B or C of element `element` of register `index` in the fragment of a lane.
+constexpr __host__ __device__ MatrixPosition position_in_a(int lane, int index, int element = 0,
+                                                           int packed = 1) {
   return {lane / 4 + 8 * (index % 2), packed * (lane % 4) + element + 4 * packed * (index / 2)};
 }
-constexpr __host__ __device__ MatrixPlace place_in_b(int lane, int index, int element = 0,
-                                                     int packed = 1) {
+constexpr __host__ __device__ MatrixPosition position_in_b(int lane, int index, int element = 0,
+                                                           int packed = 1) {
   return {packed * (lane % 4) + element + 4 * packed * index, lane / 4};
 }
-constexpr __host__ __device__ MatrixPlace place_in_c(int lane, int index) {
+constexpr __host__ __device__ MatrixPosition position_in_c(int lane, int index) {
   return {lane / 4 + 8 * (index / 2), 2 * (lane % 4) + index % 2};
 }
 
 #ifdef STAIRCASE_CUDA_ON_CPU
 namespace detail {
 
-/// How to read element `element` of a register.
+/// Element types: the number of elements per register, and how to read one of them.
 struct F64 {
   static constexpr int packed = 1;
   static double read(double bits, int) { return bits; }
@@ -104,7 +105,7 @@ __device__ inline std::int32_t multiply_add(std::int32_t a, std::int32_t b, std:
                                    static_cast<std::uint32_t>(c));
 }
 
-/// What a lane hands over, and what it gets back in `c`.
+/// The fragments that a lane passes. `c` receives the lane's part of the result.
 template <typename Sum, typename Register, int in_a, int in_b, int in_c>
 struct Fragments {
   Sum c[in_c];
@@ -112,7 +113,8 @@ struct Fragments {
   Register b[in_b];
 };
 
-/// The matrices A and B of a warp, put together again; NaN where a lane is missing.
+/// The matrices A and B of a warp, assembled from the fragments of its lanes. Elements of inactive
+/// lanes are NaN.
 template <typename Type, typename Register, int in_a, int in_b, int rows>
 struct Factors {
   static constexpr int packed = Type::packed, depth = 4 * packed * in_b;
@@ -127,18 +129,18 @@ struct Factors {
   void take(int lane, const Register (&from_a)[in_a], const Register (&from_b)[in_b]) {
     for (int element = 0; element < packed; ++element) {
       for (int index = 0; index < in_a; ++index) {
-        const MatrixPlace place = place_in_a(lane, index, element, packed);
+        const MatrixPosition place = position_in_a(lane, index, element, packed);
         a[place.row][place.column] = Type::read(from_a[index], element);
       }
       for (int index = 0; index < in_b; ++index) {
-        const MatrixPlace place = place_in_b(lane, index, element, packed);
+        const MatrixPosition place = position_in_b(lane, index, element, packed);
         b[place.row][place.column] = Type::read(from_b[index], element);
       }
     }
   }
 };
 
-/// Multiplies and adds for all lanes at once.
+/// Computes C += A·B for all lanes of a warp.
 template <typename Type, typename Sum, typename Register, int in_a, int in_b, int in_c>
 __device__ void combine(void* const* records) {
   using Lane = Fragments<Sum, Register, in_a, in_b, in_c>;
@@ -151,23 +153,23 @@ __device__ void combine(void* const* records) {
     for (int lane = 0; lane < 32; ++lane)
       if (auto* fragments = static_cast<Lane*>(records[lane]); fragments != nullptr)
         for (int index = 0; index < in_c; ++index)
-          action(fragments->c[index], place_in_c(lane, index));
+          action(fragments->c[index], position_in_c(lane, index));
   };
-  // Sums of f64 are chains of fma, which the library has as an instruction.
+  // add_product() of the CPU device adds up in f64 by fused multiply-adds.
   if constexpr (std::is_same_v<Sum, double>) {
     Sum c[rows][8] = {};
-    for_each_sum([&](Sum sum, MatrixPlace place) { c[place.row][place.column] = sum; });
+    for_each_sum([&](Sum sum, MatrixPosition place) { c[place.row][place.column] = sum; });
     cuda_on_cpu::add_product(&c[0][0], &factors.a[0][0], &factors.b[0][0], rows, factors.depth);
-    for_each_sum([&](Sum& sum, MatrixPlace place) { sum = c[place.row][place.column]; });
+    for_each_sum([&](Sum& sum, MatrixPosition place) { sum = c[place.row][place.column]; });
   } else {
-    for_each_sum([&](Sum& sum, MatrixPlace place) {
+    for_each_sum([&](Sum& sum, MatrixPosition place) {
       for (int k = 0; k < factors.depth; ++k)
         sum = multiply_add(factors.a[place.row][k], factors.b[k][place.column], sum);
     });
   }
 }
 
-/// A lane's part of a product.
+/// Called by each lane of a warp; returns the lane's part of the product in `c`.
 template <typename Type, typename Sum, typename Register, int in_a, int in_b, int in_c>
 __device__ void multiply(Sum (&c)[in_c], const Register (&a)[in_a], const Register (&b)[in_b]) {
   Fragments<Sum, Register, in_a, in_b, in_c> fragments;
@@ -181,11 +183,15 @@ __device__ void multiply(Sum (&c)[in_c], const Register (&a)[in_a], const Regist
 }  // namespace detail
 #endif
 
-/// Rounds to the 10 bits of fraction of tf32, ties away from zero.
+/// Rounds to tf32, which has 10 fraction bits; ties are rounded away from zero. Returns the bits of
+/// the result as an f32 value.
 __device__ inline std::uint32_t to_tf32(float value) {
 #ifdef STAIRCASE_CUDA_ON_CPU
   if (std::isnan(value)) return 0x7FFFFFFF;
   return (__float_as_uint(value) + 0x1000) & ~0x1FFFu;
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  __trap();  // for older GPUs this code is only compiled, never launched
+  return 0;
 #else
   std::uint32_t bits;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
@@ -196,6 +202,8 @@ __device__ inline std::uint32_t to_tf32(float value) {
 __device__ inline void mma_f64_m8n8k4(double (&c)[2], const double (&a)[1], const double (&b)[1]) {
 #ifdef STAIRCASE_CUDA_ON_CPU
   detail::multiply<detail::F64>(c, a, b);
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  __trap();  // for older GPUs this code is only compiled, never launched
 #else
   asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
                : "+d"(c[0]), "+d"(c[1])
@@ -207,7 +215,7 @@ __device__ inline void mma_f64_m16n8k4(double (&c)[4], const double (&a)[2], con
 #ifdef STAIRCASE_CUDA_ON_CPU
   detail::multiply<detail::F64>(c, a, b);
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-  __trap();  // code for other GPUs is compiled, too, but never launched
+  __trap();  // for older GPUs this code is only compiled, never launched
 #else
   asm volatile(
       "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
@@ -221,7 +229,7 @@ __device__ inline void mma_f64_m16n8k8(double (&c)[4], const double (&a)[4], con
 #ifdef STAIRCASE_CUDA_ON_CPU
   detail::multiply<detail::F64>(c, a, b);
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-  __trap();  // code for other GPUs is compiled, too, but never launched
+  __trap();  // for older GPUs this code is only compiled, never launched
 #else
   asm volatile(
       "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
@@ -236,7 +244,7 @@ __device__ inline void mma_f64_m16n8k16(double (&c)[4], const double (&a)[8],
 #ifdef STAIRCASE_CUDA_ON_CPU
   detail::multiply<detail::F64>(c, a, b);
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-  __trap();  // code for other GPUs is compiled, too, but never launched
+  __trap();  // for older GPUs this code is only compiled, never launched
 #else
   asm volatile(
       "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 "
@@ -252,6 +260,8 @@ __device__ inline void mma_s8_m16n8k32(std::int32_t (&c)[4], const std::uint32_t
                                        const std::uint32_t (&b)[2]) {
 #ifdef STAIRCASE_CUDA_ON_CPU
   detail::multiply<detail::S8>(c, a, b);
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  __trap();  // for older GPUs this code is only compiled, never launched
 #else
   asm volatile(
       "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
@@ -261,11 +271,13 @@ __device__ inline void mma_s8_m16n8k32(std::int32_t (&c)[4], const std::uint32_t
 #endif
 }
 
-/// Its factors come from to_tf32().
+/// The elements of A and B must be results of to_tf32().
 __device__ inline void mma_tf32_m16n8k8(float (&c)[4], const std::uint32_t (&a)[4],
                                         const std::uint32_t (&b)[2]) {
 #ifdef STAIRCASE_CUDA_ON_CPU
   detail::multiply<detail::Tf32>(c, a, b);
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  __trap();  // for older GPUs this code is only compiled, never launched
 #else
   asm volatile(
       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
@@ -279,6 +291,8 @@ __device__ inline void mma_bf16_m16n8k16(float (&c)[4], const std::uint32_t (&a)
                                          const std::uint32_t (&b)[2]) {
 #ifdef STAIRCASE_CUDA_ON_CPU
   detail::multiply<detail::Bf16>(c, a, b);
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  __trap();  // for older GPUs this code is only compiled, never launched
 #else
   asm volatile(
       "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
@@ -292,6 +306,8 @@ __device__ inline void mma_f16_m16n8k16(float (&c)[4], const std::uint32_t (&a)[
                                         const std::uint32_t (&b)[2]) {
 #ifdef STAIRCASE_CUDA_ON_CPU
   detail::multiply<detail::F16>(c, a, b);
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  __trap();  // for older GPUs this code is only compiled, never launched
 #else
   asm volatile(
       "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "

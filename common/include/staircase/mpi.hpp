@@ -1,10 +1,10 @@
 /// \file
-/// MPI, the Message Passing Interface, for stages that run on ranks: errors that become exceptions,
-/// and communicators, datatypes, requests and windows that are given back when their lives end.
+/// MPI, the Message Passing Interface, for stages that run on ranks: errors become exceptions, and
+/// objects own communicators, datatypes, requests and windows.
 
 #pragma once
 
-// The C++ bindings of MPI-2 are gone from the standard.
+// Without the C++ bindings of MPI-2, which the standard has removed.
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
 
@@ -21,30 +21,32 @@
 
 namespace staircase::mpi {
 
-/// Throws what MPI says of an error, as a Failure.
+/// Throws the message of an MPI error.
+/// \throws Failure with Exit::exhausted
 [[noreturn]] void fail(int error);
 
-/// Throws that the ranks of a machine cannot share so much memory.
+/// Reports that `bytes` bytes of shared memory cannot be allocated.
+/// \throws NotEnoughMemory
 [[noreturn]] void fail_to_share(std::size_t bytes);
 
-/// Every call of MPI goes through here.
+/// Throws if a call of MPI failed.
 inline void check(int error) {
   if (error != MPI_SUCCESS) fail(error);
 }
 
-/// What MPI calls the type of an element.
+/// The MPI datatype of an element: double or float.
 template <typename T>
 MPI_Datatype element() {
   return std::is_same_v<T, double> ? MPI_DOUBLE : MPI_FLOAT;
 }
 
-/// Something that MPI has made, which one owner gives back.
-template <typename Handle, int (*give_back)(Handle*)>
+/// Owns an MPI object and frees it at the end of its lifetime.
+template <typename Handle, int (*release)(Handle*)>
 class Owned {
  public:
   explicit Owned(Handle handle) : handle_(handle) {}
   ~Owned() {
-    if (owns_) give_back(&handle_);
+    if (owns_) release(&handle_);
   }
   Owned(Owned&& other) noexcept
       : handle_(other.handle_), owns_(std::exchange(other.owns_, false)) {}
@@ -63,7 +65,8 @@ using Communicator = Owned<MPI_Comm, MPI_Comm_free>;
 using Group = Owned<MPI_Group, MPI_Group_free>;
 using Datatype = Owned<MPI_Datatype, MPI_Type_free>;
 
-/// A communicator in which the ranks are a grid, p along y and q along x, periodic in both.
+/// A communicator in which the ranks form a grid, p along y and q along x, periodic in both
+/// directions.
 inline Communicator periodic_grid(std::size_t p, std::size_t q) {
   const int ranks[] = {static_cast<int>(p), static_cast<int>(q)}, periodic[] = {true, true};
   MPI_Comm made = MPI_COMM_NULL;
@@ -71,14 +74,15 @@ inline Communicator periodic_grid(std::size_t p, std::size_t q) {
   return Communicator(made);
 }
 
-/// The ranks before and behind this one along a direction of a grid: 0 is y, 1 is x.
+/// The previous and the next rank along a direction of a grid: 0 is y, 1 is x.
 inline std::pair<int, int> neighbours(MPI_Comm grid, int direction) {
-  int before = 0, behind = 0;
-  check(MPI_Cart_shift(grid, direction, 1, &before, &behind));
-  return {before, behind};
+  int previous = 0, next = 0;
+  check(MPI_Cart_shift(grid, direction, 1, &previous, &next));
+  return {previous, next};
 }
 
-/// The ranks of this rank's machine, or of each so many of them those that this rank is among.
+/// A communicator of the ranks on the same machine as this rank. If `so_many` is not 0, the
+/// communicator contains only the group of `so_many` ranks to which this rank belongs.
 inline Communicator machine(std::int64_t so_many = 0) {
   MPI_Comm made = MPI_COMM_NULL;
   check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made));
@@ -90,7 +94,8 @@ inline Communicator machine(std::int64_t so_many = 0) {
   return Communicator(made);
 }
 
-/// The number that a rank of one communicator has in another one, if it is in both.
+/// Converts rank `rank` of communicator `one` to the rank of the same process in communicator
+/// `other`; empty if the process is not in `other`.
 inline std::optional<int> number_in(MPI_Comm other, MPI_Comm one, int rank) {
   const auto group_of = [](MPI_Comm communicator) {
     MPI_Group made = MPI_GROUP_NULL;
@@ -102,8 +107,8 @@ inline std::optional<int> number_in(MPI_Comm other, MPI_Comm one, int rank) {
   return number == MPI_UNDEFINED ? std::nullopt : std::optional(number);
 }
 
-/// Elements of which each lies so far behind the one before: a column of a row-major array. Where
-/// several lie together in a row, so do the first ones: some columns.
+/// A datatype of `count` groups of `together` adjacent elements; the groups begin `stride` elements
+/// apart. Such a datatype describes one column of a row-major array, or several adjacent columns.
 template <typename T>
 Datatype strided(std::size_t count, std::size_t stride, std::size_t together = 1) {
   MPI_Datatype made = MPI_DATATYPE_NULL;
@@ -113,8 +118,8 @@ Datatype strided(std::size_t count, std::size_t stride, std::size_t together = 1
   return Datatype(made);
 }
 
-/// Messages that are on their way together, or will be. Who started them waits for them; what is
-/// left at the end is given back, as it is by a rank that fails.
+/// A fixed number of requests for messages that are in flight at the same time. The rank that
+/// starts the messages must wait for them; the destructor frees the remaining requests.
 template <std::size_t count>
 class Requests {
  public:
@@ -126,21 +131,26 @@ class Requests {
   Requests(const Requests&) = delete;
   Requests& operator=(const Requests&) = delete;
 
+  /// The address of request r, as MPI functions expect it.
   MPI_Request* operator[](std::size_t r) { return &requests_[r]; }
-  /// Starts requests that are persistent.
+  /// Starts all requests, which must be persistent.
   void start() { check(MPI_Startall(count, requests_.data())); }
+  /// Waits for all requests.
   void wait() { check(MPI_Waitall(count, requests_.data(), MPI_STATUSES_IGNORE)); }
 
  private:
   std::array<MPI_Request, count> requests_;
 };
 
-/// Memory of a machine of which each of its ranks has a part and reads all others. Ranks meet in
-/// two halves: what one of them wrote before it arrived, another one reads after its wait.
+/// Shared memory of the ranks of a machine: each rank writes its own part and reads all parts.
+///
+/// The ranks synchronise by a split barrier: writes before arrive() are visible to all ranks after
+/// their wait().
 template <typename T>
 class Window {
  public:
-  /// So many elements for this rank, NaN at first. All ranks of the machine make it together.
+  /// Allocates `count` elements for this rank, which are NaN at first. All ranks of `machine` must
+  /// call the constructor.
   Window(MPI_Comm machine, std::size_t count) : machine_(machine) {
     const std::size_t bytes = count * sizeof(T);
     void* own = nullptr;
@@ -151,7 +161,8 @@ class Window {
     check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_));
     poison(std::span(static_cast<T*>(own), count));
   }
-  /// All ranks give it back together; one that fails does not wait for the others, as it ends them.
+  /// Frees the memory; all ranks call it. During an exception it does nothing, because a failing
+  /// rank ends all others and must not wait for them.
   ~Window() {
     if (std::uncaught_exceptions() != 0) return;
     MPI_Win_unlock_all(window_);
@@ -160,7 +171,7 @@ class Window {
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
-  /// What a rank of the machine has.
+  /// The part of a rank of the machine.
   std::span<T> part(int rank) const {
     MPI_Aint bytes = 0;
     int unit = 0;
@@ -169,26 +180,29 @@ class Window {
     return {begin, static_cast<std::size_t>(bytes) / sizeof(T)};
   }
 
+  /// The part of this rank.
   std::span<T> own_part() const {
     int number = 0;
     check(MPI_Comm_rank(machine_, &number));
     return part(number);
   }
 
+  /// Makes the writes of this rank visible and arrives at the barrier, without waiting.
   void arrive() {
     check(MPI_Win_sync(window_));
-    check(MPI_Ibarrier(machine_, &meeting_));
+    check(MPI_Ibarrier(machine_, &barrier_));
   }
 
+  /// Waits until all ranks have arrived.
   void wait() {
-    check(MPI_Wait(&meeting_, MPI_STATUS_IGNORE));
+    check(MPI_Wait(&barrier_, MPI_STATUS_IGNORE));
     check(MPI_Win_sync(window_));
   }
 
  private:
   MPI_Comm machine_;
   MPI_Win window_ = MPI_WIN_NULL;
-  MPI_Request meeting_ = MPI_REQUEST_NULL;
+  MPI_Request barrier_ = MPI_REQUEST_NULL;
 };
 
 }  // namespace staircase::mpi

@@ -1,5 +1,5 @@
 /// \file
-/// What stages on several GPUs need to call NCCL.
+/// Calls of NCCL in stages for several GPUs: checked status, groups and communicators.
 
 #pragma once
 
@@ -22,15 +22,15 @@ inline void check(ncclResult_t result) {
                                        " (NCCL: " + ncclGetLastError(nullptr) + ")");
 }
 
-/// What NCCL calls the numbers of a program.
+/// The NCCL datatype of an element: double or float.
 template <typename T>
 constexpr ncclDataType_t nccl_type() {
   static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>);
   return std::is_same_v<T, double> ? ncclDouble : ncclFloat;
 }
 
-/// Calls of several ranks, or of one that sends and receives, that start together: what one thread
-/// calls for several GPUs belongs into a group.
+/// Executes NCCL calls as one group, which starts together. The calls of one thread for several
+/// GPUs, or a send and a receive of the same rank, must be in one group.
 template <typename Calls>
 void group(Calls calls) {
   check(ncclGroupStart());
@@ -43,7 +43,7 @@ void group(Calls calls) {
   check(ncclGroupEnd());
 }
 
-/// A rank for each of several GPUs of this process, in their order.
+/// The communicators of several GPUs of this process: GPU number r of `devices` is rank r.
 class Communicators {
  public:
   explicit Communicators(const std::vector<int>& devices) : ranks_(devices.size()) {

@@ -1,6 +1,6 @@
 /// \file
-/// Operands on their way into shared memory: places that one thread has filled by the copy engine,
-/// and warps empty, in turns.
+/// A circular buffer for operands in shared memory: one thread fills its slots by bulk copies
+/// (TMA), and warps read them.
 
 #pragma once
 
@@ -9,32 +9,34 @@
 namespace staircase {
 
 // [pipeline]
-/// So many places in shared memory for the operands of steps, which are numbered from 0.
-template <typename Operands, unsigned places>
+/// `slots` slots in shared memory for the operands of steps 0, 1, … Step k uses slot k mod
+/// `slots`.
+template <typename Operands, unsigned slots>
 struct Pipeline {
-  Operands operands[places];
-  TransferBarrier full[places], empty[places];
+  Operands operands[slots];
+  TransferBarrier full[slots], empty[slots];
 
-  /// Called by one thread, before a __syncthreads(): so many warps read each step.
+  /// Initialises the barriers for `warps` reading warps. Called by one thread, before
+  /// __syncthreads().
   __device__ void start(unsigned warps) { init(full, empty, warps); }
 
-  /// The place for step k, when it is empty. So many bytes are to come, by copies that tell
-  /// `full[k % places]`.
+  /// Waits until the slot of step k is empty and returns it. The caller then starts copies of
+  /// `bytes` bytes in total, which signal `full[k % slots]`.
   __device__ Operands& fill(unsigned k, unsigned bytes) {
-    empty[k % places].wait((k / places + 1) % 2);
-    full[k % places].arrive_and_expect(bytes);
-    return operands[k % places];
+    empty[k % slots].wait((k / slots + 1) % 2);
+    full[k % slots].arrive_and_expect(bytes);
+    return operands[k % slots];
   }
 
-  /// The operands of step k, when they are there.
+  /// Waits until the operands of step k have arrived and returns them.
   __device__ const Operands& wait(unsigned k) {
-    full[k % places].wait(k / places % 2);
-    return operands[k % places];
+    full[k % slots].wait(k / slots % 2);
+    return operands[k % slots];
   }
 
-  /// A warp will not read step k any more.
+  /// Signals that the calling warp has finished reading the operands of step k.
   __device__ void release(unsigned k) {
-    if (threadIdx.x % 32 == 0) empty[k % places].arrive();
+    if (threadIdx.x % 32 == 0) empty[k % slots].arrive();
   }
 };
 // [pipeline]

@@ -1,9 +1,9 @@
 /// \file
-/// Registers that some warps of a block hand to others of it. Needs compute capability 9.0.
+/// Moves registers from some warps of a block to others. Needs code for sm_90a; elsewhere the
+/// functions have no effect.
 ///
-/// A block starts with as many for each thread. Four warps in a row, from a multiple of four on,
-/// change their number together; all 128 threads call a function, once. Source: PTX ISA,
-/// "setmaxnreg".
+/// All threads of a block start with the same number of registers. The four warps of a warpgroup
+/// change this number together: all 128 threads call the function. Source: PTX ISA, "setmaxnreg".
 
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace staircase {
 
-/// Keeps so many registers for each thread, a multiple of 8 from 24 to 256, and gives back the
-/// rest.
+/// Reduces the registers per thread to `registers`, a multiple of 8 from 24 to 256, and releases
+/// the others.
 template <int registers>
 __device__ void keep_registers() {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -20,7 +20,8 @@ __device__ void keep_registers() {
 #endif
 }
 
-/// Waits until there are so many for each thread, and takes them.
+/// Increases the registers per thread to `registers`; waits until enough of them have been
+/// released.
 template <int registers>
 __device__ void take_registers() {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)

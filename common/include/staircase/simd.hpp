@@ -1,20 +1,21 @@
 /// \file
-/// The widest vectors of the processor that a program runs on, whatever it was compiled for.
+/// Selects, at run time, code for the widest vectors of the processor.
 
 #pragma once
 
 namespace staircase {
 
-/// The function `Kernel::run<bytes>`, compiled for this processor's vectors of so many bytes: 64
-/// with AVX-512, 32 with AVX2 and fused multiply-adds, else 16.
+/// Selects the instance of `Kernel::run<bytes>` for the processor's widest vectors: 64 bytes with
+/// AVX-512, 32 with AVX2 and fused multiply-adds, otherwise 16.
 ///
-/// `run` must be static and [[gnu::always_inline]]: then it is compiled for the processor that its
-/// caller is compiled for. Its vectors are those of [[gnu::vector_size(bytes)]].
+/// `run` must be static and [[gnu::always_inline]], so that it is compiled for the instruction set
+/// of its caller. It uses vectors of type [[gnu::vector_size(bytes)]].
 template <typename Kernel, typename... Parameter>
 class ForWidestVectors {
  public:
   using Function = void (*)(Parameter...);
 
+  /// The instance for this processor.
   static Function function() {
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx512f")) return with_avx512;

@@ -1,6 +1,6 @@
 /// \file
-/// What a stage tells the harness of itself. Every stage includes it, through its workload's
-/// header.
+/// The interface between a stage and the harness. Every stage includes it through the header of its
+/// workload.
 
 #pragma once
 
@@ -18,11 +18,13 @@ namespace staircase {
 /// A stage of a workload whose solution is an array of `rank` dimensions.
 template <typename Problem, std::size_t rank>
 struct Stage {
-  const char* title;
-  const char* idea;
-  const char* needs = "";  ///< the hardware that it needs beside a GPU
-  const char* note = "";   ///< what else users should know of it
-  /// One function per precision; null for a precision that the stage does not offer.
+  const char* title;  ///< the name of the technique
+  const char* idea;   ///< one line: verb, object, mechanism; at most 46 bytes
+  /// Hardware that the stage needs in addition to a GPU of compute capability 7.5; empty if none.
+  const char* needs = "";
+  const char* note = "";  ///< a further remark for users; may be empty
+  /// Functions that solve a problem and mark phases on the timeline; null for a precision that the
+  /// stage does not offer.
   Array<double, rank> (*solve_f64)(const Problem&, Timeline&) = nullptr;
   Array<float, rank> (*solve_f32)(const Problem&, Timeline&) = nullptr;
 };

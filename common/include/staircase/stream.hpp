@@ -1,6 +1,5 @@
 /// \file
-/// What stages share that let copies and kernels overlap: streams, events, pinned memory, and the
-/// times of what streams do.
+/// Overlap of copies and kernels: streams, events, pinned memory, and the times of work in streams.
 
 #pragma once
 
@@ -19,7 +18,8 @@
 
 namespace staircase {
 
-/// A point in a stream. One that was never recorded has been reached.
+/// A CUDA event: a point in the work of a stream. An event that was never recorded counts as
+/// reached.
 class Event {
  public:
   Event() { check(cudaEventCreate(&event_)); }
@@ -27,13 +27,13 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  /// Moves the point behind all that a stream has to do so far.
+  /// Records the event after all work that the stream has received so far.
   void record(cudaStream_t stream = nullptr) { check(cudaEventRecord(event_, stream)); }
 
-  /// Waits until the stream has come to it.
+  /// Blocks the host thread until the stream has reached the event.
   void wait() const { check(cudaEventSynchronize(event_)); }
 
-  /// Whether the stream has come to it.
+  /// Whether the stream has reached the event.
   bool reached() const {
     const cudaError_t state = cudaEventQuery(event_);
     if (state == cudaErrorNotReady) return false;
@@ -41,7 +41,7 @@ class Event {
     return true;
   }
 
-  /// Seconds from another point to this one; both have been reached.
+  /// Seconds from another event to this one. Both must have been reached.
   double seconds_since(const Event& start) const {
     float milliseconds = 0;
     check(cudaEventElapsedTime(&milliseconds, start.event_, event_));
@@ -53,11 +53,11 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// Which of two streams goes first where blocks of both wait for a place on the GPU.
+/// The priority of a stream: thread blocks of a stream with high priority are started first.
 enum class Priority { low, high };
 
-/// Work for the GPU that is done in order, beside that of other streams, but behind what the
-/// default stream was given before.
+/// A CUDA stream: its work runs in order, and may overlap the work of other streams. Work that the
+/// default stream received earlier runs first.
 class Stream {
  public:
   Stream() { check(cudaStreamCreate(&stream_)); }
@@ -73,22 +73,23 @@ class Stream {
 
   operator cudaStream_t() const { return stream_; }
 
-  /// What comes next in this stream begins when another one has come to a point.
+  /// Later work in this stream starts only after another stream has reached an event.
   void wait(const Event& event) const { check(cudaStreamWaitEvent(stream_, event.event_, 0)); }
 
  private:
   cudaStream_t stream_ = nullptr;
 };
 
-/// Copies as many numbers as `from` has between the host's memory and the device's, in a stream.
+/// Copies all elements of `from` to `to` in a stream, between host and device memory in either
+/// direction.
 template <typename T>
 void copy(View<T, 1> from, View<T, 1> to, const Stream& stream) {
   check(cudaMemcpyAsync(to.data(), from.data(), from.extent(0) * sizeof(T), cudaMemcpyDefault,
                         stream));
 }
 
-/// A dense row-major array in memory of the host that the system will not move, so that the GPU's
-/// copy engines reach it by themselves. All threads touch its pages first, then they are pinned.
+/// A dense row-major array in pinned (page-locked) host memory, which the copy engines of the GPU
+/// access directly. All threads write its pages first; then the pages are pinned.
 template <std::floating_point T, std::size_t rank>
 class PinnedArray : public Array<T, rank> {
  public:
@@ -100,13 +101,14 @@ class PinnedArray : public Array<T, rank> {
   ~PinnedArray() { cudaHostUnregister(this->data()); }
 };
 
-/// Keeps memory of the host, which somebody else owns, where it is while it lives: the GPU's copy
-/// engines reach it by themselves.
+/// Pins existing host memory during the lifetime of the object: `size` times as many elements as
+/// the view has, from the first element of the view on.
 class Pinned {
  public:
   template <typename T, std::size_t rank>
   explicit Pinned(View<T, rank> array, std::size_t size = 1)
-      : memory_(const_cast<std::remove_const_t<T>*>(array.data())) {  // CUDA does not write it
+      : memory_(const_cast<std::remove_const_t<T>*>(
+            array.data())) {  // cudaHostRegister() does not write it
     for (std::size_t d = 0; d < rank; ++d) size *= array.extent(d);
     check(cudaHostRegister(memory_, size * sizeof(T), cudaHostRegisterPortable));
   }
@@ -120,14 +122,14 @@ class Pinned {
 
 namespace detail {
 
-/// A span of a stream, between two events.
+/// An interval of a stream between two events.
 struct TimedSpan {
   explicit TimedSpan(const char* of) : name(of) {}
   const char* name;
   Event begin, end;
 };
 
-/// A span of a thread of the host, in seconds since the timeline was made.
+/// An interval of a host thread, in seconds since the creation of the timeline.
 struct HostSpan {
   const char* name;
   double begin, end;
@@ -135,11 +137,11 @@ struct HostSpan {
 
 }  // namespace detail
 
-/// Takes the times of what streams do, and a thread of the host beside them, for a timeline.
+/// Measures intervals of work in streams, and of a host thread at the same time, for a timeline.
 class StreamTimes {
  public:
-  /// The GPU has nothing to do when it is made. Names of spans get an ending that tells of several
-  /// GPUs which one it was: ", GPU 1".
+  /// The GPU must be idle. `ending` is appended to the names of all intervals, for example ", GPU
+  /// 1".
   explicit StreamTimes(Timeline& timeline) : timeline_(timeline) {
     Stream stream;
     start_.record(stream);
@@ -151,16 +153,18 @@ class StreamTimes {
     ending_.assign(ending.begin(), ending.end());
   }
 
-  /// What comes next in a stream is a span of this name; it must outlive the times.
+  /// Begins an interval after the work that a stream has received so far. `name` must outlive this
+  /// object.
+  /// \returns the index of the interval, for end()
   std::size_t begin(const char* name, const Stream& stream) {
     spans_.emplace_back(name).begin.record(stream);
     return spans_.size() - 1;
   }
 
-  /// What came last in the stream ends that span.
+  /// Ends an interval after the work that the stream has received so far.
   void end(std::size_t span, const Stream& stream) { spans_[span].end.record(stream); }
 
-  /// Times what `work` gives a stream to do.
+  /// Calls work() and measures the interval of the work that it enqueues in a stream.
   template <typename Work>
   void of(const char* name, const Stream& stream, Work work) {
     const std::size_t span = begin(name, stream);
@@ -168,7 +172,7 @@ class StreamTimes {
     end(span, stream);
   }
 
-  /// Times what `work` does itself.
+  /// Calls work() and measures its own time on the host.
   template <typename Work>
   void of(const char* name, Work work) {
     const double start = timeline_.now();
@@ -176,15 +180,15 @@ class StreamTimes {
     of_host_.push_back({name, start, timeline_.now()});
   }
 
-  /// Hands the spans over to the timeline, when they are over.
-  void hand_over();
+  /// Waits for the end of all intervals and adds them to the timeline.
+  void add_to_timeline();
 
  private:
   Timeline& timeline_;
   std::vector<char> ending_;
   Event start_;
   double zero_ = 0;
-  std::deque<detail::TimedSpan> spans_;  // whose events stay where they are
+  std::deque<detail::TimedSpan> spans_;  // a deque never moves its elements
   std::vector<detail::HostSpan> of_host_;
 };
 

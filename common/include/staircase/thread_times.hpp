@@ -1,5 +1,5 @@
 /// \file
-/// The times of what threads of a team do beside each other.
+/// Measures intervals of the threads of an OpenMP team, which overlap each other.
 
 #pragma once
 
@@ -15,25 +15,26 @@ namespace staircase {
 
 namespace detail {
 
-/// A span of a thread, in seconds since the timeline was made.
+/// An interval of a thread, in seconds since the creation of the timeline.
 struct ThreadSpan {
   const char* name;
   double begin, end;
 };
 
-/// The spans of a thread: two lines of the cache, since processors fetch lines by pairs.
+/// The intervals of a thread. The alignment of two cache lines avoids false sharing, since
+/// processors prefetch pairs of lines.
 struct alignas(128) ThreadSpans {
   std::vector<ThreadSpan> spans;
 };
 
 }  // namespace detail
 
-/// Takes the times of what the threads of an OpenMP team do, for a timeline.
+/// Measures intervals of the threads of an OpenMP team for a timeline.
 class ThreadTimes {
  public:
   explicit ThreadTimes(Timeline& timeline) : timeline_(timeline), of_(omp_get_max_threads()) {}
 
-  /// Times what `work` does on the thread that calls; the name must outlive the times.
+  /// Calls work() and measures its time on the calling thread. `name` must outlive this object.
   template <typename Work>
   void of(const char* name, Work work) {
     const double begin = timeline_.now();
@@ -41,15 +42,15 @@ class ThreadTimes {
     of_[omp_get_thread_num()].spans.push_back({name, begin, timeline_.now()});
   }
 
-  /// Hands the spans over to the timeline, when all threads are done: "NAME, thread 1". If they are
-  /// more than anybody looks at, none are.
-  void hand_over() {
+  /// Adds the intervals to the timeline as "NAME, thread 1", after all threads have finished. If
+  /// there are more than 500, it adds none of them, because no figure could show so many.
+  void add_to_timeline() {
     constexpr std::size_t most = 500;
     std::size_t count = 0;
     for (const detail::ThreadSpans& thread : of_) count += thread.spans.size();
     for (std::size_t t = 0; t < of_.size() && count <= most; ++t)
       for (const auto& [name, begin, end] : of_[t].spans)
-        timeline_.add_beside((name + (", thread " + std::to_string(t))).c_str(), begin, end);
+        timeline_.add_overlapping((name + (", thread " + std::to_string(t))).c_str(), begin, end);
   }
 
  private:

@@ -1,16 +1,16 @@
 /// \file
-/// Where the time of a solve goes: named phases, one after the other, and what a device does beside
-/// them.
+/// The timeline of a solve: consecutive named phases, and intervals of devices or threads that
+/// overlap the phases.
 
 #pragma once
 
 namespace staircase {
 
-/// Records the phases of one solve; the harness has the clock (harness/recorded_timeline.hpp).
+/// Records the phases of one solve. The harness implements it (harness/recorded_timeline.hpp).
 ///
-/// A phase lasts until the next one begins; one name may come back any number of times. Only the
-/// thread that called solve() may mark phases. Where the CUDA toolkit is found, each phase is an
-/// NVTX range, too, under which NVIDIA's profilers show what happens in it.
+/// A phase lasts until the next one begins, and a name may occur several times. Only the thread
+/// that called solve() may mark phases. If the program was built with the CUDA toolkit, each phase
+/// is also an NVTX range, which NVIDIA's profilers show.
 class Timeline {
  public:
   /// Ends the current phase and begins another; `name` must outlive the timeline (a string literal
@@ -20,11 +20,11 @@ class Timeline {
   /// Ends the current phase, if there is one.
   virtual void end() = 0;
 
-  /// Adds what a device did beside the phases, and beside other such spans: measured by its events,
-  /// in seconds since the timeline was made. The name is copied.
-  virtual void add_beside(const char* name, double begin, double end) = 0;
+  /// Adds an interval of a device or thread, which may overlap phases and other intervals. Both
+  /// times are in seconds since the creation of the timeline. The name is copied.
+  virtual void add_overlapping(const char* name, double begin, double end) = 0;
 
-  /// Seconds since the timeline was made.
+  /// Seconds since the creation of the timeline.
   virtual double now() const = 0;
 
  protected:

@@ -1,5 +1,6 @@
 /// \file
-/// Views of dense arrays in row-major order: the last index runs fastest, everywhere in Staircase.
+/// Views of dense arrays in row-major order: elements that differ by 1 in the last index are
+/// adjacent.
 
 #pragma once
 
@@ -10,7 +11,8 @@
 
 namespace staircase {
 
-/// The number of elements of an array, or the largest number if there are more than that.
+/// The number of elements of an array; the largest std::size_t if the product of the extents
+/// overflows.
 template <std::size_t rank>
 constexpr std::size_t product(const std::array<std::size_t, rank>& extents) {
   std::size_t size = 1;
@@ -19,9 +21,9 @@ constexpr std::size_t product(const std::array<std::size_t, rank>& extents) {
   return size;
 }
 
-/// A dense row-major array that somebody else owns; `a(i, j)` is element `i * extent(1) + j`.
+/// A dense row-major array that the view does not own. `a(i, j)` is element `i * extent(1) + j`.
 ///
-/// Copying a view copies no element. Indices are not checked.
+/// Copying a view copies no elements. Indices are not checked.
 template <typename T, std::size_t rank>
 class View {
  public:
@@ -33,7 +35,8 @@ class View {
     return data_[offset(index...)];
   }
 
-  /// The contiguous rest of the array behind the leading indices: row i of a matrix is `a.row(i)`.
+  /// The contiguous part of the array with the given leading indices: row i of a matrix is
+  /// `a.row(i)`.
   template <std::integral... Index>
   requires(sizeof...(Index) <
            rank) constexpr View<T, rank - sizeof...(Index)> row(Index... index) const {
@@ -50,7 +53,7 @@ class View {
   constexpr std::size_t extent(std::size_t dimension) const { return extents_[dimension]; }
   constexpr T* data() const { return data_; }
 
-  /// The same elements, not to be changed through this view.
+  /// A view of the same elements that cannot change them.
   template <typename U>
   requires(!std::is_const_v<T> && std::is_same_v<U, const T>) constexpr operator View<U, rank>()
       const {

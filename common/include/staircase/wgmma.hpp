@@ -1,11 +1,11 @@
 /// \file
-/// Products of matrices of bytes, or of tf32, by a warpgroup, four warps together, straight from
-/// shared memory.
+/// Products of matrices of 8-bit integers or tf32 by a warpgroup (four warps), which reads its
+/// operands directly from shared memory (PTX: wgmma).
 ///
-/// The matrices lie in shared memory as the tensor cores like to read them: a row has 128 bytes, at
-/// an address that is a multiple of 1024 for row 0, and its eight chunks of 16 bytes change places
-/// from row to row (place_in_rows()). The tensor cores of compute capability 9.0 alone have these
-/// instructions; they are there in code for sm_90a.
+/// Each row of a matrix in shared memory has 128 bytes. Row 0 begins at a multiple of 1024, and the
+/// eight chunks of 16 bytes of each row are permuted (swizzled) as swizzled_offset() describes.
+/// Only GPUs of compute capability 9.0 have these instructions, and only code for sm_90a can use
+/// them.
 
 #pragma once
 
@@ -18,22 +18,23 @@
 
 namespace staircase {
 
-/// Where byte k of row i lies in such a matrix: "128-byte swizzle" of the PTX ISA, section
+/// The offset in bytes of byte k of row i in such a matrix: the 128-byte swizzle of the PTX ISA,
 /// "Asynchronous warpgroup level matrix shared memory layout".
-constexpr __host__ __device__ unsigned place_in_rows(unsigned i, unsigned k) {
+constexpr __host__ __device__ unsigned swizzled_offset(unsigned i, unsigned k) {
   return 128 * i + 16 * (k / 16 ^ i % 8) + k % 16;
 }
 
-/// The place of number `index` of 128 that a thread holds of a product of 64 × 256.
-struct WarpgroupPlace {
+/// The position of element `index` (0 to 127) of a thread in a product of 64 × 256 elements.
+struct WarpgroupPosition {
   unsigned row, column;
 };
-constexpr __host__ __device__ WarpgroupPlace place_in_warpgroup(unsigned thread, unsigned index) {
+constexpr __host__ __device__ WarpgroupPosition position_in_warpgroup(unsigned thread,
+                                                                      unsigned index) {
   return {thread / 32 * 16 + thread % 32 / 4 + index / 2 % 2 * 8,
           index / 4 * 8 + thread % 4 * 2 + index % 2};
 }
 
-/// Whether the GPU has these instructions, and the program was built for it (`gpu_arch` 90a).
+/// Whether the GPU has these instructions and the program was built for it (`gpu_arch` 90a).
 inline bool has_wgmma() {
 #if defined(STAIRCASE_GPU_ARCH_90A) || defined(STAIRCASE_CUDA_ON_CPU)
   cudaDeviceProp properties{};
@@ -44,36 +45,38 @@ inline bool has_wgmma() {
 #endif
 }
 
-/// Throws if it has not.
+/// Throws if has_wgmma() is false.
 /// \throws NotAvailable
 inline void require_wgmma() {
   require_capability(9, 0, "wgmma");
   if (!has_wgmma())
-    throw NotAvailable("this stage needs compute capability 9.0, no other, and gpu_arch 90a");
+    throw NotAvailable(
+        "this stage needs a GPU of compute capability 9.0 and a build with gpu_arch 90a");
 }
 
-/// Comes before a batch of products: what was written to their sums is done.
+/// Orders earlier accesses of the thread to registers of sums before the next products. Call it
+/// before each batch of products.
 __device__ void wgmma_begin();
 
-/// Closes a batch of products.
+/// Commits the preceding products as one batch.
 __device__ void wgmma_commit();
 
-/// Waits for all batches but the last `pending` ones that the calling warp took part in.
+/// Waits until at most the last `pending` batches of the calling warp are still incomplete.
 template <int pending>
 __device__ void wgmma_wait();
 
-/// c += a bᵀ over the 32 bytes of each row from byte k0 on, for a of 64 rows and b of 256 rows. The
-/// threads of a warpgroup call it together; c is theirs again behind wgmma_wait().
+/// Computes c += a bᵀ over bytes k0 to k0 + 31 of each row, for a of 64 rows and b of 256 rows. All
+/// threads of a warpgroup call the function; they may access c again after wgmma_wait().
 __device__ void wgmma_s8_m64n256k32(std::int32_t (&c)[128], const std::int8_t* a,
                                     const std::int8_t* b, unsigned k0);
 
-/// The same for numbers of tf32, which come from to_tf32(): eight of each row, of a from byte ka on
-/// and of b from byte kb on. Their sums are f32.
+/// The same product for elements that are results of to_tf32(). It uses eight elements of each row,
+/// which begin at byte ka in a and at byte kb in b. The sums are f32.
 __device__ void wgmma_tf32_m64n256k8(float (&c)[128], const float* a, unsigned ka, const float* b,
                                      unsigned kb);
 
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
-// Code for other GPUs is compiled, too, but never launched.
+// For other GPUs this code is only compiled; it is never launched.
 __device__ inline void wgmma_begin() { __trap(); }
 __device__ inline void wgmma_commit() {}
 template <int>
@@ -87,23 +90,23 @@ __device__ inline void wgmma_begin() {}
 __device__ inline void wgmma_commit() {}
 template <int>
 __device__ void wgmma_wait() {
-  __syncwarp();  // what a lane has waited for, its whole warp has
+  __syncwarp();  // the wait covers all lanes of the warp
 }
 
 namespace detail {
 
-/// A thread's share of a product of numbers, bytes or f32. Its reads are not those of threads on a
-/// GPU.
+/// Computes the elements of one thread. On a GPU the tensor cores read the operands, so these reads
+/// are hidden from the analysis; report_reads() reports them instead.
 template <typename T, typename Sum>
 __device__ __attribute__((noinline, no_sanitize("thread"))) void multiply(Sum (&c)[128], const T* a,
                                                                           unsigned ka, const T* b,
                                                                           unsigned kb,
                                                                           unsigned thread) {
   const auto chunk = [](const T* matrix, unsigned row, unsigned k) {
-    return matrix + place_in_rows(row, k) / sizeof(T);
+    return matrix + swizzled_offset(row, k) / sizeof(T);
   };
   for (unsigned index = 0; index < 128; ++index) {
-    const auto [row, column] = place_in_warpgroup(thread, index);
+    const auto [row, column] = position_in_warpgroup(thread, index);
     for (const unsigned k : {0u, 16u}) {
       const T *x = chunk(a, row, ka + k), *y = chunk(b, column, kb + k);
       for (unsigned m = 0; m < 16 / sizeof(T); ++m) c[index] += x[m] * y[m];
@@ -111,13 +114,13 @@ __device__ __attribute__((noinline, no_sanitize("thread"))) void multiply(Sum (&
   }
 }
 
-/// What the warpgroup reads together, for the analysis to see: a word of each chunk.
+/// Reads one word of each chunk that the warpgroup reads, so that the analysis sees these accesses.
 template <typename T>
-__device__ void look_at(const T* a, unsigned ka, const T* b, unsigned kb) {
+__device__ void report_reads(const T* a, unsigned ka, const T* b, unsigned kb) {
   const unsigned thread = threadIdx.x % 128, row = thread / 2, k = thread % 2 * 16;
   const auto see = [](const T* matrix, unsigned i, unsigned byte) {
     static_cast<void>(
-        *reinterpret_cast<const volatile int*>(matrix + place_in_rows(i, byte) / sizeof(T)));
+        *reinterpret_cast<const volatile int*>(matrix + swizzled_offset(i, byte) / sizeof(T)));
   };
   see(a, row, ka + k);
   for (unsigned i = row; i < 256; i += 64) see(b, i, kb + k);
@@ -127,13 +130,13 @@ __device__ void look_at(const T* a, unsigned ka, const T* b, unsigned kb) {
 
 __device__ inline void wgmma_s8_m64n256k32(std::int32_t (&c)[128], const std::int8_t* a,
                                            const std::int8_t* b, unsigned k0) {
-  detail::look_at(a, k0, b, k0);
+  detail::report_reads(a, k0, b, k0);
   detail::multiply(c, a, k0, b, k0, threadIdx.x % 128);
 }
 
 __device__ inline void wgmma_tf32_m64n256k8(float (&c)[128], const float* a, unsigned ka,
                                             const float* b, unsigned kb) {
-  detail::look_at(a, ka, b, kb);
+  detail::report_reads(a, ka, b, kb);
   detail::multiply(c, a, ka, b, kb, threadIdx.x % 128);
 }
 #else
@@ -148,8 +151,8 @@ __device__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(pending) : "memory");
 }
 
-/// What the instruction wants to know of a matrix: its address, 1024 bytes from eight rows to the
-/// next eight, and the kind of swizzle.
+/// The matrix descriptor of the instruction: the address, a stride of 1024 bytes between groups of
+/// eight rows, and the 128-byte swizzle. Source: PTX ISA, "Matrix descriptor format".
 __device__ inline std::uint64_t wgmma_descriptor(const void* matrix) {
   const std::uint64_t address = __cvta_generic_to_shared(matrix);
   return (address & 0x3FFFF) >> 4 | std::uint64_t{1} << 16 | std::uint64_t{1024 >> 4} << 32 |

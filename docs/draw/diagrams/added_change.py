@@ -1,30 +1,28 @@
-"""What a time step of local volatility reads and writes in stages 09 and 10."""
+"""The values that a time step of local volatility reads and writes in stages 09 and 10."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
-TITLE = "R made anew, and what is added to R"
+TITLE = "A new R, and an increment of R"
 HEIGHT = {"wide": 324, "narrow": 640}
 PASSES = ("down each column: elimination", "up each column: substitution", "along each row: a system")
 BAND, PITCH, VALUE = 26, 78, 24  # heights of a pass and of a value, and from pass to pass
 COLUMNS = (70, 170, 270)
 ALTERNATIVE = (
-    "Three passes over the points below each other: down each column, up each column, along each row. Stage 09: the first reads R "
-    "and writes V and d, the second reads d and writes U prime, the third reads U prime and V and writes R prime: eight arrows. "
-    "Stage 10: the first reads R and writes d, the second reads d and writes W, the third reads W and R and writes R prime: seven "
-    "arrows. R goes past the first two passes unchanged. In stage 09 d and U prime are of the size of R, in stage 10 d and W are of "
-    "the size of a change.")
+    "Both stages pass over the points three times: down each column, up each column, and along each row. In stage "
+    "09, the passes read and write eight arrays. In stage 10, they read and write seven, and R goes unchanged "
+    "past the first two passes.")
 CAPTION = (
-    "A time step. An arrow is a number that is read or written for each point. Where stage 10 rounds d and W, it rounds something "
-    "small; only the last addition rounds a number as large as R.")
+    "One time step. An arrow stands for a value that is read or written for each point. In stage 10, d and W are small, and "
+    "so are their rounding errors. Only the last addition rounds a value as large as R.")
 
 
 def top_of(gap):
-    """Where values lie in the gap before a pass, or behind the last one."""
+    """The position of values in the gap before a pass, or after the last one."""
     return PITCH * (gap - 1) + BAND + 14
 
 
 def value(canvas, column, gap, words, colour):
-    """A value that lies in memory between two passes, or before all or behind them."""
+    """A value in memory between two passes, or before or after all of them."""
     canvas.box(COLUMNS[column] - 26, top_of(gap), 52, VALUE, words, colour, 0.4, edge=0.6)
 
 
@@ -34,7 +32,7 @@ def written(canvas, column, number):
 
 
 def read(canvas, column, number, gap):
-    """An arrow into a pass, from what lies in a gap before it, past the passes between."""
+    """An arrow into a pass, from a value in a gap before it, past the passes between."""
     canvas.arrow((COLUMNS[column], top_of(gap) + VALUE), (COLUMNS[column], PITCH * number))
 
 
@@ -72,7 +70,7 @@ def draw_added(canvas):
 
 def draw(canvas):
     """Stage 09 on the left or above, stage 10 beside or below it."""
-    names = "09: all of R, eight numbers per point", "10: what the step adds, seven numbers"
+    names = "09: all of R, eight values per point", "10: the increment, seven values"
     for panel, name, draw_one in zip(canvas.panels(2), names, (draw_anew, draw_added)):
         panel.text(170, 12, name, bold=True)
         draw_one(panel.part(0, 64))

@@ -2,14 +2,15 @@
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
-TITLE = "Forwards one sweep per option, transposed one for all"
+TITLE = "One sweep per option, or one transposed sweep for all"
 HEIGHT = {"wide": 275, "narrow": 560}
 ALTERNATIVE = (
-    "First, stages 00 to 09: each option starts with a payoff at maturity and goes through all steps to "
-    "today, where one point of its grid is read. Second, stage 13: one grid starts as that one point "
-    "today and goes through the transposed steps to maturity; there it holds the weights, which are "
-    "multiplied with each payoff.")
-CAPTION = "Time runs to the right, from today to maturity. Blue: a grid of values; orange: of weights."
+    "Two parts. In the first one (stages 00 to 12), each option starts with a payoff at maturity and goes through all steps "
+    "to today, and one point of its last grid is read. In the second one (stage 13), a single grid starts with this one point "
+    "today and goes through the transposed steps to maturity. It then contains the weights, which are multiplied by each "
+    "payoff.")
+CAPTION = (
+    "Time runs to the right, from today to maturity. Blue grids contain values, and orange grids contain weights.")
 
 STEPS = ("today", "", "", "maturity")
 

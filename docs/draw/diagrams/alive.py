@@ -1,19 +1,19 @@
-"""What stage 00 of Durbin-Levinson keeps and what of it is alive, and the two rows of stage 01."""
+"""The arrays of stage 00 of Durbin-Levinson, their live elements, and the two rows of stage 01."""
 
 from draw.canvas import BLUE, INK, ORANGE, SMALL
 
-TITLE = "What is alive in a step"
+TITLE = "The elements that are alive in a step"
 HEIGHT = {"wide": 262, "narrow": 524}
 N, K, TERM = 8, 4, 2
 CELL = 17
 ALTERNATIVE = (
-    "First: the arrays y and sum of stage 00 as triangles, a column for each step. In step 4 column 3 of y is read and column 4 is "
-    "written; columns 0 to 2 are never read again. Of sum one element of column 4 is alive. Second: the two rows of stage 01 in steps "
-    "4, 5 and 6. In each step one row is y, which is read, and the other is next, which is written; from step to step the names "
-    "change places.")
+    "First: the arrays y and sum of stage 00 as triangles, with one column per step. Of both, only a few coloured "
+    "elements are alive in step 4. Second: the two rows of stage 01 in three steps. One row is read and the other "
+    "is written, and they swap their names after each step.")
 CAPTION = (
-    "First: all that stage 00 ever keeps, with n = 8; only what is coloured is alive at once, y in the update of step 4, sum two "
-    "terms into its sum. Second: the same two columns as rows; a swap exchanges their names, and no number moves.")
+    "First: all elements that stage 00 stores, with n = 8. Only the coloured elements are alive at the same time. For y, this is the "
+    "time of the update in step 4; for sum, it is the time after two terms. Second: the same two columns as rows. A swap exchanges "
+    "their names and moves no element.")
 
 
 def draw_triangle(canvas, name, first, look_of):
@@ -41,13 +41,13 @@ def draw_all(canvas):
     canvas.text(170, 12, f"00: a column per step, here in step k = {K}", bold=True)
     draw_triangle(canvas.part(20, 66), "y(i, k)", 0, of_y)
     draw_triangle(canvas.part(190, 66), "sum(i, k)", 1, of_sum)
-    canvas.key(42, 222, (BLUE, 0.35, "read"), (ORANGE, 0.6, "written, or being added to"))
-    canvas.key(42, 242, (INK, 0.22, "never read again"), (INK, 0, "not there yet"))
+    canvas.key(42, 222, (BLUE, 0.35, "read"), (ORANGE, 0.6, "written or accumulated"))
+    canvas.key(42, 242, (INK, 0.22, "not read again"), (INK, 0, "not written yet"))
 
 
 def draw_rows(canvas):
     """The two rows of stage 01 in successive steps."""
-    canvas.text(170, 12, "01: two rows that swap, and a number", bold=True)
+    canvas.text(170, 12, "01: two rows that swap, and a variable", bold=True)
     left, pitch = 104, 20
     canvas.text(left + pitch * N + 34, 36, "in a register", SMALL)
     for n, k in enumerate((K, K + 1, K + 2)):

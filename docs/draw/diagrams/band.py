@@ -1,17 +1,16 @@
-"""The filter of stage 17 of advection as a matrix with a band, and the march down the rows."""
+"""The filter of stage 17 of advection as a band matrix, and the loop of a block down its rows."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
-TITLE = "A filter as a matrix, and the march down the rows"
+TITLE = "A filter as a matrix, and the loop down the rows"
 HEIGHT = {"wide": 300, "narrow": 560}
 ALTERNATIVE = (
-    "First: a matrix of 16 rows and 56 columns, cut into seven blocks of 8 columns. The taps fill a band of 41 columns "
-    "that begins at the left edge in the first row and ends at the right edge in the last; two triangles outside the "
-    "band are zeros. Second: blocks of eight rows of sums on the left, blocks of eight rows of outputs on the right. "
-    "Block 6 of the sums adds to outputs 1 to 6; output 1 is complete with it, and output 6 begins.")
+    "First: a matrix of 16 rows and 56 columns, in which the taps form a slanting band of 41 columns; outside the "
+    "band are zeros. Second: groups of eight rows of sums on the left and of outputs on the right. Group 6 of the "
+    "sums contributes to output groups 1 to 6.")
 CAPTION = (
-    "First: along x, 16 outputs come from 56 cells; the two triangles of zeros are what the units multiply in vain. "
-    "Second: along y, eight rows of sums are in reach of 48 rows of outputs, whose sums wait in registers.")
+    "First: along x, 16 outputs come from 56 cells. The tensor cores also multiply the zeros of the two triangles, without effect. "
+    "Second: along y, eight rows of sums contribute to 48 rows of outputs, whose partial sums wait in registers.")
 
 CELL = 5.6
 BLOCKS = 7
@@ -32,11 +31,11 @@ def draw_band(canvas):
     part.text(wide / 2, high / 2, "41 taps in each row", SMALL)
     part.text(CELL * 4, high - 14, "zeros", SMALL)
     part.text(wide - CELL * 4, 14, "zeros", SMALL)
-    part.text(wide / 2, high + 20, "a block of 8 columns is a factor of one product", SMALL)
+    part.text(wide / 2, high + 20, "8 columns are an operand of one product", SMALL)
 
 
 def draw_march(canvas):
-    """What a block of rows of sums adds to."""
+    """The groups of outputs that a group of row sums contributes to."""
     canvas.text(170, 12, "eight rows of sums, 48 rows of outputs", bold=True)
     canvas.text(70, 36, "sums along x", SMALL)
     canvas.text(270, 36, "outputs", SMALL)
@@ -47,7 +46,7 @@ def draw_march(canvas):
         canvas.box(230, y, 80, 22, f"{n}", colour, fill, 0.6)
         if 0 < n < 7:
             canvas.arrow((112, 48 + 26 * 6 + 11), (228, y + 11), GREEN if n == 1 else ORANGE, 1)
-    canvas.key(30, 266, (ORANGE, 0.4, "now"), (GREEN, 0.4, "complete"), (BLUE, 0.2, "waits"))
+    canvas.key(30, 266, (ORANGE, 0.4, "now"), (GREEN, 0.4, "complete"), (BLUE, 0.2, "waiting"))
 
 
 def draw(canvas):

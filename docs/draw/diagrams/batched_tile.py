@@ -1,26 +1,25 @@
-"""How systems that lie behind each other become neighbours in the tile of a warp: batched Durbin-Levinson, 03."""
+"""The transposition of systems into the tile of a warp, in stage 03 of durbin_levinson_batched."""
 
 from draw.canvas import BLUE, ORANGE, SMALL
 
-TITLE = "Systems on their way from memory to the lanes of a warp"
+TITLE = "Systems transposed from memory to the lanes of a warp"
 HEIGHT = {"wide": 305, "narrow": 600}
 SYSTEMS, PITCH, CELL = 8, 9, 26
 FETCHED, USED = 2, 5
 ALTERNATIVE = (
-    "First: memory, one line per system; eight lanes fetch eight neighbouring numbers of system 2. Second: "
-    "the tile in shared memory, a place across for each bank; a row of the tile holds the same number of "
-    "all systems and an empty place. The numbers of system 2 lie in eight different banks, and so do "
-    "numbers 5 of all systems.")
+    "First: memory with one line per system, of which eight lanes fetch eight adjacent elements. Second: the tile "
+    "in shared memory with one column per bank. The elements of one system are in eight different banks, and so "
+    "are equal elements of all systems.")
 CAPTION = (
-    "Eight lanes, systems, numbers and banks instead of 32 and more. Orange: what lanes fetch from memory "
-    "at once, and where they put it. Blue: what they read at once later, each for its own system. The "
-    "dashed places are those left out.")
+    "The figure has eight lanes, systems, elements and banks instead of 32 or more. The lanes copy the orange elements from memory "
+    "to the orange slots, all at once. Later, they read the blue elements at once, each lane for its own system. The dashed slots "
+    "are padding.")
 
 
 def draw_memory(canvas):
     """One line per system."""
     canvas.text(170, 12, "in memory", bold=True)
-    canvas.text(76 + CELL * SYSTEMS / 2, 32, "number m of r", SMALL)
+    canvas.text(76 + CELL * SYSTEMS / 2, 32, "element m of r", SMALL)
     for system in range(SYSTEMS):
         canvas.text(70, 69 + CELL * system, f"system {system}", SMALL, ha="right")
         canvas.text(76 + CELL * (system + 0.5), 48, f"{system}", SMALL)
@@ -30,7 +29,7 @@ def draw_memory(canvas):
 
 
 def draw_tile(canvas):
-    """The tile, with a place left out of each row."""
+    """The tile, with an unused slot in each row."""
     canvas.text(170, 12, "in shared memory", bold=True)
     canvas.text(76 + CELL * SYSTEMS / 2, 32, "bank", SMALL)
     for bank in range(SYSTEMS):

@@ -1,4 +1,4 @@
-"""What one thread of stage 11 of local volatility holds of the grid of medium, along x and along y."""
+"""The points of one thread of stage 11 of local volatility in the grid of medium, along x and along y."""
 
 from draw.canvas import BLUE, ORANGE, SMALL
 
@@ -9,16 +9,17 @@ HELD_X, HELD_Y = 32, 8
 THREADS, THREAD = 256, 70
 LEFT, TOP, DOWN, ACROSS = 66, 56, 1.05, 7  # pixels, and those of a row and of a column
 ALTERNATIVE = (
-    "The grid of medium twice, 256 rows of 32 points. Along x each of the 32 columns is cut into eight pieces of 32 points; thread 70 "
-    "has one of them, rows 64 to 95 of column 6. Along y each row is cut into four pieces of 8 points; thread 70 has four of them, "
-    "columns 16 to 23 of rows 17, 81, 145 and 209. None of its points along y is one of its points along x.")
+    "The grid of medium, 256 rows of 32 points, twice. Along x, thread 70 has one segment of 32 points in column "
+    "6. Along y, it has four segments of 8 points in four different rows. No point belongs to it in both "
+    "directions.")
 CAPTION = (
-    "Medium in one block of 256 threads; rows are drawn lower than columns are wide. Orange is what thread 70 holds, 32 points either "
-    "way. Along x the eight pieces of a column lie in eight warps, along y the four pieces of a row in neighbouring lanes.")
+    "The grid of medium in one block of 256 threads, not to scale. The orange points belong to thread 70; there are 32 in "
+    "each direction. Along x, the eight segments of a column are in eight warps. Along y, the four segments of a row are in "
+    "neighbouring lanes.")
 
 
 def grid(canvas, name, pieces_x, pieces_y, words):
-    """The grid, cut into pieces; what a thread holds comes on top of it."""
+    """The grid, cut into segments; the points of a thread are drawn on top of it."""
     canvas.text(170, 12, name, bold=True)
     width, height = ACROSS * NUM_Y, DOWN * NUM_X
     for m in range(pieces_x):
@@ -30,32 +31,32 @@ def grid(canvas, name, pieces_x, pieces_y, words):
 
 
 def mark(canvas, rows, columns, high=0.0):
-    """Points of the thread, from a row and a column on, so high at least, and where they lie."""
+    """Points of the thread, from a row and a column on, with a minimum height, and their position."""
     (i, i_end), (j, j_end) = rows, columns
     canvas.box(LEFT + ACROSS * j, TOP + DOWN * i, ACROSS * (j_end - j), max(DOWN * (i_end - i), high), colour=ORANGE, fill=0.85, edge=0)
 
 
 def draw_columns(canvas):
-    """Along x: a piece of a column."""
+    """Along x: a segment of a column."""
     piece, j = divmod(THREAD, NUM_Y)
     pieces = NUM_X // HELD_X
-    grid(canvas, "along x: one piece of a column", pieces, 1, "a warp holds 32 rows, each lane a column of them")
+    grid(canvas, "along x: one segment of a column", pieces, 1, "a warp has 32 rows, each lane a column")
     mark(canvas, (HELD_X * piece, HELD_X * (piece + 1)), (j, j + 1))
     canvas.text(LEFT + ACROSS * (j + 0.5), TOP - 10, f"j = {j}", SMALL)
     for m in range(pieces):
-        canvas.text(LEFT - 8, TOP + DOWN * HELD_X * (m + 0.5), f"piece {m}", SMALL, ha="right")
+        canvas.text(LEFT - 8, TOP + DOWN * HELD_X * (m + 0.5), f"segment {m}", SMALL, ha="right")
 
 
 def draw_rows(canvas):
-    """Along y: pieces of rows, 64 rows apart."""
+    """Along y: segments of rows, 64 rows apart."""
     pieces = NUM_Y // HELD_Y
     row, piece = divmod(THREAD, pieces)
-    grid(canvas, "along y: a piece of each of four rows", 1, pieces, "four lanes hold a row, each 8 points of it")
+    grid(canvas, "along y: a segment of each of four rows", 1, pieces, "four lanes have a row, each 8 points")
     for i in range(row, NUM_X, THREADS // pieces):
         mark(canvas, (i, i + 1), (HELD_Y * piece, HELD_Y * (piece + 1)), 3)
         canvas.text(LEFT - 8, TOP + DOWN * i + 2, f"i = {i}", SMALL, ha="right")
     for n in range(pieces):
-        canvas.text(LEFT + ACROSS * HELD_Y * (n + 0.5), TOP - 10, f"piece {n}", SMALL)
+        canvas.text(LEFT + ACROSS * HELD_Y * (n + 0.5), TOP - 10, f"segment {n}" if n == 0 else f"{n}", SMALL)
 
 
 def draw(canvas):

@@ -1,20 +1,20 @@
-"""How lanes add up by exchanges, in stage 08 of Durbin-Levinson."""
+"""The reduction of a warp by exchanges in stage 08 of Durbin-Levinson."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
-TITLE = "A sum by exchanges"
+TITLE = "A sum by butterfly exchanges"
 LANES, CELL, DOWN = 8, 36, 54
 HEIGHT = {"wide": 250, "narrow": 250}
 ALTERNATIVE = (
-    "Eight lanes with a number each, in four rows. In the first exchange lane i adds the number of lane i xor 4, in the second that of lane "
-    "i xor 2, in the third that of lane i xor 1. After each exchange twice as many lanes have the same sum, and at last all have that of "
-    "all eight.")
-CAPTION = ("Eight lanes in place of 32, so three exchanges in place of five. Dark is what the sum of lane 0 is made of; lanes that exchange "
-           "numbers get the same sum, and in the end all have it.")
+    "Eight lanes with one value each, in four rows. In three exchanges, each lane adds the value of a lane at "
+    "distance 4, then 2, then 1. After each exchange, twice as many lanes have the same sum. In the end, all "
+    "lanes have the total.")
+CAPTION = ("Eight lanes instead of 32, so three exchanges instead of five. Dark boxes contribute to the sum of lane 0. Lanes that exchange "
+           "values get the same sum, and in the end all lanes have it.")
 
 
 def draw(canvas):
-    """A row for the numbers, and one behind each exchange."""
+    """A row for the values, and one after each exchange."""
     here = canvas.part((canvas.width - CELL * LANES) / 2 + (0 if canvas.is_wide else 18), 0)
     names = ("", "xor 4", "xor 2", "xor 1")
     for row, name in enumerate(names):
@@ -29,5 +29,5 @@ def draw(canvas):
                 other = lane ^ (LANES // 2 >> row)
                 here.line((CELL * lane + CELL / 2, y + 21), (CELL * other + CELL / 2, y + DOWN - 1), width=0.7, opacity=0.6)
                 here.line((CELL * lane + CELL / 2, y + 21), (CELL * lane + CELL / 2, y + DOWN - 1), width=0.7, opacity=0.6)
-    here.text(CELL * LANES / 2, 10, "a number of each lane", bold=True)
+    here.text(CELL * LANES / 2, 10, "one value per lane", bold=True)
     here.text(CELL * LANES / 2, 22 + DOWN * 3 + 36, "no memory, no barrier", SMALL)

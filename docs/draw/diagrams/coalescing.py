@@ -1,17 +1,16 @@
-"""Which lane touches which number in the solves of stages 05 and 06."""
+"""The addresses that lanes access in the solves of stages 05 and 06."""
 
 from draw.canvas import BLUE, ORANGE, SMALL
 
 TITLE = "Lanes and addresses, before and after coalescing"
 HEIGHT = {"wide": 216, "narrow": 456}
 ALTERNATIVE = (
-    "Two strips of memory of 64 numbers, in sectors of four. Stage 05: eight lanes touch numbers 0, 8, 16 "
-    "and so on: eight sectors move, and one number in four of each is used. Stage 06: eight lanes touch "
-    "numbers 0 to 7: two sectors move, and all of both is used.")
+    "Two strips of memory in sectors of four elements. In stage 05, eight lanes access every eighth element, so "
+    "eight sectors are transferred and one element of each is used. In stage 06, they access eight neighbours in "
+    "two sectors.")
 CAPTION = (
-    "One request for numbers of 8 bytes, eight of its 32 lanes; a tick is a sector of 32 bytes. Orange: "
-    "the numbers that the request wants; blue: what is moved for it. In stage 06 rows then change lanes "
-    "in shared memory.")
+    "Eight of the 32 lanes of a request for elements of 8 bytes. A box is a sector of 32 bytes. Orange elements are "
+    "requested, and blue sectors are moved for them. In stage 06, the rows then move to other lanes through shared memory.")
 
 NUMBERS, WIDTH = 64, 5
 
@@ -31,7 +30,7 @@ def strip(canvas, name, number_of, sums):
         canvas.box(left + WIDTH * number, top, WIDTH, 24, colour=ORANGE, fill=0.9, edge=0)
         canvas.arrow((x, 46), (left + WIDTH * (number + 0.5), top - 1), ORANGE)
     canvas.text(0, 36, "lane", SMALL, ha="left")
-    canvas.text(left, top + 36, "number 0", SMALL, ha="left")
+    canvas.text(left, top + 36, "element 0", SMALL, ha="left")
     canvas.text(330, top + 36, "63", SMALL, ha="right")
     canvas.text(170, top + 62, sums)
 

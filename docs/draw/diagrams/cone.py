@@ -1,4 +1,4 @@
-"""What of a tile is right after each of the eight steps of stage 08 of advection."""
+"""The correct region of a tile after each of the eight steps of stage 08 of advection."""
 
 from draw.canvas import BLUE, GREEN, INK, SMALL
 
@@ -6,11 +6,12 @@ TITLE = "A tile through eight steps"
 STEPS = 8
 HEIGHT = {"wide": 258, "narrow": 258}
 ALTERNATIVE = (
-    "A cut through a tile along its columns: a row for the cells as loaded, and one for each of eight steps. With each step the right part is "
-    "shorter by one cell at either end, until after the eighth the 256 cells of the tile are left. Below, the neighbouring tiles overlap "
-    "with its border as it was loaded.")
-CAPTION = ("A cut along the columns, the border of 8 cells wider than to scale. Blue is computed, or loaded, by the tile beside, too; green is kept. "
-           "Nothing is handed from tile to tile.")
+    "A cross-section of a tile along its columns, with one line for the cells as loaded and one for each of eight steps. With each "
+    "step, the correct region becomes shorter by one cell at both ends. After the eighth step, exactly the 256 cells of the "
+    "tile are correct, and they are written.")
+CAPTION = (
+    "A cross-section along the columns; the border of 8 cells is drawn wider than to scale. The blue cells are correct, but the "
+    "neighbouring tiles load or compute them as well. Only the green cells are kept. Tiles exchange no values.")
 
 
 def draw(canvas):
@@ -27,4 +28,4 @@ def draw(canvas):
             here.box(STEPS * cell + tile, y, border, 17, colour=BLUE, fill=0.22, edge=0)
         here.box(STEPS * cell, y, tile, 17, colour=GREEN, fill=0.16 if step < STEPS else 0.6, edge=0)
     here.text(tile / 2 + STEPS * cell, 20 * STEPS + 9, "written", SMALL, bold=True)
-    here.key(0 if canvas.is_wide else -44, 20 * STEPS + 40, (BLUE, 0.22, "right, but not for keeping"), (GREEN, 0.6, "the tile"))
+    here.key(0 if canvas.is_wide else -44, 20 * STEPS + 40, (BLUE, 0.22, "correct, but not kept"), (GREEN, 0.6, "the tile"))

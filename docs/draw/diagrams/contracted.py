@@ -1,21 +1,20 @@
-"""What stage 07 of local volatility has for each option, and what of it stage 08 has once."""
+"""The arrays that stage 07 of local volatility has for each option, and those that stage 08 has once."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
-TITLE = "Arrays of all points that every option has, and what is left of them"
+TITLE = "Arrays of each option, and arrays that all options share"
 HEIGHT = {"wide": 286, "narrow": 572}
 OWN = ("R", "U", "V")
 ALIKE = ("σ²x", "µx", "σ²y", "µy")
 CELL, CELLS = 9, 4
 SIDE, PITCH = CELL * CELLS, 44
 ALTERNATIVE = (
-    "Stage 07: three options of many, each with seven arrays of all points. Three are its own: R, U and V. Four hold the same in each "
-    "option: variance and drift along x and along y. Stage 08: each option has R, U, V and w, and beside the options there is, once, a "
-    "column of factors of x and a row of factors of y. Their product at a point, times a factor of time, is the variance there. The "
-    "variance along y and both drifts are numbers.")
+    "Stage 07: each of three options has seven arrays of all points; three arrays differ between options, and "
+    "four are the same. Stage 08: each option has four arrays, R, U, V and w. The factors of the variance along x "
+    "and along y exist only once.")
 CAPTION = (
-    "Orange is what each option has of its own, blue what is the same in all. In stage 07 the array of µx also takes e of the "
-    "elimination along x, which gets w in stage 08. Grids of 4 × 4 points stand for those of all.")
+    "Orange arrays differ between options, and blue arrays are the same for all options. In stage 07 the array of µx also stores e of"
+    " the elimination along x; in stage 08, e has the array w. Grids of 4 × 4 points represent grids of all points.")
 
 
 def array(canvas, x, y, colour, fill):
@@ -27,7 +26,7 @@ def array(canvas, x, y, colour, fill):
 
 
 def options(canvas, names):
-    """Three options with their arrays; those whose names are in ALIKE hold the same."""
+    """Three options with their arrays; those whose names are in ALIKE have the same contents."""
     for n, name in enumerate(names):
         canvas.text(PITCH * n + SIDE / 2, -10, name, SMALL)
         for k in range(3):
@@ -36,18 +35,18 @@ def options(canvas, names):
 
 def draw_each(canvas):
     """Stage 07."""
-    canvas.text(170, 12, "07: each option has all of it", bold=True)
+    canvas.text(170, 12, "07: each option has all arrays", bold=True)
     here = canvas.part(32, 56)
     options(here, OWN + ALIKE)
     for k in range(3):
         here.text(-14, 56 * k + SIDE / 2, f"k = {k}", SMALL, rotation=90)
     here.text(3.5 * PITCH, 172, "for each option", SMALL)
-    canvas.key(60, 254, (ORANGE, 0.22, "its own"), (BLUE, 0.3, "the same for each k"), gap=24)
+    canvas.key(60, 254, (ORANGE, 0.22, "differs"), (BLUE, 0.3, "the same for each k"), gap=24)
 
 
 def draw_once(canvas):
     """Stage 08."""
-    canvas.text(170, 12, "08: what is the same, once", bold=True)
+    canvas.text(170, 12, "08: shared data once", bold=True)
     options(canvas.part(2, 56), (*OWN, "w"))
     canvas.text(84, 228, "for each option", SMALL)
     here = canvas.part(240, 84)
@@ -64,7 +63,7 @@ def draw_once(canvas):
     here.text(-33, cell * 2, "of x, by i", SMALL, rotation=90)
     here.text(cell * 2, -34, "of y, by j", SMALL)
     here.text(38, 88, "σ²x = product,\ntimes a factor of t", SMALL)
-    here.box(-22, 118, 116, 40, "σ²y, µx, µy, Δt:\na number each", BLUE, 0.3, edge=0.5, size=SMALL)
+    here.box(-22, 118, 116, 40, "σ²y, µx, µy, Δt:\na scalar each", BLUE, 0.3, edge=0.5, size=SMALL)
 
 
 def draw(canvas):

@@ -1,24 +1,22 @@
-"""Whose the parts of the halo are in stage 05 of advection, and where a corner comes from."""
+"""Which thread owns which part of the halo in stage 05 of advection, and where a corner comes from."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
-TITLE = "A corner of the halo, by way of another thread and straight from inside"
+TITLE = "A halo corner: copied through another thread, or from inside the field"
 HEIGHT = {"wide": 306, "narrow": 612}
 OWNERS = (BLUE, ORANGE, GREEN, PURPLE)  # of a grid of 2 × 2 threads
 SIDE, CELL = 6, 29  # cells along each direction without the halo, and pixels
 ALTERNATIVE = (
-    "Twice a field of six by six cells with a halo around it, cut into the blocks of four threads. Each thread has "
-    "nine cells and the part of the halo that lies beside them, in the same colour. First, in the order of stage "
-    "zero: thread 1 copies the last cell of the last row to the end of the halo's upper row, a barrier follows, and "
-    "thread 0 copies it from there into the upper left corner. Second: thread 0 takes the last cell of the last row "
-    "straight into the corner.")
+    "Two pictures of a field of six by six cells with a halo, divided among four threads. In the order of stage "
+    "zero, the last cell reaches the upper left corner in two copies with a barrier between them. In the other "
+    "order, one copy is enough.")
 CAPTION = (
-    "Pale cells are the halo, in the colour of the thread that refreshes them. The corner gets the same number either "
-    "way, but in stage 05 nobody waits until another thread has written to the halo.")
+    "Pale cells are the halo, in the colour of the thread that refreshes them. The corner gets the same value in both cases. "
+    "In stage 05, no thread has to wait until another thread has written to the halo.")
 
 
 def middle(i, j):
-    """Of a cell, halo included."""
+    """The centre of a cell, halo included."""
     return CELL * (j + 0.5), CELL * (i + 0.5)
 
 
@@ -47,7 +45,7 @@ def draw_ways(canvas, is_straight):
         canvas.dot(x, top, 3.5)
         canvas.arrow((x, y), (x, top + 5), INK, 1.6)
         canvas.arrow((x, top), (left + 3, top - 3), INK, 1.6, bend=0.16)
-        canvas.text(CELL * (SIDE / 2 + 1), -24, "2: by thread 0, behind a barrier", SMALL)
+        canvas.text(CELL * (SIDE / 2 + 1), -24, "2: by thread 0, after a barrier", SMALL)
         canvas.text(CELL * (SIDE + 2) + 10, CELL * (SIDE / 2 + 1), "1: by thread 1", SMALL, rotation=270)
 
 

@@ -1,32 +1,31 @@
-"""The tiles and counts of two GPUs at one moment, in stage 11 of advection on many processes."""
+"""The tiles and counters of two GPUs at one moment, in stage 11 of advection on many processes."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
-TITLE = "A tile waits for three counts in its own GPU's memory"
+TITLE = "A tile waits for three counters in the memory of its own GPU"
 HEIGHT = {"wide": 336, "narrow": 336}
 STEP, BANDS, STRIPS = 2, 3, 4
 WIDTH, HIGH, HALO = 40, 26, 16  # of a tile; height of a row of halo
-TILES, COUNTS = 40, 236  # where tiles and counts begin
-STATES = {0: (5, 9), 1: (1, 5)}  # of GPUs: tiles that are done, tiles that are drawn
+TILES, COUNTS = 40, 236  # where tiles and counters begin
+STATES = {0: (5, 9), 1: (1, 5)}  # of GPUs: finished tiles, claimed tiles
 ALTERNATIVE = (
-    "Two GPUs above each other, each with three bands of four tiles, numbered from 0 to 11 in the order in which "
-    "blocks draw them in step 2. On GPU 0 five tiles are done and four in work, on GPU 1 one is done and four are in "
-    "work. Beside the bands stand their counts: 12, 9 and 8 on GPU 0, 9, 8 and 8 on GPU 1. Above and below stand "
-    "those of the neighbour's last and first band, beside the rows of halo. Tile 8 of GPU 0 may begin, as its own "
-    "count and those above and below are 8 or more, four tiles for each of two steps. Arrows from the bands at the "
-    "seam lead to the other GPU's halo and count.")
+    "Two GPUs, one above the other, with three bands of four tiles each. Next to each band is its counter, and "
+    "next to the halo rows are copies of the counters of the other GPU. Tile 8 of GPU 0 is framed, and so are the "
+    "three counters that it needs.")
 CAPTION = (
-    "A moment of step 2, with three bands of four tiles. Tile 8 of GPU 0, framed, needs 8 or more in three counts: "
-    "its band's and both neighbours'. GPU 0 sees 8, not 9, of the band below: a band at a seam is told of when all of "
-    "it is done. With two GPUs each is the other one's neighbour on both sides.")
+    "A moment of step 2, with three bands of four tiles. Tile 8 of GPU 0, framed, needs 8 or more in three counters: "
+    "for its own band and for both neighbouring bands. For the band below, GPU 0 reads 8 and not 9, because a band at "
+    "a seam is published when all its tiles are finished. With two GPUs, each is the other one's neighbour on both sides.")
 
 
 def counts(gpu):
-    """How many tiles of each band are done, between those of the other GPU's last and first band."""
+    """What `done` contains for each band, between the counters of the other GPU's last and first band."""
     def of_band(g, band):
-        return STRIPS * STEP + min(max(STATES[g][0] - STRIPS * band, 0), STRIPS)
+        finished = min(max(STATES[g][0] - STRIPS * band, 0), STRIPS)
+        at_seam = band in (0, BANDS - 1)
+        return STRIPS * STEP + (finished // STRIPS * STRIPS if at_seam else finished)
 
-    told = [of_band(1 - gpu, band) // STRIPS * STRIPS for band in (BANDS - 1, 0)]
+    told = [of_band(1 - gpu, band) for band in (BANDS - 1, 0)]
     return [told[0], *(of_band(gpu, band) for band in range(BANDS)), told[1]]
 
 
@@ -36,7 +35,7 @@ def top(row):
 
 
 def draw_gpu(canvas, gpu):
-    """Tiles between two rows of halo, and counts beside them."""
+    """Tiles between two halo rows, and counters next to them."""
     done, drawn = STATES[gpu]
     canvas.text(TILES - 8, HALO + HIGH * BANDS / 2, f"GPU {gpu}", SMALL, ha="right", bold=True)
     canvas.text(TILES - 8, HALO / 2 - 2, "halo", SMALL, ha="right")
@@ -54,11 +53,11 @@ def draw_gpu(canvas, gpu):
 
 
 def draw(canvas):
-    """Two GPUs, what goes from one to the other, and what colours mean."""
+    """Two GPUs, arrows from one to the other, and the meaning of the colours."""
     here = canvas.part((canvas.width - 340) / 2, 0)
     high, gap = 2 * HALO + HIGH * BANDS, 60
     here.text(TILES + WIDTH * STRIPS / 2 - 2, 12, "tiles of step 2", SMALL, bold=True)
-    here.text(COUNTS + 17, 12, "done", SMALL, bold=True)
+    here.text(COUNTS + 17, 12, "finished", SMALL, bold=True)
     for gpu in range(2):
         draw_gpu(here.part(0, 28 + (high + gap) * gpu), gpu)
     seam = 28 + high
@@ -77,5 +76,5 @@ def draw(canvas):
 
 
 def draw_key(canvas):
-    """What colours mean."""
-    canvas.key(0, 0, (BLUE, 0.4, "done"), (ORANGE, 0.4, "drawn by blocks"), (INK, 0, "in the queue"))
+    """The meaning of the colours."""
+    canvas.key(0, 0, (BLUE, 0.4, "finished"), (ORANGE, 0.4, "claimed"), (INK, 0, "in the queue"))

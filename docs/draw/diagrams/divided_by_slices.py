@@ -1,23 +1,22 @@
-"""What the eight warps of a block of stage 10 of Cholesky do with a slice of their tile."""
+"""The work of the eight warps of a thread block of stage 10 of Cholesky on a sub-tile."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
-TITLE = "A slice of a tile on the diagonal, and of a tile below it"
+TITLE = "A sub-tile of a tile on the diagonal, and of a tile below it"
 HEIGHT = {"wide": 372, "narrow": 744}
 SLICES, CELL, SLICE = 8, 31, 2
 ALTERNATIVE = (
-    "Two tiles of eight by eight squares; a warp has a row of squares. In both, slices 0 and 1 are known. First, on the diagonal: "
-    "warp 2 factorises the square of slice 2 on the diagonal and inverts it; behind that, warps 3 to 7 multiply their squares of "
-    "slice 2 by the inverse and take their products off slices 3 to 7. Second, below the diagonal: all eight warps do so with the "
-    "same inverse, and with the squares of slice 2 of the tile on the diagonal, which stand above the columns that they belong to.")
+    "Two tiles of eight by eight squares, in which each warp has a row of squares. On the diagonal, warp 2 "
+    "factorises and inverts a square, and the warps below multiply by the inverse. Below the diagonal, all eight "
+    "warps multiply by the same inverse.")
 CAPTION = (
-    "Slice 2 of eight, when all products of columns further to the left are off. A square is 16 × 16 numbers. Green and blue ones are "
-    "in registers; what they meet, above their columns, is in shared memory: \"3, 2\" is warp 3's square of the tile on the diagonal. "
-    "Pale ones lie above the diagonal and lose products for nothing.")
+    "Sub-tile 2 of eight, after the products of all columns to its left. A square has 16 × 16 elements. Green and blue squares are in "
+    "registers. Their factors, drawn above their columns, are in shared memory: \"3, 2\" is the square of warp 3 in the tile on the "
+    "diagonal. Pale squares are above the diagonal, and their updates are not used.")
 
 
 def look(warp, column, is_below):
-    """How a square looks in the turn of slice SLICE."""
+    """The look of a square in the step of sub-tile SLICE."""
     if column < SLICE:
         return INK, 0.15 if is_below or warp >= column else 0
     if is_below or warp > SLICE:
@@ -26,7 +25,7 @@ def look(warp, column, is_below):
 
 
 def draw_tile(canvas, name, is_below):
-    """The squares of a tile, and the factors that they meet."""
+    """The squares of a tile, and their factors."""
     canvas.text(170, 12, name, bold=True)
     here = canvas.part(62, 78)
     here.text(CELL * SLICE - 8, -26, "factors", SMALL, ha="right")
@@ -41,13 +40,13 @@ def draw_tile(canvas, name, is_below):
             here.box(CELL * column, CELL * warp, CELL - 2, CELL - 2, words, colour, fill, edge=0.4, size=SMALL)
     for warp in range(SLICES):
         here.text(-8, CELL * (warp + 0.5), f"warp {warp}", SMALL, ha="right")
-    here.text(CELL * SLICE / 2, CELL * SLICES + 10, "known", SMALL)
-    here.text(CELL * (SLICE + 0.5) - 1, CELL * SLICES + 10, f"slice {SLICE}", SMALL)
+    here.text(CELL * SLICE / 2 - 8, CELL * SLICES + 10, "finished", SMALL)
+    here.text(CELL * (SLICE + 0.5) + 5, CELL * SLICES + 10, f"sub-tile {SLICE}", SMALL)
 
 
 def draw(canvas):
     """The tile on the diagonal on the left or above, one below it beside or below that."""
-    keys = (((ORANGE, 0.65, "factorised, inverted"), (GREEN, 0.45, "divided")), ((GREEN, 0.45, "divided"),))
+    keys = (((ORANGE, 0.65, "factorised, inverted"), (GREEN, 0.45, "solved")), ((GREEN, 0.45, "solved"),))
     for is_below, (panel, key) in enumerate(zip(canvas.panels(2), keys)):
         draw_tile(panel, "a tile below it" if is_below else "the tile on the diagonal", is_below)
-        panel.key(94 if is_below else 14, 358, *key, (BLUE, 0.3, "loses products"), gap=10)
+        panel.key(94 if is_below else 14, 358, *key, (BLUE, 0.3, "updated"), gap=10)

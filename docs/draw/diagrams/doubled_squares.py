@@ -6,13 +6,12 @@ TITLE = "Squares of inverses that double"
 SIDE, CELL = 8, 20
 HEIGHT = {"wide": 254, "narrow": 480}
 ALTERNATIVE = (
-    "The same lower triangle of eight rows, four times. At first only the numbers on the diagonal are inverted, each by itself. In "
-    "the first step these are paired: below each pair lies one number of L, which is replaced, so that four triangles of two rows are "
-    "inverted. In the second step a square of two by two is replaced in each of two pairs of these triangles, and in the last one a "
-    "square of four by four in one pair: the triangle of eight rows is inverted.")
+    "The same lower triangle of eight rows, four times. At first, only the elements on the diagonal are inverted. "
+    "Three steps replace squares of one, two and four rows below the diagonal, and each step doubles the size of "
+    "the inverted triangles.")
 CAPTION = (
-    "A triangle of 8 rows in place of 64, so three steps in place of six. Between two inverted halves lies C, which becomes −B⁻¹CA⁻¹ "
-    "by two products; all pairs of a step do that at once. Blue is still L.")
+    "A triangle of 8 rows instead of 64, with three steps instead of six. C is below two inverted halves. Two products replace C "
+    "by −B⁻¹CA⁻¹, for all pairs of a step at once. The blue elements are still elements of L.")
 NAMES = "reciprocals", "h = 1: four of two rows", "h = 2: two of four rows", "h = 4: one of eight rows"
 
 
@@ -25,7 +24,7 @@ def draw_inverse(canvas, first, rows, name):
 
 
 def draw_step(canvas, half, name):
-    """L, what is inverted of it before the step, and what the step replaces."""
+    """L, its inverted squares before the step, and the squares that the step replaces."""
     canvas.text(SIDE * CELL / 2, -18, name, SMALL, bold=True)
     for i in range(SIDE):
         for j in range(i // (2 * half) * 2 * half if half else i):
@@ -38,7 +37,7 @@ def draw_step(canvas, half, name):
 
 
 def draw(canvas):
-    """The steps: beside each other, or two by two."""
+    """The steps: side by side, or two by two."""
     across = canvas.width / (4 if canvas.is_wide else 2)
     for n, (half, name) in enumerate(zip((0, 1, 2, 4), NAMES)):
         column, row = (n, 0) if canvas.is_wide else (n % 2, n // 2)

@@ -7,14 +7,12 @@ HEIGHT = {"wide": 262, "narrow": 524}
 THREADS, CELL, DOWN = 8, 36, 52
 BLOCKS, K, SHOWN = 3, 3, 6  # blocks of a grid, the step, and how many elements of arrays are drawn
 ALTERNATIVE = (
-    "First: eight threads with a product each, in four rows with a barrier between them. Threads 0 to 3 add the products of threads "
-    "4 to 7 to their own, then threads 0 and 1 add those of 2 and 3, and at last thread 0 that of thread 1; the others have dropped "
-    "out. Thread 0 adds the sum to the grid's by atomicAdd. Second: three blocks of inner_product add to element k of the array "
-    "sum. Three blocks of update read it, with α and β of step k − 1; each thread computes α and β of step k for itself, and one "
-    "thread writes them.")
+    "First: eight threads add their products in a tree with a barrier after each level, and fewer threads take "
+    "part at each level. Second: three blocks of inner_product add to one element of the array sum, and three "
+    "blocks of update read this element.")
 CAPTION = (
-    "First: eight threads in place of 256, so three levels in place of eight; a dashed line is a barrier. Second: step k, where the "
-    "end of a kernel is what the next one waits for. The host reads none of the numbers.")
+    "First: eight threads instead of 256, so three levels instead of eight. A dashed line is a barrier. Second: step k. Each kernel "
+    "waits for the end of the previous kernel. The host reads none of the values.")
 
 
 def draw_block(canvas):
@@ -38,7 +36,7 @@ def draw_block(canvas):
 
 
 def draw_array(canvas, y, name, last, looks):
-    """An array with an element for each step; it is known up to the last one."""
+    """An array with an element for each step; elements up to the last one have been computed."""
     canvas.text(88, y + 10, name, SMALL, ha="right")
     for k in range(SHOWN):
         words, colour, fill = looks.get(k, ("", INK, 0.12 if k <= last else 0))
@@ -51,7 +49,7 @@ def element(k):
 
 
 def draw_step(canvas):
-    """Two kernels, and what one leaves for the other."""
+    """Two kernels, and the arrays through which they communicate."""
     blocks = [118 + 54 * block for block in range(BLOCKS)]
     for y, name, colour in ((0, "inner_product", BLUE), (122, "update", GREEN)):
         canvas.text(88, y + 12, name, SMALL, ha="right")
@@ -69,7 +67,7 @@ def draw_step(canvas):
 
 
 def draw(canvas):
-    """A block on the left or above, a step beside or below it."""
+    """A block on the left or above, a step to its right or below it."""
     block, step = canvas.panels(2)
     block.text(170, 12, "07: the sum of a block", bold=True)
     draw_block(block.part(36, 34))

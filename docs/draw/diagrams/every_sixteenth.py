@@ -1,4 +1,4 @@
-"""What a block of stage 07 of Cholesky reads of the known panel for its tile, and what a thread has of the tile."""
+"""The rows of the finished panel that a thread block of stage 07 of Cholesky reads, and the elements of a thread."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
@@ -8,24 +8,23 @@ TILE, PANEL, SIDE, STEP = 128, 256, 16, 16
 ROWS, I0, J0 = 1024, 768, 384  # of the matrix, and where the tile begins
 THREAD_ROW, THREAD_COLUMN = divmod(89, SIDE)
 ALTERNATIVE = (
-    "First: the lower triangle of L, whose first 256 columns are known. A tile of 128 by 128 elements to their right needs two bands of "
-    "the known columns, each of 128 rows: those that are its rows, and those that are its columns. Of both bands 16 columns are "
-    "multiplied while the next three times 16 are being copied. Second: the tile, of which thread 89 has 8 by 8 elements, one in every "
-    "sixteenth row and column. It reads one pack of each of these eight rows of band i, and one of each of these eight rows of band j.")
+    "First: the lower triangle of L with a tile of 128 by 128 elements and the two bands of finished columns that "
+    "it needs, 16 columns at a time. Second: the elements of thread 89 in this tile, which are in every sixteenth "
+    "row and column.")
 CAPTION = (
-    "First: in f64 the products of a panel take 16 steps of 16 columns. Second: for each column k a thread reads 16 numbers and makes "
-    "64 products.")
+    "First: in f64, the products of a panel are computed in 16 steps of 16 columns. Second: for each column k, a thread reads 16 elements "
+    "and computes 64 products.")
 
 
 def draw_bands(canvas):
-    """The triangle, the tile, and the rows of the known panel that it needs."""
+    """The triangle, the tile, and the rows of the finished panel that it needs."""
     scale = 250 / ROWS
     canvas.text(125, -30, "which rows of L a tile needs", bold=True)
     side, panel, tile, step = (scale * size for size in (ROWS, PANEL, TILE, STEP))
     i, j = scale * I0, scale * J0
     canvas.shape([(0, 0), (side, side), (0, side)], INK, 0.03)
     canvas.shape([(0, 0), (panel, panel), (panel, side), (0, side)], BLUE, 0.1, edge=0.4)
-    canvas.text(panel / 2, side + 12, "256 known columns", SMALL)
+    canvas.text(panel / 2, side + 12, "256 finished columns", SMALL)
     for top, colour, name in ((i, BLUE, "i"), (j, GREEN, "j")):
         canvas.box(0, top, panel, tile, colour=colour, fill=0.3)
         canvas.box(4 * step, top, step, tile, colour=colour, fill=0.9, edge=0)

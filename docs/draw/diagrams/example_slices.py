@@ -1,4 +1,4 @@
-"""The slices of *example* in stage 01 of the sliced product, to scale, and what one of them reads."""
+"""The slices of *example* in stage 01 of the sliced product, to scale, and the operands of one slice."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
@@ -9,13 +9,12 @@ ROWS, COLS = 205, 259  # of a slice
 SHOWN = 6
 SCALE = 0.105
 ALTERNATIVE = (
-    "Matrix A on the left, 1024 rows of 2000 numbers, B above, 2000 rows of 777, and C in the corner between them, cut into five "
-    "slices from top to bottom and three from left to right. The slices are numbered down the first column, 0 to 4, then down the "
-    "second, 5 to 9, and down the third, 10 to 14. Slice 6 is filled, with the 205 rows of A beside it and the 259 columns of B above "
-    "it, both along all of k.")
+    "A on the left, B above, and C in the corner between them. C is divided into five by three slices, whose "
+    "indices run down the columns. Slice 6 is filled, and so are the rows of A and the columns of B that it "
+    "needs.")
 CAPTION = (
-    "Example in f32, to scale, in slices for 4 MiB. The digits of 6 in mixed radix are 1 and 1, since 6 = 1 + 5 · 1. Nothing is cut "
-    "along k: the slice takes its rows of A and its columns of B whole.")
+    "Example in f32, to scale, in slices for 4 MiB. The digits of 6 in mixed radix are 1 and 1, because 6 = 1 + 5 · 1. The slice "
+    "needs its rows of A and its columns of B along all of k.")
 
 
 def draw(canvas):

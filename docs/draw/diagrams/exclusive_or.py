@@ -1,17 +1,16 @@
-"""The banks that a column of a tile meets, without and with the exclusive or of stage 06."""
+"""The banks of a column of a tile, without and with the exclusive or of stage 06."""
 
 from draw.canvas import BLUE, ORANGE, SMALL
 
-TITLE = "A column of a tile, and the banks it meets"
+TITLE = "A column of a tile, and its banks"
 HEIGHT = {"wide": 350, "narrow": 690}
 ALTERNATIVE = (
-    "Two tiles of 16 by 16 numbers in shared memory; each column of the picture is a pair of banks. "
-    "Without the exclusive or, column 3 of the tile lies in one pair of banks, one number above the "
-    "other. With it, number 3 of row y lies in pair 3 xor y: the column meets each of the 16 pairs once, "
-    "and so does each row.")
+    "Two tiles of 16 by 16 elements in shared memory, with one column for each pair of banks. Without the "
+    "exclusive or, a column of the tile is in a single pair of banks. With it, each column and each row of the "
+    "tile uses all 16 pairs.")
 CAPTION = (
-    "A tile of 16 × 16 numbers of 8 bytes as it lies in shared memory: a place across is a pair of banks. "
-    "Orange: column 3 of the tile; blue: its row 5. With place(y, x) = x xor y, both meet all pairs.")
+    "A tile of 16 × 16 elements of 8 bytes in shared memory; each column of the picture is a pair of banks. Column 3 of the "
+    "tile is orange, and row 5 is blue. With place(y, x) = x xor y, each of them uses all pairs.")
 
 CELL, SIDE = 18, 16
 
@@ -39,5 +38,5 @@ def tile(canvas, name, place):
 def draw(canvas):
     """Two panels."""
     before, after = canvas.panels(2)
-    tile(before, "as it comes", lambda y, x: x)
+    tile(before, "row-major", lambda y, x: x)
     tile(after, "with the exclusive or", lambda y, x: x ^ y % SIDE)

@@ -1,18 +1,17 @@
-"""Chains of pivots and of right-hand sides in stages 08 and 09 of local volatility."""
+"""Dependency chains of pivots and of right-hand sides in stages 08 and 09 of local volatility."""
 
 from draw.canvas import BLUE, ORANGE, SMALL
 
-TITLE = "A chain of pivots for each option, or one for all"
+TITLE = "Pivots for each option, or once for all"
 HEIGHT = {"wide": 330, "narrow": 650}
 ROWS, PITCH, LEFT = 6, 42, 82
 ALTERNATIVE = (
-    "A system along x, of six rows from left to right, for three options. Stage 08: each option has two chains, one of pivots and one "
-    "of right-hand sides d, which needs the pivot of each row; both divide in each row. Stage 09: there is one chain of pivots, above "
-    "all options, which divides, and from each of its rows an inverse pivot goes down to the chain of d of every option, which only "
-    "multiplies and adds.")
+    "A system along x with six rows for three options. In stage 08, each option has two dependency chains, one "
+    "for pivots and one for right-hand sides, and both divide in each row. In stage 09, all options share one "
+    "chain of pivots, and their own chains only multiply and add.")
 CAPTION = (
-    "Elimination in the systems of one j and one time step, for three options k. An arrow leads to what waits. The orange chain is made "
-    "of the matrix alone, which is the same for each k.")
+    "Elimination in the systems of one j and one time step, for three options k. An arrow leads to the value that waits. The orange "
+    "values depend only on the matrix, which is the same for each k.")
 
 
 def x(i):
@@ -21,7 +20,7 @@ def x(i):
 
 
 def chain(canvas, y, colour, sign, name):
-    """A chain of rows, each of which waits for the one before."""
+    """A dependency chain of rows, each of which waits for the one before."""
     canvas.text(LEFT - 18, y, name, SMALL, ha="right")
     for i in range(ROWS):
         canvas.box(x(i) - 9, y - 9, 18, 18, sign, colour, 0.3, edge=0.6)
@@ -60,4 +59,4 @@ def draw(canvas):
         for i in range(ROWS):
             panel.text(x(i), 38, f"{i}", SMALL)
         draw_one(panel)
-        panel.text(170, 308, "three chains of pivots" if draw_one is draw_each else "one chain of pivots, its inverses for each k", SMALL)
+        panel.text(170, 308, "pivots three times" if draw_one is draw_each else "pivots once, their inverses for each k", SMALL)

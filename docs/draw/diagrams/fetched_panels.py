@@ -1,23 +1,22 @@
-"""The streams of two GPUs in stage 13 of Cholesky: panels that one of them makes and the other one fetches. No times: a scheme."""
+"""The streams of two GPUs in stage 13 of Cholesky: one GPU factorises a panel and the other one fetches it. Not to scale."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, PURPLE
 
-TITLE = "Two GPUs that make panels in turns"
+TITLE = "Two GPUs that factorise panels alternately"
 HEIGHT = {"wide": 232, "narrow": 232}
 PANEL, FETCH, UPDATES = 2.0, 1.1, (5, 4.2, 3.4)  # lengths, made up
 LAST = 15.8
 ALTERNATIVE = (
-    "Timelines of two streams on each of two GPUs. GPU 0 makes panel 0 in its urgent stream; GPU 1 fetches it and makes panel 1, which "
-    "GPU 0 fetches; then GPU 0 makes panel 2, and so on. Meanwhile, in the patient streams, both GPUs take the products of panel 0 off "
-    "their columns, then those of panel 1, each as soon as it has the panel. Panel 2 begins when GPU 0 has taken the products of panel "
-    "0 off.")
+    "Timelines of two streams on each of two GPUs. In the urgent streams, the GPUs factorise panels alternately, "
+    "and each fetches the panels of the other. In the patient streams, both subtract the products of each panel "
+    "as soon as they have it.")
 CAPTION = (
-    "P0: a GPU makes panel 0; P1 begins with the products of panel 0. F0: the other GPU fetches it. U0: both take its products off what "
-    "they have behind the next panel. To no scale; updates shrink from turn to turn.")
+    "P0: GPU 0 factorises panel 0. F0: the other GPU fetches panel 0. P1 begins by subtracting the products of panel 0. U0: both GPUs "
+    "subtract the products of panel 0 from their columns beyond panel 1. Not to scale; updates shrink from panel to panel.")
 
 
 def scheme():
-    """Stream, begin, length and name of all that is done, by the waits of the program, and arrows from panels to who fetches them."""
+    """Stream, begin, length and name of each step, by the waits of the program, and arrows from panels to their fetches."""
     urgent, patient, updated, known = [0, 0], [0, 0], [0, 0], []
     done, arrows = [], []
     for p in range(len(UPDATES) + 1):

@@ -1,23 +1,22 @@
-"""Tiles of slices on multiprocessors, by stage 12 of the sliced product and by stage 13."""
+"""Tiles of slices on SMs, in stage 12 of the sliced product and in stage 13."""
 
 from draw.canvas import BLUE, INK, ORANGE, SMALL
 
-TITLE = "One slice at a time, and two"
+TITLE = "Kernels of one slice at a time, and of two"
 HEIGHT = {"wide": 252, "narrow": 480}
 PLACES, TILES, SLICES = 10, 9, 6
 ALTERNATIVE = (
-    "Two timelines of ten multiprocessors and six slices of nine tiles each. On the left slices follow each other: nine "
-    "multiprocessors have a tile each, the tenth has none, and all wait until the last tile of a slice is done. On the right, tiles "
-    "of the next slice begin wherever a multiprocessor is free, so that there is hardly a gap before the end, and the whole ends "
-    "sooner.")
+    "Two timelines of ten SMs and six slices of nine tiles. On the left, each slice starts after the previous "
+    "one, so one SM is idle and the others wait for the last tile. On the right, tiles of the next slice start as "
+    "soon as an SM is free.")
 CAPTION = (
-    "A scheme with 10 multiprocessors and 9 tiles for the 132 and 128 of an H200. Tiles differ a little in length, as drawn. Slices "
-    "of the first stream are blue, those of the second orange; on the left there is one stream, and the colours only tell slices "
-    "apart.")
+    "A schematic example with 10 SMs and 9 tiles instead of the 132 and 128 of an H200. The durations of tiles differ slightly. "
+    "Slices of the first stream are blue, and those of the second stream are orange. On the left, there is one stream, and the "
+    "colours only distinguish the slices.")
 
 
 def scheduled(at_a_time):
-    """Place, begin, length and slice of each tile: the place that is free first takes the next tile of a slice that may begin."""
+    """SM, begin, length and slice of each tile: the SM that is free first takes the next tile of a slice that may begin."""
     free, ended = [0.0] * PLACES, []
     for e in range(SLICES):
         may_begin = ended[e - at_a_time] if e >= at_a_time else 0
@@ -32,7 +31,7 @@ def scheduled(at_a_time):
 
 
 def draw_slices(canvas, name, at_a_time, right):
-    """Each tile in its place; time runs to the right."""
+    """Each tile on its SM; time runs to the right."""
     left, top, unit, row = 10, 40, 45, 14
     canvas.text(165, 14, name, bold=True)
     end = 0

@@ -5,13 +5,12 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 TITLE = "Footprints of a slice of C = A B"
 HEIGHT = {"wide": 340, "narrow": 680}
 ALTERNATIVE = (
-    "Two drawings of A on the left, B above and C in the corner between them. First, cut along i and j: a slice is a "
-    "rectangle of C; it needs the panel of all rows of A beside it, over all k, and the panel of all columns of B "
-    "above it; these are sent, and the rectangle is fetched. Second, cut along k: a slice is a strip of columns of A "
-    "and the strip of rows of B with the same k; it adds to all of C, which is sent and fetched for each slice.")
+    "A on the left, B above and C in the corner, twice. If i and j are cut, a slice needs some rows of A and some "
+    "columns of B, and computes a rectangle of C. If k is cut, a slice adds to all of C, which is sent and "
+    "fetched for each slice.")
 CAPTION = (
-    "First: along i and j, a slice writes what no other slice touches. Second: along k, every slice reads and writes "
-    "all of C. That is a sum: legal one after the other, in any order; at once only in places of their own.")
+    "First: along i and j, a slice writes cells that no other slice accesses. Second: along k, every slice reads and writes all of "
+    "C. C is a sum, so the slices may run one at a time in any order. To run concurrently, they need partial sums.")
 
 LONG, SHORT = 120, 96  # the sides of the matrices: rows of A and columns of B; k
 GAP = 14

@@ -1,4 +1,4 @@
-"""Which lane holds which numbers of a product of 16 × 8 by 8 × 8, by the rule in mma.hpp."""
+"""The lane that holds each element of a product of 16 × 8 by 8 × 8, by the rule in mma.hpp."""
 
 from draw.canvas import BLUE, INK, ORANGE, SMALL
 
@@ -6,19 +6,17 @@ TITLE = "The fragments of m16n8k8"
 HEIGHT = {"wide": 416, "narrow": 416}
 MARKED = 13
 ALTERNATIVE = (
-    "Three matrices with the number of the lane that holds each element. X, 16 by 8: rows g and g + 8 "
-    "belong to lanes 4g to 4g + 3, twice in a row. Y, 8 by 8: column g belongs to lanes 4g to 4g + 3, "
-    "twice from top to bottom. C, 16 by 8: rows g and g + 8 belong to lanes 4g to 4g + 3, each with two "
-    "neighbours. Marked is lane 13: four elements of X, two of Y, four of C.")
+    "Three matrices, X of 16 by 8, Y of 8 by 8 and C of 16 by 8, with the index of the lane that has each "
+    "element. The fragment of lane 13 is marked: four elements of X, two of Y and four of C.")
 CAPTION = (
-    f"A number is the lane that holds the element. Orange: lane {MARKED}, group 3 and member 1, with four "
-    "numbers of X, two of Y and four of C. Shaded: the group's lanes.")
+    f"Each cell shows the lane that holds the element. Orange: lane {MARKED}, group 3 and member 1, with four "
+    "elements of X, two of Y and four of C. Shaded: the other lanes of its group.")
 
 CELL_X, CELL_Y = 20, 15
 
 
 def matrix(canvas, left, top, name, rows, columns, lane_of):
-    """A matrix of lane numbers."""
+    """A matrix of lane indices."""
     for row in range(rows):
         for column in range(columns):
             lane = lane_of(row, column)
@@ -43,4 +41,4 @@ def draw(canvas):
     matrix(here, 176, 166, "C, 16 × 8", 16, 8, lambda row, column: 4 * (row % 8) + column // 2)
     here.text(80, 60, "C += X Y", 13, bold=True)
     here.text(80, 84, "lane = 4 group + member", SMALL)
-    here.text(80, 104, "32 lanes, 10 numbers each", SMALL)
+    here.text(80, 104, "32 lanes, 10 elements each", SMALL)

@@ -1,26 +1,24 @@
-"""The threads of a turn of stage 05 of Cholesky, and what a warp of update reads."""
+"""The threads of an iteration of stage 05 of Cholesky, and the elements that a warp of update reads."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
-TITLE = "A turn as two grids of threads, and a warp of the second"
+TITLE = "The two grids of an iteration, and a warp of the second"
 HEIGHT = {"wide": 326, "narrow": 652}
 ROWS, CELL, TURN = 9, 24, 3
 LANES = 8  # drawn of 32
 ALTERNATIVE = (
-    "First: the matrix of nine columns in turn 3. Columns 0 to 2 are known. Below the pivot, threads of divide write the rest of "
-    "column 3. The grid of update is a square from the pivot to the last element: its threads on and below the diagonal, right of "
-    "column 3, have an element each; the one at the pivot writes the root; those above the diagonal return at once. Second: a warp of "
-    "update has neighbouring elements of row i. Of column k they have one factor in common, in row i. The others lie below each "
-    "other, one in each of as many rows: from each a line goes along its row to the diagonal and from there down to the element.")
+    "First: a matrix of nine columns in iteration 3. The grid of update covers the square from the pivot to the "
+    "last element, and the threads above the diagonal return at once. Second: the lanes of a warp share one "
+    "factor, but each of their other factors is in a row of its own.")
 CAPTION = (
-    "First: turn k = 3 of nine columns. The rest of column k belongs to update's grid, too, and does nothing there. Second: a warp "
-    "with 8 lanes in place of 32. Its elements lie side by side; of the numbers l(j, k) each is in a row, and in a line of the cache, "
-    "of its own.")
+    "First: iteration k = 3 of nine columns. The grid of update also contains the rest of column k, but the threads there do nothing. Second: a "
+    "warp, drawn with 8 lanes instead of 32. The elements of its lanes are neighbours, but each factor l(j, k) is in a different row, and "
+    "in a different cache line.")
 
 
 def draw_grids(canvas):
-    """Who writes what in turn TURN."""
-    canvas.text(170, 12, f"the threads of turn k = {TURN}", bold=True)
+    """The elements that each kernel writes in iteration TURN."""
+    canvas.text(170, 12, f"the threads of iteration k = {TURN}", bold=True)
     here = canvas.part(62, 44)
     for i in range(ROWS):
         for j in range(ROWS):
@@ -34,7 +32,7 @@ def draw_grids(canvas):
             here.box(CELL * j + 1, CELL * i + 1, CELL - 2, CELL - 2, colour=colour, fill=fill, edge=0.4, dashed=j > i)
     here.box(CELL * TURN - 2, CELL * TURN - 2, CELL * (ROWS - TURN) + 4, CELL * (ROWS - TURN) + 4, colour=BLUE, edge=1.6)
     here.text(CELL * (TURN + ROWS) / 2, CELL * TURN - 14, "grid of update", SMALL)
-    here.text(CELL * TURN / 2, CELL * ROWS + 11, "known", SMALL)
+    here.text(CELL * TURN / 2, CELL * ROWS + 11, "finished", SMALL)
     here.text(CELL * (TURN + 0.5), CELL * ROWS + 11, "k", bold=True)
     canvas.key(14, 290, (ORANGE, 0.6, "divide"), (PURPLE, 0.6, "the root, by update"), (BLUE, 0.35, "update"))
     canvas.key(14, 310, (INK, 0, "above the diagonal: returns at once"))

@@ -1,16 +1,17 @@
-"""Which element of C is a thread's in stage 03 of AᵀA, and what a warp reads of a row of A."""
+"""The element of C that each thread computes in stage 03 of AᵀA, and the elements of A that a warp reads."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
-TITLE = "A thread for each element of C"
+TITLE = "One thread for each element of C"
 HEIGHT = {"wide": 236, "narrow": 470}
 ALTERNATIVE = (
     "First: C is covered by a grid of four by four square blocks, which reaches beyond its edges. Second: a "
-    "block has sixteen rows of sixteen threads, of which two rows are a warp. Above it is a row k of A, of which the warp "
-    "reads sixteen neighbours, and two other numbers, one for each of its rows.")
+    "block has sixteen rows of sixteen threads; two of its rows are a warp. Above it is row k of A, from which the warp "
+    "reads sixteen neighbouring elements, and two more elements, one for each of its rows.")
 CAPTION = (
-    "First: blocks of 16 × 16 threads cover C; threads beyond its edge return at once. Second: for a row k of A, a warp "
-    "reads 16 neighbouring numbers a(k, j), one for each column (orange), and two numbers a(k, i), one for each row (green).")
+    "First: blocks of 16 × 16 threads cover C (blue). Threads beyond its edge return at once. Second: a warp is two rows of a block "
+    "(blue). From row k of A it reads 16 neighbouring elements a(k, j), one for each column (orange), and two elements a(k, i), one for "
+    "each row (green).")
 
 
 def draw_grid(canvas):

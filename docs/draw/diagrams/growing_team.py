@@ -1,4 +1,4 @@
-"""How rows grow from step to step in stage 06 of Durbin-Levinson, and who shares them."""
+"""Rows grow from step to step in stage 06 of Durbin-Levinson, and so does the team that shares them."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, PURPLE, SMALL
 
@@ -9,13 +9,13 @@ N = 15000
 TEAMS = ((1, 0, 4096), (2, 4096, 8192), (4, 8192, N))  # of so many threads, from step to step
 TALL, LANE = 160, 18
 ALTERNATIVE = (
-    "A triangle: to the right the steps, upwards the length of a row. Up to step 4096, where a row has 32 KB, all of it belongs to "
-    "thread 0. From there to step 8192, where it has 64 KB, it is cut into halves for threads 0 and 1, and then into quarters for "
-    "threads 0 to 3. Below, a line for each thread: thread 1 waits until step 4096, threads 2 and 3 until step 8192, and then they "
-    "work to the end.")
+    "A triangle with steps to the right and the length of a row upwards. At first, a row belongs to one thread. "
+    "From step 4096 on, two threads share it, and from step 8192 on, four. Lines below show when each thread "
+    "waits and when it works.")
 CAPTION = (
-    "Large in f64, with four threads or more. The height of a colour is how much of the row is a thread's, not where it lies; each "
-    "time it has grown to 32 KB, the team doubles. At the dashed lines all threads meet at a barrier of OpenMP.")
+    "Large in f64, with four threads or more. The height of a colour is the part of the row that a thread updates, not its "
+    "position. Each time this part has grown to 32 KB, the team doubles. At the dashed lines, all threads synchronise at an OpenMP "
+    "barrier.")
 
 
 def draw(canvas):

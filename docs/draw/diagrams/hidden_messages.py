@@ -1,15 +1,17 @@
-"""What two ranks do while their messages travel, in stages 02 and 03 of advection on many processes."""
+"""One step of a rank in stages 02 and 03 of advection on many processes, with messages in transit and updates."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
-TITLE = "A step with messages that are waited for, and with messages that travel beside work"
+TITLE = "A step that waits for its messages, and a step that computes meanwhile"
 HEIGHT = {"wide": 292, "narrow": 330}
 BEGIN, UNIT = 62, {"wide": 60, "narrow": 23}
 ALTERNATIVE = (
-    "Two timelines of one rank. In stage 02 the messages with rows travel, then those with columns, and only then all cells are updated. In stage 03 "
-    "the messages with rows travel while the upper half of the interior is updated, those with columns while the lower half is; then the edges are "
-    "updated. The step is shorter by what has been hidden. Below, a block shows which cells are the halves of the interior and which the edges.")
-CAPTION = "One step of one rank, to no scale. What is hidden is the time on the way; starting a message and waiting for it still take the processor."
+    "Two timelines of one rank. In stage 02, the rank waits for the messages with rows and with columns before it "
+    "updates any cells. In stage 03, it updates the halves of the interior while messages are in transit, and "
+    "then the edges, so the step is shorter.")
+CAPTION = (
+    "One step of one rank, not to scale. The transit time of the messages is hidden. Starting a message and waiting for it still occupy the "
+    "processor.")
 
 
 def draw_block(canvas):
@@ -39,5 +41,5 @@ def draw(canvas):
     draw_block(canvas.part(96 if canvas.is_wide else 30, 204 if canvas.is_wide else 236))
     words = canvas.part(214 if canvas.is_wide else 140, 216 if canvas.is_wide else 244)
     words.text(0, 0, "a rank's block:" if canvas.is_wide else "a rank's block", SMALL, ha="left", bold=True)
-    words.key(0, 22, (BLUE, 0.3, "needs nothing that travels"))
+    words.key(0, 22, (BLUE, 0.3, "reads no halo"))
     words.key(0, 44, (GREEN, 0.3, "reads the halo"))

@@ -1,26 +1,25 @@
-"""What eight rows add to in a turn of stage 15 of advection, and what becomes of the sums."""
+"""The outputs to which eight input rows contribute in one iteration of stage 15 of advection."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
-TITLE = "Eight rows in reach of thirty-two"
+TITLE = "Eight input rows contribute to 32 output rows"
 HEIGHT = {"wide": 306, "narrow": 330}
 ROWS, TAPS = 8, 25  # at once, and of the filter along y
 OUTPUTS = ROWS + TAPS - 1
 ALTERNATIVE = (
-    "A grid of eight lines, the rows of a turn, and 32 columns, the outputs whose sums are in registers. The first "
-    "row adds to outputs 0 to 24, the second to 1 to 25, and so on, the eighth to 7 to 31: a slanting band. Below, "
-    "outputs 0 to 7 are complete and are written. The other 24 become outputs 0 to 23 of the next turn, and eight new "
-    "ones begin at nought.")
+    "A grid with the eight input rows of an iteration and 32 output rows. Each input row contributes to 25 "
+    "outputs, which form a slanting band. After the iteration, eight outputs are complete, and the other 24 move "
+    "up by eight positions.")
 CAPTION = (
-    "One turn. Each row adds to 25 outputs, from twelve rows above itself to twelve below. After the turn nothing "
-    "will add to the first eight any more, and the next eight rows find the same picture.")
+    "One iteration. Each input row contributes to 25 output rows, from twelve rows above it to twelve rows below it. After "
+    "the iteration, no later row contributes to the first eight outputs, and the next eight input rows repeat the picture.")
 
 
 def draw(canvas):
     """Rows against outputs, and the outputs afterwards."""
     left, unit, line = (72, 18, 15) if canvas.is_wide else (26, 9.6, 15)
     here = canvas.part(left, 46)
-    here.text(OUTPUTS * unit / 2, -30, "outputs, whose sums are in registers", SMALL)
+    here.text(OUTPUTS * unit / 2, -30, "outputs, with partial sums in registers", SMALL)
     for output in (0, 7, 24, 31):
         here.text(unit * (output + 0.5), -10, f"{output}", SMALL)
     for row in range(ROWS):
@@ -38,7 +37,7 @@ def draw(canvas):
         after.box(unit * output, 0, unit - 1.5, 18, colour=PURPLE if is_new else ORANGE, fill=0.15 if is_new else 0.25, edge=0.3)
     for output in (ROWS, OUTPUTS - 1):
         below.arrow((unit * (output + 0.5), 20), (unit * (output - ROWS + 0.5), 58), ORANGE)
-    below.text(unit * (OUTPUTS / 2 + 1), 40, "move by eight places", SMALL)
+    below.text(unit * (OUTPUTS / 2 + 1), 40, "move by eight positions", SMALL)
     key = after.part(110 if canvas.is_wide else -14, 40)
-    key.key(0, 0, (BLUE, 0.4, "row adds to output"), (GREEN, 0.5, "complete, written"))
-    key.key(0, 20, (ORANGE, 0.25, "waits for more rows"), (PURPLE, 0.15, "begins at nought"))
+    key.key(0, 0, (BLUE, 0.4, "row contributes"), (GREEN, 0.5, "complete, written"))
+    key.key(0, 20, (ORANGE, 0.25, "waits for more rows"), (PURPLE, 0.15, "begins at zero"))

@@ -1,25 +1,23 @@
-"""What an iteration walks along in A and C, by the loop that is innermost, in stage 00 of AᵀA."""
+"""The elements of A and C that each choice of the innermost loop touches, in stage 00 of AᵀA."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
-TITLE = "Three loops that may be the innermost, and what they walk along"
+TITLE = "Elements that each innermost loop touches"
 HEIGHT = {"wide": 350, "narrow": 690}
-ROWS, COLS, LINE = 8, 16, 8  # of A, and numbers in a cache line
+ROWS, COLS, LINE = 8, 16, 8  # of A, and elements in a cache line
 CELL = 9
 I, J, K = 3, 11, 5
 ALTERNATIVE = (
-    "Three drawings of A, of eight rows and sixteen columns, and of C, sixteen by sixteen; a row is two cache lines of eight "
-    "numbers. With j innermost, one number of A is held, a row of A is read and a row of C is read and written: all numbers of "
-    "their lines are used. With k innermost, one number of C is held and two columns of A are read: each number comes from another "
-    "line. With i innermost, one number of A is held, a row of A is read, and a column of C is read and written, each number "
-    "in another line.")
+    "A with eight rows and C, three times, with cache lines of eight elements. With j innermost, the loop uses "
+    "all elements of its cache lines. With k innermost, each element that it reads in A is in a different line. "
+    "With i innermost, this is true of its elements in C.")
 CAPTION = (
-    "All turns of the innermost loop, with i = 3, j = 11 and k = 5 where they stand still. A row has two cache lines of eight numbers; "
-    "grey numbers are fetched with their line, and are not used by this loop.")
+    "The figure shows all iterations of the innermost loop; the fixed indices are i = 3, j = 11 and k = 5. A row has two "
+    "cache lines of eight elements. Grey elements are fetched with their line, but this loop does not use them.")
 
 
 def draw_matrix(canvas, name, rows, touched, of_rows, of_columns):
-    """A matrix, the numbers that the loop touches, the lines that come with them, and names of rows and columns."""
+    """A matrix, the elements that the loop touches, their cache lines, and names of rows and columns."""
     canvas.text(4, -9, name, bold=True)
     for words, i in of_rows.items():
         canvas.text(-8, CELL * (i + 0.5), words, SMALL)
@@ -35,12 +33,12 @@ def draw_matrix(canvas, name, rows, touched, of_rows, of_columns):
 
 
 def row(i, colour):
-    """All numbers of a row."""
+    """All elements of a row."""
     return {(i, j): (colour, 0.6) for j in range(COLS)}
 
 
 def column(j, rows, colour):
-    """All numbers of a column."""
+    """All elements of a column."""
     return {(i, j): (colour, 0.6) for i in range(rows)}
 
 
@@ -53,7 +51,7 @@ LOOPS = (
 
 
 def draw(canvas):
-    """A panel per loop: A above C, or beside it where room is short."""
+    """A panel per loop: A above C, or next to C where space is short."""
     side, width, below = CELL * COLS, *((250, 24) if canvas.is_wide else (340, 46))
     matrices = canvas.part(0, 0, canvas.width, canvas.height - below)
     for panel, (loop, words, of_a, of_c) in zip(matrices.panels(3, width), LOOPS):
@@ -64,7 +62,7 @@ def draw(canvas):
         c = panel.part(left, 58 + CELL * ROWS + 24) if canvas.is_wide else panel.part(left + side + 24, 58)
         draw_matrix(c, "C", COLS, *of_c)
     key = canvas.part(120 if canvas.is_wide else 10, canvas.height - 8)
-    entries = ((GREEN, 1, "stands still"), (BLUE, 0.6, "read"), (ORANGE, 0.6, "read and written"), (INK, 0.22, "fetched, not used"))
+    entries = ((GREEN, 1, "stays the same"), (BLUE, 0.6, "read"), (ORANGE, 0.6, "read and written"), (INK, 0.22, "fetched, not used"))
     if canvas.is_wide:
         key.key(20, -4, *entries, gap=30)
     else:

@@ -1,22 +1,22 @@
-"""Where the rows of 32 systems lie in stages 04 and 07, and what a warp reads at a time."""
+"""The rows of 32 systems in memory in stages 04 and 07, and the elements that a warp reads together."""
 
 from draw.canvas import BLUE, ORANGE, SMALL
 
-TITLE = "Systems behind each other, and interleaved"
+TITLE = "Systems one after the other, and interleaved"
 HEIGHT = {"wide": 272, "narrow": 560}
 ALTERNATIVE = (
-    "Memory, line by line. Stage 04: a line holds all rows of one system; the eight lanes of eight "
-    "systems read one number of each of eight lines, and go on to the right. Stage 07: a line holds the "
-    "same row of all systems; the lanes read one line, and go on downwards.")
+    "Memory, line by line. In stage 04, a line contains all rows of one system; the eight lanes of eight systems read one "
+    "element in each of eight lines, and continue to the right. In stage 07, a line contains the same row of all systems; the "
+    "lanes read one line, and continue downwards.")
 CAPTION = (
-    "Memory runs from left to right, then to the next line. A thread has a system; orange is what eight "
-    "lanes read at once, the arrow leads to what they read next.")
+    "Memory runs from left to right, then to the next line. Each thread has one system. Orange elements are those that "
+    "eight lanes read at the same time, and the arrow leads to the elements that they read next.")
 
 CELL = 24
 
 
 def memory(canvas, name, read, name_of, across, down):
-    """A grid of numbers, those that are read at once marked."""
+    """A grid of elements, with those marked that are read together."""
     canvas.text(170, 12, name, bold=True)
     for line in range(8):
         for place in range(10):
@@ -31,7 +31,7 @@ def memory(canvas, name, read, name_of, across, down):
 def draw(canvas):
     """Two panels."""
     before, after = canvas.panels(2)
-    memory(before, "04: behind each other", lambda line, place: place == 2, lambda line: f"system {line}",
+    memory(before, "04: one after the other", lambda line, place: place == 2, lambda line: f"system {line}",
            "row 0, 1, 2 …", "eight lines for eight lanes")
     before.arrow((84 + 3 * CELL, 52 + 3.5 * CELL), (84 + 5 * CELL, 52 + 3.5 * CELL), ORANGE, 2)
     memory(after, "07: interleaved", lambda line, place: line == 2 and place < 8, lambda line: f"row {line}",

@@ -1,25 +1,23 @@
-"""What multiprocessors do in stages 05 and 06 of the triangular solve, of six blocks on the diagonal."""
+"""The work of the SMs in stages 05 and 06 of the triangular solve, for six blocks on the diagonal."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
-TITLE = "What waits for nothing is done first"
+TITLE = "All diagonal blocks are inverted before the first step"
 HEIGHT = {"wide": 334, "narrow": 352}
 BLOCKS, ROW = 6, 15
 SOLVE, SUBTRACT = 4, 2  # lengths as drawn, roughly those measured on large
 INVERT, MULTIPLY = 8, 1
 ALTERNATIVE = (
-    "Two timelines with a row for each of six multiprocessors. Stage 05: in each of six turns one multiprocessor solves a block for "
-    "a long time, alone; then five subtract, and four, three, two, one in the turns behind. Stage 06: at first all six invert a "
-    "block each, at the same time. Then turns follow in which one multiprocessor works for a short time only, since it multiplies "
-    "by an inverse, and the same numbers of them subtract as before. Although inverting takes longer than solving, stage 06 ends "
-    "sooner.")
+    "Two timelines with a row for each of six SMs. In stage 05, one SM solves a block in each step while the "
+    "others are idle. In stage 06, all six first invert a block each, so the later steps are shorter, and the "
+    "program ends sooner.")
 CAPTION = (
-    "Six blocks on the diagonal, where large has 256; so there the inverses weigh much less. Lengths of kernels are roughly as "
-    "measured. Launches are left out.")
+    "Six blocks on the diagonal. The data set large has 256 such blocks, so the inversion takes a much smaller fraction of the "
+    "total time. The lengths of the kernels are roughly as measured. The launches are not drawn.")
 
 
 def draw_turns(canvas, begin, unit, length, colour, words):
-    """Turns, each of a block that is solved and of what it is taken out of; returns when they end."""
+    """Steps, each of a block that is solved and of the blocks that are updated; returns when they end."""
     for turn in range(BLOCKS):
         canvas.box(begin, 0, unit * length - 1.5, ROW - 2, words, colour, 0.5, edge=0.4, size=SMALL)
         begin += unit * length
@@ -32,10 +30,10 @@ def draw_turns(canvas, begin, unit, length, colour, words):
 
 
 def draw(canvas):
-    """Stage 05 above stage 06, and what colours mean."""
+    """Stage 05 above stage 06, and the meaning of the colours."""
     unit = 20 if canvas.is_wide else 9.6
     here = canvas.part((canvas.width - unit * (SOLVE * BLOCKS + SUBTRACT * (BLOCKS - 1))) / 2, 0)
-    here.text(0, 12, "05: each block is solved in its turn", ha="left", bold=True)
+    here.text(0, 12, "05: the blocks are solved one after the other", ha="left", bold=True)
     late = draw_turns(here.part(0, 30), 0, unit, SOLVE, ORANGE, "solve")
     here.text(0, 146, "06: all blocks are inverted first", ha="left", bold=True)
     below = here.part(0, 164)

@@ -5,14 +5,12 @@ from draw.canvas import BLUE, ORANGE, SMALL
 TITLE = "The iteration space of local volatility"
 HEIGHT = {"wide": 326, "narrow": 650}
 ALTERNATIVE = (
-    "First: a row of grids for each option, from the payoff at maturity to the price today. Arrows lead from "
-    "each time step to the next; none leads from an option to another. Second: the four half steps of one time "
-    "step on a grid of i by j. In explicit x a point takes its neighbours above and below, in explicit y those "
-    "on its left and right; neither waits for another result. In implicit x each column is a chain that goes "
-    "down and up again, in implicit y each row is a chain that goes right and left.")
+    "First: a row of grids for each option, with arrows from each time step to the next one and none between "
+    "options. Second: the four half steps of a time step. In the explicit ones, points are independent; in the "
+    "implicit ones, each column or row is a dependency chain.")
 CAPTION = (
-    "An arrow is a dependence. First: options know nothing of each other, time steps follow each other. "
-    "Second: where no arrow joins two points of a half step, they may be computed at once; i, along x, "
+    "An arrow is a dependence. First: options are independent, and time steps follow each other. "
+    "Second: two points of a half step may be computed at the same time if no arrow joins them. The index i, along x, "
     "runs downwards.")
 
 AT = 19  # pixels from point to point
@@ -35,11 +33,11 @@ def draw_options(canvas):
                 canvas.arrow((left + 73, top + 23), (left + 46, top + 23), ORANGE, 1.4)
     for g, name in enumerate(("g = 0, today", "", "", "maturity")):
         canvas.text(83 + 73 * g, 272, name, SMALL)
-    canvas.text(170, 294, "no arrow from row to row: all options at once", SMALL)
+    canvas.text(170, 294, "no arrow between rows: options in parallel", SMALL)
 
 
 def grid(canvas, name, note):
-    """The points of a grid, and what the half step is called."""
+    """The points of a grid, and the name of the half step."""
     canvas.text(80, 4, name, bold=True)
     for i in range(POINTS):
         for j in range(POINTS):
@@ -51,7 +49,7 @@ def grid(canvas, name, note):
 
 
 def at(i, j):
-    """Where a point lies."""
+    """The position of a point."""
     return 42 + AT * j, 26 + AT * i
 
 

@@ -1,24 +1,22 @@
-"""Two launches of a GPU's graph in stage 10 of advection on many processes, and what waits for what."""
+"""Two launches of a GPU's graph in stage 10 of advection on many processes, and their waits."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
-TITLE = "Two steps to a graph, and where they join"
+TITLE = "A graph of two steps joins its streams at the end"
 HEIGHT = {"wide": 240, "narrow": 280}
 BEGIN, UNIT = {"wide": 74, "narrow": 48}, {"wide": 48.5, "narrow": 19.4}
 JOIN, END = 7.8, 14.75  # of the first graph, of both
 ALTERNATIVE = (
-    "A timeline of a GPU's two streams over two launches of a graph of two steps each. In a step the stream of the edges updates them and "
-    "then exchanges them by NCCL, while the other stream updates the interior. In the first step of the first graph the exchange "
-    "ends later than the interior; the interior of the second step has begun in time, and only the next edges wait. In the second "
-    "step the exchange ends late as well, and now nothing of the next graph begins before it ends: the interior has a gap. In the "
-    "second graph exchanges end in time, and there is no gap.")
+    "A timeline of the two streams of a GPU over two launches of a graph of two steps. A late exchange in the "
+    "first step delays only the next edges. A late exchange in the second step delays the next graph, so the "
+    "interior has a gap.")
 CAPTION = (
-    "A GPU, to no scale; neighbours are late in the first two steps. Arrows are waits of the table. Within a graph a late exchange "
-    "holds up only edges, at its end also the interior.")
+    "A GPU, not to scale; the neighbours are late in the first two steps. The arrows are waits of the table. Within a graph, a late "
+    "exchange delays only edges; at the end of a graph, it also delays the interior.")
 
 
 def draw(canvas):
-    """Two lanes, and frames around what a launch does."""
+    """Two lanes, and a frame around each launch."""
     width = "wide" if canvas.is_wide else "narrow"
     begin, unit = BEGIN[width], UNIT[width]
     here = canvas.part(4, 56)
@@ -46,7 +44,7 @@ def draw(canvas):
         here.arrow((x(start), 86), (x(end), 24), INK, 1.4)
     here.arrow((x(7.6), 24), (x(second) + 2, 86), ORANGE, 1.4)
     key = canvas.part(80 if canvas.is_wide else 8, 212)
-    entries = ((ORANGE, "sent: all of the graph before"), (INK, "ready: interior done"), (GREEN, "updated: edges done"))
+    entries = ((ORANGE, "sent: the whole graph before"), (INK, "ready: interior done"), (GREEN, "updated: edges done"))
     for n, (colour, words) in enumerate(entries):
         at = (210 * n, 0) if canvas.is_wide else (0, 20 * n)
         key.arrow(at, (at[0] + 22, at[1]), colour, 1.4)

@@ -1,18 +1,16 @@
-"""The two streams of a GPU in stage 09 of advection on many processes, and what waits for what."""
+"""The two streams of a GPU in stage 09 of advection on many processes, and their waits."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
-TITLE = "Copies that are late, and nobody who waits for them"
+TITLE = "A late copy delays no interior"
 HEIGHT = {"wide": 246, "narrow": 286}
 BEGIN, UNIT = {"wide": 92, "narrow": 58}, {"wide": 56, "narrow": 28.5}
 ALTERNATIVE = (
-    "Three timelines: the edges of the GPU above, the edges of a GPU and its interior, in three steps. In step s both "
-    "update edges and copy them, and the interior begins at the same time. The copies of the GPU above outlast the "
-    "interior of step s. So the edges of step s + 1 start late, when these copies are there; the interior of step s + "
-    "1 has started in time, since it needs only the edges of step s. The edges of step s + 1 are done before it ends, "
-    "and so the interior of step s + 2 starts in time as well. The edges of step s + 2 are hardly late any more.")
+    "Timelines of three steps: the edges of the GPU above, and the edges and the interior of a GPU. The copies of "
+    "step s are late, so the edges of step s + 1 start late. But all interiors start in time and follow each "
+    "other without a gap.")
 CAPTION = (
-    "A GPU and one of its two neighbours, to no scale; the copies of one step are late. Arrows are waits of the "
+    "A GPU and one of its two neighbours, not to scale; the copies of one step are late. The arrows are waits of the "
     "table. The interiors follow each other without a gap.")
 
 
@@ -36,7 +34,7 @@ def draw(canvas):
                                (GREEN, (5.15, 90), (6.4, 132))):
         here.arrow((x(start[0]) - 1, start[1]), (x(end[0]), end[1]), colour, 1.4)
     key = canvas.part(100 if canvas.is_wide else 8, 228)
-    entries = ((ORANGE, "sent: the halo is there"), (INK, "ready: interior done"), (GREEN, "updated: edges done"))
+    entries = ((ORANGE, "sent: halo has arrived"), (INK, "ready: interior done"), (GREEN, "updated: edges done"))
     for n, (colour, words) in enumerate(entries):
         at = (170 * n, 0) if canvas.is_wide else (0, 20 * n)
         key.arrow(at, (at[0] + 22, at[1]), colour, 1.4)

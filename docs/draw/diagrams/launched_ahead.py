@@ -1,25 +1,23 @@
-"""What the host and the stream do in stage 09 of advection, and which array each copy and each kernel touches."""
+"""The host and the stream in stage 09 of advection, and the array that each copy and each kernel accesses."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
-TITLE = "Launched without waiting, done one after the other"
+TITLE = "The host launches without waiting; the stream executes in order"
 HEIGHT = {"wide": 306, "narrow": 346}
 BEGIN, UNIT = {"wide": 84, "narrow": 64}, {"wide": 38, "narrow": 14.7}
 KERNELS = (("r", 0.9, GREEN, None), ("c", 0.9, GREEN, None), ("update", 3, BLUE, ORANGE), ("copy back", 2, ORANGE, BLUE))  # u, next
 COPY, LAUNCH, STEPS = 2, 0.36, 2
 ALTERNATIVE = (
-    "Five lines from left to right: the array field of the host, the host, the stream of the GPU, and the arrays u and next of the "
-    "device. A copy reads field and writes u. Then the host launches eight kernels in quick succession, four per step, and waits "
-    "until all are over. In the stream they run one after the other: two that refresh rows and columns of the halo and read and write "
-    "u, the update, which reads u and writes next, and the copy back, which reads next and writes u. At the end a copy reads u and "
-    "writes field.")
+    "Five rows over time: the host's array field, the host, the stream of the GPU, and the arrays u and next on "
+    "the device. The host launches eight kernels, four per step, and then waits. The stream executes them one "
+    "after the other, between a copy in and a copy out.")
 CAPTION = (
-    "Two steps, to no scale: the host above the dashed line, the GPU below it. Each kernel is one thread, and begins when the one "
-    "before has ended. Only the two copies touch arrays on both sides.")
+    "Two steps, not to scale. The host is above the dashed line, and the GPU is below it. Each kernel is a single thread and "
+    "begins when the previous kernel has ended. Only the two copies access arrays on both sides.")
 
 
 def draw(canvas):
-    """Who does what above, which array it touches below and at the top."""
+    """The host and the stream, and the arrays that they access, above and below them."""
     width = "wide" if canvas.is_wide else "narrow"
     begin, unit = BEGIN[width], UNIT[width]
     here = canvas.part(6, 8)
@@ -47,7 +45,7 @@ def draw(canvas):
     copies = ((0, COPY, "copy in" if canvas.is_wide else "in", INK), (now, COPY, "copy out" if canvas.is_wide else "out", INK))
     here.lane(stream, "stream", begin, unit, *kernels, *copies)
     here.text(0, host + 12, "host", SMALL, ha="left")
-    here.box(begin + unit * launch, host, unit * (now - launch) - 2, 24, "waits, once", edge=0.6, dashed=True, size=SMALL)
+    here.box(begin + unit * launch, host, unit * (now - launch) - 2, 24, "waits once", edge=0.6, dashed=True, size=SMALL)
     for (when, _, words, _), call in zip(copies, ("copy_from", "copy_to")):
         here.box(begin + unit * when, host, unit * COPY - 2, 24, call if canvas.is_wide else words, edge=0.6, fill=0.12, size=SMALL)
     here.line((0, 98), (begin + unit * (now + COPY), 98), width=0.8, dashed=True)

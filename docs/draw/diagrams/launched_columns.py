@@ -5,20 +5,18 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 TITLE = "A kernel for each column, a thread for each equation below"
 HEIGHT = {"wide": 296, "narrow": 590}
 N, TURN, CELL = 8, 2, 22
-SECTOR = 4  # numbers of 8 bytes
+SECTOR = 4  # elements of 8 bytes
 ALTERNATIVE = (
-    "First: the rests of eight equations, the lower triangle of L, and five threads, in turn 2. All five threads read rest 2 and "
-    "the number of L on the diagonal of row 2. Thread 0 has equation 3, thread 1 equation 4, and so on to thread 4 with equation 7: "
-    "each reads the number of column 2 of L in its row, and changes its own rest. Thread 0 also writes unknown 2. Around each "
-    "number of L that is read four are marked, its sector. Second: eight kernels over time with gaps between them. Kernel 0 has "
-    "seven equations, kernel 1 six, and so on, and kernel 7 has none, only a thread that writes the last unknown.")
+    "First: step 2 with five threads, one per equation. Each thread reads one element of column 2 of L, in a "
+    "different row and thus in a different sector. Second: eight kernels over time, with fewer equations from "
+    "kernel to kernel and gaps between them.")
 CAPTION = (
-    "First: turn 2 of 8. A sector is what memory moves for a thread, of which it uses a quarter. Second: all turns, to no scale; a "
-    "kernel takes less time than it takes to launch the next.")
+    "First part: step 2 of 8. Memory transfers a sector for each thread, which uses a quarter of this sector. Second part: all "
+    "steps, not to scale. A kernel takes less time than the launch of the next kernel.")
 
 
 def draw_kernel(canvas):
-    """The numbers that the threads of a turn read and write."""
+    """The elements that the threads of a step read and write."""
     rests, matrix, threads = 20, 78, 296
     y = [CELL * (row + 0.5) - 1 for row in range(N)]
     canvas.text(rests + CELL / 2, -14, "rest", SMALL)
@@ -51,7 +49,7 @@ def draw_kernel(canvas):
 
 
 def draw_stream(canvas):
-    """Kernels, one behind the other."""
+    """Kernels, one after the other."""
     pitch, width, unit = 40, 14, 22
     for i in range(N):
         x = 12 + pitch * i
@@ -70,8 +68,8 @@ def draw_stream(canvas):
 
 
 def draw(canvas):
-    """A kernel on the left or above, all of them beside or below it."""
-    names = f"turn {TURN}: unknown {TURN} leaves five equations", "eight turns, eight kernels"
+    """A kernel on the left or above, all of them on the right or below it."""
+    names = f"step {TURN}: unknown {TURN} updates five equations", "eight steps, eight kernels"
     for panel, name, draw_one in zip(canvas.panels(2), names, (draw_kernel, draw_stream)):
         panel.text(170, 12, name, bold=True)
         draw_one(panel.part(0, 58))

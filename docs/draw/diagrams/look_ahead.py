@@ -1,16 +1,16 @@
-"""The two streams of stage 09 of Cholesky, beside the one of stage 08."""
+"""The two streams of stage 09 of Cholesky, compared with the single stream of stage 08."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, PURPLE, SMALL
 
-TITLE = "The next panel beside the update"
+TITLE = "The next panel during the update"
 HEIGHT = {"wide": 236, "narrow": 280}
 BEGIN, UNIT = 52, {"wide": 34, "narrow": 14}
 ALTERNATIVE = (
-    "Two timelines. In stage 08 a panel, its update, the next panel and its update follow each other in one stream. In stage 09 there are two streams. "
-    "One takes the products off the next panel only and factorises it; meanwhile the other takes them off everything behind that panel. Arrows lead "
-    "from each known panel to the update that needs it, and from the end of each update to what loses its products next.")
-CAPTION = ("Panels hardly use the multiprocessors, updates fill them. With two streams the chain of panels runs beside the update before. To no "
-           "scale, and updates shrink from turn to turn.")
+    "Two timelines. In stage 08, panels and updates follow each other in one stream. In stage 09, one stream "
+    "updates and factorises the next panel while the other one updates all columns to the right of it. Arrows "
+    "lead from each operation to those that wait for it.")
+CAPTION = ("Panels leave most SMs idle, and updates fill them. With two streams, the dependency chain of panels overlaps the updates. Not to scale; "
+           "updates become shorter from iteration to iteration.")
 
 
 def draw(canvas):
@@ -24,12 +24,12 @@ def draw(canvas):
     here.lane(110, "urgent", BEGIN, unit, (0, 2, "P0", ORANGE), (2, 1.4, "u0", GREEN), (3.4, 2, "P1", ORANGE),
               (8, 1.4, "u1", GREEN), (9.4, 2, "P2", ORANGE), (12.9, 1.4, "u2", GREEN))
     here.lane(166, "patient", BEGIN, unit, (2.2, 5.8, "U0", BLUE), (8.2, 4.5, "U1", BLUE), (12.9, 3, "U2", BLUE))
-    for x, to in ((2, 2.4), (5.4, 8.5), (11.4, 13.1)):  # a panel is known
+    for x, to in ((2, 2.4), (5.4, 8.5), (11.4, 13.1)):  # a panel is finished
         here.arrow((BEGIN + unit * x - 3, 135), (BEGIN + unit * to, 165), colour=PURPLE)
     for x, to in ((7.9, 8.4), (12.6, 13.3)):  # an update is done
         here.arrow((BEGIN + unit * x - 3, 165), (BEGIN + unit * to, 135), colour=PURPLE, dashed=True)
     words = canvas.part(40 if canvas.is_wide else 16, 212)
-    entries = ((ORANGE, 0.32, "P: a panel"), (GREEN, 0.32, "u: off the next panel"), (BLUE, 0.32, "U: off the rest"))
+    entries = ((ORANGE, 0.32, "P: a panel"), (GREEN, 0.32, "u: update of next panel"), (BLUE, 0.32, "U: update of rest"))
     if canvas.is_wide:
         words.key(0, 0, *entries)
         arrows = words.part(420, 0)

@@ -5,13 +5,12 @@ from draw.canvas import BLUE, GREEN, SMALL
 TITLE = "The loops of stages 01 to 03"
 HEIGHT = {"wide": 320, "narrow": 980}
 ALTERNATIVE = (
-    "Stage 01: the parallel loop over options holds the private arrays of one option and the sequential "
-    "loop over time, with five nests in it. Stage 02: the same, but all arrays lie before the loops, with "
-    "an element for each option. Stage 03: the sequential loop over time is outermost, and in it there "
-    "are seven parallel loops over options, one around each nest.")
+    "Three nests of loops as frames. In stage 01, the parallel loop over options is outside and contains private "
+    "arrays. In stage 02, all arrays are allocated before it. In stage 03, the sequential loop over time is "
+    "outside and contains seven parallel loops over options.")
 CAPTION = (
-    "Blue loops are parallel, grey ones sequential; arrays in green. Expansion (02) takes the arrays out "
-    "of the loop over options; interchange and distribution (03) put a loop over options around each nest.")
+    "Blue loops are parallel, grey loops are sequential, and arrays are green. Expansion (02) moves the arrays out "
+    "of the loop over options. Interchange and distribution (03) put a loop over options around each nest.")
 
 NESTS = ("coefficients", "explicit x", "explicit y", "implicit x, solve", "implicit y, solve")
 KERNELS = ("coefficients", "explicit x", "explicit y", "implicit x", "solve x", "implicit y", "solve y")

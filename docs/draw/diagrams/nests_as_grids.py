@@ -5,14 +5,12 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 TITLE = "Loops become dimensions of a grid"
 HEIGHT = {"wide": 300, "narrow": 600}
 ALTERNATIVE = (
-    "First: a grid of blocks of threads in three layers, one for each option k. In the front layer a block of 8 by 32 threads is "
-    "marked; j runs to the right, along x of the grid, i runs downwards, along y, and k runs into the depth, along z. Second: the "
-    "host's loop over g with its seven kernels. In five of them k is z; four have i as y and j as x, and implicit_x has j as y and "
-    "i as x. In solve_x k is y, j is x, and the loop over i stays in a thread. In solve_y k is y, i is x, and the loop over j "
-    "stays.")
+    "First: a grid of thread blocks in three layers, one per option, with one block of 8 by 32 threads marked. "
+    "Second: the seven kernels in the host's loop over g, and the dimension of the grid that each of the loops "
+    "over k, i and j becomes.")
 CAPTION = (
-    "First: a block of 32 × 8 threads is marked. Second: which loop is which dimension of each kernel's grid. Grey loops stay "
-    "sequential, that over g on the host, those along a system in a thread.")
+    "First: the grid of a kernel, with a block of 32 × 8 threads marked. Second: the dimension of the grid that each loop becomes. Grey "
+    "loops stay sequential: the loop over g on the host, and loops along a system in a thread.")
 KERNELS = (("update_params", "kij"), ("explicit_x", "kij"), ("explicit_y", "kij"), ("implicit_x", "kji"), ("solve_x", " kji"),
            ("implicit_y", "kij"), ("solve_y", " kij"))  # loops as z, y and x; a fourth stays in a thread
 AWAY = 20  # from layer to layer
@@ -42,7 +40,7 @@ def draw_grid(canvas):
 
 
 def draw_host(canvas):
-    """The host's loop, and what becomes of the loops of its nests."""
+    """The host's loop, and the dimension that each loop of its nests becomes."""
     canvas.box(4, 0, 332, 232, fill=0.05)
     canvas.text(14, 14, "host: for each g", SMALL, ha="left")
     for n, words in enumerate(("z", "y", "x", "in a thread")):

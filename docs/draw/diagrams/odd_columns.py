@@ -1,4 +1,4 @@
-"""How a thread of stage 19 of advection finds its pairs where a row has an odd number of columns."""
+"""Which accesses load the pairs of stage 19 of advection if a row has an odd number of columns."""
 
 from draw.canvas import GREEN, ORANGE, SMALL
 
@@ -6,17 +6,15 @@ TITLE = "Pairs in rows of seven columns"
 HEIGHT = {"wide": 226, "narrow": 250}
 COLS, ROWS = 7, 4
 ALTERNATIVE = (
-    "Four rows of seven cells, moved so that dashed lines stand where even addresses are. Rows 0 and 2 begin at such "
-    "a line: their pairs 0 and 1, 2 and 3, 4 and 5 lie between two lines and are loaded by one access each. Rows 1 "
-    "and 3 begin half-way between two lines: each of their pairs lies across a line, and is loaded cell by cell. Cell "
-    "6 is the last of each row, and alone.")
+    "Four rows of seven cells with dashed lines at even addresses. In rows 0 and 2, one access can load each pair "
+    "of cells. In rows 1 and 3, each pair crosses such a line and has to be loaded cell by cell.")
 CAPTION = (
-    "Dashed lines are even addresses, counted in cells; an access of two cells may begin nowhere else. With seven "
-    "columns every other row begins between two of them.")
+    "Dashed lines are even addresses, counted in cells; an access of two cells must begin at such an address. With seven "
+    "columns, every other row begins halfway between two such addresses.")
 
 
 def draw(canvas):
-    """Rows, each from its own address on."""
+    """Rows, each starting at its own address."""
     cell = 40 if canvas.is_wide else 30
     here = canvas.part((canvas.width - cell * (COLS + 1)) / 2 + 20, 34)
     for address in range(0, COLS + 2, 2):
@@ -33,4 +31,4 @@ def draw(canvas):
                 for k in range(2 if is_pair else 1):
                     here.box(x + cell * k + 2, 36 * row + 2, cell - 4, 26, f"{j + k}", ORANGE, 0.3, size=SMALL)
     key = canvas.part((canvas.width - 330) / 2, 36 * ROWS + 56)
-    key.key(0, 0, (GREEN, 0.35, "a pair, by one access"), (ORANGE, 0.3, "cells by themselves"))
+    key.key(0, 0, (GREEN, 0.35, "a pair, one access"), (ORANGE, 0.3, "single cells"))

@@ -1,23 +1,22 @@
-"""A step of stage 03 of Durbin-Levinson: pairs that are updated and at once multiplied for the next sum."""
+"""A step of stage 03 of Durbin-Levinson: pairs are updated and immediately multiplied for the next sum."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
-TITLE = "One pass and one meeting per step"
+TITLE = "One pass and one barrier per step"
 HEIGHT = {"wide": 274, "narrow": 552}
 K, PAIR = 8, 1
 CELL = 33
 ALTERNATIVE = (
-    "First: a row of eight numbers. Thread 0 has the pairs at its two ends, thread 1 those in the middle. Numbers 1 and 6 are loaded "
-    "together, both are written in place, and both are multiplied at once by r 8 and r 3, which stand below them. The last number of "
-    "the new row is alpha. All products make the next sum. Second: two threads in time. A step of stage 02 has two passes with a "
-    "barrier behind each; a step of stage 03 has one pass and one barrier.")
+    "First: a row of eight elements and two threads. Each thread loads a pair, writes it in place and immediately "
+    "multiplies the results by the elements of r below. Second: a step of stage 02 has two passes and two "
+    "barriers; a step of stage 03 has one of each.")
 CAPTION = (
-    "First: step k = 8 of two threads; numbers in boxes are indices, and what is multiplied stands one above the other. Second: two "
-    "steps, to no scale. Dark bars are barriers.")
+    "First: step k = 8 with two threads. The boxes contain indices. The element of r that multiplies an element of y is drawn below "
+    "it. Second: two steps, not to scale. Dark bars are barriers.")
 
 
 def draw_pair(canvas):
-    """The row before and behind the update, and what each number meets then."""
+    """The row before and after the update, and the element of r that multiplies each element."""
     canvas.text(170, 12, "03: a pair, from its load to the sum", bold=True)
     mirror = K - 1 - PAIR
     shares = [BLUE if min(i, K - 1 - i) < K // 4 else GREEN for i in range(K)]
@@ -39,7 +38,7 @@ def draw_pair(canvas):
 
 
 def draw_steps(canvas, name, passes, length):
-    """Two steps of two threads, as passes with a barrier behind each."""
+    """Two steps of two threads, as passes with a barrier after each."""
     canvas.text(170, 12, name, bold=True)
     left = 56
     for thread in range(2):
@@ -54,7 +53,7 @@ def draw_steps(canvas, name, passes, length):
 
 
 def draw(canvas):
-    """A pair on the left or above, two steps beside or below it."""
+    """A pair on the left or above, two steps to its right or below it."""
     pair, steps = canvas.panels(2)
     draw_pair(pair)
     draw_steps(steps, "02: two passes and two barriers per step", ("sum", "update"), 62)

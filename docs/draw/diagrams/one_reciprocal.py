@@ -1,25 +1,24 @@
-"""The chain of two leading steps in stages 13 and 14 of Durbin-Levinson, by the cycles counted on their pages (f64)."""
+"""The dependency chain of two leading steps in stages 13 and 14 of Durbin-Levinson, in cycles as on their pages (f64)."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
 TITLE = "Two coefficients, with two reciprocals and with one"
 HEIGHT = {"wide": 230, "narrow": 252}
-LOOKS = {"fetch": (BLUE, 0.3, "leading numbers, to all lanes"), "multiply": (GREEN, 0.3, "multiply-adds"),
+LOOKS = {"fetch": (BLUE, 0.3, "leading values, to all lanes"), "multiply": (GREEN, 0.3, "multiply-adds"),
          "divide": (ORANGE, 0.55, "reciprocal"), "quotient": (PURPLE, 0.3, "quotients")}
 STEP = (("fetch", 30), ("quotient", 24), ("multiply", 16), ("divide", 90))
 PAIR = (("fetch", 46), ("multiply", 24), ("divide", 90), ("quotient", 32), ("multiply", 16))
 ALTERNATIVE = (
-    "Two chains of operations in time. Stage 13: the leading number goes to all lanes, a quotient gives the first coefficient, "
-    "multiply-adds and a long reciprocal follow; then the same again for the second coefficient. Stage 14: four leading numbers go to "
-    "all lanes, multiply-adds, one reciprocal, and two quotients give both coefficients at once; then multiply-adds for both steps. "
-    "It takes two thirds of the time.")
+    "Two dependency chains in time. In stage 13, each of two steps broadcasts a value and computes a quotient and "
+    "a long reciprocal. In stage 14, both steps together need one broadcast, one reciprocal and two quotients, "
+    "and take two thirds of the time.")
 CAPTION = (
-    "Two steps of the warp that leads, in f64, to the scale of the cycles that are counted below and on the page of stage 13. The "
-    "reciprocal of stage 13 is the one that the next step needs.")
+    "Two steps of the leading warp in f64, to the scale of the cycles counted below and on the page of stage 13. In stage 13, a step "
+    "computes the reciprocal that the next step needs.")
 
 
 def draw_chain(canvas, name, unit, parts, known):
-    """Operations, one after the other; below them, where coefficients become known."""
+    """Operations, one after the other; below them, the times at which coefficients become available."""
     canvas.text(0, 0, f"{name}: {sum(cycles for _, cycles in parts)} cycles", ha="left", bold=True)
     x = 0
     for n, (kind, cycles) in enumerate(parts):
@@ -36,7 +35,7 @@ def draw(canvas):
     """Stage 13 above stage 14."""
     unit = (canvas.width - 12) / (2 * sum(cycles for _, cycles in STEP))
     draw_chain(canvas.part(6, 12), "13: one step after the other", unit, 2 * STEP, {1: "α₁", 5: "α₂"})
-    draw_chain(canvas.part(6, 110), "14: two steps as one", unit, PAIR, {3: "α₁ and α₂"})
+    draw_chain(canvas.part(6, 110), "14: two steps at once", unit, PAIR, {3: "α₁ and α₂"})
     key = canvas.part(canvas.width / 2 - (265 if canvas.is_wide else 140), 218)
     looks = list(LOOKS.values())
     if canvas.is_wide:

@@ -1,24 +1,23 @@
-"""Who works in the kernels of stage 05 of the triangular solve."""
+"""The thread blocks and SMs that work in the kernels of stage 05 of the triangular solve."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
-TITLE = "One block of threads solves, then many subtract"
+TITLE = "One thread block solves, then many subtract"
 HEIGHT = {"wide": 256, "narrow": 520}
 BLOCKS, SIDE, TURN = 6, 32, 1
 SOLVE, SUBTRACT = 4, 1  # how long they are drawn: by the page's prediction, 12 to 3
 ALTERNATIVE = (
-    "First: the lower triangle in blocks of 64, in turn 1. The block on the diagonal is work of one block of threads, numbered 0; "
-    "each of the four blocks below it is work of another one, numbered 0 to 3. Second: six multiprocessors over time. In each turn "
-    "one of them works for a long time, alone; then a short kernel occupies five of them in turn 0, four in turn 1, three in turn 2. "
-    "All other places are empty.")
+    "First: the triangle in blocks of 64 in step 1, with one thread block for the block on the diagonal and one "
+    "for each block below it. Second: six SMs over time. One SM alone works for a long time in each step, and a "
+    "short kernel then uses several.")
 CAPTION = (
-    "Six blocks of rows and a multiprocessor for each of them, where there are many more. A dashed line is the end of a kernel, at "
-    "which all meet. Lengths are those of the prediction for a turn, four to one. Most of the field is empty.")
+    "Six block rows, with one SM for each, although a GPU has many more SMs. A dashed line is the end of a kernel, which is a "
+    "barrier for all thread blocks. The lengths have the predicted ratio of four to one. Most SMs are idle for most of the time.")
 
 
 def draw_turn(canvas):
-    """The triangle, with the numbers of the blocks of threads of two kernels."""
-    canvas.text(BLOCKS * SIDE / 2, -28, f"L in turn {TURN}", bold=True)
+    """The triangle, with the indices of the thread blocks of two kernels."""
+    canvas.text(BLOCKS * SIDE / 2, -28, f"L in step {TURN}", bold=True)
     for i in range(BLOCKS):
         for j in range(i + 1):
             is_diagonal, is_below = i == j == TURN, i > j == TURN
@@ -30,12 +29,12 @@ def draw_turn(canvas):
 
 
 def draw_time(canvas):
-    """What multiprocessors do, one row for each."""
+    """The work of the SMs, one row for each."""
     unit, row = 19, 26
-    canvas.text(unit * 7.5, -28, "multiprocessors over time", bold=True)
+    canvas.text(unit * 7.5, -28, "SMs over time", bold=True)
     for turn in range(3):
         begin = unit * (SOLVE + SUBTRACT) * turn
-        canvas.text(begin + unit * 2.5, -12, f"turn {turn}", SMALL)
+        canvas.text(begin + unit * 2.5, -12, f"step {turn}", SMALL)
         canvas.box(begin, 0, unit * SOLVE - 2, row - 3, "solve", ORANGE, 0.5, edge=0.4, size=SMALL)
         for block in range(BLOCKS - 1 - turn):
             canvas.box(begin + unit * SOLVE, row * block, unit * SUBTRACT - 2, row - 3, f"{block}", GREEN, 0.5, edge=0.4, size=SMALL)

@@ -6,13 +6,11 @@ TITLE = "The triangle of orders"
 HEIGHT = {"wide": 330, "narrow": 330}
 ORDERS, READER, ELEMENT = 6, 4, 1
 ALTERNATIVE = (
-    "A triangle: order k is a row of k elements. All elements of a row lead to one number, alpha, of the "
-    "next order; alpha leads to all elements of that row. Element 1 of order 5 also takes elements 1 and "
-    "2 of order 4, which mirror each other.")
+    "A triangle in which order k is a row of k elements. Arrows lead from all elements of a row to alpha of the next order, and "
+    "from alpha to all elements of its row. Element 1 of order 5 also needs elements 1 and 2 of order 4.")
 CAPTION = (
-    "An arrow is a dependence. Each α takes the whole row before it, and each element of the next row "
-    "takes α (grey bars); beside it an element takes two of the row before, as orange shows for i = 1 of "
-    "order 5.")
+    "An arrow is a dependence. Each α needs the whole previous row, and each element of the next row needs α (grey bars). An element "
+    "also needs two elements of the previous row. For element 1 of order 5, these two elements are orange.")
 
 
 def draw(canvas):

@@ -1,23 +1,22 @@
-"""Which sectors the lanes of stage 02 of batched Durbin-Levinson touch, and which they would touch side by side."""
+"""The sectors that the lanes of stage 02 of durbin_levinson_batched access, and those of an interleaved layout."""
 
 from draw.canvas import BLUE, INK, ORANGE, SMALL
 
-TITLE = "A row for each system, and a lane for each row"
+TITLE = "One row per system, and one lane per row"
 HEIGHT = {"wide": 262, "narrow": 524}
 LANES, SECTOR, SHOWN = 8, 4, 5
 CELL = 19
 ALTERNATIVE = (
-    "First: eight rows of memory, one per system, cut into sectors of four numbers. Each lane wants number 5 of its own row, so that "
-    "eight sectors move, and a quarter of each is used; numbers 6 and 7 of the same sectors would be wanted next. Second: memory in "
-    "which a row has the same number of all systems. Eight lanes want number 5 of all systems, which lie side by side in two sectors, "
-    "and all of both is used.")
+    "First: eight rows of memory, one per system. Each lane reads element 5 of its own row, so eight sectors are "
+    "transferred and a quarter of each is used. Second: rows with equal elements of all systems. Eight lanes read "
+    "two sectors and use all of both.")
 CAPTION = (
-    "One request for numbers of y in f64, eight of its 32 lanes; heavy lines part sectors of 32 bytes. Orange: what the request "
-    "wants; blue: what moves with it. Stage 02 has the first of the two.")
+    "One request for elements of y in f64, with eight of its 32 lanes. Heavy lines separate sectors of 32 bytes. The request needs "
+    "the orange elements, and memory transfers the blue ones with them. Stage 02 has the first of the two layouts.")
 
 
 def draw_rows(canvas, left, name, count, is_wanted, label, sums):
-    """Rows of numbers in sectors; those sectors move of which a number is wanted."""
+    """Rows of elements in sectors; a sector is transferred if one of its elements is requested."""
     canvas.text(170, 12, name, bold=True)
     here = canvas.part(left, 66)
     for row in range(LANES):
@@ -35,20 +34,20 @@ def draw_rows(canvas, left, name, count, is_wanted, label, sums):
 
 def draw_apart(canvas):
     """As in stage 02."""
-    draw_rows(canvas, 80, "02: each lane in a row of its own", 3 * SECTOR, lambda _, number: number == SHOWN, "system",
+    draw_rows(canvas, 80, "02: each lane has its own row", 3 * SECTOR, lambda _, number: number == SHOWN, "system",
               "8 lanes: 8 sectors, a quarter of each used")
     here = canvas.part(80, 66)
     for number in range(3 * SECTOR):
         here.text(CELL * (number + 0.5), -11, f"{number}", SMALL)
     here.text(CELL * 3 * SECTOR + 12, CELL * LANES / 2 - 2, "…", 14)
-    here.text(CELL * 6, -30, "number i of y", SMALL)
+    here.text(CELL * 6, -30, "element i of y", SMALL)
     here.arrow((CELL * (SHOWN + 0.5), CELL * LANES + 6), (CELL * 8, CELL * LANES + 6), ORANGE)
-    here.text(CELL * 8 + 4, CELL * LANES + 6, "wanted next", SMALL, ha="left")
+    here.text(CELL * 8 + 4, CELL * LANES + 6, "needed next", SMALL, ha="left")
 
 
 def draw_together(canvas):
-    """As it would be with the same number of all systems side by side."""
-    draw_rows(canvas, 104, "if systems lay side by side", 2 * SECTOR, lambda row, _: row == SHOWN, "number",
+    """A layout with the same element of all systems adjacent."""
+    draw_rows(canvas, 104, "with interleaved systems", 2 * SECTOR, lambda row, _: row == SHOWN, "element",
               "8 lanes: 2 sectors, all used")
     here = canvas.part(104, 66)
     for system in range(LANES):

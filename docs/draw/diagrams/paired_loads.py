@@ -1,22 +1,20 @@
-"""What is loaded and stored for two neighbouring cells, in stage 11 of advection and in stage 19."""
+"""The loads and stores for two neighbouring cells in stage 11 of advection and in stage 19."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
-TITLE = "Eighteen loads for two cells, and nine"
+TITLE = "Loads for two cells: 18 in stage 11, nine in stage 19"
 HEIGHT = {"wide": 246, "narrow": 492}
 CELL = 32
 ALTERNATIVE = (
-    "Cells j − 1 to j + 2 of three rows. Stage 11: one thread makes nine loads for cell j, another makes nine loads "
-    "for cell j + 1, each of one cell, and each stores its cell. Stage 19: one thread makes three loads in each row, "
-    "of the cell to the left, of the pair j and j + 1 together, and of the cell to the right: nine in all. It stores "
-    "the pair at once.")
+    "Three rows of four cells, j − 1 to j + 2. In stage 11, two threads make nine loads each for cells j and j + "
+    "1. In stage 19, one thread makes nine loads for both cells, because it loads the pair in each row together.")
 CAPTION = (
-    "A box is one access, and its number counts the loads. In stage 19 the three pairs are loaded by one access each, "
-    "and so the results are stored.")
+    "A box is one access, and its number counts the loads. In stage 19, one access loads each of the three pairs, and one "
+    "access stores both results.")
 
 
 def names(canvas, y):
-    """Of the four columns."""
+    """The names of the four columns."""
     for j, name in enumerate(("j − 1", "j", "j + 1", "j + 2")):
         canvas.text(CELL * (j + 0.5), y, name, SMALL)
 
@@ -38,8 +36,8 @@ def draw_thread(canvas, loads, stored, first=1):
 
 
 def draw_single(canvas):
-    """Stage 11: a thread takes one cell at a time."""
-    canvas.text(152, 12, "11: one cell per turn", bold=True)
+    """Stage 11: a thread computes one cell at a time."""
+    canvas.text(152, 12, "11: one cell per iteration", bold=True)
     for n, name in enumerate(("a thread", "the next thread")):
         part = canvas.part(4 + 168 * n, 76)
         part.text(2 * CELL, -30, name, SMALL)
@@ -47,8 +45,8 @@ def draw_single(canvas):
 
 
 def draw_pair(canvas):
-    """Stage 19: a thread takes a pair."""
-    canvas.text(152, 12, "19: two cells per turn", bold=True)
+    """Stage 19: a thread computes a pair."""
+    canvas.text(152, 12, "19: two cells per iteration", bold=True)
     part = canvas.part(88, 76)
     part.text(2 * CELL, -30, "a thread", SMALL)
     draw_thread(part, [(0, 1), (1, 2), (3, 1)], (1, 2))

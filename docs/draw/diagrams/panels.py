@@ -1,15 +1,15 @@
-"""Where stage 02 of AᵀA keeps what it multiplies."""
+"""Panels in the caches and sums in the registers, in stage 02 of AᵀA."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
-TITLE = "Panels, a tile, and what is in registers"
+TITLE = "Two panels, and the part of their tile in registers"
 HEIGHT = {"wide": 250, "narrow": 490}
 ALTERNATIVE = (
-    "First: A in panels of 24 columns, one after the other; of two panels, p and q, the same 128 rows are marked. Second: the tile of C "
-    "that these two make, 24 by 24 elements, in three parts of 8 by 24 below each other; one part at a time is in registers.")
+    "First: A in panels of 24 columns, next to each other; the same 128 rows of two panels, p and q, are marked. Second: the tile of C "
+    "that these two panels give, 24 by 24 elements, in three parts of 8 by 24 below each other; one part at a time is in registers.")
 CAPTION = (
-    "First: 128 rows of panels p and q, which a core's caches hold. Second: their tile of C; a part of 8 × 24 sums stays in the "
-    "registers, of processors with 32 of 8 numbers, for all 128 rows.")
+    "First: 128 rows of panels p and q, which fit in the caches of a core. Second: their tile of C. A part of 8 × 24 sums stays in "
+    "registers for all 128 rows, on processors with 32 vector registers of 8 elements.")
 
 
 def draw_panels(canvas):

@@ -1,21 +1,21 @@
-"""The way of a slice to the GPU in stage 04 of the sliced product, and in stage 05."""
+"""The path of a slice to the GPU in stage 04 of the sliced product, and in stage 05."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
-TITLE = "The way to the GPU, from memory that may move and from memory that is pinned"
+TITLE = "The path to the GPU, from pageable memory and from pinned memory"
 HEIGHT = {"wide": 216, "narrow": 414}
 WIDTH, STEP, MIDDLE = 62, 88, 90  # of a box, from box to box, and how far down they are
 ALTERNATIVE = (
-    "Two chains from left to right. Stage 04: a core serialises from the matrices into the buffer; a core copies from there into a "
-    "small pinned buffer of the driver, piece by piece; the copy engine takes the pieces over the bus into the GPU's memory. Stage "
-    "05: a core serialises from the matrices into the buffer, which is pinned, and the copy engine takes it from there over the bus.")
+    "Two rows of boxes from the matrices to the memory of the GPU. In stage 04, a core serialises into a buffer "
+    "and copies from there into a small pinned buffer of the driver. In stage 05, the first buffer is pinned, so "
+    "the copy engine reads it directly.")
 CAPTION = (
-    "The way of what a slice reads; its result takes the same way back. In stage 05 a core has one copy less to make, and once a copy "
-    "has been asked for, the engine makes it alone.")
+    "The path of the data that a slice reads. The result takes the same path back. In stage 05, a core makes one copy less than in "
+    "stage 04. Once the transfer has been enqueued, the copy engine works without a core.")
 
 
 def draw_way(canvas, name, boxes, arrows):
-    """Boxes with arrows between them, the last one behind the bus; a box that is empty leaves a longer arrow."""
+    """Boxes with arrows between them, the last one beyond PCIe; an empty box leaves a longer arrow."""
     canvas.text(170, 12, name, bold=True)
     canvas.box(0, 30, 2 * STEP + WIDTH + 8, 108, edge=0.6, dashed=True)
     canvas.text(8, 42, "host", SMALL, ha="left")
@@ -33,17 +33,17 @@ def draw_way(canvas, name, boxes, arrows):
 def draw(canvas):
     """Stage 04 on the left or above, stage 05 beside or below it."""
     staged, direct = canvas.panels(2, 336)
-    draw_way(staged, "04: by way of the driver's buffer",
+    draw_way(staged, "04: through the driver's buffer",
              (("A, B", False, 72), ("buffer", False, 50), ("driver's\nbuffer", True, 30), ("GPU's\nmemory", False, 72)),
-             ((0, 1, "serialise", GREEN), (1, 2, "copy", GREEN), (2, 3, "bus", PURPLE)))
-    draw_way(direct, "05: straight from the pinned buffer",
+             ((0, 1, "serialise", GREEN), (1, 2, "copy", GREEN), (2, 3, "PCIe", PURPLE)))
+    draw_way(direct, "05: directly from the pinned buffer",
              (("A, B", False, 72), ("buffer", True, 50), ("", False, 0), ("GPU's\nmemory", False, 72)),
-             ((0, 1, "serialise", GREEN), (1, 3, "bus", PURPLE)))
+             ((0, 1, "serialise", GREEN), (1, 3, "PCIe", PURPLE)))
     if canvas.is_wide:
         key = canvas.part(196, 198)
-        entries = (((GREEN, 1, "by a core"), (PURPLE, 1, "by the copy engine"), (ORANGE, 0.5, "pinned: stays where it is")),)
+        entries = (((GREEN, 1, "by a core"), (PURPLE, 1, "by the copy engine"), (ORANGE, 0.5, "pinned: pages never move")),)
     else:
         key = canvas.part(24, 382)
-        entries = ((GREEN, 1, "by a core"), (PURPLE, 1, "by the copy engine")), ((ORANGE, 0.5, "pinned: stays where it is"),)
+        entries = ((GREEN, 1, "by a core"), (PURPLE, 1, "by the copy engine")), ((ORANGE, 0.5, "pinned: pages never move"),)
     for n, row in enumerate(entries):
         key.key(0, 20 * n, *row)

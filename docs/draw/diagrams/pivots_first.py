@@ -1,4 +1,4 @@
-"""What of a sweep stage 16 of local volatility does before it, and what threads each kernel has, for the data set large."""
+"""The work that stage 16 of local volatility does before the sweep, and the threads of each kernel, for the data set large."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
@@ -6,13 +6,12 @@ TITLE = "Pivots of all steps first, then the steps"
 HEIGHT = {"wide": 290, "narrow": 290}
 STEPS = 63
 ALTERNATIVE = (
-    "Two timelines. Stage 15: in each step rows are solved along y, then columns along x with their pivots, then operators are applied; "
-    "step 1 follows step 0, and so on to step 62. Stage 16: before all steps the pivots of step 0 to step 62 lie above each other, at "
-    "the same time: 16128 threads, each with a chain of 256 divisions. Then the steps follow each other, each with three kernels: "
-    "solve_y and solve_x with 256 threads each and chains of 512 links, and add with 65536 threads of one link.")
+    "Two timelines. In stage 15, each step computes pivots and solves along y and x. In stage 16, one kernel "
+    "computes the pivots of all 63 steps before the first step, with 16128 threads, and each step then has three "
+    "kernels.")
 CAPTION = (
-    "Large, to no scale. Time runs to the right; what lies above each other runs at the same time. Only what waits for z is left in the "
-    "chain of steps, and two of its three kernels have a thread per row or per column.")
+    "The sweep of large, not to scale. Time runs to the right, and boxes above each other run at the same time. Only work "
+    "that needs z remains in the steps. Two of their three kernels have one thread per row or per column.")
 UNIT = {"wide": 28, "narrow": 21}
 LINE = 11  # from the pivots of a step to those of the next
 
@@ -49,7 +48,7 @@ def draw(canvas):
     here.text(30, 124 + LINE * 6.5, f"{STEPS - 1}", SMALL, ha="right")
     here.line((86, 120), (86, 124 + LINE * 7), dashed=True)
     sequence(here, 92, 124 + LINE * 3.5 - 14, unit, shown, ((2, "y", BLUE), (2, "x", BLUE), (0.8, "+", GREEN)))
-    entries = ((ORANGE, "factorise_all: 16128 threads, 256 divisions each"), (BLUE, "solve_y, solve_x: 256 threads, 512 links each"),
+    entries = ((ORANGE, "factorise_all: 16128 threads, 256 divisions each"), (BLUE, "solve_y, solve_x: 256 threads, 512 points each"),
                (GREEN, "+ is add: 65536 threads, a point each"))
     for n, (colour, words) in enumerate(entries):
         here.key(0, 236 + 20 * n, (colour, 0.32, words))

@@ -1,4 +1,4 @@
-"""What the grid of an option holds: the payoff at maturity, and its value today."""
+"""The grid of an option: the payoff at maturity, and the values today."""
 
 from draw import pricing
 from draw.canvas import ORANGE
@@ -14,13 +14,13 @@ TITLE = "The value of an option, at maturity and today"
 HEIGHT = {"wide": 298, "narrow": 610}
 ALTERNATIVE = (
     "Two heat maps over the spot price x and the logarithm of the volatility y. At maturity the value is "
-    f"0 up to the strike of {STRIKE} and grows with x alone. Today it grows with the volatility, too, most "
-    f"near the strike; at the spot of {MARKET.s0} and today's volatility it is {PRICE:.4f}, which is the "
+    f"0 up to the strike of {STRIKE} and grows with x alone. Today the value also grows with the volatility, most "
+    f"of all near the strike. At the spot of {MARKET.s0} and today's volatility it is {PRICE:.4f}, which is the "
     "price.")
 CAPTION = (
-    f"One option with strike {STRIKE}, on a grid of 96 × 96 points and 48 in time; lines at 0.001, 0.01, "
-    f"0.02, 0.03 … The dot is the point that is read: {PRICE:.4f} (computed by docs/draw/pricing.py when this "
-    "page was built).")
+    f"One option with strike {STRIKE}, on a grid of 96 × 96 points with 48 points in time. Lines are at 0.001, 0.01, "
+    f"0.02, 0.03 … The dot marks the price, {PRICE:.4f} (computed by docs/draw/pricing.py when this page was "
+    "built).")
 
 
 def field(canvas, name, values):

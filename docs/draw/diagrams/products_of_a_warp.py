@@ -1,4 +1,4 @@
-"""Which products of a tile a warp of stage 08 of Cholesky has, and what it reads for them."""
+"""The products of a warp of stage 08 of Cholesky, and the factors that it reads."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
@@ -8,13 +8,12 @@ TILE, WARPS_I, WARPS_J, STEP = 128, 2, 4, 16
 KEPT = 4  # products of a warp, along rows and columns
 WARP = 5
 ALTERNATIVE = (
-    "First: a tile of 128 by 128 elements is cut into two by four parts of 64 by 32, for warps 0 to 7. On its left are 16 columns of "
-    "its 128 rows, above it 16 columns of the rows with the numbers of its columns. Warp 5 reads the lower half of the one and the "
-    "second quarter of the other. Second: the part of warp 5 as four by four products of 16 by 8 elements. For eight columns k it "
-    "loads four factors of 16 by 8 on the left and four of 8 by 8 above; each serves four products.")
+    "First: a tile of 128 by 128 elements, divided among eight warps, and the 16 columns of factors to its left "
+    "and above. Warp 5 needs half of the factors on the left and a quarter of those above. Second: its part as "
+    "four by four products.")
 CAPTION = (
-    "In f64, where a step has 16 columns k. Second: eight of these columns; the strong product is one instruction, for which a warp "
-    "has the two factors that are marked. Elements stay in registers for all steps.")
+    "Both parts are for f64, in which a step has 16 columns k. Second: eight of these columns. The highlighted product is one instruction, "
+    "which reads the two highlighted factors. The elements of the tile stay in registers during all steps.")
 
 
 def draw_tile(canvas):

@@ -1,4 +1,4 @@
-"""The same memory as the program of stage 09 of the sliced product reads it, and as cuBLAS does."""
+"""The same memory, read by the program of stage 09 of the sliced product and by cuBLAS."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
@@ -8,18 +8,16 @@ ROWS, DEPTH, COLS = 2, 3, 4
 ROW, COLUMN = 1, 2  # of the element that is marked
 CELL, GAP = 24, 22
 ALTERNATIVE = (
-    "First: A of two rows and three columns, B of three rows and four columns, and C of two rows and four columns, with the place "
-    "in memory in each element; places go along rows. Row 1 of A and column 2 of B make the element of C at place 6. Second: the "
-    "same places go down columns. What was B has four rows and three columns and stands on the left; what was A stands above. Row 2 "
-    "of the one and column 1 of the other make the element at place 6. Below both: the memory of B, in three pieces of four "
-    "numbers, called rows first and then columns.")
+    "The elements of A, B and C with their positions in memory, twice. In the first part, positions increase "
+    "along rows; in the second part, down columns, and the former B is the left factor. In both, the same "
+    "elements determine position 6 of C.")
 CAPTION = (
-    "The number in a box is its place in memory, and no number moves. Read column by column, A, B and C are their transposes; with "
-    "B as the first factor, cuBLAS writes at place 6 what the program wants there.")
+    "The boxes show positions in memory, and no element moves. Read column by column, A, B and C are their transposes. With B as the "
+    "first factor, cuBLAS writes the element to position 6 that the program expects there.")
 
 
 def matrix(canvas, name, colour, shape, place_of, marked):
-    """A matrix with places in memory; some elements are marked."""
+    """A matrix with positions in memory; some elements are marked."""
     rows, cols = shape
     canvas.text(-10, CELL * rows / 2, name, ha="right", bold=True)
     for i in range(rows):
@@ -29,7 +27,7 @@ def matrix(canvas, name, colour, shape, place_of, marked):
 
 
 def draw_memory(canvas, words):
-    """The memory of B below the matrices, in pieces with names."""
+    """The memory of B below the matrices, in parts with names."""
     left, cell = 26, 24
     for place in range(DEPTH * COLS):
         canvas.box(left + cell * place, 284, cell - 2, 22, f"{place}", BLUE, 0.65 if place % COLS == COLUMN else 0.15, edge=0.4, size=SMALL)

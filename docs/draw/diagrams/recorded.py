@@ -7,17 +7,16 @@ HEIGHT = {"wide": 262, "narrow": 500}
 N, STEPS = 15000, 128
 LAUNCHES = -(-N // STEPS)
 ALTERNATIVE = (
-    "First: a chain of nodes. Each of the steps 0 to 127 has a node for the inner product and one for the update; a last node adds "
-    "128 to a number on the device, first, which all the others read. Second: the launches of this graph. The first one does steps 0 "
-    "to 127, the next one 128 to 255, and so on; the last one, number 117, has steps 14976 to 15103, of which only those up to 14999 "
-    "exist. The nodes of the others return at once.")
+    "First: a graph with two nodes for each of the steps 0 to 127, and a last node that adds 128 to the variable "
+    "first, which all other nodes read. Second: 118 launches of this graph. In the last one, the nodes beyond "
+    "step 14999 return at once.")
 CAPTION = (
-    "Large. First: what the host records, and where a node learns which step it is in: k = first + its own number. Second: what the "
-    "host says after that, a launch per line; in stage 09 it asks for 30000 launches.")
+    "Large. First: the captured nodes. Each node computes its step as k = first + its own index. Second: the launches of the graph "
+    "by the host, one per line. In stage 09, the host makes 30000 launches.")
 
 
 def draw_graph(canvas):
-    """The nodes, in the order in which they run, and the number that they share."""
+    """The nodes, in the order in which they run, and the variable that they share."""
     canvas.text(170, 12, f"the graph: {2 * STEPS + 1} nodes", bold=True)
     top, width = 58, 48
     for n, step in enumerate((0, 1, None, STEPS - 1)):
@@ -41,11 +40,11 @@ def draw_graph(canvas):
     canvas.box(276, top + 46, 60, 26, "advance", ORANGE, 0.5, edge=0.6, size=SMALL)
     canvas.arrow((292, top + 73), (292, 209), ORANGE, 1.4)
     canvas.text(298, 174, f"+ {STEPS}", SMALL, ha="left")
-    canvas.box(7, 210, 329, 26, "first, a number on the device", GREEN, 0.25, edge=0.6, size=SMALL)
+    canvas.box(7, 210, 329, 26, "first, a variable in GPU memory", GREEN, 0.25, edge=0.6, size=SMALL)
 
 
 def draw_launches(canvas):
-    """What each launch does."""
+    """The steps of each launch."""
     canvas.text(170, 12, f"its {LAUNCHES} launches", bold=True)
     left, width = 76, 256
     for n, launch in enumerate((0, 1, 2, None, LAUNCHES - 1)):
@@ -59,12 +58,12 @@ def draw_launches(canvas):
         canvas.box(left, y, width * real / STEPS, 26, f"steps {first} to {first + STEPS - 1}" if real == STEPS else f"{real}", BLUE, 0.25,
                    edge=0.6, size=SMALL)
         if real < STEPS:
-            canvas.box(left + width * real / STEPS, y, width * (1 - real / STEPS), 26, f"{STEPS - real} steps behind the last: return",
+            canvas.box(left + width * real / STEPS, y, width * (1 - real / STEPS), 26, f"{STEPS - real} steps after the last: return",
                        INK, 0, edge=0.6, dashed=True, size=SMALL)
             canvas.text(left, y + 38, f"steps {first} to {N - 1}", SMALL, ha="left")
 
 
 def draw(canvas):
-    """The graph on the left or above, its launches beside or below it."""
+    """The graph on the left or above, its launches to its right or below it."""
     for panel, draw_one in zip(canvas.panels(2), (draw_graph, draw_launches)):
         draw_one(panel)

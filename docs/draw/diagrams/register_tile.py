@@ -1,4 +1,4 @@
-"""Which elements of a tile of 128 × 128 a thread of stage 07 has."""
+"""The elements of a tile of 128 × 128 that a thread of stage 07 computes."""
 
 from draw.canvas import BLUE, ORANGE, SMALL
 
@@ -6,14 +6,13 @@ TITLE = "The elements of a thread"
 HEIGHT = {"wide": 340, "narrow": 690}
 THREAD_X, THREAD_Y = 5, 2
 ALTERNATIVE = (
-    "First: a tile of 128 by 128 elements, in squares of 32 by 32. The thread with threadIdx.x = 5 and "
-    "threadIdx.y = 2 has two by two neighbours in each of the sixteen squares, at the same place. Second: "
-    "the first 32 columns of a row in shared memory, two numbers for each of sixteen threads: "
-    "neighbouring threads have neighbouring pairs.")
+    "First: a tile of 128 by 128 elements in squares of 32 by 32. One thread has two by two neighbours at the "
+    "same position in each of the sixteen squares. Second: 32 columns of a row in shared memory, two neighbours "
+    "for each of sixteen threads.")
 CAPTION = (
-    f"First: the 8 × 8 elements of thread ({THREAD_X}, {THREAD_Y}) in orange, twice as large as they are. "
-    "Second: the first of its four pairs of columns; a row of 32 numbers serves 16 threads at once, and "
-    "meets all banks twice.")
+    f"First: the 8 × 8 elements of thread ({THREAD_X}, {THREAD_Y}) in orange, drawn at twice their size. "
+    "Second: the first of its four pairs of columns. A row of 32 elements serves 16 threads at once and "
+    "uses every bank twice.")
 
 
 def place(thread, m):

@@ -1,10 +1,10 @@
-"""Stage 10: from numbers to residues and back, with a product that is worked out for three moduli."""
+"""Stage 10: from FP64 to residues and back, and one product for three moduli."""
 
 import math
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
-TITLE = "Products of residues instead of products of numbers"
+TITLE = "From FP64 to products of residues and back"
 HEIGHT = {"wide": 362, "narrow": 744}
 MODULI = (256, 255, 253)
 X, Y = 300, -41
@@ -16,14 +16,14 @@ def residue(number, modulus):
 
 
 def together(residues):
-    """The number of least magnitude with these residues (Chinese remainder theorem)."""
+    """The integer of least magnitude with these residues (Chinese remainder theorem)."""
     product = math.prod(MODULI)
     weights = [product // p * pow(product // p, -1, p) for p in MODULI]
     return residue(sum(r * w for r, w in zip(residues, weights)), product)
 
 
 def minus(number):
-    """A number with a minus sign that is one."""
+    """A number with a typographical minus sign."""
     return f"{number}".replace("-", "−")
 
 
@@ -31,26 +31,26 @@ PRODUCTS = [residue(residue(X, p) * residue(Y, p), p) for p in MODULI]
 RESULT = together(PRODUCTS)
 
 ALTERNATIVE = (
-    "First, from top to bottom: A in FP64; scale_columns and take_apart make fifteen matrices of bytes of it; "
-    "multiply_residues makes fifteen products; put_together makes C in FP64. "
+    "First, from top to bottom: A in FP64; scale_columns and take_apart convert it to fifteen matrices of bytes; "
+    "multiply_residues computes fifteen products; from these, C results in FP64. "
     f"Second, an example: {X} times {minus(Y)} modulo " + "; ".join(
         f"{p}: {minus(residue(X, p))} times {minus(residue(Y, p))} has residue {minus(r)}"
-        for p, r in zip(MODULI, PRODUCTS)) + f". Put together: {minus(RESULT)}, the product.")
+        for p, r in zip(MODULI, PRODUCTS)) + f". The reconstruction gives {minus(RESULT)}, the product.")
 CAPTION = (
-    "First: what the kernels make of each other's results. Second: one product with three of the fifteen "
-    "moduli; residues lie between −128 and 127. The stage does that with sums of products, which must "
-    "stay below half of the moduli's product.")
+    "First: the data between the steps of the stage. Second: one product with three of the fifteen "
+    "moduli. Residues are between −128 and 127. The stage does this for sums of products, whose magnitude "
+    "must stay below half the product of the moduli.")
 
 
 def layers(canvas, y, colour, words):
-    """Matrices behind each other."""
+    """A stack of matrices."""
     for m in (4, 3, 2, 1, 0):
         canvas.box(100 + 5 * m, y + 12 - 3 * m, 120, 34, colour=colour, fill=0.1, edge=0.6)
     canvas.text(160, y + 29, words, SMALL)
 
 
 def draw_kernels(canvas):
-    """The four kernels and what is between them."""
+    """The kernels and the data between them."""
     canvas.text(170, 12, "the kernels", bold=True)
     canvas.box(110, 30, 100, 32, "A, FP64", GREEN, 0.18)
     for y, words in ((64, "scale_columns: powers of two"), (82, "take_apart: residues"), ):
@@ -62,7 +62,7 @@ def draw_kernels(canvas):
     canvas.text(172, 182, "sums in 32 bits", SMALL, ha="left")
     layers(canvas, 198, ORANGE, "15 × C, bytes")
     canvas.arrow((160, 244), (160, 296))
-    canvas.text(172, 262, "put_together, in 128 bits,", SMALL, ha="left")
+    canvas.text(172, 262, "reconstruction, in 128 bits,", SMALL, ha="left")
     canvas.text(172, 276, "rounded once", SMALL, ha="left")
     canvas.box(110, 296, 100, 32, "C, FP64", GREEN, 0.18)
 
@@ -81,7 +81,7 @@ def draw_example(canvas):
         canvas.box(x - 48, 198, 96, 30, minus(result), ORANGE, 0.22)
         canvas.arrow((x, 228), (170, 296))
     canvas.box(100, 296, 140, 32, minus(RESULT), GREEN, 0.18)
-    canvas.text(170, 346, "the one number below half of\n256 · 255 · 253 with these residues", SMALL)
+    canvas.text(170, 346, "the only integer below half of\n256 · 255 · 253 with these residues", SMALL)
 
 
 def draw(canvas):

@@ -1,16 +1,16 @@
-"""A turn of the blocked factorisation, by tiles."""
+"""An iteration of the blocked right-looking factorisation, by tiles."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, PURPLE, SMALL
 
-TITLE = "A turn of the blocked factorisation"
+TITLE = "An iteration of the blocked factorisation"
 HEIGHT = {"wide": 256, "narrow": 390}
 BLOCKS, SIDE = 6, 32
 ALTERNATIVE = (
-    "The lower triangle in tiles. One column of tiles on the left is done. The next tile on the diagonal is factorised; the tiles below it are "
-    "solved with it; from every tile to the right the product of two solved tiles is taken off, one in its row and one in the row of its "
-    "column. For one tile these two are marked.")
-CAPTION = ("The second turn, of six tiles a side: first the tile on the diagonal, then those below it, then all to the right. Marked is what one "
-           "of these needs: the solved tiles in its row and in its column's row.")
+    "A triangle of tiles with one finished column. The next tile on the diagonal is factorised, and the tiles "
+    "below it are solved. Tile (i, j) to the right is updated with two solved tiles, in rows i and j, which are "
+    "outlined.")
+CAPTION = ("The second iteration, with six tiles per side: first the tile on the diagonal (1), then the tiles below it (2), then all tiles to the "
+           "right (3). The outlined tile (i, j) of kind 3 needs the two outlined tiles of kind 2 in rows i and j.")
 
 
 def draw_triangle(canvas, turn=1):
@@ -34,8 +34,8 @@ def draw(canvas):
     draw_triangle(canvas.part(left, 30))
     words = canvas.part(left + BLOCKS * SIDE + 40, 60) if canvas.is_wide else canvas.part(40, 260)
     for n, (colour, fill, text) in enumerate((
-            (BLUE, 0.06, "done in turns before"), (ORANGE, 0.6, "1: factorised"), (GREEN, 0.4, "2: solved with 1"),
-            (BLUE, 0.25, "3: loses a product of two of 2"))):
+            (BLUE, 0.06, "finished before"), (ORANGE, 0.6, "1: factorised"), (GREEN, 0.4, "2: solved with 1"),
+            (BLUE, 0.25, "3: updated with two tiles of 2"))):
         words.key(0, 26 * n, (colour, fill, text))
     words.box(0, 26 * 4 - 5, 10, 10, colour=PURPLE, edge=2)
-    words.text(15, 26 * 4, "two factors and what loses them", SMALL, ha="left")
+    words.text(15, 26 * 4, "two factors, and the tile they update", SMALL, ha="left")

@@ -1,23 +1,22 @@
-"""The four places for tiles in stage 08 over time, with the barriers that guard them."""
+"""The four buffers for tiles in stage 08 over time, with the barriers that guard them."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
-TITLE = "Four places for tiles, over the steps of a block"
+TITLE = "Four buffers for tiles, over the steps of a block"
 HEIGHT = {"wide": 264, "narrow": 264}
 BUFFERS, AHEAD = 4, 2
 ALTERNATIVE = (
-    "A row for each of the four places, steps from left to right. In place 0 copies for step 0 arrive "
-    "before step 0, which multiplies from it; a step later copies for step 4 are started, which have two "
-    "steps to arrive, until step 4 multiplies. Place 1 does the same a step later, and so on. Barrier "
-    "full stands where copies end, barrier empty where a multiplication ends.")
+    "Four buffers, one per row, over the steps. The copies for a step take two steps to arrive, the threads then "
+    "multiply for one step, and the buffer is empty for one step. Each buffer does this one step later than the "
+    "buffer above it.")
 CAPTION = (
-    "To no scale but that of steps. At each moment one place is multiplied from, two are being filled, "
-    "and one is empty. A number is the step that the tiles are for; the bars are barriers, on which "
-    "nobody should ever wait.")
+    "Only the steps are to scale. At any time, the threads use one buffer, two are being filled, "
+    "and one is empty. Each box shows the step for which its tiles are used. The bars are barriers at "
+    "which no warp should ever have to wait.")
 
 
 def draw(canvas):
-    """One row per place."""
+    """One row per buffer."""
     steps = 12 if canvas.is_wide else 7
     pitch = 54 if canvas.is_wide else 42
     here = canvas.part((canvas.width - pitch * steps) / 2 + 16, 24)
@@ -27,7 +26,7 @@ def draw(canvas):
         here.line((pitch * step, -4), (pitch * step, 190), width=0.4, opacity=0.4)
     for place in range(BUFFERS):
         y = 8 + 46 * place
-        here.text(-6, y + 16, f"place {place}" if canvas.is_wide else f"{place}", SMALL, ha="right")
+        here.text(-6, y + 16, f"buffer {place}" if canvas.is_wide else f"{place}", SMALL, ha="right")
         for step in range(place, steps + AHEAD, BUFFERS):
             first, last = max(step - AHEAD, 0), min(step, steps)
             if last > first:
@@ -38,5 +37,5 @@ def draw(canvas):
                 here.line((pitch * (step + 1), y - 3), (pitch * (step + 1), y + 35), colour=BLUE, width=3)
         here.box(0, y, pitch * steps, 32, edge=0.5)
     left = canvas.part((canvas.width - 330) / 2, 232)
-    left.key(0, 0, (BLUE, 0.14, "copies under way"), (ORANGE, 0.4, "multiplied from"))
+    left.key(0, 0, (BLUE, 0.14, "copies in flight"), (ORANGE, 0.4, "multiplied from"))
     left.key(0, 20, (GREEN, 1, "barrier full"), (BLUE, 1, "barrier empty"))

@@ -1,19 +1,18 @@
-"""Two steps of stage 05 of advection, with the copy back, and of stage 06, where two fields change roles."""
+"""Two steps of stage 05 of advection, with the copy back, and of stage 06, where two fields swap their roles."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
-TITLE = "The copy back, and two fields that change roles"
+TITLE = "The copy back, and two fields that swap their roles"
 HEIGHT = {"wide": 308, "narrow": 580}
 LEFT, RIGHT, WIDTH = 50, 200, 76  # of the two fields
 LINE = 38  # from one part of a step to the next
 ALTERNATIVE = (
-    "Two steps, from top to bottom, with the fields u and next beside each other. In stage 05 each step refreshes the "
-    "halo of u, updates from u to next and copies next back to u, with a barrier after each: six barriers. In stage "
-    "06 the first step refreshes u and updates from u to next, the second refreshes next and updates from next to u: "
-    "four barriers, and no copy.")
+    "Two steps from top to bottom with the fields u and next. In stage 05, each step refreshes the halo of u, "
+    "updates next and copies next back to u, with six barriers in total. In stage 06, the fields swap their "
+    "roles, so there are four barriers and no copy.")
 CAPTION = (
-    "Time runs downwards, and green bars are barriers. In stage 06 the field that was written is the one that is "
-    "refreshed and read in the next step; after an even number of steps the result is in u, as at first.")
+    "Time runs downwards, and green bars are barriers. In stage 06, the field that one step wrote is refreshed and read in "
+    "the next step. After an even number of steps, the result is in u, where the initial field was.")
 
 
 def bar(canvas, y):
@@ -57,4 +56,4 @@ def draw(canvas):
     """Two panels."""
     for is_swapped, panel in enumerate(canvas.panels(2, 300)):
         left, top = (0, 0) if canvas.is_wide else (10, 30 * is_swapped)
-        draw_steps(panel.part(left, top), "06: fields change roles" if is_swapped else "05: with a copy back", is_swapped)
+        draw_steps(panel.part(left, top), "06: fields swap their roles" if is_swapped else "05: with a copy back", is_swapped)

@@ -1,20 +1,21 @@
-"""How a thread of stage 13 of advection goes down its columns."""
+"""How a thread of stage 13 of advection walks down its columns."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
-TITLE = "Three sums that roll"
+TITLE = "Three row sums that roll down"
 HEIGHT = {"wide": 268, "narrow": 570}
 CELL, ROWS = 26, 7
 ALTERNATIVE = (
-    "Two moments of a thread on its way down two columns. At each, it loads two cells of one row and their neighbours left and right, makes two sums "
-    "of them, and has the sums of the two rows above in registers. From three sums it makes two results, for the row in the middle. In the second "
-    "moment all is one row further down: the oldest sums are forgotten, the others have moved up by one name.")
-CAPTION = ("Two turns of one thread. Each row is loaded once and summed once; its sums serve as the last, the middle and the first of three, and "
-           "never leave registers.")
+    "Two iterations of a thread that goes down two columns. In each iteration, it loads one row, computes two row "
+    "sums, and combines them with the row sums of the two rows above, which are in registers. The oldest sums are "
+    "then no longer needed.")
+CAPTION = (
+    "Two iterations of one thread. Each row is loaded and summed once. Its sum is used three times, first as the last, then "
+    "as the middle and then as the first of three sums, and it stays in registers.")
 
 
 def moment(canvas, row):
-    """The field, with what is loaded now, what is known in registers, and what is written."""
+    """The field, with the loaded cells, the sums in registers, and the results."""
     for i in range(ROWS):
         for j in range(6):
             is_own = j in (2, 3)
@@ -29,17 +30,17 @@ def moment(canvas, row):
 
 
 def draw(canvas):
-    """Two turns, and what colours mean."""
+    """Two iterations, and the key."""
     width = CELL * 8 + 50
     for n, panel in enumerate(canvas.panels(2, width)):
         here = panel.part(0 if canvas.is_wide else (canvas.width - width) / 2, 34)
         here.text(CELL * 4 + 25, -18, "a row later" if n else "a row is loaded", bold=True)
         moment(here, 3 + n)
     if canvas.is_wide:
-        canvas.part(130, 250).key(0, 0, (ORANGE, 0.6, "loaded now, and nothing else"), (GREEN, 0.3, "sums of three, in registers"))
+        canvas.part(130, 250).key(0, 0, (ORANGE, 0.6, "loaded in this iteration"), (GREEN, 0.3, "row sums, in registers"))
         key = canvas.part(510, 250)
     else:
-        canvas.part(30, 524).key(0, 0, (ORANGE, 0.6, "loaded now"), (GREEN, 0.3, "sums of three, in registers"))
+        canvas.part(30, 524).key(0, 0, (ORANGE, 0.6, "loaded now"), (GREEN, 0.3, "row sums, in registers"))
         key = canvas.part(30, 548)
     key.box(0, -5, 10, 10, colour=PURPLE, edge=2)
     key.text(15, 0, "written: first, middle and last", SMALL, ha="left")

@@ -1,4 +1,4 @@
-"""What a position of stage 12 holds from step to step."""
+"""The contents of the positions of the row of stage 12 from step to step."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
@@ -6,13 +6,12 @@ TITLE = "One row of pairs"
 LENGTH, STEPS = 10, 6
 HEIGHT = {"wide": 300, "narrow": 300}
 ALTERNATIVE = (
-    "A row of ten pairs before each of six steps. Before step 0 pair 0 leads and all others are V and U. "
-    "Before step k, pairs 0 to k − 1 are y and z, pair k leads, and the rest is V and U; so the border "
-    "moves one to the right with each step. Arrows lead to a pair from the same place and from its left "
-    "neighbour in the row above.")
+    "A row of ten pairs before each of six steps. The leading pair moves to the right by one position per step; "
+    "to its left are pairs y and z, and to its right are pairs V and U. Arrows show the two pairs from which one "
+    "pair is computed.")
 CAPTION = (
-    "One row per step, one box per pair. The leading pair's quotient is α, which every pair of the next row "
-    "takes; arrows show what else one pair takes.")
+    "One row per step, one box per pair. The quotient of the leading pair is α, which every pair of the next row needs. "
+    "The arrows show the other two pairs from which one pair is computed.")
 
 
 def draw(canvas):
@@ -32,4 +31,4 @@ def draw(canvas):
         here.arrow((x, 40 * k + 24), (x, 40 * k + 40), width=1.2)
         here.arrow((x - pitch, 40 * k + 24), (x - 5, 40 * k + 40), width=1.2)
     key = canvas.part((canvas.width - (310 if not canvas.is_wide else 330)) / 2, 282)
-    key.key(0, 0, (GREEN, 0.2, "solution"), (ORANGE, 0.55, "leads"), (BLUE, 0.14, "still Schur's"))
+    key.key(0, 0, (GREEN, 0.2, "solution"), (ORANGE, 0.55, "leads"), (BLUE, 0.14, "Schur's"))

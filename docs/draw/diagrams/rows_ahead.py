@@ -1,22 +1,20 @@
-"""When a thread loads its rows and when it uses them, in stage 13 of advection and in stage 20."""
+"""When a thread loads its rows and when it uses them in stages 13 and 20 of advection."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
-TITLE = "Two rows ahead, and all eight"
+TITLE = "Loads in flight: two rows, and all eight"
 HEIGHT = {"wide": 304, "narrow": 592}
-ROWS, WAIT, LINE, UNIT = 8, 7, 23, 6.2  # rows of a block, how long a load is under way; pixels per row and unit of time
+ROWS, WAIT, LINE, UNIT = 8, 7, 23, 6.2  # rows of a block, time that a load is in flight; pixels per row and unit of time
 ALTERNATIVE = (
-    "Two timelines of a thread, a line per row. Stage 13 starts loads of rows 1 and 2, waits, uses both, and only "
-    "then starts loads of rows 3 and 4, and so on: four times it waits, and two loads are under way at a time. Stage "
-    "20 starts all eight loads one after the other, waits once, and uses the rows in the same order; eight loads are "
-    "under way at a time, and it ends in less than half the time.")
+    "Two timelines of a thread with one line per row. In stage 13, the thread loads two rows at a time and waits "
+    "four times. In stage 20, it starts all eight loads, waits once, and finishes in less than half of the time.")
 CAPTION = (
-    "One thread on its way down eight rows, to no scale; the two rows that it loads before the loop are left out. "
-    "Other warps load meanwhile, so the gain is far smaller than here, but more is asked for at a time.")
+    "One thread walks down eight rows, not to scale; the two rows that it loads before the loop are left out. Other "
+    "warps load in the meantime, so the real gain is far smaller than in this picture.")
 
 
 def draw_rows(canvas, name, ahead):
-    """Loads and uses of each row, so many of them loaded before the first is used."""
+    """Loads and uses of each row; `ahead` rows are loaded before the first is used."""
     canvas.text(150, 12, name, bold=True)
     here, now = canvas.part(40, 50), 0
     for first in range(0, ROWS, ahead):
@@ -37,8 +35,8 @@ def draw_rows(canvas, name, ahead):
 
 
 def draw(canvas):
-    """Two panels, and what colours mean."""
+    """Two panels, and the key."""
     for panel, name, ahead in zip(canvas.panels(2, 300), ("13: two rows at a time", "20: all rows first"), (2, ROWS)):
         draw_rows(panel.part(0 if canvas.is_wide else 12, 0), name, ahead)
     key = canvas.part(150 if canvas.is_wide else 14, canvas.height - 6)
-    key.key(0, -6, (ORANGE, 0.5, "load starts"), (BLUE, 0.16, "under way"), (GREEN, 0.5, "summed, stored"))
+    key.key(0, -6, (ORANGE, 0.5, "load starts"), (BLUE, 0.16, "in flight"), (GREEN, 0.5, "summed, stored"))

@@ -1,25 +1,23 @@
-"""The panels of rows of stage 04 of Cholesky, and how two of them make a part of a block."""
+"""The panels of rows of stage 04 of Cholesky, and how a part of a block is computed from two of them."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
 TITLE = "Panels of rows, and a part of a block in registers"
 HEIGHT = {"wide": 326, "narrow": 652}
 PANELS, SIDE = 7, 32
-P, Q, FIRST = 5, 3, 1  # panels of a block, and the first column of blocks that is taken off it
+P, Q, FIRST = 5, 3, 1  # panels of a block, and the first column of blocks whose products are subtracted from it
 WIDTH, VECTOR, PART = 24, 8, 8  # in f64 with AVX-512
 ALTERNATIVE = (
-    "First: L as seven panels of rows, one below the other, each from the first column to its block on the diagonal. Arrows in the "
-    "top of panel q say that its numbers follow one another column by column. Block (p, q) loses products of panel p and panel q over "
-    "the same columns. Second: one of these columns. Of panel p its 24 numbers are three vectors of eight, below each other; of panel "
-    "q eight numbers, side by side, are broadcast one after the other. They make a part of the block, 24 rows by 8 columns, whose 24 "
-    "vectors of sums stay in registers.")
+    "First: L as seven panels of rows, which are stored column by column. The products of two panels are "
+    "subtracted from block (p, q). Second: one column of both panels. Three vectors from panel p are multiplied "
+    "by eight broadcast elements of panel q.")
 CAPTION = (
-    "First: p and q name panels of 24 rows, in f64; a block is 24 × 24. Second: a part of block (p, q), and what column k adds to it "
-    "with AVX-512. Rows of L are lanes of vectors, so nothing is summed up across lanes.")
+    "First: p and q are panels of 24 rows, in f64; a block has 24 × 24 elements. Second: a part of block (p, q), and the elements of "
+    "column k that update it, with AVX-512. Rows of L are lanes of vectors, so no sum runs across lanes.")
 
 
 def draw_panels(canvas):
-    """L in panels, and what a block reads."""
+    """L in panels, and the blocks that one block reads."""
     canvas.text(170, 12, "L in panels of 24 rows", bold=True)
     here = canvas.part(58, 56)
     looks = {(P, Q): (ORANGE, 0.65)}
@@ -36,11 +34,11 @@ def draw_panels(canvas):
         here.arrow((6 + 9 * n, SIDE * Q + 3), (6 + 9 * n, SIDE * Q + 25), width=0.9)
     here.line((SIDE * FIRST, SIDE * PANELS + 2), (SIDE * Q, SIDE * PANELS + 2), width=1.2)
     here.text(SIDE * (FIRST + Q) / 2, SIDE * PANELS + 14, "columns k", SMALL)
-    here.text(120, 22, "arrows: numbers that\nfollow one another", SMALL, ha="left")
+    here.text(120, 22, "arrows: contiguous\nelements", SMALL, ha="left")
 
 
 def draw_part(canvas):
-    """A part of the block, and the numbers of a column that it needs."""
+    """A part of the block, and the elements of a column that it needs."""
     canvas.text(170, 12, "a part of block (p, q), and a column k", bold=True)
     left, top, cell, down = 112, 74, 9, 9
     wide, high = cell * PART, down * WIDTH

@@ -7,17 +7,16 @@ HEIGHT = {"wide": 252, "narrow": 504}
 ROWS, BANKS, PACK = 8, 32, 4  # banks are 4 bytes wide, packs 16
 CELL, HIGH = 9, 20
 ALTERNATIVE = (
-    "Two charts of 32 banks, with a line for each of eight neighbouring rows in shared memory. On the left rows are 128 bytes long: the "
-    "first pack of each row lies in banks 0 to 3, so that eight lanes read one after the other. On the right each row is 16 bytes "
-    "longer: the pack of row 0 lies in banks 0 to 3, that of row 1 in banks 4 to 7, and so on to row 7 in banks 28 to 31, and eight "
-    "lanes read at the same time.")
+    "Two charts of 32 banks with eight rows of shared memory. On the left, the first pack of each row is in the "
+    "same four banks, so eight lanes wait for each other. On the right, padding shifts each row by four banks, "
+    "and all lanes read at the same time.")
 CAPTION = (
-    "The first pack of each row, which eight lanes read at a time. Another pack lies as many banks further to the right in all rows, "
-    "round and round.")
+    "The first pack of each row, which eight lanes read at the same time. The other packs of a row follow in the next banks, and wrap around "
+    "after bank 31.")
 
 
 def chart(canvas, name, length, words):
-    """Rows of so many banks, and where each has its pack."""
+    """Rows of `length` banks, and the banks of their packs."""
     canvas.text(CELL * BANKS / 2, -36, name, bold=True)
     for bank in range(0, BANKS + 1, PACK):
         canvas.line((CELL * bank, 0), (CELL * bank, HIGH * ROWS), width=0.4, opacity=0.4)
@@ -36,5 +35,5 @@ def chart(canvas, name, length, words):
 def draw(canvas):
     """Rows of 128 bytes on the left or above, rows of 144 bytes beside or below them."""
     short, padded = (panel.part(44, 58) for panel in canvas.panels(2, 338))
-    chart(short, "rows of 128 bytes", BANKS, "8 turns: all want banks 0 to 3")
-    chart(padded, "rows of 144 bytes", BANKS + PACK, "1 turn: each has banks of its own")
+    chart(short, "rows of 128 bytes", BANKS, "8 wavefronts: all read banks 0 to 3")
+    chart(padded, "rows of 144 bytes", BANKS + PACK, "1 wavefront: each reads other banks")

@@ -1,17 +1,17 @@
-"""Which numbers of L, and which unknowns, a thread of stages 08 and 11 of the triangular solve reads in a turn."""
+"""The elements of L and the unknowns that a thread of stages 08 and 11 of the triangular solve reads in a step."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
-TITLE = "Sixteen numbers of L, in one row or in four"
+TITLE = "Sixteen elements of L, in one row or in four"
 HEIGHT = {"wide": 186, "narrow": 384}
 PAIRS, CELL, ROWS = 32, 9, 4
 THREAD = 1
 ALTERNATIVE = (
-    "Twice the 32 pairs of unknowns of a turn, above four rows of a block of L with 32 pairs each. Stage 08: thread 1 has every "
-    "fourth pair of the first row, eight in all, and reads the eight pairs of unknowns above them. Stage 11: thread 1 has pairs 1 and "
-    "17 of each of the four rows, eight in all, too, and reads only the two pairs of unknowns above them.")
+    "32 pairs of unknowns above four rows of a block of L, twice. In stage 08, a thread has eight pairs of one "
+    "row and reads eight pairs of unknowns. In stage 11, it has two pairs in each of four rows and reads only two "
+    "pairs of unknowns.")
 CAPTION = (
-    "A cell is a pair of numbers. Orange: the pairs of L that thread 1 has, eight in both stages. Green: the pairs of unknowns that "
+    "A cell is a pair of elements. Orange: the pairs of L that thread 1 has, eight in both stages. Green: the pairs of unknowns that "
     "it reads from shared memory, eight in stage 08 and two in stage 11.")
 
 

@@ -1,28 +1,26 @@
-"""The two loops that refresh the halo in stage 00 of advection, and how a corner gets its number."""
+"""The two loops that refresh the halo in stage 00 of advection, and how a corner gets its value."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE
 
-TITLE = "Rows around, then columns around with the halo's rows"
+TITLE = "The halo: first rows, then columns including the halo rows"
 HEIGHT = {"wide": 282, "narrow": 544}
 ROWS, COLS, CELL = 3, 4, 36  # of the field without its halo; pixels
 ALTERNATIVE = (
-    "Twice a field of three rows and four columns, its cells numbered from 1 to 12, with a halo of one cell around it. "
-    "First loop: the last row, 9 to 12, is copied into the halo above the first one, and the first row, 1 to 4, into the "
-    "halo below the last one; the halo's columns are still empty. Second loop: the last column, with the cells of the "
-    "halo above and below it, is copied into the halo on the left, and the first column into the halo on the right. So "
-    "the upper left corner gets 12, by way of the cell of the halo above column 4.")
+    "A field of three rows and four columns with a halo, twice. The first loop copies the last and the first row "
+    "into the halo. The second loop copies the last and the first column, including the halo rows, so cell 12 "
+    "reaches the opposite corner.")
 CAPTION = (
-    "Numbers name cells of the field; an empty cell of the halo has not been refreshed yet. Strong frames follow cell 12: up "
-    "with its row, then into the corner that lies diagonally opposite.")
+    "The numbers name cells of the field. An empty halo cell has not been refreshed yet. The bold frames follow cell 12: the "
+    "first loop copies it up with its row, and the second loop copies it into the corner diagonally opposite.")
 
 
 def number(i, j):
-    """Of the cell whose value belongs at row i and column j, halo included."""
+    """The number of the cell whose value belongs at row i and column j, halo included."""
     return (i - 1) % ROWS * COLS + (j - 1) % COLS + 1
 
 
 def draw_field(canvas, loop):
-    """The field and its halo behind the first or the second loop."""
+    """The field and its halo after the first or the second loop."""
     followed = ((ROWS, COLS), (0, COLS)) if loop == 1 else ((0, COLS), (0, 0))
     for i in range(ROWS + 2):
         for j in range(COLS + 2):
@@ -37,12 +35,12 @@ def draw_field(canvas, loop):
 
 
 def middle(i):
-    """Of a row or a column."""
+    """The centre of a row or a column."""
     return CELL * (i + 0.5)
 
 
 def draw_rows(canvas):
-    """The first loop, with arrows through the columns that are empty still."""
+    """The first loop, with arrows through the columns that are still empty."""
     draw_field(canvas, 1)
     right, left = CELL * (COLS + 1), CELL
     canvas.arrow((right, middle(ROWS)), (right, middle(0)), ORANGE, 1.6, bend=0.3)

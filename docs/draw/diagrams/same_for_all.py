@@ -1,27 +1,26 @@
-"""What the lanes of a warp of stage 04 of the bodies load in an iteration."""
+"""The load of a warp in an iteration of stage 04 of the workload nbody."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
-TITLE = "A thread for each body, and one body for all lanes"
+TITLE = "One thread per body, and one source body for all lanes"
 HEIGHT = {"wide": 286, "narrow": 590}
-BLOCKS, BLOCK, SIDE = 4, 40, 160  # blocks of threads as drawn, and how high one is
+BLOCKS, BLOCK, SIDE = 4, 40, 160  # blocks of threads as drawn, the height of one, and the width of all
 BODIES, LANES, MARKED = 12, 8, 7
 ALTERNATIVE = (
-    "First: a square of all pairs, bodies i from top to bottom and others j from left to right, cut from top to bottom into blocks "
-    "of 128 threads. A warp of 32 threads, a thin band of rows, goes from left to right; all its lanes are in the same column j. "
-    "Second: the bodies in memory, 32 bytes each. From body j one arrow leads to a bar, and from there an arrow to each lane of the "
-    "warp. Below the lanes are the bodies that they have in registers, another one each.")
+    "First: all pairs as a square, with bodies from top to bottom and source bodies from left to right. A warp is "
+    "a thin band that moves to the right. Second: all lanes of a warp read the same source body, but each keeps a "
+    "different body in registers.")
 CAPTION = (
-    "First: a row is a thread, which goes through all others. Second: iteration j of a warp, eight of its 32 lanes. They differ in "
-    "the body that they have in registers; the other one is the same for all, so that each load asks for one sector, and not for "
-    "32.")
+    "First: each row of pairs belongs to a thread, which visits all source bodies from left to right. Second: iteration j of a warp, "
+    "with eight of its 32 lanes. The lanes keep different bodies in registers, but they read the same source body, so each load requests "
+    "one sector instead of 32.")
 
 
 def draw_threads(canvas):
-    """All pairs, and where a warp is."""
-    canvas.text(170, 12, "rows of pairs, a thread each", bold=True)
+    """All pairs, and the position of a warp."""
+    canvas.text(170, 12, "rows of pairs, one thread each", bold=True)
     left, top, j = 122, 62, 70
-    canvas.text(left + SIDE / 2, 46, "others j →", SMALL)
+    canvas.text(left + SIDE / 2, 46, "source bodies j →", SMALL)
     for n in range(BLOCKS):
         canvas.box(left, top + BLOCK * n, SIDE, BLOCK - 2, colour=BLUE, fill=0.1, edge=0.5)
         canvas.text(left - 8, top + BLOCK * (n + 0.5), "128 threads", SMALL, ha="right")

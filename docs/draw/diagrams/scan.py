@@ -6,13 +6,12 @@ TITLE = "A scan of functions in a warp"
 LANES = 8
 HEIGHT = {"wide": 374, "narrow": 374}
 ALTERNATIVE = (
-    "Eight of 32 lanes. Each first composes the functions of its own successive rows into one. Then, at "
-    "distances of 1, 2 and 4 lanes, each lane composes the function of an earlier lane with its own; "
-    "after that a lane holds the composition from lane 0 to itself. Last, each lane hands its result to "
-    "the lane on its right, which begins its own rows with it.")
+    "Eight lanes, each of which first composes the functions of its own rows. At distances 1, 2 and 4, each lane "
+    "then composes its function with that of an earlier lane. Finally, each lane passes its result to the lane on "
+    "its right.")
 CAPTION = (
-    "Eight of the 32 lanes, so three levels instead of five. A box says which lanes' functions are "
-    "composed in it; an orange arrow is a shuffle. Backwards the scan is the same, from right to left.")
+    "Eight of the 32 lanes, and therefore three levels instead of five. A box names the lanes whose functions are "
+    "composed in it, and an orange arrow is a shuffle. A backward scan goes from right to left.")
 
 
 def draw(canvas):
@@ -45,4 +44,4 @@ def draw(canvas):
             canvas.text(left - 16, rows[level] + 12, name, ha="right")
     for lane in range(LANES - 1):
         here.arrow((x(lane) + 18, rows[3] + 24), (x(lane + 1) + 18, 346), ORANGE, 1.2)
-    here.text(170, 362, "what enters a lane's rows: the result of the lane before", SMALL)
+    here.text(170, 362, "the value that enters a lane: the result of the lane before", SMALL)

@@ -1,25 +1,24 @@
-"""What stage 02 of the sliced product copies before a slice is computed, and after it."""
+"""The copies of stage 02 of the sliced product, before a slice is computed and after it."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
-TITLE = "A slice in memory of its own"
+TITLE = "A slice in contiguous buffers"
 HEIGHT = {"wide": 280, "narrow": 556}
 ROWS, COLS, DEPTH = 4, 6, 4  # of C, and the length of a sum
 FIRST_ROW, FIRST_COL, SIDE = 2, 2, 2  # the slice: two rows and two columns
 CELL = 13
 COLOUR_OF = {FIRST_COL: BLUE, FIRST_COL + 1: ORANGE}
 ALTERNATIVE = (
-    "First: B, four rows of six numbers, as it lies in memory, row behind row. Of columns 2 and 3 two neighbours lie in each row, six "
-    "numbers behind those of the row before. Arrows lead to a buffer, in which the four numbers of column 2 lie side by side and "
-    "those of column 3 behind them. Second: the buffers of the slice. Two rows of a and two rows of b, each of four numbers, are "
-    "multiplied along their rows into four sums, which are copied to rows 2 and 3 and columns 2 and 3 of C.")
+    "First: B in memory, row after row, and a buffer in which columns 2 and 3 of B are contiguous. Second: two "
+    "rows of A and two rows of the buffer are multiplied into four sums, which are then copied to their positions "
+    "in C.")
 CAPTION = (
-    "A slice of 2 × 2 with sums of four products. First: serialising makes rows of B's columns; the numbers in the boxes are k. "
-    "Second: the slice is computed in buffers, and deserialised to its place in C.")
+    "A slice of 2 × 2 with sums of four products. First: serialising turns columns of B into rows of the buffer; the boxes show k. "
+    "Second: the slice is computed in buffers, then deserialised to its position in C.")
 
 
 def cell(canvas, n, y, words, colour):
-    """The n-th place of a row, filled if it has a colour."""
+    """The n-th position of a row, filled if it has a colour."""
     canvas.box(CELL * n, y, CELL, CELL + 2, words, colour or INK, 0.4 if colour else 0, edge=0.5, size=SMALL)
 
 
@@ -52,7 +51,7 @@ def rows_of(canvas, name, y, colours):
 
 
 def draw_turn(canvas):
-    """Buffers, the slice, and its place."""
+    """Buffers, the slice, and its position in C."""
     canvas.text(170, 12, "compute, then deserialise", bold=True)
     rows_of(canvas.part(18, 74), "rows of A", -12, (GREEN, GREEN))
     rows_of(canvas.part(18, 160), "columns of B", 48, (BLUE, ORANGE))
@@ -69,10 +68,10 @@ def draw_turn(canvas):
     canvas.text(149, 168, "the slice", SMALL)
     canvas.arrow((164, 139), (253, 149))
     canvas.text(198, 126, "deserialise", SMALL)
-    canvas.text(170, 238, "both factors of a sum go along a row", SMALL)
+    canvas.text(170, 238, "both factors of a sum are read along a row", SMALL)
 
 
 def draw(canvas):
-    """What goes in, and what comes out."""
+    """The copy before the computation, and the one after it."""
     for panel, draw_one in zip(canvas.panels(2), (draw_memory, draw_turn)):
         draw_one(panel)

@@ -1,17 +1,17 @@
-"""What a block of stage 04 keeps in shared memory, and what a warp reads of it for a multiply-add."""
+"""The tiles that a block of stage 04 keeps in shared memory, and the elements that a warp reads for a multiply-add."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
-TITLE = "A tile of C, and the tiles of A that make it"
+TITLE = "A tile of C, and the tiles of A that it needs"
 HEIGHT = {"wide": 330, "narrow": 690}
 ALTERNATIVE = (
-    "First: a block computes a tile of 16 by 16 elements of C from two columns of tiles of A: one for the "
-    "tile's rows, one for its columns; 16 rows of both are in shared memory at a time. Second: for row m, "
-    "a warp, which has two rows of the tile of C, reads two numbers of a_i and all sixteen of a_j.")
-CAPTION = (
-    "First: the block goes down A, 16 rows at a time (green is in shared memory). Second: a warp has two "
-    "rows of the tile; for a row m of A it reads two numbers of a_i, each broadcast to sixteen lanes, and "
+    "First: a block computes a tile of C from two columns of tiles of A, and 16 rows of both are in shared memory "
+    "at a time. Second: for row m, a warp, which has two rows of the tile of C, reads two elements of a_i and "
     "sixteen of a_j.")
+CAPTION = (
+    "First: the block processes A from top to bottom, 16 rows at a time; the green tiles are in shared memory. Second: a warp "
+    "computes two rows of the tile of C. For row m of the chunk, it reads two elements of a_i, each broadcast to sixteen threads, "
+    "and sixteen elements of a_j.")
 
 
 def draw_matrices(canvas):
@@ -45,15 +45,15 @@ def tile(canvas, left, top, name, across, down):
 
 
 def draw_warp(canvas):
-    """What a warp reads of both tiles for one row."""
+    """The elements of both tiles that a warp reads for one row."""
     canvas.text(170, 12, "a warp, for one m", bold=True)
     tile(canvas, 34, 62, "a_i", "threadIdx.y", "m")
     tile(canvas, 208, 62, "a_j", "threadIdx.x", "m")
     canvas.box(34, 62 + 35, 112, 7, colour=GREEN, fill=0.2, edge=0)
     canvas.box(34 + 28, 62 + 35, 14, 7, colour=ORANGE, fill=0.9, edge=0)
     canvas.box(208, 62 + 35, 112, 7, colour=ORANGE, fill=0.9, edge=0)
-    canvas.text(90, 186, "2 numbers", SMALL)
-    canvas.text(264, 186, "16 numbers", SMALL)
+    canvas.text(90, 186, "2 elements", SMALL)
+    canvas.text(264, 186, "16 elements", SMALL)
     canvas.box(121, 210, 112, 112)
     canvas.box(121, 210 + 28, 112, 14, colour=ORANGE, fill=0.4)
     canvas.text(110, 245, "two rows", SMALL, ha="right")

@@ -1,21 +1,20 @@
-"""Three turns of the blocked triangular solve."""
+"""Three steps of the blocked triangular solve."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
-TITLE = "Turns of the blocked solve"
+TITLE = "Steps of the blocked solve"
 HEIGHT = {"wide": 256, "narrow": 700}
 ALTERNATIVE = (
-    "Three times the same lower triangle, cut into columns of blocks. In the first turn the block on the diagonal at the upper left is solved, "
-    "and what is below it is multiplied with its unknowns. In the second turn the same is done one block further, and in the third one "
-    "block further still; what is left is a smaller triangle each time.")
-CAPTION = ("Blocks of 64 rows and columns, six of them here. The small triangle is solved by rows; then all equations below lose 64 products "
-           "each. Two meetings of all threads a turn.")
+    "The same triangle in three successive steps. In each step, the block on the diagonal is solved, and the "
+    "blocks below it are multiplied by its unknowns. The remaining triangle becomes smaller in each step.")
+CAPTION = ("Six blocks of 64 rows and columns. One thread solves the orange triangle row by row. Then each equation below subtracts 64 "
+           "products. A step has two barriers of all threads.")
 BLOCKS, SIDE = 6, 30
 
 
 def draw_turn(canvas, turn):
-    """What is done, doing and left."""
-    canvas.text(BLOCKS * SIDE / 2, 12, f"turn {turn}", bold=True)
+    """The blocks that are done, in work and still to do."""
+    canvas.text(BLOCKS * SIDE / 2, 12, f"step {turn}", bold=True)
     top = 28
     for row in range(BLOCKS):
         for column in range(row + 1):
@@ -34,7 +33,7 @@ def draw_turn(canvas, turn):
 
 
 def draw(canvas):
-    """Three turns and a key."""
+    """Three steps and a key."""
     across = BLOCKS * SIDE
     for turn in range(3):
         x = (canvas.width - 3 * across - 2 * 60) / 2 + turn * (across + 60) if canvas.is_wide else (canvas.width - across) / 2

@@ -1,27 +1,25 @@
-"""A turn of stage 10 of the triangular solve, and the sums of a thread in a tile."""
+"""A step of stage 10 of the triangular solve, and the sums of a thread in a tile."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
 TITLE = "Sixty-four right-hand sides at a time"
 HEIGHT = {"wide": 306, "narrow": 620}
-STEPS, TILES, STEP = 5, 2, 1  # blocks of rows, tiles of right-hand sides, and the turn that is drawn
+STEPS, TILES, STEP = 5, 2, 1  # blocks of rows, tiles of right-hand sides, and the step that is drawn
 BLOCK, SHARE, DEPTH = 64, 4, 16
 ROW, SIDE = 5, 9  # the thread's first row and its first right-hand side
 ALTERNATIVE = (
-    "First: L in blocks of 64 by 64, and beside it right-hand sides in tiles of 64 by 64, five rows of two tiles. In turn 1 the "
-    "unknowns of row 1 are the product of the inverse, which stands for the block on the diagonal, and of what is left there. Then "
-    "the three blocks of L below are multiplied by them, and taken off the three rows of tiles below, in both columns of tiles. "
-    "Second: a tile of 64 by 64 sums. Sixteen columns of L and sixteen unknowns of each right-hand side are in shared memory. A "
-    "thread has sixteen sums, in every sixteenth row and every sixteenth column.")
+    "First: L in blocks of 64 by 64 and right-hand sides in tiles of 64 by 64. In step 1, the unknowns of one row "
+    "of tiles are computed, and three rows of tiles below are updated. Second: a tile of sums, of which a thread "
+    "has every sixteenth row and column.")
 CAPTION = (
-    "First: turn 1 of a system of 320 equations, with 128 right-hand sides. A block of L serves a whole row of tiles, 64 right-hand "
-    f"sides per block of threads. Second: the thread of row {ROW} and side {SIDE}; eight numbers from shared memory serve sixteen "
+    "First part: step 1 of a system of 320 equations, with 128 right-hand sides. A block of L serves a whole row of tiles, 64 right-hand "
+    f"sides per thread block. Second part: the thread of row {ROW} and side {SIDE}. Eight elements from shared memory serve sixteen "
     "products.")
 
 
 def draw_turn(canvas):
-    """The triangle, and what it is multiplied by."""
-    canvas.text(170, 12, f"turn {STEP}", bold=True)
+    """The triangle, and its factors."""
+    canvas.text(170, 12, f"step {STEP}", bold=True)
     size, left, right, top = 36, 8, 232, 60
     canvas.text(left + size * STEPS / 2, 46, "L", bold=True)
     canvas.text(right + size * TILES / 2, 32, "right-hand sides", SMALL)
@@ -41,8 +39,8 @@ def draw_turn(canvas):
     x, y = right + size * TILES + 8, top + size * (STEP + 0.5)
     canvas.line((x - 8, y), (x, y), colour=GREEN, width=1)
     canvas.arrow((x, y), (x, top + size * STEPS - 4), GREEN)
-    canvas.text(right - 8, top + size / 2, "known", SMALL, ha="right")
-    canvas.text(170, top + size * STEPS + 18, "first x of row 1, by the inverse;\nthen L times x is taken off each row below", SMALL)
+    canvas.text(right - 8, top + size / 2, "done", SMALL, ha="right")
+    canvas.text(170, top + size * STEPS + 18, "first x of row 1, by the inverse;\nthen L times x is subtracted from each row below", SMALL)
 
 
 def draw_tile(canvas):

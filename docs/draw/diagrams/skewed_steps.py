@@ -1,15 +1,17 @@
-"""Which rows of which steps a warp of stage 14 of advection makes of each row that it loads."""
+"""The rows of each step that a warp of stage 14 of advection computes when it has loaded a row."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
-TITLE = "Each row goes through all steps"
+TITLE = "Each row passes through all steps"
 HEIGHT = {"wide": 300, "narrow": 610}
 STEPS, ROWS, CELL = 4, 9, 24
 ALTERNATIVE = (
-    "On the left, a table of rows against steps. When row 6 arrives, step 1 of row 5 can be computed, with it step 2 of row 4, and so on: a diagonal. What "
-    "is above the diagonal is done, what is below it comes later; sums of the two rows before have waited for each of these. On the right, the columns "
-    "of a warp after each step: at either edge one more column is lost with each step, and what is left in the middle is written.")
-CAPTION = "Four steps instead of six, and 16 columns instead of 64. Along y nothing is computed twice; along x the margins are, by the next warp."
+    "First: a table of rows against steps. When a row arrives, step 1 of the row above can be computed, then step "
+    "2 of the next higher row, and so on along a diagonal. Second: the columns of a warp. At both edges, one more "
+    "column is incorrect after each step.")
+CAPTION = (
+    "Four steps instead of six, and 16 columns instead of 64. Along y, nothing is computed twice. Along x, the next warp "
+    "computes the margins again.")
 
 
 def along_y(canvas, arrived=6):
@@ -43,10 +45,10 @@ def along_x(canvas, cell=15):
 
 
 def draw(canvas):
-    """Rows of steps, columns of steps, and what colours mean."""
+    """Rows of steps, columns of steps, and the key."""
     along_y(canvas.part(150 if canvas.is_wide else 110, 56))
     along_x(canvas.part(480 if canvas.is_wide else 60, 56 if canvas.is_wide else 380))
     key = canvas.part(440, 210) if canvas.is_wide else canvas.part(40, 530)
-    key.key(0, 0, (ORANGE, 0.65, "computed now"), (PURPLE, 0.3, "its sums have waited"))
-    key.key(0, 22, (BLUE, 0.18, "right"), (GREEN, 0.5, "written after the last step"))
-    key.key(0, 44, (INK, 0, "later, or lost"))
+    key.key(0, 0, (ORANGE, 0.65, "computed now"), (PURPLE, 0.3, "waiting partial sums"))
+    key.key(0, 22, (BLUE, 0.18, "correct"), (GREEN, 0.5, "written after the last step"))
+    key.key(0, 44, (INK, 0, "later, or wrong"))

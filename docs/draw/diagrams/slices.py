@@ -5,15 +5,12 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 TITLE = "Slices and their numbers"
 HEIGHT = {"wide": 340, "narrow": 660}
 ALTERNATIVE = (
-    "First: a field of 10 iterations i, downwards, by 7 iterations j, to the right, cut into three by two slices. "
-    "Slices 0, 1 and 2 lie below each other on the left, with 4, 4 and 2 rows and 4 columns; 3, 4 and 5 on the "
-    "right, with 3 columns. An arrow leads from each number to the next: down the left slices, then down the right "
-    "ones. Second: a loop of ten iterations, cut four times. With S = 3 and bound N into 0 to 3, 4 to 7, 8 and 9. "
-    "With S = 3 and the printed bound into 0 to 2, and 3 to 9 are in no slice. With S = 6 and length 2 into five "
-    "slices of two, and an empty sixth one behind them. With S = 6, evenly, into slices of 1, 2, 2, 1, 2 and 2.")
+    "First: a field of 10 by 7 iterations, cut into three by two slices. An arrow leads from each slice to the "
+    "next one, down the left slices and then down the right ones. Second: ten iterations, cut in four ways, one "
+    "with an empty slice and one with missing iterations.")
 CAPTION = (
-    "First: S = (3, 2), so that L = (4, 4); the last slices of either loop are shorter. The first digit of e runs "
-    "fastest, down the field. Second: what becomes of ten iterations; crossed out are those in no slice.")
+    "First: S = (3, 2), so that L = (4, 4). The last slices of either loop are shorter. The first digit of e changes fastest, down "
+    "the field. Second: ten iterations. Iterations that are in no slice are crossed out.")
 
 COLOURS = [BLUE, ORANGE, GREEN, PURPLE]
 

@@ -1,16 +1,16 @@
-"""How two threads of stage 05 of Durbin-Levinson tell each other their parts of a sum."""
+"""Two threads of stage 05 of Durbin-Levinson exchange their partial sums."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
 TITLE = "A sum that is a barrier"
 HEIGHT = {"wide": 236, "narrow": 236}
 ALTERNATIVE = (
-    "Two threads from left to right. Each updates its share of the row, stores its part of the sum in a slot of its own "
-    "and loads that of the other thread. Thread 0 is done first in step k, and waits for the slot of thread 1. In step "
-    "k + 1 thread 1 is first, and the slots are others.")
+    "Two threads over two steps. Each updates its part of the row, stores its partial sum in its own slot and "
+    "loads the slot of the other thread. The thread that finishes first waits for the other one. Successive steps "
+    "use different sets of slots.")
 CAPTION = (
-    "Two steps of two threads, to no scale. Green arrows store, orange ones load; a thread waits for nothing but the "
-    "other one's slot. Steps take turns with two sets of slots.")
+    "Two steps of two threads, not to scale. Green arrows are stores, and orange arrows are loads. A thread waits only for the slot "
+    "of the other thread. Successive steps alternate between two sets of slots.")
 TOP, BOTTOM = 18, 188  # of the lanes of the threads
 
 

@@ -1,20 +1,21 @@
-"""The order of slices in stage 08 of the sliced product, and the panels that stay."""
+"""The order of slices in stage 08 of the sliced product, and the panels that stay on the GPU."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
-TITLE = "An order in which panels stay"
+TITLE = "An order of slices in which panels stay on the GPU"
 HEIGHT = {"wide": 310, "narrow": 330}
 GROUPS, ROWS, COLS = 3, 2, 6
 ALTERNATIVE = (
-    "C as six by six slices in three groups of two rows each. A line goes through the first group column of slices by column of slices, from left to "
-    "right, through the second from right to left, through the third from left to right. The panels of A of a group stay on the GPU while the line "
-    "passes, those of B above come and go. At each turn, the last two panels of B are still there.")
-CAPTION = ("Six by six slices, with room for two panels of A at a time. A panel of A crosses the bus once, one of B once per group; the two at the "
-           "end of a group, where the line turns, are still there for the next one.")
+    "C as six by six slices in three groups of two rows. A line visits the first group from left to right, the "
+    "second one from right to left, and the third one from left to right. At each reversal, two panels of B are "
+    "still on the GPU.")
+CAPTION = (
+    "Six by six slices, with memory for two panels of A at a time. A panel of A crosses PCIe once, and a panel of B once per group. The "
+    "two panels of B at the end of a group, where the line reverses, are used again by the next group.")
 
 
 def draw(canvas):
-    """Panels of B above, those of A on the left, the slices and the way through them."""
+    """Panels of B above, panels of A on the left, the slices, and the path through them."""
     cell = 34 if canvas.is_wide else 32
     left = (canvas.width - cell * COLS) / 2 + (0 if canvas.is_wide else 24)
     here = canvas.part(left, 58)
@@ -39,6 +40,6 @@ def draw(canvas):
     words = canvas.part(left + cell * COLS + 20, 130) if canvas.is_wide else canvas.part(30, 296)
     if canvas.is_wide:
         words.key(0, 0, (GREEN, 0.6, "stay for a group"))
-        words.key(0, 22, (ORANGE, 0.6, "there for the next group, too"))
+        words.key(0, 22, (ORANGE, 0.6, "also used by the next group"))
     else:
-        words.key(0, 0, (GREEN, 0.6, "stay for a group"), (ORANGE, 0.6, "for the next, too"))
+        words.key(0, 0, (GREEN, 0.6, "stay for a group"), (ORANGE, 0.6, "also by the next"))

@@ -1,23 +1,22 @@
-"""The square of pairs that a block of stage 05 of the bodies works on."""
+"""The squares of pairs that a block of stage 05 of the workload nbody computes."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
 TITLE = "A square of pairs"
 HEIGHT = {"wide": 226, "narrow": 226}
 ALTERNATIVE = (
-    "A row of squares, each of 128 by 128 pairs. Down the left are the 128 bodies of a block, one in the registers of each thread. Above "
-    "the squares are tiles of 128 others each, of which one is in shared memory. A thread goes along its row of pairs in one square, then "
-    "all meet at a barrier, and the next tile is loaded.")
-CAPTION = ("Bodies of a block from top to bottom, others from left to right. A square needs 256 bodies and has 16 384 pairs; at its left and right "
-           "edges are the two barriers.")
+    "A row of squares of 128 by 128 pairs. The bodies of a block are on the left, and a tile of source bodies, in "
+    "shared memory, is above one of the squares. Barriers separate this square from the loads of the next tile.")
+CAPTION = ("The bodies of a block are drawn from top to bottom, the source bodies from left to right. A square has 16 384 pairs and needs 256 "
+           "bodies. The orange lines at its left and right edges are the two barriers.")
 SIDE = 84
 
 
 def draw(canvas):
-    """The squares of a block, of which one is at work."""
+    """The squares of a block, one of which is being computed."""
     count = 6 if canvas.is_wide else 3
     here = canvas.part((canvas.width - SIDE * count) / 2 + 30, 0)
-    here.text(SIDE * count / 2, 12, "all others, in tiles of 128", bold=True)
+    here.text(SIDE * count / 2, 12, "all source bodies, in tiles of 128", bold=True)
     top = 74
     for n in range(count):
         now = n == 1
@@ -31,5 +30,5 @@ def draw(canvas):
             here.line((SIDE * n, top + 30), (SIDE * (n + 1) - 4, top + 30), width=1.5)
     here.box(-26, top, 18, SIDE, colour=ORANGE, fill=0.5)
     here.text(-17, top + SIDE + 14, "128", SMALL)
-    here.text(SIDE * 1.5, top + SIDE + 18, "two barriers a tile", SMALL)
-    here.text(SIDE * count / 2 - 16, top + SIDE + 46, "a thread: one body of the block in registers,\na row of each square", SMALL)
+    here.text(SIDE * 1.5, top + SIDE + 18, "two barriers per tile", SMALL)
+    here.text(SIDE * count / 2 - 16, top + SIDE + 46, "a thread keeps one body of the block in registers\nand computes a row of each square", SMALL)

@@ -1,20 +1,20 @@
-"""Rows that stay in registers, and what a step of stage 11 of Durbin-Levinson hands on."""
+"""Rows that stay in registers, and the data that a step of stage 11 of Durbin-Levinson exchanges."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
-TITLE = "A step of threads that stay"
+TITLE = "A step of a persistent kernel"
 HEIGHT = {"wide": 246, "narrow": 246}
 THREADS, CELL = 4, 74
 ALTERNATIVE = (
-    "Four threads side by side, each with its numbers of the rows y and z in registers. From each thread an arrow leads to its neighbour on the "
-    "right: the last number of both rows goes there. Below them all is one barrier, at which each thread leaves its part of the next inner "
-    "product, and behind which all have the sum. Then the same threads begin the next step.")
-CAPTION = ("Four threads of a block or a cluster. Nothing of the rows is in memory; one number of each row goes to the right, and one barrier a "
-           "step makes the inner product known.")
+    "Four threads with their elements of the rows y and z in registers. Each thread sends the last element of "
+    "both rows to its right neighbour. One barrier per step follows, after which all threads have the inner "
+    "product.")
+CAPTION = ("Four threads of a block or a cluster. The rows are not in memory. One element of each row is sent to the right, and one "
+           "barrier per step makes the inner product available to all threads.")
 
 
 def draw(canvas):
-    """The threads, the barrier, and the way back."""
+    """The threads, the barrier, and the loop back."""
     here = canvas.part((canvas.width - CELL * THREADS) / 2, 0)
     for thread in range(THREADS):
         x = CELL * thread + 4
@@ -26,8 +26,8 @@ def draw(canvas):
             if thread + 1 < THREADS:
                 here.arrow((x + 60, y + 12), (x + 84, y + 12), colour=ORANGE, width=1.5)
         here.arrow((x + 33, 99), (x + 33, 133))
-    here.box(0, 134, CELL * THREADS, 24, "one barrier: parts of the inner product meet", ORANGE, 0.35, size=SMALL)
+    here.box(0, 134, CELL * THREADS, 24, "one barrier: partial sums are exchanged", ORANGE, 0.35, size=SMALL)
     for thread in range(THREADS):
         here.arrow((CELL * thread + 37, 159), (CELL * thread + 37, 191))
-    here.text(CELL * THREADS / 2, 206, "every thread has α, and goes on with the rows that it has", SMALL)
+    here.text(CELL * THREADS / 2, 206, "every thread has α and continues with its own rows", SMALL)
     here.text(CELL * THREADS / 2, 228, "no kernel ends", SMALL, bold=True)

@@ -1,4 +1,4 @@
-"""The edges that ranks send, of rows and of blocks."""
+"""The edges that ranks send if they own rows, and if they own blocks."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
@@ -6,10 +6,11 @@ TITLE = "Edges of rows and of blocks"
 HEIGHT = {"wide": 270, "narrow": 540}
 SIDE, RANKS = 192, 4  # of the field; blocks a side
 ALTERNATIVE = (
-    "The same square field, shared by sixteen ranks in two ways. On the left each has a sixteenth of the rows: a flat strip with two long edges. "
-    "On the right each has a square block, with four edges that are a quarter as long. The edges of one rank are marked.")
-CAPTION = ("Sixteen ranks. Of n columns, a strip sends 2 n cells a step, a block 4 · n / 4, half as many, and four messages for two. In the corner "
-           "of the block: the cell that comes by way of two messages.")
+    "The same square field, distributed among sixteen ranks in two ways. On the left, each rank owns a sixteenth of the rows: a flat strip "
+    "with two long edges. "
+    "On the right, each rank owns a square block with four edges that are a quarter as long. The edges of one rank are drawn in orange.")
+CAPTION = ("Sixteen ranks and n columns. A strip sends 2 n cells per step in two messages. A block sends 4 · n / 4 = n cells in four messages. The "
+           "green cell at the corner of the block arrives after two messages.")
 
 
 def draw_rows(canvas):

@@ -1,20 +1,18 @@
-"""Which rows the pieces of a sweep read and keep where two GPUs meet, in stage 12 of advection on many processes."""
+"""The rows that the segments of a sweep load and store at the seam of two GPUs, in stage 12 of advection on many processes."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
-TITLE = "A sweep of six steps where two GPUs meet"
+TITLE = "A sweep of six steps at the seam of two GPUs"
 HEIGHT = {"wide": 314, "narrow": 314}
 STEPS, SHOWN = 6, 18  # rows shown of either GPU
 LEVEL = 14
 ALTERNATIVE = (
-    "Rows from left to right, with a seam between two GPUs in the middle, and six steps from top to bottom; GPU 0 "
-    "above, GPU 1 below. On each GPU there is a trapezoid for its edge: it loads eighteen rows, six of halo and "
-    "twelve of its own, loses one at each end per step, and keeps six. Beside it one for the interior, which loads "
-    "rows up to the seam, none of the halo, and keeps those behind the edge. An arrow leads from the six rows kept at "
-    "each edge to the other GPU's halo, for the next sweep.")
+    "Rows around the seam between two GPUs during six steps, from top to bottom. The trapezoid of each edge loads "
+    "six rows of the halo and twelve of its own, and stores six rows. The trapezoid of the interior loads no row "
+    "of the halo.")
 CAPTION = (
-    "Rows around a seam, through the six steps of a sweep. Only edges read the halo, so that only edges wait for "
-    "copies. Where trapezoids overlap, rows are computed twice, in registers; only the last line of each is stored.")
+    "The rows around a seam during the six steps of a sweep. Only the edges read the halo, so only they wait for "
+    "copies. Rows in two overlapping trapezoids are computed twice, in registers. Only the last line of a trapezoid is stored.")
 
 
 def draw_gpu(canvas, row, is_left):

@@ -2,26 +2,26 @@
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
-TITLE = "Twenty-four sums for eight rows, and ten"
+TITLE = "Row sums for eight results: 24 in stage 06, ten in stage 07"
 HEIGHT = {"wide": 306, "narrow": 612}
 ROWS, PITCH, MARKED = 8, 24, 4  # rows of a column, pixels, and the row whose sum is followed
 ALTERNATIVE = (
-    "Eight results, of rows 1 to 8 of a column. Stage 06: each has three sums of its own beside it, of the row above, "
-    "its own and the row below; the sum of row 4 is there three times, for the results 3, 4 and 5. Stage 07: ten "
-    "sums, of rows 0 to 9, each there once; lines lead from each sum to the results that use it, from sum 4 to the "
-    "results 3, 4 and 5. Sums 8 and 9 are computed once more by the next eight rows.")
+    "Eight results of a column. In stage 06, each result has three row sums of its own, so the sum of row 4 is "
+    "computed three times. In stage 07, there are ten row sums, each of which is computed once and used for up to "
+    "three results.")
 CAPTION = (
-    "A number is a row; a sum is that of three neighbours within it. Orange is the sum of row 4: three times in stage "
-    "06, once in stage 07, where it waits in a register until row 6 has come.")
+    "Each box is labelled with its row. A row sum is the weighted sum of three neighbours within a row. The sum of row 4 is "
+    "orange: it is computed three times in stage 06 and once in stage 07, where it stays in a register until row 6 has been "
+    "loaded.")
 
 
 def draw_one(canvas, x, row, colour, number):
-    """A sum or a result, with its number."""
+    """A sum or a result, labelled with its row."""
     canvas.box(x, PITCH * row, 30, PITCH - 5, f"{number}", colour, 0.5 if colour == ORANGE else 0.2, edge=0.5, size=SMALL)
 
 
 def draw_each(canvas):
-    """Stage 06: each result makes its own three sums."""
+    """Stage 06: each result computes its own three sums."""
     canvas.text(150, -46, "06: 24 sums, three for each result", bold=True)
     canvas.text(86, -14, "sums along x", SMALL)
     for row in range(1, ROWS + 1):
@@ -33,7 +33,7 @@ def draw_each(canvas):
 
 def draw_once(canvas):
     """Stage 07: ten sums, each for up to three results."""
-    canvas.text(150, -46, "07: ten sums, each once", bold=True)
+    canvas.text(150, -46, "07: ten sums, each computed once", bold=True)
     canvas.text(86, -14, "sums along x", SMALL)
     for summed in range(ROWS + 2):
         colour = ORANGE if summed == MARKED else BLUE

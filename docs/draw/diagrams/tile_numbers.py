@@ -1,17 +1,17 @@
-"""The numbers that blocks of stage 11 of Cholesky draw, and whom a tile waits for."""
+"""The indices that thread blocks of stage 11 of Cholesky claim, and the tiles that one of them waits for."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, PURPLE, SMALL
 
-TITLE = "Numbers of tiles, and whom one of them waits for"
+TITLE = "Indices of tiles, and the tiles that one of them waits for"
 HEIGHT = {"wide": 256, "narrow": 380}
 SIDE, CELL = 6, 34
 MARKED = (4, 2)
 ALTERNATIVE = (
-    "The lower triangle of six by six tiles, numbered column by column from the diagonal down: 0 to 5 in the first column, 6 to 10 in the second, and "
-    "so on. Tile 13, in the fifth row and the third column, needs the tiles to its left, 4 and 9, those of row three to the left of the diagonal, 2 and "
-    "7, and the tile on the diagonal of its column, 11. All these have smaller numbers.")
-CAPTION = ("Whoever draws 13 waits for 2, 4, 7, 9 and 11, and for nobody else. All numbers below 13 have been drawn before, by blocks that run or "
-           "have ended.")
+    "A triangle of six by six tiles with indices that run down each column from the diagonal. Tile 13 needs tiles "
+    "4 and 9 to its left, tiles 2 and 7 of row three, and tile 11 on the diagonal. All of these have smaller "
+    "indices.")
+CAPTION = ("The thread block that claims tile 13 waits for tiles 2, 4, 7, 9 and 11, and for no other tile. All tiles below 13 have been claimed "
+           "earlier, by thread blocks that are running or have ended.")
 
 
 def number(row, column):

@@ -1,25 +1,22 @@
-"""Turns of tiles as tasks: which waits for which in a factorisation of four by four tiles. No times: a scheme."""
+"""The tasks of a factorisation of four by four tiles, and which task waits for which. A scheme without times."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
-TITLE = "Turns of four by four tiles, and what they wait for"
+TITLE = "The task graph of four by four tiles"
 TILES = 4
 HEIGHT = {"wide": 322, "narrow": 596}
 ALTERNATIVE = (
-    "A graph of twenty tasks in ten levels, from left to right, or from top to bottom. Level 0 factorises tile (0, 0); "
-    "level 1 solves the three tiles below it, each waiting for it; level 2 updates six tiles to the right, each "
-    "waiting for the one or two tiles that it multiplies. Tile (1, 1) is factorised next and waits for its own update "
-    "only, not for the other five. The same three levels follow with two tiles to solve and three to update, then one and "
-    "one, and the last level factorises tile (3, 3).")
+    "A graph of twenty tasks in ten levels. Each step factorises a tile on the diagonal, solves the tiles below "
+    "it, and updates the tiles to the right. The next factorisation waits only for the update of its own tile.")
 CAPTION = (
-    "Each box is a turn of a tile, named by the tile's row and column; an arrow leads to a turn that waits. A turn of a tile "
-    "waits for the turn before of the same tile, too. The longest chain has ten turns, out of twenty.")
+    "Each box is a task on a tile, labelled with the tile's row and column. An arrow leads to a task that waits; a task also waits for the "
+    "previous task on the same tile. The critical path has ten of the twenty tasks.")
 
 LOOKS = {"factorise": (ORANGE, 0.5), "solve": (BLUE, 0.35), "update": (GREEN, 0.3)}
 
 
 def turns():
-    """Kind, row and column of tiles in the order in which they are handed out, with the step."""
+    """Kind, row and column of the tasks in the order in which they are created, with the step."""
     for k in range(TILES):
         yield "factorise", k, k, k
         yield from (("solve", i, k, k) for i in range(k + 1, TILES))
@@ -27,12 +24,12 @@ def turns():
 
 
 def reads(kind, i, j, k):
-    """The tiles that a turn reads, its own among them."""
+    """The tiles that a task reads, including its own."""
     return {"factorise": {(k, k)}, "solve": {(k, k), (i, k)}, "update": {(i, k), (j, k), (i, j)}}[kind]
 
 
 def graph():
-    """The turns with their levels, and pairs of turns of which the second waits for the first, as `depend` says."""
+    """The tasks with their levels, and pairs of tasks of which the second waits for the first, according to `depend`."""
     last, levels, waits = {}, {}, []
     for turn in turns():
         before = [last[tile] for tile in sorted(reads(*turn)) if tile in last]
@@ -43,7 +40,7 @@ def graph():
 
 
 def lane(i, j):
-    """A tile has the same lane in all levels, so that nothing is in the way from one of its turns to the next."""
+    """A tile has the same lane in all levels, so that no box is between one of its tasks and the next."""
     return 2.5 if i == 0 else 1.5 * i - 0.5 if j == 0 else i * (i - 1) / 2 + j - 1
 
 

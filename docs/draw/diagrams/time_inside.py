@@ -1,20 +1,17 @@
-"""Where the numbers of a grid are in stage 10 of local volatility, and in stage 11, over three time steps."""
+"""Where a grid is stored in stages 10 and 11 of local volatility, over three time steps."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
-TITLE = "A grid that meets memory in each step, and one that stays in a block"
+TITLE = "A grid that goes through memory in each step, and one that stays in a block"
 HEIGHT = {"wide": 396, "narrow": 396}
 STEPS = 3
 ALTERNATIVE = (
-    "Two timelines of three steps, each below a bar of memory. Stage 10: two kernels per step, one along x and one along y. Arrows lead "
-    "from memory down into each kernel and from each kernel back up: R is read, d written and read, W written; W and R are read, R "
-    "written. Stage 11: one kernel for all steps. R comes from memory before the first step and goes back after the last; between them "
-    "only inverse pivots come down, in each step. R and W lie in shared memory, and green bars are barriers of the block: one before "
-    "each part of a step, and two within the part along x.")
+    "Two timelines of three steps below a bar of memory. In stage 10, two kernels per step read and write arrays "
+    "in memory. In stage 11, one kernel reads R before the first step and writes it after the last one; between "
+    "them, it reads only inverse pivots.")
 CAPTION = (
-    "One option, and three of its time steps, to no scale. Orange arrows carry an array of all points, as many numbers as the grid has; "
-    "thin ones carry inverse pivots, which all options share, and which stage 10 reads, too. Green bars are the barriers of the block, "
-    "four per step.")
+    "Three time steps of one option, not to scale. Each orange arrow carries an array of all points. Thin arrows carry inverse pivots, "
+    "which all options share; stage 10 reads them, too. Green bars are barriers of the block, four per step.")
 
 
 def memory(canvas, width):
@@ -23,7 +20,7 @@ def memory(canvas, width):
 
 
 def both_kernels(canvas, width, is_wide):
-    """A step of stage 10: what its kernels read, and write."""
+    """A step of stage 10: the arrays that its kernels read and write."""
     half = width / 2
     for n, (name, traffic) in enumerate((("along x", ("R↓", "d↑", "d↓", "W↑")), ("along y", ("W↓", "R↓", "R↑")))):
         left = half * n

@@ -1,19 +1,18 @@
-"""The streams of stage 12 of the sliced product over the first slices, and the buffers that panels pass through."""
+"""The streams of stage 12 of the sliced product during the first slices, and the buffers of panels."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, PURPLE
 
 TITLE = "A stream for the transposition, between copies and products"
 HEIGHT = {"wide": 236, "narrow": 262}
 BEGIN, UNIT = 66, {"wide": 41, "narrow": 15}
-COPY, PRODUCT, TURN = 3, 3.8, 0.8  # how long a panel and a slice take, and a transposition, to no scale
+COPY, PRODUCT, TURN = 3, 3.8, 0.8  # durations of a panel, a slice and a transposition, not to scale
 ALTERNATIVE = (
-    "Three streams from left to right. The stream of copies brings panel A0, panel B0, then A1, A2 and A3, one after the other; A0 "
-    "and A2 pass through one buffer, A1 and A3 through the other. As soon as a panel of A has come, the second stream transposes it, "
-    "and a product in the third stream follows. Dashed arrows lead from the end of each transposition to the copy of the next panel "
-    "but one, which uses the same buffer.")
+    "Three streams from left to right: copies of panels, transpositions and products. Panels A0 and A2 pass "
+    "through one buffer, and A1 and A3 through the other one. Dashed arrows lead from each transposition to the "
+    "next copy into the same buffer.")
 CAPTION = (
-    "The first slices of a product whose panels of A all stay, to no scale. A full arrow: what is at its end waits for what is at its "
-    "beginning. A dashed one: a buffer is free again. No copy of a panel of A waits for a product.")
+    "The first slices of a product whose panels of A all stay on the GPU, not to scale. A full arrow: the operation at its end waits "
+    "for the operation at its beginning. A dashed arrow: a buffer is free again. No copy of a panel of A waits for a product.")
 
 
 def draw(canvas):
@@ -21,7 +20,7 @@ def draw(canvas):
     unit = UNIT["wide" if canvas.is_wide else "narrow"]
     here = canvas.part(4, 0)
     copies, turns, products = 26, 92, 158
-    begins = [0, 2 * COPY, 3 * COPY, 4 * COPY]  # of A's panels; that of B comes behind the first
+    begins = [0, 2 * COPY, 3 * COPY, 4 * COPY]  # of the panels of A; the panel of B follows the first one
     ends = [begin + COPY for begin in begins]
     here.lane(copies, "copies", BEGIN, unit, (COPY, COPY, "B0", GREEN),
               *((begin, COPY, f"A{n}", PURPLE if n % 2 else BLUE) for n, begin in enumerate(begins)))
@@ -44,4 +43,4 @@ def draw(canvas):
             here.arrow((x(end + TURN) - 2, turns - 1), (x(begins[n + 2]) + 4, copies + 25), dashed=True)
     words = here.part(BEGIN if canvas.is_wide else 6, 214)
     words.key(0, 0, (BLUE, 0.32, "through raw_of_a[0]"), (PURPLE, 0.32, "through raw_of_a[1]"))
-    (words.part(270, 0) if canvas.is_wide else words.part(0, 22)).key(0, 0, (GREEN, 0.32, "straight to its place"))
+    (words.part(270, 0) if canvas.is_wide else words.part(0, 22)).key(0, 0, (GREEN, 0.32, "directly to its memory"))

@@ -1,4 +1,4 @@
-"""Which pairs of a warp stay right through the steps of a launch of stage 13."""
+"""The pairs of a warp that stay valid through the steps of a launch of stage 13."""
 
 from draw.canvas import BLUE, INK, ORANGE, GREEN, SMALL
 
@@ -6,13 +6,12 @@ TITLE = "Ghost zones"
 HEIGHT = {"wide": 300, "narrow": 480}
 STEPS = 4
 ALTERNATIVE = (
-    "First: two warps that follow, with eight pairs each for four steps. With each step a warp's leftmost "
-    "pair that was still right is lost; after four steps its right half is left, which is kept. The warps "
-    "overlap by four pairs, so that what is kept is next to each other. Second: four leading pairs; with "
-    "each step the first is used up, and after the fourth none is left: a triangle.")
+    "First: two warps with eight pairs each for four steps. In each step, the leftmost valid pair of each warp "
+    "becomes invalid, and the remaining pairs of both warps are contiguous. Second: four leading pairs, of which "
+    "each step uses one.")
 CAPTION = (
-    "Eight pairs per warp and four steps instead of 128 and 64. With each step, "
-    "a border without a left neighbour moves in.")
+    "Eight pairs per warp and four steps instead of 128 and 64. In each step, the pair without a valid "
+    "left neighbour becomes invalid.")
 
 CELL = 22
 
@@ -27,7 +26,7 @@ def rows(canvas, top, first, count, look_of):
 
 
 def following(step, n):
-    """How a pair looks: kept, right, or lost."""
+    """The look of a pair: kept, valid, or invalid."""
     if n >= STEPS:
         return GREEN, 0.5, ""
     return (BLUE, 0.16, "") if n >= step else (INK, 0, "")
@@ -39,7 +38,7 @@ def leading(step, n):
 
 
 def names(canvas, x, top):
-    """What the rows are."""
+    """The names of the rows."""
     for step, name in enumerate(("read", "after step 1", *map(str, range(2, STEPS + 1)))):
         canvas.text(x, top + 22 * step + 9, name, SMALL, ha="right")
 
@@ -59,9 +58,9 @@ def draw(canvas):
     if canvas.is_wide:
         key = canvas.part(490, 180)
         key.key(0, 0, (GREEN, 0.5, "kept"))
-        key.key(0, 20, (BLUE, 0.16, "right, and computed elsewhere, too"))
-        key.key(0, 40, (INK, 0, "lost, or used up"))
+        key.key(0, 20, (BLUE, 0.16, "valid, and computed elsewhere, too"))
+        key.key(0, 40, (INK, 0, "invalid, or used up"))
         key.key(0, 60, (ORANGE, 0.6, "leads, and gives α"))
     else:
-        canvas.part(20, 284).key(0, 0, (GREEN, 0.5, "kept"), (BLUE, 0.16, "right"), (INK, 0, "lost"),
+        canvas.part(20, 284).key(0, 0, (GREEN, 0.5, "kept"), (BLUE, 0.16, "valid"), (INK, 0, "invalid"),
                                  (ORANGE, 0.6, "leads"))

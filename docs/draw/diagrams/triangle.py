@@ -1,19 +1,19 @@
-"""Which tile of C a block of stage 06 computes, and where its mirror image goes."""
+"""The tile of C that each block of stage 06 computes, and its transposed tile."""
 
 import math
 
 from draw.canvas import BLUE, ORANGE, SMALL
 
-TITLE = "Tiles of the upper triangle, counted column by column"
+TITLE = "Tiles of the upper triangle, indexed column by column"
 SIDE = 6
 HEIGHT = {"wide": 292, "narrow": 292}
 ALTERNATIVE = (
-    "A square of six by six tiles. Those on the diagonal and above are numbered column by column: 0; 1, "
-    "2; 3, 4, 5; and so on up to 20. Tile 13, in row 3 and column 4, has an arrow to its mirror image in "
-    "row 4 and column 3, which has no number and no block.")
+    "A square of six by six tiles. The tiles on and above the diagonal are indexed column by column: 0; 1, "
+    "2; 3, 4, 5; and so on up to 20. Tile 13, in row 3 and column 4, has an arrow to its transposed tile in "
+    "row 4 and column 3, which has no index and no block.")
 CAPTION = (
-    "A number is the index of a block. Tiles below the diagonal have none: they are written by the block "
-    "of their mirror image, as block 13 shows.")
+    "Each tile on or above the diagonal shows the index of its block. Tiles below the diagonal have no block: the block of the "
+    "transposed tile stores them, too, as block 13 shows.")
 
 
 def tile_of_triangle(index):

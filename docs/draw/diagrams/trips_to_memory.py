@@ -1,22 +1,21 @@
-"""How the first two blocks of L come, in stages 15 and 16 of the triangular solve."""
+"""How the first two blocks of L are loaded, in stages 15 and 16 of the triangular solve."""
 
 from draw.canvas import BLUE, INK, ORANGE, SMALL
 
-TITLE = "Four trips to memory, and one"
+TITLE = "Four waits for memory, and one"
 HEIGHT = {"wide": 222, "narrow": 222}
 BEGIN, UNIT = {"wide": 96, "narrow": 62}, {"wide": 44, "narrow": 19}
 TRIP, WRITE, INVERT, ROW = 2, 0.5, 4, 13
 ALTERNATIVE = (
-    "Two timelines of one thread. Stage 15: it asks for a few numbers, waits for a trip to memory, writes them to shared memory, and "
-    "asks for the next ones, four times; then it inverts. Stage 16: it asks for all numbers at once, waits for one trip, writes all of "
-    "them, and inverts.")
+    "Two timelines of one thread. In stage 15, it requests a few elements, waits for them, and stores them in shared memory, four "
+    "times, before it inverts. In stage 16, it requests all elements at once and waits only once.")
 CAPTION = (
-    "One thread, to no scale. Each bar is a load on its way; there are more of them than drawn. The compiler unrolls the loop of stage "
-    "15 by four, so that loads of four rounds are under way together; in stage 16 all are.")
+    "One thread, not to scale. Each bar is a load in flight, and there are more loads than drawn. The compiler unrolls the loop of "
+    "stage 15 by four, so the loads of four iterations are in flight together. In stage 16, all loads are in flight together.")
 
 
 def draw_stage(canvas, name, unit, trips, loads):
-    """Loads on their way, in so many trips; returns when the block is inverted."""
+    """Loads in flight, in so many trips; returns when the block is inverted."""
     begin = BEGIN["wide" if canvas.is_wide else "narrow"]
     canvas.text(0, 0, name, ha="left", bold=True)
     canvas.text(0, 32, "loads", SMALL, ha="left")
@@ -31,7 +30,7 @@ def draw_stage(canvas, name, unit, trips, loads):
 
 
 def draw(canvas):
-    """Stage 15 above stage 16, and what is gained."""
+    """Stage 15 above stage 16, and the gain."""
     unit = UNIT["wide" if canvas.is_wide else "narrow"]
     here = canvas.part(8 if canvas.is_wide else 2, 14)
     late = draw_stage(here, "15: some, and then some more", unit, 4, 3)

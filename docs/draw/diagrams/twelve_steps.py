@@ -1,4 +1,4 @@
-"""The weights of one step of advection along x, of two, of three, and of the twelve that stage 15 does as one."""
+"""The weights along x of one, two, three and twelve steps of advection; stage 15 applies twelve steps as one."""
 
 from draw.canvas import BLUE, GREEN, SMALL
 
@@ -7,18 +7,16 @@ HEIGHT = {"wide": 384, "narrow": 384}
 COURANT, REACH = 0.25, 12
 UP = 64  # pixels for a weight of 1
 ALTERNATIVE = (
-    "Four rows of bars, one bar for each neighbour from 12 cells before a cell to 12 cells behind it. After one step "
-    "there are three weights: 0.16, 0.94 and −0.09. After two steps there are five, after three seven. After twelve "
-    "steps there are 25, most of them near nought, the largest two and three cells before the cell, and a few of them "
-    "negative.")
+    "Four charts of weights for neighbours from 12 cells before a cell to 12 cells after it. After one step there "
+    "are three weights, after two steps five, and after twelve steps 25, most of which are almost zero.")
 CAPTION = (
-    "The weights along x when the field moves by a quarter of a cell per step, as that of large does. Each step adds "
-    "a tap at either end, though the outer ones are too small to be seen. After twelve steps the weights' mean "
-    "position is −3: so far has the field moved.")
+    "The weights along x if the field moves by a quarter of a cell per step, as in large. Each step adds a tap at both ends, "
+    "but the outer taps are too small to be seen. After twelve steps, the mean position of the weights is −3, because the "
+    "field has moved by three cells.")
 
 
 def convolved(steps):
-    """The weights of so many steps, by the distance of the neighbour."""
+    """The weights of several steps, by the distance of the neighbour."""
     step = {-1: COURANT * (COURANT + 1) / 2, 0: 1 - COURANT * COURANT, 1: COURANT * (COURANT - 1) / 2}
     weights = {0: 1}
     for _ in range(steps):

@@ -2,23 +2,21 @@
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
-TITLE = "Two calls, and both halos are there"
+TITLE = "Two calls fill both halos"
 HEIGHT = {"wide": 318, "narrow": 652}
 RANKS, ROWS, COLS = 3, 3, 8
 CELL = 13
 PITCH = CELL * (ROWS + 2) + 18  # from rank to rank
 ALTERNATIVE = (
-    "Three ranks, each with three rows of its own between a row of halo above and one below. In the first call each "
-    "rank's top row goes up, into the lower halo of the rank above; that of rank 0 goes around to rank 2. In the "
-    "second call each rank's bottom row goes down, into the upper halo of the rank below; that of rank 2 goes around "
-    "to rank 0. The columns of the halo are a rank's own cells.")
+    "Three ranks with three rows each between two halo rows, twice. In the first call, each top row goes up into "
+    "the halo of the rank above. In the second call, each bottom row goes down into the halo of the rank below.")
 CAPTION = (
-    "Three ranks with three rows each. In a call every rank sends one row and receives one, so that nobody waits for "
-    "somebody who only sends. The ranks are a ring.")
+    "Three ranks with three rows each; the ranks form a ring. In each call, every rank sends one row and receives one "
+    "row, so no rank waits for another one that only sends.")
 
 
 def rank_rows(canvas, sent, filled):
-    """A rank's rows between those of the halo: what is sent, and what arrives, or has arrived before."""
+    """A rank's rows between the halo rows: the row that is sent, the row that arrives, and the row that has arrived before."""
     for i in range(ROWS + 2):
         for j in range(COLS + 2):
             is_halo, is_side = i in (0, ROWS + 1), j in (0, COLS + 1)
@@ -33,7 +31,7 @@ def rank_rows(canvas, sent, filled):
 
 
 def draw_call(canvas, name, is_up):
-    """Rows of all ranks, and where they go."""
+    """The rows of all ranks, and arrows to their destinations."""
     canvas.text(170, 12, name, bold=True)
     left, top, width = 86, 34, CELL * (COLS + 2)
     sent, filled = (1, (ROWS + 1,)) if is_up else (ROWS, (0, ROWS + 1))
@@ -52,7 +50,7 @@ def draw_call(canvas, name, is_up):
 
 
 def draw(canvas):
-    """The two calls, and what colours mean."""
+    """The two calls, and the meaning of the colours."""
     for panel, name, is_up in zip(canvas.panels(2), ("first call: top rows go up", "second call: bottom rows go down"), (True, False)):
         draw_call(panel, name, is_up)
     entries = (BLUE, 0.6, "is sent"), (ORANGE, 0.5, "arrives in the halo"), (GREEN, 0.2, "from the rank's own cells, later")

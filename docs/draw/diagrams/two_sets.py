@@ -1,21 +1,20 @@
-"""What the registers of a thread hold over time, in stages 11 and 12 of the triangular solve."""
+"""The contents of a thread's registers over time, in stages 11 and 12 of the triangular solve."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
-TITLE = "One block of L under way, and two"
+TITLE = "One block of L in flight, and two"
 HEIGHT = {"wide": 292, "narrow": 292}
 BEGIN, UNIT = {"wide": 66, "narrow": 46}, {"wide": 23.5, "narrow": 9.8}
-TRIP, USE = 6, 1  # lengths as drawn: a trip to memory, and the products of a turn
+TRIP, USE = 6, 1  # lengths as drawn: a trip to memory, and the products of a step
 NUMBER = 4  # of the block of equations, which has so many blocks of L
 ALTERNATIVE = (
-    "Two timelines of a thread with two sets of registers, which takes out four blocks of unknowns. Stage 11: one set receives "
-    "blocks 0, 1, 2 and 3 of L one after the other, each asked for when the one before has been used; the other set holds the "
-    "inverse all the time. Stage 12: the even set receives blocks 0 and 2, the odd set blocks 1 and 3, so that two are under way at "
-    "once. Behind block 2 the inverse comes to the even set from shared memory, and waits there until block 3 has been used. The "
-    "thread is done in little more than half the time.")
+    "Two timelines of a thread with two sets of registers. In stage 11, one set receives four blocks of L one "
+    "after the other, and the other one contains the inverse. In stage 12, both sets receive blocks, so two are "
+    "in flight at once, and the thread ends sooner.")
 CAPTION = (
-    "A thread of block 4, whose unknowns have long been told, to no scale. Dark boxes are products, behind which the set is filled "
-    "again. Where one trip to memory served one turn, it now serves two.")
+    "A thread of thread block 4, not to scale. All earlier unknowns have been published. Dark boxes are products, after which the "
+    "thread refills the set of registers. In stage 11, each step waits for memory once. In stage 12, two steps wait for memory at "
+    "the same time.")
 
 
 def at(canvas, when):
@@ -25,7 +24,7 @@ def at(canvas, when):
 
 
 def lane(canvas, y, name, parts):
-    """A set of registers: what it waits for, holds and is used for."""
+    """A set of registers: its loads, contents and uses."""
     canvas.text(0, y + 13, name, SMALL, ha="left")
     for first, length, words, colour, fill in parts:
         x = at(canvas, first)
@@ -46,13 +45,13 @@ def draw(canvas):
     turn, end = TRIP + USE, (TRIP + USE) * NUMBER
     of_l = [part for n in range(NUMBER) for part in ((turn * n, TRIP, f"L {n} comes", BLUE, 0.18), (turn * n + TRIP, USE, "", BLUE, 0.8))]
     lane(here, 18, "ahead", of_l)
-    lane(here, 52, "inverse", ((0, end, "the inverse is held", GREEN, 0.18), (end, USE, "", GREEN, 0.8)))
+    lane(here, 52, "inverse", ((0, end, "the inverse waits", GREEN, 0.18), (end, USE, "", GREEN, 0.8)))
     late = ended(here, end + USE, 12, 220)
     below = here.part(0, 116)
     below.text(0, 0, "12: two sets for L", ha="left", bold=True)
     even, odd = [], []
     for n in range(NUMBER // 2):
-        used, begin = turn * n + TRIP, turn * n + (USE if n else 0)  # both sets begin at once; odd ones are used behind even ones
+        used, begin = turn * n + TRIP, turn * n + (USE if n else 0)  # both sets begin at once; odd ones are used after even ones
         even += [(turn * n, TRIP, f"L {2 * n} comes", BLUE, 0.18), (used, USE, "", BLUE, 0.8)]
         odd += [(begin, used + USE - begin, f"L {2 * n + 1} comes", ORANGE, 0.18), (used + USE, USE, "", ORANGE, 0.8)]
     lane(below, 18, "even", [*even, (2 * turn, USE, "", GREEN, 0.18), (2 * turn + USE, USE, "", GREEN, 0.8)])
@@ -65,6 +64,6 @@ def draw(canvas):
     below.text(arrival + 40, 4, f"the inverse, from{gap}shared memory", SMALL, ha="left")
     below.arrow((arrival + 36, 4), (arrival, 17), GREEN)
     words = canvas.part(8 if canvas.is_wide else 2, 254)
-    entries = ((BLUE, 0.18, "pale: on its way, or held"), (BLUE, 0.8, "dark: used for products"))
+    entries = ((BLUE, 0.18, "pale: in flight, or waiting"), (BLUE, 0.8, "dark: used for products"))
     words.key(0, 0, *entries)
     words.text(0, 20, "a line is a set of registers, 32 in f64", SMALL, ha="left")

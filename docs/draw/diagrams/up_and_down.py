@@ -1,22 +1,21 @@
-"""Vectors of pairs and parts of the sum in stage 04 of Durbin-Levinson."""
+"""Vectors of pairs and partial sums in stage 04 of Durbin-Levinson."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
-TITLE = "Vectors from both ends, and a sum for each lane"
+TITLE = "Vectors from both ends, and a partial sum for each lane"
 HEIGHT = {"wide": 300, "narrow": 600}
 K, LANES = 18, 4
 FIRST = LANES  # the second block is drawn
 CELL, LANE = 18, 40  # pixels of a number in the row, and in a vector
 PITCH, LINE = 14, 25  # from an addition to the next in a chain, and from chain to chain
 ALTERNATIVE = (
-    "First: a row y of 18 numbers, two blocks of four pairs, and one pair left in the middle. Numbers 4 to 7 are loaded as one "
-    "vector, low. Their mirror images, 10 to 13, are loaded as another one, high, and reversed, so that 13 stands above 4, 12 above "
-    "5, 11 above 6 and 10 above 7. Each lane updates its pair. Second: additions as circles. Stage 03 has a single chain of 16 of "
-    "them. Stage 04 has eight chains of two, side by side, which are added up at the end, in five more.")
+    "First: a row of 18 elements. Elements 4 to 7 are one vector, their mirror images 10 to 13 are another one, "
+    "which is reversed, and each lane updates a pair. Second: one chain of 16 additions, or eight chains of two "
+    "and five more additions.")
 CAPTION = (
-    "First: row k = 18 with four lanes, where 64 bytes have eight of f64; the new high is reversed again before it is stored. "
-    "Second: each circle is an addition; two blocks contribute 16 products. What is below the dashed line is there once per step, "
-    "however long the row is.")
+    "First: row k = 18 with vectors of four lanes; a vector of 64 bytes has eight lanes in f64. The new high is reversed again before"
+    " it is stored. Second: each circle is an addition; two blocks contribute 16 products. The additions below the dashed line occur "
+    "once per step, whatever the length of the row.")
 
 
 def draw_vectors(canvas):
@@ -39,7 +38,7 @@ def draw_vectors(canvas):
         canvas.text(left + LANE * (lane + 0.5) - 1, 54, f"lane {lane}", SMALL)
     canvas.text(left + LANE * LANES + 10, 100, "shuffle", SMALL, ha="left")
     canvas.text(170, 184, "each lane: low + α · high, and high + α · low", SMALL)
-    canvas.key(16, 214, (BLUE, 0.5, "low"), (ORANGE, 0.5, "high"), (INK, 0.2, "a pair left, by itself"))
+    canvas.key(16, 214, (BLUE, 0.5, "low"), (ORANGE, 0.5, "high"), (INK, 0.2, "remaining pair"))
 
 
 def draw_chain(canvas):
@@ -75,8 +74,8 @@ def draw_lanes(canvas):
 def draw(canvas):
     """Vectors on the left or above, sums beside or below them."""
     vectors, sums = canvas.panels(2)
-    vectors.text(170, 12, "04: a vector from either end", bold=True)
+    vectors.text(170, 12, "04: a vector from each end", bold=True)
     draw_vectors(vectors.part(0, 42))
-    sums.text(170, 12, "additions, one behind the other downwards", bold=True)
+    sums.text(170, 12, "additions, later ones further down", bold=True)
     draw_chain(sums.part(40, 70))
     draw_lanes(sums.part(140, 70))

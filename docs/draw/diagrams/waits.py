@@ -1,15 +1,14 @@
-"""What a step of Durbin and Levinson waits for in stages 07, 10, 11, 13 and 14."""
+"""The waits of a step of Durbin-Levinson in stages 07, 10, 11, 13 and 14."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
 TITLE = "Launches, nodes and barriers"
 HEIGHT = {"wide": 330, "narrow": 370}
 ALTERNATIVE = (
-    "Four timelines. Stage 07: the host launches two kernels per step, and the GPU idles until the next "
-    "launch. Stage 10: one launch of a graph; its nodes follow each other with short gaps. Stage 11: one "
-    "launch, one kernel; a thin barrier ends each step. Stages 13 and 14: a kernel for 64 steps, so a gap "
-    "only after each 64.")
-CAPTION = "Drawn to no scale: who launches what, and where all have to wait for each other."
+    "Four timelines of host and GPU. In stage 07, the host launches two kernels per step. In stage 10, it "
+    "launches a graph once, and in stage 11, one kernel with a barrier per step. In stages 13 and 14, there is "
+    "one kernel for 64 steps.")
+CAPTION = "Not to scale. Green boxes are launches by the host, blue boxes are work, and orange bars are points at which all threads wait."
 
 
 def rows(canvas, top, name):

@@ -1,4 +1,4 @@
-"""The weights of the adjoint sweep, on their way from one point to the whole grid."""
+"""The weights of the adjoint sweep, which spread from one point over the grid."""
 
 import math
 
@@ -20,9 +20,9 @@ ALTERNATIVE = (
     "volatility are negative.")
 CAPTION = (
     f"z after {EARLY} and after all {LAST} steps of the sweep, on a grid of 64 × 48 points, a cell each. "
-    "Each darker level is a factor of ten, from 1e-7 on; orange is negative: where the volatility is "
-    "high, a step of Crank and Nicolson turns short waves around instead of damping them. The dot is "
-    "where the sweep began, with a single 1. (Computed by docs/draw/pricing.py when this page was built.)")
+    "Each darker level is a factor of ten, starting at 1e-7. Orange weights are negative: at high volatility, "
+    "a Crank–Nicolson step reverses the sign of short waves instead of damping them. The dot marks the point "
+    "where the sweep started, with a single 1. (Computed by docs/draw/pricing.py when this page was built.)")
 
 
 def field(canvas, name, values):

@@ -1,4 +1,4 @@
-"""What of a block with a wide halo is right after each step, in stage 05 of advection on many processes."""
+"""The cells of a block with a wide halo that are correct after each step, in stage 05 of advection on many processes."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
@@ -6,11 +6,11 @@ TITLE = "A halo of three cells lasts for three steps"
 HEIGHT = {"wide": 290, "narrow": 510}
 WIDTH, OWN = 3, 6
 ALTERNATIVE = (
-    "Four moments of a rank's block of six by six cells with a halo of three cells around it. After the exchange all cells are right. After each step "
-    "the outermost ring of cells that were right is lost, so that after the third step the block itself is right and nothing of the halo; then the "
-    "halo is exchanged again.")
-CAPTION = ("A block of 6 × 6 cells, with w = 3. What is green is computed here and by a neighbour, with the same bits; that saves two of three "
-           "exchanges.")
+    "Four moments of a rank's block of six by six cells with a halo of three cells around it. After the exchange all cells are correct. After "
+    "each step the outermost ring of correct cells becomes incorrect. After the third step only the block itself is correct, and then the halo "
+    "is exchanged again.")
+CAPTION = ("A block of 6 × 6 cells with w = 3. The rank and a neighbour both compute the green cells, with the same bits. This redundant work saves "
+           "two of three exchanges.")
 
 
 def moment(canvas, step, cell):
@@ -29,7 +29,7 @@ def moment(canvas, step, cell):
 
 
 def draw(canvas):
-    """The four moments, and what colours mean."""
+    """The four moments, and the meaning of the colours."""
     cell = 15 if canvas.is_wide else 13
     side = cell * (OWN + 2 * WIDTH)
     for step in range(WIDTH + 1):
@@ -38,7 +38,7 @@ def draw(canvas):
         here = canvas.part(room * (step % side_by_side) + (room - side) / 2, 40 + 196 * (step // side_by_side))
         here.text(side / 2, -18, "exchanged" if step == 0 else f"after step {step}", SMALL, bold=True)
         moment(here, step, cell)
-    entries = ((BLUE, 0.4, "the rank's own cells"), (ORANGE, 0.45, "from neighbours"), (GREEN, 0.4, "computed here, too"), (INK, 0, "lost"))
+    entries = ((BLUE, 0.4, "the rank's own cells"), (ORANGE, 0.45, "from neighbours"), (GREEN, 0.4, "computed redundantly"), (INK, 0, "incorrect"))
     if canvas.is_wide:
         canvas.part(130, 256).key(0, 0, *entries)
     else:

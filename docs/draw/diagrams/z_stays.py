@@ -1,20 +1,20 @@
-"""Where z, q and p are in a step of stage 17 of local volatility, and the barriers between its parts."""
+"""Where z, q and p are stored in a step of stage 17 of local volatility, and the barriers between its parts."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, PURPLE, SMALL
 
 TITLE = "A step of the sweep: z in registers, q and p in shared memory"
 HEIGHT = {"wide": 374, "narrow": 374}
-WORK = (("along y: solve for q", GREEN, "q is in shared memory"), ("along x: down a piece", ORANGE, "functions of pieces, down"),
-        ("apply those above; down, up", ORANGE, "functions of pieces, up"), ("apply those below; up: p", GREEN, "p is in shared memory"),
+WORK = (("along y: solve for q", GREEN, "q is in shared memory"), ("along x: down a segment", ORANGE, "functions of segments, down"),
+        ("apply those above; down, up", ORANGE, "functions of segments, up"), ("apply those below; up: p", GREEN, "p is in shared memory"),
         ("z = p/Δt − (q − z) + Bᵀp", None, ""))
 ALTERNATIVE = (
-    "From top to bottom a step, with registers on its left and shared memory on its right. Rows are solved along y: z comes from "
-    "registers, q goes to shared memory, and q minus z takes the place of z. A barrier of the block. Columns are solved along x in "
-    "three parts, with two barriers of the cluster between them: down a piece of 16 rows; down it again, and up; up again. The first "
-    "reads q, the last writes p in its place. A barrier of the block. Then z of the next step is made of p and of q minus z.")
+    "A step from top to bottom, with registers on the left and shared memory on the right. Rows are solved along "
+    "y and columns along x, and q and p pass through shared memory between them. Green and orange bars are "
+    "barriers.")
 CAPTION = (
-    "One step of stage 17, to no scale. Orange bars stop all blocks of the cluster, green ones the threads of a block. A thread keeps "
-    "its points of rows in registers all the way; only q and p go where threads of columns find them.")
+    "One step of stage 17, not to scale. Orange bars stop all blocks of the cluster, and green bars stop the threads of a "
+    "block. A thread keeps the points of its rows in registers during the entire step. Only q and p pass through shared "
+    "memory to the threads of columns.")
 TOP, PITCH, HIGH = 44, 66, 26  # of a part of the step
 LEFT, WIDTH = 70, 200
 
@@ -25,13 +25,13 @@ def y(part):
 
 
 def held(canvas, x, first, last, words, colour):
-    """A lane's content, from somewhere to somewhere, in parts of the step."""
+    """The contents of a column of the figure, from one part of the step to another."""
     canvas.box(x, TOP + PITCH * first, 50, PITCH * (last - first), colour=colour, fill=0.2, edge=0.5)
     canvas.text(x + 25, y(2) + HIGH / 2 if last - first > 1.5 else TOP + PITCH * (first + last) / 2, words)
 
 
 def draw(canvas):
-    """Work in the middle, what is held beside it."""
+    """Work in the middle, stored values on both sides."""
     here = canvas.part((canvas.width - 340) / 2, 0)
     here.text(27, 14, "registers", SMALL)
     here.text(313, 14, "shared memory" if canvas.is_wide else "shared", SMALL)

@@ -2,22 +2,21 @@
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
-TITLE = "A tile that sticks out of A"
+TITLE = "A tile that extends beyond A"
 HEIGHT = {"wide": 224, "narrow": 460}
 TILE, ROWS, COLS, CELL = 4, 6, 7, 17
 ALTERNATIVE = (
-    "Twice a matrix A of six rows and seven columns, with a tile of four by four at its lower right corner, of which two rows and "
-    "three columns are inside. Stage 04: only these six elements are loaded; ten places of the tile in shared memory stay as they "
-    "were, and the loop goes over two rows. Stage 05: the ten threads outside load the first element of A and store a zero; the loop "
-    "goes over all four rows.")
+    "A matrix of six by seven elements with a tile at its lower right corner, twice. In stage 04, only the six "
+    "elements inside A are loaded, and the loop has two iterations. In stage 05, the other elements become zeros, "
+    "and the loop has four iterations.")
 CAPTION = (
-    "A tile of 4 × 4 in place of 16 × 16. In stage 04 a thread outside loads nothing, its place is not read, and the loop has as many "
-    "steps as there are rows. In stage 05 each thread loads something, the address and the value are selected, and the loop has "
-    "always as many steps as the tile has rows.")
+    "For the sake of space, the tile has 4 × 4 elements instead of 16 × 16. In stage 04, a thread outside A loads nothing, and the loop "
+    "has one iteration for each row inside A. In stage 05, every thread loads an element, address and value are selected, and the loop "
+    "always has one iteration for each row of the tile.")
 
 
 def draw_load(canvas, name, is_filled):
-    """A with the tile on the left, the tile in shared memory on the right."""
+    """A with the tile on the left, and the tile in shared memory on the right."""
     canvas.text(150, -28, name, bold=True)
     for i in range(ROWS):
         for j in range(COLS):

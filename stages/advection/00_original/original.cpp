@@ -1,6 +1,6 @@
 /// \file
 /// Run:  ./climb advection --stages 00
-/// Next: 01_openmp shares the rows out among threads.
+/// Next: 01_openmp divides the rows among threads.
 
 #include "../advection.hpp"
 
@@ -10,7 +10,7 @@ using staircase::Array;
 using staircase::View;
 
 // [refresh_halo]
-/// The halo takes the cells of the opposite edge: rows first, then columns with their corners.
+/// Copies the opposite edges into the halo: first rows, then columns including the corners.
 template <typename T>
 void refresh_halo(View<T, 2> u) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -26,13 +26,13 @@ void refresh_halo(View<T, 2> u) {
 // [refresh_halo]
 
 // [update]
-/// The weighted sum of three neighbours in a row.
+/// The weighted sum of three neighbouring cells within a row.
 template <typename T>
 T row_sum(const Weights<T>& w, View<const T, 2> u, std::size_t i, std::size_t j) {
   return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
 }
 
-/// A step: every cell becomes the weighted sum of its nine neighbours, in another array.
+/// One step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
 template <typename T>
 void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
   return advection::run_stage(argc, argv,
                               {
                                   .title = "Original",
-                                  .idea = "Boundary, update, copy back, every step",
+                                  .idea = "Refresh the halo, update, copy back per step",
                                   .solve_f64 = advection::solve<double>,
                                   .solve_f32 = advection::solve<float>,
                               });

@@ -1,9 +1,11 @@
 /// \file
-/// Changed: a directive for the update, and one for the copy back.
-/// Legal:   iterations write disjoint rows of one array and read the other, which nobody writes.
-/// Expect:  time divided by the number of cores, up to the bandwidth that they share.
+/// Changed: one directive for the loops of the update, and one for those of the copy back.
+/// Legal:   the iterations write disjoint rows of one array and read the other one, which no
+///          iteration writes.
+/// Expect:  the time divided by the number of cores, up to the memory bandwidth that the cores
+///          share.
 /// Run:     ./climb advection --stages 00,01
-/// Next:    02_inner_regions opens a region for each row instead.
+/// Next:    02_inner_loop_regions enters a parallel region for each row instead.
 
 #include "../advection.hpp"
 
@@ -13,7 +15,7 @@ using staircase::Array;
 using staircase::View;
 
 // [refresh_halo]
-/// The halo takes the cells of the opposite edge: rows first, then columns with their corners.
+/// Copies the opposite edges into the halo: first rows, then columns including the corners.
 template <typename T>
 void refresh_halo(View<T, 2> u) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -29,13 +31,13 @@ void refresh_halo(View<T, 2> u) {
 // [refresh_halo]
 
 // [update]
-/// The weighted sum of three neighbours in a row.
+/// The weighted sum of three neighbouring cells within a row.
 template <typename T>
 T row_sum(const Weights<T>& w, View<const T, 2> u, std::size_t i, std::size_t j) {
   return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
 }
 
-/// A step: every cell becomes the weighted sum of its nine neighbours, in another array.
+/// One step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
 template <typename T>
 void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -80,7 +82,7 @@ int main(int argc, char** argv) {
   return advection::run_stage(argc, argv,
                               {
                                   .title = "OpenMP",
-                                  .idea = "Share the rows out, one region per loop",
+                                  .idea = "Divide rows among threads, a region per loop",
                                   .solve_f64 = advection::solve<double>,
                                   .solve_f32 = advection::solve<float>,
                               });

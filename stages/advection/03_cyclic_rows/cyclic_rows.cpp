@@ -1,11 +1,11 @@
 /// \file
 /// From:    01_openmp
-/// Changed: the rows are dealt out one by one.
-/// Legal:   as any way to share out independent rows.
-/// Expect:  somewhat worse: the rows above and below a thread's are always those of others, and
-///          were written by them a moment ago.
+/// Changed: the rows are distributed cyclically among the threads.
+/// Legal:   the rows are independent, so any thread may compute any row.
+/// Expect:  slower than stage 01: the rows above and below a thread's own row belong to other
+///          threads, which have just written them.
 /// Run:     ./climb advection --stages 01,03
-/// Next:    04_cyclic_columns deals the columns out.
+/// Next:    04_cyclic_columns distributes the columns cyclically.
 
 #include "../advection.hpp"
 
@@ -15,7 +15,7 @@ using staircase::Array;
 using staircase::View;
 
 // [refresh_halo]
-/// The halo takes the cells of the opposite edge: rows first, then columns with their corners.
+/// Copies the opposite edges into the halo: first rows, then columns including the corners.
 template <typename T>
 void refresh_halo(View<T, 2> u) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -31,13 +31,13 @@ void refresh_halo(View<T, 2> u) {
 // [refresh_halo]
 
 // [update]
-/// The weighted sum of three neighbours in a row.
+/// The weighted sum of three neighbouring cells within a row.
 template <typename T>
 T row_sum(const Weights<T>& w, View<const T, 2> u, std::size_t i, std::size_t j) {
   return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
 }
 
-/// A step: every cell becomes the weighted sum of its nine neighbours, in another array.
+/// One step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
 template <typename T>
 void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
   return advection::run_stage(argc, argv,
                               {
                                   .title = "Cyclic rows",
-                                  .idea = "Deal the rows out one by one",
+                                  .idea = "Distribute the rows cyclically among threads",
                                   .solve_f64 = advection::solve<double>,
                                   .solve_f32 = advection::solve<float>,
                               });

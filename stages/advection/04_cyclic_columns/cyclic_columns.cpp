@@ -1,10 +1,11 @@
 /// \file
-/// Changed: the loops of both nests change places, so that columns are dealt out one by one.
-/// Legal:   every cell is independent of every other, so the loops may be interchanged.
-/// Expect:  far worse: a line of the cache holds cells of eight threads, which take it from each
-///          other with every write; and each thread strides through memory.
+/// Changed: the loops of both nests are interchanged, so columns are distributed cyclically.
+/// Legal:   every cell is independent of every other cell, so the loops may be interchanged.
+/// Expect:  far slower than stage 01: a cache line holds cells of eight threads, whose cores take
+///          the line from each other with every write (false sharing). In addition, each thread
+///          strides through memory.
 /// Run:     ./climb advection --stages 01,03,04
-/// Next:    05_one_region gives each thread a block of rows and columns of its own.
+/// Next:    05_persistent_region gives each thread its own block of rows and columns.
 
 #include "../advection.hpp"
 
@@ -14,7 +15,7 @@ using staircase::Array;
 using staircase::View;
 
 // [refresh_halo]
-/// The halo takes the cells of the opposite edge: rows first, then columns with their corners.
+/// Copies the opposite edges into the halo: first rows, then columns including the corners.
 template <typename T>
 void refresh_halo(View<T, 2> u) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -30,13 +31,13 @@ void refresh_halo(View<T, 2> u) {
 // [refresh_halo]
 
 // [update]
-/// The weighted sum of three neighbours in a row.
+/// The weighted sum of three neighbouring cells within a row.
 template <typename T>
 T row_sum(const Weights<T>& w, View<const T, 2> u, std::size_t i, std::size_t j) {
   return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
 }
 
-/// A step: every cell becomes the weighted sum of its nine neighbours, in another array.
+/// One step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
 template <typename T>
 void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -81,7 +82,7 @@ int main(int argc, char** argv) {
   return advection::run_stage(argc, argv,
                               {
                                   .title = "Cyclic columns",
-                                  .idea = "Deal the columns out one by one",
+                                  .idea = "Distribute the columns cyclically",
                                   .solve_f64 = advection::solve<double>,
                                   .solve_f32 = advection::solve<float>,
                               });

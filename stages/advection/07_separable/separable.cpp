@@ -1,12 +1,12 @@
 /// \file
-/// Changed: the stencil is a sum over rows of sums within a row; a vector of eight columns, or how
-///          many there are in one, goes down eight rows with the last three sums in registers.
-/// Legal:   the weights are products, and a sum of a row is the same number in whichever of the
-///          three cells below one another it is used; it is computed once and kept.
-/// Expect:  10 operations per cell where 20 were, and wide vectors: a gain where the fields are in
-///          caches; where they come from memory, none.
+/// Changed: the stencil is a sum over rows of sums within a row. A vector of eight columns (or as
+///          many as fit into a vector) moves down eight rows and keeps three row sums in registers.
+/// Legal:   the nine weights are products, so the sum of a row is the same for the cells above, at
+///          and below it. It is computed once and kept.
+/// Expect:  10 operations per cell instead of 20, and wide vectors: faster than stage 06 if the
+///          fields are in caches, no gain if they come from memory.
 /// Run:     ./climb advection --stages 06,07
-/// Next:    08_time_tiled takes a tile through several steps while it is in a cache.
+/// Next:    08_time_tiled computes several steps of a tile while it is in a cache.
 
 #include "../advection.hpp"
 
@@ -22,9 +22,9 @@ using staircase::Array;
 using staircase::View;
 
 // [refresh_halo]
-/// The halo of a thread's cells takes the cells of the opposite edge, corners from inside, too.
+/// Refreshes a thread's part of the halo; corners, too, are copied from inside the field.
 template <typename T>
-void refresh_halo(Share of_rows, Share of_cols, View<T, 2> u) {
+void refresh_halo(Range of_rows, Range of_cols, View<T, 2> u) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
   for (std::size_t j = of_cols.begin; j < of_cols.end; ++j) {
     if (of_rows.first) u(0, j) = u(rows, j);
@@ -42,9 +42,9 @@ void refresh_halo(Share of_rows, Share of_cols, View<T, 2> u) {
 // [refresh_halo]
 
 // [update]
-constexpr std::size_t height = 8;  // rows of a column of vectors
+constexpr std::size_t height = 8;  // rows that a column of vectors passes through
 
-/// What an update reads and writes.
+/// The arguments of an update: weights, source and destination.
 template <typename T>
 struct Update {
   Weights<T> w;
@@ -52,7 +52,7 @@ struct Update {
   View<T, 2> next;
 };
 
-/// A column of vectors: the sums of three rows are in registers, and the next row adds one.
+/// Moves a vector down its columns, with the sums of the last three rows in registers.
 template <typename T>
 struct UpdateColumn {
   template <int bytes>
@@ -75,7 +75,7 @@ struct UpdateColumn {
     }
   }
 
-  /// Columns from begin to end of rows from top to bottom.
+  /// Updates the columns from begin to end of the rows from top to bottom.
   template <int bytes>
   [[gnu::always_inline]] static void run(const Update<T>& at, std::size_t top, std::size_t bottom,
                                          std::size_t begin, std::size_t end) {
@@ -86,9 +86,9 @@ struct UpdateColumn {
   }
 };
 
-/// A step: every cell becomes the weighted sum of its nine neighbours, in another array.
+/// One step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
 template <typename T>
-void update(Weights<T> w, Share of_rows, Share of_cols, View<const T, 2> u, View<T, 2> next) {
+void update(Weights<T> w, Range of_rows, Range of_cols, View<const T, 2> u, View<T, 2> next) {
   const auto update_columns =
       staircase::ForWidestVectors<UpdateColumn<T>, const Update<T>&, std::size_t, std::size_t,
                                   std::size_t, std::size_t>::function();
@@ -106,12 +106,12 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   put_inside<T>(problem.field_at_first(), u);
   timeline.begin("kernels");
   const auto w = weights_of<T>(problem);
-  const auto [p, q] = team_of(problem);
-#pragma omp parallel num_threads(p* q)
+  const Team team = team_of(problem);
+#pragma omp parallel num_threads(team.p* team.q)
   {
     const std::size_t thread = omp_get_thread_num();
-    const Share of_rows = share(problem.rows, p, thread / q);
-    const Share of_cols = share(problem.cols, q, thread % q);
+    const Range of_rows = range_of(problem.rows, team.p, thread / team.q);
+    const Range of_cols = range_of(problem.cols, team.q, thread % team.q);
     View<T, 2> from = u, to = next;
     for (std::int64_t step = 0; step < problem.steps; ++step) {
       refresh_halo<T>(of_rows, of_cols, from);
@@ -132,7 +132,7 @@ int main(int argc, char** argv) {
   return advection::run_stage(argc, argv,
                               {
                                   .title = "Separable",
-                                  .idea = "Each sum of a row once, in registers",
+                                  .idea = "Compute each row sum once, in registers",
                                   .solve_f64 = advection::solve<double>,
                                   .solve_f32 = advection::solve<float>,
                               });

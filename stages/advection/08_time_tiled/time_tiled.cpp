@@ -1,11 +1,11 @@
 /// \file
-/// Changed: a tile is copied out of the field with eight cells around it, goes through eight steps,
-///          and is written to the other field; no halo is left to refresh.
+/// Changed: a tile is copied out of the field with a border of eight cells, carried through eight
+///          steps, and written to the other field. There is no halo to refresh.
 /// Legal:   a cell after s steps depends on cells at most s away (its cone of dependences), and
-///          those are in the tile; tiles write disjoint cells of one field and read the other.
-/// Expect:  an eighth of the traffic with memory, for a seventh more arithmetic.
+///          these are in the tile. Tiles read one field and write disjoint cells of the other one.
+/// Expect:  an eighth of the memory traffic of stage 07, for one seventh more arithmetic.
 /// Run:     ./climb advection --stages 06-08
-/// Next:    09_serial_cuda starts over on the GPU, with one thread.
+/// Next:    09_serial_cuda starts again on the GPU, with one thread.
 
 #include "../advection.hpp"
 
@@ -19,12 +19,12 @@ using staircase::Array;
 using staircase::View;
 
 // [load]
-/// Where an index lies that may be before the first or behind the last.
+/// Maps an index before the first or after the last element into the periodic range.
 inline std::size_t wrapped(std::ptrdiff_t index, std::ptrdiff_t count) {
   return (index % count + count) % count;
 }
 
-/// Copies a tile with what lies around it out of the periodic field, run by run.
+/// Copies a tile with its border out of the periodic field, in contiguous runs.
 template <typename T>
 void load(View<const T, 2> u, std::ptrdiff_t top, std::ptrdiff_t left, std::size_t rows,
           std::size_t cols, View<T, 2> tile) {
@@ -41,9 +41,9 @@ void load(View<const T, 2> u, std::ptrdiff_t top, std::ptrdiff_t left, std::size
 // [load]
 
 // [update]
-constexpr std::size_t height = 8;  // rows of a column of vectors
+constexpr std::size_t height = 8;  // rows that a column of vectors passes through
 
-/// What an update reads and writes.
+/// The arguments of an update: weights, source and destination.
 template <typename T>
 struct Update {
   Weights<T> w;
@@ -51,7 +51,7 @@ struct Update {
   View<T, 2> next;
 };
 
-/// A column of vectors: the sums of three rows are in registers, and the next row adds one.
+/// Moves a vector down its columns, with the sums of the last three rows in registers.
 template <typename T>
 struct UpdateColumn {
   template <int bytes>
@@ -74,7 +74,7 @@ struct UpdateColumn {
     }
   }
 
-  /// Columns from begin to end of rows from top to bottom.
+  /// Updates the columns from begin to end of the rows from top to bottom.
   template <int bytes>
   [[gnu::always_inline]] static void run(const Update<T>& at, std::size_t top, std::size_t bottom,
                                          std::size_t begin, std::size_t end) {
@@ -85,9 +85,9 @@ struct UpdateColumn {
   }
 };
 
-/// A step of part of a tile, from one array to another.
+/// One step of a part of a tile, from one array to another.
 template <typename T>
-void update(Weights<T> w, Share of_rows, Share of_cols, View<const T, 2> u, View<T, 2> next) {
+void update(Weights<T> w, Range of_rows, Range of_cols, View<const T, 2> u, View<T, 2> next) {
   const auto update_columns =
       staircase::ForWidestVectors<UpdateColumn<T>, const Update<T>&, std::size_t, std::size_t,
                                   std::size_t, std::size_t>::function();
@@ -98,10 +98,10 @@ void update(Weights<T> w, Share of_rows, Share of_cols, View<const T, 2> u, View
 
 // [carry]
 constexpr std::size_t tile_rows = 64, tile_cols = 256;
-constexpr std::size_t most_steps = 8;  // of a tile, from load to store
+constexpr std::size_t most_steps = 8;  // steps of a tile between its load and its store
 
-/// Carries a tile through some steps. What of the cells around it is right shrinks by one on each
-/// side with every step; after the last, the tile itself is left.
+/// Carries a tile through several steps. With each step, the region of correct cells shrinks by one
+/// cell on each side; after the last step, exactly the tile is left.
 template <typename T>
 void carry(Weights<T> w, std::size_t steps, std::size_t top, std::size_t left, View<const T, 2> u,
            View<T, 2> tile, View<T, 2> other, View<T, 2> next) {
@@ -152,7 +152,7 @@ int main(int argc, char** argv) {
   return advection::run_stage(argc, argv,
                               {
                                   .title = "Time-tiled",
-                                  .idea = "Eight steps of a tile while it is in a cache",
+                                  .idea = "Carry each tile through eight steps in cache",
                                   .solve_f64 = advection::solve<double>,
                                   .solve_f32 = advection::solve<float>,
                               });

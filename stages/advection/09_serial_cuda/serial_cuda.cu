@@ -1,10 +1,10 @@
 /// \file
 /// From:    00_original
-/// Changed: the arrays live on the device; each loop nest is a kernel of one block of one thread.
-/// Legal:   nothing runs beside anything: kernels of one stream run one after the other.
-/// Expect:  hundreds of times slower than a core: a thread of a GPU waits for its accesses.
+/// Changed: the arrays are in device memory; each loop nest is a kernel of one block of one thread.
+/// Legal:   nothing runs concurrently: the kernels of one stream run one after the other.
+/// Expect:  hundreds of times slower than a core: a GPU thread waits for its own memory accesses.
 /// Run:     ./climb advection --stages 00,09
-/// Next:    10_naive_cuda lets the loops stride over any grid of threads.
+/// Next:    10_naive_cuda distributes the loops over any grid of threads.
 
 #include "../advection.hpp"
 
@@ -17,7 +17,7 @@ using staircase::DeviceArray;
 using staircase::View;
 
 // [refresh_halo]
-/// The halo takes the cells of the opposite edge: rows first, then columns with their corners.
+/// Copies the opposite edges into the halo: first rows, then columns including the corners.
 template <typename T>
 __global__ void refresh_rows(View<T, 2> u) {
   const unsigned rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -38,13 +38,13 @@ __global__ void refresh_columns(View<T, 2> u) {
 // [refresh_halo]
 
 // [update]
-/// The weighted sum of three neighbours in a row.
+/// The weighted sum of three neighbouring cells within a row.
 template <typename T>
 __device__ T row_sum(const Weights<T>& w, View<const T, 2> u, unsigned i, unsigned j) {
   return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
 }
 
-/// A step: every cell becomes the weighted sum of its nine neighbours, in another array.
+/// One step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
 template <typename T>
 __global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const unsigned rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
   return advection::run_stage(argc, argv,
                               {
                                   .title = "Serial CUDA",
-                                  .idea = "One thread of the GPU",
+                                  .idea = "Run the program on a single thread of the GPU",
                                   .solve_f64 = advection::solve<double>,
                                   .solve_f32 = advection::solve<float>,
                               });

@@ -1,11 +1,11 @@
 /// \file
-/// Changed: the loops begin at a thread's place in the grid and step by the grid's extent.
-/// Legal:   the cells of an update are independent, those of a copy and of one halo's rows, too; a
-///          kernel ends before the next one of the stream begins.
-/// Expect:  bound by memory where the threads are many, and those that are neighbours in x follow
-///          each other along a row; by the launches of four kernels where the field is small.
+/// Changed: each loop begins at the thread's index in the grid and advances by the grid's extent.
+/// Legal:   the cells of an update are independent, and so are those of a copy and of one halo
+///          kernel. A kernel ends before the next kernel of the stream begins.
+/// Expect:  limited by memory if there are many threads and neighbours in x lie in one row; limited
+///          by the four kernel launches per step if the field is small.
 /// Run:     ./climb advection --stages 00,09,10
-/// Next:    11_coalesced makes one kernel of the four.
+/// Next:    11_coalesced fuses the four kernels into one.
 
 #include "../advection.hpp"
 
@@ -21,7 +21,7 @@ using staircase::row;
 using staircase::View;
 
 // [refresh_halo]
-/// The halo takes the cells of the opposite edge: rows first, then columns with their corners.
+/// Copies the opposite edges into the halo: first rows, then columns including the corners.
 template <typename T>
 __global__ void refresh_rows(View<T, 2> u) {
   const unsigned rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -42,13 +42,13 @@ __global__ void refresh_columns(View<T, 2> u) {
 // [refresh_halo]
 
 // [update]
-/// The weighted sum of three neighbours in a row.
+/// The weighted sum of three neighbouring cells within a row.
 template <typename T>
 __device__ T row_sum(const Weights<T>& w, View<const T, 2> u, unsigned i, unsigned j) {
   return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
 }
 
-/// A step: every cell becomes the weighted sum of its nine neighbours, in another array.
+/// One step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
 template <typename T>
 __global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const unsigned rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
   return advection::run_stage(argc, argv,
                               {
                                   .title = "Naive CUDA",
-                                  .idea = "Loops stride over any grid of threads",
+                                  .idea = "Distribute the cells by grid-stride loops",
                                   .solve_f64 = advection::solve<double>,
                                   .solve_f32 = advection::solve<float>,
                               });

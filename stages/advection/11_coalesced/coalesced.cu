@@ -1,12 +1,12 @@
 /// \file
-/// Changed: a step is one kernel: indices are periodic in place of a halo that two kernels refresh,
-///          and two fields change roles in place of a copy; a warp's cells lie in one row, and a
-///          thread has four of them.
-/// Legal:   the halo holds copies of cells that the update can as well read themselves; it writes
-///          another field than it reads.
-/// Expect:  two numbers per cell and step instead of four, a launch instead of four.
+/// Changed: a step is one kernel. Periodic indices replace the halo and its two kernels, and two
+///          fields are swapped instead of copied. The cells of a warp lie in one row, and a thread
+///          computes four cells.
+/// Legal:   the halo only holds copies of cells that the update can read itself; the update writes
+///          one field and reads the other.
+/// Expect:  two elements per cell and step instead of four, one launch instead of four.
 /// Run:     ./climb advection --stages 10,11
-/// Next:    12_tiled shares cells and sums of rows within a block.
+/// Next:    12_tiled shares cells and row sums within a thread block.
 
 #include "../advection.hpp"
 
@@ -23,15 +23,15 @@ using staircase::row;
 using staircase::View;
 
 // [update]
-/// The weighted sum of three neighbours in a row.
+/// The weighted sum of three neighbouring cells within a row.
 template <typename T>
 __device__ T row_sum(const Weights<T>& w, View<const T, 1> u, unsigned left, unsigned j,
                      unsigned right) {
   return w.x[0] * u(left) + w.x[1] * u(j) + w.x[2] * u(right);
 }
 
-/// A step: every cell becomes the weighted sum of its nine neighbours, in another array. The first
-/// row comes behind the last and the first column behind the last.
+/// One step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`. The
+/// neighbour after the last row is the first row; columns wrap around in the same way.
 template <typename T>
 __global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const unsigned rows = u.extent(0), cols = u.extent(1);
@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
   return advection::run_stage(argc, argv,
                               {
                                   .title = "Coalesced",
-                                  .idea = "A step is one kernel, along rows",
+                                  .idea = "Fuse a step into one coalesced kernel",
                                   .solve_f64 = advection::solve<double>,
                                   .solve_f32 = advection::solve<float>,
                               });

@@ -1,12 +1,12 @@
 /// \file
-/// Changed: a block loads its tile of 16 × 32 cells with those around it into shared memory, sums
-///          three neighbours in each row once, and then three of those sums.
-/// Legal:   the weights are products; a barrier lies between the writes to shared memory and the
-///          reads of other threads.
-/// Expect:  fewer loads per cell, 6 of shared memory in place of 9 through the first-level cache;
-///          not less traffic with memory, and two barriers in which nothing is loaded.
+/// Changed: a block loads its tile of 16 × 32 cells and a frame of one cell into shared memory,
+///          sums three neighbours within each row once, and then three of these sums.
+/// Legal:   the weights are products; a barrier stands between the writes to shared memory and the
+///          reads by other threads.
+/// Expect:  fewer loads per cell: 6 from shared memory instead of 9 through the L1 cache. The
+///          memory traffic stays the same, and during two barriers nothing is loaded.
 /// Run:     ./climb advection --stages 11,12
-/// Next:    13_rolling keeps the sums in registers instead, on the way down a column.
+/// Next:    13_register_rolling keeps the row sums in registers while it walks down a column.
 
 #include "../advection.hpp"
 
@@ -14,23 +14,23 @@
 
 namespace advection {
 
+using staircase::ceil_div;
 using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
-using staircase::pieces;
 using staircase::View;
 
 // [update]
-constexpr unsigned tile_rows = 16, tile_cols = 32;  // of a block, a thread for each cell
+constexpr unsigned tile_rows = 16, tile_cols = 32;  // of a block, one thread per cell
 
-/// The neighbour behind the last is the first, the one before the first is the last; what lies
-/// farther out belongs to no cell of the field, and may be any.
+/// Maps the index -1 to the last element and the index `count` to the first. An index further out
+/// belongs to no neighbour of a cell, so its result does not matter.
 __device__ inline unsigned wrapped(int index, int count) {
   return index < 0 ? count - 1 : index < count ? index : 0;
 }
 
-/// A step of a tile: its cells and those around it, then the weighted sums of three neighbours in a
-/// row, then three of those.
+/// One step of a tile: loads its cells and a frame, sums three neighbours within each row, and then
+/// sums three of these row sums.
 template <typename T>
 __global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   __shared__ T cells[tile_rows + 2][tile_cols + 2], sums[tile_rows + 2][tile_cols];
@@ -60,7 +60,7 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("kernels");
   const auto w = weights_of<T>(problem);
   const dim3 block(tile_cols, tile_rows);
-  const dim3 grid(pieces(problem.cols, tile_cols), pieces(problem.rows, tile_rows));
+  const dim3 grid(ceil_div(problem.cols, tile_cols), ceil_div(problem.rows, tile_rows));
   View<T, 2> from = u, to = next;
   for (std::int64_t step = 0; step < problem.steps; ++step) {
     update<T><<<grid, block>>>(w, from, to);
@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
   return advection::run_stage(argc, argv,
                               {
                                   .title = "Tiled",
-                                  .idea = "Sums of three in shared memory, then of those",
+                                  .idea = "Compute row sums of a tile in shared memory",
                                   .solve_f64 = advection::solve<double>,
                                   .solve_f32 = advection::solve<float>,
                               });

@@ -1,11 +1,11 @@
 /// \file
-/// Changed: twelve steps are one filter of 25 taps along x and one along y; a block goes down its
+/// Changed: twelve steps are one filter of 25 taps along x and one along y. A block walks down its
 ///          columns, eight rows at a time.
-/// Legal:   the weights are constant, so that a step is a convolution, and convolutions of one
-///          direction are associative; sums of products may be reordered but for rounding.
-/// Expect:  half the traffic with memory, and a third less arithmetic.
+/// Legal:   the weights are constant, so a step is a convolution, and convolutions are associative;
+///          reordering a sum of products changes only its rounding.
+/// Expect:  half of the memory traffic of stage 14, and a third less arithmetic.
 /// Run:     ./climb advection --stages 14,15
-/// Next:    16_ahead copies rows while others are summed up.
+/// Next:    16_asynchronous_copies copies the next rows while a block adds up the current ones.
 
 #include "../advection.hpp"
 
@@ -14,24 +14,24 @@
 
 namespace advection {
 
+using staircase::ceil_div;
 using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
-using staircase::pieces;
 using staircase::View;
 
 // [filter]
-constexpr unsigned most_steps = 12;            // of a sweep, an even number
-constexpr unsigned taps = 2 * most_steps + 1;  // of a filter that does as much
+constexpr unsigned most_steps = 12;            // of a sweep; must be even
+constexpr unsigned taps = 2 * most_steps + 1;  // of a filter for that many steps
 // [filter]
 
 // [rows]
-constexpr unsigned warps = 4;                        // of a block, two columns for each lane
+constexpr unsigned warps = 4;                        // of a block, two columns per lane
 constexpr unsigned width = warps * 2 * 32;           // columns of a block
-constexpr unsigned loaded = width + 2 * most_steps;  // with those around them
-constexpr unsigned at_once = 8;                      // rows
+constexpr unsigned loaded = width + 2 * most_steps;  // columns with their margins
+constexpr unsigned at_once = 8;                      // rows per iteration
 
-/// Copies so many rows into shared memory; `columns` says from where.
+/// Copies `at_once` rows into shared memory; `columns` has the index of each copied column.
 template <typename T>
 __device__ void copy_rows(View<const T, 2> u, int top, const unsigned (&columns)[loaded],
                           T (&rows)[at_once][loaded]) {
@@ -44,8 +44,8 @@ __device__ void copy_rows(View<const T, 2> u, int top, const unsigned (&columns)
 // [rows]
 
 // [convolve]
-/// Several steps as one filter: a block goes down its columns, some rows at a time; each is summed
-/// up along x and then adds to the rows of all outputs that it is in reach of.
+/// Several steps as one filter: a block walks down its columns, several rows at a time. Each row is
+/// summed along x and then added to all rows of outputs that need it.
 template <typename T>
 __global__ void __launch_bounds__(32 * warps)
     convolve(Filter<T, most_steps> filter, unsigned height, View<const T, 2> u, View<T, 2> next) {
@@ -93,10 +93,10 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   u.copy_from(rounded<T>(problem).data());
   timeline.begin("kernels");
   const auto w = weights_of<double>(problem);
-  const unsigned strips = pieces(problem.cols, width);
+  const unsigned strips = ceil_div(problem.cols, width);
   const unsigned of_strip = std::max(3 * staircase::processors() / strips, 1u);
-  const unsigned height = 8 * pieces(problem.rows, 8 * of_strip);
-  const dim3 grid(strips, pieces(problem.rows, height));
+  const unsigned height = 8 * ceil_div(problem.rows, 8 * of_strip);
+  const dim3 grid(strips, ceil_div(problem.rows, height));
   View<T, 2> from = u, to = next;
   for (std::int64_t left = problem.steps; left > 0; left -= most_steps) {
     const auto filter = filter_of<T, most_steps>(w, left);
@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
   return advection::run_stage(argc, argv,
                               {
                                   .title = "Convolved",
-                                  .idea = "Twelve steps as one filter in each direction",
+                                  .idea = "Apply twelve steps as one filter per direction",
                                   .solve_f64 = advection::solve<double>,
                                   .solve_f32 = advection::solve<float>,
                               });

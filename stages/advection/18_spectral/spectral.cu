@@ -1,11 +1,11 @@
 /// \file
 /// From:    11_coalesced
-/// Changed: the field is transformed, each wave is multiplied by what all steps together multiply
-///          it by, and the product is transformed back.
-/// Legal:   a step is a convolution with constant weights on a periodic field; waves are its
-///          eigenvectors, whatever the number of steps.
-/// Expect:  the time of two transforms, for one step as for a million; more than some ten steps of
-///          the stages before it take.
+/// Changed: the field is transformed, each wave is multiplied by its factor for all steps together,
+///          and the product is transformed back.
+/// Legal:   a step is a convolution with constant weights on a periodic field, and waves are its
+///          eigenvectors, for any number of steps.
+/// Expect:  the time of two transforms, for a single step as well as for a million. The previous
+///          stages take less time for about ten steps.
 /// Run:     ./climb advection --stages 11,18
 
 #include "../advection.hpp"
@@ -16,20 +16,20 @@
 namespace advection {
 
 using staircase::blocks;
+using staircase::ceil_div;
 using staircase::check;
 using staircase::check_launch;
 using staircase::column;
 using staircase::columns;
 using staircase::Complex;
 using staircase::DeviceArray;
-using staircase::pieces;
 using staircase::row;
 using staircase::View;
 
 // [powers]
-/// The symbol of the weights to a power: what so many steps multiply a wave by that turns by
-/// 2π k / count from cell to cell. The weights add up to 1, and so what is left of that for long
-/// waves is not lost to rounding.
+/// The symbol of the weights to the power of `steps`: the factor by which all steps multiply wave
+/// k, whose phase advances by 2π k / count per cell. The weights add up to 1, so the difference of
+/// the symbol from 1 is computed separately, which avoids cancellation for long waves.
 __device__ inline Complex<double> power(const double (&w)[3], unsigned k, unsigned count,
                                         std::int64_t steps) {
   const double half = double(k) / count, sine = sinpi(half), cosine = cospi(half);
@@ -42,8 +42,8 @@ __device__ inline Complex<double> power(const double (&w)[3], unsigned k, unsign
   return result;
 }
 
-/// Those of all waves along x and along y. The transforms there and back multiply by the number of
-/// cells, which is divided out here.
+/// Computes the powers of all waves along x and along y. Both transforms together multiply the
+/// field by the number of cells; the powers are divided by it here.
 template <typename T>
 __global__ void set_powers(Weights<double> w, std::int64_t steps, unsigned cols,
                            View<Complex<T>, 1> of_x, View<Complex<T>, 1> of_y) {
@@ -56,7 +56,7 @@ __global__ void set_powers(Weights<double> w, std::int64_t steps, unsigned cols,
 // [powers]
 
 // [multiply]
-/// Multiplies each wave of a spectrum by what all steps multiply it by.
+/// Multiplies each wave of a spectrum by its factor for all steps.
 template <typename T>
 __global__ void multiply(View<const Complex<T>, 1> of_x, View<const Complex<T>, 1> of_y,
                          View<Complex<T>, 2> spectrum) {
@@ -79,8 +79,8 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("copy in");
   u.copy_from(rounded<T>(problem).data());
   timeline.begin("kernels");
-  set_powers<T><<<pieces(std::max(waves, rows), 128), 128>>>(weights_of<double>(problem),
-                                                             problem.steps, cols, of_x, of_y);
+  set_powers<T><<<ceil_div(std::max(waves, rows), 128), 128>>>(weights_of<double>(problem),
+                                                               problem.steps, cols, of_x, of_y);
   check_launch();
   transform.forward(u.data(), spectrum.data());
   multiply<T><<<blocks({128, 2}, waves, rows), dim3(128, 2)>>>(of_x, of_y, spectrum);
@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
   return advection::run_stage(argc, argv,
                               {
                                   .title = "Spectral",
-                                  .idea = "Any number of steps is one product of waves",
+                                  .idea = "Multiply the spectrum by a power of the symbol",
                                   .solve_f64 = advection::solve<double>,
                                   .solve_f32 = advection::solve<float>,
                               });

@@ -1,6 +1,6 @@
 /// \file
 /// Run:  ./climb advection_distributed --stages 00
-/// Next: 01_rows shares the rows out among processes.
+/// Next: 01_row_decomposition distributes the rows among processes.
 
 #include "../advection_distributed.hpp"
 
@@ -12,7 +12,7 @@ using staircase::Array;
 using staircase::View;
 
 // [refresh_halo]
-/// The halo takes the cells of the opposite edge: rows first, then columns with their corners.
+/// Copies the opposite edges into the halo: rows first, then columns including the corners.
 template <typename T>
 void refresh_halo(View<T, 2> u) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -24,15 +24,16 @@ void refresh_halo(View<T, 2> u) {
 // [refresh_halo]
 
 // [update]
-/// The weighted sum of three neighbours in a row.
+/// Returns the weighted sum of three neighbouring cells of a row.
 template <typename T>
 T row_sum(const Weights<T>& w, View<const T, 2> u, std::size_t i, std::size_t j) {
   return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
 }
 
-/// A step of some cells: each becomes the weighted sum of its nine neighbours, in another array.
+/// Updates a rectangle of cells: writes the weighted sum of each cell and its eight neighbours
+/// into the other array.
 template <typename T>
-void update(Weights<T> w, Share of_rows, Share of_cols, View<const T, 2> u, View<T, 2> next) {
+void update(Weights<T> w, Range of_rows, Range of_cols, View<const T, 2> u, View<T, 2> next) {
   for (std::size_t i = of_rows.begin; i < of_rows.end; ++i)
     for (std::size_t j = of_cols.begin; j < of_cols.end; ++j)
       next(i, j) = w.y[0] * row_sum(w, u, i - 1, j) + w.y[1] * row_sum(w, u, i, j) +
@@ -69,7 +70,7 @@ int main(int argc, char** argv) {
   return advection_distributed::run_stage(argc, argv, Division::none,
                                           {
                                               .title = "Original",
-                                              .idea = "One process, two fields that change roles",
+                                              .idea = "Update the whole field in one process",
                                               .solve_f64 = advection_distributed::solve<double>,
                                               .solve_f32 = advection_distributed::solve<float>,
                                           });

@@ -1,11 +1,13 @@
 /// \file
-/// From:    02_blocks
-/// Changed: the halo is w cells wide, and refreshed every w steps; in between, a rank updates the
-///          cells of its halo as well, a ring less with each step.
-/// Legal:   a cell needs neighbours one cell away, so that after k steps what lies k cells inside
-///          the edge of a right halo is still right; a block has no fewer cells than its halo.
-/// Expect:  w times fewer messages, of nearly as many bytes in all, for some cells that two ranks
-///          update: faster where a message costs more than the cells of an edge.
+/// From:    02_block_decomposition
+/// Changed: the halo is w cells wide and refreshed every w steps. In between, a rank also updates
+///          cells of its halo, one ring less in each step.
+/// Legal:   a cell needs neighbours at a distance of one cell. After k steps, the cells at least k
+///          cells inside a correct halo are therefore still correct. A block has at least as many
+///          rows and columns as its halo.
+/// Expect:  a w-th of the messages, with nearly the same number of bytes in total, but some cells
+///          are updated by two ranks. Faster than stage 02 if a message costs more than the cells
+///          of an edge.
 /// Run:     ./climb advection_distributed --stages 02,05
 
 #include "../advection_distributed.hpp"
@@ -20,11 +22,11 @@ using staircase::Array;
 using staircase::View;
 
 // [neighbours]
-/// The ranks around this one, and what is sent to them.
+/// The neighbouring ranks, and the datatypes of the edges that are sent to them.
 struct Neighbours {
   mpi::Communicator grid;
   int above, below, left, right;
-  mpi::Datatype rows, columns;  // without the corners, and with them
+  mpi::Datatype rows, columns;  // rows: without the corners; columns: with them
 };
 
 template <typename T>
@@ -43,14 +45,14 @@ Neighbours neighbours(const Problem& problem, View<T, 2> u) {
 // [neighbours]
 
 // [refresh_halo]
-/// Sends an edge to one rank while another one's arrives in the halo.
+/// Sends an edge to one rank and receives the edge of another rank in the halo.
 template <typename T>
 void exchange(const T* edge, int to, T* halo, int from, MPI_Datatype type, MPI_Comm grid) {
   mpi::check(MPI_Sendrecv(edge, 1, type, to, 0, halo, 1, type, from, 0, grid, MPI_STATUS_IGNORE));
 }
 
-/// The halo, h cells wide, takes the cells of the opposite edge: rows first, then columns with
-/// their corners.
+/// Copies the opposite edges into the halo, which is h cells wide: rows first, then columns
+/// including the corners.
 template <typename T>
 void refresh_halo(const Neighbours& ranks, std::size_t h, View<T, 2> u) {
   const std::size_t rows = u.extent(0) - 2 * h, cols = u.extent(1) - 2 * h;
@@ -62,15 +64,16 @@ void refresh_halo(const Neighbours& ranks, std::size_t h, View<T, 2> u) {
 // [refresh_halo]
 
 // [update]
-/// The weighted sum of three neighbours in a row.
+/// Returns the weighted sum of three neighbouring cells of a row.
 template <typename T>
 T row_sum(const Weights<T>& w, View<const T, 2> u, std::size_t i, std::size_t j) {
   return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
 }
 
-/// A step of some cells: each becomes the weighted sum of its nine neighbours, in another array.
+/// Updates a rectangle of cells: writes the weighted sum of each cell and its eight neighbours
+/// into the other array.
 template <typename T>
-void update(Weights<T> w, Share of_rows, Share of_cols, View<const T, 2> u, View<T, 2> next) {
+void update(Weights<T> w, Range of_rows, Range of_cols, View<const T, 2> u, View<T, 2> next) {
   for (std::size_t i = of_rows.begin; i < of_rows.end; ++i)
     for (std::size_t j = of_cols.begin; j < of_cols.end; ++j)
       next(i, j) = w.y[0] * row_sum(w, u, i - 1, j) + w.y[1] * row_sum(w, u, i, j) +
@@ -93,7 +96,7 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const Neighbours ranks = neighbours<T>(problem, u);
   View<T, 2> from = u, to = next;
   for (std::int64_t step = 0; step < problem.steps; ++step) {
-    const std::size_t ring = step % halo + 1;  // the first whose neighbours are all right
+    const std::size_t ring = step % halo + 1;  // the outermost one whose neighbours are all correct
     if (ring == 1) refresh_halo<T>(ranks, halo, from);
     update<T>(w, {ring, rows - ring}, {ring, cols - ring}, from, to);
     std::swap(from, to);
@@ -110,7 +113,7 @@ int main(int argc, char** argv) {
   return advection_distributed::run_stage(argc, argv, Division::wide_blocks,
                                           {
                                               .title = "Wide halo",
-                                              .idea = "Messages every w steps, w cells of halo",
+                                              .idea = "Exchange w halo cells every w steps",
                                               .note = "A block is no narrower than the halo.",
                                               .solve_f64 = advection_distributed::solve<double>,
                                               .solve_f32 = advection_distributed::solve<float>,

@@ -1,10 +1,10 @@
 /// \file
-/// From:    04_persistent
-/// Changed: both fields lie in a window of memory that the ranks of a machine share, and a rank
-///          loads the edges of its neighbours there; messages go to other machines only.
-/// Legal:   all ranks of a machine meet before rows are loaded and before columns are, and who has
-///          met the others knows that they are done with the field of the step before.
-/// Expect:  two meetings per step instead of two pairs of messages, and one copy instead of two.
+/// From:    04_persistent_requests
+/// Changed: both arrays are in a shared-memory window of the ranks of a machine. A rank loads the
+///          edges of its neighbours from there and sends messages only to other machines.
+/// Legal:   all ranks of a machine pass a barrier before rows are loaded, and another one before
+///          columns are loaded. After the first barrier, all ranks have finished the previous step.
+/// Expect:  two barriers per step instead of two pairs of messages, and one copy instead of two.
 /// Run:     ./climb advection_distributed --stages 04,07
 
 #include "../advection_distributed.hpp"
@@ -21,11 +21,12 @@ namespace mpi = staircase::mpi;
 using staircase::View;
 
 // [neighbours]
-/// The ranks around this one, and what is sent to them. None is sent to on this machine.
+/// The neighbouring ranks, and the datatypes of the edges that are sent to them. A neighbour on
+/// this machine is MPI_PROC_NULL, to which nothing is sent.
 struct Neighbours {
   mpi::Communicator grid;
   int above, below, left, right;
-  mpi::Datatype row, column;  // without the corners, and with them
+  mpi::Datatype row, column;  // row: without the corners; column: with them
 };
 
 template <typename T>
@@ -47,13 +48,14 @@ Neighbours neighbours(const Problem& problem, MPI_Comm machine, View<T, 2> u) {
 // [neighbours]
 
 // [around]
-/// Both fields of the blocks around this one; no data where another machine has them.
+/// Both arrays of the neighbouring blocks; a view has no data if its block is on another machine.
 template <typename T>
 struct Around {
   View<const T, 3> above, below, left, right;
 };
 
-/// A block above or below has as many columns as this one, a block beside it as many rows.
+/// Computes these views. A block above or below has as many columns as this one, a block on the
+/// left or right as many rows.
 template <typename T>
 Around<T> around(const mpi::Window<T>& memory, MPI_Comm machine, MPI_Comm grid, View<T, 2> u) {
   const auto fields = [&](int rank, std::size_t direction) -> View<const T, 3> {
@@ -71,11 +73,11 @@ Around<T> around(const mpi::Window<T>& memory, MPI_Comm machine, MPI_Comm grid, 
 // [around]
 
 // [refresh_halo]
-/// Two edges on their way to the neighbours, two on their way from them.
+/// The requests of two sends to the neighbours and of two receives from them.
 using Exchange = mpi::Requests<4>;
 
-/// Sends an edge to one rank while another one's arrives in the halo. Two ranks may be neighbours
-/// on both sides, and the tag says which message is which.
+/// Prepares the send of an edge to one rank and the receive of the edge of another rank in the
+/// halo. Two ranks may be neighbours on both sides; the tag distinguishes their two messages.
 template <typename T>
 void exchange(const T* edge, int to, T* halo, int from, MPI_Datatype type, MPI_Comm grid, int tag,
               Exchange& requests) {
@@ -83,7 +85,7 @@ void exchange(const T* edge, int to, T* halo, int from, MPI_Datatype type, MPI_C
   mpi::check(MPI_Send_init(edge, 1, type, to, tag, grid, requests[2 * tag + 1]));
 }
 
-/// The halo takes the cells of the opposite edge: rows first ...
+/// Prepares the exchange of rows, which comes first.
 template <typename T>
 void prepare_rows(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   const std::size_t rows = u.extent(0) - 2;
@@ -91,7 +93,7 @@ void prepare_rows(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   exchange(&u(rows, 1), ranks.below, &u(0, 1), ranks.above, ranks.row, ranks.grid, 1, rs);
 }
 
-/// ... then columns with their corners.
+/// Prepares the exchange of columns, which include the corners and therefore come second.
 template <typename T>
 void prepare_columns(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   const std::size_t cols = u.extent(1) - 2;
@@ -101,7 +103,7 @@ void prepare_columns(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
 // [refresh_halo]
 
 // [load]
-/// What comes in no message is loaded from field f of the neighbours: rows first ...
+/// Loads rows from array f of the neighbours on this machine into the halo; they come first.
 template <typename T>
 void load_rows(const Around<T>& near, std::size_t f, View<T, 2> u) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -109,7 +111,7 @@ void load_rows(const Around<T>& near, std::size_t f, View<T, 2> u) {
   if (near.above.data()) std::copy_n(&near.above(f, near.above.extent(1) - 2, 1), cols, &u(0, 1));
 }
 
-/// ... then columns with their corners.
+/// Loads columns from array f of these neighbours, including the corners; they come second.
 template <typename T>
 void load_columns(const Around<T>& near, std::size_t f, View<T, 2> u) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -121,15 +123,16 @@ void load_columns(const Around<T>& near, std::size_t f, View<T, 2> u) {
 // [load]
 
 // [update]
-/// The weighted sum of three neighbours in a row.
+/// Returns the weighted sum of three neighbouring cells of a row.
 template <typename T>
 T row_sum(const Weights<T>& w, View<const T, 2> u, std::size_t i, std::size_t j) {
   return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
 }
 
-/// A step of some cells: each becomes the weighted sum of its nine neighbours, in another array.
+/// Updates a rectangle of cells: writes the weighted sum of each cell and its eight neighbours
+/// into the other array.
 template <typename T>
-void update(Weights<T> w, Share of_rows, Share of_cols, View<const T, 2> u, View<T, 2> next) {
+void update(Weights<T> w, Range of_rows, Range of_cols, View<const T, 2> u, View<T, 2> next) {
   for (std::size_t i = of_rows.begin; i < of_rows.end; ++i)
     for (std::size_t j = of_cols.begin; j < of_cols.end; ++j)
       next(i, j) = w.y[0] * row_sum(w, u, i - 1, j) + w.y[1] * row_sum(w, u, i, j) +
@@ -138,7 +141,7 @@ void update(Weights<T> w, Share of_rows, Share of_cols, View<const T, 2> u, View
 // [update]
 
 // [edges]
-/// A step of the cells at the edge of the block, which read the halo.
+/// Updates the cells at the edge of the block, which read the halo.
 template <typename T>
 void update_edges(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -201,7 +204,7 @@ int main(int argc, char** argv) {
   return advection_distributed::run_stage(argc, argv, Division::blocks,
                                           {
                                               .title = "Shared windows",
-                                              .idea = "Edges read from the memory of neighbours",
+                                              .idea = "Load edges from a shared-memory window",
                                               .solve_f64 = advection_distributed::solve<double>,
                                               .solve_f32 = advection_distributed::solve<float>,
                                           });

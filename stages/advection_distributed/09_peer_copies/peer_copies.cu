@@ -1,12 +1,14 @@
 /// \file
 /// From:    00_original
-/// Changed: rows are dealt to GPUs, with a row of halo on both sides; columns wrap by index.
-///          Edges are updated and copied to the neighbours in one stream, the interior in another.
-/// Legal:   an interior needs no halo; an edge is updated when the neighbours have sent both halos
-///          and the interior is as far as itself, so that nobody is ahead by more than a step.
-/// Expect:  the time of one GPU divided by their number, copies hidden behind the interior.
+/// Changed: the rows are distributed among GPUs, with a halo row on both sides; the column indices
+///          wrap around. One stream updates the edges and copies them to the neighbours, another
+///          one updates the interior.
+/// Legal:   an interior reads no halo. An edge is updated after both halos have arrived and the
+///          interior of the previous step is finished, so no GPU gets a full step ahead.
+/// Expect:  the time of one GPU divided by the number of GPUs; the copies are hidden by the
+///          interior.
 /// Run:     ./climb advection_distributed --stages 00,09
-/// Next:    10_nccl leaves the exchange to a library, and records a step once.
+/// Next:    10_nccl leaves the exchange to a library and records two steps once.
 
 #include "../gpus.hpp"
 #include "../rows.hpp"
@@ -24,10 +26,10 @@ using staircase::Priority;
 using staircase::Stream;
 
 // [Gpu]
-/// The rows of a GPU between two rows of halo, in two arrays that change roles.
+/// The rows of a GPU between two halo rows, in two arrays that are swapped after each step.
 template <typename T>
-struct Gpu : Own {
-  Gpu(Own own, std::size_t cols) : Own(own), u(rows + 2, cols), next(rows + 2, cols) {}
+struct Gpu : OwnRows {
+  Gpu(OwnRows own, std::size_t cols) : OwnRows(own), u(rows + 2, cols), next(rows + 2, cols) {}
 
   DeviceArray<T, 2> u, next;
   View<T, 2> from = u, to = next;
@@ -37,14 +39,14 @@ struct Gpu : Own {
 // [Gpu]
 
 // [refresh_halo]
-/// Copies an edge to another GPU's halo.
+/// Copies an edge into the halo of another GPU.
 template <typename T>
 void copy(const Gpu<T>& from, View<const T, 1> edge, const Gpu<T>& to, View<T, 1> halo) {
   check(cudaMemcpyPeerAsync(halo.data(), to.device, edge.data(), from.device,
                             edge.extent(0) * sizeof(T), from.edges));
 }
 
-/// The halos above and below take the edges of all GPUs, behind what updates these.
+/// Copies the edges of all GPUs into the halos of their neighbours, after the edges' update.
 template <typename T>
 void refresh_halos(std::deque<Gpu<T>>& gpus) {
   for (std::size_t g = 0, count = gpus.size(); g < count; ++g) {
@@ -58,7 +60,7 @@ void refresh_halos(std::deque<Gpu<T>>& gpus) {
 // [refresh_halo]
 
 // [step]
-/// A step: edges and their way to the neighbours, and the interior beside them.
+/// Does a step: updates and copies the edges in one stream, and the interior in another.
 template <typename T>
 void step(const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
   for (std::size_t g = 0, count = gpus.size(); g < count; ++g) {
@@ -90,7 +92,7 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   Field<T> result(rows, cols);
   const auto devices = devices_for(problem, rows);
   staircase::connect(devices);
-  std::deque<Gpu<T>> gpus = deal<Gpu<T>>(devices, rows, cols);
+  std::deque<Gpu<T>> gpus = distribute_rows<Gpu<T>>(devices, rows, cols);
   timeline.begin("copy in");
   copy_in<T>(problem, gpus, [](const Gpu<T>& gpu) { return &gpu.to(1, 0); });
   refresh_halos(gpus);
@@ -113,7 +115,7 @@ int main(int argc, char** argv) {
   return advection_distributed::run_stage(argc, argv, Division::none,
                                           {
                                               .title = "Peer copies",
-                                              .idea = "Rows on several GPUs, edges copied",
+                                              .idea = "Copy edges from GPU to GPU in a stream",
                                               .solve_f64 = advection_distributed::solve<double>,
                                               .solve_f32 = advection_distributed::solve<float>,
                                           });

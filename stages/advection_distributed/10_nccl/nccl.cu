@@ -1,12 +1,12 @@
 /// \file
-/// Changed: each GPU is a rank of NCCL, and all send and receive edges in one group; each records
-///          two steps as a graph, which it is given again and again.
-/// Legal:   a rank receives behind the last reader of its halo, in its own stream, and a receive
-///          waits for the edge that is sent; two steps leave the arrays in their roles.
-/// Expect:  longer exchanges than by copies, hidden as long as the interior takes longer, and half
-///          a launch per GPU and step in place of eleven calls.
+/// Changed: each GPU is a rank of NCCL, and all ranks send and receive edges in one group. Each
+///          rank records two steps as a CUDA graph, which the host launches repeatedly.
+/// Legal:   a rank receives after the last reader of its halo, in its own stream, and a receive
+///          waits for the edge that is sent. After two steps, the arrays have their first roles.
+/// Expect:  longer exchanges than with copies, hidden as long as the interior takes longer, and
+///          half a launch per GPU and step instead of eleven calls.
 /// Run:     ./climb advection_distributed --stages 09,10
-/// Next:    11_gpu_initiated has kernels store edges themselves, in one launch for all steps.
+/// Next:    11_gpu_initiated lets kernels store the edges themselves, in one launch for all steps.
 
 #include "../gpus.hpp"
 #include "../rows.hpp"
@@ -29,11 +29,11 @@ using staircase::Priority;
 using staircase::Stream;
 
 // [Gpu]
-/// The rows of a GPU between two rows of halo, in two arrays that change roles.
+/// The rows of a GPU between two halo rows, in two arrays that are swapped after each step.
 template <typename T>
-struct Gpu : Own {
-  Gpu(Own own, std::size_t cols, const Communicators& ranks)
-      : Own(own), rank(ranks[number]), u(rows + 2, cols), next(rows + 2, cols) {}
+struct Gpu : OwnRows {
+  Gpu(OwnRows own, std::size_t cols, const Communicators& ranks)
+      : OwnRows(own), rank(ranks[number]), u(rows + 2, cols), next(rows + 2, cols) {}
 
   ncclComm_t rank;
   DeviceArray<T, 2> u, next;
@@ -44,7 +44,7 @@ struct Gpu : Own {
 // [Gpu]
 
 // [refresh_halo]
-/// Sends an edge to one rank, and receives that of another one as halo.
+/// Sends an edge to one rank and receives the edge of another one in the halo.
 template <typename T>
 void exchange(View<const T, 1> edge, std::size_t to, View<T, 1> halo, std::size_t from,
               const Gpu<T>& gpu) {
@@ -53,7 +53,7 @@ void exchange(View<const T, 1> edge, std::size_t to, View<T, 1> halo, std::size_
   check(ncclRecv(halo.data(), count, nccl_type<T>(), int(from), gpu.rank, gpu.edges));
 }
 
-/// The halos above and below take the edges of all GPUs, behind what updates these.
+/// Copies the edges of all GPUs into the halos of their neighbours, after the edges' update.
 template <typename T>
 void refresh_halos(std::deque<Gpu<T>>& gpus) {
   staircase::group([&] {
@@ -68,7 +68,7 @@ void refresh_halos(std::deque<Gpu<T>>& gpus) {
 // [refresh_halo]
 
 // [step]
-/// A step: edges and their way to the neighbours, and the interior beside them.
+/// Does a step: updates and copies the edges in one stream, and the interior in another.
 template <typename T>
 void step(const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
   for (Gpu<T>& gpu : gpus) {
@@ -89,7 +89,7 @@ void step(const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
 // [step]
 
 // [record]
-/// Two steps, as graphs that all GPUs must be given together.
+/// Records two steps as one graph per GPU; all graphs must be launched together.
 template <typename T>
 std::deque<Graph> two_steps(const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
   std::deque<Graph> graphs;
@@ -115,7 +115,7 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   Field<T> result(rows, cols);
   const auto devices = devices_for(problem, rows);
   const Communicators ranks(devices);
-  std::deque<Gpu<T>> gpus = deal<Gpu<T>>(devices, rows, cols, ranks);
+  std::deque<Gpu<T>> gpus = distribute_rows<Gpu<T>>(devices, rows, cols, ranks);
   timeline.begin("copy in");
   copy_in<T>(problem, gpus, [](const Gpu<T>& gpu) { return &gpu.to(1, 0); });
   refresh_halos(gpus);
@@ -142,7 +142,7 @@ int main(int argc, char** argv) {
   return advection_distributed::run_stage(argc, argv, Division::none,
                                           {
                                               .title = "NCCL",
-                                              .idea = "Ranks send in groups, in a graph",
+                                              .idea = "Exchange by NCCL within CUDA graphs",
                                               .solve_f64 = advection_distributed::solve<double>,
                                               .solve_f32 = advection_distributed::solve<float>,
                                           });

@@ -1,12 +1,13 @@
 /// \file
 /// From:    09_peer_copies
-/// Changed: one launch per GPU does all steps. Blocks draw tiles of all steps from a queue; each
-///          waits until the tiles around its own are a step further, stores edges into the
-///          neighbours' halos itself, and counts itself as done. The update is that of
-///          advection 13.
-/// Legal:   a count goes up behind all that it tells of, and lets a tile be one step ahead of those
-///          around it, so that two arrays are enough; who draws waits for earlier numbers only.
-/// Expect:  a step costs what its cells cost, since no step is launched, copied or waited for.
+/// Changed: one launch per GPU does all steps. Thread blocks claim tiles of all steps from a queue.
+///          A thread block waits until the neighbouring tiles have finished the previous step,
+///          stores edges in the halos of the neighbours itself, and counts its tile as finished.
+///          The update works as in advection 13.
+/// Legal:   a counter is incremented after all stores that it publishes. A tile is at most one step
+///          ahead of its neighbours, so two arrays are enough. A tile waits only for tiles that
+///          have been claimed before it, or that belong to an earlier step of another GPU.
+/// Expect:  a step costs only the update of its cells; no step is launched, copied or waited for.
 /// Run:     ./climb advection_distributed --stages 09,11
 
 #include "../gpus.hpp"
@@ -24,16 +25,16 @@ using staircase::check;
 using staircase::DeviceArray;
 
 // [advance]
-/// All steps of a GPU's rows. A block draws one tile after the other.
+/// Does all steps of the rows of a GPU. A thread block claims one tile after the other.
 template <typename T>
-__global__ void __launch_bounds__(block_size, blocks_of_processor<T>)
+__global__ void __launch_bounds__(block_size, blocks_per_sm<T>)
     advance(Weights<T> w, unsigned steps, Cut cut, Part<T> own, Part<T> above, Part<T> below) {
-  __shared__ Tile drawn;
-  const auto draw = [&] { return OfGpu(own.drawn(0)).fetch_add(1, cuda::memory_order_relaxed); };
-  if (threadIdx.x == 0) drawn = cut.tile(draw());
+  __shared__ Tile claimed;
+  const auto claim = [&] { return OfGpu(own.claimed(0)).fetch_add(1, cuda::memory_order_relaxed); };
+  if (threadIdx.x == 0) claimed = cut.tile(claim());
   __syncthreads();
-  for (Tile tile = drawn; tile.step < steps; tile = drawn) {
-    const Count next = threadIdx.x == 0 ? draw() : 0;  // is on its way now
+  for (Tile tile = claimed; tile.step < steps; tile = claimed) {
+    const Count next = threadIdx.x == 0 ? claim() : 0;  // claimed one tile in advance
     wait_for_three(own.done, tile.band, Count{cut.strips} * tile.step);
     const View<T, 2> from = own.u.row(tile.step % 2), to = own.u.row((tile.step + 1) % 2);
     const unsigned rows = to.extent(0) - 2, cols = to.extent(1);
@@ -44,31 +45,34 @@ __global__ void __launch_bounds__(block_size, blocks_of_processor<T>)
       if (top == 1) send<T>(to.row(1), above.u.row((tile.step + 1) % 2, above.u.extent(1) - 1), j);
       if (bottom == rows + 1) send<T>(to.row(rows), below.u.row((tile.step + 1) % 2, 0), j);
     }
-    if (threadIdx.x == 0) drawn = cut.tile(next);
+    if (threadIdx.x == 0) claimed = cut.tile(next);
     __syncthreads();
-    if (threadIdx.x == 0) tell(own, above, below, tile.band, Count{cut.strips} * (tile.step + 1));
+    if (threadIdx.x == 0)
+      publish(own, above, below, tile.band, Count{cut.strips} * (tile.step + 1));
   }
 }
 // [advance]
 
 // [Gpu]
-/// The rows of a GPU.
+/// The rows of a GPU, the counters of their bands and the queue of their tiles.
 template <typename T>
-struct Gpu : Own {
-  Gpu(Own own, std::size_t cols)
-      : Own(own),
+struct Gpu : OwnRows {
+  Gpu(OwnRows own, std::size_t cols)
+      : OwnRows(own),
         cut(cut_of(rows, cols, staircase::blocks_at_once(advance<T>, block_size))),
         u(2, rows + 2, cols),
         done(cut.bands + 2),
-        drawn(1) {
+        at_edges(2),
+        claimed(1) {
     done.clear(nullptr);
-    drawn.clear(nullptr);
+    at_edges.clear(nullptr);
+    claimed.clear(nullptr);
   }
-  Part<T> part() const { return {u, done, drawn}; }
+  Part<T> part() const { return {u, done, at_edges, claimed}; }
 
   Cut cut;
   DeviceArray<T, 3> u;
-  DeviceArray<Count, 1> done, drawn;
+  DeviceArray<Count, 1> done, at_edges, claimed;
 };
 // [Gpu]
 
@@ -81,15 +85,15 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   Field<T> result(rows, cols);
   const auto devices = devices_for(problem, rows);
   staircase::connect_ring(devices);
-  std::deque<Gpu<T>> gpus = deal<Gpu<T>>(devices, rows, cols);
+  std::deque<Gpu<T>> gpus = distribute_rows<Gpu<T>>(devices, rows, cols);
   timeline.begin("copy in");
   const auto rounded = advection::rounded<T>(problem);
   for (Gpu<T>& gpu : gpus) {
     const OnDevice here(gpu.device);
+    using Copy = std::array<std::size_t, 3>;
     for (const auto [row, from, count] :
-         {std::array<std::size_t, 3>{0, (gpu.first + rows - 1) % rows, 1},
-          {1, gpu.first, gpu.rows},
-          {gpu.rows + 1, (gpu.first + gpu.rows) % rows, 1}})
+         {Copy{0, (gpu.first + rows - 1) % rows, 1}, Copy{1, gpu.first, gpu.rows},
+          Copy{gpu.rows + 1, (gpu.first + gpu.rows) % rows, 1}})
       check(cudaMemcpy(&gpu.u(0, row, 0), &rounded[from * cols], count * cols * sizeof(T),
                        cudaMemcpyHostToDevice));
   }
@@ -117,7 +121,7 @@ int main(int argc, char** argv) {
   return advection_distributed::run_stage(argc, argv, Division::none,
                                           {
                                               .title = "GPU-initiated",
-                                              .idea = "Kernels store edges and raise flags",
+                                              .idea = "Store edges and signal them in one kernel",
                                               .solve_f64 = advection_distributed::solve<double>,
                                               .solve_f32 = advection_distributed::solve<float>,
                                           });

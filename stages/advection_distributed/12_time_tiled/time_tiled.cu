@@ -1,11 +1,11 @@
 /// \file
 /// From:    09_peer_copies
-/// Changed: halos have as many rows as a sweep has steps, six; a sweep is the kernel of stage 14 of
-///          advection on some rows of a GPU, and edges travel once for six steps.
-/// Legal:   a row after a sweep depends on rows at most six away; those beyond a GPU's own are in
-///          its halo, which has the neighbours' rows as they were before the sweep.
-/// Expect:  a sixth of the traffic with memory, of copies and of calls, hidden as before; rows at
-///          the edges are carried twice.
+/// Changed: a halo has as many rows as a sweep has steps, six. A sweep is the kernel of advection
+///          14 on some rows of a GPU, and the edges are exchanged once for six steps.
+/// Legal:   after a sweep, a row depends on rows at a distance of at most six. If these rows belong
+///          to another GPU, the halo contains them as they were before the sweep.
+/// Expect:  a sixth of the memory traffic, copies and calls of stage 09; the exchange stays hidden.
+///          Rows near the edges are computed twice.
 /// Run:     ./climb advection_distributed --stages 09,12
 
 #include "../gpus.hpp"
@@ -24,11 +24,11 @@ using staircase::Priority;
 using staircase::Stream;
 
 // [Gpu]
-/// The rows of a GPU between two halos, in two arrays that change roles.
+/// The rows of a GPU between two halos, in two arrays that are swapped after each sweep.
 template <typename T>
-struct Gpu : Own {
-  Gpu(Own own, std::size_t cols, unsigned rows_of_halo)
-      : Own(own), halo(rows_of_halo), u(rows + 2 * halo, cols), next(rows + 2 * halo, cols) {}
+struct Gpu : OwnRows {
+  Gpu(OwnRows own, std::size_t cols, unsigned rows_of_halo)
+      : OwnRows(own), halo(rows_of_halo), u(rows + 2 * halo, cols), next(rows + 2 * halo, cols) {}
 
   unsigned halo;
   DeviceArray<T, 2> u, next;
@@ -39,14 +39,14 @@ struct Gpu : Own {
 // [Gpu]
 
 // [refresh_halo]
-/// Copies an edge to another GPU's halo.
+/// Copies an edge into the halo of another GPU.
 template <typename T>
 void copy(const Gpu<T>& from, const T* edge, const Gpu<T>& to, T* halo) {
   check(cudaMemcpyPeerAsync(halo, to.device, edge, from.device,
                             from.halo * from.u.extent(1) * sizeof(T), from.edges));
 }
 
-/// The halos above and below take the edges of all GPUs, behind what updates these.
+/// Copies the edges of all GPUs into the halos of their neighbours, after the edges' update.
 template <typename T>
 void refresh_halos(std::deque<Gpu<T>>& gpus) {
   for (std::size_t g = 0, count = gpus.size(); g < count; ++g) {
@@ -60,7 +60,7 @@ void refresh_halos(std::deque<Gpu<T>>& gpus) {
 // [refresh_halo]
 
 // [sweep]
-/// A sweep: edges and their way to the neighbours, and the interior beside them.
+/// Does a sweep: updates and copies the edges in one stream, and the interior in another.
 template <typename T>
 void sweep(unsigned steps, const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
   for (std::size_t g = 0, count = gpus.size(); g < count; ++g) {
@@ -70,8 +70,8 @@ void sweep(unsigned steps, const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
     gpu.edges.wait(gpu.ready);
     gpu.edges.wait(gpus[(g + count - 1) % count].sent);
     gpu.edges.wait(gpus[(g + 1) % count].sent);
-    const unsigned rows = gpu.rows, halo = gpu.halo, apart = std::max(rows - halo, halo);
-    carry<most_steps, T>(steps, w, {halo, rows + halo, halo, apart}, gpu.from, gpu.to, halo,
+    const unsigned rows = gpu.rows, halo = gpu.halo, distance = std::max(rows - halo, halo);
+    carry<most_steps, T>(steps, w, {halo, rows + halo, halo, distance}, gpu.from, gpu.to, halo,
                          gpu.edges);
     gpu.updated.record(gpu.edges);
   }
@@ -97,7 +97,7 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const auto devices = devices_for(problem, rows);
   const unsigned halo = std::min<std::size_t>(most_steps, rows / devices.size());
   staircase::connect(devices);
-  std::deque<Gpu<T>> gpus = deal<Gpu<T>>(devices, rows, cols, halo);
+  std::deque<Gpu<T>> gpus = distribute_rows<Gpu<T>>(devices, rows, cols, halo);
   timeline.begin("copy in");
   copy_in<T>(problem, gpus, [](const Gpu<T>& gpu) { return &gpu.to(gpu.halo, 0); });
   refresh_halos(gpus);
@@ -122,7 +122,7 @@ int main(int argc, char** argv) {
   return advection_distributed::run_stage(argc, argv, Division::none,
                                           {
                                               .title = "Time-tiled",
-                                              .idea = "Six steps a sweep, six rows of halo",
+                                              .idea = "Exchange six rows per sweep of six steps",
                                               .solve_f64 = advection_distributed::solve<double>,
                                               .solve_f32 = advection_distributed::solve<float>,
                                           });

@@ -1,6 +1,6 @@
 /// \file
 /// Run:  ./climb ata --stages 00
-/// Next: 01_openmp shares the rows of C out among threads.
+/// Next: 01_openmp distributes the rows of C among threads.
 
 #include "../ata.hpp"
 
@@ -9,7 +9,7 @@ namespace ata {
 using staircase::View;
 
 // [multiply]
-/// C = AᵀA. Along a row of A neighbours in j are neighbours in memory, so j runs fastest.
+/// C = AᵀA. The innermost loop runs over j, because a(k, j) and a(k, j + 1) are neighbours.
 void multiply(View<const double, 2> a, View<double, 2> c) {
   const std::size_t rows = a.extent(0), cols = a.extent(1);
   for (std::size_t i = 0; i < cols; ++i) {
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   return ata::run_stage(argc, argv,
                         {
                             .title = "Original",
-                            .idea = "A triple loop, along rows",
+                            .idea = "Multiply in a triple loop along rows",
                             .solve_f64 = ata::solve,
                         });
 }

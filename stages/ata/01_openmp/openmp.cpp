@@ -1,9 +1,9 @@
 /// \file
-/// Changed: one directive.
-/// Legal:   iterations write disjoint rows of C and read A, which nobody writes.
-/// Expect:  time divided by the number of cores at best: each thread reads all of A for each row.
+/// Changed: one OpenMP directive makes the loop over the rows of C parallel.
+/// Legal:   iterations write disjoint rows of C, and no iteration writes A.
+/// Expect:  at best the time divided by the number of cores; each row of C takes all of A.
 /// Run:     ./climb ata --stages 00,01
-/// Next:    02_blocked keeps a tile of C in registers, and what it needs of A in the caches.
+/// Next:    02_blocked keeps a tile of C in registers and panels of A in the caches.
 
 #include "../ata.hpp"
 
@@ -12,7 +12,7 @@ namespace ata {
 using staircase::View;
 
 // [multiply]
-/// C = AᵀA. Along a row of A neighbours in j are neighbours in memory, so j runs fastest.
+/// C = AᵀA. The innermost loop runs over j, because a(k, j) and a(k, j + 1) are neighbours.
 void multiply(View<const double, 2> a, View<double, 2> c) {
   const std::size_t rows = a.extent(0), cols = a.extent(1);
 #pragma omp parallel for
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   return ata::run_stage(argc, argv,
                         {
                             .title = "OpenMP",
-                            .idea = "Share the rows of C out among threads",
+                            .idea = "Distribute the rows of C among threads",
                             .solve_f64 = ata::solve,
                         });
 }

@@ -1,12 +1,12 @@
 /// \file
-/// Changed: A is copied into panels of 24 columns; a kernel multiplies two panels with a tile of C
-///          in registers; threads share out groups of 8 × 8 tiles and go through A 128 rows at a
+/// Changed: A is copied into panels of 24 columns. A kernel multiplies two panels and keeps a tile
+///          of C in registers. Threads take groups of 8 × 8 tiles and process 128 rows of A at a
 ///          time.
-/// Legal:   an element of C is still the sum of the same products, in another order: by blocks of
-///          128 rows, which rounding notices, and tiles are independent as rows were.
-/// Expect:  bound by arithmetic instead of memory: a number loaded is used 8 or 24 times.
+/// Legal:   an element of C is the sum of the same products in another order, 128 rows at a time;
+///          only rounding errors change. Tiles of C are independent of each other, as rows are.
+/// Expect:  limited by arithmetic instead of memory: each loaded element is used 8 or 24 times.
 /// Run:     ./climb ata --stages 00-02
-/// Next:    03_naive_cuda starts over on the GPU, with a thread per element.
+/// Next:    03_naive_cuda computes each element of C in a thread of its own, on a GPU.
 
 #include "../panels.hpp"
 
@@ -19,21 +19,21 @@ using staircase::Array;
 using staircase::View;
 
 // [sizes]
-constexpr std::size_t group = 8;    // panels that a thread multiplies by as many
-constexpr std::size_t depth = 128;  // rows of A that a thread goes through at a time
+constexpr std::size_t group = 8;    // panels in a group; a thread multiplies two groups
+constexpr std::size_t depth = 128;  // rows of A that a thread processes at a time
 // [sizes]
 
 // [multiply_panels]
-/// tile += xᵀy for `steps` rows of two panels. A part of the tile that fits the registers takes all
-/// steps, then the next one does.
+/// tile += xᵀy for `steps` rows of two panels. The tile is split into parts that fit in the
+/// registers; each part is completed for all steps before the next one begins.
 struct MultiplyPanels {
   template <int bytes>
   [[gnu::always_inline]] static void run(const double* x, const double* y, std::size_t steps,
                                          double (*tile)[width]) {
     using Vector [[gnu::vector_size(bytes), gnu::aligned(8)]] = double;
     constexpr std::size_t lanes = bytes / sizeof(double);
-    constexpr std::size_t height = bytes == 64 ? 8 : 4;   // of the part, which is ...
-    constexpr std::size_t vectors = bytes == 16 ? 2 : 3;  // ... so many vectors wide
+    constexpr std::size_t height = bytes == 64 ? 8 : 4;   // rows of a part
+    constexpr std::size_t vectors = bytes == 16 ? 2 : 3;  // vectors in a row of a part
     for (std::size_t i0 = 0; i0 < width; i0 += height)
       for (std::size_t j0 = 0; j0 < width; j0 += vectors * lanes) {
         Vector sum[height][vectors] = {};
@@ -57,7 +57,7 @@ using PanelProduct = staircase::ForWidestVectors<MultiplyPanels, const double*, 
 // [multiply_panels]
 
 // [multiply]
-/// C = AᵀA by tiles, each the sum over blocks of rows of A.
+/// C = AᵀA in tiles; each tile is a sum over chunks of rows of A.
 void multiply(View<const double, 2> a, View<double, 3> panels, View<double, 2> c) {
   const std::size_t rows = a.extent(0), cols = a.extent(1), count = panels.extent(0);
   const auto multiply_panels = PanelProduct::function();
@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
   return ata::run_stage(argc, argv,
                         {
                             .title = "Blocked",
-                            .idea = "Tiles in registers, panels in caches",
+                            .idea = "Tile C for registers, A for the caches",
                             .solve_f64 = ata::solve,
                         });
 }

@@ -1,11 +1,11 @@
 /// \file
 /// From:    01_openmp
-/// Changed: both loops over C become the grid of threads, the loop over the rows of A stays, and
-///          its sum is kept in a register.
+/// Changed: both loops over C become the grid of threads. The loop over the rows of A stays in
+///          the thread, which keeps its sum in a register.
 /// Legal:   elements of C are independent; each is the sum of the same products in the same order.
-/// Expect:  bound by the first-level cache: two loads for every multiply-add.
+/// Expect:  limited by the L1 cache: two loads for each multiply-add.
 /// Run:     ./climb ata --stages 00-03
-/// Next:    04_tiled lets the threads of a block share what they load.
+/// Next:    04_tiled shares loaded elements among the threads of a block.
 
 #include "../ata.hpp"
 
@@ -16,10 +16,10 @@ using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::View;
 
-constexpr unsigned tile = 16;  // rows and columns of C of a block
+constexpr unsigned tile = 16;  // rows and columns of C per block
 
 // [multiply]
-/// Each thread computes one element of C = AᵀA. Neighbouring threads have neighbouring j.
+/// Each thread computes one element of C = AᵀA. Neighbouring threads have neighbouring columns j.
 __global__ void multiply(View<const double, 2> a, View<double, 2> c) {
   const std::size_t rows = a.extent(0), cols = a.extent(1);
   const unsigned i = blockIdx.y * tile + threadIdx.y;
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   return ata::run_stage(argc, argv,
                         {
                             .title = "Naive CUDA",
-                            .idea = "A thread for each element of C",
+                            .idea = "Compute each element of C in its own thread",
                             .solve_f64 = ata::solve,
                         });
 }

@@ -1,10 +1,10 @@
 /// \file
-/// Changed: two tiles of 16 rows of A go through shared memory, loaded by all threads of the block.
-/// Legal:   the loop over the rows is cut into chunks (strip mining), the order of the sum stays; a
-///          barrier lies between the writes to a tile and its reads, and before it is overwritten.
-/// Expect:  a sixteenth of the loads from global memory; bound by loads from shared memory now.
+/// Changed: all threads of a block load two tiles of 16 rows of A into shared memory together.
+/// Legal:   strip mining keeps the order of the sum; one barrier lies between the writes to a tile
+///          and its reads, another one before the next chunk overwrites it.
+/// Expect:  up to 16 times fewer loads from global memory; limited by loads from shared memory.
 /// Run:     ./climb ata --stages 03,04
-/// Next:    05_unrolled makes every tile a full one, so that its loop has no tests left.
+/// Next:    05_unrolled pads every tile, so that its loop needs no tests.
 
 #include "../ata.hpp"
 
@@ -15,10 +15,10 @@ using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::View;
 
-constexpr unsigned tile = 16;  // rows and columns of C of a block
+constexpr unsigned tile = 16;  // rows and columns of C per block
 
 // [multiply]
-/// Each thread computes one element of C = AᵀA; the block goes through A 16 rows at a time.
+/// Each thread computes one element of C = AᵀA. The block processes 16 rows of A at a time.
 __global__ void multiply(View<const double, 2> a, View<double, 2> c) {
   __shared__ double a_i[tile][tile], a_j[tile][tile];
   const unsigned rows = a.extent(0), cols = a.extent(1);
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   return ata::run_stage(argc, argv,
                         {
                             .title = "Tiled",
-                            .idea = "Share tiles of A within a block",
+                            .idea = "Share tiles of A through shared memory",
                             .solve_f64 = ata::solve,
                         });
 }

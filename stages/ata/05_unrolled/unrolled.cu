@@ -1,10 +1,10 @@
 /// \file
-/// Changed: loads that would leave A load its first element instead and store a zero: a select in
-///          place of a branch. The loop over a tile then always has 16 steps, and no test.
-/// Legal:   zeros add nothing to a sum, and elements beyond C are thrown away as before.
-/// Expect:  two loads from shared memory for each multiply-add, and next to no other instruction.
+/// Changed: a thread outside A loads the first element of A and stores zero: a selection instead of
+///          a branch. The loop over a tile then always has 16 iterations and needs no test.
+/// Legal:   products with zero do not change a sum, and elements outside C are not stored.
+/// Expect:  two loads from shared memory for each multiply-add, and few other instructions.
 /// Run:     ./climb ata --stages 04,05
-/// Next:    06_symmetric computes half of the tiles.
+/// Next:    06_symmetric computes only the tiles on and above the diagonal.
 
 #include "../ata.hpp"
 
@@ -15,10 +15,10 @@ using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::View;
 
-constexpr unsigned tile = 16;  // rows and columns of C of a block
+constexpr unsigned tile = 16;  // rows and columns of C per block
 
 // [load]
-/// Element (k, i) of a matrix, or zero beyond its last row or column.
+/// Element (k, i) of a matrix, or zero if it lies beyond the last row or column.
 __device__ double load(View<const double, 2> a, unsigned k, unsigned i) {
   const bool inside = k < a.extent(0) && i < a.extent(1);
   const double value = a(inside ? k : 0, inside ? i : 0);
@@ -27,7 +27,7 @@ __device__ double load(View<const double, 2> a, unsigned k, unsigned i) {
 // [load]
 
 // [multiply]
-/// Each thread computes one element of C = AᵀA; the block goes through A 16 rows at a time.
+/// Each thread computes one element of C = AᵀA. The block processes 16 rows of A at a time.
 __global__ void multiply(View<const double, 2> a, View<double, 2> c) {
   __shared__ double a_i[tile][tile], a_j[tile][tile];
   const unsigned rows = a.extent(0), cols = a.extent(1);
@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
   return ata::run_stage(argc, argv,
                         {
                             .title = "Unrolled",
-                            .idea = "Full tiles only, their loop unrolled",
+                            .idea = "Pad tiles with zeros and unroll their loop",
                             .solve_f64 = ata::solve,
                         });
 }

@@ -1,11 +1,11 @@
 /// \file
-/// Changed: the grid has a block for each tile of the upper triangle, which is found from the
-///          block's index; a tile above the diagonal is written a second time, transposed.
-/// Legal:   c(j, i) sums the same products as c(i, j) in the same order, so they are equal bit by
+/// Changed: the grid has one block for each tile on or above the diagonal, and the index of a block
+///          gives its tile. A tile above the diagonal is stored a second time, transposed.
+/// Legal:   c(j, i) adds the same products as c(i, j) in the same order, so both are equal bit for
 ///          bit.
-/// Expect:  half the time: (n + 1) / 2n of the tiles.
+/// Expect:  half the time, because only (n + 1) / 2n of the tiles remain.
 /// Run:     ./climb ata --stages 05,06
-/// Next:    07_register_tiled lets a thread compute 64 elements instead of one.
+/// Next:    07_register_tiled computes 64 elements per thread instead of one.
 
 #include "../ata.hpp"
 
@@ -16,10 +16,10 @@ using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::View;
 
-constexpr unsigned tile = 16;  // rows and columns of C of a block
+constexpr unsigned tile = 16;  // rows and columns of C per block
 
 // [load]
-/// Element (k, i) of a matrix, or zero beyond its last row or column.
+/// Element (k, i) of a matrix, or zero if it lies beyond the last row or column.
 __device__ double load(View<const double, 2> a, unsigned k, unsigned i) {
   const bool inside = k < a.extent(0) && i < a.extent(1);
   const double value = a(inside ? k : 0, inside ? i : 0);
@@ -28,23 +28,23 @@ __device__ double load(View<const double, 2> a, unsigned k, unsigned i) {
 // [load]
 
 // [triangle]
-/// The row p and the column q of a tile of the upper triangle, counted column by column.
-struct Place {
+/// Row p and column q of a tile of the upper triangle; tiles are indexed column by column.
+struct TileIndex {
   unsigned p, q;
 };
 
-/// Column q has q + 1 tiles, so q (q + 1) / 2 lie before it. The square root is exact enough: of a
-/// square it is the root, and else it is further from the next integer than it is rounded.
-__device__ Place tile_of_triangle(unsigned index) {
+/// Column q has q + 1 tiles, so q (q + 1) / 2 tiles come before it. The rounded root is safe: it is
+/// exact for perfect squares, and otherwise too far from an integer to be rounded across it.
+__device__ TileIndex tile_of_triangle(unsigned index) {
   const unsigned q = (sqrt(8.0 * index + 1) - 1) / 2;
   return {index - q * (q + 1) / 2, q};
 }
 // [triangle]
 
 // [multiply]
-/// Each thread computes one element of C = AᵀA; the block goes through A 16 rows at a time.
+/// Each thread computes one element of C = AᵀA. The block processes 16 rows of A at a time.
 __global__ void multiply(View<const double, 2> a, View<double, 2> c) {
-  __shared__ double a_i[tile][tile], a_j[tile][tile], turned[tile][tile + 1];
+  __shared__ double a_i[tile][tile], a_j[tile][tile], transposed[tile][tile + 1];
   const unsigned rows = a.extent(0), cols = a.extent(1);
   const auto [p, q] = tile_of_triangle(blockIdx.x);
   const unsigned i0 = p * tile, i = i0 + threadIdx.y;
@@ -62,11 +62,11 @@ __global__ void multiply(View<const double, 2> a, View<double, 2> c) {
   if (i < cols && j < cols) c(i, j) = sum;
   if (p == q) return;
 
-  // Threads change places, so that neighbours write neighbours in c(j, i), too.
-  turned[threadIdx.x][threadIdx.y] = sum;
+  // Threads exchange sums, so that the store to the transposed tile is coalesced, too.
+  transposed[threadIdx.x][threadIdx.y] = sum;
   __syncthreads();
   if (j0 + threadIdx.y < cols && i0 + threadIdx.x < cols)
-    c(j0 + threadIdx.y, i0 + threadIdx.x) = turned[threadIdx.y][threadIdx.x];
+    c(j0 + threadIdx.y, i0 + threadIdx.x) = transposed[threadIdx.y][threadIdx.x];
 }
 // [multiply]
 
@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
   return ata::run_stage(argc, argv,
                         {
                             .title = "Symmetric",
-                            .idea = "Compute the upper triangle of C only",
+                            .idea = "Compute only the upper triangle of C",
                             .solve_f64 = ata::solve,
                         });
 }

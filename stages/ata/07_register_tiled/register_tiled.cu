@@ -1,11 +1,11 @@
 /// \file
-/// Changed: tiles of C are 128 × 128 instead of 16 × 16; a thread reads 8 numbers of each operand
-///          for 64 multiply-adds, and results go through shared memory, 32 rows at a time.
-/// Legal:   an element's sum keeps its order; only which thread adds it up has changed.
-/// Expect:  an eighth of the loads from shared memory for each multiply-add, an eighth from global
-///          memory; bound by the FP64 units, as far as loads and barriers leave them busy.
+/// Changed: tiles of C are 128 × 128 instead of 16 × 16. A thread loads 8 elements of each operand
+///          for 64 multiply-adds. Results go through shared memory, 32 rows at a time.
+/// Legal:   the sum of an element keeps its order; only the thread that adds it up changes.
+/// Expect:  an eighth of the loads per multiply-add, both from shared and from global memory;
+///          limited by the FP64 units, except for waits at loads and barriers.
 /// Run:     ./climb ata --stages 06,07
-/// Next:    08_double_buffered loads the next tiles while it multiplies.
+/// Next:    08_double_buffered loads the next tiles during the multiplication.
 
 #include "../sums.hpp"
 
@@ -21,7 +21,7 @@ constexpr unsigned depth = 16;  // rows of A in shared memory at a time
 // [sizes]
 
 // [load]
-/// Element (k, i) of a matrix, or zero beyond its last row or column.
+/// Element (k, i) of a matrix, or zero if it lies beyond the last row or column.
 __device__ double load(View<const double, 2> a, unsigned k, unsigned i) {
   const bool inside = k < a.extent(0) && i < a.extent(1);
   const double value = a(inside ? k : 0, inside ? i : 0);
@@ -30,29 +30,29 @@ __device__ double load(View<const double, 2> a, unsigned k, unsigned i) {
 // [load]
 
 // [triangle]
-/// The row p and the column q of a tile of the upper triangle, counted column by column.
-struct Place {
+/// Row p and column q of a tile of the upper triangle; tiles are indexed column by column.
+struct TileIndex {
   unsigned p, q;
 };
 
-/// Column q has q + 1 tiles, so q (q + 1) / 2 lie before it. The square root is exact enough: of a
-/// square it is the root, and else it is further from the next integer than it is rounded.
-__device__ Place tile_of_triangle(unsigned index) {
+/// Column q has q + 1 tiles, so q (q + 1) / 2 tiles come before it. The rounded root is safe: it is
+/// exact for perfect squares, and otherwise too far from an integer to be rounded across it.
+__device__ TileIndex tile_of_triangle(unsigned index) {
   const unsigned q = (sqrt(8.0 * index + 1) - 1) / 2;
   return {index - q * (q + 1) / 2, q};
 }
 // [triangle]
 
 // [shared]
-/// 16 rows of the columns of A that make a tile of C: those of its rows i, those of its columns j.
+/// 16 rows of the columns of A for one tile of C: columns for its rows i and for its columns j.
 struct Tiles {
   double i[depth][tile], j[depth][tile];
 };
 
-/// What a block keeps in shared memory: tiles of A, and at the end a strip of C.
+/// The shared memory of a block: tiles of A, and at the end a strip of C.
 union Shared {
   Tiles a;
-  Leaving c;
+  Staged c;
 };
 // [shared]
 
@@ -64,10 +64,10 @@ __device__ void multiply_tiles(const Tiles& a, Sums& sum) {
     double x[held], y[held];
 #pragma unroll
     for (unsigned m = 0; m < held; ++m) {
-      x[m] = a.i[k][place(threadIdx.y, m)];
-      y[m] = a.j[k][place(threadIdx.x, m)];
+      x[m] = a.i[k][position(threadIdx.y, m)];
+      y[m] = a.j[k][position(threadIdx.x, m)];
     }
-    // Back and forth: a product shares a factor with the one before, which the units still have.
+    // Back and forth: each product shares a factor with the previous one (operand cache).
 #pragma unroll
     for (unsigned m = 0; m < held; ++m)
 #pragma unroll
@@ -80,8 +80,8 @@ __device__ void multiply_tiles(const Tiles& a, Sums& sum) {
 // [multiply_tiles]
 
 // [load_tiles]
-/// Loads the tiles of A from its row k0 on; each thread loads 8 numbers of both.
-__device__ void load_tiles(View<const double, 2> a, unsigned k0, Place at, Tiles& tiles) {
+/// Loads the tiles of A from row k0 on. Each thread loads 8 elements of each tile.
+__device__ void load_tiles(View<const double, 2> a, unsigned k0, TileIndex at, Tiles& tiles) {
   const unsigned k = threadIdx.y;
 #pragma unroll
   for (unsigned m0 = 0; m0 < tile; m0 += side) {
@@ -93,11 +93,11 @@ __device__ void load_tiles(View<const double, 2> a, unsigned k0, Place at, Tiles
 // [load_tiles]
 
 // [multiply]
-/// Each block computes a tile of C = AᵀA; it goes through A 16 rows at a time.
+/// Each block computes a tile of C = AᵀA. It processes 16 rows of A at a time.
 __global__ void __launch_bounds__(threads) multiply(View<const double, 2> a, View<double, 2> c) {
   __shared__ Shared shared;
   const unsigned rows = a.extent(0);
-  const Place at = tile_of_triangle(blockIdx.x);
+  const TileIndex at = tile_of_triangle(blockIdx.x);
   Sums sum = {};
   for (unsigned k0 = 0; k0 < rows; k0 += depth) {
     load_tiles(a, k0, at, shared.a);
@@ -138,7 +138,7 @@ int main(int argc, char** argv) {
   return ata::run_stage(argc, argv,
                         {
                             .title = "Register-tiled",
-                            .idea = "Each thread computes 8 × 8 elements",
+                            .idea = "Keep 8 × 8 sums per thread in registers",
                             .solve_f64 = ata::solve,
                         });
 }

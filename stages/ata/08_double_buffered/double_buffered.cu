@@ -1,13 +1,13 @@
 /// \file
-/// Changed: shared memory holds four pairs of tiles. The copy engine of the multiprocessor fills
-///          some while another is used: a warp starts the copies, row by row, and threads go on
-///          without touching the numbers. Barriers in shared memory tell which pairs are full and
-///          which are empty; the barriers of the whole block are gone. A has zeros behind its last
+/// Changed: shared memory has four pairs of tiles. The copy engine of the SM fills some of them
+///          while threads use another. A warp starts the copies, row by row, and threads continue
+///          without waiting. Barriers in shared memory signal which pairs are full and which are
+///          empty; they replace the barriers of the block. A is padded with zeros after its last
 ///          row.
-/// Legal:   a pair is used when all its bytes have come, and refilled when all warps have used it.
-/// Expect:  loads from global memory hidden behind arithmetic: bound by the FP64 units.
+/// Legal:   a pair is used after all its bytes have arrived, and refilled after all warps used it.
+/// Expect:  loads from global memory overlap the arithmetic; limited by the FP64 units.
 /// Run:     ./climb ata --stages 07,08
-/// Next:    09_tensor_core has FP64 units of twice the rate.
+/// Next:    09_tensor_core uses FP64 units of twice the rate.
 
 #include "../sums.hpp"
 
@@ -28,30 +28,30 @@ constexpr unsigned warps = threads / 32;
 // [sizes]
 
 // [triangle]
-/// The row p and the column q of a tile of the upper triangle, counted column by column.
-struct Place {
+/// Row p and column q of a tile of the upper triangle; tiles are indexed column by column.
+struct TileIndex {
   unsigned p, q;
 };
 
-/// Column q has q + 1 tiles, so q (q + 1) / 2 lie before it. The square root is exact enough: of a
-/// square it is the root, and else it is further from the next integer than it is rounded.
-__device__ Place tile_of_triangle(unsigned index) {
+/// Column q has q + 1 tiles, so q (q + 1) / 2 tiles come before it. The rounded root is safe: it is
+/// exact for perfect squares, and otherwise too far from an integer to be rounded across it.
+__device__ TileIndex tile_of_triangle(unsigned index) {
   const unsigned q = (sqrt(8.0 * index + 1) - 1) / 2;
   return {index - q * (q + 1) / 2, q};
 }
 // [triangle]
 
 // [shared]
-/// 16 rows of the columns of A that make a tile of C: those of its rows i, those of its columns j.
+/// 16 rows of the columns of A for one tile of C: columns for its rows i and for its columns j.
 struct Tiles {
   double i[depth][tile], j[depth][tile];
 };
 
-/// What a block keeps in shared memory: tiles of A, and at the end a strip of C.
+/// The shared memory of a block: tiles of A, and at the end a strip of C.
 struct Shared {
   union {
     Tiles a[buffers];
-    Leaving c;
+    Staged c;
   };
   staircase::TransferBarrier full[buffers], empty[buffers];
 };
@@ -65,10 +65,10 @@ __device__ void multiply_tiles(const Tiles& a, Sums& sum) {
     double x[held], y[held];
 #pragma unroll
     for (unsigned m = 0; m < held; ++m) {
-      x[m] = a.i[k][place(threadIdx.y, m)];
-      y[m] = a.j[k][place(threadIdx.x, m)];
+      x[m] = a.i[k][position(threadIdx.y, m)];
+      y[m] = a.j[k][position(threadIdx.x, m)];
     }
-    // Back and forth: a product shares a factor with the one before, which the units still have.
+    // Back and forth: each product shares a factor with the previous one (operand cache).
 #pragma unroll
     for (unsigned m = 0; m < held; ++m)
 #pragma unroll
@@ -81,8 +81,8 @@ __device__ void multiply_tiles(const Tiles& a, Sums& sum) {
 // [multiply_tiles]
 
 // [load_tiles]
-/// Clears the columns of tiles that lie beyond the last one of A: no copy reaches them.
-__device__ void clear_beyond(unsigned cols, Place at, Shared& shared) {
+/// Clears the columns of tiles beyond the last column of A, which no copy writes.
+__device__ void clear_beyond(unsigned cols, TileIndex at, Shared& shared) {
   for (unsigned e = threadIdx.y * side + threadIdx.x; e < buffers * depth * tile; e += threads) {
     Tiles& tiles = shared.a[e / tile / depth];
     const unsigned k = e / tile % depth, m = e % tile;
@@ -91,9 +91,9 @@ __device__ void clear_beyond(unsigned cols, Place at, Shared& shared) {
   }
 }
 
-/// Starts to copy the tiles of A for a step into their buffer, once that is empty. A warp calls it;
-/// each lane starts the copy of one row.
-__device__ void load_tiles(View<const double, 2> a, unsigned step, Place at, Shared& shared) {
+/// Waits until the buffer of a step is empty, then starts to copy the tiles of A into it. One warp
+/// calls this function; each lane starts the copy of one row.
+__device__ void load_tiles(View<const double, 2> a, unsigned step, TileIndex at, Shared& shared) {
   const unsigned lane = (threadIdx.y * side + threadIdx.x) % 32, k = lane % depth;
   const unsigned p = at.p * tile, q = at.q * tile, cols = a.extent(1);
   const unsigned bytes_i = min(tile, cols - p) * sizeof(double);
@@ -111,13 +111,13 @@ __device__ void load_tiles(View<const double, 2> a, unsigned step, Place at, Sha
 // [load_tiles]
 
 // [sum_up]
-/// Adds up the thread's part of a tile, for all steps of A.
-__device__ void sum_up(View<const double, 2> a, Place at, const unsigned& warp, Shared& shared,
+/// Computes the sums of a thread, over all steps of A.
+__device__ void sum_up(View<const double, 2> a, TileIndex at, const unsigned& warp, Shared& shared,
                        Sums& sum) {
   const unsigned steps = a.extent(0) / depth;
   if (warp < min(ahead, steps)) load_tiles(a, warp, at, shared);
   for (unsigned s = 0; s < steps; ++s) {
-    // The warps take turns in starting copies.
+    // The warps alternate in starting copies.
     if (s % warps == warp && s + ahead < steps) load_tiles(a, s + ahead, at, shared);
     shared.full[s % buffers].wait(s / buffers % 2);
     multiply_tiles(shared.a[s % buffers], sum);
@@ -127,13 +127,13 @@ __device__ void sum_up(View<const double, 2> a, Place at, const unsigned& warp, 
 // [sum_up]
 
 // [multiply]
-/// Each block computes a tile of C = AᵀA; it goes through A 16 rows at a time.
+/// Each block computes a tile of C = AᵀA. It processes 16 rows of A at a time.
 __global__ void __launch_bounds__(threads) multiply(View<const double, 2> a, View<double, 2> c) {
   extern __shared__ __align__(16) unsigned char bytes[];
   Shared& shared = *reinterpret_cast<Shared*>(bytes);
   const unsigned thread = threadIdx.y * side + threadIdx.x, warp = thread / 32;
   if (thread == 0) staircase::init(shared.full, shared.empty, threads);
-  const Place at = tile_of_triangle(blockIdx.x);
+  const TileIndex at = tile_of_triangle(blockIdx.x);
   if ((at.q + 1) * tile > a.extent(1)) clear_beyond(a.extent(1), at, shared);
   __syncthreads();
 
@@ -176,7 +176,7 @@ int main(int argc, char** argv) {
   return ata::run_stage(argc, argv,
                         {
                             .title = "Double-buffered",
-                            .idea = "Load the next tiles while multiplying",
+                            .idea = "Overlap loads and products by a ring of tiles",
                             .needs = "the copy engine of compute capability 9.0",
                             .solve_f64 = ata::solve,
                         });

@@ -1,14 +1,14 @@
 /// \file
-/// Changed: a warp computes 64 × 32 elements of C by `mma`, its factors in the lanes' registers as
-///          the instruction wants them, loaded while the instructions before are at work; rows in
-///          shared memory are shifted so that these loads meet all banks. Tiles come in an order
-///          that shares them in the second-level cache, and the last ones, too few for all
-///          multiprocessors, are cut along the rows of A and added up by a second kernel.
-/// Legal:   sums are in another order, but in the same one every time. Only elements on and above
-///          the diagonal are used, each written twice, so that C is exactly symmetric.
-/// Expect:  twice the rate of the plain FP64 units.
+/// Changed: a warp computes 64 × 32 elements of C with `mma`. It loads the factors into registers
+///          in the layout of the instruction, while earlier instructions are in flight. Rows in
+///          shared memory are padded so that these loads use all banks. The order of the tiles
+///          improves reuse in the L2 cache. The last tiles, too few for all SMs, are split along
+///          the rows of A (split-K), and a second kernel adds the partial sums.
+/// Legal:   sums have another order, which is the same in every run. Only elements on and above
+///          the diagonal are used, each stored twice, so C is exactly symmetric.
+/// Expect:  twice the rate of the CUDA cores in FP64.
 /// Run:     ./climb ata --stages 08,09
-/// Next:    10_emulated has no use for FP64 units.
+/// Next:    10_emulated computes FP64 products on integer units.
 
 #include "../warps.hpp"
 
@@ -29,30 +29,30 @@ constexpr unsigned ahead = 4;    // steps from the start of a copy to its use
 // [sizes]
 
 // [shared]
-/// 16 rows of the columns of A that make a tile of C: those of its rows i, those of its columns j.
-/// Each row begins 32 bytes further into the banks than the one before: half a warp, which loads
-/// four neighbours of four rows at a time, meets all of them.
+/// 16 rows of the columns of A for one tile of C: columns for its rows i and for its columns j.
+/// Each row starts 32 bytes further in the banks than the previous one. Half a warp, which loads
+/// four neighbours from four rows at a time, thus uses every bank once.
 struct Tiles {
   double i[depth][tile + 4], j[depth][tile + 4];
 };
 
-/// What a block keeps in shared memory: tiles of A, and at the end a strip of C.
+/// The shared memory of a block: tiles of A, and at the end a strip of C.
 struct Shared {
   union {
     Tiles a[buffers];
-    Leaving c;
+    Staged c;
   };
   staircase::TransferBarrier full[buffers], empty[buffers];
 };
 // [shared]
 
 // [multiply_tiles]
-/// What a lane holds of 8 rows of A for the products of its warp.
+/// The factors in the registers of a lane, from 8 rows of A, for the products of its warp.
 struct Factors {
   double x[held_i][4], y[held_j][2];
 };
 
-/// Loads them from row k0 of the tiles on.
+/// Loads factors from rows k0 to k0 + 7 of the tiles.
 __device__ void load_factors(const Tiles& a, unsigned k0, Lane lane, Factors& factors) {
 #pragma unroll
   for (unsigned r = 0; r < 2; ++r) {
@@ -78,7 +78,7 @@ __device__ void multiply_factors(const Factors& factors, Sums& sum) {
 // [multiply_tiles]
 
 // [load_tiles]
-/// Clears the columns of tiles that lie beyond the last one of A: no copy reaches them.
+/// Clears the columns of tiles beyond the last column of A, which no copy writes.
 __device__ void clear_beyond(unsigned cols, Task at, Shared& shared) {
   for (unsigned e = threadIdx.x; e < buffers * depth * tile; e += threads) {
     Tiles& tiles = shared.a[e / tile / depth];
@@ -88,8 +88,8 @@ __device__ void clear_beyond(unsigned cols, Task at, Shared& shared) {
   }
 }
 
-/// Starts to copy the tiles of A for a step into their buffer, once that is empty. A warp calls it;
-/// each lane starts the copy of one row.
+/// Waits until the buffer of a step is empty, then starts to copy the tiles of A into it. One warp
+/// calls this function; each lane starts the copy of one row.
 __device__ void load_tiles(View<const double, 2> a, unsigned step, Task at, Shared& shared) {
   const unsigned lane = threadIdx.x % 32, k = lane % depth;
   const unsigned p = at.p * tile, q = at.q * tile, cols = a.extent(1);
@@ -108,7 +108,7 @@ __device__ void load_tiles(View<const double, 2> a, unsigned step, Task at, Shar
 // [load_tiles]
 
 // [sum_up]
-/// Adds up the warp's part of a tile, for some steps of A.
+/// Computes the sums of a warp, over the steps of a task.
 __device__ void sum_up(View<const double, 2> a, Task at, Lane lane, Shared& shared, Sums& sum) {
   const unsigned warp = threadIdx.x / 32, steps = at.last - at.first;
   if (warp < min(ahead, steps)) load_tiles(a, warp, at, shared);
@@ -116,7 +116,7 @@ __device__ void sum_up(View<const double, 2> a, Task at, Lane lane, Shared& shar
   shared.full[0].wait(0);
   load_factors(shared.a[0], 0, lane, even);
   for (unsigned s = 0; s < steps; ++s) {
-    // The warps take turns in starting copies.
+    // The warps alternate in starting copies.
     if (s % warps == warp && s + ahead < steps) load_tiles(a, s + ahead, at, shared);
     load_factors(shared.a[s % buffers], 8, lane, odd);
     multiply_factors(even, sum);
@@ -131,10 +131,10 @@ __device__ void sum_up(View<const double, 2> a, Task at, Lane lane, Shared& shar
 // [sum_up]
 
 // [multiply]
-/// Each block computes a tile of C = AᵀA, the first ones wholly. The others leave their sums in
-/// `parts`: (part, number that a thread holds, thread).
+/// Each block computes a task. The first `complete` tasks are complete tiles of C = AᵀA. For the
+/// others, it writes partial sums to `parts`: (part, index within the thread, thread).
 __global__ void __launch_bounds__(threads)
-    multiply(View<const double, 2> a, View<const Task, 1> tasks, unsigned whole,
+    multiply(View<const double, 2> a, View<const Task, 1> tasks, unsigned complete,
              View<double, 3> parts, View<double, 2> c) {
   extern __shared__ __align__(16) unsigned char bytes[];
   Shared& shared = *reinterpret_cast<Shared*>(bytes);
@@ -147,8 +147,8 @@ __global__ void __launch_bounds__(threads)
   Sums sum = {};
   sum_up(a, at, lane, shared, sum);
   __syncthreads();
-  if (blockIdx.x < whole) return write(sum, at, lane, shared.c, c);
-  leave(sum, parts, blockIdx.x - whole);
+  if (blockIdx.x < complete) return write(sum, at, lane, shared.c, c);
+  write_partial(sum, parts, blockIdx.x - complete);
 }
 // [multiply]
 
@@ -171,7 +171,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 
   timeline.begin("kernels");
   staircase::allow_shared_memory(multiply, sizeof(Shared));
-  multiply<<<plan.tasks.size(), threads, sizeof(Shared)>>>(a, tasks, plan.whole, parts, c);
+  multiply<<<plan.tasks.size(), threads, sizeof(Shared)>>>(a, tasks, plan.complete, parts, c);
   check_launch();
   add_up(plan, tasks, parts, c);
   check(cudaDeviceSynchronize());
@@ -188,7 +188,7 @@ int main(int argc, char** argv) {
   return ata::run_stage(argc, argv,
                         {
                             .title = "Tensor core",
-                            .idea = "Multiply on the FP64 tensor cores",
+                            .idea = "Multiply fragments on the FP64 tensor cores",
                             .needs = "FP64 tensor cores of compute capability 9.0",
                             .solve_f64 = ata::solve,
                         });

@@ -1,15 +1,15 @@
 /// \file
-/// Changed: columns of A are scaled to whole numbers below 2⁵⁹, of which 15 residues of a byte each
-///          are kept; the product is computed 15 times, of residues, exactly, by `mma` on bytes;
-///          the Chinese remainder theorem puts each element together again, exactly, too (Ozaki,
-///          Uchino and Imamura, "Ozaki Scheme II", arXiv:2504.08009). Tiles are plain again.
-/// Legal:   the only errors are those of rounding A to whole numbers, and C to FP64; if any number
-///          of A is rounded, statistics of its columns must show that the error keeps the bound of
-///          a sum in FP64. Other matrices are refused, and so are more than 131071 rows.
-/// Expect:  slower than stage 09, since nobody multiplies while a step is copied; 15 products at 30
-///          times the rate are the promise, which 13_warpgroups keeps.
+/// Changed: columns of A are scaled to integers below 2⁵⁹ and replaced by 15 residues of one byte
+///          each. The product of residues is computed 15 times, exactly, with `mma` on bytes. The
+///          Chinese remainder theorem reconstructs each element, also exactly (Ozaki, Uchino and
+///          Imamura, "Ozaki Scheme II", arXiv:2504.08009). Tiles are copied without overlap again.
+/// Legal:   the only errors come from rounding A to integers and C to FP64. If any element of A is
+///          rounded, statistics of the columns must show that the error keeps the bound of a sum in
+///          FP64. Other matrices are rejected, and so are matrices with more than 131071 rows.
+/// Expect:  slower than stage 09, because no warp multiplies while columns are copied. The aim is
+///          15 products at 30 times the rate, which 13_warpgroups reaches.
 /// Run:     ./climb ata --stages 09,10
-/// Next:    11_overlapped goes back to stage 09, and copies while it computes.
+/// Next:    11_overlapped continues stage 09 and overlaps its copies and kernels.
 
 #include "../residues.hpp"
 
@@ -23,13 +23,13 @@ using staircase::check_launch;
 using staircase::DeviceArray;
 
 // [sizes]
-constexpr unsigned tile = 128;     // columns of A that a block takes apart
-constexpr unsigned threads = 256;  // of a block
+constexpr unsigned tile = 128;     // columns of A that a block converts to residues
+constexpr unsigned threads = 256;  // per block
 // [sizes]
 
 // [take_apart]
-/// Rounds 128 columns of 128 rows of A, scaled, to whole numbers and writes their residues:
-/// (residue, column, row), transposed, since products of bytes take four neighbours of a column.
+/// Scales 128 columns of 128 rows of A, converts them to integers and writes their residues:
+/// (residue, column, row), transposed, because a register of `mma` has four rows of a column.
 __global__ void __launch_bounds__(threads)
     take_apart(View<const double, 2> a, View<const int, 1> exponents, double large,
                Statistics statistics, View<std::int8_t, 3> bytes) {
@@ -67,9 +67,9 @@ __global__ void __launch_bounds__(threads)
 
 // [multiply_residues]
 constexpr unsigned side = 64;  // rows and columns of a tile of C
-constexpr unsigned held = 4;   // products of 16 × 8 elements of a warp
+constexpr unsigned held = 4;   // products of 16 × 8 elements per warp
 
-/// Adds up the products of 16 × 32 elements, by a warp: of 131071 rows of A, they fit 32 bits.
+/// Adds products to 16 × 32 sums of a warp. Sums over 131071 rows of A fit in 32 bits.
 __device__ void multiply(const Column* of_i, const Column* of_j, std::int32_t (&sum)[held][4]) {
   const unsigned warp = threadIdx.x / 32, row = threadIdx.x % 32 / 4, four = threadIdx.x % 4 * 4;
   const unsigned i = warp / 2 * 16 + row, j = warp % 2 * 8 * held + row;
@@ -83,7 +83,7 @@ __device__ void multiply(const Column* of_i, const Column* of_j, std::int32_t (&
   }
 }
 
-/// Each block computes a tile of C modulo one of the moduli after the other, and puts it together.
+/// Each block computes a tile of C for one modulus after the other, and reconstructs its elements.
 __global__ void __launch_bounds__(threads)
     multiply_residues(View<const std::int8_t, 3> bytes, View<const int, 1> exponents,
                       View<double, 2> c) {
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(threads)
   }
 #pragma unroll
   for (unsigned e = 0; e < 4 * held; ++e) {
-    const auto [row, column] = staircase::place_in_c(threadIdx.x % 32, e % 4);
+    const auto [row, column] = staircase::position_in_c(threadIdx.x % 32, e % 4);
     const unsigned i = i0 + threadIdx.x / 64 * 16 + row;
     const unsigned j = j0 + (threadIdx.x / 32 % 2 * held + e / 4) * 8 + column;
     if (i <= j && j < cols)
@@ -122,6 +122,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   const unsigned tiles = (cols + side - 1) / side;
 
   timeline.begin("allocate");
+  staircase::require_capability(8, 0, "tensor cores for products of 16 × 8 × 32 bytes");
   DeviceArray<double, 2> a(rows, cols), c(cols, cols);
   DeviceArray<int, 1> exponents(cols);
   DeviceArray<unsigned, 1> large(cols), rounded(1);
@@ -156,7 +157,8 @@ int main(int argc, char** argv) {
   return ata::run_stage(argc, argv,
                         {
                             .title = "Emulated",
-                            .idea = "FP64 from products of bytes",
+                            .idea = "Compute FP64 products from products of bytes",
+                            .needs = "tensor cores of compute capability 8.0",
                             .solve_f64 = ata::solve,
                         });
 }

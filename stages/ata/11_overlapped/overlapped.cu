@@ -1,14 +1,14 @@
 /// \file
 /// From:    09_tensor_core
-/// Changed: A comes in strips of columns, each of them a kernel's, and what is done of C leaves
-///          while the next strips come. Both pass through pinned memory, which all threads of the
-///          host fill and empty. The kernels are those of stage 09.
-/// Legal:   a tile of C reads the columns of A of its own strip and of those before; events keep
-///          that order between streams, and between streams and the host.
-/// Expect:  the time in which the host's cores copy A in and C out; the kernels all but vanish.
+/// Changed: A is copied to the device in strips of columns, with one launch per strip. Completed
+///          parts of C are copied back while later strips arrive. A and C pass through pinned
+///          memory, which all threads of the host fill and empty. The kernels do not change.
+/// Legal:   a tile of C reads columns of A from its own strip and earlier strips. Events keep this
+///          order between streams, and between streams and the host.
+/// Expect:  limited by the cores of the host, which copy A and C; the kernels overlap the copies.
 /// Run:     ./climb ata --stages 09,11
 
-#include "../pieces.hpp"
+#include "../segments.hpp"
 #include "../warps.hpp"
 
 #include <algorithm>
@@ -34,30 +34,30 @@ constexpr unsigned ahead = 4;    // steps from the start of a copy to its use
 // [sizes]
 
 // [shared]
-/// 16 rows of the columns of A that make a tile of C: those of its rows i, those of its columns j.
-/// Each row begins 32 bytes further into the banks than the one before: half a warp, which loads
-/// four neighbours of four rows at a time, meets all of them.
+/// 16 rows of the columns of A for one tile of C: columns for its rows i and for its columns j.
+/// Each row starts 32 bytes further in the banks than the previous one. Half a warp, which loads
+/// four neighbours from four rows at a time, thus uses every bank once.
 struct Tiles {
   double i[depth][tile + 4], j[depth][tile + 4];
 };
 
-/// What a block keeps in shared memory: tiles of A, and at the end a strip of C.
+/// The shared memory of a block: tiles of A, and at the end a strip of C.
 struct Shared {
   union {
     Tiles a[buffers];
-    Leaving c;
+    Staged c;
   };
   staircase::TransferBarrier full[buffers], empty[buffers];
 };
 // [shared]
 
 // [multiply_tiles]
-/// What a lane holds of 8 rows of A for the products of its warp.
+/// The factors in the registers of a lane, from 8 rows of A, for the products of its warp.
 struct Factors {
   double x[held_i][4], y[held_j][2];
 };
 
-/// Loads them from row k0 of the tiles on.
+/// Loads factors from rows k0 to k0 + 7 of the tiles.
 __device__ void load_factors(const Tiles& a, unsigned k0, Lane lane, Factors& factors) {
 #pragma unroll
   for (unsigned r = 0; r < 2; ++r) {
@@ -83,7 +83,7 @@ __device__ void multiply_factors(const Factors& factors, Sums& sum) {
 // [multiply_tiles]
 
 // [load_tiles]
-/// Clears the columns of tiles that lie beyond the last one of A: no copy reaches them.
+/// Clears the columns of tiles beyond the last column of A, which no copy writes.
 __device__ void clear_beyond(unsigned cols, Task at, Shared& shared) {
   for (unsigned e = threadIdx.x; e < buffers * depth * tile; e += threads) {
     Tiles& tiles = shared.a[e / tile / depth];
@@ -93,8 +93,8 @@ __device__ void clear_beyond(unsigned cols, Task at, Shared& shared) {
   }
 }
 
-/// Starts to copy the tiles of A for a step into their buffer, once that is empty. A warp calls it;
-/// each lane starts the copy of one row.
+/// Waits until the buffer of a step is empty, then starts to copy the tiles of A into it. One warp
+/// calls this function; each lane starts the copy of one row.
 __device__ void load_tiles(View<const double, 2> a, unsigned step, Task at, Shared& shared) {
   const unsigned lane = threadIdx.x % 32, k = lane % depth;
   const unsigned p = at.p * tile, q = at.q * tile, cols = a.extent(1);
@@ -113,7 +113,7 @@ __device__ void load_tiles(View<const double, 2> a, unsigned step, Task at, Shar
 // [load_tiles]
 
 // [sum_up]
-/// Adds up the warp's part of a tile, for some steps of A.
+/// Computes the sums of a warp, over the steps of a task.
 __device__ void sum_up(View<const double, 2> a, Task at, Lane lane, Shared& shared, Sums& sum) {
   const unsigned warp = threadIdx.x / 32, steps = at.last - at.first;
   if (warp < min(ahead, steps)) load_tiles(a, warp, at, shared);
@@ -121,7 +121,7 @@ __device__ void sum_up(View<const double, 2> a, Task at, Lane lane, Shared& shar
   shared.full[0].wait(0);
   load_factors(shared.a[0], 0, lane, even);
   for (unsigned s = 0; s < steps; ++s) {
-    // The warps take turns in starting copies.
+    // The warps alternate in starting copies.
     if (s % warps == warp && s + ahead < steps) load_tiles(a, s + ahead, at, shared);
     load_factors(shared.a[s % buffers], 8, lane, odd);
     multiply_factors(even, sum);
@@ -136,10 +136,10 @@ __device__ void sum_up(View<const double, 2> a, Task at, Lane lane, Shared& shar
 // [sum_up]
 
 // [multiply]
-/// Each block computes a tile of C = AᵀA, the first ones wholly. The others leave their sums in
-/// `parts`: (part, number that a thread holds, thread).
+/// Each block computes a task. The first `complete` tasks are complete tiles of C = AᵀA. For the
+/// others, it writes partial sums to `parts`: (part, index within the thread, thread).
 __global__ void __launch_bounds__(threads)
-    multiply(View<const double, 2> a, View<const Task, 1> tasks, unsigned whole,
+    multiply(View<const double, 2> a, View<const Task, 1> tasks, unsigned complete,
              View<double, 3> parts, View<double, 2> c) {
   extern __shared__ __align__(16) unsigned char bytes[];
   Shared& shared = *reinterpret_cast<Shared*>(bytes);
@@ -152,8 +152,8 @@ __global__ void __launch_bounds__(threads)
   Sums sum = {};
   sum_up(a, at, lane, shared, sum);
   __syncthreads();
-  if (blockIdx.x < whole) return write(sum, at, lane, shared.c, c);
-  leave(sum, parts, blockIdx.x - whole);
+  if (blockIdx.x < complete) return write(sum, at, lane, shared.c, c);
+  write_partial(sum, parts, blockIdx.x - complete);
 }
 // [multiply]
 
@@ -172,9 +172,9 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   std::size_t most_parts = 1;
   for (const Strip& strip : strips) {
     plans.push_back(make_plan({strip}, steps, staircase::processors()));
-    const auto& [tasks, whole, left, slices] = plans.back();
+    const auto& [tasks, complete, remaining, splits] = plans.back();
     all_tasks.insert(all_tasks.end(), tasks.begin(), tasks.end());
-    most_parts = std::max(most_parts, std::size_t{left} * slices);
+    most_parts = std::max(most_parts, std::size_t{remaining} * splits);
   }
   DeviceArray<double, 2> a(padded_rows(problem, depth), padded_cols(problem)), c(cols, cols);
   DeviceArray<Task, 1> tasks(all_tasks.size());
@@ -191,14 +191,14 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
   Out out(c, product, size, times);
 
   timeline.begin("pipeline");
-  a.clear(in.stream());  // what lies beyond A stays zero
+  a.clear(in.stream());  // elements beyond A stay zero
   const Task* next = tasks.data();
   for (std::size_t s = 0; s < strips.size(); ++s) {
     const std::size_t first = strips[s].first * tile, last = std::min(strips[s].last * tile, cols);
     const std::size_t coming = times.begin("copy in", in.stream());
-    for (const Piece& piece : pieces_of({0, rows, first, last - first}, size)) {
-      in.send(piece);
-      out.go_on();
+    for (const Segment& segment : segments_of({0, rows, first, last - first}, size)) {
+      in.send(segment);
+      out.advance();
     }
     times.end(coming, in.stream());
     arrived.record(in.stream());
@@ -206,18 +206,18 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
     compute.wait(arrived);
     const std::size_t computing = times.begin("kernels", compute);
     const View<const Task, 1> of_strip(next, {plans[s].tasks.size()});
-    multiply<<<of_strip.extent(0), threads, sizeof(Shared), compute>>>(a, of_strip, plans[s].whole,
-                                                                       parts, c);
+    multiply<<<of_strip.extent(0), threads, sizeof(Shared), compute>>>(a, of_strip,
+                                                                       plans[s].complete, parts, c);
     check_launch();
     add_up(plans[s], of_strip, parts, c, compute);
     next += of_strip.extent(0);
     times.end(computing, compute);
     computed[s].record(compute);
-    out.add(pieces_of({0, last, first, last - first}, size), computed[s]);
-    out.add(pieces_of({first, last - first, 0, first}, size), computed[s]);
+    out.add(segments_of({0, last, first, last - first}, size), computed[s]);
+    out.add(segments_of({first, last - first, 0, first}, size), computed[s]);
   }
   out.finish();
-  times.hand_over();
+  times.add_to_timeline();
   return product;
 }
 // [solve]
@@ -228,7 +228,7 @@ int main(int argc, char** argv) {
   return ata::run_stage(argc, argv,
                         {
                             .title = "Overlapped",
-                            .idea = "Copy both ways while computing",
+                            .idea = "Overlap kernels with copies in both directions",
                             .needs = "FP64 tensor cores of compute capability 9.0",
                             .solve_f64 = ata::solve,
                         });

@@ -1,12 +1,12 @@
 /// \file
-/// From:    12_one_modulus
-/// Changed: products of bytes are those of `wgmma`: two warpgroups multiply columns of a residue
-///          straight from shared memory, where a thread of a warp of its own has tiles copied
-///          ahead. Residues of A lie in the order that `wgmma` wants.
-/// Legal:   sums of whole numbers are exact, in whatever order. A tile is overwritten behind the
-///          barrier at which all warps have arrived that read it.
-/// Expect:  15 products at 30 times the rate: twice the speed of FP64 tensor cores, less the time
-///          to take A apart and to put C together.
+/// From:    12_modulus_per_block
+/// Changed: `wgmma` multiplies bytes: two warpgroups read columns of residues directly from shared
+///          memory. A thread in a warp of its own starts the copies of tiles ahead of time. The
+///          residues of A are stored in the order that `wgmma` requires.
+/// Legal:   sums of integers are exact in any order. A tile is overwritten only after the barrier
+///          at which all warps that read it have arrived.
+/// Expect:  15 products at 30 times the rate: twice the speed of FP64 tensor cores, minus the time
+///          to convert A to residues and to reconstruct C.
 /// Run:     ./climb ata --stages 09,12,13
 
 #include "../plan.hpp"
@@ -24,15 +24,15 @@ using staircase::check_launch;
 using staircase::DeviceArray;
 
 // [sizes]
-constexpr unsigned tile = 128;     // columns of A that a block takes apart
-constexpr unsigned threads = 256;  // of a block; of products, another warp starts the copies
+constexpr unsigned tile = 128;     // columns of A that a block converts to residues
+constexpr unsigned threads = 256;  // per block; for products, one more warp starts copies
 // [sizes]
 
 // [take_apart]
-constexpr unsigned tile_bytes = tile * row_bytes;  // of 128 columns of A
+constexpr unsigned tile_bytes = tile * row_bytes;  // 128 rows of 128 columns of A
 
-/// Rounds 128 columns of 128 rows of A, scaled, to whole numbers and writes their residues as
-/// tiles: (residue, 128 columns, 128 rows, byte), for each column its rows, as wgmma wants them.
+/// Scales 128 columns of 128 rows of A, converts them to integers and writes their residues as
+/// tiles: (residue, 128 columns, 128 rows, byte), column by column in the order of `wgmma`.
 __global__ void __launch_bounds__(threads)
     take_apart(View<const double, 2> a, View<const int, 1> exponents, double large,
                Statistics statistics, View<std::int8_t, 4> tiles) {
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(threads)
       std::int8_t* to = &tiles(t, blockIdx.y, blockIdx.x, 0);
 #pragma unroll
       for (unsigned m = 0; m < at_once; m += 16)
-        reinterpret_cast<uint4&>(to[staircase::place_in_rows(column, k0 + m)]) =
+        reinterpret_cast<uint4&>(to[staircase::swizzled_offset(column, k0 + m)]) =
             make_uint4(words[m / 4], words[m / 4 + 1], words[m / 4 + 2], words[m / 4 + 3]);
     }
   }
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(threads)
 // [take_apart]
 
 // [multiply_residues]
-constexpr unsigned held = 32;  // products of 16 × 8 elements of a warp
+constexpr unsigned held = 32;  // products of 16 × 8 elements per warp
 constexpr unsigned stages = 4;
 
 struct Operands {
@@ -77,7 +77,7 @@ struct Operands {
 };
 using Pipeline = staircase::Pipeline<Operands, stages>;
 
-/// Copies the operands of a tile into the pipeline, 128 rows of A at a time.
+/// Copies the operands of a tile of C into the pipeline, 128 rows of A at a time.
 __device__ void feed(Pipeline& pipeline, View<const std::int8_t, 3> tiles, Product256 at) {
   for (unsigned k = 0; k < tiles.extent(1); ++k) {
     Operands& to = pipeline.fill(k, sizeof(Operands));
@@ -88,7 +88,7 @@ __device__ void feed(Pipeline& pipeline, View<const std::int8_t, 3> tiles, Produ
   }
 }
 
-/// Adds up the products of 64 rows of a tile: of 131071 rows of A, they fit 32 bits.
+/// Adds products to the sums of 64 rows of a tile. Sums over 131071 rows of A fit in 32 bits.
 __device__ void drain(Pipeline& pipeline, unsigned steps, std::int32_t (&sum)[4 * held]) {
   const unsigned warpgroup = threadIdx.x / 128;
   for (unsigned k = 0; k < steps; ++k) {
@@ -104,7 +104,8 @@ __device__ void drain(Pipeline& pipeline, unsigned steps, std::int32_t (&sum)[4 
   staircase::wgmma_wait<0>();
 }
 
-/// Each block computes a tile of C modulo one of the moduli: (residue, tile, product, thread).
+/// Each block computes a tile of C for one modulus and writes residues: (residue, tile, product,
+/// thread).
 __global__ void __launch_bounds__(threads + 32, 1)
     multiply_residues(View<const std::int8_t, 4> tiles, View<const Product256, 1> products,
                       View<unsigned, 4> sums) {
@@ -125,7 +126,7 @@ __global__ void __launch_bounds__(threads + 32, 1)
 // [multiply_residues]
 
 // [put_together]
-/// Puts a tile of C together and writes it and its mirror image; threads meet in shared memory.
+/// Reconstructs a tile of C, and stores it and its transpose after an exchange in shared memory.
 __global__ void __launch_bounds__(threads)
     put_together(View<const unsigned, 4> sums, View<const Product256, 1> products,
                  View<const int, 1> exponents, View<double, 2> c) {
@@ -140,7 +141,7 @@ __global__ void __launch_bounds__(threads)
       for (unsigned t = 0; t < residues; ++t) word[t] = sums(t, blockIdx.x, n, threadIdx.x);
 #pragma unroll
       for (unsigned e = 0; e < 4; ++e) {
-        const auto [row, column] = staircase::place_in_warpgroup(threadIdx.x % 128, 4 * n + e);
+        const auto [row, column] = staircase::position_in_warpgroup(threadIdx.x % 128, 4 * n + e);
         const unsigned i = i0 + (row + threadIdx.x / 128 * 64), j = j0 + (column - 8 * n0);
         shared[i - i0][j - j0] =
             i <= j && j < cols ? ldexp(element_of(word, e), -exponents(i) - exponents(j)) : 0;
@@ -204,7 +205,7 @@ int main(int argc, char** argv) {
   return ata::run_stage(argc, argv,
                         {
                             .title = "Warpgroups",
-                            .idea = "Bytes at full rate, from shared memory",
+                            .idea = "Multiply bytes by wgmma from shared memory",
                             .needs = "tensor cores of compute capability 9.0",
                             .solve_f64 = ata::solve,
                         });

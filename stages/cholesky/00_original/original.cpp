@@ -1,6 +1,6 @@
 /// \file
 /// Run:  ./climb cholesky --stages 00
-/// Next: 01_left_looking exchanges the loops, so that a column is written once.
+/// Next: 01_left_looking exchanges the loops, and then writes each column once.
 
 #include "../cholesky.hpp"
 
@@ -12,7 +12,7 @@ namespace cholesky {
 using staircase::View;
 
 // [factorise]
-/// Column by column: once it is known, its products are taken off everything to its right.
+/// Right-looking: finishes column k, and subtracts its products from all columns to its right.
 template <typename T>
 void factorise(View<T, 2> l) {
   const std::size_t n = l.extent(0);
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   return cholesky::run_stage(argc, argv,
                              {
                                  .title = "Original",
-                                 .idea = "Column by column, taken off all to its right",
+                                 .idea = "Finish a column, update all to its right",
                                  .solve_f64 = cholesky::solve<double>,
                                  .solve_f32 = cholesky::solve<float>,
                              });

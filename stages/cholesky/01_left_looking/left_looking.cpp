@@ -1,12 +1,12 @@
 /// \file
-/// Changed: the loops over columns change places. A column gathers what all columns before it take
-///          off, and is written once.
-/// Legal:   a column is complete before any column to its right gathers from it, and each number
-///          loses the same products, in the same order.
-/// Expect:  several times faster where A is larger than the caches: rows of L lie along memory, and
-///          what is left stays in a register.
+/// Changed: the two loops over columns are exchanged. The products of all columns to the left are
+///          subtracted from a column at once, and each element is written once.
+/// Legal:   a column is finished before a column to its right reads it. From each element, the same
+///          products are subtracted in the same order.
+/// Expect:  several times as fast if A exceeds the caches: the factors are contiguous in memory,
+///          and the partial sum stays in a register.
 /// Run:     ./climb cholesky --stages 00,01
-/// Next:    02_blocked takes 64 columns at a time.
+/// Next:    02_blocked processes tiles of 64 columns.
 
 #include "../cholesky.hpp"
 
@@ -18,7 +18,7 @@ namespace cholesky {
 using staircase::View;
 
 // [left]
-/// What is left of element (i, j) once the columns before j are taken off.
+/// Element (i, j) of A minus the products of the columns before j.
 template <typename T>
 T left(View<const T, 2> l, std::size_t i, std::size_t j) {
   T left = l(i, j);
@@ -28,7 +28,7 @@ T left(View<const T, 2> l, std::size_t i, std::size_t j) {
 // [left]
 
 // [factorise]
-/// Column by column: each gathers what all before it take off.
+/// Left-looking: updates column j with all columns before it, and finishes it.
 template <typename T>
 void factorise(View<T, 2> l) {
   const std::size_t n = l.extent(0);
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
   return cholesky::run_stage(argc, argv,
                              {
                                  .title = "Left-looking",
-                                 .idea = "Gather from all columns before, write once",
+                                 .idea = "Update a column once, from all to its left",
                                  .solve_f64 = cholesky::solve<double>,
                                  .solve_f32 = cholesky::solve<float>,
                              });

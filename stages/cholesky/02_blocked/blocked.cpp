@@ -1,11 +1,12 @@
 /// \file
-/// Changed: L is cut into tiles of 64 × 64. A tile on the diagonal is factorised, the tiles below
-///          it are solved with it, and their products are taken off all tiles to the right.
-/// Legal:   each number loses the same products in the same order; a tile is complete before it is
-///          multiplied.
-/// Expect:  a pair of tiles stays in the nearest caches for 64 products of each of its numbers.
+/// Changed: L is divided into tiles of 64 × 64 elements. The program factorises a tile on the
+///          diagonal, solves the tiles below with it, and subtracts the products of these tiles
+///          from all tiles to the right.
+/// Legal:   from each element, the same products are subtracted in the same order. A tile is
+///          finished before it is used as a factor.
+/// Expect:  two tiles stay in the nearest caches, where each of their elements is used 64 times.
 /// Run:     ./climb cholesky --stages 01,02
-/// Next:    03_openmp_tasks makes a task of each tile's turn.
+/// Next:    03_openmp_tasks makes each operation on a tile a task.
 
 #include "../cholesky.hpp"
 
@@ -19,7 +20,7 @@ using staircase::View;
 constexpr std::size_t tile = 64;  // rows and columns
 
 // [left]
-/// What is left of element (i, j) once the columns from `first` up to `last` are taken off.
+/// Element (i, j) minus the products of the columns from `first` to before `last`.
 template <typename T>
 T left(View<const T, 2> l, std::size_t i, std::size_t j, std::size_t first, std::size_t last) {
   T left = l(i, j);
@@ -35,7 +36,7 @@ struct Range {
   std::size_t first, last;
 };
 
-/// A tile on the diagonal: column by column, each gathers what those before it take off.
+/// Factorises a tile on the diagonal, left-looking, with its own columns only.
 template <typename T>
 void factorise_tile(View<T, 2> l, Range columns) {
   for (std::size_t j = columns.first; j < columns.last; ++j) {
@@ -45,7 +46,7 @@ void factorise_tile(View<T, 2> l, Range columns) {
   }
 }
 
-/// A tile below: its rows are solved with the tile on the diagonal.
+/// Solves the rows of a tile below the diagonal with the tile on the diagonal.
 template <typename T>
 void solve_tile(View<T, 2> l, Range rows, Range columns) {
   for (std::size_t i = rows.first; i < rows.last; ++i)
@@ -53,7 +54,8 @@ void solve_tile(View<T, 2> l, Range rows, Range columns) {
       l(i, j) = left<T>(l, i, j, columns.first, j) / l(j, j);
 }
 
-/// A tile to the right: it loses the products of two tiles; on the diagonal, its triangle does.
+/// Subtracts the products of two tiles from a tile to the right; on the diagonal, from its lower
+/// triangle only.
 template <typename T>
 void update_tile(View<T, 2> l, Range rows, Range columns, Range done) {
   for (std::size_t i = rows.first; i < rows.last; ++i)
@@ -63,7 +65,7 @@ void update_tile(View<T, 2> l, Range rows, Range columns, Range done) {
 // [tiles]
 
 // [factorise]
-/// Tile by tile: once a column of tiles is known, its products are taken off everything to its
+/// Right-looking: finishes a column of tiles, and subtracts its products from all tiles to its
 /// right.
 template <typename T>
 void factorise(View<T, 2> l) {
@@ -96,7 +98,7 @@ int main(int argc, char** argv) {
   return cholesky::run_stage(argc, argv,
                              {
                                  .title = "Blocked",
-                                 .idea = "Factorise a tile, solve below, take off",
+                                 .idea = "Factorise, solve and update tiles",
                                  .solve_f64 = cholesky::solve<double>,
                                  .solve_f32 = cholesky::solve<float>,
                              });

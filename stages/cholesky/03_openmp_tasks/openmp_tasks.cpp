@@ -1,10 +1,11 @@
 /// \file
-/// Changed: each turn of a tile is a task, which names the tiles that it reads and the one that it
-///          writes. Tasks run on any thread as soon as these are ready.
-/// Legal:   tasks that write a tile keep their order, and what reads it waits for them.
-/// Expect:  as many times faster as there are cores, while there are several tiles to be had.
+/// Changed: each operation on a tile is a task, which names the tiles that it reads and the tile
+///          that it writes. Any thread runs a task as soon as these tiles are ready.
+/// Legal:   tasks that write the same tile keep their order, and tasks that read a tile wait for
+///          the tasks that write it.
+/// Expect:  a speed-up by the number of cores, as long as enough tasks are ready.
 /// Run:     ./climb cholesky --stages 02,03
-/// Next:    04_vectorised keeps a part of a tile in vectors of registers.
+/// Next:    04_vectorised keeps a part of a tile in vector registers.
 
 #include "../cholesky.hpp"
 
@@ -19,7 +20,7 @@ using staircase::View;
 constexpr std::size_t tile = 64;  // rows and columns
 
 // [left]
-/// What is left of element (i, j) once the columns from `first` up to `last` are taken off.
+/// Element (i, j) minus the products of the columns from `first` to before `last`.
 template <typename T>
 T left(View<const T, 2> l, std::size_t i, std::size_t j, std::size_t first, std::size_t last) {
   T left = l(i, j);
@@ -35,7 +36,7 @@ struct Range {
   std::size_t first, last;
 };
 
-/// A tile on the diagonal: column by column, each gathers what those before it take off.
+/// Factorises a tile on the diagonal, left-looking, with its own columns only.
 template <typename T>
 void factorise_tile(View<T, 2> l, Range columns) {
   for (std::size_t j = columns.first; j < columns.last; ++j) {
@@ -45,7 +46,7 @@ void factorise_tile(View<T, 2> l, Range columns) {
   }
 }
 
-/// A tile below: its rows are solved with the tile on the diagonal.
+/// Solves the rows of a tile below the diagonal with the tile on the diagonal.
 template <typename T>
 void solve_tile(View<T, 2> l, Range rows, Range columns) {
   for (std::size_t i = rows.first; i < rows.last; ++i)
@@ -53,7 +54,8 @@ void solve_tile(View<T, 2> l, Range rows, Range columns) {
       l(i, j) = left<T>(l, i, j, columns.first, j) / l(j, j);
 }
 
-/// A tile to the right: it loses the products of two tiles; on the diagonal, its triangle does.
+/// Subtracts the products of two tiles from a tile to the right; on the diagonal, from its lower
+/// triangle only.
 template <typename T>
 void update_tile(View<T, 2> l, Range rows, Range columns, Range done) {
   for (std::size_t i = rows.first; i < rows.last; ++i)
@@ -63,8 +65,9 @@ void update_tile(View<T, 2> l, Range rows, Range columns, Range done) {
 // [tiles]
 
 // [factorise]
-/// Tile by tile: once a column of tiles is known, its products are taken off everything to its
-/// right. One thread hands out the tasks, all do them. The first number of a tile stands for it.
+/// Right-looking: finishes a column of tiles, and subtracts its products from all tiles to its
+/// right. One thread creates the tasks, and all threads execute them. In `depend`, the first
+/// element of a tile stands for the tile.
 template <typename T>
 void factorise(View<T, 2> l, staircase::ThreadTimes& times) {
   const std::size_t n = l.extent(0), tiles = (n + tile - 1) / tile;
@@ -101,7 +104,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("kernels");
   factorise<T>(l, times);
   timeline.end();
-  times.hand_over();
+  times.add_to_timeline();
   return l;
 }
 // [solve]
@@ -112,7 +115,7 @@ int main(int argc, char** argv) {
   return cholesky::run_stage(argc, argv,
                              {
                                  .title = "OpenMP tasks",
-                                 .idea = "A task for each turn of a tile",
+                                 .idea = "Run each operation on a tile as a task",
                                  .solve_f64 = cholesky::solve<double>,
                                  .solve_f32 = cholesky::solve<float>,
                              });

@@ -1,12 +1,12 @@
 /// \file
-/// Changed: rows of L are copied into panels of 24, or 48 in f32, in which they follow one another
-///          column by column; two kernels compute a block of two panels in vectors of registers;
-///          tiles are of 8 × 8 blocks.
-/// Legal:   each number loses the same products, in another order: those of a tile are added up
-///          before they are taken off.
-/// Expect:  bound by arithmetic, as AᵀA is in stage 02.
+/// Changed: L is packed into panels of 24 rows, or 48 in f32, which store the rows of each column
+///          contiguously. Two functions compute a block of L, the intersection of a panel and as
+///          many columns, in vector registers. A tile has 8 × 8 blocks.
+/// Legal:   from each element, the same products are subtracted, in another order: the products of
+///          a tile are added up first, and then their sum is subtracted.
+/// Expect:  limited by arithmetic, like stage 02 of AᵀA.
 /// Run:     ./climb cholesky --stages 03,04
-/// Next:    05_naive_cuda starts over on the GPU, column by column.
+/// Next:    05_naive_cuda starts again on the GPU, column by column.
 
 #include "../packed.hpp"
 
@@ -21,15 +21,15 @@ using staircase::View;
 constexpr std::size_t tile = 8;  // blocks, along rows and columns
 
 // [subtract]
-/// block -= xᵀy for so many columns of two panels, by parts that fit the registers.
+/// Computes block -= xᵀy over `columns` columns of two panels, in parts that fit into registers.
 template <typename T>
 struct Subtract {
   template <int bytes>
   [[gnu::always_inline]] static void run(const T* x, const T* y, std::size_t columns, T* block) {
     using Vector [[gnu::vector_size(bytes), gnu::aligned(alignof(T))]] = T;
     constexpr std::size_t lanes = bytes / sizeof(T);
-    constexpr std::size_t height = bytes == 64 ? 8 : 4;   // of the part, which is ...
-    constexpr std::size_t vectors = bytes == 16 ? 2 : 3;  // ... so many vectors wide
+    constexpr std::size_t height = bytes == 64 ? 8 : 4;   // rows of a part
+    constexpr std::size_t vectors = bytes == 16 ? 2 : 3;  // vectors in a row of a part
     for (std::size_t i0 = 0; i0 < width<T>; i0 += height)
       for (std::size_t j0 = 0; j0 < width<T>; j0 += vectors * lanes) {
         Vector sum[height][vectors] = {};
@@ -57,7 +57,7 @@ struct Range {
   std::size_t first, last;
 };
 
-/// Block (p, q) loses the products of the columns of blocks from `first` up to `last`.
+/// Subtracts from block (p, q) the products of the columns of blocks from `first` to before `last`.
 template <typename T>
 void subtract(View<T, 3> l, std::size_t p, std::size_t q, std::size_t first, std::size_t last) {
   static const auto run =
@@ -66,8 +66,8 @@ void subtract(View<T, 3> l, std::size_t p, std::size_t q, std::size_t first, std
       &l(p, q * width<T>, 0));
 }
 
-/// A tile on the diagonal, or below: column by column of blocks, each gathers what those before it
-/// take off, and is solved.
+/// Finishes a tile on the diagonal or below: updates each column of blocks with the columns to its
+/// left, and then solves the column.
 template <typename T>
 void solve_tile(View<T, 3> l, Range rows, Range columns) {
   for (std::size_t q = columns.first; q < columns.last; ++q)
@@ -77,7 +77,8 @@ void solve_tile(View<T, 3> l, Range rows, Range columns) {
     }
 }
 
-/// A tile to the right: it loses the products of two tiles; on the diagonal, its triangle does.
+/// Subtracts the products of two tiles from a tile to the right; on the diagonal, from its lower
+/// triangle only.
 template <typename T>
 void update_tile(View<T, 3> l, Range rows, Range columns, Range done) {
   for (std::size_t q = columns.first; q < columns.last; ++q)
@@ -87,8 +88,9 @@ void update_tile(View<T, 3> l, Range rows, Range columns, Range done) {
 // [tiles]
 
 // [factorise]
-/// Tile by tile: once a column of tiles is known, its products are taken off everything to its
-/// right. One thread hands out the tasks, all do them. The first number of a tile stands for it.
+/// Right-looking: finishes a column of tiles, and subtracts its products from all tiles to its
+/// right. One thread creates the tasks, and all threads execute them. In `depend`, the first
+/// element of a tile stands for the tile.
 template <typename T>
 void factorise(View<T, 3> l, staircase::ThreadTimes& times) {
   const std::size_t n = l.extent(0), tiles = (n + tile - 1) / tile;
@@ -130,7 +132,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   factorise<T>(panels, times);
   unpack<T>(panels, l);
   timeline.end();
-  times.hand_over();
+  times.add_to_timeline();
   return l;
 }
 // [solve]
@@ -141,7 +143,7 @@ int main(int argc, char** argv) {
   return cholesky::run_stage(argc, argv,
                              {
                                  .title = "Vectorised",
-                                 .idea = "Blocks in registers, panels in caches",
+                                 .idea = "Keep parts of blocks in vector registers",
                                  .solve_f64 = cholesky::solve<double>,
                                  .solve_f32 = cholesky::solve<float>,
                              });

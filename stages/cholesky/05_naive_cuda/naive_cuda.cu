@@ -1,13 +1,13 @@
 /// \file
-/// Changed: the loop over rows and the nest over elements to the right are kernels, launched once
-///          per column each; a thread has an element.
-/// Legal:   a thread writes its own element only, and reads column k, which nobody writes then; the
-///          root of a pivot is written by the second kernel, since all threads of the first one
-///          read the pivot. Kernels of a stream run one after the other.
-/// Expect:  everything to the right is read and written for each column: bound by memory.
+/// Changed: the loop over rows and the nest over the elements to the right become two kernels,
+///          which are launched once per column. A thread computes one element.
+/// Legal:   a thread writes only its own element. The second kernel only reads column k below the
+///          pivot. It stores the root of the pivot, because all threads of the first kernel have to
+///          read the pivot itself. Kernels of a stream run one after the other.
+/// Expect:  limited by memory, because all elements to the right are read and written per column.
 /// From:    00_original
 /// Run:     ./climb cholesky --stages 00,05
-/// Next:    06_panel_and_update does so once for 256 columns.
+/// Next:    06_panel_and_update reads and writes these elements once per 256 columns.
 
 #include "../cholesky.hpp"
 
@@ -31,7 +31,8 @@ __global__ void divide(View<T, 2> l, unsigned k) {
 // [divide]
 
 // [update]
-/// Takes the products of column k off everything to its right, and the root of its pivot.
+/// Subtracts the products of column k from all elements to its right, and stores the root of the
+/// pivot.
 template <typename T>
 __global__ void update(View<T, 2> l, unsigned k) {
   const unsigned i = k + row(), j = k + column();
@@ -44,9 +45,9 @@ __global__ void update(View<T, 2> l, unsigned k) {
 // [update]
 
 // [factorise]
-constexpr dim3 threads(32, 8);  // of a block
+constexpr dim3 threads(32, 8);  // of a thread block
 
-/// Column by column: once it is known, its products are taken off everything to its right.
+/// Right-looking: finishes column k, and subtracts its products from all columns to its right.
 template <typename T>
 void factorise(View<T, 2> l) {
   const unsigned n = l.extent(0);
@@ -85,7 +86,7 @@ int main(int argc, char** argv) {
   return cholesky::run_stage(argc, argv,
                              {
                                  .title = "Naive CUDA",
-                                 .idea = "Make each column two kernels",
+                                 .idea = "Launch two kernels for each column",
                                  .solve_f64 = cholesky::solve<double>,
                                  .solve_f32 = cholesky::solve<float>,
                              });

@@ -1,12 +1,13 @@
 /// \file
-/// Changed: 256 columns at a time, a panel: its products are taken off everything to its right at
-///          once. Within it, 64 columns at a time: one block of threads factorises the block on the
-///          diagonal, then the rows below are solved, and the products taken off the rest of the
-///          panel. A is filled up with zeros to whole blocks.
-/// Legal:   an element is complete when the products of all columns before it have been taken off,
-///          in whatever portions, and before its own column is divided.
-/// Expect:  what lies to the right is read and written once for 256 columns; the update is bound by
-///          its loads of factors.
+/// Changed: a panel of 256 columns is factorised first. Then the products of the panel are
+///          subtracted from all elements to its right at once, in the trailing update. The panel is
+///          factorised in groups of 64 columns: one thread block factorises the block of L on the
+///          diagonal, a second kernel solves the rows below, and a third one subtracts the products
+///          from the rest of the panel. A is padded with zeros to a multiple of 64.
+/// Legal:   the products of all columns to the left of an element are subtracted, in any groups,
+///          before the column of the element is divided.
+/// Expect:  elements to the right are read and written once per 256 columns. The loads of factors
+///          limit the update.
 /// Run:     ./climb cholesky --stages 05,06
 /// Next:    07_tiled_update loads each factor once for many elements.
 
@@ -17,16 +18,16 @@
 namespace cholesky {
 
 using staircase::blocks;
+using staircase::ceil_div;
 using staircase::check;
 using staircase::check_launch;
 using staircase::column;
 using staircase::DeviceArray;
-using staircase::pieces;
 using staircase::row;
 using staircase::View;
 
 // [update]
-/// Takes the products of columns k off columns j, from the diagonal down.
+/// Subtracts the products of columns k from columns j, from the diagonal down.
 template <typename T>
 __global__ void update(View<T, 2> l, Range k, Range j) {
   const unsigned to_i = j.first + row(), to_j = j.first + column();
@@ -36,7 +37,7 @@ __global__ void update(View<T, 2> l, Range k, Range j) {
   l(to_i, to_j) = rest;
 }
 
-/// Launches it, if there are such columns.
+/// Launches `update`, if there are columns j.
 template <typename T>
 void launch_update(View<T, 2> l, Range k, Range j) {
   constexpr dim3 threads(8, 32);  // so that a warp reads 8 + 4 rows of factors
@@ -61,7 +62,7 @@ void factorise_panel(View<T, 2> l, unsigned first) {
   }
 }
 
-/// Panel by panel: once it is known, its products are taken off everything to its right.
+/// Right-looking: factorises a panel, and subtracts its products from all columns to its right.
 template <typename T>
 void factorise(View<T, 2> l) {
   const unsigned n = l.extent(0);
@@ -76,7 +77,7 @@ void factorise(View<T, 2> l) {
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  const unsigned padded = pieces(problem.n, block) * block;
+  const unsigned padded = ceil_div(problem.n, block) * block;
   DeviceArray<T, 2> device_l(padded, padded);
   Solution<T> l(problem.n, problem.n);
 
@@ -99,7 +100,7 @@ int main(int argc, char** argv) {
   return cholesky::run_stage(argc, argv,
                              {
                                  .title = "Panel and update",
-                                 .idea = "Take off the products of 256 columns at once",
+                                 .idea = "Delay updates for a panel of 256 columns",
                                  .solve_f64 = cholesky::solve<double>,
                                  .solve_f32 = cholesky::solve<float>,
                              });

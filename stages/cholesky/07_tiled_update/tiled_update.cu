@@ -1,12 +1,12 @@
 /// \file
-/// Changed: a block of threads updates 128 × 128 elements, a thread 8 × 8 of them, with factors in
-///          shared memory, 128 bytes of a row at a time, which are copied three steps ahead. Tiles
-///          come in strips of 8 columns.
-/// Legal:   products are taken off an element in the same order; only who does so has changed.
-/// Expect:  a factor is copied once for 128 elements, and read from shared memory once for 8: bound
-///          by the FP64 units.
+/// Changed: a thread block updates a tile of 128 × 128 elements, and each thread updates 8 × 8 of
+///          these elements. The factors are in shared memory, 128 bytes of each row at a time, and
+///          are copied three steps ahead. Tiles are processed in strips of 8 columns of tiles.
+/// Legal:   from each element, the same products are subtracted in the same order as in stage 06.
+/// Expect:  limited by the FP64 pipeline: a factor is copied once for 128 elements, and read from
+///          shared memory once for 8 elements.
 /// Run:     ./climb cholesky --stages 06,07
-/// Next:    08_tensor_cores has units of twice the rate.
+/// Next:    08_tensor_cores uses tensor cores, which have twice the rate.
 
 #include "../panels.hpp"
 
@@ -16,25 +16,25 @@
 
 namespace cholesky {
 
+using staircase::ceil_div;
 using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
-using staircase::pieces;
 using staircase::View;
 
 // [tiles]
-constexpr unsigned tile = 128;          // rows and columns of a block of threads
+constexpr unsigned tile = 128;          // rows and columns of a thread block
 constexpr unsigned kept = tile / side;  // rows and columns of a thread: every sixteenth
 constexpr unsigned threads = side * side;
-constexpr unsigned strip = 8;    // columns of tiles that are done row by row
+constexpr unsigned strip = 8;    // columns of tiles that are processed row by row
 constexpr unsigned buffers = 4;  // for factors in shared memory
 constexpr unsigned ahead = buffers - 1;
 
-/// Columns of factors that are there at a time: 128 bytes of a row.
+/// Number of columns of factors in a buffer: 128 bytes of a row.
 template <typename T>
 constexpr unsigned depth = 128 / sizeof(T);
 
-/// Neighbours of a row, which are copied and read at once.
+/// Number of neighbours in a row that are copied and read together.
 template <typename T>
 constexpr unsigned packed = 16 / sizeof(T);
 template <typename T>
@@ -46,14 +46,14 @@ __device__ const Pack<T>& pack(const T& first) {
   return reinterpret_cast<const Pack<T>&>(first);
 }
 
-/// Factors of the rows and of the columns of a tile. Each row is longer by 16 bytes, so that eight
-/// of them, which are read at a time, lie in different banks.
+/// Factors for the rows and for the columns of a tile. Each row has 16 bytes of padding. The eight
+/// rows that are read at the same time are therefore in different banks.
 template <typename T>
 struct alignas(16) Tiles {
   T i[tile][depth<T> + packed<T>], j[tile][depth<T> + packed<T>];
 };
 
-/// Has them copied from column k on, in place of rows behind the last one that one.
+/// Starts the copies from column k on. Rows beyond the last one are replaced by the last one.
 template <typename T>
 __device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigned k,
                            Tiles<T>& tiles) {
@@ -68,7 +68,7 @@ __device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigne
 // [tiles]
 
 // [multiply_tiles]
-/// What a thread has of a tile: what is left of 8 × 8 elements.
+/// The 8 × 8 partially updated elements of a thread.
 template <typename T>
 using Rest = T[kept][kept];
 
@@ -94,8 +94,8 @@ __device__ void multiply_tiles(const Tiles<T>& tiles, Rest<T>& rest) {
 // [multiply_tiles]
 
 // [load]
-/// Loads the elements of a tile, in place of those behind the last row or from column `end` on some
-/// other.
+/// Loads the elements of a tile. Elements beyond the last row or from column `end` on are replaced
+/// by elements of the matrix.
 template <typename T>
 __device__ void load(View<const T, 2> l, unsigned i0, unsigned j0, unsigned end, Rest<T>& rest) {
   const unsigned i = i0 + threadIdx.x / side, j = j0 + threadIdx.x % side, last = l.extent(0) - 1;
@@ -106,7 +106,7 @@ __device__ void load(View<const T, 2> l, unsigned i0, unsigned j0, unsigned end,
       rest[m][n] = l(min(i + m * side, last), min(j + n * side, end - 1));
 }
 
-/// Stores those that are below the diagonal or on it, before column `end`.
+/// Stores the elements on or below the diagonal, before column `end`.
 template <typename T>
 __device__ void store(const Rest<T>& rest, unsigned i0, unsigned j0, unsigned end, View<T, 2> l) {
 #pragma unroll
@@ -120,7 +120,7 @@ __device__ void store(const Rest<T>& rest, unsigned i0, unsigned j0, unsigned en
 // [load]
 
 // [update]
-/// Takes the products of columns k off columns j, from the diagonal down.
+/// Subtracts the products of columns k from columns j, from the diagonal down.
 template <typename T>
 __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j) {
   extern __shared__ __align__(16) unsigned char bytes[];
@@ -145,13 +145,13 @@ __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j
   store(rest, i0, j0, j.end, l);
 }
 
-/// Launches it, if there are such columns.
+/// Launches `update`, if there are columns j.
 template <typename T>
 void launch_update(View<T, 2> l, Range k, Range j) {
   if (j.first >= j.end) return;
-  const unsigned rows = pieces(l.extent(0) - j.first, tile);
-  const unsigned columns = pieces(j.end - j.first, tile);
-  const dim3 grid(std::min(columns, strip), rows, pieces(columns, strip));
+  const unsigned rows = ceil_div(l.extent(0) - j.first, tile);
+  const unsigned columns = ceil_div(j.end - j.first, tile);
+  const dim3 grid(std::min(columns, strip), rows, ceil_div(columns, strip));
   update<T><<<grid, threads, sizeof(Tiles<T>[buffers])>>>(l, k, j);
   check_launch();
 }
@@ -172,7 +172,7 @@ void factorise_panel(View<T, 2> l, unsigned first) {
   }
 }
 
-/// Panel by panel: once it is known, its products are taken off everything to its right.
+/// Right-looking: factorises a panel, and subtracts its products from all columns to its right.
 template <typename T>
 void factorise(View<T, 2> l) {
   const unsigned n = l.extent(0);
@@ -188,7 +188,7 @@ template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   staircase::require_shared_memory(sizeof(Tiles<T>[buffers]));
-  const unsigned padded = pieces(problem.n, block) * block;
+  const unsigned padded = ceil_div(problem.n, block) * block;
   DeviceArray<T, 2> device_l(padded, padded);
   Solution<T> l(problem.n, problem.n);
 
@@ -212,7 +212,7 @@ int main(int argc, char** argv) {
   return cholesky::run_stage(argc, argv,
                              {
                                  .title = "Tiled update",
-                                 .idea = "Each thread updates 8 × 8 elements",
+                                 .idea = "Update 8 × 8 elements per thread",
                                  .solve_f64 = cholesky::solve<double>,
                                  .solve_f32 = cholesky::solve<float>,
                              });

@@ -1,11 +1,13 @@
 /// \file
-/// Changed: a warp updates 64 × 32 elements on the tensor cores, in products of 16 × 8 × 8; of f32,
-///          which they do not know, a number becomes two of tf32 and a product three. Factors of
-///          eight columns are loaded while those of eight others are multiplied.
-/// Legal:   products are taken off an element in another order, but the same one every time.
-/// Expect:  twice the rate of the FP64 units.
+/// Changed: a warp updates 64 × 32 elements on the tensor cores, in products of 16 × 8 × 8. Tensor
+///          cores do not support f32, so an f32 value becomes two tf32 values, and a product
+///          becomes three products. The factors of eight columns are loaded while the factors of
+///          eight other columns are multiplied.
+/// Legal:   the same products are subtracted from each element, in another order, which is the same
+///          in every run.
+/// Expect:  twice the rate of the FP64 pipeline.
 /// Run:     ./climb cholesky --stages 07,08
-/// Next:    09_look_ahead factorises the next panel beside the update.
+/// Next:    09_look_ahead factorises the next panel during the update.
 
 #include "../panels.hpp"
 #include "../products.hpp"
@@ -17,36 +19,36 @@
 
 namespace cholesky {
 
+using staircase::ceil_div;
 using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::Factor;
 using staircase::factor;
 using staircase::multiply_add;
-using staircase::pieces;
 using staircase::View;
 
 // [tiles]
-constexpr unsigned strip = 8;    // columns of tiles that are done row by row
+constexpr unsigned strip = 8;    // columns of tiles that are processed row by row
 constexpr unsigned buffers = 4;  // for factors in shared memory
 constexpr unsigned ahead = buffers - 1;
 
-/// Columns of factors that are there at a time: 128 bytes of a row.
+/// Number of columns of factors in a buffer: 128 bytes of a row.
 template <typename T>
 constexpr unsigned depth = 128 / sizeof(T);
 
-/// Neighbours of a row, which are copied at once.
+/// Number of neighbours in a row that are copied together.
 template <typename T>
 constexpr unsigned packed = 16 / sizeof(T);
 
-/// Factors of the rows and of the columns of a tile. Each row is longer by four numbers, so that
-/// the rows of which four numbers each are read at a time lie in different banks.
+/// Factors for the rows and for the columns of a tile. Each row has four elements of padding.
+/// Rows are therefore in different banks when four elements of each row are read at the same time.
 template <typename T>
 struct alignas(16) Tiles {
   T i[tile][depth<T> + 4], j[tile][depth<T> + 4];
 };
 
-/// Has them copied from column k on, in place of rows behind the last one that one.
+/// Starts the copies from column k on. Rows beyond the last one are replaced by the last one.
 template <typename T>
 __device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigned k,
                            Tiles<T>& tiles) {
@@ -61,25 +63,25 @@ __device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigne
 // [tiles]
 
 // [multiply_tiles]
-/// What a lane has of eight columns of factors, for the products of its warp.
+/// The fragments of a lane, from eight columns of factors, for all products of the lane's warp.
 template <typename T>
 struct Factors {
   Factor<T> x[kept_i][4], y[kept_j][2];
 };
 
-/// Loads them, from column k of the tiles on.
+/// Loads the fragments from column k of the tiles on.
 template <typename T>
 __device__ void load_factors(const Tiles<T>& tiles, unsigned k, Factors<T>& factors) {
 #pragma unroll
   for (unsigned r = 0; r < 4; ++r) {
-    const auto [i, of_k] = staircase::place_in_a(threadIdx.x % 32, r);
+    const auto [i, of_k] = staircase::position_in_a(threadIdx.x % 32, r);
 #pragma unroll
     for (unsigned m = 0; m < kept_i; ++m)
       factors.x[m][r] = factor(tiles.i[row_of(m) + i][k + of_k]);
   }
 #pragma unroll
   for (unsigned r = 0; r < 2; ++r) {
-    const auto [of_k, j] = staircase::place_in_b(threadIdx.x % 32, r);
+    const auto [of_k, j] = staircase::position_in_b(threadIdx.x % 32, r);
 #pragma unroll
     for (unsigned n = 0; n < kept_j; ++n)
       factors.y[n][r] = factor(tiles.j[column_of(n) + j][k + of_k]);
@@ -97,7 +99,7 @@ __device__ void multiply_factors(const Factors<T>& factors, Rest<T>& rest) {
 // [multiply_tiles]
 
 // [update]
-/// Takes the products of columns k off columns j, from the diagonal down.
+/// Subtracts the products of columns k from columns j, from the diagonal down.
 template <typename T>
 __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j) {
   extern __shared__ __align__(16) unsigned char bytes[];
@@ -113,7 +115,7 @@ __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j
   for (unsigned step = 0; step < ahead; ++step) copy_step(step);
   Rest<T> rest;
   load<T>(l, i0, j0, j.end, rest);
-  Factors<T> even, odd;  // of eight columns and of the next eight
+  Factors<T> even, odd;  // of eight columns, and of the next eight
   const auto take_step = [&](unsigned step) {
     __pipeline_wait_prior(ahead - 1);
     __syncthreads();
@@ -135,13 +137,13 @@ __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j
   store(rest, i0, j0, 0, j.end, l);
 }
 
-/// Launches it, if there are such columns.
+/// Launches `update`, if there are columns j.
 template <typename T>
 void launch_update(View<T, 2> l, Range k, Range j) {
   if (j.first >= j.end) return;
-  const unsigned rows = pieces(l.extent(0) - j.first, tile);
-  const unsigned columns = pieces(j.end - j.first, tile);
-  const dim3 grid(std::min(columns, strip), rows, pieces(columns, strip));
+  const unsigned rows = ceil_div(l.extent(0) - j.first, tile);
+  const unsigned columns = ceil_div(j.end - j.first, tile);
+  const dim3 grid(std::min(columns, strip), rows, ceil_div(columns, strip));
   update<T><<<grid, threads, sizeof(Tiles<T>[buffers])>>>(l, k, j);
   check_launch();
 }
@@ -162,7 +164,7 @@ void factorise_panel(View<T, 2> l, unsigned first) {
   }
 }
 
-/// Panel by panel: once it is known, its products are taken off everything to its right.
+/// Right-looking: factorises a panel, and subtracts its products from all columns to its right.
 template <typename T>
 void factorise(View<T, 2> l) {
   const unsigned n = l.extent(0);
@@ -179,7 +181,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
   staircase::require_shared_memory(sizeof(Tiles<T>[buffers]));
-  const unsigned padded = pieces(problem.n, block) * block;
+  const unsigned padded = ceil_div(problem.n, block) * block;
   DeviceArray<T, 2> device_l(padded, padded);
   Solution<T> l(problem.n, problem.n);
 

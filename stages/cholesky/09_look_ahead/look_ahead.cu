@@ -1,12 +1,12 @@
 /// \file
-/// Changed: the products of a panel are taken off the next panel's columns first. That panel is
-///          factorised in a stream of high priority, while they are taken off all others in one of
-///          low priority.
-/// Legal:   the two streams write different columns, and both read a panel that is complete; events
-///          keep the rest of the order.
-/// Expect:  panels take no time of their own, as long as they take less than the updates.
+/// Changed: the columns of the next panel are updated first. Then this panel is factorised in a
+///          stream of high priority, while all other columns are updated in a stream of low
+///          priority.
+/// Legal:   the two streams write different columns, and both read a finished panel. Events enforce
+///          the other dependences.
+/// Expect:  panels are hidden as long as they take less time than the updates.
 /// Run:     ./climb cholesky --stages 08,09
-/// Next:    10_gathered takes up 08 again, and lets tiles gather.
+/// Next:    10_left_looking_tiles continues 08, and computes each tile left-looking.
 
 #include "../panels.hpp"
 #include "../products.hpp"
@@ -19,6 +19,7 @@
 
 namespace cholesky {
 
+using staircase::ceil_div;
 using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
@@ -26,31 +27,30 @@ using staircase::Event;
 using staircase::Factor;
 using staircase::factor;
 using staircase::multiply_add;
-using staircase::pieces;
 using staircase::Stream;
 using staircase::View;
 
 // [tiles]
-constexpr unsigned strip = 8;    // columns of tiles that are done row by row
+constexpr unsigned strip = 8;    // columns of tiles that are processed row by row
 constexpr unsigned buffers = 4;  // for factors in shared memory
 constexpr unsigned ahead = buffers - 1;
 
-/// Columns of factors that are there at a time: 128 bytes of a row.
+/// Number of columns of factors in a buffer: 128 bytes of a row.
 template <typename T>
 constexpr unsigned depth = 128 / sizeof(T);
 
-/// Neighbours of a row, which are copied at once.
+/// Number of neighbours in a row that are copied together.
 template <typename T>
 constexpr unsigned packed = 16 / sizeof(T);
 
-/// Factors of the rows and of the columns of a tile. Each row is longer by four numbers, so that
-/// the rows of which four numbers each are read at a time lie in different banks.
+/// Factors for the rows and for the columns of a tile. Each row has four elements of padding.
+/// Rows are therefore in different banks when four elements of each row are read at the same time.
 template <typename T>
 struct alignas(16) Tiles {
   T i[tile][depth<T> + 4], j[tile][depth<T> + 4];
 };
 
-/// Has them copied from column k on, in place of rows behind the last one that one.
+/// Starts the copies from column k on. Rows beyond the last one are replaced by the last one.
 template <typename T>
 __device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigned k,
                            Tiles<T>& tiles) {
@@ -65,25 +65,25 @@ __device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigne
 // [tiles]
 
 // [multiply_tiles]
-/// What a lane has of eight columns of factors, for the products of its warp.
+/// The fragments of a lane, from eight columns of factors, for all products of the lane's warp.
 template <typename T>
 struct Factors {
   Factor<T> x[kept_i][4], y[kept_j][2];
 };
 
-/// Loads them, from column k of the tiles on.
+/// Loads the fragments from column k of the tiles on.
 template <typename T>
 __device__ void load_factors(const Tiles<T>& tiles, unsigned k, Factors<T>& factors) {
 #pragma unroll
   for (unsigned r = 0; r < 4; ++r) {
-    const auto [i, of_k] = staircase::place_in_a(threadIdx.x % 32, r);
+    const auto [i, of_k] = staircase::position_in_a(threadIdx.x % 32, r);
 #pragma unroll
     for (unsigned m = 0; m < kept_i; ++m)
       factors.x[m][r] = factor(tiles.i[row_of(m) + i][k + of_k]);
   }
 #pragma unroll
   for (unsigned r = 0; r < 2; ++r) {
-    const auto [of_k, j] = staircase::place_in_b(threadIdx.x % 32, r);
+    const auto [of_k, j] = staircase::position_in_b(threadIdx.x % 32, r);
 #pragma unroll
     for (unsigned n = 0; n < kept_j; ++n)
       factors.y[n][r] = factor(tiles.j[column_of(n) + j][k + of_k]);
@@ -101,7 +101,7 @@ __device__ void multiply_factors(const Factors<T>& factors, Rest<T>& rest) {
 // [multiply_tiles]
 
 // [update]
-/// Takes the products of columns k off columns j, from the diagonal down.
+/// Subtracts the products of columns k from columns j, from the diagonal down.
 template <typename T>
 __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j) {
   extern __shared__ __align__(16) unsigned char bytes[];
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j
   for (unsigned step = 0; step < ahead; ++step) copy_step(step);
   Rest<T> rest;
   load<T>(l, i0, j0, j.end, rest);
-  Factors<T> even, odd;  // of eight columns and of the next eight
+  Factors<T> even, odd;  // of eight columns, and of the next eight
   const auto take_step = [&](unsigned step) {
     __pipeline_wait_prior(ahead - 1);
     __syncthreads();
@@ -139,13 +139,13 @@ __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j
   store(rest, i0, j0, 0, j.end, l);
 }
 
-/// Launches it in a stream, if there are such columns.
+/// Launches `update` in a stream, if there are columns j.
 template <typename T>
 void launch_update(View<T, 2> l, Range k, Range j, const Stream& stream) {
   if (j.first >= j.end) return;
-  const unsigned rows = pieces(l.extent(0) - j.first, tile);
-  const unsigned columns = pieces(j.end - j.first, tile);
-  const dim3 grid(std::min(columns, strip), rows, pieces(columns, strip));
+  const unsigned rows = ceil_div(l.extent(0) - j.first, tile);
+  const unsigned columns = ceil_div(j.end - j.first, tile);
+  const dim3 grid(std::min(columns, strip), rows, ceil_div(columns, strip));
   update<T><<<grid, threads, sizeof(Tiles<T>[buffers]), stream>>>(l, k, j);
   check_launch();
 }
@@ -166,30 +166,30 @@ void factorise_panel(View<T, 2> l, unsigned first, const Stream& stream) {
   }
 }
 
-/// The two streams, and what keeps their order.
+/// The two streams, and the events that order them.
 struct Flow {
   explicit Flow(staircase::Timeline& timeline) : times(timeline) {}
   const Stream urgent{staircase::Priority::high}, patient{staircase::Priority::low};
-  Event known, updated;
+  Event computed, updated;
   staircase::StreamTimes times;
 };
 
-/// Panel by panel: once it is known, its products are taken off the next one's columns, and while
-/// that is factorised, off everything to its right.
+/// Right-looking: updates the columns of the next panel first. While that panel is factorised,
+/// updates all columns to its right.
 template <typename T>
 void factorise(View<T, 2> l, Flow& flow) {
-  auto& [urgent, patient, known, updated, times] = flow;
+  auto& [urgent, patient, computed, updated, times] = flow;
   const unsigned n = l.extent(0);
   times.of("panels", urgent, [&] { factorise_panel(l, 0, urgent); });
   for (unsigned first = 0, next = panel; next < n; first = next, next += panel) {
     const unsigned end = std::min(next + panel, n);
-    known.record(urgent);
+    computed.record(urgent);
     urgent.wait(updated);
     times.of("panels", urgent, [&] {
       launch_update(l, {first, next}, {next, end}, urgent);
       factorise_panel(l, next, urgent);
     });
-    patient.wait(known);
+    patient.wait(computed);
     times.of("updates", patient, [&] { launch_update(l, {first, next}, {end, n}, patient); });
     updated.record(patient);
   }
@@ -202,7 +202,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
   staircase::require_shared_memory(sizeof(Tiles<T>[buffers]));
-  const unsigned padded = pieces(problem.n, block) * block;
+  const unsigned padded = ceil_div(problem.n, block) * block;
   DeviceArray<T, 2> device_l(padded, padded);
   Solution<T> l(problem.n, problem.n);
   Flow flow(timeline);
@@ -218,7 +218,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("copy out");
   device_l.copy_corner_to(l);
   timeline.end();
-  flow.times.hand_over();
+  flow.times.add_to_timeline();
   return l;
 }
 // [solve]
@@ -229,7 +229,7 @@ int main(int argc, char** argv) {
   return cholesky::run_stage(argc, argv,
                              {
                                  .title = "Look-ahead",
-                                 .idea = "Factorise the next panel beside the update",
+                                 .idea = "Factorise the next panel during the update",
                                  .needs = "FP64 tensor cores of compute capability 9.0",
                                  .solve_f64 = cholesky::solve<double>,
                                  .solve_f32 = cholesky::solve<float>,

@@ -1,11 +1,13 @@
 /// \file
-/// From:    18_slice_by_slice
-/// Changed: squares on the diagonal are eliminated without roots, which are taken at the end, all
-///          at once. Numbers move up by a place in each turn, so that all turns are alike.
-/// Legal:   a column without its root is a multiple of the column with it; pivots are the same.
-/// Expect:  half the time for a square, and less for its end, which was a branch for each number.
+/// From:    18_flags_per_sub_tile
+/// Changed: squares on the diagonal are eliminated without roots (as in LDLᵀ). All roots are
+///          computed at once, after the last step. The elements of a lane move up by one position
+///          per step, so all steps have the same code.
+/// Legal:   without the root, a column of L is a multiple of the final column. The pivots are the
+///          same as in stage 18.
+/// Expect:  half the time of stage 18 for a square. Its final stores have no branch per element.
 /// Run:     ./climb cholesky --stages 18,19
-/// Next:    20_apart lets loads put numbers where products want them.
+/// Next:    20_fragment_order lets loads put elements into the registers that products need.
 
 #include "../squares.hpp"
 
@@ -16,25 +18,25 @@
 namespace cholesky {
 
 using staircase::bulk_copy;
+using staircase::ceil_div;
 using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
-using staircase::pieces;
 using staircase::TransferBarrier;
 using staircase::View;
 
 // [sizes]
-constexpr unsigned threads = 32 * (warps + 4);  // one of the others has slices copied
-constexpr unsigned buffers = 6;                 // for slices in shared memory
+constexpr unsigned threads = 32 * (warps + 4);  // one of the four further warps starts copies
+constexpr unsigned buffers = 6;                 // for pairs of sub-tiles in shared memory
 // [sizes]
 
 // [packed]
-/// Eight rows of a slice: two squares, row by row. A lane has two neighbours of each, so that a
-/// warp reads a square at a time, from all banks.
+/// Eight rows of a sub-tile: two squares of 8 × 8 elements, each stored row by row. A lane reads
+/// two adjacent elements of a square, so a warp reads one square at a time, from all banks.
 template <typename T>
 using Eight = T[2][8][8];
 
-/// 16 rows of a slice, or the inverse of a square on the diagonal.
+/// A square of 16 × 16 elements: 16 rows of a sub-tile, or the inverse of a square on the diagonal.
 template <typename T>
 struct alignas(16) Square {
   Eight<T> eight[2];
@@ -50,106 +52,108 @@ struct alignas(16) Square {
   }
 };
 
-/// A slice of a tile, in device memory as in shared memory.
+/// A sub-tile: 16 columns of a tile. The order is the same in device memory and in shared memory.
 template <typename T>
-struct alignas(16) Slice {
+struct alignas(16) Subtile {
   Square<T> of_warp[warps];
 };
 
-/// The number of a tile among those on the diagonal and below it.
+/// The index of a tile among the tiles on and below the diagonal, counted row by row.
 __device__ inline unsigned number_of(unsigned i, unsigned j) { return i * (i + 1) / 2 + j; }
 
-/// L as it is handed from block to block.
+/// The packed copy of L that thread blocks exchange, and the flags of its tiles.
 template <typename T>
 struct Packed {
-  View<Slice<T>, 2> slices;     // (tile, slice)
-  View<Square<T>, 2> inverses;  // of squares on the diagonal, but for the sign: (tile's row, slice)
-  View<unsigned, 2> told;       // how many warps have told of theirs: (tile, slice)
+  View<Subtile<T>, 2> subtiles;  // (tile, sub-tile)
+  View<Square<T>, 2> inverses;   // minus the inverses of diagonal squares: (row of tiles, sub-tile)
+  View<unsigned, 2> published;   // number of warps that have published their rows: (tile, sub-tile)
 };
 // [packed]
 
 // [shared]
-/// What turns within a square on the diagonal leave: columns of L from the diagonal down and rows
-/// of its inverse, but for the roots of pivots; and what these make of them.
+/// Results of the elimination steps within a square on the diagonal: columns of L from the diagonal
+/// downwards, rows of the inverse of L, and scale factors. The scale factors are the reciprocal
+/// roots of the pivots, by which the columns and rows are not yet multiplied.
 template <typename T>
-struct Turns {
+struct Exchange {
   alignas(16) T l[depth][depth], inverse[depth][depth], scale[depth];
 };
 
-/// On the diagonal: what is known of the tile and of the inverses.
+/// For a tile on the diagonal: the complete sub-tiles, and the inverses of the diagonal squares.
 template <typename T>
 struct Diagonal {
-  Slice<T> slice[slices];
-  Square<T> inverse[slices];
-  Turns<T> turns[slices];
+  Subtile<T> subtile[subtiles];
+  Square<T> inverse[subtiles];
+  Exchange<T> exchange[subtiles];
 };
 
 template <typename T>
 struct Shared {
   union {
-    Slice<T> rows[buffers][2];  // slices of rows i and j
+    Subtile<T> rows[buffers][2];  // sub-tiles of rows i and j
     Diagonal<T> diagonal;
   };
-  TransferBarrier full[buffers], empty[buffers], drained, inverted[slices], divided[slices];
-  unsigned drawn;
+  TransferBarrier full[buffers], empty[buffers], drained, inverted[subtiles], divided[subtiles];
+  unsigned claimed;
 };
 // [shared]
 
 // [flags]
 using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
 
-/// Tells that a warp has written its rows of a slice.
-__device__ inline void tell(unsigned& told) {
+/// Signals that a warp has written its rows of a sub-tile. Called by all lanes of the warp.
+__device__ inline void publish(unsigned& published) {
   staircase::fence_device_memory();
   __syncwarp();
-  if (threadIdx.x % 32 == 0) Flag(told).fetch_add(1, cuda::memory_order_release);
+  if (threadIdx.x % 32 == 0) Flag(published).fetch_add(1, cuda::memory_order_release);
 }
 
-/// Waits until so many have.
-__device__ inline void wait_for(unsigned& told, unsigned count) {
-  while (Flag(told).load(cuda::memory_order_acquire) < count) {
+/// Waits until `count` warps have signalled.
+__device__ inline void wait_for(unsigned& published, unsigned count) {
+  while (Flag(published).load(cuda::memory_order_acquire) < count) {
   }
 }
 // [flags]
 
 // [copy]
-/// Has the slices copied that a tile needs, in their order: of the tiles before it and of those
-/// beside the one on the diagonal; then what is below the diagonal of that one, with inverses. A
-/// warp calls it.
+/// Copies the sub-tiles that tile (i, j) needs, in order: first the sub-tiles of the columns to the
+/// left, in rows i and j, then the inverses and the squares of tile (j, j) below the diagonal.
+/// Called by one warp, which only starts the copies.
 template <typename T>
-__device__ void copy_slices(const Packed<T>& packed, Tile at, unsigned end, Shared<T>& shared) {
+__device__ void copy_subtiles(const Packed<T>& packed, Tile at, unsigned end, Shared<T>& shared) {
   const unsigned lane = threadIdx.x % 32;
   for (unsigned s = 0; s < end; ++s) {
-    const unsigned k = s / slices, p = s % slices, of_j = number_of(at.j, k);
+    const unsigned k = s / subtiles, p = s % subtiles, of_j = number_of(at.j, k);
     const unsigned of_i = number_of(at.i, k);
     auto& [rows_i, rows_j] = shared.rows[s % buffers];
     TransferBarrier& full = shared.full[s % buffers];
     shared.empty[s % buffers].wait((s / buffers + 1) % 2);
-    if (lane == 0) wait_for(packed.told(of_j, p), k < at.j ? warps : 1);
-    if (lane == 1 && k < at.j) wait_for(packed.told(of_i, p), warps);
+    if (lane == 0) wait_for(packed.published(of_j, p), k < at.j ? warps : 1);
+    if (lane == 1 && k < at.j) wait_for(packed.published(of_i, p), warps);
     __syncwarp();
     if (lane != 0) continue;
     const unsigned below = k < at.j ? 0 : p + 1;
     const unsigned bytes_j = (warps - below) * sizeof(Square<T>);
-    const unsigned bytes_i = k == at.j ? sizeof(Square<T>) : at.i > at.j ? sizeof(Slice<T>) : 0;
+    const unsigned bytes_i = k == at.j ? sizeof(Square<T>) : at.i > at.j ? sizeof(Subtile<T>) : 0;
     full.arrive_and_expect(bytes_j + bytes_i);
     if (bytes_j > 0)
-      bulk_copy(&rows_j.of_warp[below], &packed.slices(of_j, p).of_warp[below], bytes_j, full);
+      bulk_copy(&rows_j.of_warp[below], &packed.subtiles(of_j, p).of_warp[below], bytes_j, full);
     if (k == at.j)
       bulk_copy(&rows_i, &packed.inverses(k, p), bytes_i, full);
     else if (at.i > at.j)
-      bulk_copy(&rows_i, &packed.slices(of_i, p), bytes_i, full);
+      bulk_copy(&rows_i, &packed.subtiles(of_i, p), bytes_i, full);
   }
 }
 // [copy]
 
 // [factorise_square]
-/// Factorises minus a square, and inverts minus its factor, by a warp. Half of the lanes have a row
-/// each of what becomes L, half of them a column of what becomes L⁻¹: all take off multiples of
-/// column k, which they find in shared memory. Numbers move up by a place in each turn, so that
-/// the one of turn k is the first. Roots of pivots are taken at the end.
+/// Factorises minus a square, and computes minus the inverse of its factor. Called by one warp.
+/// Each lane of the lower half has a row of the future L, and each lane of the upper half has a
+/// column of the future L⁻¹. In step k, all lanes subtract multiples of column k, which they read
+/// from shared memory. The elements of a lane move up by one position per step, so the element of
+/// step k is always the first. The roots of the pivots are computed after the last step.
 template <typename T>
-__device__ void factorise_square(Square<T>& square, Square<T>& inverse, Turns<T>& turns) {
+__device__ void factorise_square(Square<T>& square, Square<T>& inverse, Exchange<T>& exchange) {
   const unsigned row = threadIdx.x % depth;
   const bool of_l = threadIdx.x % 32 < depth;
   T own[depth];
@@ -157,21 +161,22 @@ __device__ void factorise_square(Square<T>& square, Square<T>& inverse, Turns<T>
   for (unsigned j = 0; j < depth; ++j) own[j] = of_l ? -square(row, j) : T(j == row);
 #pragma unroll
   for (unsigned k = 0; k < depth; ++k) {
-    *(of_l ? &turns.l[k][(row - k) % depth] : &turns.inverse[k][row]) = own[0];
+    *(of_l ? &exchange.l[k][(row - k) % depth] : &exchange.inverse[k][row]) = own[0];
     __syncwarp();
-    Pair<T> turn[depth / 2];
+    Pair<T> values[depth / 2];
 #pragma unroll
-    for (unsigned j = 0; j < depth / 2; ++j) turn[j] = pair(turns.l[k][2 * j]);
+    for (unsigned j = 0; j < depth / 2; ++j) values[j] = pair(exchange.l[k][2 * j]);
     const T multiple = own[0] * (1 / __shfl_sync(all_lanes, own[0], k));
 #pragma unroll
-    for (unsigned j = 1; j < depth; ++j) own[j - 1] = own[j] - multiple * turn[j / 2].of[j % 2];
+    for (unsigned j = 1; j < depth; ++j) own[j - 1] = own[j] - multiple * values[j / 2].of[j % 2];
   }
-  const T scale = rsqrt(turns.l[row][0]);
-  if (of_l) turns.scale[row] = scale;
+  const T scale = rsqrt(exchange.l[row][0]);
+  if (of_l) exchange.scale[row] = scale;
   __syncwarp();
 #pragma unroll
   for (unsigned j = 0; j < depth; ++j)
-    own[j] = of_l ? turns.l[j][(row - j) % depth] * turns.scale[j] : turns.inverse[row][j] * -scale;
+    own[j] = of_l ? exchange.l[j][(row - j) % depth] * exchange.scale[j]
+                  : exchange.inverse[row][j] * -scale;
 #pragma unroll
   for (unsigned j = 0; j < depth; ++j) (of_l ? square : inverse)(row, j) = j <= row ? own[j] : 0;
   __syncwarp();
@@ -179,49 +184,50 @@ __device__ void factorise_square(Square<T>& square, Square<T>& inverse, Turns<T>
 // [factorise_square]
 
 // [factorise_diagonal]
-/// Hands slices of a tile on the diagonal on, with inverses, as soon as they are there. A thread
-/// calls it.
+/// Publishes each sub-tile of a tile on the diagonal, with the inverse of its square, as soon as
+/// the sub-tile is complete. Called by one thread.
 template <typename T>
-__device__ void hand_on(const Packed<T>& packed, unsigned j, Shared<T>& shared) {
-  auto& [slice, inverse, turns] = shared.diagonal;
-  for (unsigned p = 0; p < slices; ++p) {
+__device__ void publish_diagonal(const Packed<T>& packed, unsigned j, Shared<T>& shared) {
+  auto& [subtile, inverse, exchange] = shared.diagonal;
+  for (unsigned p = 0; p < subtiles; ++p) {
     const unsigned number = number_of(j, j), below = p + 1;
     shared.inverted[p].wait(0);
     staircase::bulk_store(&packed.inverses(j, p), &inverse[p], sizeof(Square<T>));
     if (below < warps) {
       shared.divided[p].wait(0);
-      staircase::bulk_store(&packed.slices(number, p).of_warp[below], &slice[p].of_warp[below],
+      staircase::bulk_store(&packed.subtiles(number, p).of_warp[below], &subtile[p].of_warp[below],
                             (warps - below) * sizeof(Square<T>));
     }
     staircase::wait_for_stores();
-    Flag(packed.told(number, p)).store(1, cuda::memory_order_release);
+    Flag(packed.published(number, p)).store(1, cuda::memory_order_release);
   }
 }
 
-/// Factorises a tile on the diagonal, by each warp the rows up to its own square there. For the
-/// one behind a square that is inverted, a warp needs its own rows alone, and so it goes ahead.
+/// Factorises a tile on the diagonal. Each warp computes its 16 rows up to its own square on the
+/// diagonal. Warp p + 1 needs only its own rows once square p is inverted, so it does not wait for
+/// the other warps to divide.
 template <typename T>
 __device__ void factorise_diagonal(unsigned j, View<T, 2> l, Shared<T>& shared, Rest<T>& rest) {
   const unsigned warp = threadIdx.x / 32;
-  auto& [slice, inverse, turns] = shared.diagonal;
+  auto& [subtile, inverse, exchange] = shared.diagonal;
   T* const first = &l(j * tile + warp * depth, j * tile);
   shared.drained.arrive();
   shared.drained.wait(0);
   for (unsigned p = 0; p < warp; ++p) {
     shared.inverted[p].wait(0);
     divide(inverse[p], rest);
-    store(rest, slice[p].of_warp[warp]);
+    store(rest, subtile[p].of_warp[warp]);
     staircase::fence_shared_memory();
     __syncwarp();
     shared.divided[p].arrive();
     if (warp > p + 1) shared.divided[p].wait(0);
     store(rest, first + p * depth, l.extent(1));
-    take_off(slice[p], p, warp + 1, rest);
+    subtract_products(subtile[p], p, warp + 1, rest);
   }
-  Square<T>& square = slice[warp].of_warp[warp];
+  Square<T>& square = subtile[warp].of_warp[warp];
   store(rest, square);
   __syncwarp();
-  factorise_square(square, inverse[warp], turns[warp]);
+  factorise_square(square, inverse[warp], exchange[warp]);
   staircase::fence_shared_memory();
   shared.inverted[warp].arrive();
   load(square, rest);
@@ -230,11 +236,11 @@ __device__ void factorise_diagonal(unsigned j, View<T, 2> l, Shared<T>& shared, 
 // [factorise_diagonal]
 
 // [factorise_tile]
-/// Takes off the products of all columns before.
+/// Subtracts the products of all columns to the left of the tile.
 template <typename T>
-__device__ void take_off_before(Tile at, Shared<T>& shared, Rest<T>& rest) {
+__device__ void subtract_earlier(Tile at, Shared<T>& shared, Rest<T>& rest) {
   const unsigned warp = threadIdx.x / 32;
-  for (unsigned s = 0; s < at.j * slices; ++s) {
+  for (unsigned s = 0; s < at.j * subtiles; ++s) {
     const auto& [rows_i, rows_j] = shared.rows[s % buffers];
     shared.full[s % buffers].wait(s / buffers % 2);
     multiply((at.i > at.j ? rows_i : rows_j).of_warp[warp], rows_j, rest);
@@ -242,57 +248,59 @@ __device__ void take_off_before(Tile at, Shared<T>& shared, Rest<T>& rest) {
   }
 }
 
-/// Divides a tile below the diagonal, slice by slice.
+/// Solves a tile below the diagonal, one sub-tile after the other.
 template <typename T>
-__device__ void divide_slices(const Packed<T>& packed, Tile at, View<T, 2> l, Shared<T>& shared,
-                              Rest<T>& rest) {
+__device__ void divide_subtiles(const Packed<T>& packed, Tile at, View<T, 2> l, Shared<T>& shared,
+                                Rest<T>& rest) {
   const unsigned warp = threadIdx.x / 32, number = number_of(at.i, at.j);
   T* const first = &l(at.i * tile + warp * depth, at.j * tile);
-  for (unsigned p = 0; p < slices; ++p) {
-    const unsigned s = at.j * slices + p;
+  for (unsigned p = 0; p < subtiles; ++p) {
+    const unsigned s = at.j * subtiles + p;
     const auto& [rows_i, rows_j] = shared.rows[s % buffers];
     shared.full[s % buffers].wait(s / buffers % 2);
     divide(rows_i.of_warp[0], rest);
-    store(rest, packed.slices(number, p).of_warp[warp]);
-    tell(packed.told(number, p));
+    store(rest, packed.subtiles(number, p).of_warp[warp]);
+    publish(packed.published(number, p));
     store(rest, first + p * depth, l.extent(1));
-    take_off(rows_j, p, warps, rest);
+    subtract_products(rows_j, p, warps, rest);
     shared.empty[s % buffers].arrive();
   }
 }
 
-/// Makes a tile of A one of L: that of the block's number, which it draws when it starts.
+/// Computes a tile of L from a tile of A. The thread block claims the index of the tile from a
+/// counter when it starts.
 template <typename T>
 __global__ void __launch_bounds__(threads, 1)
     factorise_tile(View<T, 2> l, Packed<T> packed, View<unsigned, 1> started) {
   extern __shared__ __align__(128) unsigned char bytes[];
   Shared<T>& shared = *reinterpret_cast<Shared<T>*>(bytes);
   if (threadIdx.x == 0) {
-    shared.drawn = atomicAdd(&started(0), 1);
+    shared.claimed = atomicAdd(&started(0), 1);
     for (unsigned b = 0; b < buffers; ++b) {
       shared.full[b].init(1);
       shared.empty[b].init(32 * warps);
     }
     shared.drained.init(32 * warps);
-    for (unsigned p = 0; p < slices; ++p) {
+    for (unsigned p = 0; p < subtiles; ++p) {
       shared.inverted[p].init(32);
-      shared.divided[p].init(32 * max(1, slices - 1 - p));
+      shared.divided[p].init(32 * max(1, subtiles - 1 - p));
     }
     staircase::fence_barriers();
   }
   __syncthreads();
-  const Tile at = tile_of(shared.drawn, packed.inverses.extent(0));
+  const Tile at = tile_of(shared.claimed, packed.inverses.extent(0));
   if (threadIdx.x / 32 >= warps) {
     staircase::keep_registers<40>();
-    if (threadIdx.x / 32 == warps) copy_slices(packed, at, (at.j + (at.i > at.j)) * slices, shared);
-    if (threadIdx.x == 32 * warps && at.i == at.j) hand_on(packed, at.j, shared);
+    if (threadIdx.x / 32 == warps)
+      copy_subtiles(packed, at, (at.j + (at.i > at.j)) * subtiles, shared);
+    if (threadIdx.x == 32 * warps && at.i == at.j) publish_diagonal(packed, at.j, shared);
   } else {
     staircase::take_registers<232>();
     Rest<T> rest;
     load(&l(at.i * tile + threadIdx.x / 32 * depth, at.j * tile), l.extent(1), rest);
-    take_off_before(at, shared, rest);
+    subtract_earlier(at, shared, rest);
     if (at.i > at.j)
-      divide_slices(packed, at, l, shared, rest);
+      divide_subtiles(packed, at, l, shared, rest);
     else
       factorise_diagonal(at.j, l, shared, rest);
   }
@@ -305,24 +313,24 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
   staircase::require_shared_memory(sizeof(Shared<T>));
-  const unsigned tiles = pieces(problem.n, tile), padded = tiles * tile;
+  const unsigned tiles = ceil_div(problem.n, tile), padded = tiles * tile;
   const unsigned blocks = tiles * (tiles + 1) / 2;
   DeviceArray<T, 2> device_l(padded, padded);
-  DeviceArray<Slice<T>, 2> packed(blocks, slices);
-  DeviceArray<Square<T>, 2> inverses(tiles, slices);
-  DeviceArray<unsigned, 2> told(blocks, slices);
+  DeviceArray<Subtile<T>, 2> packed(blocks, subtiles);
+  DeviceArray<Square<T>, 2> inverses(tiles, subtiles);
+  DeviceArray<unsigned, 2> published(blocks, subtiles);
   DeviceArray<unsigned, 1> started(1);
   Solution<T> l(problem.n, problem.n);
 
   timeline.begin("copy in");
   device_l.copy_padded(problem.a<T>());
-  told.clear(nullptr);
+  published.clear(nullptr);
   started.clear(nullptr);
 
   timeline.begin("kernels");
   staircase::allow_shared_memory(factorise_tile<T>, sizeof(Shared<T>));
   factorise_tile<T><<<blocks, threads, sizeof(Shared<T>)>>>(
-      device_l, Packed<T>{packed, inverses, told}, started);
+      device_l, Packed<T>{packed, inverses, published}, started);
   check_launch();
   check(cudaDeviceSynchronize());
 
@@ -338,7 +346,7 @@ int main(int argc, char** argv) {
   return cholesky::run_stage(argc, argv,
                              {
                                  .title = "Root-free",
-                                 .idea = "Eliminate squares without roots",
+                                 .idea = "Take roots of pivots after the elimination",
                                  .needs = "FP64 tensor cores of compute capability 9.0",
                                  .solve_f64 = cholesky::solve<double>,
                                  .solve_f32 = cholesky::solve<float>,

@@ -1,6 +1,6 @@
 /// \file
 /// Run:  ./climb durbin_levinson --stages 00
-/// Next: 01_reworked keeps what a step reads, and nothing else.
+/// Next: 01_array_contraction stores only the values that a later step reads.
 
 #include "../durbin_levinson.hpp"
 
@@ -10,8 +10,8 @@ using staircase::Array;
 using staircase::View;
 
 // [durbin]
-/// Durbin's recursion: column k of y holds y of order k + 1, column k of sum its partial sums.
-/// Order by order the solution grows by one number, which is the reflection coefficient alpha.
+/// Durbin's recursion. Column k of y is the solution of order k + 1, column k of sum contains the
+/// partial sums for it. Each step appends one element, the reflection coefficient alpha.
 template <typename T>
 void durbin(const std::vector<T>& r, View<T, 2> y, View<T, 2> sum, View<T, 2> solution) {
   const std::size_t n = y.extent(0);
@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
   return durbin_levinson::run_stage(argc, argv,
                                     {
                                         .title = "Original",
-                                        .idea = "Durbin's recursion, a column for each step",
+                                        .idea = "Store each order of the recursion in a column",
                                         .solve_f64 = durbin_levinson::solve<double>,
                                         .solve_f32 = durbin_levinson::solve<float>,
                                     });

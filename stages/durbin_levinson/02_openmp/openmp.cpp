@@ -1,11 +1,13 @@
 /// \file
-/// Changed: each thread goes through the steps and adds its part of a dot product to the sum of
-///          the step; alpha and beta are every thread's own.
-/// Legal:   additions may come in any order but for rounding; elements of a row are independent.
-///          A barrier parts the dot product from the update, another this from the next step.
-/// Expect:  two barriers per step. They cost the same for each k, so that small orders lose.
+/// Changed: every thread executes all steps and adds its partial sum of the inner product to the
+///          sum of the step; each thread has its own alpha and beta.
+/// Legal:   the order of additions changes only the rounding; elements of a row are independent.
+///          One barrier separates the inner product from the update, and another one separates the
+///          update from the next step.
+/// Expect:  two barriers per step. A barrier takes the same time for each k, so short rows take
+///          longer than in stage 01.
 /// Run:     ./climb durbin_levinson --stages 00-02
-/// Next:    03_paired does with one barrier, and one pass.
+/// Next:    03_fused_pairs needs one barrier and one pass per step.
 
 #include "../durbin_levinson.hpp"
 
@@ -15,8 +17,8 @@ using staircase::Array;
 using staircase::View;
 
 // [durbin]
-/// Durbin's recursion: y of order k + 1 from y of order k. Order by order the solution grows by one
-/// number, which is the reflection coefficient alpha. The sums begin as a copy of r.
+/// Durbin's recursion: computes y of order k + 1 from y of order k. Each step appends one element,
+/// the reflection coefficient alpha. The sums start as a copy of r.
 template <typename T>
 void durbin(const std::vector<T>& r, std::vector<T> sums, View<T, 2> rows, View<T, 2> solution) {
   const std::size_t n = rows.extent(1);
@@ -72,7 +74,7 @@ int main(int argc, char** argv) {
   return durbin_levinson::run_stage(argc, argv,
                                     {
                                         .title = "OpenMP",
-                                        .idea = "Share both loops out, wake threads once",
+                                        .idea = "Distribute both loops over one team of threads",
                                         .solve_f64 = durbin_levinson::solve<double>,
                                         .solve_f32 = durbin_levinson::solve<float>,
                                     });

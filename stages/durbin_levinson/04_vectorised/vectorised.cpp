@@ -1,11 +1,11 @@
 /// \file
-/// Changed: pairs are taken by vectors, as wide as the processor has them: i runs up in one, and
-///          its mirror images run down in another, which a shuffle reverses.
-/// Legal:   pairs are independent of each other; the sum has a part for each lane, and may be
-///          added up in any order but for rounding.
-/// Expect:  the time of the loads and stores of one pass, and of barriers, which become the most.
+/// Changed: the widest vectors of the processor process the pairs. One vector loads elements from
+///          i on, another one loads their mirror images, and a shuffle reverses its lanes.
+/// Legal:   pairs are independent of each other. The sum has a partial sum per lane, and the order
+///          of additions changes only the rounding.
+/// Expect:  the time of a step is the time of the loads and stores of one pass, and of a barrier.
 /// Run:     ./climb durbin_levinson --stages 00-04
-/// Next:    05_exchanged does with a cheaper barrier.
+/// Next:    05_all_reduce replaces the barrier by an exchange of partial sums.
 
 #include "../durbin_levinson.hpp"
 
@@ -23,7 +23,7 @@ constexpr std::size_t block = 64;  // bytes of the widest vectors
 // [sizes]
 
 // [Step]
-/// A step: y of order k becomes that of order k + 1, whose last element is alpha.
+/// A step from y of order k to y of order k + 1, whose last element is alpha.
 template <typename T>
 struct Step {
   const T* r;
@@ -34,14 +34,14 @@ struct Step {
 // [Step]
 
 // [update_pairs]
-/// Puts the elements of a vector into the opposite order.
+/// Reverses the order of the elements of a vector.
 template <typename Vector, std::size_t... lane>
 [[gnu::always_inline]] inline void reverse(Vector& v, std::index_sequence<lane...>) {
-  v = __builtin_shufflevector(v, v, (sizeof...(lane) - 1 - lane)...);
+  v = Vector{v[sizeof...(lane) - 1 - lane]...};
 }
 
-/// Updates elements i and k - 1 - i for i from begin to end, a whole number of blocks, and adds
-/// what they contribute to the next step's sum.
+/// Updates elements i and k - 1 - i for i from begin to end - 1. begin and end are multiples of the
+/// block size. Adds the products of the new elements to the sum of the next step.
 template <typename T>
 struct UpdatePairs {
   template <int bytes>
@@ -76,8 +76,9 @@ struct UpdatePairs {
 // [update_pairs]
 
 // [update]
-/// The part of a thread of the team in a step; returns what it contributes to the next step's sum.
-/// Blocks of pairs are shared out; the last thread takes the elements left in the middle, too.
+/// One thread's chunk of a step; returns its partial sum for the next step. Each thread of the team
+/// gets a contiguous chunk of blocks of pairs; the last thread also updates the remaining elements
+/// in the middle.
 template <typename T>
 T update(const Step<T>& step, std::size_t me, std::size_t team) {
   static const auto update_pairs =
@@ -102,9 +103,9 @@ T update(const Step<T>& step, std::size_t me, std::size_t team) {
 // [update]
 
 // [durbin]
-/// Durbin's recursion: y of order k + 1 from y of order k. Order by order the solution grows by one
-/// number, which is the reflection coefficient alpha. The sums begin as a copy of r, behind which
-/// one more takes what the last step adds up for none.
+/// Durbin's recursion: computes y of order k + 1 from y of order k. Each step appends one element,
+/// the reflection coefficient alpha. The sums start as a copy of r. One more element at the end
+/// receives the partial sums of the last step, which no step reads.
 template <typename T>
 void durbin(const std::vector<T>& r, std::vector<T> sums, View<T, 2> solution) {
   const std::size_t n = solution.extent(1);
@@ -147,7 +148,7 @@ int main(int argc, char** argv) {
   return durbin_levinson::run_stage(argc, argv,
                                     {
                                         .title = "Vectorised",
-                                        .idea = "Pairs by vectors, up and down the row",
+                                        .idea = "Process pairs with vectors from both ends",
                                         .solve_f64 = durbin_levinson::solve<double>,
                                         .solve_f32 = durbin_levinson::solve<float>,
                                     });

@@ -1,9 +1,9 @@
 /// \file
-/// Changed: one thread works alone while the row is short, and the team doubles as it grows.
-/// Legal:   the same steps by other threads; between teams all meet at a barrier.
-/// Expect:  the time of one thread while that is shorter, and no team at all for small orders.
+/// Changed: a single thread works while the row is short, and the team doubles as the row grows.
+/// Legal:   the steps are the same; all threads synchronise at a barrier before the team grows.
+/// Expect:  no exchanges while rows are shorter than 32 KB, and no team at all for small orders.
 /// Run:     ./climb durbin_levinson --stages 00-06
-/// Next:    07_naive_cuda starts over on the GPU, with two kernels per step.
+/// Next:    07_naive_cuda starts again from 01 on the GPU, with two kernels per step.
 
 #include "../durbin_levinson.hpp"
 #include "../exchange.hpp"
@@ -19,12 +19,12 @@ namespace durbin_levinson {
 using staircase::View;
 
 // [sizes]
-constexpr std::size_t share = 16384;  // bytes of y that are worth a thread of a larger team
+constexpr std::size_t share = 16384;  // bytes of y per thread of a larger team
 constexpr std::size_t block = 64;     // bytes of the widest vectors
 // [sizes]
 
 // [Step]
-/// A step: y of order k becomes that of order k + 1, whose last element is alpha.
+/// A step from y of order k to y of order k + 1, whose last element is alpha.
 template <typename T>
 struct Step {
   const T* r;
@@ -35,14 +35,14 @@ struct Step {
 // [Step]
 
 // [update_pairs]
-/// Puts the elements of a vector into the opposite order.
+/// Reverses the order of the elements of a vector.
 template <typename Vector, std::size_t... lane>
 [[gnu::always_inline]] inline void reverse(Vector& v, std::index_sequence<lane...>) {
-  v = __builtin_shufflevector(v, v, (sizeof...(lane) - 1 - lane)...);
+  v = Vector{v[sizeof...(lane) - 1 - lane]...};
 }
 
-/// Updates elements i and k - 1 - i for i from begin to end, a whole number of blocks, and adds
-/// what they contribute to the next step's sum.
+/// Updates elements i and k - 1 - i for i from begin to end - 1. begin and end are multiples of the
+/// block size. Adds the products of the new elements to the sum of the next step.
 template <typename T>
 struct UpdatePairs {
   template <int bytes>
@@ -77,8 +77,9 @@ struct UpdatePairs {
 // [update_pairs]
 
 // [update]
-/// The part of a thread of the team in a step; returns what it contributes to the next step's sum.
-/// Blocks of pairs are shared out; the last thread takes the elements left in the middle, too.
+/// One thread's chunk of a step; returns its partial sum for the next step. Each thread of the team
+/// gets a contiguous chunk of blocks of pairs; the last thread also updates the remaining elements
+/// in the middle.
 template <typename T>
 T update(const Step<T>& step, std::size_t me, std::size_t team) {
   static const auto update_pairs =
@@ -103,13 +104,13 @@ T update(const Step<T>& step, std::size_t me, std::size_t team) {
 // [update]
 
 // [advance]
-/// What a step leaves to the next one beside its row.
+/// The values that a step passes to the next one in addition to the row.
 template <typename T>
 struct State {
   T alpha, beta, sum;
 };
 
-/// The steps from first to last - 1, by one thread of the team.
+/// Executes the steps from first to last - 1 as one thread of the team.
 template <typename T>
 State<T> advance(std::size_t first, std::size_t last, State<T> state, const std::vector<T>& r,
                  View<T, 2> solution, Exchange<T>& exchange, std::size_t me, std::size_t team) {
@@ -126,7 +127,7 @@ State<T> advance(std::size_t first, std::size_t last, State<T> state, const std:
 // [advance]
 
 // [durbin]
-/// Durbin's recursion, order by order, by teams that double as the rows grow.
+/// Durbin's recursion, with a team of threads that doubles as the rows grow.
 template <typename T>
 void durbin(const std::vector<T>& r, View<T, 2> solution) {
   const std::size_t n = solution.extent(1);

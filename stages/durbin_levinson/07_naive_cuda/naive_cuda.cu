@@ -1,13 +1,13 @@
 /// \file
-/// From:    01_reworked
-/// Changed: both loops over the row become the threads of a kernel, the loop over the steps stays
-///          on the host. What a step needs of the one before it, alpha and beta, stays on the
-///          device.
-/// Legal:   kernels of one stream run one after the other; a sum may be added up in any order, up
-///          to rounding.
-/// Expect:  bound by launches: a step has next to nothing to do, and two of them.
+/// From:    01_array_contraction
+/// Changed: both loops over the row become kernels with a thread per element; the loop over the
+///          steps stays on the host. The values that a step needs from the previous step, alpha and
+///          beta, stay in GPU memory.
+/// Legal:   kernels of one stream run one after the other; the order of the additions of a sum
+///          changes only the rounding.
+/// Expect:  launches limit the time: a step has two launches and hardly any work.
 /// Run:     ./climb durbin_levinson --stages 00-07
-/// Next:    08_warp_reduction adds up without atomics and with fewer barriers.
+/// Next:    08_warp_reduction adds without atomics and with fewer barriers.
 
 #include "../durbin_levinson.hpp"
 
@@ -22,11 +22,11 @@ using staircase::View;
 
 constexpr unsigned block_size = 256;  // threads
 
-/// Blocks with a thread for each of y(0) ... y(k).
+/// The number of blocks with one thread for each of y(0) ... y(k).
 constexpr unsigned blocks(std::size_t k) { return k / block_size + 1; }
 
 // [inner_product]
-/// Adds r(k) y(0) + ... + r(1) y(k - 1) to sum(k), which is zero before.
+/// Adds r(k) y(0) + ... + r(1) y(k - 1) to sum(k), which must be zero before.
 template <typename T>
 __global__ void inner_product(std::size_t k, View<const T, 1> r, View<const T, 1> y,
                               View<T, 1> sum) {
@@ -42,7 +42,8 @@ __global__ void inner_product(std::size_t k, View<const T, 1> r, View<const T, 1
 // [inner_product]
 
 // [update]
-/// From the solution y of order k, makes next of order k + 1. Every thread computes alpha and beta.
+/// Computes the solution next of order k + 1 from y of order k. Every thread computes alpha and
+/// beta.
 template <typename T>
 __global__ void update(std::size_t k, View<const T, 1> r, View<const T, 1> sum, View<T, 1> alpha,
                        View<T, 1> beta, View<const T, 1> y, View<T, 1> next) {

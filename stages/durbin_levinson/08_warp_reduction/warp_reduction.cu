@@ -1,12 +1,12 @@
 /// \file
-/// Changed: a warp adds up by shuffles, a block by one number per warp, and the grid by one number
-///          per block: those are added up by each block of the next kernel, in the same order.
-/// Legal:   a sum may be added up in any order, up to rounding; it no longer depends on which block
-///          comes first.
-/// Expect:  a shorter chain of operations in a step, with two barriers instead of eight; as many
+/// Changed: a warp adds with shuffles, and a block adds one value per warp. Each block of the next
+///          kernel adds one value per block of the grid, always in the same order.
+/// Legal:   the order of the additions changes only the rounding. The sum no longer depends on the
+///          order in which blocks finish.
+/// Expect:  a shorter dependency chain in a step, with two barriers instead of eight; as many
 ///          launches as before.
 /// Run:     ./climb durbin_levinson --stages 07,08
-/// Next:    09_halved reads the row once for two results.
+/// Next:    09_in_place_pairs reads each pair of elements once and computes both results.
 
 #include "../durbin_levinson.hpp"
 
@@ -22,11 +22,11 @@ using staircase::View;
 constexpr unsigned warp_size = 32;
 constexpr unsigned block_size = 256;  // threads
 
-/// Blocks with a thread for each of y(0) ... y(k).
+/// The number of blocks with one thread for each of y(0) ... y(k).
 __host__ __device__ constexpr unsigned blocks(std::size_t k) { return k / block_size + 1; }
 
 // [sums]
-/// The sum of a number of each lane, for all lanes.
+/// Sum over the warp; every lane receives the result.
 template <typename T>
 __device__ T sum_of_warp(T value) {
   for (unsigned distance = warp_size / 2; distance > 0; distance /= 2)
@@ -34,7 +34,7 @@ __device__ T sum_of_warp(T value) {
   return value;
 }
 
-/// The sum of a number of each thread, for all threads of the block.
+/// Sum over the block; every thread receives the result.
 template <typename T>
 __device__ T sum_of_block(T value) {
   __shared__ T of_warp[block_size / warp_size];
@@ -48,7 +48,7 @@ __device__ T sum_of_block(T value) {
 // [sums]
 
 // [inner_product]
-/// The parts of r(k) y(0) + ... + r(1) y(k - 1), one per block.
+/// Computes the partial sums of r(k) y(0) + ... + r(1) y(k - 1), one per block.
 template <typename T>
 __global__ void inner_product(std::size_t k, View<const T, 1> r, View<const T, 1> y,
                               View<T, 1> parts) {
@@ -59,7 +59,8 @@ __global__ void inner_product(std::size_t k, View<const T, 1> r, View<const T, 1
 // [inner_product]
 
 // [update]
-/// From the solution y of order k, makes next of order k + 1. Every thread computes alpha and beta.
+/// Computes the solution next of order k + 1 from y of order k. Every thread computes alpha and
+/// beta.
 template <typename T>
 __global__ void update(std::size_t k, View<const T, 1> r, View<const T, 1> parts, View<T, 1> alpha,
                        View<T, 1> beta, View<const T, 1> y, View<T, 1> next) {
@@ -117,7 +118,7 @@ int main(int argc, char** argv) {
   return durbin_levinson::run_stage(argc, argv,
                                     {
                                         .title = "Warp reduction",
-                                        .idea = "Add up by shuffles, always in one order",
+                                        .idea = "Reduce with shuffles, in a fixed order",
                                         .solve_f64 = durbin_levinson::solve<double>,
                                         .solve_f32 = durbin_levinson::solve<float>,
                                     });

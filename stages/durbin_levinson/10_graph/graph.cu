@@ -1,11 +1,12 @@
 /// \file
-/// Changed: the launches of 128 steps are captured in a graph, once, and the graph is launched for
-///          every 128 steps. Since its launches stay as they were captured, the number of the step
-///          comes from the device, and each grid has the blocks that the last step needs.
+/// Changed: the launches of 128 steps are captured in a CUDA graph once, and the host launches the
+///          graph once per 128 steps. All launches of the graph have the same arguments, so the
+///          kernels read the first step from GPU memory. Each grid is large enough for the last
+///          step.
 /// Legal:   the same kernels run in the same order; blocks without work return.
-/// Expect:  bound by what the device takes for a node of a graph, instead of by the host.
+/// Expect:  the time of a graph node on the GPU is the limit instead of a launch by the host.
 /// Run:     ./climb durbin_levinson --stages 09,10
-/// Next:    11_persistent has one kernel for all steps.
+/// Next:    11_persistent_kernel uses one kernel for all steps.
 
 #include "../durbin_levinson.hpp"
 
@@ -23,11 +24,11 @@ constexpr unsigned warp_size = 32;
 constexpr unsigned block_size = 256;  // threads
 constexpr std::size_t steps_of_graph = 128;
 
-/// Blocks with a thread for each of y(0) ... y(k).
+/// The number of blocks with one thread for each of y(0) ... y(k).
 __host__ __device__ constexpr unsigned blocks(std::size_t k) { return k / block_size + 1; }
 
 // [sums]
-/// The sum of a number of each lane, for all lanes.
+/// Sum over the warp; every lane receives the result.
 template <typename T>
 __device__ T sum_of_warp(T value) {
   for (unsigned distance = warp_size / 2; distance > 0; distance /= 2)
@@ -35,7 +36,7 @@ __device__ T sum_of_warp(T value) {
   return value;
 }
 
-/// The sum of a number of each thread, for all threads of the block.
+/// Sum over the block; every thread receives the result.
 template <typename T>
 __device__ T sum_of_block(T value) {
   __shared__ T of_warp[block_size / warp_size];
@@ -49,7 +50,8 @@ __device__ T sum_of_block(T value) {
 // [sums]
 
 // [inner_product]
-/// The parts of r(k) y(0) + ... + r(1) y(k - 1), one per block, where k is a step of the graph.
+/// Computes the partial sums of r(k) y(0) + ... + r(1) y(k - 1), one per block, where k is
+/// first(0) + step.
 template <typename T>
 __global__ void inner_product(std::size_t step, View<const std::size_t, 1> first,
                               View<const T, 1> r, View<const T, 1> y, View<T, 1> parts) {
@@ -62,7 +64,7 @@ __global__ void inner_product(std::size_t step, View<const std::size_t, 1> first
 // [inner_product]
 
 // [update]
-/// Turns the solution of order k into that of order k + 1. Every thread computes alpha and beta.
+/// Updates the solution of order k to order k + 1, in place. Every thread computes alpha and beta.
 template <typename T>
 __global__ void update(std::size_t step, View<const std::size_t, 1> first, View<const T, 1> r,
                        View<const T, 1> parts, View<T, 1> alpha, View<T, 1> beta, View<T, 1> y) {
@@ -75,7 +77,7 @@ __global__ void update(std::size_t step, View<const std::size_t, 1> first, View<
   const T beta_k = k == 0 ? 1 : (1 - alpha(k - 1) * alpha(k - 1)) * beta(k - 1);
   const T alpha_k = -(r(k + 1) + sum) / beta_k;
   if (i < (k + 1) / 2) {
-    const T front = y(i), back = y(k - 1 - i);  // the same number in the middle
+    const T front = y(i), back = y(k - 1 - i);  // the same element in the middle
     y(i) = front + alpha_k * back;
     y(k - 1 - i) = back + alpha_k * front;
   }
@@ -87,7 +89,7 @@ __global__ void update(std::size_t step, View<const std::size_t, 1> first, View<
 // [update]
 
 // [advance]
-/// Behind the last step of a graph: the next one begins later.
+/// The last node of the graph: adds the number of its steps to the first step.
 __global__ void advance(View<std::size_t, 1> first, std::size_t steps) { first(0) += steps; }
 // [advance]
 
@@ -139,7 +141,7 @@ int main(int argc, char** argv) {
   return durbin_levinson::run_stage(argc, argv,
                                     {
                                         .title = "Graph",
-                                        .idea = "Launch 128 steps at once",
+                                        .idea = "Capture 128 steps in a CUDA graph",
                                         .solve_f64 = durbin_levinson::solve<double>,
                                         .solve_f32 = durbin_levinson::solve<float>,
                                     });

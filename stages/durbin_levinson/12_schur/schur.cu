@@ -1,13 +1,13 @@
 /// \file
-/// Changed: instead of y alone, a second sequence of pairs goes through the same recursion, that of
-///          Schur, which begins with the autocorrelations. The reflection coefficient of a step is
-///          the quotient of one of its pairs. Behind it y grows, before it the autocorrelations
-///          shrink, so that both share a row of n pairs. r is no longer kept.
-/// Legal:   the two sequences never meet: where one ends the other begins. Instead of a sum one
-///          number is sent, by the warp that has it.
-/// Expect:  bound by the barrier; 11's two sums are gone from the chain of a step.
+/// Changed: the Schur algorithm carries a second sequence of pairs, which starts as the
+///          autocorrelations, through the same recursion as y. The reflection coefficient of a step
+///          is the quotient of its leading pair. As y grows, this sequence shrinks, so both share a
+///          row of n pairs. r is no longer stored.
+/// Legal:   the two sequences never overlap: Schur's begins at position k, after the end of y. The
+///          warp that has the leading pair sends one element instead of a sum.
+/// Expect:  the barrier is the limit; the two sums of stage 11 are no longer on the critical path.
 /// Run:     ./climb durbin_levinson --stages 11,12
-/// Next:    13_blocked_schur finds many reflection coefficients between two barriers.
+/// Next:    13_blocked_schur computes 64 reflection coefficients between two barriers.
 
 #include "../shapes.hpp"
 
@@ -19,14 +19,14 @@ using staircase::DeviceArray;
 using staircase::View;
 
 // [exchange]
-/// What the warps of a cluster tell each other, in each block's shared memory. There is a buffer
-/// for even steps and one for odd ones: one is written while the other may still be read.
+/// The data that the warps of a cluster exchange, in the shared memory of each block. There is one
+/// buffer for even steps and one for odd ones: one is written while the other may still be read.
 template <typename T, typename Shape>
 struct Exchange {
-  T leading[2];  // the number at which the step has come
+  T leading[2];  // the element y of the leading pair
   Left<T, Shape> left;
 
-  /// Sends the number at position `step` of the row y to all blocks, if this warp has it.
+  /// Sends the element at position `step` of the row y to all blocks, if this warp has it.
   __device__ void send(unsigned step, T number) {
     const unsigned lane = threadIdx.x % warp_size, owner = step / Shape::held;
     if (owner / warp_size != own_warp<Shape>()) return;
@@ -37,12 +37,12 @@ struct Exchange {
 // [exchange]
 
 // [solve_on_chip]
-/// A block's shared memory.
+/// The shared memory of a block.
 template <typename T, typename Shape>
 using Memory = Shared<Exchange<T, Shape>, T, Shape>;
 
-/// All steps on one cluster. In step k, element i of the rows belongs to the sequence of y if i <
-/// k: y(i) and y(k - 1 - i); and to that of Schur if i >= k.
+/// Executes all steps on one cluster. In step k, pair i consists of y(i) and y(k - 1 - i) if i < k.
+/// Otherwise it belongs to Schur's sequence.
 template <typename T, typename Shape>
 __global__ void __launch_bounds__(Shape::threads)
     solve_on_chip(View<const T, 1> r, View<const T, 1> r_from_1, View<T, 2> solution) {
@@ -53,13 +53,13 @@ __global__ void __launch_bounds__(Shape::threads)
   const unsigned first = Cluster::rank() * Shape::numbers;  // of the block
 
   T y[held], z[held];
-  deal_out(r_from_1, first, shared, y);
-  deal_out(r, first, shared, z);
+  distribute(r_from_1, first, shared, y);
+  distribute(r, first, shared, z);
   exchange.left.prepare();
-  wait_for_all<Shape>();  // before others' shared memory is written, they must have started
+  wait_for_all<Shape>();  // a block must have started before others write into its shared memory
 
   T alpha = 0, beta = 1;
-  T leading = y[0];  // of this thread's numbers the one that the steps come to next
+  T leading = y[0];  // this thread's next element to lead
   for (unsigned k = 0; k < n; ++k) {
     exchange.send(k, leading);
     exchange.left.send(k, own_warp<Shape>(), {y[held - 1], z[held - 1]});
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(Shape::threads)
     if (threadIdx.x % warp_size == 0) left = exchange.left.of_warp[k % 2][threadIdx.x / warp_size];
     alpha = quotient(-exchange.leading[k % 2], beta, reciprocal);
     if (threadIdx.x == 0 && k - first < Shape::numbers) shared[k - first] = alpha;
-    // Schur's sequence ends at position k, where y has a new number.
+    // Schur's sequence gives up position k, where y gets a new element.
     const unsigned at = k - first - threadIdx.x * held;
     for (unsigned m = held; m-- > 0;) {
       const Pair<T> before = m > 0 ? Pair<T>{y[m - 1], z[m - 1]} : left;
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(Shape::threads)
 // [solve_on_chip]
 
 // [launch]
-/// The launch of solve_on_chip() for a shape.
+/// Describes the launch of solve_on_chip() for a shape.
 template <typename T, typename Shape>
 auto on_chip() {
   return launch_of<Memory<T, Shape>, Shape>(solve_on_chip<T, Shape>);
@@ -128,7 +128,7 @@ int main(int argc, char** argv) {
   return durbin_levinson::run_stage(argc, argv,
                                     {
                                         .title = "Schur",
-                                        .idea = "A recursion without inner products",
+                                        .idea = "Replace inner products by Schur's recursion",
                                         .needs = staircase::needs_clusters,
                                         .solve_f64 = durbin_levinson::solve<double>,
                                         .solve_f32 = durbin_levinson::solve<float>,

@@ -1,13 +1,15 @@
 /// \file
-/// Changed: the reflection coefficients of the next 64 steps depend on the next 64 pairs alone. A
-///          warp finds them by itself, without a barrier; then the other pairs go through the 64
-///          steps in registers, each warp by itself, too. A launch does both. Rows are in memory
-///          again; all multiprocessors take part.
-/// Legal:   in a step a pair needs itself and its left neighbour. Who reads 64 more pairs on the
-///          left can do 64 steps without asking; what becomes of those is thrown away.
-/// Expect:  bound by the chain of a step within a warp, an eighth of a step with a barrier.
+/// Changed: the reflection coefficients of the next 64 steps depend only on the next 64 pairs. One
+///          warp per block computes them without a barrier. Then each warp carries 128 pairs
+///          through the 64 steps in registers, without an exchange. A launch does both. The rows
+///          are in memory again, and the grid uses all SMs.
+/// Legal:   in a step, a pair depends on itself and its left neighbour. A warp that reads 64 more
+///          pairs on the left (a ghost zone) can do 64 steps without an exchange and then discards
+///          these pairs.
+/// Expect:  the dependency chain of a step within a warp is the limit. It takes an eighth of the
+///          time of a step with a barrier.
 /// Run:     ./climb durbin_levinson --stages 12,13
-/// Next:    14_paired_steps takes two coefficients from one division.
+/// Next:    14_paired_steps computes two coefficients with one division.
 
 #include "../ends.hpp"
 
@@ -21,7 +23,7 @@ using staircase::DeviceArray;
 using staircase::View;
 
 // [lead]
-/// Finds the reflection coefficients of the steps from k on; a warp calls it. The pairs at
+/// Computes the reflection coefficients of the steps from k on; called by a warp. The pairs at
 /// positions k, k + 1, ... go through the steps, each until it is the leading one.
 template <typename T>
 __device__ void lead(View<const Pair<T>, 1> row, unsigned k, T* alphas) {
@@ -41,8 +43,9 @@ __device__ void lead(View<const Pair<T>, 1> row, unsigned k, T* alphas) {
 // [lead]
 
 // [advance]
-/// Takes all pairs through the steps from k on, 64 or those that are left. Each warp has 128
-/// neighbours; with each step, one more on the left lacks what it needs. So it keeps the other 64.
+/// Executes the steps from k on, 64 or the remaining ones, for all pairs. Each warp has 128
+/// neighbouring pairs. In each step, one more pair on the left becomes invalid, because it lacks a
+/// left neighbour. So the warp stores only the other 64.
 template <typename T>
 __global__ void __launch_bounds__(warp_size* most_warps)
     advance(unsigned k, View<const Pair<T>, 1> from, View<Pair<T>, 1> to, View<T, 1> reflection) {
@@ -59,7 +62,7 @@ __global__ void __launch_bounds__(warp_size* most_warps)
   const unsigned left = n - k, steps = min(steps_of_launch, left);
   for (unsigned s = 0; s < steps; ++s) {
     step(alphas[s], y, z);
-    // Schur's sequence ends at position k + s, where y has a new number.
+    // Schur's sequence gives up position k + s, where y gets a new element.
     const unsigned at = k + s - first;
     for (unsigned m = 0; m < held; ++m) y[m] = at == m ? alphas[s] : y[m];
   }
@@ -111,7 +114,7 @@ int main(int argc, char** argv) {
   return durbin_levinson::run_stage(argc, argv,
                                     {
                                         .title = "Blocked Schur",
-                                        .idea = "64 steps between two barriers",
+                                        .idea = "Block 64 Schur steps between two barriers",
                                         .solve_f64 = durbin_levinson::solve<double>,
                                         .solve_f32 = durbin_levinson::solve<float>,
                                     });

@@ -1,9 +1,9 @@
 /// \file
-/// Changed: the warp that leads takes the next two coefficients from the two leading pairs at once,
-///          by one reciprocal, and puts its pairs through both steps without an exchange between.
-/// Legal:   the second coefficient is a quotient of polynomials in the four leading numbers; what a
-///          left neighbour has between the steps follows from what it had before them.
-/// Expect:  a chain of 100 cycles a step instead of 160.
+/// Changed: the leading warp computes the next two coefficients from the next two pairs with one
+///          reciprocal, and carries its pairs through both steps without an exchange in between.
+/// Legal:   the second coefficient is a quotient of polynomials in the four leading values. The
+///          left neighbour's pair between the steps follows from its pairs before them.
+/// Expect:  a dependency chain of 100 cycles per step instead of 160.
 /// Run:     ./climb durbin_levinson --stages 13,14
 
 #include "../ends.hpp"
@@ -20,7 +20,7 @@ using staircase::View;
 static_assert(led == 2);
 
 // [lead]
-/// The coefficients of the next two steps, which the leading pair and the one behind it determine.
+/// Computes the coefficients of the next two steps from the leading pair and the pair after it.
 template <typename T>
 __device__ void two_alphas(const T (&y)[2], const T (&z)[2], T (&alpha)[2]) {
   const T square = (z[0] - y[0]) * (z[0] + y[0]);  // z[0] times the z that leads the second step
@@ -29,7 +29,7 @@ __device__ void two_alphas(const T (&y)[2], const T (&z)[2], T (&alpha)[2]) {
   alpha[1] = quotient(y[0] * z[1] - y[1] * z[0], square, z[0] * reciprocal);
 }
 
-/// Finds the reflection coefficients of the steps from k on; a warp calls it. The pairs at
+/// Computes the reflection coefficients of the steps from k on; called by a warp. The pairs at
 /// positions k, k + 1, ... go through the steps, each until it is the leading one.
 template <typename T>
 __device__ void lead(View<const Pair<T>, 1> row, unsigned k, T* alphas) {
@@ -58,8 +58,9 @@ __device__ void lead(View<const Pair<T>, 1> row, unsigned k, T* alphas) {
 // [lead]
 
 // [advance]
-/// Takes all pairs through the steps from k on, 64 or those that are left. Each warp has 128
-/// neighbours; with each step, one more on the left lacks what it needs. So it keeps the other 64.
+/// Executes the steps from k on, 64 or the remaining ones, for all pairs. Each warp has 128
+/// neighbouring pairs. In each step, one more pair on the left becomes invalid, because it lacks a
+/// left neighbour. So the warp stores only the other 64.
 template <typename T>
 __global__ void __launch_bounds__(warp_size* most_warps)
     advance(unsigned k, View<const Pair<T>, 1> from, View<Pair<T>, 1> to, View<T, 1> reflection) {
@@ -76,7 +77,7 @@ __global__ void __launch_bounds__(warp_size* most_warps)
   const unsigned left = n - k, steps = min(steps_of_launch, left);
   for (unsigned s = 0; s < steps; ++s) {
     step(alphas[s], y, z);
-    // Schur's sequence ends at position k + s, where y has a new number.
+    // Schur's sequence gives up position k + s, where y gets a new element.
     const unsigned at = k + s - first;
     for (unsigned m = 0; m < held; ++m) y[m] = at == m ? alphas[s] : y[m];
   }
@@ -128,7 +129,7 @@ int main(int argc, char** argv) {
   return durbin_levinson::run_stage(argc, argv,
                                     {
                                         .title = "Paired steps",
-                                        .idea = "Two coefficients for one division",
+                                        .idea = "Compute two coefficients with one division",
                                         .solve_f64 = durbin_levinson::solve<double>,
                                         .solve_f32 = durbin_levinson::solve<float>,
                                     });

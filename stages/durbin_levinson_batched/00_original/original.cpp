@@ -1,6 +1,6 @@
 /// \file
 /// Run:  ./climb durbin_levinson_batched --stages 00
-/// Next: 01_openmp puts systems side by side into vectors, and groups of them onto threads.
+/// Next: 01_openmp solves one system per vector lane and distributes systems over threads.
 
 #include "../durbin_levinson_batched.hpp"
 
@@ -9,8 +9,9 @@ namespace durbin_levinson_batched {
 using staircase::View;
 
 // [solve_system]
-/// Durbin's recursion (Golub and Van Loan, algorithm 4.7.1): from the solution y_1 ... y_k of order
-/// k to that of order k + 1. Two numbers of y belong together, y_i and y_(k+1-i).
+/// Solves a system by Durbin's recursion (Golub and Van Loan, algorithm 4.7.1). A step computes the
+/// solution of order k + 1 from the one of order k. The update is in place, in pairs: y_i and
+/// y_(k+1-i) depend only on each other.
 template <typename T>
 void solve_system(View<const T, 1> r, View<T, 1> y, View<T, 1> alphas) {
   const std::size_t n = y.extent(0);
@@ -50,7 +51,7 @@ int main(int argc, char** argv) {
   return durbin_levinson_batched::run_stage(argc, argv,
                                             {
                                                 .title = "Original",
-                                                .idea = "One system after the other",
+                                                .idea = "Solve one system after the other",
                                                 .solve_f64 = durbin_levinson_batched::solve<double>,
                                                 .solve_f32 = durbin_levinson_batched::solve<float>,
                                             });

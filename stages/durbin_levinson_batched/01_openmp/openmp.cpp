@@ -1,11 +1,11 @@
 /// \file
-/// Changed: a thread takes 64 systems at a time: it transposes their autocorrelations, so
-///          that numbers of equal index are neighbours, runs the recursion on vectors of them, and
-///          transposes y and the reflection coefficients back.
-/// Legal:   systems are independent; each one's operations and their order stay.
-/// Expect:  the lanes of a vector times the number of cores, less two transpositions.
+/// Changed: a thread solves 64 systems at a time. It transposes their autocorrelations, so that
+///          elements of equal index are adjacent, runs the recursion with one system per vector
+///          lane, and transposes y and the reflection coefficients back.
+/// Legal:   systems are independent, and the operations of each system keep their order.
+/// Expect:  a speed-up of vector lanes times cores, minus the time of the transpositions.
 /// Run:     ./climb durbin_levinson_batched --stages 00,01
-/// Next:    02_cuda gives each system a thread of a GPU.
+/// Next:    02_naive_cuda gives each system a GPU thread.
 
 #include "../groups.hpp"
 
@@ -16,8 +16,8 @@ namespace durbin_levinson_batched {
 using staircase::View;
 
 // [solve_group]
-/// Durbin's recursion for a group of systems; r begins with r_1. Four vectors of systems take all
-/// steps, then the next four do.
+/// Solves a group of systems by Durbin's recursion; r begins with r_1. Four vectors of systems are
+/// computed through all orders, then the next four.
 template <typename T>
 struct SolveGroup {
   template <int bytes>
@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
       argc, argv,
       {
           .title = "OpenMP",
-          .idea = "Systems side by side in vectors, on threads",
+          .idea = "Solve one system per vector lane, on threads",
           .solve_f64 = durbin_levinson_batched::solve<double>,
           .solve_f32 = durbin_levinson_batched::solve<float>,
       });

@@ -1,9 +1,9 @@
 /// \file
-/// Changed: nothing yet; every later stage is held to the prices that this one computes.
-/// Expect:  a tridiagonal solve for each row and column of the grid in each time step, bound by the
-///          latency of divisions.
+/// Changed: nothing yet; every later stage is compared with the prices that this one computes.
+/// Expect:  a tridiagonal solve for each row and each column of the grid in each time step, limited
+///          by the latency of divisions.
 /// Run:     ./climb local_volatility --stages 00
-/// Next:    01_openmp shares the options out among threads.
+/// Next:    01_openmp distributes the options over threads.
 
 #include "../local_volatility.hpp"
 
@@ -16,7 +16,7 @@ using staircase::Array;
 using staircase::View;
 
 // [State]
-/// What pricing one option needs: its grid, its operators, its coefficients and its vectors.
+/// The data for pricing one option: its grid, its operators, its coefficients and its vectors.
 template <typename Real>
 struct State {
   explicit State(const Problem& problem)
@@ -83,7 +83,7 @@ void update_params(const Problem& problem, std::size_t g, State<Real>& state) {
 
 // [tridag]
 /// Solves a tridiagonal system (diagonals a, b, c, right-hand side r) for u by the Thomas
-/// algorithm; w takes the pivots. r and u may be the same array.
+/// algorithm, and stores the pivots in w. r and u may be the same array.
 template <typename Real>
 void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r, View<Real, 1> u,
             View<Real, 1> w) {

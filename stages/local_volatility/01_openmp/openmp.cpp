@@ -1,7 +1,7 @@
 /// \file
-/// Changed: the strike and the private state move inside the loop, one directive is added.
-/// Legal:   iterations write disjoint prices and read nothing that another iteration writes.
-/// Expect:  time divided by the number of cores, while one state fits a core's caches.
+/// Changed: the strike and the private state move into the loop, and one directive is added.
+/// Legal:   iterations write different prices and read nothing that another iteration writes.
+/// Expect:  the time divided by the number of cores, as long as a state fits into a core's caches.
 /// Run:     ./climb local_volatility --stages 00,01
 /// Next:    02_hoisted expands the private state into arrays, so that the loop can be distributed.
 
@@ -17,7 +17,7 @@ using staircase::Array;
 using staircase::View;
 
 // [State]
-/// What pricing one option needs: its grid, its operators, its coefficients and its vectors.
+/// The data for pricing one option: its grid, its operators, its coefficients and its vectors.
 template <typename Real>
 struct State {
   explicit State(const Problem& problem)
@@ -84,7 +84,7 @@ void update_params(const Problem& problem, std::size_t g, State<Real>& state) {
 
 // [tridag]
 /// Solves a tridiagonal system (diagonals a, b, c, right-hand side r) for u by the Thomas
-/// algorithm; w takes the pivots. r and u may be the same array.
+/// algorithm, and stores the pivots in w. r and u may be the same array.
 template <typename Real>
 void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r, View<Real, 1> u,
             View<Real, 1> w) {
@@ -195,7 +195,7 @@ int main(int argc, char** argv) {
   return local_volatility::run_stage(argc, argv,
                                      {
                                          .title = "OpenMP",
-                                         .idea = "Share the options out among threads",
+                                         .idea = "Distribute the options over threads",
                                          .solve_f64 = local_volatility::solve<double>,
                                          .solve_f32 = local_volatility::solve<float>,
                                      });

@@ -1,11 +1,12 @@
 /// \file
-/// Changed: the functions between the loop over the options and its loop nests are inlined; the
-///          private state is expanded into arrays, indexed by the option (and, for the tridiagonal
-///          systems, by the system), and hoisted out of the loop.
-/// Legal:   each iteration gets its own row, so no two share an element: the state stays private.
-/// Expect:  slower and larger: what one core kept in its caches now passes through memory.
+/// Changed: the functions between the loop over the options and its loop nests are inlined. The
+///          private state is expanded into arrays, indexed by the option (for the tridiagonal
+///          systems by the system, too), and hoisted out of the loop.
+/// Legal:   each iteration has its own elements, so no two iterations share an element.
+/// Expect:  the stage is slower and needs more memory: arrays that stayed in a core's caches now
+///          pass through memory.
 /// Run:     ./climb local_volatility --stages 00-02
-/// Next:    03_distributed interchanges the loop inwards and splits it, a loop for each nest.
+/// Next:    03_distributed moves the loop inwards and splits it into one loop for each nest.
 
 #include "../local_volatility.hpp"
 
@@ -20,7 +21,7 @@ using staircase::View;
 
 // [tridag]
 /// Solves a tridiagonal system (diagonals a, b, c, right-hand side r) for u by the Thomas
-/// algorithm; w takes the pivots. r and u may be the same array.
+/// algorithm, and stores the pivots in w. r and u may be the same array.
 template <typename Real>
 void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r, View<Real, 1> u,
             View<Real, 1> w) {

@@ -1,11 +1,12 @@
 /// \file
 /// Changed: the loop over the options is interchanged with the sequential loop over time and
 ///          distributed over the loop nests.
-/// Legal:   a parallel loop may always move inwards, and may be split between statements whose
-///          dependences all run forwards.
-/// Expect:  slower again on a CPU: every nest streams all options' arrays through the caches.
+/// Legal:   a parallel loop may always move inwards, and may be split between statements if all
+///          dependences between them run forwards.
+/// Expect:  on a CPU, the stage is slower: every nest streams the arrays of all options through the
+///          caches.
 /// Run:     ./climb local_volatility --stages 00-03
-/// Next:    each nest has become a kernel in waiting: 04_naive_cuda launches them on a GPU.
+/// Next:    04_naive_cuda launches each nest as a kernel on a GPU.
 
 #include "../local_volatility.hpp"
 
@@ -20,7 +21,7 @@ using staircase::View;
 
 // [tridag]
 /// Solves a tridiagonal system (diagonals a, b, c, right-hand side r) for u by the Thomas
-/// algorithm; w takes the pivots. r and u may be the same array.
+/// algorithm, and stores the pivots in w. r and u may be the same array.
 template <typename Real>
 void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r, View<Real, 1> u,
             View<Real, 1> w) {
@@ -213,7 +214,7 @@ int main(int argc, char** argv) {
   return local_volatility::run_stage(argc, argv,
                                      {
                                          .title = "Distributed",
-                                         .idea = "Give each loop nest the loop over the options",
+                                         .idea = "Move the option loop into each loop nest",
                                          .solve_f64 = local_volatility::solve<double>,
                                          .solve_f32 = local_volatility::solve<float>,
                                      });

@@ -1,11 +1,11 @@
 /// \file
-/// Changed: the arrays live on the device; every parallel loop of a nest turns into a dimension of
+/// Changed: the arrays are in device memory; every parallel loop of a nest becomes a dimension of
 ///          the grid of threads, with the index that it had.
-/// Legal:   those loops were parallel already, and kernels of one stream run one after the other.
-/// Expect:  bound by memory; most of the nests stride through it, since neighbouring threads do not
-///          touch neighbouring elements.
+/// Legal:   these loops were parallel already, and kernels of one stream run one after the other.
+/// Expect:  memory is the limit; most kernels have strided accesses, since neighbouring threads do
+///          not access neighbouring elements.
 /// Run:     ./climb local_volatility --stages 00-04
-/// Next:    05_tridag_scan solves the tridiagonal systems in parallel, too.
+/// Next:    05_parallel_scan solves each tridiagonal system in parallel, too.
 
 #include "../expanded.hpp"
 
@@ -25,7 +25,7 @@ using staircase::View;
 
 // [tridag]
 /// Solves a tridiagonal system (diagonals a, b, c, right-hand side r) for u by the Thomas
-/// algorithm; w takes the pivots. r and u may be the same array.
+/// algorithm, and stores the pivots in w. r and u may be the same array.
 template <typename Real>
 __device__ void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r,
                        View<Real, 1> u, View<Real, 1> w) {

@@ -1,14 +1,14 @@
 /// \file
-/// Changed: arrays lie as the threads that use them do; two kernels transpose through tiles of
-///          shared memory, and teams deal out their rows through it; coefficients and sums stay in
-///          registers until the last write, so that of each direction two kernels merge into one.
-/// Legal:   where a number lies concerns its readers and writers only, and merged kernels exchange
-///          numbers within a thread, or behind a barrier of its block.
-/// Expect:  bound by memory, with 22 numbers per point and step instead of 37, each moved once.
+/// Changed: arrays are stored in the order in which threads access them. Two kernels transpose
+///          tiles in shared memory, which also distributes rows over a team. Coefficients and
+///          sums stay in registers until the last store, so two kernels per direction are merged.
+/// Legal:   the layout of an array concerns only its readers and writers, and merged kernels
+///          exchange values within a thread, or across a barrier of its block.
+/// Expect:  memory is the limit, with 22 values per point and step instead of 37, each moved once.
 /// Run:     ./climb local_volatility --stages 04-06
-/// Next:    07_interleaved lets a thread solve a system again, the systems interleaved in memory.
+/// Next:    07_interleaved solves one system per thread again, with systems interleaved in memory.
 
-#include "../dealt.hpp"
+#include "../exchange.hpp"
 #include "../laid_out.hpp"
 #include "../scan.hpp"
 
@@ -26,23 +26,23 @@ using staircase::rows;
 using staircase::View;
 
 // [elimination]
-/// Takes (q, G) over a row: the pivot is the ratio of the new q and the old, and g = G / q = 1 + c
-/// / pivot. Diffusion has a, c <= 0 <= s: then all terms are positive, and nothing cancels.
+/// Advances (q, G) by one row: the pivot is the ratio of the new q to the old one, and g = G / q =
+/// 1 + c / pivot. Diffusion has a, c <= 0 <= s: then all terms are positive, and nothing cancels.
 template <typename Real, int held>
 __device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g) {
   g = rows.s[m] * q - rows.a[m] * g;
   q = g - rows.c[m] * q;
 }
 
-/// t / q, given 1 / q, rounded once as a division is. The product alone would be rounded twice.
+/// t / q, given 1 / q, with the single rounding of a division. The product alone has two.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;
   return fma(fma(-x, q, t), reciprocal, x);
 }
 
-/// Turns the rows that a team holds into x(i) = d(i) + e(i) x(i + 1); g_above and d_above are those
-/// of the row above the team's first, and become those of its last.
+/// Converts the rows of a team to x(i) = d(i) + e(i) x(i + 1). g_above and d_above are the values
+/// of the row above the team's first row, and become the values of its last row.
 template <int team, typename Real, int held>
 __device__ void eliminate(const Rows<Real, held>& rows, Real (&d)[held], Real (&e)[held],
                           Real& g_above, Real& d_above) {
@@ -72,8 +72,8 @@ __device__ void eliminate(const Rows<Real, held>& rows, Real (&d)[held], Real (&
   for (int m = 0; m < held; ++m) d_before = d[m] = f[m](d_before);
 }
 
-/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d; x_below is that of the row below the team's
-/// last, and becomes that of its first.
+/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d. x_below is the value of the row below the
+/// team's last row, and becomes the value of its first row.
 template <int team, typename Real, int held>
 __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below) {
   Linear<Real> all{0, 1};
@@ -84,19 +84,19 @@ __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below
 // [elimination]
 
 // [tridag]
-/// Solves a tridiagonal system of n rows row_of(i) for u by a team of threads; rows beyond the end
-/// must have a = c = r = 0. A system that the team cannot hold at once is solved in chunks, of
-/// which all but the last leave d and e in u and w.
+/// Solves a tridiagonal system of n rows row_of(i) for u by a team of threads. Rows beyond the end
+/// must have a = c = r = 0. A system that does not fit into the team is solved in chunks; all
+/// chunks except the last store d and e in u and w.
 template <int team, int held, typename Real, typename RowOf>
 __device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {
   __shared__ SharedRows<Real, held> shared;
   constexpr std::size_t chunk = team * held;
-  std::size_t first = 0;  // of the rows that the team holds
+  std::size_t first = 0;  // row of the team
   Real d[held], e[held];
   Real g_above = 1, d_above = 0, x_below = 0;
 
   for (;; first += chunk) {
-    eliminate<team>(deal_out<team>(shared, row_of, first), d, e, g_above, d_above);
+    eliminate<team>(distribute<team>(shared, row_of, first), d, e, g_above, d_above);
     if (first + chunk >= n) break;
     for (int m = 0; m < held; ++m) {
       u[first + m * team + threadIdx.x] = d[m];
@@ -118,7 +118,7 @@ __device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {
 // [tridag]
 
 // [time]
-/// A thread goes down a column, so that it takes the logarithm of x once.
+/// A thread goes down a column, so it needs the logarithm of x only once.
 template <typename Real>
 __global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2) {
   const Real half = 0.5;
@@ -145,7 +145,7 @@ __global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2)
 /// V = Ly R along the rows of a tile, then U = R / dt + Lx R / 2 + V along its columns
 template <typename Real>
 __global__ void explicit_xy(State<Real> s) {
-  __shared__ Real r[tile_size + 2][tile_size];  // R, from the row above the tile to that below it
+  __shared__ Real r[tile_size + 2][tile_size];  // R of the tile and of the rows above and below
   __shared__ Real v[tile_size][tile_size];
   const Real half = 0.5;
   const unsigned x = threadIdx.x, y = threadIdx.y;
@@ -160,23 +160,23 @@ __global__ void explicit_xy(State<Real> s) {
           if (j > 0) sum += (mu * d(0, j) + half * var * dd(0, j)) * s.result(p - 1);
           sum += (mu * d(1, j) + half * var * dd(1, j)) * centre;
           if (j < s.num_y - 1) sum += (mu * d(2, j) + half * var * dd(2, j)) * s.result(p + 1);
-          r[y + 1][place(y + 1, x)] = centre;
-          if (y == 0 && i > 0) r[0][place(0, x)] = s.result(p - s.num_y);
+          r[y + 1][swizzled(y + 1, x)] = centre;
+          if (y == 0 && i > 0) r[0][swizzled(0, x)] = s.result(p - s.num_y);
           if (y == tile_size - 1 && i < s.num_x - 1)
-            r[y + 2][place(y + 2, x)] = s.result(p + s.num_y);
-          s.v(p) = v[y][place(y, x)] = sum;
+            r[y + 2][swizzled(y + 2, x)] = s.result(p + s.num_y);
+          s.v(p) = v[y][swizzled(y, x)] = sum;
         }
         __syncthreads();
         if (const unsigned i = i0 + x, j = j0 + y; i < s.num_x && j < s.num_y) {
           const std::size_t p = s.along_x(k, j, i);
           const View<Real, 2> d = s.dx.row(k), dd = s.dxx.row(k);
-          const Real mu = s.mu_x(p), var = s.var_x(p), centre = r[x + 1][place(x + 1, y)];
+          const Real mu = s.mu_x(p), var = s.var_x(p), centre = r[x + 1][swizzled(x + 1, y)];
           Real sum = s.dt_inv(k) * centre;
-          if (i > 0) sum += half * (mu * d(0, i) + half * var * dd(0, i)) * r[x][place(x, y)];
+          if (i > 0) sum += half * (mu * d(0, i) + half * var * dd(0, i)) * r[x][swizzled(x, y)];
           sum += half * (mu * d(1, i) + half * var * dd(1, i)) * centre;
           if (i < s.num_x - 1)
-            sum += half * (mu * d(2, i) + half * var * dd(2, i)) * r[x + 2][place(x + 2, y)];
-          s.u(p) = sum + v[x][place(x, y)];
+            sum += half * (mu * d(2, i) + half * var * dd(2, i)) * r[x + 2][swizzled(x + 2, y)];
+          s.u(p) = sum + v[x][swizzled(x, y)];
         }
         __syncthreads();
       }
@@ -213,11 +213,11 @@ __global__ void right_side_y(State<Real> s) {
     for (unsigned i0 = tile_row(); i0 < s.num_x; i0 += tile_rows())
       for (unsigned j0 = tile_column(); j0 < s.num_y; j0 += tile_columns()) {
         if (const unsigned i = i0 + x, j = j0 + y; i < s.num_x && j < s.num_y)
-          u[y][place(y, x)] = s.u(s.along_x(k, j, i));
+          u[y][swizzled(y, x)] = s.u(s.along_x(k, j, i));
         __syncthreads();
         if (const unsigned i = i0 + y, j = j0 + x; i < s.num_x && j < s.num_y) {
           const std::size_t p = s.at(k, i, j);
-          s.v(p) = s.dt_inv(k) * u[x][place(x, y)] - half * s.v(p);
+          s.v(p) = s.dt_inv(k) * u[x][swizzled(x, y)] - half * s.v(p);
         }
         __syncthreads();
       }
@@ -294,7 +294,7 @@ int main(int argc, char** argv) {
   return local_volatility::run_stage(argc, argv,
                                      {
                                          .title = "Coalesced",
-                                         .idea = "Let neighbouring threads touch neighbours",
+                                         .idea = "Coalesce accesses, transpose in shared memory",
                                          .solve_f64 = local_volatility::solve<double>,
                                          .solve_f32 = local_volatility::solve<float>,
                                      });

@@ -1,14 +1,14 @@
 /// \file
-/// Changed: all arrays lie along y, so that the rows of a system along x lie num_y apart, between
-///          those of its neighbours; the Thomas algorithm is back for them, and the explicit half
-///          steps merge with it; nothing is transposed any more.
-/// Legal:   the systems along x are independent, and a thread that goes down a column meets the
-///          points in the order in which the Thomas algorithm wants their right-hand sides.
-/// Expect:  faster where there are enough systems to fill the device, slower where there are not.
+/// Changed: all arrays are in the order of y, so the rows of a system along x are num_y apart,
+///          between the rows of its neighbours. The Thomas algorithm returns for these systems and
+///          merges with the explicit half steps, and no data are transposed.
+/// Legal:   the systems along x are independent, and a thread that goes down a column visits the
+///          points in the order in which the Thomas algorithm needs their right-hand sides.
+/// Expect:  less time than 06 if there are enough systems to fill the GPU, otherwise more.
 /// Run:     ./climb local_volatility --stages 05-07
-/// Next:    08_shared_grids has once what is the same for all options.
+/// Next:    08_shared_grids stores once the data that are the same for all options.
 
-#include "../dealt.hpp"
+#include "../exchange.hpp"
 #include "../laid_out.hpp"
 #include "../scan.hpp"
 
@@ -26,23 +26,23 @@ using staircase::rows;
 using staircase::View;
 
 // [elimination]
-/// Takes (q, G) over a row: the pivot is the ratio of the new q and the old, and g = G / q = 1 + c
-/// / pivot. Diffusion has a, c <= 0 <= s: then all terms are positive, and nothing cancels.
+/// Advances (q, G) by one row: the pivot is the ratio of the new q to the old one, and g = G / q =
+/// 1 + c / pivot. Diffusion has a, c <= 0 <= s: then all terms are positive, and nothing cancels.
 template <typename Real, int held>
 __device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g) {
   g = rows.s[m] * q - rows.a[m] * g;
   q = g - rows.c[m] * q;
 }
 
-/// t / q, given 1 / q, rounded once as a division is. The product alone would be rounded twice.
+/// t / q, given 1 / q, with the single rounding of a division. The product alone has two.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;
   return fma(fma(-x, q, t), reciprocal, x);
 }
 
-/// Turns the rows that a team holds into x(i) = d(i) + e(i) x(i + 1); g_above and d_above are those
-/// of the row above the team's first, and become those of its last.
+/// Converts the rows of a team to x(i) = d(i) + e(i) x(i + 1). g_above and d_above are the values
+/// of the row above the team's first row, and become the values of its last row.
 template <int team, typename Real, int held>
 __device__ void eliminate(const Rows<Real, held>& rows, Real (&d)[held], Real (&e)[held],
                           Real& g_above, Real& d_above) {
@@ -72,8 +72,8 @@ __device__ void eliminate(const Rows<Real, held>& rows, Real (&d)[held], Real (&
   for (int m = 0; m < held; ++m) d_before = d[m] = f[m](d_before);
 }
 
-/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d; x_below is that of the row below the team's
-/// last, and becomes that of its first.
+/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d. x_below is the value of the row below the
+/// team's last row, and becomes the value of its first row.
 template <int team, typename Real, int held>
 __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below) {
   Linear<Real> all{0, 1};
@@ -84,19 +84,19 @@ __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below
 // [elimination]
 
 // [tridag]
-/// Solves a tridiagonal system of n rows row_of(i) for u by a team of threads; rows beyond the end
-/// must have a = c = r = 0. A system that the team cannot hold at once is solved in chunks, of
-/// which all but the last leave d and e in u and w.
+/// Solves a tridiagonal system of n rows row_of(i) for u by a team of threads. Rows beyond the end
+/// must have a = c = r = 0. A system that does not fit into the team is solved in chunks; all
+/// chunks except the last store d and e in u and w.
 template <int team, int held, typename Real, typename RowOf>
 __device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {
   __shared__ SharedRows<Real, held> shared;
   constexpr std::size_t chunk = team * held;
-  std::size_t first = 0;  // of the rows that the team holds
+  std::size_t first = 0;  // row of the team
   Real d[held], e[held];
   Real g_above = 1, d_above = 0, x_below = 0;
 
   for (;; first += chunk) {
-    eliminate<team>(deal_out<team>(shared, row_of, first), d, e, g_above, d_above);
+    eliminate<team>(distribute<team>(shared, row_of, first), d, e, g_above, d_above);
     if (first + chunk >= n) break;
     for (int m = 0; m < held; ++m) {
       u[first + m * team + threadIdx.x] = d[m];
@@ -118,7 +118,7 @@ __device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {
 // [tridag]
 
 // [time]
-/// A thread takes the logarithm of x once and goes along the row.
+/// A thread computes the logarithm of x once and goes along the row.
 template <typename Real>
 __global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2) {
   const Real half = 0.5;
@@ -137,12 +137,12 @@ __global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2)
     }
 }
 
-/// Rows that a thread reads at once, so that it waits for memory once.
+/// Rows that a thread loads together, so that it waits for memory only once.
 template <typename Real>
 constexpr unsigned batch_of = 32 / sizeof(Real);
 
-/// V = Ly R and, down a column, the elimination in (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V by
-/// the Thomas algorithm, with d in u and e in mu_x
+/// V = Ly R, and the elimination of (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V down a column by
+/// the Thomas algorithm; stores d in u and e in mu_x
 template <typename Real>
 __device__ void eliminate_column(const State<Real>& s, unsigned k, unsigned j) {
   constexpr unsigned batch = batch_of<Real>;
@@ -280,7 +280,7 @@ int main(int argc, char** argv) {
   return local_volatility::run_stage(argc, argv,
                                      {
                                          .title = "Interleaved",
-                                         .idea = "Solve interleaved systems, a thread each",
+                                         .idea = "Solve interleaved systems, one per thread",
                                          .solve_f64 = local_volatility::solve<double>,
                                          .solve_f32 = local_volatility::solve<float>,
                                      });

@@ -1,14 +1,13 @@
 /// \file
-/// Changed: grids, derivatives and variance lose the loop over the options; the variance becomes a
-///          product of three factors, one of x, one of y and one of time.
+/// Changed: grids, derivatives and variance are computed once for all options; the variance becomes
+///          a product of three factors, one of x, one of y and one of time.
 /// Legal:   an expression may be hoisted if it reads nothing that the loop writes and is safe to
-///          evaluate when the loop does not run. That exp of a sum is a product holds up to
-///          rounding.
-/// Expect:  bound by memory, with 10 numbers per point and step instead of 20.
+///          evaluate when the loop does not run. The product equals exp of the sum up to rounding.
+/// Expect:  memory is the limit, with 10 values per point and step instead of 20.
 /// Run:     ./climb local_volatility --stages 07,08
-/// Next:    09_factored factorises the matrices, which all options share, too, once.
+/// Next:    09_factored factorises the matrices, which all options also share, only once.
 
-#include "../dealt.hpp"
+#include "../exchange.hpp"
 #include "../one_grid.hpp"
 #include "../scan.hpp"
 
@@ -27,7 +26,7 @@ using staircase::rows;
 using staircase::View;
 
 // [state]
-/// What all options share and each has, and what a time step needs beside it.
+/// The data that all options share, the arrays of all options, and the vectors of a time step.
 template <typename Real>
 struct State : OneGrid<Real> {
   View<Real, 1> u, v, w;  // at(k, i, j)
@@ -35,23 +34,23 @@ struct State : OneGrid<Real> {
 // [state]
 
 // [elimination]
-/// Takes (q, G) over a row: the pivot is the ratio of the new q and the old, and g = G / q = 1 + c
-/// / pivot. Diffusion has a, c <= 0 <= s: then all terms are positive, and nothing cancels.
+/// Advances (q, G) by one row: the pivot is the ratio of the new q to the old one, and g = G / q =
+/// 1 + c / pivot. Diffusion has a, c <= 0 <= s: then all terms are positive, and nothing cancels.
 template <typename Real, int held>
 __device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g) {
   g = rows.s[m] * q - rows.a[m] * g;
   q = g - rows.c[m] * q;
 }
 
-/// t / q, given 1 / q, rounded once as a division is. The product alone would be rounded twice.
+/// t / q, given 1 / q, with the single rounding of a division. The product alone has two.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;
   return fma(fma(-x, q, t), reciprocal, x);
 }
 
-/// Turns the rows that a team holds into x(i) = d(i) + e(i) x(i + 1); g_above and d_above are those
-/// of the row above the team's first, and become those of its last.
+/// Converts the rows of a team to x(i) = d(i) + e(i) x(i + 1). g_above and d_above are the values
+/// of the row above the team's first row, and become the values of its last row.
 template <int team, typename Real, int held>
 __device__ void eliminate(const Rows<Real, held>& rows, Real (&d)[held], Real (&e)[held],
                           Real& g_above, Real& d_above) {
@@ -81,8 +80,8 @@ __device__ void eliminate(const Rows<Real, held>& rows, Real (&d)[held], Real (&
   for (int m = 0; m < held; ++m) d_before = d[m] = f[m](d_before);
 }
 
-/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d; x_below is that of the row below the team's
-/// last, and becomes that of its first.
+/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d. x_below is the value of the row below the
+/// team's last row, and becomes the value of its first row.
 template <int team, typename Real, int held>
 __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below) {
   Linear<Real> all{0, 1};
@@ -93,19 +92,19 @@ __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below
 // [elimination]
 
 // [tridag]
-/// Solves a tridiagonal system of n rows row_of(i) for u by a team of threads; rows beyond the end
-/// must have a = c = r = 0. A system that the team cannot hold at once is solved in chunks, of
-/// which all but the last leave d and e in u and w.
+/// Solves a tridiagonal system of n rows row_of(i) for u by a team of threads. Rows beyond the end
+/// must have a = c = r = 0. A system that does not fit into the team is solved in chunks; all
+/// chunks except the last store d and e in u and w.
 template <int team, int held, typename Real, typename RowOf>
 __device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {
   __shared__ SharedRows<Real, held> shared;
   constexpr std::size_t chunk = team * held;
-  std::size_t first = 0;  // of the rows that the team holds
+  std::size_t first = 0;  // row of the team
   Real d[held], e[held];
   Real g_above = 1, d_above = 0, x_below = 0;
 
   for (;; first += chunk) {
-    eliminate<team>(deal_out<team>(shared, row_of, first), d, e, g_above, d_above);
+    eliminate<team>(distribute<team>(shared, row_of, first), d, e, g_above, d_above);
     if (first + chunk >= n) break;
     for (int m = 0; m < held; ++m) {
       u[first + m * team + threadIdx.x] = d[m];
@@ -127,12 +126,12 @@ __device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {
 // [tridag]
 
 // [time]
-/// Rows that a thread reads at once, so that it waits for memory once.
+/// Rows that a thread loads together, so that it waits for memory only once.
 template <typename Real>
 constexpr unsigned batch_of = 64 / sizeof(Real);
 
-/// V = Ly R and, down a column, the elimination in (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V by
-/// the Thomas algorithm, with d in u and e in w; `var` is the variance apart from its factor of x
+/// V = Ly R, and the elimination of (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V down a column by
+/// the Thomas algorithm; stores d in u and e in w. `var` is the variance without its factor of x.
 template <typename Real>
 __device__ void eliminate_column(const State<Real>& s, Real var, unsigned k, unsigned j) {
   constexpr unsigned batch = batch_of<Real>;
@@ -224,7 +223,7 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   arrays.strikes.copy_from(problem.all_strikes().data());
 
   timeline.begin("kernels");
-  const dim3 line(128), tile(32, 8);
+  const dim3 line(128);
   set_up(s, problem, arrays);
   for (unsigned g = s.num_t - 1; g-- > 0;) {
     half_step_x<<<blocks(line, s.num_y, s.outer), line>>>(s, g);
@@ -250,7 +249,7 @@ int main(int argc, char** argv) {
   return local_volatility::run_stage(argc, argv,
                                      {
                                          .title = "Shared grids",
-                                         .idea = "Have one grid for all options",
+                                         .idea = "Store one grid for all options",
                                          .solve_f64 = local_volatility::solve<double>,
                                          .solve_f32 = local_volatility::solve<float>,
                                      });

@@ -1,13 +1,13 @@
 /// \file
-/// Changed: the tridiagonal matrices are factorised outside of the loop over the options, so that
-///          the solves keep scans of linear functions, and no division.
-/// Legal:   a matrix depends on the grid and the time step alone, so that its factorisation may be
-///          hoisted. That a division is a multiplication by an inverse holds up to rounding.
-/// Expect:  bound by memory, with 8 numbers per point and step instead of 10.
+/// Changed: the tridiagonal matrices are factorised outside the loop over the options, so the
+///          solves need only scans of linear functions, and no division.
+/// Legal:   a matrix depends on the grid and the time step alone, so its factorisation may be
+///          hoisted. A product with an inverse equals the quotient up to rounding.
+/// Expect:  memory is the limit, with 8 values per point and step instead of 10.
 /// Run:     ./climb local_volatility --stages 06-09
-/// Next:    10_increments computes what a time step adds to R, and needs less memory for it.
+/// Next:    10_increments computes the amount that a time step adds to R, and needs one array less.
 
-#include "../dealt.hpp"
+#include "../exchange.hpp"
 #include "../one_grid.hpp"
 #include "../scan.hpp"
 #include "../steps_at_once.hpp"
@@ -26,12 +26,12 @@ using staircase::row;
 using staircase::rows;
 using staircase::View;
 
-/// Rows for which factors along y are kept: whole chunks, as tridag() defines them.
+/// Rows for which factors along y are stored: a multiple of the chunk of tridag().
 inline std::size_t padded(std::size_t num_y) { return (num_y / 1024 + 1) * 1024; }
 
 // [state]
-/// What all options share and each has, and the factors of the matrices, and what a time step needs
-/// beside them.
+/// The data that all options share, the arrays of all options, the factors of the matrices, and the
+/// vectors of a time step.
 template <typename Real>
 struct State : OneGrid<Real> {
   View<Real, 3> inverse_x;                             // (step, i, j): of the pivots along x
@@ -40,15 +40,15 @@ struct State : OneGrid<Real> {
 };
 // [state]
 
-/// t / q, given 1 / q, rounded once as a division is. The product alone would be rounded twice.
+/// t / q, given 1 / q, with the single rounding of a division. The product alone has two.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;
   return fma(fma(-x, q, t), reciprocal, x);
 }
 
-/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d; x_below is that of the row below the team's
-/// last, and becomes that of its first.
+/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d. x_below is the value of the row below the
+/// team's last row, and becomes the value of its first row.
 template <int team, typename Real, int held>
 __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below) {
   Linear<Real> all{0, 1};
@@ -58,8 +58,8 @@ __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below
 }
 
 // [tridag]
-/// Where the factors of row i lie: the m-th rows of all threads of a team are neighbours, so that
-/// the team reads them as it solves them.
+/// The position of the factors of row i. The m-th rows of all threads of a team are neighbours in
+/// memory, so that the team's loads are coalesced.
 template <int team, int held>
 __device__ std::size_t factor_of_row(std::size_t i) {
   constexpr std::size_t chunk = team * held;
@@ -68,18 +68,18 @@ __device__ std::size_t factor_of_row(std::size_t i) {
 }
 
 /// Solves a system of n rows along y with right-hand side r_of(i), which is 0 beyond the end, for u
-/// by a team of threads. A system that the team cannot hold at once is solved in chunks, of which
-/// all but the last leave d in u.
-template <int team, int held, typename Real, typename NumberOf>
-__device__ void tridag(const State<Real>& s, std::size_t n, NumberOf r_of, Real* u) {
-  __shared__ SharedNumbers<Real, held> shared;
+/// by a team of threads. A system that does not fit into the team is solved in chunks; all chunks
+/// except the last store d in u.
+template <int team, int held, typename Real, typename ValueOf>
+__device__ void tridag(const State<Real>& s, std::size_t n, ValueOf r_of, Real* u) {
+  __shared__ SharedValues<Real, held> shared;
   constexpr std::size_t chunk = team * held;
-  std::size_t first = 0;  // of the rows that the team holds
+  std::size_t first = 0;  // row of the team
   Real d[held], e[held];
   Real d_above = 0, x_below = 0;
 
   for (;; first += chunk) {
-    deal_out<team>(shared, r_of, first, d);
+    distribute<team>(shared, r_of, first, d);
     Linear<Real> f[held];
     Linear<Real> all{0, 1};
     for (int m = 0; m < held; ++m) {
@@ -105,7 +105,7 @@ __device__ void tridag(const State<Real>& s, std::size_t n, NumberOf r_of, Real*
 // [tridag]
 
 // [factorise]
-/// The inverse pivots along x of the time steps g, g - 1, ..., one (step, j) per thread
+/// The inverse pivots along x of the time steps g, g - 1, ...; each thread has one pair (step, j)
 template <typename Real>
 __global__ void factorise_x(State<Real> s, unsigned g) {
   const unsigned room = s.inverse_x.extent(0), steps = min(room, g + 1);
@@ -122,7 +122,7 @@ __global__ void factorise_x(State<Real> s, unsigned g) {
     }
 }
 
-/// The factors along y, by one thread; beyond the last row those of x = 0
+/// The factors along y, by one thread; rows beyond the last one get the factors of x = 0
 template <typename Real, int team, int held>
 __global__ void factorise_y(State<Real> s) {
   const Real half = 0.5;
@@ -146,12 +146,12 @@ __global__ void factorise_y(State<Real> s) {
 // [factorise]
 
 // [time]
-/// Rows that a thread reads at once, so that it waits for memory once.
+/// Rows that a thread loads together, so that it waits for memory only once.
 template <typename Real>
 constexpr unsigned batch_of = 64 / sizeof(Real);
 
-/// V = Ly R and, down a column, the elimination in (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V by
-/// the Thomas algorithm, with d in u; `var` is the variance apart from its factor of x
+/// V = Ly R, and the elimination of (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V down a column by
+/// the Thomas algorithm; stores d in u. `var` is the variance without its factor of x.
 template <typename Real>
 __device__ void eliminate_column(const State<Real>& s, View<Real, 2> inverse_x, Real var,
                                  unsigned k, unsigned j) {
@@ -248,7 +248,7 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   arrays.strikes.copy_from(problem.all_strikes().data());
 
   timeline.begin("kernels");
-  const dim3 line(128), tile(32, 8);
+  const dim3 line(128);
   set_up(s, problem, arrays);
   with_team(s.num_y,
             [&](auto team, auto held, dim3) { factorise_y<Real, team, held><<<1, 1>>>(s); });

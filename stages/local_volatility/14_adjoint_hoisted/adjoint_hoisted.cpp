@@ -1,11 +1,11 @@
 /// \file
-/// Changed: what all steps have in common is computed in front of them: the factors along y, and of
-///          the variance along x the part that depends on x.
-/// Legal:   neither reads what a step writes; the exp of a sum is the product of exps, and a
-///          division by a pivot the product with its inverse, up to rounding.
+/// Changed: data that all steps share are computed before them: the factors along y, and the factor
+///          of the variance along x that depends on x.
+/// Legal:   these data do not depend on values that a step writes. The product of exps equals exp
+///          of the sum, and the product with an inverse equals the quotient, up to rounding.
 /// Expect:  no exp per point, and two divisions instead of four.
 /// Run:     ./climb local_volatility --stages 13,14
-/// Next:    15_adjoint_in_rows solves all systems along x side by side.
+/// Next:    15_vectorised_adjoint solves all systems along x at the same time.
 
 #include "../local_volatility.hpp"
 
@@ -19,8 +19,8 @@ using staircase::Array;
 using staircase::View;
 
 // [State]
-/// What the sweep needs: its grid, its operators, their factors and its vectors. Between steps,
-/// z(i, j) is what a payoff of one on point (i, j) adds to the price.
+/// The data of the sweep: its grid, its operators, their factors and its vectors. Between steps,
+/// z(i, j) is the contribution to the price of a payoff of one at point (i, j).
 template <typename Real>
 struct State {
   explicit State(const Problem& problem)
@@ -77,7 +77,7 @@ auto half_operator(View<Real, 2> d, View<Real, 2> dd, std::size_t i) {
 // [stencil]
 
 // [factorise_y]
-/// The operator and the factors along y: the same for all i and all times.
+/// The operator and its factors along y, which are the same for all i and all times.
 template <typename Real>
 void factorise_y(Real var_y, Real dt_inv, State<Real>& state) {
   for (std::size_t j = 0; j < state.num_y; ++j) {
@@ -93,7 +93,8 @@ void factorise_y(Real var_y, Real dt_inv, State<Real>& state) {
 
 // [tridag]
 /// Solves the transpose of a tridiagonal system (diagonals a, b, c of the matrix itself, right-hand
-/// side r) for u by the Thomas algorithm; w takes the pivots. r and u may be the same array.
+/// side r) for u by the Thomas algorithm, and stores the pivots in w. r and u may be the same
+/// array.
 template <typename Real>
 void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r, View<Real, 1> u,
             View<Real, 1> w) {
@@ -111,8 +112,8 @@ void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r, 
 // [tridag]
 
 // [step]
-/// z = (1 / dt - Ly' / 2)^-1 z, one system per i: with the factors of the matrix, the upper
-/// one first
+/// z = (1 / dt - Ly' / 2)^-1 z, one system per i, with the factors of the matrix: the transposed
+/// upper factor first
 template <typename Real>
 void solve_y(State<Real>& s) {
   for (std::size_t i = 0; i < s.num_x; ++i) {
@@ -125,7 +126,7 @@ void solve_y(State<Real>& s) {
   }
 }
 
-/// One step of the sweep: the parts of a step of stage 00, each transposed, the last one first.
+/// One step of the sweep: the parts of a step of stage 00, each transposed, in the opposite order.
 template <typename Real>
 void step(Real dt_inv, State<Real>& state) {
   auto& [num_x, num_y, num_t, ix, iy, x, y, tau, dx, dxx, dy, dyy, var_of_x, var_x, lower_y,
@@ -146,7 +147,7 @@ void step(Real dt_inv, State<Real>& state) {
     tridag<Real>(ax, bx, cx, p.row(j), p.row(j), wx);
   }
 
-  // What the two solves leave to the operators: q = p - z / 2, z = p / dt
+  // The inputs of the operators: q = p - z / 2, z = p / dt
   for (std::size_t i = 0; i < num_x; ++i)
     for (std::size_t j = 0; j < num_y; ++j) {
       q(i, j) = p(j, i) - half * z(i, j);
@@ -175,7 +176,7 @@ void step(Real dt_inv, State<Real>& state) {
 // [solve]
 template <typename Real>
 Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
-  const staircase::FlushToZero flush_to_zero;  // weights below 1e-38, of which the sum is one
+  const staircase::FlushToZero flush_to_zero;  // for weights below 1e-38; all weights add up to one
   const Real nu2 = problem.nu * problem.nu;
   Prices<Real> prices(problem.outer);
 
@@ -220,7 +221,7 @@ int main(int argc, char** argv) {
   return local_volatility::run_stage(argc, argv,
                                      {
                                          .title = "Adjoint hoisted",
-                                         .idea = "Take out of the steps what they share",
+                                         .idea = "Hoist the work that all steps share",
                                          .solve_f64 = local_volatility::solve<double>,
                                          .solve_f32 = local_volatility::solve<float>,
                                      });

@@ -1,12 +1,14 @@
 /// \file
-/// Changed: the sweep of stage 15 becomes three kernels for each time step, a thread for a row, for
-///          a column and for a point; all steps are factorised before, side by side; a step
-///          computes what it adds to z.
+/// Changed: the sweep of stage 15 becomes three kernels per time step, with a thread for each row,
+///          column or point. The matrices are factorised in parallel before the steps, and a step
+///          computes the increment that it adds to z.
 /// Legal:   the systems of a direction are independent, and kernels run one after the other. The
-///          increment is the same scheme, up to rounding.
-/// Expect:  bound by latency: a row and a column are chains, of which a GPU runs few side by side.
+///          increment form is the same scheme up to rounding.
+/// Expect:  latency is the limit: a row and a column are dependency chains, and only a few of them
+///          run at the same time.
 /// Run:     ./climb local_volatility --stages 12-16
-/// Next:    17_adjoint_on_chip carries z through all steps in one kernel, as stage 12 does with R.
+/// Next:    17_single_cluster_adjoint does all steps in one kernel and keeps z on the chip, as
+///          stage 12 keeps R.
 
 #include "../adjoint.hpp"
 
@@ -15,7 +17,7 @@ namespace local_volatility {
 using staircase::check;
 
 // [step]
-/// p = q = (1 / dt - Ly' / 2)^-1 2 z / dt, a thread per row: as 2 z and what the solve adds to it
+/// Computes p = q = (1 / dt - Ly' / 2)^-1 2 z / dt as 2 z plus an increment, with a thread per row.
 template <typename Real>
 __global__ void solve_y(State<Real> s, View<Real, 2> p) {
   for (unsigned i = column(); i < s.num_x; i += columns()) {
@@ -35,7 +37,7 @@ __global__ void solve_y(State<Real> s, View<Real, 2> p) {
   }
 }
 
-/// p = (1 / dt - Lx' / 2)^-1 q in place of q, a thread per column
+/// Replaces q by p = (1 / dt - Lx' / 2)^-1 q, with a thread per column.
 template <typename Real>
 __global__ void solve_x(State<Real> s, View<Real, 2> p, unsigned g, unsigned step) {
   for (unsigned j = column(); j < s.num_y; j += columns()) {
@@ -50,7 +52,7 @@ __global__ void solve_x(State<Real> s, View<Real, 2> p, unsigned g, unsigned ste
   }
 }
 
-/// z += (Lx' + Ly') p / 2, a thread per point
+/// Adds (Lx' + Ly') p / 2 to z, with a thread per point.
 template <typename Real>
 __global__ void add(State<Real> s, View<Real, 2> p, unsigned g) {
   for (unsigned i = row(); i < s.num_x; i += rows())
@@ -104,7 +106,7 @@ int main(int argc, char** argv) {
   return local_volatility::run_stage(argc, argv,
                                      {
                                          .title = "Adjoint CUDA",
-                                         .idea = "Sweep by a thread per row, or per column",
+                                         .idea = "Sweep with a thread per row, column or point",
                                          .solve_f64 = local_volatility::solve<double>,
                                          .solve_f32 = local_volatility::solve<float>,
                                      });

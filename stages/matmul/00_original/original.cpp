@@ -1,6 +1,6 @@
 /// \file
 /// Run:  ./climb matmul --stages 00
-/// Next: 01_sliced goes through C slice by slice.
+/// Next: 01_sliced computes C slice by slice.
 
 #include "../matmul.hpp"
 
@@ -9,7 +9,7 @@ namespace matmul {
 using staircase::View;
 
 // [multiply]
-/// C = A B, element by element: row i of A times column j of B.
+/// C = A B, element by element: the inner product of row i of A and column j of B.
 template <typename T>
 void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
   const std::size_t rows = c.extent(0), cols = c.extent(1), depth = a.extent(1);
@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
   return matmul::run_stage(argc, argv,
                            {
                                .title = "Original",
-                               .idea = "A triple loop, a sum for each element",
+                               .idea = "Compute C by a triple loop, one sum each",
                                .solve_f64 = matmul::solve<double>,
                                .solve_f32 = matmul::solve<float>,
                            });

@@ -1,11 +1,11 @@
 /// \file
-/// Changed: slices are dealt to threads, each of which has buffers of its own.
-/// Legal:   slices are disjoint parts of C, and nobody writes A or B. What two slices would share
-///          is a buffer, and that is private now.
-/// Expect:  the time divided by the number of cores. Each thread has four slices at least, since
-///          the last one to end keeps all waiting.
+/// Changed: the slices are distributed to threads, each of which has its own buffers.
+/// Legal:   slices are disjoint parts of C, and no thread writes A or B. Slices of different
+///          threads use different buffers.
+/// Expect:  the time of stage 02, divided by the number of cores. There are at least four slices
+///          per thread, because all threads wait for the last slice.
 /// Run:     ./climb matmul --stages 02,03
-/// Next:    04_cuda_slices lets a GPU compute them.
+/// Next:    04_cuda_slices computes the slices on a GPU.
 
 #include "../matmul.hpp"
 
@@ -20,7 +20,7 @@ using staircase::Array;
 using staircase::View;
 
 // [Buffers]
-/// Room for what a slice takes.
+/// Memory for the matrices of one slice.
 template <typename Memory>
 struct Buffers {
   Buffers(const Slices& slices, std::size_t depth)
@@ -28,7 +28,7 @@ struct Buffers {
   Memory a, b, c;
 };
 
-/// What a slice takes, in such room: its rows of A, its columns of B as rows, and itself.
+/// The matrices of a slice in this memory: its rows of A, its columns of B as rows, and its C.
 template <typename T>
 struct Parts {
   template <typename Memory>
@@ -50,7 +50,7 @@ void serialise(Slice s, View<const T, 2> a, View<const T, 2> b, Parts<T> to) {
     for (std::size_t j = 0; j < s.cols; ++j) to.b(j, k) = b(k, s.j0 + j);
 }
 
-/// Copies a slice to its place in C.
+/// Copies a slice to its position in C.
 template <typename T>
 void deserialise(Slice s, Parts<T> from, View<T, 2> c) {
   for (std::size_t i = 0; i < s.rows; ++i) std::copy_n(&from.c(i, 0), s.cols, &c(s.i0 + i, s.j0));
@@ -58,7 +58,7 @@ void deserialise(Slice s, Parts<T> from, View<T, 2> c) {
 // [serialise]
 
 // [multiply]
-/// A slice of C = A B, element by element: row i of A times column j of B.
+/// A slice of C = A B, element by element: inner product of row i of A and column j of B.
 template <typename T>
 void multiply(Parts<T> s) {
   const std::size_t rows = s.c.extent(0), cols = s.c.extent(1), depth = s.a.extent(1);
@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
   return matmul::run_stage(argc, argv,
                            {
                                .title = "OpenMP",
-                               .idea = "Slices are dealt to threads",
+                               .idea = "Distribute slices to threads (OpenMP)",
                                .solve_f64 = matmul::solve<double>,
                                .solve_f32 = matmul::solve<float>,
                            });

@@ -1,13 +1,14 @@
 /// \file
-/// From:    02_serialized
-/// Changed: a GPU computes the slices. What a slice reads is sent to it, and the slice is fetched.
-///          A block computes a tile of 32 × 32 from tiles of A and B in its shared memory.
-/// Legal:   the slices of loop (4) are independent, as are the elements of a slice; the barriers
-///          keep a tile whole while the block reads it.
-/// Expect:  the kernels to take far less than the cores did; the copies, made one after the other,
-///          to be most of the time wherever slices are flat.
+/// From:    02_serialised
+/// Changed: a GPU computes the slices. The data of a slice are sent to the GPU, and the finished
+///          slice is fetched. A thread block computes a tile of 32 × 32 elements of C from tiles of
+///          A and B in shared memory.
+/// Legal:   the slices of loop (4) are independent, and so are the elements of a slice. Barriers
+///          prevent a tile from being overwritten while the thread block reads it.
+/// Expect:  the kernels take far less time than the cores of stage 03. The steps of all slices run
+///          one after the other, so copies take most of the time if matrices are small.
 /// Run:     ./climb matmul --stages 02,04
-/// Next:    05_pinned lets the copy engines reach the buffers.
+/// Next:    05_pinned makes the buffers accessible to the copy engines.
 
 #include "../transfer.hpp"
 
@@ -24,10 +25,10 @@ using staircase::Stream;
 using staircase::StreamTimes;
 using staircase::View;
 
-constexpr unsigned tile = 32;  // rows and columns of C of a block, and rows of B at a time
+constexpr unsigned tile = 32;  // rows and columns of C per thread block, and depth of a step
 
 // [Buffers]
-/// Room for what a slice takes.
+/// Memory for the matrices of one slice.
 template <typename Memory>
 struct Buffers {
   Buffers(const Slices& slices, std::size_t depth)
@@ -35,7 +36,7 @@ struct Buffers {
   Memory a, b, c;
 };
 
-/// What a slice takes, in such room: its rows of A, its columns of B, and itself.
+/// The matrices of a slice in this memory: its rows of A, its columns of B, and its C.
 template <typename T>
 struct Parts {
   template <typename Memory>
@@ -56,7 +57,7 @@ void serialise(Slice s, View<const T, 2> a, View<const T, 2> b, Parts<T> to) {
   for (std::size_t k = 0; k < depth; ++k) std::copy_n(&b(k, s.j0), s.cols, &to.b(k, 0));
 }
 
-/// Copies a slice to its place in C.
+/// Copies a slice to its position in C.
 template <typename T>
 void deserialise(Slice s, Parts<T> from, View<T, 2> c) {
   for (std::size_t i = 0; i < s.rows; ++i) std::copy_n(&from.c(i, 0), s.cols, &c(s.i0 + i, s.j0));
@@ -77,7 +78,7 @@ void fetch(Parts<T> device, Parts<T> host, const Stream& stream) {
 // [transfer]
 
 // [multiply]
-/// C = A B: each block computes a tile of C, each thread two elements of it, 16 columns apart.
+/// C = A B: each thread block computes a tile of C, each thread two elements, 16 columns apart.
 template <typename T>
 __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
   __shared__ T a_tile[tile][tile], b_tile[tile][tile];
@@ -100,11 +101,11 @@ __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
     if (const unsigned j = j0 + threadIdx.x + h * tile / 2; i < rows && j < cols) c(i, j) = sum[h];
 }
 
-/// Launches it for a slice, in a stream.
+/// Launches the kernel for a slice, in a stream.
 template <typename T>
 void multiply(Parts<T> slice, const Stream& stream) {
-  const dim3 grid(staircase::pieces(slice.c.extent(1), tile),
-                  staircase::pieces(slice.c.extent(0), tile));
+  const dim3 grid(staircase::ceil_div(slice.c.extent(1), tile),
+                  staircase::ceil_div(slice.c.extent(0), tile));
   multiply<T><<<grid, dim3(tile / 2, tile), 0, stream>>>(slice.a, slice.b, slice.c);
   check_launch();
 }
@@ -133,7 +134,7 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
     times.of("deserialise", [&] { deserialise<T>(s, here, c); });
   }
   timeline.end();
-  times.hand_over();
+  times.add_to_timeline();
   return c;
 }
 // [solve]
@@ -144,7 +145,7 @@ int main(int argc, char** argv) {
   return matmul::run_stage(argc, argv,
                            {
                                .title = "CUDA slices",
-                               .idea = "A GPU computes slice after slice",
+                               .idea = "Compute one slice at a time on a GPU",
                                .solve_f64 = matmul::solve<double>,
                                .solve_f32 = matmul::solve<float>,
                            });

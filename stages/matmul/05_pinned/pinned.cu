@@ -1,10 +1,10 @@
 /// \file
-/// Changed: the host's buffers are pinned.
-/// Legal:   it changes where the system may move them, which is nowhere, and nothing else.
-/// Expect:  the copy engines read and write them at the speed of the bus, where the driver has
-///          copied by way of a buffer of its own.
+/// Changed: the host's buffers are in pinned memory.
+/// Legal:   the system may no longer move the pages of the buffers, but no value changes.
+/// Expect:  the copy engines read and write the buffers at the rate of PCIe. In stage 04, the
+///          driver copies them through a buffer of its own.
 /// Run:     ./climb matmul --stages 04,05
-/// Next:    06_four_buffers copies while the GPU computes.
+/// Next:    06_double_buffered copies while the GPU computes.
 
 #include "../transfer.hpp"
 
@@ -21,10 +21,10 @@ using staircase::Stream;
 using staircase::StreamTimes;
 using staircase::View;
 
-constexpr unsigned tile = 32;  // rows and columns of C of a block, and rows of B at a time
+constexpr unsigned tile = 32;  // rows and columns of C per thread block, and depth of a step
 
 // [Buffers]
-/// Room for what a slice takes.
+/// Memory for the matrices of one slice.
 template <typename Memory>
 struct Buffers {
   Buffers(const Slices& slices, std::size_t depth)
@@ -32,7 +32,7 @@ struct Buffers {
   Memory a, b, c;
 };
 
-/// What a slice takes, in such room: its rows of A, its columns of B, and itself.
+/// The matrices of a slice in this memory: its rows of A, its columns of B, and its C.
 template <typename T>
 struct Parts {
   template <typename Memory>
@@ -53,7 +53,7 @@ void serialise(Slice s, View<const T, 2> a, View<const T, 2> b, Parts<T> to) {
   for (std::size_t k = 0; k < depth; ++k) std::copy_n(&b(k, s.j0), s.cols, &to.b(k, 0));
 }
 
-/// Copies a slice to its place in C.
+/// Copies a slice to its position in C.
 template <typename T>
 void deserialise(Slice s, Parts<T> from, View<T, 2> c) {
   for (std::size_t i = 0; i < s.rows; ++i) std::copy_n(&from.c(i, 0), s.cols, &c(s.i0 + i, s.j0));
@@ -74,7 +74,7 @@ void fetch(Parts<T> device, Parts<T> host, const Stream& stream) {
 // [transfer]
 
 // [multiply]
-/// C = A B: each block computes a tile of C, each thread two elements of it, 16 columns apart.
+/// C = A B: each thread block computes a tile of C, each thread two elements, 16 columns apart.
 template <typename T>
 __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
   __shared__ T a_tile[tile][tile], b_tile[tile][tile];
@@ -97,11 +97,11 @@ __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
     if (const unsigned j = j0 + threadIdx.x + h * tile / 2; i < rows && j < cols) c(i, j) = sum[h];
 }
 
-/// Launches it for a slice, in a stream.
+/// Launches the kernel for a slice, in a stream.
 template <typename T>
 void multiply(Parts<T> slice, const Stream& stream) {
-  const dim3 grid(staircase::pieces(slice.c.extent(1), tile),
-                  staircase::pieces(slice.c.extent(0), tile));
+  const dim3 grid(staircase::ceil_div(slice.c.extent(1), tile),
+                  staircase::ceil_div(slice.c.extent(0), tile));
   multiply<T><<<grid, dim3(tile / 2, tile), 0, stream>>>(slice.a, slice.b, slice.c);
   check_launch();
 }
@@ -130,7 +130,7 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
     times.of("deserialise", [&] { deserialise<T>(s, here, c); });
   }
   timeline.end();
-  times.hand_over();
+  times.add_to_timeline();
   return c;
 }
 // [solve]
@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
   return matmul::run_stage(argc, argv,
                            {
                                .title = "Pinned",
-                               .idea = "Buffers that the copy engines reach",
+                               .idea = "Copy from pinned buffers",
                                .solve_f64 = matmul::solve<double>,
                                .solve_f32 = matmul::solve<float>,
                            });

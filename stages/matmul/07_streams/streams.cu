@@ -1,14 +1,14 @@
 /// \file
-/// Changed: streams and events take the place of the host's threads, and the copy engines take
-///          slices out of A and B and put them into C themselves: these are pinned, and there are
-///          no buffers in the host's memory.
-/// Legal:   events order what threads did by waiting. A copy in waits for the kernel that read its
-///          buffers before; a kernel waits for its copy in, and for the copy out of the slice that
-///          was in its buffer; a copy out waits for its kernel.
-/// Expect:  kernels one behind the other, if a copy takes no longer than they do; the host does
-///          nothing.
+/// Changed: streams and events replace the threads of the host. The copy engines take slices out of
+///          A and B and write them into C directly: these matrices are pinned, and there are no
+///          buffers in the host's memory.
+/// Legal:   events guarantee the order that the waits of the threads guaranteed. A copy in waits
+///          for the last kernel that read its buffers. A kernel waits for its copy in, and for the
+///          copy out of the previous slice in its buffer. A copy out waits for its kernel.
+/// Expect:  kernels follow each other without gaps, if copies take no longer than kernels. The host
+///          only enqueues work.
 /// Run:     ./climb matmul --stages 06,07
-/// Next:    08_resident_panels leaves on the GPU what the next slice reads again.
+/// Next:    08_resident_panels keeps the operands on the GPU that later slices read again.
 
 #include "../transfer.hpp"
 
@@ -25,11 +25,11 @@ using staircase::Stream;
 using staircase::StreamTimes;
 using staircase::View;
 
-constexpr unsigned tile = 32;       // rows and columns of C of a block, and rows of B at a time
-constexpr std::size_t enough = 16;  // slices, so that the first copy and the last are small
+constexpr unsigned tile = 32;       // rows and columns of C per thread block, and depth of a step
+constexpr std::size_t enough = 16;  // slices; more slices make the first and last copy smaller
 
 // [Buffers]
-/// Room for what a slice takes.
+/// Memory for the matrices of one slice.
 template <typename Memory>
 struct Buffers {
   Buffers(const Slices& slices, std::size_t depth)
@@ -37,7 +37,7 @@ struct Buffers {
   Memory a, b, c;
 };
 
-/// What a slice takes, in such room: its rows of A, its columns of B, and itself.
+/// The matrices of a slice in this memory: its rows of A, its columns of B, and its C.
 template <typename T>
 struct Parts {
   template <typename Memory>
@@ -50,7 +50,7 @@ struct Parts {
 // [Buffers]
 
 // [multiply]
-/// C = A B: each block computes a tile of C, each thread two elements of it, 16 columns apart.
+/// C = A B: each thread block computes a tile of C, each thread two elements, 16 columns apart.
 template <typename T>
 __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
   __shared__ T a_tile[tile][tile], b_tile[tile][tile];
@@ -73,11 +73,11 @@ __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
     if (const unsigned j = j0 + threadIdx.x + h * tile / 2; i < rows && j < cols) c(i, j) = sum[h];
 }
 
-/// Launches it for a slice, in a stream.
+/// Launches the kernel for a slice, in a stream.
 template <typename T>
 void multiply(Parts<T> slice, const Stream& stream) {
-  const dim3 grid(staircase::pieces(slice.c.extent(1), tile),
-                  staircase::pieces(slice.c.extent(0), tile));
+  const dim3 grid(staircase::ceil_div(slice.c.extent(1), tile),
+                  staircase::ceil_div(slice.c.extent(0), tile));
   multiply<T><<<grid, dim3(tile / 2, tile), 0, stream>>>(slice.a, slice.b, slice.c);
   check_launch();
 }
@@ -116,7 +116,7 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   }
   check(cudaStreamSynchronize(out));
   timeline.end();
-  times.hand_over();
+  times.add_to_timeline();
   return c;
 }
 // [solve]
@@ -127,7 +127,7 @@ int main(int argc, char** argv) {
   return matmul::run_stage(argc, argv,
                            {
                                .title = "Streams",
-                               .idea = "Events keep the order, copy engines gather",
+                               .idea = "Pipeline with streams, events and 2D copies",
                                .solve_f64 = matmul::solve<double>,
                                .solve_f32 = matmul::solve<float>,
                            });

@@ -1,11 +1,11 @@
 /// \file
-/// Changed: rows of A and columns of B stay on the GPU as panels, and slices come in an order in
-///          which each takes what is there: to the right along as many rows as there is room for,
-///          and back to the left along the next ones.
-/// Legal:   slices are independent, so that any order will do. A panel is replaced when the last
-///          kernel has read it.
-/// Expect:  A to cross the bus once, and B once for each group of rows, where both crossed it for
-///          every slice.
+/// Changed: rows of A and columns of B stay on the GPU as panels. The order of slices lets each
+///          slice use panels that are already there. It goes from left to right along as many rows
+///          as fit, then from right to left along the next rows.
+/// Legal:   slices are independent, so any order is legal. A panel is replaced when the last kernel
+///          has read it.
+/// Expect:  A crosses PCIe once, and B once for each group of rows, instead of both for every
+///          slice.
 /// Run:     ./climb matmul --stages 07,08
 /// Next:    09_library_kernel computes the slices as fast as the GPU can.
 
@@ -27,7 +27,7 @@ using staircase::Stream;
 using staircase::StreamTimes;
 using staircase::View;
 
-constexpr unsigned tile = 32;  // rows and columns of C of a block, and rows of B at a time
+constexpr unsigned tile = 32;  // rows and columns of C per thread block, and depth of a step
 
 // [Panel]
 /// Rows of A or columns of B on the device.
@@ -35,13 +35,14 @@ template <typename T>
 struct Panel {
   explicit Panel(std::size_t size) : room(size) {}
   DeviceArray<T, 1> room;
-  std::size_t held = std::size_t(-1);  // which one it is
+  std::size_t held = std::size_t(-1);  // index of the panel in this memory
   Event sent, used;
 };
 
-/// Sends a panel, unless it is there, when that which it takes the place of is used no more.
+/// Sends a panel if it is not on the device, once the panel that it replaces is no longer used.
 template <typename T, typename Send>
-void hold(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamTimes& times, Send send) {
+void ensure_panel(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamTimes& times,
+                  Send send) {
   if (panel.held == wanted) return;
   in.wait(panel.used);
   times.of("copy in", in, send);
@@ -49,7 +50,7 @@ void hold(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamTimes& ti
   panel.held = wanted;
 }
 
-/// What a slice takes on the device: its rows of A, its columns of B, and itself.
+/// The matrices of a slice on the device: its rows of A, its columns of B, and its C.
 template <typename T>
 struct Parts {
   View<T, 2> a, b, c;
@@ -57,8 +58,9 @@ struct Parts {
 // [Panel]
 
 // [order]
-/// The slices in an order in which each takes what the ones before it had: to the right along as
-/// many rows as panels of A are kept, and back to the left along the next ones.
+/// The slices in an order in which each uses panels of earlier ones. The order goes from left to
+/// right along as many rows as panels of A stay on the device, then from right to left along the
+/// next rows.
 inline std::vector<std::size_t> order_of(const Panels& panels) {
   const Slices& slices = panels.slices;
   std::vector<std::size_t> order;
@@ -73,7 +75,7 @@ inline std::vector<std::size_t> order_of(const Panels& panels) {
 // [order]
 
 // [multiply]
-/// C = A B: each block computes a tile of C, each thread two elements of it, 16 columns apart.
+/// C = A B: each thread block computes a tile of C, each thread two elements, 16 columns apart.
 template <typename T>
 __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
   __shared__ T a_tile[tile][tile], b_tile[tile][tile];
@@ -96,11 +98,11 @@ __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
     if (const unsigned j = j0 + threadIdx.x + h * tile / 2; i < rows && j < cols) c(i, j) = sum[h];
 }
 
-/// Launches it for a slice, in a stream.
+/// Launches the kernel for a slice, in a stream.
 template <typename T>
 void multiply(Parts<T> slice, const Stream& stream) {
-  const dim3 grid(staircase::pieces(slice.c.extent(1), tile),
-                  staircase::pieces(slice.c.extent(0), tile));
+  const dim3 grid(staircase::ceil_div(slice.c.extent(1), tile),
+                  staircase::ceil_div(slice.c.extent(0), tile));
   multiply<T><<<grid, dim3(tile / 2, tile), 0, stream>>>(slice.a, slice.b, slice.c);
   check_launch();
 }
@@ -132,8 +134,8 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
     const Parts<T> there = {{panel_a.room.data(), {s.rows, depth}},
                             {panel_b.room.data(), {depth, s.cols}},
                             {of_c.data() + step % 2 * slices.rows * slices.cols, {s.rows, s.cols}}};
-    hold(panel_a, i, in, times, [&] { send(&a(s.i0, 0), a.extent(1), there.a, in); });
-    hold(panel_b, j, in, times, [&] { send(&b(0, s.j0), b.extent(1), there.b, in); });
+    ensure_panel(panel_a, i, in, times, [&] { send(&a(s.i0, 0), a.extent(1), there.a, in); });
+    ensure_panel(panel_b, j, in, times, [&] { send(&b(0, s.j0), b.extent(1), there.b, in); });
     kernels.wait(panel_a.sent);
     kernels.wait(panel_b.sent);
     kernels.wait(fetched[step % 2]);
@@ -145,7 +147,7 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   }
   check(cudaStreamSynchronize(out));
   timeline.end();
-  times.hand_over();
+  times.add_to_timeline();
   return c;
 }
 // [solve]
@@ -156,7 +158,7 @@ int main(int argc, char** argv) {
   return matmul::run_stage(argc, argv,
                            {
                                .title = "Resident panels",
-                               .idea = "Slices take what is there, right and back left",
+                               .idea = "Order slices to reuse panels on the GPU",
                                .solve_f64 = matmul::solve<double>,
                                .solve_f32 = matmul::solve<float>,
                            });

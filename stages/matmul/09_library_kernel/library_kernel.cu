@@ -1,10 +1,10 @@
 /// \file
 /// Changed: cuBLAS computes the slices.
-/// Legal:   it computes the same sums in another order.
-/// Expect:  kernels to be as fast as those of one large product, and the bus to hide behind them
-///          where slices are large.
+/// Legal:   cuBLAS computes the same sums, with their terms in another order.
+/// Expect:  the kernels reach the rate of cuBLAS for a single large product. If slices are large,
+///          the kernels hide the transfers over PCIe.
 /// Run:     ./climb matmul --stages 08,09
-/// Next:    10_split_tf32 lets tensor cores compute in f32.
+/// Next:    10_split_tf32 computes in f32 with tensor cores.
 
 #include "../transfer.hpp"
 
@@ -31,13 +31,14 @@ template <typename T>
 struct Panel {
   explicit Panel(std::size_t size) : room(size) {}
   DeviceArray<T, 1> room;
-  std::size_t held = std::size_t(-1);  // which one it is
+  std::size_t held = std::size_t(-1);  // index of the panel in this memory
   Event sent, used;
 };
 
-/// Sends a panel, unless it is there, when that which it takes the place of is used no more.
+/// Sends a panel if it is not on the device, once the panel that it replaces is no longer used.
 template <typename T, typename Send>
-void hold(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamTimes& times, Send send) {
+void ensure_panel(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamTimes& times,
+                  Send send) {
   if (panel.held == wanted) return;
   in.wait(panel.used);
   times.of("copy in", in, send);
@@ -45,7 +46,7 @@ void hold(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamTimes& ti
   panel.held = wanted;
 }
 
-/// What a slice takes on the device: its rows of A, its columns of B, and itself.
+/// The matrices of a slice on the device: its rows of A, its columns of B, and its C.
 template <typename T>
 struct Parts {
   View<T, 2> a, b, c;
@@ -53,8 +54,9 @@ struct Parts {
 // [Panel]
 
 // [order]
-/// The slices in an order in which each takes what the ones before it had: to the right along as
-/// many rows as panels of A are kept, and back to the left along the next ones.
+/// The slices in an order in which each uses panels of earlier ones. The order goes from left to
+/// right along as many rows as panels of A stay on the device, then from right to left along the
+/// next rows.
 inline std::vector<std::size_t> order_of(const Panels& panels) {
   const Slices& slices = panels.slices;
   std::vector<std::size_t> order;
@@ -83,7 +85,7 @@ inline void gemm(cublasHandle_t handle, int rows, int cols, int depth, const flo
                     &zero, c, rows));
 }
 
-/// C = A B for a slice. To cuBLAS, whose matrices lie column by column, they are Cᵀ = Bᵀ Aᵀ.
+/// C = A B for a slice. cuBLAS reads matrices column by column, so it computes Cᵀ = Bᵀ Aᵀ.
 template <typename T>
 void multiply(Parts<T> slice, cublasHandle_t handle) {
   const int rows = slice.c.extent(0), cols = slice.c.extent(1), depth = slice.a.extent(1);
@@ -119,8 +121,8 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
     const Parts<T> there = {{panel_a.room.data(), {s.rows, depth}},
                             {panel_b.room.data(), {depth, s.cols}},
                             {of_c.data() + step % 2 * slices.rows * slices.cols, {s.rows, s.cols}}};
-    hold(panel_a, i, in, times, [&] { send(&a(s.i0, 0), a.extent(1), there.a, in); });
-    hold(panel_b, j, in, times, [&] { send(&b(0, s.j0), b.extent(1), there.b, in); });
+    ensure_panel(panel_a, i, in, times, [&] { send(&a(s.i0, 0), a.extent(1), there.a, in); });
+    ensure_panel(panel_b, j, in, times, [&] { send(&b(0, s.j0), b.extent(1), there.b, in); });
     kernels.wait(panel_a.sent);
     kernels.wait(panel_b.sent);
     kernels.wait(fetched[step % 2]);
@@ -132,7 +134,7 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   }
   check(cudaStreamSynchronize(out));
   timeline.end();
-  times.hand_over();
+  times.add_to_timeline();
   return c;
 }
 // [solve]
@@ -143,7 +145,7 @@ int main(int argc, char** argv) {
   return matmul::run_stage(argc, argv,
                            {
                                .title = "Library kernel",
-                               .idea = "cuBLAS computes the slices",
+                               .idea = "Compute slices with cuBLAS",
                                .solve_f64 = matmul::solve<double>,
                                .solve_f32 = matmul::solve<float>,
                            });

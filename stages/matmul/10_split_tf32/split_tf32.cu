@@ -1,13 +1,14 @@
 /// \file
-/// Changed: tensor cores compute the slices. A number of f32 becomes two of tf32, once for each
-///          panel that was sent, and a product three of them.
-/// Legal:   both parts have 23 of 24 bits, and the product that is left out is 2⁻²² of the whole.
-///          Tensor cores add up 2048 products at most, and f32 units the sums of them.
-/// Expect:  a third of the rate of tf32: more than twice that of f32.
+/// Changed: tensor cores compute the slices. Each f32 element becomes two tf32 elements, once for
+///          each panel that is sent, and a product becomes three products (error-compensated
+///          emulation of f32).
+/// Legal:   both parts together have 23 of 24 bits, and the omitted product is 2⁻²² of the whole.
+///          Tensor cores add up at most 2048 products, and f32 units add up these sums.
+/// Expect:  a third of the rate of tf32, which is more than twice the rate of f32.
 /// Run:     ./climb matmul --stages 09,10 --precision f32
-/// Next:    11_several_gpus goes back to stage 09, and deals the slices out.
+/// Next:    11_multi_gpu continues stage 09, and distributes the slices to several GPUs.
 
-#include "../apart.hpp"
+#include "../split_tiles.hpp"
 #include "../transfer.hpp"
 
 #include <algorithm>
@@ -31,15 +32,15 @@ template <typename T>
 struct Panel {
   explicit Panel(std::size_t size) : room(size) {}
   DeviceArray<T, 1> room;
-  std::size_t held = std::size_t(-1);  // which one it is
+  std::size_t held = std::size_t(-1);  // index of the panel in this memory
   Event sent, used;
 };
 
-/// Sends a panel, unless it is there, and takes it apart when that which it takes the place of is
-/// used no more.
+/// Sends a panel if it is not on the device, and splits it once the panel that it replaces is no
+/// longer used.
 template <typename T, typename Send, typename Split>
-void hold(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamTimes& times, Send send,
-          Split split) {
+void ensure_panel(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamTimes& times,
+                  Send send, Split split) {
   if (panel.held == wanted) return;
   times.of("copy in", in, send);
   in.wait(panel.used);
@@ -50,8 +51,9 @@ void hold(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamTimes& ti
 // [Panel]
 
 // [order]
-/// The slices in an order in which each takes what the ones before it had: to the right along as
-/// many rows as panels of A are kept, and back to the left along the next ones.
+/// The slices in an order in which each uses panels of earlier ones. The order goes from left to
+/// right along as many rows as panels of A stay on the device, then from right to left along the
+/// next rows.
 inline std::vector<std::size_t> order_of(const Panels& panels) {
   const Slices& slices = panels.slices;
   std::vector<std::size_t> order;
@@ -66,9 +68,9 @@ inline std::vector<std::size_t> order_of(const Panels& panels) {
 // [order]
 
 // [multiply]
-constexpr unsigned in_a_row = 128;  // steps whose products tensor cores add up: 2048 numbers
+constexpr unsigned in_a_row = 128;  // steps between additions to C: 2048 products per sum
 
-/// Adds up the products of 64 rows over some steps, of small numbers first.
+/// Adds up the products of 64 rows over some steps, those with low parts first.
 __device__ inline void drain(Pipeline& pipeline, unsigned first, unsigned end, float (&sum)[128]) {
   for (unsigned k = first; k < end; ++k) {
     const Operands& from = pipeline.wait(k);
@@ -88,12 +90,12 @@ __device__ inline void drain(Pipeline& pipeline, unsigned first, unsigned end, f
   pipeline.release(end - 1);
 }
 
-/// C = A B: each block computes a tile of C.
+/// C = A B: each thread block computes a tile of C.
 __global__ void __launch_bounds__(multipliers + 32, 1) multiply_tiles(Parts slice) {
   extern __shared__ __align__(1024) unsigned char of_tiles[];
   Pipeline& pipeline = start(of_tiles);
   if (threadIdx.x >= multipliers) return feed(pipeline, slice);
-  // One warpgroup begins with half as many steps: each multiplies while the other one adds to C.
+  // The first interval of one warpgroup is half as long, so one multiplies while the other adds.
   const unsigned steps = slice.a.steps();
   unsigned end = threadIdx.x < multipliers / 2 ? in_a_row : in_a_row / 2;
 #pragma unroll 1
@@ -104,7 +106,7 @@ __global__ void __launch_bounds__(multipliers + 32, 1) multiply_tiles(Parts slic
   }
 }
 
-/// Launches it for a slice, in a stream.
+/// Launches the kernel for a slice, in a stream.
 inline void multiply(const Parts& slice, const Stream& stream) {
   multiply_tiles<<<grid_of(slice.c), multipliers + 32, sizeof(Pipeline), stream>>>(slice);
   staircase::check_launch();
@@ -118,8 +120,8 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   Product<T> c(problem.l, problem.n);
   const View<const T, 2> a = problem.a<T>(), b = problem.b<T>();
-  const std::size_t depth = problem.m, line = numbers_apart(depth);
-  const Panels panels = panels_of(problem, sizeof(T), line_apart(depth));
+  const std::size_t depth = problem.m, line = split_elements(depth);
+  const Panels panels = panels_of(problem, sizeof(T), split_line(depth));
   const Slices& slices = panels.slices;
   const Pinned pinned_a(a), pinned_b(b), pinned_c(c);
   std::deque<Panel<T>> of_a, of_b;
@@ -143,9 +145,9 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
                          {of_c.data() + step % 2 * slices.rows * slices.cols, {s.rows, s.cols}}};
     const auto split_a = [&] { split<rows_of_tile>(raw_a, there.a, in); };
     const auto split_b = [&] { split<cols_of_tile>(raw_b, there.b, in); };
-    hold(
+    ensure_panel(
         panel_a, i, in, times, [&] { send(&a(s.i0, 0), a.extent(1), raw_a, in); }, split_a);
-    hold(
+    ensure_panel(
         panel_b, j, in, times, [&] { send(&b(0, s.j0), b.extent(1), raw_b, in); }, split_b);
     kernels.wait(panel_a.sent);
     kernels.wait(panel_b.sent);
@@ -158,7 +160,7 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   }
   check(cudaStreamSynchronize(out));
   timeline.end();
-  times.hand_over();
+  times.add_to_timeline();
   return c;
 }
 // [solve]
@@ -169,7 +171,7 @@ int main(int argc, char** argv) {
   return matmul::run_stage(argc, argv,
                            {
                                .title = "Split TF32",
-                               .idea = "f32 as three products on tensor cores",
+                               .idea = "Emulate f32 by three TF32 products",
                                .needs = "tensor cores of compute capability 9.0",
                                .solve_f32 = matmul::solve<float>,
                            });

@@ -1,6 +1,6 @@
 /// \file
 /// Run:  ./climb nbody --stages 00
-/// Next: 01_openmp shares the bodies out among threads.
+/// Next: 01_openmp distributes the bodies over the threads of the host.
 
 #include "../nbody.hpp"
 
@@ -13,19 +13,19 @@ using staircase::Elements;
 using staircase::View;
 
 // [pull]
-/// What a body feels of another one.
+/// The acceleration and the jerk of `body` that the source body `other` causes.
 template <typename T>
 Force<T> pull(const Body<T>& body, const Body<T>& other, T softening2) {
   const Vector<T> x = other.x - body.x, v = other.v - body.v;
   const T inverse = 1 / std::sqrt(dot(x, x, softening2));
   const T inverse2 = inverse * inverse, weight = other.mass * inverse * inverse2;
-  const T turn = -3 * dot(x, v) * inverse2;
-  return {weight * x, weight * (v + turn * x)};
+  const T jerk_factor = -3 * dot(x, v) * inverse2;
+  return {weight * x, weight * (v + jerk_factor * x)};
 }
 // [pull]
 
 // [evaluate]
-/// The forces on all bodies of all bodies.
+/// Computes the force on every body, as a sum over all source bodies.
 template <typename T>
 void evaluate(View<const Body<T>, 1> bodies, T softening2, View<Force<T>, 1> forces) {
   for (std::size_t i = 0; i < bodies.extent(0); ++i) {
@@ -41,7 +41,7 @@ void evaluate(View<const Body<T>, 1> bodies, T softening2, View<Force<T>, 1> for
 // [evaluate]
 
 // [predict]
-/// Where bodies will be, and how fast, if the jerk stays.
+/// Predicts positions and velocities at the end of a step, as if the jerk were constant.
 template <typename T>
 void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> forces, T dt,
              View<Body<T>, 1> predicted) {
@@ -54,7 +54,7 @@ void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> forces, T dt
 // [predict]
 
 // [correct]
-/// Moves bodies on, by the forces at the beginning and those at the predicted end of the step.
+/// Corrects positions and velocities, from the forces at both ends of the step.
 template <typename T>
 void correct(View<const Force<T>, 1> forces, View<const Force<T>, 1> next, T dt,
              View<Body<T>, 1> bodies) {

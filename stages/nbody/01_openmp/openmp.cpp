@@ -1,10 +1,10 @@
 /// \file
-/// Changed: a directive for each of the three loops over bodies.
-/// Legal:   an iteration writes what belongs to its body, and reads of others what no iteration of
-///          that loop writes.
-/// Expect:  time divided by the number of cores.
+/// Changed: each of the three loops over bodies has an OpenMP directive.
+/// Legal:   an iteration writes only the entry of its own body, and no iteration of the same loop
+///          writes an element that another iteration reads.
+/// Expect:  the time of 00 divided by the number of cores.
 /// Run:     ./climb nbody --stages 00,01
-/// Next:    02_vectorised puts eight or sixteen pairs into one instruction.
+/// Next:    02_vectorised computes eight or sixteen pairs with one instruction.
 
 #include "../nbody.hpp"
 
@@ -17,19 +17,19 @@ using staircase::Elements;
 using staircase::View;
 
 // [pull]
-/// What a body feels of another one.
+/// The acceleration and the jerk of `body` that the source body `other` causes.
 template <typename T>
 Force<T> pull(const Body<T>& body, const Body<T>& other, T softening2) {
   const Vector<T> x = other.x - body.x, v = other.v - body.v;
   const T inverse = 1 / std::sqrt(dot(x, x, softening2));
   const T inverse2 = inverse * inverse, weight = other.mass * inverse * inverse2;
-  const T turn = -3 * dot(x, v) * inverse2;
-  return {weight * x, weight * (v + turn * x)};
+  const T jerk_factor = -3 * dot(x, v) * inverse2;
+  return {weight * x, weight * (v + jerk_factor * x)};
 }
 // [pull]
 
 // [evaluate]
-/// The forces on all bodies of all bodies.
+/// Computes the force on every body, as a sum over all source bodies.
 template <typename T>
 void evaluate(View<const Body<T>, 1> bodies, T softening2, View<Force<T>, 1> forces) {
 #pragma omp parallel for
@@ -46,7 +46,7 @@ void evaluate(View<const Body<T>, 1> bodies, T softening2, View<Force<T>, 1> for
 // [evaluate]
 
 // [predict]
-/// Where bodies will be, and how fast, if the jerk stays.
+/// Predicts positions and velocities at the end of a step, as if the jerk were constant.
 template <typename T>
 void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> forces, T dt,
              View<Body<T>, 1> predicted) {
@@ -60,7 +60,7 @@ void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> forces, T dt
 // [predict]
 
 // [correct]
-/// Moves bodies on, by the forces at the beginning and those at the predicted end of the step.
+/// Corrects positions and velocities, from the forces at both ends of the step.
 template <typename T>
 void correct(View<const Force<T>, 1> forces, View<const Force<T>, 1> next, T dt,
              View<Body<T>, 1> bodies) {
@@ -105,7 +105,7 @@ int main(int argc, char** argv) {
   return nbody::run_stage(argc, argv,
                           {
                               .title = "OpenMP",
-                              .idea = "Share the bodies out among threads",
+                              .idea = "Distribute the bodies over threads",
                               .solve_f64 = nbody::solve<double>,
                               .solve_f32 = nbody::solve<float>,
                           });

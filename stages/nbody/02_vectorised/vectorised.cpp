@@ -1,11 +1,11 @@
 /// \file
-/// Changed: the numbers of all others lie in rows of one kind each; the loop over them takes
-///          vectors of bodies; 1 / √ is a guess from the bits of a number, and Newton's steps.
-/// Legal:   the terms of a sum are independent of each other; each lane adds up terms of its own,
-///          and the lanes are added up at the end.
-/// Expect:  eight pairs in f64, sixteen in f32, per instruction of the widest vectors.
+/// Changed: the source bodies are copied into a structure of arrays, and the loop over them is
+///          vectorised; 1 / √x is a guess from the bits of x, followed by Newton steps.
+/// Legal:   the terms of a sum are independent of each other; each vector lane adds up its own
+///          terms, and the sums of the lanes are added up at the end.
+/// Expect:  with the widest vectors, an instruction computes eight pairs in f64 and sixteen in f32.
 /// Run:     ./climb nbody --stages 01,02
-/// Next:    03_sliced keeps the others in a cache.
+/// Next:    03_sliced keeps the source bodies in a cache.
 
 #include "../nbody.hpp"
 
@@ -21,8 +21,8 @@ using staircase::Elements;
 using staircase::View;
 
 // [inverse root]
-/// 1 / √x. Half of the bits of x, as an integer, taken from a constant, is that but for 3.5 %
-/// (Lomont, "Fast Inverse Square Root", 2003); a step of Newton's makes of an error e 1.5 e².
+/// 1 / √x. The bits of x, as an integer, give a first guess with an error of 3.5 % (Lomont, "Fast
+/// Inverse Square Root", 2003). Each Newton step changes a relative error e to 1.5 e².
 template <typename T>
 [[gnu::always_inline]] inline T inverse_root(T x) {
   constexpr bool is_double = sizeof(T) == sizeof(double);
@@ -35,31 +35,31 @@ template <typename T>
 // [inverse root]
 
 // [pull]
-/// What a body feels of another one.
+/// The acceleration and the jerk of `body` that the source body `other` causes.
 template <typename T>
 [[gnu::always_inline]] inline Force<T> pull(const Body<T>& body, const Body<T>& other,
                                             T softening2) {
   const Vector<T> x = other.x - body.x, v = other.v - body.v;
   const T inverse = inverse_root(dot(x, x, softening2));
   const T inverse2 = inverse * inverse, weight = other.mass * inverse * inverse2;
-  const T turn = -3 * dot(x, v) * inverse2;
-  return {weight * x, weight * (v + turn * x)};
+  const T jerk_factor = -3 * dot(x, v) * inverse2;
+  return {weight * x, weight * (v + jerk_factor * x)};
 }
 // [pull]
 
 // [sum]
-/// What a body feels of all others, whose masses, positions and velocities lie in rows.
+/// The force on a body, summed over source bodies that are stored as a structure of arrays.
 template <typename T>
 struct Sum {
   template <int bytes>
-  [[gnu::always_inline]] static void run(const Body<T>& body, View<const T, 2> others, T softening2,
-                                         Force<T>& force) {
+  [[gnu::always_inline]] static void run(const Body<T>& body, View<const T, 2> sources,
+                                         T softening2, Force<T>& force) {
     T ax = 0, ay = 0, az = 0, jx = 0, jy = 0, jz = 0;
 #pragma omp simd simdlen(bytes / sizeof(T)) reduction(+ : ax, ay, az, jx, jy, jz)
-    for (std::size_t k = 0; k < others.extent(1); ++k) {
-      const Body<T> other{{others(1, k), others(2, k), others(3, k)},
-                          others(0, k),
-                          {others(4, k), others(5, k), others(6, k)},
+    for (std::size_t k = 0; k < sources.extent(1); ++k) {
+      const Body<T> other{{sources(1, k), sources(2, k), sources(3, k)},
+                          sources(0, k),
+                          {sources(4, k), sources(5, k), sources(6, k)},
                           0};
       const auto [a, j] = pull(body, other, softening2);
       ax += a.x, ay += a.y, az += a.z, jx += j.x, jy += j.y, jz += j.z;
@@ -70,7 +70,7 @@ struct Sum {
 // [sum]
 
 // [evaluate]
-/// The numbers of bodies in rows.
+/// Copies bodies into a structure of arrays, one row for each of the seven components.
 template <typename T>
 void put_in_rows(View<const Body<T>, 1> bodies, View<T, 2> rows) {
   for (std::size_t i = 0; i < bodies.extent(0); ++i) {
@@ -80,7 +80,7 @@ void put_in_rows(View<const Body<T>, 1> bodies, View<T, 2> rows) {
   }
 }
 
-/// The forces on all bodies of all bodies.
+/// Computes the force on every body, as a sum over all source bodies.
 template <typename T>
 void evaluate(View<const Body<T>, 1> bodies, T softening2, View<T, 2> rows,
               View<Force<T>, 1> forces) {
@@ -93,7 +93,7 @@ void evaluate(View<const Body<T>, 1> bodies, T softening2, View<T, 2> rows,
 // [evaluate]
 
 // [predict]
-/// Where bodies will be, and how fast, if the jerk stays.
+/// Predicts positions and velocities at the end of a step, as if the jerk were constant.
 template <typename T>
 void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> forces, T dt,
              View<Body<T>, 1> predicted) {
@@ -107,7 +107,7 @@ void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> forces, T dt
 // [predict]
 
 // [correct]
-/// Moves bodies on, by the forces at the beginning and those at the predicted end of the step.
+/// Corrects positions and velocities, from the forces at both ends of the step.
 template <typename T>
 void correct(View<const Force<T>, 1> forces, View<const Force<T>, 1> next, T dt,
              View<Body<T>, 1> bodies) {
@@ -153,7 +153,7 @@ int main(int argc, char** argv) {
   return nbody::run_stage(argc, argv,
                           {
                               .title = "Vectorised",
-                              .idea = "Others in rows, by the widest vectors",
+                              .idea = "Vectorise over source bodies, stored as arrays",
                               .solve_f64 = nbody::solve<double>,
                               .solve_f32 = nbody::solve<float>,
                           });

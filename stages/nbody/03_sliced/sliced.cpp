@@ -1,11 +1,12 @@
 /// \file
-/// Changed: pairs are computed slice by slice, 64 bodies and 1024 others; the slices are numbered
-///          by one loop, and the others of each are put into rows of their own.
-/// Legal:   slices with other bodies write other forces; those with the same bodies add to the same
-///          forces, and follow each other on one thread.
-/// Expect:  the pace of 02 where all others fit into its cache, for any number of others.
+/// Changed: pairs are computed in slices of 64 bodies by 1024 source bodies; one loop runs over all
+///          slices, and the source bodies of each slice are copied into rows of their own.
+/// Legal:   slices with different bodies write different forces; slices with the same bodies add to
+///          the same forces, and one thread computes them one after the other.
+/// Expect:  for any number of bodies, the pairs per second that 02 reaches when all source bodies
+///          fit into a cache.
 /// Run:     ./climb nbody --stages 02,03
-/// Next:    04_naive_cuda starts over on the GPU, from 01.
+/// Next:    04_naive_cuda starts again from 01, on the GPU.
 
 #include "../nbody.hpp"
 
@@ -23,12 +24,12 @@ using staircase::Elements;
 using staircase::View;
 
 // [sizes]
-constexpr std::size_t bodies_of_slice = 64, others_of_slice = 1024;
+constexpr std::size_t bodies_of_slice = 64, sources_of_slice = 1024;
 // [sizes]
 
 // [inverse root]
-/// 1 / √x. Half of the bits of x, as an integer, taken from a constant, is that but for 3.5 %
-/// (Lomont, "Fast Inverse Square Root", 2003); a step of Newton's makes of an error e 1.5 e².
+/// 1 / √x. The bits of x, as an integer, give a first guess with an error of 3.5 % (Lomont, "Fast
+/// Inverse Square Root", 2003). Each Newton step changes a relative error e to 1.5 e².
 template <typename T>
 [[gnu::always_inline]] inline T inverse_root(T x) {
   constexpr bool is_double = sizeof(T) == sizeof(double);
@@ -41,31 +42,31 @@ template <typename T>
 // [inverse root]
 
 // [pull]
-/// What a body feels of another one.
+/// The acceleration and the jerk of `body` that the source body `other` causes.
 template <typename T>
 [[gnu::always_inline]] inline Force<T> pull(const Body<T>& body, const Body<T>& other,
                                             T softening2) {
   const Vector<T> x = other.x - body.x, v = other.v - body.v;
   const T inverse = inverse_root(dot(x, x, softening2));
   const T inverse2 = inverse * inverse, weight = other.mass * inverse * inverse2;
-  const T turn = -3 * dot(x, v) * inverse2;
-  return {weight * x, weight * (v + turn * x)};
+  const T jerk_factor = -3 * dot(x, v) * inverse2;
+  return {weight * x, weight * (v + jerk_factor * x)};
 }
 // [pull]
 
 // [sum]
-/// Adds what a body feels of others, whose masses, positions and velocities lie in rows.
+/// Adds to the force on a body the terms of source bodies, stored as a structure of arrays.
 template <typename T>
 struct Sum {
   template <int bytes>
-  [[gnu::always_inline]] static void run(const Body<T>& body, View<const T, 2> others, T softening2,
-                                         Force<T>& force) {
+  [[gnu::always_inline]] static void run(const Body<T>& body, View<const T, 2> sources,
+                                         T softening2, Force<T>& force) {
     T ax = 0, ay = 0, az = 0, jx = 0, jy = 0, jz = 0;
 #pragma omp simd simdlen(bytes / sizeof(T)) reduction(+ : ax, ay, az, jx, jy, jz)
-    for (std::size_t k = 0; k < others.extent(1); ++k) {
-      const Body<T> other{{others(1, k), others(2, k), others(3, k)},
-                          others(0, k),
-                          {others(4, k), others(5, k), others(6, k)},
+    for (std::size_t k = 0; k < sources.extent(1); ++k) {
+      const Body<T> other{{sources(1, k), sources(2, k), sources(3, k)},
+                          sources(0, k),
+                          {sources(4, k), sources(5, k), sources(6, k)},
                           0};
       const auto [a, j] = pull(body, other, softening2);
       ax += a.x, ay += a.y, az += a.z, jx += j.x, jy += j.y, jz += j.z;
@@ -76,7 +77,7 @@ struct Sum {
 // [sum]
 
 // [evaluate]
-/// The numbers of bodies in rows.
+/// Copies bodies into a structure of arrays, one row for each of the seven components.
 template <typename T>
 void put_in_rows(View<const Body<T>, 1> bodies, View<T, 2> rows) {
   for (std::size_t i = 0; i < bodies.extent(0); ++i) {
@@ -86,36 +87,37 @@ void put_in_rows(View<const Body<T>, 1> bodies, View<T, 2> rows) {
   }
 }
 
-/// The bodies of slice s, of so many each.
+/// The bodies of slice s, if each slice has `size` bodies.
 template <typename Body>
 View<Body, 1> slice(View<Body, 1> bodies, std::size_t s, std::size_t size) {
   return part(bodies, Slices{bodies.extent(0), size}(s));
 }
 
-/// The forces on all bodies of all bodies; threads have rows of their own.
+/// Computes the force on every body. Each thread has its own rows for the source bodies of a slice.
 template <typename T>
 void evaluate(View<const Body<T>, 1> bodies, T softening2, View<T, 3> rows,
               View<Force<T>, 1> forces) {
   static const auto sum = staircase::ForWidestVectors<Sum<T>, const Body<T>&, View<const T, 2>, T,
                                                       Force<T>&>::function();
   const std::size_t slices = (bodies.extent(0) + bodies_of_slice - 1) / bodies_of_slice;
-  const std::size_t slices_of_others = (bodies.extent(0) + others_of_slice - 1) / others_of_slice;
-#pragma omp parallel for schedule(static, slices_of_others)
-  for (std::size_t e = 0; e < slices_of_others * slices; ++e) {
-    const std::size_t s = e / slices_of_others, s_of_others = e % slices_of_others;
-    const auto others = slice(bodies, s_of_others, others_of_slice);
-    const View<T, 2> own_rows(rows.row(omp_get_thread_num()).data(), {7, others.extent(0)});
-    put_in_rows<T>(others, own_rows);
+  const std::size_t slices_of_sources =
+      (bodies.extent(0) + sources_of_slice - 1) / sources_of_slice;
+#pragma omp parallel for schedule(static, slices_of_sources)
+  for (std::size_t e = 0; e < slices_of_sources * slices; ++e) {
+    const std::size_t s = e / slices_of_sources, s_of_sources = e % slices_of_sources;
+    const auto sources = slice(bodies, s_of_sources, sources_of_slice);
+    const View<T, 2> own_rows(rows.row(omp_get_thread_num()).data(), {7, sources.extent(0)});
+    put_in_rows<T>(sources, own_rows);
     const auto own = slice(bodies, s, bodies_of_slice);
     const auto felt = slice(forces, s, bodies_of_slice);
-    if (s_of_others == 0) std::fill_n(felt.data(), felt.extent(0), Force<T>{});
+    if (s_of_sources == 0) std::fill_n(felt.data(), felt.extent(0), Force<T>{});
     for (std::size_t i = 0; i < own.extent(0); ++i) sum(own(i), own_rows, softening2, felt(i));
   }
 }
 // [evaluate]
 
 // [predict]
-/// Where bodies will be, and how fast, if the jerk stays.
+/// Predicts positions and velocities at the end of a step, as if the jerk were constant.
 template <typename T>
 void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> forces, T dt,
              View<Body<T>, 1> predicted) {
@@ -129,7 +131,7 @@ void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> forces, T dt
 // [predict]
 
 // [correct]
-/// Moves bodies on, by the forces at the beginning and those at the predicted end of the step.
+/// Corrects positions and velocities, from the forces at both ends of the step.
 template <typename T>
 void correct(View<const Force<T>, 1> forces, View<const Force<T>, 1> next, T dt,
              View<Body<T>, 1> bodies) {
@@ -150,7 +152,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   Elements<Body<T>> ahead(problem.bodies);
   Elements<Force<T>> at_begin(problem.bodies), at_end(problem.bodies);
-  Array<T, 3> rows(omp_get_max_threads(), 7, others_of_slice);
+  Array<T, 3> rows(omp_get_max_threads(), 7, sources_of_slice);
   timeline.begin("copy in");
   Elements<Body<T>> host = bodies_of<T>(problem);
   const View<Body<T>, 1> bodies = all(host), predicted = all(ahead);
@@ -175,7 +177,7 @@ int main(int argc, char** argv) {
   return nbody::run_stage(argc, argv,
                           {
                               .title = "Sliced",
-                              .idea = "Slices of pairs, whose others fit a cache",
+                              .idea = "Slice the pairs so that sources fit a cache",
                               .solve_f64 = nbody::solve<double>,
                               .solve_f32 = nbody::solve<float>,
                           });

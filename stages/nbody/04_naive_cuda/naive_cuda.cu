@@ -1,12 +1,12 @@
 /// \file
-/// Changed: a thread of the GPU for each iteration of the three loops over bodies.
-/// Legal:   as in 01: an iteration writes what belongs to its body, and reads of others what no
-///          iteration of that kernel writes; a kernel ends before the next one begins.
-/// Expect:  a warp asks for each of the others once, and waits for a root and a division that take
-///          more instructions than the rest of the pair.
+/// Changed: the three loops over bodies become kernels, with one thread per iteration.
+/// Legal:   a thread writes only the entry of its own body, and no thread of the same kernel writes
+///          an element that another one reads; a kernel ends before the next one begins.
+/// Expect:  a warp loads each source body with one broadcast, so loads are no limit; the exact root
+///          and quotient take more instructions than the rest of a pair.
 /// From:    01_openmp
 /// Run:     ./climb nbody --stages 01,04
-/// Next:    05_tiled lets a block share the others that it has loaded.
+/// Next:    05_tiled lets the threads of a block share source bodies in shared memory.
 
 #include "../nbody.hpp"
 
@@ -22,22 +22,22 @@ using staircase::DeviceArray;
 using staircase::Elements;
 using staircase::View;
 
-constexpr unsigned threads = 128;  // of a block
+constexpr unsigned threads = 128;  // per block
 
 // [pull]
-/// What a body feels of another one.
+/// The acceleration and the jerk of `body` that the source body `other` causes.
 template <typename T>
 __device__ Force<T> pull(const Body<T>& body, const Body<T>& other, T softening2) {
   const Vector<T> x = other.x - body.x, v = other.v - body.v;
   const T inverse = 1 / std::sqrt(dot(x, x, softening2));
   const T inverse2 = inverse * inverse, weight = other.mass * inverse * inverse2;
-  const T turn = -3 * dot(x, v) * inverse2;
-  return {weight * x, weight * (v + turn * x)};
+  const T jerk_factor = -3 * dot(x, v) * inverse2;
+  return {weight * x, weight * (v + jerk_factor * x)};
 }
 // [pull]
 
 // [evaluate]
-/// The forces on all bodies of all bodies.
+/// Computes the force on every body, as a sum over all source bodies.
 template <typename T>
 __global__ void evaluate(View<const Body<T>, 1> bodies, T softening2, View<Force<T>, 1> forces) {
   const unsigned i = column();
@@ -54,7 +54,7 @@ __global__ void evaluate(View<const Body<T>, 1> bodies, T softening2, View<Force
 // [evaluate]
 
 // [predict]
-/// Where bodies will be, and how fast, if the jerk stays.
+/// Predicts positions and velocities at the end of a step, as if the jerk were constant.
 template <typename T>
 __global__ void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> forces, T dt,
                         View<Body<T>, 1> predicted) {
@@ -68,7 +68,7 @@ __global__ void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> f
 // [predict]
 
 // [correct]
-/// Moves bodies on, by the forces at the beginning and those at the predicted end of the step.
+/// Corrects positions and velocities, from the forces at both ends of the step.
 template <typename T>
 __global__ void correct(View<const Force<T>, 1> forces, View<const Force<T>, 1> next, T dt,
                         View<Body<T>, 1> bodies) {
@@ -94,7 +94,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   bodies.copy_from(host.data());
   timeline.begin("kernels");
   const T dt = problem.dt, softening2 = softening_squared<T>(problem);
-  const unsigned blocks = staircase::pieces(problem.bodies, threads);
+  const unsigned blocks = staircase::ceil_div(problem.bodies, threads);
   View<Force<T>, 1> forces = at_begin, next = at_end;
   evaluate<T><<<blocks, threads>>>(bodies, softening2, forces);
   check_launch();
@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
   return nbody::run_stage(argc, argv,
                           {
                               .title = "Naive CUDA",
-                              .idea = "A thread for each body, no shared memory",
+                              .idea = "Give each body a thread, no shared memory",
                               .solve_f64 = nbody::solve<double>,
                               .solve_f32 = nbody::solve<float>,
                           });

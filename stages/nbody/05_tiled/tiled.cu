@@ -1,12 +1,12 @@
 /// \file
-/// Changed: a block loads as many others as it has threads into shared memory, one per thread, and
-///          all threads go through them there.
-/// Legal:   a sum keeps its order; barriers stand between writing a tile and reading it, and
-///          between reading it and writing the next. A body without mass fills the last tile up.
-/// Expect:  loads from global memory per warp and pair a fraction of 04's, and little time saved:
-///          the caches gave one number to a whole warp before, and arithmetic takes the time.
+/// Changed: each thread of a block loads one source body into a tile in shared memory, and then all
+///          threads read the whole tile from there.
+/// Legal:   each sum keeps its order; one barrier stands between writing a tile and reading it, and
+///          one between reading it and writing the next. Zero-mass padding fills the last tile.
+/// Expect:  far fewer loads from global memory than in 04, but little time saved: the L1 cache
+///          served these loads, and arithmetic takes most of the time.
 /// Run:     ./climb nbody --stages 04,05
-/// Next:    06_registers has each thread hold several bodies.
+/// Next:    06_register_tiled keeps several bodies in the registers of each thread.
 
 #include "../nbody.hpp"
 
@@ -22,22 +22,22 @@ using staircase::DeviceArray;
 using staircase::Elements;
 using staircase::View;
 
-constexpr unsigned threads = 128;  // of a block
+constexpr unsigned threads = 128;  // per block
 
 // [pull]
-/// What a body feels of another one.
+/// The acceleration and the jerk of `body` that the source body `other` causes.
 template <typename T>
 __device__ Force<T> pull(const Body<T>& body, const Body<T>& other, T softening2) {
   const Vector<T> x = other.x - body.x, v = other.v - body.v;
   const T inverse = 1 / std::sqrt(dot(x, x, softening2));
   const T inverse2 = inverse * inverse, weight = other.mass * inverse * inverse2;
-  const T turn = -3 * dot(x, v) * inverse2;
-  return {weight * x, weight * (v + turn * x)};
+  const T jerk_factor = -3 * dot(x, v) * inverse2;
+  return {weight * x, weight * (v + jerk_factor * x)};
 }
 // [pull]
 
 // [load]
-/// A body, or behind the last one a body without mass.
+/// Body i, or zero-mass padding if i is beyond the last body.
 template <typename T>
 __device__ Body<T> body_or_none(View<const Body<T>, 1> bodies, unsigned i) {
   return i < bodies.extent(0) ? bodies(i) : Body<T>{};
@@ -45,7 +45,7 @@ __device__ Body<T> body_or_none(View<const Body<T>, 1> bodies, unsigned i) {
 // [load]
 
 // [evaluate]
-/// The forces on all bodies of all bodies.
+/// Computes the force on every body, as a sum over all source bodies.
 template <typename T>
 __global__ void evaluate(View<const Body<T>, 1> bodies, T softening2, View<Force<T>, 1> forces) {
   __shared__ Body<T> tile[threads];
@@ -66,7 +66,7 @@ __global__ void evaluate(View<const Body<T>, 1> bodies, T softening2, View<Force
 // [evaluate]
 
 // [predict]
-/// Where bodies will be, and how fast, if the jerk stays.
+/// Predicts positions and velocities at the end of a step, as if the jerk were constant.
 template <typename T>
 __global__ void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> forces, T dt,
                         View<Body<T>, 1> predicted) {
@@ -80,7 +80,7 @@ __global__ void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> f
 // [predict]
 
 // [correct]
-/// Moves bodies on, by the forces at the beginning and those at the predicted end of the step.
+/// Corrects positions and velocities, from the forces at both ends of the step.
 template <typename T>
 __global__ void correct(View<const Force<T>, 1> forces, View<const Force<T>, 1> next, T dt,
                         View<Body<T>, 1> bodies) {
@@ -106,7 +106,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   bodies.copy_from(host.data());
   timeline.begin("kernels");
   const T dt = problem.dt, softening2 = softening_squared<T>(problem);
-  const unsigned blocks = staircase::pieces(problem.bodies, threads);
+  const unsigned blocks = staircase::ceil_div(problem.bodies, threads);
   View<Force<T>, 1> forces = at_begin, next = at_end;
   evaluate<T><<<blocks, threads>>>(bodies, softening2, forces);
   check_launch();
@@ -132,7 +132,7 @@ int main(int argc, char** argv) {
   return nbody::run_stage(argc, argv,
                           {
                               .title = "Tiled",
-                              .idea = "Blocks share others in shared memory",
+                              .idea = "Share tiles of source bodies in shared memory",
                               .solve_f64 = nbody::solve<double>,
                               .solve_f32 = nbody::solve<float>,
                           });

@@ -1,12 +1,12 @@
 /// \file
-/// From:    11_full_rounds
-/// Changed: each of several GPUs moves its own bodies. It has all of them as they are predicted,
-///          and takes those of others from their memory.
-/// Legal:   each body is moved by one GPU. An evaluation begins when all have come, and the next
-///          prediction when all have been taken.
-/// Expect:  the time of 11 divided by the number of GPUs, and a few copies for each step.
+/// From:    11_short_last_wave
+/// Changed: each GPU owns a part of the bodies and predicts and corrects only these. It has a copy
+///          of all predicted bodies, and copies those of other GPUs from their memory in each step.
+/// Legal:   only one GPU writes each body. An evaluation begins after all copies have
+///          arrived, and the next prediction after all other GPUs have copied.
+/// Expect:  the time of 11 divided by the number of GPUs, plus a few copies in each step.
 /// Run:     ./climb nbody --stages 11,12
-/// Next:    the last one.
+/// Next:    none; this is the last stage.
 
 #include "../nbody.hpp"
 
@@ -26,15 +26,16 @@ using staircase::Elements;
 using staircase::View;
 
 // [sizes]
-constexpr unsigned threads = 128;              // of a block
-constexpr unsigned held = 4;                   // bodies of a thread
-constexpr unsigned of_block = threads * held;  // bodies
-constexpr unsigned most_pieces = 32;           // of a sum
+constexpr unsigned threads = 128;              // per block
+constexpr unsigned held = 4;                   // bodies per thread
+constexpr unsigned of_block = threads * held;  // bodies per block
+constexpr unsigned most_parts = 32;            // partial sums per body
 // [sizes]
 
 // [inverse root]
-/// 1 / √x. The special function unit is off by 2 roundings of f32, which stay; in f64 by as much as
-/// 2⁻²⁰, of which a step of third order leaves less than a rounding.
+/// 1 / √x, from the special function unit. In f32 its error of about 2 roundings is accepted. In
+/// f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less than one
+/// rounding.
 template <typename T>
 __device__ T inverse_root(T x) {
   const T y = staircase::rough_inverse_root(x);
@@ -45,19 +46,19 @@ __device__ T inverse_root(T x) {
 // [inverse root]
 
 // [pull]
-/// What a body feels of another one.
+/// The acceleration and the jerk of `body` that the source body `other` causes.
 template <typename T>
 __device__ Force<T> pull(const Body<T>& body, const Body<T>& other, T softening2) {
   const Vector<T> x = other.x - body.x, v = other.v - body.v;
   const T inverse = inverse_root(dot(x, x, softening2));
   const T inverse2 = inverse * inverse, weight = other.mass * inverse * inverse2;
-  const T turn = -3 * dot(x, v) * inverse2;
-  return {weight * x, weight * (v + turn * x)};
+  const T jerk_factor = -3 * dot(x, v) * inverse2;
+  return {weight * x, weight * (v + jerk_factor * x)};
 }
 // [pull]
 
 // [load]
-/// A body, or behind the last one a body without mass.
+/// Body i, or zero-mass padding if i is beyond the last body.
 template <typename T>
 __device__ Body<T> body_or_none(View<const Body<T>, 1> bodies, unsigned i) {
   return i < bodies.extent(0) ? bodies(i) : Body<T>{};
@@ -65,11 +66,11 @@ __device__ Body<T> body_or_none(View<const Body<T>, 1> bodies, unsigned i) {
 // [load]
 
 // [evaluate]
-/// The forces on some bodies of all bodies.
+/// Computes the forces on some bodies, as sums over all source bodies.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     evaluate(View<const Body<T>, 1> bodies, View<const Body<T>, 1> all, T softening2,
-             View<Force<T>, 2> pieces) {
+             View<Force<T>, 2> partials) {
   __shared__ Body<T> tile[threads];
   const unsigned i = blockIdx.x * of_block + threadIdx.x, n = bodies.extent(0);
   Body<T> body[held];
@@ -92,23 +93,23 @@ __global__ void __launch_bounds__(threads)
   }
 #pragma unroll
   for (unsigned h = 0; h < held; ++h)
-    if (i + h * threads < n) pieces(blockIdx.y, i + h * threads) = sum[h];
+    if (i + h * threads < n) partials(blockIdx.y, i + h * threads) = sum[h];
 }
 // [evaluate]
 
 // [add up]
-/// The force on a body, of which each row has a piece.
+/// The force on body i, added up from the partial sums in all rows.
 template <typename T>
-__device__ Force<T> add_up(View<const Force<T>, 2> pieces, unsigned i) {
+__device__ Force<T> add_up(View<const Force<T>, 2> partials, unsigned i) {
   Force<T> sum{};
-  for (unsigned p = 0; p < pieces.extent(0); ++p)
-    sum = {sum.a + pieces(p, i).a, sum.j + pieces(p, i).j};
+  for (unsigned p = 0; p < partials.extent(0); ++p)
+    sum = {sum.a + partials(p, i).a, sum.j + partials(p, i).j};
   return sum;
 }
 // [add up]
 
 // [predict]
-/// Where bodies will be, and how fast, if the jerk stays.
+/// Predicts positions and velocities at the end of a step, as if the jerk were constant.
 template <typename T>
 __global__ void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 2> forces, T dt,
                         View<Body<T>, 1> predicted) {
@@ -122,7 +123,7 @@ __global__ void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 2> f
 // [predict]
 
 // [correct]
-/// Moves bodies on, by the forces at the beginning and those at the predicted end of the step.
+/// Corrects positions and velocities, from the forces at both ends of the step.
 template <typename T>
 __global__ void correct(View<const Force<T>, 2> forces, View<const Force<T>, 2> next, T dt,
                         View<Body<T>, 1> bodies) {
@@ -138,23 +139,26 @@ __global__ void correct(View<const Force<T>, 2> forces, View<const Force<T>, 2> 
 // [correct]
 
 // [grid]
-/// Pieces of a sum, if there are tiles for them.
-unsigned pieces_of(std::size_t bodies) {
-  return std::min(most_pieces, staircase::pieces(bodies, threads));
+/// The number of partial sums per body: 32, or one per tile if there are fewer tiles.
+unsigned parts_of(std::size_t bodies) {
+  return std::min(most_parts, staircase::ceil_div(bodies, threads));
 }
 // [grid]
 
 // [GPU]
-/// A GPU with the bodies that it moves, all bodies as they are predicted, and forces on its own.
+/// A GPU with its own bodies, the predicted bodies of all GPUs, and the forces on its own bodies.
 template <typename T>
 struct Gpu {
+  Gpu(int device, Slices slices, unsigned partials)
+      : device(device), slices(slices), partials(partials) {}
+
   int device;
   Slices slices;
-  unsigned pieces;
+  unsigned partials;
   Slice own = slices(device);
   DeviceArray<Body<T>, 1> bodies{own.size}, all{slices.bodies};
   View<Body<T>, 1> predicted = part<Body<T>>(all, own);
-  DeviceArray<Force<T>, 2> at_begin{pieces, own.size}, at_end{pieces, own.size};
+  DeviceArray<Force<T>, 2> at_begin{partials, own.size}, at_end{partials, own.size};
   View<Force<T>, 2> forces = at_begin, next = at_end;
   staircase::Stream stream;
   staircase::Event moved, taken;
@@ -162,9 +166,9 @@ struct Gpu {
 // [GPU]
 
 // [gather]
-/// Lets each GPU take from all others where their bodies will be, when these have moved there.
+/// All-gather: each GPU copies the predicted bodies of every other GPU, once they are computed.
 void gather(auto& gpus) {
-  staircase::in_turn(gpus, [&](auto& gpu) {
+  staircase::for_each_gpu(gpus, [&](auto& gpu) {
     for (const auto& other : gpus) {
       if (&other == &gpu) continue;
       gpu.stream.wait(other.moved);
@@ -182,23 +186,23 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
   const std::size_t n = problem.bodies;
   auto devices = staircase::devices(problem.gpus);
-  const Slices slices{n, staircase::pieces(n, devices.size())};
-  devices.resize(slices.count());  // where there are fewer bodies than GPUs
+  const Slices slices{n, staircase::ceil_div(n, devices.size())};
+  devices.resize(slices.count());  // if there are fewer bodies than GPUs
   staircase::connect(devices);
-  const dim3 grid(staircase::pieces(slices.size, of_block), pieces_of(n));
-  auto gpus = staircase::each_of<Gpu<T>>(devices, slices, grid.y);
+  const dim3 grid(staircase::ceil_div(slices.size, of_block), parts_of(n));
+  auto gpus = staircase::make_gpus<Gpu<T>>(devices, slices, grid.y);
   timeline.begin("copy in");
   Elements<Body<T>> host = bodies_of<T>(problem);
-  staircase::in_turn(gpus, [&](Gpu<T>& gpu) {
+  staircase::for_each_gpu(gpus, [&](Gpu<T>& gpu) {
     gpu.bodies.copy_from(&host[gpu.own.first]);
     gpu.all.copy_from(host.data());
   });
   timeline.begin("kernels");
   const T dt = problem.dt, softening2 = softening_squared<T>(problem);
-  const unsigned blocks = staircase::pieces(slices.size, threads);
+  const unsigned blocks = staircase::ceil_div(slices.size, threads);
   for (std::int64_t step = 0; step <= problem.steps; ++step) {
     if (step > 0) gather(gpus);
-    staircase::in_turn(gpus, [&](Gpu<T>& gpu) {
+    staircase::for_each_gpu(gpus, [&](Gpu<T>& gpu) {
       evaluate<T><<<grid, threads, 0, gpu.stream>>>(gpu.predicted, gpu.all, softening2, gpu.next);
       check_launch();
       if (step > 0)
@@ -214,7 +218,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   }
   staircase::synchronise(gpus);
   timeline.begin("copy out");
-  staircase::in_turn(gpus, [&](Gpu<T>& gpu) { gpu.bodies.copy_to(&host[gpu.own.first]); });
+  staircase::for_each_gpu(gpus, [&](Gpu<T>& gpu) { gpu.bodies.copy_to(&host[gpu.own.first]); });
   return solution_of<T>(host);
 }
 // [solve]
@@ -225,7 +229,7 @@ int main(int argc, char** argv) {
   return nbody::run_stage(argc, argv,
                           {
                               .title = "Replicated",
-                              .idea = "Each GPU has all bodies and moves its own",
+                              .idea = "Replicate all bodies, update a share per GPU",
                               .solve_f64 = nbody::solve<double>,
                               .solve_f32 = nbody::solve<float>,
                           });

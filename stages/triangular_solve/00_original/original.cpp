@@ -1,6 +1,6 @@
 /// \file
 /// Run:  ./climb triangular_solve --stages 00
-/// Next: 01_columns exchanges the loops, so that the inner one is parallel.
+/// Next: 01_columns interchanges the loops, which makes the inner loop parallel.
 
 #include "../triangular_solve.hpp"
 
@@ -9,7 +9,8 @@ namespace triangular_solve {
 using staircase::View;
 
 // [substitute]
-/// Row by row: what the unknowns before it contribute is taken off the right-hand side.
+/// Forward substitution row by row: sums up the contributions of the earlier unknowns, subtracts
+/// the sum from the right-hand side and divides by the pivot.
 template <typename T>
 void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> x) {
   const std::size_t n = l.extent(0);
@@ -39,7 +40,7 @@ int main(int argc, char** argv) {
   return triangular_solve::run_stage(argc, argv,
                                      {
                                          .title = "Original",
-                                         .idea = "Row by row, with a sum that is carried",
+                                         .idea = "Compute the unknowns row by row, one sum each",
                                          .solve_f64 = triangular_solve::solve<double>,
                                          .solve_f32 = triangular_solve::solve<float>,
                                      });

@@ -1,10 +1,11 @@
 /// \file
-/// Changed: the loops change places. An unknown is taken out of all equations below as soon as it
-///          is known; what remains of the right-hand side has an array of its own.
-/// Legal:   all that an equation loses to the unknowns before it is a sum, in the same order.
-/// Expect:  slower: the inner loop walks down a column. But its iterations are independent.
+/// Changed: the loops are interchanged. As soon as an unknown has been computed, its contributions
+///          are subtracted from all equations below. `rest` has the updated right-hand sides.
+/// Legal:   each equation subtracts the same products as in stage 00, in the same order.
+/// Expect:  a longer time than in stage 00, because the inner loop reads L down a column. But
+///          the iterations of this loop are independent.
 /// Run:     ./climb triangular_solve --stages 00,01
-/// Next:    02_openmp shares the inner loop out among threads.
+/// Next:    02_openmp shares the inner loop among threads.
 
 #include "../triangular_solve.hpp"
 
@@ -14,7 +15,8 @@ using staircase::Array;
 using staircase::View;
 
 // [substitute]
-/// Column by column: an unknown, once known, is taken out of all equations below.
+/// Forward substitution column by column: computes an unknown, then subtracts its contribution from
+/// all equations below.
 template <typename T>
 void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> rest, View<T, 1> x) {
   const std::size_t n = l.extent(0);
@@ -45,7 +47,7 @@ int main(int argc, char** argv) {
   return triangular_solve::run_stage(argc, argv,
                                      {
                                          .title = "Columns",
-                                         .idea = "Take each unknown out of all rows below",
+                                         .idea = "Subtract each unknown from all rows below",
                                          .solve_f64 = triangular_solve::solve<double>,
                                          .solve_f32 = triangular_solve::solve<float>,
                                      });

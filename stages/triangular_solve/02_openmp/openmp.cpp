@@ -1,11 +1,12 @@
 /// \file
-/// Changed: one parallel region; the threads share out the rows below, and meet once per column.
-///          Each of them divides for itself, and one writes the unknown down.
-/// Legal:   an iteration of the inner loop writes the rest of its own row only; nobody writes the
-///          rest of row i any more when the team divides it.
-/// Expect:  n meetings, each longer than the work between two of them unless n is large.
+/// Changed: one parallel region, whose threads share the rows below and wait for each other at one
+///          barrier per column. Each thread computes the quotient itself, and one stores it.
+/// Legal:   an iteration of the inner loop writes only the rest of its own row. No thread writes
+///          the rest of row i any more when the threads divide it.
+/// Expect:  n barriers. Unless n is large, a barrier takes longer than the work between two
+///          barriers.
 /// Run:     ./climb triangular_solve --stages 01,02
-/// Next:    03_blocked meets twice for 64 columns, and reads along rows.
+/// Next:    03_blocked has two barriers for 64 columns, and reads L along its rows.
 
 #include "../triangular_solve.hpp"
 
@@ -15,18 +16,18 @@ using staircase::Array;
 using staircase::View;
 
 // [substitute]
-/// Column by column: an unknown, once known, is taken out of all equations below.
+/// Forward substitution column by column: the threads share the equations below the column.
 template <typename T>
 void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> rest, View<T, 1> x) {
   const std::size_t n = l.extent(0);
   for (std::size_t i = 0; i < n; ++i) rest(i) = b(i);
 #pragma omp parallel
   for (std::size_t i = 0; i < n; ++i) {
-    const T known = rest(i) / l(i, i);
+    const T computed = rest(i) / l(i, i);
 #pragma omp single nowait
-    x(i) = known;
+    x(i) = computed;
 #pragma omp for
-    for (std::size_t j = i + 1; j < n; ++j) rest(j) -= l(j, i) * known;
+    for (std::size_t j = i + 1; j < n; ++j) rest(j) -= l(j, i) * computed;
   }
 }
 // [substitute]
@@ -50,7 +51,7 @@ int main(int argc, char** argv) {
   return triangular_solve::run_stage(argc, argv,
                                      {
                                          .title = "OpenMP",
-                                         .idea = "Share the rows below out among threads",
+                                         .idea = "Share the rows below among OpenMP threads",
                                          .solve_f64 = triangular_solve::solve<double>,
                                          .solve_f32 = triangular_solve::solve<float>,
                                      });

@@ -1,11 +1,11 @@
 /// \file
-/// Changed: 64 columns at a time: one thread solves the block on the diagonal row by row; then the
-///          threads take all its unknowns out of the rows below, each row in one go.
-/// Legal:   a row loses the same products, grouped by blocks; the block's unknowns are known
-///          behind the end of `single`, and the rows below are done behind the end of `for`.
-/// Expect:  the speed at which the threads read the triangle, which now lies along rows.
+/// Changed: 64 columns at a time. One thread solves the block on the diagonal row by row. Then the
+///          threads multiply the rows below by these unknowns, and subtract one sum from each row.
+/// Legal:   each row subtracts the same products, grouped by blocks. The unknowns of a block are
+///          complete at the end of `single`, and the rows below are updated at the end of `for`.
+/// Expect:  the program takes the time in which the threads read the triangle, now along its rows.
 /// Run:     ./climb triangular_solve --stages 02,03
-/// Next:    04_naive_cuda goes back to columns, and makes each a kernel.
+/// Next:    04_naive_cuda returns to columns, and launches a kernel for each of them.
 
 #include "../triangular_solve.hpp"
 
@@ -19,7 +19,7 @@ using staircase::View;
 constexpr std::size_t block = 64;  // columns
 
 // [product]
-/// The part of row i of L from column `first` up to `last`, times the unknowns there.
+/// The sum of the products of row i of L with the unknowns, from column `first` up to `last`.
 template <typename T>
 T product(View<const T, 2> l, View<const T, 1> x, std::size_t i, std::size_t first,
           std::size_t last) {
@@ -31,7 +31,8 @@ T product(View<const T, 2> l, View<const T, 1> x, std::size_t i, std::size_t fir
 // [product]
 
 // [substitute]
-/// Block by block: unknowns, once known, are taken out of all equations below.
+/// Blocked forward substitution: solves 64 equations, then subtracts their unknowns from all
+/// equations below.
 template <typename T>
 void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> rest, View<T, 1> x) {
   const std::size_t n = l.extent(0);
@@ -67,7 +68,7 @@ int main(int argc, char** argv) {
   return triangular_solve::run_stage(argc, argv,
                                      {
                                          .title = "Blocked",
-                                         .idea = "Solve 64 rows, then take them out below",
+                                         .idea = "Solve 64 rows, then update all rows below",
                                          .solve_f64 = triangular_solve::solve<double>,
                                          .solve_f32 = triangular_solve::solve<float>,
                                      });

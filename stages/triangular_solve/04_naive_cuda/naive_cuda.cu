@@ -1,12 +1,12 @@
 /// \file
-/// Changed: the loop over rows below is a kernel, launched once per column; a thread has a row. The
-///          first thread also writes the unknown down.
-/// Legal:   a thread writes the rest of its own row only; kernels of a stream run one after the
+/// Changed: the loop over the rows below is a kernel with one thread per row, launched once per
+///          column. The first thread also stores the unknown.
+/// Legal:   a thread writes only the rest of its own row. Kernels of a stream run one after the
 ///          other, so the rest of row i is complete when kernel i divides it.
-/// Expect:  n launches, one after the other, whatever is between them.
+/// Expect:  the time of n launches, because each kernel is shorter than a launch.
 /// From:    02_openmp
 /// Run:     ./climb triangular_solve --stages 02,04
-/// Next:    05_blocked_cuda launches twice for 64 columns.
+/// Next:    05_blocked_cuda launches two kernels for 64 columns.
 
 #include "../triangular_solve.hpp"
 
@@ -19,21 +19,21 @@ using staircase::column;
 using staircase::DeviceArray;
 using staircase::View;
 
-constexpr unsigned threads = 256;  // of a block
+constexpr unsigned threads = 256;  // per thread block
 
 // [eliminate]
-/// Takes unknown i out of all equations below.
+/// Computes unknown i and subtracts its contribution from all equations below.
 template <typename T>
 __global__ void eliminate(View<const T, 2> l, View<T, 1> rest, View<T, 1> x, std::size_t i) {
   const std::size_t n = l.extent(0), j = i + 1 + column();
-  const T known = rest(i) / l(i, i);
-  if (column() == 0) x(i) = known;
-  if (j < n) rest(j) -= l(j, i) * known;
+  const T computed = rest(i) / l(i, i);
+  if (column() == 0) x(i) = computed;
+  if (j < n) rest(j) -= l(j, i) * computed;
 }
 // [eliminate]
 
 // [substitute]
-/// Column by column: an unknown, once known, is taken out of all equations below.
+/// Forward substitution column by column: one launch per column.
 template <typename T>
 void substitute(View<const T, 2> l, View<T, 1> rest, View<T, 1> x) {
   const std::size_t n = l.extent(0);
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
   return triangular_solve::run_stage(argc, argv,
                                      {
                                          .title = "Naive CUDA",
-                                         .idea = "Make each column a kernel",
+                                         .idea = "Launch one kernel per column",
                                          .solve_f64 = triangular_solve::solve<double>,
                                          .solve_f32 = triangular_solve::solve<float>,
                                      });

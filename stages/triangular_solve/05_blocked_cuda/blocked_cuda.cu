@@ -1,50 +1,50 @@
 /// \file
-/// Changed: 64 columns at a time, by two kernels: one block of threads solves the block on the
-///          diagonal in shared memory; then blocks of threads take its unknowns out of 64 rows
-///          each, four threads for a row. L is filled up with zeros to whole blocks.
-/// Legal:   as in 03; a barrier stands between two columns of a block on the diagonal.
-/// Expect:  64 steps in one multiprocessor, while all others wait, take most of the time.
+/// Changed: 64 columns at a time, by two kernels. One thread block solves the block on the diagonal
+///          in shared memory. Then each thread block updates 64 rows below by these unknowns, with
+///          four threads per row. L is padded with zeros to multiples of 64.
+/// Legal:   as in stage 03. A barrier separates two columns of a block on the diagonal.
+/// Expect:  most of the time is spent in 64 dependent steps on one SM, while all other SMs wait.
 /// Run:     ./climb triangular_solve --stages 04,05
-/// Next:    06_inverted_blocks makes these steps a product.
+/// Next:    06_inverted_blocks replaces these steps by a product with the inverse.
 
 #include "../pairs.hpp"
 
 namespace triangular_solve {
 
+using staircase::ceil_div;
 using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
-using staircase::pieces;
 using staircase::View;
 
-constexpr unsigned held = block / 2 / lanes;  // pairs of a row that a thread has
+constexpr unsigned held = block / 2 / lanes;  // pairs of a row per thread
 
 // [parts]
-/// A thread's part of 64 numbers of a row: every fourth pair.
+/// A thread's segment of 64 elements of a row: every fourth pair.
 template <typename T>
 struct Part {
   Pair<T> pairs[held];
 
-  /// Fetches the part, from pair `first` of the row on. The warp meets so that all of it is asked
-  /// for before any of it is used.
+  /// Loads the segment, from pair `first` of the row on. The warp's barrier keeps the compiler from
+  /// using any pair before all of them have been requested.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned m = 0; m < held; ++m)
       pairs[m] = matrix(row, first + m * lanes + threadIdx.x % lanes);
     __syncwarp();
   }
 
-  /// Its product with the numbers given.
-  __device__ T product(const Pair<T>* given) const {
+  /// The sum of its products with the given elements, which are those of 64 columns.
+  __device__ T product(const Pair<T>* operand) const {
     T sum = 0;
     for (unsigned m = 0; m < held; ++m) {
-      const Pair<T> factor = given[m * lanes + threadIdx.x % lanes];
+      const Pair<T> factor = operand[m * lanes + threadIdx.x % lanes];
       sum += pairs[m].of[0] * factor.of[0] + pairs[m].of[1] * factor.of[1];
     }
     return sum;
   }
 };
 
-/// The sum of the parts of a row's threads, for all of them.
+/// The sum over the threads of a row. Each of them receives it.
 template <typename T>
 __device__ T sum_of_row(T sum) {
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
@@ -54,7 +54,7 @@ __device__ T sum_of_row(T sum) {
 // [parts]
 
 // [solve_diagonal]
-/// Solves the equations from `first` on, column by column; at the end there may be less than 64.
+/// Solves the equations from `first` on, column by column. The last block may have fewer.
 template <typename T>
 __global__ void solve_diagonal(View<const T, 2> l, View<const T, 1> rest, View<T, 1> x,
                                unsigned first) {
@@ -72,25 +72,25 @@ __global__ void solve_diagonal(View<const T, 2> l, View<const T, 1> rest, View<T
 // [solve_diagonal]
 
 // [subtract]
-/// Takes the unknowns from `first` on out of the equations below, 64 for each block of threads.
+/// Subtracts the 64 unknowns from `first` on from the equations below, 64 per thread block.
 template <typename T>
 __global__ void subtract(View<const T, 2> l, View<T, 1> rest, View<const T, 1> x, unsigned first) {
-  __shared__ Pair<T> known[block / 2];
-  if (threadIdx.x < block) known[threadIdx.x / 2].of[threadIdx.x % 2] = x(first + threadIdx.x);
+  __shared__ Pair<T> computed[block / 2];
+  if (threadIdx.x < block) computed[threadIdx.x / 2].of[threadIdx.x % 2] = x(first + threadIdx.x);
   __syncthreads();
   const unsigned row = first + block + blockIdx.x * block + threadIdx.x / lanes;
   Part<T> part;
   part.load(pairs_of(l), row, first / 2);
-  const T sum = sum_of_row(part.product(known));
+  const T sum = sum_of_row(part.product(computed));
   if (threadIdx.x % lanes == 0 && row < rest.extent(0)) rest(row) -= sum;
 }
 // [subtract]
 
 // [substitute]
-/// Block by block: unknowns, once known, are taken out of all equations below.
+/// Block by block: solves 64 equations, then subtracts their unknowns from all equations below.
 template <typename T>
 void substitute(View<const T, 2> l, View<T, 1> rest, View<T, 1> x) {
-  const unsigned steps = pieces(x.extent(0), block);
+  const unsigned steps = ceil_div(x.extent(0), block);
   for (unsigned step = 0; step < steps; ++step) {
     solve_diagonal<T><<<1, threads>>>(l, rest, x, step * block);
     check_launch();
@@ -105,7 +105,7 @@ void substitute(View<const T, 2> l, View<T, 1> rest, View<T, 1> x) {
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  const unsigned padded = pieces(problem.n, block) * block;
+  const unsigned padded = ceil_div(problem.n, block) * block;
   DeviceArray<T, 2> l(padded, padded);
   DeviceArray<T, 1> rest(problem.n), device_x(problem.n);
   Solution<T> x(problem.rhs, problem.n);
@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
   return triangular_solve::run_stage(argc, argv,
                                      {
                                          .title = "Blocked CUDA",
-                                         .idea = "Solve 64 rows on chip, take them out below",
+                                         .idea = "Solve 64 rows on chip, update the rows below",
                                          .solve_f64 = triangular_solve::solve<double>,
                                          .solve_f32 = triangular_solve::solve<float>,
                                      });

@@ -1,50 +1,50 @@
 /// \file
-/// Changed: before anything else, a kernel inverts all blocks on the diagonal, at the same time. A
-///          block's unknowns are then a product, as what they contribute below is.
-/// Legal:   the inverse of a block depends on the block alone. It changes the rounding: the page
-///          has the bound.
-/// Expect:  two launches for 64 columns take longer than what they do.
+/// Changed: first, a kernel inverts all blocks on the diagonal at the same time. The unknowns of a
+///          block are then a product with its inverse.
+/// Legal:   the inverse of a block depends on this block of L alone. The product with the inverse
+///          is rounded differently; the page derives a bound.
+/// Expect:  the time of two launches per 64 columns, because a launch takes longer than a kernel.
 /// Run:     ./climb triangular_solve --stages 05,06
-/// Next:    07_one_kernel does without launches between the products.
+/// Next:    07_flags_in_data needs no launches between the products.
 
 #include "../pairs.hpp"
 
 namespace triangular_solve {
 
+using staircase::ceil_div;
 using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
-using staircase::pieces;
 using staircase::View;
 
-constexpr unsigned held = block / 2 / lanes;  // pairs of a row that a thread has
+constexpr unsigned held = block / 2 / lanes;  // pairs of a row per thread
 
 // [parts]
-/// A thread's part of 64 numbers of a row: every fourth pair.
+/// A thread's segment of 64 elements of a row: every fourth pair.
 template <typename T>
 struct Part {
   Pair<T> pairs[held];
 
-  /// Fetches the part, from pair `first` of the row on. The warp meets so that all of it is asked
-  /// for before any of it is used.
+  /// Loads the segment, from pair `first` of the row on. The warp's barrier keeps the compiler from
+  /// using any pair before all of them have been requested.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned m = 0; m < held; ++m)
       pairs[m] = matrix(row, first + m * lanes + threadIdx.x % lanes);
     __syncwarp();
   }
 
-  /// Its product with the numbers given.
-  __device__ T product(const Pair<T>* given) const {
+  /// The sum of its products with the given elements, which are those of 64 columns.
+  __device__ T product(const Pair<T>* operand) const {
     T sum = 0;
     for (unsigned m = 0; m < held; ++m) {
-      const Pair<T> factor = given[m * lanes + threadIdx.x % lanes];
+      const Pair<T> factor = operand[m * lanes + threadIdx.x % lanes];
       sum += pairs[m].of[0] * factor.of[0] + pairs[m].of[1] * factor.of[1];
     }
     return sum;
   }
 };
 
-/// The sum of the parts of a row's threads, for all of them.
+/// The sum over the threads of a row. Each of them receives it.
 template <typename T>
 __device__ T sum_of_row(T sum) {
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
@@ -54,9 +54,9 @@ __device__ T sum_of_row(T sum) {
 // [parts]
 
 // [invert]
-/// Inverts a block on the diagonal: the equations L Y = 1, row by row. A thread has every fourth
-/// pair of a row of Y, and takes out of it what is finished above. Behind the last row of L stand
-/// ones on the diagonal.
+/// Inverts a block on the diagonal: solves L Y = 1 row by row. A thread has every fourth pair of a
+/// row of Y, and subtracts the finished rows above. Beyond the last row of L, the diagonal counts
+/// as ones.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     invert(View<const T, 2> l, unsigned n, View<Pair<T>, 2> inverses) {
@@ -90,7 +90,8 @@ __global__ void __launch_bounds__(threads)
 // [invert]
 
 // [solve_diagonal]
-/// Solves the equations from `first` on, by their inverse; at the end there may be less than 64.
+/// Solves the equations from `first` on by a product with the inverse. The last block may have
+/// fewer than 64 equations.
 template <typename T>
 __global__ void solve_diagonal(View<const Pair<T>, 2> inverses, View<const T, 1> rest, View<T, 1> x,
                                unsigned first) {
@@ -101,31 +102,31 @@ __global__ void solve_diagonal(View<const Pair<T>, 2> inverses, View<const T, 1>
   __syncthreads();
   Part<T> inverse;
   inverse.load(inverses, row, 0);
-  const T known = sum_of_row(inverse.product(left));
-  if (threadIdx.x % lanes == 0 && row < x.extent(0)) x(row) = known;
+  const T computed = sum_of_row(inverse.product(left));
+  if (threadIdx.x % lanes == 0 && row < x.extent(0)) x(row) = computed;
 }
 // [solve_diagonal]
 
 // [subtract]
-/// Takes the unknowns from `first` on out of the equations below, 64 for each block of threads.
+/// Subtracts the 64 unknowns from `first` on from the equations below, 64 per thread block.
 template <typename T>
 __global__ void subtract(View<const T, 2> l, View<T, 1> rest, View<const T, 1> x, unsigned first) {
-  __shared__ Pair<T> known[block / 2];
-  if (threadIdx.x < block) known[threadIdx.x / 2].of[threadIdx.x % 2] = x(first + threadIdx.x);
+  __shared__ Pair<T> computed[block / 2];
+  if (threadIdx.x < block) computed[threadIdx.x / 2].of[threadIdx.x % 2] = x(first + threadIdx.x);
   __syncthreads();
   const unsigned row = first + block + blockIdx.x * block + threadIdx.x / lanes;
   Part<T> part;
   part.load(pairs_of(l), row, first / 2);
-  const T sum = sum_of_row(part.product(known));
+  const T sum = sum_of_row(part.product(computed));
   if (threadIdx.x % lanes == 0 && row < rest.extent(0)) rest(row) -= sum;
 }
 // [subtract]
 
 // [substitute]
-/// Block by block: unknowns, once known, are taken out of all equations below.
+/// Block by block: solves 64 equations, then subtracts their unknowns from all equations below.
 template <typename T>
 void substitute(View<const T, 2> l, View<Pair<T>, 2> inverses, View<T, 1> rest, View<T, 1> x) {
-  const unsigned steps = pieces(x.extent(0), block);
+  const unsigned steps = ceil_div(x.extent(0), block);
   invert<T><<<steps, threads>>>(l, x.extent(0), inverses);
   check_launch();
   for (unsigned step = 0; step < steps; ++step) {
@@ -142,7 +143,7 @@ void substitute(View<const T, 2> l, View<Pair<T>, 2> inverses, View<T, 1> rest, 
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  const unsigned padded = pieces(problem.n, block) * block;
+  const unsigned padded = ceil_div(problem.n, block) * block;
   DeviceArray<T, 2> l(padded, padded);
   DeviceArray<Pair<T>, 2> inverses(padded, block / 2);
   DeviceArray<T, 1> rest(problem.n), device_x(problem.n);
@@ -168,7 +169,7 @@ int main(int argc, char** argv) {
   return triangular_solve::run_stage(argc, argv,
                                      {
                                          .title = "Inverted blocks",
-                                         .idea = "Invert all diagonal blocks first",
+                                         .idea = "Invert all diagonal blocks in advance",
                                          .solve_f64 = triangular_solve::solve<double>,
                                          .solve_f32 = triangular_solve::solve<float>,
                                      });

@@ -1,9 +1,9 @@
 /// \file
-/// Changed: a thread holds its numbers of the next block of L in registers before it waits.
-/// Legal:   L does not change; only its products need the unknowns.
-/// Expect:  the triangle at the speed of memory, as long as the chain is not the longer way.
+/// Changed: a thread loads its elements of the next block of L into registers before it waits.
+/// Legal:   L does not change, and only the products with it need the unknowns.
+/// Expect:  the triangle is read at the bandwidth of memory, unless the critical path takes longer.
 /// Run:     ./climb triangular_solve --stages 07,08
-/// Next:    09_sliced streams a matrix through the GPU that it need not have room for.
+/// Next:    09_out_of_core streams a matrix through a GPU whose memory may be too small for it.
 
 #include "../pairs.hpp"
 
@@ -12,40 +12,40 @@
 
 namespace triangular_solve {
 
+using staircase::ceil_div;
 using staircase::check;
 using staircase::check_launch;
 using staircase::DeviceArray;
-using staircase::pieces;
 using staircase::View;
 
-constexpr unsigned held = block / 2 / lanes;  // pairs of a row that a thread has
+constexpr unsigned held = block / 2 / lanes;  // pairs of a row per thread
 
 // [parts]
-/// A thread's part of 64 numbers of a row: every fourth pair.
+/// A thread's segment of 64 elements of a row: every fourth pair.
 template <typename T>
 struct Part {
   Pair<T> pairs[held];
 
-  /// Fetches the part, from pair `first` of the row on. The warp meets so that all of it is asked
-  /// for before any of it is used.
+  /// Loads the segment, from pair `first` of the row on. The warp's barrier keeps the compiler from
+  /// using any pair before all of them have been requested.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned m = 0; m < held; ++m)
       pairs[m] = matrix(row, first + m * lanes + threadIdx.x % lanes);
     __syncwarp();
   }
 
-  /// Its product with the numbers given.
-  __device__ T product(const Pair<T>* given) const {
+  /// The sum of its products with the given elements, which are those of 64 columns.
+  __device__ T product(const Pair<T>* operand) const {
     T sum = 0;
     for (unsigned m = 0; m < held; ++m) {
-      const Pair<T> factor = given[m * lanes + threadIdx.x % lanes];
+      const Pair<T> factor = operand[m * lanes + threadIdx.x % lanes];
       sum += pairs[m].of[0] * factor.of[0] + pairs[m].of[1] * factor.of[1];
     }
     return sum;
   }
 };
 
-/// The sum of the parts of a row's threads, for all of them.
+/// The sum over the threads of a row. Each of them receives it.
 template <typename T>
 __device__ T sum_of_row(T sum) {
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
@@ -55,9 +55,9 @@ __device__ T sum_of_row(T sum) {
 // [parts]
 
 // [invert]
-/// Inverts the block on the diagonal from row `first` on: the equations L Y = 1, row by row. A
-/// thread has every fourth pair of a row of Y, and takes out of it what is finished above. Behind
-/// the last row of L stand ones on the diagonal.
+/// Inverts the block on the diagonal from row `first` on: solves L Y = 1 row by row. A thread has
+/// every fourth pair of a row of Y, and subtracts the finished rows above. Beyond the last row of
+/// L, the diagonal counts as ones.
 template <typename T>
 __device__ Part<T> inverse_of(View<const T, 2> l, unsigned first, unsigned n) {
   __shared__ T own[block][block + 1];
@@ -92,7 +92,7 @@ __device__ Part<T> inverse_of(View<const T, 2> l, unsigned first, unsigned n) {
 template <typename T>
 using Shared = cuda::atomic_ref<T, cuda::thread_scope_device>;
 
-/// Waits for an unknown of another block.
+/// Spins until another thread block has published an unknown.
 template <typename T>
 __device__ T wait_for(T& unknown) {
   T value;
@@ -101,25 +101,26 @@ __device__ T wait_for(T& unknown) {
   return value;
 }
 
-/// Tells an unknown to all blocks. One that is not a number would never be seen.
+/// Publishes an unknown to all thread blocks. NaN means "not yet published", so infinity is stored
+/// for an unknown that is NaN.
 template <typename T>
-__device__ void tell(T& unknown, T value) {
+__device__ void publish(T& unknown, T value) {
   constexpr T infinity = std::numeric_limits<T>::infinity();
   Shared<T>(unknown).store(isnan(value) ? infinity : value, cuda::memory_order_relaxed);
 }
 // [flags]
 
 // [substitute_rows]
-/// Solves 64 equations: those of the block's number, which it draws when it starts.
+/// Solves the 64 equations of the block index that the thread block claims when it starts.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     substitute_rows(View<const T, 2> l, View<const T, 1> b, View<T, 1> x,
                     View<unsigned, 1> started) {
-  __shared__ unsigned drawn;
-  __shared__ Pair<T> known[2][block / 2], left[block / 2];
-  if (threadIdx.x == 0) drawn = atomicAdd(&started(0), 1);
+  __shared__ unsigned claimed;
+  __shared__ Pair<T> computed[2][block / 2], left[block / 2];
+  if (threadIdx.x == 0) claimed = atomicAdd(&started(0), 1);
   __syncthreads();
-  const unsigned number = drawn, own = threadIdx.x / lanes, row = number * block + own;
+  const unsigned number = claimed, own = threadIdx.x / lanes, row = number * block + own;
   const T right = row < x.extent(0) ? b(row) : 0;
   const Part<T> inverse = inverse_of(l, number * block, x.extent(0));
   Part<T> ahead;
@@ -127,25 +128,25 @@ __global__ void __launch_bounds__(threads)
   T sum = 0;
   for (unsigned step = 0; step < number; ++step) {
     if (threadIdx.x < block)
-      known[step % 2][threadIdx.x / 2].of[threadIdx.x % 2] =
+      computed[step % 2][threadIdx.x / 2].of[threadIdx.x % 2] =
           wait_for(x(step * block + threadIdx.x));
     __syncthreads();
-    sum += ahead.product(known[step % 2]);
+    sum += ahead.product(computed[step % 2]);
     if (step + 1 < number) ahead.load(pairs_of(l), row, (step + 1) * block / 2);
   }
   sum = sum_of_row(sum);
   if (threadIdx.x % lanes == 0) left[own / 2].of[own % 2] = right - sum;
   __syncthreads();
   const T solved = sum_of_row(inverse.product(left));
-  if (threadIdx.x % lanes == 0 && row < x.extent(0)) tell(x(row), solved);
+  if (threadIdx.x % lanes == 0 && row < x.extent(0)) publish(x(row), solved);
 }
 // [substitute_rows]
 
 // [substitute]
-/// Solves all equations. All of x is NaN, and no block has started.
+/// Solves all equations. Before the launch, all of x is NaN and the counter of blocks is zero.
 template <typename T>
 void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> x, View<unsigned, 1> started) {
-  substitute_rows<T><<<pieces(x.extent(0), block), threads>>>(l, b, x, started);
+  substitute_rows<T><<<ceil_div(x.extent(0), block), threads>>>(l, b, x, started);
   check_launch();
 }
 // [substitute]
@@ -154,7 +155,7 @@ void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> x, View<unsig
 template <typename T>
 Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("allocate");
-  const unsigned padded = pieces(problem.n, block) * block;
+  const unsigned padded = ceil_div(problem.n, block) * block;
   DeviceArray<T, 2> l(padded, padded);
   DeviceArray<T, 1> b(problem.n), device_x(problem.n);
   DeviceArray<unsigned, 1> started(1);
@@ -181,7 +182,7 @@ int main(int argc, char** argv) {
   return triangular_solve::run_stage(argc, argv,
                                      {
                                          .title = "Prefetched",
-                                         .idea = "Load the next block before waiting for it",
+                                         .idea = "Prefetch a block of L, then wait for unknowns",
                                          .solve_f64 = triangular_solve::solve<double>,
                                          .solve_f32 = triangular_solve::solve<float>,
                                      });

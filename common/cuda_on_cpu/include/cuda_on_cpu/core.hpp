@@ -11,12 +11,14 @@
 #include <utility>
 #include <vector>
 
-// The rewriter replaces __shared__, __cluster_dims__ and __device__; the other qualifiers mean
-// nothing here.
+// The rewriter replaces __shared__, __cluster_dims__, __device__ and __noinline__; the other
+// qualifiers mean nothing here.
 #define __host__
 #define __grid_constant__
 #define __maxnreg__(...)
+#ifdef __CUDA__  // libclang, without the rewriter
 #define __noinline__ __attribute__((noinline))
+#endif
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
 
@@ -241,9 +243,8 @@ void is_passed_on(const volatile void* pointer);
 
 /// A launch by a thread of a kernel, of which the copies are no accesses.
 template <typename Kernel, typename... Copies>
-__noinline__ CUDA_ON_CPU_NOT_ANALYSED cudaError submit_child(const char* name,
-                                                             const Configuration& configuration,
-                                                             Kernel kernel, Copies... arguments) {
+__attribute__((noinline)) CUDA_ON_CPU_NOT_ANALYSED cudaError submit_child(
+    const char* name, const Configuration& configuration, Kernel kernel, Copies... arguments) {
   void* const thread = leave_kernel();
   Invocation made = invocation(std::move(kernel), arguments...);
   return_to_kernel(thread);

@@ -244,10 +244,15 @@ bool blend_within(cudaTextureObject_t texture, float x, float y, float z, float*
 
 /// The commonest fetches, where there is nothing to be said of their loads.
 /// \returns whether it is one
+#ifdef CUDA_ON_CPU_ANALYSE
+template <int dimensions, typename Texel>
+__forceinline__ bool is_plain_fetch(cudaTextureObject_t, float, float, float, Texel*) {
+  return false;
+}
+#else
 template <int dimensions, typename Texel>
 __forceinline__ bool is_plain_fetch(cudaTextureObject_t texture, float x, float y, float z,
                                     Texel* result) {
-#ifndef CUDA_ON_CPU_ANALYSE
   const PlainImage& image = *plain_images[texture % most_plain_images];
   if (__atomic_load_n(&image.by_one, __ATOMIC_RELAXED) == texture) {
     const char* texel = texel_within(image, dimensions, x, y, z);
@@ -257,9 +262,9 @@ __forceinline__ bool is_plain_fetch(cudaTextureObject_t texture, float x, float 
   if constexpr (std::is_same_v<typename Channels<Texel>::Number, float>)
     return blend_within<dimensions>(texture, x, y, z, reinterpret_cast<float*>(result),
                                     Channels<Texel>::count);
-#endif
   return false;
 }
+#endif
 
 /// A whole number as a fraction of the largest of its type.
 template <typename Number>

@@ -169,8 +169,7 @@ std::map<const char*, Variable> read_host_variables() {
 
 /// The variable of the host that an address lies in, or null.
 const Variable* host_variable_at(const char* address) {
-  using Variables = std::map<const char*, Variable>;
-  static const auto& variables = immortal<Variables>(read_host_variables());
+  static const auto& variables = immortal_from(read_host_variables);
   const auto behind = variables.upper_bound(address);
   if (behind == variables.begin()) return nullptr;
   const Variable& variable = std::prev(behind)->second;

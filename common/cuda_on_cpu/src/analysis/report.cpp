@@ -476,9 +476,11 @@ bool write_report() {
     counted.push_back({record().kernels[k], sites_of(k, lines)});
   const std::vector<Told> told = told_by(lines);
   const std::string summary = summary_of(told, counted);
-  for (const Told& each : told) print_finding(each);
-  fmt::print(stderr, "\n{}\n", summary);
-  for (const Counted& kernel : counted) print_kernel(kernel.kernel, kernel.sites);
+  if (settings().report.empty() || !settings().quiet) {
+    for (const Told& each : told) print_finding(each);
+    fmt::print(stderr, "\n{}\n", summary);
+    for (const Counted& kernel : counted) print_kernel(kernel.kernel, kernel.sites);
+  }
   if (!settings().report.empty()) write_file(told, counted, summary);
   return std::all_of(told.begin(), told.end(), [](const Told& t) { return t.finding.is_note; });
 }

@@ -184,6 +184,10 @@ std::vector<Variable> variables_in_namespaces() {
 
 namespace {
 
+struct ClosePipe {
+  void operator()(FILE* pipe) const { pclose(pipe); }
+};
+
 /// Adds the lines of instructions that lie in an image.
 void add_lines(std::map<const void*, Line>& lines, const LoadedImage& image,
                const std::set<const void*>& places) {
@@ -196,7 +200,7 @@ void add_lines(std::map<const void*, Line>& lines, const LoadedImage& image,
     std::snprintf(text, sizeof text, " %#zx", offset_in(image, place) - 1);
     command += text;
   }
-  const std::unique_ptr<FILE, decltype(&pclose)> pipe(popen(command.c_str(), "r"), pclose);
+  const std::unique_ptr<FILE, ClosePipe> pipe(popen(command.c_str(), "r"));
   if (pipe == nullptr) return;
   auto place = places.begin();
   std::vector<std::string> frames;

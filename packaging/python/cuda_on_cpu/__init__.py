@@ -1,0 +1,10 @@
+"""Compiles CUDA C++ for the CPU, runs it there and checks its accesses to memory.
+
+`%load_ext cuda_on_cpu` adds the cell magics `%%cuda` and `%%slice` to IPython.
+"""
+
+
+def load_ipython_extension(shell):
+    """Registers the magics; called by %load_ext."""
+    from .cells import Cells
+    shell.register_magics(Cells)

@@ -1,0 +1,62 @@
+"""The commands of the environment: each starts the program of the same name that the package has."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+NATIVE = pathlib.Path(__file__).resolve().parent / "native"
+
+
+class Unavailable(Exception):
+    """A program that cannot be started here, and why, in a sentence."""
+
+
+def program(name):
+    """The path of a program of the package.
+
+    Raises Unavailable if the package was built without it, or if this system lacks a library that it loads.
+    """
+    path = NATIVE / "bin" / name
+    if not path.exists():
+        raise Unavailable(f"{name}: this package was built on a machine without libclang and isl, which {name} needs")
+    missing = missing_libraries(path)
+    if missing:
+        raise Unavailable(f"{name}: this system lacks {', '.join(missing)}, which {name} needs; install it, or build the package "
+                          "on this machine")
+    return path
+
+
+def missing_libraries(path):
+    """The libraries, or versions of them, that a program loads and that this system lacks."""
+    try:
+        said = subprocess.run(["ldd", path], capture_output=True, text=True, check=False)
+    except OSError:
+        return []
+    missing = []
+    for line in (said.stdout + said.stderr).splitlines():
+        if version := re.search(r"version `(\S+)' not found", line):
+            missing.append(version[1])
+        elif line.endswith("=> not found"):
+            missing.append(line.split()[0])
+    return list(dict.fromkeys(missing))
+
+
+def start(name):
+    """Becomes a program, with the arguments of this one."""
+    try:
+        path = program(name)
+    except Unavailable as why:
+        sys.exit(str(why))
+    os.execv(path, [path, *sys.argv[1:]])
+
+
+def cuda_on_cpu():
+    """The command `cuda-on-cpu`."""
+    start("cuda-on-cpu")
+
+
+def slice_loops():
+    """The command `slice`."""
+    start("slice")

@@ -1,0 +1,140 @@
+/// \file
+/// Changed: rows are copied asynchronously into one of three buffers while another one is used.
+/// Legal:   a barrier stands between the last read of a buffer and its next copies. The wait for
+///          the copies and a barrier stand between the copies and the first read.
+/// Expect:  one barrier per iteration instead of two, and no warp waits for memory.
+/// Run:     ./climb advection --stages 15,16
+/// Next:    17_tensor_core_filter leaves the sums of products to the tensor cores.
+
+#include "../advection.hpp"
+
+#include <cuda_pipeline.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace advection {
+
+using staircase::ceil_div;
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::View;
+
+// [filter]
+constexpr unsigned most_steps = 12;            // of a sweep; must be even
+constexpr unsigned taps = 2 * most_steps + 1;  // of a filter for that many steps
+// [filter]
+
+// [rows]
+constexpr unsigned warps = 4;                        // of a block, two columns per lane
+constexpr unsigned width = warps * 2 * 32;           // columns of a block
+constexpr unsigned loaded = width + 2 * most_steps;  // columns with their margins
+constexpr unsigned at_once = 8;                      // rows per iteration
+
+/// Number of buffers, each for `at_once` rows: three, or two if an array of fixed size may not be
+/// that large.
+template <typename T>
+constexpr unsigned buffers = sizeof(T[3][at_once][loaded]) <= staircase::most_static_shared ? 3 : 2;
+
+/// Starts copies of `at_once` rows to shared memory; `columns` has the index of each copied column.
+template <typename T>
+__device__ void copy_rows(View<const T, 2> u, int top, const unsigned (&columns)[loaded],
+                          T (&rows)[at_once][loaded]) {
+  for (unsigned r = threadIdx.y; r < at_once; r += warps) {
+    const T* const row = &u(wrapped_around(top + int(r), u.extent(0)), 0);
+#pragma unroll
+    for (unsigned c = threadIdx.x; c < loaded; c += 32)
+      __pipeline_memcpy_async(&rows[r][c], row + columns[c], sizeof(T));
+  }
+}
+// [rows]
+
+// [convolve]
+/// Several steps as one filter: a block walks down its columns, several rows at a time. Each row is
+/// summed along x and then added to all rows of outputs that need it.
+template <typename T>
+__global__ void __launch_bounds__(32 * warps)
+    convolve(Filter<T, most_steps> filter, unsigned height, View<const T, 2> u, View<T, 2> next) {
+  __shared__ alignas(sizeof(Pair<T>)) T rows[buffers<T>][at_once][loaded];
+  __shared__ unsigned columns[loaded];
+  const int left = blockIdx.x * width - most_steps, top = blockIdx.y * height - most_steps;
+  const int bottom = min((blockIdx.y + 1) * height, unsigned(u.extent(0)));
+  const int cols = u.extent(1), first = 2 * (32 * threadIdx.y + threadIdx.x);
+  for (unsigned c = 32 * threadIdx.y + threadIdx.x; c < loaded; c += 32 * warps)
+    columns[c] = wrapped_around(left + c, cols);
+  const int j = left + int(most_steps) + first, second = j + 1 < cols ? 1 : 1 - cols;
+  __syncthreads();
+  constexpr unsigned ahead = buffers<T> - 1;
+  for (unsigned b = 0; b < ahead; ++b) {
+    copy_rows(u, top + int(b * at_once), columns, rows[b]);
+    __pipeline_commit();
+  }
+  Pair<T> c[at_once + 2 * most_steps] = {};
+  unsigned batch = 0;
+  for (int i0 = top; i0 < bottom + int(most_steps); i0 += at_once, ++batch) {
+    __pipeline_wait_prior(ahead - 1);
+    __syncthreads();
+    if (i0 + int(ahead * at_once) < bottom + int(most_steps))
+      copy_rows(u, i0 + int(ahead * at_once), columns, rows[(batch + ahead) % buffers<T>]);
+    __pipeline_commit();
+#pragma unroll
+    for (unsigned r = 0; r < at_once; ++r) {
+      const auto [a, b] = along_row(filter, &rows[batch % buffers<T>][r][first]);
+#pragma unroll
+      for (unsigned k = 0; k < taps; ++k) {
+        c[r + k].a += filter.y[taps - 1 - k] * a;
+        c[r + k].b += filter.y[taps - 1 - k] * b;
+      }
+    }
+#pragma unroll
+    for (unsigned r = 0; r < at_once; ++r) {
+      const int i = i0 + int(r) - int(most_steps);
+      if (i >= top + int(most_steps) && i < bottom && j < cols) store(&next(i, j), second, c[r]);
+    }
+#pragma unroll
+    for (unsigned k = 0; k < at_once + 2 * most_steps; ++k)
+      c[k] = k + at_once < at_once + 2 * most_steps ? c[k + at_once] : Pair<T>{0, 0};
+  }
+}
+// [convolve]
+
+// [solve]
+template <typename T>
+Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Field<T> field(problem.rows, problem.cols);
+  DeviceArray<T, 2> u(problem.rows, problem.cols), next(problem.rows, problem.cols);
+  timeline.begin("copy in");
+  u.copy_from(rounded<T>(problem).data());
+  timeline.begin("kernels");
+  const auto w = weights_of<double>(problem);
+  const unsigned strips = ceil_div(problem.cols, width);
+  const unsigned of_strip = std::max(3 * staircase::processors() / strips, 1u);
+  const unsigned height = 8 * ceil_div(problem.rows, 8 * of_strip);
+  const dim3 grid(strips, ceil_div(problem.rows, height));
+  View<T, 2> from = u, to = next;
+  for (std::int64_t left = problem.steps; left > 0; left -= most_steps) {
+    const auto filter = filter_of<T, most_steps>(w, left);
+    convolve<T><<<grid, dim3(32, warps)>>>(filter, height, from, to);
+    check_launch();
+    std::swap(from, to);
+  }
+  check(cudaDeviceSynchronize());
+  timeline.begin("copy out");
+  (from.data() == u.data() ? u : next).copy_to(field.data());
+  return field;
+}
+// [solve]
+
+}  // namespace advection
+
+int main(int argc, char** argv) {
+  return advection::run_stage(argc, argv,
+                              {
+                                  .title = "Asynchronous copies",
+                                  .idea = "Copy rows asynchronously while summing others",
+                                  .solve_f64 = advection::solve<double>,
+                                  .solve_f32 = advection::solve<float>,
+                              });
+}

@@ -1,0 +1,146 @@
+/// \file
+/// Changed: a rank starts its messages and waits for them later. It updates half of the interior
+///          while rows are in transit, the other half while columns are, and the edges at the end.
+/// Legal:   cells of the interior read no halo. The update only reads the array whose edges are
+///          being sent, and writes the other array.
+/// Expect:  the messages are hidden by the update of the interior, as far as MPI moves them
+///          meanwhile.
+/// Run:     ./climb advection_distributed --stages 02,03
+/// Next:    04_persistent_requests prepares the messages once, because every step repeats them.
+
+#include "../advection_distributed.hpp"
+
+#include <algorithm>
+#include <staircase/mpi.hpp>
+#include <utility>
+
+namespace advection_distributed {
+
+namespace mpi = staircase::mpi;
+using staircase::Array;
+using staircase::View;
+
+// [neighbours]
+/// The neighbouring ranks, and the datatypes of the edges that are sent to them.
+struct Neighbours {
+  mpi::Communicator grid;
+  int above, below, left, right;
+  mpi::Datatype row, column;  // row: without the corners; column: with them
+};
+
+template <typename T>
+Neighbours neighbours(const Problem& problem, View<T, 2> u) {
+  mpi::Communicator grid = mpi::periodic_grid(problem.grid.p, problem.grid.q);
+  const auto [above, below] = mpi::neighbours(grid, 0);
+  const auto [left, right] = mpi::neighbours(grid, 1);
+  return {std::move(grid),
+          above,
+          below,
+          left,
+          right,
+          mpi::strided<T>(u.extent(1) - 2, 1),
+          mpi::strided<T>(u.extent(0), u.extent(1))};
+}
+// [neighbours]
+
+// [refresh_halo]
+/// The requests of two sends to the neighbours and of two receives from them.
+using Exchange = mpi::Requests<4>;
+
+/// Starts the send of an edge to one rank and the receive of the edge of another rank in the
+/// halo. Two ranks may be neighbours on both sides; the tag distinguishes their two messages.
+template <typename T>
+void exchange(const T* edge, int to, T* halo, int from, MPI_Datatype type, MPI_Comm grid, int tag,
+              Exchange& requests) {
+  mpi::check(MPI_Irecv(halo, 1, type, from, tag, grid, requests[2 * tag]));
+  mpi::check(MPI_Isend(edge, 1, type, to, tag, grid, requests[2 * tag + 1]));
+}
+
+/// Starts the exchange of rows, which comes first.
+template <typename T>
+void start_rows(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
+  const std::size_t rows = u.extent(0) - 2;
+  exchange(&u(1, 1), ranks.above, &u(rows + 1, 1), ranks.below, ranks.row, ranks.grid, 0, rs);
+  exchange(&u(rows, 1), ranks.below, &u(0, 1), ranks.above, ranks.row, ranks.grid, 1, rs);
+}
+
+/// Starts the exchange of columns, which include the corners and therefore come second.
+template <typename T>
+void start_columns(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
+  const std::size_t cols = u.extent(1) - 2;
+  exchange(&u(0, 1), ranks.left, &u(0, cols + 1), ranks.right, ranks.column, ranks.grid, 0, rs);
+  exchange(&u(0, cols), ranks.right, &u(0, 0), ranks.left, ranks.column, ranks.grid, 1, rs);
+}
+// [refresh_halo]
+
+// [update]
+/// Returns the weighted sum of three neighbouring cells of a row.
+template <typename T>
+T row_sum(const Weights<T>& w, View<const T, 2> u, std::size_t i, std::size_t j) {
+  return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
+}
+
+/// Updates a rectangle of cells: writes the weighted sum of each cell and its eight neighbours
+/// into the other array.
+template <typename T>
+void update(Weights<T> w, Range of_rows, Range of_cols, View<const T, 2> u, View<T, 2> next) {
+  for (std::size_t i = of_rows.begin; i < of_rows.end; ++i)
+    for (std::size_t j = of_cols.begin; j < of_cols.end; ++j)
+      next(i, j) = w.y[0] * row_sum(w, u, i - 1, j) + w.y[1] * row_sum(w, u, i, j) +
+                   w.y[2] * row_sum(w, u, i + 1, j);
+}
+// [update]
+
+// [edges]
+/// Updates the cells at the edge of the block, which read the halo.
+template <typename T>
+void update_edges(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
+  const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
+  update<T>(w, {1, 2}, {1, cols + 1}, u, next);
+  update<T>(w, {std::max<std::size_t>(rows, 2), rows + 1}, {1, cols + 1}, u, next);
+  update<T>(w, {2, rows}, {1, 2}, u, next);
+  update<T>(w, {2, rows}, {std::max<std::size_t>(cols, 2), cols + 1}, u, next);
+}
+// [edges]
+
+// [solve]
+template <typename T>
+Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  const View<const double, 2> field = problem.field_at_first();
+  const std::size_t rows = field.extent(0), cols = field.extent(1), middle = rows / 2 + 1;
+  Array<T, 2> u(rows + 2, cols + 2), next(rows + 2, cols + 2);
+  timeline.begin("copy in");
+  put_inside<T>(field, u);
+  timeline.begin("kernels");
+  const auto w = weights_of<T>(problem);
+  const Neighbours ranks = neighbours<T>(problem, u);
+  Exchange of_rows, of_cols;
+  View<T, 2> from = u, to = next;
+  for (std::int64_t step = 0; step < problem.steps; ++step) {
+    start_rows<T>(ranks, from, of_rows);
+    update<T>(w, {2, middle}, {2, cols}, from, to);
+    of_rows.wait();
+    start_columns<T>(ranks, from, of_cols);
+    update<T>(w, {std::max<std::size_t>(middle, 2), rows}, {2, cols}, from, to);
+    of_cols.wait();
+    update_edges<T>(w, from, to);
+    std::swap(from, to);
+  }
+  timeline.begin("copy out");
+  return inside<T>(from);
+}
+// [solve]
+
+}  // namespace advection_distributed
+
+int main(int argc, char** argv) {
+  using advection_distributed::Division;
+  return advection_distributed::run_stage(argc, argv, Division::blocks,
+                                          {
+                                              .title = "Overlapped communication",
+                                              .idea = "Update the interior during the exchange",
+                                              .solve_f64 = advection_distributed::solve<double>,
+                                              .solve_f32 = advection_distributed::solve<float>,
+                                          });
+}

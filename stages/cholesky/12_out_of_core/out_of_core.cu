@@ -1,0 +1,283 @@
+/// \file
+/// From:    09_look_ahead
+/// Changed: the matrix stays in host memory. The GPU processes it in slabs of columns (`slab`).
+///          Earlier slabs are transferred again in segments (`segment`), through two alternating
+///          buffers, and their products are subtracted. Then the slab is factorised as in stage 09,
+///          and copied to the host while later slabs are processed.
+/// Legal:   only the order of summation changes. A slab is complete before it is copied out, and is
+///          copied out before its segments are transferred again. Events keep a buffer unchanged
+///          until it has been read.
+/// Expect:  the speed of stage 09 for matrices of any size. If slabs are wide enough, transferring
+///          a segment takes less time than subtracting its products.
+/// Run:     ./climb cholesky --stages 09,12
+/// Next:    13_multi_gpu distributes the panels cyclically to all GPUs.
+
+#include "../panels.hpp"
+#include "../products.hpp"
+#include "../slabs.hpp"
+
+#include <cuda_pipeline.h>
+
+#include <algorithm>
+#include <staircase/factor.hpp>
+#include <staircase/stream.hpp>
+
+namespace cholesky {
+
+using staircase::ceil_div;
+using staircase::check;
+using staircase::check_launch;
+using staircase::Event;
+using staircase::Factor;
+using staircase::factor;
+using staircase::multiply_add;
+using staircase::Stream;
+using staircase::View;
+
+// [tiles]
+constexpr unsigned strip = 8;    // columns of tiles that are processed row by row
+constexpr unsigned buffers = 4;  // for factors in shared memory
+constexpr unsigned ahead = buffers - 1;
+
+/// Number of columns of factors in a buffer: 128 bytes of a row.
+template <typename T>
+constexpr unsigned depth = 128 / sizeof(T);
+
+/// Number of neighbours in a row that are copied together.
+template <typename T>
+constexpr unsigned packed = 16 / sizeof(T);
+
+/// Factors for the rows and for the columns of a tile. Each row has four elements of padding.
+/// Rows are therefore in different banks when four elements of each row are read at the same time.
+template <typename T>
+struct alignas(16) Tiles {
+  T i[tile][depth<T> + 4], j[tile][depth<T> + 4];
+};
+
+/// Starts the copies from column k on. Rows beyond the last one are replaced by the last one.
+template <typename T>
+__device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigned k,
+                           Tiles<T>& tiles) {
+  constexpr unsigned packs = depth<T> / packed<T>;
+  const unsigned of_k = threadIdx.x % packs * packed<T>, last = l.extent(0) - 1;
+#pragma unroll
+  for (unsigned m = threadIdx.x / packs; m < tile; m += threads / packs) {
+    __pipeline_memcpy_async(&tiles.i[m][of_k], &l(min(i0 + m, last), k + of_k), 16);
+    __pipeline_memcpy_async(&tiles.j[m][of_k], &l(min(j0 + m, last), k + of_k), 16);
+  }
+}
+// [tiles]
+
+// [multiply_tiles]
+/// The fragments of a lane, from eight columns of factors, for all products of the lane's warp.
+template <typename T>
+struct Factors {
+  Factor<T> x[kept_i][4], y[kept_j][2];
+};
+
+/// Loads the fragments from column k of the tiles on.
+template <typename T>
+__device__ void load_factors(const Tiles<T>& tiles, unsigned k, Factors<T>& factors) {
+#pragma unroll
+  for (unsigned r = 0; r < 4; ++r) {
+    const auto [i, of_k] = staircase::position_in_a(threadIdx.x % 32, r);
+#pragma unroll
+    for (unsigned m = 0; m < kept_i; ++m)
+      factors.x[m][r] = factor(tiles.i[row_of(m) + i][k + of_k]);
+  }
+#pragma unroll
+  for (unsigned r = 0; r < 2; ++r) {
+    const auto [of_k, j] = staircase::position_in_b(threadIdx.x % 32, r);
+#pragma unroll
+    for (unsigned n = 0; n < kept_j; ++n)
+      factors.y[n][r] = factor(tiles.j[column_of(n) + j][k + of_k]);
+  }
+}
+
+/// rest += x y
+template <typename T>
+__device__ void multiply_factors(const Factors<T>& factors, Rest<T>& rest) {
+#pragma unroll
+  for (unsigned m = 0; m < kept_i; ++m)
+#pragma unroll
+    for (unsigned n = 0; n < kept_j; ++n) multiply_add(rest[m][n], factors.x[m], factors.y[n]);
+}
+// [multiply_tiles]
+
+// [update]
+/// Trailing update: subtracts the products of columns k of `computed`, a matrix with the same rows,
+/// from columns j of l, from the diagonal downwards.
+template <typename T>
+__global__ void __launch_bounds__(threads)
+    update(View<const T, 2> computed, View<T, 2> l, Range k, Range j) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  Tiles<T>* const tiles = reinterpret_cast<Tiles<T>*>(bytes);
+  const unsigned i0 = j.first + blockIdx.y * tile;
+  const unsigned j0 = j.first + (blockIdx.z * strip + blockIdx.x) * tile;
+  if (j0 > i0 || j0 >= j.end) return;
+  const unsigned steps = (k.end - k.first) / depth<T>;
+  const auto copy_step = [&](unsigned step) {
+    if (step < steps)
+      copy_tiles<T>(computed, i0, j0, k.first + step * depth<T>, tiles[step % buffers]);
+    __pipeline_commit();
+  };
+  for (unsigned step = 0; step < ahead; ++step) copy_step(step);
+  Rest<T> rest;
+  load<T>(l, i0, j0, j.end, rest);
+  Factors<T> even, odd;  // of eight columns, and of the next eight
+  const auto take_step = [&](unsigned step) {
+    __pipeline_wait_prior(ahead - 1);
+    __syncthreads();
+    copy_step(step + ahead);
+    load_factors(tiles[step % buffers], 0, even);
+  };
+  take_step(0);
+  for (unsigned step = 0; step < steps; ++step)
+#pragma unroll
+    for (unsigned k = 8; k < depth<T>; k += 16) {
+      load_factors(tiles[step % buffers], k, odd);
+      multiply_factors(even, rest);
+      if (k + 8 < depth<T>)
+        load_factors(tiles[step % buffers], k + 8, even);
+      else if (step + 1 < steps)
+        take_step(step + 1);
+      multiply_factors(odd, rest);
+    }
+  store(rest, i0, j0, 0, j.end, l);
+}
+
+/// Launches `update` in a stream, if there are columns j.
+template <typename T>
+void launch_update(View<const T, 2> computed, View<T, 2> l, Range k, Range j,
+                   const Stream& stream) {
+  if (j.first >= j.end) return;
+  const unsigned rows = ceil_div(l.extent(0) - j.first, tile);
+  const unsigned columns = ceil_div(j.end - j.first, tile);
+  const dim3 grid(std::min(columns, strip), rows, ceil_div(columns, strip));
+  update<T><<<grid, threads, sizeof(Tiles<T>[buffers]), stream>>>(computed, l, k, j);
+  check_launch();
+}
+// [update]
+
+// [factorise]
+/// Factorises the columns of a panel, 64 at a time.
+template <typename T>
+void factorise_panel(View<T, 2> l, unsigned first, const Stream& stream) {
+  const unsigned n = l.extent(0), end = std::min<unsigned>(first + panel, l.extent(1));
+  for (unsigned k = first; k < end; k += block) {
+    factorise_block<T><<<1, dim3(side, side), 0, stream>>>(l, k);
+    check_launch();
+    if (k + block == n) return;
+    solve_below<T><<<(n - k - block) / rows_at_once, dim3(lanes, rows_at_once), 0, stream>>>(l, k);
+    check_launch();
+    launch_update<T>(l, l, {k, k + block}, {k + block, end}, stream);
+  }
+}
+
+/// The streams, and the events that order them.
+struct Flow {
+  explicit Flow(staircase::Timeline& timeline) : times(timeline) {}
+  const Stream urgent{staircase::Priority::high}, patient{staircase::Priority::low}, in, out;
+  Event computed, updated, sent, used[2], read, fetched;
+  staircase::StreamTimes times;
+};
+
+/// Factorises a slab, panel by panel. Once a panel is complete, its products are subtracted from
+/// the columns of the next panel. While the next panel is factorised, the same products are
+/// subtracted from all columns further right (look-ahead).
+template <typename T>
+void factorise(View<T, 2> l, Flow& flow) {
+  auto& [urgent, patient, in, out, computed, updated, sent, used, read, fetched, times] = flow;
+  const unsigned n = l.extent(1);
+  updated.record(patient);
+  urgent.wait(updated);
+  times.of("panels", urgent, [&] { factorise_panel(l, 0, urgent); });
+  for (unsigned first = 0, next = panel; next < n; first = next, next += panel) {
+    const unsigned end = std::min(next + panel, n);
+    computed.record(urgent);
+    urgent.wait(updated);
+    times.of("panels", urgent, [&] {
+      launch_update<T>(l, l, {first, next}, {next, end}, urgent);
+      factorise_panel(l, next, urgent);
+    });
+    patient.wait(computed);
+    times.of("updates", patient, [&] { launch_update<T>(l, l, {first, next}, {end, n}, patient); });
+    updated.record(patient);
+  }
+  computed.record(urgent);
+  patient.wait(computed);
+}
+// [factorise]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
+  staircase::require_shared_memory(sizeof(Tiles<T>[buffers]));
+  const Sizes sizes = sizes_of<T>(problem, block, panel);
+  const std::size_t n = problem.n, width = sizes.slab;
+  const Storage<T> storage(sizes);
+  Solution<T> l(problem.n, problem.n);
+  const staircase::Pinned pinned(l);
+  Flow flow(timeline);
+  auto& [urgent, patient, in, out, computed, updated, sent, used, read, fetched, times] = flow;
+  const auto bring = [&](std::size_t top, std::size_t first, View<T, 2> columns) {
+    times.of("copy in", in, [&] { send(l, top, first, columns, in); });
+    sent.record(in);
+    patient.wait(sent);
+  };
+  const auto subtract_products = [&](View<const T, 2> of, View<T, 2> slab) {
+    times.of("updates", patient, [&] { launch_update(of, slab, all(of), all(slab), patient); });
+  };
+
+  timeline.begin("copy in");
+  std::copy_n(problem.a<T>().data(), n * n, l.data());
+
+  timeline.begin("kernels");
+  staircase::allow_shared_memory(update<T>, sizeof(Tiles<T>[buffers]));
+  bring(0, 0, storage.slab(0));
+  for (std::size_t top = 0, buffer = 0; top < n; top += width) {
+    const View<T, 2> slab = storage.slab(top);
+    if (top > 0) {
+      subtract_products({&storage.slab(top - width)(width, 0), {slab.extent(0), width}}, slab);
+      read.record(patient);
+    }
+    for (std::size_t k = 0; k + width < top; k += sizes.segment, buffer = 1 - buffer) {
+      const View<T, 2> segment =
+          storage.segment(buffer, top, std::min(sizes.segment, top - width - k));
+      in.wait(used[buffer]);
+      bring(top, k, segment);
+      subtract_products(segment, slab);
+      used[buffer].record(patient);
+    }
+    factorise(slab, flow);
+    if (top + width < n) {
+      in.wait(read);
+      in.wait(fetched);
+      bring(top + width, top + width, storage.slab(top + width));
+    }
+    out.wait(computed);
+    times.of("copy out", out, [&] { fetch(slab, l, top, top, out); });
+    fetched.record(out);
+  }
+  check(cudaDeviceSynchronize());
+  timeline.end();
+  flow.times.add_to_timeline();
+  return l;
+}
+// [solve]
+
+}  // namespace cholesky
+
+int main(int argc, char** argv) {
+  return cholesky::run_stage(argc, argv,
+                             {
+                                 .title = "Out of core",
+                                 .idea = "Factorise in slabs: left-looking, out of core",
+                                 .needs = "FP64 tensor cores of compute capability 9.0",
+                                 .note = "The phase kernels contains the copies of A and L.",
+                                 .solve_f64 = cholesky::solve<double>,
+                                 .solve_f32 = cholesky::solve<float>,
+                             });
+}

@@ -1,0 +1,152 @@
+/// \file
+/// Changed: each thread publishes its partial sum in its own slot and waits for the slots of the
+///          other threads. This exchange is also the barrier.
+/// Legal:   a thread that has read the partial sums of all other threads can infer that they have
+///          completed the step. All threads add in the same order, so all get the same alpha.
+/// Expect:  n - 1 exchanges, each as short as the transfer of a cache line between cores.
+/// Run:     ./climb durbin_levinson --stages 00-05
+/// Next:    06_teams uses a single thread while rows are short.
+
+#include "../durbin_levinson.hpp"
+#include "../exchange.hpp"
+
+#include <omp.h>
+
+#include <staircase/simd.hpp>
+#include <utility>
+
+namespace durbin_levinson {
+
+using staircase::View;
+
+// [sizes]
+constexpr std::size_t block = 64;  // bytes of the widest vectors
+// [sizes]
+
+// [Step]
+/// A step from y of order k to y of order k + 1, whose last element is alpha.
+template <typename T>
+struct Step {
+  const T* r;
+  T* y;
+  std::size_t k;
+  T alpha;
+};
+// [Step]
+
+// [update_pairs]
+/// Reverses the order of the elements of a vector.
+template <typename Vector, std::size_t... lane>
+[[gnu::always_inline]] inline void reverse(Vector& v, std::index_sequence<lane...>) {
+  v = Vector{v[sizeof...(lane) - 1 - lane]...};
+}
+
+/// Updates elements i and k - 1 - i for i from begin to end - 1. begin and end are multiples of the
+/// block size. Adds the products of the new elements to the sum of the next step.
+template <typename T>
+struct UpdatePairs {
+  template <int bytes>
+  [[gnu::always_inline]] static void run(const Step<T>& step, std::size_t begin, std::size_t end,
+                                         T* sum) {
+    using Vector [[gnu::vector_size(bytes)]] = T;
+    using InMemory [[gnu::vector_size(bytes), gnu::aligned(alignof(T))]] = T;
+    constexpr std::size_t lanes = bytes / sizeof(T);
+    constexpr std::make_index_sequence<lanes> order;
+    const auto [r, y, k, alpha] = step;
+    Vector sum_of_low{}, sum_of_high{};
+    for (std::size_t i = begin; i < end; i += lanes) {
+      const std::size_t j = k - i - lanes;
+      const Vector low = reinterpret_cast<const InMemory&>(y[i]);
+      Vector high = reinterpret_cast<const InMemory&>(y[j]);
+      Vector r_of_low = reinterpret_cast<const InMemory&>(r[j + 2]);
+      const Vector r_of_high = reinterpret_cast<const InMemory&>(r[i + 2]);
+      reverse(high, order);
+      reverse(r_of_low, order);
+      const Vector new_low = low + alpha * high;
+      Vector new_high = high + alpha * low;
+      sum_of_low += r_of_low * new_low;
+      sum_of_high += r_of_high * new_high;
+      reverse(new_high, order);
+      reinterpret_cast<InMemory&>(y[i]) = new_low;
+      reinterpret_cast<InMemory&>(y[j]) = new_high;
+    }
+    sum_of_low += sum_of_high;
+    for (std::size_t lane = 0; lane < lanes; ++lane) *sum += sum_of_low[lane];
+  }
+};
+// [update_pairs]
+
+// [update]
+/// One thread's chunk of a step; returns its partial sum for the next step. Each thread of the team
+/// gets a contiguous chunk of blocks of pairs; the last thread also updates the remaining elements
+/// in the middle.
+template <typename T>
+T update(const Step<T>& step, std::size_t me, std::size_t team) {
+  static const auto update_pairs =
+      staircase::ForWidestVectors<UpdatePairs<T>, const Step<T>&, std::size_t, std::size_t,
+                                  T*>::function();
+  constexpr std::size_t width = block / sizeof(T);
+  const auto [r, y, k, alpha] = step;
+  const std::size_t blocks = k / (2 * width);
+  T sum = 0;
+  update_pairs(step, blocks * me / team * width, blocks * (me + 1) / team * width, &sum);
+  if (me + 1 < team) return sum;
+  for (std::size_t i = blocks * width, j = k - 1 - i; i <= j && j < k; ++i, --j) {
+    const T low = y[i], high = y[j];
+    y[i] = low + alpha * high;
+    y[j] = high + alpha * low;
+    sum += r[j + 2] * y[i];
+    if (i < j) sum += r[i + 2] * y[j];
+  }
+  y[k] = alpha;
+  return sum + r[1] * alpha;
+}
+// [update]
+
+// [durbin]
+/// Durbin's recursion: computes y of order k + 1 from y of order k. Each step appends one element,
+/// the reflection coefficient alpha.
+template <typename T>
+void durbin(const std::vector<T>& r, View<T, 2> solution) {
+  const std::size_t n = solution.extent(1);
+  solution(0, 0) = solution(1, 0) = -r[1];
+  Exchange<T> exchange(omp_get_max_threads());
+#pragma omp parallel
+  {
+    const std::size_t me = omp_get_thread_num();
+    const std::size_t threads = omp_get_num_threads();
+    T alpha = -r[1], beta = 1, sum = -r[1] * r[1];
+    for (std::size_t k = 1; k < n; ++k) {
+      beta = (1 - alpha * alpha) * beta;
+      alpha = -(r[k + 1] + sum) / beta;
+      if (me == 0) solution(1, k) = alpha;
+      const T part = update<T>({r.data(), solution.data(), k, alpha}, me, threads);
+      sum = exchange.sum(k, me, threads, part);
+    }
+  }
+}
+// [durbin]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Solution<T> solution(2, problem.n);
+  const std::vector<T> r(problem.r.begin(), problem.r.end());
+  timeline.begin("kernels");
+  durbin<T>(r, solution);
+  return solution;
+}
+// [solve]
+
+}  // namespace durbin_levinson
+
+int main(int argc, char** argv) {
+  return durbin_levinson::run_stage(argc, argv,
+                                    {
+                                        .title = "All-reduce",
+                                        .idea = "Merge sum and barrier into one exchange",
+                                        .solve_f64 = durbin_levinson::solve<double>,
+                                        .solve_f32 = durbin_levinson::solve<float>,
+                                    });
+}

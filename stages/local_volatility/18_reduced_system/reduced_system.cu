@@ -1,0 +1,264 @@
+/// \file
+/// Changed: the segments of a column exchange data once per step instead of twice. Each publishes
+///          its effect on the values that enter at both of its ends, and one block combines them.
+/// Legal:   a segment depends linearly on the values that enter at its two ends, so the solutions
+///          may be superposed (the partition method).
+/// Expect:  latency is the limit: two barriers of the cluster per step, and the work in between.
+/// Run:     ./climb local_volatility --stages 12-18
+
+#include "../strip_of_adjoint.hpp"
+
+#include <cuda_pipeline.h>
+
+#include <algorithm>
+
+namespace local_volatility {
+
+using staircase::check;
+using staircase::Cluster;
+
+// [columns]
+/// Computes the values that enter each segment of the columns that this block combines, one lane
+/// per segment, and stores them in place of the segments' coefficients.
+template <typename Real>
+__device__ void join(const Strip<Real>& strip, const Shape& shape, const Column<Real>& c,
+                     unsigned num_y) {
+  const unsigned segments = shape.segments(), array = strip.array_of_segments(shape);
+  const unsigned p = modulo(threadIdx.x, segments), n = over(threadIdx.x, segments);
+  const bool inside = n < shape.joins && c.first_joined + n < num_y;
+  Real* const of_segment = strip.joined + p * (shape.joins + 1) + n;
+  Segment<Real> f{{0, 1}, {0, 1}, 0};
+  if (inside) f = stored(of_segment, array);
+  scan_segments<+1>(f.d, p, segments);
+  const Real above = before<+1>(f.d.a, 1), entering = p == 0 ? 0 : above;
+  f.x.a += f.x_of_d * entering;
+  scan_segments<-1>(f.x, p, segments);
+  const Real below = before<-1>(f.x.a, 1);
+  if (inside) {
+    of_segment[0 * array] = entering;
+    of_segment[1 * array] = p == segments - 1 ? 0 : below;
+  }
+}
+
+/// The values that enter this thread's segment of a column. One block combines the segments of a
+/// column and sends these values back, which takes two barriers of the cluster.
+template <typename Real>
+__device__ Ends<Real> exchange(const Strip<Real>& strip, const Shape& shape, const Column<Real>& c,
+                               const Segment<Real>& mine, unsigned num_y) {
+  if (shape.segments() == 1) return {0, 0};
+  const unsigned array = strip.array_of_segments(shape);
+  if (c.active) {
+    const unsigned p = Cluster::rank() * shape.segments_x + c.segment;
+    Real* const to = Cluster::of_block(strip.joined, over(c.j, shape.joins)) +
+                     p * (shape.joins + 1) + modulo(c.j, shape.joins);
+    store(mine, to, array);
+  }
+  Cluster::sync();
+  join(strip, shape, c, num_y);
+  __syncthreads();
+  const unsigned p = over(threadIdx.x, shape.joins), n = modulo(threadIdx.x, shape.joins);
+  if (p < shape.segments() && c.first_joined + n < num_y) {
+    const Real* const of_segment = strip.joined + p * (shape.joins + 1) + n;
+    Real* const to = Cluster::of_block(strip.entering, over(p, shape.segments_x)) +
+                     modulo(p, shape.segments_x) * num_y + c.first_joined + n;
+    to[0] = of_segment[0];
+    to[threads_of_strip] = of_segment[array];
+  }
+  Cluster::sync();
+  if (!c.active) return {0, 0};
+  const Real* const of_segment = strip.entering + c.segment * num_y + c.j;
+  return {of_segment[0], of_segment[threads_of_strip]};
+}
+
+/// Reads the inverse pivots of a segment in a time step. Rows after the last row of the grid read
+/// the pivot of the last row, and multiply zeros by it.
+template <typename Real>
+__device__ void load(const State<Real>& s, const Column<Real>& c, unsigned step,
+                     Real (&inverse)[held_x]) {
+  const Real* const from = &s.inverse_x(step, c.first_of_grid, c.active ? c.j : 0);
+#pragma unroll
+  for (unsigned m = 0; m < held_x; ++m) inverse[m] = from[min(m, c.last) * s.num_y];
+}
+
+/// p = (1 / dt - Lx' / 2)^-1 q in place of q. `inverse` gets the pivots of the step `next`.
+template <typename Real>
+__device__ void solve_columns(const State<Real>& s, const Shape& shape, const Strip<Real>& strip,
+                              const Column<Real>& c, unsigned next, Real (&inverse)[held_x]) {
+  const Real var = c.var * *strip.var_t;
+  Real* const w = strip.w + strip.at(c.first, c.active ? c.j : 0);
+  Real f[held_x], of_d[held_x], of_x[held_x];  // p(m) = f(m) + of_d(m) d + of_x(m) x
+  Linear<Real> down{0, 1};
+  Real up = 0, up_of_d = 0, up_of_x = 1;
+  if (c.active) {
+#pragma unroll
+    for (unsigned m = 0; m < held_x; ++m) {
+      const Real factor = strip.from_x[c.first + m] * var * inverse[m];
+      down = compose(Linear<Real>{w[m * strip.step] * inverse[m], factor}, down);
+      f[m] = down.a;
+      of_d[m] = down.b;
+    }
+#pragma unroll
+    for (unsigned m = held_x; m-- > 0;) {
+      const Real factor = strip.to_x[c.first + m] * var * inverse[m];
+      up = f[m] += factor * up;
+      up_of_d = of_d[m] += factor * up_of_d;
+      up_of_x = of_x[m] = factor * up_of_x;
+    }
+  }
+  const auto [d, x] =
+      exchange(strip, shape, c, Segment<Real>{down, {up, up_of_x}, up_of_d}, s.num_y);
+  if (c.active)
+#pragma unroll
+    for (unsigned m = 0; m < held_x; ++m) w[m * strip.step] = f[m] + of_d[m] * d + of_x[m] * x;
+  load(s, c, next, inverse);
+}
+// [columns]
+
+// [rows]
+/// w = q = (1 / dt - Ly' / 2)^-1 2 z / dt, computed as 2 z plus an increment, which has a smaller
+/// error. z becomes q - z, which add() needs, so that q takes no registers meanwhile.
+template <typename Real>
+__device__ void solve_rows(const Strip<Real>& strip, const Rows<Real>& rows, OfRows<Real>& z) {
+  OfRows<Real> b;  // finally the increment
+  Real d[rows_of_thread] = {}, x[rows_of_thread] = {};
+  apply_y(strip, rows, z, b);
+#pragma unroll
+  for (unsigned m = 0; m < held_y; ++m) {
+    const Real pivot = strip.pivot_y[rows.column(m)], below = strip.below_y[rows.column(m)];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n) d[n] = b[n][m] = b[n][m] * pivot + below * d[n];
+  }
+  enter<+1>(d, strip.through_below, rows.segments);
+#pragma unroll
+  for (unsigned m = held_y; m-- > 0;) {
+    const Real from = strip.from_below[rows.column(m)], above = strip.above_y[rows.column(m)];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n) {
+      b[n][m] += from * d[n];
+      x[n] = b[n][m] += above * x[n];
+    }
+  }
+  enter<-1>(x, strip.through_above, rows.segments);
+#pragma unroll
+  for (unsigned m = 0; m < held_y; ++m) {
+    const Real from = strip.from_above[rows.column(m)];
+#pragma unroll
+    for (unsigned n = 0; n < rows_of_thread; ++n) {
+      b[n][m] += from * x[n];
+      if (rows.active) rows.w(n, m) = 2 * z[n][m] + b[n][m];
+      z[n][m] += b[n][m];
+    }
+  }
+}
+
+/// The z of the next step, z + (Lx' + Ly') p / 2, from q - z and from p in w, with
+/// Lx' p / 2 = p / dt - q
+template <typename Real>
+__device__ void add(const Strip<Real>& strip, const Rows<Real>& rows, Real dt_inv,
+                    OfRows<Real>& z) {
+  OfRows<Real> p, b;
+#pragma unroll
+  for (unsigned n = 0; n < rows_of_thread; ++n)
+#pragma unroll
+    for (unsigned m = 0; m < held_y; ++m) p[n][m] = rows.active ? rows.w(n, m) : 0;
+  apply_y(strip, rows, p, b);
+#pragma unroll
+  for (unsigned n = 0; n < rows_of_thread; ++n)
+#pragma unroll
+    for (unsigned m = 0; m < held_y; ++m) z[n][m] = dt_inv * p[n][m] - z[n][m] + b[n][m];
+}
+// [rows]
+
+// [sweep]
+/// Carries z over `steps` time steps, from step g on: one cluster, with a strip of the grid for
+/// each block
+template <typename Real>
+__global__ void __launch_bounds__(threads_of_strip)
+    sweep(State<Real> s, Shape shape, unsigned g, unsigned steps) {
+  extern __shared__ double memory[];
+  const Strip<Real> strip(reinterpret_cast<Real*>(memory), shape);
+  const Column<Real> column(s, shape);
+  const Rows<Real> rows(shape, strip);
+  const unsigned first_row = Cluster::rank() * shape.rows();
+  prepare(s, shape, strip);
+  Cluster::sync();  // all blocks must have started before their shared memory is written
+
+  Real inverse[held_x];
+  load(s, column, 0, inverse);
+  OfRows<Real> z;
+  for (unsigned n = 0; n < rows_of_thread; ++n)
+    for (unsigned m = 0; m < held_y; ++m) {
+      const unsigned i = first_row + rows.row[n], j = rows.segment * held_y + m;
+      z[n][m] = i < s.num_x && j < s.num_y ? s.z(i, j) : 0;
+    }
+  for (unsigned step = 0; step < steps; ++step) {
+    // This copy is in flight while rows are solved, and takes no register.
+    if (threadIdx.x == 0) __pipeline_memcpy_async(strip.var_t, &s.var_of_t(g + step), sizeof(Real));
+    __pipeline_commit();
+    solve_rows(strip, rows, z);
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    solve_columns(s, shape, strip, column, min(step + 1, steps - 1), inverse);
+    __syncthreads();
+    add(strip, rows, s.dt_inv, z);
+  }
+  for (unsigned n = 0; n < rows_of_thread; ++n)
+    for (unsigned m = 0; m < held_y; ++m) {
+      const unsigned i = first_row + rows.row[n], j = rows.segment * held_y + m;
+      if (rows.active && i < s.num_x && j < s.num_y) s.z(i, j) = z[n][m];
+    }
+}
+// [sweep]
+
+// [launch]
+/// The launch of sweep().
+template <typename Real>
+auto sweep_launch(const Shape& shape) {
+  return staircase::ClusterLaunch(sweep<Real>, shape.blocks, threads_of_strip,
+                                  Strip<Real>::bytes(shape));
+}
+// [launch]
+
+// [solve]
+template <typename Real>
+Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
+  staircase::require_clusters();
+  const Shape shape = shape_of(problem.num_x, problem.num_y);
+  sweep_launch<Real>(shape).require_at_once();
+
+  timeline.begin("allocate");
+  Arrays<Real> arrays(problem);
+  const State<Real> s = arrays.state();
+  Prices<Real> prices(problem.outer);
+
+  timeline.begin("copy in");
+  arrays.strikes.copy_from(problem.all_strikes().data());
+
+  timeline.begin("kernels");
+  set_up(s, arrays.market);
+  for (unsigned g = 0; g < s.num_t - 1; g += arrays.steps) {
+    factorise_from(s, g);
+    sweep_launch<Real>(shape)(1, s, shape, g, std::min(arrays.steps, s.num_t - 1 - g));
+  }
+  price_all(s);
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  arrays.prices.copy_to(prices.data());
+  return prices;
+}
+// [solve]
+
+}  // namespace local_volatility
+
+int main(int argc, char** argv) {
+  return local_volatility::run_stage(
+      argc, argv,
+      {
+          .title = "Reduced system",
+          .idea = "Combine segments once per step by a scan",
+          .needs = "clusters of thread blocks (compute capability 9.0)",
+          .solve_f64 = local_volatility::solve<double>,
+          .solve_f32 = local_volatility::solve<float>,
+      });
+}

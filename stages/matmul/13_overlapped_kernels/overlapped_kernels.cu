@@ -1,0 +1,194 @@
+/// \file
+/// Changed: two streams compute slices alternately. Three slices of C are on the GPU: two that are
+///          being computed and one that is copied out.
+/// Legal:   slices are independent. A panel is overwritten when both streams have used it.
+/// Expect:  SMs that have no more work for one slice start with the next slice.
+/// Run:     ./climb matmul --stages 12,13
+/// Next:    14_all_gather continues the several GPUs of stage 11.
+
+#include "../transfer.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <staircase/cublas.hpp>
+#include <staircase/stream.hpp>
+#include <vector>
+
+namespace matmul {
+
+using staircase::check;
+using staircase::CublasHandle;
+using staircase::DeviceArray;
+using staircase::Event;
+using staircase::Pinned;
+using staircase::Stream;
+using staircase::StreamTimes;
+using staircase::View;
+
+constexpr std::size_t at_a_time = 2;  // slices that are computed concurrently
+
+// [Panel]
+/// Rows of A or columns of B on the device.
+template <typename T>
+struct Panel {
+  explicit Panel(std::size_t size) : room(size) {}
+  DeviceArray<T, 1> room;
+  std::size_t held = std::size_t(-1);  // index of the panel in this memory
+  Event sent, used[at_a_time];
+};
+
+/// Brings a panel if it is not there, once the panel that it replaces is no longer used: sends it
+/// or transposes it.
+template <typename T, typename Bring>
+void ensure_panel(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamTimes& times,
+                  const char* what, Bring bring) {
+  if (panel.held == wanted) return;
+  for (const Event& used : panel.used) in.wait(used);
+  times.of(what, in, bring);
+  panel.sent.record(in);
+  panel.held = wanted;
+}
+
+/// The matrices of a slice on the device: its rows of A, transposed, its columns of B, its C.
+template <typename T>
+struct Parts {
+  View<T, 2> a, b, c;
+};
+// [Panel]
+
+// [order]
+/// The slices in an order in which each uses panels of earlier ones. The order goes from left to
+/// right along as many rows as panels of A stay on the device, then from right to left along the
+/// next rows.
+inline std::vector<std::size_t> order_of(const Panels& panels) {
+  const Slices& slices = panels.slices;
+  std::vector<std::size_t> order;
+  for (std::size_t i0 = 0; i0 < slices.sl; i0 += panels.kept)
+    for (std::size_t r = 0; r < slices.sn; ++r) {
+      const std::size_t j = i0 / panels.kept % 2 == 0 ? r : slices.sn - 1 - r;
+      for (std::size_t i = i0; i < std::min(i0 + panels.kept, slices.sl); ++i)
+        order.push_back(i + slices.sl * j);
+    }
+  return order;
+}
+// [order]
+
+// [transpose]
+inline void geam(cublasHandle_t handle, int rows, int cols, const double* from, double* to) {
+  const double one = 1, zero = 0;
+  check(cublasDgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, cols, &one, from, cols, &zero, to, rows,
+                    to, rows));
+}
+
+inline void geam(cublasHandle_t handle, int rows, int cols, const float* from, float* to) {
+  const float one = 1, zero = 0;
+  check(cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, cols, &one, from, cols, &zero, to, rows,
+                    to, rows));
+}
+
+/// Writes the transpose of a matrix; both are stored row by row.
+template <typename T>
+void transpose(View<T, 2> from, View<T, 2> to, cublasHandle_t handle) {
+  geam(handle, from.extent(0), from.extent(1), from.data(), to.data());
+}
+// [transpose]
+
+// [multiply]
+inline void gemm(cublasHandle_t handle, int rows, int cols, int depth, const double* a,
+                 const double* b, double* c) {
+  const double one = 1, zero = 0;
+  check(cublasDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, rows, cols, depth, &one, a, rows, b, cols,
+                    &zero, c, rows));
+}
+
+inline void gemm(cublasHandle_t handle, int rows, int cols, int depth, const float* a,
+                 const float* b, float* c) {
+  const float one = 1, zero = 0;
+  check(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, rows, cols, depth, &one, a, rows, b, cols,
+                    &zero, c, rows));
+}
+
+/// C = A B for a slice. cuBLAS reads matrices column by column, so it computes Cᵀ = Bᵀ Aᵀ. It reads
+/// the transposed panel as A itself.
+template <typename T>
+void multiply(Parts<T> slice, cublasHandle_t handle) {
+  const int rows = slice.c.extent(0), cols = slice.c.extent(1), depth = slice.a.extent(0);
+  gemm(handle, cols, rows, depth, slice.b.data(), slice.a.data(), slice.c.data());
+}
+// [multiply]
+
+// [solve]
+template <typename T>
+Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Product<T> c(problem.l, problem.n);
+  const View<const T, 2> a = problem.a<T>(), b = problem.b<T>();
+  const std::size_t depth = problem.m;
+  const std::size_t line = depth * sizeof(T);
+  const Panels panels = panels_of(
+      problem, sizeof(T), {.bytes = line, .bytes_in_transit = 2 * line, .slices = at_a_time + 1});
+  const Slices& slices = panels.slices;
+  const Pinned pinned_a(a), pinned_b(b), pinned_c(c);
+  std::deque<Panel<T>> raw_of_a, of_a, of_b;
+  for (int p = 0; p < 2; ++p) raw_of_a.emplace_back(slices.rows * depth);
+  for (std::size_t p = 0; p < panels.kept; ++p) of_a.emplace_back(slices.rows * depth);
+  for (std::size_t p = 0; p < panels.coming; ++p) of_b.emplace_back(depth * slices.cols);
+  const DeviceArray<T, 2> of_c(at_a_time + 1, slices.rows * slices.cols);
+  const Stream in, transposing, computing[at_a_time], out;
+  const CublasHandle cublas[at_a_time], transposer;
+  for (std::size_t k = 0; k < at_a_time; ++k) check(cublasSetStream(cublas[k], computing[k]));
+  check(cublasSetStream(transposer, transposing));
+  Event computed, fetched[at_a_time + 1];
+  StreamTimes times(timeline);
+  timeline.begin("multiply");
+  std::size_t step = 0;
+  for (const std::size_t e : order_of(panels)) {
+    const Slice s = slices(e);
+    const std::size_t i = e % slices.sl, j = e / slices.sl;
+    const std::size_t stream_index = step % at_a_time, slot = step % (at_a_time + 1);
+    const Stream& kernels = computing[stream_index];
+    Panel<T>&panel_a = of_a[i % panels.kept], &panel_b = of_b[j % panels.coming];
+    const Parts<T> there = {{panel_a.room.data(), {depth, s.rows}},
+                            {panel_b.room.data(), {depth, s.cols}},
+                            {of_c.data() + slot * slices.rows * slices.cols, {s.rows, s.cols}}};
+    if (panel_a.held != i) {
+      Panel<T>& raw = raw_of_a[i % 2];
+      const View<T, 2> as_sent(raw.room.data(), {s.rows, depth});
+      ensure_panel(raw, i, in, times, "copy in",
+                   [&] { send(&a(s.i0, 0), a.extent(1), as_sent, in); });
+      transposing.wait(raw.sent);
+      ensure_panel(panel_a, i, transposing, times, "transpose",
+                   [&] { transpose(as_sent, there.a, transposer); });
+      raw.used[0].record(transposing);
+    }
+    ensure_panel(panel_b, j, in, times, "copy in",
+                 [&] { send(&b(0, s.j0), b.extent(1), there.b, in); });
+    kernels.wait(panel_a.sent);
+    kernels.wait(panel_b.sent);
+    kernels.wait(fetched[slot]);
+    times.of("kernels", kernels, [&] { multiply(there, cublas[stream_index]); });
+    for (Event* done : {&panel_a.used[stream_index], &panel_b.used[stream_index], &computed})
+      done->record(kernels);
+    out.wait(computed);
+    times.of("copy out", out, [&] { fetch(there.c, &c(s.i0, s.j0), c.extent(1), out); });
+    fetched[slot].record(out);
+    ++step;
+  }
+  check(cudaStreamSynchronize(out));
+  timeline.end();
+  times.add_to_timeline();
+  return c;
+}
+// [solve]
+
+}  // namespace matmul
+
+int main(int argc, char** argv) {
+  return matmul::run_stage(argc, argv,
+                           {
+                               .title = "Overlapped kernels",
+                               .idea = "Overlap kernels of slices in two streams",
+                               .solve_f64 = matmul::solve<double>,
+                               .solve_f32 = matmul::solve<float>,
+                           });
+}

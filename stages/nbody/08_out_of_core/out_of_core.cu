@@ -1,0 +1,176 @@
+/// \file
+/// Changed: bodies and forces stay in host memory, and the host predicts and corrects; the pairs
+///          are sliced, and slices of bodies and of source bodies stream through two buffers each.
+/// Legal:   each kernel continues the sums of the previous slice; events ensure that no buffer
+///          is overwritten before it has been read.
+/// Expect:  the time of 06 for any memory budget whose slices have enough blocks for the whole GPU.
+/// From:    06_register_tiled
+/// Run:     ./climb nbody --stages 06,08
+/// Next:    09_multi_gpu distributes the slices of bodies over all GPUs.
+
+#include "../on_host.hpp"
+
+#include <staircase/inverse_root.hpp>
+#include <utility>
+
+namespace nbody {
+
+using staircase::check;
+using staircase::check_launch;
+using staircase::copy;
+using staircase::DeviceArray;
+using staircase::Elements;
+using staircase::Pinned;
+using staircase::View;
+
+// [sizes]
+constexpr unsigned threads = 128;              // per block
+constexpr unsigned held = 4;                   // bodies per thread
+constexpr unsigned of_block = threads * held;  // bodies per block
+// [sizes]
+
+// [inverse root]
+/// 1 / √x, from the special function unit. In f32 its error of about 2 roundings is accepted. In
+/// f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less than one
+/// rounding.
+template <typename T>
+__device__ T inverse_root(T x) {
+  const T y = staircase::rough_inverse_root(x);
+  if constexpr (sizeof(T) == sizeof(float)) return y;
+  const T e = 1 - x * y * y;
+  return y + y * e * (T{0.5} + T{0.375} * e);
+}
+// [inverse root]
+
+// [pull]
+/// The acceleration and the jerk of `body` that the source body `other` causes.
+template <typename T>
+__device__ Force<T> pull(const Body<T>& body, const Body<T>& other, T softening2) {
+  const Vector<T> x = other.x - body.x, v = other.v - body.v;
+  const T inverse = inverse_root(dot(x, x, softening2));
+  const T inverse2 = inverse * inverse, weight = other.mass * inverse * inverse2;
+  const T jerk_factor = -3 * dot(x, v) * inverse2;
+  return {weight * x, weight * (v + jerk_factor * x)};
+}
+// [pull]
+
+// [load]
+/// Body i, or zero-mass padding if i is beyond the last body.
+template <typename T>
+__device__ Body<T> body_or_none(View<const Body<T>, 1> bodies, unsigned i) {
+  return i < bodies.extent(0) ? bodies(i) : Body<T>{};
+}
+// [load]
+
+// [evaluate]
+/// Adds the terms of some source bodies to the forces on some bodies.
+template <typename T>
+__global__ void __launch_bounds__(threads)
+    evaluate(View<const Body<T>, 1> bodies, View<const Body<T>, 1> sources, T softening2,
+             View<Force<T>, 1> forces) {
+  __shared__ Body<T> tile[threads];
+  const unsigned i = blockIdx.x * of_block + threadIdx.x, n = bodies.extent(0);
+  const unsigned m = sources.extent(0);
+  Body<T> body[held];
+  Force<T> sum[held] = {};
+#pragma unroll
+  for (unsigned h = 0; h < held; ++h)
+    if (i + h * threads < n) sum[h] = forces(i + h * threads);
+#pragma unroll
+  for (unsigned h = 0; h < held; ++h) body[h] = body_or_none(bodies, i + h * threads);
+  for (unsigned first = 0; first < m; first += threads) {
+    tile[threadIdx.x] = body_or_none(sources, first + threadIdx.x);
+    __syncthreads();
+#pragma unroll 4
+    for (unsigned j = 0; j < threads; ++j) {
+      const Body<T> other = tile[j];
+#pragma unroll
+      for (unsigned h = 0; h < held; ++h) {
+        const auto [a, jerk] = pull(body[h], other, softening2);
+        sum[h] = {sum[h].a + a, sum[h].j + jerk};
+      }
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (unsigned h = 0; h < held; ++h)
+    if (i + h * threads < n) forces(i + h * threads) = sum[h];
+}
+// [evaluate]
+
+// [flow]
+/// Computes the force on every body; bodies and forces are in host memory.
+template <typename T>
+void evaluate(const Slices& slices, View<Body<T>, 1> host, T softening2, View<Force<T>, 1> forces,
+              Room<T>& room) {
+  auto& [buffers, in, kernels, out, sent, used, fetched, times] = room;
+  std::size_t e = 0;
+  for (std::size_t t = 0; t < slices.count(); ++t) {
+    const std::size_t buffer = t % 2;
+    const Slice own = slices(t), here{0, own.size};
+    const View<Body<T>, 1> bodies = part(buffers[buffer].bodies, here);
+    const View<Force<T>, 1> sums = part(buffers[buffer].forces, here);
+    // No wait is needed: the copies before this one waited for the kernels of slice t - 2.
+    times.of("copy in", in, [&] { copy(part(host, own), bodies, in); });
+    kernels.wait(fetched[buffer]);
+    buffers[buffer].forces.clear(kernels);
+    for (std::size_t s = 0; s < slices.count(); ++s, ++e) {
+      const View<Body<T>, 1> sources = part(buffers[e % 2].sources, {0, slices(s).size});
+      in.wait(used[e % 2]);
+      times.of("copy in", in, [&] { copy(part(host, slices(s)), sources, in); });
+      sent[e % 2].record(in);
+      kernels.wait(sent[e % 2]);
+      times.of("kernels", kernels, [&] {
+        evaluate<T><<<staircase::ceil_div(own.size, of_block), threads, 0, kernels>>>(
+            bodies, sources, softening2, sums);
+        check_launch();
+      });
+      used[e % 2].record(kernels);
+    }
+    out.wait(used[(e - 1) % 2]);
+    times.of("copy out", out, [&] { copy(sums, part(forces, own), out); });
+    fetched[buffer].record(out);
+  }
+  check(cudaStreamSynchronize(out));
+}
+// [flow]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  Elements<Body<T>> now = bodies_of<T>(problem), ahead(now.size());
+  Elements<Force<T>> at_begin(now.size()), at_end(now.size());
+  const View<Body<T>, 1> bodies = all(now), predicted = all(ahead);
+  View<Force<T>, 1> forces = all(at_begin), next = all(at_end);
+  const Pinned pinned[] = {Pinned(bodies), Pinned(predicted), Pinned(forces), Pinned(next)};
+  const Slices slices = slices_of(problem, Room<T>::bytes_of_body);
+  Room<T> room(slices.size, timeline);
+  timeline.begin("kernels");
+  const T dt = problem.dt, softening2 = softening_squared<T>(problem);
+  evaluate(slices, bodies, softening2, forces, room);
+  for (std::int64_t step = 0; step < problem.steps; ++step) {
+    predict<T>(bodies, forces, dt, predicted);
+    evaluate(slices, predicted, softening2, next, room);
+    correct<T>(forces, next, dt, bodies);
+    std::swap(forces, next);
+  }
+  timeline.begin("copy out");
+  Solution<T> solution = solution_of<T>(now);
+  timeline.end();
+  room.times.add_to_timeline();
+  return solution;
+}
+// [solve]
+
+}  // namespace nbody
+
+int main(int argc, char** argv) {
+  return nbody::run_stage(argc, argv,
+                          {
+                              .title = "Out of core",
+                              .idea = "Stream slices of bodies through the GPU",
+                              .solve_f64 = nbody::solve<double>,
+                              .solve_f32 = nbody::solve<float>,
+                          });
+}

@@ -1,0 +1,218 @@
+/// \file
+/// From:    08_prefetched
+/// Changed: sixteen threads instead of four share a row, and each thread has elements of four rows
+///          instead of one. The inverse reaches the threads of its rows through shared memory.
+/// Legal:   the same products are added up in another order.
+/// Expect:  in each step, a quarter as many reads of unknowns from shared memory as in stage 08.
+/// Run:     ./climb triangular_solve --stages 08,11
+/// Next:    12_two_step_prefetch has two blocks of L in flight.
+
+#include "../pairs.hpp"
+
+#include <cuda/atomic>
+#include <limits>
+
+namespace triangular_solve {
+
+using staircase::ceil_div;
+using staircase::check;
+using staircase::check_launch;
+using staircase::DeviceArray;
+using staircase::View;
+
+constexpr unsigned across = 16;                // threads that share a row of L
+constexpr unsigned share = across / lanes;     // rows per thread
+constexpr unsigned held = block / 2 / across;  // pairs of each row per thread
+
+// [parts]
+/// The position of a thread among those that share rows, and the first of these rows.
+__device__ inline unsigned lane_position() { return threadIdx.x % across; }
+__device__ inline unsigned first_row() { return threadIdx.x / across * share; }
+
+/// A thread's segment of a block of 64 × 64 elements: every sixteenth pair of its rows.
+template <typename T>
+struct Part {
+  Pair<T> pairs[share][held];
+
+  /// Loads the segment of the block that begins in a row with pair `first`. The warp's barrier
+  /// keeps the compiler from using any pair before all of them have been requested.
+  __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
+    for (unsigned s = 0; s < share; ++s)
+      for (unsigned m = 0; m < held; ++m)
+        pairs[s][m] = matrix(row + first_row() + s, first + m * across + lane_position());
+    __syncwarp();
+  }
+
+  /// Adds its products with the given unknowns to the sums of its rows.
+  __device__ void add_products(const Pair<T>* operand, T (&sums)[share]) const {
+    for (unsigned m = 0; m < held; ++m) {
+      const Pair<T> factor = operand[m * across + lane_position()];
+      for (unsigned s = 0; s < share; ++s)
+        sums[s] += pairs[s][m].of[0] * factor.of[0] + pairs[s][m].of[1] * factor.of[1];
+    }
+  }
+};
+
+/// The sum of a row over the sixteen threads, for the four threads that continue with this row. In
+/// each exchange, a thread sends half of its partial sums to its partner and keeps the other half.
+template <typename T>
+__device__ T sum_of_row(T (&sums)[share]) {
+  unsigned distance = across / 2;
+  for (unsigned rows = share / 2; rows > 0; rows /= 2, distance /= 2)
+    for (unsigned s = 0; s < rows; ++s) {
+      const bool upper = lane_position() / distance % 2 == 1;
+      const T kept = upper ? sums[rows + s] : sums[s], operand = upper ? sums[s] : sums[rows + s];
+      sums[s] = kept + __shfl_xor_sync(all_lanes, operand, distance);
+    }
+  for (; distance > 0; distance /= 2) sums[0] += __shfl_xor_sync(all_lanes, sums[0], distance);
+  return sums[0];
+}
+// [parts]
+
+// [invert]
+/// A block on the diagonal, which its inverse overwrites.
+template <typename T>
+union Diagonal {
+  T own[block][block + 1];
+  Pair<T> inverse[block][block / 2];
+};
+
+/// Inverts the block on the diagonal from row `first` on: solves L Y = 1 row by row. A thread has
+/// every fourth pair of a row of Y, and subtracts the finished rows above. Beyond the last row of
+/// L, the diagonal counts as ones.
+template <typename T>
+__device__ void invert(View<const T, 2> l, unsigned first, unsigned n, Diagonal<T>& diagonal) {
+  auto& own = diagonal.own;
+  __shared__ Pair<T> finished[2][block / 2];
+  const unsigned row = threadIdx.x / lanes;
+  for (unsigned e = threadIdx.x; e < block * block; e += threads)
+    own[e / block][e % block] = l(first + e / block, first + e % block);
+  Pair<T> y[block / 2 / lanes];
+  for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes)
+    y[m] = {row == 2 * p ? T{1} : T{0}, row == 2 * p + 1 ? T{1} : T{0}};
+  __syncthreads();
+  const T reciprocal = first + row < n ? 1 / own[row][row] : 1;
+  for (unsigned k = 0; k < block; ++k) {
+    if (row == k)
+      for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes)
+        finished[k % 2][p] = y[m] = {y[m].of[0] * reciprocal, y[m].of[1] * reciprocal};
+    __syncthreads();
+    if (row > k) {
+      const T factor = own[row][k];
+      for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes) {
+        y[m].of[0] -= factor * finished[k % 2][p].of[0];
+        y[m].of[1] -= factor * finished[k % 2][p].of[1];
+      }
+    }
+  }
+  __syncthreads();
+  for (unsigned m = 0, p = threadIdx.x % lanes; p < block / 2; ++m, p += lanes)
+    diagonal.inverse[row][p] = y[m];
+  __syncthreads();
+}
+// [invert]
+
+// [flags]
+template <typename T>
+using Shared = cuda::atomic_ref<T, cuda::thread_scope_device>;
+
+/// Spins until another thread block has published an unknown.
+template <typename T>
+__device__ T wait_for(T& unknown) {
+  T value;
+  do value = Shared<T>(unknown).load(cuda::memory_order_relaxed);
+  while (isnan(value));
+  return value;
+}
+
+/// Publishes an unknown to all thread blocks. NaN means "not yet published", so infinity is stored
+/// for an unknown that is NaN.
+template <typename T>
+__device__ void publish(T& unknown, T value) {
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  Shared<T>(unknown).store(isnan(value) ? infinity : value, cuda::memory_order_relaxed);
+}
+// [flags]
+
+// [substitute_rows]
+/// Solves the 64 equations of the block index that the thread block claims when it starts.
+template <typename T>
+__global__ void __launch_bounds__(threads)
+    substitute_rows(View<const T, 2> l, View<const T, 1> b, View<T, 1> x,
+                    View<unsigned, 1> started) {
+  __shared__ Diagonal<T> diagonal;
+  __shared__ unsigned claimed;
+  __shared__ Pair<T> computed[2][block / 2], left[block / 2];
+  if (threadIdx.x == 0) claimed = atomicAdd(&started(0), 1);
+  __syncthreads();
+  const unsigned number = claimed, own = threadIdx.x / lanes, row = number * block + own;
+  const T right = row < x.extent(0) ? b(row) : 0;
+  invert(l, number * block, x.extent(0), diagonal);
+  const View<const Pair<T>, 2> inverses(diagonal.inverse[0], {block, block / 2});
+  Part<T> inverse, ahead;
+  inverse.load(inverses, 0, 0);
+  if (number > 0) ahead.load(pairs_of(l), number * block, 0);
+  T sums[share] = {};
+  for (unsigned step = 0; step < number; ++step) {
+    if (threadIdx.x < block)
+      computed[step % 2][threadIdx.x / 2].of[threadIdx.x % 2] =
+          wait_for(x(step * block + threadIdx.x));
+    __syncthreads();
+    ahead.add_products(computed[step % 2], sums);
+    if (step + 1 < number) ahead.load(pairs_of(l), number * block, (step + 1) * block / 2);
+  }
+  const T sum = sum_of_row(sums);
+  if (threadIdx.x % lanes == 0) left[own / 2].of[own % 2] = right - sum;
+  __syncthreads();
+  T products[share] = {};
+  inverse.add_products(left, products);
+  const T solved = sum_of_row(products);
+  if (threadIdx.x % lanes == 0 && row < x.extent(0)) publish(x(row), solved);
+}
+// [substitute_rows]
+
+// [substitute]
+/// Solves all equations. Before the launch, all of x is NaN and the counter of blocks is zero.
+template <typename T>
+void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> x, View<unsigned, 1> started) {
+  substitute_rows<T><<<ceil_div(x.extent(0), block), threads>>>(l, b, x, started);
+  check_launch();
+}
+// [substitute]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  timeline.begin("allocate");
+  const unsigned padded = ceil_div(problem.n, block) * block;
+  DeviceArray<T, 2> l(padded, padded);
+  DeviceArray<T, 1> b(problem.n), device_x(problem.n);
+  DeviceArray<unsigned, 1> started(1);
+  Solution<T> x(problem.rhs, problem.n);
+
+  timeline.begin("copy in");
+  l.copy_padded(problem.l<T>());
+  b.copy_from(problem.b<T>().data());
+  started.clear(nullptr);
+
+  timeline.begin("kernels");
+  substitute<T>(l, b, device_x, started);
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  device_x.copy_to(x.data());
+  return x;
+}
+// [solve]
+
+}  // namespace triangular_solve
+
+int main(int argc, char** argv) {
+  return triangular_solve::run_stage(argc, argv,
+                                     {
+                                         .title = "Register tiled",
+                                         .idea = "Register tiling: use each unknown for 4 rows",
+                                         .solve_f64 = triangular_solve::solve<double>,
+                                         .solve_f32 = triangular_solve::solve<float>,
+                                     });
+}

@@ -1,0 +1,363 @@
+/// \file
+/// Changed: eight consecutive thread blocks form a cluster. Each thread block stores its unknowns
+///          in the shared memory of the later thread blocks of its cluster, where a barrier counts
+///          the bytes.
+/// Legal:   as in stage 17, an unknown is used only after it has been published. The thread blocks
+///          of a cluster run at the same time, and clusters claim their indices as they start.
+/// Expect:  seven of eight links no longer lead through the L2 cache.
+/// Run:     ./climb triangular_solve --stages 17,18
+/// Next:    nothing; this is the last stage.
+
+#include "../pairs.hpp"
+
+#include <cuda_pipeline.h>
+
+#include <cuda/atomic>
+#include <limits>
+#include <staircase/bulk_copy.hpp>
+#include <staircase/cluster.hpp>
+
+namespace triangular_solve {
+
+using staircase::ceil_div;
+using staircase::check;
+using staircase::Cluster;
+using staircase::DeviceArray;
+using staircase::TransferBarrier;
+using staircase::View;
+
+constexpr unsigned across = 16;                // threads that share a row of L
+constexpr unsigned share = across / lanes;     // rows per thread
+constexpr unsigned held = block / 2 / across;  // pairs of each row per thread
+constexpr unsigned ahead = 3;                  // blocks of L in flight
+constexpr unsigned slots = 4;                  // slots for the unknowns of a block each
+constexpr unsigned together = 8;               // thread blocks of a cluster
+constexpr unsigned all_threads = threads + 32;
+
+// [parts]
+/// The position of a thread among those that share rows, and the first of these rows.
+__device__ inline unsigned lane_position() { return threadIdx.x % across; }
+__device__ inline unsigned first_row() { return threadIdx.x / across * share; }
+
+/// A thread's segment of a block of 64 × 64 elements: every sixteenth pair of its rows.
+template <typename T>
+struct Part {
+  Pair<T> pairs[share][held];
+
+  /// Loads the segment of the block that begins in a row with pair `first`. The warp's barrier
+  /// keeps the compiler from using any pair before all of them have been requested.
+  __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
+    for (unsigned s = 0; s < share; ++s)
+      for (unsigned m = 0; m < held; ++m)
+        pairs[s][m] = matrix(row + first_row() + s, first + m * across + lane_position());
+    __syncwarp();
+  }
+
+  /// Adds its products with the given unknowns to the sums of its rows.
+  __device__ void add_products(const Pair<T>* operand, T (&sums)[share]) const {
+    for (unsigned m = 0; m < held; ++m) {
+      const Pair<T> factor = operand[m * across + lane_position()];
+      for (unsigned s = 0; s < share; ++s)
+        sums[s] += pairs[s][m].of[0] * factor.of[0] + pairs[s][m].of[1] * factor.of[1];
+    }
+  }
+};
+
+/// The sum of a row over the sixteen threads, for the four threads that continue with this row. In
+/// each exchange, a thread sends half of its partial sums to its partner and keeps the other half.
+template <typename T>
+__device__ T sum_of_row(T (&sums)[share]) {
+  unsigned distance = across / 2;
+  for (unsigned rows = share / 2; rows > 0; rows /= 2, distance /= 2)
+    for (unsigned s = 0; s < rows; ++s) {
+      const bool upper = lane_position() / distance % 2 == 1;
+      const T kept = upper ? sums[rows + s] : sums[s], operand = upper ? sums[s] : sums[rows + s];
+      sums[s] = kept + __shfl_xor_sync(all_lanes, operand, distance);
+    }
+  for (; distance > 0; distance /= 2) sums[0] += __shfl_xor_sync(all_lanes, sums[0], distance);
+  return sums[0];
+}
+// [parts]
+
+// [staged]
+/// Blocks of L that are copied into shared memory. A thread copies the elements that only it reads,
+/// so it waits for no other thread.
+template <typename T>
+struct Staged {
+  Pair<T> pairs[ahead][share][held][threads];
+
+  /// Starts to copy a thread's segment of the block that begins in a row with pair `first`.
+  __device__ void start(unsigned step, View<const Pair<T>, 2> matrix, unsigned row,
+                        unsigned first) {
+    for (unsigned s = 0; s < share; ++s)
+      for (unsigned m = 0; m < held; ++m)
+        __pipeline_memcpy_async(
+            &pairs[step % ahead][s][m][threadIdx.x],
+            &matrix(row + first_row() + s, first + m * across + lane_position()), sizeof(Pair<T>));
+  }
+
+  /// The segment that start() has copied. The caller has waited for the copy.
+  __device__ Part<T> part(unsigned step) const {
+    Part<T> part;
+    for (unsigned s = 0; s < share; ++s)
+      for (unsigned m = 0; m < held; ++m) part.pairs[s][m] = pairs[step % ahead][s][m][threadIdx.x];
+    return part;
+  }
+};
+// [staged]
+
+// [invert]
+/// Inverts squares of 2 `half` rows whose two diagonal squares of `half` rows have been inverted.
+/// The inverse of [A 0; C B] is [A⁻¹ 0; −B⁻¹CA⁻¹ B⁻¹]. In each of the two products, a thread
+/// computes `mine` elements of one column of its square.
+template <unsigned half, typename T>
+__device__ void double_squares(T (&square)[block][block], T (&product)[block * block / 4]) {
+  constexpr unsigned elements = block / 2 * half, step = elements < threads ? elements : threads;
+  constexpr unsigned mine = elements / step;
+  const unsigned t = threadIdx.x, c = t % half;
+  const auto top = [&](unsigned m) { return (t + m * step) / (half * half) * 2 * half; };
+  const auto r = [&](unsigned m) { return (t + m * step) / half % half; };
+  T sums[mine];
+  __syncthreads();
+  if (t < step) {
+    for (unsigned m = 0; m < mine; ++m) sums[m] = 0;
+#pragma unroll
+    for (unsigned k = 0; k < half; ++k)
+#pragma unroll
+      for (unsigned m = 0; m < mine; ++m)
+        sums[m] += square[top(m) + half + r(m)][top(m) + k] * square[top(m) + k][top(m) + c];
+    for (unsigned m = 0; m < mine; ++m) product[t + m * step] = sums[m];
+  }
+  __syncthreads();
+  if (t < step) {
+    for (unsigned m = 0; m < mine; ++m) sums[m] = 0;
+#pragma unroll
+    for (unsigned k = 0; k < half; ++k)
+#pragma unroll
+      for (unsigned m = 0; m < mine; ++m)
+        sums[m] += square[top(m) + half + r(m)][top(m) + half + k] *
+                   product[top(m) / 2 * half + k * half + c];
+    for (unsigned m = 0; m < mine; ++m) square[top(m) + half + r(m)][top(m) + c] = -sums[m];
+  }
+}
+
+/// Inverts the block on the diagonal from row `first` on, and loads its neighbour on the left.
+/// Beyond the last row of L, the diagonal counts as ones.
+template <typename T>
+__device__ void invert(View<const T, 2> l, unsigned first, unsigned n, T (&square)[block][block],
+                       View<Pair<T>, 2> neighbour) {
+  __shared__ T product[block * block / 4];
+  if (threadIdx.x < threads) {
+    Part<T> part, left;
+    part.load(pairs_of(l), first, first / 2);
+    if (first > 0) left.load(pairs_of(l), first, (first - block) / 2);
+    for (unsigned e = 0; e < share * 2 * held; ++e) {
+      const unsigned s = e / (2 * held), m = e / 2 % held, h = e % 2;
+      const unsigned i = first_row() + s, j = 2 * (m * across + lane_position()) + h;
+      const T own = i < j ? 0 : first + i < n || i != j ? part.pairs[s][m].of[h] : 1;
+      square[i][j] = i == j ? 1 / own : own;
+      if (first > 0) neighbour(i, j / 2).of[h] = left.pairs[s][m].of[h];
+    }
+  }
+  double_squares<1>(square, product);
+  double_squares<2>(square, product);
+  double_squares<4>(square, product);
+  double_squares<8>(square, product);
+  double_squares<16>(square, product);
+  double_squares<32>(square, product);
+  __syncthreads();
+}
+// [invert]
+
+// [precompute]
+/// A thread's segment of minus the inverse times its neighbour. The inverse has zeros above its
+/// diagonal, so the rows of a warp need its columns only up to the last of these rows.
+template <typename T>
+__device__ void precompute(const T (&inverse)[block][block], View<Pair<T>, 2> neighbour,
+                           Part<T>& product) {
+  constexpr unsigned rows_of_warp = 32 / across * share;
+  const unsigned end = (threadIdx.x / 32 + 1) * rows_of_warp;
+  for (unsigned s = 0; s < share; ++s)
+    for (unsigned m = 0; m < held; ++m) product.pairs[s][m] = {};
+  for (unsigned k = 0; k < end; ++k)
+    for (unsigned m = 0; m < held; ++m) {
+      const Pair<T> factor = neighbour(k, m * across + lane_position());
+      for (unsigned s = 0; s < share; ++s)
+        for (unsigned h = 0; h < 2; ++h)
+          product.pairs[s][m].of[h] -= inverse[first_row() + s][k] * factor.of[h];
+    }
+}
+// [precompute]
+
+// [flags]
+template <typename T>
+using Shared = cuda::atomic_ref<T, cuda::thread_scope_device>;
+
+/// Spins until another thread block has published two unknowns.
+template <typename T>
+__device__ Pair<T> wait_for(T& one, T& other) {
+  Pair<T> both;
+  do {
+    both.of[0] = Shared<T>(one).load(cuda::memory_order_relaxed);
+    both.of[1] = Shared<T>(other).load(cuda::memory_order_relaxed);
+  } while (isnan(both.of[0]) || isnan(both.of[1]));
+  return both;
+}
+// [flags]
+
+// [poll]
+/// The unknowns that a thread block receives. Those of other clusters pass through a ring buffer
+/// from the warp that polls. Those of its own cluster are stored here by the other thread blocks.
+template <typename T>
+struct Seen {
+  Pair<T> computed[slots][block / 2], computed_near[together][block / 2];
+  TransferBarrier full[slots], read[slots], full_near[together];
+
+  /// Waits for the unknowns of a step. From step `near` on, they come from this cluster.
+  __device__ const Pair<T>* wait_for(unsigned step, unsigned near) {
+    if (step < near) {
+      full[step % slots].wait(step / slots % 2);
+      return computed[step % slots];
+    }
+    full_near[step - near].wait(0);
+    return computed_near[step - near];
+  }
+};
+
+/// Initialises the barriers; called by one thread.
+template <typename T>
+__device__ void init(Seen<T>& seen) {
+  for (TransferBarrier& full : seen.full_near) full.init(1);
+  init(seen.full, seen.read, threads / 32, 32);
+  for (TransferBarrier& full : seen.full_near)
+    full.arrive_and_expect(sizeof(seen.computed_near[0]));
+}
+
+/// Polls for the unknowns of all blocks before this cluster.
+template <typename T>
+__device__ void poll(Seen<T>& seen, View<T, 1> x, unsigned near) {
+  const unsigned lane = threadIdx.x % 32;
+  for (unsigned step = 0; step < near; ++step) {
+    const unsigned slot = step % slots;
+    seen.read[slot].wait((step / slots + 1) % 2);
+    const Pair<T> both = wait_for(x(step * block + lane), x(step * block + 32 + lane));
+    for (unsigned h = 0; h < 2; ++h)
+      seen.computed[slot][16 * h + lane / 2].of[lane % 2] = both.of[h];
+    seen.full[slot].arrive();
+  }
+}
+
+/// Publishes an unknown to the later thread blocks of the cluster, of which each of a row's four
+/// threads serves every fourth, and to all other clusters. NaN means "not yet published", so
+/// infinity is stored for an unknown that is NaN.
+template <typename T>
+__device__ void publish(Seen<T>& seen, View<T, 1> x, unsigned row, T value) {
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  const unsigned me = Cluster::rank(), own = row % block, last = (x.extent(0) - 1) / block;
+  const T published = isnan(value) ? infinity : value;
+  for (unsigned r = me + 1 + threadIdx.x % lanes; r < together; r += lanes)
+    if (row / block + r - me <= last)
+      store_in_block(seen.computed_near[me][own / 2].of[own % 2], published, seen.full_near[me], r);
+  if (threadIdx.x % lanes == 0 && row < x.extent(0))
+    Shared<T>(x(row)).store(published, cuda::memory_order_relaxed);
+}
+// [poll]
+
+// [substitute_rows]
+/// Solves 64 equations: those of the block index. Clusters claim their indices when they start.
+template <typename T>
+__global__ void __launch_bounds__(all_threads, 1)
+    substitute_rows(View<const T, 2> l, View<const T, 1> b, View<T, 1> x,
+                    View<unsigned, 1> started) {
+  extern __shared__ double2 memory[];
+  const View<Pair<T>, 2> neighbour(reinterpret_cast<Pair<T>*>(memory), {block, block / 2});
+  auto& staged = *reinterpret_cast<Staged<T>*>(neighbour.data() + block * block / 2);
+  __shared__ alignas(sizeof(Pair<T>)) T square[block][block];
+  __shared__ unsigned claimed;
+  __shared__ Seen<T> seen;
+  __shared__ Pair<T> left[block / 2];
+  __shared__ TransferBarrier all_left;
+  if (threadIdx.x == 0) {
+    if (Cluster::rank() == 0) claimed = atomicAdd(&started(0), 1);
+    all_left.init(threads);
+    init(seen);
+  }
+  Cluster::sync();
+  const unsigned near = *Cluster::of_block(&claimed, 0) * together;
+  const unsigned number = near + Cluster::rank();
+  Cluster::sync();
+  if (number * block >= x.extent(0)) return;
+  const unsigned own = threadIdx.x / lanes, row = number * block + own;
+  const T right = row < x.extent(0) ? b(row) : 0;
+  invert(l, number * block, x.extent(0), square, neighbour);
+  if (threadIdx.x >= threads) return poll(seen, x, near);
+  const unsigned last = number > 0 ? number - 1 : 0;
+  const auto start = [&](unsigned step) {
+    if (step < last) staged.start(step, pairs_of(l), number * block, step * block / 2);
+    __pipeline_commit();
+  };
+  for (unsigned step = 0; step < ahead; ++step) start(step);
+  Part<T> inverse, precomputed;
+  inverse.load(pairs_of(View<const T, 2>(square[0], {block, block})), 0, 0);
+  if (number > 0) precompute(square, neighbour, precomputed);
+  T sums[share] = {};
+  for (unsigned step = 0; step < last; ++step) {
+    __pipeline_wait_prior(ahead - 1);
+    const Part<T> part = staged.part(step);
+    part.add_products(seen.wait_for(step, near), sums);
+    __syncwarp();
+    if (step < near && threadIdx.x % 32 == 0) seen.read[step % slots].arrive();
+    start(step + ahead);
+  }
+  const T sum = sum_of_row(sums);
+  if (threadIdx.x % lanes == 0) left[own / 2].of[own % 2] = right - sum;
+  all_left.arrive();
+  all_left.wait(0);
+  T products[share] = {};
+  inverse.add_products(left, products);
+  if (number > 0) precomputed.add_products(seen.wait_for(last, near), products);
+  publish(seen, x, row, sum_of_row(products));
+}
+// [substitute_rows]
+
+// [solve]
+template <typename T>
+Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
+  staircase::require_clusters();
+  timeline.begin("allocate");
+  const unsigned padded = ceil_div(problem.n, block) * block;
+  DeviceArray<T, 2> l(padded, padded);
+  DeviceArray<T, 1> b(problem.n), device_x(problem.n);
+  DeviceArray<unsigned, 1> started(1);
+  staircase::ClusterLaunch substitute(substitute_rows<T>, together, all_threads,
+                                      sizeof(Pair<T>[block][block / 2]) + sizeof(Staged<T>));
+  substitute.require_at_once();
+  Solution<T> x(problem.rhs, problem.n);
+
+  timeline.begin("copy in");
+  l.copy_padded(problem.l<T>());
+  b.copy_from(problem.b<T>().data());
+  started.clear(nullptr);
+
+  timeline.begin("kernels");
+  substitute(ceil_div(problem.n, together * block), l, b, device_x, started);
+  check(cudaDeviceSynchronize());
+
+  timeline.begin("copy out");
+  device_x.copy_to(x.data());
+  return x;
+}
+// [solve]
+
+}  // namespace triangular_solve
+
+int main(int argc, char** argv) {
+  return triangular_solve::run_stage(argc, argv,
+                                     {
+                                         .title = "Distributed shared memory",
+                                         .idea = "Send unknowns by distributed shared memory",
+                                         .needs = staircase::needs_clusters,
+                                         .solve_f64 = triangular_solve::solve<double>,
+                                         .solve_f32 = triangular_solve::solve<float>,
+                                     });
+}

@@ -1,0 +1,100 @@
+"""The links that the book inserts at the first use of each glossary term: glossary_test.py ROOT. Speaks TAP."""
+
+import pathlib
+import re
+import sys
+
+import tap
+from book import glossary, hosted
+
+ROOT = pathlib.Path(sys.argv[1]).resolve()
+TEXT = (ROOT / "docs/pages/glossary.md").read_text()
+SAMPLE = """# Glossary
+
+- <a id="term_warp"></a>**Warp**: 32 threads.
+- <a id="term_sm"></a>**Streaming multiprocessor**<!-- also: SM --> (SM): A unit.
+- <a id="term_condition"></a>**Condition**<!-- only: condition number -->: A ratio.
+- <a id="term_double_buffering"></a>**Double buffering**<!-- also: double buffer -->: Two buffers.
+- <a id="term_buffer"></a>**Buffer**: Memory.
+- <a id="term_latency"></a>**Latency**: A time.
+- <a id="term_batch"></a>**Batch**: Many.
+- <a id="term_hidden"></a>**Hidden**<!-- only: - -->: Never found.
+"""
+# Contents of a page, and the terms that are linked in it, in order, with their words.
+LINKED = (
+    ("<p>A warp is a warp.</p>", [("warp", "warp")]),
+    ("<p>Two warps wait.</p><p>A warp waits.</p>", [("warp", "warps")]),
+    ("<p>Warp latencies and latency</p>", [("warp", "Warp"), ("latency", "latencies")]),
+    ("<p>batches</p>", [("batch", "batches")]),
+    ("<p>An SM, sm and SMs; a streaming\nmultiprocessor</p>", [("sm", "SM")]),
+    ("<p>psms and sms</p>", []),
+    ("<p>streaming-multiprocessors</p>", [("sm", "streaming-multiprocessors")]),
+    ("<p>The condition is true. Its condition number is 3.</p>", [("condition", "condition number")]),
+    ("<p>double buffering of a buffer</p>", [("double_buffering", "double buffering"), ("buffer", "buffer")]),
+    ("<p>warpgroup, sub-warp and warp-wide</p>", []),
+    ("<p>hidden</p>", []),
+    ("<h2>Warp</h2><p>no term</p>", []),
+    ("<h2>Warp</h2><p>A <b>warp</b></p>", [("warp", "warp")]),
+    ("<p><code>warp</code> and <a href='x'>a warp</a></p><pre>warp</pre>", []),
+    ("<p>\\(warp\\) \\[ warp \\]</p><!-- warp -->", []),
+    ("<table><thead><tr><th>warp</th></tr></thead><tbody><tr><td>a buffer</td></tr></tbody></table>", [("buffer", "buffer")]),
+    ("<div class=\"fragment\"><div>warp</div></div><div class=\"figures\"><table><tr><td>warp</td></tr></table></div><p>warp</p>", [("warp", "warp")]),
+    ("<figure><figcaption>warp</figcaption></figure><details><summary>warp</summary><p>a buffer</p></details>", [("buffer", "buffer")]),
+    ("<p>see <a href=\"glossary.html#term_warp\">it</a>; a warp</p>", []),
+    ("<ul><li>A warp<br>and <em>SM</em></li></ul>", [("warp", "warp"), ("sm", "SM")]))
+
+
+def wrong_links():
+    """Samples in which other words become links, or in which the links change the text."""
+    linker = glossary.Linker(glossary.entries(SAMPLE))
+    for text, expected in LINKED:
+        made = linker.in_html(text)
+        found = re.findall(r'<a class="term" href="glossary\.html#term_(\w+)">(.*?)</a>', made)
+        if found != expected:
+            yield f"{text!r} has the links {found}"
+        if re.sub(r'<a class="term"[^>]*>(.*?)</a>', r"\1", made, flags=re.DOTALL) != text:
+            yield f"{text!r} becomes {made!r}"
+
+
+def wrongly_read():
+    """Entries that are read wrongly."""
+    forms = {entry.anchor: entry.forms for entry in glossary.entries(SAMPLE)}
+    for anchor, expected in (("warp", ["Warp"]), ("sm", ["Streaming multiprocessor", "SM"]), ("condition", ["condition number"]), ("hidden", [])):
+        if forms[f"term_{anchor}"] != expected:
+            yield f"{anchor} has the forms {forms[f'term_{anchor}']}"
+
+
+def unread_entries():
+    """Entries of the glossary that the book does not read, and comments in them that it does not know."""
+    read = {entry.anchor for entry in glossary.entries(TEXT)}
+    yield from (f"{anchor} is not read" for anchor in re.findall(r'<a id="(term_\w+)">', TEXT) if anchor not in read)
+    yield from (f"nobody reads '{comment}'" for comment in re.findall(r"<!--.*?-->", TEXT) if not glossary.FORMS.fullmatch(comment))
+
+
+def ambiguous_forms():
+    """Forms that two entries have."""
+    owners = {}
+    for entry in glossary.entries(TEXT):
+        for form in entry.forms:
+            owners.setdefault(form.lower(), []).append(entry.anchor)
+    yield from (f"'{form}' belongs to {' and '.join(anchors)}" for form, anchors in owners.items() if len(anchors) > 1)
+
+
+def unsorted_entries():
+    """Terms that are out of order, and sections with another letter."""
+    for letter, section in re.findall(r"^## (\w)$(.*?)(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL):
+        terms = [re.sub(r"[^a-z0-9 ]", "", match["term"].lower().replace("-", " ")) for match in glossary.ENTRY.finditer(section)]
+        yield from (f"'{term}' is below {letter}" for term in terms if term[0] != letter.lower())
+        yield from (f"'{after}' is after '{term}'" for term, after in zip(terms, terms[1:]) if after < term)
+
+
+def visible_comments():
+    """Entries whose comment a reader of the book would see."""
+    made = hosted.for_doxygen(SAMPLE, "docs/pages/glossary.md")
+    if "<!-- also: SM -->" not in made:
+        yield f"the comment is lost before the book reads it: {made}"
+
+
+tap.report((("entries are read", wrongly_read()), ("every entry of the glossary is read", unread_entries()),
+            ("no form belongs to two entries", ambiguous_forms()), ("entries are in order", unsorted_entries()),
+            ("the first use of each term becomes a link, and nothing else", wrong_links()), ("comments stay in the source", visible_comments())))

@@ -1,0 +1,233 @@
+"""What an environment with the package offers: environment_test.py PROGRAMS NOTEBOOK [--without-slice]. Speaks TAP.
+
+PROGRAMS is the directory of the environment's commands, and NOTEBOOK the notebook of the first course. The Python that runs
+this has nbclient, nbformat and ipykernel, and imports the package from the environment that is checked.
+"""
+
+import asyncio
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+PROGRAMS, NOTEBOOK = pathlib.Path(sys.argv[1]).absolute(), pathlib.Path(sys.argv[2]).absolute()
+WITHOUT_SLICE = "--without-slice" in sys.argv
+RACE = """__global__ void shift(int* x) {
+  __shared__ int s[64];
+  s[threadIdx.x] = x[threadIdx.x];
+  x[threadIdx.x] = s[63 - threadIdx.x];  // <b>&amp;
+}
+int main() {
+  int* x;
+  if (cudaMallocManaged(&x, 64 * sizeof(int)) != cudaSuccess) return 2;
+  for (int i = 0; i < 64; ++i) x[i] = i;
+  shift<<<1, 64>>>(x);
+  return cudaDeviceSynchronize();
+}
+"""
+ENDLESS = """#include <unistd.h>
+#include <fstream>
+int main() {
+  std::ofstream("pid") << getpid() << std::endl;
+  while (true) usleep(1000);
+}
+"""
+LOOPS = """void scale(double* x, int n) {
+  for (int i = 0; i < n; ++i) x[i] *= 2;
+  for (int i = 1; i < n; ++i) x[i] += x[i - 1];
+}
+"""
+
+
+def run(*command, **how):
+    """Runs a command and returns what it said and its status."""
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, **how)
+
+
+def broken_commands():
+    """What is wrong with the commands of the environment."""
+    with tempfile.TemporaryDirectory() as directory:
+        source, program = pathlib.Path(directory, "race.cu"), pathlib.Path(directory, "race")
+        source.write_text(RACE)
+        for flag in ([], ["--analyze"]):
+            made = run(PROGRAMS / "cuda-on-cpu", *flag, source, "-o", program, cwd=directory)
+            if made.returncode != 0 or made.stderr:
+                yield f"cuda-on-cpu {flag}: status {made.returncode}, {made.stderr}"
+                continue
+            done = run(program)
+            if flag and (done.returncode != 1 or "race.cu:3: error: race" not in done.stderr):
+                yield f"the analysis does not report the race at its line: {done.stderr}"
+            if not flag and done.returncode != 0:
+                yield f"the program ends with {done.returncode}: {done.stderr}"
+        alone = run(PROGRAMS / "cuda-on-cpu", source, env={"PATH": "/nowhere"}, cwd=directory)
+        if alone.returncode == 0 or "no C++ compiler" not in alone.stderr or alone.stderr.count("\n") != 1:
+            yield f"without a compiler, cuda-on-cpu says: {alone.stderr}"
+        other = run(PROGRAMS / "cuda-on-cpu", "-ccbin", "/bin/true", source, cwd=directory)
+        if other.returncode == 0 or other.stderr.count("\n") != 1:
+            yield f"with /bin/true for a compiler, cuda-on-cpu says: {other.stderr}"
+        loops = pathlib.Path(directory, "loops.cpp")
+        loops.write_text(LOOPS)
+        said = run(PROGRAMS / "slice", "--check", loops)
+        if WITHOUT_SLICE:
+            if said.returncode == 0 or said.stderr.count("\n") != 1:
+                yield f"slice cannot run here, and says: {said.stderr}"
+        elif "independent" not in said.stdout or "dependent: i = 2 reads x[1]" not in said.stdout:
+            yield f"slice --check: status {said.returncode}, {said.stdout}{said.stderr}"
+
+
+def kernel_loop(answer):
+    """The result of a call of jupyter_client, whose methods may be coroutines."""
+    return asyncio.get_event_loop().run_until_complete(answer) if hasattr(answer, "__await__") else answer
+
+
+class Kernel:
+    """A notebook whose cells are executed one by one."""
+
+    def __init__(self, directory):
+        self.client = NotebookClient(nbformat.v4.new_notebook(), timeout=120, resources={"metadata": {"path": directory}})
+
+    def __enter__(self):
+        self.setup = self.client.setup_kernel()
+        self.setup.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.setup.__exit__(*error)
+
+    def run(self, text):
+        """Runs a cell: what it printed, its HTML, its text, and how it failed, as one text each."""
+        cell = nbformat.v4.new_code_cell(text)
+        self.client.nb.cells.append(cell)
+        try:
+            self.client.execute_cell(cell, len(self.client.nb.cells) - 1)
+        except CellExecutionError:
+            pass
+        said = {"stdout": "", "stderr": "", "html": "", "text": "", "error": ""}
+        for output in cell.outputs:
+            if output.output_type == "stream":
+                said[output.name] += output.text
+            elif output.output_type == "error":
+                said["error"] += "\n".join(output.traceback)
+            else:
+                said["html"] += output.data.get("text/html", "")
+                said["text"] += output.data.get("text/plain", "")
+        return said
+
+
+def wrong_cells():
+    """Cells that do not say what they should."""
+    with tempfile.TemporaryDirectory() as directory, Kernel(directory) as kernel:
+        loaded = kernel.run("%load_ext cuda_on_cpu")
+        if loaded["error"]:
+            yield loaded["error"]
+            return
+        for line, cell, wanted in (
+                ("%%cuda", 'int main() { printf("hello\\n"); }', {"stdout": ["hello"]}),
+                ("%%cuda --args '7 \"a b\"'", "int main(int n, char** words) { puts(words[n - 1]); }", {"stdout": ["a b"]}),
+                ("%%cuda", "int main() {\n  nonsense();\n}", {"stderr": ["cell.cu:3:3: error: ", "nonsense();"], "error": ["does not compile"]}),
+                ("%%cuda", "int main() { return 3; }", {"error": ["status 3"]}),
+                ("%%cuda --time-limit 1", '#include <unistd.h>\nint main() {\n  puts("begun");\n  while (true) usleep(1000);\n}',
+                 {"error": ["after 1 s"], "stdout": ["begun"]}),
+                ("%%cuda -DN=5 -std=c++20", "int main() { static_assert(N == 5 && __cplusplus > 201703); }", {}),
+                ("%%cuda --time-limit soon", "int main() {}", {"stderr": ["--time-limit"]}),
+                ("%%cuda -o x", "int main() {}", {"stderr": ["no meaning"]}),
+                ("%%cuda --name shared.cuh", "#pragma once\nconstexpr int shared = 4;", {}),
+                ("%%cuda", '#include "shared.cuh"\nint main() { return shared - 4; }', {}),
+                ("%%cuda --analyze", RACE, {"html": ["error: race</b>, line 4<br>", "<mark>▶   4", "&lt;b&gt;&amp;amp;", "<table>"],
+                                            "text": ["error: race, line 4", ">    4", "shared store"], "error": ["The analysis found"]}),
+                ("%%cuda --analyze", RACE.replace("  x[threadIdx.x] =", "  __syncthreads();\n  x[threadIdx.x] ="),
+                 {"html": ["No mistake was found."]})):
+            said = kernel.run(f"{line}\n{cell}")
+            for stream, texts in wanted.items():
+                yield from (f"{line}: {stream} lacks '{text}': {said}" for text in texts if text not in said[stream])
+            if "error" not in wanted and said["error"]:
+                yield f"{line}: {said['error']}"
+            if "Traceback" in said["error"]:
+                yield f"{line}: a traceback: {said['error']}"
+            if "<b>&" in said["html"]:
+                yield f"{line}: source is not escaped"
+        said = kernel.run(f"%%slice\n{LOOPS}")
+        if WITHOUT_SLICE:
+            if "slice" not in said["error"]:
+                yield f"%%slice cannot run here, and says: {said}"
+        elif "<td>independent</td>" not in said["html"] or "dependent: i = 2 reads x[1]" not in said["text"]:
+            yield f"%%slice: {said}"
+        said = kernel.run("import os\nos.environ['PATH'] = '/nowhere'\nget_ipython().run_cell_magic('cuda', '', 'int main() {}')")
+        if "no C++ compiler" not in said["error"]:
+            yield f"without a compiler, a cell says: {said}"
+
+
+def runs_on():
+    """Programs of cells that go on after the kernel was interrupted."""
+    with tempfile.TemporaryDirectory() as directory, Kernel(directory) as kernel:
+        kernel.run("%load_ext cuda_on_cpu")
+        client, manager = kernel.client.kc, kernel.client.km
+        kernel_loop(client.execute(f"%%cuda\n{ENDLESS}"))
+        pid, file = 0, pathlib.Path(directory, "pid")
+        for _ in range(600):
+            if file.exists() and file.read_text().endswith("\n"):
+                pid = int(file.read_text())
+                break
+            time.sleep(0.1)
+        if not pid:
+            yield "the program of the cell does not begin"
+            return
+        kernel_loop(manager.interrupt_kernel())
+        for _ in range(100):
+            if not pathlib.Path(f"/proc/{pid}").exists():
+                break
+            time.sleep(0.1)
+        else:
+            yield "the program goes on after the interrupt"
+        answer = kernel_loop(client.get_shell_msg(timeout=60))
+        if answer["content"].get("ename") != "KeyboardInterrupt":
+            yield f"the kernel answers {answer['content']}"
+
+
+def wrong_notebook():
+    """What is wrong with the notebook of the first course."""
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    nbformat.validate(notebook)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            yield from (f"the text of {cell.id} holds '{words}', which belongs to the book" for words in ("<!--", "](..", "./climb")
+                        if words in cell.source)
+    with tempfile.TemporaryDirectory() as directory:
+        try:
+            NotebookClient(notebook, timeout=300, resources={"metadata": {"path": directory}}).execute()
+        except CellExecutionError as error:
+            yield str(error)
+            return
+    outputs = {cell.id: "".join(str(output) for output in cell.outputs) for cell in notebook.cells if cell.cell_type == "code"}
+    for number in ("03", "04", "05"):
+        for text in ("C = AᵀA is right", "No mistake was found.", "global load"):
+            if text not in outputs[f"stage-{number}"]:
+                yield f"the cell of stage {number} does not say '{text}': {outputs[f'stage-{number}']}"
+    if "race" not in outputs["fault"] or "The analysis found" not in outputs["fault"]:
+        yield f"the seeded fault is not found: {outputs['fault']}"
+
+
+def main():
+    """Prints one TAP line per check."""
+    checks = (("the commands run, and say in one sentence what they lack", broken_commands),
+              ("cells show output, errors and findings at their lines", wrong_cells),
+              ("an interrupt ends the program of a cell", runs_on),
+              ("the notebook of the first course runs", wrong_notebook))
+    print(f"1..{len(checks)}")
+    failed = False
+    for number, (what, check) in enumerate(checks, 1):
+        began = time.monotonic()
+        problems = list(check())
+        failed |= bool(problems)
+        print(f"{'not ok' if problems else 'ok'} {number} - {what} ({time.monotonic() - began:.0f} s)", flush=True)
+        for problem in problems:
+            print("\n".join(f"# {line}" for line in problem.splitlines()), flush=True)
+    sys.exit(failed)
+
+
+main()

@@ -1,0 +1,59 @@
+"""What compilers.py builds, and what it reads of a compiler's output: compilers_test.py. Compiles nothing. Speaks TAP."""
+
+import contextlib
+import io
+import pathlib
+import tempfile
+
+import tap
+from platforms import compilers
+
+ROOT = pathlib.Path("/source")
+
+
+def target(name, folder="stages", kind="executable"):
+    """What Meson reports about a target."""
+    return {"name": name, "type": kind, "defined_in": str(ROOT / folder / "meson.build"), "filename": [f"/build/{folder}/{name}"]}
+
+
+def selection():
+    """Targets that are selected or left out wrongly."""
+    chosen = [target("climb", "common/climb"), target("slice", "common/slicer"),
+              target("cuda_on_cpu", "common/cuda_on_cpu", "static library"), target("ata-00_original"),
+              target("ata-03_naive_cuda-cpu"), target("local_volatility-04_naive_cuda-cpu"), target("ata-baseline_openblas"),
+              target("local_volatility-08_shared_grids-cpu"), target("local_volatility-18_reduced_system-cpu")]
+    others = [target("climb", "common/climb", "custom"), target("ata-04_tiled-cpu"), target("ata-03_naive_cuda-cpu-analyze"),
+              target("local_volatility-08_shared_grids-cpu-analyze"), target("local_volatility-16_adjoint_cuda-cpu"),
+              target("ata-baseline_cublas-cpu"), target("ata_test", "tests/stages")]
+    found = compilers.selection([*others, *chosen], ROOT)
+    if found != sorted(one["name"] for one in chosen):
+        yield f"{found}"
+    files = compilers.files_of(chosen, ["slice"], pathlib.Path("/build"))
+    if files != ["common/slicer/slice"]:
+        yield f"{files}"
+
+
+def output():
+    """Messages that are missed or counted twice."""
+    said = "a.cpp:1:2: warning: unused 'x' [-Wunused]\n" \
+           "In file included from b\na.cpp:1:2: warning: unused 'x' [-Wunused]\n" \
+           "b.cpp:3:4: error: no such thing\n[1/2] Compiling warning.cpp\n"
+    found = compilers.messages(said)
+    if found != ["a.cpp:1:2: warning: unused 'x' [-Wunused]", "b.cpp:3:4: error: no such thing"]:
+        yield f"{found}"
+    lines = compilers.table([compilers.Result("g++-11", "11.3.0", "82 targets built", [], 61.4),
+                             compilers.Result("clang++-14", "", "not installed", [], 0)])
+    if len({len(line) for line in lines}) != 1 or not lines[1].endswith("  61 s"):
+        yield f"{lines}"
+
+
+def missing():
+    """A compiler that is not there, without the right sentence and status."""
+    shown, refused = io.StringIO(), io.StringIO()
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(shown), contextlib.redirect_stderr(refused):
+        status = compilers.main(["--build", folder, "--meson", "meson", "g++-of-nowhere"])
+    if status != compilers.UNAVAILABLE or "not installed" not in shown.getvalue() or refused.getvalue().count("\n") != 1:
+        yield f"status {status}: {shown.getvalue()}{refused.getvalue()}"
+
+
+tap.report((("the selection", selection()), ("the output of a build", output()), ("compilers that are missing", missing())))

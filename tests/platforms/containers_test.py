@@ -1,0 +1,92 @@
+"""The files for containers, hosted editors and code hosts: containers_test.py ROOT. Speaks TAP.
+
+The workflows are validated against the published schemas by check-jsonschema. The commands that these files contain are compared with
+those of ./climb and of the README, so that a changed command line cannot leave them behind. tests/platforms/container.py executes the
+commands of the Dockerfile in a bare root.
+"""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import tap
+
+ROOT = pathlib.Path(sys.argv[1]).resolve()
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+VALIDATOR = shutil.which("check-jsonschema", path=str(pathlib.Path(sys.executable).parent)) or shutil.which("check-jsonschema")
+
+
+def validated(schema, paths):
+    """Yields what a published schema refuses in files."""
+    ran = subprocess.run([VALIDATOR, "--builtin-schema", schema, *paths], capture_output=True, text=True, check=False)
+    if ran.returncode != 0:
+        yield ran.stdout + ran.stderr
+
+
+def invalid_files():
+    """Files that a published schema refuses, and a broken file that it would accept."""
+    if not WORKFLOWS:
+        yield "there are no workflows"
+    yield from validated("vendor.github-workflows", WORKFLOWS)
+    yield from validated("custom.github-workflows-require-timeout", WORKFLOWS)
+    yield from validated("vendor.citation-file-format", [ROOT / "CITATION.cff"])
+    if not list(validated("vendor.github-workflows", [ROOT / "CITATION.cff"])):
+        yield "the schema of workflows accepts another file"
+
+
+def readme_commands():
+    """The two commands of the README."""
+    section = re.search(r"\n## Two commands\n(.*?)\n## ", (ROOT / "README.md").read_text(), re.DOTALL)[1]
+    return re.findall(r"\n```\n(.*)\n```\n", section)
+
+
+def other_commands():
+    """Commands in the workflows and the container files that ./climb does not have, and commands of the README that CI does not run."""
+    forms = set(re.findall(r"^ +(?:Usage: )?\./climb (?:\[SETUP\] |\[--yes\] )?([a-z]+)", subprocess.run(
+        [ROOT / "climb", "--help"], capture_output=True, text=True, check=True).stdout, re.MULTILINE))
+    files = [*WORKFLOWS, ROOT / "Dockerfile", ROOT / ".devcontainer" / "devcontainer.json"]
+    for path in files:
+        for words in re.findall(r"\./climb((?: +[-\w]+)*)", re.sub(r"(?m)^#.*", "", path.read_text())):
+            form = [word for word in words.split() if word != "--yes"]
+            if form and not form[0].startswith("--") and form[0] not in forms:
+                yield f"{path.relative_to(ROOT)}: ./climb has no command '{form[0]}'"
+    runs = re.findall(r"^ +run: (\./climb.*)$", (ROOT / ".github/workflows/ci.yml").read_text(), re.MULTILINE)
+    if runs != readme_commands() or len(runs) != 2:
+        yield f"ci.yml runs {runs}, and the README has {readme_commands()}"
+    if not re.search(r"^run \./climb test$", (ROOT / ".ci/run").read_text(), re.MULTILINE):
+        yield ".ci/run does not run the README's test command as it stands"
+
+
+def wrong_devcontainer():
+    """What is wrong with the description of the container for hosted editors."""
+    path = ROOT / ".devcontainer" / "devcontainer.json"
+    described = json.loads(path.read_text())
+    if not (path.parent / described["build"]["dockerfile"]).resolve().samefile(ROOT / "Dockerfile"):
+        yield "it is not built by the Dockerfile"
+    if not (path.parent / described["build"]["context"]).resolve().samefile(ROOT):
+        yield "its context is not the root of the repository"
+    user = re.findall(r"^USER (\S+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    if user != [described["remoteUser"]] or described["remoteUser"] == "root":
+        yield f"its user is {described['remoteUser']}, and that of the Dockerfile is {user}"
+
+
+def copied_builds():
+    """Directories that git ignores and that would be copied into the container."""
+    ignored = (ROOT / ".dockerignore").read_text().split()
+    for name in ("build*", "exercises", ".venv", ".climb.log"):
+        if name not in ignored:
+            yield f".dockerignore lacks {name}"
+
+
+CHECKS = [("workflows run the README's commands, and files name commands that exist", other_commands),
+          ("hosted editors use the container as an unprivileged user", wrong_devcontainer),
+          ("build directories are not copied into the container", copied_builds)]
+if VALIDATOR:
+    CHECKS.append(("published schemas accept the workflows and the citation", invalid_files))
+    tap.report((what, check()) for what, check in CHECKS)
+else:
+    checks = [(what, check()) for what, check in CHECKS]
+    tap.report([*checks, ("published schemas accept the workflows and the citation # SKIP check-jsonschema is not installed", [])])
