@@ -84,9 +84,13 @@ function nameOf(element) {
   return `<${element.localName}${element.id ? " #" + element.id : ""}${classes ? " ." + classes : ""}> ${words}`;
 }
 
-function scrollsByItself(element, page) {
-  for (let at = element; at && at !== page; at = at.parentElement)
-    if (["auto", "scroll"].includes(getComputedStyle(at).overflowX) || at.localName === "svg") return true;
+// Whether the element cannot widen the page: it scrolls by itself, or is clipped, as the text of a formula for screen
+// readers is.
+function takesNoRoom(element, page) {
+  for (let at = element; at && at !== page; at = at.parentElement) {
+    const style = getComputedStyle(at);
+    if (["auto", "scroll"].includes(style.overflowX) || at.localName === "svg" || style.clip !== "auto") return true;
+  }
   return false;
 }
 
@@ -103,7 +107,7 @@ function tooWide(width) {
   const culprits = [...(content || document.body).querySelectorAll("*")].filter(element => {
     const box = element.getBoundingClientRect();
     return box.width > 1 && (box.right > width + 1 || box.left < left - 1) && element.checkVisibility() &&
-      !scrollsByItself(element, content);
+      !takesNoRoom(element, content);
   });
   // On a desktop, tables of times need no scrolling.
   const tables = width < 1000 ? [] : [...document.querySelectorAll(".figures:not(.map, .wide)")].filter(table => table.scrollWidth > table.clientWidth + 1);
