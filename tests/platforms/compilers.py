@@ -4,6 +4,8 @@
 By default the selection is the runner, the libraries and the command of the CPU device, the slicer, all stages for the
 processor, and programs for the CPU device: the first CUDA stage of each workload, and those stages of local_volatility that
 compilers have reported before.
+
+clang++ needs the OpenMP library of its own version, for example libomp-17-dev for clang++-17. Debian installs one version at a time.
 """
 
 import argparse
@@ -77,8 +79,9 @@ def files_of(targets, names, build):
 
 
 def messages(output):
-    """The warnings and errors in the output of a build, each once."""
-    return list(dict.fromkeys(re.findall(r"^.*(?:warning|error): .*$", output, flags=re.MULTILINE)))
+    """The warnings and errors in the output of a build, the linker's included, each once."""
+    return list(dict.fromkeys(re.findall(r"^.*(?:warning|error|ld): .*$|^.*: (?:undefined reference|multiple definition) .*$",
+                                         output, flags=re.MULTILINE)))
 
 
 def attempt(options, compiler):

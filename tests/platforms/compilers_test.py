@@ -37,9 +37,11 @@ def output():
     """Messages that are missed or counted twice."""
     said = "a.cpp:1:2: warning: unused 'x' [-Wunused]\n" \
            "In file included from b\na.cpp:1:2: warning: unused 'x' [-Wunused]\n" \
-           "b.cpp:3:4: error: no such thing\n[1/2] Compiling warning.cpp\n"
+           "b.cpp:3:4: error: no such thing\n[1/2] Compiling warning.cpp\n" \
+           "/usr/bin/ld: c.o: in function `main':\nc.cpp:(.text+0x5): undefined reference to `f()'\n"
     found = compilers.messages(said)
-    if found != ["a.cpp:1:2: warning: unused 'x' [-Wunused]", "b.cpp:3:4: error: no such thing"]:
+    if found != ["a.cpp:1:2: warning: unused 'x' [-Wunused]", "b.cpp:3:4: error: no such thing",
+                 "/usr/bin/ld: c.o: in function `main':", "c.cpp:(.text+0x5): undefined reference to `f()'"]:
         yield f"{found}"
     lines = compilers.table([compilers.Result("g++-11", "11.3.0", "82 targets built", [], 61.4),
                              compilers.Result("clang++-14", "", "not installed", [], 0)])
