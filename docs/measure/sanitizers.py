@@ -4,8 +4,9 @@ Usage, on a machine with a GPU: python3 docs sanitizers MACHINE REVISION OUTPUT.
 
 TOOLS are tools of compute-sanitizer, separated by commas; a PROGRAM is built of SOURCES/PROGRAM.cu, which is
 common/cuda_on_cpu/tests/planted_*.cu, by nvcc -lineinfo. Of each case both versions run under each tool, but for bugs that
-can only end in a deadlock. What OUTPUT holds of other tools stays. Beside it, OUTPUT.txt is a table by kind of mistake:
-cases, those of which a tool says anything, those of which it names a planted line, and twins of which it says anything.
+can only end in a deadlock. Entries of OUTPUT.json for other tools stay. OUTPUT.txt becomes a table by kind of error. Its
+columns count the cases, the cases that ran, the bugs that a tool reports, the bugs of which it names a planted line, and
+the twins that it reports.
 """
 
 import collections
@@ -97,7 +98,7 @@ def table(recording):
         twins = [case for case in cases if any(tool["errors"] for tool in case["twin"].values())]
         rows.append((kind, len(cases), len(ran), len(reported), len(placed), len(twins)))
     rows.append(("all", *(sum(row[column] for row in rows) for column in range(1, 6))))
-    heads = ("mistake", "cases", "ran", "reported", "at its line", "twins reported")
+    heads = ("error", "kernels", "ran", "reported", "at its line", "counterparts reported")
     return "".join(f"{row[0]:<22}" + "".join(f"{value:>{len(head) + 2}}" for value, head in zip(row[1:], heads[1:])) + "\n"
                    for row in [heads, *rows])
 
