@@ -141,7 +141,7 @@ def wrong_cells():
                 ("%%cuda --analyze", RACE, {"html": ["error: race</b>, line 4<br>", "<mark>▶   4", "&lt;b&gt;&amp;amp;", "<table>"],
                                             "text": ["error: race, line 4", ">    4", "shared store"], "error": ["The analysis found"]}),
                 ("%%cuda --analyze", RACE.replace("  x[threadIdx.x] =", "  __syncthreads();\n  x[threadIdx.x] ="),
-                 {"html": ["No mistake was found."]})):
+                 {"html": ["No error was found."]})):
             said = kernel.run(f"{line}\n{cell}")
             for stream, texts in wanted.items():
                 yield from (f"{line}: {stream} lacks '{text}': {said}" for text in texts if text not in said[stream])
@@ -205,7 +205,7 @@ def wrong_notebook():
             return
     outputs = {cell.id: "".join(str(output) for output in cell.outputs) for cell in notebook.cells if cell.cell_type == "code"}
     for number in ("03", "04", "05"):
-        for text in ("C = AᵀA is right", "No mistake was found.", "global load"):
+        for text in ("C = AᵀA is right", "No error was found.", "global load"):
             if text not in outputs[f"stage-{number}"]:
                 yield f"the cell of stage {number} does not say '{text}': {outputs[f'stage-{number}']}"
     if "race" not in outputs["fault"] or "The analysis found" not in outputs["fault"]:

@@ -266,8 +266,8 @@ class Maker {
         throw std::runtime_error(
             "cuda-on-cpu: <" +
             headers.substr(begin + 1, headers.find_first_of(" \n", begin + 1) - begin - 1) +
-            "> comes with CUDA's toolkit, of version 13 or later, which is not in " +
-            places_.toolkit + "; CUDA_HOME says where it is");
+            "> belongs to the CUDA toolkit, version 13 or later, which is not in " +
+            places_.toolkit + "; set CUDA_HOME to its directory");
   }
 
   /// For the device, and where that makes a difference, for the host.
@@ -321,7 +321,7 @@ class Maker {
     const TemporaryDirectory directory;
     for (const auto& input : options_.inputs) {
       if (input.language != Language::cuda)
-        throw BadUsage("'" + input.path + "' is no source of a module: -x cu says that it is one");
+        throw BadUsage("'" + input.path + "' is not a CUDA source; -x cu declares it as one");
       const std::string object = directory.path() / "module.o";
       const std::string linked = directory.path() / "module.so";
       if (const int status = compile(input, object); status != 0) return status;
@@ -437,7 +437,7 @@ class Maker {
   }
 
   int make_library() const {
-    if (options_.output.empty()) throw BadUsage("--lib needs the library's name behind -o");
+    if (options_.output.empty()) throw BadUsage("--lib requires the name of the library: -o NAME");
     const TemporaryDirectory directory;
     std::map<std::string, std::string> objects;
     if (const int status = compile_all(objects, directory.path()); status != 0) return status;

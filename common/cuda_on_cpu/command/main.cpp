@@ -1,5 +1,5 @@
 /// \file
-/// cuda-on-cpu: takes nvcc's place where programs are to run on the CPU device.
+/// The command cuda-on-cpu, which replaces nvcc and compiles CUDA programs for the CPU device.
 
 #include <iostream>
 
@@ -11,47 +11,47 @@ namespace {
 constexpr const char* usage =
     "usage: cuda-on-cpu FILE.cu... [-o PROGRAM] [--analyze] [options of nvcc]\n"
     "\n"
-    "Compiles CUDA C++ for the CPU: the program runs its kernels there, thread by thread.\n"
+    "Compiles CUDA C++ for the CPU. The program runs its kernels there, thread by thread.\n"
     "\n"
-    "  --analyze   the program checks every access of its kernels, counts them by lines, and "
-    "writes\n"
-    "              a report when it ends; compile and link with it\n"
-    "  -c          makes objects; -dc, -dlink, -lib, -E, -M and -MD do as nvcc's do\n"
-    "  -cubin      makes a module, which a program loads when it runs; so do -fatbin and -ptx\n"
-    "  -ccbin ...  the compiler of the host, g++ or clang++\n"
-    "  -std=...    the standard of C++: c++17 where nothing is said\n"
-    "  --explain   says what of CUDA is covered\n"
-    "  --headers   says where the headers are that stand in the place of CUDA's\n"
-    "  --libraries says what a linker is told in the place of the toolkit's libraries\n"
-    "  --quiet     says nothing of options without a meaning on a CPU\n"
-    "  --dryrun    shows the commands, and runs none of them\n"
+    "  --analyze   builds a program that checks every memory access of its kernels, counts the "
+    "accesses\n"
+    "              of each line, and writes a report when it ends; also needed when you link\n"
+    "  -c          makes objects; -dc, -dlink, -lib, -E, -M and -MD work as with nvcc\n"
+    "  -cubin      makes a module, which a program loads at run time; so do -fatbin and -ptx\n"
+    "  -ccbin ...  selects the host compiler, g++ or clang++\n"
+    "  -std=...    selects the C++ standard; the default is c++17\n"
+    "  --explain   lists the supported parts of CUDA\n"
+    "  --headers   prints the directory of the headers that replace those of CUDA\n"
+    "  --libraries prints the libraries that replace those of the toolkit\n"
+    "  --quiet     does not list the options that have no effect on a CPU\n"
+    "  --dryrun    prints the commands without running them\n"
     "\n"
-    "make NVCC=cuda-on-cpu builds what a Makefile builds by nvcc.\n";
+    "make NVCC=cuda-on-cpu builds a project whose Makefile uses nvcc.\n";
 
-/// The first line is what build systems know nvcc by.
+/// Build systems recognise nvcc by the first line.
 constexpr const char* version = "cuda-on-cpu " PROJECT_VERSION
                                 ", in the place of nvcc: NVIDIA (R) Cuda compiler driver\n"
                                 "Cuda compilation tools, release 13.0, V13.0.0\n";
 
 void name_ignored(const cuda_on_cpu::command::Options& options) {
   if (options.ignored.empty() || options.quiet) return;
-  std::cerr << "cuda-on-cpu: without a meaning on a CPU:";
+  std::cerr << "cuda-on-cpu: options without effect on a CPU:";
   for (const auto& word : options.ignored) std::cerr << ' ' << word;
   std::cerr << '\n';
 }
 
 int run(const cuda_on_cpu::command::Options& options) {
-  const auto says = [](const std::string& text) {
+  const auto print = [](const std::string& text) {
     std::cout << text;
     return 0;
   };
-  if (options.help) return says(usage);
-  if (options.version) return says(version);
-  if (options.explain) return says(cuda_on_cpu::command::explanation());
-  if (options.headers) return says(cuda_on_cpu::command::find_places().headers + '\n');
-  if (options.libraries) return says(libraries(options));
+  if (options.help) return print(usage);
+  if (options.version) return print(version);
+  if (options.explain) return print(cuda_on_cpu::command::explanation());
+  if (options.headers) return print(cuda_on_cpu::command::find_places().headers + '\n');
+  if (options.libraries) return print(libraries(options));
   if (options.inputs.empty())
-    throw cuda_on_cpu::command::BadUsage("no source is named; --help says how");
+    throw cuda_on_cpu::command::BadUsage("the command line names no source file; see --help");
   name_ignored(options);
   return make(options);
 }

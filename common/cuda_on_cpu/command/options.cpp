@@ -10,14 +10,14 @@
 namespace cuda_on_cpu::command {
 namespace {
 
-/// What is done with an option: `spelled` is how it stands on the command line, with its value.
+/// An option, and its effect on the options that were read.
 struct Option {
   bool takes_value;
   std::function<void(Options&, const std::string& value)> apply;
 };
 using Table = std::map<std::string, Option, std::less<>>;
 
-/// Words that commas or blanks keep apart.
+/// The words of a list that is separated by commas or blanks.
 Words words_of(const std::string& list) {
   Words words(1);
   for (const char c : list) {
@@ -30,7 +30,7 @@ Words words_of(const std::string& list) {
   return words;
 }
 
-/// A table is written under short names; the long ones are given by pairs.
+/// Adds a second name for an option of the table.
 void alias(Table& table, std::string_view name, std::string other) {
   table[std::move(other)] = table.find(name)->second;
 }
@@ -53,9 +53,10 @@ void add_products(Table& table) {
   makes("cubin", Product::cubin);
   makes("fatbin", Product::fatbin);
   for (const std::string name : {"optix-ir", "ltoir"})
-    table[name] = {false, [=](Options&, const std::string&) {
-                     throw BadUsage("--" + name + " makes code for a GPU, and there is none here");
-                   }};
+    table[name] = {
+        false, [=](Options&, const std::string&) {
+          throw BadUsage("--" + name + " makes code for a GPU, which the CPU device cannot run");
+        }};
 }
 
 void add_switches(Table& table) {
@@ -104,7 +105,7 @@ void add_values(Table& table) {
                    [=](Options& o, const std::string&) { o.dependencies.push_back('-' + name); }};
 }
 
-/// Their value may follow without a sign between.
+/// Adds options whose value may follow the name directly, as in -DN=2.
 void add_joined(Table& table) {
   for (const std::string name : {"I", "D", "U"})
     table[name] = {true, [=](Options& o, const std::string& value) {
@@ -116,7 +117,7 @@ void add_joined(Table& table) {
                 [](Options& o, const std::string& value) { o.compile.push_back("-O" + value); }};
 }
 
-/// What speaks of the code for a GPU, or of how nvcc itself works.
+/// Adds options that concern code for a GPU or the operation of nvcc itself; they have no effect.
 void add_ignored(Table& table) {
   for (const auto* name :
        {"arch",      "code",          "gencode",        "maxrregcount",  "Xptxas",
@@ -219,7 +220,7 @@ Language language_of(const std::string& path, const std::string& said) {
   if (said == "c++") return Language::cxx;
   if (said == "c") return Language::c;
   if (!said.empty() && said != "none")
-    throw BadUsage("'" + said + "' is not a language; there are cu, c++ and c");
+    throw BadUsage("'" + said + "' is not a language; choose cu, c++ or c");
   const std::string extension = std::filesystem::path(path).extension();
   if (extension == ".cu") return Language::cuda;
   for (const auto* cxx : {".cpp", ".cc", ".cxx", ".C", ".c++"})
@@ -227,12 +228,11 @@ Language language_of(const std::string& path, const std::string& said) {
   if (extension == ".c") return Language::c;
   for (const auto* gpu : {".ptx", ".cubin", ".fatbin"})
     if (extension == gpu)
-      throw BadUsage("'" + path +
-                     "' is a module, which programs load when they run; it is not linked");
+      throw BadUsage("'" + path + "' is a module; do not link it, but load it at run time");
   return Language::linked;
 }
 
-/// Reads words one after the other.
+/// Reads the words of a command line one after the other.
 class Reader {
  public:
   explicit Reader(Words words) : words_(std::move(words)) {}
@@ -290,7 +290,8 @@ class Reader {
     return words_[next_];
   }
 
-  /// For the compiler, which tells what it does not know; the linker is called by it, too.
+  /// Passes an unknown option to the compiler, which also runs the linker and reports what it does
+  /// not know.
   void pass_on(const std::string& word) {
     options_.compile.push_back(word);
     if (!word.starts_with("-W") || word.starts_with("-Wl,")) options_.link.push_back(word);
@@ -303,7 +304,7 @@ class Reader {
 
   void insert_file(const std::string& path) {
     std::ifstream file(path);
-    if (!file) throw BadUsage("the file of options '" + path + "' cannot be read");
+    if (!file) throw BadUsage("the options file '" + path + "' cannot be read");
     Words inside;
     for (std::string word; file >> word;) inside.push_back(word);
     words_.insert(words_.begin() + static_cast<std::ptrdiff_t>(next_) + 1, inside.begin(),
@@ -316,7 +317,7 @@ class Reader {
   std::string language_;
 };
 
-/// A debugger's symbols of the device are those of the host.
+/// Applies rules that concern several options. Debug symbols of the device are those of the host.
 void settle(Options& options) {
   const auto& ignored = options.ignored;
   for (const auto* name : {"-G", "--device-debug"})
@@ -324,12 +325,12 @@ void settle(Options& options) {
       options.compile.push_back("-g");
   if (options.shared && options.product == Product::program)
     throw BadUsage(
-        "--shared: kernels run in programs, and not in shared libraries; link the objects, or an "
-        "archive made by --lib");
-  // The headers are C++ of 2017, the standard that nvcc has where nothing is said.
+        "--shared: kernels run only in programs, not in shared libraries; link the objects, or an "
+        "archive that --lib makes");
+  // The headers require C++17, the default of nvcc.
   for (const auto* old : {"c++03", "c++11", "c++14", "gnu++11", "gnu++14"})
     if (options.standard == old) {
-      options.ignored.push_back("-std=" + options.standard + " (it is c++17)");
+      options.ignored.push_back("-std=" + options.standard + " (c++17 is used)");
       options.standard = "c++17";
     }
 }

@@ -540,7 +540,7 @@ def cmake_toolkit(cwd):
         for name, values in expected.items():
             said = run(build / name, cwd=cwd)
             check(said.stdout == values, f"{name} prints {said.stdout}{said.stderr}")
-            check(("No mistake was found" in said.stderr) == bool(flags), f"{name} says {said.stderr}")
+            check(("No error was found" in said.stderr) == bool(flags), f"{name} says {said.stderr}")
 
 
 def meson(cwd):
@@ -602,7 +602,7 @@ def report(cwd):
     run(COMMAND, "--analyze", "race.cu", "-o", "race", cwd=cwd)
     environment = {**os.environ, "CUDA_ON_CPU_REPORT": str(cwd / "found.sarif")}
     said = subprocess.run([cwd / "race"], cwd=cwd, env=environment, text=True, capture_output=True, check=False)
-    check("3 mistakes were found: race (2), uninitialised read (1)." in said.stderr and "Look first at race.cu:" in said.stderr, said.stderr)
+    check("3 errors were found: race (2), uninitialised read (1)." in said.stderr and "Look first at race.cu:" in said.stderr, said.stderr)
     sarif = json.loads((cwd / "found.sarif").read_text())
     result = sarif["runs"][0]["results"][0]
     place = result["locations"][0]["physicalLocation"]
@@ -618,7 +618,7 @@ def sample(cwd):
         check(result.returncode == expected, f"{number} blocks: {result.returncode}\n{result.stdout}{result.stderr}")
         return result
 
-    sentence = "Of 300 blocks, {} were run only, and neither checked nor counted (CUDA_ON_CPU_BLOCKS)."
+    sentence = "Of 300 blocks, {} only ran, and were neither checked nor counted (CUDA_ON_CPU_BLOCKS)."
     run(COMMAND, "--analyze", "blocks.cu", "-o", "blocks", cwd=cwd)
     for number, left_out, threads in ((1, 294, 1), (2, 294, 4), (8, 276, 1), (8, 276, 4), (99, 0, 1), (100, 0, 4)):
         said = result(number, 0, threads)
@@ -665,7 +665,7 @@ def no_toolkit(cwd):
     """Where there is no toolkit, a sentence says whence Thrust comes"""
     environment = {**os.environ, "CUDA_HOME": "/nowhere"}
     result = subprocess.run([COMMAND, "-DBEYOND=0", "sorted.cu"], cwd=cwd, env=environment, text=True, capture_output=True, check=False)
-    said = "cuda-on-cpu: <thrust/device_vector.h> comes with CUDA's toolkit, of version 13 or later, which is not in /nowhere; CUDA_HOME says where it is"
+    said = "cuda-on-cpu: <thrust/device_vector.h> belongs to the CUDA toolkit, version 13 or later, which is not in /nowhere; set CUDA_HOME to its directory"
     check(result.returncode == 1 and result.stderr.splitlines()[-1] == said, result.stderr)
     result = subprocess.run([COMMAND, "wrong.cu"], cwd=cwd, env=environment, text=True, capture_output=True, check=False)
     check(result.returncode == 1 and "toolkit" not in result.stderr, result.stderr)
@@ -722,7 +722,7 @@ def spins(cwd):
         run(COMMAND, *words, "spin.cu", "-o", "spin", cwd=cwd)
         environment = {**os.environ, "CUDA_ON_CPU_PATIENCE": "1"}
         result = subprocess.run(["./spin"], capture_output=True, text=True, cwd=cwd, env=environment, timeout=100)
-        check(result.returncode == expected and "waits in a loop for what no other thread does" in result.stderr, f"{result}")
+        check(result.returncode == expected and "waits in a loop for a value that no thread stores" in result.stderr, f"{result}")
 
 
 def modules(cwd):
@@ -734,7 +734,7 @@ def modules(cwd):
         check(said == "63 0\n", f"{kind} prints {said}")
     (cwd / "gpu.ptx").write_text(".version 8.0\n.target sm_90\n")
     said = run("./load", "file", "gpu.ptx", cwd=cwd, expected=3).stderr
-    check("'gpu.ptx' is no module for the CPU device: make it of its source by cuda-on-cpu" in said, said)
+    check("'gpu.ptx' is no module for the CPU device: make it from its source with cuda-on-cpu" in said, said)
     run(COMMAND, "--analyze", "-cubin", "module.cu", "-o", "analysed.cubin", cwd=cwd)
     said = run("./load", "file", "analysed.cubin", cwd=cwd, expected=3).stderr
     check("'analysed.cubin' is made with --analyze, and the program without it: make both alike" in said, said)
@@ -750,7 +750,7 @@ def analysed_modules(cwd):
     run(COMMAND, "--analyze", "-fatbin", "-DRACE", "module.cu", "-o", "wrong.fatbin", cwd=cwd)
     for words in (("file", "right.fatbin"), ("right", "module.cu")):
         said = run("./load", *words, cwd=cwd).stderr
-        check("No mistake was found" in said, said)
+        check("No error was found" in said, said)
     for words, place in ((("file", "wrong.fatbin"), "module.cu:"), (("races", "module.cu"), "at_run_time.cu:")):
         said = run("./load", *words, cwd=cwd, expected=1).stderr
         check(f"{place}6: error: race" in said or f"{place}10: error: race" in said, said)
@@ -773,7 +773,7 @@ def refusals(cwd):
 
 def questions(cwd):
     """--help, --version and --explain answer"""
-    for word, said in (("--help", "make NVCC=cuda-on-cpu"), ("--version", "release 13.0"), ("--explain", "Not covered")):
+    for word, said in (("--help", "make NVCC=cuda-on-cpu"), ("--version", "release 13.0"), ("--explain", "Not supported")):
         check(said in run(COMMAND, word, cwd=cwd).stdout, word)
 
 

@@ -758,9 +758,9 @@ void shifted_too_far(int bits, std::int64_t by, bool as_gpu, const void* place) 
   const Thread& thread = *block->current;
   const DeviceAtWork at_work;
   add_note("wide shift", place_of(place), 0, &thread,
-           "a number of " + std::to_string(bits) + " bits is shifted by " + std::to_string(by) +
-               ": C++ promises nothing, a GPU shifts all bits out, " +
-               (as_gpu ? "and so it is done here" : "and here the result may differ"));
+           "a value of " + std::to_string(bits) + " bits is shifted by " + std::to_string(by) +
+               ": C++ does not define this, a GPU shifts out all bits, and " +
+               (as_gpu ? "so does the CPU device" : "here the result may differ"));
 }
 
 void copy_starts(const void* to, std::size_t bytes, const void* instruction) {

@@ -57,7 +57,7 @@ void give_back(void* pointer, const void* place) {
     report_trouble({.kind = "use after free",
                     .place = place,
                     .thread = thread,
-                    .sentence = "memory is given back that was given back before"});
+                    .sentence = "memory is freed twice"});
   }
   if (block != nullptr) block->current = hidden;
 }

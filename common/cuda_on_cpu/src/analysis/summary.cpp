@@ -18,17 +18,17 @@ std::uint64_t waste_of(const Site& site) {
 
 std::string found(const std::vector<Told>& told) {
   std::map<std::string, unsigned> kinds;
-  unsigned mistakes = 0;
+  unsigned errors = 0;
   for (const Told& each : told)
     if (!each.finding.is_note) {
-      ++mistakes;
+      ++errors;
       ++kinds[each.finding.kind];
     }
-  if (mistakes == 0) return "No mistake was found.";
+  if (errors == 0) return "No error was found.";
   std::string list;
   for (const auto& [kind, count] : kinds)
     list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", kind, count);
-  return fmt::format("{} mistake{} found: {}.", mistakes, mistakes == 1 ? " was" : "s were", list);
+  return fmt::format("{} error{} found: {}.", errors, errors == 1 ? " was" : "s were", list);
 }
 
 struct Worst {
@@ -53,8 +53,8 @@ std::string told_of(const Worst& worst) {
   const auto per_request = [&](std::uint64_t n) {
     return static_cast<double>(n) / static_cast<double>(worst.site.requests);
   };
-  if (waste_of(worst.site) == 0) return "No access costs more than its bytes do.";
-  return fmt::format("The {} at {} wastes most: {:.1f} {} per request, and {:.1f} would do.",
+  if (waste_of(worst.site) == 0) return "All accesses have their ideal cost.";
+  return fmt::format("The {} at {} wastes most: {:.1f} {} per request instead of {:.1f}.",
                      access_name(worst.site), place_text(worst.line), per_request(worst.site.cost),
                      worst.site.space == Space::shared ? "wavefronts" : "sectors",
                      per_request(worst.site.ideal));
@@ -69,7 +69,7 @@ std::string left_out_of(const std::vector<Counted>& counted) {
   }
   if (left_out == 0) return "";
   return fmt::format(
-      " Of {} blocks, {} were run only, and neither checked nor counted (CUDA_ON_CPU_BLOCKS).",
+      " Of {} blocks, {} only ran, and were neither checked nor counted (CUDA_ON_CPU_BLOCKS).",
       blocks, left_out);
 }
 
@@ -79,7 +79,7 @@ std::string summary_of(const std::vector<Told>& told, const std::vector<Counted>
   Worst worst;
   const bool any = find_worst(counted, worst);
   std::string summary = found(told) + ' ';
-  summary += any ? told_of(worst) : "No kernel touched memory.";
+  summary += any ? told_of(worst) : "No kernel accessed memory.";
   summary += left_out_of(counted);
   const auto first =
       std::find_if(told.begin(), told.end(), [](const Told& t) { return !t.finding.is_note; });

@@ -42,7 +42,7 @@ void close(const Thread& thread) {
 
 void report(const Overwriting& o) {
   report_race(o.then, o.now,
-              o.is_update ? "writes a volatile variable that it read before it was written by"
+              o.is_update ? "writes a volatile variable that it read before the write by"
                           : "writes what was written by",
               o.region, o.thread);
 }

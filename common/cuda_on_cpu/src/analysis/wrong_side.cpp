@@ -63,8 +63,8 @@ static void check_given(const volatile void* pointer, const void* place) {
   const Variable* variable = device_variable_at(address);
   if (variable == nullptr || is_known_address(address)) return;
   add_finding("illegal device access", place_of(place), 0, nullptr,
-              "a kernel is given the host's address of '" + variable->name +
-                  "', a variable of the device: cudaGetSymbolAddress tells that of the device");
+              "a kernel receives the host's address of '" + variable->name +
+                  "', a variable of the device: cudaGetSymbolAddress returns the right one");
 }
 
 void is_given(const volatile void* pointer) { check_given(pointer, __builtin_return_address(0)); }
@@ -78,9 +78,9 @@ void is_passed_on(const volatile void* pointer) {
   const Thread* thread = block->current;
   const DeviceAtWork at_work;
   add_finding("illegal device access", place_of(__builtin_return_address(0)), 0, thread,
-              std::string("a kernel is given ") +
+              std::string("a kernel receives a pointer to ") +
                   (is_local ? "local memory of the thread" : "shared memory of the block") +
-                  " that launches it, which its own threads cannot reach");
+                  " that launches it, which it cannot access");
 }
 
 }  // namespace cuda_on_cpu

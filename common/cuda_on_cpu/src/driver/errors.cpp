@@ -180,7 +180,7 @@ void drop_result(CUresult error) {
   analysis::error_dropped(__builtin_return_address(0), nullptr,
                           name + (text == nullptr ? "" : std::string(", ") + text->text) +
                               (reason().empty() ? "" : ": " + std::exchange(reason(), {})) +
-                              "; nobody looks at it");
+                              "; the program ignores this error");
 }
 
 }  // namespace cuda_on_cpu

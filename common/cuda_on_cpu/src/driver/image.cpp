@@ -104,7 +104,7 @@ Opened open_apart(std::string_view bytes) {
     if (is_apart(base + segments.begin, base + segments.end)) return opened;
   }
   Opened none;
-  none.trouble = "there is no place for it among the others";
+  none.trouble = "there is no address space left for it";
   return none;
 }
 
@@ -136,7 +136,7 @@ bool holds(std::string_view bytes, std::string_view mark) { return bytes.find(ma
 
 /// Why bytes are no image for this program; empty if they are one.
 Loading judged(std::string_view bytes, const std::string& what) {
-  const std::string how = ": make it of its source by cuda-on-cpu" +
+  const std::string how = ": make it from its source with cuda-on-cpu" +
                           std::string(analysis::enabled ? " --analyze" : "") +
                           " -cubin, -fatbin or -ptx";
   if (!bytes.starts_with(ELFMAG)) {
@@ -186,7 +186,7 @@ Loading load_image(std::string_view bytes, const std::string& what) {
   if (!room)
     return {CUDA_ERROR_OUT_OF_MEMORY,
             what + " has " + std::to_string(segments.shared) +
-                " bytes of shared memory, for which there is no room beside other modules"};
+                " bytes of shared memory, which do not fit next to other modules"};
   auto& head = *static_cast<ImageHead*>(dlsym(opened.handle, "cuda_on_cpu_image"));
   settle(head, opened, *room);
   const LoadedImage& image = add_image(head, opened, segments);

@@ -113,7 +113,8 @@ using namespace cuda_on_cpu;
 
 CUresult cuMemGetAllocationGranularity(std::size_t* bytes, const CUmemAllocationProp* property,
                                        CUmemAllocationGranularity_flags) {
-  if (bytes == nullptr || !is_property(property)) return refuse("the property is of no device");
+  if (bytes == nullptr || !is_property(property))
+    return refuse("the property does not belong to any device");
   *bytes = granularity;
   return CUDA_SUCCESS;
 }
@@ -136,7 +137,7 @@ CUresult cuMemAddressFree(CUdeviceptr address, std::size_t bytes) {
   const Guard guard(runtime_mutex());
   const auto found = mapped().reserved.find(address);
   if (found == mapped().reserved.end() || found->second != bytes)
-    return refuse("the range is none that was reserved");
+    return refuse("the range was not reserved as a whole");
   const auto inside = mapped().mappings.lower_bound(address);
   if (inside != mapped().mappings.end() && inside->first < address + bytes)
     return refuse("memory is still mapped in the range");
@@ -168,7 +169,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   const Guard guard(runtime_mutex());
   Physical* physical = physical_of(handle);
-  if (physical == nullptr) return refuse("the handle is of no memory");
+  if (physical == nullptr) return refuse("the handle does not belong to any memory");
   physical->held = false;
   close(physical->file);  // what is mapped stays
   give_back_unless_left(*physical);
@@ -179,7 +180,8 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* property,
                                                 CUmemGenericAllocationHandle handle) {
   const Guard guard(runtime_mutex());
   const Physical* physical = physical_of(handle);
-  if (property == nullptr || physical == nullptr) return refuse("the handle is of no memory");
+  if (property == nullptr || physical == nullptr)
+    return refuse("the handle does not belong to any memory");
   *property = physical->property;
   return CUDA_SUCCESS;
 }
@@ -190,7 +192,7 @@ CUresult cuMemExportToShareableHandle(void* file, CUmemGenericAllocationHandle h
   Physical* physical = physical_of(handle);
   if (file == nullptr || physical == nullptr || flags != 0 || type == CU_MEM_HANDLE_TYPE_NONE ||
       type != physical->property.requestedHandleTypes)
-    return refuse("the memory was not made to be handed over so");
+    return refuse("the memory cannot be exported in this form");
   const int copy = fcntl(physical->file, F_DUPFD_CLOEXEC, 0);
   if (copy < 0) return fail_driver(CUDA_ERROR_OUT_OF_MEMORY);
   *static_cast<int*>(file) = copy;
@@ -215,7 +217,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
       pread(copy, &label, sizeof label, end - static_cast<off_t>(sizeof label)) != sizeof label ||
       label.mark != mark_of_mapped || label.bytes + sizeof label != static_cast<std::size_t>(end)) {
     if (copy >= 0) close(copy);
-    return refuse("the file is of no memory");
+    return refuse("the file does not contain any memory");
   }
   if (!is_property(&label.property)) {
     close(copy);

@@ -82,8 +82,8 @@ void check_target(const void* shared, const void* state, unsigned rank, const vo
                     .thread = thread,
                     .sentence = is_shared ? "a thread stores in block " + std::to_string(rank) +
                                                 " of a cluster of " + std::to_string(blocks)
-                                          : "a thread stores in another block what does not lie "
-                                            "in shared memory, or its barrier does not"});
+                                          : "a thread stores to another block, and the address or "
+                                            "the barrier is not in shared memory"});
   }
   fail_launch(cudaErrorIllegalAddress);
 }
@@ -125,7 +125,7 @@ unsigned arrive_at(Tile& tile, unsigned size, CombineTile combine, const void* p
     tile.place = place;
   } else if (tile.combine != combine) {
     give_up_tile(place, tile.place,
-                 "threads of a tile of " + std::to_string(size) + " meet in different operations");
+                 "threads of a tile of " + std::to_string(size) + " execute different operations");
   }
   if (tile.barrier.missing == 1 && combine != nullptr) {
     void* records[most_threads];
@@ -141,7 +141,7 @@ unsigned arrive_at(Tile& tile, unsigned size, CombineTile combine, const void* p
 void ranks_in_tile_differ(unsigned size) {
   give_up_tile(__builtin_return_address(0), nullptr,
                "threads of a tile of " + std::to_string(size) +
-                   " ask for values of different ranks, for which a GPU waits for ever");
+                   " read values of different ranks; a GPU would wait for ever");
 }
 
 void init_barrier(BarrierState* state, unsigned expected) { *state = {expected, expected, 0}; }

@@ -595,10 +595,10 @@ void yield() {
         {.kind = "deadlock",
          .place = thread->place,
          .thread = thread,
-         .sentence = std::string("a thread waits in a loop for what no other thread does") +
-                     (b.launch->has_children
-                          ? "; what a kernel launches runs here when its blocks have ended"
-                          : "")});
+         .sentence =
+             std::string("a thread waits in a loop for a value that no thread stores") +
+             (b.launch->has_children ? "; the children of a kernel run when its blocks have ended"
+                                     : "")});
     give_up();
   }
   if (b.gang != nullptr) receive_parcels();

@@ -72,7 +72,7 @@ void meet(unsigned mask, void* record, Combine combine, bool orders_memory, cons
         {.kind = "invalid mask",
          .place = place,
          .thread = &thread,
-         .sentence = "a lane calls an operation of the warp with a mask without itself"});
+         .sentence = "a lane calls a warp operation with a mask that does not include it"});
     mask |= me;
   }
   thread.mask = mask;
@@ -186,13 +186,12 @@ void note_absent_lane(unsigned asking, unsigned absent, Asks asks) {
   const bool assumes = details_of(thread).asked_for_active && thread.mask == 1u << thread.lane;
   if (asks != Asks::by_number && (thread.mask >> absent & 1) == 0 && !assumes) return;
   const DeviceAtWork at_work;
-  report_trouble(
-      {.kind = "invalid mask",
-       .place = thread.place,
-       .thread = &thread,
-       .sentence = "a shuffle asks for the value of lane " + std::to_string(absent) +
-                   ", which takes no part" +
-                   (assumes ? ": __activemask promises no lane but the one that asks" : "")});
+  report_trouble({.kind = "invalid mask",
+                  .place = thread.place,
+                  .thread = &thread,
+                  .sentence = "a shuffle reads the value of lane " + std::to_string(absent) +
+                              ", which does not take part" +
+                              (assumes ? ": __activemask guarantees only the calling lane" : "")});
 }
 
 unsigned ballot(unsigned mask, bool predicate) {

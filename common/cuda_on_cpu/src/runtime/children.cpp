@@ -110,8 +110,8 @@ StreamOfBlock* find_stream_of(ChildrenOfBlock& all, cudaStream_t stream) {
 
 Refusal no_such_stream() {
   return {cudaErrorInvalidValue,
-          "its stream is none that a thread of the block has made: streams of the host and of "
-          "other blocks are not known in a kernel"};
+          "no thread of the block has created this stream, and a kernel cannot use streams of the "
+          "host or of other blocks"};
 }
 
 /// Puts an operation behind what its stream has.
@@ -137,14 +137,14 @@ Refusal add(ChildrenOfBlock& all, const Thread& thread, cudaStream_t stream,
 Refusal refusal_by_number(bool is_tail) {
   if (block->launch->configuration.cooperative)
     return {cudaErrorNotPermitted,
-            "a kernel that is launched cooperatively launches none: a GPU refuses such a launch"};
+            "a kernel that was launched cooperatively cannot launch kernels"};
   const std::size_t most = limit_of(block->launch->device, cudaLimitDevRuntimePendingLaunchCount);
   // Launches that led here are not done, either.
   const unsigned under_way = is_tail ? 0 : block->launch->depth;
   if (waiting_launches() + block->launch->children->launches + under_way >= most)
     return {cudaErrorLaunchPendingCountExceeded,
             "more than " + std::to_string(most) +
-                " launches of kernels wait: cudaLimitDevRuntimePendingLaunchCount allows no more"};
+                " launches are pending: cudaLimitDevRuntimePendingLaunchCount allows no more"};
   return {};
 }
 

@@ -126,7 +126,8 @@ void drop(cudaError_t error) {
   const std::string reason = is_last ? std::exchange(last_reason(), {}) : "";
   analysis::error_dropped(__builtin_return_address(0), static_cast<const Thread*>(thread),
                           std::string(cudaGetErrorName(error)) + ", " + cudaGetErrorString(error) +
-                              (reason.empty() ? "" : ": " + reason) + "; nobody looks at it");
+                              (reason.empty() ? "" : ": " + reason) +
+                              "; the program ignores this error");
   return_to_kernel(thread);
 }
 

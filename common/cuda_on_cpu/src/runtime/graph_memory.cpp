@@ -190,11 +190,11 @@ cudaError_t take_memory_for(const GraphMemory& memory,
     if (own->is_left() && !memory.frees_on_launch)
       return fail(cudaErrorInvalidValue,
                   name_of(*own->allocation) +
-                      ", which the graph's latest launch has made, has not been freed");
+                      ", which the latest launch of the graph allocated, has not been freed");
   for (const Allocation* freed : memory.frees)
     if (!allocates(memory, freed) && !may_be_freed(*freed))
       return fail(cudaErrorInvalidValue,
-                  "it frees " + name_of(*freed) + ", which is not there to be freed");
+                  "it frees " + name_of(*freed) + ", which is not allocated");
   for (const auto& own : memory.allocates)
     if (own->is_left()) free_in_stream(*own->allocation, stream, place);
   for (const auto& [device, need] : needs_of(memory, operations)) {
@@ -252,7 +252,7 @@ cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType
   const bool is_high =
       attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
   if (value == nullptr || !is_high || *static_cast<std::size_t*>(value) != 0)
-    return fail(cudaErrorInvalidValue, "only what was the most can be set, and only to 0");
+    return fail(cudaErrorInvalidValue, "only the high-water marks can be set, and only to 0");
   Account& account = account_of(device);
   (attribute == cudaGraphMemAttrUsedMemHigh ? account.most_used : account.most_taken) = 0;
   return lasting_error();

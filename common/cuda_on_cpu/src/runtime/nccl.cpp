@@ -209,7 +209,7 @@ void assemble(Clique& clique, const Gathering& gathering) {
     sides.push_back(&*side);
     requests.push_back(side->request);
     if (are_alike(requests.back(), requests.front())) continue;
-    clique.broken = "ranks ask for different collectives, or for different sizes, types or roots";
+    clique.broken = "ranks call different collectives, or with different sizes, types or roots";
     return;
   }
   const bool reduces = requests.front().kind == Kind::all_reduce;
@@ -492,7 +492,7 @@ class Joining : public Awaited {
   std::vector<std::thread::id> callers() const override { return {}; }
   std::string sentence() const override {
     return "rank " + std::to_string(rank_) + " of " + std::to_string(clique_->size()) +
-           " waits for others to join, and nobody is there who could: one thread needs a group";
+           " waits for others to join, and no other thread can: a single thread needs a group";
   }
 
  private:

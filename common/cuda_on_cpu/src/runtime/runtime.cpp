@@ -111,11 +111,12 @@ std::string reason_of(cudaError_t refusal, const std::string& kernel, const Conf
   if (c.refusal != cudaSuccess) return kernel + " is given a window of the L2 cache that it lacks";
   if (refusal == cudaErrorInvalidConfiguration) {
     if (std::size_t{c.grid.x} * c.grid.y * c.grid.z == 0)
-      return "the grid of " + kernel + " has " + text_of(c.grid) + " blocks, which is none";
-    if (threads == 0) return block + ", which is none";
-    if (threads > most_threads) return block + ", and 1024 are the most";
+      return "the grid of " + kernel + " has " + text_of(c.grid) +
+             " blocks, but must have at least one";
+    if (threads == 0) return block + ", but must have at least one";
+    if (threads > most_threads) return block + ", but 1024 is the maximum";
     return "the grid of " + kernel + " has " + text_of(c.grid) + " blocks of " + text_of(c.block) +
-           " threads, which is too much in one direction";
+           " threads, which is too many in one dimension";
   }
   if (refusal == cudaErrorInvalidValue && c.dynamic_shared > limits.dynamic_shared)
     return kernel + " is given " + std::to_string(c.dynamic_shared) +

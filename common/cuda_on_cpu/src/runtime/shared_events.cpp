@@ -30,8 +30,8 @@ bool wait_or_report(const SharedEvent& event, std::uint64_t record, const void* 
   if (wait_for(*event.records, record)) return true;
   report_trouble({.kind = "deadlock",
                   .place = place,
-                  .sentence = "an event is waited for that another process was recording, and that "
-                              "process has ended"});
+                  .sentence = "the process that was recording an event has ended, and its record "
+                              "will never be complete"});
   return false;
 }
 

@@ -544,9 +544,8 @@ void tell_all_who_wait() { streams().others_moved.notify_all(); }
 
 void finish(const OperationPointer& operation) {
   constexpr const char* circle =
-      "an operation waits for one that waits for it: what ranks send to each other and receive "
-      "from "
-      "each other needs a group";
+      "operations wait for each other in a cycle: ranks that send to and receive from each other "
+      "need a group";
   const std::uint32_t search = ++streams().searches;
   std::vector<OperationPointer> stack{operation};
   while (!stack.empty()) {

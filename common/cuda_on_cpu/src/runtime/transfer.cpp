@@ -246,7 +246,7 @@ cudaError_t refuse_to_free(const Allocation& allocation) {
   return fail(cudaErrorInvalidValue, allocation.is_leaving
                                          ? "it frees " + described(allocation.base) +
                                                ", and which a stream was told to free"
-                                         : "no graph that was launched has left what it frees");
+                                         : "no launched graph has left the memory that it frees");
 }
 
 cudaError_t free_now(void* pointer, MemorySpace one, MemorySpace other, const void* place) {
@@ -293,7 +293,7 @@ bool is_private(const void* address) {
 std::string objection_in_kernel(const Rows& rows) {
   const DeviceAtWork at_work;
   if (rows.first == nullptr) return "its address is null";
-  if (is_private(rows.first)) return "it is given local or shared memory of the kernel that asks";
+  if (is_private(rows.first)) return "it uses local or shared memory of the kernel that calls it";
   const Allocation* allocation = find_allocation(rows.first);
   return allocation == nullptr || allocation->contains(rows.first, rows.extent())
              ? ""
