@@ -1,5 +1,5 @@
 /// \file
-/// Compiles CUDA sources for the CPU device, and links them.
+/// Compiles and links CUDA sources for the CPU device.
 
 #pragma once
 
@@ -7,14 +7,16 @@
 
 namespace cuda_on_cpu::command {
 
-/// Makes what is asked for; \returns the exit status of the first command that fails, or 0
+/// Builds the product that the options request.
+/// \returns the exit status of the first command that fails, or 0
 int make(const Options& options);
 
-/// What a linker is told in the place of the toolkit's libraries, for build systems: a line for
-/// each, which begins with its name. The first is that of the device itself, which all need.
+/// The libraries that replace those of the toolkit, for build systems. Each line begins with the
+/// name of a library of the toolkit and lists its replacements. The first line is that of the CPU
+/// device itself, which all programs require.
 std::string libraries(const Options& options);
 
-/// What the device covers of CUDA, and what it does not.
+/// The supported and the unsupported parts of CUDA, as text for the user.
 std::string explanation();
 
 }  // namespace cuda_on_cpu::command

@@ -1,5 +1,5 @@
 /// \file
-/// The compiler of the host: which one is run, and whether it fits the libraries of the device.
+/// Selects the host compiler and checks that it is compatible with the libraries of the CPU device.
 
 #pragma once
 
@@ -8,14 +8,15 @@
 namespace cuda_on_cpu::command {
 
 struct Compiler {
-  Words words;  ///< the program, and arguments that belong to its name, as in CXX="ccache g++"
+  Words words;  ///< the program, and arguments that belong to it, as in CXX="ccache g++"
   bool is_clang = false;
 };
 
-/// The compiler that the command line or NVCC_CCBIN names, or else the one that the device was
-/// built with. If the build names none, as in a package, CXX names it, or it is the first of g++
-/// and clang++ on the PATH. \throws std::runtime_error if there is none, or if its C++ library is
-/// older than the one that the device was built with
+/// Selects the compiler that the command line or NVCC_CCBIN names. Otherwise, selects the one with
+/// which the CPU device was built. If the build names none, as in a package, selects the one that
+/// CXX names, or the first of g++ and clang++ in PATH.
+/// \throws std::runtime_error if there is none, or if its C++ or C library is older than the one
+/// with which the CPU device was built
 Compiler find_compiler(const Options& options);
 
 }  // namespace cuda_on_cpu::command

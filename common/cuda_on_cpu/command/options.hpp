@@ -1,5 +1,5 @@
 /// \file
-/// What the command is asked for, in the words of nvcc.
+/// The options of the command, which are those of nvcc.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace cuda_on_cpu::command {
 
-/// What is wrong with the command line, in a sentence.
+/// An error in the command line. The message is one sentence.
 struct BadUsage : std::runtime_error {
   using runtime_error::runtime_error;
 };
@@ -23,7 +23,7 @@ struct Input {
   Language language;
 };
 
-/// The last thing that is made.
+/// The final product of the command.
 enum class Product {
   program,
   objects,
@@ -32,30 +32,31 @@ enum class Product {
   translated,
   preprocessed,
   dependencies,
-  ptx,  ///< the image of a module, as a text; the next ones as a file of ELF
+  ptx,  ///< the image of a module as text; cubin and fatbin are ELF files
   cubin,
   fatbin
 };
 
 struct Options {
   Product product = Product::program;
-  std::string output;     ///< empty if nothing is said
-  std::string directory;  ///< of objects whose names are not given
-  std::string compiler;   ///< empty for the one that the command was built with
+  std::string output;     ///< empty if not given
+  std::string directory;  ///< for objects whose names are not given
+  std::string compiler;   ///< empty for the default
   std::vector<Input> inputs;
-  Words compile;         ///< for the preprocessor and the compiler
-  Words dependencies;    ///< -MD and its like
-  Words link;            ///< libraries and objects in their order
-  Words ignored;         ///< what has no meaning on a CPU
-  std::string standard;  ///< of C++
-  bool shared = false;   ///< a library that is loaded; means nothing for -dlink
-  /// Whether what no word says it of is the device's, as NVRTC may be told.
+  Words compile;         ///< options for the preprocessor and the compiler
+  Words dependencies;    ///< -MD and similar options
+  Words link;            ///< libraries and objects, in order
+  Words ignored;         ///< options without effect on a CPU
+  std::string standard;  ///< C++ standard
+  bool shared = false;   ///< whether to make a shared library; no effect with -dlink
+  /// Whether functions and variables without an annotation belong to the device, an option of
+  /// NVRTC.
   bool device_is_default = false;
   bool analyse = false, verbose = false, dry_run = false, quiet = false;
   bool help = false, version = false, explain = false, headers = false, libraries = false;
 };
 
-/// Reads the words of a command line.
+/// Parses the words of a command line.
 /// \throws BadUsage
 Options read_options(Words words);
 

@@ -1,5 +1,5 @@
 /// \file
-/// Where the command finds what it needs, built or installed.
+/// Paths of the files that the command requires, in the build directory or after installation.
 
 #pragma once
 
@@ -8,11 +8,11 @@
 namespace cuda_on_cpu::command {
 
 struct Places {
-  std::string command;    ///< which runs
-  std::string headers;    ///< in the place of CUDA's
-  std::string libraries;  ///< the device, with and without its analysis
-  std::string toolkit;    ///< the directory of CUDA's toolkit, if there is one
-  std::string thrust;     ///< its Thrust, CUB and libcu++; empty where they are not there
+  std::string command;    ///< path of the running command
+  std::string headers;    ///< directory of the headers that replace those of CUDA
+  std::string libraries;  ///< directory of the libraries of the CPU device
+  std::string toolkit;    ///< directory of the CUDA toolkit, which may not exist
+  std::string thrust;     ///< headers of Thrust, CUB and libcu++ in it, or empty
 };
 
 Places find_places();

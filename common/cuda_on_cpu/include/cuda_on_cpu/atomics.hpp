@@ -1,5 +1,5 @@
 /// \file
-/// Atomic operations, which are atomic between the threads of the operating system, too.
+/// Atomic operations, which are also atomic among the threads of the operating system.
 
 #pragma once
 
@@ -24,19 +24,21 @@ enum class Atomic {
   bit_xor
 };
 
-/// How an atomic orders the accesses around it, as far as races are concerned.
+/// The memory order of an atomic operation, which the race detector uses.
 enum class Order { relaxed, acquire, release, both };
 
-/// Among whom it is atomic.
+/// The scope of an atomic operation.
 enum class Scope { block, device, system };
 
-/// Does an operation on memory of the device, or in shared memory; returns the old value. For
-/// int, unsigned, long long, unsigned long long, float and double.
+/// Performs an atomic operation in device memory or in shared memory. `Value` is int, unsigned,
+/// long long, unsigned long long, float or double.
+/// \returns the old value
 template <Atomic operation, typename Value>
 Value atomic(Value* address, Value operand, Order order = Order::relaxed,
              Scope scope = Scope::device);
 
-/// Replaces `expected` by `desired`; returns the old value.
+/// Replaces `expected` with `desired` if the value is `expected`.
+/// \returns the old value
 template <typename Value>
 Value atomic_compare(Value* address, Value expected, Value desired, Order order = Order::relaxed,
                      Scope scope = Scope::device);
@@ -46,7 +48,7 @@ Value atomic_load(const Value* address, Order order, Scope scope = Scope::device
 template <typename Value>
 void atomic_store(Value* address, Value value, Order order, Scope scope = Scope::device);
 
-/// The same for sixteen bytes, among those that do it so.
+/// Loads and stores of sixteen bytes, which are atomic among each other.
 void atomic_load_sixteen(void* value, const void* address, Order order);
 void atomic_store_sixteen(void* address, const void* value, Order order);
 
@@ -100,7 +102,8 @@ Value atomicSub_system(Value* address, cuda_on_cpu::given<Value> operand) {
   return atomicSub(address, operand);
 }
 
-// The address decides the type; guides compare unsigned bits with signed ones.
+// The type of the address determines `Value`, because the arguments may be signed and the memory
+// unsigned, as in the programming guide.
 template <typename Value>
 Value atomicCAS(Value* address, cuda_on_cpu::given<Value> expected,
                 cuda_on_cpu::given<Value> desired) {

@@ -1,5 +1,5 @@
 /// \file
-/// Kernels that call a closure: algorithms of the toolkit's libraries that come as such.
+/// Kernels that call a closure. The algorithms of the toolkit's libraries use them.
 
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace cuda_on_cpu {
 
-// The closure is what the kernel is given, and no memory that it has to be allowed to use.
+// The closure is the argument of the kernel, so the kernel may always access it.
 template <typename Closure>
 __global__ void perform(Closure* closure) {
   (*closure)();
 }
 
-/// Launches a kernel, by whatever name, whose threads call the closure.
+/// Launches a kernel with the given name, whose threads call the closure.
 template <typename Closure>
 cudaError_t launch_closure(const char* name, dim3 grid, dim3 block, cudaStream_t stream,
                            std::shared_ptr<Closure> closure) {

@@ -1,8 +1,8 @@
 /// \file
-/// Copies from global into shared memory that a thread starts and waits for later.
+/// Asynchronous copies from global to shared memory, for which a thread waits later.
 ///
-/// They are done when the thread waits for them, not before: who reads too early sees what was
-/// there.
+/// A copy is performed when its thread waits for it, not earlier. A thread that reads too early
+/// sees the old contents.
 
 #pragma once
 
@@ -12,17 +12,18 @@
 
 namespace cuda_on_cpu {
 
-/// Starts a copy of this thread; behind the bytes, it writes zeros.
+/// Starts a copy of the current thread. It writes `bytes` bytes, and then `zeros` bytes that are
+/// zero.
 void start_copy(void* to, const void* from, std::size_t bytes, std::size_t zeros = 0);
 
-/// Closes the batch of copies that this thread started since the last one; returns its number,
-/// counted from 1.
+/// Combines the copies that this thread has started since the last call into a batch.
+/// \returns the index of the batch, counted from 1
 std::size_t commit_copies();
 
-/// Does all batches but the last `pending` ones.
+/// Performs all batches but the last `pending` ones.
 void wait_for_copies(std::size_t pending);
 
-/// Does the batches up to a number.
+/// Performs all batches up to the one with index `number`.
 void wait_for_batch(std::size_t number);
 
 }  // namespace cuda_on_cpu

@@ -1,5 +1,5 @@
 /// \file
-/// The part of CUDA C++ that is language: qualifiers, built-in variables, launches.
+/// The language extensions of CUDA C++: qualifiers, built-in variables and launches.
 
 #pragma once
 
@@ -11,23 +11,23 @@
 #include <utility>
 #include <vector>
 
-// The rewriter replaces __shared__, __cluster_dims__, __device__ and __noinline__; the other
-// qualifiers mean nothing here.
+// The rewriter replaces __shared__, __cluster_dims__, __device__ and __noinline__. The other
+// qualifiers have no effect on the CPU device.
 #define __host__
 #define __grid_constant__
 #define __maxnreg__(...)
-#ifdef __CUDA__  // libclang, without the rewriter
+#ifdef __CUDA__  // libclang reads the source without the rewriter
 #define __noinline__ __attribute__((noinline))
 #endif
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
 
-// In a program that is analysed, a kernel takes its functions in, so that the order of addresses is
-// the order of the source: warps reconverge at the lowest.
+// In an analysed program, all functions are inlined into the kernel. Instruction addresses then
+// have the order of the source, and a warp reconverges at the lowest address.
 #ifdef __clang__
 #define CUDA_ON_CPU_KERNEL noinline
 #else
-#define CUDA_ON_CPU_KERNEL noipa  // what a launch passes is not known to the kernel's compiler
+#define CUDA_ON_CPU_KERNEL noipa  // prevents optimisations that use the arguments of a launch
 #endif
 // The rewriter takes this away. The functions that it marks are the device's, and in a program that
 // is analysed, all variables that it does not mark are the host's.
@@ -46,7 +46,7 @@
 #define __constant__
 #endif
 #define CUDA_ON_CPU_NOT_ANALYSED __attribute__((no_sanitize("thread"), no_instrument_function))
-// What is the program's and thread-local, seen from an image of a module.
+// The thread-local storage model for variables of the program that the image of a module uses.
 #ifdef CUDA_ON_CPU_IMAGE
 #define CUDA_ON_CPU_OF_PROGRAM __attribute__((tls_model("initial-exec")))
 #else
@@ -57,7 +57,7 @@ struct uint3 {
   unsigned x, y, z;
 };
 
-/// The extent of a block or of a grid; what is left out is 1.
+/// The extent of a block or of a grid. Omitted components are 1.
 struct dim3 {
   unsigned x, y, z;
   constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
@@ -65,15 +65,15 @@ struct dim3 {
   constexpr operator uint3() const { return {x, y, z}; }
 };
 
-// Constant here, for they are constant to a CUDA thread: compilers may keep them in registers over
-// a switch between threads. They change in builtins.cpp, where they are not constant.
+// These variables are constant for a CUDA thread, so compilers may keep them in registers across a
+// switch between threads. They change only in builtins.cpp, which declares them without const.
 extern __thread const uint3 threadIdx CUDA_ON_CPU_OF_PROGRAM;
 extern __thread const uint3 blockIdx CUDA_ON_CPU_OF_PROGRAM;
 extern __thread const dim3 blockDim CUDA_ON_CPU_OF_PROGRAM;
 extern __thread const dim3 gridDim CUDA_ON_CPU_OF_PROGRAM;
 inline constexpr int warpSize = 32;
 
-// The dynamic shared memory of the block: arrays that kernels declare `extern __shared__`.
+// The dynamic shared memory of the block, which kernels declare as `extern __shared__` arrays.
 extern "C" __thread char cuda_on_cpu_dynamic_shared[] CUDA_ON_CPU_OF_PROGRAM;
 
 using cudaStream_t = struct CUstream_st*;
@@ -81,10 +81,10 @@ enum cudaError : unsigned;
 
 namespace cuda_on_cpu {
 
-/// Whether a thread of a kernel asks, and not the host.
+/// Whether the caller is a thread of a kernel, and not the host.
 bool is_on_device();
 
-/// What stands between <<< and >>>, and the attributes of a launch.
+/// The execution configuration of a launch (the arguments between <<< and >>>), and its attributes.
 struct Configuration {
   dim3 grid;
   dim3 block;
@@ -92,7 +92,7 @@ struct Configuration {
   cudaStream_t stream = nullptr;
   dim3 cluster = {};  ///< blocks of a cluster
   bool cooperative = false;
-  cudaError refusal = {};  ///< why it cannot be, where its attributes say so
+  cudaError refusal = {};  ///< why the launch is refused because of its attributes
 
   Configuration with_cluster(dim3 extent) const {
     Configuration with = *this;
@@ -106,60 +106,62 @@ inline Configuration configuration(dim3 grid, dim3 block, std::size_t dynamic_sh
   return {grid, block, dynamic_shared, stream};
 }
 
-/// A kernel with its arguments, to be called once per thread.
+/// A kernel with its arguments, which is called once per thread.
 struct Invocation {
   std::shared_ptr<void> closure;
   std::size_t bytes;
   void (*call)(void* closure);
-  std::vector<const void*> callers = {};  ///< of a library that launches it, innermost first
+  std::vector<const void*> callers = {};  ///< return addresses in a library that launches it
 };
 
-/// Puts a kernel into its stream; it runs when something depends on it.
-/// \returns why it is refused, which shows in cudaGetLastError, too, as CUDA has it
+/// Appends a kernel to its stream. The kernel runs when something depends on it.
+/// \returns the error if the launch is refused; cudaGetLastError returns the same error, as in CUDA
 cudaError submit(const char* kernel, const Configuration& configuration, Invocation invocation);
 
-/// Notes an error that the source drops where a call returned it: unless the program asks for it
-/// later, it is a finding of the analysis.
+/// Logs an error code that a statement of the source discards. The analysis reports it, unless the
+/// program requests the last error later.
 void drop(cudaError error);
 
-/// Takes what a call returned that stands as a statement of its own, and every launch.
+/// Receives the result of each launch, and of each call that is a statement of its own.
 struct Dropped {
   __forceinline__ void operator=(cudaError error) {
     if (error != cudaError{}) drop(error);
   }
 };
 
-// What the rewriter puts into programs that are analysed, and only their runtime has.
+// The rewriter inserts the following calls into analysed programs, and only their runtime has them.
 
-/// A function that only the host may call begins; that a kernel does it is a finding.
+/// Begins a function that only the host may call. A call by a kernel is reported.
 void enters_host_function(const char* name);
 
-/// What a thread is about to do can be seen from outside, or escapes the analysis, or may depend on
-/// the order of blocks: if its block runs on trial, beside others, that ends here, and begins anew
-/// when no other one runs.
+/// Ends the speculative execution of the current block, if any. The block starts again when no
+/// other block runs. A thread calls this function before an operation that is visible from outside,
+/// that the analysis does not see, or that may depend on the order of blocks.
 void end_trial();
 
-/// A function of the device begins that does such things.
+/// Begins a device function that contains such operations.
 constexpr void leaves_analysis() {
   if (!__builtin_is_constant_evaluated()) end_trial();
 }
 
-/// A kernel begins: from now on, its thread calls what was not taken into the kernel.
+/// Begins a kernel. From now on, its thread calls only functions that were not inlined into the
+/// kernel.
 void enters_kernel();
 
-/// The functions that are being called, by where they go on, innermost first.
+/// The return addresses of the active calls, innermost first.
 std::vector<const void*> callers();
 
-/// Memory for whoever asks: a kernel gets it on the device, the host where it always does.
+/// Allocates device memory for a kernel, and memory of the heap for the host.
 void* heap_malloc(std::size_t bytes);
 void heap_free(void* pointer);
 struct Heap {};
 
-/// Notes the most threads of a block that a kernel promises by __launch_bounds__.
+/// Registers the maximum number of threads per block that a kernel declares with __launch_bounds__.
 bool note_bounds(const char* kernel, unsigned threads);
 
-/// What an argument of a launch is copied as: where its type names a `KernelArgument` that it turns
-/// into, as that. (A kernel's parameters, which say so to nvcc, are not known here.)
+/// The type as which an argument of a launch is copied: the member type `KernelArgument` of its
+/// class, if there is one. (nvcc would convert the argument to the type of the parameter, which is
+/// not known here.)
 template <typename Value, typename = void>
 struct Copied {
   using Type = std::decay_t<const Value>;
@@ -170,21 +172,21 @@ struct Copied<Value, std::void_t<typename Value::KernelArgument>> {
 };
 template <typename Value>
 auto copied(const Value& argument) {
-  // Of an array, whether it is constant is not known here.
+  // It is not known here whether the kernel takes a pointer to constant elements.
   if constexpr (std::is_array_v<Value>)
     return const_cast<std::remove_extent_t<Value>*>(&argument[0]);
   else
     return static_cast<typename Copied<Value>::Type>(argument);
 }
 
-/// An argument of a kernel, by its number.
+/// An argument of a kernel with its index.
 template <std::size_t number, typename Value>
 struct Copy {
   Value value;
 };
 
-/// A kernel with copies of its arguments. Sources have dozens of launches, and compilers take
-/// longer over a tuple and a shared pointer for each.
+/// A kernel with copies of its arguments. A tuple and a shared pointer per launch would take longer
+/// to compile, and sources contain dozens of launches.
 template <typename Numbers, typename Kernel, typename... Arguments>
 struct Closure;
 template <std::size_t... number, typename Kernel, typename... Arguments>
@@ -200,7 +202,7 @@ struct Closure<std::index_sequence<number...>, Kernel, Arguments...> : Copy<numb
 template <typename Kernel, typename... Arguments>
 using ClosureOf = Closure<std::index_sequence_for<Arguments...>, Kernel, Arguments...>;
 
-/// Memory for a closure; and what owns it with the closure in it, which it destroys.
+/// Memory for a closure, and an owner that destroys the closure and frees the memory.
 void* room_for(std::size_t bytes, std::size_t alignment);
 std::shared_ptr<void> owned(void* closure, void (*destroy)(void*));
 

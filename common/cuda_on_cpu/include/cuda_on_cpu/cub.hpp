@@ -1,6 +1,6 @@
 /// \file
-/// Algorithms of CUB for a whole device, as kernels: what needs an order runs in one thread, what
-/// does not, in a thread for each element or segment.
+/// Algorithms of CUB for a whole device, as kernels. An algorithm that requires an order of its
+/// items runs in one thread. Other algorithms use one thread per element or segment.
 
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace cuda_on_cpu {
 
-/// So many threads, each with its number.
+/// A kernel that calls `work(i)` in `count` threads, where i is the index of the thread.
 template <typename Work>
 struct Numbered {
   std::size_t count;
@@ -28,12 +28,13 @@ struct Numbered {
   void operator()() {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (i >= count) return;
-    Work mine = work;  // what changes as it works is this thread's own
+    Work mine = work;  // a copy per thread, since the call may change it
     mine(i);
   }
 };
 
-/// In a kernel, all of it is done by the thread that asks for it.
+/// Calls `work(i)` for all i below `count`: on the host as a kernel with one thread per i, and in a
+/// kernel in the calling thread.
 template <typename Work>
 __host__ __device__ cudaError_t in_threads(const char* name, cudaStream_t stream, std::size_t count,
                                            Work work) {
@@ -48,7 +49,7 @@ __host__ __device__ cudaError_t in_threads(const char* name, cudaStream_t stream
                         std::make_shared<Numbered<Work>>(Numbered<Work>{count, std::move(work)}));
 }
 
-/// What algorithms find their temporary storage in: parts of it begin where any type may.
+/// The temporary storage of an algorithm. Each part begins at an address that suits any type.
 class TemporaryStorage {
  public:
   static constexpr std::size_t alignment = 256;
@@ -67,12 +68,14 @@ class TemporaryStorage {
     return part;
   }
 
-  /// Writes into all of it, as CUB would: it must be there, and nobody else may use it.
+  /// Writes to the whole storage, as CUB would. The analysis then finds storage that is too small
+  /// or that is in use elsewhere.
   static void use_up(void* begin, std::size_t bytes, unsigned char mark) {
     for (std::size_t i = 0; i < bytes; ++i) static_cast<unsigned char*>(begin)[i] = mark;
   }
 
-  /// What a call writes differs from what the calls about it do, or two at once would do no harm.
+  /// The value that a call writes. Neighbouring calls write different values, because the analysis
+  /// does not report conflicting stores of the same value as an error.
   static __host__ __device__ unsigned char mark() {
     static std::atomic<unsigned char> calls{0};
     return is_on_device() ? 0xA5 : ++calls;
@@ -82,14 +85,15 @@ class TemporaryStorage {
   std::uintptr_t next_;
 };
 
-/// What a scan of so many items, or the like, needs between its blocks.
+/// The bytes of storage that a scan of `count` items, or a similar algorithm, requires for its
+/// blocks.
 constexpr std::size_t storage_of_blocks(std::size_t count) {
   return TemporaryStorage::alignment * (1 + count / 32768);
 }
 
-/// The two calls of an algorithm: one asks how much temporary storage there must be, the other has
-/// it. Work that needs none itself uses it up first.
-/// \returns whether the work is to be done; otherwise, `result` is what the call returns
+/// Distinguishes the two calls of an algorithm: without `storage`, it sets `bytes` to the required
+/// size, and with `storage`, it checks the size.
+/// \returns whether the algorithm should run; otherwise, the call returns `result`
 inline __host__ __device__ bool has_storage(void* storage, std::size_t& bytes, std::size_t needed,
                                             cudaError_t& result) {
   result = cudaSuccess;
@@ -100,7 +104,7 @@ inline __host__ __device__ bool has_storage(void* storage, std::size_t& bytes, s
   return storage != nullptr && result == cudaSuccess;
 }
 
-/// An algorithm that takes the items in their order.
+/// Runs an algorithm that processes the items in order.
 template <typename Work>
 __host__ __device__ cudaError_t in_order(const char* name, void* storage, std::size_t& bytes,
                                          std::size_t count, cudaStream_t stream, Work work) {
@@ -114,7 +118,7 @@ __host__ __device__ cudaError_t in_order(const char* name, void* storage, std::s
   });
 }
 
-/// An algorithm that has a thread for each of its segments.
+/// Runs an algorithm with one thread per segment.
 template <typename Work>
 __host__ __device__ cudaError_t in_segments(const char* name, void* storage, std::size_t& bytes,
                                             std::size_t segments, cudaStream_t stream, Work work) {

@@ -1,6 +1,6 @@
 /// \file
-/// What a device says of itself: all that CUDA's structure and attributes have, those of earlier
-/// toolkits, too. The CPU device has a small H200's figures; what it lacks is 0.
+/// Properties of a device: all members and attributes of CUDA, including those of earlier toolkits.
+/// The values are those of a small H200, and 0 for features that the CPU device lacks.
 
 #pragma once
 
@@ -26,7 +26,7 @@ struct cudaDeviceProp {
   unsigned luidDeviceNodeMask;
   int major, minor;
 
-  // A block, a grid, a processor.
+  // Limits of blocks, grids and SMs.
   int warpSize;
   int regsPerBlock, regsPerMultiprocessor;
   int maxThreadsPerBlock, maxThreadsPerMultiProcessor, maxBlocksPerMultiProcessor;
@@ -60,7 +60,7 @@ struct cudaDeviceProp {
   int maxSurface3D[3], maxSurfaceCubemap, maxSurfaceCubemapLayered[2];
   int sparseCudaArraySupported, deferredMappingCudaArraySupported;
 
-  // Where it is, and with whom.
+  // Location, and cooperation with other devices.
   int integrated, ECCEnabled, tccDriver, isMultiGpuBoard, multiGpuBoardGroupID;
   int pciBusID, pciDeviceID, pciDomainID;
   unsigned gpuPciDeviceID, gpuPciSubsystemID;

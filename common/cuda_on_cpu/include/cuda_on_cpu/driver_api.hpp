@@ -1,9 +1,10 @@
 /// \file
-/// CUDA's driver API: contexts, modules, launches, and memory under 64-bit addresses. Streams,
-/// events and memory are the runtime's, and either API may use what the other one made.
+/// The driver API: contexts, modules, launches, and memory with 64-bit addresses. Streams, events
+/// and memory are those of the runtime, so either API can use objects that the other one has
+/// created.
 ///
-/// What the runtime does, too, stands here in line, so that what is found in it has the line of the
-/// source.
+/// Functions that the runtime also has are inline, so that the analysis reports errors at the line
+/// of the source.
 
 #pragma once
 
@@ -11,13 +12,14 @@
 
 namespace cuda_on_cpu {
 
-/// A call of the driver: it needs a context, and leaves the runtime's last error as it was.
+/// A call of the driver API. It requires a context and does not change the last error of the
+/// runtime.
 class DriverCall {
  public:
   DriverCall();
 
-  CUresult refusal() const { return refusal_; }  ///< CUDA_SUCCESS where the call may go on
-  CUresult end(cudaError_t error) const;         ///< what the runtime answered, as the driver does
+  CUresult refusal() const { return refusal_; }  ///< why the call is refused, or CUDA_SUCCESS
+  CUresult end(cudaError_t error) const;         ///< the error of the driver for one of the runtime
 
  private:
   CUresult refusal_;
@@ -25,7 +27,7 @@ class DriverCall {
   bool runtime_was_used_;
 };
 
-/// Does what the runtime does, if there is a context.
+/// Calls a function of the runtime, if there is a context.
 template <typename Call>
 CUresult by_runtime(const Call& of_runtime) {
   const DriverCall call;
@@ -34,10 +36,10 @@ CUresult by_runtime(const Call& of_runtime) {
 
 inline void* pointer_of(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
-/// Notes an error that the source drops where a call of the driver returned it.
+/// Logs an error code of the driver API that a statement of the source discards.
 void drop_result(CUresult error);
 
-/// Takes what a call of the driver returned that stands as a statement of its own.
+/// Receives the result of a call of the driver API that is a statement of its own.
 struct DroppedResult {
   __forceinline__ void operator=(CUresult error) {
     if (error != CUDA_SUCCESS) drop_result(error);
@@ -243,7 +245,7 @@ CUresult cuTexObjectDestroy(CUtexObject texture);
 CUresult cuSurfObjectCreate(CUsurfObject* surface, const CUDA_RESOURCE_DESC* resource);
 CUresult cuSurfObjectDestroy(CUsurfObject surface);
 
-// --- Memory that is mapped where the program wants it
+// --- Virtual memory management
 
 CUresult cuMemGetAllocationGranularity(std::size_t* bytes, const CUmemAllocationProp* property,
                                        CUmemAllocationGranularity_flags option);
@@ -255,7 +257,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle);
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* property,
                                                 CUmemGenericAllocationHandle handle);
-/// Memory that other processes may map, too: by a file, which is the program's to close.
+/// Exports memory to other processes through a file, which the program must close.
 CUresult cuMemExportToShareableHandle(void* file, CUmemGenericAllocationHandle handle,
                                       CUmemAllocationHandleType type, unsigned long long flags);
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void* file,
@@ -285,7 +287,7 @@ CUresult cuEventSynchronize(CUevent event);
 CUresult cuEventQuery(CUevent event);
 CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end);
 
-// --- The profiler, which is not here
+// --- The profiler (without effect)
 
 inline CUresult cuProfilerStart() { return CUDA_SUCCESS; }
 inline CUresult cuProfilerStop() { return CUDA_SUCCESS; }

@@ -102,7 +102,7 @@ using CUstreamCallback = void (*)(CUstream stream, CUresult status, void* data);
 
 // --- Devices and contexts
 
-/// The numbers are those of the runtime's attributes.
+/// The values equal those of the attributes of the runtime.
 enum CUdevice_attribute {
   CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
   CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X = 2,
@@ -196,7 +196,7 @@ inline constexpr unsigned CU_CTX_SCHED_AUTO = 0, CU_CTX_SCHED_SPIN = 1, CU_CTX_S
                           CU_CTX_SCHED_BLOCKING_SYNC = 4, CU_CTX_MAP_HOST = 8,
                           CU_CTX_LMEM_RESIZE_TO_MAX = 16;
 
-/// What a context of CUDA 13 is made with; nothing of it means anything here.
+/// The parameters of a context of CUDA 13. They have no effect on the CPU device.
 struct CUctxCreateParams {
   void* execAffinityParams;
   int numExecAffinityParams;
@@ -246,7 +246,7 @@ enum CUjitInputType {
   CU_JIT_INPUT_LIBRARY = 4
 };
 
-/// By their numbers: what is asked of a kernel, and told.
+/// The attributes of kernels that can be queried and set, with their values in CUDA.
 enum CUfunction_attribute {
   CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
   CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
@@ -260,7 +260,7 @@ enum CUfunction_attribute {
   CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14
 };
 
-// How a launch is given its parameters as one buffer.
+// Keys for a launch that passes its parameters in one buffer.
 #define CU_LAUNCH_PARAM_END (reinterpret_cast<void*>(0))
 #define CU_LAUNCH_PARAM_BUFFER_POINTER (reinterpret_cast<void*>(1))
 #define CU_LAUNCH_PARAM_BUFFER_SIZE (reinterpret_cast<void*>(2))
@@ -368,7 +368,7 @@ struct CUDA_TEXTURE_DESC {
 };
 struct CUDA_RESOURCE_VIEW_DESC;
 
-// --- Memory that is mapped where the program wants it
+// --- Virtual memory management
 
 enum CUmemAllocationType { CU_MEM_ALLOCATION_TYPE_INVALID = 0, CU_MEM_ALLOCATION_TYPE_PINNED = 1 };
 enum CUmemAllocationHandleType {

@@ -1,7 +1,6 @@
 /// \file
-/// Nodes of graphs that came to CUDA later: those for events, those that allocate and free memory,
-/// those that choose or repeat graphs, and nodes of any type; and what a stream that records tells
-/// of its graph.
+/// Further nodes of graphs: event nodes, memory nodes, conditional nodes, and nodes of any type.
+/// Also queries about the graph that a stream captures.
 
 #pragma once
 
@@ -10,7 +9,8 @@
 #include "graphs.hpp"
 #include "memory_pools.hpp"
 
-// --- Events: a launch records them when it comes to the node, or waits for what was recorded last
+// --- Event nodes: when a launch reaches the node, it records the event or waits for its last
+// record
 
 cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                         const cudaGraphNode_t* after, std::size_t count,
@@ -27,14 +27,14 @@ cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t executable, cud
 cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t executable, cudaGraphNode_t node,
                                                cudaEvent_t event);
 
-// --- Memory
+// --- Memory nodes
 
 struct cudaMemAllocNodeParams {
   cudaMemPoolProps poolProps;
   const cudaMemAccessDesc* accessDescs;
   std::size_t accessDescCount;
   std::size_t bytesize;
-  void* dptr;  ///< where it will be
+  void* dptr;  ///< the address, which the call sets
 };
 struct cudaMemFreeNodeParams {
   void* dptr;
@@ -60,7 +60,7 @@ cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType
                                            void* value);
 cudaError_t cudaDeviceGraphMemTrim(int device);
 
-// --- Conditions
+// --- Conditional nodes
 
 using cudaGraphConditionalHandle = unsigned long long;
 inline constexpr unsigned cudaGraphCondAssignDefault = 1;
@@ -72,13 +72,13 @@ enum cudaGraphConditionalNodeType {
 struct cudaConditionalNodeParams {
   cudaGraphConditionalHandle handle;
   cudaGraphConditionalNodeType type;
-  unsigned size;             ///< how many graphs there are to choose among
-  cudaGraph_t* phGraph_out;  ///< these, which are empty at first
+  unsigned size;             ///< number of graphs
+  cudaGraph_t* phGraph_out;  ///< the graphs, which are empty at first; the call sets it
 };
 
 cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph,
                                              unsigned first_value = 0, unsigned flags = 0);
-/// Only kernels call it.
+/// Only kernels may call this function.
 void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value);
 
 // --- Nodes of any type
@@ -100,7 +100,8 @@ struct cudaEventRecordNodeParams {
 struct cudaEventWaitNodeParams {
   cudaEvent_t event;
 };
-/// What its type says is looked at. (CUDA has a union, which a kernel with its types cannot be in.)
+/// Only the member that `type` selects is read. (CUDA uses a union, which cannot contain a kernel
+/// together with its parameter types.)
 struct cudaGraphNodeParams {
   cudaGraphNodeType type;
   cudaKernelNodeParamsV2 kernel;
@@ -118,19 +119,20 @@ struct cudaGraphNodeParams {
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                              const cudaGraphEdgeData* data, std::size_t count,
                              cudaGraphNodeParams* parameters);
-/// As toolkits before version 13 had it.
+/// The form of toolkits before version 13.
 inline cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                     const cudaGraphNode_t* after, std::size_t count,
                                     cudaGraphNodeParams* parameters) {
   return cudaGraphAddNode(node, graph, after, nullptr, count, parameters);
 }
 
-// --- What a stream has recorded, and what it goes on behind
+// --- Capture: the captured graph of a stream and its current dependencies
 
 inline constexpr unsigned cudaStreamAddCaptureDependencies = 0,
                           cudaStreamSetCaptureDependencies = 1;
 
-/// Records into a graph that is there, behind some of its nodes.
+/// Captures into an existing graph. The first captured nodes depend on `count` nodes of this graph,
+/// `after`.
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
                                           const cudaGraphNode_t* after,
                                           const cudaGraphEdgeData* data, std::size_t count,

@@ -1,6 +1,6 @@
 /// \file
-/// Graphs that a program builds node by node, or changes after they were instantiated. (Those that
-/// streams record are in runtime_api.hpp.)
+/// Graphs that a program builds node by node, or changes after their instantiation.
+/// (runtime_api.hpp contains stream capture.)
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace cuda_on_cpu {
 
-/// Copies of a kernel's arguments, and where each lies.
+/// Copies of the arguments of a kernel, and the address of each copy.
 struct KernelArguments {
   Invocation invocation;
   std::vector<void*> addresses;
@@ -30,8 +30,8 @@ KernelArguments kernel_arguments(void (*kernel)(Parameters...), void** arguments
           {&static_cast<Copy<index, plain<Parameters>>&>(*closure).value...}};
 }
 
-/// A kernel as a structure of CUDA names it: by an address that a program casts to `void*`. The
-/// rewriter leaves that cast out, so that the types of the parameters are still known.
+/// A kernel in a structure of CUDA, where a program casts its address to `void*`. The rewriter
+/// removes this cast, so the parameter types are still known.
 class KernelFunction {
  public:
   constexpr KernelFunction(void* address = nullptr) : address_(address) {}
@@ -43,14 +43,14 @@ class KernelFunction {
                                   std::index_sequence_for<Parameters...>());
         }),
         takes_arguments_(sizeof...(Parameters) > 0) {}
-  /// What is no kernel keeps its address.
+  /// Other functions keep only their address.
   template <typename Function>
   KernelFunction(Function* address) : address_((void*)address) {}
   operator void*() const { return address_; }
 
-  /// Whether its parameters are known.
+  /// Whether the parameter types are known.
   bool has_parameters() const { return copy_arguments_ != nullptr; }
-  /// Whether there are any.
+  /// Whether the kernel has parameters.
   bool takes_arguments() const { return takes_arguments_; }
   KernelArguments copy(void** arguments) const { return copy_arguments_(address_, arguments); }
 
@@ -157,14 +157,14 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
                                         std::size_t count);
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node);
 
-// --- What a graph and its nodes are
+// --- Queries of graphs and nodes
 
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count);
 cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
                               std::size_t* count);
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes,
                                          std::size_t* count);
-// As CUDA 13 has them. All edges are plain ones.
+// The forms of CUDA 13. All edges are plain.
 inline cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
                                      cudaGraphEdgeData* data, std::size_t* count) {
   const cudaError_t error = cudaGraphGetEdges(graph, from, to, count);
@@ -179,13 +179,13 @@ inline cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphN
 }
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type);
 
-// What a node was told; of one that a stream recorded it is not known.
+// The parameters with which a node was created. They are not available for captured nodes.
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* parameters);
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms* parameters);
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* parameters);
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* parameters);
 
-// --- Changes: of a graph, for those that are instantiated later, and of an instance
+// --- Changes of a graph, which affect later instances, and changes of an instance
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
                                          const cudaKernelNodeParams* parameters);

@@ -1,7 +1,7 @@
 /// \file
-/// Sets aside the macros of a program by whose names others call their parameters and functions,
-/// until `shown_names.hpp` brings them back: around headers of the host's libraries. Included as
-/// often as it is wanted.
+/// Hides macros of the program whose names occur in headers of host libraries, for example as
+/// parameters. `shown_names.hpp` restores them after such a header. This file may be included
+/// several times.
 
 #pragma push_macro("A")
 #undef A

@@ -1,6 +1,6 @@
 /// \file
-/// What every image of a module holds; the command includes it in the source of one, and nothing
-/// else does.
+/// Definitions that each image of a module contains. The command includes this file only in the
+/// source of an image.
 
 #pragma once
 
@@ -12,7 +12,7 @@ extern "C" {
 extern const char __start_cuda_constant[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_cuda_constant[] __attribute__((weak, visibility("hidden")));
 
-// Where blocks have the shared memory of all images.
+// The shared memory of all images, per block.
 extern __thread char cuda_on_cpu_shared_of_images[] __attribute__((tls_model("initial-exec")));
 
 extern const char cuda_on_cpu_image_mark[];
@@ -26,9 +26,9 @@ extern cuda_on_cpu::ImageHead cuda_on_cpu_image;
 cuda_on_cpu::ImageHead cuda_on_cpu_image = {
     nullptr, __start_cuda_constant, __stop_cuda_constant, 0, 0, nullptr};
 
-/// Thread-local variables of an image are shared memory, which has to lie where the program has its
-/// own: what compilers call to find such a variable finds it there. This hides the host's function
-/// of that name from the image.
+/// Compilers call this function to locate a thread-local variable. Such variables of an image are
+/// shared memory, which has to be in the thread area of the program, so this function returns an
+/// address there. It hides the function of the same name in the C library from the image.
 __attribute__((visibility("hidden"))) CUDA_ON_CPU_NOT_ANALYSED void* __tls_get_addr(void* index) {
   const auto* const parts = static_cast<const unsigned long*>(index);  // a module and an offset
   if (parts[0] != cuda_on_cpu_image.tls_module) return cuda_on_cpu_image.thread_variable(index);
@@ -39,7 +39,7 @@ __attribute__((visibility("hidden"))) CUDA_ON_CPU_NOT_ANALYSED void* __tls_get_a
 
 namespace cuda_on_cpu {
 
-/// Adds a kernel or a variable to what its image tells.
+/// Adds a kernel or a variable to the entries of its image.
 struct AddedEntry : ImageEntry {
   template <typename... Parameters>
   explicit AddedEntry(void (*kernel)(Parameters...), const char* named = nullptr) {

@@ -1,8 +1,9 @@
 /// \file
-/// What an image of a module tells who loads it: its kernels, with what a launch needs of them.
+/// The interface between the image of a module and its loader: its kernels, and the data that a
+/// launch requires.
 ///
-/// An image is a shared object that `cuda-on-cpu -cubin`, `-fatbin` or `-ptx` makes of a source.
-/// The rewriter puts an entry behind each of its kernels.
+/// An image is a shared object that `cuda-on-cpu -cubin`, `-fatbin` or `-ptx` makes from a source.
+/// The rewriter adds an entry after each of its kernels.
 
 #pragma once
 
@@ -14,12 +15,13 @@
 
 namespace cuda_on_cpu {
 
-/// Where a parameter lies in a buffer that holds all of a kernel's.
+/// The position of a parameter in a buffer with all parameters of a kernel.
 struct KernelParameter {
   std::size_t offset, bytes;
 };
 
-/// The parameters of a kernel, one after the other, each where its type may lie.
+/// The layout of the parameters of a kernel: one after the other, each at an offset that suits its
+/// type.
 template <typename... Parameters>
 constexpr std::array<KernelParameter, sizeof...(Parameters) + 1> layout_of() {
   std::array<KernelParameter, sizeof...(Parameters) + 1> all{};
@@ -34,30 +36,30 @@ constexpr std::array<KernelParameter, sizeof...(Parameters) + 1> layout_of() {
   return all;
 }
 
-/// A kernel, or a variable, of an image.
+/// A kernel or a variable of an image.
 struct ImageEntry {
   const void* address;
-  const char* expression = nullptr;  ///< by which NVRTC was asked for it
+  const char* expression = nullptr;  ///< name expression that was passed to NVRTC
   cudaError_t (*launch)(const void* kernel, const Configuration& configuration,
                         void** arguments) = nullptr;
-  const KernelParameter* parameters = nullptr;  ///< behind the last one stands where it ends
-  std::size_t count = 0;                        ///< of parameters
+  const KernelParameter* parameters = nullptr;  ///< followed by an entry for the end
+  std::size_t count = 0;                        ///< number of parameters
   const ImageEntry* next = nullptr;
 };
 
-/// How an image begins, so that one is told from others before it is loaded.
+/// Marks in an image, by which the loader recognises images before it loads them.
 inline constexpr char mark_of_image[] = "cuda-on-cpu image 1 plain";
 inline constexpr char mark_of_analysed_image[] = "cuda-on-cpu image 1 analysed";
 
-/// What an image has for who loads it.
+/// The head of an image, which the loader reads and writes.
 struct ImageHead {
-  const ImageEntry* entries;     ///< the last one first
+  const ImageEntry* entries;     ///< list of the entries, the last one first
   const char* constants;         ///< the section of its __constant__ variables, if there is one
-  const char* end_of_constants;  ///< and where it ends
-  // What is told to the image.
-  std::size_t room;        ///< of its shared memory, from the beginning of that of all images
-  std::size_t tls_module;  ///< its number among those who have thread-local variables
-  void* (*thread_variable)(void* index);  ///< finds those of others
+  const char* end_of_constants;  ///< end of this section
+  // The loader sets the following members.
+  std::size_t room;        ///< offset of its shared memory in the shared memory of all images
+  std::size_t tls_module;  ///< its index among the modules with thread-local variables
+  void* (*thread_variable)(void* index);  ///< finds variables of other modules
 };
 
 }  // namespace cuda_on_cpu

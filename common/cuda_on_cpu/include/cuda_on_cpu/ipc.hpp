@@ -1,8 +1,9 @@
 /// \file
 /// Memory and events that several processes share.
 ///
-/// A record of such an event does at once what it stands behind: other processes cannot make this
-/// one go on. So whoever waits for one waits for what is done, or under way.
+/// Recording such an event performs all earlier work of its stream immediately, because other
+/// processes cannot start the pending work of this process. A process that waits for an event
+/// therefore waits only for work that is complete or in progress.
 
 #pragma once
 
@@ -24,7 +25,7 @@ cudaError_t cudaIpcCloseMemHandle(void* pointer);
 cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event);
 cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t handle);
 
-// --- Pools of memory, by files that processes hand to each other
+// --- Memory pools, which processes share through files
 
 struct cudaMemPoolPtrExportData {
   unsigned char reserved[cuda_ipc_handle_bytes];

@@ -1,5 +1,5 @@
 /// \file
-/// Calls of a library of the host as operations of a stream.
+/// Calls of host libraries as operations of a stream.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace cuda_on_cpu {
 
-/// Memory that a call reads, writes, or both.
+/// Memory that a library call reads, writes, or both.
 struct Touched {
   const void* first;
   std::size_t bytes;
@@ -24,7 +24,8 @@ struct Touched {
   bool read = true;
 };
 
-/// Puts a call into a stream; the analysis takes it for accesses of all that it touches.
+/// Appends a library call to a stream. The analysis treats it as an access to all memory in
+/// `touched`.
 cudaError_t library_call(cudaStream_t stream, std::initializer_list<Touched> touched,
                          std::function<void()> work);
 

@@ -1,11 +1,11 @@
 /// \file
-/// The device's mathematical functions, by those of the host's library.
+/// The mathematical functions of the device, based on those of the host's library.
 ///
-/// The fast variants (__expf and its siblings) are as exact as the plain ones here.
+/// The fast variants, such as __expf, are as accurate as the standard functions here.
 
 #pragma once
 
-#include <math.h>  // and not <cmath> alone: the float overloads belong to the global namespace
+#include <math.h>  // <cmath> alone lacks the float overloads in the global namespace
 #include <stdlib.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace cuda_on_cpu {
 
-// Of a number and NaN, CUDA takes the number.
+// If one argument is NaN, CUDA returns the other one.
 template <typename Value>
 constexpr bool is_none(Value x) {
   if constexpr (std::is_floating_point_v<Value>) return x != x;
@@ -39,8 +39,8 @@ constexpr Value greater(Value a, Value b) {
 
 }  // namespace cuda_on_cpu
 
-// Functions, and not templates: arguments of two types find the one that takes both. CUDA mixes
-// signed and unsigned numbers as C does.
+// These are functions rather than templates, so that a call with arguments of two types finds an
+// overload. CUDA mixes signed and unsigned integers as C does.
 #define CUDA_ON_CPU_EXTREMES(First, Second, Value)                             \
   constexpr Value min(First a, Second b) {                                     \
     return cuda_on_cpu::lesser(static_cast<Value>(a), static_cast<Value>(b));  \
@@ -71,7 +71,8 @@ inline unsigned long long ullmax(unsigned long long a, unsigned long long b) { r
 
 namespace cuda_on_cpu {
 
-/// Wide enough that a function of it, rounded once more, is as good as rounded once.
+/// A wider type: if the result of a function in this type is rounded to double, it is practically
+/// as accurate as one that is rounded only once.
 inline long double exact(double x) { return x; }
 
 }  // namespace cuda_on_cpu
@@ -121,7 +122,7 @@ inline double rnorm(int n, const double* x) { return 1 / norm(n, x); }
 inline float rnormf(int n, const float* x) { return 1 / normf(n, x); }
 inline double rnorm4d(double x, double y, double z, double w) { return 1 / norm4d(x, y, z, w); }
 inline float rnorm4df(float x, float y, float z, float w) { return 1 / norm4df(x, y, z, w); }
-// The names without an f take floats, too.
+// The names without the suffix f also accept floats.
 inline float rcbrt(float x) { return rcbrtf(x); }
 inline float rhypot(float x, float y) { return rhypotf(x, y); }
 inline float norm3d(float x, float y, float z) { return norm3df(x, y, z); }
@@ -168,7 +169,7 @@ inline void __sincosf(float x, float* sine, float* cosine) {
 }
 inline float __fdividef(float a, float b) { return a / b; }
 
-// Rounded to nearest, and never fused by the compiler.
+// Rounded to nearest. The compiler never fuses these operations.
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fsub_rn(float a, float b) { return a - b; }
 inline float __fmul_rn(float a, float b) { return a * b; }
@@ -187,7 +188,7 @@ inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c);
 
 namespace cuda_on_cpu {
 
-/// Sets the processor's rounding for as long as it lives.
+/// Sets the rounding mode of the processor during its lifetime.
 class RoundingMode {
  public:
   explicit RoundingMode(int mode) : before_(std::fegetround()) { std::fesetround(mode); }
@@ -199,8 +200,9 @@ class RoundingMode {
   int before_;
 };
 
-// Volatile operands keep the compiler from calculating at another time, and so in another mode; and
-// since these are not taken into kernels, nothing of a kernel is calculated in theirs.
+// Volatile operands prevent the compiler from moving the operation out of the region with the
+// selected rounding mode. The functions are not inlined, so no operation of a kernel moves into
+// this region.
 
 template <int mode, typename Value>
 __attribute__((noinline)) Value add(volatile Value a, volatile Value b) {
@@ -310,8 +312,8 @@ inline unsigned long long __brevll(unsigned long long x) {
   return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
          __brev(static_cast<unsigned>(x >> 32));
 }
-/// Four bytes chosen by the digits of `selector` from the eight bytes of b and a; bit 3 of a digit
-/// asks for the byte's sign instead.
+/// Selects four of the eight bytes of b and a with the hexadecimal digits of `selector`. If bit 3
+/// of a digit is set, the sign of the byte is replicated instead.
 inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(b) << 32 | a;
   unsigned result = 0;
@@ -398,7 +400,8 @@ inline double __hiloint2double(int high, int low) {
 }
 namespace cuda_on_cpu {
 
-/// To an integer as a GPU converts: NaN is 0, what does not fit is the nearest that does.
+/// Converts to an integer as a GPU does: NaN becomes 0, and a value out of range becomes the
+/// nearest integer in range.
 template <typename To, typename From>
 To to_integer(From x) {
   if (std::isnan(x)) return 0;
@@ -436,7 +439,7 @@ inline double __uint2double_rn(unsigned x) { return x; }
 inline double __ll2double_rn(long long x) { return static_cast<double>(x); }
 inline double __ull2double_rn(unsigned long long x) { return static_cast<double>(x); }
 
-// --- Loads and stores with a hint for the caches, which mean no more than plain ones here
+// --- Loads and stores with cache hints, which have no effect
 
 #define CUDA_ON_CPU_LOAD(name)                 \
   template <typename Value>                    \

@@ -1,6 +1,7 @@
 /// \file
-/// Products of matrices whose elements are of any type, with what comes behind them: for the calls
-/// of cuBLAS that take types as arguments. Matrices are widened, and multiplied by the host's BLAS.
+/// Matrix products with an epilogue and with elements of any type, for the functions of cuBLAS that
+/// take types as arguments. Matrices are converted to a wider type and multiplied with the host's
+/// BLAS.
 
 #pragma once
 
@@ -18,7 +19,7 @@
 
 namespace cuda_on_cpu {
 
-/// The bytes of an element; 0 for types whose matrices are not multiplied here.
+/// The bytes of an element, or 0 for types that are not supported.
 inline std::size_t bytes_of(cudaDataType type) {
   switch (type) {
     case CUDA_R_64F:
@@ -37,7 +38,7 @@ inline std::size_t bytes_of(cudaDataType type) {
   }
 }
 
-/// An element of an array on the device, as another type.
+/// An element of an array in device memory, converted to another type.
 template <typename Value>
 CUDA_ON_CPU_NOT_ANALYSED Value element(const void* array, cudaDataType type, std::size_t i) {
   switch (type) {
@@ -58,7 +59,7 @@ CUDA_ON_CPU_NOT_ANALYSED Value element(const void* array, cudaDataType type, std
   }
 }
 
-/// A number as an integer of few bits: rounded, and the nearest that there is.
+/// A value rounded to an integer and clamped to the range of a narrow type.
 template <typename Integer, typename Value>
 Integer saturated(Value number) {
   const double rounded = std::nearbyint(static_cast<double>(number));
@@ -96,7 +97,7 @@ CUDA_ON_CPU_NOT_ANALYSED void put_element(void* array, cudaDataType type, std::s
   }
 }
 
-/// A matrix in memory, by columns or by rows, `stride` elements apart.
+/// A matrix in memory, column-major or row-major. Columns or rows are `stride` elements apart.
 struct Matrix {
   void* first;
   cudaDataType type;
@@ -117,8 +118,8 @@ struct Matrix {
   }
 };
 
-/// What happens to each element of a product before it is stored: the bias of its row is added,
-/// and a function is taken.
+/// The epilogue: adds the bias of its row to each element of a product, and applies a function
+/// before the element is stored.
 struct Epilogue {
   enum class Function { none, relu, gelu };
   const void* bias = nullptr;
@@ -135,7 +136,7 @@ Value finished(const Epilogue& epilogue, Value x, std::size_t row) {
   return static_cast<Value>(0.5 * y * (1 + std::tanh(root * (y + 0.044715 * y * y * y))));
 }
 
-/// D = alpha op(A) op(B) + beta C, and what comes behind it.
+/// D = alpha op(A) op(B) + beta C, followed by the epilogue.
 struct Product {
   Matrix a, b, c, d;
   bool transposed_a, transposed_b;
@@ -165,7 +166,7 @@ inline void multiply(int m, int n, int k, double alpha, const double* a, const d
   cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, n, k, alpha, a, m, b, k, beta, c, m);
 }
 
-/// A matrix by columns without gaps.
+/// A copy of a matrix that is column-major and contiguous.
 template <typename Value>
 std::vector<Value> packed(const Matrix& matrix, bool transposed) {
   std::vector<Value> values(matrix.rows * matrix.columns);
@@ -176,7 +177,8 @@ std::vector<Value> packed(const Matrix& matrix, bool transposed) {
   return values;
 }
 
-/// Computes a product in a type: integers are exact in a double, as long as CUDA's do not overflow.
+/// Computes a product in the type `Value`. A double represents integers exactly, as long as those
+/// of CUDA do not overflow.
 template <typename Value>
 void compute(const Product& p) {
   const std::size_t m = p.d.rows, n = p.d.columns;
@@ -193,7 +195,7 @@ void compute(const Product& p) {
       put_element(p.d.first, p.d.type, p.d.index(i, j), finished(p.epilogue, sums[j * m + i], i));
 }
 
-/// Puts a product into a stream.
+/// Appends a product to a stream.
 inline cudaError_t enqueue_product(cudaStream_t stream, const Product& p, bool in_double) {
   const std::size_t bias =
       p.epilogue.bias == nullptr ? 0 : p.d.rows * bytes_of(p.epilogue.bias_type);

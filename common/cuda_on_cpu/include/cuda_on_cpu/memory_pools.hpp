@@ -1,6 +1,6 @@
 /// \file
-/// Pools of memory that is given out and taken back in the order of streams. Here each allocation
-/// is made by itself; a pool remembers what it was told, and which device it is of.
+/// Memory pools for stream-ordered allocation. The CPU device allocates each block of memory
+/// separately. A pool only stores its attributes and its device.
 
 #pragma once
 
@@ -52,22 +52,22 @@ struct cudaMemPoolProps {
 
 struct CUmemPoolHandle_st {
   int device = 0;
-  int reuse[4] = {1, 1, 1, 1};  ///< by attribute; the first is of none
+  int reuse[4] = {1, 1, 1, 1};  ///< indexed by attribute; the first element is unused
   unsigned long long threshold = 0;
-  bool is_shared = false;      ///< with other processes
-  bool is_exported = false;    ///< by a file
-  bool is_imported = false;    ///< from another process
-  unsigned long long of[2]{};  ///< then, the process and its pool
-  bool lets[64]{};             ///< which devices may use its memory, beside its own
+  bool is_shared = false;      ///< whether it can be shared with other processes
+  bool is_exported = false;    ///< whether it has been exported through a file
+  bool is_imported = false;    ///< whether it comes from another process
+  unsigned long long of[2]{};  ///< if imported, the process and the pool in it
+  bool lets[64]{};             ///< other devices that may access its memory
 };
 using cudaMemPool_t = CUmemPoolHandle_st*;
 
 namespace cuda_on_cpu {
 
-/// Memory that was allocated is of a pool.
+/// Registers the pool to which an allocation belongs.
 void note_pool(const void* memory, cudaMemPool_t pool);
 
-/// A call of the runtime on another device than the current one.
+/// Calls a function of the runtime with `device` as the current device.
 template <typename Call>
 cudaError_t on_device(int device, const Call& call) {
   int before = 0;
@@ -138,7 +138,8 @@ inline cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr a
     pool->threshold = *static_cast<unsigned long long*>(value);
   return cudaSuccess;
 }
-/// What is reserved or used is what is taken of the device, whoever took it.
+/// For the reserved and the used bytes, returns all allocated bytes of the device, including those
+/// outside of the pool.
 inline cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute,
                                            void* value) {
   if (attribute <= cudaMemPoolReuseAllowInternalDependencies) {
@@ -157,7 +158,8 @@ inline cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr a
   });
 }
 
-/// Lets other devices use a pool's memory, as they may use all of its device.
+/// Grants other devices access to the memory of a pool by peer access, and thus to all memory of
+/// its device.
 inline cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* allowed,
                                         std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {

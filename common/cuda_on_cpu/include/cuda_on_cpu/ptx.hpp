@@ -1,5 +1,5 @@
 /// \file
-/// Instructions of PTX that sources hold in line, as functions: the rewriter calls them.
+/// Instructions of inline PTX as functions, which the rewriter calls.
 
 #pragma once
 
@@ -12,7 +12,8 @@
 #include "standard.hpp"
 #include "threads.hpp"
 
-/// Where a variable lies in shared memory: as far from the thread pointer, in 32 bits.
+/// The 32-bit address of a variable in the shared memory window: its offset from the thread
+/// pointer.
 __forceinline__ std::size_t __cvta_generic_to_shared(const void* address) {
   return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address) -
                                reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()));
@@ -28,7 +29,7 @@ __forceinline__ std::size_t __cvta_generic_to_global(const void* address) {
 namespace cuda_on_cpu {
 namespace ptx {
 
-/// A register's bits as a type, or a number in another size.
+/// The bits of a register as another type, or an integer converted to another size.
 template <typename Type, typename First>
 __forceinline__ Type as(const First& value) {
   if constexpr (sizeof(First) == sizeof(Type) && std::is_trivially_copyable<First>::value) {
@@ -63,7 +64,7 @@ __forceinline__ char* in_shared(Type address, std::ptrdiff_t offset) {
 }
 inline float single(std::uint32_t bits) { return bit_cast<float>(bits); }
 
-// Registers of its own.
+// Special registers.
 inline unsigned laneid() { return lane(); }
 inline unsigned warpid() { return thread_rank() / 32; }
 inline unsigned nwarpid() { return 32; }
@@ -129,8 +130,8 @@ __forceinline__ void st_v4(char* to, const First& a, const First& b, const First
   *reinterpret_cast<decltype(all)*>(to) = all;
 }
 
-// Memory that several threads use without a barrier: relaxed, acquired or released, among all. A
-// vector is loaded and stored as a whole.
+// Atomic loads and stores of system scope: relaxed, acquire and release. A vector is loaded or
+// stored as a whole.
 template <std::size_t bytes>
 using Word = std::conditional_t<
     bytes == 8, unsigned long,
@@ -211,7 +212,7 @@ __forceinline__ void cvta_to_shared(Result& d, const First& a) {
 }
 __forceinline__ void prefetch(const char*) {}
 
-/// A wide register from the registers of its halves or quarters, the lowest first, and apart.
+/// Combines a wide register from its halves or quarters, the lowest first, or splits it.
 template <typename Type, typename Result, typename... Parts>
 __forceinline__ void mov_together(Result& d, const Parts&... parts) {
   constexpr std::size_t bytes = sizeof(Type) / sizeof...(Parts);
@@ -255,9 +256,9 @@ __forceinline__ void selp(Result& d, const First& a, const Second& b, bool p) {
 }
 
 // Operations of a warp.
-/// The lanes that a shuffle stays among, from what its operand `c` says of them.
+/// The segment of lanes within which a shuffle stays, from its operand `c`.
 struct Segment {
-  int fixed, first, last;  ///< the bits of a lane's number that stay as they are
+  int fixed, first, last;  ///< bits of the lane index that are fixed; first and last lane
 
   explicit Segment(unsigned c) : fixed(static_cast<int>(c >> 8 & 31)) {
     first = static_cast<int>(lane()) & fixed;
@@ -279,7 +280,7 @@ struct Segment {
     bool p;                                                                                 \
     shfl_sync_##name<Type>(d, p, a, b, c, mask);                                            \
   }
-// Upwards, the last lane is the first one that may ask.
+// For `up`, `in.last` is the lowest source lane.
 CUDA_ON_CPU_PTX_SHUFFLE(up, me - by, source >= in.last, Asks::by_shift)
 CUDA_ON_CPU_PTX_SHUFFLE(down, me + by, source <= in.last, Asks::by_shift)
 CUDA_ON_CPU_PTX_SHUFFLE(bfly, me ^ by, source <= in.last, Asks::by_number)
@@ -334,7 +335,8 @@ using Twice =
                        std::conditional_t<std::is_signed<Type>::value, int, unsigned>,
                        std::conditional_t<std::is_signed<Type>::value, long, unsigned long>>;
 
-/// By as many bits as there are or more, nothing is left; of a negative number, its sign.
+/// Shifts by at least the width of the value return 0, or -1 for the right shift of a negative
+/// value.
 template <typename Type>
 __forceinline__ Type shifted_left(Type a, unsigned by) {
   return by >= 8 * sizeof(Type) ? Type(0) : static_cast<Type>(a << by);
@@ -345,7 +347,7 @@ __forceinline__ Type shifted_right(Type a, unsigned by) {
                            (by >= 8 * sizeof(Type)));
 }
 
-CUDA_ON_CPU_PTX_1(not_, static_cast<Type>(a ^ static_cast<Type>(-1)))  // of a predicate, too
+CUDA_ON_CPU_PTX_1(not_, static_cast<Type>(a ^ static_cast<Type>(-1)))  // also for predicates
 CUDA_ON_CPU_PTX_1(abs, static_cast<Type>(a < 0 ? -a : a))
 CUDA_ON_CPU_PTX_1(neg, static_cast<Type>(-a))
 CUDA_ON_CPU_PTX_1(popc,
@@ -391,7 +393,7 @@ template <typename Type, typename Result, typename First, typename Second>
 __forceinline__ void shr(Result& d, const First& a, const Second& by) {
   put(d, shifted_right(as<Type>(a), static_cast<unsigned>(by)));
 }
-/// `length` bits from `first` on; of a signed number, the last of them fills up.
+/// Extracts `length` bits from bit `first` on. For a signed type, the last of them is the sign.
 template <typename Type, typename Result, typename First>
 __forceinline__ void bfe(Result& d, const First& a, unsigned first, unsigned length) {
   const unsigned bits = 8 * sizeof(Type), from = first & 0xff, count = length & 0xff;
@@ -400,8 +402,8 @@ __forceinline__ void bfe(Result& d, const First& a, unsigned first, unsigned len
   const unsigned up = count < bits ? bits - count : 0;
   put(d, static_cast<Type>(shifted_left(low, up) >> up));
 }
-/// The place of the highest bit that is set, of a negative number that is not; all ones if there is
-/// none. By how much a shift would bring it to the top, is `shiftamt`.
+/// The position of the highest bit that is set, or that is not set in a negative value. All ones if
+/// there is none. `shiftamt` returns the shift that moves this bit to the top.
 template <typename Type, typename Result, typename First>
 __forceinline__ void bfind(Result& d, const First& in_a) {
   const Type a = as<Type>(in_a);
@@ -415,7 +417,7 @@ __forceinline__ void bfind_shiftamt(Result& d, const First& a) {
   bfind<Type>(place, a);
   put(d, place == ~0u ? place : static_cast<unsigned>(8 * sizeof(Type) - 1 - place));
 }
-/// `b` with bits of `a` from `first` on.
+/// Inserts the lowest `length` bits of `a` into `b`, from bit `first` on.
 template <typename Type, typename Result, typename First, typename Second>
 __forceinline__ void bfi(Result& d, const First& a, const Second& b, unsigned first,
                          unsigned length) {
@@ -425,7 +427,7 @@ __forceinline__ void bfi(Result& d, const First& a, const Second& b, unsigned fi
   put(d,
       static_cast<Type>((as<Type>(b) & ~mask) | (shifted_left(as<Type>(a), first & 0xff) & mask)));
 }
-/// Each bit of the result by a table of the three bits above it.
+/// Computes each bit of the result from the three bits at its position with a truth table.
 template <typename Type, typename Result, typename First, typename Second, typename Third>
 __forceinline__ void lop3(Result& d, const First& in_a, const Second& in_b, const Third& in_c,
                           unsigned table) {
@@ -473,7 +475,7 @@ __forceinline__ void atom_cas(Result& d, char* address, const First& expected,
       d, atomic_compare(reinterpret_cast<Type*>(address), as<Type>(expected), as<Type>(desired)));
 }
 
-// Order.
+// Fences.
 __forceinline__ void membar_gl() { __threadfence(); }
 __forceinline__ void membar() { __threadfence_system(); }
 __forceinline__ void fence_acq_rel() { __threadfence_system(); }

@@ -1,9 +1,9 @@
 /// \file
 /// The CUDA runtime: devices, memory, streams, events, graphs and errors.
 ///
-/// Work in a stream runs when something depends on it: a synchronisation, a copy that the host
-/// waits for, an event that another stream waits for. A program that forgot to ask for it sees the
-/// memory as it was.
+/// Work in a stream runs when something depends on it: a synchronisation, a copy for which the host
+/// waits, or an event for which another stream waits. A program that forgets to synchronise
+/// therefore sees the old contents of memory.
 
 #pragma once
 
@@ -62,7 +62,7 @@ enum cudaError : unsigned {
   cudaErrorInvalidClusterSize = 912,
   cudaErrorUnknown = 999,
 
-  // Nothing fails with these here; programs and headers name them.
+  // The CPU device never returns the following errors, but programs and headers name them.
   cudaErrorProfilerDisabled = 5,
   cudaErrorInvalidTexture = 18,
   cudaErrorInvalidTextureBinding = 19,
@@ -205,7 +205,7 @@ cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_
 namespace cuda_on_cpu {
 cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size_t size,
                         std::size_t offset, bool to_symbol, bool wait, cudaStream_t stream);
-/// The host has asked for a variable's address, which may be used from then on.
+/// Registers that the host has requested the address of a variable, which it may use from then on.
 cudaError_t register_symbol_use(const void* symbol, std::size_t size);
 }  // namespace cuda_on_cpu
 
@@ -279,14 +279,14 @@ cudaError_t cudaGetSymbolSize(std::size_t* size, const Value& symbol) {
 
 using cudaEvent_t = struct CUevent_st*;
 using cudaHostFn_t = void (*)(void* data);
-// Conventions of calls, where there are several.
+// The calling convention of callbacks.
 #define CUDART_CB
 #define CUDARTAPI
 using cudaStreamCallback_t = void (*)(cudaStream_t stream, cudaError_t status, void* data);
 
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(1))
 #define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(2))
-// For launches by kernels.
+// Special streams for launches by kernels.
 #define cudaStreamTailLaunch (reinterpret_cast<cudaStream_t>(3))
 #define cudaStreamFireAndForget (reinterpret_cast<cudaStream_t>(4))
 inline constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cudaEventDefault = 0,
@@ -373,7 +373,7 @@ enum cudaAccessProperty {
   cudaAccessPropertyStreaming = 1,
   cudaAccessPropertyPersisting = 2
 };
-/// Which part of memory the L2 cache had better keep, of which there is none here.
+/// The range of memory that should persist in the L2 cache. It has no effect on the CPU device.
 struct cudaAccessPolicyWindow {
   void* base_ptr;
   std::size_t num_bytes;
@@ -417,7 +417,7 @@ template <typename... Parameters>
 AnyKernel any_kernel(void (*kernel)(Parameters...)) {
   return reinterpret_cast<AnyKernel>(kernel);
 }
-/// A kernel that is known by its address only.
+/// A kernel of which only the address is known.
 inline AnyKernel any_kernel(const void* kernel) {
   return reinterpret_cast<AnyKernel>(const_cast<void*>(kernel));
 }
@@ -427,7 +427,7 @@ cudaError_t get_attributes(cudaFuncAttributes* attributes, AnyKernel kernel);
 cudaError_t active_blocks(int* blocks, AnyKernel kernel, int block_size, std::size_t shared);
 cudaError_t active_clusters(int* clusters, AnyKernel kernel, const cudaLaunchConfig_t& config);
 Configuration configuration(const cudaLaunchConfig_t& config);
-/// The kernel's name from the program's symbols, without template arguments.
+/// The name of a kernel from the symbols of the program, without template arguments.
 const char* name_of(AnyKernel kernel);
 
 /// Launches a kernel whose address is known, and tells how that went.
@@ -472,7 +472,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                                      cuda_on_cpu::plain<Parameters>(arguments)...);
 }
 
-// Questions about a kernel, or about one that is known by its address only.
+// Queries of a kernel, which is given with its type or as an address.
 template <typename Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute attribute, int value) {
   return cuda_on_cpu::set_attribute(cuda_on_cpu::any_kernel(kernel), attribute, value);

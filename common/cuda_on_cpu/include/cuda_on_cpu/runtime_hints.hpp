@@ -1,11 +1,11 @@
 /// \file
-/// Calls of the runtime that only advise, and names that it had in earlier toolkits.
+/// Functions of the runtime that are only hints, and names from earlier toolkits.
 
 #pragma once
 
 #include "runtime_api.hpp"
 
-// --- Where managed memory had better be, which is in one place here
+// --- Location of managed memory, which has only one location on the CPU device
 
 enum cudaMemLocationType {
   cudaMemLocationTypeInvalid = 0,
@@ -48,7 +48,7 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t, Value*, std::size_t = 0,
   return cudaPeekAtLastError();
 }
 
-// --- What streams and their launches are told of the L2 cache: it is kept, and does nothing
+// --- L2 cache attributes of streams and launches, which are stored but have no effect
 
 using cudaStreamAttrID = cudaLaunchAttributeID;
 using cudaStreamAttrValue = cudaLaunchAttributeValue;
@@ -106,7 +106,7 @@ inline cudaError_t cudaThreadSetLimit(cudaLimit limit, std::size_t value) {
 inline constexpr unsigned cudaDeviceBlockingSync = cudaDeviceScheduleBlockingSync,
                           cudaDeviceLmemResizeToMax = 16;
 
-/// A graph with a place for what went wrong, which earlier toolkits asked for.
+/// The form of earlier toolkits, with arguments for the failed node and a log.
 inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
                                         cudaGraphNode_t* node, char* log, std::size_t size) {
   if (node != nullptr) *node = nullptr;

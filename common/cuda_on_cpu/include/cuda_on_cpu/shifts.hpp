@@ -1,9 +1,8 @@
 /// \file
-/// Shifts as a GPU does them: by as many bits as a number has, or more, all of them are shifted
-/// out.
+/// Shifts with the result of a GPU: a shift by at least the width of a value shifts out all bits.
 ///
-/// In code of the device, the rewriter makes `a << AsGpu() << b` of `a << b`, and
-/// `a <<= AsGpu() = b` of `a <<= b`, so that it need not know where `b` ends.
+/// In device code, the rewriter replaces `a << b` with `a << AsGpu() << b`, and `a <<= b` with `a
+/// <<= AsGpu() = b`. It therefore does not have to find the end of `b`.
 
 #pragma once
 
@@ -15,7 +14,7 @@
 
 namespace cuda_on_cpu {
 
-/// Notes such a shift, in a program that is analysed.
+/// Reports such a shift as a note in an analysed program.
 void note_wide_shift(int bits, std::int64_t by);
 
 namespace shifts {
@@ -25,11 +24,12 @@ namespace shifts {
 template <typename Type>
 inline constexpr bool is_number = std::is_integral_v<Type> || std::is_enum_v<Type>;
 
-/// Whether shifts of the language take it.
+/// Whether the built-in shifts apply to a type.
 template <typename Type>
 inline constexpr bool is_plain = is_number<Type>&& std::is_convertible_v<Type, int>;
 
-/// Whether the bits are shifted out; a GPU looks at the lower 32 bits of the width only.
+/// Whether a shift is at least as wide as the value. A GPU uses only the lower 32 bits of the
+/// width.
 template <typename Number, typename Width>
 CUDA_ON_CPU_SHIFT bool is_wide(Width by) {
   constexpr unsigned bits = 8 * sizeof(Number);
@@ -53,11 +53,11 @@ CUDA_ON_CPU_SHIFT auto right(Type number, Width by) {
   constexpr unsigned farthest = 8 * sizeof(Number) - 1;
   const auto value = static_cast<Number>(number);
   if (!is_wide<Number>(by)) return value >> static_cast<unsigned>(by);
-  // Copies of the sign come in.
+  // Copies of the sign bit are shifted in.
   return std::is_signed_v<Number> ? value >> farthest : Number{};
 }
 
-/// The width of a shift that assigns.
+/// The width of a shift with assignment.
 template <typename Width>
 struct Amount {
   Width width;
@@ -70,15 +70,15 @@ struct AsGpu {
   }
 };
 
-/// What is shifted: a number, or a reference to what has shifts of its own.
+/// The left operand: a value, or a reference to an object of a class with shift operators.
 template <typename Type>
 struct Shifted {
   Type what;
 };
 
-// Numbers are taken by value, for fields of bits and constants of classes have no address; all else
-// has shifts of its own, and gets what it would get. `AsGpu&&` suits better than the `const Type&`
-// of shifts that take anything.
+// Integers are passed by value, because bit fields and constants of classes have no address. Other
+// types have shift operators of their own, which are called as usual. `AsGpu&&` is a better match
+// than the `const Type&` of operators that accept any type.
 #define CUDA_ON_CPU_SHIFTS(sign, side)                                                   \
   template <typename Type, std::enable_if_t<is_number<Type>, int> = 0>                   \
   CUDA_ON_CPU_SHIFT Shifted<Type> operator sign(Type number, AsGpu&&) {                  \

@@ -1,5 +1,5 @@
 /// \file
-/// Brings back the macros that `hidden_names.hpp` has set aside.
+/// Restores the macros that `hidden_names.hpp` has hidden.
 
 #pragma pop_macro("A")
 #pragma pop_macro("B")

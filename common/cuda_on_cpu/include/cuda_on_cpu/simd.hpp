@@ -1,7 +1,7 @@
 /// \file
-/// Four bytes, or two halves, of a word at once.
+/// SIMD functions for the four bytes or the two halves of a word.
 ///
-/// They are templates so that a program that has none of them pays nothing.
+/// They are templates, so that a program that does not use them takes no longer to compile.
 
 #pragma once
 
@@ -28,7 +28,7 @@ constexpr int distance(int a, int b) { return a < b ? b - a : a - b; }
 }  // namespace simd
 }  // namespace cuda_on_cpu
 
-// Each part of the result by an expression of those of the arguments, `a` and `b`.
+// Computes each part of the result with an expression of the corresponding parts `a` and `b`.
 #define CUDA_ON_CPU_SIMD(name, Value, parameters, b_of, expression)          \
   template <typename = void>                                                 \
   __forceinline__ unsigned name parameters {                                 \

@@ -1,6 +1,6 @@
 /// \file
-/// Arrays of CUDA, and textures and surfaces over them: the objects, not the references that
-/// toolkits had before version 12.
+/// CUDA arrays, and texture and surface objects. (Texture references, which toolkits had before
+/// version 12, are not supported.)
 
 #pragma once
 
@@ -16,7 +16,7 @@ enum cudaChannelFormatKind {
   cudaChannelFormatKindNone = 3
 };
 
-/// The bits of each channel, and what they mean.
+/// The number of bits of each channel, and the kind of their values.
 struct cudaChannelFormatDesc {
   int x, y, z, w;
   cudaChannelFormatKind f;
@@ -29,7 +29,7 @@ inline cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
 
 namespace cuda_on_cpu {
 
-/// How many channels a type has, and of which type: one of a number, those of a vector.
+/// The number of channels of a type, and their type. A scalar has one channel.
 template <typename Texel, typename = void>
 struct Channels {
   using Number = Texel;
@@ -81,8 +81,8 @@ inline cudaPitchedPtr make_cudaPitchedPtr(void* pointer, std::size_t pitch, std:
   return {pointer, pitch, width, height};
 }
 
-/// What a copy of boxes wants to know; an array's places and extents are in elements, others in
-/// bytes.
+/// The parameters of a three-dimensional copy. Positions and extents in x are in elements for
+/// arrays, and in bytes otherwise.
 struct cudaMemcpy3DParms {
   cudaArray_t srcArray;
   cudaPos srcPos;
@@ -183,20 +183,21 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc* resource);
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
 
-// All is in line, so that loads have the line of the source that fetches.
+// All fetches are inline, so that their loads have the line of the source.
 namespace cuda_on_cpu {
 
-/// A number that a fetch takes in, and its weight.
+/// A texel that a fetch uses, and its weight.
 struct Sample {
-  const char* texel;  ///< null: the colour beyond the border
+  const char* texel;  ///< null for the border colour
   float weight;
 };
 
-/// What a fetch takes in: one number, or the neighbours of a place in one to three dimensions.
+/// The texels that a fetch uses: one texel, or the neighbours of a point in one to three
+/// dimensions.
 struct Samples {
   Sample at[8];
   int count;
-  bool normalised;  ///< whether whole numbers become fractions
+  bool normalised;  ///< whether integers are converted to fractions
   cudaChannelFormatDesc format;
   float border[4];
 };
@@ -207,22 +208,22 @@ Samples sample_of_linear(cudaTextureObject_t texture, int i);
 char* surface_texel(cudaSurfaceObject_t surface, int dimensions, int x, int y, int z, int layer,
                     std::size_t bytes, cudaSurfaceBoundaryMode mode);
 
-/// Where a texture has its numbers, for fetches that take them as they are.
+/// The location of the texels of a texture, for fetches without conversion.
 struct PlainImage {
   static constexpr cudaTextureObject_t none = ~0ULL;
 
-  cudaTextureObject_t by_one = none;  ///< the texture, while it lives, if a fetch takes one of them
-  cudaTextureObject_t between = none;  ///< the same if it takes what lies between them
+  cudaTextureObject_t by_one = none;   ///< the texture, while it exists, if fetches use one texel
+  cudaTextureObject_t between = none;  ///< the same if fetches interpolate
   const char* data = nullptr;
   std::size_t element = 0, pitch = 0, slice = 0;
-  float scale[3] = {}, extent[3] = {};  ///< of coordinates in each direction, and behind the last
+  float scale[3] = {}, extent[3] = {};  ///< of coordinates: factor and upper bound
 };
 
-/// Those that were fetched from last, by the number of the texture.
+/// The most recently used textures, indexed by the handle modulo their number.
 inline constexpr unsigned most_plain_images = 8;
 extern __thread const PlainImage* plain_images[most_plain_images] CUDA_ON_CPU_OF_PROGRAM;
 
-/// The number at a place within an image; null for places outside.
+/// The texel at a point within an image, or null if the point is outside.
 __forceinline__ const char* texel_within(const PlainImage& image, int dimensions, float x, float y,
                                          float z) {
   const char* texel = image.data;
@@ -236,14 +237,14 @@ __forceinline__ const char* texel_within(const PlainImage& image, int dimensions
   return texel;
 }
 
-/// What a place between numbers of 32 bits takes in of them, by channels, well within the image.
-/// \returns whether it is a place of this kind
+/// Interpolates between 32-bit texels, channel by channel, at a point in the interior of the image.
+/// \returns whether this case applies
 template <int dimensions>
 bool blend_within(cudaTextureObject_t texture, float x, float y, float z, float* result,
                   int channels);
 
-/// The commonest fetches, where there is nothing to be said of their loads.
-/// \returns whether it is one
+/// The fast path for the most common fetches, which is not used under analysis.
+/// \returns whether the fetch was performed
 #ifdef CUDA_ON_CPU_ANALYSE
 template <int dimensions, typename Texel>
 __forceinline__ bool is_plain_fetch(cudaTextureObject_t, float, float, float, Texel*) {
@@ -266,7 +267,7 @@ __forceinline__ bool is_plain_fetch(cudaTextureObject_t texture, float x, float 
 }
 #endif
 
-/// A whole number as a fraction of the largest of its type.
+/// An integer divided by the largest value of its type.
 template <typename Number>
 __forceinline__ float fraction(const char* texel, int channel) {
   const auto value = static_cast<float>(reinterpret_cast<const Number*>(texel)[channel]);
@@ -288,7 +289,7 @@ __forceinline__ float channel_of(const Samples& from, const Sample& sample, int 
                             : fraction<unsigned short>(sample.texel, channel);
 }
 
-/// The weighted sum of samples, by channels; a single one as it is.
+/// The weighted sum of the samples, channel by channel. A single sample is returned unchanged.
 template <typename Texel>
 __forceinline__ Texel blended(const Samples& from) {
   using Number = typename Channels<Texel>::Number;
@@ -345,7 +346,7 @@ __forceinline__ Texel texCubemapLayered(cudaTextureObject_t texture, float x, fl
                                         int layer) {
   return cuda_on_cpu::blended<Texel>(cuda_on_cpu::samples_of_cube(texture, x, y, z, layer));
 }
-// As the first parameter of CUDA's older form.
+// The older form of CUDA, whose first parameter receives the result.
 template <typename Texel>
 __forceinline__ void tex1Dfetch(Texel* value, cudaTextureObject_t texture, int i) {
   *value = tex1Dfetch<Texel>(texture, i);

@@ -1,5 +1,5 @@
 /// \file
-/// What the threads of a grid do together: barriers, and operations of a warp.
+/// Collective operations of threads: barriers, and operations of a warp.
 
 #pragma once
 
@@ -10,53 +10,55 @@
 
 namespace cuda_on_cpu {
 
-unsigned lane();         ///< of this thread in its warp
-unsigned thread_rank();  ///< of this thread in its block
+unsigned lane();         ///< index of this thread in its warp
+unsigned thread_rank();  ///< index of this thread in its block
 
-/// Waits for the living threads of the block.
+/// Waits for all threads of the block that have not exited.
 void block_barrier();
 
-/// Waits for all threads of the grid, which must have been launched cooperatively.
+/// Waits for all threads of the grid. Requires a cooperative launch.
 void grid_barrier();
 
-/// The two halves of the barrier of a cluster; a launch without clusters has clusters of one block.
+/// The two halves of the barrier of a cluster. In a launch without clusters, each block is a
+/// cluster of its own.
 void cluster_arrive();
 void cluster_wait();
 dim3 cluster_extent();
 dim3 cluster_position();  ///< of this block in its cluster
 unsigned cluster_rank();  ///< of this block in its cluster
-/// The address that a variable in shared memory has in another block of the cluster. Where there is
-/// no such block, it is one that nobody may use.
+/// The address that a variable in shared memory has in another block of the cluster. If there is no
+/// such block, every access to the address is an error.
 void* in_block_of_cluster(const void* address, unsigned rank);
-/// Whether an address lies in the shared memory of a block of the cluster.
+/// Whether an address is in the shared memory of a block of the cluster.
 bool is_shared_of(const void* address, unsigned rank);
 
-/// Lets the other threads run; in a loop that waits for them.
+/// Lets other threads run. A loop that waits for them calls this function.
 void yield();
 
-/// Computes the results of all lanes at once: `records[lane]` is what the lane handed over, or null
-/// if it takes no part.
+/// Computes the results of all lanes. `records[lane]` is the record of a lane, or null if the lane
+/// does not take part.
 using Combine = void (*)(void* const* records);
 
-/// Meets the other lanes of `mask`; the last to come calls `combine`, the results stand in the
-/// records when the call returns. `orders_memory` if it orders accesses as __syncwarp does.
+/// Waits for the other lanes of `mask`. The last lane calls `combine`, and the records contain the
+/// results when the call returns. If `orders_memory`, the call orders accesses as __syncwarp does.
 void warp_collective(unsigned mask, void* record, Combine combine, bool orders_memory = false);
 
-/// C += A B, row by row: A of `rows` times `depth`, B of `depth` times 8, sums as chains of fma.
+/// C += A B, where A has `rows` rows and `depth` columns, and B has `depth` rows and 8 columns. All
+/// matrices are row-major, and each sum is a sequence of fused multiply-adds.
 void add_product(double* c, const double* a, const double* b, int rows, int depth);
 
-/// How a lane says whose value it wants: by number, or so many lanes up or down.
+/// How a shuffle selects its source lane: by index, or by a distance up or down.
 enum class Asks : unsigned char { by_number, by_shift };
 
-/// Notes that a lane asked for the value of one that takes no part, which is undefined. In a shift
-/// that does no harm where the value is not used, which is not known here; it is a mistake to ask
-/// for a lane by its number, for one of the mask that has ended, or for any other lane under the
-/// mask that __activemask gave.
+/// Reports that a lane reads the value of a lane that does not take part, which is undefined. In a
+/// shuffle by a distance, this is harmless if the value is not used, which is not known here. It is
+/// an error in a shuffle by index, if the source is a lane of the mask that has exited, and for
+/// every other lane if the mask comes from __activemask.
 void note_absent_lane(unsigned asking, unsigned absent, Asks asks);
 
 inline constexpr unsigned all_lanes = ~0u;
 
-/// A lane's part of a shuffle.
+/// The record of a lane in a shuffle.
 template <typename Value>
 struct Shuffle {
   Value value;
@@ -80,7 +82,7 @@ void combine_shuffle(void* const* records) {
   }
 }
 
-/// The value that another lane handed over.
+/// The value of another lane.
 template <typename Value>
 __forceinline__ Value shuffle(unsigned mask, Value value, unsigned source,
                               Asks asks = Asks::by_number) {
@@ -91,7 +93,7 @@ __forceinline__ Value shuffle(unsigned mask, Value value, unsigned source,
   return record.result;
 }
 
-/// A lane's part of a reduction: the value goes in, the result comes out.
+/// A reduction. The record of a lane contains its value, and later the result.
 template <typename Value, Value (*operation)(Value, Value)>
 void combine_reduction(void* const* records) {
   Value result{};
@@ -112,23 +114,23 @@ __forceinline__ Value reduction(unsigned mask, Value value) {
   return value;
 }
 
-/// The lanes whose predicate is not zero.
+/// The mask of the lanes whose predicate is true.
 unsigned ballot(unsigned mask, bool predicate);
 
-/// The lanes whose bytes are equal to this lane's.
+/// The mask of the lanes whose value has the same bytes as the value of this lane.
 unsigned match(unsigned mask, std::uint64_t value);
 
-/// The rewriter puts these before and behind the condition of a loop that only waits for a volatile
-/// variable, so that the others of the block come to their turn.
+/// The rewriter inserts these calls before and after the condition of a loop that only waits for a
+/// volatile variable, so that the other threads of the block can run.
 void wait_begins();
 bool wait_ends(bool goes_on);
 
-/// A thread of the host looks at something that a kernel may write: reads a volatile variable or an
-/// atomic. If it does so often, and calls nothing of the runtime, it waits for a kernel. The
-/// rewriter puts this before conditions of the host's loops.
+/// Registers that a host thread reads a volatile variable or an atomic, which a kernel may write.
+/// If a thread reads often and calls no function of the runtime, it is assumed to wait for a
+/// kernel. The rewriter inserts this call before the conditions of loops on the host.
 void host_looks();
 
-/// Adds up, over the block, the predicates of its threads, behind a barrier.
+/// Waits for all threads of the block and returns the number of threads whose predicate is true.
 int block_count(bool predicate);
 
 }  // namespace cuda_on_cpu
@@ -165,7 +167,8 @@ __forceinline__ Value __shfl_xor_sync(unsigned mask, Value value, int lane_mask,
 unsigned __ballot_sync(unsigned mask, int predicate);
 int __any_sync(unsigned mask, int predicate);
 int __all_sync(unsigned mask, int predicate);
-/// Lanes are never promised to run together: this lane alone is a legal answer.
+/// Returns the mask of the calling lane only. This result is legal, because CUDA does not guarantee
+/// that lanes run together.
 unsigned __activemask();
 
 template <typename Value>
@@ -200,10 +203,11 @@ void __threadfence_system();
 void __nanosleep(unsigned nanoseconds);
 long long clock64();
 namespace cuda_on_cpu {
-long long global_timer();  ///< nanoseconds, by which devices and hosts tell the same time
+long long global_timer();  ///< in nanoseconds, of a clock that devices and hosts share
 }
 [[noreturn]] void __trap();
 namespace cuda_on_cpu {
-/// Ends the program: a header of the toolkit asks for instructions of PTX that are not here.
+/// Ends the program, because a header of the toolkit uses PTX instructions that the CPU device
+/// lacks.
 [[noreturn]] void no_instructions(const char* text);
 }  // namespace cuda_on_cpu

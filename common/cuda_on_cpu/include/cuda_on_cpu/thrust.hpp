@@ -1,6 +1,6 @@
 /// \file
-/// Algorithms of Thrust as kernels: what needs an order runs in one thread, by Thrust's own code
-/// for that; what does not, in a thread for each element.
+/// Algorithms of Thrust as kernels. An algorithm that requires an order runs Thrust's sequential
+/// code in one thread. Other algorithms use one thread per element.
 
 #pragma once
 
@@ -18,7 +18,7 @@
 THRUST_NAMESPACE_BEGIN
 namespace cuda_cub {
 
-/// The policy of Thrust's code for one thread; for questions of types.
+/// The policy of Thrust's sequential code. Used only in unevaluated expressions.
 system::detail::sequential::tag& one_thread();
 
 template <typename Closure>
@@ -27,7 +27,7 @@ void submit(const char* name, dim3 grid, dim3 block, cudaStream_t stream,
   throw_on_error(cuda_on_cpu::launch_closure(name, grid, block, stream, std::move(closure)), name);
 }
 
-/// Work of one thread, and what comes of it.
+/// The work of one thread and its result.
 template <typename Work, typename Result>
 struct Task {
   Work work;
@@ -42,7 +42,7 @@ struct Task<Work, void> {
   void operator()() { work(); }
 };
 
-/// An element for each thread.
+/// A kernel with one thread per element.
 template <typename Iterator, typename Function>
 struct Elements {
   Iterator first;
@@ -57,7 +57,8 @@ struct Elements {
   }
 };
 
-/// Runs an algorithm in one thread: of a kernel of its own, or of the kernel that asks for it.
+/// Runs an algorithm in one thread: on the host as a kernel of its own, and in a kernel in the
+/// calling thread.
 template <typename Policy, typename Algorithm>
 auto in_one_thread(const char* name, execution_policy<Policy>& policy, Algorithm algorithm) {
   auto work = [algorithm]() mutable {
@@ -77,7 +78,7 @@ auto in_one_thread(const char* name, execution_policy<Policy>& policy, Algorithm
   }
 }
 
-/// Calls a function for each element, in a thread of its own.
+/// Calls a function for each element, with one thread per element.
 template <typename Policy, typename Iterator, typename Function>
 void in_many_threads(const char* name, execution_policy<Policy>& policy, Iterator first,
                      std::size_t count, Function function) {

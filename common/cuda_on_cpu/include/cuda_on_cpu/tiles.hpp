@@ -1,5 +1,5 @@
 /// \file
-/// Tiles of more than a warp: their barriers, and what their threads hand over to each other.
+/// Collective operations of tiles of more than one warp: barriers, shuffles and votes.
 
 #pragma once
 
@@ -9,23 +9,24 @@
 
 namespace cuda_on_cpu {
 
-/// Computes the results of a tile's threads at once, whose records lie in the order of their ranks.
+/// Computes the results of all threads of a tile. The records are in the order of the ranks.
 using CombineTile = void (*)(void* const* records, unsigned count);
 
-/// Waits for all threads of this one's tile of so many, as a barrier does; the last to come calls
-/// `combine`, if there is one, and the results stand in the records when the call returns.
+/// Waits for all threads of the tile of the current thread, which has `size` threads. The last
+/// thread calls `combine`, unless it is null, and the records contain the results when the call
+/// returns.
 void tile_collective(unsigned size, void* record, CombineTile combine);
 
-/// Ends the launch, since threads of a tile ask for values of different ranks.
+/// Ends the launch, because threads of a tile read the values of different ranks.
 [[noreturn]] void ranks_in_tile_differ(unsigned size);
 
-/// A thread's part of a shuffle in a tile.
+/// The record of a thread in a shuffle of a tile.
 template <typename Value>
 struct TileShuffle {
   Value value;
   unsigned source;
   Value result;
-  bool others_differ;  ///< whether another thread asks for another one
+  bool others_differ;  ///< whether some thread reads another source
 };
 
 template <typename Value>
@@ -37,8 +38,8 @@ void combine_tile_shuffle(void* const* records, unsigned count) {
   }
 }
 
-/// The value that the thread of a rank in the tile handed over. A GPU wants it to be the same rank
-/// for all of the tile; reductions and scans know of others.
+/// The value of the thread with the rank `source` in the tile. If `same_for_all`, all threads must
+/// use the same source, as a GPU requires. Reductions and scans use different sources.
 template <bool same_for_all, typename Value>
 __forceinline__ Value shuffle_in_tile(unsigned size, Value value, unsigned source) {
   static_assert(std::is_trivially_copyable_v<Value>,
@@ -56,7 +57,7 @@ inline void combine_tile_votes(void* const* records, unsigned count) {
   for (unsigned rank = 0; rank < count; ++rank) *static_cast<unsigned*>(records[rank]) = votes;
 }
 
-/// How many threads of the tile have a predicate that is not zero.
+/// The number of threads of the tile whose predicate is true.
 __forceinline__ unsigned votes_in_tile(unsigned size, bool predicate) {
   unsigned record = predicate;
   tile_collective(size, &record, combine_tile_votes);

@@ -1,6 +1,6 @@
 /// \file
-/// What the toolkit's own headers, libcu++, Thrust and CUB, are told of the compiler, where they
-/// are there: it is the host's, so that they come as plain C++.
+/// Configures the headers of the toolkit (libcu++, Thrust and CUB), if they are installed, for a
+/// plain C++ compiler.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 #undef __CUDA_ARCH__
 #define CCCL_DISABLE_FP16_SUPPORT
 #ifndef __CUDA_ARCH_LIST__
-#define __CUDA_ARCH_LIST__ 900  // a part of the names of all that is in it
+#define __CUDA_ARCH_LIST__ 900  // becomes part of the names of all its entities
 #endif
 #include <cuda/std/version>
 #include <nv/target>
