@@ -179,7 +179,7 @@ def generate(root, workloads, results, generated):
 
 def write_doxyfile(root, work, generated, version):
     """Writes the Doxyfile of this build: the repository's one with generated files, the paths of the build, and output of texts only."""
-    inputs = ("docs/pages", "stages", "common/cuda_on_cpu", generated)
+    inputs = ("docs/pages", "stages", "common/cuda_on_cpu", "common/slicer", generated)
     read_by_filter = page.write([root / path for path in inputs], work / "texts", whole=True)
     (work / "Doxyfile").write_text(f"""
 @INCLUDE = "{root / 'Doxyfile'}"
@@ -335,7 +335,8 @@ def write_pages(root, work, target, workloads, results, version):
 def write_depfile(root, stamp, depfile):
     """Writes the list of files from which the book is made, and of directories, whose times change when files are added."""
     patterns = ("README.md", "Doxyfile", "docs/**/*", "stages", "stages/**/*", "common/include/staircase",
-                "common/include/**/*.hpp", "common/cuda_on_cpu/README.md", "common/cuda_on_cpu/tests/optimisations_test.py")
+                "common/include/**/*.hpp", "common/cuda_on_cpu/README.md", "common/cuda_on_cpu/tests/optimisations_test.py",
+                "common/slicer/README.md", "common/slicer/workflow.yml")
     inputs = sorted({path for pattern in patterns for path in root.glob(pattern)
                      if "__pycache__" not in path.parts})
     escaped = " ".join(str(path).replace(" ", "\\ ") for path in inputs)

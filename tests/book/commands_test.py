@@ -26,7 +26,7 @@ WRAPPERS = {"compute-sanitizer", "gdb", "ncu", "nsys"}
 VARIABLES = re.compile(r"OMP_\w+|OPENBLAS_VERBOSE|CUDA_VISIBLE_DEVICES")
 
 PAGES = sorted(ROOT.glob("docs/pages/*.md")) + sorted(ROOT.glob("stages/**/*.md")) + [
-    ROOT / "README.md", ROOT / "common" / "cuda_on_cpu" / "README.md"]
+    ROOT / "README.md", *sorted(ROOT.glob("common/*/README.md"))]
 SOURCES = sorted(ROOT.glob("stages/*/*/*.c*"))
 
 

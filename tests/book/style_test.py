@@ -21,14 +21,14 @@ import sys
 # The rewritten files, as patterns below the root. Add the pages and the sources of a workload once they are rewritten.
 REWRITTEN = (*(f"docs/pages/{name}.md" for name in (
     "adding_a_stage", "advection_cost_model", "cuda_collections", "cuda_samples", "cuda_without_a_gpu",
-    "from_data_to_coefficients", "gallery_of_bugs", "glossary", "harness",
-    "how_a_gpu_runs_a_program", "how_to_predict_a_time", "how_to_read", "learning_by_doing", "mainpage", "measuring", "references",
-    "slicing_a_loop", "transformations", "what_communication_costs")),
+    "from_data_to_coefficients", "gallery_of_bugs", "glossary", "harness", "how_a_gpu_runs_a_program", "how_to_predict_a_time",
+    "how_to_read", "learning_by_doing", "mainpage", "measuring", "proving_a_loop_parallel", "references", "slicing_a_loop",
+    "transformations", "what_communication_costs")),
     *(f"stages/{workload}/{pages}" for workload in (
         "advection", "advection_distributed", "ata", "cholesky", "durbin_levinson", "durbin_levinson_batched", "local_volatility",
         "matmul", "nbody", "triangular_solve")
       for pages in ("README.md", "*/*.md")),
-    "common/cuda_on_cpu/README.md", "README.md")
+    "common/cuda_on_cpu/README.md", "common/slicer/README.md", "README.md")
 # Pages that are about slicing a loop, where "slice" is the term; so are those that lead to the chapter about it.
 SLICING = re.compile(r"slicing_a_loop\.md|stages/matmul/|docs/slicing/|common/slicer/|stages/nbody/(?:03|08|09|12)_")
 

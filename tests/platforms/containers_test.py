@@ -15,7 +15,7 @@ import sys
 import tap
 
 ROOT = pathlib.Path(sys.argv[1]).resolve()
-WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+WORKFLOWS = [*sorted((ROOT / ".github" / "workflows").glob("*.yml")), ROOT / "common" / "slicer" / "workflow.yml"]
 VALIDATOR = shutil.which("check-jsonschema", path=str(pathlib.Path(sys.executable).parent)) or shutil.which("check-jsonschema")
 
 
