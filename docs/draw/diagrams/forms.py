@@ -1,11 +1,11 @@
-"""The iterations of both forms of the triangular solve, and which of them wait for which, as `slice --report` tells."""
+"""The iterations of both forms of the triangular solve and their flow dependences, from the output of `slice --report`."""
 
 import json
 import pathlib
 
 from draw.canvas import BLUE, ORANGE, SMALL
 
-TITLE = "Iterations of the two forms, and what they wait for"
+TITLE = "Iterations of the two forms and their dependences"
 HEIGHT = {"wide": 296, "narrow": 592}
 ALTERNATIVE = (
     "Two triangles of points, i downwards and j to the right, with n = 5. First form: row i has the points j below i, and "
@@ -15,9 +15,10 @@ ALTERNATIVE = (
     "of its row, through x(i). Down each column an arrow leads from point to point, through b(j), and into the division; "
     "no arrow leads from one point of a row to the next.")
 CAPTION = (
-    "A square divides, a dot multiplies and subtracts; n = 5. An arrow leads to what reads a value from what wrote it. "
-    "First: each row is a chain, and waits for all rows above. Second: the points of a row wait only for what lies above "
-    "them, and for their division; so they run at once.")
+    "Both parts show n = 5. A square is a division, and a dot is a multiplication and a subtraction. Each arrow leads from "
+    "the iteration that writes a value to an iteration that reads it. First form: the iterations of a row depend on each "
+    "other and on all rows above. Second form: an iteration of a row depends only on its division and on iterations above "
+    "it, so all dots of a row can run concurrently.")
 
 NESTS = json.loads((pathlib.Path(__file__).parents[2] / "proving" / "forms.json").read_text())["nests"]
 AT = 44  # pixels from point to point
@@ -25,13 +26,13 @@ ROOM = 8  # around a point
 
 
 def place(point):
-    """Where a point lies; one of the outer loop alone is on the diagonal."""
+    """The position of a point. An iteration of the outer loop alone is on the diagonal."""
     i, j = (*point, *point)[:2]
     return 82 + AT * j, 66 + AT * i
 
 
 def bend(start, end):
-    """How much an arrow is bent, so that it passes by the points between its ends."""
+    """The curvature of an arrow that avoids the points between its ends."""
     steps = max(abs(end[0] - start[0]), abs(end[1] - start[1])) / AT
     if steps < 1.5:
         return 0
@@ -39,13 +40,13 @@ def bend(start, end):
 
 
 def draw_arrow(canvas, start, end, colour):
-    """An arrow from one point to another, up to their edges; long ones in bows."""
+    """An arrow from the edge of one point to the edge of another. Long arrows are curved."""
     rad = bend(start, end)
     canvas.arrow(*shortened(start, end, rad), colour, 1, bend=rad)
 
 
 def shortened(start, end, rad):
-    """The same ends, off the points; a bow begins on its own side."""
+    """Ends outside of the points. A curved arrow begins on the side of its curve."""
     length = max(abs(end[0] - start[0]), abs(end[1] - start[1]))
     x, y = (end[0] - start[0]) / length, (end[1] - start[1]) / length
     aside = 5 if rad else 0
@@ -55,7 +56,7 @@ def shortened(start, end, rad):
 
 
 def draw_form(canvas, nest, title, chain):
-    """The points of a form, and its dependences; those through `chain` in a colour of their own."""
+    """The points of a form and its dependences. The dependences through the variable `chain` have another colour."""
     canvas.text(170, 12, title, bold=True)
     for k in range(nest["sizes"]["n"]):
         canvas.text(82 + AT * k, 34, f"{k}", SMALL)
@@ -74,13 +75,13 @@ def draw_form(canvas, nest, title, chain):
 
 
 def begins(nest, arrow):
-    """Whether an arrow comes from what only sets a sum to zero, which waits for nothing and is not drawn."""
+    """Whether an arrow begins at a statement that only sets a sum to zero. This statement depends on nothing and is not drawn."""
     sources = {each["source"][0] for each in nest["arrows"]} - {each["sink"][0] for each in nest["arrows"]}
     return arrow["source"][0] in sources
 
 
 def draw(canvas):
-    """Two panels, and what the colours mean."""
+    """Two panels with the keys of their colours."""
     what = zip(canvas.panels(2), NESTS, ("first form, row by row", "second form, column by column"),
                (("s", "x(j)"), ("b", "x(i)")))
     for panel, nest, title, (chain, solved) in what:

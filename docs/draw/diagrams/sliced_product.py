@@ -1,11 +1,11 @@
-"""The slices of a product of matrices, and what one of them touches, as `slice --report` tells."""
+"""The slices of a product of matrices and the elements that one slice accesses, from the output of `slice --report`."""
 
 import json
 import pathlib
 
 from draw.canvas import BLUE, GREEN, INK, SMALL
 
-TITLE = "Slices of the product, and what one of them touches"
+TITLE = "Slices of the product, and the elements that one slice accesses"
 HEIGHT = {"wide": 310, "narrow": 620}
 ALTERNATIVE = (
     "First: a field of five by five results, i downwards and j to the right, cut into three slices of i, of two, two and "
@@ -14,8 +14,8 @@ ALTERNATIVE = (
     "above and c in the corner between them. Slice 4 reads rows 2 and 3 of a, reads column 1 of b, and writes the elements "
     "of c in rows 2 and 3 of column 1.")
 CAPTION = (
-    "First: the slices of i and j, with n = 5, i: 3 and j: 5, and their numbers. Second: the elements that slice 4 reads "
-    "and writes, for all k. In each array they fill a box, which is exact.")
+    "First part: the slices for n = 5, three slices of i and five slices of j, with their indices. Second part: the "
+    "elements that slice 4 reads and writes, for all k. In each array, these elements fill a box, so the boxes are exact.")
 
 NEST = json.loads((pathlib.Path(__file__).parents[2] / "proving" / "product.json").read_text())["nests"][0]
 SHOWN = 4
@@ -23,13 +23,13 @@ N = NEST["sizes"]["n"]
 
 
 def numbers():
-    """The number of each pair (i, j), whose statement is in no loop more."""
+    """The slice of each iteration (i, j) of the statements that are only in the loops over i and j."""
     statement = next(each for each in NEST["statements"] if each["loops"] == ["i", "j"])
     return {tuple(point): e for point, e in zip(statement["points"], statement["slices"])}
 
 
 def draw_slices(canvas):
-    """The field of (i, j), cut; each slice has its number in its middle."""
+    """The iterations (i, j) in slices. Each slice has its index in its centre."""
     canvas.text(170, 12, "slices of (i, j)", bold=True)
     field, cell = canvas.part(74, 62), 42
     for k in range(N):
@@ -46,7 +46,7 @@ def draw_slices(canvas):
 
 
 def draw_array(canvas, name, colour, touched, words):
-    """An array's elements; those that the slice touches are filled."""
+    """The elements of an array. Those that the slice accesses are filled."""
     cell = canvas.width / N
     for i in range(N):
         for j in range(N):
@@ -58,8 +58,8 @@ def draw_array(canvas, name, colour, touched, words):
 
 
 def draw_footprints(canvas):
-    """The arrays as they meet in the product: a beside c, b above it."""
-    canvas.text(170, 12, f"what slice {SHOWN} reads and writes", bold=True)
+    """The arrays as in a product: a to the left of c, and b above c."""
+    canvas.text(170, 12, f"elements that slice {SHOWN} accesses", bold=True)
     side, gap, left, top = 105, 14, 54, 36
     slice_shown = next(each for each in NEST["slices"]["each"] if each["number"] == SHOWN)
     reads, writes = slice_shown["reads"], slice_shown["writes"]
