@@ -1,5 +1,5 @@
 /// \file
-/// The accesses to memory of a loop that its iterations have in common.
+/// The accesses of a loop to memory that its iterations share.
 
 #pragma once
 
@@ -10,14 +10,14 @@
 
 namespace slicer {
 
-/// What a loop reads and writes, but for what each iteration has to itself.
+/// The accesses of a loop, without those to variables that each iteration declares itself.
 std::vector<const Access*> accesses_of(const Function& function, const Loop& loop);
 
-/// Why nothing can be said of a part of a function, if so.
+/// Why a part of a function cannot be analysed; empty if it can be.
 std::string trouble_in(const Function& function, const Frame& frame,
                        const std::vector<const Access*>& accesses);
 
-/// Whether each iteration writes a variable before it reads it, so that each may have its own.
+/// Whether each iteration writes a variable before reading it, so that the variable can be private.
 bool is_written_first(const std::vector<const Access*>& accesses, const Variable* variable);
 
 }  // namespace slicer

@@ -1,5 +1,5 @@
 /// \file
-/// Boxes around the elements of an array that a slice touches.
+/// Boxes that contain the elements of an array that a slice accesses.
 
 #pragma once
 
@@ -12,27 +12,27 @@
 
 namespace slicer {
 
-/// A range of integers; `last` lies behind it.
+/// The integers from `first` up to, but not including, `last`.
 struct Extent {
   std::string first, last;
 };
 
 struct Box {
-  std::vector<Extent> sides;  ///< none if nothing bounds the elements
-  bool is_exact = false;      ///< whether all of it is touched
-  bool is_tight = false;      ///< whether each side is touched, in slices that touch anything
-  isl::set where;             ///< the slices that touch anything
-  isl::set empty;             ///< those whose box has no elements
+  std::vector<Extent> sides;  ///< empty if the elements are unbounded
+  bool is_exact = false;      ///< whether the slice accesses all elements of the box
+  bool is_tight = false;      ///< whether no side can be shorter, for slices with accesses
+  isl::set where;             ///< the slices with at least one access
+  isl::set empty;             ///< the slices whose box has no elements
 };
 
 /// The parameters for which a set has elements.
 isl::set parameters_of(const isl::set& set);
 
-/// A box around some elements, by the inequalities that hold for each set of them.
-/// \param context what is known of the parameters
+/// A box that contains all elements, from the inequalities that each of the sets satisfies.
+/// \param context constraints on the parameters
 Box box_around(const std::vector<isl::set>& elements, const isl::set& context);
 
-/// Loops over a box, in slices that touch anything.
+/// Loops over the elements of a box, for slices with at least one access.
 Walk walk_over(const Box& box, const isl::set& context, const std::vector<std::string>& variables);
 
 }  // namespace slicer

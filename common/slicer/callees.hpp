@@ -1,5 +1,5 @@
 /// \file
-/// Which function a call is of, and whether it can be followed.
+/// The function that a call invokes, and whether the tool can read its body.
 
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace slicer {
 
-/// Whether something is a function of a namespace, or a template of one.
+/// Whether a cursor is a function or a function template of a namespace.
 bool is_function(CXCursor cursor);
-/// Whether libclang names a function that it has made of a template, besides the template itself.
+/// Whether a function is an instance that libclang has made of a template.
 bool is_instance(CXCursor function);
 std::string callee_name(CXCursor callee);
 
@@ -24,12 +24,13 @@ class Callees {
 
   explicit Callees(const Source& source);
 
-  /// The one function that a call with so many arguments is of, or what they are called if there
-  /// may be several. Within a template, one that is declared elsewhere may be found as well.
+  /// The function that a call with a number of arguments invokes, or the name of the overload set
+  /// if several functions fit. Within a template, a function that is declared elsewhere may fit,
+  /// too.
   CXCursor declaration_of(CXCursor callee, std::size_t arguments) const;
-  /// Whether a function of the standard library only computes.
+  /// Whether a function of the standard library only computes a value, without side effects.
   bool is_pure(CXCursor callee, const std::string& name) const;
-  /// The definition of what is called, if it can be followed.
+  /// The definition of the called function, if the tool can read its body.
   std::optional<CXCursor> definition_of(CXCursor callee, std::size_t arguments) const;
 
  private:

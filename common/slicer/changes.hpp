@@ -1,5 +1,5 @@
 /// \file
-/// Which variables a function may change behind their declarations.
+/// The variables that a function may change after their declarations.
 
 #pragma once
 
@@ -11,10 +11,10 @@ class Changes {
  public:
   Changes(const Source& source, const Callees& callees) : source_(source), callees_(callees) {}
 
-  /// Notes what the statements under a cursor may change.
+  /// Records all variables that the statements under a cursor may change.
   void note(CXCursor cursor);
   bool has(CXCursor declaration) const;
-  /// Whether somebody may have another name for a variable.
+  /// Whether a pointer or a reference to a variable may exist.
   bool is_addressed(CXCursor declaration) const;
 
  private:

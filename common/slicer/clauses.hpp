@@ -1,5 +1,5 @@
 /// \file
-/// What the pragmas of OpenMP say of a loop's variables.
+/// The clauses of OpenMP for the variables of a loop.
 
 #pragma once
 
@@ -13,21 +13,21 @@ namespace slicer {
 /// The operator in a reduction clause.
 std::string sign_of(Update update);
 
-/// Whether a pragma is about a loop, and lets its iterations run together.
+/// Whether a pragma makes a loop parallel.
 bool makes_parallel(const Pragma& pragma);
 
 /// The pragma that makes a loop parallel.
 const Pragma* parallel_pragma(const Loop& loop);
 
-/// How many loops a pragma takes together; 0 if that cannot be read.
+/// The number of loops that a pragma collapses; 0 if it cannot be read.
 int collapsed(const Pragma& pragma);
 
-/// What the pragmas of a loop say of a variable.
+/// The clauses of a loop's pragmas for a variable.
 class Clauses {
  public:
   Clauses(const Loop& loop, const Pragma* pragma) : loop_(loop), pragma_(pragma) {}
 
-  /// Each thread has its own: by a clause, or since the variable is declared in the region.
+  /// Whether each thread has its own variable, by a clause or by a declaration in the region.
   bool is_private(const Variable& variable) const;
   bool reduces(const Variable& variable, Update update) const;
 

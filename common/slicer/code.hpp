@@ -1,5 +1,5 @@
 /// \file
-/// Loops and expressions that isl makes of sets, as C++.
+/// C++ loops and expressions that isl generates from sets.
 
 #pragma once
 
@@ -13,24 +13,24 @@
 
 namespace slicer {
 
-/// Something to be done with each element of a set: a tree of loops, conditions and statements.
+/// A tree of loops, conditions and statements that visits the elements of a set.
 struct Walk {
   enum { block, loop, branch, statement } kind = block;
-  std::string variable, first, condition, step;  ///< of a loop; of a branch, the condition
-  std::vector<std::string> subscripts;           ///< of the element, of a statement
+  std::string variable, first, condition, step;  ///< of a loop; a branch has only `condition`
+  std::vector<std::string> subscripts;           ///< of a statement: those of its element
   std::vector<Walk> parts;
 };
 
-/// An expression over parameters, which have the names of variables of type `long`. Divisions that
-/// round down are calls of `sliced::quotient`.
+/// An expression over parameters, which are variables of type `long`. A division that rounds down
+/// becomes a call of `sliced::quotient`.
 std::string text_of(const isl::ast_expr& expression);
 
-/// Loops that meet each element of a set once.
-/// \param context what is known of the parameters
+/// Loops that visit each element of a set once.
+/// \param context constraints on the parameters
 Walk walk_over(const isl::set& set, const isl::set& context,
                const std::vector<std::string>& variables);
 
-/// Writes such loops, with the statement that belongs to some subscripts.
+/// Writes the loops as C++. `Statement` returns the statement for the element with some subscripts.
 using Statement = std::function<std::string(const std::vector<std::string>& subscripts)>;
 void write(const Walk& walk, const Statement& statement, Lines& lines);
 

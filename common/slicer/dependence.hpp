@@ -1,5 +1,5 @@
 /// \file
-/// The dependences that a loop carries, by sets of integers.
+/// The dependences that a loop carries, computed with sets of integers.
 
 #pragma once
 
@@ -14,7 +14,7 @@ namespace slicer {
 
 using Values = std::vector<std::pair<std::string, long>>;
 
-/// Two iterations of which the second has to wait for the first.
+/// Two iterations that conflict: the sink has to run after the source.
 struct Pair {
   std::string kind;  ///< flow, anti or output
   std::string element;
@@ -23,7 +23,7 @@ struct Pair {
 
 enum class Verdict { independent, reduction, dependent, unknown };
 
-/// What OpenMP may do with a loop.
+/// The verdict on the claim of a pragma that a loop is parallel.
 enum class Claim { none, proved, refuted, unknown };
 
 struct Finding {
@@ -33,13 +33,13 @@ struct Finding {
   std::string reason;
   std::vector<std::string> reductions;
 
-  const Pragma* pragma = nullptr;  ///< that makes the loop parallel
+  const Pragma* pragma = nullptr;  ///< the pragma that makes the loop parallel
   Claim claim = Claim::none;
   std::optional<Pair> against;
   std::string why;
 };
 
-/// Says of a loop which of its iterations depend on each other, outer loops held fixed.
+/// Examines the iterations of a loop, for fixed values of the counters of the outer loops.
 Finding examine(const Function& function, const Loop& loop);
 
 std::string name_of(Verdict verdict);

@@ -1,5 +1,5 @@
 /// \file
-/// What a program with loop (4) on a GPU is given, so that it needs no other file.
+/// Declarations that a program with loop (4) on a GPU contains, so that it needs no other file.
 
 #pragma once
 
@@ -11,7 +11,7 @@ inline void check(cudaError_t error) {
   if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
 }
 
-/// The order of copies and kernels, and the end of those of a slice.
+/// A stream of copies and kernels, with an event at the end of a slice.
 class Stream {
  public:
   Stream() {
@@ -35,8 +35,8 @@ class Stream {
   cudaEvent_t end_ = nullptr;
 };
 
-/// Elements in a box, on the host or on the device, with the subscripts that they have in the
-/// array; a matrix may be written as a line of numbers: a[i * row + j].
+/// The elements of a box, on the host or on the device, with the same subscripts as in the array.
+/// A matrix may be stored as a vector: a[i * row + j].
 template <typename Element, int rank, bool is_line>
 struct Room {
   Element* elements;
@@ -57,7 +57,7 @@ struct Room {
       return Row<0>{*this, 0}[subscript];
   }
 
-  /// What the first subscripts lead to.
+  /// The part of the box that the first subscripts select.
   template <int known>
   struct Row {
     const Room& room;
@@ -72,7 +72,7 @@ struct Room {
   };
 };
 
-/// A box of an array in pinned memory of the host, and one like it on the device.
+/// A box of an array in pinned host memory, and a box of the same size on the device.
 template <typename Reference, int rank, bool is_line = false>
 class Box {
  public:
@@ -84,7 +84,7 @@ class Box {
   Box(const Box&) = delete;
   Box& operator=(const Box&) = delete;
 
-  /// Makes room, whose elements hold nothing yet; nothing may be under way.
+  /// Allocates the elements, without initial values. No copy may be in flight.
   void hold(const std::array<long, rank>& from, const std::array<long, rank>& to, long row = 1) {
     size_ = 1;
     for (int d = 0; d < rank; ++d) {
@@ -129,7 +129,7 @@ class Box {
   long size_ = 0, room_ = 0;
 };
 
-/// Blocks for so many iterations; threads go on to those that are left.
+/// The number of thread blocks for a number of iterations. Grid-stride loops do the rest.
 inline unsigned blocks_for(long iterations, unsigned threads) {
   return static_cast<unsigned>(std::clamp((iterations + threads - 1) / threads, 1L, 65535L));
 }

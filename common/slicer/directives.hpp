@@ -11,28 +11,28 @@
 
 namespace slicer {
 
-/// A name, and what stands behind it in parentheses.
+/// A name and its arguments in parentheses.
 struct Clause {
   std::string name;
-  std::string text;                    ///< all that is in the parentheses
-  std::vector<std::string> arguments;  ///< the same, cut at commas that are in no others
+  std::string text;                    ///< the text between the parentheses
+  std::vector<std::string> arguments;  ///< this text, divided at its outer commas
 };
 
-/// A pragma: `what` says what is to be done, and `clauses` how.
+/// A pragma: `what` is the request, and `clauses` are its options.
 struct Directive {
   int line = 0;
-  std::string text;  ///< the whole of it, on one line
+  std::string text;  ///< the entire pragma on one line
   Clause what;
   std::vector<Clause> clauses;
-  Range range{};           ///< where it is written, without the end of its line
-  unsigned statement = 0;  ///< where the statement begins that it is about; the file's end if none
+  Range range{};           ///< its position, without the end of the line
+  unsigned statement = 0;  ///< start of the statement after it; the end of the file if none
 
   /// The clause of a name, or nullptr.
   const Clause* clause(std::string_view name) const;
 };
 
-/// The pragmas of a file that begin with `staircase`, in their order. What they ask for is not
-/// looked at, only how they are written.
+/// The pragmas of a file that begin with `staircase`, in order. The function checks their syntax,
+/// and not their requests.
 /// \throws BadInput if one is malformed
 std::vector<Directive> read_directives(const Source& source);
 

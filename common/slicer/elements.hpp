@@ -1,5 +1,5 @@
 /// \file
-/// Which elements of arrays the accesses touch.
+/// Access relations: the elements of arrays that each iteration accesses.
 
 #pragma once
 
@@ -13,20 +13,21 @@
 
 namespace slicer {
 
-/// An element that an access touches, for the two iterations of a pair.
+/// The element that an access selects, for each of the two iterations of a pair.
 struct Touched {
   const Access* access;
-  std::vector<isl::set> domains;                          ///< of source and sink
-  std::vector<std::vector<std::vector<isl::pw_aff>>> at;  ///< of each: subscripts of each step
-  std::string unsure;                                     ///< why it may not happen, or elsewhere
+  std::vector<isl::set> domains;                          ///< iterations of source and sink
+  std::vector<std::vector<std::vector<isl::pw_aff>>> at;  ///< by side and step: its subscripts
+  std::string unsure;                                     ///< why it is only possible
 };
 
-/// Makes sets and subscripts of accesses.
+/// Converts accesses to sets and subscripts.
 class Elements {
  public:
   explicit Elements(const Space& space) : space_(space), names_(space.names()) {}
 
-  /// All accesses at once, since a line of numbers is taken apart into rows only for all.
+  /// Converts all accesses at once, because a subscript such as i * n + j is split into a row and a
+  /// column only if this is possible for every access to the array.
   std::vector<Touched> touch(const std::vector<const Access*>& accesses);
 
  private:

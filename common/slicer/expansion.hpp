@@ -1,5 +1,5 @@
 /// \file
-/// Whether each iteration of a loop may have a variable of its own.
+/// Array expansion: whether each iteration of a loop may have its own copy of a variable.
 
 #pragma once
 
@@ -11,18 +11,18 @@
 
 namespace slicer {
 
-/// What becomes of a variable that gets an element for each iteration of a loop.
+/// The result for a variable that gets one element per iteration of a loop.
 struct Expansion {
-  bool is_sure = false;  ///< whether it is known if it may be done
+  bool is_sure = false;  ///< whether the tool could decide
   bool is_legal = false;
-  std::optional<Pair> pair = {};  ///< an iteration that reads what another one writes
-  std::string reason = {};        ///< why not, or what is known of the last value
+  std::optional<Pair> pair = {};  ///< an iteration that reads a value of another one
+  std::string reason = {};        ///< why it is illegal, or whether the last value is needed
 };
 
-/// The variable of a name that a loop writes; nullptr if there is none.
+/// The variable with this name that a loop writes; nullptr if there is none.
 const Variable* find_written(const Function& function, const Loop& loop, const std::string& name);
 
-/// Each iteration has to write each element before it reads it.
+/// Examines an expansion, which is legal if each iteration writes each element before reading it.
 /// \throws isl::exception if the sets are too complicated
 Expansion expand(const Function& function, const Loop& loop, const Variable& variable);
 

@@ -1,5 +1,5 @@
 /// \file
-/// What the slices of a nest read and write: boxes, and loops over sets of elements, as C++.
+/// The elements that the slices of a nest read and write: boxes, and C++ loops over sets.
 
 #pragma once
 
@@ -15,38 +15,38 @@
 
 namespace slicer {
 
-/// How an array's elements are written: a(i, j), a[i][j], or a[i * n + j].
+/// The syntax of an element of an array: a(i, j), a[i][j], or a[i * n + j].
 enum class Subscripts { call, brackets, line };
 
-/// What a slice reads and writes of an array.
+/// The elements of one array that a slice reads and writes.
 struct Footprint {
   const Variable* array = nullptr;
   Subscripts subscripts = Subscripts::call;
-  std::string row;        ///< how long a row is, of an array that is a line of numbers
-  bool is_exact = false;  ///< whether the slice touches all of the box
-  bool is_sent = false;   ///< read, or perhaps not written where it may be
+  std::string row;        ///< the length of a row, for the form a[i * n + j]
+  bool is_exact = false;  ///< whether the slice accesses all elements of the box
+  bool is_sent = false;   ///< whether elements are read, or written only under a condition
   bool is_written = false;
   std::vector<Extent> box;
   Walk sent, fetched;  ///< over the elements
 };
 
-/// The sets of a marked nest. Sizes and counters of loops around it are parameters, and the
-/// beginning and the end of each sliced loop are so as well, as `i_begin` and `i_end`.
+/// The sets of a marked nest. The parameters are the sizes, the counters of the loops around the
+/// nest, and the bounds of a slice of each sliced loop, such as `i_begin` and `i_end`.
 class Footprints {
  public:
-  /// \param suffix what stands behind all names that are made for the nest
+  /// \param suffix the end of every name that is generated for the nest
   Footprints(const Marked& marked, const std::string& suffix);
 
-  /// Where a loop begins and ends, over all iterations of those around it that are sliced.
-  /// \throws BadInput if that cannot be told
+  /// The range of a loop, for all iterations of the sliced loops around it.
+  /// \throws BadInput if it cannot be determined
   Extent extent(const Cut& cut);
 
-  /// All arrays that a slice touches.
-  /// \throws BadInput if an element cannot be told, or if the sets are too complicated
+  /// The footprints of all arrays that a slice accesses.
+  /// \throws BadInput if a subscript is not affine, or if the sets are too complicated
   std::vector<Footprint> arrays();
 
-  /// Variables of type `long` that a text uses, and what they are made with.
-  /// \throws BadInput if it uses a number that has no name
+  /// The variables of type `long` that a generated text uses, with their initial values.
+  /// \throws BadInput if the text uses a value without a name
   std::map<std::string, std::string> numbers_in(const std::string& text) const;
 
  private:

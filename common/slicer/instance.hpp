@@ -1,5 +1,5 @@
 /// \file
-/// A nest of loops as it runs for some sizes: its points, and what each reads and writes.
+/// A loop nest for given sizes: its iterations, and the elements that each one reads and writes.
 
 #pragma once
 
@@ -15,15 +15,15 @@ namespace slicer {
 
 using Point = std::vector<long>;  ///< counters, from the outermost loop inwards
 
-/// A statement of a loop's body, and the iterations in which it touches memory.
+/// A statement of a loop's body, and the iterations in which it accesses memory.
 struct StatementPoints {
   int line = 0;
-  std::vector<const Loop*> loops;  ///< around it, from the outermost inwards
+  std::vector<const Loop*> loops;  ///< the loops around it, outermost first
   std::set<Point> points;
 };
 
-/// A place in memory. One that is declared within the nest is another one in each iteration of
-/// the loops around it, whose counters are `own`.
+/// A memory location. A variable that is declared within the nest has one location per iteration of
+/// the loops around its declaration; `own` contains the counters of these loops.
 struct Cell {
   const Variable* variable = nullptr;
   std::string name;
@@ -31,7 +31,7 @@ struct Cell {
   auto operator<=>(const Cell&) const = default;
 };
 
-/// A cell that is read or written.
+/// One read or write of a cell.
 struct Event {
   const Access* access = nullptr;
   std::size_t statement = 0;
@@ -43,20 +43,21 @@ struct Event {
 struct Instance {
   std::map<std::string, long> sizes;
   std::vector<StatementPoints> statements;
-  std::vector<Event> events;  ///< in the order in which they happen
+  std::vector<Event> events;  ///< in the order of execution
   std::map<const Loop*, std::pair<long, long>>
-      extents;  ///< from the first counter to behind the last
+      extents;  ///< first value of the counter, and the end
 };
 
-/// A size that the user chooses.
+/// A size from the command line.
 struct Given {
   long value = 0;
   bool is_used = false;
 };
 
-/// Runs a nest by the sets of its iterations, for sizes that are given by name, or else are 5.
-/// \param given if a name is a size of the nest, `is_used` is set
-/// \throws BadInput if something of the nest is beyond affine, or if it has too many points
+/// Lists all accesses of a nest from its iteration domains. A size that `given` does not contain is
+/// 5.
+/// \param given sizes by name; `is_used` is set for each one that the nest has
+/// \throws BadInput if the nest is not affine or has too many iterations
 Instance instance_of(const Function& function, const Loop& nest,
                      std::map<std::string, Given>& given);
 

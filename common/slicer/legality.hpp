@@ -1,5 +1,5 @@
 /// \file
-/// Whether transformations of loops keep the order of what depends on each other.
+/// Legality of loop transformations: whether they keep the order of every dependence.
 
 #pragma once
 
@@ -14,27 +14,27 @@ namespace slicer {
 
 enum class Legality {
   legal,
-  reduction,   ///< only the order of sums or the like changes: legal up to rounding
+  reduction,   ///< only updates change their order: legal up to rounding
   illegal,     ///< a dependence would be reversed
-  impossible,  ///< the loops have not the form that it needs
+  impossible,  ///< the loops do not have the required form
   unknown      ///< beyond affine
 };
 
-/// What is said of a transformation.
+/// The verdict on a requested transformation.
 struct Ruling {
   Request request;
   Legality legality = Legality::unknown;
   std::optional<Pair> pair = {};  ///< which the transformation would reverse
   std::string reason = {};
-  std::vector<std::string> reductions = {};  ///< whose order it changes
+  std::vector<std::string> reductions = {};  ///< updates whose order changes
 
-  /// Whether it may not be done; reductions may be, if the user says so.
+  /// Whether the transformation is refused. The user can permit a new order of reductions.
   bool is_refused(bool with_reductions) const;
 };
 
-/// Rules on what is asked for of a loop. Each transformation is judged behind those before it: what
-/// counts is the order of iterations in the end.
-/// \throws BadInput if a loop or a variable that is named is not there
+/// Judges the transformations that are requested for a loop. Each one is applied to the result of
+/// the previous ones, and only the final order of the iterations counts.
+/// \throws BadInput if a request names a loop or a variable that does not exist
 std::vector<Ruling> judge(const Function& function, const Loop& loop,
                           const std::vector<Request>& requests);
 

@@ -1,5 +1,5 @@
 /// \file
-/// Lines of C++ in the layout of this repository: two columns per level, at most a hundred columns.
+/// C++ lines in the layout of this repository: two columns per level and at most 100 columns.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace slicer {
 
-/// Lines that are written one after the other.
+/// A text to which lines are appended.
 class Lines {
  public:
   static constexpr std::size_t most_columns = 100;
@@ -19,22 +19,22 @@ class Lines {
   void indent() { columns_ += 2; }
   void outdent() { columns_ -= 2; }
 
-  /// A line; one that is too long is broken.
+  /// Appends a line, and breaks it if it is too long.
   void add(const std::string& line);
-  /// Lines that are in their place already.
+  /// Appends lines that are already indented.
   void append(const std::string& lines) { text_ += lines; }
-  /// A comment of several lines, if it has to be.
+  /// Appends a comment, on several lines if necessary.
   void comment(const std::string& text, const std::string& mark = "//");
-  /// `name = value;`, where the value may get a line of its own.
+  /// Appends `name = value;`, with the value on a separate line if necessary.
   void set(const std::string& name, const std::string& value);
-  /// A call, whose arguments may get a line each.
+  /// Appends a call, with one line per argument if necessary.
   void call(const std::string& function, const std::vector<std::string>& arguments);
-  /// `for (first; condition; step)`, and `behind` it.
+  /// Appends `for (first; condition; step)`, followed by `behind`.
   void loop(const std::string& first, const std::string& condition, const std::string& step,
             const std::string& behind = {});
 
   bool fits(const std::string& line) const { return columns_ + length(line) <= most_columns; }
-  /// The columns that a line in UTF-8 takes.
+  /// The number of columns of a line in UTF-8.
   static std::size_t length(const std::string& line);
 
   const std::string& text() const { return text_; }
@@ -46,8 +46,8 @@ class Lines {
   std::string text_;
 };
 
-/// Lines moved to the right, but for empty ones and those of the preprocessor. What does not fit
-/// any more is broken behind a comma or in front of an operator.
+/// The lines, indented by more columns, except for empty lines and those of the preprocessor. A
+/// line that becomes too long is broken after a comma or before an operator.
 std::string moved(const std::string& lines, std::size_t columns);
 
 }  // namespace slicer

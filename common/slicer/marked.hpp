@@ -1,5 +1,5 @@
 /// \file
-/// The nests of a file that are to be sliced, as their pragmas ask for it.
+/// The loop nests of a file that pragmas mark for slicing.
 
 #pragma once
 
@@ -16,12 +16,12 @@ namespace slicer {
 struct Cut {
   const Loop* loop = nullptr;
   std::string name, type;
-  std::string slices;    ///< how many, as the pragma says
-  bool is_count = true;  ///< whether that is a number and not an expression
-  Range first{};         ///< where the loop begins, in the text
+  std::string slices;    ///< their number, as written in the pragma
+  bool is_count = true;  ///< whether `slices` is a literal
+  Range first{};         ///< the initial value, as a range of the text
   Range condition{};
-  std::string last;       ///< what it ends before, where the condition says no more than that
-  bool is_fixed = false;  ///< begins and ends the same in each iteration of the loops around it
+  std::string last;       ///< the end (exclusive), if the condition is a simple bound
+  bool is_fixed = false;  ///< its bounds do not depend on the loops around it
   Range body{};
 };
 
@@ -29,19 +29,19 @@ struct Cut {
 struct Marked {
   Directive directive;
   const Function* function = nullptr;
-  Range nest{};           ///< where it is written
-  std::vector<Cut> cuts;  ///< from the outermost loop inwards
+  Range nest{};           ///< its range of the text
+  std::vector<Cut> cuts;  ///< one per sliced loop, outermost first
   std::vector<std::size_t>
-      digits;  ///< which of them each digit of e is about; the first is fastest
+      digits;  ///< the cut that each digit of e selects; the first digit changes fastest
   int buffers = 1, threads = 1;
   bool is_on_device = false;
 
   const Loop& outermost() const { return *cuts.front().loop; }
 };
 
-/// The nests that `#pragma staircase slice(...)` marks; each is proved independent.
-/// \throws BadInput if there is none, if one is not what can be sliced, or if a loop to be sliced
-/// is not proved to have independent iterations, with the pair that refutes it
+/// The nests that `#pragma staircase slice(...)` marks. Each of them is proved independent.
+/// \throws BadInput if there is none, or if one cannot be sliced or proved independent; the message
+/// then names the pair of iterations
 std::vector<Marked> marked_nests(const Source& source, const std::list<Function>& functions);
 
 }  // namespace slicer

@@ -1,5 +1,5 @@
 /// \file
-/// What names mean at a place within a part of a function, and which may be the same memory.
+/// The meaning of names in a part of a function, and whether two names may share memory.
 
 #pragma once
 
@@ -11,25 +11,25 @@
 
 namespace slicer {
 
-/// What a name means at a place.
+/// The meaning of a name where it is used.
 struct Meaning {
   enum { counter, size, value, unknown } kind = unknown;
   const Loop* loop = nullptr;
 };
 
-/// Whether the values that a loop's variable takes are known.
+/// Whether the values of the loop variable are known.
 inline bool counts(const Loop& loop) { return loop.variable && loop.unknown.empty(); }
 
-/// Whether a place is an element of an array, or in one.
+/// Whether a memory location is an element of an array, or a part of such an element.
 bool has_element(const Place& place);
 
-/// Whether places of one variable may overlap as far as members say.
+/// Whether two locations in one variable may overlap, judged by their members only.
 bool may_overlap(const Place& one, const Place& other);
 
-/// The largest part that runs whenever a frame does.
+/// The outermost frame that runs whenever `frame` runs.
 const Frame* together_with(const Frame* frame);
 
-/// The names of a function, seen from within one of its frames, the root.
+/// The names of a function, from the point of view of one of its frames, the root.
 class Names {
  public:
   Names(const Function& function, const Frame* root) : function_(function), root_(root) {}
@@ -37,21 +37,21 @@ class Names {
   const Frame* root() const { return root_; }
   bool is_inside(const Frame* frame) const { return frame && frame->is_within(root_); }
 
-  /// What a variable means where it is used; constraints hold as long as `stable` is not left.
+  /// The meaning of a variable in the frame `used`, for constraints that hold within `stable`.
   Meaning meaning(const Variable& variable, const Frame* used, const Frame* stable) const;
 
-  /// Calls a function with each size and each unknown part of a term.
+  /// Calls `visit` for each size and each unknown part of a term.
   void walk(const Term& term, const Frame* used, const Frame* stable,
             const std::function<void(const Variable*, const Term&)>& visit) const;
 
-  /// What a constraint of a frame must not outlast.
+  /// The frame within which a constraint of `frame` has to stay valid.
   const Frame* stable_for(const Frame* frame) const { return is_inside(frame) ? root_ : frame; }
 
   /// A term as a polynomial of counters and sizes, if it is one.
   std::optional<Polynomial> polynomial(const Term& term, const Frame* used,
                                        const Frame* stable) const;
 
-  /// Elements by a name for memory that is not known.
+  /// Whether an access uses a pointer or reference whose target is unknown.
   static bool is_elsewhere(const Access& access);
 
  private:

@@ -1,5 +1,5 @@
 /// \file
-/// What the slicer's command line says.
+/// The command line of the slicer.
 
 #pragma once
 
@@ -13,22 +13,22 @@ namespace slicer {
 struct Options {
   bool check = false, reductions = false, report = false;
   std::string file, json, build;
-  std::string output;  ///< where the program in slices is written
+  std::string output;  ///< the file for the program in slices
   int form = 4;
   bool is_template = false;
-  std::vector<std::string> sizes;  ///< of what --report shows, as in `n=5`
+  std::vector<std::string> sizes;  ///< for --report, such as `n=5`
   std::vector<std::string> arguments;
 };
 
-/// A source, or a header of one.
+/// Whether a file is a CUDA source or a CUDA header.
 inline bool is_cuda(const std::string& file) {
   return file.ends_with(".cu") || file.ends_with(".cuh");
 }
 
-/// What says in which language a file is written.
+/// The compiler's arguments that select the language.
 std::vector<std::string> language(bool is_cuda);
 
-/// What the compiler is told of a file: what the command line says, or else what the build does.
+/// The compiler's arguments for a file: from the command line, or else from the build.
 /// \throws BadInput if the build's compile_commands.json cannot be read
 Arguments compiler_arguments(const Options& options, bool is_cuda);
 inline Arguments compiler_arguments(const Options& options) {

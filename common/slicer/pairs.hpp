@@ -1,5 +1,5 @@
 /// \file
-/// Pairs of iterations that touch the same element.
+/// Dependences: pairs of iterations that access the same element.
 
 #pragma once
 
@@ -12,23 +12,23 @@
 
 namespace slicer {
 
-/// Two accesses that touch the same element in different iterations.
+/// Two accesses to the same element in different iterations.
 struct Conflict {
   const Touched *source, *sink;
   bool is_sure;
-  bool is_update;  ///< both only add to it, or the like, so that the order does not matter
+  bool is_update;  ///< both are updates of one kind, so their order is irrelevant
   isl::set where;
   std::string unsure;
 };
 
-/// The pairs that are asked for, of a source and a sink.
+/// The requested pairs of iterations, for a source and a sink.
 using Order = std::function<isl::set(const Touched& source, const Touched& sink)>;
 
-/// The pairs of iterations of what a frame contains.
+/// The pairs of iterations of all accesses within a frame.
 class Pairs {
  public:
-  /// \param root the frame of a loop, or one around several
-  /// \param loops within the root, or its own, that count even if there are no accesses in them
+  /// \param root the frame of a loop, or a frame around several loops
+  /// \param loops loops of the root that get coordinates even if they contain no accesses
   Pairs(const Function& function, const Frame* root, std::vector<const Access*> accesses,
         const std::vector<const Loop*>& loops = {});
   Pairs(const Pairs&) = delete;
@@ -36,11 +36,11 @@ class Pairs {
   const Space& space() const { return space_; }
   const std::vector<Touched>& touched() const { return touched_; }
 
-  /// What touches the same element, of which one writes, in an order.
+  /// All pairs of accesses to the same element, at least one of them a write, in the given order.
   /// \throws isl::exception if the sets are too complicated
   std::vector<Conflict> conflicts(const Order& order) const;
 
-  /// The smallest pair of iterations among some conflicts, for the smallest sizes that have one.
+  /// The smallest pair of iterations among some conflicts, for the smallest sizes with such a pair.
   Pair smallest(const std::vector<const Conflict*>& conflicts) const;
 
  private:

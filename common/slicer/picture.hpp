@@ -1,5 +1,5 @@
 /// \file
-/// What `slice --report` writes: all that pictures of the nests of a file need, as JSON.
+/// The JSON of `slice --report`: all data for figures of the nests of a file.
 
 #pragma once
 
@@ -13,13 +13,13 @@
 
 namespace slicer {
 
-/// Reads sizes that are chosen as in `n=5`.
-/// \throws BadInput if one is not written like that, or not from 1 to 64
+/// Reads sizes of the form `n=5`.
+/// \throws BadInput if one has another form or is not between 1 and 64
 std::map<std::string, Given> read_sizes(const std::vector<std::string>& words);
 
-/// For each nest its loops, its points, the dependences that no other one implies, and the slices
-/// that a pragma asks for, with what each reads and writes.
-/// \throws BadInput if there is no nest, if one is beyond affine, or if a size is none of any nest
+/// Writes for each nest its loops, its iterations, the dependences that do not follow from others,
+/// and the slices that a pragma requests, with the elements that each one reads and writes.
+/// \throws BadInput if there is no nest, if a nest is not affine, or if no nest has a given size
 std::string picture_of(const std::string& file, const Source& source,
                        const std::list<Function>& functions, std::map<std::string, Given> sizes);
 

@@ -1,5 +1,5 @@
 /// \file
-/// Sums of products of variables with whole factors.
+/// Polynomials in several variables with integer coefficients.
 
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace slicer {
 
-/// A factor for each product of variables; the empty product is the constant.
+/// The coefficient of each product of variables. The empty product stands for the constant.
 using Polynomial = std::map<std::vector<const Variable*>, long>;
 
-/// One polynomial and a multiple of another.
+/// one + factor * other.
 Polynomial sum_of(Polynomial one, const Polynomial& other, long factor);
 
 Polynomial product_of(const Polynomial& one, const Polynomial& other);
 
-/// Whether no product has two variables.
+/// Whether each product has at most one variable.
 bool is_affine(const Polynomial& polynomial);
 
 bool is_constant(const Polynomial& polynomial);

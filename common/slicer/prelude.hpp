@@ -1,5 +1,5 @@
 /// \file
-/// What a program with loop (4) is given, so that it needs no other file.
+/// Declarations that a program with loop (4) contains, so that it needs no other file.
 
 #pragma once
 
@@ -9,8 +9,8 @@ namespace slicer {
 inline constexpr const char* prelude = R"(/// What loops over slices need.
 namespace sliced {
 
-/// A loop from `first` up to `last`, in at most so many slices of one length, of which the last one
-/// may be shorter; none is empty.
+/// A loop from `first` up to `last`, in at most `most` slices of equal length. The last slice may
+/// be shorter, and no slice is empty.
 struct Cut {
   Cut(long from, long to, long most)
       : first(from),
@@ -18,7 +18,7 @@ struct Cut {
         length(most > 1 ? (last - first) / most + ((last - first) % most > 0) : last - first),
         slices(length > 0 ? (last - first - 1) / length + 1 : 0) {}
 
-  /// Where slice s begins, and what it ends before.
+  /// The beginning of slice s, and its end (exclusive).
   template <typename Index>
   std::pair<Index, Index> slice(long s) const {
     const long begin = first + s * length;
@@ -31,15 +31,15 @@ struct Cut {
 
 /// Boxes on the host.
 inline constexpr const char* box_prelude = R"(
-/// The elements of an array from `first` up to `last` along each dimension, in memory of their own;
-/// they have the subscripts that they have in the array.
+/// A copy of the elements of an array from `first` up to `last` along each dimension. The elements
+/// have the same subscripts as in the array.
 template <typename Reference, std::size_t rank>
 class Box {
  public:
   using Element = std::remove_cvref_t<Reference>;
   using Subscripts = std::array<long, rank>;
 
-  /// Makes room, whose elements hold nothing yet.
+  /// Allocates the elements, without initial values.
   void hold(const Subscripts& first, const Subscripts& last) {
     first_ = first;
     long size = 1;
@@ -65,7 +65,7 @@ class Box {
   decltype(auto) operator[](long subscript) const { return Row<0>{*this, 0}[subscript]; }
 
  private:
-  /// What the first subscripts lead to.
+  /// The part of the box that the first subscripts select.
   template <std::size_t known>
   struct Row {
     const Box& box;
@@ -85,9 +85,9 @@ class Box {
 };
 )";
 
-/// A box of an array that is a line of numbers.
+/// A box of a matrix that is stored as a vector.
 inline constexpr const char* lines_prelude = R"(
-/// The same of a matrix that is written as a line of numbers: a[i * row + j].
+/// A box of a matrix whose elements have the form a[i * row + j].
 template <typename Reference>
 class Line : public Box<Reference, 2> {
  public:
@@ -104,7 +104,7 @@ class Line : public Box<Reference, 2> {
 
 /// Division for isl.
 inline constexpr const char* quotient_prelude = R"(
-/// The quotient, rounded down; the divisor is positive.
+/// The quotient, rounded down. The divisor is positive.
 inline long quotient(long dividend, long divisor) {
   return dividend / divisor - (dividend % divisor < 0);
 }
@@ -112,8 +112,8 @@ inline long quotient(long dividend, long divisor) {
 
 /// The pipeline.
 inline constexpr const char* overlap_prelude = R"(
-/// While a slice is computed, one thread serialises the next one, and another one deserialises the
-/// one before. All three meet behind each part; what one of them throws is thrown then.
+/// While a slice is computed, one thread serialises the next slice, and another thread deserialises
+/// the previous one. All three synchronise after each phase, and exceptions are rethrown then.
 inline void overlap(long slices, const std::function<void(long)>& serialise,
                     const std::function<void(long)>& kernel,
                     const std::function<void(long)>& deserialise) {

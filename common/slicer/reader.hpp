@@ -9,7 +9,7 @@
 
 namespace slicer {
 
-/// What there is to know of the functions of a file that have loops.
+/// Reads all functions of a file that contain loops.
 std::list<Function> read_functions(const Source& source);
 
 }  // namespace slicer

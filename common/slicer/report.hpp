@@ -1,5 +1,5 @@
 /// \file
-/// What `slice --check` prints.
+/// The report of `slice --check`.
 
 #pragma once
 
@@ -11,19 +11,19 @@
 
 namespace slicer {
 
-/// What was found in a file: functions, what is known of their loops, what may be done with them,
-/// and pragmas without a loop.
+/// The results for a file: its functions with the findings on their loops, the rulings on requested
+/// transformations, and pragmas whose loop was not found.
 struct Checked {
   std::string file;
   std::vector<std::pair<const Function*, std::vector<Finding>>> functions;
   std::vector<std::pair<const Loop*, std::vector<Ruling>>> rulings;
   std::vector<const Pragma*> lost;
 
-  /// Whether a claim of OpenMP is, or a transformation that is asked for.
+  /// Whether a claim of OpenMP is refuted or a requested transformation is refused.
   bool is_refuted(bool with_reductions) const;
 };
 
-/// \throws BadInput if a transformation is asked for where there is no loop
+/// \throws BadInput if no loop follows the pragma of a requested transformation
 Checked check(const std::string& file, const Source& source, const std::list<Function>& functions,
               const Requests& requests);
 

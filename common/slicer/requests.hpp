@@ -1,5 +1,5 @@
 /// \file
-/// The transformations that pragmas ask for.
+/// The transformations that pragmas request.
 
 #pragma once
 
@@ -14,15 +14,15 @@ namespace slicer {
 
 enum class Transformation { interchange, tile, skew, distribute, fuse, expand };
 
-/// A transformation of the loops behind a pragma.
+/// A transformation of the loops after a pragma.
 struct Request {
   Transformation what;
   std::string text;  ///< as it is written
   int line;
   std::vector<std::string> names;  ///< loops, or the variable to expand
-  std::vector<long> numbers;       ///< the lengths of tiles, or how much a loop is skewed
+  std::vector<long> numbers;       ///< the lengths of tiles, or the factor of a skewing
 
-  /// Whether it changes the order of the iterations of loops one in another.
+  /// Whether the transformation changes the schedule of nested loops.
   bool reorders() const {
     return what == Transformation::interchange || what == Transformation::tile ||
            what == Transformation::skew;
@@ -32,12 +32,12 @@ struct Request {
 /// \throws BadInput, which names the line and the request
 [[noreturn]] void refuse(const Request& request, const std::string& why);
 
-/// What is asked for of the loops of a file, by the place where the outermost begins, in order.
+/// The requests in a file, by the position at which the outermost loop begins.
 using Requests = std::map<unsigned, std::vector<Request>>;
 
-/// Pragmas that ask for slices are left out.
-/// \throws BadInput if a transformation is unknown, its arguments are not what it needs, or some
-/// cannot be asked for together
+/// Reads all requests except for those of slices.
+/// \throws BadInput if a transformation is unknown, has wrong arguments, or cannot be combined with
+/// another one
 Requests read_requests(const std::vector<Directive>& directives);
 
 }  // namespace slicer

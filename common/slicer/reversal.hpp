@@ -1,5 +1,5 @@
 /// \file
-/// What follows from pairs of iterations that change places.
+/// The verdict on a transformation, from the dependences that it reverses.
 
 #pragma once
 
@@ -11,11 +11,12 @@
 
 namespace slicer {
 
-/// What cannot be told, and why.
+/// The ruling *unknown* with its reason.
 Ruling unknown(const Request& request, std::string why);
 
-/// \param conflicts the pairs that a transformation would reverse
-/// \param expandable whether a conflict is gone once its variable is expanded
+/// The ruling on a transformation.
+/// \param conflicts the pairs of iterations that the transformation would reverse
+/// \param expandable whether the expansion of its variable would remove a conflict
 Ruling ruling_of(const Request& request, const Pairs& pairs, const std::vector<Conflict>& conflicts,
                  const std::function<bool(const Conflict&)>& expandable);
 

@@ -1,5 +1,5 @@
 /// \file
-/// A file of which parts are replaced, while all else stays as it is.
+/// Replacement of parts of a file.
 
 #pragma once
 
@@ -19,20 +19,20 @@ class Rewriting {
 
   const Source& source() const { return source_; }
 
-  /// Puts text in place of what is written there; parts must not overlap.
+  /// Replaces a range by a text. Ranges must not overlap.
   void replace(Range range, std::string text) { parts_[range.first] = {range, std::move(text)}; }
-  /// Puts text where nothing is replaced, behind what was put there before.
+  /// Inserts a text at a position outside of all replaced ranges, after earlier insertions there.
   void insert(unsigned place, const std::string& text);
-  /// The line above a declaration and the comment that belongs to it.
+  /// The position above a declaration and its comment.
   unsigned place_above(unsigned place) const;
-  /// The line of a pragma goes.
+  /// Removes the line of a pragma.
   void remove_line(Range range);
-  /// A header that the file needs, in angle brackets.
+  /// Includes a header in angle brackets.
   void include(const std::string& header) { headers_.insert(header); }
-  /// Declarations of the namespace `sliced`, between the headers and the rest of the file.
+  /// Inserts declarations of the namespace `sliced` between the headers and the rest of the file.
   void need(const char* declarations) { needed_.insert(declarations); }
 
-  /// What is put behind names that a nest gets, so that no other one is like them.
+  /// A suffix that makes the generated names of a nest unique in the file.
   std::string suffix(const std::vector<std::string>& names);
 
   /// The changed file.
@@ -51,8 +51,8 @@ class Rewriting {
   std::set<std::string> headers_, needed_, taken_;
 };
 
-/// A nest as it is written, with loops that run over a slice only.
-/// \param columns how far it stands to the right then
+/// The text of a nest whose sliced loops run over one slice only.
+/// \param columns its indentation in the generated file
 std::string bounded_nest(const Source& source, const Marked& marked, const std::string& suffix,
                          std::size_t columns);
 

@@ -1,5 +1,5 @@
 /// \file
-/// The order in which the iterations of loops one in another run.
+/// Schedules: the order in which the iterations of nested loops run.
 
 #pragma once
 
@@ -12,23 +12,23 @@
 
 namespace slicer {
 
-/// A time for each iteration, a row of numbers that are compared one after the other: at first the
-/// counters of the loops, from the outermost to the innermost.
+/// Maps each iteration to a time, a sequence of integers in lexicographic order. Initially, the
+/// time consists of the loop counters, outermost first.
 class Schedule {
  public:
   explicit Schedule(std::vector<const Loop*> band);
 
-  /// Takes up an interchange, a skewing or a tiling. Tiles may begin anywhere; their lengths are
+  /// Applies an interchange, a skewing or a tiling. Tiles may begin anywhere, and their lengths are
   /// differences of counters.
-  /// \throws BadInput if tiles are asked for of loops that are not next to each other
+  /// \throws BadInput if a tiling names loops that are not adjacent
   void apply(const Request& request);
 
-  /// The pairs of iterations of which the first runs before the second by the loops as they are
-  /// written, and behind it by this schedule.
+  /// The pairs of iterations whose order differs: the first one runs before the second one in the
+  /// original loops, and after it in this schedule.
   isl::set reversed(const Space& space) const;
 
  private:
-  /// A whole multiple of each loop's counter, added up; and how many values count as one.
+  /// An integer combination of the counters. In a tiling, `length` consecutive values count as one.
   struct Time {
     std::size_t loop;
     std::vector<long> sum;

@@ -1,6 +1,5 @@
 /// \file
-/// Programs in slices, made of loops that pragmas mark: loops (3) and (4) of the chapter on
-/// slicing.
+/// Generates programs in slices from marked loops: loops (3) and (4) of the chapter on slicing.
 
 #pragma once
 

@@ -1,5 +1,6 @@
 /// \file
-/// Sets of pairs of iterations: outer loops, the loops within the root for each of the two, sizes.
+/// The space of pairs of iterations. Its coordinates are the counters of the outer loops, the
+/// counters of the loops within the root for each of the two iterations, and the sizes.
 
 #pragma once
 
@@ -13,21 +14,22 @@
 
 namespace slicer {
 
-/// What all sets are made in. It gives up after a second or so: see `isl_ctx_reset_operations`.
+/// The context of all sets. An operation throws after about a second: see
+/// `isl_ctx_reset_operations`.
 isl::ctx shared_context();
 
-/// Where a term stands, for a side of the pair: 0 for the source, 1 for the sink.
+/// The position of a term in the program, for one side of the pair: 0 is the source, 1 is the sink.
 struct View {
   const Frame *used, *stable;
   int side;
-  bool is_end = false;  ///< of a loop, where no number is taken to wrap around
+  bool is_end = false;  ///< the end of a loop, which is assumed not to overflow
 };
 
-/// The integers of a pair of iterations, in the order by which the smallest pair is chosen.
+/// The coordinates of a pair of iterations, in the order that determines the smallest pair.
 class Space {
  public:
-  /// \param accesses what is read and written within the root, whose sizes get a place
-  /// \param loops that count in any case, with or without accesses in them
+  /// \param accesses the accesses within the root, whose sizes become coordinates
+  /// \param loops loops that get coordinates even if they contain no accesses
   Space(const Names& names, const std::vector<const Access*>& accesses,
         const std::vector<const Loop*>& loops = {});
 
@@ -35,7 +37,7 @@ class Space {
   const std::vector<const Variable*>& sizes() const { return sizes_; }
 
   std::size_t count() const { return outer_.size() + 2 * levels_ + sizes_.size(); }
-  /// How many values tell which pair it is: of the outer loops, and of the outermost one twice.
+  /// The number of leading coordinates: the outer loops, and the outermost loop of the root twice.
   std::size_t first_ones() const { return outer_.size() + 2; }
   std::size_t position_of(const Loop& loop, int side) const;
   std::size_t position_of(const Variable* size) const;
@@ -46,13 +48,14 @@ class Space {
   isl::set nothing() const { return isl::manage(isl_set_empty(space_.copy())); }
 
   isl::pw_aff affine(const Polynomial& polynomial, const View& view) const;
-  /// Nothing if a term is beyond affine.
+  /// The affine function of a term, or nothing if the term is not affine.
   std::optional<isl::pw_aff> affine(const Term& term, const View& view) const;
-  /// Where a condition is as wanted, or may be so, where `unsure` says why that is not sure.
+  /// The set in which a condition has, or may have, the wanted value. If the set is an
+  /// approximation, `unsure` gets the reason.
   isl::set truth(const Term& term, const View& view, bool wanted, std::string& unsure) const;
   /// The iterations of a loop.
   isl::set range(const Loop& loop, const View& view, std::string& unsure) const;
-  /// Where a frame runs, or may run.
+  /// The iteration domain of a frame: where it runs, or may run.
   isl::set domain(const Frame& innermost, int side, std::string& unsure) const;
 
  private:
@@ -61,14 +64,13 @@ class Space {
   std::size_t position_of(std::size_t level, int side) const;
   std::size_t level_of(const Loop& loop) const;
   std::optional<isl::pw_aff> chosen(const Term& term, const View& view) const;
-  /// An operand of something that tells a negative number from the large one that it wraps around
-  /// to.
+  /// An operand of an unsigned operation, in which a negative value wraps around to a large one.
   std::optional<isl::pw_aff> operand(const Term& term, std::size_t which, const View& view) const;
 
   const Names& names_;
   std::vector<const Loop*> outer_;
   std::vector<const Variable*> sizes_;
-  std::size_t levels_ = 1;  ///< how many loops lie one in another within the root
+  std::size_t levels_ = 1;  ///< the depth of the loop nest within the root
   isl::space space_;
 };
 

@@ -1,6 +1,6 @@
 /// \file
-/// What libclang's cursors say of the syntax of an expression, and tokens where its C interface is
-/// blind.
+/// The syntax of expressions, from libclang's cursors, and from tokens where the C interface of
+/// libclang offers no cursor.
 
 #pragma once
 
@@ -23,16 +23,16 @@ CXCursor stripped(CXCursor cursor);
 Cursors arguments_of(CXCursor call);
 Cursors operands_of(CXCursor cursor);
 
-/// The name of a member, or of what is called.
+/// The name of a member or of the called function.
 std::string last_word(const Source& source, CXCursor cursor);
 /// The operator of an expression with one or two operands.
 std::string operator_of(const Source& source, CXCursor cursor);
-/// The operator of an expression, or the one of a class that it calls.
+/// The operator of an expression, whether it is built in or belongs to a class.
 std::string operation_of(const Source& source, CXCursor cursor);
-/// What a variable is made with.
+/// The initial value of a variable.
 Cursors initialiser(const Source& source, CXCursor declaration);
 
-/// What stands in a loop's parentheses, and behind them.
+/// The three parts of a loop's head, and its body.
 struct Parts {
   std::optional<CXCursor> first, condition, step, body;
 };

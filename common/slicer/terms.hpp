@@ -1,5 +1,5 @@
 /// \file
-/// How terms are made, and what can be told of them.
+/// Construction and properties of terms.
 
 #pragma once
 
@@ -18,12 +18,12 @@ Term made(Operation operation, std::vector<Term> operands);
 Term negated(Term term);
 
 bool mentions(const Term& term, const Variable* variable);
-/// Whether a term may be less than zero, by its form alone.
+/// Whether the form of a term permits negative values.
 bool may_be_negative(const Term& term);
 bool is_known(const Term& term);
 /// Whether a term is known and never changes.
 bool stays(const Term& term);
-/// Whether a condition once false stays so as a loop counts on.
+/// Whether a condition, once false, stays false in all later iterations of a loop.
 bool bounds(const Term& condition, const Variable* variable, long step);
 
 }  // namespace slicer

@@ -1,6 +1,5 @@
 /// \file
-/// Writes loop (4) in place of a nest: what transfers.cpp and the files of its parts have in
-/// common.
+/// Replaces a nest by loop (4): the class that transfers.cpp and the files of its parts implement.
 
 #pragma once
 
@@ -15,7 +14,7 @@
 
 namespace slicer {
 
-/// Whether a token names a part of something else.
+/// Whether a token is a member of an object or of a namespace.
 inline bool is_member(const std::vector<Token>& tokens, std::size_t t) {
   return t > 0 && (tokens[t - 1] == "." || tokens[t - 1] == "->" || tokens[t - 1] == "::");
 }
@@ -29,7 +28,7 @@ class Transfers {
  private:
   // --- The parts of the text: transfers.cpp
 
-  /// Puts what was written in place of the nest, behind what it needs.
+  /// Replaces the nest by the generated code, and adds the declarations that the code needs.
   void put(const Lines& parts);
   std::vector<std::string> names_to_be() const;
   Extent extent_of(const Cut& cut);
@@ -37,37 +36,37 @@ class Transfers {
   std::string described(const Footprint& array) const;
   void introduce(Lines& lines) const;
   void write_boxes(Lines& lines) const;
-  /// The beginning of a part: where its slice lies, as far as it is used.
+  /// Writes the beginning of a part, with the bounds of the slice that the part uses.
   void open(Lines& lines, const std::string& part, const std::string& body, bool is_kernel) const;
-  /// What a user is to write, in words.
+  /// Writes a comment that describes the code that the user has to add.
   void leave_open(Lines& lines, const char* what, bool of_sent) const;
   void write_serialise(Lines& lines, bool is_template) const;
   bool has_room_to_make() const;
-  /// Room for what is written only; all else lies where it was sent to.
+  /// Allocates buffers for arrays that are only written. All others use the buffer of their input.
   void write_make_room(Lines& lines) const;
   void write_kernel(Lines& lines, bool is_template) const;
-  /// A size is one of the whole array, not of a buffer.
+  /// Replaces sizes in the text, because a size is that of the entire array, not of a buffer.
   std::string with_size(std::string nest, const std::string& array) const;
   void write_deserialise(Lines& lines, bool is_template) const;
   void finish(const std::string& part, const Lines& body, Lines& lines, bool is_kernel,
               const std::string& nest = {}) const;
   void write_loop(Lines& lines) const;
   std::string name(const std::string& of) const { return of + suffix_; }
-  /// What is left to the user may stay unused.
+  /// Marks a function that the user may not call.
   std::string unused() const { return is_template_ ? "[[maybe_unused]] " : ""; }
 
-  // --- What a buffer does not allow, and its elements: buffers.cpp
+  // --- Restrictions on arrays in buffers, and their elements: buffers.cpp
 
   [[noreturn]] void refuse(int line, const std::string& why) const;
-  /// Elements of an array, and sizes of it, are all that the nest may use.
+  /// Checks that the nest uses only elements and sizes of an array.
   void check(const Footprint& array);
-  /// Other names of arrays, from outside of the nest, would go around the buffers.
+  /// Checks that no second name from outside the nest bypasses the buffers.
   void check_names() const;
   std::string box_of(const Footprint& array, const char* direction) const;
   std::string element_of(const Footprint& array, const std::string& of,
                          const std::vector<std::string>& at, bool is_array) const;
   void hold(const Footprint& array, const std::string& box, Lines& lines) const;
-  /// What is declared outside of the nest and named in it.
+  /// The variables that the nest uses and that are declared outside of it.
   std::vector<std::string> names_from_outside() const;
   std::vector<Token> tokens() const { return source_.tokens(marked_.nest); }
 
@@ -86,17 +85,17 @@ class Transfers {
 
   // --- The kernel of a nest: kernels.cpp
 
-  /// Functions of the host cannot be called from a kernel, but for those of CUDA's own.
+  /// Checks that the kernel calls no function of the host, except for those that CUDA provides.
   void check_for_device() const;
   std::string written(Range range) const;
-  /// What a kernel is given besides rooms of elements: numbers that it names.
+  /// The scalar arguments of the kernel.
   std::vector<std::string> numbers_of_kernel() const;
-  /// The parameters of the function's template, as they are written, and their names.
+  /// The template parameters of the function, as text and by name.
   std::pair<std::string, std::vector<std::string>> template_parameters() const;
   std::string template_arguments() const;
-  /// The nest as a kernel: each thread has the iterations from its own on, a grid apart.
+  /// The nest as a kernel with grid-stride loops.
   std::string kernel_function() const;
-  /// The nest with loops that go a grid further each time.
+  /// The text of the nest with grid-stride loops.
   std::string nest_of_threads() const;
 
   Rewriting& rewriting_;
@@ -107,7 +106,7 @@ class Transfers {
   std::size_t columns_;
   std::vector<Footprint> arrays_;
   bool is_template_ = false;
-  std::set<std::string> sized_;  ///< arrays of which the nest uses a size
+  std::set<std::string> sized_;  ///< arrays whose size the nest uses
 };
 
 }  // namespace slicer

@@ -1,5 +1,5 @@
 /// \file
-/// Loop (4): what a slice reads is copied into buffers, computed there, and copied back.
+/// Loop (4): each slice copies its input into buffers, computes there, and copies the results back.
 
 #pragma once
 
@@ -7,9 +7,9 @@
 
 namespace slicer {
 
-/// Puts loop (4) in place of a nest.
+/// Replaces a nest by loop (4).
 /// \param is_template whether the parts of the loop are left to the user
-/// \throws BadInput if an array is used in a way that a buffer does not allow
+/// \throws BadInput if the nest uses an array in a way that a buffer does not support
 void write_transfers(Rewriting& rewriting, const Marked& marked, bool is_template);
 
 }  // namespace slicer

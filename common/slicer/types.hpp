@@ -1,5 +1,5 @@
 /// \file
-/// What a type's name says of a variable: an integer, an array of its own, or a view of another's.
+/// Kinds of types: an integer, an array that owns its elements, or a view of other elements.
 
 #pragma once
 
@@ -53,14 +53,14 @@ inline bool is_natural_type(CXType type) {
          kind == CXType_UShort;
 }
 
-/// How many bits an integer has in which a negative number would be a large one; else 0.
+/// The number of bits of an unsigned integer of at least 32 bits; 0 for any other type.
 inline int natural_bits(CXType type) {
   const CXTypeKind kind = without_reference(type).kind;
   if (kind == CXType_ULong || kind == CXType_ULongLong) return 64;
   return kind == CXType_UInt ? 32 : 0;
 }
 
-/// The name of a class, without what it is nested in and what it is made for.
+/// The name of a class, without its scope and its template arguments.
 inline std::string class_name(CXType type) {
   std::string name = text_of(clang_getTypeSpelling(without_reference(type)));
   name = name.substr(0, name.find('<'));
@@ -81,20 +81,20 @@ inline bool is_c_array_type(CXType type) {
   }
 }
 
-/// A type whose elements are its own.
+/// A type that owns its elements.
 inline bool is_owner_type(CXType type) {
   const std::string name = class_name(type);
   return is_c_array_type(type) || name == "Array" || name == "vector" || name == "array";
 }
 
-/// A type whose elements are no bytes of their own.
+/// A type that packs several elements into a byte.
 inline bool is_packed_type(CXType type) {
   return class_name(type) == "vector" &&
          text_of(clang_getTypeSpelling(without_reference(type))).find("vector<bool") !=
              std::string::npos;
 }
 
-/// A type whose elements are somebody else's.
+/// A type that refers to elements that it does not own.
 inline bool is_view_type(CXType type) {
   const std::string name = class_name(type);
   return without_reference(type).kind == CXType_Pointer || name == "View" || name == "span";
@@ -103,7 +103,7 @@ inline bool is_view_type(CXType type) {
 /// A type with elements.
 inline bool is_array_type(CXType type) { return is_owner_type(type) || is_view_type(type); }
 
-/// A type whose elements are called for: a(i, j).
+/// A type with elements of the form a(i, j).
 inline bool is_matrix_type(CXType type) {
   const std::string name = class_name(type);
   return name == "View" || name == "Array";
