@@ -1,6 +1,6 @@
 /// \file
-/// Says of the loops of a C++ file whether their iterations are independent, and slices those that
-/// are marked.
+/// Reports for each loop of a C++ file whether its iterations are independent, and generates slices
+/// for marked loops.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -28,30 +28,33 @@ using staircase::Exit;
 std::optional<Options> read_options(int argc, char** argv) {
   Options options;
   CLI::App app{
-      "Says of each loop of a C++ file whether its iterations are independent, and why not; or "
-      "writes the file with its marked nests in slices, or what pictures of them need",
+      "Reports for each loop of a C++ file whether its iterations are independent, and why not. "
+      "Can "
+      "also write the file with its marked nests in slices, or data for figures of the nests",
       "slice"};
-  app.add_flag("--check", options.check, "Examine the loops; nothing is written");
+  app.add_flag("--check", options.check, "Check the loops of FILE and print a report");
   app.add_flag("--reductions", options.reductions,
-               "Name what the reductions add up, and let their order change");
-  app.add_option("--json", options.json, "Write what was found: FILE, or - for standard output");
+               "List the updates of reductions, and permit a change of their order");
+  app.add_option("--json", options.json,
+                 "Write the results as JSON to a file, or to standard output for -");
   app.add_flag("--report", options.report,
-               "Write as JSON what pictures of the nests need: points, dependences and slices");
-  app.add_option("--set", options.sizes, "n=5: a size of what --report shows (default: all 5)")
+               "Write iterations, dependences and slices of each nest as JSON, for figures");
+  app.add_option("--set", options.sizes,
+                 "Set a size for --report, such as n=5 (default: 5 for all)")
       ->allow_extra_args(false);
-  app.add_option("-o", options.output, "Write the file with its marked nests in slices");
-  app.add_option("--form", options.form,
-                 "3: slices in place; 4: in buffers, serialised and deserialised (default)");
-  app.add_flag("--template", options.is_template, "Leave the parts of form 4 to the user");
-  app.add_option("-p", options.build, "Where compile_commands.json is (default: found upwards)");
+  app.add_option("-o", options.output, "Write FILE with its marked nests in slices to this file");
+  app.add_option("--form", options.form, "3: slices in place; 4: slices in buffers (default)");
+  app.add_flag("--template", options.is_template, "Leave the three parts of form 4 to the user");
+  app.add_option("-p", options.build,
+                 "Directory of compile_commands.json (default: searched for above FILE)");
   app.add_option("FILE", options.file, "The source");
-  app.add_option("ARGUMENTS", options.arguments, "Behind --: arguments of the compiler, as -I");
+  app.add_option("ARGUMENTS", options.arguments, "Options of the compiler after --, such as -I");
   app.footer(
-      "With --check, `#pragma staircase` in front of a nest asks whether a transformation is "
-      "legal:\n"
+      "With --check, `#pragma staircase` in front of a nest requests a verdict on a "
+      "transformation:\n"
       "interchange(i, j), tile(i: 32, j: 32), skew(j: 2 * i), distribute, fuse or expand(x).\n"
-      "With -o, `#pragma staircase slice(i: 3, j: 5) [buffers(2)] [threads(2)]` marks a nest;\n"
-      "with [device(cuda)] it runs on a GPU, and OUT is a CUDA source.");
+      "With -o, `#pragma staircase slice(i: 3, j: 5) [buffers(2)] [threads(2)]` marks a nest.\n"
+      "With [device(cuda)], the nest runs on a GPU, and the output is a CUDA source.");
   if (!staircase::parse_command_line(app, argc, argv)) return {};
   return options;
 }
@@ -126,7 +129,7 @@ void report_crashes(const std::string& file) {
     sigaction(signal, &action, nullptr);
 }
 
-/// Writes the file with its marked nests in slices, once the compiler has found it valid.
+/// Writes the file with its marked nests in slices, if libclang accepts the result.
 Exit write_slices(const Options& options) {
   const bool is_cuda = slicer::is_cuda(options.output) || slicer::is_cuda(options.file);
   const Source source(options.file, compiler_arguments(options));
@@ -148,7 +151,7 @@ Exit write_slices(const Options& options) {
   return Exit::solved;
 }
 
-/// Writes what pictures of the file's nests need.
+/// Writes the data for figures of the file's nests.
 Exit write_pictures(const Options& options) {
   const Source source(options.file, compiler_arguments(options));
   report_crashes(options.file);

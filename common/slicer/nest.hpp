@@ -1,5 +1,5 @@
 /// \file
-/// What the slicer knows of a function: loops, what surrounds them, and each access to memory.
+/// The model of a function: its loops, the conditions around them, and each access to memory.
 
 #pragma once
 
@@ -37,14 +37,14 @@ enum class Operation {
   negation
 };
 
-/// An integer or a condition, as far as it can be followed.
+/// An integer or a condition, as an expression that the tool can follow.
 struct Term {
   Operation operation = Operation::unknown;
   long value = 0;
   Variable* symbol = nullptr;
   std::string text;
   std::vector<Term> operands;
-  int bits = 0;  ///< of operands without a sign, of which a negative one is a large number
+  int bits = 0;  ///< of unsigned operands, in which a negative value is a large one
 };
 
 /// A step from a variable to a part of it: a member, or an element.
@@ -55,55 +55,55 @@ struct Step {
   bool is_row = false;   ///< a.row(i), which is a part of the same array
 };
 
-/// Where something lies in memory.
+/// A memory location: a variable and the steps to a part of it.
 struct Place {
   Variable* variable = nullptr;
   std::vector<Step> steps;
-  std::string unsure;     ///< why it may be less than what is named
-  bool is_loose = false;  ///< its subscripts do not say where it is
+  std::string unsure;     ///< why the location may be smaller than the steps say
+  bool is_loose = false;  ///< its subscripts do not determine the location
 };
 
-/// A variable; or a quantity that belongs to one and stays as it is with it, as `a.extent(0)`.
+/// A variable, or a constant quantity of a variable, such as `a.extent(0)`.
 struct Variable {
   std::string name;
   Frame* frame = nullptr;  ///< where it is declared, if within the function
   bool is_integer = false;
-  bool is_natural = false;  ///< an integer that is not negative
-  bool is_array = false;    ///< has elements, by its type
-  bool owns = false;        ///< its elements are its own, and not somebody else's
-  bool is_named = false;    ///< a parameter, a member or a global: memory of its own by assumption
-  bool is_fixed = false;    ///< never changes
-  bool is_apart = false;    ///< a number that nobody can have another name for
-  bool is_stray = false;    ///< another name for what is not known
-  bool is_of_thread = false;   ///< each thread has its own, as OpenMP was told
-  std::optional<Term> value;   ///< what it is made with
-  std::optional<Place> alias;  ///< what it is a name for
-  std::optional<Place> of;     ///< what the quantity belongs to
+  bool is_natural = false;     ///< an integer that is not negative
+  bool is_array = false;       ///< has elements, by its type
+  bool owns = false;           ///< owns its elements, unlike a pointer or a view
+  bool is_named = false;       ///< a parameter, a member or a global: separate memory by assumption
+  bool is_fixed = false;       ///< never changes
+  bool is_apart = false;       ///< a number to which no pointer or reference can exist
+  bool is_stray = false;       ///< a pointer or reference with an unknown target
+  bool is_of_thread = false;   ///< each thread has its own by a clause of OpenMP
+  std::optional<Term> value;   ///< the initial value
+  std::optional<Place> alias;  ///< the location that it is a name for
+  std::optional<Place> of;     ///< the variable of the quantity
 };
 
-/// A loop that counts, or why it does not.
+/// A loop with a counter, or the reason why it has none.
 struct Loop {
   Variable* variable = nullptr;
   Term first, condition;
   long step = 0;
   std::string unknown;
   int line = 0;
-  Range range{};  ///< where it is written
+  Range range{};  ///< its range of the source
   Frame* frame = nullptr;
   std::vector<const Pragma*> pragmas;
-  Loop* inside = nullptr;          ///< the loop that is all of its body
-  Loop* next = nullptr;            ///< the loop that follows with nothing between
+  Loop* inside = nullptr;          ///< the loop that is its entire body
+  Loop* next = nullptr;            ///< the loop that follows immediately
   std::vector<std::size_t> parts;  ///< the first access of each statement of its body
   bool is_inlined = false;
 };
 
-/// A part of the function that runs whole or not at all: a block, a branch, a loop's body.
+/// A part of the function that runs completely or not at all: a block, a branch, a loop body.
 struct Frame {
   Frame* parent = nullptr;
   std::optional<Term> condition;
   Loop* loop = nullptr;
   const Pragma* region = nullptr;  ///< a parallel region of OpenMP
-  bool is_cut = false;             ///< something in it may be left out, as by `break`
+  bool is_cut = false;             ///< a part of it may be skipped, for example by `break`
 
   bool is_within(const Frame* other) const {
     for (const Frame* frame = this; frame; frame = frame->parent)
@@ -112,7 +112,7 @@ struct Frame {
   }
 };
 
-/// What an update does whose order does not matter.
+/// The operation of an update whose order is irrelevant.
 enum class Update { none, sum, product, minimum, maximum, conjunction, disjunction, parity };
 
 struct Access {
@@ -122,21 +122,21 @@ struct Access {
   int line = 0;
   std::string text;
   Update update = Update::none;
-  std::string guard;        ///< what holds threads apart: `atomic`, or `critical` with its name
-  bool is_pointer = false;  ///< its type says where elements are, and has none itself
+  std::string guard;        ///< mutual exclusion: `atomic`, or `critical` with its name
+  bool is_pointer = false;  ///< its type is a pointer or a view, without elements of its own
 };
 
-/// Something that cannot be followed, and why.
+/// A construct that the tool cannot follow, and the reason.
 struct Trouble {
   Frame* frame;
   int line;
   std::string reason;
 };
 
-/// What was read of a function. Addresses of its parts stay as they are.
+/// The result of reading a function. The addresses of its parts stay valid.
 struct Function {
   std::string name;
-  Range range{};         ///< where it is written
+  Range range{};         ///< its range of the source
   bool is_free = false;  ///< neither a method nor a lambda
   std::list<Variable> variables;
   std::list<Frame> frames;

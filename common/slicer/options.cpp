@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The build's commands: where the command line says, or in a directory above the file or beside
-/// it.
+/// The build's compile_commands.json: in the directory that the command line names, or in a
+/// directory above the file or its subdirectory `build`.
 std::optional<fs::path> find_commands(const Options& options) {
   const std::string name = "compile_commands.json";
   if (!options.build.empty()) {
@@ -31,7 +31,7 @@ std::optional<fs::path> find_commands(const Options& options) {
   }
 }
 
-/// The words of a command, as a shell takes them apart.
+/// The words of a command, divided as a shell divides them.
 std::vector<std::string> words_of(const std::string& command) {
   std::vector<std::string> words;
   bool is_in_word = false;
@@ -50,7 +50,7 @@ std::vector<std::string> words_of(const std::string& command) {
   return words;
 }
 
-/// The arguments of a command that say what a source means: where headers are, and definitions.
+/// The arguments of a command that affect the meaning of a source: include directories and macros.
 std::vector<std::string> meaning_of(const std::string& command, const fs::path& directory) {
   std::vector<std::string> arguments;
   const std::vector<std::string> words = words_of(command);
@@ -65,8 +65,8 @@ std::vector<std::string> meaning_of(const std::string& command, const fs::path& 
   return arguments;
 }
 
-/// The arguments of the command line. One that switches OpenMP on would hide its loops, so only its
-/// macro remains: the slicer reads the pragmas itself.
+/// The arguments of the command line. With -fopenmp, libclang would hide the loops of OpenMP, so
+/// only the macro _OPENMP remains: the slicer reads the pragmas itself.
 std::vector<std::string> without_openmp(std::vector<std::string> arguments) {
   for (std::string& argument : arguments)
     if (argument == "-fopenmp" || argument.starts_with("-fopenmp=") || argument == "-qopenmp")
@@ -74,8 +74,8 @@ std::vector<std::string> without_openmp(std::vector<std::string> arguments) {
   return arguments;
 }
 
-/// Whether a source of the build consists of others, this one among them: a unity build of Meson
-/// or CMake lists only a file that includes several sources by their whole paths.
+/// Whether a source of the build includes the wanted source: a unity build of Meson or CMake lists
+/// only a file that includes several sources by their absolute paths.
 bool contains_source(const fs::path& listed, const fs::path& wanted) {
   if (listed.filename().string().find("unity") == std::string::npos) return false;
   std::ifstream lines(listed);
@@ -97,8 +97,8 @@ bool is_stand_in(const std::string& argument) {
   return false;
 }
 
-/// The arguments that the build compiles a file with. For a file that it does not compile, they are
-/// a guess: all places where others find their headers.
+/// The arguments of the build for a file. For a file that the build does not compile, they are all
+/// include directories of the other files.
 std::vector<std::string> from_build(const Options& options) {
   const auto commands = find_commands(options);
   if (!commands) return {};
@@ -123,7 +123,7 @@ std::vector<std::string> from_build(const Options& options) {
   return headers;
 }
 
-/// A path that begins at the program, as in a package; others stay.
+/// A path that begins with ../ is relative to the program, as in a package. Others stay unchanged.
 std::string placed(const std::string& path) {
   if (!path.starts_with("../")) return path;
   return (fs::read_symlink("/proc/self/exe").parent_path() / path).lexically_normal();
@@ -132,10 +132,10 @@ std::string placed(const std::string& path) {
 }  // namespace
 
 std::vector<std::string> language(bool is_cuda) {
-  // Without -fopenmp, which would hide the loops of OpenMP; sources may include <omp.h> all the
-  // same. libclang's own omp.h is found first if it is installed, else the slicer's. GCC's comes
-  // behind them, since libclang refuses its attributes. Formats of {fmt} are checked by the
-  // compiler.
+  // There is no -fopenmp, which would hide the loops of OpenMP, but sources may include <omp.h>. The
+  // omp.h of libclang comes first if it is installed, then that of the slicer. GCC's comes last,
+  // because libclang rejects its attributes. The compiler checks the formats of {fmt}, so libclang
+  // need not.
   std::vector<std::string> words{"-std=c++20", "-Wno-everything", "-DFMT_CONSTEVAL=", "-idirafter",
                                  OMP_HEADERS,  "-idirafter",      COMPILER_HEADERS};
   if (!is_cuda)

@@ -1,6 +1,6 @@
 /// \file
-/// Reads one function, with what it calls within the same file and the headers of the project: what
-/// reader.cpp and the files of each of its parts have in common.
+/// Reads one function and the functions that it calls in the same file and in headers of the
+/// project: the class that reader.cpp and the files of its parts implement.
 
 #pragma once
 
@@ -30,46 +30,47 @@ class Reader {
   /// The innermost loop that is read.
   Loop* loop() const;
   void trouble(CXCursor cursor, const std::string& reason);
-  /// The line of the file itself: what is in a header has that of the call.
+  /// The line in the file itself. For code in a header, this is the line of the call.
   int line(CXCursor cursor) const;
   void trouble_with(CXCursor cursor, const std::string& what);
   Variable* add(std::string name);
-  /// A variable that a declaration makes, with what its type says.
+  /// Adds the variable of a declaration, with the properties of its type.
   Variable* declare(CXCursor declaration);
   Variable* declare_parameter(CXCursor declaration);
-  /// The variable that a name refers to. One that is not declared in what was read lies outside.
+  /// The variable that a name refers to. A variable without a declaration in the read code is
+  /// global.
   Variable* find(CXCursor declaration);
-  /// Whether OpenMP gives each thread a variable of its own, wherever it is named.
+  /// Whether a variable is `threadprivate`.
   bool is_of_thread(const std::string& name) const;
   Variable* this_object();
-  /// A quantity that stays as it is with what it belongs to.
+  /// A constant quantity of a location, such as the extent of an array.
   Variable* quantity(const Place& of, const std::string& name, bool is_natural);
-  /// A term as it is now, where it stands for itself later.
+  /// A term with its present value, for later use.
   Term frozen(Term term);
   Place frozen(Place place);
-  /// Gives a variable what it is made with: another name for a place, or a value.
+  /// Sets the initial value of a variable, or the location that a pointer or reference names.
   void bind(Variable& variable, CXType type, const Cursors& made_with, bool is_parameter = false);
 
   // --- Places, and accesses to them: places.cpp
 
-  /// The place that an expression names, if it is one. What its subscripts read is noted.
+  /// The location that an expression names, if any. Records the reads in its subscripts.
   std::optional<Place> place(CXCursor cursor);
   std::optional<Place> named(CXCursor cursor);
   std::optional<Place> member(CXCursor cursor);
   std::optional<Place> element(CXCursor base, const Cursors& subscripts, bool in_call);
-  /// Notes that elements of elements may be the same ones, unless a type owns them.
+  /// Records that two rows may share elements, unless a type owns the elements.
   void mind_rows(Place& of, CXCursor base);
-  /// An element by a call, as in a(i, j), a row, or a view made of a whole array.
+  /// An element of the form a(i, j), a row, or a view of an entire array.
   std::optional<Place> called_place(CXCursor cursor);
   void access(CXCursor cursor, const Place& place, bool is_write, Update update = Update::none);
-  /// Reads a place, whose value may be followed if it is an integer.
+  /// Records a read of a location, and returns its value if it is an integer that can be followed.
   Term read(CXCursor cursor, const Place& place);
 
   // --- Values: values.cpp
 
   Term value(CXCursor cursor);
   Term all_of(CXCursor cursor);
-  /// What libclang has no name for: casts, and lists in parentheses.
+  /// Expressions for which libclang has no cursor kind: casts, and lists in parentheses.
   Term unexposed(CXCursor cursor);
   Term literal(CXCursor cursor);
   Term enumerator(CXCursor cursor);
@@ -80,26 +81,27 @@ class Reader {
   /// Arithmetic on two integers, and comparisons of them.
   Term combined(CXCursor cursor, const std::string& operation, Term first, Term second,
                 const Cursors& operands);
-  /// The value of what was read already.
+  /// The value of an expression whose accesses are already recorded.
   Term quietly(CXCursor cursor);
 
   // --- Calls: calls.cpp
 
   Term call(CXCursor cursor);
-  /// An operator of a class does as it says.
+  /// An operator of a class, which is assumed to do what its name suggests.
   Term overloaded(CXCursor cursor, const std::string& operation);
-  /// A constructor makes its object, and reads what it is given.
+  /// A constructor, which is assumed to write its object and to read its arguments.
   Term construct(CXCursor cursor);
   Term method(CXCursor cursor, CXCursor callee);
   Term pure(CXCursor cursor, const std::string& name, const Cursors& arguments);
-  /// What a function returns whose statements are read as if they stood here: one of the same file,
-  /// or of a header, if all of it can be followed.
+  /// Reads the body of a function in place of its call, and returns its value. The function has to
+  /// be in the same file, or in a header of the project if its entire body can be read.
   std::optional<Term> inlined(CXCursor callee, const Cursors& arguments);
 
   // --- Assignments: assignments.cpp
 
   void assign(CXCursor cursor, bool is_statement);
-  /// An update in the form s = s + e or s = max(s, e); returns false if it is none.
+  /// Reads an update of the form s = s + e or s = max(s, e). Returns false for any other
+  /// assignment.
   bool update(CXCursor left, CXCursor right);
   bool updates(CXCursor left, const std::string& name, Update kind, std::vector<CXCursor> added,
                const std::vector<CXCursor>& taken);
@@ -109,18 +111,18 @@ class Reader {
 
   void statement(CXCursor cursor);
   void block(CXCursor cursor);
-  /// Reads loops that follow each other, in a frame of their own; returns which is the last.
+  /// Reads consecutive loops in a common frame, and returns the index of the last one.
   std::size_t row_of_loops(const Cursors& children, std::size_t first, Loop* whole);
-  /// An expression for its effect.
+  /// An expression whose value is not used.
   void effect(CXCursor cursor);
   void declaration(CXCursor cursor);
-  /// The names of a structured binding stand for parts of what it is made with, or for copies.
+  /// The names of a structured binding: parts of its initial value, or copies of them.
   void bindings(CXCursor cursor);
   void branch(CXCursor cursor);
   std::optional<Term> condition_of(CXCursor cursor, const Cursors& parts);
-  /// What must hold for what follows `if (...) continue;` or `if (...) return;`, if it is such.
+  /// The condition under which the statements after `if (...) continue;` or `if (...) return;` run.
   std::optional<Term> condition_to_stay(CXCursor cursor);
-  /// Whether nothing but conditions to stay lies between here and the loop.
+  /// Whether only such conditions are between this statement and the loop.
   bool is_directly_in_loop() const;
   bool is_outside_loops() const;
   void leave(CXCursor cursor, const std::string& reason);

@@ -14,13 +14,13 @@
 
 namespace slicer {
 
-/// The text of libclang's own strings.
+/// The text of a string of libclang, which this function frees.
 std::string text_of(CXString string);
 
-/// What is under a cursor, in the order of the source.
+/// The children of a cursor, in the order of the source.
 std::vector<CXCursor> children_of(CXCursor cursor);
 
-/// A part of the source, from one byte up to another.
+/// A part of the source: the first byte, and the end (exclusive).
 struct Range {
   unsigned first, last;
 };
@@ -32,7 +32,7 @@ struct Token {
   bool operator==(std::string_view other) const { return text == other; }
 };
 
-/// A pragma of OpenMP: its words, and where the statement begins that it is about.
+/// A pragma of OpenMP: its words, and the beginning of the statement that it refers to.
 struct Pragma {
   std::string text;
   std::vector<std::string> words;
@@ -40,31 +40,31 @@ struct Pragma {
   unsigned statement;
 
   bool has(std::string_view word) const;
-  /// What a clause says in its parentheses, word by word; all of them if there are several.
+  /// The words in the parentheses of a clause; those of all clauses with this name.
   std::vector<std::string> clause(std::string_view name) const;
 };
 
-/// What libclang is told of a file.
+/// The arguments of libclang for a file.
 struct Arguments {
   std::vector<std::string> words;
-  std::string header;       ///< what is included before the file, if anything
-  std::string precompiled;  ///< the same in libclang's own form, or what most files include
+  std::string header;       ///< a header to include before the file, or empty
+  std::string precompiled;  ///< a precompiled header to use instead, or empty
 };
 
 /// A parsed file.
 class Source {
  public:
-  /// \param instead what is taken for the file's text, if not empty
+  /// \param instead a text that replaces the file's contents, or empty
   /// \throws BadInput if the file cannot be read or is no valid C++
   Source(const std::string& path, const Arguments& arguments, const std::string& instead = {});
 
   CXCursor root() const { return clang_getTranslationUnitCursor(unit_.get()); }
-  /// Whether something is written in the file itself, not in one that it includes.
+  /// Whether a cursor is in the file itself, and not in a header.
   bool has(CXCursor cursor) const;
-  /// Whether something is written in the file, or in a header of the project's. Those of the CPU
-  /// device are none of them: on a GPU, what they declare is something else.
+  /// Whether a cursor is in the file or in a header of the project. The headers of the CPU device
+  /// do not count, because CUDA's own headers replace them on a GPU.
   bool can_see(CXCursor cursor) const;
-  /// Where something is written; what is in a header lies behind the file itself.
+  /// The range of a cursor. Positions in headers follow those of the file itself.
   Range range(CXCursor cursor) const;
   unsigned place(CXSourceLocation location) const;
   int line(CXCursor cursor) const;
@@ -74,9 +74,9 @@ class Source {
   std::string text(CXCursor cursor) const;
   /// The tokens of a part of the source.
   std::vector<Token> tokens(Range range) const;
-  /// Whether an expression is made by a macro, so that the file does not show it.
+  /// Whether a macro produces an expression, so that the file does not contain it.
   bool is_macro(CXCursor cursor) const;
-  /// The pragmas of OpenMP that are about the statement at a place.
+  /// The pragmas of OpenMP that refer to the statement at a position.
   std::vector<const Pragma*> pragmas(unsigned statement) const;
   const std::vector<Pragma>& pragmas() const { return pragmas_; }
 
@@ -86,23 +86,23 @@ class Source {
     CXFile file;
     unsigned place;
     std::string_view text;
-    std::vector<Token> tokens;  ///< read when they are asked for
+    std::vector<Token> tokens;  ///< read when they are needed
   };
 
   void parse(const std::string& path, const Arguments& arguments, const std::string& instead);
-  /// Lists in braces as what a launch is told, add<<<{2, 1}, 32>>>, are more than libclang's parser
-  /// takes: puts the type in front of them, on the same lines. Returns whether there are any.
+  /// Inserts the type in front of lists in braces in a launch such as add<<<{2, 1}, 32>>>, which
+  /// libclang's parser does not accept. Lines stay the same. Returns whether there are any lists.
   bool name_lists(const std::string& path, std::string& text);
-  /// Why the file is no valid C++; empty if it is.
+  /// The reason why the file is not valid C++; empty if it is valid.
   std::string refusal(const std::string& path) const;
   File& file_of(CXFile file) const;
   File& file_at(unsigned place) const;
   void read_tokens(File& of) const;
   void read_pragmas();
-  /// Notes what a macro stands for, if that may be a pragma.
+  /// Records the replacement of a macro that may be a pragma.
   void note_macro(Range used, CXCursor definition);
-  /// What `_Pragma` says to OpenMP at a token, if anything, or a macro that stands for one, and
-  /// where that ends; 0 if there is none.
+  /// The text of an OpenMP pragma in a `_Pragma`, or in a macro that contains one, at a token, and
+  /// its end; 0 if there is none.
   std::pair<std::string, unsigned> pragma_operator(const std::vector<Token>& tokens,
                                                    std::size_t at) const;
 
@@ -117,15 +117,15 @@ class Source {
   std::unique_ptr<CXTranslationUnitImpl, Dispose<clang_disposeTranslationUnit>> unit_;
   CXFile file_;
   std::string_view all_;
-  mutable std::list<File> files_;  ///< the file itself, and headers that were asked for
+  mutable std::list<File> files_;  ///< the file itself, and headers that were needed
   std::vector<Pragma> pragmas_;
   std::vector<Range> macros_;
   struct Meaning {
     Range used;
     std::string text;
   };
-  std::vector<Meaning> meanings_;  ///< of macros that may be pragmas, and what they are told
-  int error_ = CXError_Success;    ///< libclang's reason if there is no unit
+  std::vector<Meaning> meanings_;  ///< uses of macros that may be pragmas, with their arguments
+  int error_ = CXError_Success;    ///< libclang's error if there is no unit
 };
 
 }  // namespace slicer
