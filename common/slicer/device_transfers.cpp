@@ -138,7 +138,7 @@ void Transfers::write_device_loop(Lines& lines) const {
   for (const Cut& cut : marked_.cuts) factors.push_back(name(cut.name + "_cut") + ".slices");
   const std::string e = name("e");
   const std::string all = fmt::format("{}", fmt::join(factors, " * "));
-  lines.comment("While the GPU has a slice, the host serialises the next one.");
+  lines.comment("While the GPU computes a slice, the host serialises the next one.");
   lines.loop(fmt::format("long {} = 0", e), fmt::format("{} <= {}", e, all), "++" + e, " {");
   lines.indent();
   lines.add(

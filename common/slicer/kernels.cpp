@@ -101,10 +101,11 @@ std::string Transfers::kernel_function() const {
     for (const char* part : {"_begin", "_end"})
       parameters.push_back(fmt::format("{} {}", cut.type, name(cut.name + part)));
   Lines lines;
-  lines.comment(fmt::format("The nest of `{}`: a thread has each iteration that lies a multiple of "
-                            "the grid behind its own.",
-                            marked_.function->name),
-                "///");
+  lines.comment(
+      fmt::format("The nest of `{}`. Each thread starts at its own iteration and advances "
+                  "by the size of the grid.",
+                  marked_.function->name),
+      "///");
   const std::string head =
       fmt::format("template <{}>\n__global__ void {}({}) {{", fmt::join(types, ", "),
                   name("slice_of_" + marked_.function->name), fmt::join(parameters, ", "));

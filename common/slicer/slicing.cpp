@@ -40,8 +40,8 @@ class InPlace {
     lines_.comment(
         loops.size() == 1
             ? fmt::format("Loop (3): slices of {}, whose iterations are independent.", loops[0])
-            : fmt::format("Loop (3): e numbers the slices of {}, whose iterations are independent; "
-                          "that of {} counts fastest.",
+            : fmt::format("Loop (3): e is the index of a slice of {}, whose iterations are "
+                          "independent. The slice of {} changes fastest.",
                           fmt::join(loops, " and "), loops[0]));
     for (const Cut& cut : marked_.cuts) measure(cut);
     const std::string type = type_of_number();

@@ -99,17 +99,17 @@ std::string Transfers::described(const Footprint& array) const {
   for (const Extent& side : array.box)
     sides.push_back(fmt::format("[{}, {})", side.first, side.last));
   return fmt::format("{}: {}, {}", array.array->name, fmt::join(sides, " × "),
-                     array.is_exact ? "exact" : "the hull of what it touches");
+                     array.is_exact ? "exact" : "the hull of the accessed elements");
 }
 
 void Transfers::introduce(Lines& lines) const {
   std::vector<std::string> loops;
   for (const std::size_t digit : marked_.digits) loops.push_back(marked_.cuts[digit].name);
-  std::string text =
-      fmt::format("Loop (4): {}slices of {}, whose iterations are independent",
-                  loops.size() > 1 ? "e numbers the " : "", fmt::join(loops, " and "));
-  if (loops.size() > 1) text += fmt::format("; that of {} counts fastest", loops[0]);
-  lines.comment(text + ". What one of them takes of each array:");
+  std::string text = fmt::format("Loop (4): {} of {}, whose iterations are independent.",
+                                 loops.size() > 1 ? "e is the index of a slice" : "slices",
+                                 fmt::join(loops, " and "));
+  if (loops.size() > 1) text += fmt::format(" The slice of {} changes fastest.", loops[0]);
+  lines.comment(text + " A slice accesses these elements:");
   for (const Footprint& array : arrays_) {
     const std::string how = !array.is_written ? "sent"
                             : array.is_sent   ? "sent and fetched"
@@ -202,7 +202,7 @@ void Transfers::write_make_room(Lines& lines) const {
 void Transfers::write_kernel(Lines& lines, bool is_template) const {
   Lines body(columns_ + 2);
   if (is_template) {
-    body.comment("Compute the slice in its buffers, of what is named here.");
+    body.comment("Compute the slice in its buffers, with these variables.");
     body.call("std::ignore = std::tie", names_from_outside());
     return finish("kernel", body, lines, true);
   }

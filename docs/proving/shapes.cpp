@@ -3,7 +3,7 @@
 
 // [shapes]
 void shapes(double* a, double* x, long n, long m) {
-  for (long i = 0; i < n; ++i)  // rows of a matrix that is one line of numbers
+  for (long i = 0; i < n; ++i)  // rows of a matrix that is stored row by row
     for (long j = 0; j < m; ++j) a[i * m + j] = 2 * a[i * m + (m - 1 - j)];
   for (long i = 0; i < n; ++i)  // one column too many
     for (long j = 0; j <= m; ++j) a[i * m + j] = 0;
