@@ -38,7 +38,11 @@ struct Step {
 /// Reverses the order of the elements of a vector.
 template <typename Vector, std::size_t... lane>
 [[gnu::always_inline]] inline void reverse(Vector& v, std::index_sequence<lane...>) {
+#if __has_builtin(__builtin_shufflevector)
+  v = __builtin_shufflevector(v, v, (sizeof...(lane) - 1 - lane)...);
+#else  // g++ 11
   v = Vector{v[sizeof...(lane) - 1 - lane]...};
+#endif
 }
 
 /// Updates elements i and k - 1 - i for i from begin to end - 1. begin and end are multiples of the
