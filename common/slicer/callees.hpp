@@ -13,7 +13,7 @@ namespace slicer {
 
 /// Whether a cursor is a function or a function template of a namespace.
 bool is_function(CXCursor cursor);
-/// Whether a function is an instance that libclang has made of a template.
+/// Whether a function is an instance that libclang has created from a template.
 bool is_instance(CXCursor function);
 std::string callee_name(CXCursor callee);
 

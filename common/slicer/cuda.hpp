@@ -1,7 +1,8 @@
 /// \file
-/// Read before each CUDA source: the CPU device's headers, in words that libclang's own CUDA takes.
-/// The standard library is the host's; all that follows belongs to both sides, so that kernels may
-/// call it. Names that the C library or libclang has already are given others.
+/// Included before each CUDA source: the headers of the CPU device, adapted to the CUDA mode of
+/// libclang. The standard library belongs to the host. All later declarations belong to both host
+/// and device, so that kernels may call them. Functions whose names the C library or libclang
+/// already uses get other names.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 /// \file
-/// What sources of the project include of the system, and how they use it, for the slicer to have
-/// it precompiled.
+/// The system headers that sources of the project include, and typical uses of their templates. The
+/// slicer precompiles this file.
 
 #pragma once
 
@@ -71,8 +71,9 @@
 
 namespace slicer {
 
-/// Most of what is left is finding out what may be made of which type, for JSON above all. What is
-/// found here is precompiled as well, since a body that says the type of its function is read.
+/// Typical uses of templates, above all for JSON. Without them, resolving overloads and conversions
+/// would take most of the time that remains after precompiling the headers. The return type is
+/// `auto`, so libclang has to read the body and stores the resolved templates as well.
 inline auto typical_uses(const std::string& text, const std::vector<std::string>& texts,
                          std::ostream& out) {
   using nlohmann::json;

@@ -44,7 +44,7 @@ struct Term {
   Variable* symbol = nullptr;
   std::string text;
   std::vector<Term> operands;
-  int bits = 0;  ///< of unsigned operands, in which a negative value is a large one
+  int bits = 0;  ///< width of unsigned operands, in which negative values wrap around; or 0
 };
 
 /// A step from a variable to a part of it: a member, or an element.
@@ -59,7 +59,7 @@ struct Step {
 struct Place {
   Variable* variable = nullptr;
   std::vector<Step> steps;
-  std::string unsure;     ///< why the location may be smaller than the steps say
+  std::string unsure;     ///< why the location may be smaller than the steps indicate
   bool is_loose = false;  ///< its subscripts do not determine the location
 };
 

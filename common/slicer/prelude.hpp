@@ -6,7 +6,7 @@
 namespace slicer {
 
 /// Slices of a loop, and boxes of elements.
-inline constexpr const char* prelude = R"(/// What loops over slices need.
+inline constexpr const char* prelude = R"(/// Definitions that loops over slices need.
 namespace sliced {
 
 /// A loop from `first` up to `last`, in at most `most` slices of equal length. The last slice may

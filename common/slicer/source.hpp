@@ -40,7 +40,7 @@ struct Pragma {
   unsigned statement;
 
   bool has(std::string_view word) const;
-  /// The words in the parentheses of a clause; those of all clauses with this name.
+  /// The words in the parentheses of all clauses with this name.
   std::vector<std::string> clause(std::string_view name) const;
 };
 
@@ -81,7 +81,8 @@ class Source {
   const std::vector<Pragma>& pragmas() const { return pragmas_; }
 
  private:
-  /// A file of the translation unit: its first byte is at `place` among those of all.
+  /// A file of the translation unit. Positions count the bytes of all files in `files_`. The first
+  /// byte of this file has the position `place`.
   struct File {
     CXFile file;
     unsigned place;

@@ -1,6 +1,6 @@
 /// \file
-/// Found in place of cusolverMg by the slicer: what the project calls of it, so that no toolkit is
-/// needed to read a source.
+/// Replaces the header of cusolverMg in the slicer. It declares only what the project uses, so the
+/// slicer needs no toolkit to read a source.
 
 #pragma once
 

@@ -310,7 +310,7 @@ void omp_free(void *ptr,
 namespace omp {
 namespace allocator {
 
-/// What the allocators of the specification share.
+/// The common base class of the allocators in the specification.
 template <typename T, omp_allocator_handle_t Handle>
 struct staircase_allocator {
   typedef T value_type;

@@ -92,7 +92,7 @@ struct Configuration {
   cudaStream_t stream = nullptr;
   dim3 cluster = {};  ///< blocks of a cluster
   bool cooperative = false;
-  cudaError refusal = {};  ///< why the launch is refused because of its attributes
+  cudaError refusal = {};  ///< the error of an invalid attribute, or cudaSuccess
 
   Configuration with_cluster(dim3 extent) const {
     Configuration with = *this;
@@ -215,8 +215,8 @@ Invocation invocation(Kernel kernel, const Arguments&... arguments) {
   return {owned(closure, Copies::destroy), sizeof(Copies), Copies::call};
 }
 
-/// What a kernel is given is looked at: that a pointer is the host's address of a variable of the
-/// device is a finding.
+/// Checks a pointer that the host passes to a kernel. The analysis reports an error if the pointer
+/// is the host's address of a device variable.
 void is_given(const volatile void* pointer);
 
 template <auto check, typename Value>
@@ -226,7 +226,7 @@ __forceinline__ void check_argument(const Value& argument) {
     if constexpr (!std::is_function_v<std::remove_pointer_t<Plain>>) check(argument);
 }
 
-/// A launch by <<<...>>>, in line, so that what is found in it has the line of the source.
+/// A launch with <<<...>>>. It is inline, so that an error in it is reported at the source line.
 template <typename Kernel, typename... Arguments>
 __forceinline__ void launch(const char* name, const Configuration& configuration, Kernel kernel,
                             const Arguments&... arguments) {
@@ -236,14 +236,17 @@ __forceinline__ void launch(const char* name, const Configuration& configuration
   Dropped{} = submit(name, configuration, invocation(std::move(kernel), arguments...));
 }
 
-/// The thread of a kernel that calls works for the device, and is a thread of the kernel again.
+/// Interrupts the calling thread of a kernel: until `return_to_kernel`, its work counts as work of
+/// the runtime and not of the kernel.
+/// \returns the thread for `return_to_kernel`, or null if the host calls
 void* leave_kernel();
 void return_to_kernel(void* thread);
 
-/// The same of what a kernel gives to one that it launches: memory of its own is a finding, too.
+/// Checks a pointer that device code passes to a child kernel. In a kernel, a pointer to local or
+/// shared memory is an error. On the host, the function checks the same as `is_given`.
 void is_passed_on(const volatile void* pointer);
 
-/// A launch by a thread of a kernel, of which the copies are no accesses.
+/// A launch by a thread of a kernel. Copying the arguments does not count as an access.
 template <typename Kernel, typename... Copies>
 __attribute__((noinline)) CUDA_ON_CPU_NOT_ANALYSED cudaError submit_child(
     const char* name, const Configuration& configuration, Kernel kernel, Copies... arguments) {
@@ -253,7 +256,7 @@ __attribute__((noinline)) CUDA_ON_CPU_NOT_ANALYSED cudaError submit_child(
   return submit(name, configuration, std::move(made));
 }
 
-/// A launch by <<<...>>> in code of the device, which the host may call, too.
+/// A launch with <<<...>>> in device code that the host may call, too.
 template <typename Kernel, typename... Arguments>
 __forceinline__ void launch_child(const char* name, const Configuration& configuration,
                                   Kernel kernel, const Arguments&... arguments) {

@@ -19,7 +19,7 @@ class DriverCall {
   DriverCall();
 
   CUresult refusal() const { return refusal_; }  ///< why the call is refused, or CUDA_SUCCESS
-  CUresult end(cudaError_t error) const;         ///< the error of the driver for one of the runtime
+  CUresult end(cudaError_t error) const;         ///< the driver's code for an error of the runtime
 
  private:
   CUresult refusal_;

@@ -73,7 +73,7 @@ struct cudaConditionalNodeParams {
   cudaGraphConditionalHandle handle;
   cudaGraphConditionalNodeType type;
   unsigned size;             ///< number of graphs
-  cudaGraph_t* phGraph_out;  ///< the graphs, which are empty at first; the call sets it
+  cudaGraph_t* phGraph_out;  ///< the graphs, empty at first; the call sets this pointer
 };
 
 cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph,

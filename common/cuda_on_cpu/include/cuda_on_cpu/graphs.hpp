@@ -30,8 +30,8 @@ KernelArguments kernel_arguments(void (*kernel)(Parameters...), void** arguments
           {&static_cast<Copy<index, plain<Parameters>>&>(*closure).value...}};
 }
 
-/// A kernel in a structure of CUDA, where a program casts its address to `void*`. The rewriter
-/// removes this cast, so the parameter types are still known.
+/// A kernel as a member of a structure of CUDA. Programs cast its address to `void*`, and the
+/// rewriter removes this cast, so the parameter types are still known.
 class KernelFunction {
  public:
   constexpr KernelFunction(void* address = nullptr) : address_(address) {}

@@ -1,5 +1,5 @@
 /// \file
-/// The 16-bit floating-point types: stored in 16 bits, each operation rounded once from float.
+/// The 16-bit floating-point types. Operations compute in float and round the result once.
 
 #pragma once
 
@@ -43,15 +43,16 @@ struct BFloat16 {
   }
 };
 
-/// A float that is rounded to 16 bits as the double itself would be: one that is not exact has an
-/// odd last bit, and so never lies halfway between two numbers of 16 bits.
+/// Rounds a double to odd: a float that is not exact has an odd last bit, so it never lies halfway
+/// between two 16-bit values. Rounding this float to 16 bits gives the same value as rounding the
+/// double directly.
 inline float rounded_to_odd(double number) {
   const auto nearest = static_cast<float>(number);
   if (nearest == number || (bit_cast<std::uint32_t>(nearest) & 1) != 0) return nearest;
   return std::nextafter(nearest, static_cast<float>(number > nearest ? INFINITY : -INFINITY));
 }
 
-/// A number of 16 bits; arithmetic is that of float, rounded to the format.
+/// A 16-bit floating-point value. Operations compute in float and round the result to the format.
 template <typename Format>
 struct Half {
   std::uint16_t bits;
@@ -100,7 +101,7 @@ struct alignas(4) Half2 {
   Half2& operator*=(Half2 b) { return *this = *this * b; }
 };
 
-/// A float in 16 bits by a directed rounding: the nearest number or its neighbour.
+/// Rounds a float to 16 bits in the direction `mode`: to the nearest value or its neighbour.
 template <typename Rounded>
 Rounded directed(float number, int mode) {
   const Rounded nearest = number;
@@ -300,7 +301,7 @@ float __high2float(cuda_on_cpu::Half2<Format> a) {
 
 namespace cuda_on_cpu {
 
-/// Adds to a number of 16 bits, or to a pair, by comparing and exchanging its bits.
+/// Adds atomically to a 16-bit value or to a pair, with a compare-and-swap loop on the bits.
 template <typename Value, typename Bits>
 Value add_by_bits(Value* address, Value operand) {
   auto* bits = reinterpret_cast<Bits*>(address);

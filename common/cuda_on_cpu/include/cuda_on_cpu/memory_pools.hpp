@@ -57,7 +57,7 @@ struct CUmemPoolHandle_st {
   bool is_shared = false;      ///< whether it can be shared with other processes
   bool is_exported = false;    ///< whether it has been exported through a file
   bool is_imported = false;    ///< whether it comes from another process
-  unsigned long long of[2]{};  ///< if imported, the process and the pool in it
+  unsigned long long of[2]{};  ///< if imported, the exporting process and its pool
   bool lets[64]{};             ///< other devices that may access its memory
 };
 using cudaMemPool_t = CUmemPoolHandle_st*;

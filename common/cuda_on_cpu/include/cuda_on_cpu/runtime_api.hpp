@@ -205,7 +205,7 @@ cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_
 namespace cuda_on_cpu {
 cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size_t size,
                         std::size_t offset, bool to_symbol, bool wait, cudaStream_t stream);
-/// Registers that the host has requested the address of a variable, which it may use from then on.
+/// Registers that the host has requested the address of a variable. It may use the address later.
 cudaError_t register_symbol_use(const void* symbol, std::size_t size);
 }  // namespace cuda_on_cpu
 
@@ -430,7 +430,7 @@ Configuration configuration(const cudaLaunchConfig_t& config);
 /// The name of a kernel from the symbols of the program, without template arguments.
 const char* name_of(AnyKernel kernel);
 
-/// Launches a kernel whose address is known, and tells how that went.
+/// Launches a kernel whose address is known, and returns the error of the launch.
 template <typename... Parameters, typename... Arguments>
 cudaError_t launch_pointer(const Configuration& configuration, void (*kernel)(Parameters...),
                            const Arguments&... arguments) {
@@ -439,7 +439,7 @@ cudaError_t launch_pointer(const Configuration& configuration, void (*kernel)(Pa
                            arguments...));
 }
 
-/// The same with arguments that are known by address only, as copies.
+/// Launches a kernel with copies of the arguments at the given addresses.
 template <typename... Parameters, std::size_t... index>
 cudaError_t launch_by_address(void (*kernel)(Parameters...), const Configuration& configuration,
                               void** arguments, std::index_sequence<index...>) {

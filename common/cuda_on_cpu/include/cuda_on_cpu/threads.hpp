@@ -50,10 +50,10 @@ void add_product(double* c, const double* a, const double* b, int rows, int dept
 /// How a shuffle selects its source lane: by index, or by a distance up or down.
 enum class Asks : unsigned char { by_number, by_shift };
 
-/// Reports that a lane reads the value of a lane that does not take part, which is undefined. In a
-/// shuffle by a distance, this is harmless if the value is not used, which is not known here. It is
-/// an error in a shuffle by index, if the source is a lane of the mask that has exited, and for
-/// every other lane if the mask comes from __activemask.
+/// Handles a lane that reads the undefined value of a lane that does not take part. An error is
+/// reported in three cases: in a shuffle by index, if the source lane is in the mask but has exited,
+/// and if the mask comes from __activemask. In any other shuffle by a distance, the read is harmless
+/// if the program does not use the value, which is not known here.
 void note_absent_lane(unsigned asking, unsigned absent, Asks asks);
 
 inline constexpr unsigned all_lanes = ~0u;
