@@ -6,7 +6,8 @@
 
 #pragma once
 
-// What kernels call of the C library has to be both sides' before the host's headers see it.
+// Kernels call functions of these headers. The functions have to belong to both host and device
+// before the headers of the standard library include them.
 #pragma clang force_cuda_host_device begin
 #define _GLIBCXX_INCLUDE_NEXT_C_HEADERS
 #include <math.h>
@@ -79,11 +80,11 @@
 #define __shared__
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
-// A launch calls the first of these as libclang sees it, and from version 19 on the second.
+// In libclang's syntax tree, a launch calls the first function, or the second from version 19 on.
 extern "C" unsigned __cudaPushCallConfiguration(dim3, dim3, std::size_t = 0, void* = nullptr);
 cudaError_t cudaConfigureCall(dim3 grid, dim3 block, std::size_t shared = 0,
                               cudaStream_t stream = nullptr);
-// A kernel's address, as it is cast for these.
+// Programs cast the address of a kernel to the type of this parameter.
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                              std::size_t shared = 0, cudaStream_t stream = nullptr);
 cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,

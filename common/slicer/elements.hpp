@@ -26,8 +26,8 @@ class Elements {
  public:
   explicit Elements(const Space& space) : space_(space), names_(space.names()) {}
 
-  /// Converts all accesses at once, because a subscript such as i * n + j is split into a row and a
-  /// column only if this is possible for every access to the array.
+  /// Converts all accesses at once. A subscript such as i * n + j is split into a row and a column
+  /// only if this is possible for every access to the array.
   std::vector<Touched> touch(const std::vector<const Access*>& accesses);
 
  private:

@@ -17,8 +17,9 @@ namespace slicer {
 /// \throws BadInput if one has another form or is not between 1 and 64
 std::map<std::string, Given> read_sizes(const std::vector<std::string>& words);
 
-/// Writes for each nest its loops, its iterations, the dependences that do not follow from others,
-/// and the slices that a pragma requests, with the elements that each one reads and writes.
+/// Writes for each nest its loops, its iterations, and the dependences that do not follow from
+/// other dependences. Also writes the slices that a pragma requests, with the elements that each
+/// slice reads and writes.
 /// \throws BadInput if there is no nest, if a nest is not affine, or if no nest has a given size
 std::string picture_of(const std::string& file, const Source& source,
                        const std::list<Function>& functions, std::map<std::string, Given> sizes);

@@ -1,6 +1,6 @@
 /// \file
-/// Reads one function and the functions that it calls in the same file and in headers of the
-/// project: the class that reader.cpp and the files of its parts implement.
+/// The class that reads one function. It also reads the functions that this function calls in the
+/// same file and in headers of the project. reader.cpp and the files of its parts implement it.
 
 #pragma once
 

@@ -102,8 +102,8 @@ class Source {
   void read_pragmas();
   /// Records the replacement of a macro that may be a pragma.
   void note_macro(Range used, CXCursor definition);
-  /// The text of an OpenMP pragma in a `_Pragma`, or in a macro that contains one, at a token, and
-  /// its end; 0 if there is none.
+  /// The text of the OpenMP pragma in a `_Pragma` at a token, or in a macro that contains one. Also
+  /// the end of the `_Pragma` or the macro; 0 if there is none.
   std::pair<std::string, unsigned> pragma_operator(const std::vector<Token>& tokens,
                                                    std::size_t at) const;
 

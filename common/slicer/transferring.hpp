@@ -45,7 +45,7 @@ class Transfers {
   /// Allocates buffers for arrays that are only written. All others use the buffer of their input.
   void write_make_room(Lines& lines) const;
   void write_kernel(Lines& lines, bool is_template) const;
-  /// Replaces sizes in the text, because a size is that of the entire array, not of a buffer.
+  /// Replaces sizes in the text, because a size refers to the entire array, not to a buffer.
   std::string with_size(std::string nest, const std::string& array) const;
   void write_deserialise(Lines& lines, bool is_template) const;
   void finish(const std::string& part, const Lines& body, Lines& lines, bool is_kernel,

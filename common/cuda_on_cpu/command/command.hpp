@@ -12,8 +12,8 @@ namespace cuda_on_cpu::command {
 int make(const Options& options);
 
 /// The libraries that replace those of the toolkit, for build systems. Each line begins with the
-/// name of a library of the toolkit and lists its replacements. The first line is that of the CPU
-/// device itself, which all programs require.
+/// name of a library of the toolkit and lists its replacements. The first line is the entry of the
+/// CPU device itself, which all programs require.
 std::string libraries(const Options& options);
 
 /// The supported and the unsupported parts of CUDA, as text for the user.

@@ -159,9 +159,9 @@ struct Heap {};
 /// Registers the maximum number of threads per block that a kernel declares with __launch_bounds__.
 bool note_bounds(const char* kernel, unsigned threads);
 
-/// The type as which an argument of a launch is copied: the member type `KernelArgument` of its
-/// class, if there is one. (nvcc would convert the argument to the type of the parameter, which is
-/// not known here.)
+/// The type as which an argument of a launch is copied. If the class of the argument has a member
+/// type `KernelArgument`, it is this type. (nvcc would convert the argument to the type of the
+/// parameter, which is not known here.)
 template <typename Value, typename = void>
 struct Copied {
   using Type = std::decay_t<const Value>;

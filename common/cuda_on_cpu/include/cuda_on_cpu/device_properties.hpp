@@ -1,5 +1,5 @@
 /// \file
-/// Properties of a device: all members and attributes of CUDA, including those of earlier toolkits.
+/// Properties of a device: all members and attributes of CUDA, also from earlier toolkits.
 /// The values are those of a small H200, and 0 for features that the CPU device lacks.
 
 #pragma once

@@ -18,9 +18,9 @@ struct Binary16 {
     std::uint32_t rounded = 0x7c00;  // infinity
     if (std::isnan(number))
       rounded = 0x7e00 | (whole >> 13 & 0x1ff);
-    else if (size < 0x1p-14f)  // the sum has the places of the smallest numbers
+    else if (size < 0x1p-14f)  // the sum is rounded like a subnormal value
       rounded = bit_cast<std::uint32_t>(size + 0.5f) - bit_cast<std::uint32_t>(0.5f);
-    else if (size < 65520)  // what is less is rounded to a finite number
+    else if (size < 65520)  // smaller values are rounded to finite ones
       rounded = ((whole & 0x7fff'ffff) + 0xfff + (whole >> 13 & 1) - (112u << 23)) >> 13;
     return static_cast<std::uint16_t>((whole >> 16 & 0x8000) | rounded);
   }
@@ -127,7 +127,7 @@ Half<Format> fused(Half<Format> a, Half<Format> b, Half<Format> c) {
 
 }  // namespace cuda_on_cpu
 
-// Functions whose names do not tell the format.
+// Functions whose names do not contain the format.
 template <typename Format>
 cuda_on_cpu::Half<Format> __hadd(cuda_on_cpu::Half<Format> a, cuda_on_cpu::Half<Format> b) {
   return a + b;

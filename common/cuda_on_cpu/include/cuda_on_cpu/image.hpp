@@ -27,8 +27,8 @@ cuda_on_cpu::ImageHead cuda_on_cpu_image = {
     nullptr, __start_cuda_constant, __stop_cuda_constant, 0, 0, nullptr};
 
 /// Compilers call this function to locate a thread-local variable. Such variables of an image are
-/// shared memory, which has to be in the thread area of the program, so this function returns an
-/// address there. It hides the function of the same name in the C library from the image.
+/// shared memory, which has to be in the thread area of the program. The function therefore returns
+/// an address there. It hides the function of the same name in the C library from the image.
 __attribute__((visibility("hidden"))) CUDA_ON_CPU_NOT_ANALYSED void* __tls_get_addr(void* index) {
   const auto* const parts = static_cast<const unsigned long*>(index);  // a module and an offset
   if (parts[0] != cuda_on_cpu_image.tls_module) return cuda_on_cpu_image.thread_variable(index);

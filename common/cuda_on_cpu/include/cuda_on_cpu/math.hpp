@@ -1,5 +1,5 @@
 /// \file
-/// The mathematical functions of the device, based on those of the host's library.
+/// The mathematical functions of the device, based on the functions of the host's library.
 ///
 /// The fast variants, such as __expf, are as accurate as the standard functions here.
 
@@ -71,8 +71,8 @@ inline unsigned long long ullmax(unsigned long long a, unsigned long long b) { r
 
 namespace cuda_on_cpu {
 
-/// A wider type: if the result of a function in this type is rounded to double, it is practically
-/// as accurate as one that is rounded only once.
+/// A wider type. A result that is computed in this type and then rounded to double is practically
+/// as accurate as a result that is rounded only once.
 inline long double exact(double x) { return x; }
 
 }  // namespace cuda_on_cpu

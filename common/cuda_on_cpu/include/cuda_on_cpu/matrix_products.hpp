@@ -177,8 +177,8 @@ std::vector<Value> packed(const Matrix& matrix, bool transposed) {
   return values;
 }
 
-/// Computes a product in the type `Value`. A double represents integers exactly, as long as those
-/// of CUDA do not overflow.
+/// Computes a product in the type `Value`. A double represents integers exactly, as long as the
+/// integer sums do not overflow in CUDA.
 template <typename Value>
 void compute(const Product& p) {
   const std::size_t m = p.d.rows, n = p.d.columns;

@@ -50,9 +50,9 @@ void add_product(double* c, const double* a, const double* b, int rows, int dept
 /// How a shuffle selects its source lane: by index, or by a distance up or down.
 enum class Asks : unsigned char { by_number, by_shift };
 
-/// Handles a lane that reads the undefined value of a lane that does not take part. An error is
-/// reported in three cases: in a shuffle by index, if the source lane is in the mask but has exited,
-/// and if the mask comes from __activemask. In any other shuffle by a distance, the read is harmless
+/// Handles a lane that reads the undefined value of a lane that does not take part. The read is an
+/// error in a shuffle by index. In a shuffle by a distance, it is an error if the source lane is in
+/// the mask but has exited, or if the mask comes from __activemask. Otherwise, the read is harmless
 /// if the program does not use the value, which is not known here.
 void note_absent_lane(unsigned asking, unsigned absent, Asks asks);
 
@@ -121,7 +121,7 @@ unsigned ballot(unsigned mask, bool predicate);
 unsigned match(unsigned mask, std::uint64_t value);
 
 /// The rewriter inserts these calls before and after the condition of a loop that only waits for a
-/// volatile variable, so that the other threads of the block can run.
+/// volatile variable. The other threads of the block can then run.
 void wait_begins();
 bool wait_ends(bool goes_on);
 
