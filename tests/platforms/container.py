@@ -58,9 +58,21 @@ def plan(text):
 
 
 def as_user(user, directory, line):
-    """The command by which root lets the user run a line of shell in a directory."""
-    return ["runuser", "--user", user, "--", "env", f"HOME=/home/{user}", f"USER={user}", f"LOGNAME={user}",
-            f"CCACHE_BASEDIR={directory}", "sh", "-c", f"cd {directory} && {line}"]
+    """The command by which root lets the user run a line of shell in a directory. It contains no word "--", which would separate two
+    commands of from_nothing.py."""
+    words = ["runuser", "--user", user, "--", "env", f"HOME=/home/{user}", f"USER={user}", f"LOGNAME={user}",
+             f"CCACHE_BASEDIR={directory}", "sh", "-c", f"cd {directory} && {line}"]
+    return ["sh", "-c", shlex.join(words)]
+
+
+def command_line(suite, lines, user, directory, run_by_user, cache):
+    """The command line of from_nothing.py: root runs `lines`, then the user runs each line of `run_by_user` in the directory."""
+    words = ["--suite", suite, *(["--cache", cache] if cache else [])]
+    for line in lines:
+        words += ["--prepare", line]
+    for line in run_by_user:
+        words += ["--", *as_user(user, directory, line)]
+    return words
 
 
 def main(arguments):
@@ -75,12 +87,8 @@ def main(arguments):
         print(f"container: {error}", file=sys.stderr)
         return 2
     created = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())["postCreateCommand"]
-    words = ["--suite", suite, *(["--cache", options.cache] if options.cache else [])]
-    for line in lines:
-        words += ["--prepare", line]
-    for line in [shlex.join(command), created, *map(shlex.join, commands)]:
-        words += ["--", *as_user(user, directory, line)]
-    return from_nothing.main(words)
+    run_by_user = [shlex.join(command), created, *map(shlex.join, commands)]
+    return from_nothing.main(command_line(suite, lines, user, directory, run_by_user, options.cache))
 
 
 if __name__ == "__main__":

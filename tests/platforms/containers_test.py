@@ -8,11 +8,13 @@ commands of the Dockerfile in a bare root.
 import json
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 
 import tap
+from platforms import container, from_nothing
 
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 WORKFLOWS = [*sorted((ROOT / ".github" / "workflows").glob("*.yml")), ROOT / "common" / "slicer" / "workflow.yml"]
@@ -73,6 +75,22 @@ def wrong_devcontainer():
         yield f"its user is {described['remoteUser']}, and that of the Dockerfile is {user}"
 
 
+def wrong_commands():
+    """Commands of container.py that from_nothing.py would read otherwise, or that root would run in place of the user."""
+    suite, lines, user, directory, command = container.plan((ROOT / "Dockerfile").read_text())
+    run_by_user = [shlex.join(command), "true && false", "echo -- 'two words'"]
+    words = container.command_line(suite, lines, user, directory, run_by_user, "a cache")
+    options, commands = from_nothing.commands_of(words)
+    if options != ["--suite", suite, "--cache", "a cache", *(word for line in lines for word in ("--prepare", line))]:
+        yield f"the options are {options}"
+    if len(commands) != len(run_by_user):
+        yield f"{len(run_by_user)} lines become {len(commands)} commands: {commands}"
+    for line, (shell, option, script) in zip(run_by_user, commands):
+        words = shlex.split(script)
+        if (shell, option) != ("sh", "-c") or words[:4] != ["runuser", "--user", user, "--"] or words[-1] != f"cd {directory} && {line}":
+            yield f"'{line}' becomes {script}"
+
+
 def copied_builds():
     """Directories that git ignores and that would be copied into the container."""
     ignored = (ROOT / ".dockerignore").read_text().split()
@@ -83,6 +101,7 @@ def copied_builds():
 
 CHECKS = [("workflows run the README's commands, and files name commands that exist", other_commands),
           ("hosted editors use the container as an unprivileged user", wrong_devcontainer),
+          ("the script for containers lets the user run each command", wrong_commands),
           ("build directories are not copied into the container", copied_builds)]
 if VALIDATOR:
     CHECKS.append(("published schemas accept the workflows and the citation", invalid_files))
