@@ -1,5 +1,6 @@
 /// \file
-/// Found in place of cuSOLVER: the factorisation of Cholesky, on the host's LAPACK, in its stream.
+/// Found in place of cuSOLVER: Cholesky's factorisation and the solves with it, on the host's
+/// LAPACK, in its stream.
 ///
 /// Matrices are stored by columns, as in cuSOLVER. Programs that include this link with LAPACK.
 
@@ -35,6 +36,9 @@ struct cusolverDnContext {
 };
 using cusolverDnHandle_t = cusolverDnContext*;
 
+struct cusolverDnParams {};
+using cusolverDnParams_t = cusolverDnParams*;
+
 inline cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t* handle) {
   *handle = std::make_unique<cusolverDnContext>().release();  // cusolverDnDestroy takes it back
   return CUSOLVER_STATUS_SUCCESS;
@@ -49,10 +53,20 @@ inline cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t handle, cudaStrea
   return CUSOLVER_STATUS_SUCCESS;
 }
 
+inline cusolverStatus_t cusolverDnCreateParams(cusolverDnParams_t* parameters) {
+  *parameters = std::make_unique<cusolverDnParams>().release();  // ...DestroyParams takes it back
+  return CUSOLVER_STATUS_SUCCESS;
+}
+inline cusolverStatus_t cusolverDnDestroyParams(cusolverDnParams_t parameters) {
+  const std::unique_ptr<cusolverDnParams> taken(parameters);
+  return parameters == nullptr ? CUSOLVER_STATUS_INVALID_VALUE : CUSOLVER_STATUS_SUCCESS;
+}
+
 namespace cuda_on_cpu {
 
 /// What is wrong with a matrix to factorise.
-inline cusolverStatus_t refusal(cusolverDnHandle_t handle, int n, const void* a, int lda) {
+inline cusolverStatus_t refusal(cusolverDnHandle_t handle, std::int64_t n, const void* a,
+                                std::int64_t lda) {
   if (handle == nullptr) return CUSOLVER_STATUS_NOT_INITIALIZED;
   return n < 0 || lda < n || lda < 1 || (n > 0 && a == nullptr) ? CUSOLVER_STATUS_INVALID_VALUE
                                                                 : CUSOLVER_STATUS_SUCCESS;
@@ -60,29 +74,125 @@ inline cusolverStatus_t refusal(cusolverDnHandle_t handle, int n, const void* a,
 
 constexpr int lapack_room = 1;  // elements of workspace, which LAPACK does not need
 
+inline char lapack_of(cublasFillMode_t part) { return part == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U'; }
+
+inline cusolverStatus_t status_of(cudaError_t error) {
+  return error == cudaSuccess ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_EXECUTION_FAILED;
+}
+
 }  // namespace cuda_on_cpu
 
-#define CUDA_ON_CPU_LAPACK(letter, Letter, Value)                                              \
-  inline cusolverStatus_t cusolverDn##Letter##potrf_bufferSize(                                \
-      cusolverDnHandle_t handle, cublasFillMode_t, int n, Value* a, int lda, int* elements) {  \
-    *elements = cuda_on_cpu::lapack_room;                                                      \
-    return cuda_on_cpu::refusal(handle, n, a, lda);                                            \
-  }                                                                                            \
-  inline cusolverStatus_t cusolverDn##Letter##potrf(                                           \
-      cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, Value* a, int lda, Value* room, \
-      int elements, int* info) {                                                               \
-    using namespace cuda_on_cpu;                                                               \
-    if (const auto status = refusal(handle, n, a, lda); status != CUSOLVER_STATUS_SUCCESS)     \
-      return status;                                                                           \
-    if (room == nullptr || elements < lapack_room || info == nullptr)                          \
-      return CUSOLVER_STATUS_INVALID_VALUE;                                                    \
-    const auto error =                                                                         \
-        library_call(handle->stream, {matrix(a, lda, n, n), matrix(info, 1, 1, 1)}, [=] {      \
-          const char part = uplo == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U';                        \
-          LAPACK_##letter##potrf(&part, &n, a, &lda, info);                                    \
-        });                                                                                    \
-    return error == cudaSuccess ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_EXECUTION_FAILED;  \
+// The matrices of a batch are known only when the stream has reached the call. Of such a call, the
+// analysis therefore sees only the arrays of pointers and of results.
+#define CUDA_ON_CPU_LAPACK(letter, Letter, Value)                                                  \
+  inline cusolverStatus_t cusolverDn##Letter##potrf_bufferSize(                                    \
+      cusolverDnHandle_t handle, cublasFillMode_t, int n, Value* a, int lda, int* elements) {      \
+    *elements = cuda_on_cpu::lapack_room;                                                          \
+    return cuda_on_cpu::refusal(handle, n, a, lda);                                                \
+  }                                                                                                \
+  inline cusolverStatus_t cusolverDn##Letter##potrf(                                               \
+      cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, Value* a, int lda, Value* room,     \
+      int elements, int* info) {                                                                   \
+    using namespace cuda_on_cpu;                                                                   \
+    if (const auto status = refusal(handle, n, a, lda); status != CUSOLVER_STATUS_SUCCESS)         \
+      return status;                                                                               \
+    if (room == nullptr || elements < lapack_room || info == nullptr)                              \
+      return CUSOLVER_STATUS_INVALID_VALUE;                                                        \
+    return status_of(                                                                              \
+        library_call(handle->stream, {matrix(a, lda, n, n), matrix(info, 1, 1, 1)}, [=] {          \
+          const char part = lapack_of(uplo);                                                       \
+          LAPACK_##letter##potrf(&part, &n, a, &lda, info);                                        \
+        }));                                                                                       \
+  }                                                                                                \
+  inline cusolverStatus_t cusolverDn##Letter##potrs(                                               \
+      cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, int sides, const Value* a, int lda, \
+      Value* b, int ldb, int* info) {                                                              \
+    using namespace cuda_on_cpu;                                                                   \
+    if (const auto status = refusal(handle, n, a, lda); status != CUSOLVER_STATUS_SUCCESS)         \
+      return status;                                                                               \
+    if (sides < 0 || ldb < n || ldb < 1 || b == nullptr || info == nullptr)                        \
+      return CUSOLVER_STATUS_INVALID_VALUE;                                                        \
+    return status_of(library_call(                                                                 \
+        handle->stream, {matrix(a, lda, n, n), matrix(b, ldb, n, sides), matrix(info, 1, 1, 1)},   \
+        [=] {                                                                                      \
+          const char part = lapack_of(uplo);                                                       \
+          LAPACK_##letter##potrs(&part, &n, &sides, a, &lda, b, &ldb, info);                       \
+        }));                                                                                       \
+  }                                                                                                \
+  inline cusolverStatus_t cusolverDn##Letter##potrfBatched(                                        \
+      cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, Value* as[], int lda, int* infos,   \
+      int count) {                                                                                 \
+    using namespace cuda_on_cpu;                                                                   \
+    if (const auto status = refusal(handle, n, as, lda); status != CUSOLVER_STATUS_SUCCESS)        \
+      return status;                                                                               \
+    if (count < 0 || infos == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;                       \
+    return status_of(library_call(                                                                 \
+        handle->stream, {matrix<Value* const>(as, 1, 1, count), matrix(infos, 1, 1, count)}, [=] { \
+          const char part = lapack_of(uplo);                                                       \
+          for (int i = 0; i < count; ++i)                                                          \
+              LAPACK_##letter##potrf(&part, &n, as[i], &lda, infos + i);                           \
+        }));                                                                                       \
+  }                                                                                                \
+  inline cusolverStatus_t cusolverDn##Letter##potrsBatched(                                        \
+      cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, int sides, Value* as[], int lda,    \
+      Value* bs[], int ldb, int* info, int count) {                                                \
+    using namespace cuda_on_cpu;                                                                   \
+    if (const auto status = refusal(handle, n, as, lda); status != CUSOLVER_STATUS_SUCCESS)        \
+      return status;                                                                               \
+    if (sides != 1 || ldb < n || bs == nullptr || info == nullptr || count < 0)                    \
+      return CUSOLVER_STATUS_INVALID_VALUE;                                                        \
+    return status_of(library_call(handle->stream,                                                  \
+                                  {matrix<Value* const>(as, 1, 1, count),                          \
+                                   matrix<Value* const>(bs, 1, 1, count), matrix(info, 1, 1, 1)},  \
+                                  [=] {                                                            \
+                                    const char part = lapack_of(uplo);                             \
+                                    for (int i = 0; i < count; ++i)                                \
+                                      LAPACK_##letter##potrs(&part, &n, &sides, as[i], &lda,       \
+                                                             bs[i], &ldb, info);                   \
+                                  }));                                                             \
   }
 CUDA_ON_CPU_LAPACK(s, S, float)
 CUDA_ON_CPU_LAPACK(d, D, double)
 #undef CUDA_ON_CPU_LAPACK
+
+// The 64-bit functions, whose types are arguments.
+
+inline cusolverStatus_t cusolverDnXpotrf_bufferSize(cusolverDnHandle_t handle, cusolverDnParams_t,
+                                                    cublasFillMode_t, std::int64_t n, cudaDataType,
+                                                    const void* a, std::int64_t lda, cudaDataType,
+                                                    std::size_t* device_bytes,
+                                                    std::size_t* host_bytes) {
+  *device_bytes = cuda_on_cpu::lapack_room * sizeof(double);
+  *host_bytes = 0;
+  return cuda_on_cpu::refusal(handle, n, a, lda);
+}
+
+inline cusolverStatus_t cusolverDnXpotrf(cusolverDnHandle_t handle, cusolverDnParams_t parameters,
+                                         cublasFillMode_t uplo, std::int64_t n, cudaDataType type,
+                                         void* a, std::int64_t lda, cudaDataType type_of_work,
+                                         void* room, std::size_t room_bytes, void*, std::size_t,
+                                         int* info) {
+  if (parameters == nullptr || type != type_of_work) return CUSOLVER_STATUS_INVALID_VALUE;
+  const auto call = [&]<typename Value>(auto function, Value* values) {
+    return function(handle, uplo, int(n), values, int(lda), static_cast<Value*>(room),
+                    int(room_bytes / sizeof(Value)), info);
+  };
+  if (type == CUDA_R_64F) return call(cusolverDnDpotrf, static_cast<double*>(a));
+  if (type == CUDA_R_32F) return call(cusolverDnSpotrf, static_cast<float*>(a));
+  return CUSOLVER_STATUS_NOT_SUPPORTED;
+}
+
+inline cusolverStatus_t cusolverDnXpotrs(cusolverDnHandle_t handle, cusolverDnParams_t parameters,
+                                         cublasFillMode_t uplo, std::int64_t n, std::int64_t sides,
+                                         cudaDataType type, const void* a, std::int64_t lda,
+                                         cudaDataType type_of_b, void* b, std::int64_t ldb,
+                                         int* info) {
+  if (parameters == nullptr || type != type_of_b) return CUSOLVER_STATUS_INVALID_VALUE;
+  const auto call = [&]<typename Value>(auto function, Value* values) {
+    return function(handle, uplo, int(n), int(sides), static_cast<const Value*>(a), int(lda),
+                    values, int(ldb), info);
+  };
+  if (type == CUDA_R_64F) return call(cusolverDnDpotrs, static_cast<double*>(b));
+  if (type == CUDA_R_32F) return call(cusolverDnSpotrs, static_cast<float*>(b));
+  return CUSOLVER_STATUS_NOT_SUPPORTED;
+}

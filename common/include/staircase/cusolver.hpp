@@ -33,4 +33,17 @@ class CusolverHandle {
   cusolverDnHandle_t handle_{};
 };
 
+/// Owns the parameters of cuSOLVER's 64-bit functions, with their defaults.
+class CusolverParameters {
+ public:
+  CusolverParameters() { check(cusolverDnCreateParams(&parameters_)); }
+  ~CusolverParameters() { cusolverDnDestroyParams(parameters_); }
+  CusolverParameters(const CusolverParameters&) = delete;
+  CusolverParameters& operator=(const CusolverParameters&) = delete;
+  operator cusolverDnParams_t() const { return parameters_; }
+
+ private:
+  cusolverDnParams_t parameters_{};
+};
+
 }  // namespace staircase

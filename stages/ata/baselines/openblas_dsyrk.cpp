@@ -8,6 +8,8 @@
 
 #include <cblas.h>
 
+#include <staircase/openblas.hpp>
+
 namespace ata {
 
 using staircase::View;
@@ -38,6 +40,7 @@ Product solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace ata
 
 int main(int argc, char** argv) {
+  staircase::use_widest_openblas_kernels(argv);
   return ata::run_stage(argc, argv,
                         {
                             .title = "OpenBLAS dsyrk",

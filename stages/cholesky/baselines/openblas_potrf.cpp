@@ -6,6 +6,7 @@
 #include <lapack.h>
 
 #include <algorithm>
+#include <staircase/openblas.hpp>
 
 namespace cholesky {
 
@@ -44,6 +45,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace cholesky
 
 int main(int argc, char** argv) {
+  staircase::use_widest_openblas_kernels(argv);
   return cholesky::run_stage(argc, argv,
                              {
                                  .title = "OpenBLAS potrf",

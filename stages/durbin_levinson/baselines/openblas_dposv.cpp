@@ -2,11 +2,10 @@
 /// Baseline: OpenBLAS solves the equations with a Cholesky factorisation, as for any positive
 /// definite matrix.
 ///
-/// The factorisation takes n³ / 3 operations, whereas Durbin's recursion takes 2 n². The CUDA
-/// libraries have no solver for Toeplitz matrices. A separate phase computes the reflection
-/// coefficients from y.
+/// The factorisation takes n³ / 3 operations, whereas Durbin's recursion takes 2 n². A separate
+/// phase computes the reflection coefficients from y.
 
-#include "../durbin_levinson.hpp"
+#include "../step_down.hpp"
 
 #include <lapack.h>
 
@@ -14,6 +13,7 @@
 #include <cmath>
 #include <span>
 #include <staircase/error.hpp>
+#include <staircase/openblas.hpp>
 #include <string>
 
 namespace durbin_levinson {
@@ -23,7 +23,6 @@ using staircase::View;
 
 // [sizes]
 constexpr std::int64_t largest = 15000;  // order; beyond it, n³ operations take minutes
-
 // [sizes]
 
 // [factorise]
@@ -43,22 +42,6 @@ std::size_t factorise_and_solve(std::span<const double> r, View<double, 2> t, Vi
   return failed > 0 ? failed - 1 : order;
 }
 // [factorise]
-
-// [step_down]
-/// Executes the recursion in reverse: alpha_k is the last element of y of order k, and the step
-/// from order k - 1 can be undone.
-void step_down(View<double, 1> y, View<double, 1> alpha) {
-  for (std::size_t k = y.extent(0); k-- > 0;) {
-    alpha(k) = y(k);
-    const double scale = 1 / (1 - alpha(k) * alpha(k));
-    for (std::size_t i = 0; 2 * i < k; ++i) {
-      const double low = y(i), high = y(k - 1 - i);
-      y(i) = (low - alpha(k) * high) * scale;
-      y(k - 1 - i) = (high - alpha(k) * low) * scale;
-    }
-  }
-}
-// [step_down]
 
 // [solve]
 Solution<double> solve(const Problem& problem, staircase::Timeline& timeline) {
@@ -88,6 +71,7 @@ Solution<double> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace durbin_levinson
 
 int main(int argc, char** argv) {
+  staircase::use_widest_openblas_kernels(argv);
   return durbin_levinson::run_stage(argc, argv,
                                     {
                                         .title = "OpenBLAS dposv",

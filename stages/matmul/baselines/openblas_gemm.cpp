@@ -5,6 +5,8 @@
 
 #include <cblas.h>
 
+#include <staircase/openblas.hpp>
+
 namespace matmul {
 
 using staircase::View;
@@ -37,6 +39,7 @@ Product<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace matmul
 
 int main(int argc, char** argv) {
+  staircase::use_widest_openblas_kernels(argv);
   return matmul::run_stage(argc, argv,
                            {
                                .title = "OpenBLAS gemm",

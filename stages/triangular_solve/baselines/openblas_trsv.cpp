@@ -7,6 +7,7 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <staircase/openblas.hpp>
 
 namespace triangular_solve {
 
@@ -54,6 +55,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace triangular_solve
 
 int main(int argc, char** argv) {
+  staircase::use_widest_openblas_kernels(argv);
   return triangular_solve::run_stage(argc, argv,
                                      {
                                          .title = "OpenBLAS trsv, trsm",

@@ -1,0 +1,85 @@
+/// \file
+/// Forms of library calls: times them, checks that they agree, and prints a line per form.
+///
+/// The forms of a group solve the same problem, for example with another triangle or storage order.
+
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace forms {
+
+/// The command line: the workloads whose forms are timed, all if it names none.
+class Arguments {
+ public:
+  Arguments(int argc, char** argv) : words_(argv + 1, argv + argc) {
+    scale_ = std::erase(words_, "--tiny") > 0 ? 64 : 1;
+  }
+  bool wants(const std::string& workload) const {
+    return words_.empty() || std::find(words_.begin(), words_.end(), workload) != words_.end();
+  }
+  /// The size of a problem, which is small if the forms are only checked.
+  int size(int full) const { return std::max(full / scale_, 1); }
+
+ private:
+  std::vector<std::string> words_;
+  int scale_;
+};
+
+/// A form in which a library solves the problem of a group.
+struct Form {
+  std::string name;
+  std::function<void()> prepare;  ///< restores the operands that a call overwrites; not timed
+  std::function<void()> call;     ///< is timed, and returns when the work is complete
+  std::function<double()> error;  ///< relative difference from the first form of the group
+};
+
+/// The forms of one problem. Its name has the words workload, precision and size, joined by dots.
+struct Group {
+  std::string name;
+  double tolerance;  ///< largest relative difference between two forms
+  std::vector<Form> forms;
+};
+
+/// The median duration of `repeats` calls after one call for warming up, in seconds.
+inline double seconds(const Form& form, int repeats) {
+  const auto once = [&form] {
+    form.prepare();
+    const auto begin = std::chrono::steady_clock::now();
+    form.call();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  once();
+  std::vector<double> times(repeats);
+  std::generate(times.begin(), times.end(), once);
+  std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+  return times[times.size() / 2];
+}
+
+/// Times the forms of a group and prints for each one its name, its seconds and its difference from
+/// the first form. A form that the library refuses is printed as a comment.
+/// \throws std::runtime_error if two forms disagree
+inline void run(const Group& group, int repeats) {
+  for (const Form& form : group.forms) {
+    const std::string name = group.name + "." + form.name;
+    try {
+      const double time = seconds(form, repeats);
+      const double error = form.error();
+      if (!(error <= group.tolerance))
+        throw std::runtime_error(name + " differs by " + std::to_string(error));
+      std::printf("%s %.9g %.2g\n", name.c_str(), time, error);
+    } catch (const std::invalid_argument& refused) {
+      std::printf("# %s: %s\n", name.c_str(), refused.what());
+    }
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace forms
