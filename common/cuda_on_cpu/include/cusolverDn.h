@@ -76,6 +76,12 @@ constexpr int lapack_room = 1;  // elements of workspace, which LAPACK does not 
 
 inline char lapack_of(cublasFillMode_t part) { return part == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U'; }
 
+/// Matrix i of a batch, read by a library that nobody watches.
+template <typename Value>
+CUDA_ON_CPU_NOT_ANALYSED Value* of_batch(Value* const* matrices, int i) {
+  return matrices[i];
+}
+
 inline cusolverStatus_t status_of(cudaError_t error) {
   return error == cudaSuccess ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_EXECUTION_FAILED;
 }
@@ -130,7 +136,7 @@ inline cusolverStatus_t status_of(cudaError_t error) {
         handle->stream, {matrix<Value* const>(as, 1, 1, count), matrix(infos, 1, 1, count)}, [=] { \
           const char part = lapack_of(uplo);                                                       \
           for (int i = 0; i < count; ++i)                                                          \
-              LAPACK_##letter##potrf(&part, &n, as[i], &lda, infos + i);                           \
+            LAPACK_##letter##potrf(&part, &n, of_batch(as, i), &lda, infos + i);                   \
         }));                                                                                       \
   }                                                                                                \
   inline cusolverStatus_t cusolverDn##Letter##potrsBatched(                                        \
@@ -147,8 +153,8 @@ inline cusolverStatus_t status_of(cudaError_t error) {
                                   [=] {                                                            \
                                     const char part = lapack_of(uplo);                             \
                                     for (int i = 0; i < count; ++i)                                \
-                                      LAPACK_##letter##potrs(&part, &n, &sides, as[i], &lda,       \
-                                                             bs[i], &ldb, info);                   \
+                                      LAPACK_##letter##potrs(&part, &n, &sides, of_batch(as, i),   \
+                                                             &lda, of_batch(bs, i), &ldb, info);   \
                                   }));                                                             \
   }
 CUDA_ON_CPU_LAPACK(s, S, float)
