@@ -59,19 +59,23 @@ __global__ void fill(View<const T, 2> r, unsigned n, View<T, 2> matrices, View<T
 
 // [step_down]
 /// Executes the recursion in reverse, one system per thread: alpha_k is the last element of y of
-/// order k, and the step from order k - 1 is undone. `y` is overwritten.
+/// order k, and the step from order k - 1 is undone. The steps run in f64, because their roundings
+/// add up. `scratch` has the shape of `y`.
 template <typename T>
-__global__ void step_down(View<T, 2> y, View<T, 3> solution) {
+__global__ void step_down(View<const T, 2> y, View<double, 2> scratch, View<T, 3> solution) {
   const unsigned s = blockIdx.x * blockDim.x + threadIdx.x, n = y.extent(1);
   if (s >= y.extent(0)) return;
-  for (unsigned k = 0; k < n; ++k) solution(s, 0, k) = y(s, k);
+  for (unsigned k = 0; k < n; ++k) {
+    solution(s, 0, k) = y(s, k);
+    scratch(s, k) = y(s, k);
+  }
   for (unsigned k = n; k-- > 0;) {
-    const T alpha = y(s, k), scale = 1 / (1 - alpha * alpha);
-    solution(s, 1, k) = alpha;
+    const double alpha = scratch(s, k), scale = 1 / (1 - alpha * alpha);
+    solution(s, 1, k) = static_cast<T>(alpha);
     for (unsigned i = 0; 2 * i < k; ++i) {
-      const T low = y(s, i), high = y(s, k - 1 - i);
-      y(s, i) = (low - alpha * high) * scale;
-      y(s, k - 1 - i) = (high - alpha * low) * scale;
+      const double low = scratch(s, i), high = scratch(s, k - 1 - i);
+      scratch(s, i) = (low - alpha * high) * scale;
+      scratch(s, k - 1 - i) = (high - alpha * low) * scale;
     }
   }
 }
@@ -84,6 +88,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const int systems = problem.systems, n = problem.n;
   const staircase::CusolverHandle handle;
   DeviceArray<T, 2> r(systems, n + 1), matrices(systems, std::size_t(n) * n), y(systems, n);
+  DeviceArray<double, 2> scratch(systems, n);
   DeviceArray<T, 3> y_and_alpha(systems, 2, n);
   DeviceArray<T*, 1> matrix_of(systems), y_of(systems);
   DeviceArray<int, 1> device_failed(systems), status(1);
@@ -103,7 +108,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   check(cudaDeviceSynchronize());
 
   timeline.begin("step down");
-  step_down<T><<<staircase::ceil_div(systems, threads), threads>>>(y, y_and_alpha);
+  step_down<T><<<staircase::ceil_div(systems, threads), threads>>>(y, scratch, y_and_alpha);
   check_launch();
   check(cudaDeviceSynchronize());
 

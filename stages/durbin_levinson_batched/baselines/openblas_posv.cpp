@@ -51,16 +51,17 @@ std::size_t solve_system(View<const T, 1> r, std::size_t order, View<T, 1> y,
 
 // [step_down]
 /// Executes the recursion in reverse: alpha_k is the last element of y of order k, and the step
-/// from order k - 1 is undone. `y` is overwritten.
+/// from order k - 1 is undone. The steps run in f64, because their roundings add up. `y` is
+/// overwritten.
 template <typename T>
-void step_down(std::size_t order, View<T, 1> y, View<T, 1> alpha) {
+void step_down(std::size_t order, View<double, 1> y, View<T, 1> alphas) {
   for (std::size_t k = order; k-- > 0;) {
-    alpha(k) = y(k);
-    const T scale = 1 / (1 - alpha(k) * alpha(k));
+    const double alpha = y(k), scale = 1 / (1 - alpha * alpha);
+    alphas(k) = static_cast<T>(alpha);
     for (std::size_t i = 0; 2 * i < k; ++i) {
-      const T low = y(i), high = y(k - 1 - i);
-      y(i) = (low - alpha(k) * high) * scale;
-      y(k - 1 - i) = (high - alpha(k) * low) * scale;
+      const double low = y(i), high = y(k - 1 - i);
+      y(i) = (low - alpha * high) * scale;
+      y(k - 1 - i) = (high - alpha * low) * scale;
     }
   }
 }
@@ -89,7 +90,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("step down");
 #pragma omp parallel
   {
-    staircase::Elements<T> y(n);
+    staircase::Elements<double> y(n);
 #pragma omp for
     for (std::size_t s = 0; s < orders.size(); ++s) {
       std::copy_n(&solution(s, 0, 0), n, y.data());
