@@ -12,9 +12,30 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace forms {
+
+template <typename T>
+constexpr const char* precision = std::is_same_v<T, double> ? "f64" : "f32";
+/// The largest relative difference between two forms that is due to rounding.
+template <typename T>
+constexpr double tolerance = std::is_same_v<T, double> ? 1e-11 : 2e-3;
+
+/// Selects the function of a precision.
+template <typename T, typename F64, typename F32>
+auto of(F64 f64, F32 f32) {
+  if constexpr (std::is_same_v<T, double>)
+    return f64;
+  else
+    return f32;
+}
+
+template <typename T>
+std::string group_name(const std::string& workload, const std::string& size) {
+  return workload + "." + precision<T> + "." + size;
+}
 
 /// The command line: the workloads whose forms are timed, all if it names none.
 class Arguments {

@@ -21,6 +21,9 @@ namespace {
 
 using forms::Form;
 using forms::Group;
+using forms::group_name;
+using forms::of;
+using forms::tolerance;
 
 // --- Checked calls
 
@@ -149,25 +152,6 @@ double difference(Matrix<T> a, Matrix<T> b, bool lower) {
 
 template <typename T>
 constexpr cudaDataType type = std::is_same_v<T, double> ? CUDA_R_64F : CUDA_R_32F;
-template <typename T>
-constexpr const char* precision = std::is_same_v<T, double> ? "f64" : "f32";
-template <typename T>
-constexpr double tolerance = std::is_same_v<T, double> ? 1e-11 : 2e-3;
-
-/// Selects the function of a precision.
-template <typename T, typename F64, typename F32>
-auto of(F64 f64, F32 f32) {
-  if constexpr (std::is_same_v<T, double>)
-    return f64;
-  else
-    return f32;
-}
-
-template <typename T>
-std::string group_name(const std::string& workload, const std::string& size) {
-  return workload + "." + precision<T> + "." + size;
-}
-
 struct Handles {
   cublasHandle_t blas{};
   cublasLtHandle_t lt{};

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <random>
-#include <type_traits>
 #include <utility>
 
 #include "forms.hpp"
@@ -18,25 +17,9 @@ namespace {
 
 using forms::Form;
 using forms::Group;
-
-template <typename T>
-constexpr const char* precision = std::is_same_v<T, double> ? "f64" : "f32";
-template <typename T>
-constexpr double tolerance = std::is_same_v<T, double> ? 1e-11 : 2e-3;
-
-/// Selects the function of a precision.
-template <typename T, typename F64, typename F32>
-auto of(F64 f64, F32 f32) {
-  if constexpr (std::is_same_v<T, double>)
-    return f64;
-  else
-    return f32;
-}
-
-template <typename T>
-std::string group_name(const std::string& workload, const std::string& size) {
-  return workload + "." + precision<T> + "." + size;
-}
+using forms::group_name;
+using forms::of;
+using forms::tolerance;
 
 template <typename T>
 std::vector<T> random_values(std::size_t count) {
