@@ -1,0 +1,22 @@
+/// \file
+/// The assumptions of a verdict, and statements of the file that contradict them.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pairs.hpp"
+
+namespace slicer {
+
+struct Assumed {
+  std::vector<Assumption> list;
+  std::string contradiction;  ///< a statement of the file against an assumption, or empty
+};
+
+/// The assumptions that a verdict on the accesses in a frame requires.
+/// \throws isl::exception if the sets are too complicated
+Assumed assumed_by(const Function& function, const Frame& root, const Pairs& pairs);
+
+}  // namespace slicer
