@@ -187,11 +187,12 @@ void Changes::note_call(CXCursor call, Use use) {
                             is_array_type(clang_getCursorType(stripped(given.front())));
     if (kind == CXCursor_CXXMethod) {
       const bool looks = is_element || clang_CXXMethod_isConst(callee);
-      note(given.front(), looks                                     ? (is_element         ? Use::value
-                                                                       : use == Use::name ? use
-                                                                                          : Use::value)
-                          : name.ends_with("=") && use != Use::name ? Use::target
-                                                                    : Use::name);
+      Use of_object = Use::name;
+      if (looks && (is_element || use != Use::name))
+        of_object = Use::value;
+      else if (name.ends_with("=") && use != Use::name)
+        of_object = Use::target;
+      note(given.front(), of_object);
       given.erase(given.begin());
     }
     if (!is_element) return note_given(callee, given);
