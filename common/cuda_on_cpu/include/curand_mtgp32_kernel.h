@@ -65,7 +65,8 @@ inline double normal_quantile(double probability) {
   }
   return probability < 0.5 ? x : -x;
 }
-inline float mtgp32_in_0_to_1(unsigned bits) { return bit_cast<float>(bits) - 1.0f; }
+/// A float in [1, 2), as on a GPU, where the documentation says [0, 1].
+inline float mtgp32_in_1_to_2(unsigned bits) { return bit_cast<float>(bits); }
 
 }  // namespace cuda_on_cpu
 
@@ -77,11 +78,11 @@ inline unsigned curand_mtgp32_specific(curandStateMtgp32_t* state, unsigned char
   return cuda_on_cpu::mtgp32(state, index, n, false);
 }
 inline float curand_mtgp32_single(curandStateMtgp32_t* state) {
-  return cuda_on_cpu::mtgp32_in_0_to_1(cuda_on_cpu::mtgp32_of_block(state, true));
+  return cuda_on_cpu::mtgp32_in_1_to_2(cuda_on_cpu::mtgp32_of_block(state, true));
 }
 inline float curand_mtgp32_single_specific(curandStateMtgp32_t* state, unsigned char index,
                                            unsigned char n) {
-  return cuda_on_cpu::mtgp32_in_0_to_1(cuda_on_cpu::mtgp32(state, index, n, true));
+  return cuda_on_cpu::mtgp32_in_1_to_2(cuda_on_cpu::mtgp32(state, index, n, true));
 }
 inline float curand_uniform(curandStateMtgp32_t* state) {
   return cuda_on_cpu::unit_float(curand(state));

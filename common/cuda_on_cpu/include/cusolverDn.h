@@ -55,12 +55,13 @@ inline cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t handle, cudaStrea
 }
 
 inline cusolverStatus_t cusolverDnCreateParams(cusolverDnParams_t* parameters) {
-  *parameters = std::make_unique<cusolverDnParams>().release();  // ...DestroyParams takes it back
+  *parameters = new cusolverDnParams();
   return CUSOLVER_STATUS_SUCCESS;
 }
 inline cusolverStatus_t cusolverDnDestroyParams(cusolverDnParams_t parameters) {
-  const std::unique_ptr<cusolverDnParams> taken(parameters);
-  return parameters == nullptr ? CUSOLVER_STATUS_INVALID_VALUE : CUSOLVER_STATUS_SUCCESS;
+  if (parameters == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;
+  delete parameters;
+  return CUSOLVER_STATUS_SUCCESS;
 }
 
 namespace cuda_on_cpu {
@@ -89,26 +90,77 @@ inline cusolverStatus_t status_of(cudaError_t error) {
 
 }  // namespace cuda_on_cpu
 
-#define CUDA_ON_CPU_LAPACK(letter, Letter, Value)                                              \
-  inline cusolverStatus_t cusolverDn##Letter##potrf_bufferSize(                                \
-      cusolverDnHandle_t handle, cublasFillMode_t, int n, Value* a, int lda, int* elements) {  \
-    *elements = cuda_on_cpu::lapack_room;                                                      \
-    return cuda_on_cpu::refusal(handle, n, a, lda);                                            \
-  }                                                                                            \
-  inline cusolverStatus_t cusolverDn##Letter##potrf(                                           \
-      cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, Value* a, int lda, Value* room, \
-      int elements, int* info) {                                                               \
-    using namespace cuda_on_cpu;                                                               \
-    if (const auto status = refusal(handle, n, a, lda); status != CUSOLVER_STATUS_SUCCESS)     \
-      return status;                                                                           \
-    if (room == nullptr || elements < lapack_room || info == nullptr)                          \
-      return CUSOLVER_STATUS_INVALID_VALUE;                                                    \
-    const auto error = library_call(                                                           \
-        handle->stream, {blas::matrix(a, lda, n, n), blas::matrix(info, 1, 1, 1)}, [=] {       \
-          const char part = uplo == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U';                        \
-          LAPACK_##letter##potrf(&part, &n, a, &lda, info);                                    \
-        });                                                                                    \
-    return error == cudaSuccess ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_EXECUTION_FAILED;  \
+// The matrices of a batch are known only when the stream has reached the call. Of such a call, the
+// analysis therefore sees only the arrays of pointers and of results.
+#define CUDA_ON_CPU_LAPACK(letter, Letter, Value)                                                  \
+  inline cusolverStatus_t cusolverDn##Letter##potrf_bufferSize(                                    \
+      cusolverDnHandle_t handle, cublasFillMode_t, int n, Value* a, int lda, int* elements) {      \
+    *elements = cuda_on_cpu::lapack_room;                                                          \
+    return cuda_on_cpu::refusal(handle, n, a, lda);                                                \
+  }                                                                                                \
+  inline cusolverStatus_t cusolverDn##Letter##potrf(                                               \
+      cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, Value* a, int lda, Value* room,     \
+      int elements, int* info) {                                                                   \
+    using namespace cuda_on_cpu;                                                                   \
+    if (const auto status = refusal(handle, n, a, lda); status != CUSOLVER_STATUS_SUCCESS)         \
+      return status;                                                                               \
+    if (room == nullptr || elements < lapack_room || info == nullptr)                              \
+      return CUSOLVER_STATUS_INVALID_VALUE;                                                        \
+    return status_of(library_call(handle->stream,                                                  \
+                                  {blas::matrix(a, lda, n, n), blas::matrix(info, 1, 1, 1)}, [=] { \
+                                    const char part = lapack_of(uplo);                             \
+                                    LAPACK_##letter##potrf(&part, &n, a, &lda, info);              \
+                                  }));                                                             \
+  }                                                                                                \
+  inline cusolverStatus_t cusolverDn##Letter##potrs(                                               \
+      cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, int sides, const Value* a, int lda, \
+      Value* b, int ldb, int* info) {                                                              \
+    using namespace cuda_on_cpu;                                                                   \
+    if (const auto status = refusal(handle, n, a, lda); status != CUSOLVER_STATUS_SUCCESS)         \
+      return status;                                                                               \
+    if (sides < 0 || ldb < n || ldb < 1 || b == nullptr || info == nullptr)                        \
+      return CUSOLVER_STATUS_INVALID_VALUE;                                                        \
+    return status_of(library_call(                                                                 \
+        handle->stream,                                                                            \
+        {blas::matrix(a, lda, n, n), blas::matrix(b, ldb, n, sides), blas::matrix(info, 1, 1, 1)}, \
+        [=] {                                                                                      \
+          const char part = lapack_of(uplo);                                                       \
+          LAPACK_##letter##potrs(&part, &n, &sides, a, &lda, b, &ldb, info);                       \
+        }));                                                                                       \
+  }                                                                                                \
+  inline cusolverStatus_t cusolverDn##Letter##potrfBatched(                                        \
+      cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, Value* as[], int lda, int* infos,   \
+      int count) {                                                                                 \
+    using namespace cuda_on_cpu;                                                                   \
+    if (const auto status = refusal(handle, n, as, lda); status != CUSOLVER_STATUS_SUCCESS)        \
+      return status;                                                                               \
+    if (count < 0 || infos == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;                       \
+    return status_of(library_call(                                                                 \
+        handle->stream,                                                                            \
+        {blas::matrix<Value* const>(as, 1, 1, count), blas::matrix(infos, 1, 1, count)}, [=] {     \
+          const char part = lapack_of(uplo);                                                       \
+          for (int i = 0; i < count; ++i)                                                          \
+            LAPACK_##letter##potrf(&part, &n, of_batch(as, i), &lda, infos + i);                   \
+        }));                                                                                       \
+  }                                                                                                \
+  inline cusolverStatus_t cusolverDn##Letter##potrsBatched(                                        \
+      cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, int sides, Value* as[], int lda,    \
+      Value* bs[], int ldb, int* info, int count) {                                                \
+    using namespace cuda_on_cpu;                                                                   \
+    if (const auto status = refusal(handle, n, as, lda); status != CUSOLVER_STATUS_SUCCESS)        \
+      return status;                                                                               \
+    if (sides != 1 || ldb < n || bs == nullptr || info == nullptr || count < 0)                    \
+      return CUSOLVER_STATUS_INVALID_VALUE;                                                        \
+    return status_of(                                                                              \
+        library_call(handle->stream,                                                               \
+                     {blas::matrix<Value* const>(as, 1, 1, count),                                 \
+                      blas::matrix<Value* const>(bs, 1, 1, count), blas::matrix(info, 1, 1, 1)},   \
+                     [=] {                                                                         \
+                       const char part = lapack_of(uplo);                                          \
+                       for (int i = 0; i < count; ++i)                                             \
+                         LAPACK_##letter##potrs(&part, &n, &sides, of_batch(as, i), &lda,          \
+                                                of_batch(bs, i), &ldb, info);                      \
+                     }));                                                                          \
   }
 CUDA_ON_CPU_LAPACK(s, S, float)
 CUDA_ON_CPU_LAPACK(d, D, double)

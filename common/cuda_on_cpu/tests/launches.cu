@@ -777,7 +777,7 @@ TEST(cudaLaunchKernel_takes_addresses_without_a_type) {
   value = 10000;
   check(launch_any(&add, arguments));
   expect_equal(sum.read(), 1 + 3 + 200 + 1000 + 10000);
-  tap::expect_refusal(launch_known(&pointer, arguments), cudaErrorInvalidDeviceFunction);
+  tap::expect_refusal(launch_known(&pointer, arguments), cudaErrorInvalidResourceHandle);
 }
 
 TEST(cudaLaunchCooperativeKernel_takes_addresses_of_arguments) {

@@ -107,15 +107,17 @@ TEST(distributions_have_their_moments) {
   draw_numbers<<<1, threads>>>(states.states.get(), uniform.get(), single.get(), normal.get(),
                                poisson.get(), rounds);
   expect_moments(uniform.to_host(), 0.5, 1.0 / 12);
-  expect_moments(single.to_host(), 0.5, 1.0 / 12);
+  expect_moments(single.to_host(), 1.5, 1.0 / 12);
   expect_moments(normal.to_host(), 0, 1);
   expect_moments(poisson.to_host(), 4, 4);
   for (const float value : uniform.to_host()) expect(value > 0 && value <= 1, "it is in (0, 1]");
 }
 
 TEST(more_states_than_parameters_are_refused) {
-  expect(curandMakeMTGP32KernelState(nullptr, mtgp32dc_params_fast_11213, nullptr, 201, 1) !=
-             CURAND_STATUS_SUCCESS,
+  const Device<curandStateMtgp32> states(201);
+  const Device<mtgp32_kernel_params_t> constants(1);
+  expect(curandMakeMTGP32KernelState(states.get(), mtgp32dc_params_fast_11213, constants.get(), 201,
+                                     1) != CURAND_STATUS_SUCCESS,
          "201 states are refused");
 }
 

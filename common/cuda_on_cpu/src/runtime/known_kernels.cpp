@@ -42,7 +42,7 @@ KernelFunction noted_kernel(const void* address) {
 cudaError_t launch_noted(const void* kernel, const Configuration& configuration, void** arguments) {
   const KernelFunction function = noted_kernel(kernel);
   if (!function.has_parameters())
-    return fail(cudaErrorInvalidDeviceFunction,
+    return fail(kernel == nullptr ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidResourceHandle,
                 "no kernel of this program has that address, or its source never takes it");
   if (arguments == nullptr && function.takes_arguments()) return fail(cudaErrorInvalidValue);
   return submit(name_of(any_kernel(kernel)), configuration, function.copy(arguments).invocation);
